@@ -81,6 +81,11 @@ export class ConnectionTracker {
     else connection.isLast = true;
   }
 
+  /** Ends every connection now, WebSockets among them, which Node's own server knows no more. */
+  cut(): void {
+    for (const socket of this.#connections.keys()) socket.destroy();
+  }
+
   close(): void {
     clearInterval(this.#timer);
   }

@@ -3,8 +3,8 @@ import type { ParamKnob, ResolvedParams } from "../contract/params.ts";
 import type { ModelCard } from "../contract/replies.ts";
 import type { KeyedSemaphore } from "../limits/keyed-semaphore.ts";
 import type { Entrance } from "../requests/begin-request.ts";
+import type { RealtimeOptions } from "./realtime-options.ts";
 import type { PlaygroundDirs } from "./routes/pages.ts";
-import type { RealtimeOptions } from "./routes/realtime.ts";
 
 /** What the service says of itself at `GET /v1/info`. */
 export interface ServiceInfo {
@@ -34,6 +34,8 @@ export interface HttpOptions {
   readonly keylessLists: "audio" | "all" | "none";
   /** Whose pages may call: `*` is everybody's. */
   readonly corsOrigins: "*" | readonly string[];
+  /** In PEM: HTTPS is served by it, and `/metrics` alone is not; `null`: HTTP. */
+  readonly tls: { readonly cert: Buffer; readonly key: Buffer } | null;
   /** The folders of the page at `/`, or null for none. */
   readonly playground: PlaygroundDirs | null;
 }

@@ -32,6 +32,7 @@ import {
 import { componentsOf, type Json } from "./openapi/components.ts";
 import { eventStream, namedEvents, unnamedEvents } from "./openapi/event-schemas.ts";
 import { generation, list, lookUp, open, page, probe, query, switchable } from "./openapi/operations.ts";
+import { realtimePaths } from "./openapi/realtime-operations.ts";
 import {
   publishedCall,
   publishedConverse,
@@ -174,6 +175,7 @@ export function openApiDocument(): Json {
           },
         ),
       },
+      ...realtimePaths(ref),
       "/v1/audio/voices": { get: list("listVoices", "List voices", ref(VoiceList)) },
       "/v1/audio/models": { get: list("listAudioModels", "List models that speak", ref(AudioModelList)) },
       "/v1/models": { get: query("listModels", "List public models", ref(ModelList)) },

@@ -16,13 +16,17 @@ export interface RealtimeSocketOptions {
   readonly heartbeatMs: number;
   readonly idleTimeoutMs: number;
   readonly maxSessionS: number;
-  readonly begin: (signal: AbortSignal) => Promise<RequestContext>;
+  readonly begin: (what: "response" | "transcription", signal: AbortSignal) => Promise<RequestContext>;
+  readonly meter: (inputAudioS: number) => Promise<void>;
 }
 
 /** Bytes that may wait in a socket before no more of a reply is asked for. */
 const MAX_BUFFERED_BYTES = 256 * 1024;
-/** Messages that may wait to be taken in before the socket is read no further. */
+/** Messages, and characters of them, that may wait to be taken in before the socket is read no further. */
 const MAX_WAITING = 32;
+const MAX_WAITING_CHARS = 1024 * 1024;
+/** How long a client may take over its part of closing, in milliseconds. */
+const LINGER_MS = 1_000;
 
 const NORMAL = 1_000;
 const GOING_AWAY = 1_001;
@@ -38,7 +42,9 @@ export class RealtimeSocket {
   readonly #waiting: string[] = [];
   readonly #gone = new AbortController();
   readonly #timers: NodeJS.Timeout[] = [];
+  #waitingChars = 0;
   #isTaking = false;
+  #isFinishing = false;
   #unanswered = 0;
   #heardAtMs = performance.now();
   /** Resolves when the last event has left for the operating system. */
@@ -54,6 +60,7 @@ export class RealtimeSocket {
       settings: options.settings,
       model: options.model,
       begin: options.begin,
+      meter: options.meter,
       send: (event) => this.#send(event),
       hasRoom: () => this.#hasRoom(),
       signal: this.#gone.signal,
@@ -83,20 +90,24 @@ export class RealtimeSocket {
 
   /** Lets the reply that is being made end, and closes then. */
   async finish(): Promise<void> {
+    if (this.#isFinishing) return;
+    this.#isFinishing = true;
     await this.#runner.quiet();
-    this.#socket.close(GOING_AWAY, "the server is shutting down");
+    this.#end(GOING_AWAY, "the server is shutting down");
   }
 
   #message(data: RawData, isBinary: boolean): void {
     this.#heardAtMs = performance.now();
+    // What is no text is refused as what it is not.
+    const text = isBinary ? "" : `${data}`;
     let taken: Translated | null;
     try {
-      taken = this.#options.dialect.read(isBinary ? "" : `${data}`, this.#heardAtMs);
+      taken = this.#options.dialect.read(text, this.#heardAtMs);
     } catch (error) {
-      this.#socket.close(INVALID, (error as Error).message.slice(0, 100));
+      this.#end(INVALID, (error as Error).message.slice(0, 100));
       return;
     }
-    if (taken === null) this.#socket.close(NORMAL);
+    if (taken === null) this.#end(NORMAL, "");
     else this.#pass(taken);
   }
 
@@ -105,8 +116,9 @@ export class RealtimeSocket {
     for (const text of messages) {
       this.#sent = new Promise((resolve) => this.#socket.send(text, () => resolve()));
     }
+    for (const event of events) this.#waitingChars += event.length;
     this.#waiting.push(...events);
-    if (this.#waiting.length >= MAX_WAITING) this.#socket.pause();
+    if (this.#waiting.length >= MAX_WAITING || this.#waitingChars >= MAX_WAITING_CHARS) this.#socket.pause();
     if (!this.#isTaking && this.#waiting.length > 0) void this.#take();
   }
 
@@ -114,12 +126,15 @@ export class RealtimeSocket {
     this.#isTaking = true;
     try {
       for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
+        this.#waitingChars -= next.length;
+        // Who reads no answers is asked nothing more.
+        await this.#hasRoom();
         await this.#runner.receive(next);
         if (this.#waiting.length === 0 && this.#socket.isPaused) this.#socket.resume();
       }
     } catch (error) {
       this.#options.deps.onFailure(error);
-      this.#socket.close(1_011, "something went wrong in the server");
+      this.#end(1_011, "something went wrong in the server");
     } finally {
       this.#isTaking = false;
     }
@@ -148,6 +163,14 @@ export class RealtimeSocket {
 
   #close(status: number, code: string, message: string): void {
     this.#send({ type: "error", error: { type: "invalid_request_error", code, message } });
-    this.#socket.close(status, message);
+    this.#end(status, message);
+  }
+
+  /** Closes, and does not wait long for the client to do so too. */
+  #end(status: number, reason: string): void {
+    // What is not read any more is not answered either, and a close could not be seen.
+    this.#socket.resume();
+    this.#socket.close(status, reason);
+    this.#timers.push(setTimeout(() => this.#socket.terminate(), LINGER_MS).unref());
   }
 }

@@ -32,7 +32,7 @@ declare module "fastify" {
 
 /** The service's own server. Listen with the instance's `listen`, stop with its `close`. */
 export function createHttpServer(deps: HttpDeps): FastifyInstance {
-  const app = bareServer(deps);
+  const app = bareServer(deps, deps.options.tls);
   replyRoutes(app, deps);
   streamRoute(app, deps);
   audioSpeechRoutes(app, deps);
@@ -55,13 +55,18 @@ export function createMetricsServer(deps: HttpDeps): FastifyInstance {
 }
 
 /** What every response has, whichever routes there are: ids, rate headers, envelopes, a line in the log. */
-function bareServer(deps: HttpDeps): FastifyInstance {
+function bareServer(deps: HttpDeps, tls: HttpDeps["options"]["tls"] = null): FastifyInstance {
   const { headersTimeoutMs, uploadTimeoutMs } = deps.options;
   const logger: FastifyBaseLogger = deps.logger;
   const connections = new ConnectionTracker({
     stallTimeoutMs: deps.options.stallTimeoutMs,
     isRoomAwaited: () => deps.requestReader.isAwaited,
   });
+  const http = {
+    requireHostHeader: false,
+    headersTimeout: Math.min(headersTimeoutMs, uploadTimeoutMs),
+    connectionsCheckingInterval: Math.min(5_000, headersTimeoutMs),
+  };
   const app = fastify({
     loggerInstance: logger,
     logController: new fastify.LogController({
@@ -91,11 +96,7 @@ function bareServer(deps: HttpDeps): FastifyInstance {
       else reply.raw.writeHead(status, headers).end(body);
     },
     requestTimeout: uploadTimeoutMs,
-    http: {
-      requireHostHeader: false,
-      headersTimeout: Math.min(headersTimeoutMs, uploadTimeoutMs),
-      connectionsCheckingInterval: Math.min(5_000, headersTimeoutMs),
-    },
+    ...(tls === null ? { http } : { https: { ...http, ...tls } as unknown as null }),
     keepAliveTimeout: 65_000,
   });
   // Before the hooks that may refuse a request: its own close the sockets of upgrades that were.

@@ -1,4 +1,4 @@
-import { WINDOW_SAMPLES } from "../model/turn-detection.ts";
+import { DETECTION_RATE_HZ, WINDOW_SAMPLES } from "../model/turn-detection.ts";
 
 /** How turns are told from silence. Windows are of 32 ms. */
 export interface EndpointingOptions {
@@ -8,11 +8,18 @@ export interface EndpointingOptions {
   readonly onsetWindows: number;
   /** Windows of silence that end a turn, unless a judge ends it before. */
   readonly maxSilenceWindows: number;
+  /** The same of a turn with less than 0.6 s of speech, of which a judge hears too little. */
+  readonly maxShortSilenceWindows: number;
   /** Windows of silence after which a judge is asked, once a pause; `null`: there is none. */
   readonly judgeAfterWindows: number | null;
   /** What the judge has to be sure of at least. */
   readonly minFinished: number;
+  /** Windows of a turn after which what was said so far may be recognised, again and again. */
+  readonly hearEveryWindows: number;
 }
+
+/** No turn is longer, in samples: 120 s. */
+export const MAX_TURN_SAMPLES = 120 * DETECTION_RATE_HZ;
 
 /** Speech may be fainter than its beginning by so much and goes on. Silero's own programs have the same. */
 const HYSTERESIS = 0.15;
@@ -20,27 +27,37 @@ const HYSTERESIS = 0.15;
 /** Windows of silence after which recognition may begin: 64 ms. */
 const PAUSE_WINDOWS = 2;
 
+/** Windows of speech in a turn that is no short one: 0.6 s. */
+const SHORT_WINDOWS = 19;
+
 /** What happened, at samples since the session's first, at 16 kHz. */
 export type EndpointEvent =
   /** Somebody has begun to speak. */
   | { readonly type: "began"; readonly at: number }
+  /** They have spoken for a while, and go on. */
+  | { readonly type: "speaking"; readonly at: number }
   /** They pause since then: what they said until now may be recognised. */
   | { readonly type: "paused"; readonly revision: number; readonly at: number }
   /** The pause is long enough to be judged. */
   | { readonly type: "judge"; readonly revision: number; readonly at: number }
   /** They go on: whatever was found out about this pause is void. */
   | { readonly type: "resumed"; readonly revision: number }
-  /** The turn is over; speech ended there. */
-  | { readonly type: "ended"; readonly revision: number; readonly at: number };
+  /** The turn is over; speech ended there, so many windows ago. */
+  | { readonly type: "ended"; readonly revision: number; readonly at: number; readonly silence: number };
 
-/** Where a turn stands. A plain value: {@link hearWindow} and {@link hearVerdict} make the next. */
+/** Where a turn stands. A plain value: {@link hearWindow}, {@link hearSilence} and {@link hearVerdict} make the next. */
 export interface EndpointingState {
-  /** Windows heard. */
-  readonly windows: number;
-  /** Of speech on end, while nobody's turn has begun; 0 once it has. */
+  /** The sample behind the newest window. */
+  readonly samples: number;
+  /** Windows of speech on end, while nobody's turn has begun; 0 once it has. */
   readonly onset: number;
   /** The sample where the turn began; `null` while there is none. */
   readonly beganAt: number | null;
+  /** The sample behind the turn's newest window of speech. */
+  readonly spokeUntil: number;
+  /** Windows of the turn, and those of them that are speech. */
+  readonly windows: number;
+  readonly speech: number;
   /** Windows of silence since speech ended; 0 while somebody speaks. */
   readonly silence: number;
   /** Counts pauses: what is found out about one is void in the next. */
@@ -48,9 +65,12 @@ export interface EndpointingState {
 }
 
 export const INITIAL_ENDPOINTING: EndpointingState = {
-  windows: 0,
+  samples: 0,
   onset: 0,
   beganAt: null,
+  spokeUntil: 0,
+  windows: 0,
+  speech: 0,
   silence: 0,
   revision: 0,
 };
@@ -60,31 +80,38 @@ interface Step {
   readonly events: readonly EndpointEvent[];
 }
 
-/** Goes on by a window in which speech is so probable. */
-export function hearWindow(state: EndpointingState, probability: number, options: EndpointingOptions): Step {
-  const windows = state.windows + 1;
-  if (state.beganAt === null) {
-    const onset = probability >= options.threshold ? state.onset + 1 : 0;
-    if (onset < options.onsetWindows) return { state: { ...state, windows, onset }, events: [] };
-    const at = (windows - onset) * WINDOW_SAMPLES;
-    return {
-      state: { ...state, windows, onset: 0, beganAt: at, silence: 0 },
-      events: [{ type: "began", at }],
-    };
-  }
-  const { revision } = state;
-  if (probability >= options.threshold - HYSTERESIS) {
-    const hasPaused = state.silence >= PAUSE_WINDOWS;
-    const next = { ...state, windows, silence: 0, revision: revision + (hasPaused ? 1 : 0) };
-    return { state: next, events: hasPaused ? [{ type: "resumed", revision: next.revision }] : [] };
-  }
-  const silence = state.silence + 1;
-  const at = (windows - silence) * WINDOW_SAMPLES;
-  if (silence >= options.maxSilenceWindows) return ended({ ...state, windows, silence }, at);
+/**
+ * Goes on by a window in which speech is so probable.
+ *
+ * @param samples behind it
+ */
+export function hearWindow(
+  state: EndpointingState,
+  probability: number,
+  options: EndpointingOptions,
+  samples = state.samples + WINDOW_SAMPLES,
+): Step {
+  if (state.beganAt === null) return beforeTurn({ ...state, samples }, probability, options);
+  const isSpeech = probability >= options.threshold - HYSTERESIS;
+  const { state: next, events } = isSpeech
+    ? spoken({ ...state, samples }, options)
+    : hearSilence({ ...state, samples }, options);
+  const { beganAt } = next;
+  if (beganAt === null || samples - beganAt < MAX_TURN_SAMPLES) return { state: next, events };
+  const last = ended(next);
+  return { state: last.state, events: [...events, ...last.events] };
+}
+
+/** The turn goes on by a window of silence, of which no sound has come. */
+export function hearSilence(state: EndpointingState, options: EndpointingOptions): Step {
+  const next = { ...state, windows: state.windows + 1, silence: state.silence + 1 };
+  const { silence, revision, spokeUntil: at } = next;
+  const isShort = state.speech < SHORT_WINDOWS;
+  if (silence >= (isShort ? options.maxShortSilenceWindows : options.maxSilenceWindows)) return ended(next);
   const events: EndpointEvent[] = [];
   if (silence === PAUSE_WINDOWS) events.push({ type: "paused", revision, at });
   if (silence === options.judgeAfterWindows) events.push({ type: "judge", revision, at });
-  return { state: { ...state, windows, silence }, events };
+  return { state: next, events };
 }
 
 /** The judge's answer about that pause; one about an earlier pause changes nothing. */
@@ -95,16 +122,42 @@ export function hearVerdict(
   options: EndpointingOptions,
 ): Step {
   const isStale = state.beganAt === null || state.silence === 0 || revision !== state.revision;
-  if (isStale || finished < options.minFinished) return { state, events: [] };
-  return ended(state, (state.windows - state.silence) * WINDOW_SAMPLES);
+  return isStale || finished < options.minFinished ? { state, events: [] } : ended(state);
 }
 
 /** Drops the turn that has begun, if any: the client has thrown its sound away, or taken it as it is. */
 export function dropTurn(state: EndpointingState): EndpointingState {
-  return { ...state, onset: 0, beganAt: null, silence: 0, revision: state.revision + 1 };
+  const { samples, revision } = state;
+  return { ...INITIAL_ENDPOINTING, samples, revision: revision + 1 };
 }
 
-function ended(state: EndpointingState, at: number): Step {
-  const { revision } = state;
-  return { state: dropTurn(state), events: [{ type: "ended", revision, at }] };
+function beforeTurn(state: EndpointingState, probability: number, options: EndpointingOptions): Step {
+  const onset = probability >= options.threshold ? state.onset + 1 : 0;
+  if (onset < options.onsetWindows) return { state: { ...state, onset }, events: [] };
+  const { samples } = state;
+  const at = Math.max(0, samples - onset * WINDOW_SAMPLES);
+  const began = { ...state, onset: 0, beganAt: at, spokeUntil: samples, windows: onset, speech: onset };
+  return { state: { ...began, silence: 0 }, events: [{ type: "began", at }] };
+}
+
+function spoken(state: EndpointingState, { hearEveryWindows }: EndpointingOptions): Step {
+  const hasPaused = state.silence >= PAUSE_WINDOWS;
+  const { samples: at } = state;
+  const next = {
+    ...state,
+    spokeUntil: at,
+    windows: state.windows + 1,
+    speech: state.speech + 1,
+    silence: 0,
+    revision: state.revision + (hasPaused ? 1 : 0),
+  };
+  const events: EndpointEvent[] = [];
+  if (hasPaused) events.push({ type: "resumed", revision: next.revision });
+  if (next.windows % hearEveryWindows === 0) events.push({ type: "speaking", at });
+  return { state: next, events };
+}
+
+function ended(state: EndpointingState): Step {
+  const { revision, spokeUntil: at, silence } = state;
+  return { state: dropTurn(state), events: [{ type: "ended", revision, at, silence }] };
 }

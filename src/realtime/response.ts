@@ -206,7 +206,7 @@ export class Response {
       output_modalities: [settings.modality],
       max_output_tokens: settings.maxOutputTokens,
       audio: { output: { format: settings.outputFormat, voice: settings.voice } },
-      ...(metadata === undefined ? {} : { metadata }),
+      ...(metadata === undefined || metadata === null ? {} : { metadata }),
     };
   }
 

@@ -1,20 +1,23 @@
+import { setImmediate as turn } from "node:timers/promises";
 import type { Encoding } from "../audio/encode/encoder.ts";
 import type { ServiceError } from "../contract/errors.ts";
 import { type EventFault, parseClientEvent } from "../contract/realtime/parse.ts";
 import type { RealtimeFormat } from "../contract/realtime/session.ts";
 import type { KeyedSemaphore } from "../limits/keyed-semaphore.ts";
+import { abortable } from "../model/abortable.ts";
 import type { Recogniser } from "../model/recogniser.ts";
-import { clipSound } from "../model/sound.ts";
 import {
   DETECTION_RATE_HZ,
   type TurnJudge,
   type VoiceActivity,
   type VoiceActivityDetector,
+  WINDOW_SAMPLES,
 } from "../model/turn-detection.ts";
 import type { RequestContext } from "../requests/request-context.ts";
 import { asServiceError } from "../serving/failures.ts";
 import type { ResolveModel } from "../serving/prepare.ts";
-import type { SpeechService } from "../serving/service.ts";
+import type { Outcome, SpeechService } from "../serving/service.ts";
+import { MAX_TURN_SAMPLES } from "./endpointing.ts";
 import { prepareReply } from "./prepare-reply.ts";
 import { RealtimeError } from "./realtime-error.ts";
 import type { ReplyEnd } from "./response.ts";
@@ -28,6 +31,7 @@ import {
 import type { SessionSettings } from "./session-settings.ts";
 import { SoundBuffer } from "./sound-buffer.ts";
 import { SoundInput } from "./sound-input.ts";
+import { type Stretch, TurnHearing } from "./turn-hearing.ts";
 import type { ServerEvent } from "./wire.ts";
 
 /** What sessions share. */
@@ -41,6 +45,8 @@ export interface RealtimeDeps {
   readonly service: SpeechService;
   readonly resolve: ResolveModel;
   readonly newId: (prefix: string) => string;
+  /** Seconds from the end of a turn's speech to the first sound of its answer. */
+  readonly onAnswer: (seconds: number) => void;
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -50,8 +56,13 @@ export interface SessionParts {
   readonly settings: SessionSettings;
   /** The public id that the session's model resolved to; `null` is the default. */
   readonly model: string | null;
-  /** Begins a reply as a request of its own, with a token of the key's; throws a {@link ServiceError} where that is refused. */
-  readonly begin: (signal: AbortSignal) => Promise<RequestContext>;
+  /**
+   * Begins a reply, or a turn that is transcribed alone, as a request of its own, with a token of the key's; throws a
+   * {@link ServiceError} where that is refused.
+   */
+  readonly begin: (what: "response" | "transcription", signal: AbortSignal) => Promise<RequestContext>;
+  /** Meters seconds of turns that no reply was metered with. */
+  readonly meter: (inputAudioS: number) => Promise<void>;
   /** Sends an event. */
   readonly send: (event: ServerEvent) => void;
   /** Resolves when the client has room for more. */
@@ -60,8 +71,12 @@ export interface SessionParts {
   readonly signal: AbortSignal;
 }
 
-/** Of one turn so much is kept; beyond, its beginning is forgotten. */
-const MAX_TURN_S = 120;
+/** Sound that is kept: the longest turn, and what goes before it. */
+const MAX_KEPT_SAMPLES = MAX_TURN_SAMPLES + 8 * DETECTION_RATE_HZ;
+/** The newest of a turn is all that is judged. */
+const JUDGED_SAMPLES = 8 * DETECTION_RATE_HZ;
+/** Pieces of sound that may be looked for speech in before no more is taken. */
+const MAX_UNHEARD = 8;
 /** Of what a client sends at once so much is taken in without letting others run. */
 const SLICE_S = 0.2;
 /** Replies are made so far ahead of their playing: what is cut was not made for nobody. */
@@ -78,11 +93,18 @@ export class SessionRunner {
   readonly #deps: RealtimeDeps;
   readonly #parts: SessionParts;
   readonly #session: Session;
-  readonly #sound = new SoundBuffer(MAX_TURN_S * DETECTION_RATE_HZ);
+  readonly #sound = new SoundBuffer(MAX_KEPT_SAMPLES);
   readonly #voice: VoiceActivity;
+  readonly #hearing: TurnHearing;
   #input: SoundInput;
-  /** Aborts the recognition that goes on, and what was said less of. */
-  #hearing = new AbortController();
+  /** The sample that the detector began with, and how many it was given since. */
+  #listenedFrom = 0;
+  #listened = 0;
+  /** Counts beginnings after which what was found before is void. */
+  #epoch = 0;
+  #unheard = 0;
+  /** Failures of the detector on end. */
+  #deafness = 0;
   readonly #replies = new Map<string, AbortController>();
   #alarm: NodeJS.Timeout | undefined;
   #onQuiet = (): void => {};
@@ -96,6 +118,14 @@ export class SessionRunner {
     this.#voice = deps.activity.open();
     this.#input = new SoundInput(parts.settings.inputFormat);
     this.#session = new Session({ settings: parts.settings, newId: deps.newId });
+    this.#hearing = new TurnHearing({
+      recogniser: deps.recogniser,
+      places: deps.hearing,
+      keyId: parts.keyId,
+      read: (from, to) => this.#sound.read(from, to),
+      onFailure: deps.onFailure,
+      signal: parts.signal,
+    });
   }
 
   begin(): void {
@@ -110,6 +140,7 @@ export class SessionRunner {
       return;
     }
     const { event } = read;
+    if (event.type.startsWith("input_audio_buffer.")) await this.#hearing.room();
     if (event.type === "input_audio_buffer.append") await this.#append(event.audio);
     if (this.#isOver) return;
     this.#step({ type: "client", event, appended: this.#sound.appended });
@@ -130,9 +161,12 @@ export class SessionRunner {
   end(): void {
     this.#isOver = true;
     clearTimeout(this.#alarm);
+    this.#hearing.stop();
     const gone = new Error("the session is over");
-    this.#hearing.abort(gone);
     for (const reply of this.#replies.values()) reply.abort(gone);
+    const seconds = this.#unmeteredS;
+    this.#unmeteredS = 0;
+    if (seconds > 0) this.#parts.meter(seconds).catch(this.#deps.onFailure);
   }
 
   async #append(base64: string): Promise<void> {
@@ -143,18 +177,49 @@ export class SessionRunner {
       this.#sound.push(samples);
       const heard = this.#listen(samples);
       // A client that sends no faster than it speaks is not waited for.
-      if (bytes.length > slice) await heard;
+      if (bytes.length > slice || this.#unheard >= MAX_UNHEARD) await heard;
+      if (bytes.length > slice) await turn();
     }
   }
 
   async #listen(samples: Float32Array): Promise<void> {
     if (this.#session.settings.turnDetection === null) return;
+    const epoch = this.#epoch;
+    const from = this.#listenedFrom + this.#listened - (this.#listened % WINDOW_SAMPLES);
+    this.#listened += samples.length;
+    this.#unheard += 1;
     try {
       const probabilities = await this.#voice.push(samples);
-      this.#step({ type: "windows", probabilities });
+      if (probabilities.length > 0) this.#deafness = 0;
+      if (epoch === this.#epoch) this.#step({ type: "windows", probabilities, from });
     } catch (error) {
-      this.#deps.onFailure(error);
+      this.#isDeaf(error);
+    } finally {
+      this.#unheard -= 1;
     }
+  }
+
+  /** A thread that died is replaced, and the sound goes on. Only what lasts is told, and once. */
+  #isDeaf(error: unknown): void {
+    this.#deafness += 1;
+    if (this.#isOver || this.#deafness > 2) return;
+    this.#deps.onFailure(error);
+    if (this.#deafness === 1) return;
+    const told = new RealtimeError(
+      "speech cannot be detected just now: commit turns yourself, or try again",
+      {
+        type: "server_error",
+        code: "turn_detection_failed",
+      },
+    );
+    this.#parts.send({ type: "error", error: wireError(told) });
+  }
+
+  /** The detector begins anew with what comes next. */
+  #forgetVoice(): void {
+    this.#voice.reset();
+    this.#listenedFrom = this.#sound.appended;
+    this.#listened = 0;
   }
 
   #step(event: SessionEvent): void {
@@ -172,19 +237,31 @@ export class SessionRunner {
         this.#parts.send(effect.event);
         break;
       case "recognise":
-        void this.#recognise(effect.revision, this.#sound.read(effect.from, effect.to));
+        this.#recognise(effect.revision, this.#stretch(effect));
+        break;
+      case "draft":
+        this.#hearing.draft(this.#stretch(effect), (text) =>
+          this.#step({ type: "partly", from: effect.from, text }),
+        );
         break;
       case "judge":
-        void this.#judge(effect.revision, this.#sound.read(effect.from, effect.to));
+        void this.#judge(effect.revision, Math.max(effect.from, effect.to - JUDGED_SAMPLES), effect.to);
         break;
       case "committed":
-        this.#unmeteredS += effect.seconds;
+        this.#hearing.keep(effect.revision);
+        if (this.#session.settings.type === "transcription") void this.#meterTurn(effect.seconds);
+        else this.#unmeteredS += effect.seconds;
         break;
       case "forget":
         this.#sound.forget(effect.before);
         break;
       case "reset":
-        this.#voice.reset();
+        this.#epoch += 1;
+        this.#hearing.stop();
+        this.#forgetVoice();
+        break;
+      case "refresh":
+        this.#forgetVoice();
         break;
       case "respond":
         void this.#respond(effect.request);
@@ -204,7 +281,10 @@ export class SessionRunner {
     this.#alarm = setTimeout(() => this.#step({ type: "woken" }), Math.max(0, atMs - performance.now()));
   }
 
-  async #judge(revision: number, turn: Float32Array): Promise<void> {
+  async #judge(revision: number, from: number, to: number): Promise<void> {
+    // What a muted client does not send is silence.
+    const turn = new Float32Array(to - from);
+    turn.set(this.#sound.read(from, to));
     try {
       const finished = await this.#deps.judge.judge(turn, this.#parts.signal);
       this.#step({ type: "verdict", revision, finished });
@@ -214,38 +294,30 @@ export class SessionRunner {
     }
   }
 
-  async #recognise(revision: number, samples: Float32Array): Promise<void> {
-    this.#hearing.abort(new Error("more was said"));
-    const hearing = new AbortController();
-    this.#hearing = hearing;
-    const seconds = samples.length / DETECTION_RATE_HZ;
-    const { recogniser, hearing: places } = this.#deps;
-    const signal = AbortSignal.any([hearing.signal, this.#parts.signal]);
+  #stretch({ from, to }: { readonly from: number; readonly to: number }): Stretch {
+    const { transcription } = this.#session.settings;
+    return { from, to, language: transcription?.language ?? null, prompt: transcription?.prompt ?? null };
+  }
+
+  #recognise(revision: number, stretch: Stretch): void {
+    const seconds = (stretch.to - stretch.from) / DETECTION_RATE_HZ;
+    this.#hearing.recognise(revision, stretch, (text) =>
+      this.#step({ type: "heard", revision, text, seconds }),
+    );
+  }
+
+  /** A turn that nothing replies to is a request by itself. */
+  async #meterTurn(seconds: number): Promise<void> {
+    const { begin, meter, send, signal } = this.#parts;
+    let context: RequestContext | null = null;
     try {
-      if (recogniser === null) throw new RealtimeError("there is no recogniser", { type: "server_error" });
-      const permit = await places.enter(this.#parts.keyId, 1, signal);
-      try {
-        const { transcription } = this.#session.settings;
-        const digest = `${this.#session.id}:${revision}`;
-        const clip = { samples, sampleRateHz: DETECTION_RATE_HZ, durationS: seconds, digest };
-        const heard = await recogniser.recognise(
-          clipSound(clip),
-          {
-            language: transcription?.language ?? null,
-            prompt: transcription?.prompt ?? null,
-            wantsWords: false,
-            draft: null,
-          },
-          signal,
-        );
-        this.#step({ type: "heard", revision, text: heard.text, seconds });
-      } finally {
-        permit.release();
-      }
+      context = await begin("transcription", signal);
+      await meter(seconds);
+      context.end();
     } catch (error) {
-      if (signal.aborted) return;
-      this.#deps.onFailure(error);
-      this.#step({ type: "heard", revision, text: null, seconds });
+      const told = context?.end(error) ?? asServiceError(error);
+      const { code, message } = failureOf(told);
+      if (!signal.aborted) send({ type: "error", error: { type: "server_error", code, message } });
     }
   }
 
@@ -256,8 +328,8 @@ export class SessionRunner {
     const signal = AbortSignal.any([leaving.signal, this.#parts.signal]);
     let context: RequestContext | null = null;
     try {
-      context = await this.#parts.begin(signal);
-      const end = await this.#speak(request, context);
+      context = await this.#parts.begin("response", signal);
+      const end = await this.#speak(request, context, signal);
       context.end();
       this.#step({ type: "replied", responseId, end });
     } catch (error) {
@@ -275,13 +347,12 @@ export class SessionRunner {
 
   async #speak(
     request: ResponseRequest,
-    { caller: { keyId, signal, span } }: RequestContext,
+    { caller: { keyId, span } }: RequestContext,
+    signal: AbortSignal,
   ): Promise<ReplyEnd> {
     const { resolve, service } = this.#deps;
     const { model } = this.#parts;
-    const { responseId, settings } = request;
-    const { type } = settings.outputFormat;
-    const bytesPerMs = type === "audio/pcm" ? 48 : 8;
+    const { type } = request.settings.outputFormat;
     const prepared = prepareReply(request, model, this.#unmeteredS, resolve);
     this.#unmeteredS = 0;
     const sentences: { text: string; from: number }[] = [];
@@ -299,12 +370,36 @@ export class SessionRunner {
         length += [...text].length;
       },
     });
+    try {
+      return await this.#sayAll(request, speech, sentences, () => length, signal);
+    } finally {
+      // Whatever it holds is given back, also where it was left in the middle.
+      await speech.return(NO_OUTCOME);
+    }
+  }
+
+  async #sayAll(
+    { responseId, spokeUntilMs, settings }: ResponseRequest,
+    speech: ReturnType<SpeechService["converse"]>,
+    sentences: { text: string; from: number }[],
+    lengthSoFar: () => number,
+    signal: AbortSignal,
+  ): Promise<ReplyEnd> {
+    const bytesPerMs = settings.outputFormat.type === "audio/pcm" ? 48 : 8;
+    let isFirst = true;
     for (;;) {
       const step = await speech.next();
-      if (step.done) return endOf(step.value.meta.stop, step.value.frames, length);
+      if (step.done) {
+        const { meta, frames } = step.value;
+        // A sentence in which no word is spoken has no sound to be told with.
+        const rest = sentences.map(({ text }) => text).join("");
+        if (rest !== "" && meta.stop !== "length")
+          this.#step({ type: "spoken", responseId, spoken: { text: rest, sound: null } });
+        return endOf(meta.stop, frames, lengthSoFar());
+      }
       const { bytes, marks } = step.value;
       const words = marks.words ?? [];
-      const until = marks.words === undefined ? length : (words.at(-1)?.offset ?? -1);
+      const until = marks.words === undefined ? lengthSoFar() : (words.at(-1)?.offset ?? -1);
       let text = "";
       // A sentence is told with the first sound of it.
       while (sentences[0] !== undefined && sentences[0].from <= until) text += sentences.shift()!.text;
@@ -320,8 +415,10 @@ export class SessionRunner {
         },
       };
       this.#step({ type: "spoken", responseId, spoken });
-      await this.#parts.hasRoom();
-      signal.throwIfAborted();
+      if (isFirst && spokeUntilMs !== null)
+        this.#deps.onAnswer(Math.max(0, performance.now() - spokeUntilMs) / 1_000);
+      isFirst = false;
+      await abortable(this.#parts.hasRoom(), signal);
     }
   }
 
@@ -331,13 +428,23 @@ export class SessionRunner {
   }
 }
 
+const NO_OUTCOME: Outcome = {
+  text: "",
+  audioS: 0,
+  frames: 0,
+  finishedHead: new Uint8Array(0),
+  usage: { input_chars: 0, input_audio_seconds: 0, output_audio_seconds: 0 },
+  marks: {},
+  meta: {},
+};
+
 function endOf(stop: unknown, frames: number, chars: number): ReplyEnd {
   const usage = { inputTokens: 0, textTokens: Math.ceil(chars / 4), audioTokens: frames };
   if (stop === "length") return { type: "incomplete", reason: "max_output_tokens", usage };
   return { type: "completed", usage };
 }
 
-function failureOf(error: ServiceError): ReplyEnd {
+function failureOf(error: ServiceError): Extract<ReplyEnd, { type: "failed" }> {
   const code =
     error.status === 429 ? "rate_limit_exceeded" : error.status === 401 ? "invalid_api_key" : error.type;
   return { type: "failed", code, message: error.message };

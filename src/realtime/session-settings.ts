@@ -163,21 +163,49 @@ const EAGERNESS = {
 } as const;
 /** The judge is asked 192 ms into a pause: it errs more when it hears more of it. */
 const JUDGE_AFTER_WINDOWS = 6;
+/** A short turn ends with 608 ms of silence, whatever it sounds like: a judge errs on "Okay." and "Uh huh." */
+const MAX_SHORT_SILENCE_WINDOWS = 19;
 /** While a reply is heard, an interruption takes 160 ms of speech; else 96 ms begin a turn. */
 const ONSET_WINDOWS = { listening: 3, speaking: 5 } as const;
+/** What somebody says is recognised every 1.5 s; every 0.4 s while it has to be known whether it is an interruption. */
+const HEAR_EVERY_WINDOWS = { turn: 47, interruption: 12 } as const;
 
-export function endpointingOptions(detection: TurnDetection, isSpeaking: boolean): EndpointingOptions {
+/** Words that an interruption has to have before it counts; 0: it counts as speech. */
+export function minInterruptionWords(detection: TurnDetection | null): number {
+  return detection?.antiphon_min_interruption_words ?? 0;
+}
+
+/**
+ * @param isSpeaking whether a reply is heard just now
+ * @param isHeld whether speech is no interruption yet, for want of words
+ */
+export function endpointingOptions(
+  detection: TurnDetection,
+  isSpeaking: boolean,
+  isHeld = false,
+): EndpointingOptions {
   const onsetWindows = isSpeaking ? ONSET_WINDOWS.speaking : ONSET_WINDOWS.listening;
+  const hearEveryWindows = isHeld ? HEAR_EVERY_WINDOWS.interruption : HEAR_EVERY_WINDOWS.turn;
   if (detection.type === "server_vad") {
     const { threshold = 0.5, silence_duration_ms: silenceMs = 500 } = detection;
     const maxSilenceWindows = Math.max(1, Math.ceil(silenceMs / WINDOW_MS));
-    return { threshold, onsetWindows, maxSilenceWindows, judgeAfterWindows: null, minFinished: 1 };
+    return {
+      threshold,
+      onsetWindows,
+      maxSilenceWindows,
+      maxShortSilenceWindows: maxSilenceWindows,
+      judgeAfterWindows: null,
+      minFinished: 1,
+      hearEveryWindows,
+    };
   }
   const { maxSilenceMs, minFinished } = EAGERNESS[detection.eagerness ?? "auto"];
   return {
     threshold: 0.5,
     onsetWindows,
     maxSilenceWindows: Math.ceil(maxSilenceMs / WINDOW_MS),
+    maxShortSilenceWindows: MAX_SHORT_SILENCE_WINDOWS,
+    hearEveryWindows,
     judgeAfterWindows: JUDGE_AFTER_WINDOWS,
     minFinished,
   };

@@ -1,8 +1,10 @@
 import type { ClientEvent, ResponseOptions } from "../contract/realtime/client-events.ts";
+import { WINDOW_SAMPLES } from "../model/turn-detection.ts";
 import {
   dropTurn,
   type EndpointEvent,
   type EndpointingState,
+  hearSilence,
   hearVerdict,
   hearWindow,
   INITIAL_ENDPOINTING,
@@ -12,6 +14,7 @@ import { RealtimeError } from "./realtime-error.ts";
 import { type ReplyEnd, Response, type Spoken } from "./response.ts";
 import {
   endpointingOptions,
+  minInterruptionWords,
   prefixMs,
   type SessionSettings,
   updated,
@@ -24,13 +27,21 @@ import { type ServerEvent, wireItem } from "./wire.ts";
 const PER_MS = 16;
 /** What is said in fewer samples is no turn of a client's own making: 100 ms. */
 const MIN_COMMIT_SAMPLES = 100 * PER_MS;
+/** Who is muted sends nothing: after so long without sound, what is missing of a turn is silence. */
+const MUTED_MS = 750;
+const WINDOW_MS = WINDOW_SAMPLES / PER_MS;
+/** After 5 s of clear quiet the detector begins anew: noise over minutes makes it slow to find speech. */
+const CLEAR_WINDOWS = 156;
+const CLEAR = 0.1;
+/** Replies beside the conversation at a time. */
+const MAX_BESIDE = 4;
 
 /** What happens to a session. */
 export type SessionEvent =
   /** `appended`: samples of sound that had come before the event, at 16 kHz. */
   | { readonly type: "client"; readonly event: ClientEvent; readonly appended: number }
-  /** Probabilities of speech, a window each, in order. */
-  | { readonly type: "windows"; readonly probabilities: readonly number[] }
+  /** Probabilities of speech, a window each, in order; the first begins with that sample. */
+  | { readonly type: "windows"; readonly probabilities: readonly number[]; readonly from: number }
   /** What the judge answered. */
   | { readonly type: "verdict"; readonly revision: number; readonly finished: number }
   /** What the recogniser heard; no text where it failed. */
@@ -40,6 +51,8 @@ export type SessionEvent =
       readonly text: string | null;
       readonly seconds: number;
     }
+  /** What the turn that goes on says so far. */
+  | { readonly type: "partly"; readonly from: number; readonly text: string }
   | { readonly type: "spoken"; readonly responseId: string; readonly spoken: Spoken }
   | { readonly type: "replied"; readonly responseId: string; readonly end: ReplyEnd }
   /** The time that {@link SessionEffect} `wake` named has come. */
@@ -50,13 +63,17 @@ export type SessionEffect =
   | { readonly type: "send"; readonly event: ServerEvent }
   /** Have that much of the sound recognised, unless it is superseded. */
   | { readonly type: "recognise"; readonly revision: number; readonly from: number; readonly to: number }
+  /** Have it recognised if that is soon, so that the rest of the turn is recognised sooner. */
+  | { readonly type: "draft"; readonly from: number; readonly to: number }
   | { readonly type: "judge"; readonly revision: number; readonly from: number; readonly to: number }
-  /** A turn of so many seconds was committed, to be metered. */
-  | { readonly type: "committed"; readonly seconds: number }
+  /** A turn of so many seconds was committed, to be metered; its recognition is superseded by none. */
+  | { readonly type: "committed"; readonly revision: number; readonly seconds: number }
   /** Sound before that sample is needed no more. */
   | { readonly type: "forget"; readonly before: number }
-  /** Speech is looked for anew, from what comes next on. */
+  /** Speech is looked for anew, from what comes next on; what was found before is void. */
   | { readonly type: "reset" }
+  /** The detector forgets what it has heard; nothing is void. */
+  | { readonly type: "refresh" }
   | { readonly type: "respond"; readonly request: ResponseRequest }
   | { readonly type: "cancel"; readonly responseId: string }
   /** At that time; `null`: never, instead of the one before. */
@@ -68,6 +85,18 @@ export interface ResponseRequest {
   /** Oldest first. */
   readonly items: readonly Item[];
   readonly settings: SessionSettings;
+  /** When the speech ended that it answers; `null` where it answers none. */
+  readonly spokeUntilMs: number | null;
+}
+
+/** A turn from its beginning to its end. */
+interface Turn {
+  /** Of the item that it will be. */
+  readonly itemId: string;
+  /** Its first sample. */
+  readonly from: number;
+  /** Whether it is not known yet that it interrupts a reply: nothing is told of it meanwhile. */
+  isHeld: boolean;
 }
 
 export interface SessionOptions {
@@ -86,8 +115,10 @@ export class Session {
   readonly #items = new Items();
   #settings: SessionSettings;
   #endpointing: EndpointingState = INITIAL_ENDPOINTING;
-  /** The item that the turn which has begun will be. */
-  #turnItemId: string | null = null;
+  /** That has begun. */
+  #turn: Turn | null = null;
+  /** Turns that are over and have interrupted nothing so far, by the revision whose words decide that. */
+  readonly #undecided = new Map<number, Turn & { readonly to: number }>();
   /** Sound before it has been committed or thrown away. */
   #takenUpTo = 0;
   /** Committed turns whose words are not known yet, by the revision that has them recognised. */
@@ -100,6 +131,17 @@ export class Session {
   /** The newest reply; it may be over and still be played. */
   #response: Response | null = null;
   #isResponding = false;
+  /** When sound came last, and windows that were taken for silence since. */
+  #soundAtMs = 0;
+  #silentWindows = 0;
+  /** Windows outside of turns, and those of them on end that are clearly quiet. */
+  #quietWindows = 0;
+  #clearWindows = 0;
+  /** When the newest turn's speech ended. */
+  #spokeUntilMs: number | null = null;
+  /** When silence is answered, and what was asked to be woken at. */
+  #idleAtMs: number | null = null;
+  #wakeAtMs: number | null = null;
   /** Replies beside the conversation, which is not told of them. */
   readonly #beside = new Map<string, Response>();
   #hasSounded = false;
@@ -134,6 +176,7 @@ export class Session {
   #collected(work: () => void): readonly SessionEffect[] {
     this.#effects = [];
     work();
+    this.#arm();
     return this.#effects;
   }
 
@@ -143,13 +186,18 @@ export class Session {
         this.#clientEvent(event.event, event.appended);
         break;
       case "windows":
-        for (const probability of event.probabilities) this.#window(probability);
+        this.#soundCame();
+        for (const [at, probability] of event.probabilities.entries())
+          this.#window(probability, event.from + (at + 1) * WINDOW_SAMPLES);
         break;
       case "verdict":
         this.#verdict(event.revision, event.finished);
         break;
       case "heard":
         this.#heard(event);
+        break;
+      case "partly":
+        if (event.from === this.#turn?.from) this.#mayInterrupt(event.text);
         break;
       case "spoken":
         this.#spoken(event.responseId, event.spoken);
@@ -158,7 +206,7 @@ export class Session {
         this.#replied(event.responseId, event.end);
         break;
       case "woken":
-        this.#idle();
+        this.#woken();
         break;
     }
   }
@@ -175,17 +223,15 @@ export class Session {
   #client(event: ClientEvent, appended: number): void {
     switch (event.type) {
       case "session.update":
-        this.#settings = updated(this.#settings, event.session, this.#hasSounded);
-        if (this.#settings.turnDetection === null) this.#dropTurn();
-        this.#send("session.updated", { session: this.#wire() });
+        this.#update(event.session, appended);
         break;
       case "input_audio_buffer.commit":
         this.#commit(appended);
         break;
       case "input_audio_buffer.clear":
-        this.#dropTurn();
+        this.#listenAnew(appended);
         this.#takenUpTo = appended;
-        this.#effects.push({ type: "reset" }, { type: "forget", before: appended });
+        this.#effects.push({ type: "forget", before: appended });
         this.#send("input_audio_buffer.cleared");
         break;
       case "conversation.item.create":
@@ -213,76 +259,141 @@ export class Session {
         this.#cancelByClient(event.response_id);
         break;
       case "input_audio_buffer.append":
+        this.#soundCame();
+        break;
       case "output_audio_buffer.clear":
         break;
     }
   }
 
+  #update(update: Extract<ClientEvent, { type: "session.update" }>["session"], appended: number): void {
+    const before = this.#settings.turnDetection;
+    this.#settings = updated(this.#settings, update, this.#hasSounded);
+    const { turnDetection } = this.#settings;
+    // Where nothing was detected, nothing is known of the sound so far.
+    if ((before === null) !== (turnDetection === null)) this.#listenAnew(appended);
+    this.#send("session.updated", { session: this.#wire() });
+  }
+
   // ---- what is heard
 
-  #window(probability: number): void {
-    const { turnDetection } = this.#settings;
-    if (turnDetection === null) return;
-    const options = endpointingOptions(turnDetection, this.#isAudible);
-    const { state, events } = hearWindow(this.#endpointing, probability, options);
+  #window(probability: number, samples: number): void {
+    const options = this.#options();
+    if (options === null) return;
+    const { state, events } = hearWindow(this.#endpointing, probability, options, samples);
     this.#endpointing = state;
     for (const event of events) this.#endpoint(event);
-    if (state.beganAt === null && events.length === 0) this.#forgetQuiet();
+    if (state.beganAt === null && events.length === 0) this.#quiet(probability);
   }
 
   #verdict(revision: number, finished: number): void {
-    const { turnDetection } = this.#settings;
-    if (turnDetection === null) return;
-    const options = endpointingOptions(turnDetection, this.#isAudible);
+    const options = this.#options();
+    if (options === null) return;
     const { state, events } = hearVerdict(this.#endpointing, revision, finished, options);
     this.#endpointing = state;
     for (const event of events) this.#endpoint(event);
   }
 
+  #options() {
+    const { turnDetection } = this.#settings;
+    if (turnDetection === null) return null;
+    return endpointingOptions(turnDetection, this.#isAudible, this.#turn?.isHeld);
+  }
+
+  #soundCame(): void {
+    this.#soundAtMs = this.#nowMs;
+    this.#silentWindows = 0;
+  }
+
   #endpoint(event: EndpointEvent): void {
     switch (event.type) {
-      case "began": {
-        this.#turnItemId = this.#newId("item_");
-        const from = this.#turnFrom(event.at);
-        this.#wake(null);
-        this.#send("input_audio_buffer.speech_started", {
-          audio_start_ms: Math.round(from / PER_MS),
-          item_id: this.#turnItemId,
-        });
-        if (this.#detection().interrupt_response) this.#interrupt();
+      case "began":
+        this.#began(event.at);
         break;
-      }
+      case "speaking":
+        if (this.#turn !== null) this.#effects.push({ type: "draft", from: this.#turn.from, to: event.at });
+        break;
       case "paused":
-        this.#recognise(event.revision, this.#turnFrom(this.#endpointing.beganAt ?? event.at), event.at);
+        this.#recognise(event.revision, this.#turn?.from ?? event.at, event.at);
         break;
       case "judge":
         this.#effects.push({
           type: "judge",
           revision: event.revision,
-          from: this.#turnFrom(this.#endpointing.beganAt ?? event.at),
+          from: this.#turn?.from ?? event.at,
           to: event.at + 150 * PER_MS,
         });
         break;
       case "resumed":
         break;
       case "ended":
+        this.#spokeUntilMs = this.#nowMs - event.silence * WINDOW_MS;
         this.#ended(event.revision, event.at);
         break;
     }
   }
 
-  #ended(revision: number, at: number): void {
-    const itemId = this.#turnItemId ?? this.#newId("item_");
-    this.#turnItemId = null;
-    this.#send("input_audio_buffer.speech_stopped", {
-      audio_end_ms: Math.round(at / PER_MS),
+  #began(at: number): void {
+    const before = at - prefixMs(this.#settings.turnDetection) * PER_MS;
+    const from = Math.max(this.#takenUpTo, before, 0);
+    const mayInterrupt = this.#detection().interrupt_response && this.#isAudible;
+    const isHeld = mayInterrupt && minInterruptionWords(this.#settings.turnDetection) > 0;
+    this.#turn = { itemId: this.#newId("item_"), from, isHeld };
+    this.#idleAtMs = null;
+    this.#quietWindows = 0;
+    this.#clearWindows = 0;
+    if (!isHeld) this.#tellBegun(this.#turn);
+  }
+
+  #tellBegun({ itemId, from }: Turn): void {
+    this.#send("input_audio_buffer.speech_started", {
+      audio_start_ms: Math.round(from / PER_MS),
       item_id: itemId,
     });
-    this.#committed(itemId, revision, at);
+    if (this.#detection().interrupt_response) this.#interrupt();
+  }
+
+  /** Words are known of the turn that goes on: maybe enough for an interruption. */
+  #mayInterrupt(text: string): void {
+    const turn = this.#turn;
+    if (turn === null || !turn.isHeld || !this.#interrupts(text)) return;
+    turn.isHeld = false;
+    this.#tellBegun(turn);
+  }
+
+  /** Speech into silence is no interruption, and needs no words to be heard. */
+  #interrupts(text: string): boolean {
+    const words = text.match(/[\p{L}\p{N}]+(['’][\p{L}]+)*/gu)?.length ?? 0;
+    return words >= minInterruptionWords(this.#settings.turnDetection) || (words > 0 && !this.#isAudible);
+  }
+
+  #ended(revision: number, to: number): void {
+    const turn = this.#turn ?? { itemId: this.#newId("item_"), from: this.#takenUpTo, isHeld: false };
+    this.#turn = null;
+    if (!turn.isHeld) {
+      this.#tellEnded(turn, to);
+      this.#committed(turn, revision, to);
+      return;
+    }
+    this.#undecided.set(revision, { ...turn, to });
+    this.#take(turn, revision, to);
+  }
+
+  #tellEnded({ itemId }: Turn, to: number): void {
+    this.#send("input_audio_buffer.speech_stopped", {
+      audio_end_ms: Math.round(to / PER_MS),
+      item_id: itemId,
+    });
   }
 
   /** Sound up to there has become that item. Its words come later, or have come. */
-  #committed(itemId: string, revision: number, to: number): void {
+  #committed(turn: Turn, revision: number, to: number): void {
+    this.#tellCommitted(turn.itemId);
+    this.#unheard.set(revision, turn.itemId);
+    this.#take(turn, revision, to);
+  }
+
+  #tellCommitted(itemId: string): MessageItem {
     const item: MessageItem = {
       id: itemId,
       type: "message",
@@ -295,10 +406,16 @@ export class Session {
     const previous = this.#items.add(item);
     this.#send("input_audio_buffer.committed", { item_id: itemId, previous_item_id: previous });
     this.#sendItem(item, previous);
-    this.#unheard.set(revision, itemId);
-    if (!this.#asked.has(revision)) this.#recognise(revision, this.#takenUpTo, to);
-    this.#effects.push({ type: "committed", seconds: Math.max(0, to - this.#takenUpTo) / (1_000 * PER_MS) });
-    this.#takenUpTo = to;
+    return item;
+  }
+
+  /** The turn's sound is nobody else's, and is recognised by all means. */
+  #take({ from }: Turn, revision: number, to: number): void {
+    if (!this.#asked.has(revision)) this.#recognise(revision, from, to);
+    const seconds = Math.max(0, to - from) / (1_000 * PER_MS);
+    this.#effects.push({ type: "committed", revision, seconds });
+    this.#takenUpTo = Math.max(this.#takenUpTo, to);
+    this.#effects.push({ type: "forget", before: this.#takenUpTo });
     this.#asked.clear();
     const draft = this.#draft;
     this.#draft = null;
@@ -312,12 +429,11 @@ export class Session {
         code: "input_audio_buffer_commit_empty",
       });
     }
-    const itemId = this.#turnItemId ?? this.#newId("item_");
+    const itemId = this.#turn?.itemId ?? this.#newId("item_");
     const { revision } = this.#endpointing;
-    this.#dropTurn();
-    this.#asked.delete(revision);
-    this.#committed(itemId, revision, appended);
-    this.#effects.push({ type: "reset" });
+    this.#listenAnew(appended);
+    this.#spokeUntilMs = this.#nowMs;
+    this.#committed({ itemId, from: this.#takenUpTo, isHeld: false }, revision, appended);
   }
 
   #recognise(revision: number, from: number, to: number): void {
@@ -326,17 +442,46 @@ export class Session {
   }
 
   #heard(heard: Extract<SessionEvent, { type: "heard" }>): void {
+    const undecided = this.#undecided.get(heard.revision);
+    if (undecided !== undefined) {
+      this.#undecided.delete(heard.revision);
+      this.#decide(undecided, heard);
+      this.#answerWhatIsOwed();
+      return;
+    }
     const itemId = this.#unheard.get(heard.revision);
     if (itemId === undefined) {
-      const isCurrent = this.#endpointing.beganAt !== null && heard.revision === this.#endpointing.revision;
-      if (isCurrent && heard.text !== null) this.#draft = { ...heard, text: heard.text };
+      this.#hearPause(heard);
       return;
     }
     this.#unheard.delete(heard.revision);
-    this.#effects.push({ type: "forget", before: this.#takenUpTo });
     const item = this.#items.all.find(({ id }) => id === itemId);
     if (item?.type === "message") this.#transcribed(item, heard);
     this.#answerWhatIsOwed();
+  }
+
+  /** Words up to a pause: all of the turn's, if that is its end. */
+  #hearPause(heard: Extract<SessionEvent, { type: "heard" }>): void {
+    const { revision, text } = heard;
+    if (this.#endpointing.beganAt === null || revision !== this.#endpointing.revision) return;
+    // What failed is tried again if the turn ends here.
+    if (text === null) this.#asked.delete(revision);
+    else this.#draft = { ...heard, text };
+    this.#mayInterrupt(text ?? "");
+  }
+
+  /** The words of a turn that was none so far: enough to interrupt, some that are said to nobody, or none. */
+  #decide(turn: Turn & { readonly to: number }, heard: { text: string | null; seconds: number }): void {
+    const text = heard.text ?? "";
+    if (text === "") return;
+    const interrupts = this.#interrupts(text);
+    if (interrupts) {
+      this.#tellBegun(turn);
+      this.#tellEnded(turn, turn.to);
+    }
+    const wasOwed = this.#isOwed;
+    this.#transcribed(this.#tellCommitted(turn.itemId), heard);
+    if (!interrupts) this.#isOwed = wasOwed;
   }
 
   #transcribed(item: MessageItem, { text, seconds }: { text: string | null; seconds: number }): void {
@@ -349,7 +494,7 @@ export class Session {
         code: "transcription_failed",
         message: "the turn was not heard: say it again",
       };
-      if (isTold) this.#send("conversation.item.input_audio_transcription.failed", { ...at, error });
+      this.#send("conversation.item.input_audio_transcription.failed", { ...at, error });
       return;
     }
     item.text = text;
@@ -370,28 +515,48 @@ export class Session {
 
   /** A turn is answered once nobody speaks, and all that was said is known. */
   #answerWhatIsOwed(): void {
-    const isBusy = this.#endpointing.beganAt !== null || this.#unheard.size > 0 || this.#isResponding;
+    const isSpoken = this.#turn !== null && !this.#turn.isHeld;
+    const isBusy = isSpoken || this.#unheard.size + this.#undecided.size > 0 || this.#isResponding;
     if (!this.#isOwed || isBusy || this.#settings.type === "transcription") return;
-    this.#respond({});
+    this.#respond({}, this.#spokeUntilMs);
   }
 
-  #dropTurn(): void {
-    this.#endpointing = dropTurn(this.#endpointing);
-    this.#turnItemId = null;
+  /** The turn that has begun is none, and nothing before that sample belongs to another. */
+  #listenAnew(appended: number): void {
+    this.#endpointing = { ...dropTurn(this.#endpointing), samples: appended };
+    this.#turn = null;
     this.#draft = null;
     this.#asked.clear();
-  }
-
-  #turnFrom(beganAt: number): number {
-    const from = beganAt - prefixMs(this.#settings.turnDetection) * PER_MS;
-    return Math.max(this.#takenUpTo, from, 0);
+    this.#quietWindows = 0;
+    this.#clearWindows = 0;
+    this.#effects.push({ type: "reset" });
   }
 
   /** Nobody speaks: of the sound only what may belong to the next turn is kept. */
-  #forgetQuiet(): void {
-    const before = this.#endpointing.windows * 512 - (prefixMs(this.#settings.turnDetection) + 320) * PER_MS;
-    if (this.#endpointing.windows % 32 === 0 && before > 0 && this.#unheard.size === 0)
-      this.#effects.push({ type: "forget", before });
+  #quiet(probability: number): void {
+    this.#quietWindows += 1;
+    const kept = (prefixMs(this.#settings.turnDetection) + 320) * PER_MS;
+    const before = this.#endpointing.samples - kept;
+    if (this.#quietWindows % 32 === 0 && before > 0) this.#effects.push({ type: "forget", before });
+    this.#clearWindows = probability < CLEAR ? this.#clearWindows + 1 : 0;
+    if (this.#clearWindows < CLEAR_WINDOWS) return;
+    this.#clearWindows = 0;
+    this.#effects.push({ type: "refresh" });
+  }
+
+  /** No sound comes while a turn is open: what time has passed is silence. */
+  #hearMuted(): void {
+    const quietMs = this.#nowMs - this.#soundAtMs;
+    if (quietMs < MUTED_MS) return;
+    const windows = Math.floor(quietMs / WINDOW_MS);
+    while (this.#silentWindows < windows && this.#endpointing.beganAt !== null) {
+      this.#silentWindows += 1;
+      const options = this.#options();
+      if (options === null) return;
+      const { state, events } = hearSilence(this.#endpointing, options);
+      this.#endpointing = state;
+      for (const event of events) this.#endpoint(event);
+    }
   }
 
   // ---- items
@@ -430,8 +595,19 @@ export class Session {
     return this.#isResponding || (this.#response !== null && this.#response.playedAtMs > this.#nowMs);
   }
 
-  #respond(options: ResponseOptions): void {
+  #respond(options: ResponseOptions, spokeUntilMs: number | null = null): void {
+    if (this.#settings.type === "transcription") {
+      throw new RealtimeError("a session that transcribes has no replies: open one of type realtime", {
+        code: "invalid_value",
+        param: "type",
+      });
+    }
     const isBeside = options.conversation === "none";
+    if (isBeside && this.#beside.size >= MAX_BESIDE) {
+      throw new RealtimeError(`${MAX_BESIDE} replies beside the conversation are under way: wait for one`, {
+        code: "conversation_already_has_active_response",
+      });
+    }
     if (this.#isResponding && !isBeside) {
       throw new RealtimeError("a reply is under way: wait for its response.done, or cancel it", {
         code: "conversation_already_has_active_response",
@@ -460,10 +636,11 @@ export class Session {
       this.#isOwed = false;
       this.#isResponding = true;
       this.#response = response;
-      this.#wake(null);
+      this.#idleAtMs = null;
     }
     response.begin();
-    this.#effects.push({ type: "respond", request: { responseId: response.id, items, settings } });
+    const request = { responseId: response.id, items, settings, spokeUntilMs };
+    this.#effects.push({ type: "respond", request });
   }
 
   #responseOf(id: string): Response | null {
@@ -496,7 +673,7 @@ export class Session {
     const idleMs = turnDetection?.type === "server_vad" ? turnDetection.idle_timeout_ms : null;
     const isQuiet = this.#endpointing.beganAt === null;
     if (idleMs !== null && idleMs !== undefined && isQuiet)
-      this.#wake(Math.max(this.#nowMs, response.playedAtMs) + idleMs);
+      this.#idleAtMs = Math.max(this.#nowMs, response.playedAtMs) + idleMs;
     this.#answerWhatIsOwed();
   }
 
@@ -530,11 +707,31 @@ export class Session {
     return this.#isResponding ? this.#response : null;
   }
 
+  #woken(): void {
+    this.#wakeAtMs = null;
+    if (this.#endpointing.beganAt !== null) this.#hearMuted();
+    else if (this.#idleAtMs !== null && this.#nowMs >= this.#idleAtMs) this.#idle();
+  }
+
+  /** Asks to be woken when something is due; earlier is harmless. */
+  #arm(): void {
+    const mutedMs = this.#soundAtMs + MUTED_MS;
+    const isOpen = this.#endpointing.beganAt !== null && this.#settings.turnDetection !== null;
+    const dueMs = isOpen
+      ? Math.max(mutedMs, this.#nowMs + (this.#silentWindows > 0 ? 100 : 0))
+      : this.#idleAtMs;
+    if (dueMs === this.#wakeAtMs) return;
+    if (dueMs !== null && this.#wakeAtMs !== null && this.#wakeAtMs <= dueMs) return;
+    this.#wakeAtMs = dueMs;
+    this.#effects.push({ type: "wake", atMs: dueMs });
+  }
+
   /** Nobody has said anything since the reply was played. */
   #idle(): void {
-    if (this.#isResponding || this.#endpointing.beganAt !== null) return;
+    this.#idleAtMs = null;
+    if (this.#isResponding || this.#settings.type === "transcription") return;
     const itemId = this.#newId("item_");
-    const endMs = Math.round((this.#endpointing.windows * 512) / PER_MS);
+    const endMs = Math.round(this.#endpointing.samples / PER_MS);
     const startMs = Math.round(this.#takenUpTo / PER_MS);
     this.#send("input_audio_buffer.timeout_triggered", {
       audio_start_ms: Math.min(startMs, endMs),
@@ -551,10 +748,6 @@ export class Session {
     return turnDetection === null
       ? { create_response: false, interrupt_response: false }
       : withDefaults(turnDetection);
-  }
-
-  #wake(atMs: number | null): void {
-    this.#effects.push({ type: "wake", atMs });
   }
 
   #wire(): Record<string, unknown> {

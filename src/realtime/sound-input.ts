@@ -33,29 +33,22 @@ export class SoundInput {
 
   #companded(bytes: Uint8Array): Float32Array {
     const expand = this.#type === "audio/pcmu" ? expandMulaw : expandAlaw;
-    return Float32Array.from(bytes, (byte) => expand(byte) / FULL_SCALE);
+    const samples = new Float32Array(bytes.length);
+    for (let at = 0; at < bytes.length; at += 1) samples[at] = expand(bytes[at]!) / FULL_SCALE;
+    return samples;
   }
 
   #pcm(bytes: Uint8Array): Float32Array {
     const odd = this.#oddByte;
-    const whole = odd === null ? bytes : Uint8Array.of(odd, ...bytes.subarray(0, 1));
-    const samples: Float32Array[] = [];
-    if (odd !== null && whole.length === 2) samples.push(samplesOf(whole));
-    const rest = odd === null ? bytes : bytes.subarray(1);
-    this.#oddByte = odd !== null && bytes.length === 0 ? odd : rest.length % 2 === 1 ? rest.at(-1)! : null;
-    samples.push(samplesOf(rest));
-    if (samples.length === 1) return samples[0]!;
-    const all = new Float32Array(samples[0]!.length + samples[1]!.length);
-    all.set(samples[0]!);
-    all.set(samples[1]!, samples[0]!.length);
-    return all;
+    const before = odd === null ? 0 : 1;
+    const length = before + bytes.length;
+    const samples = new Float32Array(length >> 1);
+    const byteAt = (at: number): number => (at < before ? odd! : bytes[at - before]!);
+    for (let at = 0; at < samples.length; at += 1) {
+      const value = byteAt(2 * at) | (byteAt(2 * at + 1) << 8);
+      samples[at] = ((value << 16) >> 16) / FULL_SCALE;
+    }
+    this.#oddByte = length % 2 === 1 ? byteAt(length - 1) : null;
+    return samples;
   }
-}
-
-function samplesOf(bytes: Uint8Array): Float32Array {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return Float32Array.from(
-    { length: bytes.length >> 1 },
-    (_, at) => view.getInt16(2 * at, true) / FULL_SCALE,
-  );
 }

@@ -61,7 +61,7 @@ export class SpokenReply {
    * @returns milliseconds that count
    */
   cutByClient(heardMs: number): number {
-    const own = Math.max(0, Math.min(Math.floor(heardMs), this.#sentMs));
+    const own = Math.max(0, Math.floor(Math.min(heardMs, this.#sentMs)));
     this.#heardMs = this.#isToldByClient ? Math.min(own, this.#heardMs ?? own) : own;
     this.#isToldByClient = true;
     return this.#heardMs;

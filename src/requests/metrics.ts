@@ -41,6 +41,8 @@ export interface Metrics {
   ended(end: RequestEnd): void;
   /** Counts an event of the Wyoming protocol. */
   wyomingEvent(outcome: "taken" | "slowed" | "refused"): void;
+  /** Realtime sessions that are open, and seconds from the end of speech to the first sound of its answer. */
+  readonly realtime: { opened(): void; closed(): void; answered(seconds: number): void };
   /** Connects the gauges, once what they read exists. */
   watch(watched: Watched): void;
   /** Prometheus' text format and its content type. */
@@ -135,6 +137,17 @@ export function createMetrics(version: string): Metrics {
     buckets: [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5],
     registers,
   });
+  const sessions = new Gauge({
+    name: "antiphon_realtime_sessions",
+    help: "Realtime sessions that are open.",
+    registers,
+  });
+  const answers = new Histogram({
+    name: "antiphon_realtime_answer_seconds",
+    help: "From the end of somebody's speech in a realtime session to the first sound of the answer.",
+    buckets: [0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10],
+    registers,
+  });
   const underruns = new Counter({
     name: "antiphon_underruns_total",
     help: "Frames that came later than a listener in real time needed them.",
@@ -188,6 +201,11 @@ export function createMetrics(version: string): Metrics {
       ends.inc({ route, end: ending, type: type ?? "none" });
     },
     wyomingEvent: (outcome) => wyomingEvents.inc({ outcome }),
+    realtime: {
+      opened: () => sessions.inc(),
+      closed: () => sessions.dec(),
+      answered: (seconds) => answers.observe(seconds),
+    },
     watch: (watched) => watchGauges(watched, registers),
     render: async () => ({ text: await registry.metrics(), contentType: registry.contentType }),
   };

@@ -15,6 +15,7 @@ import { DEFAULT_PARAMS, paramKnobs } from "../contract/params.ts";
 import type { HttpOptions, ServiceInfo } from "../http/deps.ts";
 import type { ServerLimits } from "../limits/server-limits.ts";
 import type { Settings } from "../settings/schema.ts";
+import { readTlsFiles } from "./tls-files.ts";
 
 /** How HTTP is served, by the settings. */
 export function httpOptions(settings: Settings): HttpOptions {
@@ -30,6 +31,7 @@ export function httpOptions(settings: Settings): HttpOptions {
     keylessLists: settings.keylessLists,
     corsOrigins: settings.corsOrigins,
     playground: settings.playground.enabled ? PLAYGROUND : null,
+    tls: readTlsFiles(settings),
     serveMetrics: settings.metrics.enabled && settings.metrics.port === undefined,
   };
 }

@@ -24,7 +24,10 @@ export async function listenHttp(
       url,
       close: () => app.close(),
       idle: () => app.connections.idle(),
-      cut: () => app.server.closeAllConnections(),
+      cut: () => {
+        app.server.closeAllConnections();
+        app.connections.cut();
+      },
     };
   } catch (error) {
     await app.close();

@@ -58,7 +58,7 @@ export interface ServerParts {
 
 /** A server that listens. */
 export interface RunningServer {
-  /** `http://host:port`, with the port that was taken. */
+  /** `http://host:port`, with the port that was taken; `https` with a certificate. */
   readonly url: string;
   /** Where /metrics is served alone, if it is. */
   readonly metricsUrl: string | null;

@@ -253,6 +253,12 @@ export const SettingsSchema = Type.Object({
         "How long single requests are kept there, so that one that is committed twice counts once. Totals are kept for ever.",
     }),
   }),
+  tls: Type.Object({
+    certFile: text(
+      "A PEM file with a certificate, and those between it and its root: with it, HTTPS and `wss` are served in place of HTTP. Needs `tls.keyFile`.",
+    ),
+    keyFile: text("A PEM file with the key of that certificate."),
+  }),
   realtime: Type.Object({
     enabled: Type.Boolean({
       default: true,

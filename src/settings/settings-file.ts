@@ -14,6 +14,8 @@ const PATHS = [
   "writer.apiKeyFile",
   "recogniser.apiKeyFile",
   "wyomingKeyFile",
+  "tls.certFile",
+  "tls.keyFile",
   "store.urlFile",
   "buckets.urlFile",
 ];

@@ -36,9 +36,10 @@ export class Table {
   /** So many windows with that probability of speech, in real time. */
   windows(count: number, probability: number): readonly SessionEffect[] {
     return Array.from({ length: count }, () => {
+      const from = this.appended;
       this.nowMs += WINDOW_MS;
       this.appended += WINDOW;
-      return this.tell({ type: "windows", probabilities: [probability] });
+      return this.tell({ type: "windows", probabilities: [probability], from });
     }).flat();
   }
 

@@ -21,6 +21,15 @@ const answers = {
       description: "Whether speech ends a reply that is being spoken or played.",
     }),
   ),
+  antiphon_min_interruption_words: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 20,
+      default: 0,
+      description:
+        "Words that the recogniser must have heard before speech ends a reply, which goes on meanwhile: a cough or `mhm` ends none then. Not echoed.",
+    }),
+  ),
 };
 
 const milliseconds = (maximum: number, more: { readonly default?: number; readonly description: string }) =>

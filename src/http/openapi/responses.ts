@@ -128,6 +128,7 @@ export const HEADERS: Json = {
   "retry-after-ms": header("The same in milliseconds.", { type: "integer", minimum: 0 }),
   "x-should-retry": header("For clients that ask.", { type: "string", enum: ["true"] }),
   "WWW-Authenticate": header("How to authenticate.", { type: "string", enum: ["Bearer"] }),
+  Upgrade: header("The protocol to connect by.", { type: "string", enum: ["websocket"] }),
   Allow: header("The methods that the path has.", { type: "string" }),
   "X-Antiphon-Speed": optional("The speed that is spoken, where the one that was asked for is not.", {
     type: "number",

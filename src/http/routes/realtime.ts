@@ -2,10 +2,11 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { WebSocket } from "ws";
 import { ServiceError } from "../../contract/errors.ts";
 import { quoted } from "../../contract/quoted.ts";
+import type { SessionUpdate } from "../../contract/realtime/session.ts";
 import { parseClientSecretRequest } from "../../contract/validate.ts";
 import { type ClientSecret, ClientSecrets } from "../../realtime/client-secrets.ts";
 import { type Dialect, plainDialect } from "../../realtime/dialect.ts";
-import type { RealtimeDeps } from "../../realtime/session-runner.ts";
+import { RealtimeError } from "../../realtime/realtime-error.ts";
 import {
   defaultSettings,
   type SessionSettings,
@@ -13,23 +14,13 @@ import {
   wireSession,
 } from "../../realtime/session-settings.ts";
 import { beginRequest } from "../../requests/begin-request.ts";
+import { meterUsage } from "../../serving/telemetry.ts";
 import { bodyOf } from "../body.ts";
 import type { HttpDeps } from "../deps.ts";
 import { presentedKey } from "../headers.ts";
+import type { RealtimeOptions } from "../realtime-options.ts";
 import { RealtimeSocket } from "../realtime-socket.ts";
 import { telephonyStreamRoute } from "./telephony-stream.ts";
-
-/** How realtime sessions are served. */
-export interface RealtimeOptions extends Omit<RealtimeDeps, "service" | "onFailure"> {
-  /** Sessions at a time, in all and of one key. */
-  readonly maxSessions: number;
-  readonly maxSessionsPerKey: number;
-  /** A session in which the client has sent nothing for so long is closed, in milliseconds. */
-  readonly idleTimeoutMs: number;
-  /** No session lasts longer, in seconds. */
-  readonly maxSessionS: number;
-  readonly secrets: ClientSecrets;
-}
 
 /** Who a connection's session is for, and what it begins with. */
 export interface SessionOpening {
@@ -58,34 +49,44 @@ interface Query {
  */
 export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: RealtimeOptions): void {
   const open = new Set<RealtimeSocket>();
-  const sessionsOf = (keyId: string): number => [...open].filter((socket) => socket.keyId === keyId).length;
+  /** Connections that have a session, or are about to. */
+  const places = new Set<{ readonly keyId: string }>();
 
-  const admitSession = (keyId: string): void => {
+  const admitSession = ({ tracked, raw }: FastifyRequest): void => {
+    const { keyId } = tracked.caller;
     if (deps.isStopping())
       throw new ServiceError(502, "the server is shutting down: retry", { retryAfterMs: 1_000 });
-    if (sessionsOf(keyId) >= realtime.maxSessionsPerKey) {
+    if ([...places].filter((place) => place.keyId === keyId).length >= realtime.maxSessionsPerKey) {
       throw new ServiceError(
         429,
         `this key has ${realtime.maxSessionsPerKey} realtime sessions open, which is all it may have: close one`,
         { retryAfterMs: 5_000 },
       );
     }
-    if (open.size >= realtime.maxSessions) {
+    if (places.size >= realtime.maxSessions) {
       throw new ServiceError(502, "the server has as many realtime sessions as it takes: retry in a moment", {
         retryAfterMs: 5_000,
       });
     }
+    const place = { keyId };
+    places.add(place);
+    deps.metrics.realtime.opened();
+    raw.socket.once("close", () => {
+      places.delete(place);
+      deps.metrics.realtime.closed();
+    });
   };
 
   const openSession = (
     socket: WebSocket,
     request: FastifyRequest,
-    { apiKey, settings, model, dialect }: SessionOpening,
+    { settings, model, apiKey, dialect }: SessionOpening,
   ): void => {
     const connection = new RealtimeSocket(socket, request, {
       deps: {
         ...realtime,
         service: deps.service,
+        onAnswer: (seconds) => deps.metrics.realtime.answered(seconds),
         onFailure: (error) => request.log.warn({ cause: messageOf(error) }, "realtime session"),
       },
       settings,
@@ -94,9 +95,10 @@ export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: R
       heartbeatMs: deps.options.heartbeatMs,
       idleTimeoutMs: realtime.idleTimeoutMs,
       maxSessionS: realtime.maxSessionS,
-      begin: (signal) =>
+      meter: (inputAudioS) => meterTurns(deps, request.tracked.caller.keyId, inputAudioS),
+      begin: (what, signal) =>
         beginRequest(deps, {
-          route: "realtime:response",
+          route: `realtime:${what}`,
           findKey: async () => {
             const key = await deps.tenancy.authenticate(apiKey);
             if (key !== null) return key;
@@ -105,7 +107,7 @@ export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: R
               "the API key of this session is not good any more: begin another session",
             );
           },
-          speaks: true,
+          speaks: what === "response",
           overRate: "this key is over its rate limit",
           signal,
         }),
@@ -121,8 +123,8 @@ export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: R
       url: "/v1/realtime",
       config: { access: "token", speaks: false, takesSecrets: true },
       preHandler: async (request) => {
-        settingsFor(request.query, deps, realtime);
-        if (request.ws) admitSession(request.tracked.caller.keyId);
+        sessionFor(request, deps, realtime);
+        if (request.ws) admitSession(request);
       },
       handler: async (_request, reply) => {
         reply.code(426).header("Upgrade", "websocket").header("Connection", "Upgrade");
@@ -135,12 +137,8 @@ export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: R
         };
       },
       wsHandler: (socket: WebSocket, request) => {
-        const { settings, model } = settingsFor(request.query, deps, realtime);
-        const secret = secretOf(request, realtime.secrets);
         openSession(socket, request, {
-          apiKey: secret?.apiKey ?? presentedKey(request.headers) ?? "",
-          settings: secret === null ? settings : updated(settings, secret.session, false),
-          model,
+          ...sessionFor(request, deps, realtime),
           dialect: plainDialect(realtime.newId),
         });
       },
@@ -148,7 +146,8 @@ export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: R
     telephonyStreamRoute(scope, deps, realtime, {
       admit: admitSession,
       open: openSession,
-      settingsFor: (model) => settingsFor(model === undefined ? {} : { model }, deps, realtime),
+      settingsFor: (model, update) =>
+        settingsFor(model === undefined ? {} : { model }, update, deps, realtime),
     });
   });
 
@@ -160,7 +159,7 @@ export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: R
       const apiKey = presentedKey(request.headers) ?? "";
       const seconds = asked.expires_after?.seconds ?? 600;
       const update = asked.session ?? {};
-      const settings = updated(defaultSettings(update.model ?? defaultModel(deps)), update, false);
+      const { settings } = settingsFor({}, update, deps, realtime);
       const { value, expiresAt } = realtime.secrets.issue(apiKey, seconds, update, Date.now() / 1_000);
       return { value, expires_at: expiresAt, session: wireSession(settings, realtime.newId("sess_")) };
     },
@@ -168,7 +167,8 @@ export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: R
 
   /** Whoever is spoken to is spoken to the end of the sentence; then everybody is told to come back. */
   app.addHook("preClose", async () => {
-    await Promise.all([...open].map((connection) => connection.finish()));
+    // Not waited for: nobody new is to come in meanwhile. The server is closed once all connections are.
+    for (const connection of open) connection.finish().catch((error) => app.log.error({ err: error }));
   });
 }
 
@@ -188,9 +188,22 @@ function secretOf({ headers }: FastifyRequest, secrets: ClientSecrets): ClientSe
     : null;
 }
 
-/** What a connection's address asks for. Throws a 400 {@link ServiceError} that names what cannot be had. */
+/** What a connection asks for, by its address and its client secret. Throws as {@link settingsFor} does. */
+function sessionFor(
+  { query, headers }: FastifyRequest,
+  deps: HttpDeps,
+  realtime: RealtimeOptions,
+): { readonly settings: SessionSettings; readonly model: string | null; readonly apiKey: string } {
+  const presented = presentedKey(headers) ?? "";
+  const secret = ClientSecrets.isOne(presented) ? realtime.secrets.find(presented, Date.now() / 1_000) : null;
+  const session = settingsFor(query as Query, secret?.session ?? {}, deps, realtime);
+  return { ...session, apiKey: secret?.apiKey ?? presented };
+}
+
+/** Settings by an address, and by a session that was asked for. Throws a 400 {@link ServiceError} that names what cannot be had. */
 function settingsFor(
-  { model: asked, intent, call_id }: Query,
+  { model: inQuery, intent, call_id }: Query,
+  update: SessionUpdate,
   deps: HttpDeps,
   { resolve }: RealtimeOptions,
 ): { readonly settings: SessionSettings; readonly model: string | null } {
@@ -198,22 +211,28 @@ function settingsFor(
     throw new ServiceError(400, "call_id is of WebRTC and SIP, which are not spoken here: leave it out", {
       param: "call_id",
     });
+  const asked = inQuery || update.model;
   const model = asked === undefined || asked === "" || asked.startsWith("gpt-") ? null : asked;
   if (resolve(model) === undefined) {
-    throw new ServiceError(
-      400,
-      `model ${quoted(asked ?? "")} is unknown: GET /v1/models lists the valid ids`,
-      {
-        param: "model",
-      },
-    );
+    const message = `model ${quoted(asked ?? "")} is unknown: GET /v1/models lists the valid ids`;
+    throw new ServiceError(400, message, { param: "model" });
   }
-  const settings = defaultSettings(asked || defaultModel(deps));
-  const isTranscription = intent === "transcription";
-  return {
-    model,
-    settings: isTranscription ? { ...settings, type: "transcription", transcription: {} } : settings,
+  const isTranscription = (update.type ?? intent) === "transcription";
+  const settings: SessionSettings = {
+    ...defaultSettings(asked || defaultModel(deps)),
+    ...(isTranscription ? { type: "transcription", transcription: {} } : {}),
   };
+  try {
+    return { model, settings: updated(settings, update, false) };
+  } catch (error) {
+    if (!(error instanceof RealtimeError)) throw error;
+    throw new ServiceError(400, error.message, error.param === null ? {} : { param: error.param });
+  }
+}
+
+async function meterTurns({ tenancy, metrics }: HttpDeps, keyId: string, inputAudioS: number): Promise<void> {
+  const usage = { input_chars: 0, input_audio_seconds: inputAudioS, output_audio_seconds: 0 };
+  await meterUsage({ meter: (record) => tenancy.commit(record), ...metrics }, keyId, usage);
 }
 
 function defaultModel({ cards }: HttpDeps): string {

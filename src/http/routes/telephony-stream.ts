@@ -1,23 +1,28 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { RawData, WebSocket } from "ws";
 import { ServiceError } from "../../contract/errors.ts";
+import type { SessionUpdate } from "../../contract/realtime/session.ts";
 import { parseTwilioMessage, type TwilioStart } from "../../contract/realtime/twilio-messages.ts";
 import { speakerNamed } from "../../contract/voices.ts";
 import { ClientSecrets } from "../../realtime/client-secrets.ts";
-import { type SessionSettings, updated } from "../../realtime/session-settings.ts";
+import type { SessionSettings } from "../../realtime/session-settings.ts";
 import { callSettings, TwilioDialect } from "../../realtime/twilio-dialect.ts";
 import { admit, authenticate } from "../../requests/admit.ts";
 import { asServiceError } from "../../serving/failures.ts";
 import type { HttpDeps } from "../deps.ts";
-import type { RealtimeOptions, SessionOpening } from "./realtime.ts";
+import type { RealtimeOptions } from "../realtime-options.ts";
+import type { SessionOpening } from "./realtime.ts";
 
 /** What calls have in common with other sessions. */
 export interface Sessions {
-  /** Throws a {@link ServiceError} where there is no room for another one of that key. */
-  admit(keyId: string): void;
+  /** Gives the connection of a request, whose key is known, its place. Throws a {@link ServiceError} where there is none. */
+  admit(request: FastifyRequest): void;
   open(socket: WebSocket, request: FastifyRequest, opening: SessionOpening): void;
-  /** Throws a {@link ServiceError} where the model cannot be had. */
-  settingsFor(model: string | undefined): {
+  /** Throws a {@link ServiceError} where what is asked for cannot be had. */
+  settingsFor(
+    model: string | undefined,
+    update: SessionUpdate,
+  ): {
     readonly settings: SessionSettings;
     readonly model: string | null;
   };
@@ -141,13 +146,12 @@ async function openingOf(
   const key = await authenticate(deps.tenancy, apiKey, request.ip);
   request.tracked.keyId = key.keyId;
   await admit(key, deps, { speaks: false, overRate: "this key is over its rate limit" });
-  sessions.admit(key.keyId);
-  const { settings, model } = sessions.settingsFor(asked);
+  const { settings, model } = sessions.settingsFor(asked, secret?.session ?? {});
   if (voice !== undefined) speakerNamed(voice, "voice");
-  const begun = secret === null ? settings : updated(settings, secret.session, false);
+  sessions.admit(request);
   return {
     apiKey: apiKey ?? "",
-    settings: callSettings(begun, start),
+    settings: callSettings(settings, start),
     model,
     dialect: new TwilioDialect(start.streamSid, performance.now()),
   };

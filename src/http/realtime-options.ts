@@ -1,0 +1,14 @@
+import type { ClientSecrets } from "../realtime/client-secrets.ts";
+import type { RealtimeDeps } from "../realtime/session-runner.ts";
+
+/** How realtime sessions are served. */
+export interface RealtimeOptions extends Omit<RealtimeDeps, "service" | "onAnswer" | "onFailure"> {
+  /** Sessions at a time, in all and of one key. */
+  readonly maxSessions: number;
+  readonly maxSessionsPerKey: number;
+  /** A session in which the client has sent nothing for so long is closed, in milliseconds. */
+  readonly idleTimeoutMs: number;
+  /** No session lasts longer, in seconds. */
+  readonly maxSessionS: number;
+  readonly secrets: ClientSecrets;
+}

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Clip } from "../../src/model/conversation.ts";
 import { debianRecordings, type WantedRecording } from "../debian-recordings.ts";
-import { CLIPS_OF_LANGUAGES, CLIPS_WITH_WORDS } from "../hearing/human-clips.ts";
+import { CLIPS_WITH_WORDS } from "../hearing/human-clips.ts";
 import { readClip } from "../read-clip.ts";
 import type { Bench } from "../row.ts";
 
@@ -11,13 +11,39 @@ export interface Turn extends Clip {
   readonly pauseS: number;
 }
 
-/** English prompts of one and of several sentences, readings, phrases: whole turns of 1.5 to 12 s. */
+/** Prompts of several sentences with a pause of 0.2 s and more between them. Chosen by length and pause before any was heard. */
+const WITH_PAUSES = [
+  "agent-incorrect",
+  "agent-user",
+  "conf-invalid",
+  "confbridge-lock-extended",
+  "confbridge-mute-extended",
+  "demo-enterkeywords",
+  "demo-thanks",
+  "dictate/both_help",
+  "dictate/play_help",
+  "dictate/record_help",
+  "dir-intro-fn",
+  "pbx-invalid",
+  "priv-introsaved",
+  "vm-instructions",
+  "vm-invalid-password",
+  "vm-mismatch",
+  "vm-opts",
+  "vm-rec-temp",
+  "vm-record-prepend",
+  "vm-review",
+  "vm-saveoper",
+];
+
+/** English prompts of one and of several sentences, a phrase, a radio: not the lines of a reading, which end in mid-sentence. */
 const WANTED: readonly WantedRecording[] = [
-  ...CLIPS_WITH_WORDS,
-  ...CLIPS_OF_LANGUAGES.filter(
-    ({ name, language }) =>
-      language === "en" && !CLIPS_WITH_WORDS.some((clip) => clip.name.endsWith(name.slice(3))),
-  ),
+  ...CLIPS_WITH_WORDS.filter(({ name }) => !name.startsWith("librivox-") && !name.startsWith("cards-")),
+  ...WITH_PAUSES.map((prompt) => ({
+    name: `allison-${prompt.replace("/", "-")}`,
+    package: "asterisk-core-sounds-en-g722",
+    pieces: [{ path: `asterisk/sounds/en_US_f_Allison/${prompt}.g722` }],
+  })),
 ];
 
 const LENGTHS_S = { minimum: 1.5, maximum: 12 };

@@ -125,7 +125,11 @@ async function nearOf(cuts: readonly Cut[], { note }: Bench): Promise<number> {
       const heard = words.filter(({ endS }) => 1_000 * endS <= heardMs).length;
       const told = history.split(/\s+/).filter(Boolean).length;
       if (Math.abs(told - heard) <= 1) near += 1;
-      else note(`${told} words in the history, ${heard} heard (${isToldByClient ? "told" : "reckoned"})`);
+      else {
+        const how = isToldByClient ? "told" : "reckoned";
+        const ms = `${heardMs.toFixed(0)} of ${reply.soundMs.toFixed(0)} ms`;
+        note(`${told} words in the history, ${heard} of ${words.length} heard (${how}, ${ms})`);
+      }
     }
     return near;
   });

@@ -5,7 +5,7 @@ import { quoted } from "../../contract/quoted.ts";
 import type { SessionUpdate } from "../../contract/realtime/session.ts";
 import { parseClientSecretRequest } from "../../contract/validate.ts";
 import { type ClientSecret, ClientSecrets } from "../../realtime/client-secrets.ts";
-import { type Dialect, plainDialect } from "../../realtime/dialect.ts";
+import { plainDialect } from "../../realtime/dialect.ts";
 import { RealtimeError } from "../../realtime/realtime-error.ts";
 import {
   defaultSettings,
@@ -18,17 +18,9 @@ import { meterUsage } from "../../serving/telemetry.ts";
 import { bodyOf } from "../body.ts";
 import type { HttpDeps } from "../deps.ts";
 import { presentedKey } from "../headers.ts";
-import type { RealtimeOptions } from "../realtime-options.ts";
+import type { RealtimeOptions, SessionOpening } from "../realtime-options.ts";
 import { RealtimeSocket } from "../realtime-socket.ts";
 import { telephonyStreamRoute } from "./telephony-stream.ts";
-
-/** Who a connection's session is for, and what it begins with. */
-export interface SessionOpening {
-  readonly apiKey: string;
-  readonly settings: SessionSettings;
-  readonly model: string | null;
-  readonly dialect: Dialect;
-}
 
 declare module "fastify" {
   interface FastifyContextConfig {

@@ -10,8 +10,7 @@ import { callSettings, TwilioDialect } from "../../realtime/twilio-dialect.ts";
 import { admit, authenticate } from "../../requests/admit.ts";
 import { asServiceError } from "../../serving/failures.ts";
 import type { HttpDeps } from "../deps.ts";
-import type { RealtimeOptions } from "../realtime-options.ts";
-import type { SessionOpening } from "./realtime.ts";
+import type { RealtimeOptions, SessionOpening } from "../realtime-options.ts";
 
 /** What calls have in common with other sessions. */
 export interface Sessions {

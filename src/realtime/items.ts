@@ -52,6 +52,10 @@ export class Items {
     return this.#all.at(-1)?.id ?? null;
   }
 
+  has(id: string): boolean {
+    return this.#ids.has(id);
+  }
+
   /** @throws RealtimeError when the conversation has none of that id. */
   get(id: string, code = "item_not_found"): Item {
     const item = this.#all.find((each) => each.id === id);

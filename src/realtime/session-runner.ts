@@ -1,5 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { Encoding } from "../audio/encode/encoder.ts";
+import { joined } from "../audio/joined.ts";
 import type { ServiceError } from "../contract/errors.ts";
 import { type EventFault, parseClientEvent } from "../contract/realtime/parse.ts";
 import type { RealtimeFormat } from "../contract/realtime/session.ts";
@@ -100,6 +101,9 @@ export class SessionRunner {
   /** The sample that the detector began with, and how many it was given since. */
   #listenedFrom = 0;
   #listened = 0;
+  /** What it is given with what comes next. */
+  #gathered: Float32Array[] = [];
+  #gatheredLength = 0;
   /** Counts beginnings after which what was found before is void. */
   #epoch = 0;
   #unheard = 0;
@@ -184,12 +188,19 @@ export class SessionRunner {
 
   async #listen(samples: Float32Array): Promise<void> {
     if (this.#session.settings.turnDetection === null) return;
+    this.#gathered.push(samples);
+    this.#gatheredLength += samples.length;
+    const rest = this.#listened % WINDOW_SAMPLES;
+    if (rest + this.#gatheredLength < this.#session.windowsTogether * WINDOW_SAMPLES) return;
     const epoch = this.#epoch;
-    const from = this.#listenedFrom + this.#listened - (this.#listened % WINDOW_SAMPLES);
-    this.#listened += samples.length;
+    const from = this.#listenedFrom + this.#listened - rest;
+    const gathered = joined(this.#gathered);
+    this.#gathered = [];
+    this.#gatheredLength = 0;
+    this.#listened += gathered.length;
     this.#unheard += 1;
     try {
-      const probabilities = await this.#voice.push(samples);
+      const probabilities = await this.#voice.push(gathered);
       if (probabilities.length > 0) this.#deafness = 0;
       if (epoch === this.#epoch) this.#step({ type: "windows", probabilities, from });
     } catch (error) {
@@ -218,7 +229,7 @@ export class SessionRunner {
   /** The detector begins anew with what comes next. */
   #forgetVoice(): void {
     this.#voice.reset();
-    this.#listenedFrom = this.#sound.appended;
+    this.#listenedFrom = this.#sound.appended - this.#gatheredLength;
     this.#listened = 0;
   }
 
@@ -258,6 +269,8 @@ export class SessionRunner {
       case "reset":
         this.#epoch += 1;
         this.#hearing.stop();
+        this.#gathered = [];
+        this.#gatheredLength = 0;
         this.#forgetVoice();
         break;
       case "refresh":

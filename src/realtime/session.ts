@@ -158,6 +158,16 @@ export class Session {
     return this.#settings;
   }
 
+  /**
+   * Windows that may be heard together, which costs less than one by one: one where the end of a turn may be near, a few
+   * where all that comes later is word of its beginning.
+   */
+  get windowsTogether(): number {
+    const { beganAt, silence } = this.#endpointing;
+    if (beganAt !== null) return silence > 0 ? 1 : 3;
+    return this.#isAudible ? 2 : 4;
+  }
+
   get items(): readonly Item[] {
     return this.#items.all;
   }
@@ -403,7 +413,7 @@ export class Session {
       medium: "audio",
       spoken: null,
     };
-    const previous = this.#items.add(item);
+    const previous = this.#addOwn(item);
     this.#send("input_audio_buffer.committed", { item_id: itemId, previous_item_id: previous });
     this.#sendItem(item, previous);
     return item;
@@ -566,6 +576,15 @@ export class Session {
     this.#sendItem(item, previous);
   }
 
+  /** An item of the session's own, whose id was told before: whoever has given it to another has that deleted. */
+  #addOwn(item: Item): string | null {
+    if (this.#items.has(item.id)) {
+      this.#items.delete(item.id);
+      this.#send("conversation.item.deleted", { item_id: item.id });
+    }
+    return this.#items.add(item);
+  }
+
   #sendItem(item: Item, previous: string | null): void {
     const told = { previous_item_id: previous, item: wireItem(item) };
     this.#send("conversation.item.added", told);
@@ -628,7 +647,7 @@ export class Session {
       metadata: options.metadata,
       playedBeforeMs: isBeside ? 0 : (this.#response?.playedAtMs ?? 0),
       send: (event) => this.#effects.push({ type: "send", event }),
-      add: (item) => (isBeside ? null : this.#items.add(item)),
+      add: (item) => (isBeside ? null : this.#addOwn(item)),
     });
     if (isBeside) {
       this.#beside.set(response.id, response);

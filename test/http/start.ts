@@ -10,6 +10,7 @@ import { loadSettings } from "../../src/settings/load.ts";
 import type { Buckets } from "../../src/tenancy/buckets.ts";
 import type { Store } from "../../src/tenancy/store.ts";
 import { type Tenancy, tenancyOn } from "../../src/tenancy/tenancy.ts";
+import type { NeuralDetector } from "../../src/turn-detection/neural-detector.ts";
 import { memoryStore } from "../tenancy/memory-store.ts";
 import type { Reply } from "./wire.ts";
 
@@ -46,6 +47,7 @@ export interface TestServerOptions {
   readonly writer?: Writer;
   readonly recogniser?: Recogniser;
   readonly canHear?: () => boolean;
+  readonly detector?: NeuralDetector;
   /** Serves Wyoming's clients too, on a free port, by the server's one key. */
   readonly wyoming?: boolean;
 }
@@ -73,6 +75,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     backend: { name: "tone", kind: "test" },
     writer: options.writer ?? null,
     recogniser: options.recogniser ?? null,
+    ...(options.detector === undefined ? {} : { detector: options.detector }),
     ...(options.canHear === undefined ? {} : { canHear: options.canHear }),
     wyoming: options.wyoming === true ? { host: "127.0.0.1", port: 0, apiKey: key } : null,
     ...(options.canSpeak === undefined ? {} : { canSpeak: options.canSpeak }),

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { WebSocket } from "ws";
 import { ServiceError } from "../../contract/errors.ts";
+import { readJsonBody } from "../../contract/json-body.ts";
 import { quoted } from "../../contract/quoted.ts";
 import type { SessionUpdate } from "../../contract/realtime/session.ts";
 import { parseClientSecretRequest } from "../../contract/validate.ts";
@@ -147,7 +148,10 @@ export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: R
     "/v1/realtime/client_secrets",
     { bodyLimit: 512 * 1024, config: { access: "token", speaks: false } },
     async (request) => {
-      const asked = parseClientSecretRequest(JSON.parse(Buffer.from(bodyOf(request).bytes).toString()));
+      const { bytes } = bodyOf(request);
+      // Tells what is wrong with what is no JSON; long texts it leaves for others to read.
+      readJsonBody(bytes);
+      const asked = parseClientSecretRequest(JSON.parse(Buffer.from(bytes).toString()));
       const apiKey = presentedKey(request.headers) ?? "";
       const seconds = asked.expires_after?.seconds ?? 600;
       const update = asked.session ?? {};

@@ -1,0 +1,225 @@
+import assert from "node:assert/strict";
+import { setImmediate as turn } from "node:timers/promises";
+import { CLIENT_EVENTS } from "../../src/contract/realtime/client-events.ts";
+import type { ServerEvent } from "../../src/realtime/wire.ts";
+import { openRunner } from "../realtime/runner.ts";
+import { wireFaults } from "../realtime/wire-faults.ts";
+import type { Fuzzer, Random } from "./fuzzer.ts";
+
+/** Messages of a client that means no good, and so many turns of the event loop before each. */
+export type RealtimeMessages = readonly { readonly text: string; readonly afterTurns: number }[];
+
+/** Messages that began as events of the protocol and were then bent: the same for the same numbers. */
+export function realtimeMessages(random: Random): RealtimeMessages {
+  const dice = diceOf(random);
+  return dice.several(5, 60, () => ({
+    text: bent(JSON.stringify(dice.one(EVENTS)(dice)), dice),
+    afterTurns: dice.chance(0.3) ? dice.upTo(6) : 0,
+  }));
+}
+
+/** Tries a session with them, its other parts being scripted; throws what is wrong with what it does. */
+export const realtimeFuzz: Fuzzer = {
+  async run(random: Random): Promise<void> {
+    const unhandled: unknown[] = [];
+    const note = (error: unknown): void => void unhandled.push(error);
+    process.on("unhandledRejection", note);
+    const { runner, sent, failures, leave } = openRunner({ random });
+    try {
+      runner.begin();
+      for (const { text, afterTurns } of realtimeMessages(random)) {
+        for (let count = 0; count < afterTurns; count += 1) await turn();
+        await runner.receive(text);
+      }
+      await runner.receive('{"type":"conversation.item.retrieve","item_id":"of nobody","event_id":"last"}');
+      const last = sent.findLast(({ type }) => type === "error");
+      assert.equal((last!.error as { event_id: string }).event_id, "last", "it is still there");
+    } finally {
+      leave();
+      await runner.quiet();
+      process.off("unhandledRejection", note);
+    }
+    assert.deepEqual(unhandled, []);
+    assert.deepEqual(failures, []);
+    check(sent);
+  },
+  async close() {},
+};
+
+/** What holds of everything that a session sends. */
+function check(sent: readonly ServerEvent[]): void {
+  const told = sent.map((event, at): ServerEvent => ({ event_id: `event_${at}`, ...event }));
+  const faults = told.flatMap((event) => wireFaults(JSON.parse(JSON.stringify(event)) as ServerEvent));
+  assert.deepEqual([...new Set(faults)], []);
+  const open = new Set<string>();
+  let inConversation: string | null = null;
+  for (const event of sent) {
+    const response = event.response as { id: string; conversation_id?: string } | undefined;
+    if (event.type === "response.created") {
+      open.add(response!.id);
+      if (response!.conversation_id !== undefined) {
+        assert.equal(inConversation, null, "two replies at once");
+        inConversation = response!.id;
+      }
+    } else if (event.type === "response.done") {
+      assert.ok(open.delete(response!.id), "an end without a beginning");
+      if (inConversation === response!.id) inConversation = null;
+    } else if (event.type.startsWith("response."))
+      assert.ok(open.has(event.response_id as string), event.type);
+  }
+}
+
+interface Dice {
+  upTo(most: number): number;
+  chance(probability: number): boolean;
+  one<T>(of: readonly T[]): T;
+  several<T>(least: number, most: number, make: () => T): T[];
+}
+
+function diceOf(random: Random): Dice {
+  const upTo = (most: number): number => Math.floor(random() * (most + 1));
+  return {
+    upTo,
+    chance: (probability) => random() < probability,
+    one: (of) => of[upTo(of.length - 1)]!,
+    several: (least, most, make) => Array.from({ length: least + upTo(most - least) }, make),
+  };
+}
+
+/** Few enough that they meet each other. */
+const ID = (dice: Dice) =>
+  dice.one(["a", "b", "item_3", "item_5", "item_7", "resp_4", "root", "", "x".repeat(200)]);
+const TEXT = (dice: Dice) => dice.one(["", "Hello.", "one two three", "\u0000\u2028é👍", "x".repeat(5_000)]);
+
+function sound(dice: Dice, isLoud: boolean): string {
+  const bytes = Buffer.alloc(dice.one([0, 1, 959, 960, 9_600, 9_601, 48_000]));
+  if (isLoud)
+    for (let at = 0; at + 1 < bytes.length; at += 2) bytes.writeInt16LE(9_000 * Math.sin(at / 5), at);
+  return bytes.toString("base64");
+}
+
+const content = (dice: Dice) =>
+  dice.several(0, 2, () =>
+    dice.one<() => unknown>([
+      () => ({ type: "input_text", text: TEXT(dice) }),
+      () => ({ type: "input_audio", transcript: dice.one([null, "Hi.", undefined]) }),
+      () => ({ type: "output_text", text: TEXT(dice) }),
+    ])(),
+  );
+
+const item = (dice: Dice) =>
+  dice.one<() => unknown>([
+    () => ({
+      id: ID(dice),
+      type: "message",
+      role: dice.one(["user", "assistant", "system"]),
+      content: content(dice),
+    }),
+    () => ({ type: "function_call", name: "weather", arguments: "{}", call_id: ID(dice) }),
+    () => ({ type: "function_call_output", call_id: ID(dice), output: TEXT(dice) }),
+  ])();
+
+const format = (dice: Dice) =>
+  dice.one([{ type: "audio/pcm", rate: 24_000 }, { type: "audio/pcmu" }, { type: "audio/pcma" }]);
+
+const detection = (dice: Dice) =>
+  dice.one<() => unknown>([
+    () => null,
+    () => ({ type: "semantic_vad", eagerness: dice.one(["low", "medium", "high", "auto"]) }),
+    () => ({
+      type: "server_vad",
+      silence_duration_ms: dice.one([0, 32, 200, 500]),
+      prefix_padding_ms: dice.one([0, 300, 5_000]),
+      idle_timeout_ms: dice.one([null, 1_000, 120_000]),
+      create_response: dice.chance(0.8),
+      interrupt_response: dice.chance(0.8),
+      antiphon_min_interruption_words: dice.one([0, 2]),
+    }),
+  ])();
+
+const response = (dice: Dice) => ({
+  ...(dice.chance(0.3) ? { conversation: "none" } : {}),
+  ...(dice.chance(0.3) ? { input: dice.several(0, 2, () => item(dice)) } : {}),
+  ...(dice.chance(0.3) ? { metadata: dice.one([null, {}, { a: "1" }, "text"]) } : {}),
+  ...(dice.chance(0.3) ? { max_output_tokens: dice.one([1, 4_096, "inf", "many", 0]) } : {}),
+  ...(dice.chance(0.2) ? { output_modalities: dice.one([["audio"], ["text"], []]) } : {}),
+  ...(dice.chance(0.2) ? { instructions: dice.one([null, "", "Be brief."]) } : {}),
+});
+
+const EVENTS: readonly ((dice: Dice) => Record<string, unknown>)[] = [
+  ...Array.from({ length: 6 }, () => (dice: Dice) => ({
+    type: "input_audio_buffer.append",
+    audio: sound(dice, dice.chance(0.5)),
+  })),
+  () => ({ type: "input_audio_buffer.commit" }),
+  () => ({ type: "input_audio_buffer.clear" }),
+  (dice) => ({ type: "response.create", ...(dice.chance(0.5) ? { response: response(dice) } : {}) }),
+  (dice) => ({ type: "response.cancel", ...(dice.chance(0.3) ? { response_id: ID(dice) } : {}) }),
+  (dice) => ({
+    type: "conversation.item.create",
+    item: item(dice),
+    ...(dice.chance(0.4) ? { previous_item_id: dice.one([null, "root", "a", "nobody"]) } : {}),
+  }),
+  (dice) => ({ type: "conversation.item.delete", item_id: ID(dice) }),
+  (dice) => ({ type: "conversation.item.retrieve", item_id: ID(dice), event_id: TEXT(dice).slice(0, 500) }),
+  (dice) => ({
+    type: "conversation.item.truncate",
+    item_id: ID(dice),
+    content_index: dice.upTo(2),
+    audio_end_ms: dice.one([0, 12.5, 1e9, 250]),
+  }),
+  (dice) => ({
+    type: "session.update",
+    session: {
+      ...(dice.chance(0.2) ? { type: dice.one(["realtime", "transcription"]) } : {}),
+      ...(dice.chance(0.2) ? { instructions: TEXT(dice) } : {}),
+      ...(dice.chance(0.2) ? { tool_choice: dice.one(["auto", { type: "function", name: "a" }]) } : {}),
+      audio: {
+        input: {
+          ...(dice.chance(0.4) ? { format: format(dice) } : {}),
+          ...(dice.chance(0.5) ? { turn_detection: detection(dice) } : {}),
+          ...(dice.chance(0.3)
+            ? { transcription: dice.one([null, {}, { language: "en", delay: "low" }]) }
+            : {}),
+        },
+        output: {
+          ...(dice.chance(0.3) ? { format: format(dice) } : {}),
+          ...(dice.chance(0.2) ? { voice: dice.one(["alloy", { id: "ash" }, "nobody's"]) } : {}),
+          ...(dice.chance(0.2) ? { speed: dice.one([0.25, 1.5, 1]) } : {}),
+        },
+      },
+    },
+  }),
+  (dice) => ({ type: dice.one(Object.keys(CLIENT_EVENTS)) }),
+];
+
+const ODD = [
+  "null",
+  "true",
+  "[]",
+  "{}",
+  '""',
+  "-1",
+  "0.5",
+  "1e999",
+  '"\\ud800"',
+  `${"[".repeat(500)}${"]".repeat(500)}`,
+];
+
+/** Now and then some value is another, or the text is cut, doubled or no JSON. */
+function bent(text: string, dice: Dice): string {
+  if (dice.chance(0.75)) return text;
+  const at = dice.upTo(text.length);
+  return dice.one<() => string>([
+    () => text.slice(0, at),
+    () => text.slice(at),
+    () => text + text,
+    () => text.replace(/:("[^"]*"|\d+|null|true|false)/, () => `:${dice.one(ODD)}`),
+    () =>
+      text.replaceAll(/:("[^"]*"|\d+|null|true|false)/g, (value) =>
+        dice.chance(0.3) ? `:${dice.one(ODD)}` : value,
+      ),
+    () => text.replace("{", '{"__proto__":{"type":"response.create"},"constructor":1,'),
+    () => dice.one(ODD),
+  ])();
+}

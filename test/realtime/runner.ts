@@ -1,0 +1,125 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { findModel, PUBLIC_MODELS } from "../../src/catalogue/public-models.ts";
+import { ServiceError } from "../../src/contract/errors.ts";
+import { KeyedSemaphore } from "../../src/limits/keyed-semaphore.ts";
+import type { Recogniser } from "../../src/model/recogniser.ts";
+import { SessionRunner } from "../../src/realtime/session-runner.ts";
+import { defaultSettings, type SessionSettings } from "../../src/realtime/session-settings.ts";
+import type { ServerEvent } from "../../src/realtime/wire.ts";
+import { RequestContext } from "../../src/requests/request-context.ts";
+import type { SpeechService } from "../../src/serving/service.ts";
+import { ScriptedRecogniser } from "../recognisers/scripted-recogniser.ts";
+import { ScriptedDetector } from "./scripted-detector.ts";
+
+export interface RunnerOptions {
+  /** Decides what parts fail and how long they take; without it none fails, and all is done at once. */
+  readonly random?: () => number;
+  readonly recogniser?: Recogniser;
+  readonly settings?: Partial<SessionSettings>;
+}
+
+/** A session's runner on a table: every part around it is scripted. */
+export function openRunner({ random, recogniser, settings }: RunnerOptions = {}) {
+  const sent: ServerEvent[] = [];
+  const failures: unknown[] = [];
+  const metered: number[] = [];
+  const contexts: RequestContext[] = [];
+  const answers: number[] = [];
+  const detector = new ScriptedDetector();
+  const gone = new AbortController();
+  let ids = 0;
+  const chance = (probability: number): boolean => random !== undefined && random() < probability;
+  const awhile = async (): Promise<void> => {
+    for (let left = Math.floor((random?.() ?? 0) * 8); left > 0; left -= 1) await turn();
+  };
+  const scripted = new ScriptedRecogniser();
+  const hearing: Recogniser = recogniser ?? {
+    name: "scripted",
+    heldBytesPerS: 0,
+    canTranslate: false,
+    async recognise(sound, options, signal) {
+      await awhile();
+      signal.throwIfAborted();
+      if (chance(0.1)) throw new ServiceError(502, "scripted");
+      scripted.hear(chance(0.2) ? [] : SEGMENTS);
+      return scripted.recognise(sound, options, signal);
+    },
+    async close() {},
+  };
+  const speech: Pick<SpeechService, "converse"> = {
+    async *converse(_prepared, { signal, onSentence }) {
+      await awhile();
+      signal.throwIfAborted();
+      if (chance(0.1)) throw new ServiceError(502, "scripted");
+      const frames = chance(0.5) ? 3 : 12;
+      onSentence?.(WORDS);
+      for (let frame = 0; frame < frames; frame += 1) {
+        await awhile();
+        signal.throwIfAborted();
+        if (chance(0.02)) throw new ServiceError(502, "scripted");
+        const word = { word: "well", start: frame * 0.08, end: (frame + 1) * 0.08, offset: 0, length: 4 };
+        yield {
+          bytes: new Uint8Array(frame === 11 ? 1_001 : 3_840),
+          marks: { words: frame === 0 ? [word] : [] },
+        };
+      }
+      const meta = { stop: chance(0.2) ? "length" : "finished" };
+      const usage = { input_chars: 0, input_audio_seconds: 0, output_audio_seconds: 0.08 * frames };
+      const finishedHead = new Uint8Array(0);
+      return { text: WORDS, audioS: 0.08 * frames, frames, usage, finishedHead, marks: {}, meta };
+    },
+  };
+  const runner = new SessionRunner(
+    {
+      activity: detector.activity,
+      judge: {
+        async judge() {
+          await awhile();
+          return random?.() ?? detector.finished;
+        },
+        async close() {},
+      },
+      recogniser: hearing,
+      hearing: new KeyedSemaphore({
+        what: "turns being heard",
+        total: 4,
+        perKey: 2,
+        queueDepth: 16,
+        keyQueueDepth: 16,
+        waitMs: 30_000,
+      }),
+      service: speech as SpeechService,
+      resolve: (id) => findModel(PUBLIC_MODELS, id),
+      newId: (prefix) => `${prefix}${++ids}`,
+      onAnswer: (seconds) => answers.push(seconds),
+      onFailure: (error) => {
+        if ((error as Error).message !== "scripted") failures.push(error);
+      },
+    },
+    {
+      keyId: "key_a",
+      settings: { ...defaultSettings("svc-beta-v0.3"), ...settings },
+      model: null,
+      async begin(_what, signal) {
+        await awhile();
+        if (chance(0.1)) throw new ServiceError(429, "scripted");
+        const context = new RequestContext(() => {}, signal);
+        context.keyId = "key_a";
+        contexts.push(context);
+        return context;
+      },
+      meter: async (seconds) => void metered.push(seconds),
+      send: (event) => sent.push(event),
+      hasRoom: awhile,
+      signal: gone.signal,
+    },
+  );
+  const leave = (): void => {
+    gone.abort(new Error("the client closed its session"));
+    runner.end();
+  };
+  return { runner, sent, failures, metered, contexts, answers, detector, leave };
+}
+
+const WORDS = "well";
+const SEGMENTS = [{ startS: 0, endS: 1, text: "What now?", words: null, meanLogProbability: null }];

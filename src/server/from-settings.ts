@@ -9,6 +9,7 @@ import type { Environment } from "../settings/environment.ts";
 import type { Settings } from "../settings/schema.ts";
 import { openBuckets, openTenancy } from "../tenancy/open.ts";
 import type { Tenancy } from "../tenancy/tenancy.ts";
+import { openNeuralDetector } from "../turn-detection/neural-detector.ts";
 import { codecLmCheckpoints } from "./codec-lm-checkpoints.ts";
 import { composeRecogniser } from "./compose-recogniser.ts";
 import { composeWriter } from "./compose-writer.ts";
@@ -108,6 +109,10 @@ export async function startFromSettings(
       ]),
       writer,
       recogniser,
+      detector: openNeuralDetector({
+        onFailure: (message) => logger.warn({ cause: message }, "turn detection"),
+        onRecovery: (message) => logger.info({ cause: message }, "turn detection"),
+      }),
       backend: backendOf(
         models,
         voice.name,

@@ -22,7 +22,8 @@ import { SpeechService } from "../serving/service.ts";
 import { Transcriptions } from "../serving/transcriptions.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { Tenancy } from "../tenancy/tenancy.ts";
-import { type NeuralDetector, openNeuralDetector } from "../turn-detection/neural-detector.ts";
+import { levelDetector, pauseJudge } from "../turn-detection/level-detector.ts";
+import type { NeuralDetector } from "../turn-detection/neural-detector.ts";
 import { composeWyoming, type WyomingPlace } from "./compose-wyoming.ts";
 import { httpOptions, serviceInfo } from "./http-options.ts";
 import { closeListeners, type Listener, listenHttp, wyomingListener } from "./listeners.ts";
@@ -43,7 +44,7 @@ export interface ServerParts {
   readonly writer?: Writer | null;
   /** Hears recordings, which are refused without it. Owned too. */
   readonly recogniser?: Recogniser | null;
-  /** Finds speech and the ends of turns in realtime sessions; the networks of the package unless given. Owned too. */
+  /** Finds speech and the ends of turns in realtime sessions; by the level alone unless given. Owned too. */
   readonly detector?: NeuralDetector;
   /** Whether what the recogniser takes is there by now; Wyoming's clients are told. True unless given. */
   readonly canHear?: () => boolean;
@@ -144,12 +145,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   let ready = false;
   let isStopping = false;
   const entrance = { service, transcriptions, tenancy, requestReader, metrics, logger };
-  const detector =
-    parts.detector ??
-    openNeuralDetector({
-      onFailure: (message) => logger.warn({ cause: message }, "turn detection"),
-      onRecovery: (message) => logger.info({ cause: message }, "turn detection"),
-    });
+  const detector = parts.detector ?? { activity: levelDetector(), judge: pauseJudge(), async close() {} };
   const realtime = settings.realtime.enabled
     ? {
         activity: detector.activity,

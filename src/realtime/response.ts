@@ -130,6 +130,7 @@ export class Response {
     if (message === null) return;
     this.#message = null;
     message.status = status;
+    if (status === "completed") message.spoken?.complete();
     const at = this.#at(message);
     const text = message.text ?? "";
     if (message.medium === "audio") {

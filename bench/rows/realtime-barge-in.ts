@@ -64,13 +64,18 @@ async function interrupt(
     const one = (): Turn => turns[Math.floor(user.random.uniform() * turns.length)]!;
     await user.say(one());
     while (cuts.length < (isQuick ? 8 : 60) && missed < 10) {
-      const isPlayed = () => (user.replies.at(-1)?.playedFromMs ?? null) !== null;
+      // One that was withdrawn, because the user had not finished, is nothing to speak into.
+      const isPlayed = () => {
+        const last = user.replies.at(-1);
+        return last !== undefined && last.playedFromMs !== null && last.status !== "cancelled";
+      };
       if (!(await user.until(isPlayed, 12_000))) {
         missed += 1;
         await user.say(one());
         continue;
       }
       await sleep(500 + 3_500 * user.random.uniform());
+      if (!isPlayed()) continue;
       const reply = user.replies.at(-1)!;
       const { beganMs } = await user.say(one());
       const started = user.since("input_audio_buffer.speech_started", beganMs);

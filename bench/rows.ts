@@ -33,6 +33,13 @@ import { overhead } from "./rows/overhead.ts";
 import { pauses } from "./rows/pauses.ts";
 import { phonemes } from "./rows/phonemes.ts";
 import { player } from "./rows/player.ts";
+import { realtimeBargeIn } from "./rows/realtime-barge-in.ts";
+import { realtimeBeside } from "./rows/realtime-beside.ts";
+import { realtimeCutShort } from "./rows/realtime-cut-short.ts";
+import { realtimeEar } from "./rows/realtime-ear.ts";
+import { realtimeFalseStarts } from "./rows/realtime-false-starts.ts";
+import { realtimeFirstAudio } from "./rows/realtime-first-audio.ts";
+import { realtimeSessions } from "./rows/realtime-sessions.ts";
 import { recordingsBeside } from "./rows/recordings-beside.ts";
 import { recordingsCpu } from "./rows/recordings-cpu.ts";
 import { recordingsMemory } from "./rows/recordings-memory.ts";
@@ -92,6 +99,13 @@ export const ROWS: readonly Row[] = [
   recordingsBeside,
   recordingsMemory,
   recordingsCpu,
+  realtimeFirstAudio,
+  realtimeCutShort,
+  realtimeBargeIn,
+  realtimeSessions,
+  realtimeBeside,
+  realtimeEar,
+  realtimeFalseStarts,
   wyomingFlood,
   formatsFirstByte,
   formatsEightClients,

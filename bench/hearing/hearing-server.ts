@@ -2,7 +2,11 @@ import { mkdir, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { toPcm16 } from "../../src/audio/pcm.ts";
 import { encodeWav } from "../../src/audio/wav-write.ts";
-import { type ServerProcess, startServerProcess } from "../../src/cli/bench/server-process.ts";
+import {
+  type ServerCommand,
+  type ServerProcess,
+  startServerProcess,
+} from "../../src/cli/bench/server-process.ts";
 import type { Clip } from "../../src/model/conversation.ts";
 import { makeKeys } from "../keys.ts";
 import { startWriterServer } from "../writer-server.ts";
@@ -14,11 +18,21 @@ export interface HearingServer extends ServerProcess {
   readonly keys: readonly string[];
 }
 
-/** Its recogniser is loaded. One that writes as well, if it is asked to. */
+export interface HearingServerOptions {
+  /** Whether the embedded writer is there too. */
+  readonly withWriter?: boolean;
+  /** Keys beside its own. */
+  readonly keys?: number;
+  /** Starts it; not together with the embedded writer. */
+  readonly serve?: ServerCommand;
+}
+
+/** Its recogniser is loaded. */
 export async function startHearingServer({
   withWriter = false,
   keys: count = 0,
-} = {}): Promise<HearingServer> {
+  serve,
+}: HearingServerOptions = {}): Promise<HearingServer> {
   const folder = await recogniserFolder();
   let keys: readonly string[] = [];
   const prepare = async (dataDir: string) => {
@@ -27,7 +41,9 @@ export async function startHearingServer({
     await symlink(folder, into);
     if (count > 0) keys = await makeKeys(dataDir, count);
   };
-  const server = withWriter ? await startWriterServer(prepare) : await startServerProcess({ prepare });
+  const server = withWriter
+    ? await startWriterServer(prepare)
+    : await startServerProcess({ prepare, ...(serve === undefined ? {} : { serve }) });
   // Silence is answered without a look at it, but not before the recogniser is there.
   await transcribed(server, clipOf(new Float32Array(16_000), "silence"));
   return { ...server, keys };

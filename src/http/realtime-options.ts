@@ -1,5 +1,7 @@
 import type { ClientSecrets } from "../realtime/client-secrets.ts";
+import type { Dialect } from "../realtime/dialect.ts";
 import type { RealtimeDeps } from "../realtime/session-runner.ts";
+import type { SessionSettings } from "../realtime/session-settings.ts";
 
 /** How realtime sessions are served. */
 export interface RealtimeOptions extends Omit<RealtimeDeps, "service" | "onAnswer" | "onFailure"> {
@@ -11,4 +13,12 @@ export interface RealtimeOptions extends Omit<RealtimeDeps, "service" | "onAnswe
   /** No session lasts longer, in seconds. */
   readonly maxSessionS: number;
   readonly secrets: ClientSecrets;
+}
+
+/** Who a connection's session is for, and what it begins with. */
+export interface SessionOpening {
+  readonly apiKey: string;
+  readonly settings: SessionSettings;
+  readonly model: string | null;
+  readonly dialect: Dialect;
 }

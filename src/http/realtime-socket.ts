@@ -1,5 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import type { RawData, WebSocket } from "ws";
+import type { Dialect, Translated } from "../realtime/dialect.ts";
 import { type RealtimeDeps, SessionRunner } from "../realtime/session-runner.ts";
 import type { SessionSettings } from "../realtime/session-settings.ts";
 import type { ServerEvent } from "../realtime/wire.ts";
@@ -9,6 +10,8 @@ export interface RealtimeSocketOptions {
   readonly deps: RealtimeDeps;
   readonly settings: SessionSettings;
   readonly model: string | null;
+  /** What its messages are. */
+  readonly dialect: Dialect;
   /** How often it is pinged, in milliseconds; of a client that answers two pings on end with none the connection is cut. */
   readonly heartbeatMs: number;
   readonly idleTimeoutMs: number;
@@ -25,7 +28,9 @@ const MAX_WAITING_CHARS = 1024 * 1024;
 /** How long a client may take over its part of closing, in milliseconds. */
 const LINGER_MS = 1_000;
 
+const NORMAL = 1_000;
 const GOING_AWAY = 1_001;
+const INVALID = 1_007;
 const POLICY = 1_008;
 
 /** A session's WebSocket: its messages in order and no faster than they are taken in, its pace, its end. */
@@ -93,12 +98,28 @@ export class RealtimeSocket {
 
   #message(data: RawData, isBinary: boolean): void {
     this.#heardAtMs = performance.now();
-    // Events are text; what is none is refused as no JSON.
+    // What is no text is refused as what it is not.
     const text = isBinary ? "" : `${data}`;
-    this.#waiting.push(text);
-    this.#waitingChars += text.length;
+    let taken: Translated | null;
+    try {
+      taken = this.#options.dialect.read(text, this.#heardAtMs);
+    } catch (error) {
+      this.#end(INVALID, (error as Error).message.slice(0, 100));
+      return;
+    }
+    if (taken === null) this.#end(NORMAL, "");
+    else this.#pass(taken);
+  }
+
+  /** Hands on what a dialect made of a message, or of an event. */
+  #pass({ messages, events }: Translated): void {
+    for (const text of messages) {
+      this.#sent = new Promise((resolve) => this.#socket.send(text, () => resolve()));
+    }
+    for (const event of events) this.#waitingChars += event.length;
+    this.#waiting.push(...events);
     if (this.#waiting.length >= MAX_WAITING || this.#waitingChars >= MAX_WAITING_CHARS) this.#socket.pause();
-    if (!this.#isTaking) void this.#take();
+    if (!this.#isTaking && this.#waiting.length > 0) void this.#take();
   }
 
   async #take(): Promise<void> {
@@ -121,8 +142,7 @@ export class RealtimeSocket {
 
   #send(event: ServerEvent): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
-    const text = JSON.stringify({ event_id: this.#options.deps.newId("event_"), ...event });
-    this.#sent = new Promise((resolve) => this.#socket.send(text, () => resolve()));
+    this.#pass(this.#options.dialect.write(event));
   }
 
   /** A client that reads nothing is cut by the connection tracker, as on any other route. */

@@ -121,7 +121,7 @@ const SOCKET_OPTIONS = {
   perMessageDeflate: false,
   // Any other that is offered may be the key.
   handleProtocols: (offered: ReadonlySet<string>) =>
-    offered.has("realtime") ? ("realtime" as const) : (false as const),
+    ["realtime", "audio.twilio.com"].find((each) => offered.has(each)) ?? (false as const),
 };
 
 /** Tracks every request to its end, and lets expectations be answered where the others' headers are. */

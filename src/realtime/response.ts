@@ -146,6 +146,7 @@ export class Response {
     this.#before.ms += message.spoken?.sentMs ?? 0;
     this.#message = null;
     message.status = status;
+    if (status === "completed") message.spoken?.complete();
     const at = this.#at(message);
     const text = message.text ?? "";
     if (message.medium === "audio") {

@@ -18,6 +18,7 @@ export class SpokenReply {
   /** Milliseconds that were heard before it was cut; `null` while nothing has cut it. */
   #heardMs: number | null = null;
   #isToldByClient = false;
+  #isWhole = false;
 
   /** All that was sent as its text. */
   get text(): string {
@@ -37,6 +38,11 @@ export class SpokenReply {
     this.#firstSentAtMs ??= nowMs;
     this.#sentMs += durationMs;
     this.#words.push(...words);
+  }
+
+  /** All of its sound was sent. */
+  complete(): void {
+    this.#isWhole = true;
   }
 
   /** Milliseconds that are played by now, as far as can be told. */
@@ -70,8 +76,11 @@ export class SpokenReply {
   /** The words that were heard: all, unless it was cut; else those that had ended by then. */
   heardText(): string {
     const heardMs = this.#heardMs;
-    if (heardMs === null || heardMs >= this.#sentMs) return this.text;
-    if (this.#words.length === 0) return this.#shareOf(heardMs);
+    if (heardMs === null) return this.text;
+    // A sentence's text comes with its first sound, so who has heard all that was sent may not have heard all of the text.
+    const hasWords = this.#words.length > 0;
+    if (heardMs >= this.#sentMs && (this.#isWhole || !hasWords)) return this.text;
+    if (!hasWords) return this.#shareOf(heardMs);
     const last = this.#words.findLast(({ endMs }) => endMs <= heardMs);
     if (last === undefined) return "";
     // What is written right behind a word belongs to it: a comma, a full stop.

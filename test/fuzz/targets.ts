@@ -12,6 +12,7 @@ export const TARGETS: Readonly<Record<string, () => Promise<Fuzzer>>> = {
     ]),
   ),
   wyoming: async () => (await import("./wyoming.ts")).wyomingFuzz,
+  twilio: async () => (await import("./twilio.ts")).twilioFuzz,
   realtime: async () => (await import("./realtime.ts")).realtimeFuzz,
 };
 

@@ -31,6 +31,27 @@ export function realtimePaths(ref: Ref): Json {
         },
       },
     },
+    "/v1/telephony/twilio": {
+      get: {
+        operationId: "twilioCall",
+        summary: "A telephone call by Twilio's Media Streams, over a WebSocket",
+        tags: ["speech"],
+        security: [],
+        description:
+          "Name it as the `url` of a `<Stream>` in TwiML. The key, or a client secret, is its `<Parameter>` `key`, beside " +
+          "which there may be `model`, `voice`, `instructions` and `language`. A call is a realtime session, and counts as " +
+          "one. What is refused then is how the socket is closed: 1008, or 1013 where it may be tried again.",
+        responses: {
+          101: { description: "Switching to the WebSocket protocol" },
+          426: {
+            ...success(json(ref(ErrorEnvelope)), "Not a WebSocket: connect with an Upgrade header", [
+              "Upgrade",
+            ]),
+          },
+          ...failures([400, 429, 500, 502]),
+        },
+      },
+    },
     "/v1/realtime/client_secrets": {
       post: generation("createClientSecret", "A secret for a page or an app, which opens realtime sessions", {
         body: ref(ClientSecretRequest),

@@ -6,6 +6,7 @@ import { quoted } from "../../contract/quoted.ts";
 import type { SessionUpdate } from "../../contract/realtime/session.ts";
 import { parseClientSecretRequest } from "../../contract/validate.ts";
 import { type ClientSecret, ClientSecrets } from "../../realtime/client-secrets.ts";
+import { plainDialect } from "../../realtime/dialect.ts";
 import { RealtimeError } from "../../realtime/realtime-error.ts";
 import {
   defaultSettings,
@@ -18,8 +19,9 @@ import { meterUsage } from "../../serving/telemetry.ts";
 import { bodyOf } from "../body.ts";
 import type { HttpDeps } from "../deps.ts";
 import { presentedKey } from "../headers.ts";
-import type { RealtimeOptions } from "../realtime-options.ts";
+import type { RealtimeOptions, SessionOpening } from "../realtime-options.ts";
 import { RealtimeSocket } from "../realtime-socket.ts";
+import { telephonyStreamRoute } from "./telephony-stream.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -68,6 +70,45 @@ export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: R
     });
   };
 
+  const openSession = (
+    socket: WebSocket,
+    request: FastifyRequest,
+    { settings, model, apiKey, dialect }: SessionOpening,
+  ): void => {
+    const connection = new RealtimeSocket(socket, request, {
+      deps: {
+        ...realtime,
+        service: deps.service,
+        onAnswer: (seconds) => deps.metrics.realtime.answered(seconds),
+        onFailure: (error) => request.log.warn({ cause: messageOf(error) }, "realtime session"),
+      },
+      settings,
+      model,
+      dialect,
+      heartbeatMs: deps.options.heartbeatMs,
+      idleTimeoutMs: realtime.idleTimeoutMs,
+      maxSessionS: realtime.maxSessionS,
+      meter: (inputAudioS) => meterTurns(deps, request.tracked.caller.keyId, inputAudioS),
+      begin: (what, signal) =>
+        beginRequest(deps, {
+          route: `realtime:${what}`,
+          findKey: async () => {
+            const key = await deps.tenancy.authenticate(apiKey);
+            if (key !== null) return key;
+            throw new ServiceError(
+              401,
+              "the API key of this session is not good any more: begin another session",
+            );
+          },
+          speaks: what === "response",
+          overRate: "this key is over its rate limit",
+          signal,
+        }),
+    });
+    open.add(connection);
+    socket.once("close", () => open.delete(connection));
+  };
+
   // In a scope of its own: the plugin of WebSockets has to be there before.
   app.register(async (scope) => {
     scope.route<{ Querystring: Query }>({
@@ -89,39 +130,17 @@ export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: R
         };
       },
       wsHandler: (socket: WebSocket, request) => {
-        const { settings, model, apiKey } = sessionFor(request, deps, realtime);
-        const connection = new RealtimeSocket(socket, request, {
-          deps: {
-            ...realtime,
-            service: deps.service,
-            onAnswer: (seconds) => deps.metrics.realtime.answered(seconds),
-            onFailure: (error) => request.log.warn({ cause: messageOf(error) }, "realtime session"),
-          },
-          settings,
-          model,
-          heartbeatMs: deps.options.heartbeatMs,
-          idleTimeoutMs: realtime.idleTimeoutMs,
-          maxSessionS: realtime.maxSessionS,
-          meter: (inputAudioS) => meterTurns(deps, request.tracked.caller.keyId, inputAudioS),
-          begin: (what, signal) =>
-            beginRequest(deps, {
-              route: `realtime:${what}`,
-              findKey: async () => {
-                const key = await deps.tenancy.authenticate(apiKey);
-                if (key !== null) return key;
-                throw new ServiceError(
-                  401,
-                  "the API key of this session is not good any more: begin another session",
-                );
-              },
-              speaks: what === "response",
-              overRate: "this key is over its rate limit",
-              signal,
-            }),
+        openSession(socket, request, {
+          ...sessionFor(request, deps, realtime),
+          dialect: plainDialect(realtime.newId),
         });
-        open.add(connection);
-        socket.once("close", () => open.delete(connection));
       },
+    });
+    telephonyStreamRoute(scope, deps, realtime, {
+      admit: admitSession,
+      open: openSession,
+      settingsFor: (model, update) =>
+        settingsFor(model === undefined ? {} : { model }, update, deps, realtime),
     });
   });
 

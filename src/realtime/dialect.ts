@@ -1,0 +1,24 @@
+import type { ServerEvent } from "./wire.ts";
+
+/** What a connection's messages are, where they are not the session's events themselves. */
+export interface Dialect {
+  /** What comes of a message; `null`: the client is done. @throws Error that says what is wrong with the message */
+  read(message: string, nowMs: number): Translated | null;
+  /** What comes of one of the session's events. */
+  write(event: ServerEvent): Translated;
+}
+
+export interface Translated {
+  /** Messages for the client, as text. */
+  readonly messages: readonly string[];
+  /** Client events for the session, as text. */
+  readonly events: readonly string[];
+}
+
+/** OpenAI's protocol, which the session's own events are. */
+export function plainDialect(newId: (prefix: string) => string): Dialect {
+  return {
+    read: (message) => ({ messages: [], events: [message] }),
+    write: (event) => ({ messages: [JSON.stringify({ event_id: newId("event_"), ...event })], events: [] }),
+  };
+}

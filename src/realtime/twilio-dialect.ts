@@ -1,0 +1,220 @@
+import type { ClientEvent } from "../contract/realtime/client-events.ts";
+import {
+  parseTwilioMessage,
+  type TwilioMessage,
+  type TwilioStart,
+} from "../contract/realtime/twilio-messages.ts";
+import type { Dialect, Translated } from "./dialect.ts";
+import { type SessionSettings, updated } from "./session-settings.ts";
+import type { ServerEvent } from "./wire.ts";
+
+/** Bytes of a millisecond: µ-law at 8 kHz. */
+const BYTES_PER_MS = 8;
+const SILENCE = 0xff;
+/** Sound is sent in pieces of 80 ms with a mark behind each, so that what was heard is known to the piece. */
+const PIECE_BYTES = 80 * BYTES_PER_MS;
+/** Silence is put in for sound that is missing, but never more than time has passed, and this. */
+const SLACK_MS = 1_000;
+/** Less is no gap: that of a piece of Twilio's. */
+const MIN_GAP_MS = 20;
+/** In more, no turn goes on. */
+const MAX_GAP_MS = 10_000;
+/** Keys pressed in a row are told together, so long after the last. */
+const KEYS_MS = 2_000;
+const MAX_KEYS = 64;
+/** Replies that may be played at a time; of more the oldest counts as heard. */
+const MAX_PLAYING = 16;
+
+/** What the caller is being played. */
+interface Playing {
+  readonly itemId: string;
+  sentMs: number;
+  /** That of the last mark that came back. */
+  heardMs: number;
+  isWhole: boolean;
+}
+
+/**
+ * Twilio's Media Streams. Sound comes and goes as µ-law. The mark that came back last says what the caller has heard, and
+ * `clear` throws away what Twilio still holds, so an interruption cuts the reply where the caller heard it end.
+ */
+export class TwilioDialect implements Dialect {
+  readonly #streamSid: string;
+  readonly #beganMs: number;
+  #playing: Playing[] = [];
+  /** Milliseconds of sound that were handed on, with the silence put in. */
+  #handedMs = 0;
+  /** The timestamp that the next piece of sound would have. */
+  #expectedMs: number | null = null;
+  #keys = "";
+  #keyedAtMs = 0;
+
+  constructor(streamSid: string, nowMs: number) {
+    this.#streamSid = streamSid;
+    this.#beganMs = nowMs;
+  }
+
+  read(message: string, nowMs: number): Translated | null {
+    const parsed = parseTwilioMessage(message);
+    switch (parsed?.event) {
+      case "stop":
+        return null;
+      case "media":
+        return told([...this.#media(parsed.media, nowMs), ...this.#keysAreOver(nowMs)]);
+      case "mark":
+        this.#mark(parsed.mark.name);
+        return NOTHING;
+      case "dtmf":
+        return this.#key(parsed.dtmf.digit, nowMs);
+      case "start":
+        throw new Error("the stream has started already");
+      default:
+        return NOTHING;
+    }
+  }
+
+  write(event: ServerEvent): Translated {
+    switch (event.type) {
+      case "response.output_audio.delta":
+        return { messages: this.#sound(`${event.item_id}`, `${event.delta}`), events: [] };
+      case "response.output_audio.done":
+        for (const playing of this.#playing) if (playing.itemId === event.item_id) playing.isWhole = true;
+        this.#playing = this.#playing.filter(isUnheard);
+        return NOTHING;
+      case "input_audio_buffer.speech_started":
+        return this.#clear();
+      case "response.done":
+        return (event.response as { readonly status?: unknown }).status === "cancelled"
+          ? this.#clear()
+          : NOTHING;
+      default:
+        return NOTHING;
+    }
+  }
+
+  // ---- from the caller
+
+  #media(
+    { track, timestamp, payload }: Extract<TwilioMessage, { event: "media" }>["media"],
+    nowMs: number,
+  ): readonly ClientEvent[] {
+    if (track !== undefined && track !== "inbound") return [];
+    const sound = Buffer.from(payload, "base64");
+    const durationMs = sound.length / BYTES_PER_MS;
+    const at = timestamp === undefined ? this.#expectedMs : Number(timestamp);
+    const missingMs = at === null || this.#expectedMs === null ? 0 : at - this.#expectedMs;
+    const passedMs = nowMs - this.#beganMs + SLACK_MS - this.#handedMs - durationMs;
+    const gapMs = Math.floor(Math.max(0, Math.min(missingMs, passedMs, MAX_GAP_MS)));
+    const silenceMs = gapMs < MIN_GAP_MS ? 0 : gapMs;
+    if (at !== null) this.#expectedMs = Math.max(at, this.#expectedMs ?? 0) + durationMs;
+    this.#handedMs += silenceMs + durationMs;
+    const silence = Buffer.alloc(silenceMs * BYTES_PER_MS, SILENCE);
+    const audio = silenceMs === 0 ? payload : Buffer.concat([silence, sound]).toString("base64");
+    return [{ type: "input_audio_buffer.append", audio }];
+  }
+
+  #mark(name: string): void {
+    const [, itemId, ms] = /^(.+)\/(\d{1,15})$/.exec(name) ?? [];
+    const at = this.#playing.findIndex((playing) => playing.itemId === itemId);
+    const playing = this.#playing[at];
+    // One of a reply that was cleared says nothing: Twilio returns the marks of what it throws away, too.
+    if (playing === undefined) return;
+    playing.heardMs = Math.max(playing.heardMs, Math.min(Number(ms), playing.sentMs));
+    this.#playing = this.#playing.slice(at).filter(isUnheard);
+  }
+
+  /** A key silences the reply, as a word does. */
+  #key(digit: string, nowMs: number): Translated {
+    const { messages, events } = this.#keys === "" ? this.#clear() : NOTHING;
+    const cancelled: readonly ClientEvent[] = this.#keys === "" ? [{ type: "response.cancel" }] : [];
+    this.#keys = (this.#keys + digit).slice(-MAX_KEYS);
+    this.#keyedAtMs = nowMs;
+    const pressed = digit === "#" ? this.#pressed() : [];
+    return { messages, events: [...events, ...told([...cancelled, ...pressed]).events] };
+  }
+
+  #keysAreOver(nowMs: number): readonly ClientEvent[] {
+    return this.#keys !== "" && nowMs - this.#keyedAtMs >= KEYS_MS ? this.#pressed() : [];
+  }
+
+  #pressed(): readonly ClientEvent[] {
+    const text = `I pressed ${[...this.#keys].join(" ")} on the keypad.`;
+    this.#keys = "";
+    return [
+      {
+        type: "conversation.item.create",
+        item: { type: "message", role: "user", content: [{ type: "input_text", text }] },
+      },
+      { type: "response.create" },
+    ];
+  }
+
+  // ---- to the caller
+
+  #sound(itemId: string, base64: string): readonly string[] {
+    let playing = this.#playing.find((each) => each.itemId === itemId);
+    if (playing === undefined) {
+      playing = { itemId, sentMs: 0, heardMs: 0, isWhole: false };
+      this.#playing = [...this.#playing, playing].slice(-MAX_PLAYING);
+    }
+    const sound = Buffer.from(base64, "base64");
+    const messages: string[] = [];
+    for (let at = 0; at < sound.length; at += PIECE_BYTES) {
+      const piece = sound.subarray(at, at + PIECE_BYTES);
+      playing.sentMs += piece.length / BYTES_PER_MS;
+      messages.push(this.#message("media", { media: { payload: piece.toString("base64") } }));
+      messages.push(this.#message("mark", { mark: { name: `${itemId}/${Math.floor(playing.sentMs)}` } }));
+    }
+    return messages;
+  }
+
+  /** Twilio throws away what it has not played, and the session is told what the caller has heard. */
+  #clear(): Translated {
+    if (this.#playing.length === 0) return NOTHING;
+    const cut = this.#playing.map(
+      ({ itemId, heardMs }): ClientEvent => ({
+        type: "conversation.item.truncate",
+        item_id: itemId,
+        content_index: 0,
+        audio_end_ms: heardMs,
+      }),
+    );
+    this.#playing = [];
+    return { messages: [this.#message("clear")], events: told(cut).events };
+  }
+
+  #message(event: string, fields: Readonly<Record<string, unknown>> = {}): string {
+    return JSON.stringify({ event, streamSid: this.#streamSid, ...fields });
+  }
+}
+
+const NOTHING: Translated = { messages: [], events: [] };
+
+function told(events: readonly ClientEvent[]): Translated {
+  return { messages: [], events: events.map((event) => JSON.stringify(event)) };
+}
+
+function isUnheard({ isWhole, heardMs, sentMs }: Playing): boolean {
+  return !isWhole || heardMs < Math.floor(sentMs);
+}
+
+/** A call's settings: as the session would have them, with a telephone's sound, and what the parameters say. */
+export function callSettings(
+  settings: SessionSettings,
+  { customParameters = {} }: TwilioStart,
+): SessionSettings {
+  const { voice, instructions, language } = customParameters;
+  const format = { type: "audio/pcmu" as const };
+  const update = {
+    ...(instructions === undefined ? {} : { instructions }),
+    audio: {
+      input: {
+        format,
+        turn_detection: { type: "semantic_vad" as const },
+        ...(language === undefined ? {} : { transcription: { language } }),
+      },
+      output: { format, ...(voice === undefined ? {} : { voice }) },
+    },
+  };
+  return updated(settings, update, false);
+}

@@ -1,0 +1,137 @@
+import assert from "node:assert/strict";
+import { parseClientEvent } from "../../src/contract/realtime/parse.ts";
+import type { Translated } from "../../src/realtime/dialect.ts";
+import { TwilioDialect } from "../../src/realtime/twilio-dialect.ts";
+import { bentBytes } from "./bent-bytes.ts";
+import type { Fuzzer, Random } from "./fuzzer.ts";
+
+/**
+ * Tries the dialect of Twilio's Media Streams with a call of bent messages between a session's events: what it hands the
+ * session is always events that the session reads, it puts in no more silence than time passed, and what it cannot read it
+ * refuses with words that fit a WebSocket's reason.
+ */
+export const twilioFuzz: Fuzzer = {
+  async run(random: Random): Promise<void> {
+    const dice = { upTo: (most: number) => Math.floor(random() * (most + 1)), random };
+    let nowMs = 0;
+    const twilio = new TwilioDialect("MZ1", nowMs);
+    const sentMs = new Map<string, number>();
+    let handed = 0;
+    let payloads = 0;
+    const check = ({ messages, events }: Translated): void => {
+      for (const text of messages) assert.equal(JSON.parse(text).streamSid, "MZ1");
+      for (const text of events) {
+        const read = parseClientEvent(text);
+        assert.ok("event" in read, `the session cannot read ${text.slice(0, 200)}`);
+        const { event } = read;
+        if (event.type === "input_audio_buffer.append") handed += Buffer.from(event.audio, "base64").length;
+        if (event.type === "conversation.item.truncate")
+          assert.ok(event.audio_end_ms <= (sentMs.get(event.item_id) ?? 0), text);
+      }
+    };
+    for (let step = 0; step < 60; step++) {
+      nowMs += dice.upTo(60);
+      if (random() < 0.3) {
+        const event = sessionEvent(dice);
+        if (event.type === "response.output_audio.delta") {
+          const ms = Buffer.from(event.delta, "base64").length / 8;
+          sentMs.set(event.item_id, (sentMs.get(event.item_id) ?? 0) + ms);
+        }
+        check(twilio.write(event));
+        continue;
+      }
+      const [text, payloadBytes] = message(dice);
+      let taken: Translated | null;
+      try {
+        taken = twilio.read(text, nowMs);
+      } catch (error) {
+        assert.ok(
+          error instanceof Error && !(error instanceof TypeError || error instanceof RangeError),
+          `${error}`,
+        );
+        assert.ok(Buffer.byteLength(error.message) <= 200, error.message);
+        continue;
+      }
+      payloads += payloadBytes;
+      if (taken !== null) check(taken);
+    }
+    // Bent text may have become a longer payload, but by no more than the text is long.
+    assert.ok(handed <= payloads + 8 * (nowMs + 1_000), `${handed} bytes of ${payloads} in ${nowMs} ms`);
+  },
+  async close(): Promise<void> {},
+};
+
+interface Dice {
+  upTo(most: number): number;
+  readonly random: Random;
+}
+
+const ITEMS = ["item_a", "item_b", "item_c"];
+
+function one<T>(dice: Dice, of: readonly T[]): T {
+  return of[dice.upTo(of.length - 1)]!;
+}
+
+function sessionEvent(dice: Dice) {
+  const item_id = one(dice, ITEMS);
+  return one(dice, [
+    {
+      type: "response.output_audio.delta",
+      item_id,
+      delta: Buffer.alloc(dice.upTo(2_000)).toString("base64"),
+    },
+    { type: "response.output_audio.done", item_id, delta: "" },
+    { type: "input_audio_buffer.speech_started", item_id, delta: "" },
+    {
+      type: "response.done",
+      response: { status: one(dice, ["completed", "cancelled"]) },
+      item_id,
+      delta: "",
+    },
+    { type: "error", item_id, delta: "" },
+  ]);
+}
+
+const ODD: readonly unknown[] = [
+  null,
+  true,
+  -1,
+  1e308,
+  0.5,
+  "",
+  "x".repeat(300),
+  [],
+  {},
+  { toString: 1 },
+  "__proto__",
+];
+
+/** A message, now and then with odd fields or bent bytes, and how much sound is in it at most. */
+function message(dice: Dice): readonly [string, number] {
+  const payload = Buffer.alloc(dice.upTo(400), dice.upTo(255)).toString("base64");
+  const timestamp = one<unknown>(dice, [
+    `${dice.upTo(4_000)}`,
+    dice.upTo(4_000),
+    "999999999999999",
+    "-5",
+    undefined,
+  ]);
+  const fields = one<Record<string, unknown>>(dice, [
+    { event: "media", media: { track: one(dice, ["inbound", "outbound", undefined]), timestamp, payload } },
+    { event: "mark", mark: { name: `${one(dice, ITEMS)}/${one(dice, [80, 160, 1e9, -1, "x"])}` } },
+    { event: "dtmf", dtmf: { digit: one(dice, ["1", "#", "*", "A", "10", ""]) } },
+    { event: "connected" },
+    { event: "start", start: {} },
+    { event: "stop" },
+    { event: one(dice, ["clear", "toString", "__proto__", "new"]) },
+  ]);
+  if (dice.random() < 0.2) {
+    const inner = Object.values(fields).find((value) => typeof value === "object") ?? fields;
+    const names = Object.keys(inner as object);
+    (inner as Record<string, unknown>)[one(dice, [...names, "more"])] = one(dice, ODD);
+  }
+  const text = JSON.stringify(fields);
+  if (dice.random() < 0.8) return [text, text.length];
+  const bent = new TextDecoder().decode(bentBytes(Buffer.from(text), Buffer.from(payload), dice.random));
+  return [bent, bent.length];
+}

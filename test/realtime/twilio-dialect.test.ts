@@ -1,0 +1,163 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { TwilioDialect } from "../../src/realtime/twilio-dialect.ts";
+
+const SILENCE = 0xff;
+
+/** A dialect whose clock a test sets. */
+function dialect() {
+  const twilio = new TwilioDialect("MZ1", 0);
+  const read = (message: object, nowMs = 0) => {
+    const taken = twilio.read(JSON.stringify(message), nowMs);
+    assert.ok(taken !== null);
+    return {
+      messages: taken.messages.map((text) => JSON.parse(text)),
+      events: taken.events.map((text) => JSON.parse(text)),
+    };
+  };
+  return {
+    read,
+    media: (timestamp: number, nowMs: number, bytes = 160) =>
+      read(
+        { event: "media", media: { track: "inbound", timestamp: `${timestamp}`, payload: base64(bytes) } },
+        nowMs,
+      ),
+    mark: (name: string) => read({ event: "mark", mark: { name } }),
+    write: (event: { readonly type: string } & Record<string, unknown>) => {
+      const { messages, events } = twilio.write(event);
+      return {
+        messages: messages.map((text) => JSON.parse(text)),
+        events: events.map((text) => JSON.parse(text)),
+      };
+    },
+  };
+}
+
+function base64(bytes: number, value = 0): string {
+  return Buffer.alloc(bytes, value).toString("base64");
+}
+
+function lengthOf(events: readonly { readonly audio?: string }[]): number {
+  return Buffer.from(events[0]!.audio!, "base64").length;
+}
+
+const delta = (item_id: string, bytes: number) => ({
+  type: "response.output_audio.delta",
+  item_id,
+  delta: base64(bytes),
+});
+
+test("sound is handed on as it comes, and what is missing by its timestamps is silence", () => {
+  const { media } = dialect();
+  assert.deepEqual(media(40, 0).events, [{ type: "input_audio_buffer.append", audio: base64(160) }]);
+  assert.equal(lengthOf(media(60, 20).events), 160);
+  const { events } = media(180, 140);
+  const sound = Buffer.from(events[0].audio, "base64");
+  assert.equal(sound.length, 160 + 8 * 100);
+  assert.ok(sound.subarray(0, 800).every((byte) => byte === SILENCE));
+  assert.ok(sound.subarray(800).every((byte) => byte === 0));
+  assert.equal(lengthOf(media(209, 169).events), 160, "a jitter is no gap");
+  assert.equal(lengthOf(media(100, 200).events), 160, "what comes late is not dropped");
+});
+
+test("no more silence is put in than time has passed", () => {
+  const { media } = dialect();
+  let bytes = 0;
+  for (let count = 0; count < 100; count++) bytes += lengthOf(media(count * 1_000_000, 10 * count).events);
+  assert.ok(bytes <= 8 * (990 + 1_000) + 100 * 160, `${bytes} bytes`);
+  assert.ok(bytes > 100 * 160);
+});
+
+test("sound of the other side is not heard", () => {
+  const { read } = dialect();
+  assert.deepEqual(read({ event: "media", media: { track: "outbound", payload: base64(160) } }).events, []);
+});
+
+test("a reply goes out in pieces of 80 ms with a mark behind each", () => {
+  const { write } = dialect();
+  const { messages, events } = write(delta("item_a", 1_600));
+  assert.deepEqual(events, []);
+  assert.deepEqual(
+    messages.map(
+      ({ event, mark, media }) => mark?.name ?? `${event} ${Buffer.from(media.payload, "base64").length}`,
+    ),
+    ["media 640", "item_a/80", "media 640", "item_a/160", "media 320", "item_a/200"],
+  );
+  assert.ok(messages.every(({ streamSid }) => streamSid === "MZ1"));
+});
+
+test("an interruption clears what is played, and tells what was heard by the last mark before", () => {
+  const { write, mark } = dialect();
+  write(delta("item_a", 6_400));
+  mark("item_a/80");
+  mark("item_a/240");
+  mark("item_a/160");
+  const { messages, events } = write({ type: "input_audio_buffer.speech_started" });
+  assert.deepEqual(messages, [{ event: "clear", streamSid: "MZ1" }]);
+  const cut = { type: "conversation.item.truncate", item_id: "item_a", content_index: 0 };
+  assert.deepEqual(events, [{ ...cut, audio_end_ms: 240 }]);
+  mark("item_a/800");
+  const cancelled = { type: "response.done", response: { status: "cancelled" } };
+  assert.deepEqual(write(cancelled), { messages: [], events: [] });
+});
+
+test("a reply that was played to its end is not cleared, and one behind another is cut with it", () => {
+  const { write, mark } = dialect();
+  write(delta("item_a", 1_280));
+  write({ type: "response.output_audio.done", item_id: "item_a" });
+  mark("item_a/160");
+  assert.deepEqual(write({ type: "input_audio_buffer.speech_started" }).messages, []);
+  write(delta("item_b", 1_280));
+  write({ type: "response.output_audio.done", item_id: "item_b" });
+  write(delta("item_c", 1_280));
+  mark("item_b/80");
+  const { events } = write({ type: "response.done", response: { status: "cancelled" } });
+  assert.deepEqual(
+    events.map(({ item_id, audio_end_ms }) => [item_id, audio_end_ms]),
+    [
+      ["item_b", 80],
+      ["item_c", 0],
+    ],
+  );
+});
+
+test("a mark says no more than was sent", () => {
+  const { write, mark } = dialect();
+  write(delta("item_a", 640));
+  for (const name of ["item_a/999999", "item_b/80", "", "/", "item_a/-1", "item_a/1e9"].filter(Boolean))
+    mark(name);
+  assert.equal(write({ type: "input_audio_buffer.speech_started" }).events[0].audio_end_ms, 80);
+});
+
+test("keys end with a hash, or two seconds after the last, and silence a reply", () => {
+  const { read, write, media } = dialect();
+  const key = (digit: string, nowMs: number) => read({ event: "dtmf", dtmf: { digit } }, nowMs);
+  write(delta("item_a", 640));
+  const first = key("1", 100);
+  assert.deepEqual(first.messages, [{ event: "clear", streamSid: "MZ1" }]);
+  assert.deepEqual(
+    first.events.map(({ type }) => type),
+    ["conversation.item.truncate", "response.cancel"],
+  );
+  assert.deepEqual(key("2", 1_500).events, []);
+  assert.equal(media(0, 3_400).events.length, 1);
+  const [, item, response] = media(20, 3_500).events;
+  assert.equal(item.item.content[0].text, "I pressed 1 2 on the keypad.");
+  assert.equal(response.type, "response.create");
+  assert.deepEqual(
+    key("#", 9_000).events.map(({ type }) => type),
+    ["response.cancel", "conversation.item.create", "response.create"],
+  );
+});
+
+test("the end of the stream is the end, kinds that are not known are nothing, and a second start is refused", () => {
+  const twilio = new TwilioDialect("MZ1", 0);
+  assert.equal(twilio.read('{"event":"stop"}', 0), null);
+  assert.deepEqual(twilio.read('{"event":"new"}', 0), { messages: [], events: [] });
+  const start = {
+    streamSid: "MZ2",
+    mediaFormat: { encoding: "audio/x-mulaw", sampleRate: 8_000, channels: 1 },
+  };
+  assert.throws(() => twilio.read(JSON.stringify({ event: "start", start }), 0), /started already/);
+  assert.throws(() => twilio.read("", 0), /not JSON/);
+});

@@ -1,4 +1,11 @@
-import type { Word } from "./replies.ts";
+/** A word of a reply as events tell it, from the first sample of its item. */
+export interface WireWord {
+  word: string;
+  start_ms: number;
+  end_ms: number;
+  offset: number;
+  length: number;
+}
 
 /** What of events is read here. */
 export interface Hands {
@@ -12,7 +19,7 @@ export interface Hands {
   deleted(event: { item_id: string }): void;
   responseBegan(event: { response: { id: string } }): void;
   text(event: { item_id: string; delta: string }): void;
-  sound(event: { item_id: string; delta: string; antiphon_words?: Word[] }): void;
+  sound(event: { item_id: string; delta: string; antiphon_words?: WireWord[] }): void;
   soundEnded(event: { item_id: string }): void;
   textEnded(event: { item_id: string }): void;
   responseEnded(event: {

@@ -1,6 +1,6 @@
 import { AntiphonError } from "./antiphon-error.ts";
 import { openSession, type RealtimeAddress, type RealtimeEvent, type Socket } from "./realtime-connection.ts";
-import { HANDS, type Hands, withTranscription } from "./realtime-events.ts";
+import { HANDS, type Hands, type WireWord, withTranscription } from "./realtime-events.ts";
 import { ReplyPlayback, type ReplyPlayer, type ReplyPlayerEvents } from "./realtime-playback.ts";
 import { heardText, newTurn, type OpenTurn, type RealtimeTurn } from "./realtime-turn.ts";
 import type { Word } from "./replies.ts";
@@ -215,7 +215,7 @@ export class RealtimeConversation {
       if (turn.state !== "interrupted") this.#change(id, { text: turn.text + delta });
     },
     sound: ({ item_id: id, delta, antiphon_words: words = [] }) =>
-      this.#sound(this.#reply(id), pcmOf(delta), words),
+      this.#sound(this.#reply(id), pcmOf(delta), words.map(wordOf)),
     soundEnded: ({ item_id: id }) => this.#playback.complete(id),
     textEnded: ({ item_id: id }) => this.#change(id, { state: "done" }),
     responseEnded: ({ response: { id, status, status_details: details } }) => {
@@ -328,4 +328,8 @@ export class RealtimeConversation {
     this.#told = state;
     this.#options.onState?.(state);
   }
+}
+
+function wordOf({ word, start_ms, end_ms, offset, length }: WireWord): Word {
+  return { word, start: start_ms / 1_000, end: end_ms / 1_000, offset, length };
 }

@@ -104,8 +104,18 @@ export class Response {
     const words = sound.words.map(({ endMs, endsAt }) => ({ endMs: endMs - ms, endsAt: endsAt - chars }));
     message.spoken?.addSound(sound.durationMs, words, Math.max(nowMs, this.playedAtMs));
     const { base64: delta, marks = [] } = sound;
-    const told = marks.length === 0 ? {} : { antiphon_words: marks };
-    this.#tell("response.output_audio.delta", { ...at, delta, ...told });
+    const told = marks.map(({ word, start, end, offset, length }) => ({
+      word,
+      start_ms: Math.round(1_000 * start - ms),
+      end_ms: Math.round(1_000 * end - ms),
+      offset: offset - chars,
+      length,
+    }));
+    this.#tell("response.output_audio.delta", {
+      ...at,
+      delta,
+      ...(told.length === 0 ? {} : { antiphon_words: told }),
+    });
   }
 
   /** No more of it is heard than is played by now. */

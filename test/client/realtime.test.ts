@@ -102,8 +102,8 @@ async function begun(options: Partial<RealtimeOptions> = {}) {
 const at = { response_id: "r", item_id: "a", output_index: 0, content_index: 0 };
 const word = (word: string, start: number, offset: number) => ({
   word,
-  start,
-  end: start + 0.4,
+  start_ms: 1_000 * start,
+  end_ms: 1_000 * start + 400,
   offset,
   length: word.length,
 });

@@ -78,7 +78,15 @@ export const ResponseOptions = Type.Object({
   max_output_tokens: SessionUpdate.properties.max_output_tokens,
   tools: SessionUpdate.properties.tools,
   tool_choice: SessionUpdate.properties.tool_choice,
-  metadata: Type.Optional(Type.Unknown()),
+  /** Given back with the response's events. */
+  metadata: Type.Optional(
+    Type.Unsafe<Readonly<Record<string, string>> | null>({
+      type: ["object", "null"],
+      maxProperties: 16,
+      propertyNames: { maxLength: 64 },
+      additionalProperties: { type: "string", maxLength: 512 },
+    }),
+  ),
 });
 export type ResponseOptions = Static<typeof ResponseOptions>;
 

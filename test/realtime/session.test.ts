@@ -291,10 +291,10 @@ describe("a reply", () => {
     const [refused] = sentIn(table.client({ type: "response.create" }));
     assert.equal((refused!.error as { code: string }).code, "conversation_already_has_active_response");
     const [created] = sentIn(
-      table.client({ type: "response.create", response: { conversation: "none", metadata: { a: 1 } } }),
+      table.client({ type: "response.create", response: { conversation: "none", metadata: { a: "1" } } }),
     );
     assert.equal(created!.type, "response.created");
-    assert.deepEqual((created!.response as { metadata: unknown }).metadata, { a: 1 });
+    assert.deepEqual((created!.response as { metadata: unknown }).metadata, { a: "1" });
     table.says("aside", 0);
     table.ends();
     assert.ok(table.session.items.every((item) => textOf(item) !== "aside"));

@@ -3,10 +3,10 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { encodeWav } from "../../src/client/samples.ts";
+import { openNeuralDetector } from "../../src/turn-detection/neural-detector.ts";
 import { fakeMicrophone, NEEDS_CHROMIUM } from "../client/browser.ts";
 import { temporaryFolder } from "../e2e/folders.ts";
 import { startTestServer, type TestServer } from "../http/start.ts";
-
 import { ScriptedRecogniser, segmentOf } from "../recognisers/scripted-recogniser.ts";
 import { line } from "../turn-detection/line.ts";
 import { ScriptedWriter } from "../writers/scripted-writer.ts";
@@ -26,6 +26,7 @@ before(async () => {
   server = await startTestServer({
     writer: new ScriptedWriter([REPLY]),
     recogniser: new ScriptedRecogniser([segmentOf(SAID, 0)]),
+    detector: openNeuralDetector(),
   });
 });
 after(() => server.stop());

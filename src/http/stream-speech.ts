@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Encoding } from "../audio/encode/encoder.ts";
 import type { Marks } from "../contract/spoken.ts";
 import type { ReadRequest } from "../serving/request-reader.ts";
-import type { Outcome } from "../serving/service.ts";
+import { NO_OUTCOME, type Outcome } from "../serving/service.ts";
 import type { SpokenPiece } from "../serving/spoken-piece.ts";
 import type { HttpDeps } from "./deps.ts";
 import { type Chunk, type PacedForm, type PacedResponse, sendPaced } from "./paced-response.ts";
@@ -68,14 +68,3 @@ async function pump(
   }
   response.end(form.closing(step.value));
 }
-
-const NO_OUTCOME: Outcome = {
-  text: "",
-  audioS: 0,
-  frames: 0,
-  tokens: null,
-  finishedHead: new Uint8Array(0),
-  usage: { input_chars: 0, input_audio_seconds: 0, output_audio_seconds: 0 },
-  marks: {},
-  meta: {},
-};

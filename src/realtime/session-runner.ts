@@ -18,7 +18,7 @@ import type { ToolCall, WriterTokens } from "../model/writer.ts";
 import type { RequestContext } from "../requests/request-context.ts";
 import { asServiceError } from "../serving/failures.ts";
 import type { ResolveModel } from "../serving/prepare.ts";
-import type { Outcome, SpeechService } from "../serving/service.ts";
+import { NO_OUTCOME, type SpeechService } from "../serving/service.ts";
 import type { WrittenReply } from "../serving/written-reply.ts";
 import { MAX_TURN_SAMPLES } from "./endpointing.ts";
 import { prepareReply } from "./prepare-reply.ts";
@@ -496,16 +496,6 @@ export class SessionRunner {
   }
 }
 
-const NO_OUTCOME: Outcome = {
-  text: "",
-  audioS: 0,
-  frames: 0,
-  tokens: null,
-  finishedHead: new Uint8Array(0),
-  usage: { input_chars: 0, input_audio_seconds: 0, output_audio_seconds: 0 },
-  marks: {},
-  meta: {},
-};
 const NOTHING_WRITTEN: WrittenReply = { text: "", stop: "finished", tokens: null };
 
 /** Where the writer counts no tokens, four characters are taken for one. */

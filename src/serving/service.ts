@@ -95,6 +95,18 @@ export interface Outcome {
   readonly meta: Readonly<Record<string, unknown>>;
 }
 
+/** Of a reply that is left midway: what its generator is given to end with. */
+export const NO_OUTCOME: Outcome = {
+  text: "",
+  audioS: 0,
+  frames: 0,
+  tokens: null,
+  finishedHead: new Uint8Array(0),
+  usage: { input_chars: 0, input_audio_seconds: 0, output_audio_seconds: 0 },
+  marks: {},
+  meta: {},
+};
+
 /**
  * The one path of every reply. Of a spoken one: a slot, a model, frames as the consumer pulls them, one durable commit.
  * What comes is a file, a piece a frame (of `pcm` 1920 samples but for the last). Throws {@link ServiceError}, or the

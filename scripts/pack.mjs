@@ -19,7 +19,7 @@ const PLATFORMS = {
 };
 
 /** What is read of a package by those alone who write a program with it, or build llama.cpp. */
-const UNREAD = /\/node_modules\/.*(?:\.[cm]?ts|\.map|\/gitRelease\.bundle)$/;
+const UNREAD = /\/node_modules\/.*(?:\.[cm]?ts|\.map|\/gitRelease\.bundle)$|\/dist\/src\/.*\.js\.map$/;
 /** onnxruntime for graphics cards, which is loaded for them alone, and a second copy of its library for macOS. */
 const UNUSED_RUNTIME = /\/(?:DirectML|dxcompiler|dxil)\.dll$|\/libonnxruntime\.\d+\.\d+\.\d+\.dylib$/;
 

@@ -75,13 +75,6 @@ export function updated(
       param: "session.type",
     });
   }
-  const max = update.max_output_tokens;
-  if (typeof max === "string" && max !== "inf") {
-    throw new RealtimeError('max_output_tokens must be a whole number from 1 to 4096, or "inf"', {
-      code: "invalid_value",
-      param: `${of}.max_output_tokens`,
-    });
-  }
   const kept = <T>(value: T | undefined, former: T): T => (value === undefined ? former : value);
   const choice = update.tool_choice;
   const tools = update.tools === undefined ? settings.tools : toolsOf(update.tools ?? [], of);
@@ -99,7 +92,7 @@ export function updated(
     tools,
     toolChoice:
       choice === undefined ? stillThere(settings.toolChoice, tools) : choiceOf(choice ?? "auto", tools, of),
-    maxOutputTokens: kept(max as number | "inf" | undefined, settings.maxOutputTokens),
+    maxOutputTokens: kept(update.max_output_tokens, settings.maxOutputTokens),
   };
 }
 

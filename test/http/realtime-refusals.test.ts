@@ -165,7 +165,7 @@ describe("a key among the subprotocols", () => {
       (await server.post("/v1/realtime/client_secrets", body, headers)).status;
     assert.equal(await make({ expires_after: { seconds: 5 } }), 422);
     assert.equal(await make({ session: { model: "nobody" } }), 400);
-    assert.equal(await make({ session: { max_output_tokens: "many" } }), 400);
+    assert.equal(await make({ session: { max_output_tokens: "many" } }), 422);
     assert.equal(await make("{"), 422);
     assert.equal(await make({}, { Authorization: "Bearer ek_1" }), 401);
   });

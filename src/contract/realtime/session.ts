@@ -151,7 +151,12 @@ export const SessionUpdate = Type.Object(
       }),
     ),
     max_output_tokens: Type.Optional(
-      Type.Unsafe<number | "inf">({ type: ["integer", "string"], minimum: 1, maximum: 4_096 }),
+      Type.Unsafe<number | "inf">({
+        type: ["integer", "string"],
+        minimum: 1,
+        maximum: 4_096,
+        pattern: "^inf$",
+      }),
     ),
   },
   { title: "SessionUpdate" },

@@ -1,7 +1,8 @@
-import { ClientSecretReply, ClientSecretRequest } from "../../contract/realtime/client-secret.ts";
+import { ClientSecretReply } from "../../contract/realtime/client-secret.ts";
 import { ErrorEnvelope } from "../../contract/replies.ts";
 import type { Json, Ref } from "./components.ts";
 import { generation } from "./operations.ts";
+import { publishedClientSecret } from "./request-schemas.ts";
 import { failures, json, success } from "./responses.ts";
 
 /** The paths of spoken conversations. What goes over the WebSocket is beyond such a document. */
@@ -54,7 +55,7 @@ export function realtimePaths(ref: Ref): Json {
     },
     "/v1/realtime/client_secrets": {
       post: generation("createClientSecret", "A secret for a page or an app, which opens realtime sessions", {
-        body: ref(ClientSecretRequest),
+        body: ref(publishedClientSecret),
         examples: CLIENT_SECRET_EXAMPLES,
         content: json(ref(ClientSecretReply)),
         description:

@@ -2,6 +2,7 @@ import type { TSchema } from "typebox";
 import { AudioSpeechRequest } from "../../contract/audio-speech.ts";
 import { MAX_LEXICON_SAID_CHARS, MAX_LEXICON_WORD_CHARS } from "../../contract/lexicon.ts";
 import { MAX_INSTRUCTIONS_CHARS } from "../../contract/limits.ts";
+import { ClientSecretRequest } from "../../contract/realtime/client-secret.ts";
 import { ConversationTurn, ConverseRequest, TtsRequest } from "../../contract/requests.ts";
 import { VendorRequest, VoiceRequest } from "../../contract/telephony.ts";
 import { VOICES } from "../../contract/voices.ts";
@@ -69,6 +70,9 @@ export const publishedSpeech: Json = nullable(
     response_format: { enum: Object.keys(MEDIA_TYPES) },
   }),
 );
+
+/** Members that are `null` are taken for absent. */
+export const publishedClientSecret: Json = nullable(narrowed(ClientSecretRequest, {}));
 
 const rate = { type: "integer", enum: TELEPHONY_RATES, description: "Hz." };
 

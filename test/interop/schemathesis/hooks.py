@@ -17,6 +17,9 @@ REASONS = re.compile(
     r"|languages is not taken beside language"
     r"|timestamp_granularities needs response_format"
     r"|stream gives text alone"
+    r"|tool_choice must be .* or name one of the functions"
+    r"|there are two functions "
+    r"|the functions have more than "
     r"|conversation\[\d+\] says nothing"
     r"|conversation\[\d+\]\.audio_wav_b64(:| is not allowed on the open turn)",
     re.DOTALL,

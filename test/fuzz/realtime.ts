@@ -4,6 +4,7 @@ import { CLIENT_EVENTS } from "../../src/contract/realtime/client-events.ts";
 import type { ServerEvent } from "../../src/realtime/wire.ts";
 import { openRunner } from "../realtime/runner.ts";
 import { wireFaults } from "../realtime/wire-faults.ts";
+import { type Dice, diceOf } from "./dice.ts";
 import type { Fuzzer, Random } from "./fuzzer.ts";
 
 /** Messages of a client that means no good, and so many turns of the event loop before each. */
@@ -67,23 +68,6 @@ function check(sent: readonly ServerEvent[]): void {
     } else if (event.type.startsWith("response."))
       assert.ok(open.has(event.response_id as string), event.type);
   }
-}
-
-interface Dice {
-  upTo(most: number): number;
-  chance(probability: number): boolean;
-  one<T>(of: readonly T[]): T;
-  several<T>(least: number, most: number, make: () => T): T[];
-}
-
-function diceOf(random: Random): Dice {
-  const upTo = (most: number): number => Math.floor(random() * (most + 1));
-  return {
-    upTo,
-    chance: (probability) => random() < probability,
-    one: (of) => of[upTo(of.length - 1)]!,
-    several: (least, most, make) => Array.from({ length: least + upTo(most - least) }, make),
-  };
 }
 
 /** Few enough that they meet each other. */

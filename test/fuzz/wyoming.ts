@@ -10,6 +10,7 @@ import { startTestServer, type TestServer } from "../http/start.ts";
 import { ScriptedRecogniser } from "../recognisers/scripted-recogniser.ts";
 import { within } from "../waiting.ts";
 import { WyomingClient } from "../wyoming/client.ts";
+import { type Dice, diceOf } from "./dice.ts";
 import type { Fuzzer, Random } from "./fuzzer.ts";
 
 /** What a client sends that means no good: pieces, and so many turns of the event loop before each. */
@@ -107,24 +108,6 @@ async function isStillThere(url: string): Promise<void> {
   client.send("describe");
   await client.upTo("info");
   client.close();
-}
-
-interface Dice {
-  /** A whole number from 0 to that one. */
-  upTo(most: number): number;
-  chance(probability: number): boolean;
-  one<T>(of: readonly T[]): T;
-  several<T>(least: number, most: number, make: () => T): T[];
-}
-
-function diceOf(random: Random): Dice {
-  const upTo = (most: number): number => Math.floor(random() * (most + 1));
-  return {
-    upTo,
-    chance: (probability) => random() < probability,
-    one: (of) => of[upTo(of.length - 1)]!,
-    several: (least, most, make) => Array.from({ length: least + upTo(most - least) }, make),
-  };
 }
 
 interface Sent {

@@ -13,15 +13,18 @@ import { ScriptedWriter } from "../writers/scripted-writer.ts";
 import { inPlayground, type Playground } from "./playground.ts";
 
 const SAID = "Is the kettle on?";
-/** Some 20 s at the 60 ms a character of the test's engine: the line that the microphone hears again comes before. */
+/** Some 20 s at the 60 ms a character of the test's engine. */
 const REPLY = `${"The kettle has been on the fire for a while. ".repeat(8)}`.trim();
+/** The microphone hears its line again and again, with so long a pause between. */
+const PAUSE_SECONDS = 6;
 
 let server: TestServer;
 let microphone: readonly string[];
 before(async () => {
   const samples = await line();
   const file = join(temporaryFolder(), "line.wav");
-  writeFileSync(file, encodeWav([Int16Array.from(samples, (x) => 32_767 * x)], 16_000));
+  const said = Int16Array.from(samples, (x) => 32_767 * x);
+  writeFileSync(file, encodeWav([said, new Int16Array(PAUSE_SECONDS * 16_000)], 16_000));
   microphone = fakeMicrophone(file);
   server = await startTestServer({
     writer: new ScriptedWriter([REPLY]),
@@ -58,7 +61,10 @@ test(
         await page.click("#talk");
         await page.says("#talk-label", /^End$/);
         await page.is(`document.querySelector("${first("user")} .words")?.textContent === "${SAID}"`);
+        // The line that comes again must not interrupt a reply of which nothing was heard yet, however busy the machine is.
+        await page.click("#mute");
         await page.is(`document.querySelector("${first("assistant")} .lit")?.textContent.length > 0`);
+        await page.click("#mute");
         await page.is(`document.querySelector("${first("assistant")}")?.dataset.state === "interrupted"`);
         await page.click("#talk");
         await page.says("#talk-label", /^Talk$/);

@@ -39,7 +39,7 @@ export async function inPlayground(
         addEventListener(name, (event) => faults.push(name + ": " + event[key]));`);
     if (!isTalk) await evaluate(`${element("#view-compose")}.click()`);
     const text = async (selector: string) => `${await evaluate(`${element(selector)}.textContent`)}`;
-    await use({
+    const playground: Playground = {
       ...page,
       text,
       says: (selector, what) =>
@@ -56,7 +56,13 @@ export async function inPlayground(
           for (const name of ["input", "change"]) field.dispatchEvent(new Event(name, { bubbles: true }));
         }`);
       },
-    });
+    };
+    try {
+      await use(playground);
+    } catch (error) {
+      const shown = await evaluate("document.body.innerText").catch(() => "nothing");
+      throw new Error(`${(error as Error).message}\nThe page says:\n${shown}`, { cause: error });
+    }
     assert.deepEqual(await evaluate("faults"), []);
   };
   await inChromium(`${url}/${fragment}`, inPage, flags);

@@ -1,33 +1,46 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { joined } from "../../src/audio/joined.ts";
-import { DETECTION_RATE_HZ } from "../../src/model/turn-detection.ts";
-import { openNeuralDetector } from "../../src/turn-detection/neural-detector.ts";
+import { toPcm16 } from "../../src/audio/pcm.ts";
+import { resample } from "../../src/audio/resample.ts";
+import { KeyedSemaphore } from "../../src/limits/keyed-semaphore.ts";
+import type { Clip } from "../../src/model/conversation.ts";
+import type { Transcript } from "../../src/model/recogniser.ts";
+import { SessionRunner } from "../../src/realtime/session-runner.ts";
+import { defaultSettings } from "../../src/realtime/session-settings.ts";
+import type { SpeechService } from "../../src/serving/service.ts";
+import { type NeuralDetector, openNeuralDetector } from "../../src/turn-detection/neural-detector.ts";
 import { humanTurns } from "../realtime/people.ts";
 import type { Row } from "../row.ts";
 
+const RATE_HZ = 24_000;
 /** As clients send it. */
-const CHUNK = DETECTION_RATE_HZ / 50;
+const CHUNK = RATE_HZ / 50;
+const PAUSE_S = 0.5;
+/** Chunks: 4 s. */
+const WARM_UP = 200;
+
+const NO_WORK = async (): Promise<void> => {};
+const NOTHING: Transcript = {
+  text: "",
+  language: null,
+  languageProbability: null,
+  speechProbability: null,
+  meanLogProbability: null,
+  segments: [],
+  heardS: 0,
+};
 
 export const realtimeEar: Row = {
   id: "realtime-ear",
-  what: "looking for speech: processor time a second of sound, in pieces of 20 ms; judging whether a turn is over: time a turn",
+  what: "a session that listens to people with half a second between turns: processor time a second of sound, from the client's event to the end of a turn, without recognition; judging whether a turn is over, alone",
   goal: "≤ 5 ms; –",
   async measure(bench) {
     const turns = await humanTurns(bench);
-    const speech = joined(turns.map(({ samples }) => samples)).slice(
-      0,
-      (bench.isQuick ? 30 : 120) * DETECTION_RATE_HZ,
-    );
     const detector = openNeuralDetector();
     try {
-      const activity = detector.activity.open();
-      await activity.push(speech.slice(0, DETECTION_RATE_HZ));
-      const began = process.cpuUsage();
-      for (let at = 0; at < speech.length; at += CHUNK) await activity.push(speech.slice(at, at + CHUNK));
-      const { user, system } = process.cpuUsage(began);
-      const msPerS = (user + system) / 1_000 / (speech.length / DETECTION_RATE_HZ);
+      const msPerS = await listen(detector, turns.slice(0, bench.isQuick ? 8 : 32));
       const { signal } = new AbortController();
       const judged = turns.slice(0, bench.isQuick ? 5 : 20);
-      await detector.judge.judge(judged[0]!.samples.slice(), signal);
       const beganMs = performance.now();
       for (const { samples } of judged) await detector.judge.judge(samples.slice(), signal);
       const judgeMs = (performance.now() - beganMs) / judged.length;
@@ -37,3 +50,74 @@ export const realtimeEar: Row = {
     }
   },
 };
+
+/** Has a session hear turns, as fast as it takes them. @returns milliseconds of processor time a second of sound */
+async function listen({ activity, judge }: NeuralDetector, turns: readonly Clip[]): Promise<number> {
+  const over = new AbortController();
+  let ids = 0;
+  let ended = 0;
+  const runner = new SessionRunner(
+    {
+      activity,
+      judge,
+      recogniser: {
+        name: "none",
+        heldBytesPerS: 0,
+        canTranslate: false,
+        recognise: async () => NOTHING,
+        close: NO_WORK,
+      },
+      hearing: new KeyedSemaphore({
+        what: "turns being heard",
+        total: 1,
+        perKey: 1,
+        queueDepth: 9,
+        keyQueueDepth: 9,
+        waitMs: 30_000,
+      }),
+      // Of what says nothing nothing is answered.
+      service: { callsTools: false } as SpeechService,
+      resolve: () => {
+        throw new Error("no reply is asked for");
+      },
+      newId: (prefix) => `${prefix}${++ids}`,
+      onAnswer: () => {},
+      onFailure: (error) => over.abort(error),
+    },
+    {
+      keyId: "bench",
+      settings: { ...defaultSettings("svc-beta-v0.3"), turnDetection: { type: "semantic_vad" } },
+      model: null,
+      begin: () => Promise.reject(new Error("no reply is asked for")),
+      meter: NO_WORK,
+      send: ({ type }) => {
+        if (type === "input_audio_buffer.speech_stopped") ended += 1;
+      },
+      hasRoom: NO_WORK,
+      signal: over.signal,
+    },
+  );
+  const pause = new Float32Array(PAUSE_S * RATE_HZ);
+  const sound = joined(
+    turns.flatMap(({ samples, sampleRateHz }) => [resample(samples, sampleRateHz, RATE_HZ), pause]),
+  );
+  const pcm = toPcm16(sound);
+  const events = Array.from({ length: Math.floor(pcm.length / CHUNK) }, (_, at) => {
+    const { buffer, byteOffset, byteLength } = pcm.subarray(at * CHUNK, (at + 1) * CHUNK);
+    const audio = Buffer.from(buffer, byteOffset, byteLength).toString("base64");
+    return JSON.stringify({ type: "input_audio_buffer.append", audio });
+  });
+  runner.begin();
+  let began = process.cpuUsage();
+  for (const [at, event] of events.entries()) {
+    // The first seconds load what is loaded once.
+    if (at === WARM_UP) began = process.cpuUsage();
+    await runner.receive(event);
+    await sleep(0);
+  }
+  const { user, system } = process.cpuUsage(began);
+  runner.end();
+  over.signal.throwIfAborted();
+  if (ended === 0) throw new Error("no turn was heard");
+  return (user + system) / 1_000 / (((events.length - WARM_UP) * CHUNK) / RATE_HZ);
+}

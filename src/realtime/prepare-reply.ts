@@ -5,7 +5,7 @@ import { speakerNamed, VOICES } from "../contract/voices.ts";
 import type { EarlierCall, ToolUse } from "../model/writer.ts";
 import { type Prepared, prepareConverse, type ResolveModel } from "../serving/prepare.ts";
 import type { Item, MessageItem } from "./items.ts";
-import type { ResponseRequest } from "./session.ts";
+import type { ResponseRequest } from "./session-events.ts";
 import type { SessionSettings } from "./session-settings.ts";
 import { textOf } from "./wire.ts";
 

@@ -76,6 +76,11 @@ export class Response {
     return this.#parts.playedBeforeMs;
   }
 
+  /** Whether some of its sound was sent. */
+  get hasSound(): boolean {
+    return this.#output.some((item) => item.type === "message" && (item.spoken?.sentMs ?? 0) > 0);
+  }
+
   begin(): void {
     this.#tell("response.created", { response: this.#wire() });
   }

@@ -25,13 +25,8 @@ import { prepareReply } from "./prepare-reply.ts";
 import { RealtimeError } from "./realtime-error.ts";
 import { ReplyOrder } from "./reply-order.ts";
 import type { ReplyEnd } from "./response.ts";
-import {
-  type ResponseRequest,
-  Session,
-  type SessionEffect,
-  type SessionEvent,
-  wireError,
-} from "./session.ts";
+import { Session, wireError } from "./session.ts";
+import type { ResponseRequest, SessionEffect, SessionEvent } from "./session-events.ts";
 import type { SessionSettings } from "./session-settings.ts";
 import { SoundBuffer } from "./sound-buffer.ts";
 import { SoundInput } from "./sound-input.ts";

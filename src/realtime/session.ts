@@ -12,7 +12,9 @@ import {
 } from "./endpointing.ts";
 import { type Item, Items, itemOf, type MessageItem } from "./items.ts";
 import { RealtimeError } from "./realtime-error.ts";
-import { type ReplyEnd, Response, type Spoken } from "./response.ts";
+import { Replies } from "./replies.ts";
+import type { ReplyEnd } from "./response.ts";
+import type { SessionEffect, SessionEvent } from "./session-events.ts";
 import {
   endpointingOptions,
   minInterruptionWords,
@@ -22,7 +24,7 @@ import {
   wireSession,
   withDefaults,
 } from "./session-settings.ts";
-import { type ServerEvent, wireItem } from "./wire.ts";
+import { wireItem } from "./wire.ts";
 
 /** Samples of a millisecond, at 16 kHz: what positions in the sound are counted in. */
 const PER_MS = 16;
@@ -34,61 +36,8 @@ const WINDOW_MS = WINDOW_SAMPLES / PER_MS;
 /** After 5 s of clear quiet the detector begins anew: noise over minutes makes it slow to find speech. */
 const CLEAR_WINDOWS = 156;
 const CLEAR = 0.1;
-/** Replies beside the conversation at a time. */
-const MAX_BESIDE = 4;
-
-/** What happens to a session. */
-export type SessionEvent =
-  /** `appended`: samples of sound that had come before the event, at 16 kHz. */
-  | { readonly type: "client"; readonly event: ClientEvent; readonly appended: number }
-  /** Probabilities of speech, a window each, in order; the first begins with that sample. */
-  | { readonly type: "windows"; readonly probabilities: readonly number[]; readonly from: number }
-  /** What the judge answered. */
-  | { readonly type: "verdict"; readonly revision: number; readonly finished: number }
-  /** What the recogniser heard; no text where it failed. */
-  | {
-      readonly type: "heard";
-      readonly revision: number;
-      readonly text: string | null;
-      readonly seconds: number;
-    }
-  /** What the turn that goes on says so far. */
-  | { readonly type: "partly"; readonly from: number; readonly text: string }
-  | { readonly type: "spoken"; readonly responseId: string; readonly spoken: Spoken }
-  | { readonly type: "replied"; readonly responseId: string; readonly end: ReplyEnd }
-  /** The time that {@link SessionEffect} `wake` named has come. */
-  | { readonly type: "woken" };
-
-/** What is to be done. */
-export type SessionEffect =
-  | { readonly type: "send"; readonly event: ServerEvent }
-  /** Have that much of the sound recognised, unless it is superseded. */
-  | { readonly type: "recognise"; readonly revision: number; readonly from: number; readonly to: number }
-  /** Have it recognised if that is soon, so that the rest of the turn is recognised sooner. */
-  | { readonly type: "draft"; readonly from: number; readonly to: number }
-  | { readonly type: "judge"; readonly revision: number; readonly from: number; readonly to: number }
-  /** A turn of so many seconds was committed, to be metered; its recognition is superseded by none. */
-  | { readonly type: "committed"; readonly revision: number; readonly seconds: number }
-  /** Sound before that sample is needed no more. */
-  | { readonly type: "forget"; readonly before: number }
-  /** Speech is looked for anew, from what comes next on; what was found before is void. */
-  | { readonly type: "reset" }
-  /** The detector forgets what it has heard; nothing is void. */
-  | { readonly type: "refresh" }
-  | { readonly type: "respond"; readonly request: ResponseRequest }
-  | { readonly type: "cancel"; readonly responseId: string }
-  /** At that time; `null`: never, instead of the one before. */
-  | { readonly type: "wake"; readonly atMs: number | null };
-
-/** What a reply is made from. */
-export interface ResponseRequest {
-  readonly responseId: string;
-  /** Oldest first. */
-  readonly items: readonly Item[];
-  readonly settings: SessionSettings;
-  /** When the speech ended that it answers; `null` where it answers none. */
-  readonly spokeUntilMs: number | null;
-}
+/** Sound that came longer ago says nothing of now. */
+const STALE_MS = 150;
 
 /** A turn from its beginning to its end. */
 interface Turn {
@@ -132,9 +81,6 @@ export class Session {
   #asked = new Set<number>();
   /** Somebody has said something that nothing has answered yet. */
   #isOwed = false;
-  /** The newest reply; it may be over and still be played. */
-  #response: Response | null = null;
-  #isResponding = false;
   /** When sound came last, and windows that were taken for silence since. */
   #soundAtMs = 0;
   #silentWindows = 0;
@@ -146,11 +92,7 @@ export class Session {
   /** When silence is answered, and what was asked to be woken at. */
   #idleAtMs: number | null = null;
   #wakeAtMs: number | null = null;
-  /** Replies that were asked for before the words of a committed turn were known, as a client does that commits turns itself. */
-  readonly #waiting: ResponseRequest[] = [];
-  /** Replies beside the conversation, which is not told of them. */
-  readonly #beside = new Map<string, Response>();
-  #hasSounded = false;
+  readonly #replies: Replies;
   #effects: SessionEffect[] = [];
   #nowMs = 0;
 
@@ -159,6 +101,15 @@ export class Session {
     this.#settings = settings;
     this.#newId = newId;
     this.id = newId("sess_");
+    this.#replies = new Replies({
+      conversationId: `conv_${this.id.slice(5)}`,
+      newId,
+      settings: () => this.#settings,
+      items: () => this.#items.all,
+      add: (item) => this.#addOwn(item),
+      nowMs: () => this.#nowMs,
+      do: (effect) => this.#effects.push(effect),
+    });
   }
 
   get settings(): SessionSettings {
@@ -167,12 +118,14 @@ export class Session {
 
   /**
    * Windows that may be heard together, which costs less than one by one: no more than there are until a turn may end,
-   * and a few where all that comes later is word of its beginning.
+   * and a few where all that comes later is word of its beginning; one where a reply is about to begin, which it should
+   * not if its user goes on.
    */
   get windowsTogether(): number {
     const { beganAt, silence } = this.#endpointing;
     const options = this.#options();
-    if (beganAt === null || options === null) return this.#isAudible ? 2 : 4;
+    if (options !== null && beganAt === null && this.#isAboutToReply) return 1;
+    if (beganAt === null || options === null) return this.#replies.isAudible ? 2 : 4;
     return silence === 0 ? 3 : Math.min(4, silenceToNext(this.#endpointing, options));
   }
 
@@ -207,6 +160,7 @@ export class Session {
         this.#soundCame();
         for (const [at, probability] of event.probabilities.entries())
           this.#window(probability, event.from + (at + 1) * WINDOW_SAMPLES);
+        this.#release();
         break;
       case "verdict":
         this.#verdict(event.revision, event.finished);
@@ -218,7 +172,7 @@ export class Session {
         if (event.from === this.#turn?.from) this.#mayInterrupt(event.text);
         break;
       case "spoken":
-        this.#spoken(event.responseId, event.spoken);
+        this.#replies.say(event.responseId, event.spoken, this.#mayBegin);
         break;
       case "replied":
         this.#replied(event.responseId, event.end);
@@ -274,7 +228,8 @@ export class Session {
         this.#respond(event.response ?? {});
         break;
       case "response.cancel":
-        this.#cancelByClient(event.response_id);
+        this.#replies.cancelByClient(event.response_id);
+        this.#answerWhatIsOwed();
         break;
       case "input_audio_buffer.append":
         this.#soundCame();
@@ -286,7 +241,7 @@ export class Session {
 
   #update(update: Extract<ClientEvent, { type: "session.update" }>["session"], appended: number): void {
     const before = this.#settings.turnDetection;
-    this.#settings = updated(this.#settings, update, this.#hasSounded);
+    this.#settings = updated(this.#settings, update, this.#replies.hasSounded);
     const { turnDetection } = this.#settings;
     // Where nothing was detected, nothing is known of the sound so far.
     if ((before === null) !== (turnDetection === null)) this.#listenAnew(appended);
@@ -315,7 +270,11 @@ export class Session {
   #options() {
     const { turnDetection } = this.#settings;
     if (turnDetection === null) return null;
-    return endpointingOptions(turnDetection, this.#isAudible, this.#turn?.isHeld);
+    return endpointingOptions(turnDetection, this.#replies.isHeard, this.#turn?.isHeld);
+  }
+
+  get #isAboutToReply(): boolean {
+    return (this.#replies.isResponding || this.#unheard.size > 0) && !this.#replies.isHeard;
   }
 
   #soundCame(): void {
@@ -354,7 +313,7 @@ export class Session {
   #began(at: number): void {
     const before = at - prefixMs(this.#settings.turnDetection) * PER_MS;
     const from = Math.max(this.#takenUpTo, before, 0);
-    const mayInterrupt = this.#detection().interrupt_response && this.#isAudible;
+    const mayInterrupt = this.#detection().interrupt_response && this.#replies.isAudible;
     const isHeld = mayInterrupt && minInterruptionWords(this.#settings.turnDetection) > 0;
     this.#turn = { itemId: this.#newId("item_"), from, isHeld };
     this.#idleAtMs = null;
@@ -368,7 +327,7 @@ export class Session {
       audio_start_ms: Math.round(from / PER_MS),
       item_id: itemId,
     });
-    if (this.#detection().interrupt_response) this.#interrupt();
+    if (this.#detection().interrupt_response) this.#replies.interrupt();
   }
 
   /** Words are known of the turn that goes on: maybe enough for an interruption. */
@@ -382,7 +341,9 @@ export class Session {
   /** Speech into silence is no interruption, and needs no words to be heard. */
   #interrupts(text: string): boolean {
     const words = text.match(/[\p{L}\p{N}]+(['’][\p{L}]+)*/gu)?.length ?? 0;
-    return words >= minInterruptionWords(this.#settings.turnDetection) || (words > 0 && !this.#isAudible);
+    return (
+      words >= minInterruptionWords(this.#settings.turnDetection) || (words > 0 && !this.#replies.isAudible)
+    );
   }
 
   #ended(revision: number, to: number): void {
@@ -536,7 +497,7 @@ export class Session {
   /** A turn is answered once nobody speaks, and all that was said is known. */
   #answerWhatIsOwed(): void {
     const isSpoken = this.#turn !== null && !this.#turn.isHeld;
-    const isBusy = isSpoken || this.#unheard.size + this.#undecided.size > 0 || this.#isResponding;
+    const isBusy = isSpoken || this.#unheard.size + this.#undecided.size > 0 || this.#replies.isResponding;
     if (!this.#isOwed || isBusy || this.#settings.type === "transcription") return;
     this.#respond({}, this.#spokeUntilMs);
   }
@@ -619,136 +580,46 @@ export class Session {
 
   // ---- replies
 
-  /** Whether a reply is heard, or will be: it is being made, or not played to its end. */
-  get #isAudible(): boolean {
-    return this.#isResponding || (this.#response !== null && this.#response.playedAtMs > this.#nowMs);
-  }
-
   #respond(options: ResponseOptions, spokeUntilMs: number | null = null): void {
-    if (this.#settings.type === "transcription") {
-      throw new RealtimeError("a session that transcribes has no replies: open one of type realtime", {
-        code: "invalid_value",
-        param: "type",
-      });
-    }
-    const isBeside = options.conversation === "none";
-    if (isBeside && this.#beside.size >= MAX_BESIDE) {
-      throw new RealtimeError(`${MAX_BESIDE} replies beside the conversation are under way: wait for one`, {
-        code: "conversation_already_has_active_response",
-      });
-    }
-    if (this.#isResponding && !isBeside) {
-      throw new RealtimeError("a reply is under way: wait for its response.done, or cancel it", {
-        code: "conversation_already_has_active_response",
-      });
-    }
-    const { instructions, output_modalities, max_output_tokens, tools, tool_choice } = options;
-    const changes = { instructions, output_modalities, max_output_tokens, tools, tool_choice };
-    const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
-    const settings = updated(this.#settings, given, false, "response");
-    const items = options.input?.map((item) => itemOf(item, () => this.#newId("item_"))) ?? [
-      ...this.#items.all,
-    ];
-    const response = new Response({
-      id: this.#newId("resp_"),
-      itemId: this.#newId("item_"),
-      settings,
-      conversationId: isBeside ? null : `conv_${this.id.slice(5)}`,
-      metadata: options.metadata,
-      playedBeforeMs: isBeside ? 0 : (this.#response?.playedAtMs ?? 0),
-      send: (event) => this.#effects.push({ type: "send", event }),
-      add: (item) => (isBeside ? null : this.#addOwn(item)),
-    });
-    if (isBeside) {
-      this.#beside.set(response.id, response);
-    } else {
-      this.#isOwed = false;
-      this.#isResponding = true;
-      this.#response = response;
-      this.#idleAtMs = null;
-    }
-    response.begin();
-    const request = { responseId: response.id, items, settings, spokeUntilMs };
-    if (options.input === undefined && this.#unheard.size > 0) this.#waiting.push(request);
-    else this.#effects.push({ type: "respond", request });
+    const isBeside = this.#replies.create(options, { spokeUntilMs, isHeardOut: this.#unheard.size === 0 });
+    if (isBeside) return;
+    this.#isOwed = false;
+    this.#idleAtMs = null;
   }
 
   /** All that was said is known: the replies that were asked for meanwhile answer it. */
   #beginWaiting(): void {
-    if (this.#unheard.size > 0) return;
-    for (const request of this.#waiting.splice(0)) {
-      if (this.#responseOf(request.responseId) === null) continue;
-      this.#effects.push({ type: "respond", request });
-      if (request.responseId === this.#active?.id) this.#isOwed = false;
-    }
+    if (this.#unheard.size === 0 && this.#replies.beginWaiting()) this.#isOwed = false;
   }
 
-  #responseOf(id: string): Response | null {
-    if (this.#isResponding && this.#response?.id === id) return this.#response;
-    return this.#beside.get(id) ?? null;
+  /** What is heard now may be the beginning of a turn, in the newest window that there is. */
+  get #mayBegin(): boolean {
+    const { beganAt, onset } = this.#endpointing;
+    const isNow = this.#nowMs - this.#soundAtMs < STALE_MS;
+    return beganAt === null && onset > 0 && isNow && this.#detection().interrupt_response;
   }
 
-  #spoken(responseId: string, spoken: Spoken): void {
-    const response = this.#responseOf(responseId);
-    if (response === null) return;
-    if (spoken.sound !== null) this.#hasSounded = true;
-    response.say(spoken, this.#nowMs);
+  /** What was held back of a reply is heard once nobody begins to speak, or no sound comes that would tell. */
+  #release(): void {
+    if (this.#replies.isHeldBack && !this.#mayBegin && this.#replies.release()) this.#afterReply();
   }
 
   #replied(responseId: string, end: ReplyEnd): void {
-    const response = this.#responseOf(responseId);
-    if (response === null) return;
-    this.#over(response);
-    response.end(end);
-    if (response === this.#response) this.#afterReply(response);
+    if (this.#replies.end(responseId, end)) this.#afterReply();
   }
 
-  #over(response: Response): void {
-    if (response === this.#response) this.#isResponding = false;
-    else this.#beside.delete(response.id);
-  }
-
-  #afterReply(response: Response): void {
+  #afterReply(): void {
     const { turnDetection } = this.#settings;
     const idleMs = turnDetection?.type === "server_vad" ? turnDetection.idle_timeout_ms : null;
     const isQuiet = this.#endpointing.beganAt === null;
     if (idleMs !== null && idleMs !== undefined && isQuiet)
-      this.#idleAtMs = Math.max(this.#nowMs, response.playedAtMs) + idleMs;
+      this.#idleAtMs = Math.max(this.#nowMs, this.#replies.playedAtMs) + idleMs;
     this.#answerWhatIsOwed();
-  }
-
-  /** Somebody speaks into a reply: it ends, and what was not heard of it was not said. */
-  #interrupt(): void {
-    const response = this.#response;
-    if (response === null) return;
-    if (this.#isResponding) this.#cancel(response, "turn_detected");
-    else response.cut(this.#nowMs);
-  }
-
-  #cancel(response: Response, reason: "turn_detected" | "client_cancelled"): void {
-    this.#over(response);
-    this.#effects.push({ type: "cancel", responseId: response.id });
-    response.cut(this.#nowMs);
-    response.end({ type: "cancelled", reason });
-  }
-
-  #cancelByClient(id: string | undefined): void {
-    const response = id === undefined ? this.#active : this.#responseOf(id);
-    if (response === null) {
-      throw new RealtimeError("Cancellation failed: no active response found", {
-        code: "response_cancel_not_active",
-      });
-    }
-    this.#cancel(response, "client_cancelled");
-    this.#answerWhatIsOwed();
-  }
-
-  get #active(): Response | null {
-    return this.#isResponding ? this.#response : null;
   }
 
   #woken(): void {
     this.#wakeAtMs = null;
+    this.#release();
     if (this.#endpointing.beganAt !== null) this.#hearMuted();
     else if (this.#idleAtMs !== null && this.#nowMs >= this.#idleAtMs) this.#idle();
   }
@@ -759,7 +630,9 @@ export class Session {
     const isOpen = this.#endpointing.beganAt !== null && this.#settings.turnDetection !== null;
     const dueMs = isOpen
       ? Math.max(mutedMs, this.#nowMs + (this.#silentWindows > 0 ? 100 : 0))
-      : this.#idleAtMs;
+      : this.#replies.isHeldBack
+        ? this.#soundAtMs + STALE_MS
+        : this.#idleAtMs;
     if (dueMs === this.#wakeAtMs) return;
     if (dueMs !== null && this.#wakeAtMs !== null && this.#wakeAtMs <= dueMs) return;
     this.#wakeAtMs = dueMs;
@@ -769,7 +642,7 @@ export class Session {
   /** Nobody has said anything since the reply was played. */
   #idle(): void {
     this.#idleAtMs = null;
-    if (this.#isResponding || this.#settings.type === "transcription") return;
+    if (this.#replies.isResponding || this.#settings.type === "transcription") return;
     const itemId = this.#newId("item_");
     const endMs = Math.round(this.#endpointing.samples / PER_MS);
     const startMs = Math.round(this.#takenUpTo / PER_MS);

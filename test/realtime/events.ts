@@ -1,10 +1,6 @@
 import type { ClientEvent } from "../../src/contract/realtime/client-events.ts";
-import {
-  Session,
-  type SessionEffect,
-  type SessionEvent,
-  type SessionOptions,
-} from "../../src/realtime/session.ts";
+import { Session, type SessionOptions } from "../../src/realtime/session.ts";
+import type { SessionEffect, SessionEvent } from "../../src/realtime/session-events.ts";
 import { defaultSettings, type SessionSettings } from "../../src/realtime/session-settings.ts";
 import type { ServerEvent } from "../../src/realtime/wire.ts";
 import { assertKnownToClients } from "./client-schemas.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { ClientEvent } from "../../src/contract/realtime/client-events.ts";
-import type { SessionEffect, SessionEvent } from "../../src/realtime/session.ts";
+import type { SessionEffect, SessionEvent } from "../../src/realtime/session-events.ts";
 import { type ServerEvent, textOf } from "../../src/realtime/wire.ts";
 import fc from "../properties.ts";
 import { sentIn, Table } from "./events.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { SessionEffect } from "../../src/realtime/session.ts";
+import type { SessionEffect } from "../../src/realtime/session-events.ts";
 import { Table, typesIn } from "./events.ts";
 
 const SEMANTIC = { turnDetection: { type: "semantic_vad" as const } };

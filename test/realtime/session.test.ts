@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { SessionEffect } from "../../src/realtime/session.ts";
+import type { SessionEffect } from "../../src/realtime/session-events.ts";
 import { textOf, wireItem } from "../../src/realtime/wire.ts";
 import { sentIn, Table, typesIn } from "./events.ts";
 

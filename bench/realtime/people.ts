@@ -36,9 +36,9 @@ const WITH_PAUSES = [
   "vm-saveoper",
 ];
 
-/** English prompts of one and of several sentences, a phrase, a radio: not the lines of a reading, which end in mid-sentence. */
+/** English prompts of one and of several sentences, a phrase, a radio: not the lines of a reading, which end in mid-sentence, nor those whose noise hides where speech ends. */
 const WANTED: readonly WantedRecording[] = [
-  ...CLIPS_WITH_WORDS.filter(({ name }) => !name.startsWith("librivox-") && !name.startsWith("cards-")),
+  ...CLIPS_WITH_WORDS.filter(({ name }) => !/^(librivox|cards|dhd)-/.test(name)),
   ...WITH_PAUSES.map((prompt) => ({
     name: `allison-${prompt.replace("/", "-")}`,
     package: "asterisk-core-sounds-en-g722",

@@ -39,7 +39,7 @@ export class Replies {
   readonly #beside = new Map<string, Response>();
   /** Replies that were asked for before the words of a committed turn were known, as a client does that commits turns itself. */
   readonly #waiting: ResponseRequest[] = [];
-  /** The beginning of the newest, while it may be that somebody begins to speak; its end, if that has come. */
+  /** The beginning of the newest, while it may be that its user goes on speaking; its end, if that has come. */
   readonly #heldBack: Spoken[] = [];
   #heldEnd: ReplyEnd | null = null;
   #hasSounded = false;
@@ -123,17 +123,17 @@ export class Replies {
   /**
    * Some of a reply was made.
    *
-   * @param mayBegin whether somebody may just begin to speak: then no reply begins, until {@link release}
+   * @param mayGoOn whether its user may go on speaking: then no reply begins, until {@link release}
    */
-  say(responseId: string, spoken: Spoken, mayBegin: boolean): void {
+  say(responseId: string, spoken: Spoken, mayGoOn: boolean): void {
     const response = this.#underWay(responseId);
     if (response === null) return;
-    const isHeldBack = response === this.#newest && !response.hasSound && (mayBegin || this.isHeldBack);
+    const isHeldBack = response === this.#newest && !response.hasSound && (mayGoOn || this.isHeldBack);
     if (isHeldBack) this.#heldBack.push(spoken);
     else this.#say(response, spoken);
   }
 
-  /** Nobody begins to speak: what was held back is heard. @returns whether the conversation's reply ended with that */
+  /** Nobody goes on speaking: what was held back is heard. @returns whether the conversation's reply ended with that */
   release(): boolean {
     const response = this.#active;
     const [held, end] = [this.#heldBack.splice(0), this.#heldEnd];

@@ -212,10 +212,10 @@ export function prefixMs(detection: TurnDetection | null): number {
 const WINDOW_MS = 32;
 /** Longest silence within a turn, by eagerness, and what the judge has to be sure of. */
 const EAGERNESS = {
-  low: { maxSilenceMs: 8_000, minFinished: 0.7 },
-  medium: { maxSilenceMs: 4_000, minFinished: 0.5 },
-  auto: { maxSilenceMs: 4_000, minFinished: 0.5 },
-  high: { maxSilenceMs: 2_000, minFinished: 0.3 },
+  low: { maxSilenceMs: 8_000, minFinished: 0.7, minReplySilenceMs: 512 },
+  medium: { maxSilenceMs: 4_000, minFinished: 0.5, minReplySilenceMs: 288 },
+  auto: { maxSilenceMs: 4_000, minFinished: 0.5, minReplySilenceMs: 288 },
+  high: { maxSilenceMs: 2_000, minFinished: 0.3, minReplySilenceMs: 0 },
 } as const;
 /** The judge is asked 192 ms into a pause: it errs more when it hears more of it. */
 const JUDGE_AFTER_WINDOWS = 6;
@@ -265,4 +265,9 @@ export function endpointingOptions(
     judgeAfterWindows: JUDGE_AFTER_WINDOWS,
     minFinished,
   };
+}
+
+/** A reply is not heard before so much silence after the speech that it answers: people pause as long between sentences. */
+export function minReplySilenceMs(detection: TurnDetection | null): number {
+  return detection?.type === "semantic_vad" ? EAGERNESS[detection.eagerness ?? "auto"].minReplySilenceMs : 0;
 }

@@ -18,6 +18,7 @@ import type { SessionEffect, SessionEvent } from "./session-events.ts";
 import {
   endpointingOptions,
   minInterruptionWords,
+  minReplySilenceMs,
   prefixMs,
   type SessionSettings,
   updated,
@@ -84,11 +85,15 @@ export class Session {
   /** When sound came last, and windows that were taken for silence since. */
   #soundAtMs = 0;
   #silentWindows = 0;
+  /** When the newest window came, or was taken for silence. */
+  #windowAtMs = 0;
   /** Windows outside of turns, and those of them on end that are clearly quiet. */
   #quietWindows = 0;
   #clearWindows = 0;
   /** When the newest turn's speech ended. */
   #spokeUntilMs: number | null = null;
+  /** No reply begins before: whoever only paused may go on. */
+  #quietUntilMs = 0;
   /** When silence is answered, and what was asked to be woken at. */
   #idleAtMs: number | null = null;
   #wakeAtMs: number | null = null;
@@ -158,6 +163,7 @@ export class Session {
         break;
       case "windows":
         this.#soundCame();
+        this.#windowAtMs = this.#nowMs;
         for (const [at, probability] of event.probabilities.entries())
           this.#window(probability, event.from + (at + 1) * WINDOW_SAMPLES);
         this.#release();
@@ -172,7 +178,7 @@ export class Session {
         if (event.from === this.#turn?.from) this.#mayInterrupt(event.text);
         break;
       case "spoken":
-        this.#replies.say(event.responseId, event.spoken, this.#mayBegin);
+        this.#replies.say(event.responseId, event.spoken, this.#mayGoOn);
         break;
       case "replied":
         this.#replied(event.responseId, event.end);
@@ -304,7 +310,8 @@ export class Session {
       case "resumed":
         break;
       case "ended":
-        this.#spokeUntilMs = this.#nowMs - event.silence * WINDOW_MS;
+        this.#spokeUntilMs = this.#windowAtMs - event.silence * WINDOW_MS;
+        this.#quietUntilMs = this.#spokeUntilMs + minReplySilenceMs(this.#settings.turnDetection);
         this.#ended(event.revision, event.at);
         break;
     }
@@ -532,6 +539,7 @@ export class Session {
     const windows = Math.floor(quietMs / WINDOW_MS);
     while (this.#silentWindows < windows && this.#endpointing.beganAt !== null) {
       this.#silentWindows += 1;
+      this.#windowAtMs = this.#nowMs;
       const options = this.#options();
       if (options === null) return;
       const { state, events } = hearSilence(this.#endpointing, options);
@@ -592,6 +600,11 @@ export class Session {
     if (this.#unheard.size === 0 && this.#replies.beginWaiting()) this.#isOwed = false;
   }
 
+  /** Whoever spoke last has hardly ended, or somebody may just begin. */
+  get #mayGoOn(): boolean {
+    return this.#nowMs < this.#quietUntilMs || this.#mayBegin;
+  }
+
   /** What is heard now may be the beginning of a turn, in the newest window that there is. */
   get #mayBegin(): boolean {
     const { beganAt, onset } = this.#endpointing;
@@ -601,7 +614,7 @@ export class Session {
 
   /** What was held back of a reply is heard once nobody begins to speak, or no sound comes that would tell. */
   #release(): void {
-    if (this.#replies.isHeldBack && !this.#mayBegin && this.#replies.release()) this.#afterReply();
+    if (this.#replies.isHeldBack && !this.#mayGoOn && this.#replies.release()) this.#afterReply();
   }
 
   #replied(responseId: string, end: ReplyEnd): void {
@@ -631,7 +644,7 @@ export class Session {
     const dueMs = isOpen
       ? Math.max(mutedMs, this.#nowMs + (this.#silentWindows > 0 ? 100 : 0))
       : this.#replies.isHeldBack
-        ? this.#soundAtMs + STALE_MS
+        ? Math.max(this.#quietUntilMs, this.#mayBegin ? this.#soundAtMs + STALE_MS : 0)
         : this.#idleAtMs;
     if (dueMs === this.#wakeAtMs) return;
     if (dueMs !== null && this.#wakeAtMs !== null && this.#wakeAtMs <= dueMs) return;

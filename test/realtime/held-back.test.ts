@@ -53,6 +53,19 @@ describe("a reply that is about to begin while somebody may go on", () => {
     assert.deepEqual(typesIn(table.windows(1, 0.01)), []);
   });
 
+  it("does not begin within 288 ms of the speech that it answers, where a judge ended that", () => {
+    const table = new Table({ turnDetection: { type: "semantic_vad" } });
+    table.windows(20, 0.99);
+    const judged = table.windows(6, 0.01).find(({ type }) => type === "judge");
+    assert.ok(judged?.type === "judge");
+    table.heard("Is it?");
+    table.tell({ type: "verdict", revision: judged.revision, finished: 0.9 });
+    const wake = table.says("Yes.", 0).find(({ type }) => type === "wake");
+    assert.ok(wake?.type === "wake" && wake.atMs === table.nowMs + 96);
+    assert.ok(!typesIn(table.windows(2, 0.01)).includes(DELTA));
+    assert.ok(typesIn(table.windows(1, 0.01)).includes(DELTA));
+  });
+
   it("begins after a while where the microphone says no more", () => {
     const table = aboutToReply();
     const wake = table.says("Yes.", 0).find(({ type }) => type === "wake");

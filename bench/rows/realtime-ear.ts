@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { joined } from "../../src/audio/joined.ts";
 import { toPcm16 } from "../../src/audio/pcm.ts";
 import { resample } from "../../src/audio/resample.ts";
@@ -113,7 +113,7 @@ async function listen({ activity }: NeuralDetector, turns: readonly Clip[]): Pro
     // The first seconds load what is loaded once.
     if (at === WARM_UP) began = process.cpuUsage();
     await runner.receive(event);
-    await sleep(0);
+    await nextTurn();
   }
   const { user, system } = process.cpuUsage(began);
   runner.end();

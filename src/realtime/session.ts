@@ -131,7 +131,7 @@ export class Session {
     const options = this.#options();
     if (options !== null && beganAt === null && this.#isAboutToReply) return 1;
     if (beganAt === null || options === null) return this.#replies.isAudible ? 2 : 4;
-    return silence === 0 ? 3 : Math.min(4, silenceToNext(this.#endpointing, options));
+    return silence === 0 ? 4 : Math.min(4, silenceToNext(this.#endpointing, options));
   }
 
   get items(): readonly Item[] {

@@ -20,12 +20,12 @@ interface TalkFlags {
 /** `antiphon talk`: a spoken conversation in a terminal, until it is interrupted. */
 export function registerTalk(program: Command, io: CommandIo): void {
   addGlobalOptions(program.command("talk"))
-    .description("talk with it, by this machine's microphone")
-    .option("--url <url>", "server to talk to, by the key in ANTIPHON_KEY (default: one in this process)")
-    .option("--voice <name>", "who answers: 0, 1 or one of OpenAI's names (default: 0)")
+    .description("hold a spoken conversation through this machine's microphone")
+    .option("--url <url>", "server to use, with the key in ANTIPHON_KEY (default: one in this process)")
+    .option("--voice <name>", "voice of the replies: 0, 1 or one of OpenAI's names (default: 0)")
     .option("--model <id>", "public model, as `antiphon models list` prints it (default: the default model)")
-    .option("--instructions <text>", "what whoever answers keeps to")
-    .option("--loudspeaker", "without headphones: it does not listen while it speaks")
+    .option("--instructions <text>", "instructions for the assistant")
+    .option("--loudspeaker", "for use without headphones: the microphone is muted during replies")
     .action(async (flags: TalkFlags, command: Command) => {
       const settings = await settingsOf(command, io);
       const { programOnPath, RECORDERS, STREAM_PLAYERS } = await import("../terminal/sound-programs.ts");

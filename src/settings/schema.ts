@@ -119,7 +119,7 @@ export const SettingsSchema = Type.Object({
     ...timeout,
     default: 15_000,
     description:
-      "After this long without data, a comment line is sent to keep the connection of a stream alive.",
+      "After this long without data, a comment line is sent to keep the connection of a stream alive. Realtime sessions are pinged at this interval, and disconnected when two pings in a row are not answered.",
   }),
   drainDelayMs: Type.Integer({
     ...delay,
@@ -262,7 +262,8 @@ export const SettingsSchema = Type.Object({
   realtime: Type.Object({
     enabled: Type.Boolean({
       default: true,
-      description: "Whether spoken conversations are served at `/v1/realtime`.",
+      description:
+        "Whether spoken conversations are served: at `/v1/realtime`, and for telephone calls at `/v1/telephony/twilio`.",
     }),
     sessions: Type.Integer({
       minimum: 1,

@@ -3,7 +3,7 @@ import { Player, wakeSound } from "./client/player.js";
 import { RealtimeConversation, refusalOf } from "./client/realtime.js";
 import { $, showError } from "./dom.js";
 import { openMicrophone, whyNoMicrophone } from "./microphone.js";
-import { fail, keepKey, talkKey } from "./server.js";
+import { fail, hasKey, keepKey, talkKey } from "./server.js";
 import { clearThread, drawThread, drawTurn, keepSound, light, silenceAgain } from "./thread.js";
 
 const STATES = {
@@ -79,7 +79,8 @@ function connect() {
   conversation = mine;
   const refused = ifMine((error) => {
     leave();
-    fail(error);
+    if (error.status === 401 && !hasKey()) showError(new Error(EXPIRED));
+    else fail(error);
   });
   connected = mine.connect().then(keepKey, refused);
   drawState();

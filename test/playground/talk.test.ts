@@ -184,7 +184,7 @@ test(
     });
     await inTalk("#secret=ek_0123456789", async (page) => {
       await write(page, "Is it?");
-      await page.says("#error", /^The key was not accepted\./);
+      await page.says("#error", /^This link has expired\./);
       await page.is(`document.querySelector("#typed").value === "Is it?"`);
     });
   },
@@ -218,7 +218,7 @@ test(
         /^This link has expired\. Paste an API key; or start the server with one in ANTIPHON_KEY/,
       );
       await page.click("#talk");
-      await page.says("#error", /^The key was not accepted\./);
+      await page.says("#error", /^This link has expired\./);
     });
     await inTalk("", async (page) => {
       await page.click("#talk");

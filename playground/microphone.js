@@ -21,9 +21,10 @@ export function whyNoMicrophone() {
 
 /**
  * Opens it, and calls `onPcm` with what it hears: 16-bit samples at 24 kHz, 20 ms of them. `onEnd` is called if it is
- * unplugged. Throws an error that says what is missing and what to do. What is given closes it.
+ * unplugged. `signal` closes it, whether it is open by then or is still asked for. Throws an error that says what is
+ * missing and what to do.
  */
-export async function openMicrophone(onPcm, onEnd) {
+export async function openMicrophone(onPcm, onEnd, signal) {
   const why = whyNoMicrophone();
   if (why) throw new Error(why);
   const stream = await navigator.mediaDevices.getUserMedia({ audio: ECHO }).catch((error) => {
@@ -32,19 +33,22 @@ export async function openMicrophone(onPcm, onEnd) {
   const context = new AudioContext({ latencyHint: "interactive" });
   const close = () => {
     for (const track of stream.getTracks()) track.stop();
-    void context.close();
+    if (context.state !== "closed") void context.close();
   };
+  signal.addEventListener("abort", close, { once: true });
   try {
+    signal.throwIfAborted();
     await context.audioWorklet.addModule("/playground/microphone-worklet.js");
+    signal.throwIfAborted();
     const node = new AudioWorkletNode(context, "microphone", { outputChannelCount: [1] });
-    node.port.onmessage = ({ data }) => onPcm(data);
+    node.port.onmessage = ({ data }) => signal.aborted || onPcm(data);
     // It gives silence; browsers run what leads to the loudspeakers alone.
     context.createMediaStreamSource(stream).connect(node).connect(context.destination);
     await context.resume();
+    signal.throwIfAborted();
   } catch (error) {
     close();
     throw error;
   }
   stream.getAudioTracks()[0].onended = onEnd;
-  return close;
 }

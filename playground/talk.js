@@ -3,21 +3,31 @@ import { Player, wakeSound } from "./client/player.js";
 import { RealtimeConversation, refusalOf } from "./client/realtime.js";
 import { $, showError } from "./dom.js";
 import { openMicrophone, whyNoMicrophone } from "./microphone.js";
-import { fail, keepKey, talkKey } from "./server.js";
+import { fail, hasKey, keepKey, talkKey } from "./server.js";
 import { clearThread, drawThread, drawTurn, keepSound, light, silenceAgain } from "./thread.js";
 
 const STATES = {
   connecting: "Connecting…",
   listening: "Listening",
-  hearing: "You are speaking",
+  // Also in a pause that may or may not be the end: somebody thinks, and it waits.
+  hearing: "Listening to you",
   thinking: "A moment…",
   speaking: "Antiphon is speaking",
   closed: "Press Talk, and speak",
 };
 
-/** The conversation that goes on, or went on last; null before the first. */
+const EXPIRED =
+  "This link has expired. Paste an API key; or start the server with one in ANTIPHON_KEY, and it prints another link.";
+
+/**
+ * The conversation that goes on, or went on last; null before the first. Whatever takes its place closes it, so one that
+ * is open is this one, and whoever has waited for another finds that one closed.
+ */
 let conversation = null;
-let closeMicrophone = null;
+/** Resolves when it is connected, or closed: it was refused, or another has taken its place. */
+let connected = Promise.resolve();
+/** The microphone that is open or asked for, and what closes it: `{ closing, isOpen }`; null where none is. */
+let microphone = null;
 let isMuted = false;
 /** How loud it is, 0 to 1. */
 let level = 0;
@@ -36,43 +46,44 @@ function sessionNow() {
   };
 }
 
-/** Connects, after what was said before if anything was. Says whether it did. */
-async function connect() {
+/** Begins a conversation in the place of the one before, after what was said in it. */
+function connect() {
   const apiKey = talkKey();
   showError(null);
   silenceAgain();
+  conversation?.close();
+  /** What a conversation tells that is none any more is passed over. */
+  const ifMine =
+    (act) =>
+    (...told) =>
+      conversation === mine && act(...told);
   const mine = new RealtimeConversation({
     baseUrl: "",
     apiKey,
     session: sessionNow(),
     history: conversation?.turns ?? [],
     openPlayer: (events) => new Player(events),
-    onState: () => conversation === mine && drawState(),
-    onTurn: (turn) => {
-      if (conversation !== mine) return;
+    onState: ifMine(drawState),
+    onTurn: ifMine((turn) => {
       if (turn === null) drawThread(mine.turns);
       else drawTurn(turn);
       drawState();
-    },
-    onPosition: light,
-    onAudio: (turn, pcm) => {
+    }),
+    onPosition: ifMine(light),
+    onAudio: ifMine((turn, pcm) => {
       keepSound(turn, pcm);
       meter(pcm);
-    },
-    onError: (error) => conversation === mine && failed(error),
+    }),
+    onError: ifMine(failed),
   });
   conversation = mine;
+  const refused = ifMine((error) => {
+    leave();
+    if (error.status === 401 && !hasKey()) showError(new Error(EXPIRED));
+    else fail(error);
+  });
+  connected = mine.connect().then(keepKey, refused);
   drawState();
-  try {
-    await mine.connect();
-    keepKey();
-    return true;
-  } catch (error) {
-    if (conversation === mine) fail(error);
-    return false;
-  } finally {
-    drawState();
-  }
 }
 
 function failed(error) {
@@ -81,40 +92,44 @@ function failed(error) {
   if (!isOpen()) leave();
 }
 
+/** Opens the microphone, unless `leave` closes it before. */
+async function listen() {
+  const mine = { closing: new AbortController(), isOpen: false };
+  microphone = mine;
+  drawState();
+  const unplugged = () => {
+    leave();
+    $("talk-note").textContent = "The microphone was unplugged.";
+  };
+  try {
+    await openMicrophone(hear, unplugged, mine.closing.signal);
+    mine.isOpen = true;
+  } catch (error) {
+    if (microphone !== mine) return;
+    microphone = null;
+    $("talk-note").textContent = `${error.message} You can type meanwhile: the answer is spoken.`;
+    $("typed").focus();
+  }
+  drawState();
+}
+
 /** Begins to talk: the microphone and the connection open beside each other. */
 async function begin() {
   // Without a key nobody is asked for the microphone.
   talkKey();
   wakeSound();
   $("talk-note").textContent = "";
-  const connecting = connect();
-  const mine = conversation;
-  let close = null;
-  try {
-    close = await openMicrophone(hear, () => {
-      leave();
-      $("talk-note").textContent = "The microphone was unplugged.";
-    });
-  } catch (error) {
-    $("talk-note").textContent = `${error.message} You can type meanwhile: the answer is spoken.`;
-  }
-  if (!(await connecting) || conversation !== mine || !isOpen()) {
-    close?.();
-    return;
-  }
-  closeMicrophone = close;
-  drawState();
-  if (close === null) $("typed").focus();
+  connect();
+  await listen();
 }
 
 /** Ends it; what was said stays, and the next time goes on from there. */
 export function leave() {
-  closeMicrophone?.();
-  closeMicrophone = null;
+  microphone?.closing.abort();
+  microphone = null;
   isMuted = false;
   level = 0;
   conversation?.close();
-  if (conversation !== null) drawThread(conversation.turns);
   drawState();
 }
 
@@ -135,12 +150,21 @@ function meter(pcm) {
 
 async function type(event) {
   event.preventDefault();
-  const text = $("typed").value.trim();
+  const field = $("typed");
+  const text = field.value.trim();
   if (text === "") return;
   wakeSound();
-  if (!isOpen() && !(await connect())) return;
-  $("typed").value = "";
-  conversation.say(text);
+  field.value = "";
+  try {
+    if (!isOpen()) connect();
+    const mine = conversation;
+    await connected;
+    if (mine.state !== "closed") return mine.say(text);
+  } catch (error) {
+    showError(error);
+  }
+  // Nobody has it: it can be sent again.
+  field.value ||= text;
 }
 
 function drawState() {
@@ -149,15 +173,10 @@ function drawState() {
   const view = $("talk-view");
   view.dataset.state = state;
   view.classList.toggle("begun", isBegun || isOpen());
-  const isListening = state === "listening" && closeMicrophone === null;
-  $("talk-state").textContent = isListening
-    ? "Type something"
-    : isMuted && state === "listening"
-      ? "Muted"
-      : STATES[state];
-  $("talk-label").textContent = closeMicrophone === null ? "Talk" : "End";
-  $("talk").setAttribute("aria-pressed", closeMicrophone !== null);
-  $("mute").hidden = closeMicrophone === null;
+  $("talk-state").textContent = state === "listening" ? listening() : STATES[state];
+  $("talk-label").textContent = microphone === null ? "Talk" : "End";
+  $("talk").setAttribute("aria-pressed", microphone !== null);
+  $("mute").hidden = microphone?.isOpen !== true;
   $("mute").setAttribute("aria-pressed", isMuted);
   $("quiet").hidden = state !== "speaking";
   for (const id of ["compose", "forget"]) $(id).hidden = !isBegun;
@@ -166,36 +185,39 @@ function drawState() {
   $("latency").textContent = known;
 }
 
+/** What it waits for while nobody speaks. */
+function listening() {
+  if (microphone === null) return "Type something";
+  if (!microphone.isOpen) return "Waiting for the microphone…";
+  return isMuted ? "Muted" : STATES.listening;
+}
+
 /** Changes what the conversation has while it goes on; a voice that was heard stays until the next. */
-function change(event) {
+async function change(event) {
   $("speed-shown").textContent = `${$("speed").valueAsNumber.toFixed(2)} ×`;
   if (!isOpen()) return;
   const { audio, ...others } = sessionNow();
   const { voice, ...output } = audio.output;
   conversation.update({ ...others, audio: { ...audio, output } });
-  if (event.target === $("voice")) void again();
-}
-
-/** Another session after the same turns, with the microphone that is open. */
-async function again() {
-  conversation.close();
-  drawThread(conversation.turns);
-  if (!(await connect())) leave();
+  // Another session after the same turns, with the microphone that is open.
+  if (event.target === $("voice")) connect();
 }
 
 /** Says whether the key or the link that the page has is good, without beginning anything. */
 export async function checkLink() {
   const refusal = await refusalOf({ baseUrl: "", apiKey: talkKey() });
-  $("key-state").textContent =
-    refusal === null
-      ? "Connected by the link. To talk, no key is needed."
-      : "This link is good no longer. Start the server again for another, or paste an API key.";
+  if (refusal === null) $("key-state").textContent = "Connected by the link. To talk, no key is needed.";
+  else if (refusal.status === 401) $("key-state").textContent = EXPIRED;
+  else {
+    $("key-state").textContent = "Not connected.";
+    fail(refusal);
+  }
 }
 
 /** Wires the conversation; `compose` is given its turns, to go on with them there. */
 export function openTalk(compose) {
   $("talk").onclick = () => {
-    if (closeMicrophone === null) void begin().catch(showError);
+    if (microphone === null) void begin().catch(showError);
     else leave();
   };
   $("mute").onclick = () => {
@@ -203,8 +225,8 @@ export function openTalk(compose) {
     drawState();
   };
   $("quiet").onclick = () => conversation.interrupt();
-  $("type-form").onsubmit = (event) => void type(event).catch(showError);
-  $("talk-options").onchange = change;
+  $("type-form").onsubmit = (event) => void type(event);
+  $("talk-options").onchange = (event) => void change(event).catch(showError);
   $("speed").oninput = () => {
     $("speed-shown").textContent = `${$("speed").valueAsNumber.toFixed(2)} ×`;
   };

@@ -90,7 +90,7 @@ function drawEnded(turn, words) {
 
 function footOf(turn) {
   if (turn.role === "user")
-    return { speaking: ["speaking"], recognising: ["is being understood"] }[turn.state] ?? [];
+    return { speaking: ["listening"], recognising: ["is being understood"] }[turn.state] ?? [];
   const parts = [];
   if (turn.latencyMs !== null)
     parts.push(h("span", { className: "latency" }, `after ${(turn.latencyMs / 1_000).toFixed(2)} s`));

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Command } from "commander";
-import type { RealtimeConversation, SocketClass } from "../client/realtime.ts";
+import type { RealtimeConversation } from "../client/realtime.ts";
 import { UsageError } from "../server/usage-error.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { CommandIo } from "../terminal/command-io.ts";
@@ -123,7 +123,7 @@ async function talk(address: Address, flags: TalkFlags, io: CommandIo, signal: A
   const conversation = new RealtimeConversation({
     ...address,
     model: flags.model,
-    WebSocket: WebSocket as unknown as SocketClass,
+    WebSocket,
     session: sessionOf(flags),
     openPlayer: (events) => openReplyPlayer(player, io.env, events, note),
     onTurn: printed.onTurn,

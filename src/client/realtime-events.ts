@@ -20,7 +20,7 @@ export interface Hands {
   responseBegan(event: { response: { id: string } }): void;
   text(event: { item_id: string; delta: string }): void;
   sound(event: { item_id: string; delta: string; antiphon_words?: WireWord[] }): void;
-  soundEnded(event: { item_id: string }): void;
+  itemEnded(event: { item: { id: string; status?: string } }): void;
   textEnded(event: { item_id: string }): void;
   responseEnded(event: {
     response: { id: string; status: string; status_details?: { error?: { message?: string } } };
@@ -41,7 +41,7 @@ export const HANDS: Readonly<Record<string, keyof Hands>> = {
   "response.output_audio_transcript.delta": "text",
   "response.output_text.delta": "text",
   "response.output_audio.delta": "sound",
-  "response.output_audio.done": "soundEnded",
+  "response.output_item.done": "itemEnded",
   "response.output_text.done": "textEnded",
   "response.done": "responseEnded",
   error: "error",

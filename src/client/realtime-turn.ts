@@ -13,6 +13,9 @@ export interface RealtimeTurn {
   readonly state: "speaking" | "recognising" | "done" | "interrupted";
   /** Of a reply, where the server tells: its words with their times. */
   readonly words: readonly Word[];
+  /** Of a reply: milliseconds of its sound that have come, and whether that is all. */
+  readonly soundMs: number;
+  readonly isWhole: boolean;
   /** Of a reply: milliseconds from the end of what it answers to its first sound, or null where that is not known. */
   readonly latencyMs: number | null;
   /** Of a reply: seconds that were heard before it was interrupted; null of all others. */
@@ -28,16 +31,24 @@ export function newTurn(
   state: RealtimeTurn["state"],
   text: string = "",
 ): OpenTurn {
-  return { id, role, text, state, words: [], latencyMs: null, heardS: null };
+  return { id, role, text, state, words: [], soundMs: 0, isWhole: false, latencyMs: null, heardS: null };
 }
 
-/** What was heard of a turn: all of it, unless it was interrupted; else the words that had ended by then, where it tells any. */
-export function heardText({ text, heardS, words }: RealtimeTurn): string {
-  if (heardS === null || (heardS > 0 && words.length === 0)) return text;
-  const last = words.findLast(({ end }) => end <= heardS);
-  return last === undefined
-    ? ""
-    : Array.from(text)
-        .slice(0, last.offset + last.length)
-        .join("");
+/** What was heard of a turn, which is what the server's history keeps of it (`realtime/spoken-reply.ts` has the same rule). */
+export function heardText({ text, heardS, words, soundMs, isWhole }: RealtimeTurn): string {
+  if (heardS === null) return text;
+  const heardMs = Math.floor(Math.min(Math.floor(1_000 * heardS), soundMs));
+  const hasWords = words.length > 0;
+  if (heardMs >= soundMs && (isWhole || !hasWords)) return text;
+  const letters = Array.from(text);
+  if (!hasWords) {
+    const share = letters.slice(0, Math.floor((letters.length * heardMs) / soundMs)).join("");
+    return share.slice(0, Math.max(0, share.lastIndexOf(" ")));
+  }
+  const last = words.findLast(({ end }) => Math.round(1_000 * end) <= heardMs);
+  if (last === undefined) return "";
+  // What is written right behind a word belongs to it: a comma, a full stop.
+  let end = last.offset + last.length;
+  while (end < letters.length && /[^\s\p{L}\p{N}]/u.test(letters[end]!)) end += 1;
+  return letters.slice(0, end).join("");
 }

@@ -56,6 +56,8 @@ export class RealtimeConversation {
   readonly #options: RealtimeOptions;
   readonly #turns: OpenTurn[] = [];
   #socket: Socket | null = null;
+  /** What was sent before there was a socket. */
+  readonly #early: RealtimeEvent[] = [];
   #told: RealtimeState = "connecting";
   #isClosed = false;
   /** The session that the server says it has. */
@@ -96,7 +98,10 @@ export class RealtimeConversation {
     return this.#responseId !== null || this.#isAwaited ? "thinking" : "listening";
   }
 
-  /** Connects, and resolves when the conversation can begin. Throws an {@link AntiphonError} where it is refused. */
+  /**
+   * Connects, and resolves when the conversation can begin; what is said in writing and changed meanwhile is sent then.
+   * Throws an {@link AntiphonError} where it is refused.
+   */
   async connect(): Promise<void> {
     try {
       const socket = await openSession(this.#options, {
@@ -114,7 +119,8 @@ export class RealtimeConversation {
       throw error;
     }
     this.update(withTranscription(this.#options.session));
-    for (const turn of this.#turns) this.#create(turn);
+    for (const turn of this.#options.history ?? []) this.#create(turn);
+    for (const event of this.#early.splice(0)) this.send(event);
     this.#tell();
   }
 
@@ -151,9 +157,11 @@ export class RealtimeConversation {
     this.send({ type: "session.update", session: { type: "realtime", ...session } });
   }
 
-  /** Sends an event of the protocol's. */
+  /** Sends an event of the protocol's; once it is connected, if it is not yet. */
   send(event: RealtimeEvent): void {
-    if (this.#socket !== null && !this.#isClosed) this.#socket.send(JSON.stringify(event));
+    if (this.#isClosed) return;
+    if (this.#socket === null) this.#early.push(event);
+    else this.#socket.send(JSON.stringify(event));
   }
 
   close(): void {
@@ -169,6 +177,7 @@ export class RealtimeConversation {
     this.#options.onEvent?.(event);
     const hand = Object.hasOwn(HANDS, event.type) ? HANDS[event.type] : undefined;
     try {
+      // What an event holds is as the protocol has it, or throws where it is used.
       if (hand !== undefined) this.#hands[hand](event as never);
     } catch (cause) {
       const error = new AntiphonError("invalid_response", `the event ${event.type} cannot be read`, {
@@ -212,11 +221,17 @@ export class RealtimeConversation {
     },
     text: ({ item_id: id, delta }) => {
       const turn = this.#reply(id);
-      if (turn.state !== "interrupted") this.#change(id, { text: turn.text + delta });
+      // Also of what was interrupted: how much of it was heard depends on all that there was.
+      turn.text += delta;
+      this.#changed(turn);
     },
     sound: ({ item_id: id, delta, antiphon_words: words = [] }) =>
       this.#sound(this.#reply(id), pcmOf(delta), words.map(wordOf)),
-    soundEnded: ({ item_id: id }) => this.#playback.complete(id),
+    itemEnded: ({ item: { id, status } }) => {
+      const turn = this.#turns.find((each) => each.id === id);
+      if (turn !== undefined) turn.isWhole = status === "completed";
+      this.#playback.complete(id);
+    },
     textEnded: ({ item_id: id }) => this.#change(id, { state: "done" }),
     responseEnded: ({ response: { id, status, status_details: details } }) => {
       if (id === this.#responseId) this.#responseId = null;
@@ -238,8 +253,9 @@ export class RealtimeConversation {
   };
 
   #sound(turn: OpenTurn, pcm: Int16Array, words: readonly Word[]): void {
-    if (turn.state === "interrupted") return;
+    turn.soundMs += pcm.length / 24;
     turn.words.push(...words);
+    if (turn.state === "interrupted") return;
     if (turn.latencyMs === null && this.#endedAtMs !== null) {
       turn.latencyMs = Math.round(performance.now() - this.#endedAtMs);
       this.#endedAtMs = null;

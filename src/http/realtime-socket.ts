@@ -1,6 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import type { RawData, WebSocket } from "ws";
-import type { Dialect, Translated } from "../realtime/dialect.ts";
+import type { Dialect, Told, Translated } from "../realtime/dialect.ts";
 import { type RealtimeDeps, SessionRunner } from "../realtime/session-runner.ts";
 import type { SessionSettings } from "../realtime/session-settings.ts";
 import type { ServerEvent } from "../realtime/wire.ts";
@@ -39,7 +39,7 @@ export class RealtimeSocket {
   readonly #socket: WebSocket;
   readonly #options: RealtimeSocketOptions;
   readonly #runner: SessionRunner;
-  readonly #waiting: string[] = [];
+  readonly #waiting: Told[] = [];
   readonly #gone = new AbortController();
   readonly #timers: NodeJS.Timeout[] = [];
   #waitingChars = 0;
@@ -116,7 +116,7 @@ export class RealtimeSocket {
     for (const text of messages) {
       this.#sent = new Promise((resolve) => this.#socket.send(text, () => resolve()));
     }
-    for (const event of events) this.#waitingChars += event.length;
+    for (const event of events) this.#waitingChars += charsOf(event);
     this.#waiting.push(...events);
     if (this.#waiting.length >= MAX_WAITING || this.#waitingChars >= MAX_WAITING_CHARS) this.#socket.pause();
     if (!this.#isTaking && this.#waiting.length > 0) void this.#take();
@@ -126,7 +126,7 @@ export class RealtimeSocket {
     this.#isTaking = true;
     try {
       for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
-        this.#waitingChars -= next.length;
+        this.#waitingChars -= charsOf(next);
         // Who reads no answers is asked nothing more.
         await this.#hasRoom();
         await this.#runner.receive(next);
@@ -173,4 +173,10 @@ export class RealtimeSocket {
     this.#socket.close(status, reason);
     this.#timers.push(setTimeout(() => this.#socket.terminate(), LINGER_MS).unref());
   }
+}
+
+/** Of what a dialect made only sound may be long. */
+function charsOf(told: Told): number {
+  if (typeof told === "string") return told.length;
+  return told.type === "input_audio_buffer.append" ? told.audio.length : 0;
 }

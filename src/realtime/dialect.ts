@@ -1,3 +1,4 @@
+import type { ClientEvent } from "../contract/realtime/client-events.ts";
 import type { ServerEvent } from "./wire.ts";
 
 /** What a connection's messages are, where they are not the session's events themselves. */
@@ -11,9 +12,12 @@ export interface Dialect {
 export interface Translated {
   /** Messages for the client, as text. */
   readonly messages: readonly string[];
-  /** Client events for the session, as text. */
-  readonly events: readonly string[];
+  /** What the session is told. */
+  readonly events: readonly Told[];
 }
+
+/** A client event: as a client sent it, to be read and checked, or as a dialect made it. */
+export type Told = string | ClientEvent;
 
 /** OpenAI's protocol, which the session's own events are. */
 export function plainDialect(newId: (prefix: string) => string): Dialect {

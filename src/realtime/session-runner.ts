@@ -20,6 +20,7 @@ import { asServiceError } from "../serving/failures.ts";
 import type { ResolveModel } from "../serving/prepare.ts";
 import { NO_OUTCOME, type SpeechService } from "../serving/service.ts";
 import type { WrittenReply } from "../serving/written-reply.ts";
+import type { Told } from "./dialect.ts";
 import { MAX_TURN_SAMPLES } from "./endpointing.ts";
 import { prepareReply } from "./prepare-reply.ts";
 import { RealtimeError } from "./realtime-error.ts";
@@ -138,9 +139,9 @@ export class SessionRunner {
     this.#carryOut(this.#session.begin());
   }
 
-  /** Takes in one message of the client's. One call at a time; resolves when there is room for the next. */
-  async receive(message: string): Promise<void> {
-    const read = parseClientEvent(message);
+  /** Takes in one event of the client's. One call at a time; resolves when there is room for the next. */
+  async receive(told: Told): Promise<void> {
+    const read = typeof told === "string" ? parseClientEvent(told) : { event: told };
     if ("fault" in read) {
       this.#refuse(read.fault);
       return;

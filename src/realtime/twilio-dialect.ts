@@ -1,8 +1,9 @@
 import type { ClientEvent } from "../contract/realtime/client-events.ts";
+import type { RealtimeFormat, SessionUpdate } from "../contract/realtime/session.ts";
 import {
+  type CallParameters,
   parseTwilioMessage,
   type TwilioMessage,
-  type TwilioStart,
 } from "../contract/realtime/twilio-messages.ts";
 import type { Dialect, Translated } from "./dialect.ts";
 import { type SessionSettings, updated } from "./session-settings.ts";
@@ -59,8 +60,12 @@ export class TwilioDialect implements Dialect {
     switch (parsed?.event) {
       case "stop":
         return null;
-      case "media":
-        return told([...this.#media(parsed.media, nowMs), ...this.#keysAreOver(nowMs)]);
+      case "media": {
+        const sound = this.#media(parsed.media, nowMs);
+        const isKeyedOut = this.#keys !== "" && nowMs - this.#keyedAtMs >= KEYS_MS;
+        const { messages, events } = isKeyedOut ? this.#pressed() : NOTHING;
+        return { messages, events: [...sound, ...events] };
+      }
       case "mark":
         this.#mark(parsed.mark.name);
         return NOTHING;
@@ -84,9 +89,7 @@ export class TwilioDialect implements Dialect {
       case "input_audio_buffer.speech_started":
         return this.#clear();
       case "response.done":
-        return (event.response as { readonly status?: unknown }).status === "cancelled"
-          ? this.#clear()
-          : NOTHING;
+        return isCancelled(event.response) ? this.#clear() : NOTHING;
       default:
         return NOTHING;
     }
@@ -123,30 +126,28 @@ export class TwilioDialect implements Dialect {
     this.#playing = this.#playing.slice(at).filter(isUnheard);
   }
 
-  /** A key silences the reply, as a word does. */
   #key(digit: string, nowMs: number): Translated {
-    const { messages, events } = this.#keys === "" ? this.#clear() : NOTHING;
-    const cancelled: readonly ClientEvent[] = this.#keys === "" ? [{ type: "response.cancel" }] : [];
     this.#keys = (this.#keys + digit).slice(-MAX_KEYS);
     this.#keyedAtMs = nowMs;
-    const pressed = digit === "#" ? this.#pressed() : [];
-    return { messages, events: [...events, ...told([...cancelled, ...pressed]).events] };
+    return digit === "#" ? this.#pressed() : this.#silence();
   }
 
-  #keysAreOver(nowMs: number): readonly ClientEvent[] {
-    return this.#keys !== "" && nowMs - this.#keyedAtMs >= KEYS_MS ? this.#pressed() : [];
+  /** A key silences the reply, as a word does; also one that has begun since the key before. */
+  #silence(): Translated {
+    const { messages, events } = this.#clear();
+    return { messages, events: [...events, { type: "response.cancel" }] };
   }
 
-  #pressed(): readonly ClientEvent[] {
+  /** The keys are a turn. It is there before a reply is cancelled, since another may begin with that. */
+  #pressed(): Translated {
     const text = `I pressed ${[...this.#keys].join(" ")} on the keypad.`;
     this.#keys = "";
-    return [
-      {
-        type: "conversation.item.create",
-        item: { type: "message", role: "user", content: [{ type: "input_text", text }] },
-      },
-      { type: "response.create" },
-    ];
+    const { messages, events } = this.#silence();
+    const turn: ClientEvent = {
+      type: "conversation.item.create",
+      item: { type: "message", role: "user", content: [{ type: "input_text", text }] },
+    };
+    return { messages, events: [turn, ...events, { type: "response.create" }] };
   }
 
   // ---- to the caller
@@ -180,7 +181,7 @@ export class TwilioDialect implements Dialect {
       }),
     );
     this.#playing = [];
-    return { messages: [this.#message("clear")], events: told(cut).events };
+    return { messages: [this.#message("clear")], events: cut };
   }
 
   #message(event: string, fields: Readonly<Record<string, unknown>> = {}): string {
@@ -190,8 +191,8 @@ export class TwilioDialect implements Dialect {
 
 const NOTHING: Translated = { messages: [], events: [] };
 
-function told(events: readonly ClientEvent[]): Translated {
-  return { messages: [], events: events.map((event) => JSON.stringify(event)) };
+function isCancelled(response: unknown): boolean {
+  return response instanceof Object && "status" in response && response.status === "cancelled";
 }
 
 function isUnheard({ isWhole, heardMs, sentMs }: Playing): boolean {
@@ -201,16 +202,15 @@ function isUnheard({ isWhole, heardMs, sentMs }: Playing): boolean {
 /** A call's settings: as the session would have them, with a telephone's sound, and what the parameters say. */
 export function callSettings(
   settings: SessionSettings,
-  { customParameters = {} }: TwilioStart,
+  { voice, instructions, language }: CallParameters,
 ): SessionSettings {
-  const { voice, instructions, language } = customParameters;
-  const format = { type: "audio/pcmu" as const };
-  const update = {
+  const format: RealtimeFormat = { type: "audio/pcmu" };
+  const update: SessionUpdate = {
     ...(instructions === undefined ? {} : { instructions }),
     audio: {
       input: {
         format,
-        turn_detection: { type: "semantic_vad" as const },
+        turn_detection: { type: "semantic_vad" },
         ...(language === undefined ? {} : { transcription: { language } }),
       },
       output: { format, ...(voice === undefined ? {} : { voice }) },

@@ -4,89 +4,21 @@ import type { AntiphonError } from "../../src/client/antiphon-error.ts";
 import {
   heardText,
   RealtimeConversation,
-  type RealtimeEvent,
   type RealtimeOptions,
   type RealtimeState,
-  type ReplyPlayerEvents,
-  type SocketClass,
 } from "../../src/client/realtime.ts";
 import { HANDS } from "../../src/client/realtime-events.ts";
 import { toBase64 } from "../../src/client/samples.ts";
+import { FakePlayer, FakeSocket } from "./fake-conversation.ts";
 
-/** A server that a test speaks for. */
-class FakeSocket {
-  static last: FakeSocket;
-  readonly url: string;
-  readonly protocols: string[];
-  readonly sent: RealtimeEvent[] = [];
-  readyState = 1;
-  onopen: unknown;
-  onmessage: unknown;
-  onclose: unknown;
-  onerror: unknown;
-
-  constructor(url: string, protocols: string[]) {
-    [this.url, this.protocols] = [url, protocols];
-    FakeSocket.last = this;
-    queueMicrotask(() => (this.onopen as () => void)());
-  }
-
-  send(text: string): void {
-    this.sent.push(JSON.parse(text));
-  }
-
-  close(): void {
-    this.readyState = 3;
-  }
-
-  tell(...events: RealtimeEvent[]): void {
-    for (const event of events) this.say(JSON.stringify(event));
-  }
-
-  say(data: unknown): void {
-    (this.onmessage as (message: { data: unknown }) => void)({ data });
-  }
-
-  types(): string[] {
-    return this.sent.map(({ type }) => type);
-  }
-}
-
-/** A player that a test moves. */
-class FakePlayer {
-  positionS = 0;
-  samples = 0;
-  isComplete = false;
-  isStopped = false;
-  readonly events: ReplyPlayerEvents;
-
-  constructor(events: ReplyPlayerEvents) {
-    this.events = events;
-  }
-
-  add(pcm: Int16Array): void {
-    this.samples += pcm.length;
-  }
-
-  complete(): void {
-    this.isComplete = true;
-  }
-
-  stop(): void {
-    this.isStopped = true;
-    this.positionS = 0;
-    this.events.onEnd();
-  }
-}
-
-async function begun(options: Partial<RealtimeOptions> = {}) {
+function opened(options: Partial<RealtimeOptions> = {}) {
   const players: FakePlayer[] = [];
   const states: RealtimeState[] = [];
   const errors: AntiphonError[] = [];
   const conversation = new RealtimeConversation({
     baseUrl: "http://host:1/",
     apiKey: "ek_1",
-    WebSocket: FakeSocket as unknown as SocketClass,
+    WebSocket: FakeSocket,
     openPlayer: (events) => {
       players.push(new FakePlayer(events));
       return players.at(-1)!;
@@ -95,8 +27,13 @@ async function begun(options: Partial<RealtimeOptions> = {}) {
     onError: (error) => errors.push(error),
     ...options,
   });
-  await conversation.connect();
-  return { conversation, socket: FakeSocket.last, players, states, errors };
+  return { conversation, players, states, errors };
+}
+
+async function begun(options: Partial<RealtimeOptions> = {}) {
+  const made = opened(options);
+  await made.conversation.connect();
+  return { ...made, socket: FakeSocket.last };
 }
 
 const at = { response_id: "r", item_id: "a", output_index: 0, content_index: 0 };
@@ -107,7 +44,8 @@ const word = (word: string, start: number, offset: number) => ({
   offset,
   length: word.length,
 });
-const pcm = toBase64(new Uint8Array(3_840));
+/** Half a second. */
+const pcm = toBase64(new Uint8Array(24_000));
 
 /** A turn of the user's, and a reply of two words of which all was sent. */
 function answered(socket: FakeSocket): void {
@@ -119,7 +57,7 @@ function answered(socket: FakeSocket): void {
     { type: "response.output_audio_transcript.delta", ...at, delta: "Good morning." },
     { type: "response.output_audio.delta", ...at, delta: pcm, antiphon_words: [word("Good", 0, 0)] },
     { type: "response.output_audio.delta", ...at, delta: pcm, antiphon_words: [word("morning", 0.5, 5)] },
-    { type: "response.output_audio.done", ...at },
+    { type: "response.output_item.done", item: { id: "a", status: "completed" } },
     { type: "response.done", response: { id: "r", status: "completed" } },
   );
 }
@@ -150,7 +88,7 @@ describe("a realtime conversation of the client's", () => {
         ["assistant", "Good morning.", "speaking"],
       ],
     );
-    assert.equal(players[0]!.samples, 3_840);
+    assert.equal(players[0]!.samples, 24_000);
     assert.ok(players[0]!.isComplete);
     assert.ok(conversation.turns[1]!.latencyMs! >= 0);
     players[0]!.events.onEnd();
@@ -212,17 +150,57 @@ describe("a realtime conversation of the client's", () => {
     assert.deepEqual(errors, []);
   });
 
+  it("sends what is said and changed while it connects once it is connected, behind what was said before", async () => {
+    const first = await begun();
+    answered(first.socket);
+    const { conversation, states } = opened({ history: first.conversation.turns });
+    const connecting = conversation.connect();
+    conversation.say("Hello?");
+    conversation.update({ instructions: "Be kind." });
+    await connecting;
+    const socket = FakeSocket.last;
+    const created = socket.sent.flatMap(
+      ({ item }) => (item as { content?: { text: string }[] })?.content ?? [],
+    );
+    assert.deepEqual(
+      created.map(({ text }) => text),
+      ["Hello.", "Good morning.", "Hello?"],
+    );
+    assert.deepEqual(socket.types(), [
+      "session.update",
+      "conversation.item.create",
+      "conversation.item.create",
+      "conversation.item.create",
+      "response.create",
+      "session.update",
+    ]);
+    socket.tell(
+      { type: "response.created", response: { id: "r" } },
+      { type: "response.done", response: { id: "r", status: "completed" } },
+    );
+    assert.deepEqual(states, ["thinking", "listening"]);
+  });
+
+  it("sends nothing of a conversation that was closed while it connected", async () => {
+    const { conversation } = opened();
+    const connecting = conversation.connect();
+    conversation.say("Hello?");
+    conversation.close();
+    await assert.rejects(connecting, /closed before it began/);
+    assert.deepEqual([FakeSocket.last.sent, FakeSocket.last.readyState], [[], 3]);
+  });
+
   it("plays a reply that begins while another is heard after that one", async () => {
     const { socket, players } = await begun();
     answered(socket);
     const other = { ...at, item_id: "b" };
     socket.tell(
       { type: "response.output_audio.delta", ...other, delta: pcm },
-      { type: "response.output_audio.done", ...other },
+      { type: "response.output_item.done", item: { id: "b", status: "completed" } },
     );
     assert.equal(players.length, 1);
     players[0]!.events.onEnd();
-    assert.deepEqual([players.length, players[1]!.samples, players[1]!.isComplete], [2, 1_920, true]);
+    assert.deepEqual([players.length, players[1]!.samples, players[1]!.isComplete], [2, 12_000, true]);
   });
 
   it("takes a turn back in which nothing was said, and tells what failed", async () => {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { launch } from "../children.ts";
 import { runAntiphon } from "../cli/run-antiphon.ts";
+import { until } from "../waiting.ts";
 import { clientOf } from "./client.ts";
 import { temporaryFolder } from "./folders.ts";
 import { antiphon, finished, newcomersEnvironment } from "./program.ts";
@@ -11,7 +12,7 @@ import { startServerProcess } from "./server-process.ts";
 import { assertSpeech } from "./speech.ts";
 
 describe("a newcomer", () => {
-  it("gets a key, an address and a line to paste that speaks, once", async () => {
+  it("gets a key, an address and a line to paste that speaks, once; and another link to talk for the key in ANTIPHON_KEY", async () => {
     const dataDir = join(temporaryFolder(), "not", "there", "yet");
     const server = await startServerProcess({ dataDir });
     assert.match(
@@ -34,6 +35,10 @@ describe("a newcomer", () => {
       "the key is good, and what it used",
     );
     assert.equal((await again.stop()).code, 0);
+
+    const linked = await startServerProcess({ dataDir, env: { ANTIPHON_KEY: server.key } });
+    await until("another link", () => /^Talk: http:\S+\/#secret=ek_[0-9a-f]{48}\n$/m.test(linked.stdout()));
+    assert.equal((await linked.stop()).code, 0);
   });
 
   it("who names no data directory gets one in the home that is there", async () => {

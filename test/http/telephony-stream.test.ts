@@ -70,6 +70,20 @@ test("keys that are pressed are a turn of their own", async () => {
   caller.close();
 });
 
+test("keys are answered, too, if a reply has begun since the first of them", async () => {
+  const caller = await call();
+  const press = (digit: string) => caller.send({ event: "dtmf", dtmf: { track: "inbound_track", digit } });
+  press("4");
+  caller.say(sentence);
+  caller.sayNothing(5);
+  await caller.upTo("mark");
+  press("#");
+  const last = () => writer.dialogues.at(-1)!.history.at(-1)!.text ?? "";
+  // On a slow machine the two seconds after the first key may be over.
+  await until("the answer to the keys", () => /^I pressed (4 )?# on the keypad\.$/.test(last()));
+  caller.close();
+});
+
 test("a client secret opens a call, and what is said before the key is known is not lost", async () => {
   const made = await server.post("/v1/realtime/client_secrets", {});
   const { value } = (await made.json()) as { readonly value: string };
@@ -98,6 +112,20 @@ test("a call is closed with the reason where it cannot be had", async () => {
   const wide = await refused({ key: server.key }, { sampleRate: 16_000 });
   assert.match(wide.reason, /audio\/x-mulaw, 8000 Hz/);
   assert.equal(wide.code, 1_008);
+  const long = await refused({ key: server.key, voice: "x".repeat(300) });
+  assert.deepEqual(long, {
+    code: 1_008,
+    reason: "customParameters.voice must NOT have more than 200 characters",
+  });
+  const formless = await TwilioCall.open(server.url);
+  formless.send({ event: "start", start: { streamSid: "MZ1", customParameters: { key: server.key } } });
+  assert.equal((await formless.upToClose()).code, 1_008);
+  const tools = [{ type: "function", name: "clock" }];
+  const made = await server.post("/v1/realtime/client_secrets", { session: { type: "realtime", tools } });
+  const { value } = (await made.json()) as { readonly value: string };
+  const calling = await refused({ key: value });
+  assert.equal(calling.code, 1_008);
+  assert.match(calling.reason, /make the client secret without tools/);
 });
 
 test("a key has as many calls as it may have sessions", async () => {

@@ -9,6 +9,7 @@ import { temporaryFolder } from "../e2e/folders.ts";
 import { startTestServer, type TestServer } from "../http/start.ts";
 import { ScriptedRecogniser, segmentOf } from "../recognisers/scripted-recogniser.ts";
 import { line } from "../turn-detection/line.ts";
+import { until } from "../waiting.ts";
 import { ScriptedWriter } from "../writers/scripted-writer.ts";
 import { inPlayground, type Playground } from "./playground.ts";
 
@@ -105,6 +106,90 @@ test(
   },
 );
 
+/** Has the page ask for a microphone that hears nothing, and lends it when a test says so. */
+const SILENT_MICROPHONE = `
+  window.lent = [];
+  window.lend = [];
+  navigator.mediaDevices.getUserMedia = () => new Promise((resolve) => lend.push(() => {
+    const { stream } = new AudioContext().createMediaStreamDestination();
+    lent.push(stream.getTracks()[0]);
+    resolve(stream);
+  }));`;
+const sessionsAre = (count: number) =>
+  until(`${count} open sessions`, async () => (await server.metric("realtime_sessions")) === count);
+
+test(
+  "in a browser, a second press of Talk while the microphone is asked for ends both, and a third begins anew",
+  NEEDS_CHROMIUM,
+  async () => {
+    await inTalk(await link(), async (page) => {
+      await page.evaluate(SILENT_MICROPHONE);
+      await page.click("#talk");
+      await page.says("#talk-state", /^Waiting for the microphone/);
+      await sessionsAre(1);
+      await page.click("#talk");
+      await sessionsAre(0);
+      await page.click("#talk");
+      await sessionsAre(1);
+      await page.evaluate("for (const give of lend) give()");
+      await page.is(`lent[0].readyState === "ended"`);
+      await page.says("#talk-state", /^Listening$/);
+      assert.equal(await page.evaluate("lent[1].readyState"), "live");
+      await page.click("#talk");
+      await page.is(`lent[1].readyState === "ended"`);
+      await sessionsAre(0);
+    });
+  },
+);
+
+test(
+  "in a browser, the voice may be changed as quickly as one likes: one conversation and the microphone go on",
+  NEEDS_CHROMIUM,
+  async () => {
+    await inTalk(await link(), async (page) => {
+      await page.evaluate(SILENT_MICROPHONE);
+      await page.click("#talk");
+      await page.evaluate("lend[0]()");
+      await page.says("#talk-state", /^Listening$/);
+      await page.evaluate(`for (const voice of ["1", "0", "1"]) {
+        document.querySelector("#voice").value = voice;
+        document.querySelector("#voice").dispatchEvent(new Event("change", { bubbles: true }));
+      }`);
+      await page.is(`document.querySelector("#talk-view").dataset.state !== "connecting"`);
+      await sessionsAre(1);
+      assert.equal(await page.text("#talk-state"), "Listening");
+      assert.equal(await page.evaluate("lent[0].readyState"), "live");
+      await write(page, "Is it?");
+      await page.is(`document.querySelector("${first("assistant")} .lit")?.textContent.length > 0`);
+    });
+  },
+);
+
+test(
+  "in a browser, what is typed twice before the page is connected is said in that order, and what nobody took is there again",
+  NEEDS_CHROMIUM,
+  async () => {
+    await inTalk(await link(), async (page) => {
+      const said = `[...document.querySelectorAll(".said.user .words")].map(({ textContent }) => textContent).join("|")`;
+      await page.evaluate(`{
+        const form = document.querySelector("#type-form");
+        for (const text of ["Is it?", "Or not?"]) {
+          document.querySelector("#typed").value = text;
+          form.requestSubmit();
+        }
+      }`);
+      await page.is(`${said} === "Is it?|Or not?"`);
+      await page.is(`document.querySelector("${first("assistant")} .lit")?.textContent.length > 0`);
+      await sessionsAre(1);
+    });
+    await inTalk("#secret=ek_0123456789", async (page) => {
+      await write(page, "Is it?");
+      await page.says("#error", /^This link has expired\./);
+      await page.is(`document.querySelector("#typed").value === "Is it?"`);
+    });
+  },
+);
+
 test(
   "in a browser, a page that came over plain http from elsewhere says where a microphone can be had",
   NEEDS_CHROMIUM,
@@ -124,13 +209,16 @@ test(
 );
 
 test(
-  "in a browser, a link that is good no longer says so, and a page without any asks for a key",
+  "in a browser, a link that has expired says so and what helps, and a page without any asks for a key",
   NEEDS_CHROMIUM,
   async () => {
     await inTalk("#secret=ek_0123456789", async (page) => {
-      await page.says("#key-state", /^This link is good no longer/);
+      await page.says(
+        "#key-state",
+        /^This link has expired\. Paste an API key; or start the server with one in ANTIPHON_KEY/,
+      );
       await page.click("#talk");
-      await page.says("#error", /^The key was not accepted\./);
+      await page.says("#error", /^This link has expired\./);
     });
     await inTalk("", async (page) => {
       await page.click("#talk");

@@ -1,8 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Translated } from "../../src/realtime/dialect.ts";
 import { TwilioDialect } from "../../src/realtime/twilio-dialect.ts";
 
 const SILENCE = 0xff;
+
+/** What comes of something, as it is on the wire. */
+function wired({ messages, events }: Translated) {
+  return {
+    messages: messages.map((text) => JSON.parse(text)),
+    events: events.map((event) => JSON.parse(JSON.stringify(event))),
+  };
+}
 
 /** A dialect whose clock a test sets. */
 function dialect() {
@@ -10,10 +19,7 @@ function dialect() {
   const read = (message: object, nowMs = 0) => {
     const taken = twilio.read(JSON.stringify(message), nowMs);
     assert.ok(taken !== null);
-    return {
-      messages: taken.messages.map((text) => JSON.parse(text)),
-      events: taken.events.map((text) => JSON.parse(text)),
-    };
+    return wired(taken);
   };
   return {
     read,
@@ -23,13 +29,7 @@ function dialect() {
         nowMs,
       ),
     mark: (name: string) => read({ event: "mark", mark: { name } }),
-    write: (event: { readonly type: string } & Record<string, unknown>) => {
-      const { messages, events } = twilio.write(event);
-      return {
-        messages: messages.map((text) => JSON.parse(text)),
-        events: events.map((text) => JSON.parse(text)),
-      };
-    },
+    write: (event: { readonly type: string } & Record<string, unknown>) => wired(twilio.write(event)),
   };
 }
 
@@ -139,15 +139,37 @@ test("keys end with a hash, or two seconds after the last, and silence a reply",
     first.events.map(({ type }) => type),
     ["conversation.item.truncate", "response.cancel"],
   );
-  assert.deepEqual(key("2", 1_500).events, []);
-  assert.equal(media(0, 3_400).events.length, 1);
-  const [, item, response] = media(20, 3_500).events;
-  assert.equal(item.item.content[0].text, "I pressed 1 2 on the keypad.");
-  assert.equal(response.type, "response.create");
+  assert.equal(media(0, 2_000).events.length, 1);
+  const [, item, cancel, response] = media(20, 2_100).events;
+  assert.equal(item.item.content[0].text, "I pressed 1 on the keypad.");
+  assert.deepEqual([cancel.type, response.type], ["response.cancel", "response.create"]);
   assert.deepEqual(
     key("#", 9_000).events.map(({ type }) => type),
-    ["response.cancel", "conversation.item.create", "response.create"],
+    ["conversation.item.create", "response.cancel", "response.create"],
   );
+});
+
+test("each key silences a reply that began since the one before, and so does the end of the keys", () => {
+  const { read, write } = dialect();
+  const key = (digit: string) => read({ event: "dtmf", dtmf: { digit } });
+  const silenced = ["conversation.item.truncate", "response.cancel"];
+  for (const [digit, item_id] of Object.entries({ 1: "item_a", 2: "item_b" })) {
+    write(delta(item_id, 640));
+    const { messages, events } = key(digit);
+    assert.deepEqual(messages, [{ event: "clear", streamSid: "MZ1" }]);
+    assert.deepEqual(
+      events.map(({ type }) => type),
+      silenced,
+    );
+  }
+  write(delta("item_c", 640));
+  const { messages, events } = key("#");
+  assert.deepEqual(messages, [{ event: "clear", streamSid: "MZ1" }]);
+  assert.deepEqual(
+    events.map(({ type }) => type),
+    ["conversation.item.create", ...silenced, "response.create"],
+  );
+  assert.equal(events[0].item.content[0].text, "I pressed 1 2 # on the keypad.");
 });
 
 test("the end of the stream is the end, kinds that are not known are nothing, and a second start is refused", () => {

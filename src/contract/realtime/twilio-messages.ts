@@ -1,5 +1,5 @@
-import { Ajv, type AnySchema, type ValidateFunction } from "ajv";
-import Type, { type Static } from "typebox";
+import { Ajv, type ValidateFunction } from "ajv";
+import Type, { type Static, type TSchema } from "typebox";
 
 /** An id of Twilio's, or the name of a mark. */
 const name = Type.String({ minLength: 1, maxLength: 256 });
@@ -10,26 +10,32 @@ const count = Type.Unsafe<string | number>({
   minimum: 0,
 });
 
+const MEDIA_FORMAT = Type.Object({
+  encoding: Type.Literal("audio/x-mulaw"),
+  sampleRate: Type.Literal(8_000),
+  channels: Type.Literal(1),
+});
+
+const CALL_PARAMETERS = Type.Object({
+  key: Type.Optional(Type.String({ maxLength: 256 })),
+  model: Type.Optional(Type.String({ maxLength: 200 })),
+  voice: Type.Optional(Type.String({ maxLength: 200 })),
+  instructions: Type.Optional(Type.String({ maxLength: 20_000 })),
+  language: Type.Optional(Type.String({ maxLength: 20 })),
+});
+
+/** What a call is to be, as the TwiML's parameters say. */
+export type CallParameters = Static<typeof CALL_PARAMETERS>;
+
 const TWILIO_MESSAGES = {
   connected: Type.Object({}),
   start: Type.Object({
     start: Type.Object({
       streamSid: name,
       callSid: Type.Optional(name),
-      mediaFormat: Type.Object({
-        encoding: Type.String(),
-        sampleRate: Type.Number(),
-        channels: Type.Number(),
-      }),
-      customParameters: Type.Optional(
-        Type.Object({
-          key: Type.Optional(Type.String({ maxLength: 256 })),
-          model: Type.Optional(Type.String({ maxLength: 200 })),
-          voice: Type.Optional(Type.String({ maxLength: 200 })),
-          instructions: Type.Optional(Type.String({ maxLength: 20_000 })),
-          language: Type.Optional(Type.String({ maxLength: 20 })),
-        }),
-      ),
+      // What is in them is checked when the message is known to be Twilio's.
+      mediaFormat: Type.Optional(Type.Unknown()),
+      customParameters: Type.Optional(Type.Unknown()),
     }),
   }),
   media: Type.Object({
@@ -53,7 +59,7 @@ export type TwilioMessage = {
 
 export type TwilioStart = Extract<TwilioMessage, { event: "start" }>["start"];
 
-/** Reads a message; `null` where it is of a kind that is not known. @throws Error that says what is wrong with it. */
+/** Reads a message; `null` where it is of a kind that is not known. @throws Error that says what is wrong with it */
 export function parseTwilioMessage(text: string): TwilioMessage | null {
   let value: unknown;
   try {
@@ -61,21 +67,37 @@ export function parseTwilioMessage(text: string): TwilioMessage | null {
   } catch {
     throw new Error("a message is not JSON");
   }
-  const event = (value as { readonly event?: unknown } | null)?.event;
+  const event = value instanceof Object && "event" in value ? value.event : undefined;
   if (typeof event !== "string") throw new Error("a message has no event");
-  if (!Object.hasOwn(TWILIO_MESSAGES, event)) return null;
-  const validate = validatorOf(event as TwilioEvent);
-  if (validate(value)) return value as TwilioMessage;
-  const { instancePath = "", message = "is not valid" } = validate.errors?.[0] ?? {};
-  throw new Error(`${event}${instancePath.replaceAll("/", ".")} ${message}`.slice(0, 200));
+  if (!isKnown(event)) return null;
+  const fault = faultOf(TWILIO_MESSAGES[event], value, event);
+  if (fault !== null) throw new Error(fault);
+  // Its schema has it so.
+  return value as TwilioMessage;
 }
 
-const validators = new Map<TwilioEvent, ValidateFunction>();
+/** Reads what a stream that starts says of its sound and its call. @throws Error that says what is wrong with it */
+export function parseTwilioStart({ mediaFormat, customParameters = {} }: TwilioStart): CallParameters {
+  if (faultOf(MEDIA_FORMAT, mediaFormat, "mediaFormat") !== null)
+    throw new Error("the stream's sound must be audio/x-mulaw, 8000 Hz, one channel");
+  const fault = faultOf(CALL_PARAMETERS, customParameters, "customParameters");
+  if (fault !== null) throw new Error(fault);
+  // Its schema has it so.
+  return customParameters as CallParameters;
+}
 
-function validatorOf(event: TwilioEvent): ValidateFunction {
-  const known = validators.get(event);
-  if (known !== undefined) return known;
-  const made = new Ajv({ allowUnionTypes: true, strict: false }).compile(TWILIO_MESSAGES[event] as AnySchema);
-  validators.set(event, made);
-  return made;
+function isKnown(event: string): event is TwilioEvent {
+  return Object.hasOwn(TWILIO_MESSAGES, event);
+}
+
+const validators = new Map<TSchema, ValidateFunction>();
+
+/** What of a value is not as its schema has it; `null` where everything is. */
+function faultOf(schema: TSchema, value: unknown, called: string): string | null {
+  const validate =
+    validators.get(schema) ?? new Ajv({ allowUnionTypes: true, strict: false }).compile(schema);
+  validators.set(schema, validate);
+  if (validate(value)) return null;
+  const { instancePath = "", message = "is not valid" } = validate.errors?.[0] ?? {};
+  return `${called}${instancePath.replaceAll("/", ".")} ${message}`.slice(0, 200);
 }

@@ -2,7 +2,12 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { RawData, WebSocket } from "ws";
 import { ServiceError } from "../../contract/errors.ts";
 import type { SessionUpdate } from "../../contract/realtime/session.ts";
-import { parseTwilioMessage, type TwilioStart } from "../../contract/realtime/twilio-messages.ts";
+import {
+  type CallParameters,
+  parseTwilioMessage,
+  parseTwilioStart,
+  type TwilioStart,
+} from "../../contract/realtime/twilio-messages.ts";
 import { speakerNamed } from "../../contract/voices.ts";
 import { ClientSecrets } from "../../realtime/client-secrets.ts";
 import type { SessionSettings } from "../../realtime/session-settings.ts";
@@ -134,10 +139,8 @@ async function openingOf(
   realtime: RealtimeOptions,
   sessions: Sessions,
 ): Promise<SessionOpening> {
-  const { encoding, sampleRate, channels } = start.mediaFormat;
-  if (encoding !== "audio/x-mulaw" || sampleRate !== 8_000 || channels !== 1)
-    throw new ServiceError(400, "the stream's sound must be audio/x-mulaw, 8000 Hz, one channel");
-  const { key: presented = null, model: asked, voice } = start.customParameters ?? {};
+  const parameters = parametersOf(start);
+  const { key: presented = null, model: asked, voice } = parameters;
   const secret =
     presented !== null && ClientSecrets.isOne(presented)
       ? realtime.secrets.find(presented, Date.now() / 1_000)
@@ -148,13 +151,26 @@ async function openingOf(
   await admit(key, deps, { speaks: false, overRate: "this key is over its rate limit" });
   const { settings, model } = sessions.settingsFor(asked, secret?.session ?? {});
   if (voice !== undefined) speakerNamed(voice, "voice");
+  if (settings.tools.length > 0)
+    throw new ServiceError(
+      400,
+      "nobody in a call carries functions out: make the client secret without tools",
+    );
   sessions.admit(request);
   return {
     apiKey: apiKey ?? "",
-    settings: callSettings(settings, start),
+    settings: callSettings(settings, parameters),
     model,
     dialect: new TwilioDialect(start.streamSid, performance.now()),
   };
+}
+
+function parametersOf(start: TwilioStart): CallParameters {
+  try {
+    return parseTwilioStart(start);
+  } catch (error) {
+    throw new ServiceError(400, (error as Error).message);
+  }
 }
 
 function refuse(socket: WebSocket, { status, message }: ServiceError): void {

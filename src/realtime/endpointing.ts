@@ -10,7 +10,7 @@ export interface EndpointingOptions {
   readonly maxSilenceWindows: number;
   /** The same of a turn with less than 0.6 s of speech, of which a judge hears too little. */
   readonly maxShortSilenceWindows: number;
-  /** Windows of silence after which a judge is asked, once a pause; `null`: there is none. */
+  /** Windows of silence after which a judge is asked, once a pause, but of no short turn; `null`: there is none. */
   readonly judgeAfterWindows: number | null;
   /** What the judge has to be sure of at least. */
   readonly minFinished: number;
@@ -40,8 +40,6 @@ export type EndpointEvent =
   | { readonly type: "paused"; readonly revision: number; readonly at: number }
   /** The pause is long enough to be judged. */
   | { readonly type: "judge"; readonly revision: number; readonly at: number }
-  /** They go on: whatever was found out about this pause is void. */
-  | { readonly type: "resumed"; readonly revision: number }
   /** The turn is over; speech ended there, so many windows ago. */
   | { readonly type: "ended"; readonly revision: number; readonly at: number; readonly silence: number };
 
@@ -106,29 +104,30 @@ export function hearWindow(
 export function hearSilence(state: EndpointingState, options: EndpointingOptions): Step {
   const next = { ...state, windows: state.windows + 1, silence: state.silence + 1 };
   const { silence, revision, spokeUntil: at } = next;
-  const isShort = state.speech < SHORT_WINDOWS;
-  if (silence >= (isShort ? options.maxShortSilenceWindows : options.maxSilenceWindows)) return ended(next);
+  const { end, judge } = silencesOf(state, options);
+  if (silence >= end) return ended(next);
   const events: EndpointEvent[] = [];
   if (silence === PAUSE_WINDOWS) events.push({ type: "paused", revision, at });
-  if (silence === options.judgeAfterWindows) events.push({ type: "judge", revision, at });
+  if (silence === judge) events.push({ type: "judge", revision, at });
   return { state: next, events };
 }
 
-/** The judge's answer about that pause; one about an earlier pause changes nothing. */
+/** The judge's answer about that pause; one about an earlier pause, or a short turn, changes nothing. */
 export function hearVerdict(
   state: EndpointingState,
   revision: number,
   finished: number,
   options: EndpointingOptions,
 ): Step {
-  const isStale = state.beganAt === null || state.silence === 0 || revision !== state.revision;
-  return isStale || finished < options.minFinished ? { state, events: [] } : ended(state);
+  const isAbout = state.beganAt !== null && state.silence > 0 && revision === state.revision;
+  return isAbout && !isShort(state) && finished >= options.minFinished ? ended(state) : { state, events: [] };
 }
 
 /** Windows of silence until something may happen, where somebody pauses; what resumes meanwhile is known then, too. */
-export function silenceToNext({ silence, speech }: EndpointingState, options: EndpointingOptions): number {
-  const end = speech < SHORT_WINDOWS ? options.maxShortSilenceWindows : options.maxSilenceWindows;
-  const next = [PAUSE_WINDOWS, options.judgeAfterWindows ?? end, end].find((each) => each > silence);
+export function silenceToNext(state: EndpointingState, options: EndpointingOptions): number {
+  const { silence } = state;
+  const { end, judge } = silencesOf(state, options);
+  const next = [PAUSE_WINDOWS, judge ?? end, end].find((each) => each > silence);
   return (next ?? silence + 1) - silence;
 }
 
@@ -136,6 +135,18 @@ export function silenceToNext({ silence, speech }: EndpointingState, options: En
 export function dropTurn(state: EndpointingState): EndpointingState {
   const { samples, revision } = state;
   return { ...INITIAL_ENDPOINTING, samples, revision: revision + 1 };
+}
+
+/** Whether a turn has so little speech that silence alone may end it. */
+function isShort({ speech }: EndpointingState): boolean {
+  return speech < SHORT_WINDOWS;
+}
+
+/** Windows of silence that end the turn, and after which the judge is asked; `null`: it is not. */
+function silencesOf(state: EndpointingState, options: EndpointingOptions) {
+  return isShort(state)
+    ? { end: options.maxShortSilenceWindows, judge: null }
+    : { end: options.maxSilenceWindows, judge: options.judgeAfterWindows };
 }
 
 function beforeTurn(state: EndpointingState, probability: number, options: EndpointingOptions): Step {
@@ -159,7 +170,6 @@ function spoken(state: EndpointingState, { hearEveryWindows }: EndpointingOption
     revision: state.revision + (hasPaused ? 1 : 0),
   };
   const events: EndpointEvent[] = [];
-  if (hasPaused) events.push({ type: "resumed", revision: next.revision });
   if (next.windows % hearEveryWindows === 0) events.push({ type: "speaking", at });
   return { state: next, events };
 }

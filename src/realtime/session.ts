@@ -307,8 +307,6 @@ export class Session {
           to: event.at + 150 * PER_MS,
         });
         break;
-      case "resumed":
-        break;
       case "ended":
         this.#spokeUntilMs = this.#windowAtMs - event.silence * WINDOW_MS;
         this.#quietUntilMs = this.#spokeUntilMs + minReplySilenceMs(this.#settings.turnDetection);

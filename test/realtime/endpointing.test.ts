@@ -5,6 +5,7 @@ import {
   dropTurn,
   type EndpointEvent,
   hearSilence,
+  hearVerdict,
   hearWindow,
   INITIAL_ENDPOINTING,
 } from "../../src/realtime/endpointing.ts";
@@ -31,17 +32,35 @@ const SERVER: TurnDetection = { type: "server_vad" };
 
 describe("the end of a turn", () => {
   it("of little speech comes with 0.6 s of silence, whatever the judge says", () => {
-    const short = hear(
+    const options = endpointingOptions(SEMANTIC, false);
+    let { state, types } = hear([[18, 0.99]], SEMANTIC);
+    for (let silence = 1; silence <= 19; silence += 1) {
+      assert.deepEqual(hearVerdict(state, state.revision, 1, options), { state, events: [] });
+      const step = hearWindow(state, 0.01, options);
+      state = step.state;
+      types = [...types, ...step.events.map(({ type }) => type)];
+      assert.equal(types.includes("ended"), silence === 19);
+    }
+    assert.deepEqual(types, ["began", "paused", "ended"], "no judge is asked");
+  });
+
+  it("of more speech comes when it is judged finished, or with a long silence", () => {
+    const options = endpointingOptions(SEMANTIC, false);
+    const judged = hear(
       [
-        [12, 0.99],
-        [19, 0.01],
+        [19, 0.99],
+        [6, 0.01],
       ],
       SEMANTIC,
     );
-    assert.deepEqual(short.types, ["began", "paused", "judge", "ended"]);
+    assert.deepEqual(judged.types, ["began", "paused", "judge"]);
+    const { revision } = judged.state;
+    const typesOf = (finished: number) =>
+      hearVerdict(judged.state, revision, finished, options).events.map(({ type }) => type);
+    assert.deepEqual([typesOf(0.5), typesOf(0.49)], [["ended"], []]);
     const long = hear(
       [
-        [30, 0.99],
+        [19, 0.99],
         [124, 0.01],
       ],
       SEMANTIC,

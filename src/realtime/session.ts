@@ -8,6 +8,7 @@ import {
   hearVerdict,
   hearWindow,
   INITIAL_ENDPOINTING,
+  MAX_TURN_SAMPLES,
   silenceToNext,
 } from "./endpointing.ts";
 import { type Item, Items, itemOf, type MessageItem } from "./items.ts";
@@ -39,6 +40,12 @@ const CLEAR_WINDOWS = 156;
 const CLEAR = 0.1;
 /** Sound that came longer ago says nothing of now. */
 const STALE_MS = 150;
+/** The judge hears so much of the pause: smart-turn v3 is best with 0.1 to 0.2 s of silence, and errs with more or none. */
+const JUDGED_SILENCE_MS = 150;
+/** What is kept before the prefix of a turn that may begin: twice the 160 ms of speech that a beginning may take. */
+const ONSET_MS = 320;
+/** Between turns sound is forgotten about once a second, and not with every window. */
+const FORGET_EVERY_WINDOWS = 32;
 
 /** A turn from its beginning to its end. */
 interface Turn {
@@ -73,8 +80,8 @@ export class Session {
   #turn: Turn | null = null;
   /** Turns that are over and have interrupted nothing so far, by the revision whose words decide that. */
   readonly #undecided = new Map<number, Turn & { readonly to: number }>();
-  /** Sound before it has been committed or thrown away. */
-  #takenUpTo = 0;
+  /** The first sample of the buffer: what came before is committed, thrown away or forgotten. */
+  #bufferFrom = 0;
   /** Committed turns whose words are not known yet, by the revision that has them recognised. */
   readonly #unheard = new Map<number, string>();
   /** The newest words of a pause in the turn that goes on. */
@@ -208,8 +215,7 @@ export class Session {
         break;
       case "input_audio_buffer.clear":
         this.#listenAnew(appended);
-        this.#takenUpTo = appended;
-        this.#effects.push({ type: "forget", before: appended });
+        this.#forgetBefore(appended);
         this.#send("input_audio_buffer.cleared");
         break;
       case "conversation.item.create":
@@ -304,7 +310,7 @@ export class Session {
           type: "judge",
           revision: event.revision,
           from: this.#turn?.from ?? event.at,
-          to: event.at + 150 * PER_MS,
+          to: event.at + JUDGED_SILENCE_MS * PER_MS,
         });
         break;
       case "ended":
@@ -317,7 +323,7 @@ export class Session {
 
   #began(at: number): void {
     const before = at - prefixMs(this.#settings.turnDetection) * PER_MS;
-    const from = Math.max(this.#takenUpTo, before, 0);
+    const from = Math.max(this.#bufferFrom, before, 0);
     const mayInterrupt = this.#detection().interrupt_response && this.#replies.isAudible;
     const isHeld = mayInterrupt && minInterruptionWords(this.#settings.turnDetection) > 0;
     this.#turn = { itemId: this.#newId("item_"), from, isHeld };
@@ -352,7 +358,7 @@ export class Session {
   }
 
   #ended(revision: number, to: number): void {
-    const turn = this.#turn ?? { itemId: this.#newId("item_"), from: this.#takenUpTo, isHeld: false };
+    const turn = this.#turn ?? { itemId: this.#newId("item_"), from: this.#bufferFrom, isHeld: false };
     this.#turn = null;
     if (!turn.isHeld) {
       this.#tellEnded(turn, to);
@@ -398,17 +404,18 @@ export class Session {
     if (!this.#asked.has(revision)) this.#recognise(revision, from, to);
     const seconds = Math.max(0, to - from) / (1_000 * PER_MS);
     this.#effects.push({ type: "committed", revision, seconds });
-    this.#takenUpTo = Math.max(this.#takenUpTo, to);
-    this.#effects.push({ type: "forget", before: this.#takenUpTo });
+    this.#forgetBefore(to);
     this.#asked.clear();
     const draft = this.#draft;
     this.#draft = null;
     if (draft?.revision === revision) this.#heard({ type: "heard", ...draft });
   }
 
+  /** What the client ends by itself is a turn like any other: of what is longer than one may be, the newest counts. */
   #commit(appended: number): void {
-    if (appended - this.#takenUpTo < MIN_COMMIT_SAMPLES) {
-      const ms = Math.floor((appended - this.#takenUpTo) / PER_MS);
+    this.#forgetBefore(appended - MAX_TURN_SAMPLES);
+    if (appended - this.#bufferFrom < MIN_COMMIT_SAMPLES) {
+      const ms = Math.floor((appended - this.#bufferFrom) / PER_MS);
       throw new RealtimeError(`the buffer holds ${ms} ms of sound, and a turn has at least 100 ms`, {
         code: "input_audio_buffer_commit_empty",
       });
@@ -417,7 +424,7 @@ export class Session {
     const { revision } = this.#endpointing;
     this.#listenAnew(appended);
     this.#spokeUntilMs = this.#nowMs;
-    this.#committed({ itemId, from: this.#takenUpTo, isHeld: false }, revision, appended);
+    this.#committed({ itemId, from: this.#bufferFrom, isHeld: false }, revision, appended);
   }
 
   #recognise(revision: number, from: number, to: number): void {
@@ -521,13 +528,21 @@ export class Session {
   /** Nobody speaks: of the sound only what may belong to the next turn is kept. */
   #quiet(probability: number): void {
     this.#quietWindows += 1;
-    const kept = (prefixMs(this.#settings.turnDetection) + 320) * PER_MS;
-    const before = this.#endpointing.samples - kept;
-    if (this.#quietWindows % 32 === 0 && before > 0) this.#effects.push({ type: "forget", before });
+    if (this.#quietWindows % FORGET_EVERY_WINDOWS === 0) {
+      const keptMs = prefixMs(this.#settings.turnDetection) + ONSET_MS;
+      this.#forgetBefore(this.#endpointing.samples - keptMs * PER_MS);
+    }
     this.#clearWindows = probability < CLEAR ? this.#clearWindows + 1 : 0;
     if (this.#clearWindows < CLEAR_WINDOWS) return;
     this.#clearWindows = 0;
     this.#effects.push({ type: "refresh" });
+  }
+
+  /** Sound before that sample is nobody's turn, and is neither recognised nor metered. */
+  #forgetBefore(sample: number): void {
+    if (sample <= this.#bufferFrom) return;
+    this.#bufferFrom = sample;
+    this.#effects.push({ type: "forget", before: sample });
   }
 
   /** No sound comes while a turn is open: what time has passed is silence. */
@@ -620,10 +635,8 @@ export class Session {
   }
 
   #afterReply(): void {
-    const { turnDetection } = this.#settings;
-    const idleMs = turnDetection?.type === "server_vad" ? turnDetection.idle_timeout_ms : null;
-    const isQuiet = this.#endpointing.beganAt === null;
-    if (idleMs !== null && idleMs !== undefined && isQuiet)
+    const idleMs = this.#idleMs;
+    if (idleMs !== null && this.#endpointing.beganAt === null)
       this.#idleAtMs = Math.max(this.#nowMs, this.#replies.playedAtMs) + idleMs;
     this.#answerWhatIsOwed();
   }
@@ -650,17 +663,22 @@ export class Session {
     this.#effects.push({ type: "wake", atMs: dueMs });
   }
 
+  /** Silence that is answered, where the session wants that. */
+  get #idleMs(): number | null {
+    const { turnDetection } = this.#settings;
+    return turnDetection?.type === "server_vad" ? (turnDetection.idle_timeout_ms ?? null) : null;
+  }
+
   /** Nobody has said anything since the reply was played. */
   #idle(): void {
     this.#idleAtMs = null;
-    if (this.#replies.isResponding || this.#settings.type === "transcription") return;
-    const itemId = this.#newId("item_");
+    const idleMs = this.#idleMs;
+    if (idleMs === null || this.#replies.isResponding || this.#settings.type === "transcription") return;
     const endMs = Math.round(this.#endpointing.samples / PER_MS);
-    const startMs = Math.round(this.#takenUpTo / PER_MS);
     this.#send("input_audio_buffer.timeout_triggered", {
-      audio_start_ms: Math.min(startMs, endMs),
+      audio_start_ms: Math.max(0, endMs - idleMs),
       audio_end_ms: endMs,
-      item_id: itemId,
+      item_id: this.#newId("item_"),
     });
     this.#respond({});
   }

@@ -190,6 +190,33 @@ describe("a session, whatever happens in whatever order,", () => {
     );
   });
 
+  it("meters what is recognised of a turn, all of which is kept, and no sound twice", () => {
+    fc.assert(
+      fc.property(fc.array(move, { maxLength: 60 }), (moves) => {
+        const asked = new Map<number, { readonly from: number; readonly to: number }>();
+        let keptFrom = 0;
+        let takenUpTo = 0;
+        run(moves, (_, effects) => {
+          for (const effect of effects) {
+            if (effect.type === "recognise") {
+              assert.ok(effect.from >= keptFrom);
+              asked.set(effect.revision, effect);
+            } else if (effect.type === "forget") {
+              assert.ok(effect.before > keptFrom);
+              keptFrom = effect.before;
+            } else if (effect.type === "committed") {
+              const { from, to } = asked.get(effect.revision)!;
+              assert.equal(effect.seconds, (to - from) / 16_000);
+              assert.ok(from >= takenUpTo && effect.seconds <= 126);
+              takenUpTo = to;
+            }
+          }
+        });
+      }),
+      { numRuns: 300 },
+    );
+  });
+
   it("sends no sound of a conversation's reply from the moment that somebody speaks until they have been answered", () => {
     fc.assert(
       fc.property(fc.array(move, { maxLength: 60 }), (moves) => {

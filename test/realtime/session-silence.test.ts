@@ -9,6 +9,15 @@ const wakeIn = (effects: readonly SessionEffect[]) => {
   return wake?.type === "wake" ? wake.atMs : undefined;
 };
 
+/** The turn that was committed: what is metered of it, and what is recognised. */
+function committedIn(effects: readonly SessionEffect[]) {
+  const committed = effects.find(({ type }) => type === "committed");
+  const recognise = effects.find(({ type }) => type === "recognise");
+  assert.ok(committed?.type === "committed" && recognise?.type === "recognise");
+  assert.equal(committed.revision, recognise.revision);
+  return { seconds: committed.seconds, from: recognise.from, to: recognise.to };
+}
+
 /** Time passes, and the session is woken as it asked for. */
 function pass(table: Table, ms: number): readonly SessionEffect[] {
   const untilMs = table.nowMs + ms;
@@ -87,6 +96,26 @@ describe("what is committed", () => {
     const committed = table.effects.find(({ type }) => type === "committed");
     assert.ok(committed?.type === "committed");
     assert.ok(Math.abs(committed.seconds - (0.64 + 0.3)) < 0.001);
+  });
+
+  it("has of a long silence only what was kept of it", () => {
+    const table = new Table();
+    table.windows(9_375, 0.01);
+    const effects = table.client({ type: "input_audio_buffer.commit" });
+    const { seconds, from, to } = committedIn(effects);
+    assert.ok(seconds >= 0.62 && seconds < 0.62 + 32 * 0.032, `${seconds} s`);
+    const forget = table.effects.slice(0, -effects.length).findLast(({ type }) => type === "forget");
+    assert.ok(forget?.type === "forget");
+    assert.deepEqual([from, to], [forget.before, table.appended]);
+  });
+
+  it("is the newest two minutes where the client commits later than that", () => {
+    const table = new Table({ turnDetection: null });
+    table.windows(5_000, 0.99);
+    const { seconds, from, to } = committedIn(table.client({ type: "input_audio_buffer.commit" }));
+    assert.deepEqual([seconds, from, to], [120, table.appended - 120 * 16_000, table.appended]);
+    table.windows(10, 0.99);
+    assert.equal(committedIn(table.client({ type: "input_audio_buffer.commit" })).seconds, 0.32);
   });
 
   it("is heard once more where hearing its pause failed", () => {

@@ -74,8 +74,8 @@ export type SemanticVad = Static<typeof SemanticVad>;
 export const TurnDetection = Type.Union([ServerVad, SemanticVad]);
 export type TurnDetection = Static<typeof TurnDetection>;
 
-const orNull = <S extends Parameters<typeof Type.Union>[0][number]>(schema: S) =>
-  Type.Optional(Type.Union([schema, Type.Null()]));
+const orNull = <S extends Parameters<typeof Type.Union>[0][number]>(schema: S, description?: string) =>
+  Type.Optional(Type.Union([schema, Type.Null()], description === undefined ? {} : { description }));
 
 export const InputTranscription = Type.Object({
   model: Type.Optional(Type.String({ maxLength: 200 })),
@@ -124,7 +124,11 @@ export const SessionUpdate = Type.Object(
           Type.Object({
             format: Type.Optional(RealtimeFormat),
             transcription: orNull(InputTranscription),
-            turn_detection: orNull(TurnDetection),
+            turn_detection: orNull(
+              TurnDetection,
+              "`null`: the client commits its turns. Of sound that is not committed the newest two minutes are kept; " +
+                "older sound is in no turn and not metered.",
+            ),
             noise_reduction: Type.Optional(Type.Unknown()),
           }),
         ),

@@ -174,14 +174,14 @@ export class SpeechService {
       isOwed = true;
       const written = yield* sentencesOf(coming, prepared.maxTokens ?? null, stop, loadTimeoutMs);
       isOwed = false;
-      await meterUsage(this.#deps, request.keyId, usage);
+      await this.#meter(request, usage);
       return written;
     } catch (error) {
       isOwed &&= request.signal.aborted;
       throw asRefusal(error, request.signal);
     } finally {
       coming?.release();
-      if (isOwed) await meterUsage(this.#deps, request.keyId, usage);
+      if (isOwed) await this.#meter(request, usage);
       stop.end();
     }
   }
@@ -261,7 +261,7 @@ export class SpeechService {
       const { audioS, frames } = stats;
       const usage = usageOf(prepared, request, audioS);
       settled = true;
-      await meterUsage(this.#deps, request.keyId, usage);
+      await this.#meter(request, usage);
       end = report.stop;
       const text = prepared.conversation.open.text ?? report.spoken.trimEnd();
       const marks = all.marks();
@@ -288,8 +288,13 @@ export class SpeechService {
       lease?.release();
       slot?.release();
       const hasLeft = !settled && request.takesAudioAsItComes && stats.frames > 0;
-      if (hasLeft) await meterUsage(this.#deps, request.keyId, usageOf(given, request, stats.audioS));
+      if (hasLeft) await this.#meter(request, usageOf(given, request, stats.audioS));
     }
+  }
+
+  async #meter({ keyId, onMetered }: WritingRequest, usage: Usage): Promise<void> {
+    await meterUsage(this.#deps, keyId, usage);
+    onMetered?.();
   }
 
   /**

@@ -24,6 +24,8 @@ export interface WritingRequest {
    * belongs behind those.
    */
   readonly onCall?: (call: ToolCall, at: number) => void;
+  /** Told when what it took is metered, the audio of its input too. A reply that failed is not. */
+  readonly onMetered?: () => void;
 }
 
 /** A reply that was written and not spoken. */

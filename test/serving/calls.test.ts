@@ -154,14 +154,16 @@ describe("a reply that is written and not spoken", () => {
     const writer = new ScriptedWriter(["One.", "Two."], { isStepwise: true });
     const { service, metered } = serviceOver({ writer, options: { loadTimeoutMs: 60_000 } });
     const leaving = new AbortController();
-    const writing = service.write(AUTHORED, { ...caller(), signal: leaving.signal });
+    let told = 0;
+    const onMetered = () => told++;
+    const writing = service.write(AUTHORED, { ...caller(), signal: leaving.signal, onMetered });
     writer.allow();
     assert.equal((await writing.next()).value, "One.");
     const gone = new Error("gone");
     leaving.abort(gone);
     await assert.rejects(writing.next(), gone);
     await writer.idle();
-    assert.equal(metered.length, 1);
+    assert.deepEqual([metered.length, told], [1, 1]);
   });
 
   it("is not metered where it never began: the writer failed, or there is none", async () => {

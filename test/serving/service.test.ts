@@ -120,6 +120,25 @@ describe("the life of a request", () => {
     assert.deepEqual([service.active, leases()], [0, 0]);
   });
 
+  it("tells its asker when it is metered, also when they leave, and not where it is not", async () => {
+    let told = 0;
+    const asker = () => ({ ...caller(), onMetered: () => told++ });
+    const { service } = serviceOver();
+    await collect(service.converse(PREPARED, asker()));
+    assert.equal(told, 1);
+    const left = service.converse(PREPARED, asker());
+    await left.next();
+    await left.return({} as Outcome);
+    assert.equal(told, 2);
+    const early = service.converse(PREPARED, asker());
+    await early.return({} as Outcome);
+    const engine = new Engine((index) => {
+      if (index === 4) throw new SpeechFailedError("the thread died");
+    });
+    await assert.rejects(collect(serviceOver({ engine }).service.converse(PREPARED, asker())));
+    assert.equal(told, 2);
+  });
+
   it("computes no frame that was not asked for", async () => {
     const { service, engine } = serviceOver();
     const speech = service.converse(PREPARED, caller());

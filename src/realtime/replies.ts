@@ -42,6 +42,8 @@ export class Replies {
   /** The beginning of the newest, while it may be that its user goes on speaking; its end, if that has come. */
   readonly #heldBack: Spoken[] = [];
   #heldEnd: ReplyEnd | null = null;
+  /** When the speech ended that the newest answers, until its first sound is sent; `null`: it answers none. */
+  #unansweredSinceMs: number | null = null;
   #hasSounded = false;
 
   constructor(parts: RepliesParts) {
@@ -105,9 +107,10 @@ export class Replies {
     } else {
       this.#isResponding = true;
       this.#newest = response;
+      this.#unansweredSinceMs = spokeUntilMs;
     }
     response.begin();
-    const request = { responseId: response.id, items, settings, spokeUntilMs };
+    const request = { responseId: response.id, items, settings };
     if (options.input === undefined && !isHeardOut) this.#waiting.push(request);
     else this.#parts.do({ type: "respond", request });
     return isBeside;
@@ -206,8 +209,13 @@ export class Replies {
   }
 
   #say(response: Response, spoken: Spoken): void {
-    if (spoken.sound !== null) this.#hasSounded = true;
-    response.say(spoken, this.#parts.nowMs());
+    const nowMs = this.#parts.nowMs();
+    response.say(spoken, nowMs);
+    if (spoken.sound === null) return;
+    this.#hasSounded = true;
+    if (response !== this.#newest || this.#unansweredSinceMs === null) return;
+    this.#parts.do({ type: "answered", afterMs: Math.max(0, nowMs - this.#unansweredSinceMs) });
+    this.#unansweredSinceMs = null;
   }
 
   #cancel(response: Response, reason: "turn_detected" | "client_cancelled"): void {

@@ -44,6 +44,8 @@ export type SessionEffect =
   | { readonly type: "refresh" }
   | { readonly type: "respond"; readonly request: ResponseRequest }
   | { readonly type: "cancel"; readonly responseId: string }
+  /** The first sound of an answer was sent, so long after the speech had ended. */
+  | { readonly type: "answered"; readonly afterMs: number }
   /** At that time; `null`: never, instead of the one before. */
   | { readonly type: "wake"; readonly atMs: number | null };
 
@@ -53,6 +55,4 @@ export interface ResponseRequest {
   /** Oldest first. */
   readonly items: readonly Item[];
   readonly settings: SessionSettings;
-  /** When the speech ended that it answers; `null` where it answers none. */
-  readonly spokeUntilMs: number | null;
 }

@@ -26,7 +26,7 @@ import {
   wireSession,
   withDefaults,
 } from "./session-settings.ts";
-import { wireItem } from "./wire.ts";
+import { wireError, wireItem } from "./wire.ts";
 
 /** Samples of a millisecond, at 16 kHz: what positions in the sound are counted in. */
 const PER_MS = 16;
@@ -699,16 +699,4 @@ export class Session {
   #send(type: string, fields: Readonly<Record<string, unknown>> = {}): void {
     this.#effects.push({ type: "send", event: { type, ...fields } });
   }
-}
-
-/** An error as its event tells it: what is unknown is left out, since one client takes no `null`. */
-export function wireError(error: RealtimeError, eventId?: string): Record<string, unknown> {
-  const { type, code, param, message } = error;
-  return {
-    type,
-    message,
-    ...(code === null ? {} : { code }),
-    ...(param === null ? {} : { param }),
-    ...(eventId === undefined ? {} : { event_id: eventId }),
-  };
 }

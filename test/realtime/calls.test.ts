@@ -278,7 +278,7 @@ describe("a reply that is prepared", () => {
   });
   const prepared = (items: readonly Item[], changes: Partial<SessionSettings> = {}) => {
     const settings = { ...defaultSettings("svc-beta-v0.3"), ...changes };
-    return prepareReply({ responseId: "resp_1", items, settings, spokeUntilMs: null }, null, 0, (id) =>
+    return prepareReply({ responseId: "resp_1", items, settings }, null, 0, (id) =>
       findModel(PUBLIC_MODELS, id),
     );
   };

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { Table, typesIn } from "./events.ts";
+import type { SessionEffect } from "../../src/realtime/session-events.ts";
+import { Table, typesIn, WINDOW_MS } from "./events.ts";
 
 const DELTA = "response.output_audio.delta";
 
@@ -12,7 +13,26 @@ function aboutToReply(): Table {
   return table;
 }
 
+const answersIn = (effects: readonly SessionEffect[]) => effects.filter(({ type }) => type === "answered");
+
 describe("a reply that is about to begin while somebody may go on", () => {
+  it("has answered when its first sound is sent, and not when that is made", () => {
+    const table = aboutToReply();
+    table.nowMs += 100;
+    assert.deepEqual(answersIn(table.says("Yes,", 0)), []);
+    const told = table.windows(1, 0.01);
+    // The speech was 20 windows, and 22 have come since.
+    const afterMs = 22 * WINDOW_MS + 100;
+    assert.deepEqual(answersIn(told), [{ type: "answered", afterMs }]);
+    assert.deepEqual(answersIn(table.says("it", 1)), [], "once");
+  });
+
+  it("has answered nobody if they do", () => {
+    const table = aboutToReply();
+    table.says("Yes,", 0);
+    assert.deepEqual(answersIn(table.windows(10, 0.99)), []);
+  });
+
   it("is held back, and begins with the next window if nobody does", () => {
     const table = aboutToReply();
     assert.deepEqual(typesIn(table.says("Yes,", 0)), []);

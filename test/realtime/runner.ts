@@ -7,7 +7,8 @@ import { SessionRunner } from "../../src/realtime/session-runner.ts";
 import { defaultSettings, type SessionSettings } from "../../src/realtime/session-settings.ts";
 import type { ServerEvent } from "../../src/realtime/wire.ts";
 import { RequestContext } from "../../src/requests/request-context.ts";
-import type { SpeechService } from "../../src/serving/service.ts";
+import type { Prepared } from "../../src/serving/prepare.ts";
+import type { SpeechRequest, SpeechService } from "../../src/serving/service.ts";
 import { ScriptedRecogniser } from "../recognisers/scripted-recogniser.ts";
 import { ScriptedDetector } from "./scripted-detector.ts";
 
@@ -16,10 +17,12 @@ export interface RunnerOptions {
   readonly random?: () => number;
   readonly recogniser?: Recogniser;
   readonly settings?: Partial<SessionSettings>;
+  /** Speaks in place of the scripted one. */
+  readonly converse?: SpeechService["converse"];
 }
 
 /** A session's runner on a table: every part around it is scripted. */
-export function openRunner({ random, recogniser, settings }: RunnerOptions = {}) {
+export function openRunner({ random, recogniser, settings, converse }: RunnerOptions = {}) {
   const sent: ServerEvent[] = [];
   const failures: unknown[] = [];
   const metered: number[] = [];
@@ -48,40 +51,64 @@ export function openRunner({ random, recogniser, settings }: RunnerOptions = {})
   };
   const speech: Pick<SpeechService, "callsTools" | "converse" | "write"> = {
     callsTools: true,
-    async *write(_prepared, { signal, onCall }) {
+    async *write(prepared, { signal, onCall, onMetered }) {
       await awhile();
       signal.throwIfAborted();
       if (chance(0.1)) throw new ServiceError(502, "scripted");
       if (chance(0.3)) onCall?.(CALL, chance(0.5) ? 0 : WORDS.length);
-      if (!chance(0.2)) yield WORDS;
-      await awhile();
-      signal.throwIfAborted();
+      try {
+        if (!chance(0.2)) yield WORDS;
+        await awhile();
+        signal.throwIfAborted();
+      } finally {
+        // Who leaves in the middle pays for it, too.
+        await awhile();
+        metered.push(prepared.input.audioS);
+        onMetered?.();
+      }
       return { text: WORDS, stop: chance(0.2) ? "length" : "finished", tokens: { prompt: 9, written: 3 } };
     },
-    async *converse(_prepared, { signal, onSentence, onCall }) {
-      await awhile();
-      signal.throwIfAborted();
-      if (chance(0.1)) throw new ServiceError(502, "scripted");
-      const frames = chance(0.5) ? 3 : 12;
-      onSentence?.(WORDS);
-      if (chance(0.3)) onCall?.(CALL, chance(0.5) ? 0 : WORDS.length);
+    converse: converse ?? scriptedConverse,
+  };
+  async function* scriptedConverse(
+    prepared: Prepared,
+    { signal, onSentence, onCall, onMetered }: SpeechRequest,
+  ): ReturnType<SpeechService["converse"]> {
+    await awhile();
+    signal.throwIfAborted();
+    if (chance(0.1)) throw new ServiceError(502, "scripted");
+    const frames = chance(0.5) ? 3 : 12;
+    onSentence?.(WORDS);
+    if (chance(0.3)) onCall?.(CALL, chance(0.5) ? 0 : WORDS.length);
+    let isOwed = false;
+    try {
       for (let frame = 0; frame < frames; frame += 1) {
         await awhile();
         signal.throwIfAborted();
         if (chance(0.02)) throw new ServiceError(502, "scripted");
         const word = { word: "well", start: frame * 0.08, end: (frame + 1) * 0.08, offset: 0, length: 4 };
+        isOwed = true;
         yield {
           bytes: new Uint8Array(frame === 11 ? 1_001 : 3_840),
           marks: { words: frame === 0 ? [word] : [] },
         };
       }
-      const meta = { stop: chance(0.2) ? "length" : "finished" };
-      const usage = { input_chars: 0, input_audio_seconds: 0, output_audio_seconds: 0.08 * frames };
-      const finishedHead = new Uint8Array(0);
-      const audioS = 0.08 * frames;
-      return { text: WORDS, audioS, frames, usage, tokens: null, finishedHead, marks: {}, meta };
-    },
-  };
+    } catch (error) {
+      isOwed &&= signal.aborted;
+      throw error;
+    } finally {
+      await awhile();
+      if (isOwed) {
+        metered.push(prepared.input.audioS);
+        onMetered?.();
+      }
+    }
+    const meta = { stop: chance(0.2) ? "length" : "finished" };
+    const usage = { input_chars: 0, input_audio_seconds: 0, output_audio_seconds: 0.08 * frames };
+    const finishedHead = new Uint8Array(0);
+    const audioS = 0.08 * frames;
+    return { text: WORDS, audioS, frames, usage, tokens: null, finishedHead, marks: {}, meta };
+  }
   const runner = new SessionRunner(
     {
       activity: detector.activity,

@@ -126,12 +126,4 @@ describe("what is committed", () => {
     assert.equal(table.windows(15, 0.01).filter(({ type }) => type === "recognise").length, 1);
     assert.ok(typesIn(table.heard("Hello.")).includes("response.created"));
   });
-
-  it("lets the session say when the speech ended that it answers", () => {
-    const table = new Table();
-    table.turn("Hello.");
-    const respond = table.effects.findLast(({ type }) => type === "respond");
-    assert.ok(respond?.type === "respond");
-    assert.equal(respond.request.spokeUntilMs, 1_000 + 20 * 32);
-  });
 });

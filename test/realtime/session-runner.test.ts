@@ -1,0 +1,109 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { ServiceError } from "../../src/contract/errors.ts";
+import { SoundInput } from "../../src/realtime/sound-input.ts";
+import type { SpeechService } from "../../src/serving/service.ts";
+import { NO_OUTCOME } from "../../src/serving/service.ts";
+import { diceOf } from "../fuzz/dice.ts";
+import { randomOf } from "../fuzz/fuzzer.ts";
+import { until } from "../waiting.ts";
+import { openRunner } from "./runner.ts";
+
+const PCM = { type: "audio/pcm", rate: 24_000 } as const;
+const COMMITTED = { turnDetection: null } as const;
+const sum = (seconds: readonly number[]) => seconds.reduce((total, each) => total + each, 0);
+
+type Runner = ReturnType<typeof openRunner>["runner"];
+
+const tell = (runner: Runner, event: unknown) => runner.receive(JSON.stringify(event));
+
+/** A turn of so many milliseconds that the client commits. */
+async function commit(runner: Runner, ms: number): Promise<void> {
+  const audio = Buffer.alloc(48 * ms).toString("base64");
+  await tell(runner, { type: "input_audio_buffer.append", audio });
+  await tell(runner, { type: "input_audio_buffer.commit" });
+}
+
+/** What a session has heard of that much sound, in seconds. */
+const heardS = (ms: number) => new SoundInput(PCM).push(new Uint8Array(48 * ms)).length / 16_000;
+
+describe("what a client commits is metered", () => {
+  it("with the next reply where the first fails, or is interrupted before its first sound", async () => {
+    const asked: number[] = [];
+    const converse: SpeechService["converse"] = async function* (prepared, { signal, onMetered }) {
+      asked.push(prepared.input.audioS);
+      if (asked.length === 1) throw new ServiceError(502, "scripted");
+      if (asked.length === 2) await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      signal.throwIfAborted();
+      yield { bytes: new Uint8Array(3_840), marks: {} };
+      onMetered?.();
+      return NO_OUTCOME;
+    };
+    const { runner, sent, metered, leave } = openRunner({ settings: COMMITTED, converse });
+    const done = (count: number) =>
+      until("replies", () => sent.filter(({ type }) => type === "response.done").length === count);
+    runner.begin();
+    await commit(runner, 1_000);
+    await tell(runner, { type: "response.create" });
+    await done(1);
+    await commit(runner, 500);
+    await tell(runner, { type: "response.create" });
+    await until("the second", () => asked.length === 2);
+    await tell(runner, { type: "response.cancel" });
+    await runner.quiet();
+    await commit(runner, 250);
+    await tell(runner, { type: "response.create" });
+    await done(3);
+    leave();
+    await runner.quiet();
+    assert.deepEqual(asked, [heardS(1_000), heardS(1_500), heardS(1_750)]);
+    assert.deepEqual(metered, [], "and not once more at the end");
+  });
+
+  it("at the end where a reply is left before its first sound", async () => {
+    let isAsked = false;
+    const converse: SpeechService["converse"] = async function* (_prepared, { signal }) {
+      isAsked = true;
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      signal.throwIfAborted();
+      yield { bytes: new Uint8Array(0), marks: {} };
+      return NO_OUTCOME;
+    };
+    const { runner, metered, leave } = openRunner({ settings: COMMITTED, converse });
+    runner.begin();
+    await commit(runner, 1_000);
+    await tell(runner, { type: "response.create" });
+    await until("the reply", () => isAsked);
+    leave();
+    await runner.quiet();
+    assert.deepEqual(metered, [heardS(1_000)]);
+  });
+
+  for (const type of ["realtime", "transcription"] as const) {
+    it(`to the last second and no second twice, whatever fails, in a session of type ${type}`, async () => {
+      for (let seed = 1; seed <= 60; seed += 1) {
+        const random = randomOf(seed);
+        const dice = diceOf(random);
+        const { runner, metered, leave } = openRunner({ random, settings: { ...COMMITTED, type } });
+        runner.begin();
+        let ms = 0;
+        for (let left = dice.upTo(12); left > 0; left -= 1) {
+          const turnMs = 100 + dice.upTo(400);
+          ms += turnMs;
+          await commit(runner, turnMs);
+          if (dice.chance(0.7)) {
+            const output_modalities = [dice.one(["audio", "text"])];
+            await tell(runner, { type: "response.create", response: { output_modalities } });
+          }
+          for (let turns = dice.upTo(30); turns > 0; turns -= 1) await nextTurn();
+          if (dice.chance(0.4)) await tell(runner, { type: "response.cancel" });
+        }
+        leave();
+        await runner.quiet();
+        await until(`all of session ${seed}`, () => sum(metered) >= heardS(ms) - 1e-6);
+        assert.ok(sum(metered) < heardS(ms) + 1e-6, `session ${seed}`);
+      }
+    });
+  }
+});

@@ -34,6 +34,8 @@ export class Replies {
   readonly #parts: RepliesParts;
   /** The conversation's newest; it may be over and still be played. */
   #newest: Response | null = null;
+  /** Those before it that were still being played when it began, as where a call's output was soon there. Oldest first. */
+  #earlier: Response[] = [];
   #isResponding = false;
   /** Replies that the conversation is not told of. */
   readonly #beside = new Map<string, Response>();
@@ -62,7 +64,7 @@ export class Replies {
 
   /** Whether some of a reply was sent that may be heard now. */
   get isHeard(): boolean {
-    return this.#newest?.hasSound === true && this.isAudible;
+    return this.#isPlayed || (this.#isResponding && this.#newest?.hasSound === true);
   }
 
   /** Whether sound of any reply was sent. */
@@ -75,7 +77,7 @@ export class Replies {
     return this.#heldBack.length > 0;
   }
 
-  /** When the newest will have been played. */
+  /** When all of the conversation's that was sent will have been played. */
   get playedAtMs(): number {
     return this.#newest?.playedAtMs ?? 0;
   }
@@ -98,7 +100,8 @@ export class Replies {
       settings,
       conversationId: isBeside ? null : conversationId,
       metadata: options.metadata,
-      playedBeforeMs: isBeside ? 0 : this.playedAtMs,
+      playedBeforeMs: () =>
+        isBeside ? 0 : Math.max(0, ...this.#earlier.map(({ playedAtMs }) => playedAtMs)),
       send: (event) => this.#parts.do({ type: "send", event }),
       add: (item) => (isBeside ? null : add(item)),
     });
@@ -106,6 +109,7 @@ export class Replies {
       this.#beside.set(response.id, response);
     } else {
       this.#isResponding = true;
+      this.#earlier = this.#played;
       this.#newest = response;
       this.#unansweredSinceMs = spokeUntilMs;
     }
@@ -163,8 +167,8 @@ export class Replies {
   /** Somebody speaks into a reply: it ends, and what was not heard of it was not said. */
   interrupt(): void {
     const active = this.#active;
-    if (active === null) this.#newest?.cut(this.#parts.nowMs());
-    else this.#cancel(active, "turn_detected");
+    for (const response of this.#played) response.cut(this.#parts.nowMs());
+    if (active !== null) this.#cancel(active, "turn_detected");
   }
 
   /** @param id of the reply; absent: the conversation's. Throws a {@link RealtimeError} where none is under way */
@@ -184,6 +188,12 @@ export class Replies {
 
   get #isPlayed(): boolean {
     return this.playedAtMs > this.#parts.nowMs();
+  }
+
+  /** The conversation's that have sound and may still be played. */
+  get #played(): Response[] {
+    const all = this.#newest === null ? this.#earlier : [...this.#earlier, this.#newest];
+    return all.filter((response) => response.hasSound && response.playedAtMs > this.#parts.nowMs());
   }
 
   #underWay(id: string): Response | null {

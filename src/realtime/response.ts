@@ -46,8 +46,8 @@ export interface ResponseParts {
   /** `null` of a reply beside the conversation. */
   readonly conversationId: string | null;
   readonly metadata: unknown;
-  /** When the reply before it will have been played. */
-  readonly playedBeforeMs: number;
+  /** When the replies before it will have been played, as far as is known now. */
+  readonly playedBeforeMs: () => number;
   readonly send: (event: ServerEvent) => void;
   /** Adds an item to the conversation; returns the id of the one before it. */
   readonly add: (item: Item) => string | null;
@@ -73,7 +73,7 @@ export class Response {
     for (const item of this.#output.toReversed())
       if (item.type === "message" && item.spoken !== null && item.spoken.sentMs > 0)
         return item.spoken.playedAtMs();
-    return this.#parts.playedBeforeMs;
+    return this.#parts.playedBeforeMs();
   }
 
   /** Whether some of its sound was sent. */

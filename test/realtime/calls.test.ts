@@ -8,7 +8,7 @@ import { ReplyOrder } from "../../src/realtime/reply-order.ts";
 import type { Spoken } from "../../src/realtime/response.ts";
 import { defaultSettings, type SessionSettings, updated } from "../../src/realtime/session-settings.ts";
 import { textOf } from "../../src/realtime/wire.ts";
-import { sentIn, Table, typesIn } from "./events.ts";
+import { sentIn, Table, typesIn, WINDOW_MS } from "./events.ts";
 
 const CLOCK = { callId: "call_1", name: "clock", arguments: "{}" };
 const MESSAGE_BEGINS = [
@@ -143,6 +143,52 @@ describe("calls in a reply", () => {
       "function_call",
       "function_call_output",
     ]);
+  });
+
+  it("may be answered while what was said before is played: an interruption cuts all of it to what was heard", () => {
+    const table = new Table();
+    table.client({ type: "response.create" });
+    const words = (...texts: string[]) => {
+      for (const [at, word] of texts.entries()) table.says(word, at);
+    };
+    words("One", "two", "three", "four.");
+    tell(table, { call: CLOCK });
+    table.ends();
+    table.client({ type: "response.create" });
+    words("Five", "six.");
+    table.ends();
+    table.client({ type: "response.create" });
+    words("Seven.");
+    const { nowMs } = table;
+    table.nowMs += 900 - 5 * WINDOW_MS;
+    assert.deepEqual(
+      typesIn(table.windows(4, 0.99)),
+      [],
+      "an interruption takes five windows while any is heard",
+    );
+    table.windows(1, 0.99);
+    assert.equal(table.nowMs, nowMs + 900);
+    const heard = () =>
+      table.session.items.flatMap((item) => (item.type === "message" ? [textOf(item)] : []));
+    assert.deepEqual(heard(), ["One two", "", ""]);
+  });
+
+  it("may be answered while what was said before is played, which ends where the client says", () => {
+    const table = new Table();
+    table.client({ type: "response.create" });
+    for (const [at, word] of ["One", "two", "three", "four."].entries()) table.says(word, at);
+    tell(table, { call: CLOCK });
+    table.ends();
+    table.client({ type: "response.create" });
+    const [first] = table.session.items;
+    const at = { content_index: 0, audio_end_ms: 500 };
+    table.client({ type: "conversation.item.truncate", item_id: first!.id, ...at });
+    table.nowMs += 500;
+    table.says("Five", 0);
+    table.says("six.", 1);
+    table.nowMs += 450;
+    table.windows(5, 0.99);
+    assert.equal(textOf(table.session.items.at(-1)!), "Five", "it is played at once");
   });
 
   it("that come after an interruption are void", () => {

@@ -35,9 +35,17 @@ export interface FunctionOutputItem extends ItemBase {
 export type Item = MessageItem | FunctionCallItem | FunctionOutputItem;
 
 /** Items that a conversation has at most; beyond, the oldest is forgotten. */
-export const MAX_ITEMS = 1_000;
+const MAX_ITEMS = 1_000;
 /** Characters in all of them at most; beyond, the oldest is forgotten. */
-export const MAX_ITEM_CHARS = 1_000_000;
+const MAX_ITEM_CHARS = 1_000_000;
+
+/** Where an item was put. */
+export interface Added {
+  /** The id of the item before it; `null` where it is the first. */
+  readonly previous: string | null;
+  /** Ids of the items that were forgotten for it. */
+  readonly forgotten: readonly string[];
+}
 
 /** The items of a conversation, in their order. */
 export class Items {
@@ -48,16 +56,12 @@ export class Items {
     return this.#all;
   }
 
-  get lastId(): string | null {
-    return this.#all.at(-1)?.id ?? null;
-  }
-
   has(id: string): boolean {
     return this.#ids.has(id);
   }
 
   /** @throws RealtimeError when the conversation has none of that id. */
-  get(id: string, code = "item_not_found"): Item {
+  get(id: string, code: string): Item {
     const item = this.#all.find((each) => each.id === id);
     if (item === undefined)
       throw new RealtimeError(`the conversation has no item ${id}`, { code, param: "item_id" });
@@ -66,10 +70,9 @@ export class Items {
 
   /**
    * @param after the item that it follows; `root` puts it first, `null` last
-   * @returns the id of the item that is before it; `null` where it is the first
    * @throws RealtimeError for an id that is there already, and where it cannot follow.
    */
-  add(item: Item, after: string | null = null): string | null {
+  add(item: Item, after: string | null): Added {
     if (this.#ids.has(item.id)) {
       throw new RealtimeError(`the conversation has an item ${item.id} already`, {
         code: "item_create_duplicate_item_id",
@@ -90,9 +93,8 @@ export class Items {
     }
     this.#all.splice(at, 0, item);
     this.#ids.add(item.id);
-    const previous = this.#all[at - 1]?.id ?? null;
-    this.#forget();
-    return previous;
+    const forgotten = this.#forget(item);
+    return { previous: this.#all[this.#all.indexOf(item) - 1]?.id ?? null, forgotten };
   }
 
   /** @throws RealtimeError when the conversation has none of that id. */
@@ -102,13 +104,17 @@ export class Items {
     this.#ids.delete(id);
   }
 
-  #forget(): void {
+  /** Makes room for what was added: whatever its place, it is not the oldest. */
+  #forget(added: Item): readonly string[] {
     let chars = this.#all.reduce((sum, item) => sum + charsOf(item), 0);
+    const forgotten: string[] = [];
     while (this.#all.length > 1 && (this.#all.length > MAX_ITEMS || chars > MAX_ITEM_CHARS)) {
-      const oldest = this.#all.shift()!;
-      this.#ids.delete(oldest.id);
-      chars -= charsOf(oldest);
+      const [oldest] = this.#all.splice(this.#all[0] === added ? 1 : 0, 1);
+      this.#ids.delete(oldest!.id);
+      chars -= charsOf(oldest!);
+      forgotten.push(oldest!.id);
     }
+    return forgotten;
   }
 }
 

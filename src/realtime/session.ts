@@ -219,10 +219,7 @@ export class Session {
         this.#send("input_audio_buffer.cleared");
         break;
       case "conversation.item.create":
-        this.#create(
-          itemOf(event.item, () => this.#newId("item_")),
-          event.previous_item_id ?? null,
-        );
+        this.#create(event);
         break;
       case "conversation.item.retrieve":
         this.#send("conversation.item.retrieved", {
@@ -563,9 +560,19 @@ export class Session {
 
   // ---- items
 
-  #create(item: Item, after: string | null): void {
-    const previous = this.#items.add(item, after);
-    this.#sendItem(item, previous);
+  #create({
+    item: given,
+    previous_item_id: after = null,
+  }: Extract<ClientEvent, { type: "conversation.item.create" }>): void {
+    const item = itemOf(given, () => this.#newId("item_"));
+    this.#sendItem(item, this.#add(item, after));
+  }
+
+  /** What had to be forgotten for it is told as deleted. Returns the id of the item before it. */
+  #add(item: Item, after: string | null): string | null {
+    const { previous, forgotten } = this.#items.add(item, after);
+    for (const item_id of forgotten) this.#send("conversation.item.deleted", { item_id });
+    return previous;
   }
 
   /** An item of the session's own, whose id was told before: whoever has given it to another has that deleted. */
@@ -574,7 +581,7 @@ export class Session {
       this.#items.delete(item.id);
       this.#send("conversation.item.deleted", { item_id: item.id });
     }
-    return this.#items.add(item);
+    return this.#add(item, null);
   }
 
   #sendItem(item: Item, previous: string | null): void {

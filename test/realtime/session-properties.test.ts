@@ -190,6 +190,22 @@ describe("a session, whatever happens in whatever order,", () => {
     );
   });
 
+  it("has the items that it has told, less those it has told as deleted", () => {
+    fc.assert(
+      fc.property(fc.array(move, { maxLength: 60 }), (moves) => {
+        const told = new Set<unknown>();
+        run(moves, (table, effects) => {
+          for (const { type, item, item_id } of sentIn(effects)) {
+            if (type === "conversation.item.added") told.add((item as { readonly id: string }).id);
+            else if (type === "conversation.item.deleted") assert.ok(told.delete(item_id));
+          }
+          assert.deepEqual(new Set(table.session.items.map(({ id }) => id)), told);
+        });
+      }),
+      { numRuns: 300 },
+    );
+  });
+
   it("meters what is recognised of a turn, all of which is kept, and no sound twice", () => {
     fc.assert(
       fc.property(fc.array(move, { maxLength: 60 }), (moves) => {

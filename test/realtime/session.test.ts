@@ -390,6 +390,36 @@ describe("a session", () => {
     assert.equal((refused!.error as { param: string }).param, "session.audio.output.voice");
   });
 
+  it("tells what it forgets of a conversation that has grown too long, which is never what comes in", () => {
+    const table = new Table();
+    const create = (id: string, text: string, previous_item_id?: string) =>
+      sentIn(
+        table.client({
+          type: "conversation.item.create",
+          ...(previous_item_id === undefined ? {} : { previous_item_id }),
+          item: { id, type: "message", role: "user", content: [{ type: "input_text", text }] },
+        }),
+      ).map(({ type, item_id, previous_item_id: previous }) => [type, item_id ?? previous]);
+    for (let n = 0; n < 1_000; n += 1) create(`item${n}`, "text");
+    const told = (forgotten: readonly string[], previous: string | null) => [
+      ...forgotten.map((id) => ["conversation.item.deleted", id]),
+      ["conversation.item.added", previous],
+      ["conversation.item.done", previous],
+    ];
+    assert.deepEqual(create("first", "text", "root"), told(["item0"], null));
+    assert.deepEqual(
+      create("second", "text", "first"),
+      told(["first"], null),
+      "which it follows, but it is the oldest",
+    );
+    assert.deepEqual(create("last", "text"), told(["second"], "item999"));
+    assert.equal(table.session.items.length, 1_000);
+    for (let n = 0; n < 9; n += 1) create(`long${n}`, "x".repeat(100_000));
+    const all = create("longest", "x".repeat(100_000));
+    assert.equal(all.length, 1_000 - 9 + 2);
+    assert.equal(table.session.items.length, 10);
+  });
+
   it("puts items where the client wants them, and refuses what is there twice", () => {
     const table = new Table();
     const create = (id: string, text: string, previous_item_id?: string) =>

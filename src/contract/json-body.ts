@@ -66,6 +66,17 @@ export function readJsonBody(bytes: Uint8Array): JsonBody {
   }
 }
 
+/** Reads the body of a request that may have anything in it, all of which is kept. Throws as {@link readJsonBody} does. */
+export function readWholeJsonBody(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(utf8.decode(bytes));
+  } catch (error) {
+    // It knows where the fault is, and quotes nothing.
+    readJsonBody(bytes);
+    throw error;
+  }
+}
+
 class BodyReader {
   readonly #bytes: Uint8Array;
   readonly #seen: Seen = { hasEscapes: false, isAscii: true };

@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { ServiceError } from "../contract/errors.ts";
+import type { ClientSecrets, Presented } from "../realtime/client-secrets.ts";
 import { admit } from "../requests/admit.ts";
 import { authenticate } from "../requests/authenticate.ts";
 import type { BucketReading } from "../tenancy/tenancy.ts";
 import type { HttpDeps } from "./deps.ts";
-import { rateHeaders } from "./headers.ts";
-import { keyBehind } from "./routes/realtime.ts";
+import { presentedKey, rateHeaders } from "./headers.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -13,6 +13,12 @@ declare module "fastify" {
     access: "open" | "key" | "token";
     /** False where nothing is spoken, so that a full queue for that refuses nobody. */
     speaks?: boolean;
+    /** Whether a client secret opens it, as well as a key. */
+    takesSecrets?: boolean;
+  }
+  interface FastifyRequest {
+    /** The key that it presents, or that the client secret which it presents stands for; `null` where there is neither. */
+    presented: Presented | null;
   }
 }
 
@@ -36,11 +42,13 @@ export function identifyCallers(
   app: FastifyInstance,
   { tenancy, service, realtime }: Pick<HttpDeps, "tenancy" | "service" | "realtime">,
 ): void {
+  app.decorateRequest("presented", null);
   app.addHook("onRequest", async (request, reply) => {
     reply.header("X-Request-ID", request.id);
     tell(reply, tenancy.recallAnonymous(request.ip));
     checkHeaders(request);
-    const presented = keyBehind(request, realtime?.secrets ?? null);
+    request.presented = presentedBy(request, realtime?.secrets ?? null);
+    const presented = request.presented?.apiKey ?? null;
     const access = request.is404 ? "open" : request.routeOptions.config.access;
     if (access === "open") {
       // What is open to all is answered also where keys cannot be looked up.
@@ -63,6 +71,17 @@ export function identifyCallers(
     };
     await admit(key, { tenancy, service }, options);
   });
+}
+
+function presentedBy(
+  { headers, routeOptions }: FastifyRequest,
+  secrets: ClientSecrets | null,
+): Presented | null {
+  const presented = presentedKey(headers);
+  if (presented === null) return null;
+  if (secrets === null || routeOptions.config.takesSecrets !== true)
+    return { apiKey: presented, session: {} };
+  return secrets.behind(presented, Date.now() / 1_000);
 }
 
 /** What HTTP asks of every request: 1.1 a `Host`; and to say so where an expectation is not understood. */

@@ -1,20 +1,21 @@
 import { randomBytes } from "node:crypto";
 import type { SessionUpdate } from "../contract/realtime/session.ts";
 
-/** How long a client secret is good, in seconds. */
-export const SECRET_S = { minimum: 10, maximum: 7_200, default: 600 } as const;
-
 /** Secrets that one key may have out at a time; of more the oldest is good no longer. */
 const MAX_A_KEY = 256;
 /** Browser SDKs take a key that begins so, and no other. */
 const PREFIX = "ek_";
 
-/** What a client secret stands for. */
-export interface ClientSecret {
-  /** The API key that it was made with, which everything is metered by. */
+/** Who a session is for. */
+export interface Presented {
+  /** The API key that everything is metered by: of a client secret, that which it was made with. */
   readonly apiKey: string;
-  /** What a session that it opens has. */
+  /** What a session begins with. */
   readonly session: SessionUpdate;
+}
+
+/** What a client secret stands for. */
+interface ClientSecret extends Presented {
   /** Unix time, in seconds. */
   readonly expiresAt: number;
 }
@@ -25,10 +26,6 @@ export interface ClientSecret {
  */
 export class ClientSecrets {
   readonly #secrets = new Map<string, ClientSecret>();
-
-  static isOne(presented: string): boolean {
-    return presented.startsWith(PREFIX);
-  }
 
   /** @param nowS Unix time, in seconds */
   issue(
@@ -44,10 +41,13 @@ export class ClientSecrets {
     return { value, ...secret };
   }
 
-  /** What it stands for; `null` when it is none, or no longer. */
-  find(value: string, nowS: number): ClientSecret | null {
-    const secret = this.#secrets.get(value);
-    return secret === undefined || secret.expiresAt <= nowS ? null : secret;
+  /**
+   * Whom a client secret or a key that is presented stands for. A secret may expire at any moment, and is then no more than
+   * an unknown key: ask once, and keep the answer.
+   */
+  behind(presented: string, nowS: number): Presented {
+    const secret = this.#secrets.get(presented);
+    return secret !== undefined && secret.expiresAt > nowS ? secret : { apiKey: presented, session: {} };
   }
 
   #forget(apiKey: string, nowS: number): void {

@@ -152,6 +152,26 @@ describe("a key among the subprotocols", () => {
     await client.close();
   });
 
+  test("may be a secret that expires while its session is opened, which has what that was made with", async (t) => {
+    const session = { instructions: "Be brief." };
+    const made = await server.post("/v1/realtime/client_secrets", { session });
+    const { value } = await made.json();
+    const authenticate = server.tenancy.authenticate.bind(server.tenancy);
+    const now = Date.now.bind(Date);
+    t.mock.method(server.tenancy, "authenticate", async (presented: string) => {
+      const key = await authenticate(presented);
+      t.mock.method(Date, "now", () => now() + 3_600_000);
+      return key;
+    });
+    const client = await RealtimeClient.open(server, { protocols: key(value) });
+    assert.equal((client.events[0]!.session as typeof session).instructions, "Be brief.");
+    client.send({ type: "response.create" });
+    const { response } = await client.upTo("response.done");
+    const { status_details } = response as { status_details?: { error?: { code: string } } };
+    assert.notEqual(status_details?.error?.code, "invalid_api_key");
+    await client.close();
+  });
+
   test("is worth nothing once its secret has expired or its key was revoked", async () => {
     const other = await server.another();
     const { value } = await (await server.post("/v1/realtime/client_secrets", {}, other.auth)).json();
@@ -167,6 +187,9 @@ describe("a key among the subprotocols", () => {
     assert.equal(await make({ session: { model: "nobody" } }), 400);
     assert.equal(await make({ session: { max_output_tokens: "many" } }), 422);
     assert.equal(await make("{"), 422);
+    assert.equal(await make("\ufeff{}"), 200);
+    const broken = await server.post("/v1/realtime/client_secrets", '{"session": nobody}');
+    assert.equal((await broken.json()).error.message, "the body is not valid JSON: look at byte 13");
     assert.equal(await make({}, { Authorization: "Bearer ek_1" }), 401);
   });
 });

@@ -1,6 +1,9 @@
 import Type, { type Static } from "typebox";
 import { SessionUpdate } from "./session.ts";
 
+/** How long a client secret is good, in seconds. */
+export const SECRET_S = { minimum: 10, maximum: 7_200, default: 600 } as const;
+
 /** Body of `POST /v1/realtime/client_secrets`. */
 export const ClientSecretRequest = Type.Object(
   {
@@ -8,12 +11,7 @@ export const ClientSecretRequest = Type.Object(
       Type.Object({
         anchor: Type.Optional(Type.Literal("created_at")),
         seconds: Type.Optional(
-          Type.Integer({
-            minimum: 10,
-            maximum: 7_200,
-            default: 600,
-            description: "How long the secret opens sessions.",
-          }),
+          Type.Integer({ ...SECRET_S, description: "How long the secret opens sessions." }),
         ),
       }),
     ),

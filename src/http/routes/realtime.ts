@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { WebSocket } from "ws";
 import { ServiceError } from "../../contract/errors.ts";
-import { readJsonBody } from "../../contract/json-body.ts";
+import { readWholeJsonBody } from "../../contract/json-body.ts";
 import { quoted } from "../../contract/quoted.ts";
+import { SECRET_S } from "../../contract/realtime/client-secret.ts";
 import type { SessionUpdate } from "../../contract/realtime/session.ts";
 import { parseClientSecretRequest } from "../../contract/validate.ts";
-import { type ClientSecret, ClientSecrets } from "../../realtime/client-secrets.ts";
 import { plainDialect } from "../../realtime/dialect.ts";
 import { RealtimeError } from "../../realtime/realtime-error.ts";
 import {
@@ -18,17 +18,9 @@ import { beginRequest } from "../../requests/begin-request.ts";
 import { meterUsage } from "../../serving/telemetry.ts";
 import { bodyOf } from "../body.ts";
 import type { HttpDeps } from "../deps.ts";
-import { presentedKey } from "../headers.ts";
 import type { RealtimeOptions, SessionOpening } from "../realtime-options.ts";
 import { RealtimeSocket } from "../realtime-socket.ts";
 import { telephonyStreamRoute } from "./telephony-stream.ts";
-
-declare module "fastify" {
-  interface FastifyContextConfig {
-    /** Whether a client secret opens it, as well as a key. */
-    takesSecrets?: boolean;
-  }
-}
 
 interface Query {
   readonly model?: string;
@@ -42,6 +34,8 @@ interface Query {
  */
 export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: RealtimeOptions): void {
   const open = new Set<RealtimeSocket>();
+  /** What connections that are about to have a session have asked for. */
+  const asked = new WeakMap<FastifyRequest, Omit<SessionOpening, "dialect">>();
   /** Connections that have a session, or are about to. */
   const places = new Set<{ readonly keyId: string }>();
 
@@ -116,7 +110,9 @@ export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: R
       url: "/v1/realtime",
       config: { access: "token", speaks: false, takesSecrets: true },
       preHandler: async (request) => {
-        sessionFor(request, deps, realtime);
+        // Who presents nothing was refused before.
+        const { apiKey, session } = request.presented!;
+        asked.set(request, { apiKey, ...settingsFor(request.query, session, deps, realtime) });
         if (request.ws) admitSession(request);
       },
       handler: async (_request, reply) => {
@@ -130,10 +126,7 @@ export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: R
         };
       },
       wsHandler: (socket: WebSocket, request) => {
-        openSession(socket, request, {
-          ...sessionFor(request, deps, realtime),
-          dialect: plainDialect(realtime.newId),
-        });
+        openSession(socket, request, { ...asked.get(request)!, dialect: plainDialect(realtime.newId) });
       },
     });
     telephonyStreamRoute(scope, deps, realtime, {
@@ -148,13 +141,10 @@ export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: R
     "/v1/realtime/client_secrets",
     { bodyLimit: 512 * 1024, config: { access: "token", speaks: false } },
     async (request) => {
-      const { bytes } = bodyOf(request);
-      // Tells what is wrong with what is no JSON; long texts it leaves for others to read.
-      readJsonBody(bytes);
-      const asked = parseClientSecretRequest(JSON.parse(Buffer.from(bytes).toString()));
-      const apiKey = presentedKey(request.headers) ?? "";
-      const seconds = asked.expires_after?.seconds ?? 600;
-      const update = asked.session ?? {};
+      const body = parseClientSecretRequest(readWholeJsonBody(bodyOf(request).bytes));
+      const { apiKey } = request.presented!;
+      const seconds = body.expires_after?.seconds ?? SECRET_S.default;
+      const update = body.session ?? {};
       const { settings } = settingsFor({}, update, deps, realtime);
       const { value, expiresAt } = realtime.secrets.issue(apiKey, seconds, update, Date.now() / 1_000);
       return {
@@ -170,34 +160,6 @@ export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: R
     // Not waited for: nobody new is to come in meanwhile. The server is closed once all connections are.
     for (const connection of open) connection.finish().catch((error) => app.log.error({ err: error }));
   });
-}
-
-/**
- * The key that a request presents, or that the client secret which it presents stands for; `null` where there is none.
- * What looks like a secret and is none any more is told as an unknown key.
- */
-export function keyBehind(request: FastifyRequest, secrets: ClientSecrets | null): string | null {
-  const takesSecrets = secrets !== null && request.routeOptions.config.takesSecrets === true;
-  return (takesSecrets ? secretOf(request, secrets)?.apiKey : null) ?? presentedKey(request.headers);
-}
-
-function secretOf({ headers }: FastifyRequest, secrets: ClientSecrets): ClientSecret | null {
-  const presented = presentedKey(headers);
-  return presented !== null && ClientSecrets.isOne(presented)
-    ? secrets.find(presented, Date.now() / 1_000)
-    : null;
-}
-
-/** What a connection asks for, by its address and its client secret. Throws as {@link settingsFor} does. */
-function sessionFor(
-  { query, headers }: FastifyRequest,
-  deps: HttpDeps,
-  realtime: RealtimeOptions,
-): { readonly settings: SessionSettings; readonly model: string | null; readonly apiKey: string } {
-  const presented = presentedKey(headers) ?? "";
-  const secret = ClientSecrets.isOne(presented) ? realtime.secrets.find(presented, Date.now() / 1_000) : null;
-  const session = settingsFor(query as Query, secret?.session ?? {}, deps, realtime);
-  return { ...session, apiKey: secret?.apiKey ?? presented };
 }
 
 /** Settings by an address, and by a session that was asked for. Throws a 400 {@link ServiceError} that names what cannot be had. */

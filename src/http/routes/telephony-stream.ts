@@ -9,7 +9,6 @@ import {
   type TwilioStart,
 } from "../../contract/realtime/twilio-messages.ts";
 import { speakerNamed } from "../../contract/voices.ts";
-import { ClientSecrets } from "../../realtime/client-secrets.ts";
 import type { SessionSettings } from "../../realtime/session-settings.ts";
 import { callSettings, TwilioDialect } from "../../realtime/twilio-dialect.ts";
 import { admit } from "../../requests/admit.ts";
@@ -141,15 +140,11 @@ async function openingOf(
 ): Promise<SessionOpening> {
   const parameters = parametersOf(start);
   const { key: presented = null, model: asked, voice } = parameters;
-  const secret =
-    presented !== null && ClientSecrets.isOne(presented)
-      ? realtime.secrets.find(presented, Date.now() / 1_000)
-      : null;
-  const apiKey = secret?.apiKey ?? presented;
-  const key = await authenticate(deps.tenancy, apiKey, request.ip);
+  const behind = presented === null ? null : realtime.secrets.behind(presented, Date.now() / 1_000);
+  const key = await authenticate(deps.tenancy, behind?.apiKey ?? null, request.ip);
   request.tracked.keyId = key.keyId;
   await admit(key, deps, { speaks: false, overRate: "this key is over its rate limit" });
-  const { settings, model } = sessions.settingsFor(asked, secret?.session ?? {});
+  const { settings, model } = sessions.settingsFor(asked, behind?.session ?? {});
   if (voice !== undefined) speakerNamed(voice, "voice");
   if (settings.tools.length > 0)
     throw new ServiceError(
@@ -158,7 +153,7 @@ async function openingOf(
     );
   sessions.admit(request);
   return {
-    apiKey: apiKey ?? "",
+    apiKey: behind?.apiKey ?? "",
     settings: callSettings(settings, parameters),
     model,
     dialect: new TwilioDialect(start.streamSid, performance.now()),

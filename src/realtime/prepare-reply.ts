@@ -1,4 +1,3 @@
-import { spokenSpeed } from "../contract/audio-speech.ts";
 import { MAX_NEW_TOKENS, MAX_TEXT_CHARS, MAX_TURNS, MIN_NEW_TOKENS } from "../contract/limits.ts";
 import { MAX_SESSION_INSTRUCTIONS_CHARS } from "../contract/realtime/session.ts";
 import { speakerNamed, VOICES } from "../contract/voices.ts";
@@ -27,8 +26,7 @@ export function prepareReply(
   const all = items.flatMap((item) => turnOf(item, speaker, other));
   const said = all.slice(1 - MAX_TURNS);
   const prepared = prepareConverse({ conversation: [...said, { speaker }], model }, resolve);
-  const rate = spokenSpeed(settings.speed);
-  const { maxOutputTokens } = settings;
+  const { maxOutputTokens, speed: rate } = settings;
   const maxFrames = maxOutputTokens === "inf" ? MAX_NEW_TOKENS : Math.max(MIN_NEW_TOKENS, maxOutputTokens);
   const toolUse = toolUseOf(items, settings, all.length - said.length);
   const readChars = toolUse?.calls.reduce((sum, call) => sum + (call.output?.length ?? 0), 0) ?? 0;

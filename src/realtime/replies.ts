@@ -5,7 +5,7 @@ import { type ReplyEnd, Response, type Spoken } from "./response.ts";
 import type { ResponseRequest, SessionEffect } from "./session-events.ts";
 import { type SessionSettings, updated } from "./session-settings.ts";
 
-/** Replies beside the conversation at a time. */
+/** Replies beside the conversation at a time: each takes a place for writing and one for speaking, which sessions share. */
 const MAX_BESIDE = 4;
 
 export interface RepliesParts {

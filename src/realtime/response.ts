@@ -23,11 +23,7 @@ export interface Spoken {
 /** How a reply ended. */
 export type ReplyEnd =
   | { readonly type: "completed"; readonly usage: ReplyUsage }
-  | {
-      readonly type: "incomplete";
-      readonly reason: "max_output_tokens" | "content_filter";
-      readonly usage: ReplyUsage;
-    }
+  | { readonly type: "incomplete"; readonly reason: "max_output_tokens"; readonly usage: ReplyUsage }
   | { readonly type: "failed"; readonly code: string; readonly message: string }
   | { readonly type: "cancelled"; readonly reason: "turn_detected" | "client_cancelled" };
 
@@ -58,6 +54,8 @@ export class Response {
   readonly id: string;
   readonly #parts: ResponseParts;
   readonly #output: Item[] = [];
+  /** Of each item of the conversation, the id of the one before it. */
+  readonly #previousOf = new Map<string, string | null>();
   #message: MessageItem | null = null;
   /** Code points and milliseconds of the messages before. */
   readonly #before = { chars: 0, ms: 0 };
@@ -207,8 +205,6 @@ export class Response {
     this.#tell("conversation.item.added", { previous_item_id: previous, item: wireItem(item) });
     this.#previousOf.set(item.id, previous);
   }
-
-  readonly #previousOf = new Map<string, string | null>();
 
   #endItem(item: Item): void {
     const previous = this.#previousOf.get(item.id);

@@ -1,3 +1,5 @@
+import { spokenSpeed } from "../contract/audio-speech.ts";
+import { ServiceError } from "../contract/errors.ts";
 import {
   type FunctionTool,
   type InputTranscription,
@@ -6,6 +8,7 @@ import {
   type SessionUpdate,
   type TurnDetection,
 } from "../contract/realtime/session.ts";
+import { speakerNamed } from "../contract/voices.ts";
 import type { ToolUse } from "../model/writer.ts";
 import type { EndpointingOptions } from "./endpointing.ts";
 import { RealtimeError } from "./realtime-error.ts";
@@ -20,7 +23,9 @@ export interface SessionSettings {
   readonly transcription: InputTranscription | null;
   readonly turnDetection: TurnDetection | null;
   readonly outputFormat: RealtimeFormat;
+  /** As the client calls it. */
   readonly voice: string;
+  /** That is spoken at. */
   readonly speed: number;
   readonly tools: readonly FunctionTool[];
   readonly toolChoice: ToolUse["choice"];
@@ -62,7 +67,7 @@ export function updated(
   of: "session" | "response" = "session",
 ): SessionSettings {
   const { audio: { input = {}, output = {} } = {} } = update;
-  const voice = typeof output.voice === "object" ? output.voice.id : output.voice;
+  const voice = voiceOf(output.voice);
   if (voice !== undefined && voice !== settings.voice && hasSounded) {
     throw new RealtimeError("the voice cannot be changed once it was heard: begin another session", {
       code: "cannot_update_voice",
@@ -81,19 +86,38 @@ export function updated(
   return {
     ...settings,
     instructions: kept(update.instructions, settings.instructions) ?? "",
-    modality: update.output_modalities?.includes("audio") === false ? "text" : "audio",
-    ...(update.output_modalities === undefined ? { modality: settings.modality } : {}),
+    modality: modalityOf(update.output_modalities) ?? settings.modality,
     inputFormat: whole(kept(input.format, settings.inputFormat)),
     transcription: kept(input.transcription, settings.transcription),
     turnDetection: kept(input.turn_detection, settings.turnDetection),
     outputFormat: whole(kept(output.format, settings.outputFormat)),
     voice: kept(voice, settings.voice),
-    speed: kept(output.speed, settings.speed),
+    speed: output.speed === undefined ? settings.speed : spokenSpeed(output.speed),
     tools,
     toolChoice:
       choice === undefined ? stillThere(settings.toolChoice, tools) : choiceOf(choice ?? "auto", tools, of),
     maxOutputTokens: kept(update.max_output_tokens, settings.maxOutputTokens),
   };
+}
+
+function modalityOf(modalities: SessionUpdate["output_modalities"]): "audio" | "text" | undefined {
+  if (modalities === undefined) return undefined;
+  return modalities.includes("audio") ? "audio" : "text";
+}
+
+type Output = NonNullable<NonNullable<SessionUpdate["audio"]>["output"]>;
+
+/** A voice as the client calls it. @throws RealtimeError where there is none of that name */
+function voiceOf(given: Output["voice"]): string | undefined {
+  const voice = typeof given === "object" ? given.id : given;
+  const param = "session.audio.output.voice";
+  try {
+    if (voice !== undefined) speakerNamed(voice, param);
+    return voice;
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    throw new RealtimeError(error.message, { code: "invalid_value", param });
+  }
 }
 
 function toolsOf(tools: readonly FunctionTool[], of: string): readonly FunctionTool[] {
@@ -178,12 +202,12 @@ export function wireSession(
   };
 }
 
-/** One client takes nothing but a string. */
-function wireChoice(choice: ToolUse["choice"]): string {
+/** Pipecat takes nothing but these three strings. */
+function wireChoice(choice: ToolUse["choice"]): "auto" | "none" | "required" {
   return typeof choice === "string" ? choice : "required";
 }
 
-/** These three alone: any other member ends one of the clients. */
+/** These three alone: any other member ends Pipecat. */
 function wireTranscription({ model, language, prompt }: InputTranscription): InputTranscription {
   return {
     ...(model === undefined ? {} : { model }),

@@ -487,7 +487,7 @@ export class Session {
       return;
     }
     item.text = text;
-    // Of what is deleted the transcript is not told: one client asks for the item then, and is told that there is none.
+    // Of what is deleted the transcript is not told: agents-realtime asks for the item then, and is told that there is none.
     if (isTold && (text !== "" || this.#settings.type === "transcription")) {
       const told = "conversation.item.input_audio_transcription";
       if (text !== "") this.#send(`${told}.delta`, { ...at, delta: text });

@@ -380,6 +380,37 @@ describe("a session", () => {
     });
   });
 
+  it("has the voices that there are, and refuses others at once", () => {
+    const table = new Table();
+    const asked = (voice: string | { id: string }) =>
+      sentIn(table.client({ type: "session.update", session: { audio: { output: { voice } } } }))[0]!;
+    const openAis = "alloy ash ballad cedar coral echo marin sage shimmer verse".split(" ");
+    for (const voice of ["0", "1", "Alloy", { id: "ash" }, ...openAis])
+      assert.equal(asked(voice).type, "session.updated");
+    const { message, ...error } = asked({ id: "nobody" }).error as { message: string };
+    assert.deepEqual(error, {
+      type: "invalid_request_error",
+      code: "invalid_value",
+      param: "session.audio.output.voice",
+    });
+    assert.match(
+      message,
+      /^session\.audio\.output\.voice "nobody" is unknown: the voices are "0" \(or alloy/,
+    );
+    assert.equal(table.session.settings.voice, "verse");
+  });
+
+  it("tells the speed that is spoken at", () => {
+    const table = new Table();
+    const told = [0.25, 1.5, 1.1].map((speed) => {
+      const [event] = sentIn(
+        table.client({ type: "session.update", session: { audio: { output: { speed } } } }),
+      );
+      return (event!.session as { audio: { output: { speed: number } } }).audio.output.speed;
+    });
+    assert.deepEqual(told, [0.7, 1.25, 1.1]);
+  });
+
   it("keeps its voice once that was heard", () => {
     const table = new Table();
     table.turn("Hello.");

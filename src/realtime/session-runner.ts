@@ -66,6 +66,7 @@ const MAX_KEPT_SAMPLES = MAX_TURN_SAMPLES + 8 * DETECTION_RATE_HZ;
 const JUDGED_SAMPLES = 8 * DETECTION_RATE_HZ;
 /** Of what a client sends at once so much is taken in without letting others run. */
 const SLICE_S = 0.2;
+
 /** Carries out what a {@link Session} wants done: listens, recognises, replies, and tells it what came of that. */
 export class SessionRunner {
   readonly #deps: RealtimeDeps;

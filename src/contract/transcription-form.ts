@@ -1,4 +1,4 @@
-import { languageCode, languageCodeOfName } from "../model/languages.ts";
+import { languageCode, languageCodeNamed } from "../model/languages.ts";
 import type { HearingTask } from "../model/recogniser.ts";
 import {
   GRANULARITIES,
@@ -216,7 +216,6 @@ function readLanguage(field: string, value: string): string | null {
  * So is English, which many name because they want it: of other speech that is taken for English half may be left out.
  */
 function hintedLanguage(value: string): string | null {
-  const lower = value.trim().toLowerCase();
-  const code = languageCodeOfName(lower) ?? languageCode(lower.split(/[-_]/)[0]!);
+  const code = languageCodeNamed(value);
   return code === "en" ? null : code;
 }

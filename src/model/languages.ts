@@ -60,6 +60,12 @@ export function languageCodeOfName(name: string): string | null {
   return CODES.get(name) ?? null;
 }
 
+/** The code of a language by its code, with a region or without, or by its English name, in any case; `null` for none. */
+export function languageCodeNamed(named: string): string | null {
+  const lower = named.trim().toLowerCase();
+  return languageCodeOfName(lower) ?? languageCode(lower.split(/[-_]/)[0]!);
+}
+
 /** What OpenAI's API calls a language: its full English name in lower case; `unknown` where nobody knows it. */
 export function languageName(code: string | null): string {
   return code === null ? "unknown" : (LANGUAGE_NAMES.get(languageCode(code) ?? "") ?? code);

@@ -23,6 +23,8 @@ export const MAX_TURN_SAMPLES = 120 * DETECTION_RATE_HZ;
 
 /** Speech may be fainter than its beginning by so much and goes on. Silero's own programs have the same. */
 const HYSTERESIS = 0.15;
+/** No probability below is speech, or no turn would end. */
+const MIN_THRESHOLD = 0.01;
 
 /** Windows of silence after which recognition may begin: 64 ms. */
 const PAUSE_WINDOWS = 2;
@@ -90,7 +92,7 @@ export function hearWindow(
   samples = state.samples + WINDOW_SAMPLES,
 ): Step {
   if (state.beganAt === null) return beforeTurn({ ...state, samples }, probability, options);
-  const isSpeech = probability >= options.threshold - HYSTERESIS;
+  const isSpeech = probability >= Math.max(MIN_THRESHOLD, options.threshold - HYSTERESIS);
   const { state: next, events } = isSpeech
     ? spoken({ ...state, samples }, options)
     : hearSilence({ ...state, samples }, options);

@@ -1,5 +1,6 @@
 import { spokenSpeed } from "../contract/audio-speech.ts";
 import { ServiceError } from "../contract/errors.ts";
+import { quoted } from "../contract/quoted.ts";
 import {
   type FunctionTool,
   type InputTranscription,
@@ -9,6 +10,7 @@ import {
   type TurnDetection,
 } from "../contract/realtime/session.ts";
 import { speakerNamed } from "../contract/voices.ts";
+import { languageCodeNamed } from "../model/languages.ts";
 import type { ToolUse } from "../model/writer.ts";
 import type { EndpointingOptions } from "./endpointing.ts";
 import { RealtimeError } from "./realtime-error.ts";
@@ -88,7 +90,7 @@ export function updated(
     instructions: kept(update.instructions, settings.instructions) ?? "",
     modality: modalityOf(update.output_modalities) ?? settings.modality,
     inputFormat: whole(kept(input.format, settings.inputFormat)),
-    transcription: kept(input.transcription, settings.transcription),
+    transcription: kept(transcriptionOf(input.transcription), settings.transcription),
     turnDetection: kept(input.turn_detection, settings.turnDetection),
     outputFormat: whole(kept(output.format, settings.outputFormat)),
     voice: kept(voice, settings.voice),
@@ -118,6 +120,25 @@ function voiceOf(given: Output["voice"]): string | undefined {
     if (!(error instanceof ServiceError)) throw error;
     throw new RealtimeError(error.message, { code: "invalid_value", param });
   }
+}
+
+/**
+ * With the language's code, where a region or its English name may be given; an empty one is none.
+ *
+ * @throws RealtimeError where there is no such language
+ */
+function transcriptionOf(
+  given: InputTranscription | null | undefined,
+): InputTranscription | null | undefined {
+  if (given?.language === undefined) return given;
+  const { language, ...rest } = given;
+  if (language.trim() === "") return rest;
+  const code = languageCodeNamed(language);
+  if (code !== null) return { ...rest, language: code };
+  throw new RealtimeError(
+    `${quoted(language)} is no language: send its ISO 639-1 code, such as "en", or leave it out to have it detected`,
+    { code: "invalid_value", param: "session.audio.input.transcription.language" },
+  );
 }
 
 function toolsOf(tools: readonly FunctionTool[], of: string): readonly FunctionTool[] {

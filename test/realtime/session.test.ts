@@ -95,6 +95,28 @@ describe("a turn of the user's", () => {
     assert.ok(!table.types.some((type) => type.includes("transcription")));
   });
 
+  it("ends with silence however low the threshold is", () => {
+    const table = new Table({ turnDetection: { type: "server_vad", threshold: 0 } });
+    table.windows(20, 0.99);
+    table.windows(20, 0.001);
+    assert.ok(table.types.includes("input_audio_buffer.committed"));
+  });
+
+  it("is heard in a language that there is, by its code or its name", () => {
+    const table = new Table();
+    const languageAfter = (language: string) => {
+      const transcription = { model: "whisper-1", language };
+      table.client({ type: "session.update", session: { audio: { input: { transcription } } } });
+      return table.session.settings.transcription?.language;
+    };
+    assert.equal(languageAfter("English"), "en");
+    assert.equal(languageAfter("pt-BR"), "pt");
+    assert.equal(languageAfter("klingon"), "pt");
+    const { error } = table.sent.at(-1) as unknown as { error: { param: string } };
+    assert.equal(error.param, "session.audio.input.transcription.language");
+    assert.equal(languageAfter(""), undefined);
+  });
+
   it("that the recogniser failed on is told where transcripts are asked for", () => {
     const table = new Table({ transcription: {} });
     table.windows(20, 0.99);

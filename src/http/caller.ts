@@ -58,7 +58,9 @@ export function identifyCallers(
       tell(reply, known.reading);
       return;
     }
-    const key = await authenticate(tenancy, presented, request.ip, (reading) => tell(reply, reading));
+    const key = await authenticate(tenancy, presented, request.ip, {
+      onReading: (reading) => tell(reply, reading),
+    });
     request.tracked.keyId = key.keyId;
     if (access === "key") {
       tell(reply, await tenancy.peek(key));

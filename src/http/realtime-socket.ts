@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import type { FastifyRequest } from "fastify";
 import type { RawData, WebSocket } from "ws";
 import type { Dialect, Told, Translated } from "../realtime/dialect.ts";
@@ -12,7 +13,7 @@ export interface RealtimeSocketOptions {
   readonly model: string | null;
   /** What its messages are. */
   readonly dialect: Dialect;
-  /** How often it is pinged, in milliseconds; of a client that answers two pings on end with none the connection is cut. */
+  /** How often it is pinged, in milliseconds; a client that sends nothing at all after two on end is cut. */
   readonly heartbeatMs: number;
   readonly idleTimeoutMs: number;
   readonly maxSessionS: number;
@@ -25,8 +26,6 @@ const MAX_BUFFERED_BYTES = 256 * 1024;
 /** Messages, and characters of them, that may wait to be taken in before the socket is read no further. */
 const MAX_WAITING = 32;
 const MAX_WAITING_CHARS = 1024 * 1024;
-/** How long a client may take over its part of closing, in milliseconds. */
-const LINGER_MS = 1_000;
 
 const NORMAL = 1_000;
 const GOING_AWAY = 1_001;
@@ -37,6 +36,8 @@ const POLICY = 1_008;
 export class RealtimeSocket {
   readonly keyId: string;
   readonly #socket: WebSocket;
+  /** Under it: what has come over it tells more than messages, the last of which may be under way for long. */
+  readonly #connection: Socket;
   readonly #options: RealtimeSocketOptions;
   readonly #runner: SessionRunner;
   readonly #waiting: Told[] = [];
@@ -46,6 +47,7 @@ export class RealtimeSocket {
   #isTaking = false;
   #isFinishing = false;
   #unanswered = 0;
+  #readBytes = 0;
   #heardAtMs = performance.now();
   /** Resolves when the last event has left for the operating system. */
   #sent: Promise<void> = Promise.resolve();
@@ -54,6 +56,7 @@ export class RealtimeSocket {
     const { tracked } = request;
     this.keyId = tracked.caller.keyId;
     this.#socket = socket;
+    this.#connection = request.raw.socket;
     this.#options = options;
     this.#runner = new SessionRunner(options.deps, {
       keyId: this.keyId,
@@ -69,10 +72,6 @@ export class RealtimeSocket {
     // Before the tracker hears of it: a session that is closed has not failed.
     request.raw.socket.prependOnceListener("close", () => tracked.answered());
     socket.on("message", (data, isBinary) => this.#message(data, isBinary));
-    socket.on("pong", () => {
-      this.#unanswered = 0;
-    });
-    socket.on("error", () => socket.terminate());
     socket.once("close", () => {
       for (const timer of this.#timers) clearInterval(timer);
       this.#gone.abort(new Error("the client closed its session"));
@@ -97,6 +96,7 @@ export class RealtimeSocket {
   }
 
   #message(data: RawData, isBinary: boolean): void {
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
     this.#heardAtMs = performance.now();
     // What is no text is refused as what it is not.
     const text = isBinary ? "" : `${data}`;
@@ -151,6 +151,11 @@ export class RealtimeSocket {
   }
 
   #look(): void {
+    const { bytesRead } = this.#connection;
+    // A pong comes behind all that its client has sent before, and nothing is read of a socket that is paused.
+    if (this.#socket.isPaused) this.#heardAtMs = performance.now();
+    if (this.#socket.isPaused || bytesRead !== this.#readBytes) this.#unanswered = 0;
+    this.#readBytes = bytesRead;
     if (this.#unanswered >= 2) {
       this.#socket.terminate();
       return;
@@ -166,12 +171,10 @@ export class RealtimeSocket {
     this.#end(status, message);
   }
 
-  /** Closes, and does not wait long for the client to do so too. */
   #end(status: number, reason: string): void {
     // What is not read any more is not answered either, and a close could not be seen.
     this.#socket.resume();
     this.#socket.close(status, reason);
-    this.#timers.push(setTimeout(() => this.#socket.terminate(), LINGER_MS).unref());
   }
 }
 

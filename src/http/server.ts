@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import websocket from "@fastify/websocket";
 import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest } from "fastify";
+import type { WebSocket } from "ws";
 import { recordEnd } from "../requests/request-log.ts";
 import { beginServerSpan, NO_SPAN, type Span } from "../tracing/span.ts";
 import { answerUnread, endsUnread, isMuchUnread } from "./answer-unread.ts";
@@ -101,7 +102,11 @@ function bareServer(deps: HttpDeps, tls: HttpDeps["options"]["tls"] = null): Fas
   });
   // Before the hooks that may refuse a request: its own close the sockets of upgrades that were.
   if (deps.realtime !== null)
-    app.register(websocket, { options: SOCKET_OPTIONS, preClose: (done) => done() });
+    app.register(websocket, {
+      options: SOCKET_OPTIONS,
+      preClose: (done) => done(),
+      errorHandler: tellSocketError,
+    });
   watchRequests(app, deps, connections);
   readJsonBodies(app, deps.requestReader);
   answerBrokenRequests(app, deps, connections);
@@ -115,10 +120,27 @@ function bareServer(deps: HttpDeps, tls: HttpDeps["options"]["tls"] = null): Fas
   return app;
 }
 
+/** Anybody may send frames that are none: `ws` closes the socket then, and says why. What a route throws is our own fault. */
+function tellSocketError(
+  this: FastifyInstance,
+  error: Error,
+  socket: WebSocket,
+  { log }: FastifyRequest,
+): void {
+  if (socket.readyState !== socket.OPEN) {
+    log.info({ cause: error.message }, "a WebSocket's client broke the protocol");
+    return;
+  }
+  log.error(error);
+  socket.terminate();
+}
+
 /** A message has the largest sound that may be appended at once, 15 MiB, in base64. */
 const SOCKET_OPTIONS = {
   maxPayload: 21 * 2 ** 20,
   perMessageDeflate: false,
+  /** How long a client may take over its part of closing, in milliseconds: it is cut then, whatever it sends. */
+  closeTimeout: 1_000,
   // Any other that is offered may be the key.
   handleProtocols: (offered: ReadonlySet<string>) =>
     ["realtime", "audio.twilio.com"].find((each) => offered.has(each)) ?? (false as const),

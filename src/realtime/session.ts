@@ -89,6 +89,8 @@ export class Session {
   #asked = new Set<number>();
   /** Somebody has said something that nothing has answered yet. */
   #isOwed = false;
+  /** Samples that had come when sound was appended last. */
+  #appended = 0;
   /** When sound came last, and windows that were taken for silence since. */
   #soundAtMs = 0;
   #silentWindows = 0;
@@ -241,7 +243,9 @@ export class Session {
         this.#answerWhatIsOwed();
         break;
       case "input_audio_buffer.append":
-        this.#soundCame();
+        // One without a sample is none.
+        if (appended > this.#appended) this.#soundCame();
+        this.#appended = appended;
         break;
       case "output_audio_buffer.clear":
         break;

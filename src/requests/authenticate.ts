@@ -5,14 +5,17 @@ import type { BucketReading, Key, Tenancy } from "../tenancy/tenancy.ts";
 /**
  * The key that a client presents, `null` being none. A failure draws from the bucket of the client's address.
  *
- * @param onReading is told what is left in that bucket, where it failed
+ * @param told `onReading` is told what is left in that bucket, where it failed; `sentAs` is how a key is sent
  * @throws ServiceError 401 where the key is not good, 429 where the address has failed too often
  */
 export async function authenticate(
   tenancy: Pick<Tenancy, "authenticate" | "takeAnonymous" | "explainKey">,
   presented: string | null,
   address: string,
-  onReading: (reading: BucketReading) => void = () => {},
+  {
+    onReading = () => {},
+    sentAs = "Authorization: Bearer <API_KEY> or as X-API-Key",
+  }: { readonly onReading?: (reading: BucketReading) => void; readonly sentAs?: string } = {},
 ): Promise<Key> {
   const key = presented === null ? null : await tenancy.authenticate(presented);
   if (key !== null) return key;
@@ -21,8 +24,6 @@ export async function authenticate(
   if (!reading.allowed) throw overRate(reading, "too many requests without a valid key from this address");
   throw new ServiceError(
     401,
-    presented === null
-      ? "the API key is missing: send it as Authorization: Bearer <API_KEY> or as X-API-Key"
-      : tenancy.explainKey(presented),
+    presented === null ? `the API key is missing: send it as ${sentAs}` : tenancy.explainKey(presented),
   );
 }

@@ -108,7 +108,7 @@ export function tenancyOn(store: Store, options: TenancyOptions): Tenancy {
     async authenticate(presented) {
       return parseApiKey(presented) === "well-formed" ? lookUp(hashApiKey(presented)) : null;
     },
-    explainKey: (presented) => EXPLANATIONS[parseApiKey(presented)],
+    explainKey: (presented) => EXPLANATIONS[presented.startsWith("ek_") ? "secret" : parseApiKey(presented)],
     take: (key) => buckets.take(key.keyId, key),
     peek: (key) => buckets.peek(key.keyId, key),
     async recall(presented) {
@@ -161,6 +161,8 @@ const EXPLANATIONS = {
   "well-formed": "the API key is unknown or was revoked: use another",
   mistyped: "the API key is mistyped or cut short: copy it again, whole",
   foreign: "the API key is not one of this service: they begin with ant_",
+  secret:
+    "the client secret is unknown, has expired, or was sent for what is no realtime session: make another",
 } as const;
 
 function noUsage(keyId: string): UsageTotals {

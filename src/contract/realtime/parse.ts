@@ -10,12 +10,19 @@ export interface EventFault {
   readonly eventId: string | null;
 }
 
+/** Characters that an event may have beside its longest string: all texts that it may have, and settings, are fewer. */
+const MAX_EVENT_CHARS = 2 ** 20;
+
 const validators = new Map<string, ValidateFunction>();
 
 /** Reads an event as a client sent it. Members that are not known are not read. */
 export function parseClientEvent(
   text: string,
 ): { readonly event: ClientEvent } | { readonly fault: EventFault } {
+  if (!isCheap(text)) {
+    const message = `the event is too large: only its audio may have more than ${MAX_EVENT_CHARS} characters`;
+    return fault(message, "invalid_value");
+  }
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -32,11 +39,39 @@ export function parseClientEvent(
     return fault(`the event's type is not one of ${known}`, "unknown_event", "type", eventId);
   }
   const validate = validatorOf(type as ClientEventType);
-  if (validate(value)) return { event: value as ClientEvent };
+  if (validate(value)) {
+    const event = value as ClientEvent;
+    if (event.type !== "input_audio_buffer.append" || isBase64(event.audio)) return { event };
+    return fault("audio is not base64: encode the bytes of the sound so", "invalid_value", "audio", eventId);
+  }
   const error = closest(validate.errors ?? []);
   const param = paramOf(error);
   const code = error?.keyword === "required" ? "missing_required_parameter" : "invalid_value";
   return fault(`${param ?? "the event"} ${error?.message ?? "is not valid"}`, code, param, eventId);
+}
+
+/**
+ * Whether parsing it keeps nobody waiting. One value of any length is parsed fast, and 20 MB of small ones take seconds. So of
+ * a long text nearly everything has to stand between two quotes, and have in it nothing that could divide values: base64 does.
+ */
+function isCheap(text: string): boolean {
+  let longest = 0;
+  for (let from = 0; text.length - longest > MAX_EVENT_CHARS; ) {
+    const quote = text.indexOf('"', from);
+    const to = quote < 0 ? text.length : quote;
+    const run = text.slice(from, to);
+    if (run.length > longest && !DIVIDERS.some((each) => run.includes(each))) longest = run.length;
+    if (quote < 0 || to - longest > MAX_EVENT_CHARS) break;
+    from = quote + 1;
+  }
+  return text.length - longest <= MAX_EVENT_CHARS;
+}
+
+const DIVIDERS = [",", "[", "{"];
+
+/** Also base64url, also without padding, and in lines. What it searches for is one or two characters long: it never goes back. */
+function isBase64(text: string): boolean {
+  return !/[^\w+/=\s-]|=[^=\s]/.test(text);
 }
 
 function fault(

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { RawData, WebSocket } from "ws";
 import { ServiceError } from "../../contract/errors.ts";
@@ -6,6 +7,7 @@ import {
   type CallParameters,
   parseTwilioMessage,
   parseTwilioStart,
+  type TwilioMessage,
   type TwilioStart,
 } from "../../contract/realtime/twilio-messages.ts";
 import { speakerNamed } from "../../contract/voices.ts";
@@ -14,6 +16,7 @@ import { callSettings, TwilioDialect } from "../../realtime/twilio-dialect.ts";
 import { admit } from "../../requests/admit.ts";
 import { authenticate } from "../../requests/authenticate.ts";
 import { asServiceError } from "../../serving/failures.ts";
+import { addressGroup } from "../../tenancy/address-group.ts";
 import type { HttpDeps } from "../deps.ts";
 import type { RealtimeOptions, SessionOpening } from "../realtime-options.ts";
 
@@ -32,11 +35,22 @@ export interface Sessions {
   };
 }
 
+/** A call that has not said who pays for it. */
+interface Waiting {
+  /** Of the address that it comes from. */
+  readonly group: string;
+  /** Closes its socket, where it has one. */
+  end(status: number, reason: string): void;
+}
+
 /** A call says within this who pays for it. */
 const START_MS = 10_000;
+/** Calls of one address that may be waiting: Twilio's start within some 0.1 s. */
+const MAX_WAITING_PER_ADDRESS = 8;
 /** No message of a call's is larger, by far. */
 const MAX_MESSAGE_BYTES = 64 * 1024;
 
+const NORMAL = 1_000;
 const GOING_AWAY = 1_001;
 const INVALID = 1_007;
 const POLICY = 1_008;
@@ -54,19 +68,31 @@ export function telephonyStreamRoute(
   realtime: RealtimeOptions,
   sessions: Sessions,
 ): void {
-  /** Calls that have not said who pays for them. */
-  const waiting = new Set<WebSocket>();
+  /** Calls that have not said who pays for them, by the requests that they began with. */
+  const waiting = new Map<IncomingMessage, Waiting>();
+  limitMessages(scope, (raw) => waiting.has(raw));
+
+  const admitWaiting = ({ raw, ip }: FastifyRequest): void => {
+    if (deps.isStopping() || waiting.size >= realtime.maxSessions) {
+      throw new ServiceError(502, "the server takes no more calls just now: retry in a moment", {
+        retryAfterMs: 5_000,
+      });
+    }
+    const group = addressGroup(ip);
+    if ([...waiting.values()].filter((each) => each.group === group).length >= MAX_WAITING_PER_ADDRESS) {
+      const message = `${MAX_WAITING_PER_ADDRESS} calls of this address have not started their streams, which is all that may: start or close one`;
+      throw new ServiceError(429, message, { retryAfterMs: 5_000 });
+    }
+    waiting.set(raw, { group, end: () => {} });
+    raw.socket.once("close", () => waiting.delete(raw));
+  };
 
   scope.route({
     method: "GET",
     url: "/v1/telephony/twilio",
     config: { access: "open" },
     preHandler: async (request) => {
-      if (request.ws && (deps.isStopping() || waiting.size >= realtime.maxSessions)) {
-        throw new ServiceError(502, "the server takes no more calls just now: retry in a moment", {
-          retryAfterMs: 5_000,
-        });
-      }
+      if (request.ws) admitWaiting(request);
     },
     handler: async (request, reply) => {
       reply.code(426).header("Upgrade", "websocket").header("Connection", "Upgrade");
@@ -74,61 +100,77 @@ export function telephonyStreamRoute(
       return { error: { type: "invalid_request", message, request_id: request.id } };
     },
     wsHandler: (socket: WebSocket, request) => {
+      const { raw } = request;
       request.tracked.rawStatus = 101;
-      request.raw.socket.prependOnceListener("close", () => request.tracked.answered());
-      waiting.add(socket);
-      const timer = setTimeout(() => socket.close(POLICY, "the stream did not start"), START_MS).unref();
+      raw.socket.prependOnceListener("close", () => request.tracked.answered());
       const early: RawData[] = [];
       const onMessage = (data: RawData): void => {
         early.push(data);
         if (early.length > 1) return;
-        const start = startIn(socket, data);
-        if (start === null) {
-          early.length = 0;
+        let message: TwilioMessage | null;
+        try {
+          message = parseTwilioMessage(`${data}`);
+        } catch (error) {
+          end(INVALID, (error as Error).message.slice(0, 100));
           return;
         }
-        socket.pause();
-        void begin(start).then(
-          () => {
-            socket.off("message", onMessage);
-            for (const each of early.slice(1)) socket.emit("message", each, false);
-            socket.resume();
-          },
-          (error) => refuse(socket, asServiceError(error)),
-        );
+        if (message?.event === "stop") end(NORMAL, "");
+        else if (message?.event === "start") start(message.start);
+        else early.length = 0;
       };
-      const begin = async (start: TwilioStart): Promise<void> => {
-        const opening = await openingOf(start, request, deps, realtime, sessions);
+      const start = (said: TwilioStart): void => {
+        socket.pause();
+        begin(said).catch((error) => end(...closingOf(asServiceError(error))));
+      };
+      const begin = async (said: TwilioStart): Promise<void> => {
+        const opening = await openingOf(said, request, deps, realtime, sessions);
         if (socket.readyState !== socket.OPEN) return;
         over();
         sessions.open(socket, request, opening);
+        for (const each of early.splice(0).slice(1)) socket.emit("message", each, false);
+        socket.resume();
       };
+      /** It waits no longer, and nothing that it still sends is kept. */
       const over = (): void => {
         clearTimeout(timer);
-        waiting.delete(socket);
+        waiting.delete(raw);
+        socket.off("message", onMessage);
       };
+      const end = (status: number, reason: string): void => {
+        over();
+        early.length = 0;
+        // A close could not be seen.
+        socket.resume();
+        socket.close(status, reason);
+      };
+      const timer = setTimeout(() => end(POLICY, "the stream did not start"), START_MS).unref();
+      const place = waiting.get(raw);
+      if (place !== undefined) place.end = end;
       socket.on("message", onMessage);
-      socket.on("error", () => socket.terminate());
+      // The server of WebSockets closes one whose frames are none.
+      socket.once("error", over);
       socket.once("close", over);
     },
   });
 
   scope.addHook("preClose", async () => {
-    for (const socket of waiting) socket.close(GOING_AWAY, "the server is shutting down");
+    for (const { end } of waiting.values()) end(GOING_AWAY, "the server is shutting down");
   });
 }
 
-/** What a stream that starts says of itself; `null` of any other message. Closes the socket of one that is not Twilio's. */
-function startIn(socket: WebSocket, data: RawData): TwilioStart | null {
-  try {
-    const text = `${data}`;
-    if (text.length > MAX_MESSAGE_BYTES) throw new Error("a message is too large");
-    const message = parseTwilioMessage(text);
-    return message?.event === "start" ? message.start : null;
-  } catch (error) {
-    socket.close(INVALID, (error as Error).message.slice(0, 100));
-    return null;
-  }
+/**
+ * Has a smaller limit for the messages of calls, from before anybody knows who they are: none that is larger is ever in
+ * memory. The plugin has one server of `ws` for all routes, and that reads its limit at each upgrade, right after it has
+ * emitted `headers`.
+ */
+function limitMessages(
+  { websocketServer: server }: FastifyInstance,
+  isCall: (request: IncomingMessage) => boolean,
+): void {
+  const others = server.options.maxPayload;
+  server.on("headers", (_headers, request) => {
+    server.options.maxPayload = isCall(request) ? MAX_MESSAGE_BYTES : others;
+  });
 }
 
 async function openingOf(
@@ -141,7 +183,9 @@ async function openingOf(
   const parameters = parametersOf(start);
   const { key: presented = null, model: asked, voice } = parameters;
   const behind = presented === null ? null : realtime.secrets.behind(presented, Date.now() / 1_000);
-  const key = await authenticate(deps.tenancy, behind?.apiKey ?? null, request.ip);
+  const key = await authenticate(deps.tenancy, behind?.apiKey ?? null, request.ip, {
+    sentAs: "the stream's parameter key",
+  });
   request.tracked.keyId = key.keyId;
   await admit(key, deps, { speaks: false, overRate: "this key is over its rate limit" });
   const { settings, model } = sessions.settingsFor(asked, behind?.session ?? {});
@@ -151,6 +195,8 @@ async function openingOf(
       400,
       "nobody in a call carries functions out: make the client secret without tools",
     );
+  if (settings.type === "transcription" || settings.modality === "text")
+    throw new ServiceError(400, "a call is spoken: make the client secret for a session that has audio");
   sessions.admit(request);
   return {
     apiKey: behind?.apiKey ?? "",
@@ -168,11 +214,11 @@ function parametersOf(start: TwilioStart): CallParameters {
   }
 }
 
-function refuse(socket: WebSocket, { status, message }: ServiceError): void {
-  socket.resume();
+/** How a call that is refused is told why. */
+function closingOf({ status, message }: ServiceError): [status: number, reason: string] {
   // A reason has at most 123 bytes.
   const reason = Buffer.from(message.replaceAll(/[^\x20-\x7e]/g, "?"))
     .subarray(0, 120)
     .toString();
-  socket.close(status === 429 || status >= 500 ? TRY_LATER : POLICY, reason);
+  return [status === 429 || status >= 500 ? TRY_LATER : POLICY, reason];
 }

@@ -44,6 +44,16 @@ describe("a client that is muted", () => {
     assert.equal(table.sent.find(({ type }) => type.endsWith("speech_stopped"))!.audio_end_ms, 640);
   });
 
+  it("has ended it, too, where it goes on to append what has no sound in it", () => {
+    const table = new Table();
+    table.windows(20, 0.99);
+    for (let ms = 0; ms < 800; ms += 100) {
+      table.client({ type: "input_audio_buffer.append", audio: "" });
+      pass(table, 100);
+    }
+    assert.ok(table.sent.some(({ type }) => type === "input_audio_buffer.committed"));
+  });
+
   it("has ended it, where it sounds unfinished, after as long a silence as another", () => {
     const table = new Table(SEMANTIC);
     table.windows(40, 0.99);

@@ -42,7 +42,7 @@ const TWILIO_MESSAGES = {
     media: Type.Object({
       track: Type.Optional(Type.String()),
       timestamp: Type.Optional(count),
-      payload: Type.String(),
+      payload: Type.String({ pattern: "^[\\w+/-]*={0,2}$" }),
     }),
   }),
   mark: Type.Object({ mark: Type.Object({ name }) }),

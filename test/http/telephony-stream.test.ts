@@ -143,7 +143,13 @@ test("a key has as many calls as it may have sessions", async () => {
 });
 
 test("messages that are none end the call, before its start and after", async () => {
-  for (const odd of ["{", "[]", '{"event":"media","media":{}}', '{"event":"start","start":{}}']) {
+  for (const odd of [
+    "{",
+    "[]",
+    '{"event":"media","media":{}}',
+    '{"event":"media","media":{"payload":"%%%%"}}',
+    '{"event":"start","start":{}}',
+  ]) {
     const early = await TwilioCall.open(server.url);
     early.send(odd);
     assert.equal((await within("the end", early.upToClose())).code, 1_007, odd.slice(0, 40));

@@ -136,7 +136,7 @@ function transcriptionOf(
   const code = languageCodeNamed(language);
   if (code !== null) return { ...rest, language: code };
   throw new RealtimeError(
-    `${quoted(language)} is no language: send its ISO 639-1 code, such as "en", or leave it out to have it detected`,
+    `language ${quoted(language)} is unknown: send its ISO 639-1 code, such as "en", or leave it out to have it detected`,
     { code: "invalid_value", param: "session.audio.input.transcription.language" },
   );
 }

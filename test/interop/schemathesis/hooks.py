@@ -15,7 +15,6 @@ REASONS = re.compile(
     r"|file: undecodable audio: "
     r"|languages? .* is unknown"
     r"|languages is not taken beside language"
-    r"|\".*\" is no language: send its ISO 639-1 code"
     r"|timestamp_granularities needs response_format"
     r"|stream gives text alone"
     r"|tool_choice must be .* or name one of the functions"

@@ -38,7 +38,7 @@ const WINDOW_MS = WINDOW_SAMPLES / PER_MS;
 /** After 5 s of clear quiet the detector begins anew: noise over minutes makes it slow to find speech. */
 const CLEAR_WINDOWS = 156;
 const CLEAR = 0.1;
-/** Sound that came longer ago says nothing of now. */
+/** A window that came longer ago says nothing of now. */
 const STALE_MS = 150;
 /** The judge hears so much of the pause: smart-turn v3 is best with 0.1 to 0.2 s of silence, and errs with more or none. */
 const JUDGED_SILENCE_MS = 150;
@@ -632,11 +632,11 @@ export class Session {
   /** What is heard now may be the beginning of a turn, in the newest window that there is. */
   get #mayBegin(): boolean {
     const { beganAt, onset } = this.#endpointing;
-    const isNow = this.#nowMs - this.#soundAtMs < STALE_MS;
+    const isNow = this.#nowMs - this.#windowAtMs < STALE_MS;
     return beganAt === null && onset > 0 && isNow && this.#detection().interrupt_response;
   }
 
-  /** What was held back of a reply is heard once nobody begins to speak, or no sound comes that would tell. */
+  /** What was held back of a reply is heard once nobody begins to speak, or no window comes that would tell. */
   #release(): void {
     if (this.#replies.isHeldBack && !this.#mayGoOn && this.#replies.release()) this.#afterReply();
   }
@@ -666,7 +666,7 @@ export class Session {
     const dueMs = isOpen
       ? Math.max(mutedMs, this.#nowMs + (this.#silentWindows > 0 ? 100 : 0))
       : this.#replies.isHeldBack
-        ? Math.max(this.#quietUntilMs, this.#mayBegin ? this.#soundAtMs + STALE_MS : 0)
+        ? Math.max(this.#quietUntilMs, this.#mayBegin ? this.#windowAtMs + STALE_MS : 0)
         : this.#idleAtMs;
     if (dueMs === this.#wakeAtMs) return;
     if (dueMs !== null && this.#wakeAtMs !== null && this.#wakeAtMs <= dueMs) return;

@@ -94,6 +94,15 @@ describe("a reply that is about to begin while somebody may go on", () => {
     assert.ok(typesIn(table.tell({ type: "woken" })).includes(DELTA));
   });
 
+  it("begins after a while where the detector says no more, though sound comes", () => {
+    const table = aboutToReply();
+    table.says("Yes.", 0);
+    table.nowMs += 200;
+    table.appended += 4_800;
+    table.client({ type: "input_audio_buffer.append", audio: "AAAA" });
+    assert.ok(typesIn(table.tell({ type: "woken" })).includes(DELTA));
+  });
+
   it("is not held back where nobody may interrupt it", () => {
     const table = new Table({ turnDetection: { type: "server_vad", interrupt_response: false } });
     table.turn("Is it?");

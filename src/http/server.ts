@@ -97,6 +97,7 @@ function bareServer(deps: HttpDeps, tls: HttpDeps["options"]["tls"] = null): Fas
       else reply.raw.writeHead(status, headers).end(body);
     },
     requestTimeout: uploadTimeoutMs,
+    // Its type has one server or the other, and everything behind it is typed for that of plain HTTP, which has the same interface.
     ...(tls === null ? { http } : { https: { ...http, ...tls } as unknown as null }),
     keepAliveTimeout: 65_000,
   });

@@ -4,6 +4,17 @@ import type { SessionEffect } from "../../src/realtime/session-events.ts";
 import { textOf, wireItem } from "../../src/realtime/wire.ts";
 import { sentIn, Table, typesIn } from "./events.ts";
 
+/** Adds a message of the user's, after another where one is named; what is sent then. */
+function created(table: Table, id: string, text: string, previous_item_id?: string) {
+  return sentIn(
+    table.client({
+      type: "conversation.item.create",
+      ...(previous_item_id === undefined ? {} : { previous_item_id }),
+      item: { id, type: "message", role: "user", content: [{ type: "input_text", text }] },
+    }),
+  );
+}
+
 const SEMANTIC = { turnDetection: { type: "semantic_vad" as const } };
 
 describe("a turn of the user's", () => {
@@ -445,14 +456,11 @@ describe("a session", () => {
 
   it("tells what it forgets of a conversation that has grown too long, which is never what comes in", () => {
     const table = new Table();
-    const create = (id: string, text: string, previous_item_id?: string) =>
-      sentIn(
-        table.client({
-          type: "conversation.item.create",
-          ...(previous_item_id === undefined ? {} : { previous_item_id }),
-          item: { id, type: "message", role: "user", content: [{ type: "input_text", text }] },
-        }),
-      ).map(({ type, item_id, previous_item_id: previous }) => [type, item_id ?? previous]);
+    const create = (id: string, text: string, after?: string) =>
+      created(table, id, text, after).map(({ type, item_id, previous_item_id: previous }) => [
+        type,
+        item_id ?? previous,
+      ]);
     for (let n = 0; n < 1_000; n += 1) create(`item${n}`, "text");
     const told = (forgotten: readonly string[], previous: string | null) => [
       ...forgotten.map((id) => ["conversation.item.deleted", id]),
@@ -475,14 +483,7 @@ describe("a session", () => {
 
   it("puts items where the client wants them, and refuses what is there twice", () => {
     const table = new Table();
-    const create = (id: string, text: string, previous_item_id?: string) =>
-      sentIn(
-        table.client({
-          type: "conversation.item.create",
-          ...(previous_item_id === undefined ? {} : { previous_item_id }),
-          item: { id, type: "message", role: "user", content: [{ type: "input_text", text }] },
-        }),
-      )[0]!;
+    const create = (id: string, text: string, after?: string) => created(table, id, text, after)[0]!;
     assert.equal(create("b", "second").previous_item_id, null);
     assert.equal(create("a", "first", "root").previous_item_id, null);
     assert.equal(create("c", "between", "a").previous_item_id, "a");

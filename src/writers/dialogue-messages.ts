@@ -12,7 +12,8 @@ export type ChatStep =
   | (ChatMessage & { readonly calls?: readonly ToolCall[] })
   | { readonly role: "tool"; readonly callId: string; readonly content: string };
 
-interface MessageOptions {
+/** How a dialogue becomes messages. */
+export interface MessageOptions {
   /** Comes first, as it is; `null` is none. */
   readonly systemPrompt: string | null;
   /** Characters of history that are kept, newest first. Of the newest turn at least its end is always kept. */
@@ -155,7 +156,7 @@ export function isJsonObject(text: string): boolean {
  * One line that holds no token of a chat template (`<|im_end|>`, `</s>`, `<start_of_turn>`, `[INST]`) and nothing that
  * servers refuse, as they do half a character.
  */
-function plainLine(text: string): string {
+export function plainLine(text: string): string {
   return text
     .toWellFormed()
     .replaceAll(/[\s\p{Cc}]+/gu, " ")

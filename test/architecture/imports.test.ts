@@ -89,6 +89,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   commander: ["cli", "terminal"],
   "env-paths": ["settings"],
   openai: ["writers"],
+  "@huggingface/jinja": ["writers"],
   "node-llama-cpp": ["writers"],
   "mpg123-decoder": ["audio"],
   "opus-decoder": ["audio"],

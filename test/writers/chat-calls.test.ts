@@ -1,8 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Dialogue, EarlierCall, Passage, ToolUse } from "../../src/model/writer.ts";
-import { ChatCalls, MAX_ARGUMENTS_CHARS, readCallPieces } from "../../src/writers/chat/chat-calls.ts";
-import { DECLINED, passagesOf as passagesIn, readChunk } from "../../src/writers/chat/chat-reply.ts";
+import {
+  DECLINED,
+  passagesOf as passagesIn,
+  readCallPieces,
+  readChunk,
+} from "../../src/writers/chat/chat-reply.ts";
+import { MAX_ARGUMENTS_CHARS, ToolCalls } from "../../src/writers/tool-calls.ts";
 import { writerChain } from "../../src/writers/writer-chain.ts";
 import fc from "../properties.ts";
 import { openPair } from "./chat-pair.ts";
@@ -347,7 +352,7 @@ test("pieces of a call may be cut anywhere", () => {
   const whole = '{"town":"Rome","days":[1,2]}';
   fc.assert(
     fc.property(fc.array(fc.nat(whole.length), { maxLength: 6 }), (cuts) => {
-      const calls = new ChatCalls(["weather"]);
+      const calls = new ToolCalls(["weather"]);
       const places = [0, ...cuts.toSorted((a, b) => a - b), whole.length];
       for (const [n, from] of places.slice(0, -1).entries()) {
         const given = { name: n === 0 ? "weather" : undefined, arguments: whole.slice(from, places[n + 1]) };

@@ -21,6 +21,15 @@ export const CHATML_TEMPLATE =
   "{% if add_generation_prompt %}<|im_start|>assistant\n{% if enable_thinking is defined and enable_thinking is false %}" +
   "<think>\n\n</think>\n\n{% endif %}{% endif %}";
 
+/** ChatML that tells of functions and their calls. */
+export const CALLING_TEMPLATE =
+  "{% for message in messages %}{% if message.role == 'tool' %}<|im_start|>user\nOutput: {{ message.content }}{% else %}" +
+  "<|im_start|>{{ message.role }}\n{{ message.content }}{% endif %}" +
+  "{% if loop.first and tools %}{% for tool in tools %}\n{{ tool | tojson }}{% endfor %}{% endif %}" +
+  "{% if message.tool_calls %}{% for call in message.tool_calls %}\n<tool_call>\n" +
+  '{"name": "{{ call.function.name }}", "arguments": {{ call.function.arguments | tojson }}}\n</tool_call>{% endfor %}{% endif %}' +
+  "<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
+
 /**
  * A GGUF file of the llama architecture, with a vocabulary of bytes and the script's tokens. Its layer adds nothing, an
  * embedding is one token alone, and the output makes of each token the one that follows it in the script.
@@ -89,6 +98,8 @@ const TAGS: Readonly<Record<string, number>> = {
   "<|im_end|>": CONTROL,
   "<think>": USER_DEFINED,
   "</think>": USER_DEFINED,
+  "<tool_call>": USER_DEFINED,
+  "</tool_call>": USER_DEFINED,
 };
 
 /** GPT-2's way to write bytes, by byte: those that print as themselves, the others from U+0100 on. */

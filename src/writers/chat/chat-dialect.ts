@@ -1,6 +1,7 @@
 import type { OpenAI } from "openai";
-import type { Dialogue, ToolUse, WriterTool } from "../../model/writer.ts";
+import type { Dialogue, ToolUse } from "../../model/writer.ts";
 import { type ChatStep, chatSteps, instructed } from "../dialogue-messages.ts";
+import { functionOf } from "../tool-calls.ts";
 
 /** What of the chat completions interface an endpoint takes. */
 export interface ChatDialect {
@@ -55,7 +56,7 @@ export function chatBody(dialogue: Dialogue, options: ChatRequestOptions, dialec
     messages: (hasSystemRole ? steps : withInstructions(steps, systemPrompt)).map(messageOf),
     stream: true,
     [limitField]: Math.min(maxTokens, dialogue.maxTokens ?? maxTokens),
-    ...(mayCall && { tools: tools.map(toolOf) }),
+    ...(mayCall && { tools: tools.map(functionOf) }),
     ...(mayCall && dialect.hasToolChoice && choice !== "auto" && { tool_choice: choiceOf(choice) }),
     ...(takesTemperature(dialect, dialogue.temperature) && { temperature: dialogue.temperature }),
     ...(hasUsage && { stream_options: { include_usage: true } }),
@@ -119,14 +120,6 @@ function messageOf(step: ChatStep): Message {
     function: { name, arguments: given },
   }));
   return { role, content: content === "" ? null : content, tool_calls };
-}
-
-function toolOf({ name, description, parameters = { type: "object", properties: {} } }: WriterTool) {
-  const described = description === undefined ? {} : { description };
-  return {
-    type: "function" as const,
-    function: { name, ...described, parameters: parameters as Record<string, unknown> },
-  };
 }
 
 function choiceOf(choice: ToolUse["choice"]) {

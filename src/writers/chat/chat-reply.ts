@@ -1,6 +1,6 @@
 import { type Passage, WriterError, type WriterTokens } from "../../model/writer.ts";
+import { type CallPiece, MAX_CALLS, ToolCalls } from "../tool-calls.ts";
 import { WrittenSentences } from "../written-sentences.ts";
-import { type CallPiece, ChatCalls, readCallPieces } from "./chat-calls.ts";
 
 /** What is said when the endpoint may not say anything, or does not. */
 export const DECLINED = "Sorry, I can't say much about that. Shall we talk about something else?";
@@ -20,7 +20,7 @@ export async function* passagesOf(
   functions: readonly string[] = [],
 ): AsyncGenerator<Passage, void, void> {
   let sentences = new WrittenSentences();
-  const calls = new ChatCalls(functions);
+  const calls = new ToolCalls(functions);
   let tokens: WriterTokens | null = null;
   let finish: string | null = null;
   let chars = 0;
@@ -127,6 +127,22 @@ export function readChunk(event: unknown): ChatDelta | null {
     finish: typeof finish === "string" && finish !== "" ? finish : null,
     tokens: readTokens(event.usage),
   };
+}
+
+/** Reads the calls of a chunk's delta, of which nothing is known. */
+export function readCallPieces(given: unknown): CallPiece[] {
+  if (!Array.isArray(given)) return [];
+  return given.slice(0, MAX_CALLS + 1).flatMap((piece: unknown) => {
+    if (!isRecord(piece)) return [];
+    const { index, id, function: called } = piece;
+    const { name, arguments: text } = isRecord(called) ? called : {};
+    return {
+      index: typeof index === "number" ? index : null,
+      id: typeof id === "string" ? id : "",
+      name: typeof name === "string" ? name : "",
+      arguments: typeof text === "string" ? text : isRecord(text) ? JSON.stringify(text) : "",
+    };
+  });
 }
 
 function readTokens(usage: unknown): WriterTokens | null {

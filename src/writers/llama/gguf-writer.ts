@@ -1,6 +1,9 @@
 import { stopWith } from "../../model/stop-with.ts";
 import { type Dialogue, type Passage, type Writer, WriterError } from "../../model/writer.ts";
+import { chatSteps, dialogueMessages } from "../dialogue-messages.ts";
 import { WrittenSentences } from "../written-sentences.ts";
+import { CallReader } from "./call-reader.ts";
+import { type Calling, callingOf } from "./calling.ts";
 import { Generation, type Sampling } from "./generation.ts";
 import {
   forgetVocabulary,
@@ -10,14 +13,21 @@ import {
   ParallelQueue,
   SerialQueue,
   type Token,
-  type TokenBias,
   type WorkQueue,
 } from "./llama-runtime.ts";
 import { type ModelOptions, maxThreads, openModel } from "./open-model.ts";
-import { type Prompt, type PromptOptions, promptOf, promptTokens, type Template } from "./prompt.ts";
+import {
+  type DialoguePrompt,
+  type Prompt,
+  type PromptOptions,
+  promptOf,
+  promptRoom,
+  promptTokens,
+  type Template,
+} from "./prompt.ts";
 import { SequencePool } from "./sequence-pool.ts";
 import { ThreadChoice } from "./thread-choice.ts";
-import { unspeakableTokens } from "./unspeakable-tokens.ts";
+import { type TokenBiases, unspeakableTokens } from "./unspeakable-tokens.ts";
 
 export interface GgufWriterOptions extends ModelOptions, PromptOptions {
   /** For `meta`: who writes. */
@@ -44,7 +54,9 @@ export async function openGgufWriter(options: GgufWriterOptions): Promise<Writer
   const { runtime, model, context, close } = await openModel(options);
   try {
     const sequences = Array.from({ length: options.sequences }, () => context.getSequence());
-    return new GgufWriter(options, runtime, model, sequences);
+    // A model that is told nothing is told of no functions either.
+    const calling = options.systemPrompt === null ? null : await callingOf(model);
+    return new GgufWriter(options, runtime, model, sequences, calling);
   } catch (error) {
     await close();
     throw error;
@@ -58,7 +70,8 @@ class GgufWriter implements Writer {
   readonly #model: LlamaModel;
   readonly #prompt: Prompt;
   readonly #pool: SequencePool;
-  readonly #bias: TokenBias;
+  readonly #biases: TokenBiases;
+  readonly #calling: Calling | null;
   readonly #closed = new AbortController();
   /** Mostly one token of one reply at a time: in a batch with others' the last bits of its logits depend on them. */
   readonly #queue: WorkQueue;
@@ -70,6 +83,7 @@ class GgufWriter implements Writer {
     runtime: LlamaRuntime,
     model: LlamaModel,
     sequences: readonly LlamaContextSequence[],
+    calling: Calling | null,
   ) {
     this.name = options.name;
     this.#options = options;
@@ -79,8 +93,13 @@ class GgufWriter implements Writer {
     this.#pool = new SequencePool(sequences);
     this.#queue = options.isBatched ? new ParallelQueue() : new SerialQueue();
     this.#threads = new ThreadChoice(runtime.llama, maxThreads(runtime, options), options.isQuiet);
-    this.#bias = unspeakableTokens(model, runtime, options);
+    this.#calling = calling;
+    this.#biases = unspeakableTokens(model, runtime, options, calling?.begin ?? null);
     forgetVocabulary(model);
+  }
+
+  get callsTools(): boolean {
+    return this.#calling !== null;
   }
 
   async *write(dialogue: Dialogue, signal: AbortSignal): AsyncGenerator<Passage, void, void> {
@@ -88,11 +107,11 @@ class GgufWriter implements Writer {
     const stop = work.signal;
     try {
       stop.throwIfAborted();
-      const prompt = promptTokens(this.#prompt, dialogue, this.#options);
+      const { prompt, calls } = this.#begin(dialogue);
       const sequence = await this.#pool.take(prompt, stop);
       const generation = new Generation(sequence, this.#queue, this.#threads, stop);
       try {
-        yield* this.#passages(prompt, generation, dialogue);
+        yield* this.#passages(prompt, generation, dialogue, calls);
       } finally {
         // Not awaited: llama.cpp ends what it is at, and only then can the sequence be lent again.
         const ended = generation.end().then(() => {
@@ -104,6 +123,7 @@ class GgufWriter implements Writer {
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (this.#closed.signal.aborted) throw new WriterError("the writer was closed");
+      if (error instanceof WriterError) throw error;
       throw new WriterError("the language model failed while it wrote: retry", {
         cause: error,
         retryAfterMs: 1_000,
@@ -113,14 +133,42 @@ class GgufWriter implements Writer {
     }
   }
 
+  /** What is read before a reply, and what finds the calls in it; `null` where none may be made. */
+  #begin(dialogue: Dialogue): { readonly prompt: Token[]; readonly calls: CallReader | null } {
+    const { history, speaker, toolUse } = dialogue;
+    const room = promptRoom(this.#options);
+    const calling = this.#calling;
+    const tools = toolUse === undefined || toolUse.choice === "none" ? [] : toolUse.tools;
+    if (calling === null || toolUse === undefined || tools.length + toolUse.calls.length === 0) {
+      const plain: DialoguePrompt = (newest, options) =>
+        this.#prompt(dialogueMessages({ history: newest, speaker }, options));
+      return { prompt: promptTokens(plain, dialogue, this.#options, room), calls: null };
+    }
+    // A part of the room is for the calls themselves.
+    const maxTokens = tools.length === 0 ? 0 : Math.min(MAX_CALL_TOKENS, Math.floor(room / 4));
+    const calls = tools.length === 0 ? null : new CallReader(this.#model, calling, { ...toolUse, maxTokens });
+    const begun = calls?.begun ?? [];
+    const told: DialoguePrompt = (newest, options) => {
+      const left = history.length - newest.length;
+      const earlier = toolUse.calls
+        .filter(({ turnsBefore }) => turnsBefore >= left)
+        .map((call) => ({ ...call, turnsBefore: call.turnsBefore - left }));
+      return calling.prompt(chatSteps({ history: newest, speaker }, earlier, options), tools);
+    };
+    const promptLeft = room - maxTokens - begun.length;
+    if (!calling.fits(tools, Math.floor(promptLeft / 2))) throw new WriterError(TOO_MANY_TOOLS);
+    return { prompt: [...promptTokens(told, dialogue, this.#options, promptLeft), ...begun], calls };
+  }
+
   async *#passages(
     prompt: readonly Token[],
     generation: Generation,
     dialogue: Dialogue,
+    calls: CallReader | null,
   ): AsyncGenerator<Passage> {
     const { maxTokens, maxSentences } = this.#options;
     const written: Token[] = [];
-    const sampling = this.#sampling(dialogue, written);
+    const sampling = this.#sampling(dialogue, written, calls);
     const sentences = this.#sentencesAfter(prompt);
     let thoughtTokens = 0;
     let text = "";
@@ -130,21 +178,31 @@ class GgufWriter implements Writer {
     // A greeting alone is no reply yet.
     const isSure = () => said < MIN_WORDS || mean(logProbabilities) >= this.#minLogProbability(sampling);
     const readsInstructions = this.#options.systemPrompt !== null && dialogue.instructions !== undefined;
-    const passage = (sentence: string, isCounted = true): Passage => {
+    const passage = (words: Pick<Passage, "text" | "call">, isCounted = true): Passage => {
       count++;
-      said += sentence.split(" ").length;
       const tokens = isCounted ? { prompt: prompt.length, written: written.length } : null;
-      return { text: sentence, tokens, gate: null, ...(readsInstructions && { hasReadInstructions: true }) };
+      return { ...words, tokens, gate: null, ...(readsInstructions && { hasReadInstructions: true }) };
+    };
+    const spoken = (sentence: string, isCounted = true): Passage => {
+      said += sentence.split(" ").length;
+      return passage({ text: sentence }, isCounted);
     };
     for await (const { token, confidence } of generation.tokensAfter(prompt, sampling)) {
       if (written.length === 0) dialogue.onFirstToken?.();
       written.push(token);
+      if (calls !== null && !sentences.isThinking && calls.push(token)) {
+        for (const sentence of sentences.flush()) yield spoken(sentence);
+        for (const call of calls.take()) yield passage({ text: "", call });
+        if (calls.isFull) break;
+        continue;
+      }
+      if (calls?.hasBegun === true) break;
       const longer = this.#model.detokenize(written);
       // Half a character shows as a replacement until its other bytes are there.
       if (!longer.endsWith("\ufffd")) {
         for (const sentence of sentences.push(longer.slice(text.length))) {
           if (!isSure()) return;
-          yield passage(sentence);
+          yield spoken(sentence);
           logProbabilities = [];
           if (count >= maxSentences) return;
         }
@@ -158,10 +216,15 @@ class GgufWriter implements Writer {
       logProbabilities.push(Math.log(confidence));
       if (written.length - thoughtTokens >= maxTokens) break;
     }
+    if (calls?.hasBegun === true) {
+      for (const call of calls.end()) yield passage({ text: "", call });
+      if (count === 0) throw calls.failure();
+      return;
+    }
     const rest = sentences.flush();
     const isWhole = written.length - thoughtTokens < maxTokens || ENDED.test(rest.at(-1) ?? "");
     if (!(isWhole && isSure()) && count > 0) return;
-    for (const [n, sentence] of rest.entries()) yield passage(sentence, n === rest.length - 1);
+    for (const [n, sentence] of rest.entries()) yield spoken(sentence, n === rest.length - 1);
   }
 
   /** Some templates begin a reply with a thought that is open. */
@@ -185,14 +248,20 @@ class GgufWriter implements Writer {
     return temperature === 0 ? min : min * temperature;
   }
 
-  #sampling({ temperature, topK, seed }: Dialogue, written: readonly Token[]): Sampling {
+  #sampling(
+    { temperature, topK, seed }: Dialogue,
+    written: readonly Token[],
+    calls: CallReader | null,
+  ): Sampling {
+    const { words, wordsOrCall, call } = this.#biases;
     return {
       temperature: temperature * this.#options.temperatureScale,
       topK: topK ?? 40,
       minP: temperature === 0 ? 0 : 0.1,
       seed: Number(seed & 0xffff_ffffn),
-      tokenBias: this.#bias,
-      repeatPenalty: { punishTokens: () => written.slice(-48), penalty: 1.1 },
+      tokenBias: calls === null ? words : () => (calls.hasBegun ? call : wordsOrCall),
+      // A call repeats the names that it was given.
+      repeatPenalty: { punishTokens: () => (calls?.hasBegun ? [] : written.slice(-48)), penalty: 1.1 },
     };
   }
 }
@@ -204,5 +273,9 @@ function mean(values: readonly number[]): number {
 const MIN_WORDS = 3;
 /** A model that has not thought enough by then says nothing: who waits for speech waits no longer. */
 const MAX_THOUGHT_TOKENS = 256;
+/** Of a reply's calls, beside its words. */
+const MAX_CALL_TOKENS = 512;
+const TOO_MANY_TOOLS =
+  "the functions take more than half of what the writer's model can read: give fewer of them, describe them in fewer words, or raise writer.contextTokens";
 const OPEN_THOUGHT = /<(think|thinking|reasoning)>\s*$/i;
 const ENDED = /[.!?…]["'”’)]*$/;

@@ -1,6 +1,6 @@
 import type { Turn } from "../../model/conversation.ts";
 import { type Dialogue, WriterError } from "../../model/writer.ts";
-import { type ChatMessage, dialogueMessages, instructed } from "../dialogue-messages.ts";
+import { type ChatMessage, instructed, type MessageOptions } from "../dialogue-messages.ts";
 import type { LlamaModel, LlamaRuntime, Token } from "./llama-runtime.ts";
 
 /** Messages as the tokens that a model reads before it writes the assistant's next one. What people said forges no role. */
@@ -39,24 +39,31 @@ export interface PromptOptions {
   readonly maxTokens: number;
 }
 
-/** The tokens of a dialogue: as much of it as leaves room for a reply. */
+/** The tokens that there is room for in a prompt. */
+export function promptRoom({ contextTokens, maxTokens }: PromptOptions): number {
+  return contextTokens - maxTokens - 8;
+}
+
+/** How much of a dialogue is read: its newest turns, and of those as much as the options say. */
+export type DialoguePrompt = (newest: readonly Turn[], options: MessageOptions) => Token[];
+
+/** The tokens of a dialogue: as much of it as fits into `room`. */
 export function promptTokens(
-  prompt: Prompt,
-  { history, speaker, instructions }: Dialogue,
-  { window, systemPrompt, contextTokens, maxTokens }: PromptOptions,
+  prompt: DialoguePrompt,
+  { history, instructions }: Dialogue,
+  { window, systemPrompt }: PromptOptions,
+  room: number,
 ): Token[] {
   const newest = historyWindow(history, window);
-  const room = contextTokens - maxTokens - 8;
   // A token is a character at least; what is odder than words is tried again, shorter.
   for (let share = 1; ; share /= 2) {
     const historyChars = Math.max(MIN_CHARS, Math.floor(window.maxChars * share));
     // Instructions are short, and cut only where hardly any history is left.
     const told = instructions?.slice(0, MAX_INSTRUCTIONS_CHARS * share);
-    const messages = dialogueMessages(
-      { history: newest, speaker },
-      { systemPrompt: systemPrompt && instructed(systemPrompt, told), historyChars },
-    );
-    const tokens = prompt(messages);
+    const tokens = prompt(newest, {
+      systemPrompt: systemPrompt && instructed(systemPrompt, told),
+      historyChars,
+    });
     if (tokens.length <= room || share < MIN_SHARE) return tokens.slice(-room);
   }
 }

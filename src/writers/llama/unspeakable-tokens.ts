@@ -1,4 +1,4 @@
-import type { LlamaModel, LlamaRuntime, TokenBias } from "./llama-runtime.ts";
+import type { LlamaModel, LlamaRuntime, Token, TokenBias } from "./llama-runtime.ts";
 
 /** Markup, addresses and line ends. */
 const UNSPEAKABLE = /[*#_`[\]{}<>|\\~^=@\n]|https?|www\./i;
@@ -9,22 +9,39 @@ const THOUGHT = /^<\/?(think|thinking|reasoning)>$/i;
 /** A token that is part of a character. */
 const FRAGMENT = /\ufffd/;
 
+/** What a model may not write. */
+export interface TokenBiases {
+  /** Nothing but what can be said. */
+  readonly words: TokenBias;
+  /** That, and the tag that begins a call. */
+  readonly wordsOrCall: TokenBias;
+  /** Anything. */
+  readonly call: TokenBias;
+}
+
 /**
  * Keeps a model from writing what cannot be said: markup, addresses, line ends, pictures. Without `characterBytes` it
  * cannot put characters together from their bytes either: an English one has all it needs as whole tokens.
+ *
+ * @param callBegin the tag that begins a call of a function; `null` where the model makes none
  */
 export function unspeakableTokens(
   model: LlamaModel,
   { module }: LlamaRuntime,
   { characterBytes }: { readonly characterBytes: boolean },
-): TokenBias {
-  const bias = new module.TokenBias(model.tokenizer);
+  callBegin: Token | null,
+): TokenBiases {
+  const none = () => new module.TokenBias(model.tokenizer);
+  const biases = { words: none(), wordsOrCall: none(), call: none() };
   for (const token of model.iterateAllTokens()) {
     if (model.isSpecialToken(token) || model.isEogToken(token)) continue;
     const text = model.detokenize([token]);
     if (THOUGHT.test(text)) continue;
     const isCut = !characterBytes && FRAGMENT.test(text);
-    if (isCut || UNSPEAKABLE.test(text) || PICTURES.test(text)) bias.set(token, "never");
+    if (!isCut && !UNSPEAKABLE.test(text) && !PICTURES.test(text)) continue;
+    biases.words.set(token, "never");
+    if (callBegin !== null && token !== callBegin) biases.wordsOrCall.set(token, "never");
   }
-  return bias;
+  if (callBegin !== null) biases.words.set(callBegin, "never");
+  return biases;
 }

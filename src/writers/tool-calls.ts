@@ -1,10 +1,23 @@
 import { randomBytes } from "node:crypto";
-import { type ToolCall, WriterError } from "../../model/writer.ts";
-import { isJsonObject } from "../dialogue-messages.ts";
+import { type ToolCall, WriterError, type WriterTool } from "../model/writer.ts";
+import { isJsonObject } from "./dialogue-messages.ts";
 
-/** Some of a call, as one event brings it: whatever of it is new. */
+/** A function as OpenAI's interface and chat templates have it. */
+export function functionOf({
+  name,
+  description,
+  parameters = { type: "object", properties: {} },
+}: WriterTool) {
+  const described = description === undefined ? {} : { description };
+  return {
+    type: "function" as const,
+    function: { name, ...described, parameters: parameters as Record<string, unknown> },
+  };
+}
+
+/** Some of a call, as it comes: whatever of it is new. */
 export interface CallPiece {
-  /** Which of the reply's calls; `null` where the endpoint does not say. */
+  /** Which of the reply's calls; `null` where an endpoint does not say. */
   readonly index: number | null;
   readonly id: string;
   readonly name: string;
@@ -12,33 +25,17 @@ export interface CallPiece {
 }
 
 /** Calls of one reply, and characters of their arguments, at most. */
-const MAX_CALLS = 32;
+export const MAX_CALLS = 32;
 export const MAX_ARGUMENTS_CHARS = 100_000;
-const TOO_MUCH = `the writer's endpoint called more than ${MAX_CALLS} functions, or with more than ${MAX_ARGUMENTS_CHARS} characters of arguments: retry`;
+const TOO_MUCH = `the writer called more than ${MAX_CALLS} functions, or with more than ${MAX_ARGUMENTS_CHARS} characters of arguments: retry`;
 /** What clients and endpoints take as an id; any other is replaced. */
 const ID = /^[\w-]{1,64}$/;
-
-/** Reads the calls of a chunk's delta, of which nothing is known. */
-export function readCallPieces(given: unknown): CallPiece[] {
-  if (!Array.isArray(given)) return [];
-  return given.slice(0, MAX_CALLS + 1).flatMap((piece: unknown) => {
-    if (!isRecord(piece)) return [];
-    const { index, id, function: called } = piece;
-    const { name, arguments: text } = isRecord(called) ? called : {};
-    return {
-      index: typeof index === "number" ? index : null,
-      id: typeof id === "string" ? id : "",
-      name: typeof name === "string" ? name : "",
-      arguments: typeof text === "string" ? text : isRecord(text) ? JSON.stringify(text) : "",
-    };
-  });
-}
 
 /**
  * Puts together the calls of a reply, which come in pieces and several at once. Only those are passed on that can be
  * carried out: of a function that was given, with a JSON object for arguments; none is an empty one.
  */
-export class ChatCalls {
+export class ToolCalls {
   readonly #names: ReadonlySet<string>;
   #open: { index: number | null; id: string; name: string; arguments: string }[] = [];
   #count = 0;
@@ -97,8 +94,4 @@ export class ChatCalls {
     this.#open = [];
     return calls;
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

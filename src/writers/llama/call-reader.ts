@@ -1,0 +1,101 @@
+import { type ToolCall, type ToolUse, WriterError } from "../../model/writer.ts";
+import { ToolCalls } from "../tool-calls.ts";
+import type { Calling } from "./calling.ts";
+import type { LlamaModel, Token } from "./llama-runtime.ts";
+
+/** What may be called, and how long the calls of a reply may be. */
+export interface CallReaderOptions extends Pick<ToolUse, "tools" | "choice"> {
+  /** Of all calls of a reply. */
+  readonly maxTokens: number;
+}
+
+/**
+ * Finds the calls among the tokens of a reply. After a call comes another, or nothing: a model that goes on makes up what
+ * the function answers.
+ */
+export class CallReader {
+  /** What stands of the reply already, where a call is demanded. */
+  readonly begun: readonly Token[];
+  readonly #model: LlamaModel;
+  readonly #tags: Pick<Calling, "begin" | "end">;
+  readonly #maxTokens: number;
+  readonly #calls: ToolCalls;
+  /** The tokens of the call under way; `null` outside. */
+  #open: Token[] | null = null;
+  #count = 0;
+  #tokens = 0;
+
+  constructor(
+    model: LlamaModel,
+    tags: Pick<Calling, "begin" | "end">,
+    { tools, choice, maxTokens }: CallReaderOptions,
+  ) {
+    this.#model = model;
+    this.#tags = tags;
+    this.#maxTokens = maxTokens;
+    this.#calls = new ToolCalls(tools.map(({ name }) => name));
+    if (typeof choice === "object") this.#open = model.tokenize(`\n{"name": "${choice.name}", "arguments": `);
+    else if (choice === "required") this.#open = model.tokenize("\n");
+    this.begun = this.#open === null ? [] : [tags.begin, ...this.#open];
+  }
+
+  /** Whether there has been a call, or one is under way. */
+  get hasBegun(): boolean {
+    return this.#open !== null || this.#count > 0;
+  }
+
+  /** Whether the calls have all the tokens that they may have. */
+  get isFull(): boolean {
+    return this.#tokens >= this.#maxTokens;
+  }
+
+  /** Takes the next token; whether it is part of a call, or stands between two. */
+  push(token: Token): boolean {
+    if (this.#open === null && token === this.#tags.begin) this.#open = [];
+    else if (this.#open !== null && token === this.#tags.end) this.#close();
+    else if (this.#open !== null) this.#open.push(token);
+    else if (this.#count === 0 || this.#model.detokenize([token]).trim() !== "") return false;
+    this.#tokens += 1;
+    return true;
+  }
+
+  /** The calls that have come since. */
+  take(): ToolCall[] {
+    return this.#calls.take(false);
+  }
+
+  /** The same at the end of the reply: not every model closes its last call. */
+  end(): ToolCall[] {
+    if (this.#open !== null && !this.isFull) this.#close();
+    return this.take();
+  }
+
+  /** What is wrong with a reply whose calls cannot be carried out. */
+  failure(): WriterError {
+    return this.isFull ? new WriterError(TOO_LONG) : new WriterError(BAD_CALL, { retryAfterMs: 1_000 });
+  }
+
+  #close(): void {
+    const text = this.#model.detokenize(this.#open ?? []);
+    this.#open = null;
+    this.#calls.add({ index: this.#count++, id: "", ...readCall(text) });
+  }
+}
+
+const TOO_LONG =
+  "the writer's model spent all its tokens in the middle of a function's call: raise writer.contextTokens, or choose a larger model";
+const BAD_CALL =
+  "the writer's model called a function that it was not given, or with arguments that are no JSON object: retry, or choose a larger model";
+
+/** What is no call has no name, and no function has none. */
+function readCall(text: string): { readonly name: string; readonly arguments: string } {
+  try {
+    const { name, arguments: given = {} } = JSON.parse(text) as Record<string, unknown>;
+    return {
+      name: typeof name === "string" ? name : "",
+      arguments: typeof given === "string" ? given : JSON.stringify(given),
+    };
+  } catch {
+    return { name: "", arguments: "" };
+  }
+}

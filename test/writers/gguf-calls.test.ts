@@ -85,14 +85,27 @@ describe("a model whose file has a template for calls", () => {
     assert.deepEqual(told(await written(["<tool_call>", ROME])), ['weather({"town":"Rome"})']);
   });
 
+  for (const [what, token] of [
+    ["as a bare object", ROME.trim()],
+    ["in braces once more", `{${ROME.trim()}}`],
+    ["in a block of code", `\`\`\`json${ROME}\`\`\``],
+  ] as const) {
+    it(`may write a call ${what} instead of words, as coders' models do`, async () => {
+      assert.deepEqual(told(await written([token])), ['weather({"town":"Rome"})']);
+      assert.deepEqual(told(await written(["Well", ".", token])), ["Well."], "not after words");
+    });
+  }
+
   it("says nothing after a call, since it would make up what the function answers", async () => {
     const passages = await written(["<tool_call>", ROME, "</tool_call>", "It", " rains", "."]);
     assert.deepEqual(told(passages), ['weather({"town":"Rome"})']);
   });
 
   it("calls when it has to, and the function that it has to", async () => {
-    const clock = '{"name": "clock", "arguments": {}}';
-    const any = await written([clock, "</tool_call>"], calling({ choice: "required" }));
+    const any = await written(
+      ['"', 'clock", "arguments": {}}', "</tool_call>"],
+      calling({ choice: "required" }),
+    );
     assert.deepEqual(told(any), ["clock({})"]);
     const named = await written(
       [" ", '{"town": "Rome"}}', "</tool_call>"],

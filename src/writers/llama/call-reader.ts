@@ -24,6 +24,7 @@ export class CallReader {
   #open: Token[] | null = null;
   #count = 0;
   #tokens = 0;
+  #hasWords = false;
 
   constructor(
     model: LlamaModel,
@@ -35,13 +36,18 @@ export class CallReader {
     this.#maxTokens = maxTokens;
     this.#calls = new ToolCalls(tools.map(({ name }) => name));
     if (typeof choice === "object") this.#open = model.tokenize(`\n{"name": "${choice.name}", "arguments": `);
-    else if (choice === "required") this.#open = model.tokenize("\n");
+    else if (choice === "required") this.#open = model.tokenize('\n{"name": "');
     this.begun = this.#open === null ? [] : [tags.begin, ...this.#open];
   }
 
   /** Whether there has been a call, or one is under way. */
   get hasBegun(): boolean {
     return this.#open !== null || this.#count > 0;
+  }
+
+  /** Whether a call may begin without its tag: only at the very beginning, where coders' models write one so. */
+  get mayBeBare(): boolean {
+    return !this.hasBegun && !this.#hasWords;
   }
 
   /** Whether the calls have all the tokens that they may have. */
@@ -54,7 +60,11 @@ export class CallReader {
     if (this.#open === null && token === this.#tags.begin) this.#open = [];
     else if (this.#open !== null && token === this.#tags.end) this.#close();
     else if (this.#open !== null) this.#open.push(token);
-    else if (this.#count === 0 || this.#model.detokenize([token]).trim() !== "") return false;
+    else if (this.mayBeBare && BARE.test(this.#model.detokenize([token]))) this.#open = [token];
+    else if (this.#count === 0 || this.#model.detokenize([token]).trim() !== "") {
+      this.#hasWords = true;
+      return false;
+    }
     this.#tokens += 1;
     return true;
   }
@@ -87,10 +97,18 @@ const TOO_LONG =
 const BAD_CALL =
   "the writer's model called a function that it was not given, or with arguments that are no JSON object: retry, or choose a larger model";
 
+/** What begins an object, or a block of code around one. */
+const BARE = /^(\{|```)/;
+/** An object, which some models put into braces once more, as the examples of their templates are. */
+const OBJECT = /\{\s*"[\s\S]*\}/;
+
 /** What is no call has no name, and no function has none. */
 function readCall(text: string): { readonly name: string; readonly arguments: string } {
   try {
-    const { name, arguments: given = {} } = JSON.parse(text) as Record<string, unknown>;
+    const [object = ""] = OBJECT.exec(text) ?? [];
+    const isDoubled = /\{\s*\{/.test(text) && object.endsWith("}}");
+    const json = isDoubled ? object.slice(0, -1) : object;
+    const { name, arguments: given = {} } = JSON.parse(json) as Record<string, unknown>;
     return {
       name: typeof name === "string" ? name : "",
       arguments: typeof given === "string" ? given : JSON.stringify(given),

@@ -259,7 +259,7 @@ class GgufWriter implements Writer {
       topK: topK ?? 40,
       minP: temperature === 0 ? 0 : 0.1,
       seed: Number(seed & 0xffff_ffffn),
-      tokenBias: calls === null ? words : () => (calls.hasBegun ? call : wordsOrCall),
+      tokenBias: calls === null ? words : () => (calls.hasBegun || calls.mayBeBare ? call : wordsOrCall),
       // A call repeats the names that it was given.
       repeatPenalty: { punishTokens: () => (calls?.hasBegun ? [] : written.slice(-48)), penalty: 1.1 },
     };

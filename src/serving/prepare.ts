@@ -7,7 +7,7 @@ import type { ConversationTurn, ConverseRequest, TtsRequest } from "../contract/
 import { lexiconField } from "../contract/validate.ts";
 import type { Conversation, OpenTurn, Turn } from "../model/conversation.ts";
 import type { Mode } from "../model/model-card.ts";
-import type { Delivery, Lexicon, Preset } from "../model/script.ts";
+import type { ChosenVoice, Delivery, Lexicon, Preset } from "../model/script.ts";
 import type { ToolUse } from "../model/writer.ts";
 import { inlineFault } from "../text/inline-phonemes.ts";
 import { faultOf } from "../text/own-words.ts";
@@ -26,6 +26,8 @@ export interface Prepared {
   readonly preset: Preset;
   /** How the request's own words are said. */
   readonly lexicon: Lexicon;
+  /** Whose voice speaks; absent, the one that the open turn's label stands for, or that its earlier turns have. */
+  readonly voice?: ChosenVoice;
   /** Whether the reply tells of the mouth too. */
   readonly hasMouth: boolean;
   /** What the writer of an authored turn is to keep to, never blank; `null` is nothing. */

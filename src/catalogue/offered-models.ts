@@ -1,3 +1,4 @@
+import type { CastVoice } from "../model/model-card.ts";
 import type { Settings } from "../settings/schema.ts";
 import { wrongSetting } from "../settings/settings-error.ts";
 import { findCodecLm, KNOWN_CODEC_LMS } from "./codec-lm/known-checkpoints.ts";
@@ -61,7 +62,10 @@ function spokenBy(
   const given = Object.hasOwn(checkpoints, checkpoint) ? checkpoints[checkpoint] : undefined;
   if (given?.remote !== undefined) {
     // What computes elsewhere takes next to nothing here.
-    const spoken = { voices: labelCast(), takes: { mixes: false, samples: false } };
+    const spoken = {
+      voices: remoteCast(given.remote),
+      takes: { mixes: false, samples: hearsClips(given.remote) },
+    };
     return { card: called(descriptionOf(given.remote), spoken), checkpoint, preset: {}, isResident: true };
   }
   if (given === undefined && findCodecLm(checkpoint) === undefined) {
@@ -75,15 +79,35 @@ function spokenBy(
   const voice = here.get(checkpoint);
   const { voices = labelCast(), takes = { mixes: false, samples: false } } = voice ?? {};
   return {
-    card: called(
-      voice?.description ?? `Spoken by the codec language model “${checkpoint}”, computed here.`,
-      { voices, takes },
-    ),
+    card: called(voice?.description ?? `Spoken by the codec language model “${checkpoint}”, computed here.`, {
+      voices,
+      takes,
+    }),
     checkpoint,
     preset: {},
     isResident: given?.resident ?? true,
     ...(voice?.reads === undefined ? {} : { reads: voice.reads }),
   };
+}
+
+/** The voices of labels, and those that the settings have other names for. */
+function remoteCast({ voices = {} }: Remote): readonly CastVoice[] {
+  const labels = labelCast();
+  const others = Object.keys(voices).filter((name) => !labels.some(({ id }) => id === name));
+  // A name that is one of OpenAI's means what the settings say, and no label's voice.
+  const named = new Set(others.map((name) => name.toLowerCase()));
+  return [
+    ...labels.map((voice) => ({ ...voice, aliases: voice.aliases.filter((alias) => !named.has(alias)) })),
+    ...others.map((name) => {
+      const description = `The server's voice “${voices[name]}”.`;
+      return { id: name, name, sex: null, accent: null, description, aliases: [] };
+    }),
+  ];
+}
+
+/** Whether a recording can be its voice: an Antiphon hears it as an earlier turn. */
+function hearsClips({ kind, references }: Remote): boolean {
+  return kind === "antiphon" || references;
 }
 
 /** What there is to know before one uses it, in the words of a card. */

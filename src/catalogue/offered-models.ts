@@ -1,13 +1,18 @@
+import type { CastVoice } from "../model/model-card.ts";
 import type { Settings } from "../settings/schema.ts";
 import { wrongSetting } from "../settings/settings-error.ts";
 import { findCodecLm, KNOWN_CODEC_LMS } from "./codec-lm/known-checkpoints.ts";
+import { labelCast } from "./embedded-cast.ts";
 import { EMBEDDED_CHECKPOINT, PUBLIC_MODELS, type PublicModel } from "./public-models.ts";
 
 type Given = Pick<Settings, "models" | "checkpoints">;
 type Remote = NonNullable<Settings["checkpoints"][string]["remote"]>;
 
 /** What is known of a checkpoint that is computed here once its folder was looked into. */
-export type LocalVoice = Pick<PublicModel, "reads"> & { readonly description: string };
+export type LocalVoice = Pick<PublicModel, "reads"> & { readonly description: string } & Partial<Spoken>;
+
+/** Who speaks, in the words of a card. */
+type Spoken = Pick<PublicModel["card"], "voices" | "takes">;
 
 /**
  * The public models by the settings: those of the repository, some of which another checkpoint may speak for, and behind
@@ -47,8 +52,9 @@ function spokenBy(
   here: ReadonlyMap<string, LocalVoice>,
 ): PublicModel {
   const { card } = model;
-  const called = (own: string): PublicModel["card"] => ({
+  const called = (own: string, spoken: Spoken = card): PublicModel["card"] => ({
     ...card,
+    ...spoken,
     displayName: displayName ?? card.displayName,
     description: description ?? own,
   });
@@ -56,7 +62,11 @@ function spokenBy(
   const given = Object.hasOwn(checkpoints, checkpoint) ? checkpoints[checkpoint] : undefined;
   if (given?.remote !== undefined) {
     // What computes elsewhere takes next to nothing here.
-    return { card: called(descriptionOf(given.remote)), checkpoint, preset: {}, isResident: true };
+    const spoken = {
+      voices: remoteCast(given.remote),
+      takes: { mixes: false, samples: hearsClips(given.remote) },
+    };
+    return { card: called(descriptionOf(given.remote), spoken), checkpoint, preset: {}, isResident: true };
   }
   if (given === undefined && findCodecLm(checkpoint) === undefined) {
     const pulled = KNOWN_CODEC_LMS.map(({ name }) => name);
@@ -67,13 +77,37 @@ function spokenBy(
     );
   }
   const voice = here.get(checkpoint);
+  const { voices = labelCast(), takes = { mixes: false, samples: false } } = voice ?? {};
   return {
-    card: called(voice?.description ?? `Spoken by the codec language model “${checkpoint}”, computed here.`),
+    card: called(voice?.description ?? `Spoken by the codec language model “${checkpoint}”, computed here.`, {
+      voices,
+      takes,
+    }),
     checkpoint,
     preset: {},
     isResident: given?.resident ?? true,
     ...(voice?.reads === undefined ? {} : { reads: voice.reads }),
   };
+}
+
+/** The voices of labels, and those that the settings have other names for. */
+function remoteCast({ voices = {} }: Remote): readonly CastVoice[] {
+  const labels = labelCast();
+  const others = Object.keys(voices).filter((name) => !labels.some(({ id }) => id === name));
+  // A name that is one of OpenAI's means what the settings say, and no label's voice.
+  const named = new Set(others.map((name) => name.toLowerCase()));
+  return [
+    ...labels.map((voice) => ({ ...voice, aliases: voice.aliases.filter((alias) => !named.has(alias)) })),
+    ...others.map((name) => {
+      const description = `The server's voice “${voices[name]}”.`;
+      return { id: name, name, sex: null, accent: null, description, aliases: [] };
+    }),
+  ];
+}
+
+/** Whether a recording can be its voice: an Antiphon hears it as an earlier turn. */
+function hearsClips({ kind, references }: Remote): boolean {
+  return kind === "antiphon" || references;
 }
 
 /** What there is to know before one uses it, in the words of a card. */

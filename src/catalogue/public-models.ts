@@ -1,5 +1,6 @@
 import type { Mode, ModelCard } from "../model/model-card.ts";
 import type { Preset } from "../model/script.ts";
+import { EMBEDDED_CAST, EMBEDDED_TAKES } from "./embedded-cast.ts";
 
 /** A model as requests name it, and what stands behind the name. */
 export interface PublicModel {
@@ -23,6 +24,8 @@ export function findModel(models: readonly PublicModel[], id: string | null): Pu
 export const EMBEDDED_CHECKPOINT = "heart";
 
 const MODES: readonly Mode[] = ["converse", "tts"];
+/** Whose voices the embedded checkpoint has, and what else it speaks with. */
+const EMBEDDED_VOICES = { voices: EMBEDDED_CAST, takes: EMBEDDED_TAKES };
 /** The speakers of every public model. */
 export const SPEAKERS: readonly string[] = ["0", "1"];
 
@@ -40,6 +43,7 @@ export const PUBLIC_MODELS: readonly PublicModel[] = [
       displayName: "Beta 0.3",
       modes: MODES,
       speakers: SPEAKERS,
+      ...EMBEDDED_VOICES,
       isDefault: true,
       description:
         "The flagship and the default, with the liveliest delivery. It follows all that it hears in earlier turns: " +
@@ -55,6 +59,7 @@ export const PUBLIC_MODELS: readonly PublicModel[] = [
       displayName: "Beta 0.2",
       modes: MODES,
       speakers: SPEAKERS,
+      ...EMBEDDED_VOICES,
       isDefault: false,
       description:
         "The flagship before 0.3: the same embedded neural voice “heart”, on the CPU, with a calmer delivery. Of an earlier " +
@@ -70,6 +75,7 @@ export const PUBLIC_MODELS: readonly PublicModel[] = [
       displayName: "Beta 0.1",
       modes: MODES,
       speakers: SPEAKERS,
+      ...EMBEDDED_VOICES,
       isDefault: false,
       description:
         "The first flagship: the same embedded neural voice “heart”, on the CPU, with the plainest delivery of the three. " +
@@ -85,6 +91,7 @@ export const PUBLIC_MODELS: readonly PublicModel[] = [
       displayName: "Atom Beta 0.1",
       modes: MODES,
       speakers: SPEAKERS,
+      ...EMBEDDED_VOICES,
       isDefault: false,
       description:
         "The compact model: the embedded neural voice “heart”, on the CPU, with an even delivery and no acoustic " +

@@ -13,4 +13,29 @@ export interface ModelCard {
   /** True for the model that a request without `model` gets. */
   readonly isDefault: boolean;
   readonly description: string;
+  /** The model's own voices: at least one. Those that the labels stand for are among them. */
+  readonly voices: readonly CastVoice[];
+  readonly takes: TakenVoices;
+}
+
+/** A voice of a model's own. */
+export interface CastVoice {
+  /** Unique within the model, whatever the case of its letters. */
+  readonly id: string;
+  readonly name: string;
+  /** `null` where the model does not say. */
+  readonly sex: "female" | "male" | null;
+  /** What is spoken with it, as a language tag: `en-US`. `null` where the model does not say. */
+  readonly accent: string | null;
+  readonly description: string;
+  /** OpenAI's names that mean this voice on this model; each of the thirteen means exactly one voice of it. */
+  readonly aliases: readonly string[];
+}
+
+/** What a voice may be besides one of the model's own. */
+export interface TakenVoices {
+  /** Several of the model's own, weighted. */
+  readonly mixes: boolean;
+  /** Somebody's recording. */
+  readonly samples: boolean;
 }

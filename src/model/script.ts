@@ -1,4 +1,4 @@
-import type { SpeakerLabel, Turn } from "./conversation.ts";
+import type { Clip, SpeakerLabel, Turn } from "./conversation.ts";
 
 /** How faithful the audio is. The wire format never changes with it. */
 export type AudioQuality = "low" | "medium" | "high";
@@ -29,11 +29,33 @@ export type Preset = Readonly<Record<string, string | number | boolean>>;
 /** Words and how each is said: `/phonemes/`, or other words that are read in its place. */
 export type Lexicon = readonly (readonly [word: string, said: string])[];
 
+/** One part of a voice: one of the model's own voices by its id, or somebody's recording. `weight` > 0; a mix's add up to 1. */
+export type VoicePart = { readonly weight: number } & (
+  | { readonly id: string }
+  | { readonly sample: VoiceSample }
+);
+
+/** A voice by its recording. */
+export interface VoiceSample {
+  /** 1 to 30 s of one person's speech. Used again by later scripts: it is never given away. */
+  readonly clip: Clip;
+  /** All that is said in it; `null` where that is not known. */
+  readonly text: string | null;
+}
+
+/** Whose voice speaks: mostly one part; several are a mix. Never empty. */
+export type ChosenVoice = readonly VoicePart[];
+
 /** All that a speech model needs to speak one turn. */
 export interface Script {
   /** Its audio is listened to before the first frame, and may be gone after it. */
   readonly history: readonly Turn[];
   readonly speaker: SpeakerLabel;
+  /**
+   * Whose voice speaks, with whatever audio the speaker's turns have. Absent, the one that the speaker's label stands for;
+   * where its turns have audio, that is followed.
+   */
+  readonly voice?: ChosenVoice;
   /** Pieces of text, each of one or more whole sentences: one piece for given words, a stream for written ones. */
   readonly text: AsyncIterable<string>;
   readonly delivery: Delivery;

@@ -15,6 +15,7 @@ import { composeRecogniser } from "./compose-recogniser.ts";
 import { composeWriter } from "./compose-writer.ts";
 import { wyomingPlace } from "./compose-wyoming.ts";
 import { embeddedVoice } from "./embedded-voice.ts";
+import { houseVoices } from "./house-voices.ts";
 import { serverLexicon } from "./lexicon-file.ts";
 import { messageWithCauses } from "./message-with-causes.ts";
 import { pullWriter } from "./pull-writer.ts";
@@ -64,6 +65,7 @@ export async function startFromSettings(
     onEvent: (checkpoint, event) => toLog("speech thread", { checkpoint })(event),
   });
   const models = offeredModels(settings, new Map(local.map(({ name, voice }) => [name, voice])));
+  const recorded = await houseVoices(settings, models);
   const remotes = remoteCheckpoints(settings, { env, onEvent: toLog("remote speech model") });
   const ending = new AbortController();
   let isSpeaking = () => false;
@@ -116,6 +118,7 @@ export async function startFromSettings(
           ({ name, maxConcurrent }) => [name, { slots: maxConcurrent, keepsSlots: true }] as const,
         ),
       ]),
+      houseVoices: recorded,
       writer,
       recogniser,
       detector: openNeuralDetector({

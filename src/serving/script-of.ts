@@ -19,6 +19,7 @@ export function scriptOf(
     seed,
     keyId,
     traceHeaders,
+    ...(prepared.voice === undefined ? {} : { voice: prepared.voice }),
     ...(prepared.hasMouth ? { hasMouth: true } : {}),
     ...(prepared.lexicon.length > 0 ? { lexicon: prepared.lexicon } : {}),
   };

@@ -1,3 +1,4 @@
+import { EMBEDDED_CAST, EMBEDDED_TAKES } from "../../src/catalogue/embedded-cast.ts";
 import type { PublicModel } from "../../src/catalogue/public-models.ts";
 import type { Checkpoint } from "../../src/catalogue/residency.ts";
 import { createToneModel } from "../../src/engines/tone/tone.ts";
@@ -84,6 +85,8 @@ export function publicModel(id: string, checkpoint: string, isResident = false):
       speakers: ["0", "1"],
       isDefault: isResident,
       description: "",
+      voices: EMBEDDED_CAST,
+      takes: EMBEDDED_TAKES,
     },
     checkpoint,
     preset: { name: id },

@@ -1,5 +1,5 @@
 import { clampPitch, medianPitchHz, type Register } from "../delivery.ts";
-import { FRAMES_PER_STEP, VOICED_ABOVE_HZ } from "../geometry.ts";
+import { FRAMES_PER_STEP, VOICED_ABOVE_HZ } from "../frames.ts";
 import type { Plan } from "../plan.ts";
 import { AUDIBLE_ENERGY } from "../speech-span.ts";
 import { wordSpans } from "../spoken-words.ts";

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { clausePauseS, pauseS } from "../../../src/engines/parametric/pauses.ts";
-import { type Segment, type SegmentReader, SegmentSource } from "../../../src/engines/parametric/segments.ts";
-import { wordCount, wordSpans } from "../../../src/engines/parametric/spoken-words.ts";
-import { cutRunOn } from "../../../src/text/run-on.ts";
-import { splitSentences } from "../../../src/text/sentences.ts";
-import { CountedText, never } from "../../model/scripts.ts";
-import fc from "../../properties.ts";
+import { clausePauseS, pauseS } from "../../src/planning/pauses.ts";
+import { type Segment, type SegmentReader, SegmentSource } from "../../src/planning/segments.ts";
+import { wordCount, wordSpans } from "../../src/planning/spoken-words.ts";
+import { cutRunOn } from "../../src/text/run-on.ts";
+import { splitSentences } from "../../src/text/sentences.ts";
+import { CountedText, never } from "../model/scripts.ts";
+import fc from "../properties.ts";
 
 /** Each letter is a phoneme of its own, `/` begins a new segment; what has no letter is not spoken. */
 const readLetters: SegmentReader = {

@@ -1,6 +1,6 @@
-import { isSpaceCode } from "../../text/characters.ts";
-import type { Sources } from "../../text/sources.ts";
-import type { Span } from "../../text/traced.ts";
+import { isSpaceCode } from "../text/characters.ts";
+import type { Sources } from "../text/sources.ts";
+import type { Span } from "../text/traced.ts";
 
 /** In voices/heart/vocab.json marks and the space come first, then phonemes. */
 export const LAST_MARK_ID = 16;

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { markPauseS, widenMarkPauses } from "../../../src/engines/parametric/pauses.ts";
-import type { Plan } from "../../../src/engines/parametric/plan.ts";
-import type { SpeechModel } from "../../../src/model/speech-model.ts";
-import { hear, soundIn } from "./listening.ts";
-import { openVoice } from "./open-voice.ts";
+import type { SpeechModel } from "../../src/model/speech-model.ts";
+import { widenMarkPauses } from "../../src/planning/mark-pauses.ts";
+import { markPauseS } from "../../src/planning/pauses.ts";
+import type { Plan } from "../../src/planning/plan.ts";
+import { hear, soundIn } from "../engines/parametric/listening.ts";
+import { openVoice } from "../engines/parametric/open-voice.ts";
 
 const HALVES = [
   ["I wanted to call you", "but it was late already."],

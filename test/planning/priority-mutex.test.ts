@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { Prefetch } from "../../../src/engines/parametric/prefetch.ts";
-import { PriorityMutex } from "../../../src/engines/parametric/priority-mutex.ts";
-import { never } from "../../model/scripts.ts";
+import { Prefetch } from "../../src/planning/prefetch.ts";
+import { PriorityMutex } from "../../src/planning/priority-mutex.ts";
+import { never } from "../model/scripts.ts";
 
 describe("A priority mutex", () => {
   test("lets one job through at a time, urgent ones first, the others in their order", async () => {

@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { sourcesOfWords } from "../../../src/engines/parametric/spoken-words.ts";
-import { spokenSentences } from "../../../src/text/inline-phonemes.ts";
-import { createPhonemizer, type Phonemizer } from "../../../src/text/phonemizer.ts";
-import { cutRunOn } from "../../../src/text/run-on.ts";
-import type { Span } from "../../../src/text/traced.ts";
-import { TOP } from "../../architecture/top.ts";
-import fc from "../../properties.ts";
-import { letterB, tables } from "../../text/voice.ts";
+import { sourcesOfWords } from "../../src/planning/spoken-words.ts";
+import { spokenSentences } from "../../src/text/inline-phonemes.ts";
+import { createPhonemizer, type Phonemizer } from "../../src/text/phonemizer.ts";
+import { cutRunOn } from "../../src/text/run-on.ts";
+import type { Span } from "../../src/text/traced.ts";
+import { TOP } from "../architecture/top.ts";
+import fc from "../properties.ts";
+import { letterB, tables } from "../text/voice.ts";
 
 const phonemizer = createPhonemizer(tables, letterB);
 const withWords = createPhonemizer(tables, letterB, {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { VISEMES } from "../../../src/contract/spoken.ts";
-import { MouthTimeline, mouthPlan } from "../../../src/engines/parametric/mouth.ts";
-import { tables } from "../../text/voice.ts";
+import { VISEMES } from "../../src/contract/spoken.ts";
+import { MouthTimeline, mouthPlan } from "../../src/planning/mouth.ts";
+import { tables } from "../text/voice.ts";
 
 const byId = new Map([...tables.vocabulary].map(([phoneme, id]) => [id, phoneme]));
 const phonemeOf = (id: number) => byId.get(id) ?? "";

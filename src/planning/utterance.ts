@@ -1,23 +1,32 @@
-import { FRAME_SAMPLES, type Samples, samplesIn, wholeSamples } from "../../audio/format.ts";
-import { type Frame, NothingToSpeakError, type SpeechReport } from "../../model/speech-model.ts";
+import { FRAME_SAMPLES, type Samples, samplesIn, wholeSamples } from "../audio/format.ts";
+import { type Frame, NothingToSpeakError, type SpeechReport } from "../model/speech-model.ts";
 import { FrameBuilder } from "./frame-builder.ts";
-import type { Kernel } from "./kernel/kernel.ts";
 import { MouthTimeline, mouthPlan } from "./mouth.ts";
-import type { Network } from "./network.ts";
 import { TAIL_S } from "./pauses.ts";
+import type { Plan } from "./plan.ts";
 import { Prefetch } from "./prefetch.ts";
-import { type PrecedingTurn, rhythmOf } from "./rhythm/rhythm.ts";
+import { type PrecedingTurn, type Rhythm, rhythmOf } from "./rhythm/rhythm.ts";
 import type { SegmentSource } from "./segments.ts";
-import { planSentence, type SpeakingStyle, sentenceAudio } from "./sentence.ts";
+import type { SentenceAudio } from "./sentence-audio.ts";
 import { wordCount } from "./spoken-words.ts";
 import { timedWords, WordTimeline } from "./words.ts";
+
+/** Speaks sentences: plans each, and makes its samples. */
+export interface SentenceVoice {
+  /** @param index of the sentence in its utterance */
+  plan(sentence: { readonly ids: readonly number[]; readonly rhythm: Rhythm }, index: number): Promise<Plan>;
+  /** The samples of a planned sentence; none is made before it is asked for. */
+  audio(plan: Plan, index: number): SentenceAudio;
+  /** Length of the silence between sentences, as a factor. */
+  readonly pause: number;
+  /** Factor on every sample. */
+  readonly gain: number;
+}
 
 /** What one utterance is made of. */
 export interface UtteranceParts {
   readonly source: SegmentSource;
-  readonly network: Network;
-  readonly kernel: Kernel;
-  readonly style: SpeakingStyle;
+  readonly voice: SentenceVoice;
   /** What it answers. */
   readonly precedingTurn: PrecedingTurn;
   /** Frames of 80 ms that there may be at most. */
@@ -35,8 +44,8 @@ export interface UtteranceParts {
  * @throws NothingToSpeakError when no segment comes.
  */
 export async function* speakSegments(parts: UtteranceParts): AsyncGenerator<Frame, SpeechReport, void> {
-  const { source, network, kernel, style, precedingTurn, maxFrames, phonemeOf, signal, onHeard } = parts;
-  const builder = new FrameBuilder(style.speaker.gain);
+  const { source, voice, precedingTurn, maxFrames, phonemeOf, signal, onHeard } = parts;
+  const builder = new FrameBuilder(voice.gain);
   const heard = new WordTimeline(maxFrames * FRAME_SAMPLES);
   const mouth = phonemeOf === null ? null : new MouthTimeline(maxFrames * FRAME_SAMPLES);
   let given = 0;
@@ -48,7 +57,7 @@ export async function* speakSegments(parts: UtteranceParts): AsyncGenerator<Fram
     const number = index++;
     const { ids } = segment;
     const rhythm = rhythmOf({ ...segment, wordsInside: wordCount(ids) }, precedingTurn);
-    return { segment, number, rhythm, plan: await planSentence(network, { ids, rhythm }, style, number) };
+    return { segment, number, rhythm, plan: await voice.plan({ ids, rhythm }, number) };
   });
   const isCapped = () => given === maxFrames && builder.isEmpty;
   function* emit(): Generator<Frame, void, void> {
@@ -79,7 +88,7 @@ export async function* speakSegments(parts: UtteranceParts): AsyncGenerator<Fram
   }
   while (current !== null) {
     const { segment, rhythm, plan, number } = current;
-    const audio = sentenceAudio(network, kernel, plan, style, number);
+    const audio = voice.audio(plan, number);
     if (number > 0) yield* silence(wholeSamples(silenceOwed - audio.samplesBefore));
     const begin = atSample();
     let isPlaced = false;
@@ -99,7 +108,7 @@ export async function* speakSegments(parts: UtteranceParts): AsyncGenerator<Fram
       yield* emit();
       plans.start();
     }
-    const pauseS = segment.pauseS * rhythm.pause * style.speaker.pause;
+    const pauseS = segment.pauseS * rhythm.pause * voice.pause;
     silenceOwed = wholeSamples(samplesIn(pauseS) - audio.samplesAfter);
     current = await plans.next();
     if (current === null) yield* silence(wholeSamples(samplesIn(TAIL_S) - audio.samplesAfter));

@@ -1,5 +1,29 @@
-import { FRAMES_PER_STEP } from "./geometry.ts";
-import { type Contour, type Network, PROSODY_CHANNELS, type TextReading } from "./network.ts";
+import { FRAMES_PER_STEP } from "./frames.ts";
+
+/** What a network makes of a sentence's phonemes, before any of it is edited. */
+export interface TextReading {
+  /** Length of each phoneme in steps of 25 ms, not yet rounded; [L]. */
+  readonly steps: Float32Array;
+  /** What the prosody is predicted from; [channels, L]. */
+  readonly prosodyEncoding: Float32Array;
+  /** What is decoded; [channels, L]. */
+  readonly decoderEncoding: Float32Array;
+}
+
+/** Pitch and energy of every frame (12.5 ms). */
+export interface Contour {
+  /** Hertz; at most 40 where unvoiced. */
+  readonly pitchHz: Float32Array;
+  /** In the network's own unit: about −9 in silence, 4 to 9 in speech. */
+  readonly energy: Float32Array;
+}
+
+/** A network that plans how a sentence is spoken, in two steps. */
+export interface PlanningNetwork {
+  read(ids: readonly number[]): Promise<TextReading>;
+  /** @param columns [channels, steps]: the prosody encoding, each column as often as its phoneme is long. */
+  intone(columns: Float32Array): Promise<Contour>;
+}
 
 /**
  * The first half of a plan: how long each phoneme is. `steps` may be changed before the second half, which then
@@ -21,20 +45,20 @@ export interface Plan extends Contour {
   readonly owner: Int32Array;
   /** Length of the sentence in spectral frames of 12.5 ms: twice the steps. */
   readonly frames: number;
-  /** [128, ids.length]. */
+  /** [channels, ids.length]. */
   readonly decoderEncoding: Float32Array;
 }
 
 /** The first half: phonemes in, durations out. */
-export async function planTiming(network: Network, ids: readonly number[]): Promise<Timing> {
+export async function planTiming(network: PlanningNetwork, ids: readonly number[]): Promise<Timing> {
   return { ids, ...(await network.read(ids)) };
 }
 
 /** The second half: durations in, pitch and energy out. */
-export async function planContour(network: Network, timing: Timing): Promise<Plan> {
+export async function planContour(network: PlanningNetwork, timing: Timing): Promise<Plan> {
   const steps = Int32Array.from(timing.steps, wholeSteps);
   const owner = ownersOf(steps);
-  const columns = stretched(timing.prosodyEncoding, PROSODY_CHANNELS, timing.ids.length, owner);
+  const columns = stretched(timing.prosodyEncoding, timing.ids.length, owner);
   const contour = await network.intone(columns);
   const { ids, decoderEncoding } = timing;
   return { ids, steps, owner, frames: FRAMES_PER_STEP * owner.length, decoderEncoding, ...contour };
@@ -60,13 +84,9 @@ function ownersOf(steps: Int32Array): Int32Array {
   return owner;
 }
 
-/** Each column of `encoding` [channels, length] as often as it is long. */
-function stretched(
-  encoding: Float32Array,
-  channels: number,
-  length: number,
-  owner: Int32Array,
-): Float32Array {
+/** Each column of an encoding [channels, length] as often as it is long. @param owner whose column each step has */
+export function stretched(encoding: Float32Array, length: number, owner: Int32Array): Float32Array {
+  const channels = encoding.length / length;
   const out = new Float32Array(channels * owner.length);
   let to = 0;
   for (let channel = 0; channel < channels; channel++) {

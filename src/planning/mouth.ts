@@ -1,5 +1,5 @@
-import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
-import type { Mouth, TimedName } from "../../model/speech-model.ts";
+import { SAMPLE_RATE_HZ } from "../audio/format.ts";
+import type { Mouth, TimedName } from "../model/speech-model.ts";
 import type { Plan } from "./plan.ts";
 import { type Placement, sampleOf } from "./sentence-audio.ts";
 import { LAST_MARK_ID } from "./spoken-words.ts";

@@ -1,4 +1,4 @@
-import { FRAMES_PER_STEP, VOICED_ABOVE_HZ } from "./geometry.ts";
+import { FRAMES_PER_STEP, VOICED_ABOVE_HZ } from "./frames.ts";
 import type { Plan, Timing } from "./plan.ts";
 import type { Random } from "./random.ts";
 import { AUDIBLE_ENERGY } from "./speech-span.ts";

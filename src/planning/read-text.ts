@@ -1,18 +1,18 @@
 import { join } from "node:path";
-import type { Lexicon } from "../../model/script.ts";
-import { readChecked } from "../../tensors/checked-file.ts";
-import { type NativeGuard, openSession } from "../../tensors/session.ts";
-import { idRow, idsOf } from "../../tensors/tensor.ts";
-import type { Readings } from "../../text/differences.ts";
-import { spokenSentences } from "../../text/inline-phonemes.ts";
-import { createOwnWords, type OwnWords } from "../../text/own-words.ts";
-import { phonemeIds, splitClauses, withClosingStop } from "../../text/phoneme-ids.ts";
-import { createPhonemizer, type Phonemizer } from "../../text/phonemizer.ts";
-import { cutRunOn } from "../../text/run-on.ts";
-import type { Sentence } from "../../text/sentences.ts";
-import { soundCount } from "../../text/sources.ts";
-import { loadTextTables, type TextTables } from "../../text/tables.ts";
-import type { UnknownWordNet } from "../../text/unknown-words.ts";
+import type { Lexicon } from "../model/script.ts";
+import { readChecked } from "../tensors/checked-file.ts";
+import { type NativeGuard, openSession } from "../tensors/session.ts";
+import { idRow, idsOf } from "../tensors/tensor.ts";
+import type { Readings } from "../text/differences.ts";
+import { spokenSentences } from "../text/inline-phonemes.ts";
+import { createOwnWords, type OwnWords } from "../text/own-words.ts";
+import { phonemeIds, splitClauses, withClosingStop } from "../text/phoneme-ids.ts";
+import { createPhonemizer, type Phonemizer } from "../text/phonemizer.ts";
+import { cutRunOn } from "../text/run-on.ts";
+import type { Sentence } from "../text/sentences.ts";
+import { soundCount } from "../text/sources.ts";
+import { loadTextTables, type TextTables } from "../text/tables.ts";
+import type { UnknownWordNet } from "../text/unknown-words.ts";
 import type { ReadSegment, SegmentReader } from "./segments.ts";
 import { sourcesOfWords, type TracedPhonemes, wordCount } from "./spoken-words.ts";
 
@@ -46,7 +46,14 @@ export interface ReadingOptions {
   readonly readings?: Readings;
   /** Words of the house, before the dictionary's. */
   readonly words?: Lexicon;
+  /**
+   * How many phonemes of a sentence are spoken at once: of more than `soft` it is cut at its commas, of more than `hard` at
+   * a space. 400 and 600 unless told.
+   */
+  readonly longest?: LongestSegment;
 }
+
+type LongestSegment = { readonly soft: number; readonly hard: number };
 
 /** Opens the reading of text as phonemes by itself, without the voice. */
 async function openPhonemizer(
@@ -89,7 +96,7 @@ export async function openTextReader(
   const reader = (words: readonly OwnWords[]): SegmentReader => ({
     split: (piece) => sentencesIn(piece, options),
     async read(sentence) {
-      const segments = await segmentsOf(phonemizer, sentence, words);
+      const segments = await segmentsOf(phonemizer, sentence, words, options.longest);
       return segments
         .map(
           (segment): ReadSegment => ({
@@ -115,22 +122,22 @@ function sentencesIn(text: string, { readings = "standard" }: ReadingOptions): r
 }
 
 /**
- * The phonemes of a sentence, segment by segment: one of more than 400 phonemes becomes several, cut at its
- * commas; where there are none it is cut at a space, so that no segment outgrows the memory of a few seconds.
+ * The phonemes of a sentence, segment by segment: a long one becomes several, cut at its commas; where there are none it
+ * is cut at a space, so that no segment outgrows the memory of a few seconds.
  */
 async function segmentsOf(
   phonemizer: Phonemizer,
   sentence: string,
   words?: readonly OwnWords[],
+  { soft, hard }: LongestSegment = LONGEST,
 ): Promise<TracedPhonemes[]> {
   const { phonemes, sources } = await phonemizer.readTraced(sentence, words);
   let before = 0;
-  return splitClauses(withClosingStop(phonemes, sentence), LONG_PHONEMES, MAX_PHONEMES).map((segment) => {
+  return splitClauses(withClosingStop(phonemes, sentence), soft, hard).map((segment) => {
     const traced = { phonemes: segment, sources, before };
     before += soundCount(segment);
     return traced;
   });
 }
 
-const LONG_PHONEMES = 400;
-const MAX_PHONEMES = 600;
+const LONGEST: LongestSegment = { soft: 400, hard: 600 };

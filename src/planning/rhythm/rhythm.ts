@@ -1,4 +1,4 @@
-import type { Script } from "../../../model/script.ts";
+import type { Script } from "../../model/script.ts";
 import type { Random } from "../random.ts";
 import type { Segment } from "../segments.ts";
 import { type Lift, liftsOf } from "./lifts.ts";

@@ -1,6 +1,6 @@
-import { abortable } from "../../model/abortable.ts";
-import type { Sentence as SplitSentence } from "../../text/sentences.ts";
-import type { Span } from "../../text/traced.ts";
+import { abortable } from "../model/abortable.ts";
+import type { Sentence as SplitSentence } from "../text/sentences.ts";
+import type { Span } from "../text/traced.ts";
 import { clausePauseS, pauseS } from "./pauses.ts";
 import { wordCount } from "./spoken-words.ts";
 

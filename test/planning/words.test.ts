@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { WordTimeline } from "../../../src/engines/parametric/words.ts";
+import { WordTimeline } from "../../src/planning/words.ts";
 
 /** The words that are told of a text whose spoken words come from what lies between its spaces. */
 function toldOf(text: string): string[] {

@@ -1,5 +1,5 @@
-import { FRAME_SAMPLES, type Samples, wholeSamples } from "../../audio/format.ts";
-import type { Frame } from "../../model/speech-model.ts";
+import { FRAME_SAMPLES, type Samples, wholeSamples } from "../audio/format.ts";
+import type { Frame } from "../model/speech-model.ts";
 
 /** Cuts an utterance's samples and silences into frames of 80 ms. */
 export class FrameBuilder {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FRAME_SAMPLES, wholeSamples } from "../../../src/audio/format.ts";
-import { FrameBuilder } from "../../../src/engines/parametric/frame-builder.ts";
-import fc from "../../properties.ts";
+import { FRAME_SAMPLES, wholeSamples } from "../../src/audio/format.ts";
+import { FrameBuilder } from "../../src/planning/frame-builder.ts";
+import fc from "../properties.ts";
 
 /** Blocks of quiet samples, and silences (negative), of any length. */
 const blocks = fc.array(fc.integer({ min: -5_000, max: 5_000 }), { maxLength: 20 });

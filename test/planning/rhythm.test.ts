@@ -1,19 +1,19 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { createRandom } from "../../../src/engines/parametric/random.ts";
-import { liftsOf } from "../../../src/engines/parametric/rhythm/lifts.ts";
-import { pace } from "../../../src/engines/parametric/rhythm/pace.ts";
+import type { Turn } from "../../src/model/conversation.ts";
+import { createRandom } from "../../src/planning/random.ts";
+import { liftsOf } from "../../src/planning/rhythm/lifts.ts";
+import { pace } from "../../src/planning/rhythm/pace.ts";
 import {
   type PrecedingTurn,
   precedingTurnOf,
   rhythmOf,
   type SegmentContext,
   varied,
-} from "../../../src/engines/parametric/rhythm/rhythm.ts";
-import { sentenceKind, wordsIn } from "../../../src/engines/parametric/rhythm/sentence-kind.ts";
-import type { Turn } from "../../../src/model/conversation.ts";
-import fc from "../../properties.ts";
-import { EVEN } from "./even-rhythm.ts";
+} from "../../src/planning/rhythm/rhythm.ts";
+import { sentenceKind, wordsIn } from "../../src/planning/rhythm/sentence-kind.ts";
+import { EVEN } from "../engines/parametric/even-rhythm.ts";
+import fc from "../properties.ts";
 
 /** A sentence by itself, all of it in one breath, in the middle of nowhere. */
 function placeOf(text: string, rest: Partial<SegmentContext> = {}): SegmentContext {

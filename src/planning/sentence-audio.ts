@@ -1,31 +1,33 @@
-import { type Samples, wholeSamples } from "../../audio/format.ts";
-import { HOP_SAMPLES, SPECTRUM_VALUES } from "./geometry.ts";
-import type { Spectra, SpectrumStream } from "./spectrum-stream.ts";
+import { type Samples, wholeSamples } from "../audio/format.ts";
+import { HOP_SAMPLES } from "./frames.ts";
 import type { SpeechSpan } from "./speech-span.ts";
-import type { Waveform } from "./waveform.ts";
+
+/** Makes the samples of a sentence hop by hop, in order. */
+export interface HopSource {
+  /** Hops that come before the span's first frame. */
+  readonly lead: number;
+  /** Makes the next hop: 300 samples. Behind the last frame, what is left of its sound. */
+  make(out: Float32Array): Promise<void>;
+}
 
 /**
  * The samples of one sentence, without the silence around it, computed as they are asked for. They begin one hop
  * (12.5 ms) before the first in which anything is heard, faded in, and end with the span's last frame, faded out.
  */
 export class SentenceAudio {
-  readonly #stream: SpectrumStream;
-  readonly #waveform: Waveform;
+  readonly #hops: HopSource;
   readonly #span: SpeechSpan;
   readonly #hop = new Float32Array(HOP_SAMPLES);
   /** The hop after {@link #hop}, when it had to be made first to see whether it is heard. */
   #following: Float32Array | null = null;
-  #spectra: Spectra | null = null;
-  #inSpectra = 0;
   /** Samples of {@link #hop} already given. */
   #taken = HOP_SAMPLES;
   /** Which hop of the sentence {@link #hop} is; none before the first is asked for. */
   #at: number | null = null;
   #first: number | null = null;
 
-  constructor(stream: SpectrumStream, waveform: Waveform, span: SpeechSpan) {
-    this.#stream = stream;
-    this.#waveform = waveform;
+  constructor(hops: HopSource, span: SpeechSpan) {
+    this.#hops = hops;
     this.#span = span;
   }
 
@@ -80,7 +82,7 @@ export class SentenceAudio {
     } else {
       this.#at += 1;
       if (this.#following !== null) this.#hop.set(this.#following);
-      else await this.#make(this.#hop);
+      else await this.#hops.make(this.#hop);
       this.#following = null;
       if (this.#at === lastHop) fade(this.#hop, (part) => 1 - part);
     }
@@ -93,31 +95,16 @@ export class SentenceAudio {
     const { from, onset, to } = this.#span;
     const latest = Math.min(onset + MAX_RISE_FRAMES, to - 1);
     const following = new Float32Array(HOP_SAMPLES);
-    // Frames complete the hop two before their own: this one holds only the first frame's faint beginning.
-    let hop = from - 2;
-    await this.#make(following);
+    let hop = from - this.#hops.lead;
+    await this.#hops.make(following);
     do {
       this.#hop.set(following);
       hop += 1;
-      await this.#make(following);
+      await this.#hops.make(following);
     } while (rms(following) < AUDIBLE_RMS && hop < latest);
     this.#following = following;
     fade(this.#hop, (part) => part);
     return hop - 1;
-  }
-
-  /** Makes the next hop; when the frames are used up, what is left of their overlap. */
-  async #make(out: Float32Array): Promise<void> {
-    if (this.#spectra === null || this.#inSpectra === this.#spectra.count) {
-      this.#spectra = await this.#stream.next();
-      this.#inSpectra = 0;
-    }
-    if (this.#spectra === null) {
-      this.#waveform.drain(out);
-    } else {
-      this.#waveform.add(this.#spectra.values, this.#inSpectra * SPECTRUM_VALUES, out);
-      this.#inSpectra += 1;
-    }
   }
 }
 

@@ -1,8 +1,8 @@
-import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
-import type { SpokenWord } from "../../model/speech-model.ts";
-import { isSpaceCode } from "../../text/characters.ts";
-import type { Span } from "../../text/traced.ts";
-import { FRAMES_PER_STEP, HOP_SAMPLES } from "./geometry.ts";
+import { SAMPLE_RATE_HZ } from "../audio/format.ts";
+import type { SpokenWord } from "../model/speech-model.ts";
+import { isSpaceCode } from "../text/characters.ts";
+import type { Span } from "../text/traced.ts";
+import { FRAMES_PER_STEP, HOP_SAMPLES } from "./frames.ts";
 import type { Plan } from "./plan.ts";
 import { type Placement, sampleOf } from "./sentence-audio.ts";
 import { AUDIBLE_ENERGY } from "./speech-span.ts";

@@ -4,10 +4,11 @@ import type { Readable } from "node:stream";
 import { stopWith } from "../../model/stop-with.ts";
 import { codeOf, SourceError } from "./pull-error.ts";
 
-/** How a Python program is run. */
-export interface PythonRun {
-  /** The interpreter. */
-  readonly python: string;
+/** How a program is run. */
+export interface ProgramRun {
+  readonly program: string;
+  /** What to install where there is none: `Python 3 with pip`. */
+  readonly install: string;
   /** Of the process, instead of this one's. */
   readonly env: NodeJS.ProcessEnv;
   /** Kills it. */
@@ -17,8 +18,8 @@ export interface PythonRun {
   readonly onOutput?: (bytes: Buffer) => Promise<void>;
 }
 
-/** What a Python program that ended left behind. */
-export interface PythonEnd {
+/** What a program that ended left behind. */
+export interface ProgramEnd {
   /** `null` when it was killed. */
   readonly exitCode: number | null;
   /** The end of what it printed on standard error. */
@@ -28,17 +29,17 @@ export interface PythonEnd {
 const STDERR_CHARS = 20_000;
 
 /**
- * Runs Python to its end, or kills it.
+ * Runs a program to its end, or kills it.
  *
  * @throws SourceError when it cannot be started or takes too long; the signal's reason; what `onOutput` throws.
  */
-export async function runPython(args: readonly string[], run: PythonRun): Promise<PythonEnd> {
-  const { python, env, timeoutMs, onOutput } = run;
+export async function runProgram(args: readonly string[], run: ProgramRun): Promise<ProgramEnd> {
+  const { program, install, env, timeoutMs, onOutput } = run;
   run.signal.throwIfAborted();
   const late = new SourceError(`it took longer than ${timeoutMs / 60_000} minutes`);
   const stop = stopWith([run.signal], { ms: timeoutMs, late: () => late });
   const { signal } = stop;
-  const child = spawn(python, args, {
+  const child = spawn(program, args, {
     env,
     signal,
     killSignal: "SIGKILL",
@@ -64,12 +65,12 @@ export async function runPython(args: readonly string[], run: PythonRun): Promis
     run.signal.throwIfAborted();
     if (signal.aborted) throw late;
     if (codeOf(error) === "ENOENT") {
-      throw new SourceError(`there is no ${python} on this machine: install Python 3 with pip`, {
+      throw new SourceError(`there is no ${program} on this machine: install ${install}`, {
         cause: error,
       });
     }
     if (codeOf(error) === "EACCES") {
-      throw new SourceError(`${python} may not be run (EACCES): mend its permissions`, { cause: error });
+      throw new SourceError(`${program} may not be run (EACCES): mend its permissions`, { cause: error });
     }
     throw error;
   } finally {

@@ -7,6 +7,8 @@ import { openMade } from "../src/engines/kokoro/made-files.ts";
 import { createKokoroModel } from "../src/engines/kokoro/model.ts";
 import { openKokoro } from "../src/engines/kokoro/network.ts";
 import { planningWith } from "../src/engines/kokoro/planning-network.ts";
+import { statisticsAt } from "../src/engines/kokoro/statistics-line.ts";
+import { FRAMES_PER_STEP } from "../src/planning/frames.ts";
 import { planContour, planTiming } from "../src/planning/plan.ts";
 import { openTextReader } from "../src/planning/read-text.ts";
 import { SentenceAudio } from "../src/planning/sentence-audio.ts";
@@ -84,7 +86,7 @@ async function borders(): Promise<Pick<KokoroFigures, "snrDb" | "largest">> {
     const { inverseBasis, facts } = made;
     const decoding = {
       network,
-      voice: { style: style(ids), statistics },
+      voice: { style: style(ids), statistics: statisticsAt(statistics, plan.frames / FRAMES_PER_STEP) },
       inverseBasis,
       missing: facts.missing,
     };

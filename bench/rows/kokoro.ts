@@ -41,6 +41,6 @@ async function installed(note: (text: string) => void): Promise<string> {
     throw new NotMeasuredError(error instanceof Error ? error.message : String(error));
   }
   const folder = checkpointDir(manifest, CACHE);
-  await prepareKokoro(folder, signal);
+  await prepareKokoro(folder, signal, { voices: ["af_heart"] });
   return folder;
 }

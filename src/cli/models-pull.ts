@@ -161,8 +161,8 @@ async function prepareVoice(
   { dataDir, signal, observe }: HubPullOptions & { readonly signal: AbortSignal },
 ): Promise<void> {
   const { prepareKokoro } = await import("../server/kokoro-preparation.ts");
-  const onBegin = () => observe?.({ kind: "converting", checkpoint: name });
-  await prepareKokoro(checkpointDir({ name }, dataDir), signal, onBegin).catch((cause: unknown) => {
+  const onBegin = () => observe?.({ kind: "preparing", checkpoint: name });
+  await prepareKokoro(checkpointDir({ name }, dataDir), signal, { onBegin }).catch((cause: unknown) => {
     signal.throwIfAborted();
     const why = messageWithCauses(cause).replace(/\.$/, "");
     throw new Error(

@@ -80,7 +80,7 @@ export async function kokoroCheckpoint(
     ...(idleUnloadS > 0 ? { idleUnloadMs: 1_000 * idleUnloadS } : {}),
     async load() {
       await requireMemory(memoryBytes, count, available);
-      await prepareKokoro(folder, new AbortController().signal);
+      await prepareKokoro(folder, new AbortController().signal, { voices: Object.values(labels) });
       const voiceDir = embeddedCheckpoint.dir;
       const create: KokoroOptions = {
         folder,

@@ -2,13 +2,14 @@ import { LruCache } from "../../collections/lru-cache.ts";
 import { ConversationError } from "../../model/speech-model.ts";
 import type { TextReader } from "../../planning/read-text.ts";
 import { CALIBRATION, type Calibration, makeStatistics, readStatistics } from "./statistics.ts";
+import type { StatisticsLine } from "./statistics-line.ts";
 import { mean, readVoice, type StylePart, voicesIn } from "./voices.ts";
 
 /** A voice, ready to speak. */
 interface ReadyVoice {
   readonly parts: readonly StylePart[];
   /** Means and variances of the decoder's norms. */
-  readonly statistics: Float32Array;
+  readonly statistics: StatisticsLine;
 }
 
 /** One of Kokoro's voices, and how much of it there is in a mix. */
@@ -47,7 +48,11 @@ export class CastVoices {
     signal.throwIfAborted();
     return {
       parts: ready.flatMap(({ weight, parts }) => parts.map(({ table }) => ({ weight, table }))),
-      statistics: mean(ready, ({ statistics }) => statistics),
+      statistics: {
+        level: mean(ready, ({ statistics }) => statistics.level),
+        slope: mean(ready, ({ statistics }) => statistics.slope),
+        floor: mean(ready, ({ statistics }) => statistics.floor),
+      },
     };
   }
 

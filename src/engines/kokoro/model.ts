@@ -7,6 +7,7 @@ import {
   type SpeechReport,
 } from "../../model/speech-model.ts";
 import { type Stop, stopWith } from "../../model/stop-with.ts";
+import { FRAMES_PER_STEP } from "../../planning/frames.ts";
 import { plannedOptions } from "../../planning/options.ts";
 import { type Manner, planSentence } from "../../planning/plan-sentence.ts";
 import { PriorityMutex } from "../../planning/priority-mutex.ts";
@@ -23,6 +24,7 @@ import { openMade } from "./made-files.ts";
 import { narrowed } from "./narrowed.ts";
 import { openKokoro } from "./network.ts";
 import { planningWith } from "./planning-network.ts";
+import { statisticsAt } from "./statistics-line.ts";
 import { yieldingKokoro } from "./take-turns.ts";
 
 /** Where Kokoro finds what it needs. */
@@ -110,7 +112,10 @@ export async function createKokoroModel(options: KokoroOptions, guard?: NativeGu
           plan: (sentence, index) => planSentence(planning, sentence, manner, index),
           audio(plan) {
             const span = speechSpan(plan);
-            const voice = { style: style(plan.ids), statistics };
+            const voice = {
+              style: style(plan.ids),
+              statistics: statisticsAt(statistics, plan.frames / FRAMES_PER_STEP),
+            };
             const { inverseBasis, facts } = made;
             const decoding = { network: own, voice, inverseBasis, missing: facts.missing };
             return new SentenceAudio(

@@ -12,18 +12,20 @@ import { pieceOf } from "./decoder-pieces.ts";
 import type { MadeFiles } from "./made-files.ts";
 import { type KokoroNetwork, openGraph, pieceTensors } from "./network.ts";
 import { planningWith } from "./planning-network.ts";
+import { lineThrough, type MeasuredSentence, type StatisticsLine } from "./statistics-line.ts";
 import type { StyleTable } from "./voices.ts";
 
 /** Goes up with every change of how they are made. */
 const FORMAT = 1;
 const FOLDER = "statistics";
-const TENSOR = "statistics";
+const TENSORS = ["level", "slope", "floor"] as const;
 
-/** What is spoken to learn a voice's statistics: an ordinary sentence, a question, and one with much hissing. */
+/** What is spoken to learn a voice's statistics: two short sentences, an ordinary one, and a long one. */
 export const CALIBRATION: readonly string[] = [
-  "The early train was late again, so we walked along the river and talked about the weather.",
-  "Would you like some more of this, or shall I put it away?",
-  "She says the sixth ship has sails of silk, and nobody here believes a word of it!",
+  "The train was late again.",
+  "Would you like some more?",
+  "She says the sixth ship has sails made of yellow silk.",
+  "The early train was very late, so we walked along the river and talked about the weather.",
 ];
 
 /** What a voice's statistics are made with. */
@@ -43,45 +45,43 @@ export async function readStatistics(
   { id }: Pick<StyleTable, "id">,
   count: number,
   signal: AbortSignal,
-): Promise<Float32Array | null> {
+): Promise<StatisticsLine | null> {
   const path = pathOf(folder, id);
   if ((await metadataOf(path))?.format !== String(FORMAT) || !(await isSound(path, signal))) return null;
   const file = await openWeights(join(folder, FOLDER), `${id}.safetensors`);
   try {
-    const statistics = await file.read(TENSOR);
-    return statistics.length === count ? statistics : null;
+    const [level, slope, floor] = await Promise.all(TENSORS.map((name) => file.read(name)));
+    return level?.length === count ? { level, slope: slope!, floor: floor! } : null;
   } finally {
     await file.close();
   }
 }
 
 /**
- * Speaks some sentences with a voice, and keeps the mean of what the decoder's norms then measured: some seconds of
+ * Speaks some sentences with a voice, and keeps what the decoder's norms then measured, by the sentences' length: some seconds of
  * processor time, once. Where it cannot be kept, it is made again the next time.
  */
 export async function makeStatistics(
   { folder, made, network, sentences, guard }: Calibration,
   table: StyleTable,
   signal: AbortSignal,
-): Promise<Float32Array> {
+): Promise<StatisticsLine> {
   const decoder = await openGraph(made, "reporting", guard);
   try {
-    const sums = new Float64Array(made.facts.statistics);
-    const spoken = await sentences();
-    for (const ids of spoken) {
+    const measured: MeasuredSentence[] = [];
+    for (const ids of await sentences()) {
       signal.throwIfAborted();
       const { planning, style } = planningWith(network, [{ weight: 1, table }]);
       const plan = await planContour(planning, await planTiming(planning, ids));
-      const whole = { from: 0, to: plan.frames / FRAMES_PER_STEP };
+      const steps = plan.frames / FRAMES_PER_STEP;
+      const whole = { from: 0, to: steps };
       const piece = pieceOf(plan, await network.source(plan.pitchHz), whole, whole);
       const outputs = await decoder.run(pieceTensors(piece, style(ids)));
-      floatsOf(outputs, "statistics").forEach((value, at) => {
-        sums[at]! += value / spoken.length;
-      });
+      measured.push({ steps, statistics: floatsOf(outputs, "statistics") });
     }
-    const statistics = Float32Array.from(sums);
-    await keep(folder, table.id, statistics).catch(() => {});
-    return statistics;
+    const line = lineThrough(measured);
+    await keep(folder, table.id, line).catch(() => {});
+    return line;
   } finally {
     await decoder.release();
   }
@@ -91,15 +91,17 @@ function pathOf(folder: string, id: string): string {
   return join(folder, FOLDER, `${id}.safetensors`);
 }
 
-async function keep(folder: string, id: string, statistics: Float32Array): Promise<void> {
+async function keep(folder: string, id: string, line: StatisticsLine): Promise<void> {
   const path = pathOf(folder, id);
   const draft = `${path}.${process.pid}.${randomUUID()}.part`;
-  const { buffer, byteOffset, byteLength } = statistics;
   try {
     await mkdir(join(folder, FOLDER), { recursive: true });
-    const tensor = { name: TENSOR, dtype: "F32", shape: [statistics.length] } as const;
-    const make = () => [new Uint8Array(buffer, byteOffset, byteLength)];
-    await writeSafetensors(draft, [{ tensors: [tensor], make }], { format: String(FORMAT) });
+    const groups = TENSORS.map((name) => {
+      const { buffer, byteOffset, byteLength, length } = line[name];
+      const tensors = [{ name, dtype: "F32", shape: [length] } as const];
+      return { tensors, make: () => [new Uint8Array(buffer, byteOffset, byteLength)] };
+    });
+    await writeSafetensors(draft, groups, { format: String(FORMAT) });
     await rename(draft, path);
   } finally {
     await rm(draft, { force: true });

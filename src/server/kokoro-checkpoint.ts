@@ -32,10 +32,10 @@ type Given = Pick<Settings, "models" | "checkpoints" | "dataDir" | "loadTimeoutM
 
 /** What all threads share, and what each takes besides, at most (measured: see docs/performance.md). */
 const SHARED_BYTES = 340 * 2 ** 20;
-const THREAD_BYTES = 300 * 2 ** 20;
+const THREAD_BYTES = 450 * 2 ** 20;
 
 /**
- * A second of speech costs 0.7 s of processor time, so that a thread keeps pace with one listener and not with two; more
+ * A second of speech costs 0.6 s of processor time, so that a thread keeps pace with one listener and not with two; more
  * threads than that many take more memory than most have for it.
  */
 const MAX_THREADS = 8;
@@ -157,7 +157,7 @@ function voiceWith(labels: Readonly<Record<string, string>>): LocalVoice {
     voices: KOKORO_CAST,
     takes: KOKORO_TAKES,
     description:
-      `Spoken here by Kokoro-82M, a neural voice of 28 people and mixes of them, for a few listeners: it takes 0.7 s of ` +
+      `Spoken here by Kokoro-82M, a neural voice of 28 people and mixes of them, for a few listeners: it takes 0.6 s of ` +
       `processor time for each second of speech. As speakers, ${shown.join(" and ")}. Of earlier turns it heeds how long the ` +
       "last one was, and does not hear any. All words are said as in American English, also by its British voices.",
   };

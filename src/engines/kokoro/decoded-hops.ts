@@ -95,5 +95,8 @@ export class DecodedHops implements HopSource {
 const AROUND_STEPS = 4;
 const MIN_LAST_STEPS = 4;
 
-/** 200 ms at first, for the first sound to come soon; the last size repeats. */
-const PIECE_STEPS: readonly number[] = [8, 8, 16, 32];
+/**
+ * 200 ms at first, for the first sound to come soon; the last size repeats. Twice as long pieces would take 6 % less time and
+ * 0.15 GB more.
+ */
+const PIECE_STEPS: readonly number[] = [8, 8, 16];

@@ -20,11 +20,11 @@ let leaving = new AbortController();
 async function connect() {
   try {
     const antiphon = server();
-    const [info, cards] = await Promise.all([antiphon.info(), antiphon.models()]);
+    const [info, cards, cast] = await Promise.all([antiphon.info(), antiphon.models(), antiphon.voices()]);
     keepKey();
     $("key-state").textContent = "Connected. The key is kept in this tab only.";
     hearAgain();
-    tellRefused(offer(info, cards, edited));
+    tellRefused(offer(info, cards, cast, edited));
   } catch (error) {
     $("key-state").textContent = "Not connected.";
     fail(error);
@@ -171,6 +171,7 @@ const clicks = {
 };
 for (const [id, act] of Object.entries(clicks)) $(id).onclick = () => void act();
 $("model").onchange = showModel;
+$("cast").onchange = edited;
 $("code").ontoggle = openCode;
 $("key-form").onsubmit = (event) => {
   event.preventDefault();

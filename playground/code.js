@@ -97,9 +97,10 @@ await writeFile("reply.wav", encodeWav(frames));`;
 }
 
 /** What clients of OpenAI's API say: the last turn's words alone, by the default model unless another is chosen. */
-function spoken({ conversation, model = "tts-1" }) {
+function spoken({ conversation, voices = {}, model = "tts-1" }) {
   const { speaker, text = "What is to be said." } = conversation.at(-1);
-  return { model: JSON.stringify(model), voice: JSON.stringify(speaker), text: JSON.stringify(text) };
+  const voice = voices[speaker] ?? speaker;
+  return { model: JSON.stringify(model), voice: JSON.stringify(voice), text: JSON.stringify(text) };
 }
 
 function openaiPython(origin, body) {

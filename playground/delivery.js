@@ -1,5 +1,5 @@
 // Which model speaks, and how: what the server offers, and what is chosen of it.
-import { conversation } from "./conversation.js";
+import { conversation, openTurn } from "./conversation.js";
 import { $, h } from "./dom.js";
 import { drawTurns } from "./turns.js";
 
@@ -7,14 +7,15 @@ import { drawTurns } from "./turns.js";
 const params = {};
 let knobs = [];
 let models = [];
+let voices = [];
 let edited = () => {};
 /** What is asked of model and knobs before the server has told which there are. */
 let wanted = { params: {} };
 
 /** Shows what the server offers, and keeps what was chosen. Gives what had been asked for in vain; `onEdit` is called after every change. */
-export function offer({ param_schema: schema }, cards, onEdit) {
+export function offer({ param_schema: schema }, cards, cast, onEdit) {
   const asked = structuredClone(chosen());
-  [knobs, models, edited] = [schema, cards, onEdit];
+  [knobs, models, voices, edited] = [schema, cards, cast, onEdit];
   $("model").replaceChildren(...cards.map((card) => h("option", { value: card.id }, card.display_name)));
   $("model").disabled = $("reset").hidden = false;
   return choose(asked);
@@ -36,8 +37,22 @@ export function choose(asked) {
 export function showModel() {
   const { id, description, speakers } = models.find((card) => card.id === $("model").value);
   $("model-description").textContent = description;
+  drawCast(id);
   markUnused(knobs, id);
   drawTurns(speakers);
+}
+
+/** Shows whose voice the last turn may have with that model, and keeps what was chosen if there is such. */
+function drawCast(model) {
+  const select = $("cast");
+  const { value } = select;
+  const own = voices.filter(({ models: of }) => of.includes(model));
+  const options = own.map(({ id, name, description, owner }) =>
+    h("option", { value: id }, owner === "model" ? `${name}: ${description}` : `${name} (by a recording)`),
+  );
+  select.replaceChildren(select.firstElementChild, ...options);
+  select.value = own.some(({ id }) => id === value) ? value : "";
+  select.disabled = false;
 }
 
 export function resetKnobs() {
@@ -54,6 +69,7 @@ export function chosen() {
 /** What a request asks for; `soundOf` gives what stands for a clip. */
 export const bodyNow = (soundOf) => ({
   conversation: conversation(soundOf),
+  ...($("cast").value === "" ? {} : { voices: { [openTurn().speaker]: $("cast").value } }),
   ...($("model").value === "" ? {} : { model: $("model").value }),
   ...(Object.keys(params).length === 0 ? {} : { params }),
 });

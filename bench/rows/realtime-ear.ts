@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { joined } from "../../src/audio/joined.ts";
 import { toPcm16 } from "../../src/audio/pcm.ts";
 import { resample } from "../../src/audio/resample.ts";
+import { PUBLIC_MODELS } from "../../src/catalogue/public-models.ts";
 import { KeyedSemaphore } from "../../src/limits/keyed-semaphore.ts";
 import type { Clip } from "../../src/model/conversation.ts";
 import type { Transcript } from "../../src/model/recogniser.ts";
@@ -86,7 +87,10 @@ async function listen({ activity }: NeuralDetector, turns: readonly Clip[]): Pro
     },
     {
       keyId: "bench",
-      settings: { ...defaultSettings("svc-beta-v0.3"), turnDetection: { type: "semantic_vad" } },
+      settings: {
+        ...defaultSettings("svc-beta-v0.3", { cast: PUBLIC_MODELS[0]!.card, own: [] }),
+        turnDetection: { type: "semantic_vad" },
+      },
       model: null,
       begin: () => Promise.reject(new Error("no reply is asked for")),
       meter: NO_WORK,

@@ -1,3 +1,4 @@
+import type { CastVoice } from "../model/model-card.ts";
 import type { Settings } from "../settings/schema.ts";
 import { wrongSetting } from "../settings/settings-error.ts";
 import { findCodecLm, KNOWN_CODEC_LMS } from "./codec-lm/known-checkpoints.ts";
@@ -62,7 +63,10 @@ function spokenBy(
   const given = Object.hasOwn(checkpoints, checkpoint) ? checkpoints[checkpoint] : undefined;
   if (given?.remote !== undefined) {
     // What computes elsewhere takes next to nothing here.
-    const spoken = { voices: labelCast(), takes: { mixes: false, samples: false } };
+    const spoken = {
+      voices: remoteCast(given.remote),
+      takes: { mixes: false, samples: hearsClips(given.remote) },
+    };
     return { card: called(descriptionOf(given.remote), spoken), checkpoint, preset: {}, isResident: true };
   }
   if (given === undefined && checkpoint !== KOKORO_CHECKPOINT && findCodecLm(checkpoint) === undefined) {
@@ -85,6 +89,26 @@ function spokenBy(
     isResident: given?.resident ?? true,
     ...(voice?.reads === undefined ? {} : { reads: voice.reads }),
   };
+}
+
+/** The voices of labels, and those that the settings have other names for. */
+function remoteCast({ voices = {} }: Remote): readonly CastVoice[] {
+  const labels = labelCast();
+  const others = Object.keys(voices).filter((name) => !labels.some(({ id }) => id === name));
+  // A name that is one of OpenAI's means what the settings say, and no label's voice.
+  const named = new Set(others.map((name) => name.toLowerCase()));
+  return [
+    ...labels.map((voice) => ({ ...voice, aliases: voice.aliases.filter((alias) => !named.has(alias)) })),
+    ...others.map((name) => {
+      const description = `The server's voice “${voices[name]}”.`;
+      return { id: name, name, sex: null, accent: null, description, aliases: [] };
+    }),
+  ];
+}
+
+/** Whether a recording can be its voice: an Antiphon hears it as an earlier turn. */
+function hearsClips({ kind, references }: Remote): boolean {
+  return kind === "antiphon" || references;
 }
 
 /** What there is to know before one uses it, in the words of a card. */

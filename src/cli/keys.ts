@@ -98,16 +98,16 @@ async function revoke(keyId: string, command: Command, io: CommandIo): Promise<v
 }
 
 /** Opens the tenancy of the settings for as long as `work` takes. */
-export async function withTenancy(
+export async function withTenancy<T>(
   settings: Settings,
   { env }: CommandIo,
-  work: (tenancy: Tenancy) => Promise<void>,
-): Promise<void> {
+  work: (tenancy: Tenancy) => Promise<T>,
+): Promise<T> {
   const { openTenancy } = await import("../tenancy/open.ts");
   const { storeUrl } = await import("../server/secret.ts");
   const tenancy = await openTenancy(settings, { storeUrl: storeUrl(settings, env) });
   try {
-    await work(tenancy);
+    return await work(tenancy);
   } finally {
     await tenancy.close();
   }

@@ -34,10 +34,10 @@ import { type Outcome, pullCheckpoint, removeCheckpoint } from "../catalogue/pul
 import { pullRecogniser } from "../catalogue/recognisers/pull-recogniser.ts";
 import { pullVoice } from "../catalogue/voices/pull-voice.ts";
 import { firstSentenceS } from "../catalogue/writer-speed.ts";
+import { nearest } from "../collections/nearest.ts";
 import type { InstalledWriter } from "../server/embedded-writer.ts";
 import { messageWithCauses } from "../server/message-with-causes.ts";
 import { UsageError } from "../server/usage-error.ts";
-import { nearest } from "../settings/nearest.ts";
 import type { Settings } from "../settings/schema.ts";
 import { askLicence } from "../terminal/ask-licence.ts";
 import type { CommandIo } from "../terminal/command-io.ts";

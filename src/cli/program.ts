@@ -12,6 +12,7 @@ import { registerServe } from "./serve.ts";
 import { registerTalk } from "./talk.ts";
 import { registerTranscribe } from "./transcribe.ts";
 import { registerUsage } from "./usage.ts";
+import { registerVoices } from "./voices.ts";
 
 /** Every command. */
 const COMMANDS: readonly ((program: Command, io: CommandIo) => void)[] = [
@@ -20,6 +21,7 @@ const COMMANDS: readonly ((program: Command, io: CommandIo) => void)[] = [
   registerUsage,
   registerCheck,
   registerSay,
+  registerVoices,
   registerTalk,
   registerTranscribe,
   registerPhonemes,

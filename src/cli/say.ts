@@ -18,6 +18,7 @@ import { readInput } from "../terminal/read-input.ts";
 interface SayFlags {
   readonly output?: string;
   readonly speaker?: string;
+  readonly voice?: string;
   readonly model?: string;
   readonly params?: string;
   readonly voiceLike?: string;
@@ -35,6 +36,10 @@ export function registerSay(program: Command, io: CommandIo): void {
       "file to write: .wav, .mp3, .opus, .ogg or .flac (default: play it on a terminal, else write a WAV to standard output)",
     )
     .option("--speaker <label>", "who speaks, 0 or 1 (default: 0)")
+    .option(
+      "--voice <name>",
+      "whose voice, as `antiphon voices list` prints it, or a mix such as nova(2)+onyx(1)",
+    )
     .option("--model <id>", "public model, as `antiphon models list` prints it (default: the default model)")
     .option("--voice-like <file>", "WAV of a voice to come near to")
     .option("--captions <file>", "captions to write as well: WebVTT (.vtt) or SubRip (.srt)")
@@ -45,7 +50,7 @@ export function registerSay(program: Command, io: CommandIo): void {
       const form = captionForm(flags);
       const encoding = encodingOf(flags.output);
       const settings = await settingsOf(command, io);
-      const { file, spoken } = await speak(text, encoding, flags, settings, io.env);
+      const { file, spoken } = await speak(text, encoding, flags, settings, io);
       if (flags.captions !== undefined && form !== null)
         await write(flags.captions, await captions(spoken, form), "--captions");
       if (flags.output !== undefined) await write(flags.output, file, "-o");
@@ -84,16 +89,16 @@ async function speak(
   encoding: Encoding,
   flags: SayFlags,
   settings: Settings,
-  env: NodeJS.ProcessEnv,
+  io: CommandIo,
 ): Promise<Spoken> {
-  const { offeredModels } = await import("../catalogue/offered-models.ts");
-  const models = offeredModels(settings);
-  const prepared = await prepare(text, flags, models);
+  const models = await modelsFor(flags, settings);
+  const asked = await prepare(text, flags, models);
+  const prepared = await withOwnVoice(asked, models, settings, io);
   const { fileOf } = await import("../model/encoded-speech.ts");
   const { scriptOf } = await import("../serving/script-of.ts");
   const { MarkCollector, spokenPiece } = await import("../serving/spoken-piece.ts");
   const { joinedBytes } = await import("../audio/joined.ts");
-  const voice = await opened(prepared.model, settings, env);
+  const voice = await opened(prepared.model, settings, io.env);
   try {
     const pieces: Uint8Array[] = [];
     const script = scriptOf(prepared, prepared.model.preset);
@@ -118,6 +123,26 @@ async function speak(
   } finally {
     await voice.close();
   }
+}
+
+/** What there is to speak. What is computed here is looked over only where a voice is named, which may be its own. */
+async function modelsFor({ voice }: SayFlags, settings: Settings): Promise<readonly PublicModel[]> {
+  if (voice !== undefined) return (await import("./stored-voice.ts")).modelsHere(settings);
+  const { offeredModels } = await import("../catalogue/offered-models.ts");
+  return offeredModels(settings);
+}
+
+/** With the recording whose voice was asked for, where it was one. */
+async function withOwnVoice(
+  prepared: Prepared,
+  models: readonly PublicModel[],
+  settings: Settings,
+  io: CommandIo,
+): Promise<Prepared> {
+  const { ownVoice, model } = prepared;
+  if (ownVoice === undefined) return prepared;
+  const { storedVoice } = await import("./stored-voice.ts");
+  return { ...prepared, voice: await storedVoice(ownVoice, model, models, settings, io) };
 }
 
 /** What speaks for a model: in a thread here, or elsewhere. */
@@ -147,12 +172,14 @@ async function opened(
 /** What is wrong with the text or the flags was called wrongly, however late it is found. */
 async function prepare(
   text: string,
-  { speaker, model, params, voiceLike }: SayFlags,
+  { speaker, voice, model, params, voiceLike }: SayFlags,
   models: readonly PublicModel[],
 ): Promise<Prepared> {
   const { parseConverseRequest, parseTtsRequest } = await import("../contract/validate.ts");
   const { prepareConverse, prepareTts } = await import("../serving/prepare.ts");
   const { findModel } = await import("../catalogue/public-models.ts");
+  if (voice !== undefined && voiceLike !== undefined)
+    throw new UsageError("Only one of --voice and --voice-like can be given: leave the other out.");
   const by = speaker === undefined ? {} : { speaker };
   const how = {
     ...(model === undefined ? {} : { model }),
@@ -161,7 +188,8 @@ async function prepare(
   const wav = voiceLike === undefined ? null : await read(voiceLike);
   const resolve = (id: string | null) => findModel(models, id);
   try {
-    const alone = prepareTts(parseTtsRequest({ text, ...by, ...how }), resolve);
+    const whose = voice === undefined ? {} : { voice };
+    const alone = prepareTts(parseTtsRequest({ text, ...by, ...whose, ...how }), resolve);
     if (wav === null) return alone;
     const conversation = [
       { ...by, audio_wav_b64: wav.toString("base64") },

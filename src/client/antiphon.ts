@@ -1,6 +1,7 @@
 import {
   type Answer,
   type Ask,
+  type AskOptions,
   type CallOptions,
   type ConnectionOptions,
   connectionTo,
@@ -10,6 +11,8 @@ import {
 import { readReply } from "./read-reply.ts";
 import type {
   ConverseReply,
+  CreatedVoice,
+  DeletedVoice,
   Info,
   ModelCard,
   Transcripts,
@@ -19,6 +22,7 @@ import type {
 } from "./replies.ts";
 import type {
   ConverseRequest,
+  NewVoice,
   SpeechRequest,
   TranscriptFormat,
   TranscriptionRequest,
@@ -82,7 +86,9 @@ export class Antiphon {
   ): Promise<Transcripts[F]> {
     const isJson = /^$|json$/.test(request.response_format ?? "");
     const read: (answer: Answer) => Promise<unknown> = isJson ? jsonOf : textOf;
-    const transcript = await this.#whole("/v1/audio/transcriptions", formOf(request), options, read);
+    const { file, ...fields } = request;
+    const form = formOf({ model: "whisper-1", ...fields, file });
+    const transcript = await this.#whole("/v1/audio/transcriptions", form, options, read);
     return transcript as Transcripts[F];
   }
 
@@ -91,9 +97,20 @@ export class Antiphon {
     return (await this.#json<{ data: ModelCard[] }>("/v1/models", undefined, options)).data;
   }
 
-  /** The voices of `speech`. */
+  /** The voices that there are, with the key's own. */
   async voices(options?: CallOptions): Promise<readonly Voice[]> {
     return (await this.#json<{ data: Voice[] }>("/v1/audio/voices", undefined, options)).data;
+  }
+
+  /** Makes a voice of a recording, which belongs to the key. */
+  createVoice({ audio_sample, ...fields }: NewVoice, options?: CallOptions): Promise<CreatedVoice> {
+    return this.#json("/v1/audio/voices", formOf({ ...fields, audio_sample }), options);
+  }
+
+  /** Deletes a voice of the key's, with its recording. @param voice its id or name */
+  deleteVoice(voice: string, options?: CallOptions): Promise<DeletedVoice> {
+    const path = `/v1/audio/voices/${encodeURIComponent(voice)}`;
+    return this.#json(path, undefined, { ...options, method: "DELETE" });
   }
 
   /** What the server is, its defaults and its limits. */
@@ -106,14 +123,14 @@ export class Antiphon {
     return this.#json("/v1/usage", undefined, options);
   }
 
-  #json<T>(path: string, body: object | undefined, options: CallOptions | undefined): Promise<T> {
+  #json<T>(path: string, body: object | undefined, options: AskOptions | undefined): Promise<T> {
     return this.#whole(path, body, options, jsonOf<T>);
   }
 
   async #whole<T>(
     path: string,
     body: object | undefined,
-    options: CallOptions | undefined,
+    options: AskOptions | undefined,
     read: (answer: Answer) => Promise<T>,
   ): Promise<T> {
     const answer = await this.#ask(path, body, options);
@@ -134,18 +151,16 @@ async function jsonOf<T>(answer: Answer): Promise<T> {
   }
 }
 
-function formOf({
-  file,
-  model = "whisper-1",
-  timestamp_granularities = [],
-  ...rest
-}: TranscriptionRequest): FormData {
+type Field = string | readonly string[] | Blob | Uint8Array<ArrayBuffer> | undefined;
+
+/** A form; its file comes last, so that a server may refuse before it has that. */
+function formOf(fields: Readonly<Record<string, Field>>): FormData {
   const form = new FormData();
-  for (const [name, value] of Object.entries({ model, ...rest })) {
-    if (value !== undefined) form.append(name, value);
+  for (const [name, value] of Object.entries(fields)) {
+    if (typeof value === "string") form.append(name, value);
+    else if (value instanceof Uint8Array) form.append(name, new Blob([value]), "recording");
+    else if (value instanceof Blob) form.append(name, value, "recording");
+    else for (const each of value ?? []) form.append(`${name}[]`, each);
   }
-  for (const each of timestamp_granularities) form.append("timestamp_granularities[]", each);
-  // A form's text fields come first, so that a server may refuse before it has the file.
-  form.append("file", file instanceof Blob ? file : new Blob([file]), "recording");
   return form;
 }

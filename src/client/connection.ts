@@ -49,8 +49,13 @@ interface Environment {
   readonly process?: { readonly env?: Readonly<Record<string, string | undefined>> };
 }
 
+/** A call's, with its method where that is not GET without a body and POST with one. */
+export interface AskOptions extends CallOptions {
+  readonly method?: "DELETE";
+}
+
 /** Asks, and asks again while that may help. A body is JSON or a form; without one it is a GET. */
-export type Ask = (path: string, body: object | undefined, options?: CallOptions) => Promise<Answer>;
+export type Ask = (path: string, body: object | undefined, options?: AskOptions) => Promise<Answer>;
 
 /** Asks one server, with one key. */
 export function connectionTo({
@@ -60,7 +65,7 @@ export function connectionTo({
   maxRetries = 2,
   timeoutMs = 120_000,
 }: ConnectionOptions): Ask {
-  async function attempt(path: string, body: object | undefined, options: CallOptions): Promise<Answer> {
+  async function attempt(path: string, body: object | undefined, options: AskOptions): Promise<Answer> {
     const headers = new Headers();
     const isForm = body instanceof FormData;
     if (apiKey) headers.set("Authorization", `Bearer ${apiKey}`);
@@ -72,7 +77,7 @@ export function connectionTo({
       signal.throwIfAborted();
       const response = await exchange.inTime(
         (ownFetch ?? fetch)(baseUrl.replace(/\/+$/, "") + path, {
-          method: body ? "POST" : "GET",
+          method: options.method ?? (body ? "POST" : "GET"),
           body: isForm ? body : JSON.stringify(body),
           headers,
           signal,

@@ -59,13 +59,52 @@ export interface ModelCard {
   readonly owned_by: string;
 }
 
-/** One voice of `speech`. */
+/** One voice. */
 export interface Voice {
   readonly id: string;
   readonly name: string;
   readonly description: string;
   /** OpenAI's voice names that mean this one. */
   readonly aliases: readonly string[];
+  /** `null`: not known. */
+  readonly sex: "female" | "male" | null;
+  /** What is spoken with it, such as `en-US`; `null`: not known. */
+  readonly accent: string | null;
+  /** The public models that speak with it. */
+  readonly models: readonly string[];
+  readonly owner: "model" | "server" | "key";
+  /** Of an own voice: Unix time in seconds, the length of its recording, and how closely it is followed. */
+  readonly created_at?: number;
+  readonly seconds?: number;
+  readonly trust?: number;
+  readonly cautions?: readonly string[];
+}
+
+/** What `createVoice` gives. */
+export interface CreatedVoice {
+  /** A value of `voice`. */
+  readonly id: string;
+  readonly object: "audio.voice";
+  readonly name: string;
+  readonly description: string;
+  readonly created_at: number;
+  readonly consent: string;
+  /** What is said in the recording; `null`: not known. */
+  readonly ref_text: string | null;
+  /** Of the recording, as far as it is kept. */
+  readonly seconds: number;
+  /** 0 to 1: how closely the embedded voice follows it. */
+  readonly trust: number;
+  /** Why it is not followed more closely. */
+  readonly cautions: readonly string[];
+}
+
+/** What `deleteVoice` gives. */
+export interface DeletedVoice {
+  readonly id: string;
+  readonly object: "audio.voice.deleted";
+  readonly name: string;
+  readonly deleted: true;
 }
 
 /** What the server is, its defaults and its limits. */

@@ -27,6 +27,8 @@ export interface TtsRequest {
   readonly text: string;
   /** One of the model's `speakers`. Default `"0"`. */
   readonly speaker?: string;
+  /** Whose voice: an id, name or alias from `voices`, or a mix such as `nova(2)+onyx(1)` where the model mixes. */
+  readonly voice?: string;
   /** A public model id; null or absent is the default model. */
   readonly model?: string | null;
   readonly params?: GenParams;
@@ -49,6 +51,8 @@ export interface ConversationTurn {
 export interface ConverseRequest {
   /** 1 to 64 turns, oldest first. */
   readonly conversation: readonly ConversationTurn[];
+  /** Whose voices speakers have, by their labels, each as `voice` in `tts`. */
+  readonly voices?: Readonly<Record<string, string>>;
   readonly model?: string | null;
   readonly params?: GenParams;
   readonly lexicon?: Lexicon;
@@ -64,7 +68,7 @@ export interface SpeechRequest {
   readonly model?: string;
   /** 1 to 4096 characters. */
   readonly input: string;
-  /** An id or alias from `voices`. Default `"0"`. */
+  /** As in `tts`. Default `"0"`. */
   readonly voice?: string | { readonly id: string };
   /** What the audio comes as: `mp3` unless told, `opus`, `flac`, `wav`, `pcm`, `mulaw` or `alaw`. */
   readonly response_format?: string;
@@ -72,6 +76,19 @@ export interface SpeechRequest {
   readonly lexicon?: Lexicon;
   /** Whether the reply tells of `visemes` and `phonemes` beside the words. */
   readonly visemes?: boolean;
+}
+
+/** What `createVoice` takes. */
+export interface NewVoice {
+  /** 1 to 64 characters, unique among the voices of the key. */
+  readonly name: string;
+  /** One person speaking, best for 5 to 12 s, in any format that `transcribe` takes. At most 25 MiB; 30 s are kept. */
+  readonly audio_sample: Blob | Uint8Array<ArrayBuffer>;
+  /** A statement that the speaker agrees, which is kept. */
+  readonly consent: string;
+  /** All that is said in it. Absent: it is transcribed, if there is a recogniser. */
+  readonly ref_text?: string;
+  readonly description?: string;
 }
 
 /** What a transcript may be asked for as. */

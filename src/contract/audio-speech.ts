@@ -5,7 +5,7 @@ import { MAX_SPEECH_CHARS } from "./limits.ts";
 import { quoted } from "./quoted.ts";
 import { ErrorEnvelope, Usage } from "./replies.ts";
 import { AsksVisemes, marks } from "./spoken.ts";
-import { speakerNamed, VOICES } from "./voices.ts";
+import { VOICE_WORDS } from "./voices.ts";
 
 /** Names of OpenAI's models that stand for the default one, so that a client's own default works. */
 const DEFAULT_MODEL_NAMES = /^(?:tts-1|tts-1-hd|gpt-4o-mini-tts)(?:-\d{4}-\d{2}-\d{2}|-\d{4})?$/;
@@ -33,8 +33,7 @@ export const AudioSpeechRequest = Type.Object(
         properties: { id: { type: "string" } },
         required: ["id"],
         default: "0",
-        description:
-          "An id from `GET /v1/audio/voices`: a speaker label or one of OpenAI's voice names, case-insensitive; or an object `{id}` with one.",
+        description: `${VOICE_WORDS} Or an object \`{id}\` with one of these.`,
       }),
     ),
     response_format: Type.Optional(
@@ -120,9 +119,9 @@ export function modelNamed(model: string | undefined): string | null {
   return model === undefined || DEFAULT_MODEL_NAMES.test(model) ? null : model;
 }
 
-/** The speaker label that a `voice` field means. Throws a 400 {@link ServiceError} that lists the voices. */
-export function voiceOf({ voice = VOICES[0]!.id }: Pick<AudioSpeechRequest, "voice">): string {
-  return speakerNamed(typeof voice === "string" ? voice : voice.id, "voice");
+/** The name in a `voice` field; absent where it says nothing. */
+export function voiceOf({ voice }: Pick<AudioSpeechRequest, "voice">): string | undefined {
+  return typeof voice === "object" ? voice.id : voice;
 }
 
 /** The speed that is used for a requested one. */

@@ -112,14 +112,15 @@ function list(types: string[]): string {
 /** `/conversation/3/text` → `conversation[3].text`. */
 function fieldName(instancePath: string): string {
   const [first = "", ...rest] = instancePath.split("/").slice(1);
-  // Its members have the client's own names, which may be long or hold any sign.
-  if (first === "lexicon" && rest[0] !== undefined) return lexiconField(unescaped(rest[0]));
+  // Their members have the client's own names, which may be long or hold any sign.
+  if ((first === "lexicon" || first === "voices") && rest[0] !== undefined)
+    return memberField(first, unescaped(rest[0]));
   return rest.reduce(join, first) || "the body";
 }
 
-/** What messages call a word of `lexicon`. */
-export function lexiconField(word: string): string {
-  return `lexicon[${quoted(word)}]`;
+/** What messages call a member of an object whose members have the client's own names. */
+export function memberField(field: "lexicon" | "voices", name: string): string {
+  return `${field}[${quoted(name)}]`;
 }
 
 /** A name as it was, from a JSON pointer (RFC 6901). */

@@ -1,14 +1,40 @@
 import Type, { type Static } from "typebox";
-import { ServiceError } from "./errors.ts";
-import { quoted } from "./quoted.ts";
+import { nullableString } from "./nullable.ts";
 
 /** One voice. */
 export const Voice = Type.Object(
   {
-    id: Type.String({ description: "A speaker label." }),
-    name: Type.String(),
+    id: Type.String({
+      description: "A value of `voice`: one of a model's own voices, or an own voice's id.",
+    }),
+    name: Type.String({ description: "A value of `voice`, too." }),
     description: Type.String(),
-    aliases: Type.Array(Type.String(), { description: "OpenAI's voice names that select this one." }),
+    aliases: Type.Array(Type.String(), {
+      description: "OpenAI's voice names that select this one: all of them are the same voice.",
+    }),
+    sex: Type.Unsafe<"female" | "male" | null>({
+      type: ["string", "null"],
+      enum: ["female", "male", null],
+      description: "`null`: not known.",
+    }),
+    accent: nullableString({ description: "What is spoken with it, such as `en-US`; `null`: not known." }),
+    models: Type.Array(Type.String(), { description: "The public models that speak with it." }),
+    owner: Type.Unsafe<"model" | "server" | "key">({
+      type: "string",
+      enum: ["model", "server", "key"],
+      description:
+        "Whose it is: the model's own, the server's (the setting `voices`), or that of the key that asks.",
+    }),
+    created_at: Type.Optional(Type.Integer({ description: "Of an own voice: Unix time in seconds." })),
+    seconds: Type.Optional(Type.Number({ description: "Of an own voice: the length of the recording." })),
+    trust: Type.Optional(
+      Type.Number({
+        description: "Of an own voice: how closely the embedded voice follows it, from 0 to 1.",
+      }),
+    ),
+    cautions: Type.Optional(
+      Type.Array(Type.String(), { description: "Of an own voice: why it is not followed more closely." }),
+    ),
   },
   { title: "Voice" },
 );
@@ -17,57 +43,43 @@ export type Voice = Static<typeof Voice>;
 /** Reply of `GET /v1/audio/voices`. */
 export const VoiceList = Type.Object(
   {
-    data: Type.Array(Voice),
+    data: Type.Array(Voice, { description: "Every model's voices, those of the default model first." }),
     voices: Type.Array(Type.Object({ id: Type.String(), name: Type.String() }), {
-      description: "Every possible value of `voice`, in the form that clients with a voice menu expect.",
+      description:
+        "Every name of a voice that the default model speaks with, in the form that clients with a voice menu expect.",
     }),
   },
   { title: "VoiceList" },
 );
 export type VoiceList = Static<typeof VoiceList>;
 
-/** The speakers of every public model, as voices. */
-export const VOICES: readonly Voice[] = [
-  {
-    id: "0",
-    name: "Speaker 0",
-    description: "A woman's voice.",
-    aliases: ["alloy", "coral", "marin", "nova", "sage", "shimmer"],
-  },
-  {
-    id: "1",
-    name: "Speaker 1",
-    description: "A man's voice.",
-    aliases: ["ash", "ballad", "cedar", "echo", "fable", "onyx", "verse"],
-  },
-];
+/** The speakers of every public model. */
+export const SPEAKER_LABELS = ["0", "1"] as const;
 
-/** The voices as `GET /v1/audio/voices` lists them. */
-export function voiceList(): VoiceList {
-  const aliases = VOICES.flatMap((voice) =>
-    voice.aliases.map((alias) => ({ id: alias, name: capitalised(alias) })),
-  );
-  return { data: [...VOICES], voices: [...VOICES.map(({ id, name }) => ({ id, name })), ...aliases] };
-}
+/** OpenAI's names for voices, each of which means one voice of every model. */
+export const OPENAI_VOICES = [
+  "alloy",
+  "coral",
+  "marin",
+  "nova",
+  "sage",
+  "shimmer",
+  "ash",
+  "ballad",
+  "cedar",
+  "echo",
+  "fable",
+  "onyx",
+  "verse",
+] as const;
 
-function capitalised(word: string): string {
-  return `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
-}
+/** Code units of a whole `voice`, at most. */
+export const MAX_VOICE_CHARS = 1_000;
 
-/**
- * The speaker label that a voice's id, its name or one of OpenAI's means, in any case. Throws a 400 {@link ServiceError}
- * that lists them.
- *
- * @param field what messages call it
- */
-export function speakerNamed(asked: string, field: string): string {
-  const lower = asked.toLowerCase();
-  const voice = VOICES.find(
-    ({ id, name, aliases }) => id === lower || name.toLowerCase() === lower || aliases.includes(lower),
-  );
-  if (voice !== undefined) return voice.id;
-  const valid = VOICES.map(({ id, aliases }) => `"${id}" (or ${aliases.join(", ")})`).join(", ");
-  throw new ServiceError(400, `${field} ${quoted(asked)} is unknown: the voices are ${valid}`, {
-    param: field,
-  });
-}
+/** What may be said of every field that names a voice. */
+export const VOICE_WORDS =
+  "A name from `GET /v1/audio/voices`, case-insensitive: a speaker label, a voice of the model, one of OpenAI's " +
+  "voice names, or an own voice's id or name. Or a mix of a model's voices, such as `nova(2)+onyx(1)`, where the model mixes.";
+
+/** A `voice` as a field of a request. */
+export const VoiceWord = Type.String({ description: VOICE_WORDS });

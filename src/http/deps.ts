@@ -3,6 +3,8 @@ import type { ParamKnob, ResolvedParams } from "../contract/params.ts";
 import type { ModelCard } from "../contract/replies.ts";
 import type { KeyedSemaphore } from "../limits/keyed-semaphore.ts";
 import type { Entrance } from "../requests/begin-request.ts";
+import type { NewVoices } from "../serving/new-voices.ts";
+import type { OwnVoices } from "../serving/own-voices.ts";
 import type { RealtimeOptions } from "./realtime-options.ts";
 import type { PlaygroundDirs } from "./routes/pages.ts";
 
@@ -45,6 +47,8 @@ export interface HttpDeps extends Entrance {
   /** Bytes of whole replies that are being made, or wait for their readers. */
   readonly replies: KeyedSemaphore;
   readonly cards: () => ModelCard[];
+  readonly ownVoices: OwnVoices;
+  readonly newVoices: NewVoices;
   readonly info: ServiceInfo;
   /** False once the server is stopping, or has nothing left that can speak. */
   readonly isReady: () => boolean;

@@ -16,56 +16,56 @@ export interface ReceivedForm {
   readonly file: Uint8Array<ArrayBuffer>;
 }
 
+/** The one file of a form: the field that it is in, and bytes that it may have. */
+export interface FormFile {
+  readonly field: string;
+  readonly maxBytes: number;
+}
+
 /** Above what the fields that may be there several times add up to. */
 const MAX_FIELDS = 160;
 const MAX_FIELD_BYTES = 64 * 1024;
 const MAX_HEADER_BYTES = 8 * 1024;
 
 /** Makes a form with one file the only body there is in `app`; everything else is a 422 that says so. */
-export function readFormBodies(
-  app: FastifyInstance,
-  requestReader: RequestReader,
-  maxFileBytes: number,
-): void {
+export function readFormBodies(app: FastifyInstance, requestReader: RequestReader, wanted: FormFile): void {
+  const { field } = wanted;
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(/^multipart\/form-data(?:\s*;|\s*$)/i, async (request: FastifyRequest) =>
     receiveBy(
       request,
       (caller, bytes) => requestReader.admitRecording(caller, bytes),
-      (coming) => readForm(coming, `${request.headers["content-type"]}`, maxFileBytes),
+      (coming) => readForm(coming, `${request.headers["content-type"]}`, wanted),
     ),
   );
-  app.addContentTypeParser("*", (_request, _payload, done) => done(noForm()));
+  app.addContentTypeParser("*", (_request, _payload, done) => done(noForm(field)));
   app.setErrorHandler((error, request, reply) => {
-    sendError(isOfMediaType(error) ? noForm() : error, request, reply);
+    sendError(isOfMediaType(error) ? noForm(field) : error, request, reply);
   });
 }
 
-/** The form of a request; a request without one is a 422. */
-export function formOf(request: FastifyRequest): ReceivedForm {
+/** The form of a request; a request without one is a 422. @param field that its file is in */
+export function formOf(request: FastifyRequest, field: string): ReceivedForm {
   const body = request.body as ReceivedForm | null | undefined;
   if (body !== null && body !== undefined) return body;
-  throw noForm();
+  throw noForm(field);
 }
 
-function noForm(): ServiceError {
+function noForm(field: string): ServiceError {
   return new ServiceError(
     422,
-    "the body must be a form: send it with Content-Type: multipart/form-data, and the recording in its field file",
+    `the body must be a form: send it with Content-Type: multipart/form-data, and the recording in its field ${field}`,
   );
 }
 
-async function readForm(
-  coming: ComingBody,
-  contentType: string,
-  maxFileBytes: number,
-): Promise<ReceivedForm> {
-  const reader = new FormReader(contentType, maxFileBytes, coming.lengthBytes);
+async function readForm(coming: ComingBody, contentType: string, wanted: FormFile): Promise<ReceivedForm> {
+  const reader = new FormReader(contentType, wanted, coming.lengthBytes);
   for await (const chunk of coming.chunks()) await reader.write(chunk);
   const { fields, file } = await reader.end();
   if (file === null) {
-    throw new ServiceError(422, "file is missing: send the recording as a file in a field of that name", {
-      param: "file",
+    const { field } = wanted;
+    throw new ServiceError(422, `${field} is missing: send the recording as a file in a field of that name`, {
+      param: field,
     });
   }
   coming.holding()?.shrink(file.capacity);
@@ -83,8 +83,8 @@ class FormReader {
   #fault: ServiceError | null = null;
   #hasAny = false;
 
-  constructor(contentType: string, maxFileBytes: number, lengthBytes: number | null) {
-    this.#parser = parserOf(contentType);
+  constructor(contentType: string, { field, maxBytes }: FormFile, lengthBytes: number | null) {
+    this.#parser = parserOf(contentType, field);
     this.#over = new Promise((resolve) => {
       this.#parser.once("finish", resolve);
       this.#parser.once("error", () => {
@@ -108,19 +108,21 @@ class FormReader {
     this.#parser.on("file", (name, stream) => {
       this.#hasAny = true;
       stream.on("error", () => {});
-      if (name !== "file")
-        this.#fail(`${fieldNamed(`${name}`)} is sent as a file: send it as text, and the recording in file`);
+      if (name !== field)
+        this.#fail(
+          `${fieldNamed(`${name}`)} is sent as a file: send it as text, and the recording in ${field}`,
+        );
       else if (this.#file !== null)
-        this.#fail("file is there more than once: send one recording in a request");
+        this.#fail(`${field} is there more than once: send one recording in a request`);
       if (this.#fault !== null) {
         stream.resume();
         return;
       }
-      const file = new GrowingBytes(lengthBytes ?? SMALL_BODY_BYTES, maxFileBytes);
+      const file = new GrowingBytes(lengthBytes ?? SMALL_BODY_BYTES, maxBytes);
       this.#file = file;
       stream.on("data", (piece: Uint8Array) => {
-        if (file.length + piece.length > maxFileBytes) {
-          this.#fail(`file is over the cap of ${maxFileBytes} bytes (25 MiB): send less, or in pieces`, 400);
+        if (file.length + piece.length > maxBytes) {
+          this.#fail(`${field} is over the cap of ${maxBytes} bytes (25 MiB): send less, or in pieces`, 400);
         } else file.add(piece);
       });
     });
@@ -160,11 +162,11 @@ class FormReader {
   }
 }
 
-function parserOf(contentType: string): InstanceType<typeof Busboy> {
+function parserOf(contentType: string, field: string): InstanceType<typeof Busboy> {
   try {
     return new Busboy({
       headers: { "content-type": contentType },
-      isPartAFile: (name, _type, fileName) => name === "file" || fileName !== undefined,
+      isPartAFile: (name, _type, fileName) => name === field || fileName !== undefined,
       limits: {
         fields: MAX_FIELDS,
         parts: MAX_FIELDS + 4,

@@ -19,10 +19,12 @@ import {
   TtsResponse,
   UsageSummary,
 } from "../contract/replies.ts";
+import { CreatedVoice, DeletedVoice, NewVoiceForm } from "../contract/voice-form.ts";
 import { VoiceList } from "../contract/voices.ts";
 import { KEY_HEADERS } from "./headers.ts";
 import {
   CONVERSE_EXAMPLES,
+  NEW_VOICE_EXAMPLES,
   SPEECH_EXAMPLES,
   TELEPHONY_EXAMPLES,
   TRANSCRIPTION_EXAMPLES,
@@ -172,7 +174,27 @@ export function openApiDocument(): Json {
         }),
       },
       ...realtimePaths(ref),
-      "/v1/audio/voices": { get: list("listVoices", "List voices", ref(VoiceList)) },
+      "/v1/audio/voices": {
+        get: list("listVoices", "List voices", ref(VoiceList)),
+        post: generation("createVoice", "Make a voice of a recording, as in OpenAI's API", {
+          body: ref(NewVoiceForm),
+          mediaType: "multipart/form-data",
+          examples: NEW_VOICE_EXAMPLES,
+          content: json(ref(CreatedVoice)),
+          description:
+            "The voice, which belongs to the key that made it. Its recording is kept until it is deleted, or the key is " +
+            "revoked. The status is 400 if nobody speaks in the recording, or if the key has a voice of that name.",
+        }),
+      },
+      "/v1/audio/voices/{voice}": {
+        delete: lookUp("deleteVoice", "Delete a voice of the key's own", ref(DeletedVoice), {
+          name: "voice",
+          in: "path",
+          required: true,
+          schema: { type: "string" },
+          description: "Its id or name.",
+        }),
+      },
       "/v1/audio/models": { get: list("listAudioModels", "List speech models", ref(AudioModelList)) },
       "/v1/models": { get: query("listModels", "List public models", ref(ModelList)) },
       "/v1/models/{id}": {
@@ -220,6 +242,6 @@ const DESCRIPTION =
   "characters, and the rate-limit headers. The body of every 4xx and 5xx response is an `ErrorEnvelope`. An unknown path " +
   "gets 404 (`NotFound`), a method that its path does not support gets 405 (`MethodNotAllowed`); HEAD works wherever " +
   "GET does. Retry 429 and 502 after `Retry-After`: a failed call commits no usage.\n\n" +
-  "A body that matches its schema may still be refused with 400 for what it contains: an unknown model, text with nothing " +
+  "A body that matches its schema may still be refused with 400 for what it contains: an unknown model or voice, text with nothing " +
   "to speak, audio that cannot be decoded, an unknown language, a translation that the recogniser cannot do, or a broken " +
   "rule about turns.";

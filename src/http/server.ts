@@ -16,6 +16,7 @@ import { rateHeaders, requestIdFor } from "./headers.ts";
 import { audioSpeechRoutes } from "./routes/audio-speech.ts";
 import { audioTelephonyRoute } from "./routes/audio-telephony.ts";
 import { audioTranscriptionRoutes } from "./routes/audio-transcriptions.ts";
+import { audioVoicesRoutes } from "./routes/audio-voices.ts";
 import { apiDocsRoutes, playgroundRoutes } from "./routes/pages.ts";
 import { metricsRoute, openApiRoute, queryRoutes } from "./routes/queries.ts";
 import { realtimeRoutes } from "./routes/realtime.ts";
@@ -39,6 +40,7 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
   audioSpeechRoutes(app, deps);
   audioTelephonyRoute(app, deps);
   audioTranscriptionRoutes(app, deps);
+  audioVoicesRoutes(app, deps);
   if (deps.realtime !== null) realtimeRoutes(app, deps, deps.realtime);
   queryRoutes(app, deps);
   openApiRoute(app);

@@ -1,4 +1,5 @@
-import type { Turn } from "./conversation.ts";
+import type { Clip, Turn } from "./conversation.ts";
+import type { ChosenVoice } from "./script.ts";
 
 /** Gives memory back at once, and not when its thread collects garbage, which may be long. Its views are empty then. */
 export function freeMemory(buffer: ArrayBuffer): void {
@@ -7,9 +8,16 @@ export function freeMemory(buffer: ArrayBuffer): void {
 
 /** The same of all clips of turns that are given away and have a buffer of their own: nobody needs their samples any more. */
 export function freeClips(turns: readonly Turn[]): void {
-  for (const { audio } of turns) {
-    if (audio?.isGivenAway !== true) continue;
-    const { buffer, byteLength } = audio.samples;
-    if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) freeMemory(buffer);
-  }
+  for (const { audio } of turns) if (audio !== null) freeClip(audio);
+}
+
+/** The same of the recordings in a voice. */
+export function freeSamples(voice: ChosenVoice): void {
+  for (const part of voice) if ("sample" in part) freeClip(part.sample.clip);
+}
+
+function freeClip({ samples, isGivenAway }: Clip): void {
+  if (isGivenAway !== true) return;
+  const { buffer, byteLength } = samples;
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) freeMemory(buffer);
 }

@@ -9,11 +9,19 @@ import {
   type SessionUpdate,
   type TurnDetection,
 } from "../contract/realtime/session.ts";
-import { speakerNamed } from "../contract/voices.ts";
 import { languageCodeNamed } from "../model/languages.ts";
 import type { ToolUse } from "../model/writer.ts";
+import { type Cast, checkVoice } from "../serving/choose-voice.ts";
 import type { EndpointingOptions } from "./endpointing.ts";
 import { RealtimeError } from "./realtime-error.ts";
+
+/** What a session's voice may be. */
+export interface SessionVoices {
+  /** The model's own voices. */
+  readonly cast: Cast;
+  /** What recordings are called that its key may use, when the session began. Ids of others are taken on trust. */
+  readonly own: readonly string[];
+}
 
 /** What holds in a session: every field that `session.update` may change, with its value. */
 export interface SessionSettings {
@@ -27,6 +35,7 @@ export interface SessionSettings {
   readonly outputFormat: RealtimeFormat;
   /** As the client calls it. */
   readonly voice: string;
+  readonly voices: SessionVoices;
   /** That is spoken at. */
   readonly speed: number;
   readonly tools: readonly FunctionTool[];
@@ -37,10 +46,11 @@ export interface SessionSettings {
 const PCM: RealtimeFormat = { type: "audio/pcm", rate: 24_000 };
 
 /** Of a session that a client says nothing of. */
-export function defaultSettings(model: string): SessionSettings {
+export function defaultSettings(model: string, voices: SessionVoices): SessionSettings {
   return {
     type: "realtime",
     model,
+    voices,
     instructions: "",
     modality: "audio",
     inputFormat: PCM,
@@ -69,7 +79,7 @@ export function updated(
   of: "session" | "response" = "session",
 ): SessionSettings {
   const { audio: { input = {}, output = {} } = {} } = update;
-  const voice = voiceOf(output.voice);
+  const voice = voiceOf(output.voice, settings.voices);
   if (voice !== undefined && voice !== settings.voice && hasSounded) {
     throw new RealtimeError("the voice cannot be changed once it was heard: begin another session", {
       code: "cannot_update_voice",
@@ -110,11 +120,11 @@ function modalityOf(modalities: SessionUpdate["output_modalities"]): "audio" | "
 type Output = NonNullable<NonNullable<SessionUpdate["audio"]>["output"]>;
 
 /** A voice as the client calls it. @throws RealtimeError where there is none of that name */
-function voiceOf(given: Output["voice"]): string | undefined {
+function voiceOf(given: Output["voice"], { cast, own }: SessionVoices): string | undefined {
   const voice = typeof given === "object" ? given.id : given;
   const param = "session.audio.output.voice";
   try {
-    if (voice !== undefined) speakerNamed(voice, param);
+    if (voice !== undefined) checkVoice(voice, param, cast, own);
     return voice;
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;

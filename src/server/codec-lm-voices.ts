@@ -1,9 +1,11 @@
 import { SAMPLE_RATE_HZ } from "../audio/format.ts";
 import { resample } from "../audio/resample.ts";
+import { labelCast } from "../catalogue/embedded-cast.ts";
 import type { LocalVoice } from "../catalogue/offered-models.ts";
 import { SPEAKERS } from "../catalogue/public-models.ts";
 import type { Checkpoint } from "../engines/codec-lm/checkpoint.ts";
 import type { LabelVoice } from "../engines/codec-lm/speech/voices.ts";
+import type { CastVoice } from "../model/model-card.ts";
 import type { CodecLmSettings } from "../settings/model-settings.ts";
 import { wrongSetting } from "../settings/settings-error.ts";
 import { readRecording } from "./read-recording.ts";
@@ -55,8 +57,12 @@ export async function codecLmVoices(
 
 /** What there is to know of a checkpoint before one uses it, in the words of a card. @param name as the settings have it */
 export function localVoice(name: string, kind: CodecLmKind): LocalVoice {
+  const voices = [...labelCast(), ...(kind === null ? [] : [...kind.speakers.keys()].map(presetVoice))];
+  const takes = { mixes: false, samples: kind === null || kind.kind === "base" };
   if (kind === null) {
     return {
+      voices,
+      takes,
       reads: "everybody",
       description:
         `Spoken here by “${name}”, a CSM: it reads the earlier turns, their words and their sound, and speaks on from ` +
@@ -67,6 +73,8 @@ export function localVoice(name: string, kind: CodecLmKind): LocalVoice {
   const begin = `Spoken here by “${name}”, a Qwen3-TTS (${size}).`;
   if (kind.kind === "base") {
     return {
+      voices,
+      takes,
       reads: "speaker",
       description:
         `${begin} It does not hear others' turns: of the conversation it takes the speaker's own latest ones that have ` +
@@ -77,7 +85,13 @@ export function localVoice(name: string, kind: CodecLmKind): LocalVoice {
     kind.kind === "custom_voice"
       ? "with a voice that it was taught"
       : "with a voice that a description in the settings designs";
-  return { description: `${begin} It speaks ${voice}, and does not hear earlier turns. ${ALL}` };
+  const description = `${begin} It speaks ${voice}, and does not hear earlier turns. ${ALL}`;
+  return { voices, takes, description };
+}
+
+function presetVoice(name: string): CastVoice {
+  const description = "A voice that the model was taught.";
+  return { id: name, name, sex: null, accent: null, description, aliases: [] };
 }
 
 const ALL = "It tells no times of words. Nobody has judged its sound here.";

@@ -17,6 +17,7 @@ import { composeRecogniser } from "./compose-recogniser.ts";
 import { composeWriter } from "./compose-writer.ts";
 import { wyomingPlace } from "./compose-wyoming.ts";
 import { embeddedVoice } from "./embedded-voice.ts";
+import { houseVoices } from "./house-voices.ts";
 import { kokoroCheckpoint } from "./kokoro-checkpoint.ts";
 import { serverLexicon } from "./lexicon-file.ts";
 import { messageWithCauses } from "./message-with-causes.ts";
@@ -72,6 +73,7 @@ export async function startFromSettings(
   const codecLms = await codecLmCheckpoints(settings, { onEvent: onThread });
   const local = [...codecLms, ...(kokoro === null ? [] : [kokoro])];
   const models = offeredModels(settings, new Map(local.map(({ name, voice }) => [name, voice])));
+  const recorded = await houseVoices(settings, models);
   const remotes = remoteCheckpoints(settings, { env, onEvent: toLog("remote speech model") });
   const ending = new AbortController();
   let isSpeaking = () => false;
@@ -124,6 +126,7 @@ export async function startFromSettings(
           ({ name, maxConcurrent }) => [name, { slots: maxConcurrent, keepsSlots: true }] as const,
         ),
       ]),
+      houseVoices: recorded,
       writer,
       recogniser,
       detector: openNeuralDetector({

@@ -1,5 +1,6 @@
 import { SPEAKERS } from "../catalogue/public-models.ts";
 import type { Checkpoint } from "../catalogue/residency.ts";
+import { nameProblem } from "../contract/voice-form.ts";
 import type { EndpointEvent, RemoteOptions } from "../engines/remote/dialect.ts";
 import type { Environment } from "../settings/environment.ts";
 import type { Settings } from "../settings/schema.ts";
@@ -107,12 +108,9 @@ function checkUrl(address: string, setting: string): void {
 
 function checkedVoices({ kind, voices }: Remote, setting: string): Readonly<Record<string, string>> {
   const shown = SPEAKERS.map((label) => JSON.stringify(label)).join(" and ");
-  const other = Object.keys(voices ?? {}).find((label) => !SPEAKERS.includes(label));
-  if (other !== undefined) {
-    throw wrongSetting(
-      setting,
-      `names the speaker ${JSON.stringify(other)}: every model's speakers are ${shown}`,
-    );
+  for (const name of Object.keys(voices ?? {})) {
+    const problem = nameProblem(name);
+    if (problem !== null) throw wrongSetting(setting, `names ${JSON.stringify(name)}, which ${problem}`);
   }
   const missing = SPEAKERS.find((label) => voices?.[label] === undefined);
   if (missing !== undefined && (kind === "openai" || voices !== undefined)) {

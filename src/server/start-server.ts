@@ -9,12 +9,15 @@ import { createHttpServer, createMetricsServer } from "../http/server.ts";
 import type { OwnSlots } from "../limits/admissions.ts";
 import { createSemaphores, serverLimits, workerCount } from "../limits/server-limits.ts";
 import type { Recogniser } from "../model/recogniser.ts";
+import type { VoiceSample } from "../model/script.ts";
 import type { Writer } from "../model/writer.ts";
 import { ClientSecrets } from "../realtime/client-secrets.ts";
 import { createMetrics } from "../requests/metrics.ts";
 import { wireCard } from "../serving/cards.ts";
 import { ClipTranscriber } from "../serving/clip-transcriber.ts";
 import { HistoryTranscriber } from "../serving/history-transcriber.ts";
+import { NewVoices } from "../serving/new-voices.ts";
+import { OwnVoices } from "../serving/own-voices.ts";
 import { Preparer } from "../serving/preparer.ts";
 import { RecordingReader } from "../serving/recording-reader.ts";
 import { RequestReader } from "../serving/request-reader.ts";
@@ -25,7 +28,9 @@ import type { Tenancy } from "../tenancy/tenancy.ts";
 import { levelDetector, pauseJudge } from "../turn-detection/level-detector.ts";
 import type { NeuralDetector } from "../turn-detection/neural-detector.ts";
 import { composeWyoming, type WyomingPlace } from "./compose-wyoming.ts";
+import { decodeVoice } from "./decode-voice.ts";
 import { httpOptions, serviceInfo } from "./http-options.ts";
+import { judgeClip } from "./judge-clip.ts";
 import { closeListeners, type Listener, listenHttp, wyomingListener } from "./listeners.ts";
 import { version } from "./version.ts";
 
@@ -46,6 +51,8 @@ export interface ServerParts {
   readonly recogniser?: Recogniser | null;
   /** Finds speech and the ends of turns in realtime sessions; by the level alone unless given. Owned too. */
   readonly detector?: NeuralDetector;
+  /** Voices by a recording that every key may use, by their names; none unless given. */
+  readonly houseVoices?: ReadonlyMap<string, VoiceSample>;
   /** Whether what the recogniser takes is there by now; Wyoming's clients are told. True unless given. */
   readonly canHear?: () => boolean;
   /** Where Wyoming's clients are served; absent or null, they are not. */
@@ -94,6 +101,15 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const semaphores = createSemaphores(limits.shared);
   const { writing, hearingTurns, hearingRecordings, receiving, recorded, audio, reading, replies } =
     semaphores;
+  const recordings = new RecordingReader((error) =>
+    logger.error({ cause: error.message }, "decoding thread"),
+  );
+  const ownVoices = new OwnVoices({
+    store: tenancy.voices,
+    cards: () => catalogue.cards(),
+    house: parts.houseVoices ?? new Map(),
+    decode: (bytes, voiceId) => decodeVoice(recordings, bytes, voiceId),
+  });
   const service = new SpeechService(
     {
       lease: (model, signal) => catalogue.lease(model, signal),
@@ -109,6 +125,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
             }),
           }
         : {}),
+      ownVoices,
       writing,
       meter: (record) => tenancy.commit(record),
       telemetry: metrics.telemetry,
@@ -129,9 +146,6 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     telemetry: metrics.telemetry,
     timeoutMs: settings.requestTimeoutMs,
   });
-  const recordings = new RecordingReader((error) =>
-    logger.error({ cause: error.message }, "decoding thread"),
-  );
   const preparer = new Preparer({
     models,
     onFailure: (error) => logger.error({ cause: error.message }, "preparing thread"),
@@ -146,6 +160,14 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   });
   let ready = false;
   let isStopping = false;
+  const resolve = (id: string | null) => findModel(models, id);
+  const newVoices = new NewVoices({
+    voices: ownVoices,
+    requestReader,
+    transcriptions,
+    audio,
+    judge: judgeClip,
+  });
   const entrance = { service, transcriptions, tenancy, requestReader, metrics, logger };
   const detector = parts.detector ?? { activity: levelDetector(), judge: pauseJudge(), async close() {} };
   const realtime = settings.realtime.enabled
@@ -154,7 +176,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
         judge: detector.judge,
         recogniser: parts.recogniser ?? null,
         hearing: hearingTurns,
-        resolve: (id: string | null) => findModel(models, id),
+        resolve,
         newId: (prefix: string) => `${prefix}${randomBytes(12).toString("hex")}`,
         secrets: new ClientSecrets(),
         maxSessions: settings.realtime.sessions,
@@ -167,6 +189,8 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     ...entrance,
     replies,
     cards: () => catalogue.cards().map(wireCard),
+    ownVoices,
+    newVoices,
     info: serviceInfo(parts, catalogue, limits),
     isReady: () => ready && (parts.canSpeak?.() ?? true) && tenancy.isWell(),
     isStopping: () => isStopping,
@@ -185,7 +209,6 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   };
   const openWyoming = async (): Promise<string | null> => {
     if (!parts.wyoming) return null;
-    const resolve = (id: string | null) => findModel(models, id);
     const canHear = () => parts.canHear?.() ?? true;
     const bridge = composeWyoming(parts.wyoming, {
       ...entrance,

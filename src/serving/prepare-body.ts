@@ -16,7 +16,6 @@ import {
   parseTelephonyRequest,
   parseTtsRequest,
 } from "../contract/validate.ts";
-import { speakerNamed, VOICES } from "../contract/voices.ts";
 import { type Prepared, prepareConverse, prepareTts, type ResolveModel } from "./prepare.ts";
 
 /** What becomes of a body, by what it is meant for. */
@@ -68,13 +67,15 @@ function prepareSpeech(asked: AudioSpeechRequest, resolve: ResolveModel): Prepar
   const { input, model, speed = 1, lexicon, visemes, stream_format: streamFormat } = asked;
   const format = formatNamed(asked);
   const rate = spokenSpeed(speed);
+  const voice = voiceOf(asked);
   const extras = {
+    ...(voice === undefined ? {} : { voice }),
     ...(lexicon === undefined ? {} : { lexicon }),
     ...(visemes === undefined ? {} : { visemes }),
   };
-  const request = { text: input, model: modelNamed(model), speaker: voiceOf(asked), ...extras };
+  const request = { text: input, model: modelNamed(model), ...extras };
   const prepared = prepareTts(request, resolve, {
-    fields: { text: "input", speaker: "voice" },
+    fields: { text: "input", voice: "voice" },
     maxFrames: isSentWhole(format, streamFormat) ? MAX_WHOLE_SPEECH_FRAMES : MAX_SPEECH_FRAMES,
     preset: rate === 1 ? {} : { rate },
     silenceS: SILENCE_S,
@@ -102,9 +103,9 @@ function prepareTelephony(
   const said = isVapi ? asked.message.text : wordsOf(asked);
   const own = isVapi ? asked.message.voiceId : asked.voice;
   const voiceField = isVapi && voice === null ? "message.voiceId" : "voice";
-  const speaker = speakerNamed(voice ?? own ?? VOICES[0]!.id, voiceField);
-  const prepared = prepareTts({ text: said, speaker }, resolve, {
-    fields: { text: isVapi ? "message.text" : "text", speaker: voiceField },
+  const spoken = voice ?? own ?? undefined;
+  const prepared = prepareTts({ text: said, ...(spoken === undefined ? {} : { voice: spoken }) }, resolve, {
+    fields: { text: isVapi ? "message.text" : "text", voice: voiceField },
     maxFrames: MAX_SPEECH_FRAMES,
     silenceS: SILENCE_S,
   });

@@ -4,7 +4,7 @@ import { countChars, MAX_INSTRUCTIONS_CHARS } from "../contract/limits.ts";
 import { type GenParams, resolveParams } from "../contract/params.ts";
 import { quoted } from "../contract/quoted.ts";
 import type { ConversationTurn, ConverseRequest, TtsRequest } from "../contract/requests.ts";
-import { lexiconField } from "../contract/validate.ts";
+import { memberField } from "../contract/validate.ts";
 import type { Conversation, OpenTurn, Turn } from "../model/conversation.ts";
 import type { Mode } from "../model/model-card.ts";
 import type { ChosenVoice, Delivery, Lexicon, Preset } from "../model/script.ts";
@@ -12,6 +12,7 @@ import type { ToolUse } from "../model/writer.ts";
 import { inlineFault } from "../text/inline-phonemes.ts";
 import { faultOf } from "../text/own-words.ts";
 import { hasSpeakable } from "../text/speakable.ts";
+import { type AskedOwn, chooseVoice, unknownVoice, type VoiceChoice } from "./choose-voice.ts";
 import { ContentHash } from "./content-hash.ts";
 import { historyAudio, type TextOf } from "./history-audio.ts";
 
@@ -28,6 +29,8 @@ export interface Prepared {
   readonly lexicon: Lexicon;
   /** Whose voice speaks; absent, the one that the open turn's label stands for, or that its earlier turns have. */
   readonly voice?: ChosenVoice;
+  /** A recording whose voice speaks: to be found before it does. */
+  readonly ownVoice?: AskedOwn;
   /** Whether the reply tells of the mouth too. */
   readonly hasMouth: boolean;
   /** What the writer of an authored turn is to keep to, never blank; `null` is nothing. */
@@ -43,10 +46,16 @@ export interface Prepared {
 /** Looks a public model up: `null` is the default one. */
 export type ResolveModel = (id: string | null) => PublicModel | undefined;
 
+/** What messages call the fields of a text-to-speech request. */
+interface TtsFields {
+  readonly text: string;
+  readonly voice: string;
+}
+
 /** What a text-to-speech request may have that `POST /v1/tts` does not take. */
 export interface TtsExtras {
   /** What messages call its fields. */
-  readonly fields?: { readonly text: string; readonly speaker: string };
+  readonly fields?: TtsFields;
   readonly preset?: Preset;
   /** Frames that there may be at most, beyond what `max_new_tokens` can ask for. */
   readonly maxFrames?: number;
@@ -56,14 +65,16 @@ export interface TtsExtras {
 
 /** A text-to-speech request is a conversation of one turn. Throws a 400 {@link ServiceError} that names the field. */
 export function prepareTts(request: TtsRequest, resolve: ResolveModel, extras: TtsExtras = {}): Prepared {
-  const { text, speaker, model, params, lexicon, visemes } = request;
+  const { text, speaker, voice, model, params, lexicon, visemes } = request;
   const turn: ConversationTurn = speaker === undefined ? { text } : { speaker, text };
-  const { fields = { text: "text", speaker: "speaker" }, preset = {}, maxFrames, silenceS } = extras;
+  const { fields = { text: "text", voice: "voice" }, preset = {}, maxFrames, silenceS } = extras;
   const isSilent = silenceS !== undefined && text.trim() !== "" && !hasSpeakable(text);
   const prepared = prepare(
     {
       turns: [turn],
       fields,
+      voice,
+      voices: undefined,
       model,
       params,
       preset,
@@ -93,11 +104,13 @@ export function prepareConverse(
   resolve: ResolveModel,
   textOf: TextOf = itself,
 ): Prepared {
-  const { conversation: turns, model, params, lexicon, visemes, instructions } = request;
+  const { conversation: turns, voices, model, params, lexicon, visemes, instructions } = request;
   return prepare(
     {
       turns,
       fields: null,
+      voice: undefined,
+      voices,
       model,
       params,
       preset: {},
@@ -115,7 +128,11 @@ export function prepareConverse(
 interface Parts {
   readonly turns: readonly ConversationTurn[];
   /** What messages call the fields of the open turn, where they are not `conversation[n].text` and so on. */
-  readonly fields: { readonly text: string; readonly speaker: string } | null;
+  readonly fields: TtsFields | null;
+  /** Whose voice speaks the one turn that there is, whatever its label. */
+  readonly voice: string | undefined;
+  /** Whose voices speakers have, by their labels. */
+  readonly voices: Readonly<Record<string, string>> | undefined;
   readonly model: string | null | undefined;
   readonly params: GenParams | undefined;
   readonly preset: Preset;
@@ -134,11 +151,12 @@ function prepare(parts: Parts, resolve: ResolveModel): Prepared {
   const model = chooseModel(parts, resolve);
   const hash = new ContentHash(model.card.id);
   const last = parts.turns.length - 1;
+  const { turns, choice } = castTurns(parts, model);
   const history: Turn[] = [];
   let chars = 0;
   let audioS = 0;
-  for (const [index, turn] of parts.turns.entries()) {
-    checkSpeaker(turn, parts.fields?.speaker ?? `conversation[${index}].speaker`, model);
+  for (const [index, turn] of turns.entries()) {
+    checkSpeaker(turn, parts.fields === null ? `conversation[${index}].speaker` : "speaker", model);
     chars += countChars(turn.text ?? "");
     hash.text(turn.speaker ?? "0").text(turn.text ?? null);
     if (index === last) break;
@@ -153,7 +171,7 @@ function prepare(parts: Parts, resolve: ResolveModel): Prepared {
     }
     history.push({ speaker: turn.speaker ?? "0", text, audio: clip });
   }
-  const open = openTurn(parts.turns[last]!, last, parts);
+  const open = openTurn(turns[last]!, last, parts);
   const lexicon = checkedLexicon(parts.lexicon);
   const instructions = checkedInstructions(parts.instructions);
   const delivery = deliveryOf(parts.params);
@@ -167,7 +185,32 @@ function prepare(parts: Parts, resolve: ResolveModel): Prepared {
     lexicon,
     hasMouth: parts.visemes ?? false,
     instructions,
+    ...(choice.voice === undefined ? {} : { voice: choice.voice }),
+    ...(choice.own === undefined ? {} : { ownVoice: choice.own }),
   };
+}
+
+/**
+ * The turns with their labels, and whose voice speaks the last one where that is not for its label to say. Of a turn that
+ * is alone nothing depends on its label but the voice: a voice that a label stands for is asked for by that.
+ */
+function castTurns(parts: Parts, { card }: PublicModel): Pick<Parts, "turns"> & { choice: VoiceChoice } {
+  const { turns, voice, voices = {}, fields } = parts;
+  if (voice !== undefined) {
+    const { speaker, ...choice } = chooseVoice(voice, fields?.voice ?? "voice", card);
+    return speaker === undefined ? { turns, choice } : { turns: [{ ...turns[0], speaker }], choice: {} };
+  }
+  const open = turns.at(-1)?.speaker ?? "0";
+  let choice: VoiceChoice = {};
+  for (const [label, word] of Object.entries(voices)) {
+    const field = memberField("voices", label);
+    if (!card.speakers.includes(label)) throw notASpeaker(field, card, "must name");
+    const chosen = chooseVoice(word, field, card);
+    const isKnown = chosen.voice !== undefined || chosen.own !== undefined || chosen.speaker === label;
+    if (!isKnown) throw unknownVoice({ name: word, field }, card);
+    if (label === open) choice = chosen;
+  }
+  return { turns, choice };
 }
 
 /** The words of a request's field `lexicon`. Throws a 400 that names the word and what is wrong. */
@@ -176,7 +219,7 @@ function checkedLexicon(lexicon: Readonly<Record<string, string>> = {}): Lexicon
   for (const word of words) {
     const fault = faultOf(word);
     if (fault !== null)
-      throw new ServiceError(400, `${lexiconField(word[0])}: ${fault}`, { param: "lexicon" });
+      throw new ServiceError(400, `${memberField("lexicon", word[0])}: ${fault}`, { param: "lexicon" });
   }
   return words;
 }
@@ -211,10 +254,12 @@ function chooseModel(parts: Parts, resolve: ResolveModel): PublicModel {
 }
 
 function checkSpeaker(turn: ConversationTurn, field: string, model: PublicModel): void {
-  const { speakers } = model.card;
-  if (speakers.includes(turn.speaker ?? "0")) return;
+  if (!model.card.speakers.includes(turn.speaker ?? "0")) throw notASpeaker(field, model.card, "must be");
+}
+
+function notASpeaker(field: string, { speakers }: PublicModel["card"], what: string): ServiceError {
   const valid = speakers.map((label) => JSON.stringify(label)).join(", ");
-  throw new ServiceError(400, `${field} must be one of the model's speakers: ${valid}`, { param: field });
+  return new ServiceError(400, `${field} ${what} one of the model's speakers: ${valid}`, { param: field });
 }
 
 function openTurn(turn: ConversationTurn, index: number, { fields, needsWords }: Parts): OpenTurn {

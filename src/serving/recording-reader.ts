@@ -58,11 +58,13 @@ export class RecordingReader {
    * signal's reason; so does reading it.
    *
    * @param format of bare samples; `null` for a file
+   * @param field that a file came in
    */
   async open(
     bytes: Uint8Array<ArrayBuffer>,
     signal: AbortSignal,
     format: PcmFormat | null = null,
+    field = "file",
   ): Promise<ReadRecording> {
     this.#lastId += 1;
     const id = this.#lastId;
@@ -71,7 +73,7 @@ export class RecordingReader {
     const release = (): void => this.#release(id);
     const call = (operation: string, parameters: readonly unknown[], options: CallOptions) =>
       this.#calls.call(operation, parameters, options).catch((error: unknown) => {
-        throw named(error, format === null ? "file" : "the recording");
+        throw named(error, format === null ? field : null);
       });
     try {
       const opening = [id, bytes, MAX_RECORDING_S, format];
@@ -127,9 +129,10 @@ function fromWire(failure: ReadingFailure): Error {
   return "lost" in failure ? new LostError() : new Error(failure.failed);
 }
 
-/** The row of the contract's table for what a call failed with. */
-function named(error: unknown, name: string): unknown {
-  const param = name === "file" ? { param: name } : {};
+/** The row of the contract's table for what a call failed with. @param field that the recording came in; `null` for none */
+function named(error: unknown, field: string | null): unknown {
+  const name = field ?? "the recording";
+  const param = field === null ? {} : { param: field };
   if (error instanceof Refusal) return new ServiceError(400, `${name}${error.message}`, param);
   const problem = error instanceof ThreadError ? error.problem : null;
   if (problem === "late" || (problem === "ended" && isOutOfMemory((error as Error).cause))) {

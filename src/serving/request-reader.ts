@@ -121,13 +121,15 @@ export class RequestReader {
    * as `RecordingReader.open` does.
    *
    * @param format of bare samples; absent for a file
+   * @param field that a file came in
    */
   async openRecording(
     bytes: Uint8Array<ArrayBuffer>,
     caller: Caller,
     format: PcmFormat | null = null,
+    field = "file",
   ): Promise<Sound> {
-    const sound = await this.#parts.recordings.open(bytes, caller.signal, format);
+    const sound = await this.#parts.recordings.open(bytes, caller.signal, format, field);
     caller.keep(sound);
     return sound;
   }

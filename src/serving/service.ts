@@ -7,17 +7,21 @@ import type { Marks } from "../contract/spoken.ts";
 import type { AdmissionOptions, Slot } from "../limits/admission.ts";
 import { Admissions, type OwnSlots } from "../limits/admissions.ts";
 import type { KeyedSemaphore } from "../limits/keyed-semaphore.ts";
+import { abortable } from "../model/abortable.ts";
 import { encodedSpeech, fileOf } from "../model/encoded-speech.ts";
+import type { ChosenVoice } from "../model/script.ts";
 import { silence } from "../model/silence.ts";
 import type { SpeechReport } from "../model/speech-model.ts";
 import type { Stop, TimeLimit } from "../model/stop-with.ts";
 import type { Writer, WriterTokens } from "../model/writer.ts";
 import { NO_SPAN, type Span } from "../tracing/span.ts";
 import type { AuthoredText } from "./authored-text.ts";
+import { unknownVoice } from "./choose-voice.ts";
 import type { ComingText } from "./coming-text.ts";
 import { asRefusal } from "./failures.ts";
 import type { HistoryTranscriber } from "./history-transcriber.ts";
 import { LiveWork, within } from "./live-work.ts";
+import type { OwnVoices } from "./own-voices.ts";
 import { PlaybackPacer } from "./playback-pacer.ts";
 import type { Prepared } from "./prepare.ts";
 import { replyMeta } from "./reply-meta.ts";
@@ -42,6 +46,8 @@ export interface ServiceDeps extends Metering {
   readonly writer: Writer | null;
   /** Finds the words of turns that are sound alone; absent, such turns have none. */
   readonly hearing?: HistoryTranscriber;
+  /** Finds voices by a recording; absent, there are none. */
+  readonly ownVoices?: Pick<OwnVoices, "chosen">;
   /** Turns being written: of everybody, and of one key. */
   readonly writing: KeyedSemaphore;
 }
@@ -230,11 +236,16 @@ export class SpeechService {
       const isWritten = given.conversation.open.text === null && request.words === undefined;
       if (isWritten && this.#deps.writer === null) throw noWriter();
       const { conversation: talk, model } = given;
+      const voice = await this.#voiceOf(given, request, stop);
       const heard = (await this.#deps.hearing?.hear(talk, request.keyId, stop.signal, span, model.reads)) ?? {
         conversation: talk,
         heard: [],
       };
-      const prepared = { ...given, conversation: heard.conversation };
+      const prepared = {
+        ...given,
+        conversation: heard.conversation,
+        ...(voice === undefined ? {} : { voice }),
+      };
       coming = await this.#coming(prepared, request, stop);
       if (request.words !== undefined) stats.wordsCame();
       const cut = (reason: ServiceError): void => {
@@ -290,6 +301,18 @@ export class SpeechService {
       const hasLeft = !settled && request.takesAudioAsItComes && stats.frames > 0;
       if (hasLeft) await this.#meter(request, usageOf(given, request, stats.audioS));
     }
+  }
+
+  /** Whose voice was asked for, found; `undefined` where that is for the label and its turns to say. */
+  async #voiceOf(
+    { voice, ownVoice, model }: Prepared,
+    { keyId }: SpeechRequest,
+    stop: Stop,
+  ): Promise<ChosenVoice | undefined> {
+    if (ownVoice === undefined) return voice;
+    const { ownVoices } = this.#deps;
+    if (ownVoices === undefined) throw unknownVoice(ownVoice, model.card);
+    return abortable(ownVoices.chosen(ownVoice, keyId, model.card), stop.signal);
   }
 
   async #meter({ keyId, onMetered }: WritingRequest, usage: Usage): Promise<void> {

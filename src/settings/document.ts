@@ -28,8 +28,8 @@ export function settingsDocument(): string {
   return `${tables.map((lines) => lines.join("\n")).join("\n\n")}\n\n${OTHER_VARIABLES}\n`;
 }
 
-const NAMED = `\`models\` and \`checkpoints\` contain entries under names that you choose. In the environment, each is one JSON object. Their
-entries:
+const NAMED = `\`models\`, \`checkpoints\` and \`voices\` contain entries under names that you choose. In the environment, each is one JSON
+object. Their entries:
 
 | setting | takes | default | meaning |
 |---|---|---|---|`;

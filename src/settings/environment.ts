@@ -1,8 +1,8 @@
 import { isIP } from "node:net";
+import { nearest, remedyFor } from "../collections/nearest.ts";
 import { goneSettings, withoutFormerNames } from "./former-names.ts";
 import { LEAVES, namesOf } from "./leaves.ts";
 import { type Fault, faultIn } from "./named-things.ts";
-import { nearest, remedyFor } from "./nearest.ts";
 import { quotable, SettingsError } from "./settings-error.ts";
 import { readText } from "./values.ts";
 

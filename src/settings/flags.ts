@@ -1,5 +1,5 @@
+import { nearest, remedyFor } from "../collections/nearest.ts";
 import { LEAVES, type Leaf } from "./leaves.ts";
-import { nearest, remedyFor } from "./nearest.ts";
 import { SettingsError, withoutLogins } from "./settings-error.ts";
 import { accepts, expectation, readText } from "./values.ts";
 

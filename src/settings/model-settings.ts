@@ -27,9 +27,10 @@ const Remote = Type.Object(
     ),
     voices: Type.Optional(
       Type.Record(Type.String(), Type.String({ minLength: 1 }), {
-        takes: 'an object from speaker labels to names, as in {"0": "af_heart", "1": "am_michael"}',
+        takes:
+          'an object from names to names, as in {"0": "af_heart", "1": "am_michael", "bella": "af_bella"}',
         description:
-          'That server\'s names for the voices of the speakers "0" and "1". Required for `openai`; another Antiphon uses its own "0" and "1" if this is not set.',
+          'That server\'s names for the voices of the speakers "0" and "1", and for further voices under names that you choose, which requests then use as `voice`. Required for `openai`; another Antiphon uses its own "0" and "1" if this is not set.',
       }),
     ),
     format: Type.Enum(["wav", "pcm"], {
@@ -172,6 +173,29 @@ export const Checkpoints = Type.Record(
     takes: "an object of checkpoints by their names",
     description:
       "Speech models besides the embedded voice, by names that you choose: remote servers, or codec language models in a folder (see below and models.md).",
+  },
+);
+
+/** Voices by a recording, for every key. */
+export const Voices = Type.Record(
+  Type.String({ pattern: NAME }),
+  Type.Union(
+    [
+      Type.String({ minLength: 1 }),
+      Type.Object({ clip: Type.String({ minLength: 1 }), text: Type.Optional(Type.String()) }, closed),
+    ],
+    {
+      takes: 'a file, or {"clip": FILE, "text": WORDS}',
+      description:
+        "A recording of somebody who agrees, 1 to 30 s, and its transcript (left out if it is unknown). A relative path in the settings file is relative to that file's folder.",
+    },
+  ),
+  {
+    ...closed,
+    default: {},
+    takes: "an object of recordings by the voices' names",
+    description:
+      "Voices by a recording that every key may use as `voice`, by names that you choose (see below and voices.md).",
   },
 );
 

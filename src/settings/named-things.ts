@@ -1,6 +1,6 @@
 import { Check } from "typebox/schema";
+import { nearest } from "../collections/nearest.ts";
 import type { LeafSchema } from "./leaves.ts";
-import { nearest } from "./nearest.ts";
 import { accepts, expectation } from "./values.ts";
 
 /** What is wrong somewhere inside a setting. */

@@ -13,7 +13,7 @@ import {
   turns,
   utterances,
 } from "./bounds.ts";
-import { Checkpoints, Models } from "./model-settings.ts";
+import { Checkpoints, Models, Voices } from "./model-settings.ts";
 
 /** Levels of the log, as pino names them. */
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
@@ -475,6 +475,7 @@ export const SettingsSchema = Type.Object({
   }),
   models: Models,
   checkpoints: Checkpoints,
+  voices: Voices,
   logLevel: Type.Enum(LOG_LEVELS, {
     default: "info",
     description: "Minimum severity of messages that are logged.",

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { nearest, remedyFor } from "../collections/nearest.ts";
 import { withoutFormerNames } from "./former-names.ts";
 import { LEAVES } from "./leaves.ts";
 import { type Fault, faultIn } from "./named-things.ts";
-import { nearest, remedyFor } from "./nearest.ts";
 import { quotable, SettingsError } from "./settings-error.ts";
 
 /** Settings that name a file or a folder. */
@@ -36,6 +36,11 @@ export function readSettingsFile(path: string, warn: (sentence: string) => void)
   }
   const checkpoints = Object.values((values.get("checkpoints") ?? {}) as CheckpointsAsGiven);
   for (const checkpoint of checkpoints) resolvePaths(checkpoint, dirname(path));
+  const voices = (values.get("voices") ?? {}) as Record<string, string | { clip: string }>;
+  for (const [name, voice] of Object.entries(voices)) {
+    if (typeof voice === "string") voices[name] = resolve(dirname(path), voice);
+    else voice.clip = resolve(dirname(path), voice.clip);
+  }
   return values;
 }
 

@@ -2,9 +2,10 @@ import type Database from "libsql";
 import { type KeyRow, keyOf, type TotalsRow, toTicks, totalsOf } from "./ledger-rows.ts";
 import { inTransaction } from "./libsql-database.ts";
 import type { KeyRecord, UsageRecord, UsageTotals } from "./store.ts";
+import { erasing, type VoiceReads, type VoiceWrites, voiceReadsOn, voiceWritesOn } from "./voice-ledger.ts";
 
 /** What a store reads from an open database; each blocks until it is done. */
-export interface LedgerReads {
+export interface LedgerReads extends VoiceReads {
   findKey(hash: string): { readonly key: KeyRecord; readonly hash: string } | null;
   listKeys(): KeyRecord[];
   totals(keyId?: string): UsageTotals[];
@@ -26,6 +27,7 @@ export function readsOn(database: Database.Database): LedgerReads {
     .safeIntegers();
 
   return {
+    ...voiceReadsOn(database),
     findKey(hash) {
       const row = selectKey.get([hash]) as KeyRow | undefined;
       return row === undefined ? null : { key: keyOf(row), hash: row.hash };
@@ -43,10 +45,11 @@ export function readsOn(database: Database.Database): LedgerReads {
  * What a store writes to an open database; each blocks until it is done. What would be written after `lateAtMs` by the
  * monotonic clock is not.
  */
-export interface LedgerWrites {
+export interface LedgerWrites extends VoiceWrites {
   createKey(key: KeyRecord, hash: string, lateAtMs: number): void;
   /** False where there is a key already. */
   createFirstKey(key: KeyRecord, hash: string, lateAtMs: number): boolean;
+  /** With its voices: nobody could use or delete them any more. */
   revokeKey(keyId: string, tsS: number, lateAtMs: number): boolean;
   commit(records: readonly UsageRecord[], lateAtMs: number): void;
 }
@@ -65,6 +68,7 @@ export function writesOn(database: Database.Database): LedgerWrites {
   const updateRevoked = database.prepare(
     "UPDATE keys SET revoked_ts = coalesce(revoked_ts, ?) WHERE key_id = ?",
   );
+  const deleteVoices = database.prepare("DELETE FROM voices WHERE key_id = ?");
   const insertEvent = database.prepare(
     `INSERT INTO usage_events (event_id, key_id, input_chars, input_ticks, output_ticks, ts)
      VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
@@ -96,6 +100,7 @@ export function writesOn(database: Database.Database): LedgerWrites {
   }
 
   return {
+    ...voiceWritesOn(database),
     createKey(key, hash, lateAtMs) {
       inTransaction(database, () => insert(key, hash), lateAtMs);
     },
@@ -111,7 +116,11 @@ export function writesOn(database: Database.Database): LedgerWrites {
       );
     },
     revokeKey(keyId, tsS, lateAtMs) {
-      return inTransaction(database, () => updateRevoked.run(tsS, keyId).changes === 1, lateAtMs);
+      const revoke = (): boolean => {
+        deleteVoices.run([keyId]);
+        return updateRevoked.run(tsS, keyId).changes === 1;
+      };
+      return erasing(database, () => inTransaction(database, revoke, lateAtMs));
     },
     commit(records, lateAtMs) {
       inTransaction(

@@ -173,4 +173,19 @@ export const MIGRATIONS: readonly string[] = [
      ts REAL NOT NULL,
      recorded_ts REAL NOT NULL DEFAULT (unixepoch('subsec'))
    ) STRICT, WITHOUT ROWID;`,
+  `CREATE TABLE voices (
+     voice_id TEXT PRIMARY KEY,
+     key_id TEXT NOT NULL REFERENCES keys,
+     name TEXT NOT NULL,
+     name_key TEXT NOT NULL,
+     description TEXT NOT NULL,
+     ref_text TEXT,
+     consent TEXT NOT NULL,
+     created_ts REAL NOT NULL,
+     duration_s REAL NOT NULL,
+     trust REAL NOT NULL,
+     cautions TEXT NOT NULL,
+     audio BLOB NOT NULL,
+     UNIQUE (key_id, name_key)
+   ) STRICT;`,
 ];

@@ -24,6 +24,9 @@ function reading(path: string, patienceMs: number): LedgerOperations {
     findKey: (hash) => reads().findKey(hash),
     listKeys: () => reads().listKeys(),
     totals: (keyId) => reads().totals(keyId),
+    listVoices: (keyId) => reads().listVoices(keyId),
+    findVoice: (...parameters) => reads().findVoice(...parameters),
+    voiceAudio: (voiceId) => reads().voiceAudio(voiceId),
   };
 }
 
@@ -35,6 +38,8 @@ function writing(path: string, patienceMs: number): LedgerOperations {
     createFirstKey: (...parameters) => writes().createFirstKey(...parameters),
     revokeKey: (...parameters) => writes().revokeKey(...parameters),
     commit: (...parameters) => writes().commit(...parameters),
+    addVoice: (...parameters) => writes().addVoice(...parameters),
+    removeVoice: (...parameters) => writes().removeVoice(...parameters),
   };
 }
 

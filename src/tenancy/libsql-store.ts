@@ -53,6 +53,11 @@ export async function libsqlStore(dataDir: string, options: LibsqlStoreOptions =
     revokeKey: (keyId, tsS) => writer.call("revokeKey", [keyId, tsS, late()], REPEATABLE),
     commit: (records) => writer.call("commit", [records, late()], REPEATABLE),
     totals: (keyId) => reader.call("totals", [keyId], REPEATABLE),
+    addVoice: (voice, audio, maxVoices) => writer.call("addVoice", [voice, audio, maxVoices, late()]),
+    listVoices: (keyId) => reader.call("listVoices", [keyId], REPEATABLE),
+    findVoice: (keyId, idOrName) => reader.call("findVoice", [keyId, idOrName], REPEATABLE),
+    voiceAudio: (voiceId) => reader.call("voiceAudio", [voiceId], REPEATABLE),
+    removeVoice: (keyId, idOrName) => writer.call("removeVoice", [keyId, idOrName, late()]),
     isWell: () => reader.isWell() && writer.isWell(),
     close,
   };

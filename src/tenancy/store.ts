@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { VoiceStore } from "./voice-store.ts";
 
 /** A key as it is kept: everything but the secret. */
 export interface KeyRecord {
@@ -38,11 +39,11 @@ export interface UsageTotals {
 }
 
 /**
- * Keeps keys and usage, and events for a while: a day at least, or as many days as PostgreSQL is set to. Every method that returns a promise rejects with a StoreError, and what it was asked has then not
+ * Keeps keys, their voices and usage, and events for a while: a day at least, or as many days as PostgreSQL is set to. Every method that returns a promise rejects with a StoreError, and what it was asked has then not
  * happened, unless the store is `unavailable` or `unreachable`: then that is not known. What has resolved is durable, and
  * is seen at once by everybody else who has the same store open.
  */
-export interface Store {
+export interface Store extends VoiceStore {
   /** @param hash SHA-256 of the secret, 64 hexadecimal digits, unique. */
   createKey(key: KeyRecord, hash: string): Promise<void>;
   /** Makes the key if there is none at all, revoked or not, however many ask for that at once: true for one of them. */
@@ -51,7 +52,7 @@ export interface Store {
   findKey(hash: string): Promise<{ readonly key: KeyRecord; readonly hash: string } | null>;
   /** Every key, revoked ones too, oldest first. */
   listKeys(): Promise<KeyRecord[]>;
-  /** False when there is no such key. A key that is revoked already stays revoked since then. */
+  /** False when there is no such key. A key that is revoked already stays revoked since then. Its voices are deleted. */
   revokeKey(keyId: string, tsS: number): Promise<boolean>;
   /** All of the records or none. Records whose event is kept already count nothing. */
   commit(records: readonly UsageRecord[]): Promise<void>;

@@ -8,6 +8,7 @@ import { withinMs } from "./deadline.ts";
 import { Grouped } from "./grouped.ts";
 import type { KeyRecord, Store, UsageRecord, UsageTotals } from "./store.ts";
 import type { BucketLimits, BucketReading } from "./token-bucket.ts";
+import type { VoiceStore } from "./voice-store.ts";
 
 export type { BucketReading, KeyRecord, UsageRecord, UsageTotals };
 
@@ -54,6 +55,8 @@ export interface Tenancy {
   listKeys(): Promise<KeyRecord[]>;
   /** False when there is no such key. */
   revokeKey(keyId: string): Promise<boolean>;
+  /** The voices of keys' own. */
+  readonly voices: VoiceStore;
   /** False from a failure of the store until it answers again. */
   isWell(): boolean;
   /** Commits what is still waiting, then closes the store and the buckets. */
@@ -137,6 +140,7 @@ export function tenancyOn(store: Store, options: TenancyOptions): Tenancy {
     },
     listKeys: () => store.listKeys(),
     revokeKey: (keyId) => store.revokeKey(keyId, wallClockS()),
+    voices: store,
     isWell: () => store.isWell(),
     async close() {
       await commits.settled();

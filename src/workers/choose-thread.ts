@@ -1,17 +1,18 @@
 import type { Script } from "../model/script.ts";
 
 /**
- * The thread that is to speak: the one that speaks for the fewest. Where the history can be heard, the one that hears
- * what begins with the same clip, unless it speaks for two more: what a thread has heard it need not hear again.
+ * The thread that is to speak: the one that speaks for the fewest. Where a recording is to be heard, or the history, the one
+ * that hears what begins with the same clip, unless it speaks for two more: what a thread has heard it need not hear again.
  *
  * @param threads at least one
  */
 export function chooseThread<Thread extends { readonly load: number }>(
   threads: readonly Thread[],
-  { history }: Pick<Script, "history">,
+  { history, voice = [] }: Pick<Script, "history" | "voice">,
 ): Thread {
   const idlest = threads.reduce((a, b) => (b.load < a.load ? b : a));
-  const first = history.find(({ audio }) => audio !== null)?.audio;
+  const chosen = voice.find((part) => "sample" in part)?.sample.clip;
+  const first = chosen ?? history.find(({ audio }) => audio !== null)?.audio;
   if (first === undefined || first === null) return idlest;
   const usual = threads[hashOf(first.digest) % threads.length]!;
   return usual.load <= idlest.load + 1 ? usual : idlest;

@@ -1,8 +1,9 @@
 import type { Clip, Turn } from "../model/conversation.ts";
+import type { ChosenVoice, VoicePart } from "../model/script.ts";
 
-/** Turns ready to be posted, with the buffers to transfer. */
-export interface PackedHistory {
-  readonly history: readonly Turn[];
+/** Something ready to be posted, with the buffers to transfer. */
+export interface Packed<T> {
+  readonly packed: T;
   readonly transfer: readonly ArrayBuffer[];
 }
 
@@ -11,15 +12,28 @@ export interface PackedHistory {
  * Transferred memory belongs to one thread at a time and counts there, so that no thread that is idle keeps it. Whoever gets
  * the clips may let go of them.
  */
-export function packHistory(turns: readonly Turn[]): PackedHistory {
+export function packHistory(turns: readonly Turn[]): Packed<readonly Turn[]> {
   const transfer: ArrayBuffer[] = [];
-  const history = turns.map((turn): Turn => {
+  const packed = turns.map((turn): Turn => {
     if (turn.audio === null) return turn;
     const samples = ownSamples(turn.audio);
     transfer.push(samples.buffer);
     return { ...turn, audio: { ...turn.audio, samples, isGivenAway: true } };
   });
-  return { history, transfer };
+  return { packed, transfer };
+}
+
+/** The same of the recordings in a voice, of which a copy goes. */
+export function packVoice(voice: ChosenVoice): Packed<ChosenVoice> {
+  const transfer: ArrayBuffer[] = [];
+  const packed = voice.map((part): VoicePart => {
+    if (!("sample" in part)) return part;
+    const { clip, text } = part.sample;
+    const samples = new Float32Array(clip.samples);
+    transfer.push(samples.buffer);
+    return { ...part, sample: { clip: { ...clip, samples, isGivenAway: true }, text } };
+  });
+  return { packed, transfer };
 }
 
 /** Samples in a buffer that nobody else uses. */

@@ -4,7 +4,7 @@ import type { Script } from "../model/script.ts";
 import { SpeechFailedError } from "../model/speech-model.ts";
 import type { GuardedThread, ThreadGroup } from "../threads/thread-group.ts";
 import { HostUtterance } from "./host-utterance.ts";
-import { packHistory } from "./pack-history.ts";
+import { packHistory, packVoice } from "./pack-history.ts";
 import { fromWireError, type ThreadData, type ToHost } from "./protocol.ts";
 import { Watchdog } from "./watchdog.ts";
 
@@ -94,7 +94,14 @@ export class SpeechThread {
   open(script: Script, encoding: Encoding | null, signal: AbortSignal): HostUtterance {
     const id = this.#nextId++;
     const { text: _text, traceHeaders: _headers, ...spoken } = script;
-    const { history, transfer } = packHistory(script.history);
+    const history = packHistory(script.history);
+    const voice = script.voice === undefined ? null : packVoice(script.voice);
+    const sent = {
+      ...spoken,
+      history: history.packed,
+      ...(voice === null ? {} : { voice: voice.packed }),
+    };
+    const transfer = [...history.transfer, ...(voice?.transfer ?? [])];
     const credit = this.#options.creditFrames;
     let taken = 0;
     const utterance = new HostUtterance(script, signal, {
@@ -113,7 +120,7 @@ export class SpeechThread {
         this.#watchdog.begin();
       },
     });
-    this.worker.post({ kind: "open", id, script: { ...spoken, history }, encoding, credit }, transfer);
+    this.worker.post({ kind: "open", id, script: sent, encoding, credit }, transfer);
     this.#utterances.set(id, utterance);
     this.#hasSpoken = true;
     this.#watchdog.begin();

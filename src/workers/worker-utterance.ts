@@ -1,7 +1,8 @@
 import { SAMPLE_RATE_HZ } from "../audio/format.ts";
 import type { Turn } from "../model/conversation.ts";
 import { encodedSpeech } from "../model/encoded-speech.ts";
-import { freeClips } from "../model/free-memory.ts";
+import { freeClips, freeSamples } from "../model/free-memory.ts";
+import type { ChosenVoice } from "../model/script.ts";
 import type { EncodedPiece, Frame, SpeechModel, SpeechReport } from "../model/speech-model.ts";
 import type { OpenMessage, TextItem } from "./protocol.ts";
 import { TextInbox } from "./text-inbox.ts";
@@ -29,6 +30,7 @@ export class WorkerUtterance {
   /** Pieces that have come for a model that waits: handed over when it is this utterance's turn. */
   readonly #held: TextItem[] = [];
   readonly #history: readonly Turn[];
+  readonly #voice: ChosenVoice;
   #credit: number;
   #dueMs: number;
   #inFlight = false;
@@ -38,9 +40,10 @@ export class WorkerUtterance {
 
   constructor(model: SpeechModel, message: OpenMessage, events: WorkerUtteranceEvents) {
     const { encoding, credit } = message;
-    const { history, speaker, preset, seed, keyId = "" } = message.script;
+    const { history, speaker, voice, preset, seed, keyId = "" } = message.script;
     this.keyId = keyId;
     this.#history = history;
+    this.#voice = voice ?? [];
     this.#events = events;
     this.#credit = credit;
     this.#dueMs = events.now();
@@ -48,9 +51,10 @@ export class WorkerUtterance {
     const text = { [Symbol.asyncIterator]: () => this.#inbox };
     const speech = model.speak({ ...message.script, text }, this.#stop.signal);
     this.#generator = encoding === null ? speech : encodedSpeech(speech, encoding, seed);
-    const isSilent = history.every(({ audio }) => audio === null);
+    const isSilent = history.every(({ audio }) => audio === null) && voice === undefined;
+    const heard = { history, speaker, preset, ...(voice === undefined ? {} : { voice }) };
     this.#hear = async () => {
-      if (!isSilent) await model.hear?.({ history, speaker, preset }, this.#stop.signal);
+      if (!isSilent) await model.hear?.(heard, this.#stop.signal);
     };
   }
 
@@ -138,7 +142,10 @@ export class WorkerUtterance {
       this.#events.onEnd(result.value);
     } else {
       // What was listened to is heard by now; the generator would keep it to its end.
-      if (!this.#hasSpoken) freeClips(this.#history);
+      if (!this.#hasSpoken) {
+        freeClips(this.#history);
+        freeSamples(this.#voice);
+      }
       this.#hasSpoken = true;
       this.#credit -= 1;
       this.#dueMs += (1_000 * sampleCountOf(result.value)) / SAMPLE_RATE_HZ;

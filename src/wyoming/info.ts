@@ -1,5 +1,5 @@
-import { VOICES } from "../contract/voices.ts";
 import { LANGUAGE_NAMES } from "../model/languages.ts";
+import type { CastVoice } from "../model/model-card.ts";
 import { encodeEvent, eventOf, type WyomingEvent } from "./event.ts";
 import { VOICE_LANGUAGES } from "./speech.ts";
 
@@ -9,22 +9,28 @@ interface BridgeInfo {
   readonly version: string;
   /** What the recogniser calls itself; `null` where recordings cannot be heard. */
   readonly recogniserName: string | null;
+  /** Those of the model that speaks. */
+  readonly voices: readonly CastVoice[];
 }
 
 /** The answer to `describe` as it goes over the wire, made anew only when it changes: it is long beside the question. */
-export function createInfoResponder(version: string, recogniserName: () => string | null): () => Uint8Array {
+export function createInfoResponder(
+  version: string,
+  recogniserName: () => string | null,
+  voices: readonly CastVoice[],
+): () => Uint8Array {
   let told: { readonly name: string | null; readonly bytes: Uint8Array } | null = null;
   return () => {
     const name = recogniserName();
     if (told === null || told.name !== name) {
-      told = { name, bytes: encodeEvent(infoEvent({ version, recogniserName: name })) };
+      told = { name, bytes: encodeEvent(infoEvent({ version, recogniserName: name, voices })) };
     }
     return told.bytes;
   };
 }
 
 /** The answer to `describe`: who speaks, and who hears where somebody does. */
-function infoEvent({ version, recogniserName }: BridgeInfo): WyomingEvent {
+function infoEvent({ version, recogniserName, voices }: BridgeInfo): WyomingEvent {
   const ours = { attribution: ATTRIBUTION, installed: true, version };
   return eventOf("info", {
     tts: [
@@ -32,7 +38,7 @@ function infoEvent({ version, recogniserName }: BridgeInfo): WyomingEvent {
         name: "antiphon",
         description: "Antiphon speaks",
         ...ours,
-        voices: VOICES.map(({ id, name, description }) => ({
+        voices: voices.map(({ id, name, description }) => ({
           name: id,
           description: `${name}, ${description.charAt(0).toLowerCase()}${description.slice(1).replace(/\.$/, "")}`,
           ...ours,

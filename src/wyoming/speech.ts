@@ -2,7 +2,7 @@ import { SAMPLE_RATE_HZ } from "../audio/format.ts";
 import { ServiceError } from "../contract/errors.ts";
 import { countChars, MAX_SPEECH_FRAMES, MAX_TEXT_CHARS } from "../contract/limits.ts";
 import { quoted } from "../contract/quoted.ts";
-import { speakerNamed, VOICES } from "../contract/voices.ts";
+import { chooseVoice, type VoiceChoice } from "../serving/choose-voice.ts";
 import { type Prepared, prepareConverse, prepareTts } from "../serving/prepare.ts";
 import type { Caller } from "../serving/request-reader.ts";
 import type { StreamedText } from "../serving/streamed-text.ts";
@@ -18,9 +18,9 @@ export function prepareWhole(data: WyomingEvent["data"], { resolve }: WyomingDep
   if (countChars(text) > MAX_TEXT_CHARS) {
     throw new ServiceError(422, `text has more than ${MAX_TEXT_CHARS} characters: send it in parts`);
   }
-  const request = { text, speaker: speakerOf(data.voice) };
-  return prepareTts(request, resolve, {
-    fields: { text: "text", speaker: "voice" },
+  const voice = voiceOf(data.voice);
+  return prepareTts({ text, ...(voice === null ? {} : { voice: voice.word }) }, resolve, {
+    fields: { text: "text", voice: voice?.field ?? "voice" },
     maxFrames: MAX_SPEECH_FRAMES,
   });
 }
@@ -28,7 +28,18 @@ export function prepareWhole(data: WyomingEvent["data"], { resolve }: WyomingDep
 /** What `synthesize-start` asks for, whose words are to come. Throws as {@link prepareWhole} does. */
 export function prepareStream(data: WyomingEvent["data"], { resolve }: WyomingDeps): Prepared {
   checkFormat(data);
-  const prepared = prepareConverse({ conversation: [{ speaker: speakerOf(data.voice) }] }, resolve);
+  const voice = voiceOf(data.voice);
+  const model = resolve(null);
+  const choice: VoiceChoice =
+    voice === null || model === undefined ? {} : chooseVoice(voice.word, voice.field, model.card);
+  const { speaker, own } = choice;
+  const conversation = [speaker === undefined ? {} : { speaker }];
+  const prepared: Prepared = {
+    ...prepareConverse({ conversation }, resolve),
+    // A voice that a label stands for is asked for by that.
+    ...(speaker === undefined && choice.voice !== undefined ? { voice: choice.voice } : {}),
+    ...(own === undefined ? {} : { ownVoice: own }),
+  };
   return { ...prepared, delivery: { ...prepared.delivery, maxFrames: MAX_SPEECH_FRAMES } };
 }
 
@@ -80,13 +91,19 @@ const FORMAT = { rate: SAMPLE_RATE_HZ, width: 2, channels: 1 } as const;
 /** What the voices speak. Home Assistant offers a voice for each of these by its exact name. */
 export const VOICE_LANGUAGES: readonly string[] = ["en", "en-US", "en-GB"];
 
+/** A voice as an event names it. */
+interface NamedVoice {
+  readonly word: string;
+  /** What messages call it. */
+  readonly field: string;
+}
+
 /**
- * The speaker label that an event's `voice` means: by its name (an id, or one of the names that OpenAI's clients know,
- * in any case), else by its language, for which any of them will do. Throws a 400 {@link ServiceError} that lists the
- * valid ones.
+ * The voice that an event's `voice` means by its name (any that `POST /v1/tts` takes); `null` where it says nothing but a
+ * language, for which any of them will do. Throws a 400 or 422 {@link ServiceError} that names the field.
  */
-function speakerOf(voice: unknown): string {
-  if (voice === undefined || voice === null) return VOICES[0]!.id;
+function voiceOf(voice: unknown): NamedVoice | null {
+  if (voice === undefined || voice === null) return null;
   if (typeof voice !== "object")
     throw new ServiceError(422, "voice must be an object with a name or a language");
   const { name, language, speaker } = voice as Record<string, unknown>;
@@ -94,11 +111,11 @@ function speakerOf(voice: unknown): string {
   for (const [field, asked] of Object.entries({ "voice.name": name, "voice.speaker": speaker })) {
     if (asked === undefined || asked === null || asked === "") continue;
     if (typeof asked !== "string") throw new ServiceError(422, `${field} must be a string`);
-    return speakerNamed(asked, field);
+    return { word: asked, field };
   }
-  if (language === undefined || language === null || language === "") return VOICES[0]!.id;
+  if (language === undefined || language === null || language === "") return null;
   if (typeof language !== "string") throw new ServiceError(422, "voice.language must be a string");
-  if (/^en(?:[-_]|$)/i.test(language)) return VOICES[0]!.id;
+  if (/^en(?:[-_]|$)/i.test(language)) return null;
   throw new ServiceError(
     400,
     `voice.language ${quoted(language)} is not spoken here: ask for one of ${VOICE_LANGUAGES.join(", ")}`,

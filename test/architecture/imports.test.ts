@@ -13,7 +13,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   collections: [],
   audio: ["collections"],
   text: ["collections"],
-  settings: [],
+  settings: ["collections"],
   wasm: [],
   tensors: ["wasm"],
   tokens: [],

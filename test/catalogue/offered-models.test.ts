@@ -34,9 +34,14 @@ test("another checkpoint may speak for a public id, whose place, speakers and mo
   const [flagship, ...rest] = models;
   assert.deepEqual(rest, PUBLIC_MODELS.slice(1));
   assert.deepEqual([flagship?.checkpoint, flagship?.preset, flagship?.isResident], ["kokoro", {}, true]);
-  const { description, ...card } = flagship!.card;
-  const { description: own, ...before } = PUBLIC_MODELS[0]!.card;
+  const { description, voices, takes, ...card } = flagship!.card;
+  const { description: own, voices: embedded, takes: _, ...before } = PUBLIC_MODELS[0]!.card;
   assert.deepEqual(card, before);
+  assert.deepEqual(
+    voices.map(({ id, aliases, sex }) => [id, aliases, sex]),
+    embedded.map(({ id, aliases }) => [id, aliases, null]),
+  );
+  assert.deepEqual(takes, { mixes: false, samples: false });
   assert.notEqual(description, own);
 });
 

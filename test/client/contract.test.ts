@@ -8,6 +8,7 @@ import type * as events from "../../src/contract/events.ts";
 import type { GenParams } from "../../src/contract/params.ts";
 import type * as replies from "../../src/contract/replies.ts";
 import type * as requests from "../../src/contract/requests.ts";
+import type * as voices from "../../src/contract/voice-form.ts";
 import type { Voice } from "../../src/contract/voices.ts";
 import { startTestServer, type TestServer } from "../http/start.ts";
 import type { Reply } from "../http/wire.ts";
@@ -32,6 +33,8 @@ export type Got = [
   Held<replies.ModelCard, client.ModelCard>,
   Held<replies.UsageSummary, client.UsageSummary>,
   Held<Voice, client.Voice>,
+  Held<voices.CreatedVoice, client.CreatedVoice>,
+  Held<voices.DeletedVoice, client.DeletedVoice>,
   Held<events.MetaEvent, client.MetaEvent>,
   Held<events.AudioEvent, client.AudioEvent>,
   Held<events.EndEvent, client.EndEvent>,
@@ -68,6 +71,7 @@ const SENT = {
   TtsRequest: {
     text: true,
     speaker: false,
+    voice: false,
     model: false,
     params: false,
     lexicon: false,
@@ -80,6 +84,7 @@ const SENT = {
   } satisfies FieldsOf<client.ConversationTurn>,
   ConverseRequest: {
     conversation: true,
+    voices: false,
     model: false,
     params: false,
     lexicon: false,
@@ -95,6 +100,13 @@ const SENT = {
     lexicon: false,
     visemes: false,
   } satisfies FieldsOf<client.SpeechRequest>,
+  NewVoiceForm: {
+    name: true,
+    audio_sample: true,
+    consent: true,
+    ref_text: false,
+    description: false,
+  } satisfies FieldsOf<client.NewVoice>,
   AudioTranscriptionRequest: {
     file: true,
     model: false,
@@ -153,7 +165,38 @@ const GOT = {
     created: true,
     owned_by: true,
   } satisfies FieldsOf<client.ModelCard>,
-  Voice: { id: true, name: true, description: true, aliases: true } satisfies FieldsOf<client.Voice>,
+  Voice: {
+    id: true,
+    name: true,
+    description: true,
+    aliases: true,
+    sex: true,
+    accent: true,
+    models: true,
+    owner: true,
+    created_at: false,
+    seconds: false,
+    trust: false,
+    cautions: false,
+  } satisfies FieldsOf<client.Voice>,
+  CreatedVoice: {
+    id: true,
+    object: true,
+    name: true,
+    description: true,
+    created_at: true,
+    consent: true,
+    ref_text: true,
+    seconds: true,
+    trust: true,
+    cautions: true,
+  } satisfies FieldsOf<client.CreatedVoice>,
+  DeletedVoice: {
+    id: true,
+    object: true,
+    name: true,
+    deleted: true,
+  } satisfies FieldsOf<client.DeletedVoice>,
   Info: { backend: true, defaults: true, limits: true, param_schema: true } satisfies FieldsOf<client.Info>,
   UsageSummary: {
     ...USAGE,
@@ -212,6 +255,8 @@ const OPERATIONS = [
   ["post", "/v1/audio/transcriptions", "AudioTranscriptionRequest", "Transcription"],
   ["get", "/v1/models", null, "ModelList"],
   ["get", "/v1/audio/voices", null, "VoiceList"],
+  ["post", "/v1/audio/voices", "NewVoiceForm", "CreatedVoice"],
+  ["delete", "/v1/audio/voices/{voice}", null, "DeletedVoice"],
   ["get", "/v1/info", null, "Info"],
   ["get", "/v1/usage", null, "UsageSummary"],
 ] as const;

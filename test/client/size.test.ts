@@ -7,7 +7,7 @@ import { TOP } from "../architecture/top.ts";
 
 /** What a page may have to load of each, in bytes, minified and compressed. */
 const BUDGETS = {
-  "client/antiphon": 3 * 1_024,
+  "client/antiphon": 3_200,
   "client/player": 3 * 1_024,
   "client/realtime": 4 * 1_024,
   "captions/captions": 2 * 1_024,

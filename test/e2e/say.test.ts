@@ -129,6 +129,32 @@ describe("antiphon say", () => {
     assert.ok(served.equals(asOne.bytes.subarray(44)));
   });
 
+  it("speaks with the voice that --voice names, and with one of one's own, as the server does, byte for byte", async () => {
+    const client = clientOf(server.url, server.key);
+    const params = { temperature: 0 };
+    const file = join(temporaryFolder(), "anna.wav");
+    const clip = await client.post("/v1/tts", { text: TEXT, speaker: "1", params });
+    writeFileSync(file, Buffer.from((await okay(clip)).audio.data_b64, "base64"));
+    const at = ["--data-dir", server.dataDir];
+    const consent = ["--name", "Anna", "--consent", "She agrees.", "--text", TEXT];
+    const added = await runAntiphon(["voices", "add", file, ...consent, ...at]);
+    assert.deepEqual([added.code, added.stderr], [0, ""]);
+    for (const voice of ["onyx", "Anna"]) {
+      const said = await runAntiphon(["say", "Good morning.", "--voice", voice, "--params", STILL, ...at]);
+      assert.deepEqual([said.code, said.stderr], [0, ""]);
+      const served = await client.tts({ text: "Good morning.", voice, params });
+      assert.ok(served.equals(said.bytes.subarray(44)), voice);
+    }
+    const { meta } = await okay(
+      await client.post("/v1/tts", { text: "Good morning.", voice: "Anna", params }),
+    );
+    assert.deepEqual([meta.voice.start, meta.voice.turns, meta.voice.trust], ["1", [], 1]);
+    const unknown = await runAntiphon(["say", TEXT, "--voice", "Anne", ...at]);
+    assert.match(refusal(unknown, 2), /voice "Anne" is unknown: did you mean "Anna"\?/);
+    const both = await runAntiphon(["say", TEXT, "--voice", "Anna", "--voice-like", file, ...at]);
+    assert.match(refusal(both, 2), /^Only one of --voice and --voice-like/);
+  });
+
   const wrongVoices: readonly [why: string, make: (folder: string) => string, says: RegExp][] = [
     ["that does not exist", (folder) => join(folder, "none.wav"), /none\.wav cannot be read \(ENOENT\)/],
     ["that is a folder", (folder) => folder, /cannot be read \(EISDIR\)/],

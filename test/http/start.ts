@@ -4,6 +4,7 @@ import type { Checkpoint } from "../../src/catalogue/residency.ts";
 import { createToneModel, type ToneOptions } from "../../src/engines/tone/tone.ts";
 import type { OwnSlots } from "../../src/limits/admissions.ts";
 import type { Recogniser } from "../../src/model/recogniser.ts";
+import type { VoiceSample } from "../../src/model/script.ts";
 import type { Writer } from "../../src/model/writer.ts";
 import { type RunningServer, startServer } from "../../src/server/start-server.ts";
 import { loadSettings } from "../../src/settings/load.ts";
@@ -47,6 +48,7 @@ export interface TestServerOptions {
   readonly writer?: Writer;
   readonly recogniser?: Recogniser;
   readonly canHear?: () => boolean;
+  readonly houseVoices?: ReadonlyMap<string, VoiceSample>;
   readonly detector?: NeuralDetector;
   /** Serves Wyoming's clients too, on a free port, by the server's one key. */
   readonly wyoming?: boolean;
@@ -76,6 +78,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     writer: options.writer ?? null,
     recogniser: options.recogniser ?? null,
     ...(options.detector === undefined ? {} : { detector: options.detector }),
+    ...(options.houseVoices === undefined ? {} : { houseVoices: options.houseVoices }),
     ...(options.canHear === undefined ? {} : { canHear: options.canHear }),
     wyoming: options.wyoming === true ? { host: "127.0.0.1", port: 0, apiKey: key } : null,
     ...(options.canSpeak === undefined ? {} : { canSpeak: options.canSpeak }),

@@ -2,7 +2,13 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../src/audio/format.ts";
 import type { Turn } from "../../src/model/conversation.ts";
-import { NothingToSpeakError, SpeechFailedError, type SpeechModel } from "../../src/model/speech-model.ts";
+import type { ChosenVoice } from "../../src/model/script.ts";
+import {
+  ConversationError,
+  NothingToSpeakError,
+  SpeechFailedError,
+  type SpeechModel,
+} from "../../src/model/speech-model.ts";
 import { bytesOf, CountedText, drain, LONG_TEXT, never, SHORT_TEXT, scriptOf, speakAll } from "./scripts.ts";
 
 /** What the seam promises and a model elsewhere may not be able to keep. */
@@ -170,6 +176,30 @@ export function speechModelConformance(
     test("the speakers sound different", async () => {
       const [zero, one] = [await speakAll(model, { speaker: "0" }), await speakAll(model, { speaker: "1" })];
       assert.ok(!bytesOf(zero.frames).equals(bytesOf(one.frames)));
+    });
+
+    test("a voice that was chosen speaks, or is refused in words, whatever the speaker's label stands for", async () => {
+      const own = await speakAll(model, { speaker: "0" });
+      const speaking = speakAll(model, { speaker: "0", voice: [{ weight: 1, id: "1" }] });
+      if ((await speaking.catch((error: unknown) => error)) instanceof ConversationError) return;
+      const chosen = await speaking;
+      assert.ok(!bytesOf(chosen.frames).equals(bytesOf(own.frames)));
+      if (!able.repeats || !able.takesSeeds) return;
+      const labelled = await speakAll(model, { speaker: "1" });
+      assert.ok(bytesOf(chosen.frames).equals(bytesOf(labelled.frames)));
+    });
+
+    test("a recording or a mix that was chosen is spoken, or refused in words, and stays the caller's", async () => {
+      const clip = turnOf(2, "a voice").audio ?? assert.fail("it has no sound");
+      const sample: ChosenVoice = [{ weight: 1, sample: { clip, text: null } }];
+      const mix: ChosenVoice = ["0", "1"].map((id) => ({ weight: 0.5, id }));
+      const history = [turnOf(2)];
+      for (const voice of [sample, mix]) {
+        const speaking = speakAll(model, { voice, history });
+        const outcome = await speaking.catch((error: unknown) => error);
+        if (!(outcome instanceof ConversationError)) assert.equal((await speaking).report.stop, "finished");
+      }
+      assert.equal(clip.samples.length, SAMPLE_RATE_HZ);
     });
 
     test("a text without a letter or number is refused before the first frame", async () => {

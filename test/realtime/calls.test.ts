@@ -8,7 +8,7 @@ import { ReplyOrder } from "../../src/realtime/reply-order.ts";
 import type { Spoken } from "../../src/realtime/response.ts";
 import { defaultSettings, type SessionSettings, updated } from "../../src/realtime/session-settings.ts";
 import { textOf } from "../../src/realtime/wire.ts";
-import { sentIn, Table, typesIn, WINDOW_MS } from "./events.ts";
+import { sentIn, Table, typesIn, VOICES, WINDOW_MS } from "./events.ts";
 
 const CLOCK = { callId: "call_1", name: "clock", arguments: "{}" };
 const MESSAGE_BEGINS = [
@@ -252,7 +252,7 @@ describe("the order of a reply", () => {
 const TOOLS = [{ type: "function" as const, name: "clock" }];
 
 describe("a session's functions", () => {
-  const settings = defaultSettings("svc-beta-v0.3");
+  const settings = defaultSettings("svc-beta-v0.3", VOICES);
 
   it("are told as they are where they can be called, and as none where not", () => {
     const update = { type: "session.update" as const, session: { tools: TOOLS, tool_choice: "required" } };
@@ -323,11 +323,24 @@ describe("a reply that is prepared", () => {
     output: text,
   });
   const prepared = (items: readonly Item[], changes: Partial<SessionSettings> = {}) => {
-    const settings = { ...defaultSettings("svc-beta-v0.3"), ...changes };
+    const settings = { ...defaultSettings("svc-beta-v0.3", VOICES), ...changes };
     return prepareReply({ responseId: "resp_1", items, settings }, null, 0, (id) =>
       findModel(PUBLIC_MODELS, id),
     );
   };
+
+  it("has the voice of the session: a label's by its label, and another under the first one's", () => {
+    const items = [message("user", "Hi.")];
+    const by = (voice: string) => prepared(items, { voice });
+    const { conversation, voice } = by("onyx");
+    assert.deepEqual(
+      [conversation.open.speaker, conversation.history[0]?.speaker, voice],
+      ["1", "0", undefined],
+    );
+    const own = by("Anna");
+    assert.deepEqual([own.conversation.open.speaker, own.conversation.history[0]?.speaker], ["0", "1"]);
+    assert.deepEqual(own.ownVoice, { name: "Anna", field: 'voices["0"]' });
+  });
 
   it("has no functions where there are none", () => {
     assert.equal(prepared([message("user", "Hi.")]).toolUse, undefined);

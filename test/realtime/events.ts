@@ -1,9 +1,17 @@
+import { PUBLIC_MODELS } from "../../src/catalogue/public-models.ts";
 import type { ClientEvent } from "../../src/contract/realtime/client-events.ts";
 import { Session, type SessionOptions } from "../../src/realtime/session.ts";
 import type { SessionEffect, SessionEvent } from "../../src/realtime/session-events.ts";
-import { defaultSettings, type SessionSettings } from "../../src/realtime/session-settings.ts";
+import {
+  defaultSettings,
+  type SessionSettings,
+  type SessionVoices,
+} from "../../src/realtime/session-settings.ts";
 import type { ServerEvent } from "../../src/realtime/wire.ts";
 import { assertKnownToClients } from "./client-schemas.ts";
+
+/** What the voice of a session may be: the default model's, and a recording. */
+export const VOICES: SessionVoices = { cast: PUBLIC_MODELS[0]!.card, own: ["Anna"] };
 
 /** Samples of a window at 16 kHz, and what it lasts. */
 export const WINDOW = 512;
@@ -19,7 +27,7 @@ export class Table {
   constructor(settings: Partial<SessionSettings> = {}, options: Pick<SessionOptions, "callsTools"> = {}) {
     let ids = 0;
     this.session = new Session({
-      settings: { ...defaultSettings("svc-beta-v0.3"), ...settings },
+      settings: { ...defaultSettings("svc-beta-v0.3", VOICES), ...settings },
       newId: (prefix) => `${prefix}${++ids}`,
       ...options,
     });

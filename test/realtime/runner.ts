@@ -10,6 +10,7 @@ import { RequestContext } from "../../src/requests/request-context.ts";
 import type { Prepared } from "../../src/serving/prepare.ts";
 import type { SpeechRequest, SpeechService } from "../../src/serving/service.ts";
 import { ScriptedRecogniser } from "../recognisers/scripted-recogniser.ts";
+import { VOICES } from "./events.ts";
 import { ScriptedDetector } from "./scripted-detector.ts";
 
 export interface RunnerOptions {
@@ -138,7 +139,7 @@ export function openRunner({ random, recogniser, settings, converse }: RunnerOpt
     },
     {
       keyId: "key_a",
-      settings: { ...defaultSettings("svc-beta-v0.3"), ...settings },
+      settings: { ...defaultSettings("svc-beta-v0.3", VOICES), ...settings },
       model: null,
       async begin(_what, signal) {
         await awhile();

@@ -418,7 +418,8 @@ describe("a session", () => {
     const asked = (voice: string | { id: string }) =>
       sentIn(table.client({ type: "session.update", session: { audio: { output: { voice } } } }))[0]!;
     const openAis = "alloy ash ballad cedar coral echo marin sage shimmer verse".split(" ");
-    for (const voice of ["0", "1", "Alloy", { id: "ash" }, ...openAis])
+    const own = ["anna", "voice_0123456789"];
+    for (const voice of ["0", "1", "Alloy", { id: "ash" }, ...own, "ash(2)+onyx", ...openAis])
       assert.equal(asked(voice).type, "session.updated");
     const { message, ...error } = asked({ id: "nobody" }).error as { message: string };
     assert.deepEqual(error, {
@@ -430,6 +431,10 @@ describe("a session", () => {
       message,
       /^session\.audio\.output\.voice "nobody" is unknown: the voices are "0" \(or alloy/,
     );
+    for (const voice of ["alloy+ash", "alloy(0)", "Ann", "", "anna+ash"]) {
+      const { param, code } = asked(voice).error as { param: string; code: string };
+      assert.deepEqual([param, code], ["session.audio.output.voice", "invalid_value"], voice);
+    }
     assert.equal(table.session.settings.voice, "verse");
   });
 

@@ -6,6 +6,7 @@ import {
   type UsageRecord,
   type UsageTotals,
 } from "../../src/tenancy/store.ts";
+import { nameKeyOf, type VoiceRecord } from "../../src/tenancy/voice-store.ts";
 
 interface Meter {
   requests: number;
@@ -20,6 +21,7 @@ export function memoryStore(): Store {
   const keys = new Map<string, { key: KeyRecord; readonly hash: string }>();
   const meters = new Map<string, Meter>();
   const events = new Set<string>();
+  const voices: { readonly voice: VoiceRecord; readonly audio: Uint8Array }[] = [];
   let closed = false;
 
   function check(): void {
@@ -41,7 +43,43 @@ export function memoryStore(): Store {
     });
   }
 
+  function placeOf(keyId: string, idOrName: string): number {
+    check();
+    const own = (voice: VoiceRecord) => voice.keyId === keyId;
+    const byId = voices.findIndex(({ voice }) => own(voice) && voice.voiceId === idOrName);
+    if (byId >= 0) return byId;
+    return voices.findIndex(({ voice }) => own(voice) && nameKeyOf(voice.name) === nameKeyOf(idOrName));
+  }
+
   return {
+    async addVoice(voice, audio, maxVoices) {
+      check();
+      if (!keys.has(voice.keyId)) throw new StoreError("failed", `There is no key ${voice.keyId}.`);
+      if (voices.filter((each) => each.voice.keyId === voice.keyId).length >= maxVoices) return "full";
+      if (placeOf(voice.keyId, voice.name) >= 0) return "taken";
+      voices.push({ voice, audio: audio.slice() });
+      return "added";
+    },
+
+    async listVoices(keyId) {
+      check();
+      return voices.map(({ voice }) => voice).filter((voice) => keyId === undefined || voice.keyId === keyId);
+    },
+
+    async findVoice(keyId, idOrName) {
+      return voices[placeOf(keyId, idOrName)]?.voice ?? null;
+    },
+
+    async voiceAudio(voiceId) {
+      check();
+      return voices.find(({ voice }) => voice.voiceId === voiceId)?.audio.slice() ?? null;
+    },
+
+    async removeVoice(keyId, idOrName) {
+      const place = placeOf(keyId, idOrName);
+      return place < 0 ? null : voices.splice(place, 1)[0]!.voice;
+    },
+
     async createKey(key, hash) {
       create(key, hash);
     },
@@ -67,6 +105,8 @@ export function memoryStore(): Store {
       check();
       const kept = keys.get(keyId);
       if (kept === undefined) return false;
+      const others = voices.filter(({ voice }) => voice.keyId !== keyId);
+      voices.splice(0, voices.length, ...others);
       if (kept.key.revokedTsS === null) keys.set(keyId, { ...kept, key: { ...kept.key, revokedTsS: tsS } });
       return true;
     },

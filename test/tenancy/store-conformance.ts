@@ -7,6 +7,7 @@ import {
   StoreError,
   type UsageRecord,
 } from "../../src/tenancy/store.ts";
+import type { VoiceRecord } from "../../src/tenancy/voice-store.ts";
 
 const HASH_A = "a".repeat(64);
 const HASH_B = "b".repeat(64);
@@ -140,6 +141,58 @@ export function storeConformance(name: string, open: () => Promise<Store>): void
       }
     });
 
+    it("keeps a key's voices with their recordings, and finds them by their id, or their name in any case", async () => {
+      await store.createKey(keyRecord("key_voices", 50), "7".repeat(64));
+      await store.createKey(keyRecord("key_strange", 51), "8".repeat(64));
+      const anna = voiceRecord("voice_a", "key_voices", "Anna Ω", 1);
+      const ben = { ...voiceRecord("voice_b", "key_voices", "Ben", 2), refText: null, cautions: [] };
+      const sound = Uint8Array.from({ length: 300_000 }, (_, at) => at % 251);
+      assert.equal(await store.addVoice(anna, sound, 2), "added");
+      assert.equal(await store.addVoice(ben, sound.subarray(5, 9), 2), "added");
+      assert.deepEqual(await store.listVoices("key_voices"), [anna, ben]);
+      assert.deepEqual(await store.listVoices("key_strange"), []);
+      assert.deepEqual(await store.listVoices(), [anna, ben]);
+      for (const asked of ["voice_a", "Anna Ω", "aNNA ω"])
+        assert.deepEqual(await store.findVoice("key_voices", asked), anna);
+      for (const asked of ["voice_A", "Ann", "", "voice_a%"])
+        assert.equal(await store.findVoice("key_voices", asked), null);
+      assert.equal(await store.findVoice("key_strange", "voice_a"), null);
+      assert.deepEqual(await store.voiceAudio("voice_a"), sound);
+      assert.deepEqual([...(await store.voiceAudio("voice_b"))!], [5, 6, 7, 8]);
+      assert.equal(await store.voiceAudio("voice_c"), null);
+    });
+
+    it("has one voice of a name for each key, as many as the key may have, and none of no key", async () => {
+      const again = voiceRecord("voice_c", "key_voices", "ben", 3);
+      assert.equal(await store.addVoice(again, new Uint8Array(1), 3), "taken");
+      assert.equal(await store.addVoice({ ...again, name: "Cleo" }, new Uint8Array(1), 2), "full");
+      assert.equal(await store.addVoice({ ...again, keyId: "key_strange" }, new Uint8Array(1), 1), "added");
+      await assert.rejects(
+        store.addVoice(voiceRecord("voice_d", "key_nobody", "D", 1), new Uint8Array(1), 1),
+        StoreError,
+      );
+      await store.createKey(keyRecord("key_many", 52), "9".repeat(64));
+      const all = Array.from({ length: 8 }, (_, i) =>
+        store.addVoice(voiceRecord(`voice_m${i}`, "key_many", `Voice ${i}`, i), new Uint8Array(1), 3),
+      );
+      assert.equal((await Promise.all(all)).filter((outcome) => outcome === "added").length, 3);
+      assert.equal((await store.listVoices("key_many")).length, 3);
+    });
+
+    it("deletes a voice of the key that asks, once, and all of a key that is revoked", async () => {
+      assert.equal(await store.removeVoice("key_strange", "voice_a"), null);
+      assert.equal((await store.removeVoice("key_voices", "ANNA ω"))?.voiceId, "voice_a");
+      assert.equal(await store.removeVoice("key_voices", "voice_a"), null);
+      assert.equal(await store.voiceAudio("voice_a"), null);
+      assert.equal((await store.listVoices("key_voices")).length, 1);
+      await store.revokeKey("key_many", 60);
+      assert.deepEqual(await store.listVoices("key_many"), []);
+      assert.equal((await store.listVoices("key_strange")).length, 1);
+      await store.revokeKey("key_strange", 60);
+      await store.revokeKey("key_voices", 60);
+      assert.deepEqual(await store.listVoices(), []);
+    });
+
     it("refuses everything with a StoreError once it is closed, and may be closed again", async () => {
       const other = await open();
       await other.close();
@@ -155,6 +208,21 @@ export function storeConformance(name: string, open: () => Promise<Store>): void
 
 function keyRecord(keyId: string, createdTsS: number): KeyRecord {
   return { keyId, label: `${keyId} – Ω`, rpm: 600, burst: 60, createdTsS, revokedTsS: null };
+}
+
+function voiceRecord(voiceId: string, keyId: string, name: string, createdTsS: number): VoiceRecord {
+  return {
+    voiceId,
+    keyId,
+    name,
+    description: "„A voice“",
+    refText: "It’s a 𝄞.",
+    consent: "She agrees.",
+    createdTsS,
+    durationS: 7.25,
+    trust: 0.75,
+    cautions: ["noise", "short"],
+  };
 }
 
 const eventIds = new Map<string, string>();

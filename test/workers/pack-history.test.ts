@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Turn } from "../../src/model/conversation.ts";
-import { packHistory } from "../../src/workers/pack-history.ts";
+import { packHistory, packVoice } from "../../src/workers/pack-history.ts";
 
 test("clips are copied once, and the caller's stay whole when the copies are handed over", () => {
   const samples = Float32Array.of(0.1, 0.2, 0.3).subarray(1);
-  const { history, transfer } = packHistory([turn(samples), { speaker: "1", text: "Yes.", audio: null }]);
+  const { packed: history, transfer } = packHistory([
+    turn(samples),
+    { speaker: "1", text: "Yes.", audio: null },
+  ]);
   const received = structuredClone(history, { transfer: [...transfer] });
   assert.deepEqual(received[0]?.audio?.samples, Float32Array.of(0.2, 0.3));
   assert.deepEqual(samples, Float32Array.of(0.2, 0.3));
@@ -14,7 +17,7 @@ test("clips are copied once, and the caller's stay whole when the copies are han
 
 test("clips that are given away are not copied at all, and are gone", () => {
   const samples = Float32Array.of(0.1, 0.2);
-  const { history, transfer } = packHistory([turn(samples, true)]);
+  const { packed: history, transfer } = packHistory([turn(samples, true)]);
   assert.equal(transfer[0], samples.buffer);
   const received = structuredClone(history, { transfer: [...transfer] });
   assert.deepEqual(received[0]?.audio?.samples, Float32Array.of(0.1, 0.2));
@@ -26,6 +29,21 @@ test("a part of a larger array is copied out of it, whoever it belongs to", () =
   const { transfer } = packHistory([turn(samples, true)]);
   structuredClone(null, { transfer: [...transfer] });
   assert.deepEqual(samples, Float32Array.of(0.2, 0.3));
+});
+
+test("the recording of a voice is copied, since others speak with it, and the copy is its thread's alone", () => {
+  const samples = Float32Array.of(0.1, 0.2);
+  const clip = { samples, sampleRateHz: 24_000, durationS: 1, digest: "a voice" };
+  const { packed, transfer } = packVoice([
+    { weight: 0.5, id: "0" },
+    { weight: 0.5, sample: { clip, text: "Yes." } },
+  ]);
+  const received = structuredClone(packed, { transfer: [...transfer] });
+  assert.deepEqual(received, [
+    { weight: 0.5, id: "0" },
+    { weight: 0.5, sample: { clip: { ...clip, isGivenAway: true }, text: "Yes." } },
+  ]);
+  assert.deepEqual(samples, Float32Array.of(0.1, 0.2));
 });
 
 function turn(samples: Float32Array, isGivenAway = false): Turn {

@@ -9,7 +9,7 @@ import { scriptOf } from "../model/scripts.ts";
 test("the samples of earlier turns are there while they are heard, and let go of with the first frame", async () => {
   const samples = new Float32Array(240);
   const audio = { samples, sampleRateHz: 24_000, durationS: 0.01, digest: "a clip" };
-  const { history } = packHistory([
+  const { packed: history } = packHistory([
     { speaker: "0", text: "Hello.", audio },
     { speaker: "1", text: "Yes.", audio: null },
   ]);

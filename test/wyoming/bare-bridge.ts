@@ -1,3 +1,4 @@
+import { findModel, PUBLIC_MODELS } from "../../src/catalogue/public-models.ts";
 import type { BucketLimits } from "../../src/tenancy/token-bucket.ts";
 import { type Bridge, listen } from "../../src/wyoming/bridge.ts";
 import type { EventOutcome, WyomingDeps } from "../../src/wyoming/requests.ts";
@@ -24,6 +25,7 @@ export async function bareBridge({
   const deps = {
     apiKey: "none",
     version: "0",
+    resolve: (id) => findModel(PUBLIC_MODELS, id),
     stallTimeoutMs: 60_000,
     recogniserName,
     onEvent: (outcome) => told.outcomes.push(outcome),

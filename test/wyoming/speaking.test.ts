@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { startTestServer, type TestServer } from "../http/start.ts";
+import { addVoice } from "../http/voice-form.ts";
 import { audioOf, WyomingClient } from "./client.ts";
 
 let server: TestServer;
@@ -54,6 +55,22 @@ test("a ping is answered with its text, and events that nobody knows with nothin
   }));
 
 describe("synthesize", () => {
+  test("speaks with a voice of the bridge's key by its name, and not with one of another's", () =>
+    withClient(async (client) => {
+      const { key } = await server.another();
+      for (const [name, of] of [
+        ["Anna", server.key],
+        ["Berta", key],
+      ] as const) {
+        assert.equal((await addVoice(server, { name }, of)).status, 200);
+      }
+      client.send("synthesize", { text: "A", voice: { name: "anna" } });
+      assert.equal(audioOf(await client.upTo("audio-stop")).length, toneBytes("A"));
+      client.send("synthesize", { text: "A", voice: { name: "Berta" } });
+      const error = (await client.upTo("error")).at(-1);
+      assert.match(error!.data.text, /^voice\.name "Berta" is unknown: the voices are .*, "Anna"$/);
+    }));
+
   test("gives audio of which every chunk tells its format and time", () =>
     withClient(async (client) => {
       const text = "It is good to hear from you.";

@@ -1,5 +1,6 @@
 import type { Script } from "../../model/script.ts";
 import {
+  ConversationError,
   type Frame,
   SpeechFailedError,
   type SpeechModel,
@@ -65,14 +66,13 @@ export async function createParametricModel(
   let isClosed = false;
 
   async function cast(
-    script: Pick<Script, "history" | "speaker" | "preset">,
+    script: Pick<Script, "history" | "speaker" | "voice" | "preset">,
     signal: AbortSignal,
   ): Promise<FollowedSpeaker> {
-    const voice = voices.get(script.speaker);
+    const name = chosenIn(script) ?? script.speaker;
+    const voice = voices.get(name);
     if (voice === undefined) {
-      throw new SpeechFailedError(
-        `The voice has no speaker "${script.speaker}", only ${[...voices.keys()]}.`,
-      );
+      throw new SpeechFailedError(`The voice has no speaker "${name}", only ${[...voices.keys()]}.`);
     }
     return follower.cast(script, voice, voiceOptions(script.preset).follows, signal);
   }
@@ -132,6 +132,15 @@ export async function createParametricModel(
       await Promise.all([network.close(), text.close()]);
     },
   };
+}
+
+/** The voice of ours that was chosen; `null` where that is for the speaker's label to say. */
+function chosenIn({ voice = [] }: Pick<Script, "voice">): string | null {
+  if (voice.length > 1) {
+    throw new ConversationError("this model speaks with one voice at a time: choose one, and no mix");
+  }
+  const [part] = voice;
+  return part !== undefined && "id" in part ? part.id : null;
 }
 
 /** The name under which a worker thread looks for a model's maker. */

@@ -1,12 +1,15 @@
 import type { SpeakerLabel, Turn } from "../../model/conversation.ts";
-import type { Script } from "../../model/script.ts";
+import type { Script, VoicePart } from "../../model/script.ts";
 import { readConversation } from "./antiphon-stream.ts";
 import { base64Wav } from "./base64-wav.ts";
+import { chosenPart } from "./chosen-part.ts";
 import type { Dialect, RemoteOptions } from "./dialect.ts";
 
 /** As many code points as a turn may have; and as many as are sure to be spoken within the frames of one request. */
 export const MAX_CHARS = 8_000;
 const CHARS_IN_MAX_FRAMES = 1_000;
+/** In a conversation. */
+const MAX_TURNS = 64;
 
 /**
  * Another Antiphon, by its `POST /v1/converse/stream`: it is given the whole conversation with its audio, the knobs, the
@@ -54,18 +57,21 @@ interface ConversationBody {
  * @param labelOf what it calls a speaker
  */
 async function conversationBody(
-  { history, speaker, delivery, lexicon = [], hasMouth = false }: Script,
+  { history, speaker, voice, delivery, lexicon = [], hasMouth = false }: Script,
   model: string | null,
   labelOf: (speaker: SpeakerLabel) => SpeakerLabel,
   signal: AbortSignal,
 ): Promise<ConversationBody> {
   const opening: Uint8Array[] = [Buffer.from('{"conversation":[')];
-  for (const turn of history) opening.push(...(await turnJson(turn, labelOf(turn.speaker), signal)));
+  const part = chosenPart(voice);
+  for (const turn of part === null ? history : castHistory(history, speaker, part))
+    opening.push(...(await turnJson(turn, labelOf(turn.speaker), signal)));
   return {
     opening,
     closing(text, maxFrames) {
       const open = JSON.stringify({ speaker: labelOf(speaker), text });
       const rest = {
+        ...(part !== null && "id" in part ? { voices: { [labelOf(speaker)]: labelOf(part.id) } } : {}),
         ...(model === null ? {} : { model }),
         params: {
           temperature: delivery.temperature,
@@ -83,6 +89,18 @@ async function conversationBody(
     },
     finish: () => void opening.splice(0),
   };
+}
+
+/** The turns as they are told where a voice was chosen: without the speaker's own sound, and a recording before them all. */
+function castHistory(history: readonly Turn[], speaker: SpeakerLabel, part: VoicePart): Turn[] {
+  const others = history.flatMap((turn): Turn[] => {
+    if (turn.speaker !== speaker) return [turn];
+    return turn.text === null ? [] : [{ ...turn, audio: null }];
+  });
+  if (!("sample" in part)) return others;
+  const { clip, text } = part.sample;
+  // As many turns as a conversation may have, the open one among them.
+  return [{ speaker, text, audio: clip }, ...others.slice(2 - MAX_TURNS)];
 }
 
 async function turnJson(

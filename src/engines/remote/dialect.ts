@@ -1,4 +1,3 @@
-import type { SpeakerLabel } from "../../model/conversation.ts";
 import type { Script } from "../../model/script.ts";
 import type { HeardVoice } from "../../model/speech-model.ts";
 import type { ReadSpeech } from "./speech-chunks.ts";
@@ -41,8 +40,8 @@ export interface RemoteOptions {
   readonly urls: readonly string[];
   /** What it calls the model; `null` is its default, which only an Antiphon has. */
   readonly model: string | null;
-  /** What it calls the voices of speakers. A speaker that is not in it has its own label there. */
-  readonly voices: Readonly<Record<SpeakerLabel, string>>;
+  /** What it calls the voices of speakers, and others. One that is not in it is called the same there. */
+  readonly voices: Readonly<Record<string, string>>;
   /** What is asked of `openai`. */
   readonly format: "wav" | "pcm";
   /** The rate of samples that come without a head. */

@@ -1,6 +1,9 @@
 import type { Clip, SpeakerLabel, Turn } from "../../model/conversation.ts";
+import type { VoiceSample } from "../../model/script.ts";
+import { ConversationError } from "../../model/speech-model.ts";
 import { withoutPhonemes } from "../../text/inline-phonemes.ts";
 import { base64Wav } from "./base64-wav.ts";
+import { chosenPart } from "./chosen-part.ts";
 import type { Dialect, RemoteOptions } from "./dialect.ts";
 import { readSpeech } from "./openai-speech.ts";
 
@@ -11,16 +14,20 @@ const MAX_CHARS_PER_S = 40;
 
 /**
  * A server with OpenAI's `POST /audio/speech`. It is given words, a voice and a speed, and of the earlier turns a clip to
- * clone at most; the other knobs and pronunciations have no place there.
+ * clone at most, or a recording that was chosen; the other knobs and pronunciations have no place there.
  */
 export function openaiDialect(options: RemoteOptions): Dialect {
   const { voices, format, sampleRateHz, references } = options;
   return {
     route: "/audio/speech",
     accept: "audio/wav, audio/pcm, audio/*;q=0.5",
-    async prepare({ history, speaker, preset }, signal) {
-      let reference = references ? await referenceIn(history, speaker, signal) : null;
-      const voice = voices[speaker] ?? speaker;
+    async prepare({ history, speaker, voice: chosen, preset }, signal) {
+      const part = chosenPart(chosen);
+      const heard = references && part === null ? await referenceIn(history, speaker, signal) : null;
+      let reference =
+        part !== null && "sample" in part ? await referenceOf(part.sample, options, signal) : heard;
+      const name = part !== null && "id" in part ? part.id : speaker;
+      const voice = voices[name] ?? name;
       const speed = typeof preset.rate === "number" ? preset.rate : 1;
       const model = options.model ?? "";
       return {
@@ -96,6 +103,22 @@ async function referenceIn(
     return { text, wavBase64: await base64Wav(audio, signal) };
   }
   return null;
+}
+
+/** A recording that was chosen. Throws a {@link ConversationError} where the server takes none, or not this one. */
+async function referenceOf(
+  { clip, text }: VoiceSample,
+  { references }: RemoteOptions,
+  signal: AbortSignal,
+): Promise<Reference> {
+  if (!references)
+    throw new ConversationError("this model follows no recording: choose one of its own voices");
+  if (text === null) {
+    throw new ConversationError(
+      "this model needs to know what is said in a recording: make the voice again with its ref_text",
+    );
+  }
+  return { text, wavBase64: await base64Wav(clip, signal) };
 }
 
 /** Of a clip whose end was left out the words are too many. */

@@ -26,8 +26,8 @@ export interface ToneOptions {
 
 /**
  * The smallest speech model: each sentence is a tone, as long as the sentence has characters. It costs next to
- * nothing, so what is left of a request's time is the service's own. Pitch tells the speakers apart (220 and 330 Hz);
- * above temperature 0 the seed detunes each sentence by up to 2 %. A word is heard while its characters are. History,
+ * nothing, so what is left of a request's time is the service's own. Pitch tells the speakers apart (220 and 330 Hz), and a
+ * voice that was chosen is its first part's; above temperature 0 the seed detunes each sentence by up to 2 %. A word is heard while its characters are. History,
  * quality and preset change nothing.
  */
 export async function createToneModel(options: ToneOptions = {}): Promise<SpeechModel> {
@@ -97,7 +97,7 @@ async function* utterance(
     const atSample = given * FRAME_SAMPLES + filled;
     if (lengthSamples > 0) words.push(...wordsOf(sentence, characters, atSample, maxFrames * FRAME_SAMPLES));
     characters += [...sentence].length;
-    const pitchHz = detuned(script.speaker === "0" ? 220 : 330, script, sentenceIndex++);
+    const pitchHz = detuned(speakerOf(script) === "0" ? 220 : 330, script, sentenceIndex++);
     for (let at = 0; at < lengthSamples; ) {
       if (given === maxFrames) return { stop: "length", spoken };
       const count = Math.min(FRAME_SAMPLES - filled, lengthSamples - at);
@@ -114,6 +114,12 @@ async function* utterance(
     throw new NothingToSpeakError("the text has no letter or number, so there is nothing to speak");
   }
   return { stop: "finished", spoken };
+}
+
+/** Who is heard: the voice that was chosen, where that is one of ours. */
+function speakerOf({ speaker, voice }: Script): string {
+  const [part] = voice ?? [];
+  return part !== undefined && "id" in part ? part.id : speaker;
 }
 
 async function* sentences(

@@ -14,6 +14,10 @@ export const TTS_EXAMPLES: Json = {
       params: { temperature: 0, max_new_tokens: 256 },
     },
   },
+  voice: {
+    summary: "A voice by its name",
+    value: { text: "The library opens at nine.", voice: "onyx" },
+  },
   words: {
     summary: "Custom pronunciations, for the whole request and in one place",
     value: {
@@ -44,6 +48,16 @@ export const CONVERSE_EXAMPLES: Json = {
         { speaker: "1", text: "That is wonderful. I knew you would." },
       ],
       params: { temperature: 0 },
+    },
+  },
+  voices: {
+    summary: "Whose voices the speakers have",
+    value: {
+      conversation: [
+        { speaker: "0", text: "I passed the exam!" },
+        { speaker: "1", text: "That is wonderful. I knew you would." },
+      ],
+      voices: { "0": "onyx", "1": "nova" },
     },
   },
   voice: {
@@ -108,6 +122,19 @@ export const TRANSCRIPTION_EXAMPLES: Json = {
       language: "en",
       response_format: "verbose_json",
       "timestamp_granularities[]": ["segment", "word"],
+    },
+  },
+};
+
+/** Fields of the form of `POST /v1/audio/voices`. */
+export const NEW_VOICE_EXAMPLES: Json = {
+  voice: {
+    summary: "A voice: replace this short tone with a recording of 5 to 12 s",
+    value: {
+      name: "Anna",
+      audio_sample: shortTone(),
+      consent: "Anna agreed to this use on 24 November 2026.",
+      ref_text: "What is said in it.",
     },
   },
 };

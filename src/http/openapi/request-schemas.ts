@@ -5,7 +5,7 @@ import { MAX_INSTRUCTIONS_CHARS } from "../../contract/limits.ts";
 import { ClientSecretRequest } from "../../contract/realtime/client-secret.ts";
 import { ConversationTurn, ConverseRequest, TtsRequest } from "../../contract/requests.ts";
 import { VendorRequest, VoiceRequest } from "../../contract/telephony.ts";
-import { VOICES } from "../../contract/voices.ts";
+import { MAX_VOICE_CHARS, OPENAI_VOICES, SPEAKER_LABELS } from "../../contract/voices.ts";
 import { TELEPHONY_RATES } from "../routes/audio-telephony.ts";
 import { MEDIA_TYPES } from "../speech-forms.ts";
 import type { Json } from "./components.ts";
@@ -13,7 +13,15 @@ import type { Json } from "./components.ts";
 // Bodies as they are published: what the server refuses with 400, after the schema, is part of the schema here
 // wherever JSON Schema can say it. Nothing is checked against these.
 
-const speaker = { enum: VOICES.map(({ id }) => id) };
+const speaker = { enum: SPEAKER_LABELS };
+
+/** Names that every model knows; then those of some, of recordings, and mixes. */
+const voice = {
+  anyOf: [
+    { type: "string", enum: [...SPEAKER_LABELS, ...OPENAI_VOICES] },
+    { type: "string", minLength: 1, maxLength: MAX_VOICE_CHARS },
+  ],
+};
 
 /**
  * At least one character that is no space. That it needs a letter or digit is left out: `\p{L}` is not portable. The
@@ -40,12 +48,18 @@ const lexicon = {
 };
 
 /** The body of `POST /v1/tts`. */
-export const publishedTts: Json = narrowed(TtsRequest, { text: spoken, speaker, lexicon });
+export const publishedTts: Json = narrowed(TtsRequest, {
+  text: spoken,
+  speaker,
+  lexicon,
+  voice: { type: undefined, ...voice },
+});
 
 /** The body of `POST /v1/converse` and of its stream. Rules about the last turn alone cannot be said. */
 export const publishedConverse: Json = narrowed(ConverseRequest, {
   lexicon,
   instructions: { maxLength: MAX_INSTRUCTIONS_CHARS },
+  voices: { propertyNames: speaker, additionalProperties: voice },
   conversation: {
     description:
       "Turns, oldest first. Every turn before the last needs text or audio. The last is the open turn, which will be " +
@@ -54,9 +68,7 @@ export const publishedConverse: Json = narrowed(ConverseRequest, {
   },
 });
 
-const voice = { type: "string", enum: VOICES.flatMap(({ id, aliases }) => [id, ...aliases]) };
-
-/** The body of `POST /v1/audio/speech`. Voices are taken in any case, for which JSON Schema has no word. */
+/** The body of `POST /v1/audio/speech`. */
 export const publishedSpeech: Json = nullable(
   narrowed(AudioSpeechRequest, {
     input: spoken,
@@ -65,7 +77,7 @@ export const publishedSpeech: Json = nullable(
       type: undefined,
       properties: undefined,
       required: undefined,
-      anyOf: [voice, { type: "object", properties: { id: voice }, required: ["id"] }],
+      anyOf: [...voice.anyOf, { type: "object", properties: { id: voice }, required: ["id"] }],
     },
     response_format: { enum: Object.keys(MEDIA_TYPES) },
   }),

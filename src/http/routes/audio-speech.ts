@@ -1,7 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { isSentWhole } from "../../contract/audio-speech.ts";
 import type { AudioModelList } from "../../contract/replies.ts";
-import { type VoiceList, voiceList } from "../../contract/voices.ts";
 import { bodyOf } from "../body.ts";
 import type { HttpDeps } from "../deps.ts";
 import { bytesForm, eventsForm, MEDIA_TYPES } from "../speech-forms.ts";
@@ -11,7 +10,7 @@ import { collect, sendBytes } from "../whole-reply.ts";
 /** Room for the longest input with every character escaped, and for instructions. */
 const BODY_LIMIT_BYTES = 512 * 1024;
 
-/** `POST /v1/audio/speech`, `GET /v1/audio/voices` and `GET /v1/audio/models`: text to speech for clients of OpenAI's API. */
+/** `POST /v1/audio/speech` and `GET /v1/audio/models`: text to speech for clients of OpenAI's API. */
 export function audioSpeechRoutes(app: FastifyInstance, deps: HttpDeps): void {
   const bodyLimit = Math.min(BODY_LIMIT_BYTES, deps.options.bodyLimitBytes);
   app.post("/v1/audio/speech", { bodyLimit, config: { access: "token" } }, async (request, reply) => {
@@ -30,9 +29,6 @@ export function audioSpeechRoutes(app: FastifyInstance, deps: HttpDeps): void {
   });
 
   const access = deps.options.keylessLists === "none" ? "key" : "open";
-  const voices = voiceList();
-  app.get("/v1/audio/voices", { config: { access } }, async (): Promise<VoiceList> => voices);
-
   app.get("/v1/audio/models", { config: { access } }, async (): Promise<AudioModelList> => {
     const cards = deps.cards();
     return { object: "list", data: cards, models: cards.map(({ id, display_name: name }) => ({ id, name })) };

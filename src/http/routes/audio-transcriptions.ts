@@ -38,7 +38,7 @@ export function audioTranscriptionRoutes(app: FastifyInstance, deps: HttpDeps): 
   const bodyLimit = Math.min(MAX_RECORDING_BYTES + FORM_EXTRA_BYTES, deps.options.bodyLimitBytes);
   // In a scope of its own, because its bodies are forms.
   app.register(async (scope) => {
-    readFormBodies(scope, deps.requestReader, MAX_RECORDING_BYTES);
+    readFormBodies(scope, deps.requestReader, { field: "file", maxBytes: MAX_RECORDING_BYTES });
     for (const [path, task] of TASKS) {
       // After the caller is known, and before a byte of the recording is read.
       const onRequest = async (): Promise<void> => {
@@ -47,7 +47,7 @@ export function audioTranscriptionRoutes(app: FastifyInstance, deps: HttpDeps): 
       };
       const options = { bodyLimit, config: { access: "token", speaks: false }, onRequest } as const;
       scope.post(path, options, async (request, reply) => {
-        const { fields, file } = formOf(request);
+        const { fields, file } = formOf(request, "file");
         const { caller } = request.tracked;
         const { transcriptions, requestReader } = deps;
         const asked = readTranscriptionForm(task, fields, transcriptions.recogniserName);

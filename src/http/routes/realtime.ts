@@ -112,7 +112,8 @@ export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: R
       preHandler: async (request) => {
         // Who presents nothing was refused before.
         const { apiKey, session } = request.presented!;
-        asked.set(request, { apiKey, ...settingsFor(request.query, session, deps, realtime) });
+        const own = await deps.ownVoices.names(request.tracked.caller.keyId);
+        asked.set(request, { apiKey, ...settingsFor(request.query, session, own, deps, realtime) });
         if (request.ws) admitSession(request);
       },
       handler: async (_request, reply) => {
@@ -132,8 +133,8 @@ export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: R
     telephonyStreamRoute(scope, deps, realtime, {
       admit: admitSession,
       open: openSession,
-      settingsFor: (model, update) =>
-        settingsFor(model === undefined ? {} : { model }, update, deps, realtime),
+      settingsFor: (model, update, own) =>
+        settingsFor(model === undefined ? {} : { model }, update, own, deps, realtime),
     });
   });
 
@@ -145,7 +146,8 @@ export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: R
       const { apiKey } = request.presented!;
       const seconds = body.expires_after?.seconds ?? SECRET_S.default;
       const update = body.session ?? {};
-      const { settings } = settingsFor({}, update, deps, realtime);
+      const own = await deps.ownVoices.names(request.tracked.caller.keyId);
+      const { settings } = settingsFor({}, update, own, deps, realtime);
       const { value, expiresAt } = realtime.secrets.issue(apiKey, seconds, update, Date.now() / 1_000);
       return {
         value,
@@ -162,10 +164,16 @@ export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: R
   });
 }
 
-/** Settings by an address, and by a session that was asked for. Throws a 400 {@link ServiceError} that names what cannot be had. */
+/**
+ * Settings by an address, and by a session that was asked for. Throws a 400 {@link ServiceError} that names what cannot be
+ * had.
+ *
+ * @param own what recordings are called that the key may use as voices
+ */
 function settingsFor(
   { model: inQuery, intent, call_id }: Query,
   update: SessionUpdate,
+  own: readonly string[],
   deps: HttpDeps,
   { resolve }: RealtimeOptions,
 ): { readonly settings: SessionSettings; readonly model: string | null } {
@@ -175,13 +183,14 @@ function settingsFor(
     });
   const asked = inQuery || update.model;
   const model = asked === undefined || asked === "" || asked.startsWith("gpt-") ? null : asked;
-  if (resolve(model) === undefined) {
+  const resolved = resolve(model);
+  if (resolved === undefined) {
     const message = `model ${quoted(asked ?? "")} is unknown: GET /v1/models lists the valid ids`;
     throw new ServiceError(400, message, { param: "model" });
   }
   const isTranscription = (update.type ?? intent) === "transcription";
   const settings: SessionSettings = {
-    ...defaultSettings(asked || defaultModel(deps)),
+    ...defaultSettings(asked || defaultModel(deps), { cast: resolved.card, own }),
     ...(isTranscription ? { type: "transcription", transcription: {} } : {}),
   };
   try {

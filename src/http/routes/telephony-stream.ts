@@ -10,11 +10,11 @@ import {
   type TwilioMessage,
   type TwilioStart,
 } from "../../contract/realtime/twilio-messages.ts";
-import { speakerNamed } from "../../contract/voices.ts";
 import type { SessionSettings } from "../../realtime/session-settings.ts";
 import { callSettings, TwilioDialect } from "../../realtime/twilio-dialect.ts";
 import { admit } from "../../requests/admit.ts";
 import { authenticate } from "../../requests/authenticate.ts";
+import { checkVoice } from "../../serving/choose-voice.ts";
 import { asServiceError } from "../../serving/failures.ts";
 import { addressGroup } from "../../tenancy/address-group.ts";
 import type { HttpDeps } from "../deps.ts";
@@ -29,6 +29,7 @@ export interface Sessions {
   settingsFor(
     model: string | undefined,
     update: SessionUpdate,
+    ownVoices: readonly string[],
   ): {
     readonly settings: SessionSettings;
     readonly model: string | null;
@@ -188,8 +189,9 @@ async function openingOf(
   });
   request.tracked.keyId = key.keyId;
   await admit(key, deps, { speaks: false, overRate: "this key is over its rate limit" });
-  const { settings, model } = sessions.settingsFor(asked, behind?.session ?? {});
-  if (voice !== undefined) speakerNamed(voice, "voice");
+  const own = await deps.ownVoices.names(key.keyId);
+  const { settings, model } = sessions.settingsFor(asked, behind?.session ?? {}, own);
+  if (voice !== undefined) checkVoice(voice, "voice", settings.voices.cast, own);
   if (settings.tools.length > 0)
     throw new ServiceError(
       400,

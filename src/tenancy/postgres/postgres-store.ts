@@ -7,6 +7,7 @@ import { RetryingDatabase } from "./retrying-database.ts";
 import { prepareSchema } from "./schema.ts";
 import { type FoundRow, migrationLock, statementsIn } from "./statements.ts";
 import type { StoreAddress } from "./store-address.ts";
+import { voicesIn } from "./voices.ts";
 
 export interface PostgresStoreOptions extends StoreWatch {
   /** The schema that holds our tables, made if it is not there. Small letters, digits and underscores. */
@@ -66,6 +67,7 @@ export async function postgresStore(address: StoreAddress, options: PostgresStor
   for (const timer of timers) timer.unref();
 
   return {
+    ...voicesIn(database, schema, timeoutMs),
     createKey: (key, hash) =>
       database.retry(timeoutMs, async ({ untilMs, nth }) => {
         try {

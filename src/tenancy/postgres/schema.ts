@@ -174,4 +174,21 @@ const MIGRATIONS: readonly string[] = [
      output_ticks bigint NOT NULL,
      last_ts double precision
    ) WITH (fillfactor = 50);`,
+  // Recordings are compressed already.
+  `CREATE TABLE {schema}.voices (
+     voice_id text PRIMARY KEY,
+     key_id text NOT NULL REFERENCES {schema}.keys,
+     name text NOT NULL,
+     name_key text NOT NULL,
+     description text NOT NULL,
+     ref_text text,
+     consent text NOT NULL,
+     created_ts double precision NOT NULL,
+     duration_s double precision NOT NULL,
+     trust double precision NOT NULL,
+     cautions text NOT NULL,
+     audio bytea NOT NULL,
+     UNIQUE (key_id, name_key)
+   );
+   ALTER TABLE {schema}.voices ALTER COLUMN audio SET STORAGE EXTERNAL;`,
 ];

@@ -13,6 +13,7 @@ export interface Statements {
   /** One {@link FoundRow} for each hash. */
   findKeys(hashes: readonly string[]): QueryConfig;
   listKeys(): QueryConfig;
+  /** With its voices: nobody could use or delete them any more. */
   revokeKey(keyId: string, tsS: number): QueryConfig;
   commit(records: readonly UsageRecord[]): QueryConfig;
   totals(keyId: string | null): QueryConfig;
@@ -56,7 +57,8 @@ export function statementsIn(schema: string): Statements {
     }),
     listKeys: () => ({ text: `SELECT ${columns} FROM ${keys} ORDER BY created_ts, key_id COLLATE "C"` }),
     revokeKey: (keyId, tsS) => ({
-      text: `UPDATE ${keys} SET revoked_ts = coalesce(revoked_ts, $1) WHERE key_id = $2 RETURNING key_id`,
+      text: `WITH gone AS (DELETE FROM "${schema}".voices WHERE key_id = $2)
+             UPDATE ${keys} SET revoked_ts = coalesce(revoked_ts, $1) WHERE key_id = $2 RETURNING key_id`,
       values: [tsS, keyId],
     }),
     commit: (records) => ({

@@ -122,6 +122,37 @@ describe("another Antiphon", () => {
     assert.equal(first.audio_wav_b64, second.audio_wav_b64);
   });
 
+  test("is told which voice was chosen, and given a recording as the speaker's first turn, without the sound of others", async () => {
+    const { samples } = decodeWav(streamedWav(tonePcm(1)));
+    const clip = { samples, sampleRateHz: 24_000, durationS: 1, digest: "a" };
+    const history: Turn[] = [
+      { speaker: "0", text: "Said.", audio: clip },
+      { speaker: "0", text: null, audio: clip },
+      { speaker: "1", text: null, audio: clip },
+    ];
+    const options = { voices: { "0": "1", "1": "0", anna: "Anna" } };
+    server.answers(events(audio(), end()));
+    const sample = { clip, text: "Words." };
+    for (const part of [
+      { weight: 1, id: "anna" },
+      { weight: 1, sample },
+    ]) {
+      await speakAll(model(options), { text: "One, two.", history, voice: [part] });
+    }
+    const [byName, byClip] = server.asked.map(({ body }) => body);
+    const told = ({ conversation }: { conversation: { audio_wav_b64?: string }[] }) =>
+      conversation.map(({ audio_wav_b64, ...turn }) => ({ ...turn, isHeard: audio_wav_b64 !== undefined }));
+    const rest = [
+      { speaker: "1", text: "Said.", isHeard: false },
+      { speaker: "0", isHeard: true },
+      { speaker: "1", text: "One, two.", isHeard: false },
+    ];
+    assert.deepEqual([byName.voices, told(byName)], [{ "1": "Anna" }, rest]);
+    const first = { speaker: "1", text: "Words.", isHeard: true };
+    assert.deepEqual([byClip.voices, told(byClip)], [undefined, [first, ...rest]]);
+    assert.equal(samples.length, 24_000, "the recording is used again");
+  });
+
   test("is asked for nothing that the script does not", async () => {
     await spoken(events(audio(), end()), { delivery: { topK: null } });
     const { conversation, params, ...rest } = server.asked[0]!.body;

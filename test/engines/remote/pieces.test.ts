@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { after, afterEach, describe, test } from "node:test";
 import { decodeWav } from "../../../src/audio/wav-read.ts";
 import type { Clip, Turn } from "../../../src/model/conversation.ts";
-import { SpeechFailedError, type SpeechModel } from "../../../src/model/speech-model.ts";
+import type { ChosenVoice } from "../../../src/model/script.ts";
+import { ConversationError, SpeechFailedError, type SpeechModel } from "../../../src/model/speech-model.ts";
 import { CountedText, drain, never, scriptOf, speakAll } from "../../model/scripts.ts";
 import { until } from "../../waiting.ts";
 import { remoteModel } from "./remote-model.ts";
@@ -123,6 +124,34 @@ describe("what an endpoint with OpenAI's API is told", () => {
     for (const body of [unknown, deaf]) {
       assert.deepEqual([body.ref_audio, body.ref_text, body.voice], [undefined, undefined, "0"]);
     }
+  });
+
+  test("the voice that was chosen, or a recording of it where it clones, in place of the speaker's own sound", async () => {
+    server.answers(second);
+    const history = [turn("0", "This is how I sound.", clip(3))];
+    const voices = { "0": "af_heart", "1": "am_michael", anna: "af_anna" };
+    const cloning = model({ references: true, voices });
+    const said = { text: "Hello.", history };
+    for (const id of ["1", "anna", "af_bella"])
+      await speakAll(cloning, { ...said, voice: [{ weight: 1, id }] });
+    await speakAll(cloning, {
+      ...said,
+      voice: [{ weight: 1, sample: { clip: clip(2), text: "Other words." } }],
+    });
+    assert.deepEqual(
+      server.asked.map(({ body }) => [body.voice, body.ref_text]),
+      [
+        ["am_michael", undefined],
+        ["af_anna", undefined],
+        ["af_bella", undefined],
+        [undefined, "Other words."],
+      ],
+    );
+    const wordless: ChosenVoice = [{ weight: 1, sample: { clip: clip(2), text: null } }];
+    await assert.rejects(speakAll(cloning, { ...said, voice: wordless }), ConversationError);
+    await assert.rejects(speakAll(model({ voices }), { ...said, voice: wordless }), /follows no recording/);
+    const mix = ["0", "1"].map((id) => ({ weight: 0.5, id }));
+    await assert.rejects(speakAll(cloning, { ...said, voice: mix }), /one voice at a time/);
   });
 
   test("of a text that is too long for one request it is given as many as it takes", async () => {

@@ -3,6 +3,7 @@ import { SAMPLE_RATE_HZ } from "../../../audio/format.ts";
 import { joined } from "../../../audio/joined.ts";
 import { resample } from "../../../audio/resample.ts";
 import type { Clip, SpeakerLabel, Turn } from "../../../model/conversation.ts";
+import type { ChosenVoice } from "../../../model/script.ts";
 import { ConversationError } from "../../../model/speech-model.ts";
 import type { SpokenTurn, Voices } from "../model.ts";
 import { mayCover, plainWords } from "./letters.ts";
@@ -15,10 +16,11 @@ export interface ContextTurns {
   readonly indices: readonly (number | null)[];
 }
 
-/** A conversation, and who speaks next. */
+/** A conversation, and who speaks next; whether in a voice that was chosen, whatever the speaker's turns sound like. */
 interface Situation {
   readonly history: readonly Turn[];
   readonly speaker: SpeakerLabel;
+  readonly voice?: ChosenVoice;
 }
 
 /** Behind a clip: without it the first sound of the answer would be the last of the clip. */
@@ -39,13 +41,16 @@ export async function contextTurns(
   signal: AbortSignal,
 ): Promise<ContextTurns> {
   if (kind === "presets") return { turns: [], indices: [] };
-  const { history, speaker } = situation;
+  const { speaker } = situation;
+  const history =
+    situation.voice === undefined ? situation.history : withoutSoundOf(speaker, situation.history);
   const clip = voices.clipOf(speaker);
   const hasOwn = history.some((turn) => turn.speaker === speaker && turn.audio !== null);
   const told: { turn: SpokenTurn; place: number | null }[] = [];
   if (!hasOwn && clip !== null) told.push({ turn: kind === "clips" ? withSilence(clip) : clip, place: null });
   if (kind === "clips" && !hasOwn && clip === null) throw noVoice(speaker);
   for (const [place, turn] of history.entries()) {
+    if (turn.text === null && turn.audio === null) continue;
     if (kind === "clips" && (turn.speaker !== speaker || turn.audio === null)) continue;
     const spoken = spokenTurn(turn);
     told.push({ turn: kind === "clips" ? reference(spoken, turn) : spoken, place });
@@ -55,6 +60,11 @@ export async function contextTurns(
     signal.throwIfAborted();
   }
   return { turns: told.map(({ turn }) => turn), indices: told.map(({ place }) => place) };
+}
+
+/** The same turns at the same places, those of one speaker without their sound. */
+function withoutSoundOf(speaker: SpeakerLabel, history: readonly Turn[]): Turn[] {
+  return history.map((turn) => (turn.speaker === speaker ? { ...turn, audio: null } : turn));
 }
 
 function noVoice(speaker: SpeakerLabel): ConversationError {

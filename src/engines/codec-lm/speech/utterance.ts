@@ -24,7 +24,7 @@ import { CAUTIONS, type PartEnd, speakPart } from "./part.ts";
 import { Segments } from "./segments.ts";
 import { PAUSE_FRAMES, SpokenHistory } from "./spoken-history.ts";
 import { type ContextTurns, contextTurns } from "./turns.ts";
-import type { LabelVoices } from "./voices.ts";
+import { type LabelVoices, voicesOf } from "./voices.ts";
 
 /** What an utterance is spoken by. */
 export interface UtteranceParts {
@@ -52,10 +52,11 @@ const RETRY_AFTER_MS = 2_000;
  */
 export async function* utterance(
   script: Script,
-  { model, voices, options }: UtteranceParts,
+  { model, voices: labels, options }: UtteranceParts,
   signals: readonly AbortSignal[],
 ): AsyncGenerator<Frame, SpeechReport, void> {
   for (const each of signals) each.throwIfAborted();
+  const voices = voicesOf(script, labels, model.voices);
   const stopping = stopWith(signals);
   const { signal } = stopping;
   const { delivery, speaker, seed } = script;

@@ -1,6 +1,9 @@
 import { createHash } from "node:crypto";
 import { SAMPLE_RATE_HZ } from "../../../audio/format.ts";
+import { resample } from "../../../audio/resample.ts";
 import type { SpeakerLabel } from "../../../model/conversation.ts";
+import type { Script, VoiceSample } from "../../../model/script.ts";
+import { ConversationError } from "../../../model/speech-model.ts";
 import { OptionError } from "../fields.ts";
 import type { SpokenTurn, Voices } from "../model.ts";
 import { mayCover, plainWords } from "./letters.ts";
@@ -47,6 +50,57 @@ export function labelVoices(given: Readonly<Record<SpeakerLabel, LabelVoice>>, v
       return presets.get(label) ?? free(usual) ?? voices.presets[0]!;
     },
     clipOf: (label) => clips.get(label) ?? null,
+  };
+}
+
+/**
+ * The voices as one script has them: a voice that it chooses is its speaker's.
+ *
+ * @throws ConversationError where the checkpoint does not have that voice, or follows no clip
+ */
+export function voicesOf(
+  { voice, speaker }: Pick<Script, "voice" | "speaker">,
+  labels: LabelVoices,
+  { kind, presets }: Voices,
+): LabelVoices {
+  if (voice === undefined) return labels;
+  const [part] = voice;
+  if (part === undefined || voice.length > 1) {
+    throw new ConversationError("this model speaks with one voice at a time: choose one, and no mix");
+  }
+  if ("sample" in part) {
+    if (kind === "presets") {
+      throw new ConversationError("this model follows no recording: choose one of its own voices");
+    }
+    const turn = sampleTurn(speaker, part.sample);
+    return { presetOf: () => null, clipOf: (label) => (label === speaker ? turn : labels.clipOf(label)) };
+  }
+  const { id } = part;
+  const preset = presets.includes(id.toLowerCase()) ? id.toLowerCase() : labels.presetOf(id);
+  const clip = labels.clipOf(id);
+  if (kind !== "presets" && clip === null) {
+    throw new ConversationError(
+      `this model has no voice of its own for ${JSON.stringify(id)}: choose a recording, or let its turns say how the speaker sounds`,
+    );
+  }
+  return {
+    presetOf: (label) => (label === speaker ? preset : labels.presetOf(label)),
+    clipOf(label) {
+      if (label !== speaker) return labels.clipOf(label);
+      return clip === null ? null : { ...clip, speaker };
+    },
+  };
+}
+
+/** A recording as a turn, with its words only where they may be all that is said in it. */
+function sampleTurn(speaker: SpeakerLabel, { clip, text }: VoiceSample): SpokenTurn {
+  const { samples, sampleRateHz, durationS, digest } = clip;
+  const words = text === null ? "" : plainWords(text);
+  return {
+    speaker,
+    text: words !== "" && mayCover(words, durationS) ? words : null,
+    audio: resample(samples, sampleRateHz, SAMPLE_RATE_HZ),
+    digest,
   };
 }
 

@@ -47,7 +47,7 @@ export class Follower {
    * @throws what the network throws, and then the next one who asks tries again; or the signal's reason
    */
   async cast(
-    script: Pick<Script, "history" | "speaker">,
+    script: Pick<Script, "history" | "speaker" | "voice">,
     voice: Voice,
     following: FollowLevel,
     signal: AbortSignal = new AbortController().signal,
@@ -63,10 +63,11 @@ export class Follower {
       const { speaker, heard } = await this.#followed.get(key, signal, (stop) =>
         this.#follow(profile, led, following, stop),
       );
-      return { speaker, heard: { ...heard, turns: led.map(({ index }) => index) } };
+      return { speaker, heard: { ...heard, turns: led.flatMap(({ index }) => index ?? []) } };
     }
     const cautions = [...new Set(clips.flatMap((clip) => clip.profile.suitability.cautions))];
-    const heard = { ...UNMOVED, start: script.speaker, warp: voice.warp, cautions };
+    const start = labelOf(voice, this.#parts.voices) ?? script.speaker;
+    const heard = { ...UNMOVED, start, warp: voice.warp, cautions };
     if (other === null || following === "pitch") return { speaker: voice, heard };
     const lent = entrained(voice, await this.#hear(other, signal));
     return {
@@ -130,6 +131,10 @@ export class Follower {
     const hear = (stop: AbortSignal) => this.#parts.run(abortableWork(listen(clip), stop));
     return this.#profiles.get(clip.digest, signal, hear);
   }
+}
+
+function labelOf(voice: Voice, voices: FollowerParts["voices"]): SpeakerLabel | null {
+  return [...voices].find(([, each]) => each === voice)?.[0] ?? null;
 }
 
 /** What following some clips gave, wherever in a conversation they stand. */

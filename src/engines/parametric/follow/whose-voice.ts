@@ -5,8 +5,8 @@ import type { VoiceProfile } from "../listen/voice-profile.ts";
 
 /** An earlier turn that can be heard. */
 export interface HeardTurn {
-  /** Index in the history. */
-  readonly index: number;
+  /** Index in the history; `null`: a recording that was chosen, and no turn. */
+  readonly index: number | null;
   readonly clip: Clip;
   /** What is said in it, where that is known. */
   readonly text: string | null;
@@ -16,21 +16,28 @@ export interface HeardClip extends HeardTurn {
   readonly profile: VoiceProfile;
 }
 
+/** An earlier turn of somebody else. */
+export type OthersTurn = HeardTurn & { readonly index: number };
+
 /**
- * Which earlier turns shape the open one's voice: the speaker's own, the oldest first, so that a label keeps the voice
- * that it was given first, whatever is said later; and the newest of somebody else.
+ * What shapes the open turn's voice: the speaker's own turns, the oldest first, so that a label keeps the voice that it was
+ * given first, whatever is said later; where a recording was chosen, that in their place, and where one of our voices was,
+ * nothing; and the newest turn of somebody else.
  */
-export function turnsToHear({ history, speaker }: Pick<Script, "history" | "speaker">): {
+export function turnsToHear({ history, speaker, voice }: Pick<Script, "history" | "speaker" | "voice">): {
   readonly own: readonly HeardTurn[];
-  readonly other: HeardTurn | null;
+  readonly other: OthersTurn | null;
 } {
   const own: HeardTurn[] = [];
-  let other: HeardTurn | null = null;
+  let other: OthersTurn | null = null;
+  for (const part of voice ?? []) {
+    if ("sample" in part) own.push({ index: null, ...part.sample });
+  }
   history.forEach(({ audio, text, speaker: label }, index) => {
     if (audio === null) return;
     const turn = { index, clip: audio, text };
-    if (label === speaker) own.push(turn);
-    else other = turn;
+    if (label !== speaker) other = turn;
+    else if (voice === undefined) own.push(turn);
   });
   return { own, other };
 }

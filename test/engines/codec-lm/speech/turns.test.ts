@@ -4,8 +4,9 @@ import { OptionError } from "../../../../src/engines/codec-lm/fields.ts";
 import type { Voices } from "../../../../src/engines/codec-lm/model.ts";
 import { lettersIn, maxFramesFor, mayCover } from "../../../../src/engines/codec-lm/speech/letters.ts";
 import { contextTurns } from "../../../../src/engines/codec-lm/speech/turns.ts";
-import { labelVoices } from "../../../../src/engines/codec-lm/speech/voices.ts";
+import { labelVoices, voicesOf } from "../../../../src/engines/codec-lm/speech/voices.ts";
 import type { Turn } from "../../../../src/model/conversation.ts";
+import type { ChosenVoice } from "../../../../src/model/script.ts";
 import { ConversationError } from "../../../../src/model/speech-model.ts";
 import { never, speakAll } from "../../../model/scripts.ts";
 import { ScriptedModel, speechOver, tone } from "./scripted-model.ts";
@@ -202,5 +203,68 @@ describe("how long a text is", () => {
     assert.ok(!mayCover("今天", 5));
     assert.ok(mayCover("0171 5550 1234", 5));
     assert.ok(!mayCover("", 2));
+  });
+});
+
+describe("a voice that a script chooses", () => {
+  const sample = (text: string | null) => ({ clip: turn("", null, 1).audio!, text });
+  const chosen = (voice: ChosenVoice, voices: Voices, history: readonly Turn[] = []) => {
+    const script = { history, speaker: "0", voice };
+    return contextTurns(
+      script,
+      voices,
+      voicesOf(script, labelVoices({ "1": clip() }, voices), voices),
+      never(),
+    );
+  };
+
+  test("is a recording, in place of the speaker's own sound, with its words where they may be those", async () => {
+    const history = [turn("0", "Spoken.", 1), turn("0", null, 1), turn("1", "Others.", 1)];
+    const voice = [{ weight: 1, sample: sample("Some words of a second.") }];
+    const all = await chosen(voice, ANY, history);
+    assert.deepEqual(
+      all.turns.map(({ speaker, text, audio }) => [speaker, text, audio?.length]),
+      [
+        ["0", "Some words of a second.", 24_000],
+        ["0", "Spoken.", undefined],
+        ["1", "Others.", 24_000],
+      ],
+    );
+    assert.deepEqual(all.indices, [null, 0, 2]);
+    const clips = await chosen([{ weight: 1, sample: sample("x".repeat(500)) }], CLIPS, history);
+    assert.deepEqual(
+      clips.turns.map(({ text, audio }) => [text, audio?.length]),
+      [[null, 36_000]],
+    );
+  });
+
+  test("is that of a label, or a preset", async () => {
+    const { turns } = await chosen([{ weight: 1, id: "1" }], CLIPS, [turn("0", "Spoken.", 1)]);
+    assert.deepEqual(
+      turns.map(({ speaker, text }) => [speaker, text]),
+      [["0", "Some words of a second."]],
+    );
+    const model = new ScriptedModel(() => ({ levels: tone(3) }), PRESETS);
+    const speech = await speechOver(model);
+    await speakAll(speech, { voice: [{ weight: 1, id: "Aiden" }] });
+    await speakAll(speech, { voice: [{ weight: 1, id: "1" }] });
+    assert.deepEqual(
+      model.asked.map(({ options }) => options.get("speaker")),
+      ["vivian", "aiden", "ryan"].slice(3 - model.asked.length),
+    );
+  });
+
+  test("cannot be a recording of a model with presets, or a mix", async () => {
+    const voices: ChosenVoice[] = [
+      [{ weight: 1, sample: sample(null) }],
+      [
+        { weight: 0.5, id: "vivian" },
+        { weight: 0.5, id: "ryan" },
+      ],
+    ];
+    for (const voice of voices) {
+      const speech = await speechOver(new ScriptedModel(() => ({ levels: tone(3) }), PRESETS));
+      await assert.rejects(speakAll(speech, { voice }), ConversationError);
+    }
   });
 });

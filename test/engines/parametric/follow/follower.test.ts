@@ -45,6 +45,20 @@ describe("A follower", () => {
     });
   });
 
+  test("a recording that was chosen is followed in place of the speaker's own turns, and is no turn", async () => {
+    const history = [turn("0", scaled(noise(48_000, 1), 0.2), "hiss")];
+    const sample = { clip: { ...clipOf(man), digest: "man" }, text: null };
+    const script = { history, speaker: "0", voice: [{ weight: 1, sample }] };
+    const { heard } = await follower.cast(script, voices.get("0")!, "all");
+    assert.deepEqual([heard?.start, heard?.turns, heard?.trust, heard?.cautions], ["1", [], 1, []]);
+  });
+
+  test("one of our voices that was chosen is itself, whatever the speaker's turns sound like", async () => {
+    const script = { history: [turn("0", man, "man")], speaker: "0", voice: [{ weight: 1, id: "0" }] };
+    const voice = voices.get("0")!;
+    assert.deepEqual(await follower.cast(script, voice, "all"), { speaker: voice, heard: null });
+  });
+
   test("who hears our own voice 1 sets out from it and stays near", async () => {
     const { heard } = await castOf([turn("0", man, "man")]);
     assert.ok(heard !== null && heard.start === "1" && heard.trust === 1);

@@ -57,7 +57,7 @@ describe("Hearing", () => {
   const turnsOf = (durationS: number, count: number): HeardTurn[] =>
     Array.from({ length: count }, (_, index) => ({ index, clip: clip(durationS), text: null }));
   const heardOf = async (turns: readonly HeardTurn[], hear: (turn: HeardTurn) => VoiceProfile) => {
-    const asked: number[] = [];
+    const asked: (number | null)[] = [];
     const heard = await hearEnough(turns, async (each) => {
       asked.push(each.index);
       return hear(each);
@@ -73,7 +73,7 @@ describe("Hearing", () => {
   });
 
   test("counts no speech in a clip that is not trusted", async () => {
-    const hear = ({ index }: HeardTurn) => profileOf({ speechS: 12, trust: index < 2 ? 0 : 0.5 });
+    const hear = ({ index }: HeardTurn) => profileOf({ speechS: 12, trust: (index ?? 0) < 2 ? 0 : 0.5 });
     assert.deepEqual(await heardOf(turnsOf(14, 9), hear), [0, 1, 2]);
   });
 

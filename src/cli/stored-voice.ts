@@ -1,0 +1,71 @@
+import type { PublicModel } from "../catalogue/public-models.ts";
+import type { Clip } from "../model/conversation.ts";
+import type { ChosenVoice } from "../model/script.ts";
+import { UsageError } from "../server/usage-error.ts";
+import type { AskedOwn } from "../serving/choose-voice.ts";
+import type { Settings } from "../settings/schema.ts";
+import { nameKeyOf, type VoiceRecord } from "../tenancy/voice-store.ts";
+import type { CommandIo } from "../terminal/command-io.ts";
+
+/** The public models with their voices, as a server by these settings would have them. */
+export async function modelsHere(settings: Settings): Promise<readonly PublicModel[]> {
+  const { offeredModels } = await import("../catalogue/offered-models.ts");
+  const { codecLmCheckpoints } = await import("../server/codec-lm-checkpoints.ts");
+  const local = await codecLmCheckpoints(settings);
+  return offeredModels(settings, new Map(local.map(({ name, voice }) => [name, voice])));
+}
+
+/**
+ * The voice of that id or name among those of all keys; `null` where there is none.
+ *
+ * @throws UsageError where several keys have one of that name
+ */
+export function voiceNamed(asked: string, voices: readonly VoiceRecord[]): VoiceRecord | null {
+  const byId = voices.find(({ voiceId }) => voiceId === asked);
+  if (byId !== undefined) return byId;
+  const named = voices.filter(({ name }) => nameKeyOf(name) === nameKeyOf(asked));
+  if (named.length <= 1) return named[0] ?? null;
+  const ids = named.map(({ voiceId, keyId }) => `${voiceId} of ${keyId}`).join(", ");
+  throw new UsageError(`Several keys have a voice ${JSON.stringify(asked)}: name one by its id, ${ids}.`);
+}
+
+/**
+ * A recording's voice: of the settings, or of any key's own.
+ *
+ * @throws UsageError where there is none of that name, or several
+ */
+export async function storedVoice(
+  asked: AskedOwn,
+  model: PublicModel,
+  models: readonly PublicModel[],
+  settings: Settings,
+  io: CommandIo,
+): Promise<ChosenVoice> {
+  const { houseVoices } = await import("../server/house-voices.ts");
+  const { unknownVoice } = await import("../serving/choose-voice.ts");
+  const { withTenancy } = await import("./keys.ts");
+  const house = await houseVoices(settings, models);
+  const [inHouse] = [...house].filter(([name]) => nameKeyOf(name) === nameKeyOf(asked.name));
+  if (inHouse !== undefined) return [{ weight: 1, sample: inHouse[1] }];
+  return withTenancy(settings, io, async (tenancy) => {
+    const all = await tenancy.voices.listVoices();
+    const voice = voiceNamed(asked.name, all);
+    const audio = voice === null ? null : await tenancy.voices.voiceAudio(voice.voiceId);
+    if (voice === null || audio === null) {
+      const names = [...house.keys(), ...all.map(({ name }) => name)];
+      throw new UsageError(`This cannot be said: ${unknownVoice(asked, model.card, names).message}.`);
+    }
+    const clip = await decoded(audio, voice.voiceId);
+    return [{ weight: 1, sample: { clip, text: voice.refText } }];
+  });
+}
+
+async function decoded(audio: Uint8Array, voiceId: string): Promise<Clip> {
+  const { openSound } = await import("../audio/recordings/recording-sound.ts");
+  const { SAMPLE_S } = await import("../contract/voice-form.ts");
+  const sound = openSound(audio, SAMPLE_S.max + 1);
+  const { sampleRateHz } = sound;
+  const samples = await sound.read(SAMPLE_S.max * sampleRateHz);
+  await sound.close();
+  return { samples, sampleRateHz, durationS: samples.length / sampleRateHz, digest: `voice:${voiceId}` };
+}

@@ -1,0 +1,213 @@
+import type { Command } from "commander";
+import { ServiceError } from "../contract/errors.ts";
+import { UsageError } from "../server/usage-error.ts";
+import type { Settings } from "../settings/schema.ts";
+import type { Tenancy } from "../tenancy/tenancy.ts";
+import type { VoiceRecord } from "../tenancy/voice-store.ts";
+import type { CommandIo } from "../terminal/command-io.ts";
+import { addGlobalOptions, settingsOf } from "../terminal/global-options.ts";
+import { table } from "../terminal/table.ts";
+import { withTenancy } from "./keys.ts";
+import { voiceNamed } from "./stored-voice.ts";
+
+interface AddFlags {
+  readonly name: string;
+  readonly consent: string;
+  readonly key?: string;
+  readonly text?: string;
+  readonly description?: string;
+  readonly json?: boolean;
+}
+
+/** `antiphon voices list|add|rm`: they work beside a running server, which heeds them at once. */
+export function registerVoices(program: Command, io: CommandIo): void {
+  const voices = addGlobalOptions(program.command("voices")).description(
+    "list the voices, and add and remove voices of your own",
+  );
+
+  addGlobalOptions(voices.command("list"))
+    .description("list what a voice may be called: the models' own, and every key's")
+    .option("--json", "print JSON")
+    .action(async ({ json }: { json?: boolean }, command: Command) => list(json === true, command, io));
+
+  addGlobalOptions(voices.command("add"))
+    .description("make a voice of a recording of one person, best 5 to 12 s")
+    .argument("<file>", "the recording (WAV, MP3, FLAC, or Opus in Ogg or WebM), or - for standard input")
+    .requiredOption("--name <name>", "what the voice is to be called")
+    .requiredOption("--consent <text>", "a statement that the speaker agrees, which is kept with the voice")
+    .option("--key <key_id>", "whose voice it is, as `antiphon keys list` prints it (default: the only key)")
+    .option(
+      "--text <text>",
+      "all that is said in it (default: it is transcribed, if a recogniser is installed)",
+    )
+    .option("--description <text>", "what the voice is like, for people")
+    .option("--json", "print JSON")
+    .action(async (file: string, flags: AddFlags, command: Command) => add(file, flags, command, io));
+
+  addGlobalOptions(voices.command("rm"))
+    .description("delete a voice with its recording")
+    .argument("<voice>", "its name or id, as `antiphon voices list` prints it")
+    .action(async (voice: string, _options: object, command: Command) => remove(voice, command, io));
+}
+
+async function list(json: boolean, command: Command, io: CommandIo): Promise<void> {
+  const settings = await settingsOf(command, io);
+  const { modelsHere } = await import("./stored-voice.ts");
+  const { listedVoices } = await import("../serving/voice-list.ts");
+  const { houseVoices } = await import("../server/house-voices.ts");
+  const models = await modelsHere(settings);
+  const house = await houseVoices(settings, models);
+  await withTenancy(settings, io, async (tenancy) => {
+    const own = await tenancy.voices.listVoices();
+    const cards = models.map(({ card }) => card);
+    const { data } = listedVoices(cards, house, own);
+    const keyOf = new Map(own.map(({ voiceId, keyId }) => [voiceId, keyId]));
+    if (json) {
+      const told = data.map((voice) => ({ ...voice, key_id: keyOf.get(voice.id) ?? null }));
+      io.stdout.write(`${JSON.stringify(told)}\n`);
+      return;
+    }
+    const rows = data.map(({ id, name, sex, aliases, models: of, owner }) => [
+      id,
+      name,
+      sex ?? "",
+      aliases.join(", "),
+      owner === "key" ? (keyOf.get(id) ?? "") : owner === "server" ? "the settings" : of.join(", "),
+    ]);
+    io.stdout.write(table(["VOICE", "NAME", "SEX", "ALSO", "OF"], rows));
+  });
+}
+
+async function add(file: string, flags: AddFlags, command: Command, io: CommandIo): Promise<void> {
+  const settings = await settingsOf(command, io);
+  const { untilInterrupted } = await import("../terminal/interruption.ts");
+  await untilInterrupted(async (signal) => {
+    await withTenancy(settings, io, async (tenancy) => {
+      const keyId = await keyFor(flags.key, tenancy);
+      const { voice, isHeard } = await made(file, flags, { settings, tenancy, keyId, io }, signal);
+      io.stdout.write(
+        flags.json === true ? `${JSON.stringify(toldOf(voice))}\n` : sentencesOn(voice, isHeard),
+      );
+    });
+  });
+}
+
+async function remove(asked: string, command: Command, io: CommandIo): Promise<void> {
+  await withTenancy(await settingsOf(command, io), io, async (tenancy) => {
+    const voice = voiceNamed(asked, await tenancy.voices.listVoices());
+    if (voice === null)
+      throw new Error(`There is no voice ${JSON.stringify(asked)} to delete: see antiphon voices list.`);
+    await tenancy.voices.removeVoice(voice.keyId, voice.voiceId);
+    io.stdout.write(`The voice ${voice.name} (${voice.voiceId}) is deleted, with its recording.\n`);
+  });
+}
+
+interface Making {
+  readonly settings: Settings;
+  readonly tenancy: Tenancy;
+  readonly keyId: string;
+  readonly io: CommandIo;
+}
+
+/** The voice of a recording, kept; what is wrong with the flags or the recording was called wrongly. */
+async function made(
+  file: string,
+  { name, consent, text, description }: AddFlags,
+  { settings, tenancy, keyId, io }: Making,
+  signal: AbortSignal,
+): Promise<{ readonly voice: VoiceRecord; readonly isHeard: boolean }> {
+  const { readVoiceForm } = await import("../contract/voice-form.ts");
+  const { houseVoices } = await import("../server/house-voices.ts");
+  const { judgeClip } = await import("../server/judge-clip.ts");
+  const { readRecording } = await import("../server/read-recording.ts");
+  const { makeVoice } = await import("../serving/make-voice.ts");
+  const { OwnVoices } = await import("../serving/own-voices.ts");
+  const { hear } = await import("../terminal/hear.ts");
+  const { clipSound } = await import("../model/sound.ts");
+  const { modelsHere } = await import("./stored-voice.ts");
+  const models = await modelsHere(settings);
+  const voices = new OwnVoices({
+    store: tenancy.voices,
+    cards: () => models.map(({ card }) => card),
+    house: await houseVoices(settings, models),
+    decode: () => Promise.reject(new Error("nothing is spoken here")),
+  });
+  let isHeard = true;
+  const making = {
+    judge: judgeClip,
+    field: "the recording",
+    async hear(clip: Parameters<typeof clipSound>[0]): Promise<string | null> {
+      const asked = { task: "transcribe", language: null, wantsWords: false } as const;
+      try {
+        return (await hear(clipSound(clip), asked, settings, io, signal)).transcript.text;
+      } catch {
+        signal.throwIfAborted();
+        isHeard = false;
+        return null;
+      }
+    },
+  };
+  try {
+    const wanted = readVoiceForm([
+      { name: "name", value: name },
+      { name: "consent", value: consent },
+      ...(text === undefined ? [] : [{ name: "ref_text", value: text }]),
+      ...(description === undefined ? [] : [{ name: "description", value: description }]),
+    ]);
+    const problem = voices.nameProblem(wanted.name);
+    if (problem !== null) throw new UsageError(`The name of a voice ${problem}.`);
+    await voices.admit(keyId, wanted.name);
+    const sound = await readRecording(file, signal, io.stdin);
+    const { voice, audio } = await makeVoice(wanted, sound, keyId, making, signal);
+    await voices.add(voice, audio);
+    return { voice, isHeard };
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    throw new UsageError(`This cannot be a voice: ${error.message}.`);
+  }
+}
+
+/** The key that a voice is to belong to. */
+async function keyFor(asked: string | undefined, tenancy: Tenancy): Promise<string> {
+  const good = (await tenancy.listKeys()).filter(({ revokedTsS }) => revokedTsS === null);
+  const [only] = good;
+  if (asked === undefined) {
+    if (only !== undefined && good.length === 1) return only.keyId;
+    throw new UsageError(
+      good.length === 0
+        ? "A voice belongs to a key, and there is none: make one with antiphon keys create."
+        : "A voice belongs to a key, and there are several: name one with --key, as antiphon keys list prints it.",
+    );
+  }
+  if (good.some(({ keyId }) => keyId === asked)) return asked;
+  throw new UsageError(`There is no key ${JSON.stringify(asked)} that is good: see antiphon keys list.`);
+}
+
+/** As `POST /v1/audio/voices` tells it. */
+function toldOf(voice: VoiceRecord): object {
+  return {
+    id: voice.voiceId,
+    object: "audio.voice",
+    name: voice.name,
+    description: voice.description,
+    created_at: Math.floor(voice.createdTsS),
+    consent: voice.consent,
+    ref_text: voice.refText,
+    seconds: voice.durationS,
+    trust: voice.trust,
+    cautions: voice.cautions,
+    key_id: voice.keyId,
+  };
+}
+
+function sentencesOn(voice: VoiceRecord, isHeard: boolean): string {
+  const { name, voiceId, durationS, trust, cautions, refText } = voice;
+  const lines = [
+    `The voice ${name} (${voiceId}) is kept: ${durationS.toFixed(1)} s, followed with a trust of ${trust.toFixed(2)} of 1.`,
+    ...(cautions.length === 0 ? [] : [`What speaks against it: ${cautions.join(", ")} (docs/voices.md).`]),
+    ...(refText === null && !isHeard
+      ? ["What is said in it is not known: give --text, or install a recogniser, for a nearer pace."]
+      : []),
+  ];
+  return `${lines.join("\n")}\n`;
+}

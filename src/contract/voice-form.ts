@@ -1,0 +1,142 @@
+import Type, { type Static } from "typebox";
+import { ServiceError } from "./errors.ts";
+import { countChars } from "./limits.ts";
+import type { FormField } from "./transcription-form.ts";
+
+/** Bytes of a recording of a voice, at most: 25 MiB, of which half a minute is kept. */
+export const MAX_SAMPLE_BYTES = 25 * 1024 * 1024;
+/** Seconds of a recording that are kept, and those that it must have. */
+export const SAMPLE_S = { min: 1, max: 30 } as const;
+
+/** Code points that fields may have. */
+const MAX_CHARS = { name: 64, consent: 2_000, ref_text: 2_000, description: 500 } as const;
+
+/** Form of `POST /v1/audio/voices`, as it is published: the fields of OpenAI's API, and of vLLM-Omni and SGLang-Omni. */
+export const NewVoiceForm = Type.Object(
+  {
+    name: Type.String({
+      minLength: 1,
+      maxLength: MAX_CHARS.name,
+      description:
+        "What it is called, unique among the voices of the key: no name of a model's voice, none of `/ \\ + ( )`, and not " +
+        "beginning with `voice_`.",
+    }),
+    audio_sample: Type.Unsafe<Uint8Array>({
+      type: "string",
+      format: "binary",
+      description:
+        "A recording of one person speaking, best 5 to 12 s, in any format that `POST /v1/audio/transcriptions` takes. At most " +
+        `25 MiB; the first ${SAMPLE_S.max} s are kept.`,
+    }),
+    consent: Type.String({
+      minLength: 1,
+      maxLength: MAX_CHARS.consent,
+      description:
+        "A statement that the speaker agrees, or what it is filed under. It is kept with the voice.",
+    }),
+    ref_text: Type.Optional(
+      Type.String({
+        maxLength: MAX_CHARS.ref_text,
+        description:
+          "All that is said in the recording. Absent: it is transcribed, if there is a recogniser.",
+      }),
+    ),
+    description: Type.Optional(Type.String({ maxLength: MAX_CHARS.description })),
+  },
+  { title: "NewVoiceForm" },
+);
+
+/** Reply of `POST /v1/audio/voices`. */
+export const CreatedVoice = Type.Object(
+  {
+    id: Type.String({ description: "`voice_…`: a value of `voice`." }),
+    object: Type.Unsafe<"audio.voice">({ type: "string", enum: ["audio.voice"] }),
+    name: Type.String(),
+    description: Type.String(),
+    created_at: Type.Integer({ description: "Unix time in seconds." }),
+    consent: Type.String(),
+    ref_text: Type.Unsafe<string | null>({
+      type: ["string", "null"],
+      description: "What is said in the recording; `null`: not known.",
+    }),
+    seconds: Type.Number({ description: "Of the recording, as far as it is kept." }),
+    trust: Type.Number({ description: "How closely the embedded voice follows it, from 0 to 1." }),
+    cautions: Type.Array(Type.String(), {
+      description:
+        "Why it is not followed more closely: `short`, `noise`, `clipping`, `not one voice`, `unlike speech`, `narrow band`; " +
+        "`long`: only its beginning is kept.",
+    }),
+  },
+  { title: "CreatedVoice" },
+);
+export type CreatedVoice = Static<typeof CreatedVoice>;
+
+/** Reply of `DELETE /v1/audio/voices/{voice}`. */
+export const DeletedVoice = Type.Object(
+  {
+    id: Type.String(),
+    object: Type.Unsafe<"audio.voice.deleted">({ type: "string", enum: ["audio.voice.deleted"] }),
+    name: Type.String(),
+    deleted: Type.Unsafe<true>({ type: "boolean", enum: [true] }),
+  },
+  { title: "DeletedVoice" },
+);
+export type DeletedVoice = Static<typeof DeletedVoice>;
+
+/** What a new voice is to be. */
+export interface NewVoice {
+  readonly name: string;
+  readonly consent: string;
+  readonly refText: string | null;
+  readonly description: string;
+}
+
+/**
+ * Reads the text fields of a new voice; those that are not known are passed over. Throws a 422 {@link ServiceError} for a field
+ * that is missing or there twice, and a 400 for what it means; either names the field and what to do.
+ */
+export function readVoiceForm(fields: readonly FormField[]): NewVoice {
+  const name = required("name", fields, "what the voice is to be called").trim();
+  const problem = nameProblem(name);
+  if (problem !== null) throw refusal(400, "name", problem);
+  const consent = required("consent", fields, "a statement that the speaker agrees").trim();
+  if (DENIALS.test(consent)) throw refusal(400, "consent", "says no: make no voice of who does not agree");
+  const refText = one("ref_text", fields)?.trim() ?? "";
+  const description = (one("description", fields) ?? one("speaker_description", fields) ?? "").trim();
+  for (const [field, value] of Object.entries({ name, consent, ref_text: refText, description })) {
+    const max = MAX_CHARS[field as keyof typeof MAX_CHARS];
+    const chars = countChars(value);
+    if (chars > max) throw refusal(400, field, `has ${chars} characters, and at most ${max} are allowed`);
+  }
+  return { name, consent, refText: refText === "" ? null : refText, description };
+}
+
+/** What is wrong with a name for a voice, in words that go on from it; `null` where it may be one, if nothing else has it. */
+export function nameProblem(name: string): string | null {
+  if (name === "") return "is empty: say what the voice is to be called";
+  if (!name.isWellFormed() || UNSEEN.test(name)) return "has characters that cannot be seen: leave them out";
+  if (/[/\\+()"]/.test(name) || /^\.+$/.test(name))
+    return 'must have none of / \\ + ( ) " and more than dots: take another';
+  if (/^voice_/i.test(name)) return "begins as ids do, with voice_: take another";
+  return null;
+}
+
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+const DENIALS = /^(?:false|no|none|null|0)$/i;
+
+function required(field: string, fields: readonly FormField[], what: string): string {
+  const value = one(field, fields);
+  if (value === undefined) throw refusal(422, field, `is missing: send ${what}`);
+  if (value.trim() === "") throw refusal(400, field, `is empty: send ${what}`);
+  return value;
+}
+
+function one(field: string, fields: readonly FormField[]): string | undefined {
+  const [first, ...more] = fields.filter(({ name }) => name === field);
+  if (more.length > 0) throw refusal(422, field, "is there more than once: send it once");
+  return first?.value;
+}
+
+function refusal(status: 400 | 422, field: string, problem: string): ServiceError {
+  return new ServiceError(status, `${field} ${problem}`, { param: field });
+}

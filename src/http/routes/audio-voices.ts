@@ -1,0 +1,60 @@
+import type { FastifyInstance } from "fastify";
+import { FORM_EXTRA_BYTES } from "../../contract/audio-transcriptions.ts";
+import {
+  type CreatedVoice,
+  type DeletedVoice,
+  MAX_SAMPLE_BYTES,
+  readVoiceForm,
+} from "../../contract/voice-form.ts";
+import type { VoiceList } from "../../contract/voices.ts";
+import type { HttpDeps } from "../deps.ts";
+import { formOf, readFormBodies } from "../form-body.ts";
+
+/** The field that a recording comes in. */
+const FIELD = "audio_sample";
+
+/**
+ * `GET`, `POST` and `DELETE /v1/audio/voices`: the voices that there are, and those of a key's own, as OpenAI's API,
+ * vLLM-Omni and SGLang-Omni have them.
+ */
+export function audioVoicesRoutes(app: FastifyInstance, deps: HttpDeps): void {
+  const access = deps.options.keylessLists === "none" ? "key" : "open";
+  app.get(
+    "/v1/audio/voices",
+    { config: { access } },
+    async ({ tracked }): Promise<VoiceList> => deps.ownVoices.list(tracked.keyId),
+  );
+
+  app.delete<{ Params: { voice: string } }>(
+    "/v1/audio/voices/:voice",
+    { config: { access: "key" } },
+    async ({ params, tracked }): Promise<DeletedVoice> => {
+      const { voiceId: id, name } = await deps.ownVoices.remove(tracked.caller.keyId, params.voice);
+      return { id, object: "audio.voice.deleted", name, deleted: true };
+    },
+  );
+
+  const bodyLimit = Math.min(MAX_SAMPLE_BYTES + FORM_EXTRA_BYTES, deps.options.bodyLimitBytes);
+  // In a scope of its own, because its bodies are forms.
+  app.register(async (scope) => {
+    readFormBodies(scope, deps.requestReader, { field: FIELD, maxBytes: MAX_SAMPLE_BYTES });
+    const options = { bodyLimit, config: { access: "token", speaks: false } } as const;
+    scope.post("/v1/audio/voices", options, async (request): Promise<CreatedVoice> => {
+      const { fields, file } = formOf(request, FIELD);
+      const wanted = readVoiceForm(fields);
+      const { voice } = await deps.newVoices.make({ wanted, file, field: FIELD }, request.tracked.caller);
+      return {
+        id: voice.voiceId,
+        object: "audio.voice",
+        name: voice.name,
+        description: voice.description,
+        created_at: Math.floor(voice.createdTsS),
+        consent: voice.consent,
+        ref_text: voice.refText,
+        seconds: voice.durationS,
+        trust: voice.trust,
+        cautions: [...voice.cautions],
+      };
+    });
+  });
+}

@@ -1,0 +1,49 @@
+import { createHash } from "node:crypto";
+import type { PublicModel } from "../catalogue/public-models.ts";
+import { ServiceError } from "../contract/errors.ts";
+import { nameProblem } from "../contract/voice-form.ts";
+import type { VoiceSample } from "../model/script.ts";
+import { beginningOf, clipOf } from "../serving/make-voice.ts";
+import { modelsNameProblem } from "../serving/own-voices.ts";
+import type { Settings } from "../settings/schema.ts";
+import { wrongSetting } from "../settings/settings-error.ts";
+import { readRecording } from "./read-recording.ts";
+import { UsageError } from "./usage-error.ts";
+
+/**
+ * The voices of the setting `voices`, with their recordings read, by their names.
+ *
+ * @param models whose own voices' names mean those voices
+ * @throws SettingsError naming the setting and the remedy
+ */
+export async function houseVoices(
+  { voices }: Pick<Settings, "voices">,
+  models: readonly PublicModel[],
+): Promise<ReadonlyMap<string, VoiceSample>> {
+  const read = new Map<string, VoiceSample>();
+  for (const [name, given] of Object.entries(voices)) {
+    const setting = `voices.${name}`;
+    const problem =
+      nameProblem(name) ??
+      modelsNameProblem(
+        name,
+        models.map(({ card }) => card),
+      );
+    if (problem !== null) throw wrongSetting(setting, problem);
+    const { clip: file, text = "" } = typeof given === "string" ? { clip: given } : given;
+    read.set(name, { clip: await clipIn(file, setting), text: text.trim() === "" ? null : text });
+  }
+  return read;
+}
+
+async function clipIn(file: string, setting: string): Promise<VoiceSample["clip"]> {
+  const { signal } = new AbortController();
+  try {
+    const { pcm } = await beginningOf(await readRecording(file, signal), file, signal);
+    const bytes = new Uint8Array(pcm.buffer, pcm.byteOffset, pcm.byteLength);
+    return clipOf(pcm, createHash("sha256").update(bytes).digest("base64"));
+  } catch (error) {
+    if (!(error instanceof UsageError) && !(error instanceof ServiceError)) throw error;
+    throw wrongSetting(setting, `cannot be used. ${error.message.replace(/\.$/, "")}`);
+  }
+}

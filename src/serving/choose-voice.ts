@@ -1,0 +1,126 @@
+import { nearest } from "../collections/nearest.ts";
+import { ServiceError } from "../contract/errors.ts";
+import { quoted } from "../contract/quoted.ts";
+import { type NamedPart, readVoice } from "../contract/voice-word.ts";
+import type { SpeakerLabel } from "../model/conversation.ts";
+import type { CastVoice, ModelCard } from "../model/model-card.ts";
+import type { ChosenVoice } from "../model/script.ts";
+import { isVoiceId, nameKeyOf } from "../tenancy/voice-store.ts";
+
+/** What a `voice` means, as far as the model itself has it. */
+export interface VoiceChoice {
+  /** Absent where it is not one of the model's own, or the label's own. */
+  readonly voice?: ChosenVoice;
+  /** The label that stands for the voice without any more said; absent where none does. */
+  readonly speaker?: SpeakerLabel;
+  /** A name that the model does not have, so that it may be that of a recording. */
+  readonly own?: AskedOwn;
+}
+
+/** A recording's voice by the name that a request has for it. */
+export interface AskedOwn {
+  readonly name: string;
+  /** What messages call the name. */
+  readonly field: string;
+}
+
+/** What is needed of a card to know its voices. */
+export type Cast = Pick<ModelCard, "id" | "speakers" | "voices" | "takes">;
+
+/**
+ * Finds out which of a model's voices a `voice` means. Throws a 400 {@link ServiceError} for what cannot be read, for a
+ * voice that there cannot be, naming the nearest, and for a mix where the model does not mix.
+ *
+ * @param field what messages call it
+ */
+export function chooseVoice(word: string, field: string, cast: Cast): VoiceChoice {
+  const parts = readVoice(word, field);
+  if (parts.length > 1) return mixed(parts, field, cast);
+  const { name } = parts[0]!;
+  const voice = castVoiceNamed(name, cast);
+  if (voice !== null) return alone(voice, cast);
+  if (cast.speakers.includes(name)) return { speaker: name };
+  if (cast.takes.samples && name !== "") return { own: { name, field } };
+  throw unknownVoice({ name, field }, cast);
+}
+
+/** A 400 for a voice that there is not. @param others further names that would have been understood */
+export function unknownVoice(
+  { name, field }: AskedOwn,
+  cast: Cast,
+  others: readonly string[] = [],
+): ServiceError {
+  const names = [...cast.voices.flatMap(({ id, name: own, aliases }) => [id, own, ...aliases]), ...others];
+  const near = name.length < MIN_NEAR_CHARS ? null : nearest(name, names);
+  const listed = `the voices are ${listOf(cast.voices, others)}`;
+  const remedy = near === null ? listed : `did you mean ${quoted(near)}? T${listed.slice(1)}`;
+  return new ServiceError(400, `${field} ${quoted(name)} is unknown: ${remedy}`, { param: field });
+}
+
+/** Refuses a `voice` that is neither the model's nor one of those recordings'. Throws as {@link chooseVoice} does. */
+export function checkVoice(word: string, field: string, cast: Cast, known: readonly string[]): void {
+  const { own } = chooseVoice(word, field, cast);
+  if (own === undefined || isVoiceId(own.name)) return;
+  const key = nameKeyOf(own.name);
+  if (!known.some((name) => nameKeyOf(name) === key)) throw unknownVoice(own, cast, known);
+}
+
+/** Of names that are shorter every other one is near. */
+const MIN_NEAR_CHARS = 3;
+/** Voices that a message lists. */
+const MAX_LISTED = 16;
+
+function castVoiceNamed(name: string, { voices }: Cast): CastVoice | null {
+  const asked = name.toLowerCase();
+  const isAsked = (each: string): boolean => each.toLowerCase() === asked;
+  return (
+    voices.find(({ id }) => isAsked(id)) ??
+    voices.find(({ name: own, aliases }) => isAsked(own) || aliases.some(isAsked)) ??
+    null
+  );
+}
+
+function alone({ id }: CastVoice, { speakers }: Cast): VoiceChoice {
+  const voice = [{ weight: 1, id }];
+  return speakers.includes(id) ? { voice, speaker: id } : { voice };
+}
+
+function mixed(parts: readonly NamedPart[], field: string, cast: Cast): VoiceChoice {
+  const weights = new Map<CastVoice, number>();
+  for (const { name, weight } of parts) {
+    const voice = castVoiceNamed(name, cast);
+    if (voice === null) throw notToMix({ name, field }, cast);
+    weights.set(voice, (weights.get(voice) ?? 0) + weight);
+  }
+  const voices = [...weights];
+  // Names of one voice are no mix.
+  if (voices.length === 1) return alone(voices[0]![0], cast);
+  if (!cast.takes.mixes) {
+    throw new ServiceError(
+      400,
+      `${field} asks for a mix, and the model ${cast.id} speaks with one voice at a time: name one of ${listOf(cast.voices, [])}`,
+      { param: field },
+    );
+  }
+  const sum = voices.reduce((all, [, weight]) => all + weight, 0);
+  return { voice: voices.map(([{ id }, weight]) => ({ weight: weight / sum, id })) };
+}
+
+function notToMix(asked: AskedOwn, cast: Cast): ServiceError {
+  const { status, message, param } = unknownVoice(asked, cast);
+  return new ServiceError(
+    status,
+    `${message}. A mix is of voices of the model ${cast.id} alone, not of another model's or your own`,
+    { param },
+  );
+}
+
+function listOf(voices: readonly CastVoice[], others: readonly string[]): string {
+  const all = [
+    ...voices.map(({ id, aliases }) => `"${id}"${aliases.length === 0 ? "" : ` (or ${aliases.join(", ")})`}`),
+    ...others.map(quoted),
+  ];
+  const left = all.length - MAX_LISTED;
+  const shown = all.slice(0, MAX_LISTED).join(", ");
+  return left <= 0 ? shown : `${shown} and ${left} more, which GET /v1/audio/voices lists`;
+}

@@ -1,0 +1,155 @@
+import { LruCache } from "../collections/lru-cache.ts";
+import { ServiceError } from "../contract/errors.ts";
+import { quoted } from "../contract/quoted.ts";
+import { nameProblem } from "../contract/voice-form.ts";
+import type { VoiceList } from "../contract/voices.ts";
+import type { Clip } from "../model/conversation.ts";
+import type { ModelCard } from "../model/model-card.ts";
+import type { ChosenVoice, VoiceSample } from "../model/script.ts";
+import { StoreError } from "../tenancy/store.ts";
+import { nameKeyOf, type VoiceRecord, type VoiceStore } from "../tenancy/voice-store.ts";
+import { type AskedOwn, type Cast, unknownVoice } from "./choose-voice.ts";
+import { listedVoices } from "./voice-list.ts";
+
+/** What a recording was stored as, decoded. */
+export type DecodeVoice = (audio: Uint8Array<ArrayBuffer>, voiceId: string) => Promise<Clip>;
+
+export interface OwnVoicesDeps {
+  readonly store: VoiceStore;
+  readonly cards: () => readonly ModelCard[];
+  /** Recordings that the server has by its settings, for every key, by their names. */
+  readonly house: ReadonlyMap<string, VoiceSample>;
+  readonly decode: DecodeVoice;
+}
+
+/** Voices that a key may have. */
+export const MAX_VOICES_PER_KEY = 100;
+/** Decoded recordings that are kept, of up to 2.9 MB each. */
+const MAX_DECODED = 16;
+
+/**
+ * Voices by a recording: those that keys have made, each for its key alone, and those of the server's settings. The store is
+ * asked each time, so that what another server makes or deletes is so here at once; what was decoded is kept.
+ */
+export class OwnVoices {
+  readonly #deps: OwnVoicesDeps;
+  readonly #decoded = new LruCache<Promise<Clip>>(MAX_DECODED);
+
+  constructor(deps: OwnVoicesDeps) {
+    this.#deps = deps;
+  }
+
+  /** The recording that a request asks for. Throws a 400 {@link ServiceError} that names the nearest where there is none. */
+  async chosen(asked: AskedOwn, keyId: string, cast: Cast): Promise<ChosenVoice> {
+    const sample = (await this.#kept(asked.name, keyId)) ?? this.#house(asked.name);
+    if (sample === null) throw unknownVoice(asked, cast, await this.names(keyId));
+    return [{ weight: 1, sample }];
+  }
+
+  /** What recordings are called that the key may use. */
+  async names(keyId: string): Promise<string[]> {
+    const own = await this.#deps.store.listVoices(keyId);
+    return [...own.map(({ name }) => name), ...this.#deps.house.keys()];
+  }
+
+  /** Every voice, with the key's own where there is a key; without those while the store cannot be reached. */
+  async list(keyId: string | null): Promise<VoiceList> {
+    const { store, cards, house } = this.#deps;
+    const own = keyId === null ? [] : await store.listVoices(keyId).catch(noneForNow);
+    return listedVoices(cards(), house, own);
+  }
+
+  /** Throws as {@link add} would, before there is a recording to keep. */
+  async admit(keyId: string, name: string): Promise<void> {
+    const own = await this.#deps.store.listVoices(keyId);
+    if (own.some((voice) => nameKeyOf(voice.name) === nameKeyOf(name))) throw taken(name);
+    if (own.length >= MAX_VOICES_PER_KEY) throw full();
+  }
+
+  /**
+   * Keeps a voice. Throws a 400 {@link ServiceError} where the key has one of that name, or as many as it may have.
+   *
+   * @param audio the recording, compressed
+   */
+  async add(voice: VoiceRecord, audio: Uint8Array): Promise<void> {
+    const outcome = await this.#deps.store.addVoice(voice, audio, MAX_VOICES_PER_KEY);
+    if (outcome !== "added") throw outcome === "taken" ? taken(voice.name) : full();
+  }
+
+  /** Deletes a voice of the key's. What it is speaking just now it finishes. Throws a 404 {@link ServiceError}. */
+  async remove(keyId: string, idOrName: string): Promise<VoiceRecord> {
+    const removed = mayBeKept(idOrName) ? await this.#deps.store.removeVoice(keyId, idOrName) : null;
+    if (removed === null) {
+      throw new ServiceError(
+        404,
+        `this key has no voice ${quoted(idOrName)}: GET /v1/audio/voices lists those that it has`,
+      );
+    }
+    this.#decoded.delete(removed.voiceId);
+    return removed;
+  }
+
+  /** Why no voice may have that name, in words that go on from it; `null` where one may. */
+  nameProblem(name: string): string | null {
+    if (this.#house(name) !== null) return "is that of a voice of the server: take another";
+    return modelsNameProblem(name, this.#deps.cards());
+  }
+
+  async #kept(name: string, keyId: string): Promise<VoiceSample | null> {
+    if (!mayBeKept(name)) return null;
+    const { store, decode } = this.#deps;
+    const record = await store.findVoice(keyId, name);
+    if (record === null) return null;
+    const { voiceId, refText: text } = record;
+    const known = this.#decoded.get(voiceId);
+    if (known !== undefined) return { clip: await known, text };
+    const audio = await store.voiceAudio(voiceId);
+    if (audio === null) return null;
+    const decoding = decode(new Uint8Array(audio), voiceId);
+    this.#decoded.set(voiceId, decoding);
+    decoding.catch(() => this.#decoded.delete(voiceId));
+    return { clip: await decoding, text };
+  }
+
+  #house(name: string): VoiceSample | null {
+    const key = nameKeyOf(name);
+    const [found] = [...this.#deps.house].filter(([each]) => nameKeyOf(each) === key);
+    return found?.[1] ?? null;
+  }
+}
+
+function noneForNow(error: unknown): VoiceRecord[] {
+  if (error instanceof StoreError && error.isTransient) return [];
+  throw error;
+}
+
+/** Why no recording's voice may have that name: a model's own voice has it. `null` where none does. */
+export function modelsNameProblem(name: string, cards: readonly ModelCard[]): string | null {
+  const key = nameKeyOf(name);
+  const model = cards.find(({ speakers, voices }) =>
+    [...speakers, ...voices.flatMap(({ id, name: own, aliases }) => [id, own, ...aliases])].some(
+      (each) => nameKeyOf(each) === key,
+    ),
+  );
+  return model === undefined ? null : `is that of a voice of the model ${model.id}: take another`;
+}
+
+/** Whether a voice can have that name or id: of other words no database need be asked, and some take no such characters. */
+function mayBeKept(idOrName: string): boolean {
+  return nameProblem(idOrName) === null || /^voice_[0-9a-z]{1,64}$/i.test(idOrName);
+}
+
+function taken(name: string): ServiceError {
+  return new ServiceError(
+    400,
+    `name ${quoted(name)} is that of another voice of this key: take another, or delete that voice first`,
+    { param: "name" },
+  );
+}
+
+function full(): ServiceError {
+  return new ServiceError(
+    400,
+    `this key has ${MAX_VOICES_PER_KEY} voices, which is all it may have: delete one`,
+  );
+}

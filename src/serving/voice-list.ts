@@ -1,0 +1,70 @@
+import type { Voice, VoiceList } from "../contract/voices.ts";
+import type { CastVoice, ModelCard } from "../model/model-card.ts";
+import type { VoiceSample } from "../model/script.ts";
+import type { VoiceRecord } from "../tenancy/voice-store.ts";
+
+/**
+ * The voices that there are: those of the models, the default one's first, each once for all models that have the same;
+ * then those of the server's settings and of a key.
+ */
+export function listedVoices(
+  cards: readonly ModelCard[],
+  house: ReadonlyMap<string, VoiceSample>,
+  own: readonly VoiceRecord[],
+): VoiceList {
+  const inOrder = [...cards].sort((a, b) => Number(b.isDefault) - Number(a.isDefault));
+  const models = inOrder.filter(({ takes }) => takes.samples).map(({ id }) => id);
+  const recorded = [
+    ...[...house].map(([name, { clip }]) => houseVoice(name, clip.durationS, models)),
+    ...own.map((record) => ownVoice(record, models)),
+  ];
+  const usual = inOrder[0];
+  const menu = usual === undefined ? [] : menuOf(usual);
+  const alsoThere = usual?.takes.samples === true ? recorded.map(({ id, name }) => ({ id, name })) : [];
+  return { data: [...castOf(inOrder), ...recorded], voices: [...menu, ...alsoThere] };
+}
+
+function castOf(cards: readonly ModelCard[]): Voice[] {
+  const byVoice = new Map<string, { readonly voice: CastVoice; readonly models: string[] }>();
+  for (const { id, voices } of cards) {
+    for (const voice of voices) {
+      const key = JSON.stringify(voice);
+      const known = byVoice.get(key);
+      if (known === undefined) byVoice.set(key, { voice, models: [id] });
+      else known.models.push(id);
+    }
+  }
+  return [...byVoice.values()].map(({ voice, models }) => ({
+    ...voice,
+    aliases: [...voice.aliases],
+    models,
+    owner: "model",
+  }));
+}
+
+/** A model's voices by all of their names. */
+function menuOf({ voices }: ModelCard): VoiceList["voices"] {
+  const aliases = voices.flatMap((voice) =>
+    voice.aliases.map((alias) => ({ id: alias, name: capitalised(alias) })),
+  );
+  return [...voices.map(({ id, name }) => ({ id, name })), ...aliases];
+}
+
+function capitalised(word: string): string {
+  return `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
+}
+
+/** Of a voice by a recording nobody has said more. */
+const UNKNOWN = { aliases: [], sex: null, accent: null };
+
+function houseVoice(name: string, seconds: number, models: string[]): Voice {
+  const description = "By a recording that this server has.";
+  return { id: name, name, description, ...UNKNOWN, models, owner: "server", seconds };
+}
+
+function ownVoice(record: VoiceRecord, models: string[]): Voice {
+  const { voiceId: id, name, description, createdTsS, durationS: seconds, trust, cautions } = record;
+  const created_at = Math.floor(createdTsS);
+  const told = { created_at, seconds, trust, cautions: [...cautions] };
+  return { id, name, description, ...UNKNOWN, models, owner: "key", ...told };
+}

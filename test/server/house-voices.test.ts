@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, test } from "node:test";
+import { PUBLIC_MODELS } from "../../src/catalogue/public-models.ts";
+import { houseVoices } from "../../src/server/house-voices.ts";
+import { loadSettings } from "../../src/settings/load.ts";
+import { SettingsError } from "../../src/settings/settings-error.ts";
+import { startTestServer } from "../http/start.ts";
+import { addVoice, VOICES, voiceWav } from "../http/voice-form.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "antiphon-house-"));
+after(() => rmSync(folder, { recursive: true }));
+writeFileSync(join(folder, "anna.wav"), voiceWav({ sampleRateHz: 16_000 }));
+writeFileSync(join(folder, "short.wav"), voiceWav({ durationS: 0.5 }));
+
+function settingsWith(voices: object) {
+  const configFile = join(folder, "settings.json");
+  writeFileSync(configFile, JSON.stringify({ voices }));
+  return loadSettings({ configFile });
+}
+
+describe("voices by the settings", () => {
+  test("are files, by paths from the settings' own folder, with or without their words", async () => {
+    const voices = { anna: "anna.wav", berta: { clip: "anna.wav", text: "What she says." } };
+    const read = await houseVoices(settingsWith(voices), PUBLIC_MODELS);
+    assert.deepEqual([...read.keys()], ["anna", "berta"]);
+    const { clip, text } = read.get("berta")!;
+    assert.deepEqual([clip.sampleRateHz, clip.durationS, text], [24_000, 3, "What she says."]);
+    assert.equal(read.get("anna")!.clip.digest, clip.digest);
+    assert.equal(read.get("anna")!.text, null);
+  });
+
+  const wrong: readonly [string, object, RegExp][] = [
+    [
+      "a file that is missing",
+      { anna: "none.wav" },
+      /^The setting voices\.anna cannot be used\. The file .* cannot be/,
+    ],
+    [
+      "one that is too short",
+      { anna: "short.wav" },
+      /^The setting voices\.anna cannot be used\. .* has 0\.5 s of sound/,
+    ],
+    [
+      "a name of a model's voice",
+      { nova: "anna.wav" },
+      /^The setting voices\.nova is that of a voice of the model/,
+    ],
+    ["a name like an id", { voice_a: "anna.wav" }, /^The setting voices\.voice_a begins as ids do/],
+  ];
+  for (const [what, voices, message] of wrong) {
+    test(`are refused at the start with ${what}`, async () => {
+      await assert.rejects(houseVoices(settingsWith(voices), PUBLIC_MODELS), (error) => {
+        assert.ok(error instanceof SettingsError);
+        assert.match(error.message, message);
+        return true;
+      });
+    });
+  }
+
+  test("speak for every key, are listed without one, and their names are no key's own", async (t) => {
+    const house = await houseVoices(settingsWith({ anna: "anna.wav" }), PUBLIC_MODELS);
+    const server = await startTestServer({ houseVoices: house });
+    t.after(() => server.stop());
+    const { auth } = await server.another();
+    const body = { input: "Hi.", voice: "Anna", response_format: "pcm" };
+    assert.equal((await server.post("/v1/audio/speech", body, auth)).status, 200);
+    const { data, voices } = await (await server.get(VOICES, {})).json();
+    assert.deepEqual([data.at(-1).id, data.at(-1).owner, data.at(-1).seconds], ["anna", "server", 3]);
+    assert.deepEqual(voices.at(-1), { id: "anna", name: "anna" });
+    const { error } = await (await addVoice(server)).json();
+    assert.match(error.message, /^name is that of a voice of the server: take another$/);
+  });
+});

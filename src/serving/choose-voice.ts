@@ -70,12 +70,14 @@ const MIN_NEAR_CHARS = 3;
 /** Voices that a message lists. */
 const MAX_LISTED = 16;
 
+/** By its id, by OpenAI's name for it, or else by its own name, which may be OpenAI's for another. */
 function castVoiceNamed(name: string, { voices }: Cast): CastVoice | null {
   const asked = name.toLowerCase();
   const isAsked = (each: string): boolean => each.toLowerCase() === asked;
   return (
     voices.find(({ id }) => isAsked(id)) ??
-    voices.find(({ name: own, aliases }) => isAsked(own) || aliases.some(isAsked)) ??
+    voices.find(({ aliases }) => aliases.some(isAsked)) ??
+    voices.find(({ name: own }) => isAsked(own)) ??
     null
   );
 }

@@ -148,7 +148,8 @@ describe("antiphon say", () => {
     const { meta } = await okay(
       await client.post("/v1/tts", { text: "Good morning.", voice: "Anna", params }),
     );
-    assert.deepEqual([meta.voice.start, meta.voice.turns, meta.voice.trust], ["1", [], 1]);
+    assert.deepEqual([meta.voice.start, meta.voice.turns], ["1", []]);
+    assert.ok(meta.voice.trust > 0.9, `${meta.voice.trust}`);
     const unknown = await runAntiphon(["say", TEXT, "--voice", "Anne", ...at]);
     assert.match(refusal(unknown, 2), /voice "Anne" is unknown: did you mean "Anna"\?/);
     const both = await runAntiphon(["say", TEXT, "--voice", "Anna", "--voice-like", file, ...at]);

@@ -60,6 +60,11 @@ describe("the word for a voice", () => {
     }
   });
 
+  it("is rather the voice that answers to OpenAI's name than another of the same name", () => {
+    const cast = { ...mixing, voices: [{ ...voice("am_echo"), name: "Echo" }, voice("am_eric", ["echo"])] };
+    assert.deepEqual(chooseVoice("echo", "voice", cast).voice, [{ weight: 1, id: "am_eric" }]);
+  });
+
   it("is a mix, whose weights add up to 1, of a model that mixes; names of one voice are no mix", () => {
     assert.deepEqual(chooseVoice("nova(2)+onyx(1)", "voice", mixing).voice, [
       { weight: 2 / 3, id: "af_heart" },

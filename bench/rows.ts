@@ -22,6 +22,7 @@ import { hearingTranslation } from "./rows/hearing-translation.ts";
 import { hearingBeside, hearingTurn } from "./rows/hearing-turns.ts";
 import { hearingWordTimes } from "./rows/hearing-word-times.ts";
 import { hearingPeople, hearingWords } from "./rows/hearing-words.ts";
+import { kokoro } from "./rows/kokoro.ts";
 import { largerWriter } from "./rows/larger-writer.ts";
 import { listening } from "./rows/listening.ts";
 import { longTexts } from "./rows/long-texts.ts";
@@ -119,5 +120,6 @@ export const ROWS: readonly Row[] = [
   csmFrames,
   qwen3TtsFrames,
   codecLmLoad,
+  kokoro,
   loop,
 ];

@@ -1,13 +1,14 @@
 import { wholeSamples } from "../../src/audio/format.ts";
 import { joined } from "../../src/audio/joined.ts";
 import { embeddedCheckpoint } from "../../src/catalogue/installed-checkpoint.ts";
-import { FRAME_S, HOP_SAMPLES } from "../../src/engines/parametric/geometry.ts";
 import { createKernel } from "../../src/engines/parametric/kernel/kernel.ts";
 import { openNetwork } from "../../src/engines/parametric/network.ts";
-import { openTextReader } from "../../src/engines/parametric/read-text.ts";
-import { planSentence, sentenceAudio } from "../../src/engines/parametric/sentence.ts";
+import { mannerOf, sentenceAudio } from "../../src/engines/parametric/sentence.ts";
 import { createVoices } from "../../src/engines/parametric/speakers.ts";
-import { spokenTimes } from "../../src/engines/parametric/words.ts";
+import { FRAME_S, HOP_SAMPLES } from "../../src/planning/frames.ts";
+import { planSentence } from "../../src/planning/plan-sentence.ts";
+import { openTextReader } from "../../src/planning/read-text.ts";
+import { spokenTimes } from "../../src/planning/words.ts";
 import { loadTextTables } from "../../src/text/tables.ts";
 import { EVEN } from "../../test/engines/parametric/even-rhythm.ts";
 import { plainWords } from "../word-errors.ts";
@@ -51,7 +52,7 @@ export async function sayTimed(
       for (const sentence of sentences) {
         const ids = (await reader.read(sentence))[0]?.ids ?? [];
         const texts = plainWords(sentence);
-        const plan = await planSentence(network, { ids, rhythm: EVEN }, manner, 0);
+        const plan = await planSentence(network, { ids, rhythm: EVEN }, mannerOf(manner), 0);
         const times = spokenTimes(plan);
         if (times.length !== texts.length) continue;
         const audio = sentenceAudio(network, kernel, plan, manner, 0);

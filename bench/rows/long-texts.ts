@@ -1,5 +1,5 @@
 import { embeddedCheckpoint } from "../../src/catalogue/installed-checkpoint.ts";
-import { openUnknownWordNet } from "../../src/engines/parametric/read-text.ts";
+import { openUnknownWordNet } from "../../src/planning/read-text.ts";
 import { createPhonemizer, type Phonemizer } from "../../src/text/phonemizer.ts";
 import { loadTextTables } from "../../src/text/tables.ts";
 import { LONGEST, slowTexts } from "../../test/text/slow-texts.ts";

@@ -2,8 +2,8 @@ import { embeddedCheckpoint } from "../../src/catalogue/installed-checkpoint.ts"
 import { PART, SPECTRUM_VALUES } from "../../src/engines/parametric/geometry.ts";
 import { createKernel } from "../../src/engines/parametric/kernel/kernel.ts";
 import { openNetwork } from "../../src/engines/parametric/network.ts";
-import { type Plan, planContour, planTiming } from "../../src/engines/parametric/plan.ts";
 import { SpectrumStream } from "../../src/engines/parametric/spectrum-stream.ts";
+import { type Plan, planContour, planTiming } from "../../src/planning/plan.ts";
 import { furthest, readGoldens, synthesise } from "../../test/engines/parametric/goldens.ts";
 import { rms } from "../../test/engines/parametric/listening.ts";
 import type { Row } from "../row.ts";

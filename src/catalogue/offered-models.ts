@@ -3,6 +3,7 @@ import type { Settings } from "../settings/schema.ts";
 import { wrongSetting } from "../settings/settings-error.ts";
 import { findCodecLm, KNOWN_CODEC_LMS } from "./codec-lm/known-checkpoints.ts";
 import { labelCast } from "./embedded-cast.ts";
+import { KOKORO_CHECKPOINT } from "./kokoro-cast.ts";
 import { EMBEDDED_CHECKPOINT, PUBLIC_MODELS, type PublicModel } from "./public-models.ts";
 
 type Given = Pick<Settings, "models" | "checkpoints">;
@@ -68,8 +69,8 @@ function spokenBy(
     };
     return { card: called(descriptionOf(given.remote), spoken), checkpoint, preset: {}, isResident: true };
   }
-  if (given === undefined && findCodecLm(checkpoint) === undefined) {
-    const pulled = KNOWN_CODEC_LMS.map(({ name }) => name);
+  if (given === undefined && checkpoint !== KOKORO_CHECKPOINT && findCodecLm(checkpoint) === undefined) {
+    const pulled = [KOKORO_CHECKPOINT, ...KNOWN_CODEC_LMS.map(({ name }) => name)];
     const names = [...new Set([EMBEDDED_CHECKPOINT, ...pulled, ...Object.keys(checkpoints)])].join(", ");
     throw wrongSetting(
       `models.${card.id}.checkpoint`,
@@ -79,7 +80,7 @@ function spokenBy(
   const voice = here.get(checkpoint);
   const { voices = labelCast(), takes = { mixes: false, samples: false } } = voice ?? {};
   return {
-    card: called(voice?.description ?? `Spoken by the codec language model “${checkpoint}”, computed here.`, {
+    card: called(voice?.description ?? `Spoken by the model “${checkpoint}”, computed here.`, {
       voices,
       takes,
     }),

@@ -1,6 +1,15 @@
 import { existsSync } from "node:fs";
-import type { CheckpointManifest, RecogniserManifest } from "../catalogue/checkpoint-manifest.ts";
-import { pullableCheckpoints, pullableRecognisers } from "../catalogue/checkpoints.ts";
+import type {
+  CheckpointManifest,
+  RecogniserManifest,
+  VoiceManifest,
+} from "../catalogue/checkpoint-manifest.ts";
+import {
+  findVoice,
+  pullableCheckpoints,
+  pullableRecognisers,
+  pullableVoices,
+} from "../catalogue/checkpoints.ts";
 import {
   installedFolder,
   KNOWN_CODEC_LMS,
@@ -26,6 +35,7 @@ import {
 import { mergedBytes } from "../catalogue/merged-file.ts";
 import { offeredModels } from "../catalogue/offered-models.ts";
 import { megabytes } from "../catalogue/pull/disk.ts";
+import { voiceRecord } from "../catalogue/voices/pull-voice.ts";
 import { firstSentenceS, knownSpeed } from "../catalogue/writer-speed.ts";
 import { WHISPER_CONVERSION } from "../server/whisper-conversion.ts";
 import type { Settings } from "../settings/schema.ts";
@@ -106,6 +116,7 @@ export async function listModels({
       embedded,
       ...(await Promise.all(manifests.map((manifest) => listedWriter(manifest, dataDir, writer.threads)))),
       ...(await Promise.all(pullableRecognisers().map((manifest) => listedRecogniser(manifest, dataDir)))),
+      ...(await Promise.all(pullableVoices().map((manifest) => listedVoice(manifest, dataDir)))),
       ...(await Promise.all(KNOWN_CODEC_LMS.map((known) => listedCodecLm(known, dataDir)))),
       ...(await Promise.all(
         Object.entries(checkpoints).map(([name, checkpoint]) => listedByHand(name, checkpoint)),
@@ -126,6 +137,9 @@ async function isInstalled(
   const given = checkpoints[checkpoint];
   if (given?.remote !== undefined) return true;
   if (given?.path !== undefined) return existsSync(given.path);
+  const voice = findVoice(checkpoint);
+  if (voice !== undefined)
+    return (await inspectCheckpoint(voiceRecord(voice), dataDir)).state === "installed";
   return (await installedFolder(dataDir, checkpoint)) !== null;
 }
 
@@ -156,6 +170,17 @@ async function listedRecogniser(manifest: RecogniserManifest, dataDir: string): 
   const { name, kind, licence, convertedBytes } = manifest;
   const record = await recogniserRecord(manifest, dataDir, WHISPER_CONVERSION.version);
   return { ...(await listed(name, record, dataDir)), kind, licence, download_bytes: convertedBytes };
+}
+
+async function listedVoice(manifest: VoiceManifest, dataDir: string): Promise<Listed> {
+  const { name, kind, licence } = manifest;
+  const record = voiceRecord(manifest);
+  return {
+    ...(await listed(name, record, dataDir)),
+    kind,
+    licence,
+    download_bytes: record.files.reduce((sum, file) => sum + file.sizeBytes, 0),
+  };
 }
 
 async function listedCodecLm(known: KnownCodecLm, dataDir: string): Promise<Listed> {

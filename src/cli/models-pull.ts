@@ -1,11 +1,17 @@
-import type { CheckpointManifest, RecogniserManifest } from "../catalogue/checkpoint-manifest.ts";
+import type {
+  CheckpointManifest,
+  RecogniserManifest,
+  VoiceManifest,
+} from "../catalogue/checkpoint-manifest.ts";
 import {
   DEFAULT_WRITER,
   findCheckpoint,
   findRecogniser,
+  findVoice,
   namesOf,
   pullableCheckpoints,
   pullableRecognisers,
+  pullableVoices,
 } from "../catalogue/checkpoints.ts";
 import {
   codecLmOf,
@@ -26,6 +32,7 @@ import { EMBEDDED_CHECKPOINT } from "../catalogue/public-models.ts";
 import type { PullProgress } from "../catalogue/pull/options.ts";
 import { type Outcome, pullCheckpoint, removeCheckpoint } from "../catalogue/pull/pull.ts";
 import { pullRecogniser } from "../catalogue/recognisers/pull-recogniser.ts";
+import { pullVoice } from "../catalogue/voices/pull-voice.ts";
 import { firstSentenceS } from "../catalogue/writer-speed.ts";
 import { nearest } from "../collections/nearest.ts";
 import type { InstalledWriter } from "../server/embedded-writer.ts";
@@ -95,6 +102,12 @@ async function pullTarget(
       sayPulled(target.manifest, await pullRecogniser(target.manifest, { ...options, conversion }));
       return;
     }
+    case "voice":
+      sayPulled(target.manifest, await pullVoice(target.manifest, options));
+      await prepareVoice(target.manifest, options);
+      progress.close();
+      io.stdout.write(howToSpeak(target.manifest.name));
+      return;
     case "codec-lm":
       sayPulled(target.known, await pullCodecLm(target.known, options));
       progress.close();
@@ -139,9 +152,30 @@ async function sayWhatWasPulled(known: KnownCodecLm, dataDir: string, io: Comman
         `Run antiphon models rm ${name} to free its space.`,
     );
   }
-  io.stdout.write(
+  io.stdout.write(howToSpeak(name, "svc-beta-v0.3"));
+}
+
+/** Makes of the published graph what is computed with. @throws Error in one sentence with the remedy */
+async function prepareVoice(
+  { name }: VoiceManifest,
+  { dataDir, signal, observe }: HubPullOptions & { readonly signal: AbortSignal },
+): Promise<void> {
+  const { prepareKokoro } = await import("../server/kokoro-preparation.ts");
+  const onBegin = () => observe?.({ kind: "preparing", checkpoint: name });
+  await prepareKokoro(checkpointDir({ name }, dataDir), signal, { onBegin }).catch((cause: unknown) => {
+    signal.throwIfAborted();
+    const why = messageWithCauses(cause).replace(/\.$/, "");
+    throw new Error(
+      `The checkpoint ${name} is fetched, but cannot be prepared (${why}): run antiphon models pull ${name} again; nothing is fetched twice.`,
+      { cause },
+    );
+  });
+}
+
+function howToSpeak(name: string, model = name): string {
+  return (
     "To speak with it, map a model to it in the configuration file: " +
-      `{"models": {"svc-beta-v0.3": {"checkpoint": "${name}"}}}\n`,
+    `{"models": {"${model}": {"checkpoint": "${name}"}}}\n`
   );
 }
 
@@ -187,6 +221,7 @@ type Target =
   | { readonly kind: "embedded" }
   | { readonly kind: "manifest"; readonly manifest: CheckpointManifest }
   | { readonly kind: "recogniser"; readonly manifest: RecogniserManifest }
+  | { readonly kind: "voice"; readonly manifest: VoiceManifest }
   | { readonly kind: "codec-lm"; readonly known: KnownCodecLm }
   | { readonly kind: "hub"; readonly name: HubName };
 
@@ -203,6 +238,8 @@ async function targetOf(name: string, dataDir: string): Promise<Target> {
   if (manifest !== undefined) return { kind: "manifest", manifest };
   const recogniser = findRecogniser(name);
   if (recogniser !== undefined) return { kind: "recogniser", manifest: recogniser };
+  const voice = findVoice(name);
+  if (voice !== undefined) return { kind: "voice", manifest: voice };
   const own = await ownManifest(name, dataDir);
   if (own?.manifest) return { kind: "manifest", manifest: own.manifest };
   if (own !== null) throw new Error(own.problem ?? "");
@@ -214,7 +251,7 @@ async function targetOf(name: string, dataDir: string): Promise<Target> {
 /** The folder that a name means, whether there is one or not. */
 async function installedName(name: string, dataDir: string): Promise<string> {
   if (name === EMBEDDED_CHECKPOINT || findHubWriter(name) !== undefined) return name;
-  const manifest = findCheckpoint(name) ?? findRecogniser(name);
+  const manifest = findCheckpoint(name) ?? findRecogniser(name) ?? findVoice(name);
   if (manifest !== undefined) return manifest.name;
   if ((await ownManifest(name, dataDir)) !== null) return name;
   throw await unknown(name, dataDir);
@@ -235,6 +272,7 @@ async function unknown(name: string, dataDir: string): Promise<UsageError> {
     ...new Set([
       ...pullableCheckpoints().flatMap(namesOf),
       ...pullableRecognisers().flatMap(namesOf),
+      ...pullableVoices().flatMap(namesOf),
       ...known,
       ...own,
     ]),

@@ -20,7 +20,7 @@ export function registerPhonemes(program: Command, io: CommandIo): void {
       const input = await readInput(argument, io.stdin);
       const fault = inlineFault(input);
       if (fault !== null) throw new UsageError(`This cannot be read: text: ${fault}.`);
-      const { openSpokenPhonemes } = await import("../engines/parametric/read-text.ts");
+      const { openSpokenPhonemes } = await import("../planning/read-text.ts");
       const { phonemes, close } = await openSpokenPhonemes(embeddedCheckpoint.dir, {
         words,
       });

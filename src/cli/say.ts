@@ -159,6 +159,12 @@ async function opened(
   if (local !== undefined) return await local.load();
   const { serverLexicon } = await import("../server/lexicon-file.ts");
   const words = await serverLexicon(settings);
+  const { KOKORO_CHECKPOINT } = await import("../catalogue/kokoro-cast.ts");
+  if (checkpoint === KOKORO_CHECKPOINT) {
+    const { kokoroCheckpoint } = await import("../server/kokoro-checkpoint.ts");
+    const kokoro = await kokoroCheckpoint(settings, { words, threads: 1 });
+    if (kokoro !== null) return await kokoro.load();
+  }
   const { openEmbeddedVoice } = await import("../server/embedded-voice.ts");
   return await openEmbeddedVoice({ threads: 1, words });
 }

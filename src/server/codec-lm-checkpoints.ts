@@ -1,8 +1,7 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { findCodecLm, installedFolder, KNOWN_CODEC_LMS } from "../catalogue/codec-lm/known-checkpoints.ts";
-import type { LocalVoice } from "../catalogue/offered-models.ts";
-import type { Checkpoint } from "../catalogue/residency.ts";
+import { KOKORO_CHECKPOINT } from "../catalogue/kokoro-cast.ts";
 import type { AvailableMemory } from "../engines/codec-lm/available-memory.ts";
 import type { Checkpoint as CodecLm } from "../engines/codec-lm/checkpoint.ts";
 import { lookOverCheckpoint } from "../engines/codec-lm/look-over.ts";
@@ -13,16 +12,10 @@ import type { Settings } from "../settings/schema.ts";
 import { SettingsError, wrongSetting } from "../settings/settings-error.ts";
 import { createWorkerPool, type PoolEvent, type WorkerPool } from "../workers/worker-pool.ts";
 import { codecLmVoices, localVoice } from "./codec-lm-voices.ts";
+import type { LocalCheckpoint } from "./local-checkpoint.ts";
 
 /** A codec language model that computes here: one thread, which computes several utterances together. */
-export interface CodecLmCheckpoint extends Checkpoint {
-  /** Utterances that it computes together. */
-  readonly maxConcurrent: number;
-  /** What its models' cards say, and what it reads. */
-  readonly voice: LocalVoice;
-  /** Its thread, once it is loaded and until it is unloaded. */
-  pool(): WorkerPool | null;
-}
+export type CodecLmCheckpoint = LocalCheckpoint;
 
 export interface CodecLmSources {
   /** What becomes of a checkpoint's thread. */
@@ -62,7 +55,8 @@ const STALL_MS = 60_000;
 function namesIn({ models, checkpoints }: Given): string[] {
   const speaking = Object.values(models).map(({ checkpoint }) => checkpoint);
   const given = Object.entries(checkpoints).flatMap(([name, { remote, ...here }]) => {
-    if (remote !== undefined) return [];
+    // Kokoro is none: see `kokoro-checkpoint.ts`.
+    if (remote !== undefined || name === KOKORO_CHECKPOINT) return [];
     if ("path" in here || speaking.includes(name)) return [name];
     if (findCodecLm(name) !== undefined) return [];
     throw withoutFolder(name);

@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { KOKORO_CHECKPOINT } from "../catalogue/kokoro-cast.ts";
 import { offeredModels } from "../catalogue/offered-models.ts";
 import type { PublicModel } from "../catalogue/public-models.ts";
 import type { PullProgress } from "../catalogue/pull/options.ts";
@@ -10,12 +11,14 @@ import type { Settings } from "../settings/schema.ts";
 import { openBuckets, openTenancy } from "../tenancy/open.ts";
 import type { Tenancy } from "../tenancy/tenancy.ts";
 import { openNeuralDetector } from "../turn-detection/neural-detector.ts";
+import type { PoolEvent } from "../workers/worker-pool.ts";
 import { codecLmCheckpoints } from "./codec-lm-checkpoints.ts";
 import { composeRecogniser } from "./compose-recogniser.ts";
 import { composeWriter } from "./compose-writer.ts";
 import { wyomingPlace } from "./compose-wyoming.ts";
 import { embeddedVoice } from "./embedded-voice.ts";
 import { houseVoices } from "./house-voices.ts";
+import { kokoroCheckpoint } from "./kokoro-checkpoint.ts";
 import { serverLexicon } from "./lexicon-file.ts";
 import { messageWithCauses } from "./message-with-causes.ts";
 import { pullWriter } from "./pull-writer.ts";
@@ -61,9 +64,14 @@ export async function startFromSettings(
       logger[event.kind === "recovered" ? "info" : "warn"]({ ...bindings, ...event }, what);
   const words = await serverLexicon(settings);
   const wyoming = wyomingPlace(settings, env);
-  const local = await codecLmCheckpoints(settings, {
-    onEvent: (checkpoint, event) => toLog("speech thread", { checkpoint })(event),
+  const onThread = (checkpoint: string, event: PoolEvent): void =>
+    toLog("speech thread", { checkpoint })(event);
+  const kokoro = await kokoroCheckpoint(settings, {
+    words,
+    onEvent: (event) => onThread(KOKORO_CHECKPOINT, event),
   });
+  const codecLms = await codecLmCheckpoints(settings, { onEvent: onThread });
+  const local = [...codecLms, ...(kokoro === null ? [] : [kokoro])];
   const models = offeredModels(settings, new Map(local.map(({ name, voice }) => [name, voice])));
   const recorded = await houseVoices(settings, models);
   const remotes = remoteCheckpoints(settings, { env, onEvent: toLog("remote speech model") });
@@ -128,11 +136,12 @@ export async function startFromSettings(
       backend: backendOf(
         models,
         voice.name,
-        local.map(({ name }) => name),
+        codecLms.map(({ name }) => name),
+        kokoro !== null,
       ),
       speechThreads: () =>
         local.reduce((sum, one) => sum + (one.pool()?.stats().ready ?? 0), voice.threads()),
-      canSpeak: () => voice.canSpeak() || local.some((one) => one.pool()?.stats().ready === 1),
+      canSpeak: () => voice.canSpeak() || local.some((one) => (one.pool()?.stats().ready ?? 0) > 0),
       canHear: () => recogniser?.isFound ?? false,
       takesAlone: () => takesAlone,
       wyoming,
@@ -176,11 +185,13 @@ async function firstKey(tenancy: Tenancy, settings: Settings): Promise<string | 
 function backendOf(
   models: readonly PublicModel[],
   embedded: string,
-  local: readonly string[],
+  codecLms: readonly string[],
+  hasKokoro: boolean,
 ): ServerParts["backend"] {
   const name = models.find(({ card }) => card.isDefault)?.checkpoint ?? embedded;
   if (name === embedded) return { name, kind: "parametric" };
-  return { name, kind: local.includes(name) ? "codec-lm" : "remote" };
+  if (hasKokoro && name === KOKORO_CHECKPOINT) return { name, kind: "kokoro" };
+  return { name, kind: codecLms.includes(name) ? "codec-lm" : "remote" };
 }
 
 async function prepared(

@@ -92,7 +92,7 @@ const LabelVoice = Type.Union([
 /** A codec language model that is computed here. */
 const HERE = {
   path: text(
-    "The folder of a codec language model to run on this machine, as its authors publish it. Not needed if NAME is one that `antiphon models pull` knows: `csm-1b`, `qwen3-tts-0.6b`, `qwen3-tts-0.6b-custom`, `qwen3-tts-1.7b`, `qwen3-tts-1.7b-custom`. A relative path in the settings file is relative to that file's folder.",
+    "The folder of a codec language model to run on this machine, as its authors publish it, or, for `kokoro`, of what was pulled. Not needed if NAME is one that `antiphon models pull` knows: `kokoro`, `csm-1b`, `qwen3-tts-0.6b`, `qwen3-tts-0.6b-custom`, `qwen3-tts-1.7b`, `qwen3-tts-1.7b-custom`. A relative path in the settings file is relative to that file's folder.",
   ),
   precision: Type.Enum(["fp32", "int8", "int4"], {
     default: "int8",
@@ -207,7 +207,7 @@ export const Models = Type.Record(
       checkpoint: Type.String({
         pattern: NAME,
         description:
-          "The checkpoint to use: a name in `checkpoints`; `csm-1b`, `qwen3-tts-0.6b` or another codec language model that has been pulled; or `heart`, the embedded voice.",
+          "The checkpoint to use: a name in `checkpoints`; `kokoro`, `csm-1b`, `qwen3-tts-0.6b` or another model that has been pulled; or `heart`, the embedded voice.",
       }),
       displayName: text("Name shown to people."),
       description: text("Description in `GET /v1/models`, instead of the model's own."),

@@ -58,21 +58,10 @@ export class GraphFile {
   }
 
   /** Adds a constant whose data is elsewhere. A name that is there already is that constant. */
-  external(name: string, { type, shape, file, from, bytes }: ExternalData): string {
+  external(name: string, data: ExternalData): string {
     const own = this.#prefix + name;
-    if (this.#constants.has(own)) return own;
-    const entry = (key: string, value: string): Field =>
-      message(TENSOR.externalData, [text(1, key), text(2, value)]);
-    const head = encodeMessage([
-      ...shape.map((size) => integer(TENSOR.dims, size)),
-      integer(TENSOR.dataType, TYPES[type]),
-      text(TENSOR.name, own),
-      entry("location", file),
-      entry("offset", String(from)),
-      entry("length", String(bytes)),
-      integer(TENSOR.dataLocation, 1),
-    ]);
-    this.#constants.set(own, [head, null]);
+    if (!this.#constants.has(own))
+      this.#constants.set(own, [encodeMessage(externalConstant(own, data)), null]);
     return own;
   }
 
@@ -146,11 +135,7 @@ export class GraphFile {
   pieces(): readonly Uint8Array[] {
     const graph = this.graphPieces();
     const length = graph.reduce((sum, piece) => sum + piece.length, 0);
-    const model = encodeMessage([
-      integer(MODEL.irVersion, IR_VERSION),
-      message(MODEL.operatorSet, [text(1, ""), integer(2, OPERATOR_SET)]),
-      message(MODEL.operatorSet, [text(1, OWN_DOMAIN), integer(2, 1)]),
-    ]);
+    const model = encodeMessage(modelHead());
     return [model, tagAndLength(MODEL.graph, length), ...graph];
   }
 
@@ -180,7 +165,10 @@ export const MODEL = { irVersion: 1, graph: 7, operatorSet: 8 };
 export const GRAPH = { node: 1, name: 2, initializer: 5, input: 11, output: 12 };
 export const NODE = { input: 1, output: 2, operation: 4, attribute: 5, domain: 7 };
 export const ATTRIBUTE = { name: 1, f: 2, i: 3, s: 4, g: 6, ints: 8, type: 20 };
-export const TENSOR = { dims: 1, dataType: 2, name: 8, rawData: 9, externalData: 13, dataLocation: 14 };
+export const TENSOR = {
+  ...{ dims: 1, dataType: 2, floatData: 4, int32Data: 5, int64Data: 7, name: 8, rawData: 9 },
+  ...{ externalData: 13, dataLocation: 14 },
+};
 export const TYPES = {
   ...{ float32: 1, uint8: 2, int8: 3, int32: 6, int64: 7 },
   ...{ bool: 9, float16: 10, bfloat16: 16 },
@@ -207,6 +195,30 @@ export function attribute(name: string, value: Attribute): Field[] {
     text(ATTRIBUTE.name, name),
     ...value.map((each) => integer(ATTRIBUTE.ints, each)),
     integer(ATTRIBUTE.type, 7),
+  ];
+}
+
+/** The fields of a constant whose data is elsewhere. */
+export function externalConstant(name: string, { type, shape, file, from, bytes }: ExternalData): Field[] {
+  const entry = (key: string, value: string): Field =>
+    message(TENSOR.externalData, [text(1, key), text(2, value)]);
+  return [
+    ...shape.map((size) => integer(TENSOR.dims, size)),
+    integer(TENSOR.dataType, TYPES[type]),
+    text(TENSOR.name, name),
+    entry("location", file),
+    entry("offset", String(from)),
+    entry("length", String(bytes)),
+    integer(TENSOR.dataLocation, 1),
+  ];
+}
+
+/** What stands ahead of a graph in its file: the versions of the format and of the operators. */
+export function modelHead(): Field[] {
+  return [
+    integer(MODEL.irVersion, IR_VERSION),
+    message(MODEL.operatorSet, [text(1, ""), integer(2, OPERATOR_SET)]),
+    message(MODEL.operatorSet, [text(1, OWN_DOMAIN), integer(2, 1)]),
   ];
 }
 

@@ -91,7 +91,8 @@ function rewritten(graph: readonly Field[], edit: (nodes: readonly Node[]) => Gr
   ]);
 }
 
-function readNode(fields: readonly Field[]): Node {
+/** An operation as an ONNX file has it. */
+export function readNode(fields: readonly Field[]): Node {
   const integers = new Map<string, readonly number[]>();
   for (const bytes of bytesOf(fields, NODE.attribute)) {
     const own = decodeMessage(bytes);
@@ -111,7 +112,8 @@ function readNode(fields: readonly Field[]): Node {
   };
 }
 
-function writeNode({ operation, inputs, outputs, rest }: Node): Field[] {
+/** The fields of an operation. */
+export function writeNode({ operation, inputs, outputs, rest }: Node): Field[] {
   return [
     ...inputs.map((name) => text(NODE.input, name)),
     ...outputs.map((name) => text(NODE.output, name)),

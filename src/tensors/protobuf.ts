@@ -74,6 +74,30 @@ export function bytesOf(fields: readonly Field[], number: number): Uint8Array[] 
   return fields.flatMap(({ number: n, value }) => (n === number && typeof value !== "bigint" ? [value] : []));
 }
 
+/** The whole numbers of all fields of that number, one by one or packed. */
+export function integersOf(fields: readonly Field[], number: number): bigint[] {
+  return fields.flatMap(({ number: n, value }) => {
+    if (n !== number) return [];
+    return typeof value === "bigint" ? [value] : unpacked(value);
+  });
+}
+
+function unpacked(bytes: Uint8Array): bigint[] {
+  const values: bigint[] = [];
+  let value = 0n;
+  let shift = 0n;
+  for (const byte of bytes) {
+    value |= BigInt(byte & 0x7f) << shift;
+    shift += 7n;
+    if (byte >= 0x80) continue;
+    values.push(value);
+    value = 0n;
+    shift = 0n;
+  }
+  if (shift > 0n) throw new Error("The file is cut short.");
+  return values;
+}
+
 /** A whole number that is not negative, seven bits to a byte, the lowest first. */
 export function varint(value: bigint): Uint8Array {
   const bytes: number[] = [];

@@ -79,6 +79,8 @@ function lineOf(event: PullEvent): string | null {
       return `${event.file} is complete, and its checksum is right.`;
     case "converting":
       return `Converting ${event.checkpoint}, which takes some seconds and is done once.`;
+    case "preparing":
+      return `Preparing ${event.checkpoint} and measuring its voices, which takes some minutes and is done once.`;
     default:
       return null;
   }

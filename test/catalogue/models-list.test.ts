@@ -22,6 +22,7 @@ test("models list --json tells which checkpoint speaks for each model, and what 
       "heart",
       "smollm2-135m",
       "whisper-base",
+      "kokoro",
       "csm-1b",
       "qwen3-tts-0.6b",
       "qwen3-tts-0.6b-custom",
@@ -43,8 +44,9 @@ test("models list --json tells which checkpoint speaks for each model, and what 
 test("models list prints a line for each model and checkpoint", async () => {
   const lines = (await list()).split("\n");
   assert.match(lines[1] ?? "", /^svc-beta-v0\.3 +heart +installed +yes$/);
-  assert.match(lines.at(-15) ?? "", /^heart +voice +installed +[\d.]+ MB +Apache-2\.0$/);
-  assert.match(lines.at(-14) ?? "", /^smollm2-135m +writer +missing +98\.4 MB +Apache-2\.0$/);
+  assert.match(lines.at(-16) ?? "", /^heart +voice +installed +[\d.]+ MB +Apache-2\.0$/);
+  assert.match(lines.at(-15) ?? "", /^smollm2-135m +writer +missing +98\.4 MB +Apache-2\.0$/);
+  assert.match(lines.at(-13) ?? "", /^kokoro +voice +missing +107\.0 MB +Apache-2\.0$/);
   assert.match(lines.at(-12) ?? "", /^csm-1b +voice +on the hub +7150\.0 MB +Apache-2\.0$/);
   assert.match(lines.at(-2) ?? "", /^qwen3-4b +writer +on the hub +Apache-2\.0$/);
 });

@@ -94,7 +94,7 @@ test("a checkpoint that there is not is refused, and so is one with the embedded
   refused(
     { "svc-beta-v0.3": { checkpoint: "kokro" } },
     undefined,
-    /^The setting models\.svc-beta-v0\.3\.checkpoint is "kokro", which does not exist: name one of heart, csm-1b, qwen3-tts-0\.6b, .*, kokoro, qwen, farm\.$/,
+    /^The setting models\.svc-beta-v0\.3\.checkpoint is "kokro", which does not exist: name one of heart, kokoro, csm-1b, qwen3-tts-0\.6b, .*, qwen, farm\.$/,
   );
   refused({ a: { checkpoint: "toString" } }, undefined, /which does not exist/);
   refused(

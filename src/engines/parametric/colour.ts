@@ -1,7 +1,8 @@
-import { BIN_HZ, BINS, PART, VOICED_ABOVE_HZ } from "./geometry.ts";
+import { VOICED_ABOVE_HZ } from "../../planning/frames.ts";
+import type { Plan } from "../../planning/plan.ts";
+import type { Random } from "../../planning/random.ts";
+import { BIN_HZ, BINS, PART } from "./geometry.ts";
 import type { Kernel } from "./kernel/kernel.ts";
-import type { Plan } from "./plan.ts";
-import type { Random } from "./random.ts";
 import type { Colouring } from "./waveform.ts";
 
 /** A vocal tract and a source other than those that the voice was trained with. */

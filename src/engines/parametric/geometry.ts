@@ -2,9 +2,6 @@
  * The numbers that the voice's network was trained with (voices/heart/split/README.md; hibari-tts 0.2.1, dsp.py).
  */
 
-/** Samples from one spectral frame to the next: 12.5 ms at 24 kHz. */
-export const HOP_SAMPLES = 300;
-
 /** Samples under the analysis window, and points of its Fourier transform. */
 export const WINDOW_SAMPLES = 1_200;
 
@@ -13,15 +10,6 @@ export const BINS = 601;
 
 /** Width of one bin in hertz. */
 export const BIN_HZ = 20;
-
-/** Spectral frames in one step of a duration: durations count 25 ms. */
-export const FRAMES_PER_STEP = 2;
-
-/** Length of a spectral frame in seconds. */
-export const FRAME_S = 0.0125;
-
-/** Pitch at or below which a frame is unvoiced. */
-export const VOICED_ABOVE_HZ = 40;
 
 /** Spectral frames that the decoder sees before and after the one it describes: nine convolutions of width 7. */
 export const CONTEXT_FRAMES = 27;

@@ -1,6 +1,7 @@
-import { BIN_HZ, BINS, PART, VOICED_ABOVE_HZ } from "./geometry.ts";
+import { VOICED_ABOVE_HZ } from "../../planning/frames.ts";
+import type { Plan } from "../../planning/plan.ts";
+import { BIN_HZ, BINS, PART } from "./geometry.ts";
 import type { Kernel } from "./kernel/kernel.ts";
-import type { Plan } from "./plan.ts";
 import type { Colouring } from "./waveform.ts";
 
 /** What a frame's pulses are to be measured by. */

@@ -7,17 +7,20 @@ import {
   type SpeechReport,
 } from "../../model/speech-model.ts";
 import { type Stop, stopWith } from "../../model/stop-with.ts";
+import { planSentence } from "../../planning/plan-sentence.ts";
+import { PriorityMutex } from "../../planning/priority-mutex.ts";
+import { openTextReader, type ReadingOptions } from "../../planning/read-text.ts";
+import { precedingTurnOf } from "../../planning/rhythm/rhythm.ts";
+import { SegmentSource } from "../../planning/segments.ts";
+import { speakSegments } from "../../planning/utterance.ts";
 import type { NativeGuard } from "../../tensors/session.ts";
 import { type FollowedSpeaker, Follower } from "./follow/follower.ts";
 import { createKernel } from "./kernel/kernel.ts";
 import { openNetwork } from "./network.ts";
 import { voiceOptions } from "./preset.ts";
-import { PriorityMutex, runInTurns, yieldingNetwork } from "./priority-mutex.ts";
-import { openTextReader, type ReadingOptions } from "./read-text.ts";
-import { precedingTurnOf } from "./rhythm/rhythm.ts";
-import { SegmentSource } from "./segments.ts";
+import { mannerOf, sentenceAudio } from "./sentence.ts";
 import { createVoices } from "./speakers.ts";
-import { speakSegments } from "./utterance.ts";
+import { runInTurns, yieldingNetwork } from "./take-turns.ts";
 
 /** Where the embedded voice finds what it needs. */
 export interface ParametricOptions extends ReadingOptions {
@@ -85,11 +88,16 @@ export async function createParametricModel(
     let isHeard = false;
     try {
       const { speaker, heard } = await cast(script, stop.signal);
+      const style = { speaker, delivery: script.delivery, preset: script.preset, seed: script.seed };
+      const own = yieldingNetwork(network, mutex, stop.signal, () => !isHeard);
       const report = yield* speakSegments({
         source,
-        network: yieldingNetwork(network, mutex, stop.signal, () => !isHeard),
-        kernel,
-        style: { speaker, delivery: script.delivery, preset: script.preset, seed: script.seed },
+        voice: {
+          plan: (sentence, index) => planSentence(own, sentence, mannerOf(style), index),
+          audio: (plan, index) => sentenceAudio(own, kernel, plan, style, index),
+          pause: speaker.pause,
+          gain: speaker.gain,
+        },
         precedingTurn: precedingTurnOf(script),
         maxFrames: script.delivery.maxFrames,
         phonemeOf: script.hasMouth === true ? text.phonemeOf : null,

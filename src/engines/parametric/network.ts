@@ -1,26 +1,9 @@
 import { join } from "node:path";
+import type { PlanningNetwork } from "../../planning/plan.ts";
 import { readChecked } from "../../tensors/checked-file.ts";
 import { type NativeGuard, openSession } from "../../tensors/session.ts";
 import { float32, floatsOf, idRow, int64, type Tensor } from "../../tensors/tensor.ts";
 import { BLOCKS, CHANNELS, EDGE_COLUMNS, streamingDecoder } from "./streaming-decoder.ts";
-
-/** What the network makes of a sentence's phonemes, before any of it is edited. */
-export interface TextReading {
-  /** Length of each phoneme in steps of 25 ms, not yet rounded; [L]. */
-  readonly steps: Float32Array;
-  /** What the prosody is predicted from; [192, L]. */
-  readonly prosodyEncoding: Float32Array;
-  /** What the spectrum is decoded from; [128, L]. */
-  readonly decoderEncoding: Float32Array;
-}
-
-/** Pitch and energy of every spectral frame (12.5 ms). */
-export interface Contour {
-  /** Hertz; at most 40 where unvoiced. */
-  readonly pitchHz: Float32Array;
-  /** In the network's own unit: about −9 in silence, 4 to 9 in speech. */
-  readonly energy: Float32Array;
-}
 
 /** What the decoder keeps between the pieces of one sentence. */
 export type DecoderMemory = readonly Tensor[];
@@ -40,10 +23,7 @@ export interface DecoderPiece {
 }
 
 /** The voice's three graphs (voices/heart/split/README.md), in the order in which a sentence passes them. */
-export interface Network {
-  read(ids: readonly number[]): Promise<TextReading>;
-  /** @param columns [192, steps]: the prosody encoding, each column as often as its phoneme is long. */
-  intone(columns: Float32Array): Promise<Contour>;
+export interface Network extends PlanningNetwork {
   /** @returns values [frames − skip, 3005] in the order of `PART`. @param memory null at a sentence's start. */
   decode(
     piece: DecoderPiece,
@@ -56,8 +36,8 @@ export interface OwnedNetwork extends Network {
   close(): Promise<void>;
 }
 
-/** Channels of the encodings. */
-export const PROSODY_CHANNELS = 192;
+/** Channels of the encodings: those that the pitch is planned from, and those that are decoded. */
+const PROSODY_CHANNELS = 192;
 export const DECODER_CHANNELS = 128;
 
 /** Opens the graphs in `voiceDir/split`. @throws Error naming the file that is missing, damaged or not a graph. */

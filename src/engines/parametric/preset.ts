@@ -1,28 +1,20 @@
 import type { Preset, UnusedKnobs } from "../../model/script.ts";
+import { type PlannedOptions, plannedOptions } from "../../planning/options.ts";
 import type { FollowLevel } from "./follow/follow.ts";
 
 /** The options of this engine that a public model may set, with their ranges. */
-export interface VoiceOptions {
-  /** 0 to 2, default 1: scales how far delivery departs from a plain reading as the temperature rises. */
-  readonly liveliness: number;
+export interface VoiceOptions extends PlannedOptions {
   /** Default true: whether `acousticTemperature` does anything. */
   readonly acoustics: boolean;
-  /** 0.7 to 1.25, default 1: how fast the voice speaks. */
-  readonly rate: number;
   /** `pitch`, `pace`, `tract` or, by default, `all`: how much of a voice that was heard is followed. */
   readonly follows: FollowLevel;
 }
 
 /** Reads a preset; what it does not say takes its default, numbers are held to their range. */
 export function voiceOptions(preset: Preset): VoiceOptions {
-  const number = (name: string, fallback: number, min: number, max: number) => {
-    const value = preset[name];
-    return typeof value === "number" ? Math.min(max, Math.max(min, value)) : fallback;
-  };
   return {
-    liveliness: number("liveliness", 1, 0, 2),
+    ...plannedOptions(preset),
     acoustics: preset.acoustics !== false,
-    rate: number("rate", 1, 0.7, 1.25),
     follows: FOLLOWINGS.find((each) => each === preset.follows) ?? "all",
   };
 }

@@ -1,20 +1,17 @@
 import type { AudioQuality, Script } from "../../model/script.ts";
+import { forDecoder, type Plan } from "../../planning/plan.ts";
+import type { Manner } from "../../planning/plan-sentence.ts";
+import { createRandom } from "../../planning/random.ts";
+import { SentenceAudio } from "../../planning/sentence-audio.ts";
+import { speechSpan } from "../../planning/speech-span.ts";
 import { createDrift } from "./colour.ts";
-import { drawProsody, editContour, editEnergy, editTiming } from "./delivery.ts";
 import { BIN_HZ, BINS } from "./geometry.ts";
 import type { Kernel } from "./kernel/kernel.ts";
 import type { Network } from "./network.ts";
-import { widenMarkPauses } from "./pauses.ts";
-import { forDecoder, type Plan, planContour, planTiming } from "./plan.ts";
 import { voiceOptions } from "./preset.ts";
-import { createRandom } from "./random.ts";
-import { bend, registerIn } from "./rhythm/bend.ts";
-import { pace } from "./rhythm/pace.ts";
-import { type Rhythm, varied } from "./rhythm/rhythm.ts";
-import { SentenceAudio } from "./sentence-audio.ts";
 import type { Speaker } from "./speakers.ts";
+import { SpectralHops } from "./spectral-hops.ts";
 import { SpectrumStream } from "./spectrum-stream.ts";
-import { speechSpan } from "./speech-span.ts";
 import { Waveform } from "./waveform.ts";
 
 /** How the sentences of one utterance are to be spoken. */
@@ -25,32 +22,10 @@ export interface SpeakingStyle {
   readonly seed: bigint;
 }
 
-/**
- * Plans a sentence: the network's durations, edited, then its pitch, edited: by what the text asks for, its rhythm, and
- * by what the temperature draws. All that is random comes from the seed and the sentence's number in its utterance, so
- * it does not matter what was spoken before, or how much of it.
- */
-export async function planSentence(
-  network: Network,
-  { ids, rhythm }: { readonly ids: readonly number[]; readonly rhythm: Rhythm },
-  { speaker, delivery, preset, seed }: SpeakingStyle,
-  index: number,
-): Promise<Plan> {
+/** How the sentences of that style are planned. */
+export function mannerOf({ speaker, delivery, preset, seed }: SpeakingStyle): Manner {
   const { liveliness, rate } = voiceOptions(preset);
-  const strength = ROOM * liveliness * delivery.temperature;
-  const asked = varied(rhythm, strength, createRandom(seed, index, "rhythm"));
-  const prosody = drawProsody(ids, strength, createRandom(seed, index, "delivery"));
-  const timing = await planTiming(network, ids);
-  editTiming(timing, prosody, rate);
-  pace(timing, { ...asked, tempo: asked.tempo * speaker.tempo }, { stretch: prosody.stretch, rate });
-  const plan = await planContour(network, timing);
-  editContour(plan, prosody, registerIn(asked, speaker.register));
-  editEnergy(plan, speaker.dynamics);
-  bend(plan, asked);
-  return widenMarkPauses(
-    plan,
-    prosody.stretch.map((stretch) => stretch * speaker.pause),
-  );
+  return { speaker, temperature: delivery.temperature, liveliness, rate, seed };
 }
 
 /** Prepares a planned sentence's samples; nothing is decoded before they are asked for. */
@@ -71,15 +46,12 @@ export function sentenceAudio(
     bins: BINS_FOR[delivery.quality],
     colouring: drift === 0 ? colouring : createDrift(colouring, drift, createRandom(seed, index, "colour")),
   });
-  return new SentenceAudio(
-    new SpectrumStream(network, forDecoder(plan, speaker), { ...span, context: SILENT_CONTEXT_FRAMES }),
-    waveform,
-    span,
-  );
+  const stream = new SpectrumStream(network, forDecoder(plan, speaker), {
+    ...span,
+    context: SILENT_CONTEXT_FRAMES,
+  });
+  return new SentenceAudio(new SpectralHops(stream, waveform), span);
 }
-
-/** A temperature of 1 is a little livelier than what was first measured as harmless. */
-const ROOM = 1.3;
 
 /**
  * Of the silence around a sentence the decoder need not see all: with 10 of its 27 frames of context the first audible

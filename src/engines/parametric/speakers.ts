@@ -1,7 +1,7 @@
+import type { Register } from "../../planning/delivery.ts";
+import type { Plan } from "../../planning/plan.ts";
 import { createTimbre, shelved, tilted, withSofterConsonants } from "./colour.ts";
-import type { Register } from "./delivery.ts";
 import { createHold } from "./hold.ts";
-import type { Plan } from "./plan.ts";
 import { type Colouring, PLAIN } from "./waveform.ts";
 
 /** Somebody who speaks with the network's weights. */

@@ -1,6 +1,7 @@
-import { CONTEXT_FRAMES, FRAMES_PER_STEP } from "./geometry.ts";
+import { FRAMES_PER_STEP } from "../../planning/frames.ts";
+import type { Plan } from "../../planning/plan.ts";
+import { CONTEXT_FRAMES } from "./geometry.ts";
 import { DECODER_CHANNELS, type DecoderMemory, type Network } from "./network.ts";
-import type { Plan } from "./plan.ts";
 import { EDGE_COLUMNS } from "./streaming-decoder.ts";
 
 /** Spectral frames `first`, `first + 1`, … of a sentence. */

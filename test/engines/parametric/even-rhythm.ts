@@ -1,4 +1,4 @@
-import type { Rhythm } from "../../../src/engines/parametric/rhythm/rhythm.ts";
+import type { Rhythm } from "../../../src/planning/rhythm/rhythm.ts";
 
 /** The network's own reading, with nothing added. */
 export const EVEN: Rhythm = {

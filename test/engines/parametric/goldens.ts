@@ -1,8 +1,9 @@
 import { readFile } from "node:fs/promises";
-import { HOP_SAMPLES, PART, SPECTRUM_VALUES } from "../../../src/engines/parametric/geometry.ts";
+import { PART, SPECTRUM_VALUES } from "../../../src/engines/parametric/geometry.ts";
 import type { createKernel } from "../../../src/engines/parametric/kernel/kernel.ts";
-import type { Plan } from "../../../src/engines/parametric/plan.ts";
 import { PLAIN, Waveform } from "../../../src/engines/parametric/waveform.ts";
+import { HOP_SAMPLES } from "../../../src/planning/frames.ts";
+import type { Plan } from "../../../src/planning/plan.ts";
 
 /** One sentence of test/golden/voice/network.json. */
 export interface GoldenCase {

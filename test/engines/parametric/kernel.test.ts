@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { BINS, HOP_SAMPLES, PART, WINDOW_SAMPLES } from "../../../src/engines/parametric/geometry.ts";
+import { BINS, PART, WINDOW_SAMPLES } from "../../../src/engines/parametric/geometry.ts";
 import { createKernel, type Kernel } from "../../../src/engines/parametric/kernel/kernel.ts";
-import { createRandom } from "../../../src/engines/parametric/random.ts";
+import { HOP_SAMPLES } from "../../../src/planning/frames.ts";
+import { createRandom } from "../../../src/planning/random.ts";
 import { furthest } from "./goldens.ts";
 import { rms } from "./listening.ts";
 

@@ -1,14 +1,15 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { medianPitchHz } from "../../../src/engines/parametric/delivery.ts";
 import { type OwnedNetwork, openNetwork } from "../../../src/engines/parametric/network.ts";
-import type { Plan } from "../../../src/engines/parametric/plan.ts";
-import { openTextReader, type TextReader } from "../../../src/engines/parametric/read-text.ts";
-import { type Rhythm, rhythmOf } from "../../../src/engines/parametric/rhythm/rhythm.ts";
-import { planSentence } from "../../../src/engines/parametric/sentence.ts";
+import { mannerOf } from "../../../src/engines/parametric/sentence.ts";
 import { createVoices } from "../../../src/engines/parametric/speakers.ts";
-import { wordCount } from "../../../src/engines/parametric/spoken-words.ts";
 import type { SpeechModel } from "../../../src/model/speech-model.ts";
+import { medianPitchHz } from "../../../src/planning/delivery.ts";
+import type { Plan } from "../../../src/planning/plan.ts";
+import { planSentence } from "../../../src/planning/plan-sentence.ts";
+import { openTextReader, type TextReader } from "../../../src/planning/read-text.ts";
+import { type Rhythm, rhythmOf } from "../../../src/planning/rhythm/rhythm.ts";
+import { wordCount } from "../../../src/planning/spoken-words.ts";
 import { EVEN } from "./even-rhythm.ts";
 import { hear, soundIn } from "./listening.ts";
 import { openVoice } from "./open-voice.ts";
@@ -37,7 +38,7 @@ describe("A plan in rhythm", () => {
       preset: {},
       seed: 7n,
     };
-    return planSentence(network, { ids, rhythm: rhythm ?? own }, manner, 0);
+    return planSentence(network, { ids, rhythm: rhythm ?? own }, mannerOf(manner), 0);
   }
 
   test("rises by 3 to 5 semitones over the last 300 ms of a yes/no question, at any temperature", async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { embeddedCheckpoint } from "../../../src/catalogue/installed-checkpoint.ts";
-import { openSpokenPhonemes, openTextReader } from "../../../src/engines/parametric/read-text.ts";
+import { openSpokenPhonemes, openTextReader } from "../../../src/planning/read-text.ts";
 import { phonemeIds } from "../../../src/text/phoneme-ids.ts";
 import { loadTextTables } from "../../../src/text/tables.ts";
 

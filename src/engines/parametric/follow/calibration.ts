@@ -1,8 +1,12 @@
 import { SAMPLE_RATE_HZ } from "../../../audio/format.ts";
 import { joined } from "../../../audio/joined.ts";
 import { loudnessOf } from "../../../audio/loudness.ts";
-import { drawProsody, editContour, type Register } from "../delivery.ts";
-import { BINS, HOP_SAMPLES, SPECTRUM_VALUES, VOICED_ABOVE_HZ } from "../geometry.ts";
+import { drawProsody, editContour, type Register } from "../../../planning/delivery.ts";
+import { HOP_SAMPLES, VOICED_ABOVE_HZ } from "../../../planning/frames.ts";
+import { forDecoder, type Plan, planContour, type Timing } from "../../../planning/plan.ts";
+import { createRandom } from "../../../planning/random.ts";
+import { type SpeechSpan, speechSpan } from "../../../planning/speech-span.ts";
+import { BINS, SPECTRUM_VALUES } from "../geometry.ts";
 import { pulseStrength } from "../hold.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { BANDS, bandLogs } from "../listen/bands.ts";
@@ -10,11 +14,8 @@ import { createFrameAnalyser } from "../listen/clip-frames.ts";
 import { percentile } from "../listen/statistics.ts";
 import type { Work } from "../listen/work.ts";
 import type { Network } from "../network.ts";
-import { forDecoder, type Plan, planContour, type Timing } from "../plan.ts";
-import { createRandom } from "../random.ts";
 import type { Speaker } from "../speakers.ts";
 import { type Spectra, SpectrumStream } from "../spectrum-stream.ts";
-import { type SpeechSpan, speechSpan } from "../speech-span.ts";
 import { type Colouring, Waveform } from "../waveform.ts";
 import { describe } from "./sound-map.ts";
 

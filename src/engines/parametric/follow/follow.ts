@@ -1,4 +1,5 @@
 import { SAMPLE_RATE_HZ } from "../../../audio/format.ts";
+import type { Plan, Timing } from "../../../planning/plan.ts";
 import { createHold } from "../hold.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { levelSpread } from "../listen/bands.ts";
@@ -7,7 +8,6 @@ import { clamp } from "../listen/statistics.ts";
 import { pitchLogs, type VoiceProfile } from "../listen/voice-profile.ts";
 import type { Work } from "../listen/work.ts";
 import type { Network } from "../network.ts";
-import type { Plan, Timing } from "../plan.ts";
 import type { Form, Speaker, Voice } from "../speakers.ts";
 import {
   type Decoded,

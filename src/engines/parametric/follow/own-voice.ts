@@ -1,12 +1,12 @@
-import { medianPitchHz } from "../delivery.ts";
-import { VOICED_ABOVE_HZ } from "../geometry.ts";
+import { medianPitchHz } from "../../../planning/delivery.ts";
+import { VOICED_ABOVE_HZ } from "../../../planning/frames.ts";
+import { planContour, planTiming, type Timing } from "../../../planning/plan.ts";
+import type { SegmentReader } from "../../../planning/segments.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { BANDS } from "../listen/bands.ts";
 import { percentile } from "../listen/statistics.ts";
 import type { Work } from "../listen/work.ts";
 import type { Network } from "../network.ts";
-import { planContour, planTiming, type Timing } from "../plan.ts";
-import type { SegmentReader } from "../segments.ts";
 import { PLAIN } from "../waveform.ts";
 import { decodeCalibration, measureCalibration } from "./calibration.ts";
 import { codebookOf } from "./tract.ts";

@@ -1,4 +1,4 @@
-import type { Register } from "../delivery.ts";
+import type { Register } from "../../../planning/delivery.ts";
 import { clamp, percentile, standardDeviation } from "../listen/statistics.ts";
 import type { Voice } from "../speakers.ts";
 import type { OwnPitch, SentencePitch } from "./own-voice.ts";

@@ -1,4 +1,5 @@
-import { BIN_HZ, BINS, PART, VOICED_ABOVE_HZ } from "../geometry.ts";
+import { VOICED_ABOVE_HZ } from "../../../planning/frames.ts";
+import { BIN_HZ, BINS, PART } from "../geometry.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { addBetweenBands, BANDS, bandLogs } from "../listen/bands.ts";
 import type { Colouring } from "../waveform.ts";

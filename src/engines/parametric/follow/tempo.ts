@@ -1,9 +1,9 @@
-import { FRAME_S, FRAMES_PER_STEP } from "../geometry.ts";
+import { FRAME_S, FRAMES_PER_STEP } from "../../../planning/frames.ts";
+import { planTiming, wholeSteps } from "../../../planning/plan.ts";
+import type { SegmentReader } from "../../../planning/segments.ts";
+import { wordSpans } from "../../../planning/spoken-words.ts";
 import type { VoiceProfile } from "../listen/voice-profile.ts";
 import type { Network } from "../network.ts";
-import { planTiming, wholeSteps } from "../plan.ts";
-import type { SegmentReader } from "../segments.ts";
-import { wordSpans } from "../spoken-words.ts";
 
 /** A clip and what is said in it, as far as that is known. */
 export interface SaidClip {

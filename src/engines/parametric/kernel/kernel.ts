@@ -1,5 +1,6 @@
+import { HOP_SAMPLES } from "../../../planning/frames.ts";
 import { assemble } from "../../../wasm/assemble.ts";
-import { BINS, HOP_SAMPLES, SPECTRUM_VALUES, WINDOW_SAMPLES } from "../geometry.ts";
+import { BINS, SPECTRUM_VALUES, WINDOW_SAMPLES } from "../geometry.ts";
 import { frameCode } from "./frame.ts";
 import { Layout, reserveExchange } from "./layout.ts";
 import { pulseHop } from "./pulse-train.ts";

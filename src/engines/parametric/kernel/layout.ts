@@ -1,4 +1,5 @@
-import { BINS, HOP_SAMPLES, SPECTRUM_VALUES, WINDOW_SAMPLES } from "../geometry.ts";
+import { HOP_SAMPLES } from "../../../planning/frames.ts";
+import { BINS, SPECTRUM_VALUES, WINDOW_SAMPLES } from "../geometry.ts";
 
 /**
  * Where things lie in the kernel's memory. Every region holds float32 and begins at a multiple of 16 bytes; four

@@ -1,7 +1,7 @@
 import { SAMPLE_RATE_HZ } from "../../../audio/format.ts";
+import { HOP_SAMPLES, VOICED_ABOVE_HZ } from "../../../planning/frames.ts";
 import { FunctionBody } from "../../../wasm/assemble.ts";
 import { type Code, f32, f32x4, f64, i32, v128 } from "../../../wasm/instructions.ts";
-import { HOP_SAMPLES, VOICED_ABOVE_HZ } from "../geometry.ts";
 import type { Layout } from "./layout.ts";
 import { sineCosine } from "./vector-math.ts";
 

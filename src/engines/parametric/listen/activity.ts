@@ -1,4 +1,4 @@
-import { FRAME_S } from "../geometry.ts";
+import { FRAME_S } from "../../../planning/frames.ts";
 import { percentile } from "./statistics.ts";
 
 /** When somebody speaks in a recording, in frames of 12.5 ms. */

@@ -1,5 +1,6 @@
 import { RealFourier } from "../../../audio/fourier.ts";
-import { BIN_HZ, BINS, HOP_SAMPLES, WINDOW_SAMPLES } from "../geometry.ts";
+import { HOP_SAMPLES } from "../../../planning/frames.ts";
+import { BIN_HZ, BINS, WINDOW_SAMPLES } from "../geometry.ts";
 import { BANDS, bandLogs } from "./bands.ts";
 import type { Work } from "./work.ts";
 

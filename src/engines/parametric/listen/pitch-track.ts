@@ -1,4 +1,4 @@
-import { FRAME_S } from "../geometry.ts";
+import { FRAME_S } from "../../../planning/frames.ts";
 import {
   findPitchCandidates,
   MAX_CANDIDATES,

@@ -1,4 +1,4 @@
-import { FRAME_S } from "../geometry.ts";
+import { FRAME_S } from "../../../planning/frames.ts";
 import type { Activity } from "./activity.ts";
 import type { ClipFrames } from "./clip-frames.ts";
 import type { PitchTrack } from "./pitch-track.ts";

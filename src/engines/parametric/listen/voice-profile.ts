@@ -1,7 +1,7 @@
 import { SAMPLE_RATE_HZ } from "../../../audio/format.ts";
 import { loudnessOf } from "../../../audio/loudness.ts";
 import type { Clip } from "../../../model/conversation.ts";
-import { FRAME_S } from "../geometry.ts";
+import { FRAME_S } from "../../../planning/frames.ts";
 import { type Activity, activityOf } from "./activity.ts";
 import { BANDS } from "./bands.ts";
 import { bestStretch } from "./best-stretch.ts";

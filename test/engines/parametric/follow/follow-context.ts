@@ -1,7 +1,7 @@
 import type { OwnVoiceParts } from "../../../../src/engines/parametric/follow/own-voice.ts";
 import { createKernel } from "../../../../src/engines/parametric/kernel/kernel.ts";
 import { openNetwork } from "../../../../src/engines/parametric/network.ts";
-import { openTextReader } from "../../../../src/engines/parametric/read-text.ts";
+import { openTextReader } from "../../../../src/planning/read-text.ts";
 import { finish } from "../listen/finish.ts";
 import { tables, VOICE_DIR } from "../voice.ts";
 

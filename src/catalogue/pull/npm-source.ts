@@ -1,0 +1,115 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { createGunzip } from "node:zlib";
+import { onDisk } from "./disk.ts";
+import type { PullTimes } from "./options.ts";
+import { runProgram } from "./program.ts";
+import { SourceError } from "./pull-error.ts";
+import { readTar } from "./tar-members.ts";
+
+/** Begins the name of a folder that npm works in; what is left of one is of no use. */
+const WORK_PREFIX = ".npm-";
+
+/** A package of the npm registry, at one version. */
+export interface NpmPackage {
+  readonly package: string;
+  readonly version: string;
+  /** `sha512-…`, as the registry states it: what the archive is held against. */
+  readonly integrity: string;
+}
+
+/** How npm is run. */
+export interface NpmRun {
+  /** A folder on the disk that the files are to lie on: the archive has to fit there, twice while it is fetched. */
+  readonly folder: string;
+  readonly times: PullTimes;
+  readonly env: NodeJS.ProcessEnv;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Fetches a package with npm, from wherever this machine's npm is set up to; nothing of it is installed or run. The archive
+ * is held against its checksum before anything in it is read, and goes again however this ends.
+ *
+ * @param wanted whether a file is to be handed on, by its path in the package
+ * @param give is given its bytes, in pieces
+ * @throws SourceError when npm, the registry or the package fails; PullError when the disk does; the signal's reason; what
+ * `give` throws.
+ */
+export async function readPackage(
+  source: NpmPackage,
+  { folder, times, env, signal }: NpmRun,
+  wanted: (path: string) => boolean,
+  give: (path: string, bytes: Uint8Array) => Promise<void>,
+): Promise<void> {
+  const name = `${source.package}@${source.version}`;
+  const work = await onDisk(folder, () => mkdtemp(join(folder, WORK_PREFIX)));
+  try {
+    const { exitCode, stderr } = await runProgram(["pack", name, "--pack-destination", work, ...QUIETLY], {
+      program: process.platform === "win32" ? "npm.cmd" : "npm",
+      install: "it (it comes with Node.js)",
+      env: { ...env, npm_config_cache: join(work, "cache") },
+      signal,
+      timeoutMs: times.pipTimeoutMs,
+    });
+    if (exitCode !== 0) throw new SourceError(`npm failed${lastLine(stderr)}`);
+    const archive = (await readdir(work)).find((file) => file.endsWith(".tgz"));
+    if (archive === undefined) throw new SourceError("npm said that it was done, but left no package");
+    const path = join(work, archive);
+    await requireIntegrity(path, source, signal);
+    await unpack(path, wanted, give, signal);
+  } finally {
+    await rm(work, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+/** Removes what killed pulls left of npm's work. Only for whoever holds the lock. */
+export async function removeNpmLeftovers(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (name.startsWith(WORK_PREFIX)) await rm(join(folder, name), { recursive: true, force: true });
+  }
+}
+
+const QUIETLY = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error"];
+
+async function requireIntegrity(
+  path: string,
+  { package: name, version, integrity }: NpmPackage,
+  signal: AbortSignal,
+): Promise<void> {
+  const hash = createHash("sha512");
+  await pipeline(createReadStream(path), hash, { signal });
+  if (`sha512-${hash.digest("base64")}` === integrity) return;
+  throw new SourceError(`the registry has another package under the name of ${name} ${version}`);
+}
+
+/** Members of a package lie in its folder `package`. */
+const ROOT = "package/";
+
+async function unpack(
+  path: string,
+  wanted: (path: string) => boolean,
+  give: (path: string, bytes: Uint8Array) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  const inPackage = (member: string) => (member.startsWith(ROOT) ? member.slice(ROOT.length) : "");
+  await pipeline(
+    createReadStream(path),
+    createGunzip(),
+    (unpacked) =>
+      readTar(
+        unpacked,
+        (member) => wanted(inPackage(member)),
+        (member, bytes) => give(inPackage(member), bytes),
+      ),
+    { signal },
+  );
+}
+
+function lastLine(stderr: string): string {
+  const last = stderr.split("\n").findLast((line) => line.trim() !== "" && !line.includes("A complete log"));
+  return last === undefined ? "" : ` (${last.trim().slice(0, 200)})`;
+}

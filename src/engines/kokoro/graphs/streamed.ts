@@ -1,0 +1,310 @@
+import { WeightsError } from "../../../tensors/byte-source.ts";
+import { type Node, node, withoutAttribute } from "../../../tensors/onnx-model.ts";
+import {
+  type GraphEnd,
+  type StoredConstant,
+  type StoredGraph,
+  storedConstant,
+} from "../../../tensors/stored-graph.ts";
+import type { Part } from "./cuts.ts";
+
+/** What a layer keeps between two pieces: columns of its input. */
+export interface State {
+  /** The graph takes `past.name`, and gives `next.name`. */
+  readonly name: string;
+  readonly channels: number;
+  /** Columns of zeros that it begins with: what pads the layer in front, or none. */
+  readonly initial: number;
+}
+
+/** A convolutional graph that is computed piece by piece, and what has to go from piece to piece. */
+export interface Streamed {
+  readonly part: Part;
+  readonly states: readonly State[];
+  /** Columns of the output that are still to come, when columns went in. */
+  readonly missing: number;
+}
+
+/** What is known of a tensor that has columns in time, [1, channels, columns]. */
+interface Track {
+  readonly channels: number;
+  /** Columns for each column of the slowest input. */
+  readonly rate: number;
+  /** Columns that are still to come while further pieces are expected: `rate` times what went in, less what is there. */
+  readonly missing: number;
+}
+
+/**
+ * Makes a graph of convolutions one that takes its input in pieces of any length, and gives exactly what it would give of
+ * the whole. Each layer with a kernel keeps the columns of its input that the next piece needs; where two ways through the
+ * graph meet, the one that is ahead waits. Two more inputs, `first` and `last` (int64 [1], 0 or 1), say that a piece begins
+ * the whole, where layers pad in front, and that it ends it, where they pad behind.
+ *
+ * @param rates columns of each input in time for each column of the slowest; those that are not named have no time
+ * @throws WeightsError when the graph has a layer that this does not know
+ */
+export function streamed(part: Part, rates: Readonly<Record<string, number>>): Streamed {
+  return new Streaming(part, rates).made();
+}
+
+/** So many columns that no piece has more: to reckon how many a layer gives. */
+const MANY = 6_000;
+const END = 2 ** 40;
+
+class Streaming {
+  readonly #part: Part;
+  readonly #nodes: Node[] = [];
+  readonly #constants: Map<string, StoredConstant>;
+  readonly #tracks = new Map<string, Track>();
+  readonly #states: State[] = [];
+  /** Tensors that wait: by what they are and for how many columns. */
+  readonly #waiting = new Map<string, string>();
+
+  constructor(part: Part, rates: Readonly<Record<string, number>>) {
+    this.#part = part;
+    this.#constants = new Map(part.graph.constants);
+    for (const [name, rate] of Object.entries(rates)) {
+      const channels = part.inputs[name]?.shape[1];
+      if (typeof channels !== "number") throw new WeightsError(`The graph takes no ${name} in columns.`);
+      this.#tracks.set(name, { channels, rate, missing: 0 });
+    }
+  }
+
+  made(): Streamed {
+    const { graph, inputs, outputs } = this.#part;
+    for (const each of graph.nodes) this.#add(each);
+    const [output = ""] = graph.outputs;
+    const flag: GraphEnd = { type: "int64", shape: [1] };
+    const ends = (prefix: string): Record<string, GraphEnd> => {
+      const end = ({ name, channels }: State): [string, GraphEnd] => [
+        `${prefix}.${name}`,
+        { type: "float32", shape: [1, channels, `${prefix}.${name}`] },
+      ];
+      return Object.fromEntries(this.#states.map(end));
+    };
+    const streamed: StoredGraph = {
+      nodes: this.#nodes,
+      constants: this.#constants,
+      inputs: [...graph.inputs, "first", "last", ...this.#states.map(({ name }) => `past.${name}`)],
+      outputs: [...graph.outputs, ...this.#states.map(({ name }) => `next.${name}`)],
+    };
+    return {
+      part: {
+        graph: streamed,
+        inputs: { ...inputs, first: flag, last: flag, ...ends("past") },
+        outputs: { ...outputs, ...ends("next") },
+      },
+      states: this.#states,
+      missing: this.#tracks.get(output)?.missing ?? 0,
+    };
+  }
+
+  #add(each: Node): void {
+    const inTime = each.inputs.filter((name) => this.#tracks.has(name));
+    if (inTime.length === 0) this.#nodes.push(each);
+    else if (each.operation === "Conv") this.#convolution(each);
+    else if (each.operation === "ConvTranspose") this.#transposed(each);
+    else if (each.operation === "Resize") this.#doubled(each);
+    else if (each.operation === "Pad") this.#mirrored(each);
+    else if (each.operation === "Slice") this.#sliced(each);
+    else if (each.operation === "Concat") this.#joined(each);
+    else if (POINTWISE.has(each.operation)) this.#pointwise(each);
+    else throw new WeightsError(`${each.operation} cannot be computed piece by piece.`);
+  }
+
+  /** Kernels reach back into what came before, and ahead: what they give lacks columns until more has come. */
+  #convolution(each: Node): void {
+    const [x = "", weight = ""] = each.inputs;
+    const track = this.#tracks.get(x)!;
+    const outputs = this.#constants.get(weight)?.shape[0] ?? 0;
+    const { kernel, stride, dilation, pad } = geometryOf(each);
+    const reach = (kernel - 1) * dilation + 1;
+    const rate = track.rate / stride;
+    const there = track.rate * MANY - track.missing + pad;
+    const given = Math.floor((there - reach) / stride) + 1;
+    const result = { channels: outputs, rate, missing: rate * MANY - given };
+    this.#tracks.set(each.outputs[0]!, result);
+    if (reach === 1 && stride === 1) {
+      this.#nodes.push(each);
+      return;
+    }
+    const state = this.#state(x, track.channels, pad);
+    const all = this.#after(state, x);
+    this.#keepLast(state, all, there - stride * given);
+    const padded = `${state.name}.padded`;
+    const pads = `${state.name}.pads`;
+    this.#nodes.push(
+      node("Mul", ["last", this.#integers([pad])], [`${state.name}.behind`]),
+      node("Concat", [this.#integers([0, 0, 0, 0, 0]), `${state.name}.behind`], [pads], { axis: 0 }),
+      node("Pad", [all, pads], [padded]),
+      { ...withoutAttribute(each, "pads"), inputs: [padded, ...each.inputs.slice(1)] },
+    );
+  }
+
+  /** A transposed convolution: each column gives several, which overlap those of its neighbour. */
+  #transposed(each: Node): void {
+    const [x = "", weight = ""] = each.inputs;
+    const track = this.#tracks.get(x)!;
+    const { kernel, stride, pad, more, groups } = geometryOf(each);
+    if (kernel > 2 * stride || kernel < stride)
+      throw new WeightsError("A transposed convolution overlaps more than one column.");
+    const state = this.#state(x, track.channels, 0);
+    const all = this.#after(state, x);
+    this.#keepLast(state, all, 1);
+    const [output = ""] = each.outputs;
+    const whole = `${state.name}.whole`;
+    const from = `${state.name}.from`;
+    const to = `${state.name}.to`;
+    // Behind the last column that is there the neighbour's part is lacking; in front, it has been given already.
+    this.#nodes.push(
+      { ...each, inputs: [all, ...each.inputs.slice(1)], outputs: [whole] },
+      node("Sub", [this.#integers([1]), "first"], [`${state.name}.later`]),
+      node("Mul", [`${state.name}.later`, this.#integers([stride - pad])], [from]),
+      node("Mul", ["last", this.#integers([END])], [`${state.name}.end`]),
+      node("Sub", [`${state.name}.end`, this.#integers([kernel - stride - pad + more])], [to]),
+      node("Slice", [whole, from, to, this.#integers([2])], [output]),
+    );
+    this.#tracks.set(output, {
+      channels: (this.#constants.get(weight)?.shape[1] ?? 0) * groups,
+      rate: track.rate * stride,
+      missing: track.missing * stride + pad,
+    });
+  }
+
+  /** Each column twice. */
+  #doubled(each: Node): void {
+    const { channels, rate, missing } = this.#tracks.get(each.inputs[0]!)!;
+    this.#nodes.push(each);
+    this.#tracks.set(each.outputs[0]!, { channels, rate: 2 * rate, missing: 2 * missing });
+  }
+
+  /** One more column in front of the first piece: the second one. */
+  #mirrored(each: Node): void {
+    const [x = "", pads = ""] = each.inputs;
+    const [output = ""] = each.outputs;
+    const { channels, rate, missing } = this.#tracks.get(x)!;
+    if (this.#numbersIn(pads).join() !== "0,0,1,0,0,0") {
+      throw new WeightsError("The graph pads in a way that cannot be computed piece by piece.");
+    }
+    const mirror = `${output}.mirror`;
+    const one = this.#integers([1]);
+    this.#nodes.push(
+      node("Add", ["first", one], [`${mirror}.to`]),
+      node("Slice", [x, one, `${mirror}.to`, this.#integers([2])], [mirror]),
+      node("Concat", [mirror, x], [output], { axis: 2 }),
+    );
+    this.#tracks.set(output, { channels, rate, missing: missing - 1 });
+  }
+
+  /** Some of the channels. */
+  #sliced(each: Node): void {
+    const [x = "", from = "", to = ""] = each.inputs;
+    const { channels, rate, missing } = this.#tracks.get(x)!;
+    const [begin = 0] = this.#numbersIn(from);
+    const [end = 0] = this.#numbersIn(to);
+    this.#nodes.push(each);
+    this.#tracks.set(each.outputs[0]!, { channels: Math.min(channels, end) - begin, rate, missing });
+  }
+
+  #joined(each: Node): void {
+    const inputs = this.#aligned(each.inputs);
+    const tracks = each.inputs.map((name) => this.#tracks.get(name));
+    const channels = tracks.reduce((sum, track) => sum + (track?.channels ?? 0), 0);
+    this.#nodes.push({ ...each, inputs });
+    this.#tracks.set(each.outputs[0]!, { ...this.#slowest(each.inputs), channels });
+  }
+
+  #pointwise(each: Node): void {
+    const inputs = this.#aligned(each.inputs);
+    this.#nodes.push({ ...each, inputs });
+    for (const output of each.outputs) this.#tracks.set(output, this.#slowest(each.inputs));
+  }
+
+  /** The one that lacks most columns: all others wait for it. */
+  #slowest(names: readonly string[]): Track {
+    const tracks = names.flatMap((name) => this.#tracks.get(name) ?? []);
+    return tracks.reduce((a, b) => (b.missing > a.missing ? b : a));
+  }
+
+  #aligned(names: readonly string[]): string[] {
+    const slowest = this.#slowest(names);
+    const reference = names.find((name) => this.#tracks.get(name)?.missing === slowest.missing)!;
+    return names.map((name) => {
+      const track = this.#tracks.get(name);
+      if (track === undefined || track.missing === slowest.missing) return name;
+      if (track.rate !== slowest.rate)
+        throw new WeightsError(`${name} and ${reference} have not the same columns.`);
+      return this.#waited(name, track, slowest.missing - track.missing, reference);
+    });
+  }
+
+  /** Holds columns back until the reference has come as far. */
+  #waited(name: string, { channels }: Track, columns: number, reference: string): string {
+    const key = `${name} ${columns}`;
+    const known = this.#waiting.get(key);
+    if (known !== undefined) return known;
+    const state = this.#state(name, channels, 0);
+    const all = this.#after(state, name);
+    const length = `${state.name}.length`;
+    const out = `${state.name}.out`;
+    const axis = this.#integers([2]);
+    this.#nodes.push(
+      node("Shape", [reference], [length], { start: 2, end: 3 }),
+      node("Slice", [all, this.#integers([0]), length, axis], [out]),
+      node("Slice", [all, length, this.#integers([END]), axis], [`next.${state.name}`]),
+    );
+    this.#waiting.set(key, out);
+    return out;
+  }
+
+  #state(of: string, channels: number, initial: number): State {
+    const state = { name: `${this.#states.length}`, channels, initial };
+    if (channels === 0) throw new WeightsError(`Nobody knows how many channels ${of} has.`);
+    this.#states.push(state);
+    return state;
+  }
+
+  /** What was kept, and a tensor behind it. */
+  #after({ name }: State, x: string): string {
+    const all = `${name}.all`;
+    this.#nodes.push(node("Concat", [`past.${name}`, x], [all], { axis: 2 }));
+    return all;
+  }
+
+  #keepLast({ name }: State, all: string, columns: number): void {
+    const bounds = [this.#integers([-columns]), this.#integers([END]), this.#integers([2])];
+    this.#nodes.push(node("Slice", [all, ...bounds], [`next.${name}`]));
+  }
+
+  /** The numbers of a constant list. */
+  #numbersIn(name: string): number[] {
+    const constant = this.#constants.get(name);
+    if (constant?.type !== "int64") throw new WeightsError(`${name} is no constant of the graph.`);
+    return Array.from(new BigInt64Array(Uint8Array.from(constant.data()).buffer), Number);
+  }
+
+  #integers(values: readonly number[]): string {
+    const name = `streamed.${values.join(".")}`;
+    if (!this.#constants.has(name)) {
+      this.#constants.set(name, storedConstant("int64", [values.length], BigInt64Array.from(values, BigInt)));
+    }
+    return name;
+  }
+}
+
+/** Operations that give of each column one, and of nothing else. */
+const POINTWISE: ReadonlySet<string> = new Set([
+  ...["Add", "Sub", "Mul", "Div", "Pow", "Sqrt", "Exp", "Sin", "Cos", "LeakyRelu"],
+]);
+
+function geometryOf({ integers }: Node) {
+  const of = (name: string, fallback: number) => integers.get(name)?.[0] ?? fallback;
+  return {
+    kernel: of("kernel_shape", 1),
+    stride: of("strides", 1),
+    dilation: of("dilations", 1),
+    pad: of("pads", 0),
+    more: of("output_padding", 0),
+    groups: of("group", 1),
+  };
+}

@@ -1,0 +1,170 @@
+import type { AudioQuality, Script } from "../../model/script.ts";
+import {
+  ConversationError,
+  type Frame,
+  SpeechFailedError,
+  type SpeechModel,
+  type SpeechReport,
+} from "../../model/speech-model.ts";
+import { type Stop, stopWith } from "../../model/stop-with.ts";
+import { FRAMES_PER_STEP } from "../../planning/frames.ts";
+import { plannedOptions } from "../../planning/options.ts";
+import { type Manner, planSentence } from "../../planning/plan-sentence.ts";
+import { PriorityMutex } from "../../planning/priority-mutex.ts";
+import { openTextReader, type ReadingOptions } from "../../planning/read-text.ts";
+import { precedingTurnOf } from "../../planning/rhythm/rhythm.ts";
+import { SegmentSource } from "../../planning/segments.ts";
+import { SentenceAudio } from "../../planning/sentence-audio.ts";
+import { speechSpan } from "../../planning/speech-span.ts";
+import { speakSegments } from "../../planning/utterance.ts";
+import type { NativeGuard } from "../../tensors/session.ts";
+import { CastVoices } from "./cast-voices.ts";
+import { DecodedHops } from "./decoded-hops.ts";
+import { openMade } from "./made-files.ts";
+import { narrowed } from "./narrowed.ts";
+import { openKokoro } from "./network.ts";
+import { planningWith } from "./planning-network.ts";
+import { statisticsAt } from "./statistics-line.ts";
+import { yieldingKokoro } from "./take-turns.ts";
+
+/** Where Kokoro finds what it needs. */
+export interface KokoroOptions extends ReadingOptions {
+  /** The checkpoint's folder, with what `make-files.ts` made in it. */
+  readonly folder: string;
+  /** The embedded voice's folder, whose dictionary reads the text. */
+  readonly voiceDir: string;
+  /** Which of Kokoro's voices each speaker's label stands for. */
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** Sentences of more tokens are cut at a comma, or else at a space: no plan then takes more than 0.1 GB. */
+const LONGEST = { soft: 180, hard: 200 };
+
+/**
+ * Opens Kokoro-82M: text to phonemes as the embedded voice reads it, the plan by Kokoro's own durations, pitch and energy,
+ * which are what the embedded voice learned from, so that the same edits apply; then its decoder, piece by piece. It
+ * computes in the calling thread; a piece takes up to half a second, and utterances that are open at once take turns.
+ * Presets: `liveliness` and `rate`.
+ *
+ * @param guard needed where somebody may end the calling thread.
+ * @throws Error naming the file that is missing or damaged.
+ */
+export async function createKokoroModel(options: KokoroOptions, guard?: NativeGuard): Promise<SpeechModel> {
+  const { folder, voiceDir, labels, ...reading } = options;
+  const made = await openMade(folder);
+  const network = await openKokoro(made, guard);
+  const text = await openTextReader(voiceDir, { ...reading, longest: LONGEST }, guard).catch(
+    async (thrown: unknown) => {
+      await network.close();
+      throw thrown;
+    },
+  );
+  const mutex = new PriorityMutex();
+  const closing = new AbortController();
+  const voices = new CastVoices({
+    folder,
+    made,
+    network: yieldingKokoro(network, mutex, closing.signal, () => false),
+    reader: text,
+    guard,
+  });
+  const open = new Set<Stop>();
+  let isClosed = false;
+
+  function partsOf({ voice, speaker }: Script): readonly { readonly weight: number; readonly id: string }[] {
+    if (voice !== undefined) {
+      return voice.map((part) => {
+        if ("id" in part) return part;
+        throw new ConversationError(
+          "this model does not follow a recording: choose one of its own voices, or a mix of them",
+        );
+      });
+    }
+    const id = labels[speaker];
+    if (id !== undefined) return [{ weight: 1, id }];
+    throw new SpeechFailedError(
+      `Kokoro has no voice for the speaker "${speaker}", only for ${Object.keys(labels)}.`,
+    );
+  }
+
+  async function* speak(script: Script, signal: AbortSignal): AsyncGenerator<Frame, SpeechReport, void> {
+    if (isClosed) throw new SpeechFailedError("Kokoro is closed.");
+    signal.throwIfAborted();
+    const stop = stopWith([signal]);
+    open.add(stop);
+    const { lexicon = [], delivery, preset, seed } = script;
+    const reader = lexicon.length > 0 ? text.withWords(lexicon) : text;
+    const source = new SegmentSource(script.text, reader, stop.signal);
+    let isHeard = false;
+    try {
+      const { parts, statistics } = await voices.cast(partsOf(script), stop.signal);
+      const own = yieldingKokoro(network, mutex, stop.signal, () => !isHeard);
+      const { planning, style } = planningWith(own, parts);
+      const manner: Manner = {
+        speaker: PLAIN,
+        temperature: delivery.temperature,
+        ...plannedOptions(preset),
+        seed,
+      };
+      return yield* speakSegments({
+        source,
+        voice: {
+          plan: (sentence, index) => planSentence(planning, sentence, manner, index),
+          audio(plan) {
+            const span = speechSpan(plan);
+            const voice = {
+              style: style(plan.ids),
+              statistics: statisticsAt(statistics, plan.frames / FRAMES_PER_STEP),
+            };
+            const { inverseBasis, facts } = made;
+            const decoding = { network: own, voice, inverseBasis, missing: facts.missing };
+            return new SentenceAudio(
+              narrowed(new DecodedHops(decoding, plan, span), CUTOFFS_HZ[delivery.quality]),
+              span,
+            );
+          },
+          pause: 1,
+          gain: 1,
+        },
+        precedingTurn: precedingTurnOf(script),
+        maxFrames: delivery.maxFrames,
+        phonemeOf: script.hasMouth === true ? text.phonemeOf : null,
+        signal: stop.signal,
+        onHeard: () => {
+          isHeard = true;
+        },
+      });
+    } finally {
+      source.release();
+      stop.end();
+      open.delete(stop);
+      // Stops a segment that is being planned ahead of someone who has left.
+      stop.abort(new SpeechFailedError("Nobody takes it any more."));
+    }
+  }
+
+  return {
+    speak,
+    async close() {
+      if (isClosed) return;
+      isClosed = true;
+      closing.abort(new SpeechFailedError("Kokoro was closed."));
+      for (const stop of open) stop.abort(new SpeechFailedError("Kokoro was closed."));
+      await Promise.all([network.close(), text.close()]);
+    },
+  };
+}
+
+/** The name under which a worker thread looks for a model's maker. */
+export { createKokoroModel as createModel };
+
+/** A voice as Kokoro plans it. */
+const PLAIN = {
+  register: { centreHz: (medianHz: number) => medianHz, spread: (deviation: number) => deviation },
+  tempo: 1,
+  dynamics: 1,
+  pause: 1,
+};
+
+/** Bandwidth: 4 kHz, 7 kHz, and all that the model has, as the embedded voice does. */
+const CUTOFFS_HZ: Readonly<Record<AudioQuality, number | null>> = { low: 4_000, medium: 7_000, high: null };

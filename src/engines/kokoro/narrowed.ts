@@ -1,0 +1,15 @@
+import { LowPass } from "../../audio/butterworth.ts";
+import type { HopSource } from "../../planning/sentence-audio.ts";
+
+/** A sentence's hops without what lies above a frequency; `null` is all of it. */
+export function narrowed(hops: HopSource, cutoffHz: number | null): HopSource {
+  if (cutoffHz === null) return hops;
+  const filter = new LowPass(cutoffHz);
+  return {
+    lead: hops.lead,
+    async make(out) {
+      await hops.make(out);
+      filter.apply(out);
+    },
+  };
+}

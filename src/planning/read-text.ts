@@ -1,0 +1,143 @@
+import { join } from "node:path";
+import type { Lexicon } from "../model/script.ts";
+import { readChecked } from "../tensors/checked-file.ts";
+import { type NativeGuard, openSession } from "../tensors/session.ts";
+import { idRow, idsOf } from "../tensors/tensor.ts";
+import type { Readings } from "../text/differences.ts";
+import { spokenSentences } from "../text/inline-phonemes.ts";
+import { createOwnWords, type OwnWords } from "../text/own-words.ts";
+import { phonemeIds, splitClauses, withClosingStop } from "../text/phoneme-ids.ts";
+import { createPhonemizer, type Phonemizer } from "../text/phonemizer.ts";
+import { cutRunOn } from "../text/run-on.ts";
+import type { Sentence } from "../text/sentences.ts";
+import { soundCount } from "../text/sources.ts";
+import { loadTextTables, type TextTables } from "../text/tables.ts";
+import type { UnknownWordNet } from "../text/unknown-words.ts";
+import type { ReadSegment, SegmentReader } from "./segments.ts";
+import { sourcesOfWords, type TracedPhonemes, wordCount } from "./spoken-words.ts";
+
+/** The text side of the voice: sentences in, phoneme ids out. */
+export interface TextReader extends SegmentReader {
+  /** The same reading with somebody's own words. */
+  withWords(words: Lexicon): SegmentReader;
+  /** The phoneme or mark that an id is; "" for none. */
+  phonemeOf(id: number): string;
+  close(): Promise<void>;
+}
+
+/** Opens the net that reads unknown words (`oov.onnx`). @throws Error naming the file that is missing or damaged. */
+export async function openUnknownWordNet(
+  voiceDir: string,
+  guard?: NativeGuard,
+): Promise<{ readonly net: UnknownWordNet; close(): Promise<void> }> {
+  const path = join(voiceDir, "oov.onnx");
+  const session = await openSession(await readChecked(path), path, { guard });
+  return {
+    net: async (characterIds) => idsOf(await session.run({ chars: idRow(characterIds) }), "ids"),
+    close: () => session.release(),
+  };
+}
+
+/** How text is read. */
+export interface ReadingOptions {
+  /** The voice's dictionary and tagger where they are loaded already, perhaps by another thread; else they are read. */
+  readonly tables?: TextTables;
+  /** Standard unless told. */
+  readonly readings?: Readings;
+  /** Words of the house, before the dictionary's. */
+  readonly words?: Lexicon;
+  /**
+   * How many phonemes of a sentence are spoken at once: of more than `soft` it is cut at its commas, of more than `hard` at
+   * a space. 400 and 600 unless told.
+   */
+  readonly longest?: LongestSegment;
+}
+
+type LongestSegment = { readonly soft: number; readonly hard: number };
+
+/** Opens the reading of text as phonemes by itself, without the voice. */
+async function openPhonemizer(
+  voiceDir: string,
+  { tables: given, ...options }: ReadingOptions = {},
+  guard?: NativeGuard,
+): Promise<{ readonly phonemizer: Phonemizer; readonly tables: TextTables; close(): Promise<void> }> {
+  const tables = given ?? (await loadTextTables(voiceDir));
+  const { net, close } = await openUnknownWordNet(voiceDir, guard);
+  return { phonemizer: createPhonemizer(tables, net, options), tables, close };
+}
+
+/** Opens what `antiphon phonemes` prints: all that is spoken of a text, a string a segment, mark for mark. */
+export async function openSpokenPhonemes(
+  voiceDir: string,
+  options: ReadingOptions = {},
+): Promise<{ phonemes(text: string): Promise<string[]>; close(): Promise<void> }> {
+  const { phonemizer, tables, close } = await openPhonemizer(voiceDir, options);
+  return {
+    async phonemes(text) {
+      const spoken: string[] = [];
+      for (const { text: sentence } of sentencesIn(text, options)) {
+        const segments = await segmentsOf(phonemizer, sentence);
+        for (const { phonemes } of segments)
+          if (wordCount(phonemeIds(phonemes, tables)) > 0) spoken.push(phonemes);
+      }
+      return spoken;
+    },
+    close,
+  };
+}
+
+/** Opens what reads text for the voice, as phoneme ids. */
+export async function openTextReader(
+  voiceDir: string,
+  options: ReadingOptions = {},
+  guard?: NativeGuard,
+): Promise<TextReader> {
+  const { phonemizer, tables, close } = await openPhonemizer(voiceDir, options, guard);
+  const reader = (words: readonly OwnWords[]): SegmentReader => ({
+    split: (piece) => sentencesIn(piece, options),
+    async read(sentence) {
+      const segments = await segmentsOf(phonemizer, sentence, words, options.longest);
+      return segments
+        .map(
+          (segment): ReadSegment => ({
+            ids: phonemeIds(segment.phonemes, tables),
+            sources: sourcesOfWords(segment, tables.vocabulary),
+          }),
+        )
+        .filter(({ ids }) => wordCount(ids) > 0);
+    },
+  });
+  const phonemes = new Map([...tables.vocabulary].map(([phoneme, id]) => [id, phoneme]));
+  return {
+    ...reader([]),
+    withWords: (words) => reader([createOwnWords(words)]),
+    phonemeOf: (id) => phonemes.get(id) ?? "",
+    close,
+  };
+}
+
+/** A sentence that goes on and on is cut before it is read. */
+function sentencesIn(text: string, { readings = "standard" }: ReadingOptions): readonly Sentence[] {
+  return spokenSentences(text, readings).flatMap(cutRunOn);
+}
+
+/**
+ * The phonemes of a sentence, segment by segment: a long one becomes several, cut at its commas; where there are none it
+ * is cut at a space, so that no segment outgrows the memory of a few seconds.
+ */
+async function segmentsOf(
+  phonemizer: Phonemizer,
+  sentence: string,
+  words?: readonly OwnWords[],
+  { soft, hard }: LongestSegment = LONGEST,
+): Promise<TracedPhonemes[]> {
+  const { phonemes, sources } = await phonemizer.readTraced(sentence, words);
+  let before = 0;
+  return splitClauses(withClosingStop(phonemes, sentence), soft, hard).map((segment) => {
+    const traced = { phonemes: segment, sources, before };
+    before += soundCount(segment);
+    return traced;
+  });
+}
+
+const LONGEST: LongestSegment = { soft: 400, hard: 600 };

@@ -1,0 +1,176 @@
+import { availableParallelism } from "node:os";
+import { findVoice } from "../catalogue/checkpoints.ts";
+import { checkpointDir, embeddedCheckpoint, inspectCheckpoint } from "../catalogue/installed-checkpoint.ts";
+import { KOKORO_CAST, KOKORO_CHECKPOINT, KOKORO_LABELS, KOKORO_TAKES } from "../catalogue/kokoro-cast.ts";
+import type { LocalVoice } from "../catalogue/offered-models.ts";
+import { SPEAKERS } from "../catalogue/public-models.ts";
+import { voiceRecord } from "../catalogue/voices/pull-voice.ts";
+import { type AvailableMemory, availableMemory } from "../engines/codec-lm/available-memory.ts";
+import type { KokoroOptions } from "../engines/kokoro/model.ts";
+import { unusedKokoroKnobs } from "../engines/kokoro/unused-knobs.ts";
+import type { Lexicon } from "../model/script.ts";
+import type { CodecLmSettings } from "../settings/model-settings.ts";
+import type { Settings } from "../settings/schema.ts";
+import { wrongSetting } from "../settings/settings-error.ts";
+import { loadTextTables } from "../text/tables.ts";
+import { createWorkerPool, type PoolEvent, type WorkerPool } from "../workers/worker-pool.ts";
+import { prepareKokoro } from "./kokoro-preparation.ts";
+import type { LocalCheckpoint } from "./local-checkpoint.ts";
+
+export interface KokoroSources {
+  /** What becomes of its threads. */
+  readonly onEvent?: (event: PoolEvent) => void;
+  /** What memory there is; looked up unless given. */
+  readonly available?: AvailableMemory;
+  /** Words of the house; see `lexicon-file.ts`. */
+  readonly words?: Lexicon;
+  /** How many there are to be, whatever the settings say. */
+  readonly threads?: number;
+}
+
+type Given = Pick<Settings, "models" | "checkpoints" | "dataDir" | "loadTimeoutMs">;
+
+/** What all threads share, and what each takes besides, at most (measured: see docs/performance.md). */
+const SHARED_BYTES = 340 * 2 ** 20;
+const THREAD_BYTES = 450 * 2 ** 20;
+
+/**
+ * A second of speech costs 0.6 s of processor time, so that a thread keeps pace with one listener and not with two; more
+ * threads than that many take more memory than most have for it.
+ */
+const MAX_THREADS = 8;
+
+/** A thread measures a voice that nobody used before for some seconds. */
+const STALL_MS = 60_000;
+
+/**
+ * Kokoro, where the settings have a model speak with it; null where none does. Its folder is looked at; nothing is loaded.
+ *
+ * @throws SettingsError naming the setting and the remedy
+ */
+export async function kokoroCheckpoint(
+  settings: Given,
+  { onEvent, available, words = [], threads: asked }: KokoroSources = {},
+): Promise<LocalCheckpoint | null> {
+  const name = KOKORO_CHECKPOINT;
+  const speaking = Object.entries(settings.models).find(([, { checkpoint }]) => checkpoint === name);
+  const given = Object.hasOwn(settings.checkpoints, name) ? settings.checkpoints[name] : undefined;
+  if (given?.remote !== undefined || (speaking === undefined && given === undefined)) return null;
+  const own: Partial<CodecLmSettings> = given ?? {};
+  const { threads = 0, idleUnloadS = 0 } = own;
+  const setting = `checkpoints.${name}`;
+  if (own.resident !== false && idleUnloadS > 0) {
+    throw wrongSetting(
+      `${setting}.idleUnloadS`,
+      `is for what is not resident: set ${setting}.resident to false`,
+    );
+  }
+  const count = asked ?? (threads > 0 ? threads : Math.min(MAX_THREADS, availableParallelism()));
+  const maxConcurrent = Math.min(count, own.maxConcurrent ?? count);
+  const folder = await folderOf(own.path, settings, speaking?.[0]);
+  const labels = labelsOf(own, setting);
+  const memoryBytes = SHARED_BYTES + count * THREAD_BYTES;
+  let pool: WorkerPool | null = null;
+  return {
+    name,
+    memoryBytes,
+    maxConcurrent,
+    voice: voiceWith(labels),
+    unusedKnobs: unusedKokoroKnobs,
+    ...(idleUnloadS > 0 ? { idleUnloadMs: 1_000 * idleUnloadS } : {}),
+    async load() {
+      await requireMemory(memoryBytes, count, available);
+      await prepareKokoro(folder, new AbortController().signal, { voices: Object.values(labels) });
+      const voiceDir = embeddedCheckpoint.dir;
+      const create: KokoroOptions = {
+        folder,
+        voiceDir,
+        labels,
+        tables: await loadTextTables(voiceDir),
+        words,
+      };
+      pool = await createWorkerPool({
+        entry: new URL("../engines/kokoro/model.js", import.meta.url),
+        create,
+        size: count,
+        startTimeoutMs: settings.loadTimeoutMs,
+        stallMs: STALL_MS,
+        ...(onEvent === undefined ? {} : { onEvent }),
+      });
+      const loaded = pool;
+      return {
+        ...loaded,
+        close() {
+          if (pool === loaded) pool = null;
+          return loaded.close();
+        },
+      };
+    },
+    pool: () => pool,
+  };
+}
+
+async function folderOf(path: string | undefined, { dataDir }: Given, model?: string): Promise<string> {
+  if (path !== undefined) return path;
+  const manifest = findVoice(KOKORO_CHECKPOINT);
+  if (manifest === undefined) throw new Error(`the package has no manifest of ${KOKORO_CHECKPOINT}`);
+  const { state } = await inspectCheckpoint(voiceRecord(manifest), dataDir);
+  if (state === "installed") return checkpointDir(manifest, dataDir);
+  throw wrongSetting(
+    model === undefined ? `checkpoints.${KOKORO_CHECKPOINT}` : `models.${model}.checkpoint`,
+    `names ${KOKORO_CHECKPOINT}, which is ${state === "damaged" ? "damaged" : "not installed"}: run antiphon models pull ${KOKORO_CHECKPOINT}`,
+  );
+}
+
+/** Which voices the labels stand for. @throws SettingsError for one that there is not */
+function labelsOf(
+  { voices = {} }: Partial<CodecLmSettings>,
+  setting: string,
+): Readonly<Record<string, string>> {
+  const labels: Record<string, string> = { ...KOKORO_LABELS };
+  for (const [label, voice] of Object.entries(voices)) {
+    if (!SPEAKERS.includes(label)) {
+      const shown = SPEAKERS.map((each) => JSON.stringify(each)).join(" and ");
+      throw wrongSetting(
+        `${setting}.voices`,
+        `names the speaker "${label}": every model's speakers are ${shown}`,
+      );
+    }
+    if (!("preset" in voice)) {
+      throw wrongSetting(
+        `${setting}.voices.${label}`,
+        "has a clip, and this model follows none: name a voice as preset",
+      );
+    }
+    if (!KOKORO_CAST.some(({ id }) => id === voice.preset)) {
+      const ids = KOKORO_CAST.map(({ id }) => id).join(", ");
+      throw wrongSetting(`${setting}.voices.${label}.preset`, `is "${voice.preset}": name one of ${ids}`);
+    }
+    labels[label] = voice.preset;
+  }
+  return labels;
+}
+
+function voiceWith(labels: Readonly<Record<string, string>>): LocalVoice {
+  const shown = Object.entries(labels).map(([label, id]) => `${label} is ${id}`);
+  return {
+    voices: KOKORO_CAST,
+    takes: KOKORO_TAKES,
+    description:
+      `Spoken here by Kokoro-82M, a neural voice of 28 people and mixes of them, for a few listeners: it takes 0.6 s of ` +
+      `processor time for each second of speech. As speakers, ${shown.join(" and ")}. Of earlier turns it heeds how long the ` +
+      "last one was, and does not hear any. All words are said as in American English, also by its British voices.",
+  };
+}
+
+async function requireMemory(needed: number, threads: number, available?: AvailableMemory): Promise<void> {
+  const { bytes, limitedBy } = available ?? (await availableMemory());
+  if (needed <= bytes) return;
+  const mebibytes = (count: number) => `${Math.round(count / 2 ** 20)} MiB`;
+  const fewer = threads > 1 ? `set checkpoints.${KOKORO_CHECKPOINT}.threads to less than ${threads}, ` : "";
+  throw new Error(
+    `${KOKORO_CHECKPOINT} in ${threads} ${threads === 1 ? "thread" : "threads"} takes ${mebibytes(needed)} of memory, and ` +
+      `${mebibytes(bytes)} are available: ${fewer}stop other programs, or ` +
+      `${limitedBy === "container" ? "give the container more" : "use a machine with more"}.`,
+  );
+}

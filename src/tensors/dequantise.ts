@@ -1,0 +1,205 @@
+import { WeightsError } from "./byte-source.ts";
+import { NODE } from "./graph-file.ts";
+import type { Node } from "./onnx-model.ts";
+import { bytesIn, floatsIn, type StoredConstant, type StoredGraph } from "./stored-graph.ts";
+
+/**
+ * A graph without the dynamic quantisation that onnxruntime's tools put in (`quantize_dynamic`): matrix products,
+ * convolutions and LSTMs compute with float32 again, with the numbers that the 8-bit weights stand for. Where the scale of
+ * an activation depends on all of a sentence, none of its parts can be computed by itself; here it can.
+ *
+ * What is no longer needed stays, unless the graph is cut afterwards. New weights are computed when they are asked for.
+ *
+ * @throws WeightsError when the quantisation is laid out in another way
+ */
+export function withoutDynamicQuantisation(graph: StoredGraph): StoredGraph {
+  const links = linksOf(graph);
+  const constants = new Map(graph.constants);
+  const made = new Map<string, Node>();
+  const nodes: Node[] = [];
+  for (const node of graph.nodes) {
+    const { operation } = node;
+    if (operation === "DynamicQuantizeLSTM") nodes.push(plainLstm(node, graph.constants, constants));
+    else if (operation === "MatMulInteger" || operation === "ConvInteger") {
+      const plain = plainProduct(node, links, graph.constants, constants);
+      made.set(plain.outputs[0]!, plain);
+      nodes.push(plain);
+    } else if (!made.has(node.outputs[0] ?? "")) nodes.push(node);
+  }
+  return { ...graph, nodes, constants };
+}
+
+interface Links {
+  readonly makers: ReadonlyMap<string, Node>;
+  readonly users: ReadonlyMap<string, readonly Node[]>;
+}
+
+type Constants = ReadonlyMap<string, StoredConstant>;
+
+function linksOf({ nodes }: StoredGraph): Links {
+  const makers = new Map<string, Node>();
+  const users = new Map<string, Node[]>();
+  for (const node of nodes) {
+    for (const name of node.outputs) makers.set(name, node);
+    for (const name of node.inputs) {
+      const known = users.get(name);
+      if (known === undefined) users.set(name, [node]);
+      else known.push(node);
+    }
+  }
+  return { makers, users };
+}
+
+/**
+ * The product of what was quantised, instead of: quantised → product → (+ rounded bias) → Cast → · scale of the activation
+ * · scale of the weights.
+ */
+function plainProduct(node: Node, links: Links, from: Constants, into: Map<string, StoredConstant>): Node {
+  const [quantised = "", weight = "", , zeroPoint = ""] = node.inputs;
+  const x = links.makers.get(quantised)?.inputs[0];
+  const end = scaledBy(node, links);
+  const scale = end === null ? undefined : end.scales.find((name) => from.has(name));
+  if (x === undefined || end === null || scale === undefined) throw unknownLayout(weight);
+  const isConvolution = node.operation === "ConvInteger";
+  const name = `${weight}.float`;
+  into.set(
+    name,
+    dequantised(
+      constantOf(from, weight),
+      constantOf(from, zeroPoint),
+      constantOf(from, scale),
+      isConvolution,
+    ),
+  );
+  return {
+    ...node,
+    operation: isConvolution ? "Conv" : "MatMul",
+    inputs: [x, name, ...(end.bias === null ? [] : [end.bias])],
+    outputs: [end.output],
+  };
+}
+
+/** How a product goes on until it is float32. */
+function scaledBy(
+  product: Node,
+  { makers, users }: Links,
+): { readonly output: string; readonly scales: readonly string[]; readonly bias: string | null } | null {
+  let bias: string | null = null;
+  let name = product.outputs[0] ?? "";
+  for (;;) {
+    const [user, another] = users.get(name) ?? [];
+    if (user === undefined || another !== undefined) return null;
+    const other = user.inputs.find((each) => each !== name) ?? "";
+    const [output = ""] = user.outputs;
+    if (user.operation === "Mul") return { output, scales: makers.get(other)?.inputs ?? [], bias };
+    if (user.operation === "Add") bias = roundedFrom(other, makers);
+    else if (user.operation !== "Cast") return null;
+    name = output;
+  }
+}
+
+/** The bias that was divided by the scale, rounded and reshaped. */
+function roundedFrom(name: string, makers: Links["makers"]): string | null {
+  for (let at = makers.get(name); at !== undefined; at = makers.get(at.inputs[0] ?? "")) {
+    if (at.operation === "Div") return at.inputs[0] ?? null;
+  }
+  return null;
+}
+
+/**
+ * (weight − zero point) · scale. Both may be one number, or one for each output: a convolution has its outputs in front,
+ * a matrix product behind.
+ */
+function dequantised(
+  weight: StoredConstant,
+  zeroPoint: StoredConstant,
+  scale: StoredConstant,
+  isOutputFirst: boolean,
+): StoredConstant {
+  const { shape } = weight;
+  const outputs = (isOutputFirst ? shape[0] : shape.at(-1)) ?? 1;
+  const inRow = shape.reduce((product, size) => product * size, 1) / outputs;
+  return {
+    type: "float32",
+    shape,
+    data() {
+      const numbers = bytesIn(weight);
+      const zeros = eachOf(bytesIn(zeroPoint), outputs);
+      const scales = eachOf(floatsIn(scale), outputs);
+      const values = new Float32Array(numbers.length);
+      for (let at = 0; at < values.length; at++) {
+        const output = isOutputFirst ? Math.floor(at / inRow) : at % outputs;
+        values[at] = (numbers[at]! - zeros(output)) * scales(output);
+      }
+      return new Uint8Array(values.buffer);
+    },
+  };
+}
+
+function plainLstm(node: Node, from: Constants, into: Map<string, StoredConstant>): Node {
+  const [x = "", weight = "", recurrence = "", bias = "", lengths = "", state = "", cell = ""] = node.inputs;
+  const [, , , , , , , , weightScale = "", weightZero = "", recurrenceScale = "", recurrenceZero = ""] =
+    node.inputs;
+  const turned = (name: string, scale: string, zero: string) => {
+    const own = `${name}.float`;
+    into.set(own, turnedLstm(constantOf(from, name), constantOf(from, zero), constantOf(from, scale)));
+    return own;
+  };
+  return {
+    ...node,
+    operation: "LSTM",
+    inputs: [
+      x,
+      turned(weight, weightScale, weightZero),
+      turned(recurrence, recurrenceScale, recurrenceZero),
+      ...[bias, lengths, state, cell],
+    ],
+    // It is ONNX's own, unlike the quantised one.
+    rest: node.rest.filter(({ number }) => number !== NODE.domain),
+  };
+}
+
+/** Weights of an LSTM, which are [directions, inputs, 4 · hidden] for the quantised one, as [directions, 4 · hidden, inputs]. */
+function turnedLstm(
+  weight: StoredConstant,
+  zeroPoint: StoredConstant,
+  scale: StoredConstant,
+): StoredConstant {
+  const [directions = 0, inputs = 0, gates = 0] = weight.shape;
+  return {
+    type: "float32",
+    shape: [directions, gates, inputs],
+    data() {
+      const numbers = bytesIn(weight);
+      const zeros = eachOf(bytesIn(zeroPoint), directions);
+      const scales = eachOf(floatsIn(scale), directions);
+      const values = new Float32Array(numbers.length);
+      for (let direction = 0, to = 0; direction < directions; direction++) {
+        for (let gate = 0; gate < gates; gate++) {
+          for (let input = 0; input < inputs; input++, to++) {
+            const number = numbers[(direction * inputs + input) * gates + gate]!;
+            values[to] = (number - zeros(direction)) * scales(direction);
+          }
+        }
+      }
+      return new Uint8Array(values.buffer);
+    },
+  };
+}
+
+/** One number for all, or one for each. */
+function eachOf(numbers: ArrayLike<number>, count: number): (at: number) => number {
+  if (numbers.length === 1) return () => numbers[0]!;
+  if (numbers.length !== count) throw new WeightsError("A scale of the graph fits no weights.");
+  return (at) => numbers[at]!;
+}
+
+function constantOf(constants: Constants, name: string): StoredConstant {
+  const found = constants.get(name);
+  if (found === undefined) throw new WeightsError(`The graph lacks the constant ${name}.`);
+  return found;
+}
+
+function unknownLayout(name: string): WeightsError {
+  return new WeightsError(`${name} is quantised in a way that is not read here.`);
+}

@@ -1,0 +1,135 @@
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { areMade, MADE, makeFiles, PUBLISHED } from "../../../src/engines/kokoro/graphs/make-files.ts";
+import { unusedKokoroKnobs } from "../../../src/engines/kokoro/unused-knobs.ts";
+import { VOICES_FOLDER } from "../../../src/engines/kokoro/voices.ts";
+import { ConversationError } from "../../../src/model/speech-model.ts";
+import { bytesOf, LONG_TEXT, never, SHORT_TEXT, speakAll } from "../../model/scripts.ts";
+import { openTiny, publishedFolder, tinyFolder } from "./tiny-kokoro.ts";
+
+const voice = (...parts: readonly (readonly [id: string, weight: number])[]) =>
+  parts.map(([id, weight]) => ({ id, weight }));
+
+describe("Kokoro", () => {
+  test("speaks with the voices that its labels stand for, by their names too, and with mixes of them", async () => {
+    const model = await openTiny();
+    const said = async (parts: object): Promise<Buffer> =>
+      bytesOf((await speakAll(model, { text: SHORT_TEXT, ...parts })).frames);
+    const heart = await said({});
+    assert.ok(heart.equals(await said({ voice: voice(["af_heart", 1]) })));
+    assert.ok((await said({ speaker: "1" })).equals(await said({ voice: voice(["am_michael", 1]) })));
+    const mixed = await said({ voice: voice(["af_heart", 0.5], ["am_michael", 0.5]) });
+    assert.ok(!mixed.equals(heart));
+    assert.ok(mixed.equals(await said({ voice: voice(["am_michael", 0.5], ["af_heart", 0.5]) })));
+    await model.close();
+  });
+
+  test("gives the same bytes again, also in another process's place and after other voices", async () => {
+    const folder = await tinyFolder();
+    const first = await openTiny(folder);
+    const once = bytesOf((await speakAll(first, { text: LONG_TEXT })).frames);
+    await first.close();
+    const second = await openTiny(folder);
+    await speakAll(second, { text: SHORT_TEXT, voice: voice(["bf_emma", 1]) });
+    assert.ok(bytesOf((await speakAll(second, { text: LONG_TEXT })).frames).equals(once));
+    await second.close();
+  });
+
+  test("refuses a voice that it does not have, and a recording", async () => {
+    const model = await openTiny();
+    await assert.rejects(speakAll(model, { voice: voice(["af_nobody", 1]) }), (error: Error) => {
+      assert.ok(error instanceof ConversationError);
+      return error.message.includes("af_nobody");
+    });
+    const clip = { samples: new Float32Array(24_000), sampleRateHz: 24_000, durationS: 1, digest: "a" };
+    const sample = [{ weight: 1, sample: { clip, text: null } }];
+    await assert.rejects(speakAll(model, { voice: sample }), /does not follow a recording/);
+    await model.close();
+  });
+
+  test("speaks a narrower sound where less quality is asked for, of the same length", async () => {
+    const model = await openTiny();
+    const [high, low] = await Promise.all(
+      (["high", "low"] as const).map((quality) =>
+        speakAll(model, { text: SHORT_TEXT, delivery: { quality } }),
+      ),
+    );
+    assert.equal(low!.frames.length, high!.frames.length);
+    assert.ok(!bytesOf(low!.frames).equals(bytesOf(high!.frames)));
+    await model.close();
+  });
+
+  test("cuts a sentence that goes on and on, and speaks all of it", async () => {
+    const model = await openTiny();
+    const text = `${"and then we went on and on ".repeat(20).trim()}.`;
+    const { report } = await speakAll(model, { text, delivery: { maxFrames: 2_000 } });
+    assert.equal(report.spoken.trim(), text);
+    await model.close();
+  });
+
+  test("measures a voice once: what it measured lies beside the voice from then on", async () => {
+    const folder = await tinyFolder();
+    const path = join(folder, "statistics", "am_michael.safetensors");
+    const model = await openTiny(folder);
+    assert.ok(!existsSync(path));
+    const spoken = bytesOf((await speakAll(model, { speaker: "1" })).frames);
+    assert.ok(existsSync(path));
+    await model.close();
+    // What is damaged is measured again.
+    truncateSync(path, 100);
+    const again = await openTiny(folder);
+    assert.ok(bytesOf((await speakAll(again, { speaker: "1" })).frames).equals(spoken));
+    await again.close();
+  });
+
+  test("says which knobs do nothing", () => {
+    const unused = unusedKokoroKnobs();
+    assert.deepEqual(Object.keys(unused).sort(), [
+      "acousticTemperature",
+      "penaltyWindow",
+      "repetitionPenalty",
+      "topK",
+    ]);
+  });
+});
+
+describe("What is made of Kokoro's graph", () => {
+  test("is made once, and again where a byte of it has changed", async () => {
+    const folder = publishedFolder();
+    assert.equal(await areMade(folder, never()), false);
+    await makeFiles(folder);
+    assert.equal(await areMade(folder, never()), true);
+    const path = join(folder, MADE.folder, MADE.weights);
+    const bytes = readFileSync(path);
+    bytes[bytes.length - 1]! ^= 1;
+    writeFileSync(path, bytes);
+    assert.equal(await areMade(folder, never()), false);
+    await makeFiles(folder);
+    assert.equal(await areMade(folder, never()), true);
+  });
+
+  test("is not made of what is no such graph, and nothing is left of the attempt", async () => {
+    for (const damage of [
+      (path: string) => writeFileSync(path, "no graph"),
+      (path: string) => truncateSync(path, 1_000),
+      (path: string) => truncateSync(path, 0),
+    ]) {
+      const folder = publishedFolder();
+      damage(join(folder, PUBLISHED));
+      await assert.rejects(makeFiles(folder), { name: "WeightsError" });
+      assert.equal(existsSync(join(folder, MADE.folder)), false);
+    }
+  });
+
+  test("a voice that is damaged or gone is refused by its file's name", async () => {
+    const folder = await tinyFolder();
+    truncateSync(join(folder, VOICES_FOLDER, "af_heart.bin"), 522_236);
+    rmSync(join(folder, VOICES_FOLDER, "am_michael.bin"));
+    const model = await openTiny(folder);
+    await assert.rejects(speakAll(model), /af_heart\.bin is damaged: run antiphon models pull kokoro/);
+    await assert.rejects(speakAll(model, { speaker: "1" }), /no voice “am_michael”/);
+    await model.close();
+  });
+});

@@ -98,6 +98,11 @@ export async function listModels({
   const embedded: Listed = { ...(await inFolder(name, dir)), embedded: true, licence };
   const own = await ownManifests(dataDir);
   const manifests = [...pullableCheckpoints(), ...own.flatMap(({ manifest }) => manifest ?? [])];
+  // A name means what the settings say of it, where they say where it is.
+  const pulled = pullableVoices().filter(({ name }) => {
+    const given = checkpoints[name];
+    return given?.remote === undefined && given?.path === undefined;
+  });
   const known = HUB_WRITERS.filter((writer) => own.every((one) => one.name !== writer.name));
   return {
     models: await Promise.all(
@@ -116,7 +121,7 @@ export async function listModels({
       embedded,
       ...(await Promise.all(manifests.map((manifest) => listedWriter(manifest, dataDir, writer.threads)))),
       ...(await Promise.all(pullableRecognisers().map((manifest) => listedRecogniser(manifest, dataDir)))),
-      ...(await Promise.all(pullableVoices().map((manifest) => listedVoice(manifest, dataDir)))),
+      ...(await Promise.all(pulled.map((manifest) => listedVoice(manifest, dataDir)))),
       ...(await Promise.all(KNOWN_CODEC_LMS.map((known) => listedCodecLm(known, dataDir)))),
       ...(await Promise.all(
         Object.entries(checkpoints).map(([name, checkpoint]) => listedByHand(name, checkpoint)),

@@ -73,6 +73,9 @@ export class OwnVoices {
    */
   async add(voice: VoiceRecord, audio: Uint8Array): Promise<void> {
     const outcome = await this.#deps.store.addVoice(voice, audio, MAX_VOICES_PER_KEY);
+    if (outcome === "revoked") {
+      throw new ServiceError(401, "the key was revoked while the voice was made: nothing is kept of it");
+    }
     if (outcome !== "added") throw outcome === "taken" ? taken(voice.name) : full();
   }
 

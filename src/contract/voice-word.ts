@@ -27,7 +27,6 @@ export function readVoice(word: string, field: string): readonly NamedPart[] {
   if (word.length > MAX_VOICE_CHARS) {
     throw wrong(field, `has ${word.length} characters, and at most ${MAX_VOICE_CHARS} are allowed`);
   }
-  if (word.trim() === "") throw wrong(field, "is empty: name a voice, or leave it out");
   if (!/[+()]/.test(word)) return [{ name: word.trim(), weight: 1 }];
   const parts = word.split("+");
   if (parts.length > MAX_PARTS) {

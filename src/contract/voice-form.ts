@@ -115,9 +115,11 @@ export function readVoiceForm(fields: readonly FormField[]): NewVoice {
 export function nameProblem(name: string): string | null {
   if (name === "") return "is empty: say what the voice is to be called";
   if (!name.isWellFormed() || UNSEEN.test(name)) return "has characters that cannot be seen: leave them out";
-  if (/[/\\+()"]/.test(name) || /^\.+$/.test(name))
+  // As names are compared, so that none looks like an id or a mix.
+  const folded = name.normalize("NFKC");
+  if (/[/\\+()"]/.test(folded) || /^\.+$/.test(folded))
     return 'must have none of / \\ + ( ) " and more than dots: take another';
-  if (/^voice_/i.test(name)) return "begins as ids do, with voice_: take another";
+  if (/^voice_/i.test(folded)) return "begins as ids do, with voice_: take another";
   return null;
 }
 

@@ -6,13 +6,14 @@ import { MAX_VOICE_CHARS } from "./voices.ts";
 export interface NamedPart {
   /** As it is written, without space around it. */
   readonly name: string;
-  /** Above 0. */
+  /** From 0.001 to 1000. */
   readonly weight: number;
 }
 
 /** Voices in a mix, at most. */
 const MAX_PARTS = 8;
-/** The largest weight: more digits than that say nothing. */
+/** The least and the largest weight: a smaller share than that is not heard, and could round to none. */
+const MIN_WEIGHT = 0.001;
 const MAX_WEIGHT = 1_000;
 
 /**
@@ -46,10 +47,10 @@ function partOf(part: string, word: string, field: string): NamedPart {
 
 function weightOf(written: string, field: string): number {
   const weight = /^\s*(?:\d+\.?\d*|\.\d+)\s*$/.test(written) ? Number(written) : Number.NaN;
-  if (weight > 0 && weight <= MAX_WEIGHT) return weight;
+  if (weight >= MIN_WEIGHT && weight <= MAX_WEIGHT) return weight;
   throw wrong(
     field,
-    `has the weight ${quoted(written)}: a weight is a number above 0 and at most ${MAX_WEIGHT}`,
+    `has the weight ${quoted(written)}: a weight is a number from ${MIN_WEIGHT} to ${MAX_WEIGHT}`,
   );
 }
 

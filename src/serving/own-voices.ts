@@ -33,7 +33,7 @@ const MAX_DECODED = 16;
  */
 export class OwnVoices {
   readonly #deps: OwnVoicesDeps;
-  readonly #decoded = new LruCache<Promise<Clip>>(MAX_DECODED);
+  readonly #decoded = new LruCache<Promise<Clip | null>>(MAX_DECODED);
 
   constructor(deps: OwnVoicesDeps) {
     this.#deps = deps;
@@ -73,6 +73,9 @@ export class OwnVoices {
    */
   async add(voice: VoiceRecord, audio: Uint8Array): Promise<void> {
     const outcome = await this.#deps.store.addVoice(voice, audio, MAX_VOICES_PER_KEY);
+    if (outcome === "revoked") {
+      throw new ServiceError(401, "the key was revoked while the voice was made: nothing is kept of it");
+    }
     if (outcome !== "added") throw outcome === "taken" ? taken(voice.name) : full();
   }
 
@@ -102,13 +105,15 @@ export class OwnVoices {
     if (record === null) return null;
     const { voiceId, refText: text } = record;
     const known = this.#decoded.get(voiceId);
-    if (known !== undefined) return { clip: await known, text };
-    const audio = await store.voiceAudio(voiceId);
-    if (audio === null) return null;
-    const decoding = decode(new Uint8Array(audio), voiceId);
+    if (known !== undefined) return sampleOf(await known, text);
+    // Kept before the store has answered: requests that come together read and decode it once.
+    const decoding = store
+      .voiceAudio(voiceId)
+      .then((audio) => (audio === null ? null : decode(new Uint8Array(audio), voiceId)));
     this.#decoded.set(voiceId, decoding);
-    decoding.catch(() => this.#decoded.delete(voiceId));
-    return { clip: await decoding, text };
+    const forget = (): void => void this.#decoded.delete(voiceId);
+    decoding.then((clip) => clip ?? forget(), forget);
+    return sampleOf(await decoding, text);
   }
 
   #house(name: string): VoiceSample | null {
@@ -116,6 +121,10 @@ export class OwnVoices {
     const [found] = [...this.#deps.house].filter(([each]) => nameKeyOf(each) === key);
     return found?.[1] ?? null;
   }
+}
+
+function sampleOf(clip: Clip | null, text: string | null): VoiceSample | null {
+  return clip && { clip, text };
 }
 
 function noneForNow(error: unknown): VoiceRecord[] {

@@ -44,6 +44,7 @@ export interface VoiceWrites {
 /** Prepares the statements once. Throws what the database throws. */
 export function voiceWritesOn(database: Database.Database): VoiceWrites {
   const selectCount = database.prepare("SELECT count(*) AS voices FROM voices WHERE key_id = ?");
+  const selectRevoked = database.prepare("SELECT 1 FROM keys WHERE key_id = ? AND revoked_ts IS NOT NULL");
   const insertVoice = database.prepare(
     `INSERT INTO voices (${VOICE_COLUMNS}, name_key, audio) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (key_id, name_key) DO NOTHING`,
@@ -55,6 +56,7 @@ export function voiceWritesOn(database: Database.Database): VoiceWrites {
       inTransaction(
         database,
         () => {
+          if (selectRevoked.get([voice.keyId]) !== undefined) return "revoked";
           const { voices } = selectCount.get([voice.keyId]) as { readonly voices: number };
           if (voices >= maxVoices) return "full";
           const values = [...voiceValues(voice), nameKeyOf(voice.name), Buffer.from(audio)];

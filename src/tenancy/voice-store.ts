@@ -24,8 +24,11 @@ export interface VoiceRecord {
   readonly cautions: readonly string[];
 }
 
-/** What became of a voice that was to be kept: it was, or its key has one of that name, or as many as it may have. */
-export type VoiceAdded = "added" | "taken" | "full";
+/**
+ * What became of a voice that was to be kept: it was, or its key has one of that name, or as many as it may have, or was
+ * revoked meanwhile, so that nobody could delete it.
+ */
+export type VoiceAdded = "added" | "taken" | "full" | "revoked";
 
 /** Keeps voices, as a `Store` keeps what it keeps: what has resolved is durable, and seen at once by every server. */
 export interface VoiceStore {

@@ -137,9 +137,13 @@ function newest(entries: readonly Entry[], historyChars: number): Entry[] {
   return kept.reverse();
 }
 
-/** A model's own, made as harmless as text is; what is no JSON object, which endpoints refuse, is an empty one. */
+/**
+ * A model's own, or a client's, made as harmless as text is; what is no JSON object, which endpoints refuse, is an empty one.
+ * Escapes are undone first (`\u003c` is a bracket): templates write the values, not the text that stood for them.
+ */
 function plainArguments(given: string): string {
-  return isJsonObject(given) ? plainLine(given) : "{}";
+  if (!isJsonObject(given)) return "{}";
+  return plainLine(given.includes("\\") ? JSON.stringify(JSON.parse(given)) : given);
 }
 
 /** Whether a text is a JSON object. */

@@ -29,7 +29,7 @@ describe("a voice's word", () => {
     ["nova)2(", /cannot be read/],
     ["nova(1)(2)", /cannot be read/],
     ["nova(1)x+onyx", /cannot be read/],
-    ["nova(-1)+onyx", /^voice has the weight "-1": a weight is a number above 0 and at most 1000$/],
+    ["nova(-1)+onyx", /^voice has the weight "-1": a weight is a number from 0.001 to 1000$/],
     ["nova(0)+onyx", /has the weight "0"/],
     ["nova()+onyx", /has the weight ""/],
     ["nova(NaN)+onyx", /has the weight "NaN"/],

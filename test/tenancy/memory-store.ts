@@ -55,6 +55,7 @@ export function memoryStore(): Store {
     async addVoice(voice, audio, maxVoices) {
       check();
       if (!keys.has(voice.keyId)) throw new StoreError("failed", `There is no key ${voice.keyId}.`);
+      if (keys.get(voice.keyId)?.key.revokedTsS != null) return "revoked";
       if (voices.filter((each) => each.voice.keyId === voice.keyId).length >= maxVoices) return "full";
       if (placeOf(voice.keyId, voice.name) >= 0) return "taken";
       voices.push({ voice, audio: audio.slice() });

@@ -193,6 +193,18 @@ export function storeConformance(name: string, open: () => Promise<Store>): void
       assert.deepEqual(await store.listVoices(), []);
     });
 
+    it("keeps no voice of a key that is revoked while the voice is made: nobody could delete it", async () => {
+      const late = voiceRecord("voice_late", "key_many", "Late", 61);
+      assert.equal(await store.addVoice(late, new Uint8Array(1), 3), "revoked");
+      for (let i = 0; i < 8; i++) {
+        const keyId = `key_racing${i}`;
+        await store.createKey(keyRecord(keyId, 62), `ab${i}`.padEnd(64, "0"));
+        const voice = voiceRecord(`voice_racing${i}`, keyId, "Racing", 63);
+        await Promise.all([store.addVoice(voice, new Uint8Array(100_000), 3), store.revokeKey(keyId, 64)]);
+      }
+      assert.deepEqual(await store.listVoices(), []);
+    });
+
     it("refuses everything with a StoreError once it is closed, and may be closed again", async () => {
       const other = await open();
       await other.close();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Turn } from "../../src/model/conversation.ts";
-import { dialogueMessages, instructed } from "../../src/writers/dialogue-messages.ts";
+import { chatSteps, dialogueMessages, instructed } from "../../src/writers/dialogue-messages.ts";
 
 test("the open speaker is the assistant, the other the user, and neighbours of one role are joined", () => {
   const history = [said("0", "Hi."), said("0", "You there?"), said("1", "Yes."), said("0", "Good.")];
@@ -101,6 +101,25 @@ test("instructions come after the system prompt, in one line without template to
     const [prompt, line = "", ...rest] = instructed("Be brief.", text).split("\n\n");
     assert.deepEqual([prompt, rest], ["Be brief.", []]);
     assert.doesNotMatch(line, /<\S|\[\/?(?:INST|SYSTEM_PROMPT)\]|\n/, text);
+  }
+});
+
+test("nor do the arguments of a call, whose escapes templates undo", () => {
+  for (const text of FORGED) {
+    const hidden = JSON.stringify({ [text]: text })
+      .replaceAll("<", "\\u003c")
+      .replaceAll("[", "\\u005b")
+      .replaceAll("/", "\\/");
+    const call = { callId: "1", name: "f", arguments: hidden, output: "", turnsBefore: 0 };
+    const steps = chatSteps({ history: [], speaker: "1" }, [call], {
+      systemPrompt: null,
+      historyChars: 24_000,
+    });
+    const [{ arguments: given }] = steps.flatMap((step) => ("calls" in step ? (step.calls ?? []) : [])) as [
+      typeof call,
+    ];
+    const seen = JSON.stringify(JSON.parse(given));
+    assert.doesNotMatch(seen, /<\S|\[\/?(?:INST|SYSTEM_PROMPT)\]/, text);
   }
 });
 

@@ -91,9 +91,13 @@ export async function postgresStore(address: StoreAddress, options: PostgresStor
         return (await connections.run<KeyRow>(statements.listKeys(), untilMs)).map(keyOf);
       }),
     revokeKey: (keyId, tsS) =>
-      database.retry(timeoutMs, async ({ untilMs }) => {
-        return (await connections.run(statements.revokeKey(keyId, tsS), untilMs)).length > 0;
-      }),
+      database.retry(timeoutMs, ({ untilMs }) =>
+        connections.transaction(async (run) => {
+          const isThere = (await run(statements.revokeKey(keyId, tsS))).length > 0;
+          await run(statements.removeVoices(keyId));
+          return isThere;
+        }, untilMs),
+      ),
     commit: (records) =>
       database.retry(commitTimeoutMs, async ({ untilMs }) => {
         await connections.run(statements.commit(records), untilMs);

@@ -15,6 +15,8 @@ export interface Statements {
   listKeys(): QueryConfig;
   /** With its voices: nobody could use or delete them any more. */
   revokeKey(keyId: string, tsS: number): QueryConfig;
+  /** After {@link revokeKey}, in its transaction: a statement sees nothing that was added while it waited. */
+  removeVoices(keyId: string): QueryConfig;
   commit(records: readonly UsageRecord[]): QueryConfig;
   totals(keyId: string | null): QueryConfig;
 }
@@ -57,9 +59,12 @@ export function statementsIn(schema: string): Statements {
     }),
     listKeys: () => ({ text: `SELECT ${columns} FROM ${keys} ORDER BY created_ts, key_id COLLATE "C"` }),
     revokeKey: (keyId, tsS) => ({
-      text: `WITH gone AS (DELETE FROM "${schema}".voices WHERE key_id = $2)
-             UPDATE ${keys} SET revoked_ts = coalesce(revoked_ts, $1) WHERE key_id = $2 RETURNING key_id`,
+      text: `UPDATE ${keys} SET revoked_ts = coalesce(revoked_ts, $1) WHERE key_id = $2 RETURNING key_id`,
       values: [tsS, keyId],
+    }),
+    removeVoices: (keyId) => ({
+      text: `DELETE FROM "${schema}".voices WHERE key_id = $1`,
+      values: [keyId],
     }),
     commit: (records) => ({
       text: commitText,

@@ -21,10 +21,11 @@ export function voicesIn(database: RetryingDatabase, schema: string, timeoutMs: 
       database.retry(timeoutMs, ({ untilMs }) =>
         connections.transaction(async (run) => {
           // One after the other for each key, so that none is counted twice.
-          await run({
-            text: `SELECT FROM "${schema}".keys WHERE key_id = $1 FOR UPDATE`,
+          const [key] = await run<{ is_revoked: boolean }>({
+            text: `SELECT revoked_ts IS NOT NULL AS is_revoked FROM "${schema}".keys WHERE key_id = $1 FOR UPDATE`,
             values: [voice.keyId],
           });
+          if (key?.is_revoked === true) return "revoked";
           const nameKey = nameKeyOf(voice.name);
           const rows = await run<{ voice_id: string; name_key: string }>({
             text: `SELECT voice_id, name_key FROM ${voices} WHERE key_id = $1`,

@@ -9,10 +9,8 @@ import type { CommandIo } from "../terminal/command-io.ts";
 
 /** The public models with their voices, as a server by these settings would have them. */
 export async function modelsHere(settings: Settings): Promise<readonly PublicModel[]> {
-  const { offeredModels } = await import("../catalogue/offered-models.ts");
-  const { codecLmCheckpoints } = await import("../server/codec-lm-checkpoints.ts");
-  const local = await codecLmCheckpoints(settings);
-  return offeredModels(settings, new Map(local.map(({ name, voice }) => [name, voice])));
+  const { localModels } = await import("../server/local-models.ts");
+  return (await localModels(settings)).models;
 }
 
 /**

@@ -108,6 +108,7 @@ async function opened(
   let pool: WorkerPool | null = null;
   return {
     name,
+    kind: "codec-lm",
     memoryBytes,
     maxConcurrent,
     voice: localVoice(name, kind),

@@ -1,6 +1,4 @@
 import type { Logger } from "pino";
-import { KOKORO_CHECKPOINT } from "../catalogue/kokoro-cast.ts";
-import { offeredModels } from "../catalogue/offered-models.ts";
 import type { PublicModel } from "../catalogue/public-models.ts";
 import type { PullProgress } from "../catalogue/pull/options.ts";
 import { MAX_RECORDING_S } from "../contract/audio-transcriptions.ts";
@@ -11,15 +9,14 @@ import type { Settings } from "../settings/schema.ts";
 import { openBuckets, openTenancy } from "../tenancy/open.ts";
 import type { Tenancy } from "../tenancy/tenancy.ts";
 import { openNeuralDetector } from "../turn-detection/neural-detector.ts";
-import type { PoolEvent } from "../workers/worker-pool.ts";
-import { codecLmCheckpoints } from "./codec-lm-checkpoints.ts";
 import { composeRecogniser } from "./compose-recogniser.ts";
 import { composeWriter } from "./compose-writer.ts";
 import { wyomingPlace } from "./compose-wyoming.ts";
 import { embeddedVoice } from "./embedded-voice.ts";
 import { houseVoices } from "./house-voices.ts";
-import { kokoroCheckpoint } from "./kokoro-checkpoint.ts";
 import { serverLexicon } from "./lexicon-file.ts";
+import type { LocalCheckpoint } from "./local-checkpoint.ts";
+import { localModels } from "./local-models.ts";
 import { messageWithCauses } from "./message-with-causes.ts";
 import { pullWriter } from "./pull-writer.ts";
 import { recogniserWeights } from "./recogniser-weights.ts";
@@ -64,15 +61,10 @@ export async function startFromSettings(
       logger[event.kind === "recovered" ? "info" : "warn"]({ ...bindings, ...event }, what);
   const words = await serverLexicon(settings);
   const wyoming = wyomingPlace(settings, env);
-  const onThread = (checkpoint: string, event: PoolEvent): void =>
-    toLog("speech thread", { checkpoint })(event);
-  const kokoro = await kokoroCheckpoint(settings, {
+  const { local, models } = await localModels(settings, {
     words,
-    onEvent: (event) => onThread(KOKORO_CHECKPOINT, event),
+    onEvent: (checkpoint, event) => toLog("speech thread", { checkpoint })(event),
   });
-  const codecLms = await codecLmCheckpoints(settings, { onEvent: onThread });
-  const local = [...codecLms, ...(kokoro === null ? [] : [kokoro])];
-  const models = offeredModels(settings, new Map(local.map(({ name, voice }) => [name, voice])));
   const recorded = await houseVoices(settings, models);
   const remotes = remoteCheckpoints(settings, { env, onEvent: toLog("remote speech model") });
   const ending = new AbortController();
@@ -133,12 +125,7 @@ export async function startFromSettings(
         onFailure: (message) => logger.warn({ cause: message }, "turn detection"),
         onRecovery: (message) => logger.info({ cause: message }, "turn detection"),
       }),
-      backend: backendOf(
-        models,
-        voice.name,
-        codecLms.map(({ name }) => name),
-        kokoro !== null,
-      ),
+      backend: backendOf(models, voice.name, local),
       speechThreads: () =>
         local.reduce((sum, one) => sum + (one.pool()?.stats().ready ?? 0), voice.threads()),
       canSpeak: () => voice.canSpeak() || local.some((one) => (one.pool()?.stats().ready ?? 0) > 0),
@@ -185,13 +172,11 @@ async function firstKey(tenancy: Tenancy, settings: Settings): Promise<string | 
 function backendOf(
   models: readonly PublicModel[],
   embedded: string,
-  codecLms: readonly string[],
-  hasKokoro: boolean,
+  local: readonly LocalCheckpoint[],
 ): ServerParts["backend"] {
   const name = models.find(({ card }) => card.isDefault)?.checkpoint ?? embedded;
   if (name === embedded) return { name, kind: "parametric" };
-  if (hasKokoro && name === KOKORO_CHECKPOINT) return { name, kind: "kokoro" };
-  return { name, kind: codecLms.includes(name) ? "codec-lm" : "remote" };
+  return { name, kind: local.find((one) => one.name === name)?.kind ?? "remote" };
 }
 
 async function prepared(

@@ -73,6 +73,7 @@ export async function kokoroCheckpoint(
   let pool: WorkerPool | null = null;
   return {
     name,
+    kind: "kokoro",
     memoryBytes,
     maxConcurrent,
     voice: voiceWith(labels),

@@ -4,6 +4,8 @@ import type { WorkerPool } from "../workers/worker-pool.ts";
 
 /** A checkpoint besides the embedded voice that computes here, in threads and slots of its own. */
 export interface LocalCheckpoint extends Checkpoint {
+  /** What speaks, as `GET /v1/info` calls it. */
+  readonly kind: "codec-lm" | "kokoro";
   /** Utterances that it speaks at once. */
   readonly maxConcurrent: number;
   /** What its models' cards say, and what it reads. */

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
+import { publishedFolder } from "../engines/kokoro/tiny-kokoro.ts";
 import { voiceWav } from "../http/voice-form.ts";
 import { runAntiphon } from "./run-antiphon.ts";
 
@@ -65,6 +66,17 @@ describe("antiphon voices", () => {
       /^The voice Anna \(voice_\w+\) is deleted, with its rec/,
     );
     assert.match(await refused(1, "voices", "rm", "Anna"), /^There is no voice "Anna" to delete/);
+  });
+
+  it("lists the voices of a model that computes here, whose names no recording may have", async () => {
+    const config = join(folder, "kokoro.json");
+    const models = { kokoro: { checkpoint: "kokoro" } };
+    writeFileSync(config, JSON.stringify({ models, checkpoints: { kokoro: { path: publishedFolder() } } }));
+    const listed = JSON.parse(await output("voices", "list", "--json", "--config", config));
+    const heart = listed.find(({ id }: { id: string }) => id === "af_heart");
+    assert.deepEqual([heart?.owner, heart?.models], ["model", ["kokoro"]]);
+    const add = ["voices", "add", wav, "--name", "af_heart", "--config", config, ...CONSENT];
+    assert.match(await refused(2, ...add), /name of a voice is that of a voice of the model kokoro: take/);
   });
 
   it("says what speaks against a recording, and refuses what cannot be a voice", async () => {

@@ -10,12 +10,9 @@ import type { CodecLmOptions } from "../engines/codec-lm/speech/model.ts";
 import type { CodecLmSettings } from "../settings/model-settings.ts";
 import type { Settings } from "../settings/schema.ts";
 import { SettingsError, wrongSetting } from "../settings/settings-error.ts";
-import { createWorkerPool, type PoolEvent, type WorkerPool } from "../workers/worker-pool.ts";
+import { createWorkerPool, type PoolEvent } from "../workers/worker-pool.ts";
 import { codecLmVoices, localVoice } from "./codec-lm-voices.ts";
-import type { LocalCheckpoint } from "./local-checkpoint.ts";
-
-/** A codec language model that computes here: one thread, which computes several utterances together. */
-export type CodecLmCheckpoint = LocalCheckpoint;
+import { idleUnloadOf, inThreads, type LocalCheckpoint } from "./local-checkpoint.ts";
 
 export interface CodecLmSources {
   /** What becomes of a checkpoint's thread. */
@@ -29,16 +26,16 @@ export interface CodecLmSources {
 type Given = Pick<Settings, "models" | "checkpoints" | "dataDir" | "loadTimeoutMs">;
 
 /**
- * The checkpoints that compute here by the settings: those with a folder of their own, and those that were pulled and
- * speak for a model. Their folders are looked over, and their voices' clips read; nothing is loaded.
+ * The codec language models that compute here by the settings, each in one thread that computes several utterances together:
+ * those with a folder of their own, and those that were pulled and speak for a model. Their folders are looked over, and their voices' clips read; nothing is loaded.
  *
  * @throws SettingsError naming the setting and the remedy
  */
 export async function codecLmCheckpoints(
   settings: Given,
   sources: CodecLmSources = {},
-): Promise<CodecLmCheckpoint[]> {
-  const found: CodecLmCheckpoint[] = [];
+): Promise<LocalCheckpoint[]> {
+  const found: LocalCheckpoint[] = [];
   for (const name of namesIn(settings)) {
     if (sources.only === undefined || name === sources.only)
       found.push(await opened(name, settings, sources));
@@ -79,17 +76,12 @@ async function opened(
   name: string,
   settings: Given,
   { onEvent, available }: CodecLmSources,
-): Promise<CodecLmCheckpoint> {
+): Promise<LocalCheckpoint> {
   const given = Object.hasOwn(settings.checkpoints, name) ? settings.checkpoints[name] : undefined;
   const own: Partial<CodecLmSettings> = given?.remote === undefined ? (given ?? {}) : {};
-  const { precision = "int8", maxConcurrent = 4, threads = 0, pace = "throughput", idleUnloadS = 0 } = own;
+  const { precision = "int8", maxConcurrent = 4, threads = 0, pace = "throughput" } = own;
   const setting = `checkpoints.${name}`;
-  if (own.resident !== false && idleUnloadS > 0) {
-    throw wrongSetting(
-      `${setting}.idleUnloadS`,
-      `is for what is not resident: set ${setting}.resident to false`,
-    );
-  }
+  const idleUnload = idleUnloadOf(own, setting);
   const folder = await folderOf(name, own.path, settings);
   const checkpoint = await lookedOver(folder, name, own.path);
   const kind = checkpoint.qwen3Tts;
@@ -105,17 +97,16 @@ async function opened(
     instruct: own.instruct ?? null,
   };
   const memoryBytes = memoryOf(checkpoint, { precision, slots: maxConcurrent });
-  let pool: WorkerPool | null = null;
   return {
     name,
     kind: "codec-lm",
     memoryBytes,
     maxConcurrent,
     voice: localVoice(name, kind),
-    ...(idleUnloadS > 0 ? { idleUnloadMs: 1_000 * idleUnloadS } : {}),
-    async load() {
+    ...idleUnload,
+    ...inThreads(async () => {
       await requireCheckpointMemory(checkpoint, { precision, slots: maxConcurrent }, name, available);
-      pool = await createWorkerPool({
+      return await createWorkerPool({
         entry: new URL("../engines/codec-lm/speech/model.js", import.meta.url),
         create,
         size: 1,
@@ -124,16 +115,7 @@ async function opened(
         stallMs: STALL_MS,
         ...(onEvent === undefined ? {} : { onEvent: (event) => onEvent(name, event) }),
       });
-      const loaded = pool;
-      return {
-        ...loaded,
-        close() {
-          if (pool === loaded) pool = null;
-          return loaded.close();
-        },
-      };
-    },
-    pool: () => pool,
+    }),
   };
 }
 

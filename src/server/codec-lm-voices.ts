@@ -2,12 +2,12 @@ import { SAMPLE_RATE_HZ } from "../audio/format.ts";
 import { resample } from "../audio/resample.ts";
 import { labelCast } from "../catalogue/embedded-cast.ts";
 import type { LocalVoice } from "../catalogue/offered-models.ts";
-import { SPEAKERS } from "../catalogue/public-models.ts";
 import type { Checkpoint } from "../engines/codec-lm/checkpoint.ts";
 import type { LabelVoice } from "../engines/codec-lm/speech/voices.ts";
 import type { CastVoice } from "../model/model-card.ts";
 import type { CodecLmSettings } from "../settings/model-settings.ts";
 import { wrongSetting } from "../settings/settings-error.ts";
+import { requireSpeaker } from "./local-checkpoint.ts";
 import { readRecording } from "./read-recording.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -29,16 +29,10 @@ export async function codecLmVoices(
   setting: string,
 ): Promise<Record<string, LabelVoice>> {
   checkVoiceOptions(language, instruct, kind, setting);
-  const shown = SPEAKERS.map((label) => JSON.stringify(label)).join(" and ");
   const read: Record<string, LabelVoice> = {};
   for (const [label, voice] of Object.entries(voices)) {
     const where = `${setting}.voices.${label}`;
-    if (!SPEAKERS.includes(label)) {
-      throw wrongSetting(
-        `${setting}.voices`,
-        `names the speaker "${label}": every model's speakers are ${shown}`,
-      );
-    }
+    requireSpeaker(label, setting);
     if ("preset" in voice) {
       checkPreset(voice.preset, kind, where);
       read[label] = { preset: voice.preset };

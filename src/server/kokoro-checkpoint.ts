@@ -3,7 +3,6 @@ import { findVoice } from "../catalogue/checkpoints.ts";
 import { checkpointDir, embeddedCheckpoint, inspectCheckpoint } from "../catalogue/installed-checkpoint.ts";
 import { KOKORO_CAST, KOKORO_CHECKPOINT, KOKORO_LABELS, KOKORO_TAKES } from "../catalogue/kokoro-cast.ts";
 import type { LocalVoice } from "../catalogue/offered-models.ts";
-import { SPEAKERS } from "../catalogue/public-models.ts";
 import { voiceRecord } from "../catalogue/voices/pull-voice.ts";
 import { type AvailableMemory, availableMemory } from "../engines/codec-lm/available-memory.ts";
 import type { KokoroOptions } from "../engines/kokoro/model.ts";
@@ -13,9 +12,9 @@ import type { CodecLmSettings } from "../settings/model-settings.ts";
 import type { Settings } from "../settings/schema.ts";
 import { wrongSetting } from "../settings/settings-error.ts";
 import { loadTextTables } from "../text/tables.ts";
-import { createWorkerPool, type PoolEvent, type WorkerPool } from "../workers/worker-pool.ts";
+import { createWorkerPool, type PoolEvent } from "../workers/worker-pool.ts";
 import { prepareKokoro } from "./kokoro-preparation.ts";
-import type { LocalCheckpoint } from "./local-checkpoint.ts";
+import { idleUnloadOf, inThreads, type LocalCheckpoint, requireSpeaker } from "./local-checkpoint.ts";
 
 export interface KokoroSources {
   /** What becomes of its threads. */
@@ -57,20 +56,14 @@ export async function kokoroCheckpoint(
   const given = Object.hasOwn(settings.checkpoints, name) ? settings.checkpoints[name] : undefined;
   if (given?.remote !== undefined || (speaking === undefined && given === undefined)) return null;
   const own: Partial<CodecLmSettings> = given ?? {};
-  const { threads = 0, idleUnloadS = 0 } = own;
+  const { threads = 0 } = own;
   const setting = `checkpoints.${name}`;
-  if (own.resident !== false && idleUnloadS > 0) {
-    throw wrongSetting(
-      `${setting}.idleUnloadS`,
-      `is for what is not resident: set ${setting}.resident to false`,
-    );
-  }
+  const idleUnload = idleUnloadOf(own, setting);
   const count = asked ?? (threads > 0 ? threads : Math.min(MAX_THREADS, availableParallelism()));
   const maxConcurrent = Math.min(count, own.maxConcurrent ?? count);
   const folder = await folderOf(own.path, settings, speaking?.[0]);
   const labels = labelsOf(own, setting);
   const memoryBytes = SHARED_BYTES + count * THREAD_BYTES;
-  let pool: WorkerPool | null = null;
   return {
     name,
     kind: "kokoro",
@@ -78,8 +71,8 @@ export async function kokoroCheckpoint(
     maxConcurrent,
     voice: voiceWith(labels),
     unusedKnobs: unusedKokoroKnobs,
-    ...(idleUnloadS > 0 ? { idleUnloadMs: 1_000 * idleUnloadS } : {}),
-    async load() {
+    ...idleUnload,
+    ...inThreads(async () => {
       await requireMemory(memoryBytes, count, available);
       await prepareKokoro(folder, new AbortController().signal, { voices: Object.values(labels) });
       const voiceDir = embeddedCheckpoint.dir;
@@ -90,7 +83,7 @@ export async function kokoroCheckpoint(
         tables: await loadTextTables(voiceDir),
         words,
       };
-      pool = await createWorkerPool({
+      return await createWorkerPool({
         entry: new URL("../engines/kokoro/model.js", import.meta.url),
         create,
         size: count,
@@ -98,16 +91,7 @@ export async function kokoroCheckpoint(
         stallMs: STALL_MS,
         ...(onEvent === undefined ? {} : { onEvent }),
       });
-      const loaded = pool;
-      return {
-        ...loaded,
-        close() {
-          if (pool === loaded) pool = null;
-          return loaded.close();
-        },
-      };
-    },
-    pool: () => pool,
+    }),
   };
 }
 
@@ -130,13 +114,7 @@ function labelsOf(
 ): Readonly<Record<string, string>> {
   const labels: Record<string, string> = { ...KOKORO_LABELS };
   for (const [label, voice] of Object.entries(voices)) {
-    if (!SPEAKERS.includes(label)) {
-      const shown = SPEAKERS.map((each) => JSON.stringify(each)).join(" and ");
-      throw wrongSetting(
-        `${setting}.voices`,
-        `names the speaker "${label}": every model's speakers are ${shown}`,
-      );
-    }
+    requireSpeaker(label, setting);
     if (!("preset" in voice)) {
       throw wrongSetting(
         `${setting}.voices.${label}`,

@@ -1,5 +1,8 @@
 import type { LocalVoice } from "../catalogue/offered-models.ts";
+import { SPEAKERS } from "../catalogue/public-models.ts";
 import type { Checkpoint } from "../catalogue/residency.ts";
+import type { CodecLmSettings } from "../settings/model-settings.ts";
+import { wrongSetting } from "../settings/settings-error.ts";
 import type { WorkerPool } from "../workers/worker-pool.ts";
 
 /** A checkpoint besides the embedded voice that computes here, in threads and slots of its own. */
@@ -12,4 +15,46 @@ export interface LocalCheckpoint extends Checkpoint {
   readonly voice: LocalVoice;
   /** Its threads, once it is loaded and until it is unloaded. */
   pool(): WorkerPool | null;
+}
+
+/** Loads a checkpoint by starting its threads, and knows them while they are there. */
+export function inThreads(start: () => Promise<WorkerPool>): Pick<LocalCheckpoint, "load" | "pool"> {
+  let pool: WorkerPool | null = null;
+  return {
+    async load() {
+      const loaded = await start();
+      pool = loaded;
+      return {
+        ...loaded,
+        close() {
+          if (pool === loaded) pool = null;
+          return loaded.close();
+        },
+      };
+    },
+    pool: () => pool,
+  };
+}
+
+/** After how long it is unloaded. @throws SettingsError where it is to stay loaded as well */
+export function idleUnloadOf(
+  { resident, idleUnloadS = 0 }: Partial<CodecLmSettings>,
+  setting: string,
+): Pick<Checkpoint, "idleUnloadMs"> {
+  if (idleUnloadS === 0) return {};
+  if (resident === false) return { idleUnloadMs: 1_000 * idleUnloadS };
+  throw wrongSetting(
+    `${setting}.idleUnloadS`,
+    `is for what is not resident: set ${setting}.resident to false`,
+  );
+}
+
+/** @throws SettingsError for a label that no speaker has */
+export function requireSpeaker(label: string, setting: string): void {
+  if (SPEAKERS.includes(label)) return;
+  const shown = SPEAKERS.map((each) => JSON.stringify(each)).join(" and ");
+  throw wrongSetting(
+    `${setting}.voices`,
+    `names the speaker "${label}": every model's speakers are ${shown}`,
+  );
 }

@@ -1,12 +1,13 @@
 import { offeredModels } from "../../src/catalogue/offered-models.ts";
-import { type CodecLmCheckpoint, codecLmCheckpoints } from "../../src/server/codec-lm-checkpoints.ts";
+import { codecLmCheckpoints } from "../../src/server/codec-lm-checkpoints.ts";
+import type { LocalCheckpoint } from "../../src/server/local-checkpoint.ts";
 import { loadSettings } from "../../src/settings/load.ts";
 import { startTestServer, type TestServer, type TestServerOptions } from "./start.ts";
 
 /** A server of tones some of whose models are spoken by codec language models in threads. */
 export interface CodecLmServer extends TestServer {
   /** By their names. */
-  readonly local: ReadonlyMap<string, CodecLmCheckpoint>;
+  readonly local: ReadonlyMap<string, LocalCheckpoint>;
 }
 
 /** Puts it together as `antiphon serve` does it. @param dataDir where quantised weights are kept */

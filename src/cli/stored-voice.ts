@@ -61,9 +61,9 @@ export async function storedVoice(
 async function decoded(audio: Uint8Array, voiceId: string): Promise<Clip> {
   const { openSound } = await import("../audio/recordings/recording-sound.ts");
   const { SAMPLE_S } = await import("../contract/voice-form.ts");
+  const { keptClip } = await import("../serving/make-voice.ts");
   const sound = openSound(audio, SAMPLE_S.max + 1);
-  const { sampleRateHz } = sound;
-  const samples = await sound.read(SAMPLE_S.max * sampleRateHz);
+  const clip = await keptClip(sound, voiceId, new AbortController().signal);
   await sound.close();
-  return { samples, sampleRateHz, durationS: samples.length / sampleRateHz, digest: `voice:${voiceId}` };
+  return clip;
 }

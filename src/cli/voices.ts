@@ -85,9 +85,9 @@ async function add(file: string, flags: AddFlags, command: Command, io: CommandI
     await withTenancy(settings, io, async (tenancy) => {
       const keyId = await keyFor(flags.key, tenancy);
       const { voice, isHeard } = await made(file, flags, { settings, tenancy, keyId, io }, signal);
-      io.stdout.write(
-        flags.json === true ? `${JSON.stringify(toldOf(voice))}\n` : sentencesOn(voice, isHeard),
-      );
+      if (flags.json !== true) return void io.stdout.write(sentencesOn(voice, isHeard));
+      const { createdVoice } = await import("../serving/voice-list.ts");
+      io.stdout.write(`${JSON.stringify({ ...createdVoice(voice), key_id: voice.keyId })}\n`);
     });
   });
 }
@@ -181,23 +181,6 @@ async function keyFor(asked: string | undefined, tenancy: Tenancy): Promise<stri
   }
   if (good.some(({ keyId }) => keyId === asked)) return asked;
   throw new UsageError(`There is no key ${JSON.stringify(asked)} that is good: see antiphon keys list.`);
-}
-
-/** As `POST /v1/audio/voices` tells it. */
-function toldOf(voice: VoiceRecord): object {
-  return {
-    id: voice.voiceId,
-    object: "audio.voice",
-    name: voice.name,
-    description: voice.description,
-    created_at: Math.floor(voice.createdTsS),
-    consent: voice.consent,
-    ref_text: voice.refText,
-    seconds: voice.durationS,
-    trust: voice.trust,
-    cautions: voice.cautions,
-    key_id: voice.keyId,
-  };
 }
 
 function sentencesOn(voice: VoiceRecord, isHeard: boolean): string {

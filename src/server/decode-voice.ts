@@ -1,6 +1,5 @@
-import { SAMPLE_RATE_HZ } from "../audio/format.ts";
-import { SAMPLE_S } from "../contract/voice-form.ts";
 import type { Clip } from "../model/conversation.ts";
+import { keptClip } from "../serving/make-voice.ts";
 import type { RecordingReader } from "../serving/recording-reader.ts";
 
 /**
@@ -15,11 +14,7 @@ export async function decodeVoice(
   const { signal } = new AbortController();
   const sound = await recordings.open(audio, signal);
   try {
-    const read = await sound.read(SAMPLE_S.max * SAMPLE_RATE_HZ, signal);
-    // In a buffer of its own length: what was read may lie in a larger one.
-    const samples = read.slice();
-    const durationS = samples.length / sound.sampleRateHz;
-    return { samples, sampleRateHz: sound.sampleRateHz, durationS, digest: `voice:${voiceId}` };
+    return await keptClip(sound, voiceId, signal);
   } finally {
     sound.release();
   }

@@ -78,13 +78,18 @@ export async function makeVoice(
 
 /** A recording of a voice as models are given it: it is used again, so its samples are never given away. */
 export function clipOf(pcm: Int16Array, digest: string): Clip {
-  const samples = fromPcm16(pcm);
-  return {
-    samples,
-    sampleRateHz: SAMPLE_RATE_HZ,
-    durationS: samples.length / SAMPLE_RATE_HZ,
-    digest: `voice:${digest}`,
-  };
+  return voiceClip(fromPcm16(pcm), SAMPLE_RATE_HZ, digest);
+}
+
+/** The same of one as it was kept. Throws what reading it throws. */
+export async function keptClip(sound: Sound, voiceId: string, signal: AbortSignal): Promise<Clip> {
+  const read = await sound.read(SAMPLE_S.max * sound.sampleRateHz, signal);
+  // In a buffer of its own length: what was read may lie in a larger one.
+  return voiceClip(read.slice(), sound.sampleRateHz, voiceId);
+}
+
+function voiceClip(samples: Float32Array, sampleRateHz: number, digest: string): Clip {
+  return { samples, sampleRateHz, durationS: samples.length / sampleRateHz, digest: `voice:${digest}` };
 }
 
 /** The first half minute of a sound, at 24 kHz. Throws a 400 {@link ServiceError} where it is too short. */

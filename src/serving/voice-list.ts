@@ -1,3 +1,4 @@
+import type { CreatedVoice } from "../contract/voice-form.ts";
 import type { Voice, VoiceList } from "../contract/voices.ts";
 import type { CastVoice, ModelCard } from "../model/model-card.ts";
 import type { VoiceSample } from "../model/script.ts";
@@ -22,6 +23,22 @@ export function listedVoices(
   const menu = usual === undefined ? [] : menuOf(usual);
   const alsoThere = usual?.takes.samples === true ? recorded.map(({ id, name }) => ({ id, name })) : [];
   return { data: [...castOf(inOrder), ...recorded], voices: [...menu, ...alsoThere] };
+}
+
+/** A voice of a key's own as whoever made it is told of it. */
+export function createdVoice(voice: VoiceRecord): CreatedVoice {
+  return {
+    id: voice.voiceId,
+    object: "audio.voice",
+    name: voice.name,
+    description: voice.description,
+    created_at: Math.floor(voice.createdTsS),
+    consent: voice.consent,
+    ref_text: voice.refText,
+    seconds: voice.durationS,
+    trust: voice.trust,
+    cautions: [...voice.cautions],
+  };
 }
 
 function castOf(cards: readonly ModelCard[]): Voice[] {

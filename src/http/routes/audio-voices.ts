@@ -7,6 +7,7 @@ import {
   readVoiceForm,
 } from "../../contract/voice-form.ts";
 import type { VoiceList } from "../../contract/voices.ts";
+import { createdVoice } from "../../serving/voice-list.ts";
 import type { HttpDeps } from "../deps.ts";
 import { formOf, readFormBodies } from "../form-body.ts";
 
@@ -43,18 +44,7 @@ export function audioVoicesRoutes(app: FastifyInstance, deps: HttpDeps): void {
       const { fields, file } = formOf(request, FIELD);
       const wanted = readVoiceForm(fields);
       const { voice } = await deps.newVoices.make({ wanted, file, field: FIELD }, request.tracked.caller);
-      return {
-        id: voice.voiceId,
-        object: "audio.voice",
-        name: voice.name,
-        description: voice.description,
-        created_at: Math.floor(voice.createdTsS),
-        consent: voice.consent,
-        ref_text: voice.refText,
-        seconds: voice.durationS,
-        trust: voice.trust,
-        cautions: [...voice.cautions],
-      };
+      return createdVoice(voice);
     });
   });
 }

@@ -6,17 +6,13 @@ import {
   type SpeechModel,
   type SpeechReport,
 } from "../../model/speech-model.ts";
-import { type Stop, stopWith } from "../../model/stop-with.ts";
 import { FRAMES_PER_STEP } from "../../planning/frames.ts";
 import { plannedOptions } from "../../planning/options.ts";
 import { type Manner, planSentence } from "../../planning/plan-sentence.ts";
-import { PriorityMutex } from "../../planning/priority-mutex.ts";
+import { PlannedSpeech } from "../../planning/planned-speech.ts";
 import { openTextReader, type ReadingOptions } from "../../planning/read-text.ts";
-import { precedingTurnOf } from "../../planning/rhythm/rhythm.ts";
-import { SegmentSource } from "../../planning/segments.ts";
 import { SentenceAudio } from "../../planning/sentence-audio.ts";
 import { speechSpan } from "../../planning/speech-span.ts";
-import { speakSegments } from "../../planning/utterance.ts";
 import type { NativeGuard } from "../../tensors/session.ts";
 import { CastVoices } from "./cast-voices.ts";
 import { DecodedHops } from "./decoded-hops.ts";
@@ -59,17 +55,14 @@ export async function createKokoroModel(options: KokoroOptions, guard?: NativeGu
       throw thrown;
     },
   );
-  const mutex = new PriorityMutex();
-  const closing = new AbortController();
+  const speech = new PlannedSpeech("Kokoro", text);
   const voices = new CastVoices({
     folder,
     made,
-    network: yieldingKokoro(network, mutex, closing.signal, () => false),
+    network: yieldingKokoro(network, speech.inTurn(speech.closing)),
     reader: text,
     guard,
   });
-  const open = new Set<Stop>();
-  let isClosed = false;
 
   function partsOf({ voice, speaker }: Script): readonly { readonly weight: number; readonly id: string }[] {
     if (voice !== undefined) {
@@ -87,18 +80,11 @@ export async function createKokoroModel(options: KokoroOptions, guard?: NativeGu
     );
   }
 
-  async function* speak(script: Script, signal: AbortSignal): AsyncGenerator<Frame, SpeechReport, void> {
-    if (isClosed) throw new SpeechFailedError("Kokoro is closed.");
-    signal.throwIfAborted();
-    const stop = stopWith([signal]);
-    open.add(stop);
-    const { lexicon = [], delivery, preset, seed } = script;
-    const reader = lexicon.length > 0 ? text.withWords(lexicon) : text;
-    const source = new SegmentSource(script.text, reader, stop.signal);
-    let isHeard = false;
-    try {
-      const { parts, statistics } = await voices.cast(partsOf(script), stop.signal);
-      const own = yieldingKokoro(network, mutex, stop.signal, () => !isHeard);
+  function speak(script: Script, signal: AbortSignal): AsyncGenerator<Frame, SpeechReport, void> {
+    const { delivery, preset, seed } = script;
+    return speech.speak(script, signal, async (inTurn, stop) => {
+      const { parts, statistics } = await voices.cast(partsOf(script), stop);
+      const own = yieldingKokoro(network, inTurn);
       const { planning, style } = planningWith(own, parts);
       const manner: Manner = {
         speaker: PLAIN,
@@ -106,8 +92,7 @@ export async function createKokoroModel(options: KokoroOptions, guard?: NativeGu
         ...plannedOptions(preset),
         seed,
       };
-      return yield* speakSegments({
-        source,
+      return {
         voice: {
           plan: (sentence, index) => planSentence(planning, sentence, manner, index),
           audio(plan) {
@@ -126,33 +111,11 @@ export async function createKokoroModel(options: KokoroOptions, guard?: NativeGu
           pause: 1,
           gain: 1,
         },
-        precedingTurn: precedingTurnOf(script),
-        maxFrames: delivery.maxFrames,
-        phonemeOf: script.hasMouth === true ? text.phonemeOf : null,
-        signal: stop.signal,
-        onHeard: () => {
-          isHeard = true;
-        },
-      });
-    } finally {
-      source.release();
-      stop.end();
-      open.delete(stop);
-      // Stops a segment that is being planned ahead of someone who has left.
-      stop.abort(new SpeechFailedError("Nobody takes it any more."));
-    }
+      };
+    });
   }
 
-  return {
-    speak,
-    async close() {
-      if (isClosed) return;
-      isClosed = true;
-      closing.abort(new SpeechFailedError("Kokoro was closed."));
-      for (const stop of open) stop.abort(new SpeechFailedError("Kokoro was closed."));
-      await Promise.all([network.close(), text.close()]);
-    },
-  };
+  return { speak, close: () => speech.close(() => network.close()) };
 }
 
 /** The name under which a worker thread looks for a model's maker. */

@@ -6,13 +6,9 @@ import {
   type SpeechModel,
   type SpeechReport,
 } from "../../model/speech-model.ts";
-import { type Stop, stopWith } from "../../model/stop-with.ts";
 import { planSentence } from "../../planning/plan-sentence.ts";
-import { PriorityMutex } from "../../planning/priority-mutex.ts";
+import { PlannedSpeech } from "../../planning/planned-speech.ts";
 import { openTextReader, type ReadingOptions } from "../../planning/read-text.ts";
-import { precedingTurnOf } from "../../planning/rhythm/rhythm.ts";
-import { SegmentSource } from "../../planning/segments.ts";
-import { speakSegments } from "../../planning/utterance.ts";
 import type { NativeGuard } from "../../tensors/session.ts";
 import { type FollowedSpeaker, Follower } from "./follow/follower.ts";
 import { createKernel } from "./kernel/kernel.ts";
@@ -53,17 +49,14 @@ export async function createParametricModel(
   });
   const kernel = await createKernel();
   const voices = createVoices();
-  const mutex = new PriorityMutex();
-  const closing = new AbortController();
+  const speech = new PlannedSpeech("The voice", text);
   const follower = new Follower({
-    network: yieldingNetwork(network, mutex, closing.signal, () => false),
+    network: yieldingNetwork(network, speech.inTurn(speech.closing)),
     kernel,
     reader: text,
     voices,
-    run: (work) => runInTurns(work, mutex, closing.signal),
+    run: (work) => runInTurns(work, speech.mutex, speech.closing),
   });
-  const open = new Set<Stop>();
-  let isClosed = false;
 
   async function cast(
     script: Pick<Script, "history" | "speaker" | "voice" | "preset">,
@@ -77,60 +70,31 @@ export async function createParametricModel(
     return follower.cast(script, voice, voiceOptions(script.preset).follows, signal);
   }
 
-  async function* speak(script: Script, signal: AbortSignal): AsyncGenerator<Frame, SpeechReport, void> {
-    if (isClosed) throw new SpeechFailedError("The voice is closed.");
-    signal.throwIfAborted();
-    const stop = stopWith([signal]);
-    open.add(stop);
-    const { lexicon = [] } = script;
-    const reader = lexicon.length > 0 ? text.withWords(lexicon) : text;
-    const source = new SegmentSource(script.text, reader, stop.signal);
-    let isHeard = false;
-    try {
-      const { speaker, heard } = await cast(script, stop.signal);
+  function speak(script: Script, signal: AbortSignal): AsyncGenerator<Frame, SpeechReport, void> {
+    return speech.speak(script, signal, async (inTurn, stop) => {
+      const { speaker, heard } = await cast(script, stop);
       const style = { speaker, delivery: script.delivery, preset: script.preset, seed: script.seed };
-      const own = yieldingNetwork(network, mutex, stop.signal, () => !isHeard);
-      const report = yield* speakSegments({
-        source,
+      const own = yieldingNetwork(network, inTurn);
+      return {
         voice: {
           plan: (sentence, index) => planSentence(own, sentence, mannerOf(style), index),
           audio: (plan, index) => sentenceAudio(own, kernel, plan, style, index),
           pause: speaker.pause,
           gain: speaker.gain,
         },
-        precedingTurn: precedingTurnOf(script),
-        maxFrames: script.delivery.maxFrames,
-        phonemeOf: script.hasMouth === true ? text.phonemeOf : null,
-        signal: stop.signal,
-        onHeard: () => {
-          isHeard = true;
-        },
-      });
-      return heard === null ? report : { ...report, voice: heard };
-    } finally {
-      source.release();
-      stop.end();
-      open.delete(stop);
-      // Stops a segment that is being planned ahead of someone who has left.
-      stop.abort(new SpeechFailedError("Nobody takes it any more."));
-    }
+        heard,
+      };
+    });
   }
 
   await warmUp(speak);
   return {
     async hear(script, signal) {
-      if (isClosed) throw new SpeechFailedError("The voice is closed.");
-      signal.throwIfAborted();
+      speech.requireOpen(signal);
       await cast(script, signal);
     },
     speak,
-    async close() {
-      if (isClosed) return;
-      isClosed = true;
-      closing.abort(new SpeechFailedError("The voice was closed."));
-      for (const stop of open) stop.abort(new SpeechFailedError("The voice was closed."));
-      await Promise.all([network.close(), text.close()]);
-    },
+    close: () => speech.close(() => network.close()),
   };
 }
 

@@ -1,4 +1,4 @@
-import { SpeechFailedError } from "../../model/speech-model.ts";
+import type { InTurn } from "../../planning/planned-speech.ts";
 import type { PriorityMutex } from "../../planning/priority-mutex.ts";
 import type { Work } from "./listen/work.ts";
 import type { Network } from "./network.ts";
@@ -13,39 +13,19 @@ export async function runInTurns<T>(work: Work<T>, mutex: PriorityMutex, signal:
   }
 }
 
-/**
- * The network as one utterance sees it: it waits its turn before every run, urgently until it has been heard, and
- * stops when the signal aborts. What goes wrong in a run is a {@link SpeechFailedError}.
- */
-export function yieldingNetwork(
-  network: Network,
-  mutex: PriorityMutex,
-  signal: AbortSignal,
-  isUrgent: () => boolean,
-): Network {
-  return withEachRun(network, async (run) => {
-    const result = await mutex.pass(() => run().catch(failed), signal, isUrgent());
-    signal.throwIfAborted();
-    return result;
-  });
-}
-
 /** A network that begins no further run once the signal has aborted. */
 export function abortableNetwork(network: Network, signal: AbortSignal): Network {
-  return withEachRun(network, async (run) => {
+  return yieldingNetwork(network, async (run) => {
     signal.throwIfAborted();
     return run();
   });
 }
 
-function withEachRun(network: Network, pass: <T>(run: () => Promise<T>) => Promise<T>): Network {
+/** The network as one utterance sees it: it waits its turn before every run. */
+export function yieldingNetwork(network: Network, pass: InTurn): Network {
   return {
     read: (ids) => pass(() => network.read(ids)),
     intone: (columns) => pass(() => network.intone(columns)),
     decode: (piece, memory) => pass(() => network.decode(piece, memory)),
   };
-}
-
-function failed(cause: unknown): never {
-  throw new SpeechFailedError("The voice's network failed: try again.", { cause });
 }

@@ -8,6 +8,7 @@ import { decode } from "../audio/encode/decoders.ts";
 import { decoded } from "../audio/recordings/decoded.ts";
 import { until } from "../waiting.ts";
 import { startTestServer, type TestServer } from "./start.ts";
+import { toldTones } from "./told-tones.ts";
 import { dataOf, pcmOf, type Reply } from "./wire.ts";
 
 const PATH = "/v1/audio/speech";
@@ -16,15 +17,7 @@ const INPUT = "One way. Two ways. Three ways.";
 let server: TestServer;
 const scripts: Script[] = [];
 before(async () => {
-  const load = async () => {
-    const tone = await createToneModel();
-    const speak: typeof tone.speak = (script, signal) => {
-      scripts.push(script);
-      return tone.speak(script, signal);
-    };
-    return { speak, close: () => tone.close() };
-  };
-  server = await startTestServer({ checkpoints: [{ name: "heart", memoryBytes: 1, load }] });
+  server = await startTestServer({ checkpoints: [toldTones(scripts)] });
 });
 after(() => server.stop());
 

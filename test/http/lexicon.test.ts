@@ -1,22 +1,14 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { createToneModel } from "../../src/engines/tone/tone.ts";
 import type { Script } from "../../src/model/script.ts";
 import { ACCEPTED } from "../../src/text/given-phonemes.ts";
 import { startTestServer, type TestServer } from "./start.ts";
+import { toldTones } from "./told-tones.ts";
 
 let server: TestServer;
 const scripts: Script[] = [];
 before(async () => {
-  const load = async () => {
-    const tone = await createToneModel();
-    const speak: typeof tone.speak = (script, signal) => {
-      scripts.push(script);
-      return tone.speak(script, signal);
-    };
-    return { speak, close: () => tone.close() };
-  };
-  server = await startTestServer({ checkpoints: [{ name: "heart", memoryBytes: 1, load }] });
+  server = await startTestServer({ checkpoints: [toldTones(scripts)] });
 });
 after(() => server.stop());
 

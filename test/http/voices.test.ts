@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, test } from "node:test";
 import pino from "pino";
-import { createToneModel } from "../../src/engines/tone/tone.ts";
 import { RecogniserError } from "../../src/model/recogniser.ts";
 import type { Script } from "../../src/model/script.ts";
 import { noise } from "../engines/parametric/listen/signals.ts";
 import { ScriptedRecogniser } from "../recognisers/scripted-recogniser.ts";
 import { memoryStore } from "../tenancy/memory-store.ts";
 import { startTestServer, type TestServer, type TestServerOptions } from "./start.ts";
+import { toldTones } from "./told-tones.ts";
 import { addVoice, deleteVoice, VOICES, voiceWav, wavOf } from "./voice-form.ts";
 import type { Reply } from "./wire.ts";
 
@@ -19,15 +19,7 @@ let server: TestServer;
 let twin: TestServer;
 
 async function start(options: TestServerOptions = {}): Promise<TestServer> {
-  const load = async () => {
-    const tone = await createToneModel();
-    const speak: typeof tone.speak = (script, signal) => {
-      scripts.push(script);
-      return tone.speak(script, signal);
-    };
-    return { speak, close: () => tone.close() };
-  };
-  return startTestServer({ checkpoints: [{ name: "heart", memoryBytes: 1, load }], logger, ...options });
+  return startTestServer({ checkpoints: [toldTones(scripts)], logger, ...options });
 }
 
 before(async () => {

@@ -9,7 +9,7 @@ import { callingOf } from "../../src/writers/llama/calling.ts";
 import { type GgufWriterOptions, openGgufWriter } from "../../src/writers/llama/gguf-writer.ts";
 import { type LlamaModel, openLlama, type Token } from "../../src/writers/llama/llama-runtime.ts";
 import { dialogueOf, passagesOf, said } from "./dialogues.ts";
-import { CALLING_TEMPLATE, CHATML_TEMPLATE, type TinyModel, tinyGguf } from "./tiny-gguf.ts";
+import { CALLING_TEMPLATE, CHATML_TEMPLATE, type TinyModel, tinyGguf, tinyOptions } from "./tiny-gguf.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "antiphon-calls-"));
 after(() => rmSync(folder, { recursive: true }));
@@ -26,24 +26,13 @@ const CLOCK = { name: "clock" };
 const ROME = '\n{"name": "weather", "arguments": {"town": "Rome"}}\n';
 
 function optionsFor(model: Partial<TinyModel>, options: Partial<GgufWriterOptions> = {}): GgufWriterOptions {
+  const modelPath = fileOf({ script: ["Yes", "."], chatTemplate: CALLING_TEMPLATE, ...model });
   return {
-    name: "tiny",
-    modelPath: fileOf({ script: ["Yes", "."], chatTemplate: CALLING_TEMPLATE, ...model }),
-    adapterPath: null,
+    ...tinyOptions(modelPath),
     template: "chatml",
-    systemPrompt: "Be brief.",
     window: { maxChars: 1_500, stepChars: 500 },
     contextTokens: 2_048,
-    maxTokens: 40,
-    maxSentences: 8,
-    minConfidence: null,
-    temperatureScale: 1,
     sequences: 1,
-    threads: 1,
-    isQuiet: () => true,
-    isBatched: false,
-    characterBytes: true,
-    freeBytes: null,
     ...options,
   };
 }

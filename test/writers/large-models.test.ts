@@ -8,7 +8,7 @@ import { WriterError } from "../../src/model/writer.ts";
 import { type GgufWriterOptions, openGgufWriter } from "../../src/writers/llama/gguf-writer.ts";
 import { writerConformance } from "./conformance.ts";
 import { dialogueOf, passagesOf, replyOf } from "./dialogues.ts";
-import { CHATML_TEMPLATE, type TinyModel, tinyGguf } from "./tiny-gguf.ts";
+import { CHATML_TEMPLATE, type TinyModel, tinyGguf, tinyOptions } from "./tiny-gguf.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "antiphon-large-"));
 after(() => rmSync(folder, { recursive: true }));
@@ -19,26 +19,7 @@ let files = 0;
 function optionsFor(model: TinyModel | Buffer, options: Partial<GgufWriterOptions> = {}): GgufWriterOptions {
   const modelPath = join(folder, `${files++}.gguf`);
   writeFileSync(modelPath, Buffer.isBuffer(model) ? model : tinyGguf(model));
-  return {
-    name: "tiny",
-    modelPath,
-    adapterPath: null,
-    template: "own",
-    systemPrompt: "Be brief.",
-    window: { maxChars: 600, stepChars: 200 },
-    contextTokens: 1_024,
-    maxTokens: 40,
-    maxSentences: 8,
-    minConfidence: null,
-    temperatureScale: 1,
-    sequences: 2,
-    threads: 1,
-    isQuiet: () => true,
-    isBatched: false,
-    characterBytes: true,
-    freeBytes: null,
-    ...options,
-  };
+  return { ...tinyOptions(modelPath), ...options };
 }
 
 async function written(

@@ -1,3 +1,4 @@
+import type { GgufWriterOptions } from "../../src/writers/llama/gguf-writer.ts";
 import { F32, ggufHead, type Metadata, padded, uint32 } from "./gguf-file.ts";
 
 /** A language model of a few hundred tokens that writes what it is told to. */
@@ -13,6 +14,29 @@ export interface TinyModel {
   readonly architecture?: string;
   /** Tokens that it was made for; what a file says of itself decides how much may be read. */
   readonly contextLength?: number;
+}
+
+/** How a file of a tiny model is opened: in one thread, with nothing held back. */
+export function tinyOptions(modelPath: string): GgufWriterOptions {
+  return {
+    name: "tiny",
+    modelPath,
+    adapterPath: null,
+    template: "own",
+    systemPrompt: "Be brief.",
+    window: { maxChars: 600, stepChars: 200 },
+    contextTokens: 1_024,
+    maxTokens: 40,
+    maxSentences: 8,
+    minConfidence: null,
+    temperatureScale: 1,
+    sequences: 2,
+    threads: 1,
+    isQuiet: () => true,
+    isBatched: false,
+    characterBytes: true,
+    freeBytes: null,
+  };
 }
 
 /** ChatML as a Jinja template, which knows whether it may think. */

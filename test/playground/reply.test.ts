@@ -68,6 +68,8 @@ test(
   NEEDS_CHROMIUM,
   async () => {
     await inReply(async (page) => {
+      // The button says so before the reply begins, too.
+      await page.says("#clock", new RegExp(`^${LENGTH_S.toFixed(1)} of`));
       await page.says("#play", /^Play$/);
       const seen = (await page.evaluate("seen")) as [string, number][];
       assert.ok(seen.length > 0);

@@ -31,6 +31,7 @@ import { memory } from "./rows/memory.ts";
 import { naturalness } from "./rows/naturalness.ts";
 import { networkGoldens } from "./rows/network-goldens.ts";
 import { overhead } from "./rows/overhead.ts";
+import { pairs } from "./rows/pairs.ts";
 import { pauses } from "./rows/pauses.ts";
 import { phonemes } from "./rows/phonemes.ts";
 import { player } from "./rows/player.ts";
@@ -122,4 +123,5 @@ export const ROWS: readonly Row[] = [
   codecLmLoad,
   kokoro,
   loop,
+  pairs,
 ];

@@ -19,8 +19,8 @@ const STATES = {
   closed: "Press Talk, and speak",
 };
 
-/** How errors begin that are about the voice of a session, or of one reply. */
-const OF_VOICE = /^(?:session\.audio\.output\.)?voices?[ .]/;
+/** What errors begin with that are about the voice of a session, or of one reply. */
+const VOICE_FIELD = /^(?:session\.audio\.output\.)?voices?(?:\.\w+)?(?= )/;
 
 const EXPIRED =
   "This link has expired. Paste an API key; or start the server with one in ANTIPHON_KEY, and it prints another link.";
@@ -97,10 +97,10 @@ function connect() {
 }
 
 function failed(error) {
-  const said = error.message.replace(/^./, (letter) => letter.toUpperCase());
+  const said = error.message.replace(VOICE_FIELD, "the voice").replace(/^./, (letter) => letter.toUpperCase());
   const told = new Error(`${said}${/[.?!]$/.test(said) ? "" : "."}`);
   if (!isOpen()) leave();
-  if (!OF_VOICE.test(error.message)) return showError(told);
+  if (!VOICE_FIELD.test(error.message)) return showError(told);
   // With the voice, all else of the session was refused.
   if (isOpen()) conversation.update(withoutVoice());
   $("talk-options").open = true;
@@ -222,8 +222,14 @@ function change() {
 
 /** Somebody else is to answer: in another session after the same turns, with the microphone that is open. */
 function changeVoice() {
+  if (!isOpen()) return;
+  const { state, turns } = conversation;
+  const last = turns.at(-1);
   try {
-    if (isOpen()) connect();
+    connect();
+    // What has no answer yet is answered there.
+    if (state === "thinking" && last?.role === "user" && last.text !== "")
+      conversation.send({ type: "response.create" });
   } catch (error) {
     showError(error);
   }

@@ -26,7 +26,11 @@ export function askToDelete({ id, name }, onDeleted) {
     onDeleted();
   };
   const keep = h("button", { type: "button", autofocus: true, onclick: () => dialog.close() }, "Keep it");
-  const go = h("button", { type: "button", className: "alarming", onclick: () => void remove() }, "Delete it");
+  const go = h(
+    "button",
+    { type: "button", className: "alarming", onclick: () => void remove() },
+    "Delete it",
+  );
   const said = h("p", {}, h("strong", { dir: "auto" }, name), " and its recording are deleted for good.");
   const content = [said, problem, h("div", { className: "row ends" }, keep, go)];
   const dialog = openDialog("Delete this voice?", content, () => leaving.abort());

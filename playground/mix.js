@@ -39,7 +39,13 @@ export function openMix(id, onChange) {
   const controls = [h("label", { htmlFor: second.id }, "With"), second];
   controls.push(h("label", { htmlFor: share.id }, "Share"), slider);
   const summary = h("summary", {}, "Mix with another voice");
-  const element = h("details", { className: "mix" }, summary, h("div", { className: "options" }, ...controls), told);
+  const element = h(
+    "details",
+    { className: "mix" },
+    summary,
+    h("div", { className: "options" }, ...controls),
+    told,
+  );
   return {
     element,
     word,

@@ -117,7 +117,8 @@ export function openNewVoice(clip, said, { hear, choose }) {
       close();
       choose(voice.id);
     };
-    const text = voice.ref_text === null ? "What is said in it is not known." : `Heard in it: “${voice.ref_text}”`;
+    const text =
+      voice.ref_text === null ? "What is said in it is not known." : `Heard in it: “${voice.ref_text}”`;
     return [
       h("h2", { id: "dialog-title", tabIndex: -1, dir: "auto" }, `${voice.name} can speak now`),
       h("p", {}, `${voice.seconds.toFixed(1)} s were kept. ${closeness(voice.trust)}`),
@@ -143,6 +144,13 @@ function field(name, label, control, hint = "") {
   const problem = problemLine();
   problem.id = `${id}-problem`;
   control.setAttribute("aria-describedby", `${note.id} ${problem.id}`);
-  const element = h("div", { className: "field" }, h("label", { htmlFor: id }, label), control, note, problem);
+  const element = h(
+    "div",
+    { className: "field" },
+    h("label", { htmlFor: id }, label),
+    control,
+    note,
+    problem,
+  );
   return { element, control, note, problem };
 }

@@ -97,7 +97,9 @@ function connect() {
 }
 
 function failed(error) {
-  const said = error.message.replace(VOICE_FIELD, "the voice").replace(/^./, (letter) => letter.toUpperCase());
+  const said = error.message
+    .replace(VOICE_FIELD, "the voice")
+    .replace(/^./, (letter) => letter.toUpperCase());
   const told = new Error(`${said}${/[.?!]$/.test(said) ? "" : "."}`);
   if (!isOpen()) leave();
   if (!VOICE_FIELD.test(error.message)) return showError(told);

@@ -28,15 +28,21 @@ beforeEach(async () => {
 
 const voices = () => server.tenancy.voices.listVoices();
 const field = (name: string) => `#new-voice-${name}`;
-const valueOf = ({ evaluate }: Playground, name: string) =>
+const written = ({ evaluate }: Playground, name: string) =>
   evaluate(`document.querySelector("${field(name)}").value`);
 
 /** Gives the first turn a recording, as its user would, and opens the dialog; until then nobody has heard what is said. */
 async function inDialog(wav: Uint8Array, use: (page: Playground) => Promise<void>, said = ""): Promise<void> {
   recogniser.hold();
-  await inPlayground(server, `#${new URLSearchParams([["0", said], ["1", "Yes."]])}`, async (page) => {
-    await connect(page, server);
-    await page.evaluate(`{
+  await inPlayground(
+    server,
+    `#${new URLSearchParams([
+      ["0", said],
+      ["1", "Yes."],
+    ])}`,
+    async (page) => {
+      await connect(page, server);
+      await page.evaluate(`{
       const bytes = Uint8Array.from(atob("${Buffer.from(wav).toString("base64")}"), (c) => c.charCodeAt(0));
       const given = new DataTransfer();
       given.items.add(new File([bytes], "anna.wav"));
@@ -44,13 +50,16 @@ async function inDialog(wav: Uint8Array, use: (page: Playground) => Promise<void
       input.files = given.files;
       input.dispatchEvent(new Event("change"));
     }`);
-    await page.says(".turn .audio", /^♪ anna\.wav/);
-    await page.evaluate(`document.querySelector(".turn [aria-label$='make a voice of this recording']").focus()`);
-    await page.press("Enter");
-    await page.is(`document.querySelector("dialog")?.open === true`);
-    await use(page);
-    recogniser.release();
-  });
+      await page.says(".turn .audio", /^♪ anna\.wav/);
+      await page.evaluate(
+        `document.querySelector(".turn [aria-label$='make a voice of this recording']").focus()`,
+      );
+      await page.press("Enter");
+      await page.is(`document.querySelector("dialog")?.open === true`);
+      await use(page);
+      recogniser.release();
+    },
+  );
 }
 
 async function make(page: Playground, given: Readonly<Record<string, string>>): Promise<void> {
@@ -69,7 +78,10 @@ test(
       await page.says(`${field("ref_text")}-note`, /^Understood from the recording/);
       await make(page, { name: "Anna", consent: "Anna agreed.", description: "A friend." });
       await page.says("dialog h2", /^Anna can speak now$/);
-      assert.match(await page.text("dialog"), /^Anna can speak now2\.0 s were kept\. The embedded voice follows it /);
+      assert.match(
+        await page.text("dialog"),
+        /^Anna can speak now2\.0 s were kept\. The embedded voice follows it /,
+      );
       assert.match(await page.text("dialog .cautions"), /There is little speech in it: 5 to 12 s/);
       const [voice] = await voices();
       assert.deepEqual(
@@ -105,7 +117,7 @@ test(
       assert.equal(await page.evaluate(`document.querySelector("${field("consent")}-problem").hidden`), true);
       assert.equal(await page.evaluate(`document.querySelector("${field("name")}").ariaInvalid`), "true");
       assert.deepEqual(
-        [await valueOf(page, "consent"), await valueOf(page, "ref_text")],
+        [await written(page, "consent"), await written(page, "ref_text")],
         ["She agrees.", SAID],
       );
       await make(page, { name: "Anna 2" });
@@ -124,7 +136,7 @@ test(
       await page.write(field("ref_text"), "Mine.");
       recogniser.release();
       await page.says(`${field("ref_text")}-note`, /^$/);
-      assert.equal(await valueOf(page, "ref_text"), "Mine.");
+      assert.equal(await written(page, "ref_text"), "Mine.");
     });
   },
 );
@@ -138,14 +150,17 @@ test(
     await inDialog(
       silence,
       async (page) => {
-        assert.equal(await valueOf(page, "ref_text"), "My words.");
+        assert.equal(await written(page, "ref_text"), "My words.");
         await make(page, { name: "Nobody", consent: "Nobody agrees." });
-        await page.says("dialog form > .error", /^No voice was made\..*has nobody speaking in it: send 5 to 12 s/);
-        assert.equal(await valueOf(page, "name"), "Nobody");
+        await page.says(
+          "dialog form > .error",
+          /^No voice was made\..*has nobody speaking in it: send 5 to 12 s/,
+        );
+        assert.equal(await written(page, "name"), "Nobody");
         assert.deepEqual(await voices(), []);
         await page.press("Escape");
         await page.is(`document.querySelector("dialog") === null`);
-        assert.match(await page.evaluate("document.activeElement.title") as string, /make a voice/);
+        assert.match((await page.evaluate("document.activeElement.title")) as string, /make a voice/);
       },
       "My words.",
     );
@@ -166,7 +181,10 @@ test(
       await make(page, { name: "Long", consent: "She agrees." });
       await page.says("dialog h2", /^Long can speak now$/);
       assert.equal(await page.evaluate("sent"), 44 + 31 * 48_000);
-      assert.match(await page.text("dialog"), /30\.0 s were kept.*It is longer than 30 s: only its beginning is kept/);
+      assert.match(
+        await page.text("dialog"),
+        /30\.0 s were kept.*It is longer than 30 s: only its beginning is kept/,
+      );
     });
   },
 );

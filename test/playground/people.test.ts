@@ -121,7 +121,10 @@ test(
   async () => {
     await inPeople(server, async (page) => {
       const focused = () => page.evaluate("document.activeElement.value");
-      assert.equal(await page.evaluate(`document.querySelectorAll("#cast .people [tabindex='0']").length`), 1);
+      assert.equal(
+        await page.evaluate(`document.querySelectorAll("#cast .people [tabindex='0']").length`),
+        1,
+      );
       await page.evaluate(`document.querySelector('${person("")}').focus()`);
       for (const [key, id] of [
         ["ArrowRight", "0"],
@@ -162,12 +165,12 @@ test(
       ]);
       await page.says("#program", /"voices": \{\s*"\d": "0\(75\)\+dora\(25\)"\s*\}/);
       assert.equal(await page.text("#cast .mix output"), "25 % Dora");
-      assert.equal(
-        await page.evaluate(`document.querySelector("#cast-share").ariaValueText`),
-        "25 % Dora",
-      );
+      assert.equal(await page.evaluate(`document.querySelector("#cast-share").ariaValueText`), "25 % Dora");
       assert.equal(await page.text("#cast .mix code"), "0(75)+dora(25)");
-      assert.equal(await page.evaluate(`document.querySelector('${person("dora")}').className`), "person mixed");
+      assert.equal(
+        await page.evaluate(`document.querySelector('${person("dora")}').className`),
+        "person mixed",
+      );
       await page.write("#cast-share", "0");
       await page.says("#program", /"voices": \{\s*"\d": "0"\s*\}/);
       assert.equal((await spoken(4)).speaker, "0");
@@ -183,7 +186,10 @@ test(
       await page.click(person("1"));
       await spoken(1);
       await page.write("#cast-second", "dora");
-      await page.says(problem, /asks for a mix, and the model svc-beta-v0\.3 speaks with one voice at a time/);
+      await page.says(
+        problem,
+        /asks for a mix, and the model svc-beta-v0\.3 speaks with one voice at a time/,
+      );
       await page.says("#cast [role=status]", /^Meanwhile Speaker 1 speaks alone\.$/);
       await page.says("#program", /"voices": \{\s*"\d": "1"\s*\}/);
       assert.equal(await page.evaluate(`document.querySelector("#cast-second").value`), "dora");
@@ -218,7 +224,9 @@ test(
       await page.click(remove);
       await page.is(`document.querySelector("dialog .alarming") !== null`);
       await page.click("dialog .alarming");
-      await page.is(`document.querySelector('${person(id)}') === null && document.querySelector("dialog") === null`);
+      await page.is(
+        `document.querySelector('${person(id)}') === null && document.querySelector("dialog") === null`,
+      );
       assert.deepEqual(
         (await server.tenancy.voices.listVoices()).map(({ voiceId }) => voiceId),
         [other],
@@ -249,7 +257,10 @@ test(
       await deleteVoice(server, id);
       await page.click(person(id));
       await page.says(problem, /^The server does not speak so\.Voice "voice_.*" is unknown: /);
-      assert.equal(await page.evaluate(`document.querySelector(".turn.open textarea").value`), "My own words.");
+      assert.equal(
+        await page.evaluate(`document.querySelector(".turn.open textarea").value`),
+        "My own words.",
+      );
       await connect(page, server);
       await page.is(`document.querySelector('${person("")}').ariaPressed === "true"`);
     });

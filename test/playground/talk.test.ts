@@ -200,7 +200,10 @@ test(
   "in a browser, where voices are listed with a key alone, a link opens the talk all the same",
   NEEDS_CHROMIUM,
   async () => {
-    const own = await startTestServer({ flags: { keylessLists: "none" }, writer: new ScriptedWriter([REPLY]) });
+    const own = await startTestServer({
+      flags: { keylessLists: "none" },
+      writer: new ScriptedWriter([REPLY]),
+    });
     try {
       const fragment = `#secret=${await own.clientSecret(own.key, 600)}`;
       const use = async (page: Playground) => {

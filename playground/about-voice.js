@@ -9,7 +9,7 @@ const CAUTIONS = {
   clipping: "It is too loud, and cut flat at its peaks: record it with less gain.",
   "not one voice": "Several people speak in it: let one speak at a time.",
   "unlike speech": "Its level or pitch hardly moves, as in music or tones: record speech alone.",
-  "narrow band": "It has no treble, as on a telephone: the voice gets none of the speaker's there.",
+  "narrow band": "It has no treble, as over a telephone: what was not recorded is not followed.",
   long: "It is longer than 30 s: only its beginning is kept.",
 };
 
@@ -22,7 +22,14 @@ export function aboutVoice({ description, sex, seconds }) {
 }
 
 /** What else it is called: other names for the same voice; empty where there are none. */
-export const otherNames = ({ aliases }) => (aliases.length === 0 ? "" : `Also called ${aliases.join(", ")}`);
+export function otherNames({ name, aliases }) {
+  const others = aliases.filter((alias) => alias.toLowerCase() !== name.toLowerCase());
+  return others.length === 0 ? "" : `Also called ${others.join(", ")}`;
+}
+
+/** What speaks against the recording of a voice in few words, as the server has them; empty where nothing does. */
+export const cautionsIn = ({ cautions = [] }) =>
+  cautions.length === 0 ? "" : `Caution: ${cautions.join(", ")}`;
 
 /** What speaks against the recording of a voice, a sentence each; a caution that is not known here as it is. */
 export const cautionsOf = ({ cautions = [] }) =>

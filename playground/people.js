@@ -50,10 +50,15 @@ export function openPeople(root, { label, nobody, onChoose, mayHear }) {
     about.textContent = told.join(" ");
   }
 
-  /** Something else was chosen: whoever uses the row is told, and it is heard. */
-  function changed(person) {
+  /** What was said of an earlier choice is over. */
+  function settle() {
     showError(null, problem);
     note.textContent = "";
+  }
+
+  /** Something else was chosen: whoever uses the row is told, and it is heard. */
+  function changed(person) {
+    settle();
     draw();
     onChoose();
     void hear(person);
@@ -81,6 +86,7 @@ export function openPeople(root, { label, nobody, onChoose, mayHear }) {
   function press(person) {
     if (person.value === first && person.dataset.sounds) return hush();
     first = person.value;
+    person.scrollIntoView({ block: "nearest", inline: "nearest" });
     mix.offer(known, first);
     changed(person);
   }
@@ -88,7 +94,7 @@ export function openPeople(root, { label, nobody, onChoose, mayHear }) {
   /** Shows why the server does not speak so. A mix is asked for no more: the first voice speaks alone. */
   function refuse(error) {
     const isMix = word() !== first;
-    fail(error, problem, "The server does not speak so.");
+    fail(error, problem, `The server cannot speak with this ${isMix ? "mix" : "voice"}.`);
     if (!isMix) return;
     refused.add(word());
     note.textContent = `Meanwhile ${nameOf(first)} speaks alone.`;
@@ -123,11 +129,5 @@ export function openPeople(root, { label, nobody, onChoose, mayHear }) {
     if (before !== "" && word() !== before) onChoose();
   }
 
-  /** Who speaks, by name. */
-  function name() {
-    if (word() === first) return nameOf(first);
-    return word() === mix.second() ? nameOf(word()) : `${nameOf(first)} with ${nameOf(mix.second())}`;
-  }
-
-  return { offer, word, name, refuse, choose: (id) => personOf(id)?.click() };
+  return { offer, word, settle, refuse, choose: (id) => personOf(id)?.click() };
 }

@@ -1,10 +1,10 @@
 // One of a row of people: who it is, and of one's own how it is deleted.
-import { aboutVoice, otherNames } from "./about-voice.js";
+import { aboutVoice, cautionsIn, otherNames } from "./about-voice.js";
 import { h } from "./dom.js";
 
 /** Draws a voice as a button, whose value is its id. `onPress` is given that button; `onRemove` the voice. */
 export function drawPerson(voice, { onPress, onRemove }) {
-  const lines = [aboutVoice(voice), otherNames(voice)].filter((line) => line !== "");
+  const lines = [aboutVoice(voice), otherNames(voice), cautionsIn(voice)].filter((line) => line !== "");
   // Names may be written from right to left.
   const name = h("strong", { dir: "auto" }, voice.name);
   const told = lines.map((line) => h("span", { className: "hint", dir: "auto" }, line));

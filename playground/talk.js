@@ -136,6 +136,7 @@ async function begin() {
   talkKey();
   wakeSound();
   $("talk-note").textContent = "";
+  people.settle();
   connect();
   await listen();
 }
@@ -173,7 +174,10 @@ async function type(event) {
   wakeSound();
   field.value = "";
   try {
-    if (!isOpen()) connect();
+    if (!isOpen()) {
+      people.settle();
+      connect();
+    }
     const mine = conversation;
     await connected;
     if (mine.state !== "closed") return mine.say(text);

@@ -11,7 +11,7 @@ interface Mix {
 }
 interface About {
   aboutVoice(voice: { description: string; sex: string | null; seconds?: number }): string;
-  otherNames(voice: { aliases: readonly string[] }): string;
+  otherNames(voice: { name: string; aliases: readonly string[] }): string;
   cautionsOf(voice: { cautions?: readonly string[] }): string[];
 }
 
@@ -43,8 +43,8 @@ test("what is said of a voice tells its sex once, and of a recording without a d
   assert.equal(aboutVoice({ description: "A woman's voice.", sex: "female" }), "A woman's voice.");
   assert.equal(aboutVoice({ description: "Deep and calm.", sex: "male" }), "A man. Deep and calm.");
   assert.equal(aboutVoice({ description: "", sex: null, seconds: 8.25 }), "By a recording of 8.3 s.");
-  assert.equal(otherNames({ aliases: ["alloy", "nova"] }), "Also called alloy, nova");
-  assert.equal(otherNames({ aliases: [] }), "");
+  assert.equal(otherNames({ name: "Speaker 0", aliases: ["alloy", "nova"] }), "Also called alloy, nova");
+  assert.equal(otherNames({ name: "Alloy", aliases: ["alloy"] }), "");
 });
 
 test("each caution that a recording may get has a sentence of its own, and one that is new is told as it is", () => {

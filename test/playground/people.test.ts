@@ -256,7 +256,7 @@ test(
       await page.write(".turn.open textarea", "My own words.");
       await deleteVoice(server, id);
       await page.click(person(id));
-      await page.says(problem, /^The server does not speak so\.Voice "voice_.*" is unknown: /);
+      await page.says(problem, /^The server cannot speak with this voice\.Voice "voice_.*" is unknown: /);
       assert.equal(
         await page.evaluate(`document.querySelector(".turn.open textarea").value`),
         "My own words.",

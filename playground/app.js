@@ -196,8 +196,10 @@ $("key-form").onsubmit = (event) => {
 // A sound that is dropped beside a turn must not replace the page.
 document.ondragover = document.ondrop = (event) => event.preventDefault();
 document.onkeydown = (event) => {
-  if (document.body.dataset.view === "talk" || isAsking()) return;
-  if (event.key === "Escape") stop();
+  if (isAsking()) return;
+  if (document.body.dataset.view === "talk") {
+    if (event.key === "Escape") hush();
+  } else if (event.key === "Escape") stop();
   else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void speak();
 };
 for (const gesture of ["pointerdown", "keydown"]) addEventListener(gesture, wakeSound, { once: true });

@@ -25,7 +25,7 @@ export function leadByArrows(row) {
   // Where the arrows led last, Tab comes back to.
   row.addEventListener("focusin", ({ target }) => stopAt(target));
   row.onkeydown = (event) => {
-    const stops = [...row.querySelectorAll("button")];
+    const stops = [...row.querySelectorAll("button")].filter((each) => each.checkVisibility());
     const at = stops.indexOf(document.activeElement);
     const ways = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: stops.length - 1 };
     if (!Object.hasOwn(ways, event.key)) return;

@@ -7,6 +7,7 @@ import { openPeople } from "./people.js";
 import { hush } from "./preview.js";
 import { fail, hasKey, keepKey, talkKey } from "./server.js";
 import { clearThread, drawThread, drawTurn, keepSound, light, silenceAgain } from "./thread.js";
+import { isSpeaker } from "./turns.js";
 import { voicesOf, watchVoices } from "./voices.js";
 
 const STATES = {
@@ -278,7 +279,7 @@ export function openTalk(compose) {
     $("speed-shown").textContent = `${$("speed").valueAsNumber.toFixed(2)} ×`;
   };
   $("compose").onclick = () => {
-    const own = people.word() === "1" ? "1" : "0";
+    const own = isSpeaker(people.word()) ? people.word() : "0";
     const other = own === "0" ? "1" : "0";
     const turns = conversation.turns.map(({ role, text }) => ({
       speaker: role === "user" ? other : own,

@@ -33,6 +33,9 @@ export function suggest(clips, heard = []) {
 /** Which of the two colours a speaker has. */
 export const voiceOf = (speaker) => Math.max(0, labels.indexOf(speaker)) % 2;
 
+/** Whether turns may be that speaker's. */
+export const isSpeaker = (label) => labels.includes(label);
+
 /** Draws the turns, for a model with those speakers; `onEdit` is called after every change. */
 export function drawTurns(speakers = labels, onEdit = edited) {
   [labels, edited] = [speakers, onEdit];

@@ -9,6 +9,7 @@ import { fakeMicrophone, NEEDS_CHROMIUM } from "../client/browser.ts";
 import { temporaryFolder } from "../e2e/folders.ts";
 import { startTestServer, type TestServer } from "../http/start.ts";
 import { toldTones } from "../http/told-tones.ts";
+import { addVoice } from "../http/voice-form.ts";
 import { ScriptedRecogniser, segmentOf } from "../recognisers/scripted-recogniser.ts";
 import { line } from "../turn-detection/line.ts";
 import { until } from "../waiting.ts";
@@ -205,13 +206,25 @@ test(
       writer: new ScriptedWriter([REPLY]),
     });
     try {
+      const { id } = await (await addVoice(own)).json();
       const fragment = `#secret=${await own.clientSecret(own.key, 600)}`;
       const use = async (page: Playground) => {
         await page.says("#talk-people .people", /^The voices are listed once a key is connected\.$/);
         await write(page, "Is it?");
         await page.is(`document.querySelector("${first("assistant")} .lit")?.textContent.length > 0`);
         await connect(page, own);
-        await page.is(`document.querySelectorAll("#talk-people .person").length === 2`);
+        await page.is(`document.querySelectorAll("#talk-people .person").length === 3`);
+        await page.evaluate(`document.querySelector('#talk-people .person[value="1"]').focus()`);
+        await page.press("End");
+        assert.equal(
+          await page.evaluate("document.activeElement.value"),
+          id,
+          "nobody is deleted while one talks",
+        );
+        await page.click('#talk-people .person[value="1"]');
+        await page.click("#compose");
+        const speakers = `[...document.querySelectorAll(".turn .head select")].map(({ value }) => value)`;
+        assert.deepEqual(((await page.evaluate(speakers)) as string[]).slice(0, 2), ["0", "1"]);
       };
       await inPlayground(own, fragment, use, { isTalk: true });
     } finally {

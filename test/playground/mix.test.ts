@@ -9,15 +9,8 @@ import fc from "../properties.ts";
 interface Mix {
   mixWord(first: string, second: string, percent: number): string;
 }
-interface About {
-  aboutVoice(voice: { description: string; sex: string | null; seconds?: number }): string;
-  otherNames(voice: { name: string; aliases: readonly string[] }): string;
-  cautionsOf(voice: { cautions?: readonly string[] }): string[];
-}
 
-const load = (name: string) => import(pathToFileURL(join(TOP, "playground", name)).href);
-const { mixWord }: Mix = await load("mix.js");
-const { aboutVoice, otherNames, cautionsOf }: About = await load("about-voice.js");
+const { mixWord }: Mix = await import(pathToFileURL(join(TOP, "playground/mix.js")).href);
 
 test("a mix is a word that the server reads, with the shares that the slider has", () => {
   const name = fc.stringMatching(/^[a-z][a-z_]{0,20}$/);
@@ -37,21 +30,4 @@ test("where one of two voices has no share, or there is one alone, the word is t
   assert.equal(mixWord("nova", "onyx", 100), "onyx");
   assert.equal(mixWord("nova", "", 50), "nova");
   assert.equal(mixWord("nova", "nova", 50), "nova");
-});
-
-test("what is said of a voice tells its sex once, and of a recording without a description how long it is", () => {
-  assert.equal(aboutVoice({ description: "A woman's voice.", sex: "female" }), "A woman's voice.");
-  assert.equal(aboutVoice({ description: "Deep and calm.", sex: "male" }), "A man. Deep and calm.");
-  assert.equal(aboutVoice({ description: "", sex: null, seconds: 8.25 }), "By a recording of 8.3 s.");
-  assert.equal(otherNames({ name: "Speaker 0", aliases: ["alloy", "nova"] }), "Also called alloy, nova");
-  assert.equal(otherNames({ name: "Alloy", aliases: ["alloy"] }), "");
-});
-
-test("each caution that a recording may get has a sentence of its own, and one that is new is told as it is", () => {
-  const known = ["short", "noise", "clipping", "not one voice", "unlike speech", "narrow band", "long"];
-  const sentences = cautionsOf({ cautions: known });
-  assert.equal(new Set(sentences).size, known.length);
-  for (const sentence of sentences) assert.match(sentence, /^[A-Z].{20,}\.$/);
-  assert.deepEqual(cautionsOf({ cautions: ["toString"] }), ["toString."]);
-  assert.deepEqual(cautionsOf({}), []);
 });

@@ -2,7 +2,6 @@ import { bytesOf } from "./client/antiphon.js";
 import { wakeSound } from "./client/player.js";
 import { openTurn, setTurns, turns } from "./conversation.js";
 import { bodyNow, chooseVoice, offer, openDelivery, resetKnobs, showModel } from "./delivery.js";
-import { isAsking } from "./dialog.js";
 import { $, copyText, h, showError } from "./dom.js";
 import { EXAMPLES } from "./examples.js";
 import { followAddress, readAddress, share, tellRefused, writeAddress } from "./link.js";
@@ -196,7 +195,8 @@ $("key-form").onsubmit = (event) => {
 // A sound that is dropped beside a turn must not replace the page.
 document.ondragover = document.ondrop = (event) => event.preventDefault();
 document.onkeydown = (event) => {
-  if (isAsking()) return;
+  // A dialog has the keyboard to itself.
+  if (document.querySelector("dialog[open]") !== null) return;
   if (document.body.dataset.view === "talk") {
     if (event.key === "Escape") hush();
   } else if (event.key === "Escape") stop();

@@ -13,6 +13,3 @@ export function openDialog(title, content, onClose = () => {}) {
   dialog.showModal();
   return dialog;
 }
-
-/** Whether one is open, which has the keyboard to itself. */
-export const isAsking = () => document.querySelector("dialog[open]") !== null;

@@ -107,9 +107,14 @@ export class TwilioDialect implements Dialect {
     const at = timestamp === undefined ? this.#expectedMs : Number(timestamp);
     const missingMs = at === null || this.#expectedMs === null ? 0 : at - this.#expectedMs;
     const passedMs = nowMs - this.#beganMs + SLACK_MS - this.#handedMs - durationMs;
-    const gapMs = Math.floor(Math.max(0, Math.min(missingMs, passedMs, MAX_GAP_MS)));
+    // Nothing is missing where more would be than time has passed, or where it came long ago: what comes next counts from there.
+    const isClockSet = missingMs > Math.max(passedMs, MIN_GAP_MS) || missingMs < -SLACK_MS;
+    const gapMs = isClockSet ? 0 : Math.floor(Math.max(0, Math.min(missingMs, passedMs, MAX_GAP_MS)));
     const silenceMs = gapMs < MIN_GAP_MS ? 0 : gapMs;
-    if (at !== null) this.#expectedMs = Math.max(at, this.#expectedMs ?? 0) + durationMs;
+    if (at !== null) {
+      const from = isClockSet ? at : Math.max(at, this.#expectedMs ?? 0);
+      this.#expectedMs = from + durationMs;
+    }
     this.#handedMs += silenceMs + durationMs;
     const silence = Buffer.alloc(silenceMs * BYTES_PER_MS, SILENCE);
     const audio = silenceMs === 0 ? payload : Buffer.concat([silence, sound]).toString("base64");

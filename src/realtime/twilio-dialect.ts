@@ -43,6 +43,8 @@ export class TwilioDialect implements Dialect {
   readonly #streamSid: string;
   readonly #beganMs: number;
   #playing: Playing[] = [];
+  /** Ids of items that were cleared, of which more may come until their reply is cancelled. */
+  readonly #cleared = new Set<string>();
   /** Milliseconds of sound that were handed on, with the silence put in. */
   #handedMs = 0;
   /** The timestamp that the next piece of sound would have. */
@@ -88,8 +90,11 @@ export class TwilioDialect implements Dialect {
         return NOTHING;
       case "input_audio_buffer.speech_started":
         return this.#clear();
-      case "response.done":
-        return isCancelled(event.response) ? this.#clear() : NOTHING;
+      case "response.done": {
+        const done = isCancelled(event.response) ? this.#clear() : NOTHING;
+        this.#cleared.clear();
+        return done;
+      }
       default:
         return NOTHING;
     }
@@ -158,6 +163,7 @@ export class TwilioDialect implements Dialect {
   // ---- to the caller
 
   #sound(itemId: string, base64: string): readonly string[] {
+    if (this.#cleared.has(itemId)) return [];
     let playing = this.#playing.find((each) => each.itemId === itemId);
     if (playing === undefined) {
       playing = { itemId, sentMs: 0, heardMs: 0, isWhole: false };
@@ -185,6 +191,7 @@ export class TwilioDialect implements Dialect {
         audio_end_ms: heardMs,
       }),
     );
+    for (const { itemId } of this.#playing) this.#cleared.add(itemId);
     this.#playing = [];
     return { messages: [this.#message("clear")], events: cut };
   }

@@ -168,6 +168,19 @@ test("keys end with a hash, or two seconds after the last, and silence a reply",
   );
 });
 
+test("what a key has cleared is not played on: it may still come until its reply is cancelled", () => {
+  const { read, write, mark } = dialect();
+  write(delta("item_a", 6_400));
+  mark("item_a/400");
+  const [cut] = read({ event: "dtmf", dtmf: { digit: "4" } }).events;
+  assert.deepEqual([cut.item_id, cut.audio_end_ms], ["item_a", 400]);
+  assert.deepEqual(write(delta("item_a", 640)), { messages: [], events: [] });
+  const cancelled = { type: "response.done", response: { status: "cancelled" } };
+  assert.deepEqual(write(cancelled), { messages: [], events: [] });
+  write(delta("item_b", 640));
+  assert.equal(write(cancelled).messages.length, 1);
+});
+
 test("each key silences a reply that began since the one before, and so does the end of the keys", () => {
   const { read, write } = dialect();
   const key = (digit: string) => read({ event: "dtmf", dtmf: { digit } });

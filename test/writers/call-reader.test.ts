@@ -74,6 +74,11 @@ describe("the calls of a local model", () => {
     });
   }
 
+  it("may begin on a new line, and not after words", () => {
+    assert.deepEqual(read(`\n${two[0]}`, { isTagged: false }), { calls: [both[0]], said: "\n" });
+    assert.deepEqual(callsIn(`So ${two[0]}`, { isTagged: false }), []);
+  });
+
   it("are read before one that is none, or is cut", () => {
     assert.deepEqual(callsIn(`${two[0]}\n{"answer": 42}`), [both[0]]);
     assert.deepEqual(callsIn(`${two.join("\n")}}`), both, "a brace too many");

@@ -61,10 +61,14 @@ export class CallReader {
     if (this.#open === null && token === this.#tags.begin) this.#open = [];
     else if (this.#open !== null && token === this.#tags.end) this.#close();
     else if (this.#open !== null) this.#open.push(token);
-    else if (this.mayBeBare && BARE.test(this.#model.detokenize([token]))) this.#open = [token];
-    else if (this.#count === 0 || this.#model.detokenize([token]).trim() !== "") {
-      this.#hasWords = true;
-      return false;
+    else {
+      const text = this.#model.detokenize([token]);
+      const isBlank = text.trim() === "";
+      if (this.mayBeBare && BARE.test(text)) this.#open = [token];
+      else if (this.#count === 0 || !isBlank) {
+        this.#hasWords ||= !isBlank;
+        return false;
+      }
     }
     this.#tokens += 1;
     return true;
@@ -101,7 +105,7 @@ const BAD_CALL =
   "the writer's model called a function that it was not given, or with arguments that are no JSON object: retry, or choose a larger model";
 
 /** What begins an object, an array of them, or a block of code around either. */
-const BARE = /^(\[?\{|```)/;
+const BARE = /^\s*(\[?\{|```)/;
 
 interface ReadCall {
   readonly name: string;

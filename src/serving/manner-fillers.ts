@@ -9,6 +9,6 @@ export const FILLERS: ReadonlySet<string> = new Set(
     "narration sounding sounds voices tones manner manners way ways style styles delivery delivered deliver affect " +
     "emotion emotions emotional emotionally mood moods feel feeling feelings attitude personality pacing text words " +
     "sentence sentences input line lines following audio overall throughout generally normal normally natural " +
-    "naturally neutral plain usual medium moderate moderately someone somebody person"
+    "naturally neutral plain usual medium moderate moderately someone somebody person possible express convey conveying identity"
   ).split(" "),
 );

@@ -134,7 +134,9 @@ function phraseAt(words: readonly string[], at: number): { meaning: Meaning; cou
 function amountAt(words: readonly string[], at: number): { meaning: Meaning; count: number } | null {
   const amount = AMOUNTS.get(words[at]!);
   if (amount === undefined) return null;
-  for (const near of [at + 1, at - 1, at + 2, at - 2]) {
+  // "Less fast a pace" is about fast.
+  const nearby = COMPARING.has(words[at]!) ? [at + 1] : [at + 1, at - 1, at + 2, at - 2];
+  for (const near of nearby) {
     const isApart = words[near] === "," || words[(near + at) >> 1] === ",";
     const pair = isApart ? undefined : DIMENSIONS.get(words[near] ?? "");
     if (pair !== undefined)
@@ -205,7 +207,15 @@ function shown(word: string): string {
 }
 
 function isFiller(word: string): boolean {
-  return word.length < 2 || FILLERS.has(word) || DIMENSIONS.has(word) || AMOUNTS.has(word) || VERBS.has(word);
+  const [root = ""] = word.split("'");
+  return (
+    root.length < 2 ||
+    FILLERS.has(root) ||
+    FILLERS.has(word) ||
+    DIMENSIONS.has(word) ||
+    AMOUNTS.has(word) ||
+    VERBS.has(word)
+  );
 }
 
 function isNegation(word: string, next: string): boolean {
@@ -215,6 +225,7 @@ function isNegation(word: string, next: string): boolean {
 const setOf = (words: string): ReadonlySet<string> => new Set(words.split(" "));
 const NEGATIONS = setOf("not no never dont cannot without avoid nor neither stop");
 const PAIRS: ReadonlySet<string> = new Set(["rather than", "instead of", "anything but"]);
+const COMPARING = setOf("more less");
 /** Of "not only calm". */
 const ONLY = setOf("only just merely");
 /** What is not wanted ends there. */

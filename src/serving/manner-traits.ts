@@ -55,10 +55,11 @@ export function meaningOf(words: string): Meaning | null {
   return null;
 }
 
-/** Of happily, sadly, weariness, calmness. */
+/** Of happily, sadly, gently, weariness, calmness. */
 const ENDINGS = [
   ["ily", "y"],
   ["ly", ""],
+  ["ly", "le"],
   ["iness", "y"],
   ["ness", ""],
 ] as const;
@@ -139,7 +140,7 @@ export const DIMENSIONS: ReadonlyMap<string, readonly [little: Trait, much: Trai
 
 /** Words for how much there is of a dimension: 0 is little. */
 export const AMOUNTS: ReadonlyMap<string, 0 | 1> = new Map([
-  ...amounts("low lower lowered lowest deep deeper reduce reduced decrease decreased drop down", 0),
+  ...amounts("low lower lowered lowest deep deeper reduce reduced decrease decreased drop down less", 0),
   ...amounts("high higher highest raise raised increase increased up more lots", 1),
 ]);
 

@@ -10,7 +10,7 @@ interface TraitFigures {
 
 /**
  * What each comes to. The directions are those of Scherer's review of vocal emotion (Speech Communication 40, 2003, table
- * 2); how far is what was measured to cost no words: docs/voices.md.
+ * 2); how far is what was measured to cost hardly any words: docs/voices.md.
  */
 export const TRAITS = {
   slower: { figures: { tempo: 0.85, pause: 1.2 }, opposite: "faster" },

@@ -21,7 +21,7 @@ export const EMBEDDED_CAST: readonly CastVoice[] = [
 ];
 
 /** A recording is followed as the audio of earlier turns is; two voices do not make a third. */
-export const EMBEDDED_TAKES: TakenVoices = { mixes: false, samples: true };
+export const EMBEDDED_TAKES: TakenVoices = { mixes: false, samples: true, manner: "figures" };
 
 /** The voices of labels by whatever speaks for them, of whom nothing is known but that the names are theirs. */
 export function labelCast(): readonly CastVoice[] {

@@ -41,7 +41,7 @@ test("another checkpoint may speak for a public id, whose place, speakers and mo
     voices.map(({ id, aliases, sex }) => [id, aliases, sex]),
     embedded.map(({ id, aliases }) => [id, aliases, null]),
   );
-  assert.deepEqual(takes, { mixes: false, samples: false });
+  assert.deepEqual(takes, { mixes: false, samples: false, manner: "words" });
   assert.notEqual(description, own);
 });
 

@@ -7,8 +7,9 @@ import {
   type SpeechReport,
 } from "../../model/speech-model.ts";
 import { FRAMES_PER_STEP } from "../../planning/frames.ts";
+import { inManner, presetIn } from "../../planning/in-manner.ts";
 import { plannedOptions } from "../../planning/options.ts";
-import { type Manner, planSentence } from "../../planning/plan-sentence.ts";
+import { type PlanStyle, planSentence } from "../../planning/plan-sentence.ts";
 import { PlannedSpeech } from "../../planning/planned-speech.ts";
 import { openTextReader, type ReadingOptions } from "../../planning/read-text.ts";
 import { SentenceAudio } from "../../planning/sentence-audio.ts";
@@ -81,20 +82,17 @@ export async function createKokoroModel(options: KokoroOptions, guard?: NativeGu
   }
 
   function speak(script: Script, signal: AbortSignal): AsyncGenerator<Frame, SpeechReport, void> {
-    const { delivery, preset, seed } = script;
+    const { delivery, manner, seed } = script;
+    const speaker = inManner(PLAIN, manner);
+    const { timeScale, ...options } = plannedOptions(presetIn(script.preset, manner));
     return speech.speak(script, signal, async (inTurn, stop) => {
       const { parts, statistics } = await voices.cast(partsOf(script), stop);
       const own = yieldingKokoro(network, inTurn);
       const { planning, style } = planningWith(own, parts);
-      const manner: Manner = {
-        speaker: PLAIN,
-        temperature: delivery.temperature,
-        ...plannedOptions(preset),
-        seed,
-      };
+      const planStyle: PlanStyle = { speaker, temperature: delivery.temperature, ...options, seed };
       return {
         voice: {
-          plan: (sentence, index) => planSentence(planning, sentence, manner, index),
+          plan: (sentence, index) => planSentence(planning, sentence, planStyle, index),
           audio(plan) {
             const span = speechSpan(plan);
             const voice = {
@@ -108,8 +106,9 @@ export async function createKokoroModel(options: KokoroOptions, guard?: NativeGu
               span,
             );
           },
-          pause: 1,
-          gain: 1,
+          timeScale,
+          pause: speaker.pause,
+          gain: speaker.gain,
         },
       };
     });
@@ -127,6 +126,7 @@ const PLAIN = {
   tempo: 1,
   dynamics: 1,
   pause: 1,
+  gain: 1,
 };
 
 /** Bandwidth: 4 kHz, 7 kHz, and all that the model has, as the embedded voice does. */

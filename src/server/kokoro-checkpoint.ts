@@ -1,7 +1,14 @@
 import { availableParallelism } from "node:os";
 import { findVoice } from "../catalogue/checkpoints.ts";
 import { checkpointDir, embeddedCheckpoint, inspectCheckpoint } from "../catalogue/installed-checkpoint.ts";
-import { KOKORO_CAST, KOKORO_CHECKPOINT, KOKORO_LABELS, KOKORO_TAKES } from "../catalogue/kokoro-cast.ts";
+import {
+  KOKORO_CAST,
+  KOKORO_CHECKPOINT,
+  KOKORO_LABELS,
+  KOKORO_STARTS,
+  KOKORO_TAKES,
+  measuredFirst,
+} from "../catalogue/kokoro-cast.ts";
 import type { LocalVoice } from "../catalogue/offered-models.ts";
 import { voiceRecord } from "../catalogue/voices/pull-voice.ts";
 import { type AvailableMemory, availableMemory } from "../engines/codec-lm/available-memory.ts";
@@ -14,6 +21,7 @@ import { wrongSetting } from "../settings/settings-error.ts";
 import { loadTextTables } from "../text/tables.ts";
 import { createWorkerPool, type PoolEvent } from "../workers/worker-pool.ts";
 import { prepareKokoro } from "./kokoro-preparation.ts";
+import { measureRest } from "./kokoro-rest.ts";
 import { idleUnloadOf, inThreads, type LocalCheckpoint, requireSpeaker } from "./local-checkpoint.ts";
 
 export interface KokoroSources {
@@ -74,23 +82,38 @@ export async function kokoroCheckpoint(
     ...idleUnload,
     ...inThreads(async () => {
       await requireMemory(memoryBytes, count, available);
-      await prepareKokoro(folder, new AbortController().signal, { voices: Object.values(labels) });
+      const first = measuredFirst(labels);
+      await prepareKokoro(folder, new AbortController().signal, { voices: first });
       const voiceDir = embeddedCheckpoint.dir;
       const create: KokoroOptions = {
         folder,
         voiceDir,
         labels,
+        starts: KOKORO_STARTS,
         tables: await loadTextTables(voiceDir),
         words,
       };
-      return await createWorkerPool({
+      const pool = await createWorkerPool({
         entry: new URL("../engines/kokoro/model.js", import.meta.url),
         create,
         size: count,
+        extraLoad: 0,
         startTimeoutMs: settings.loadTimeoutMs,
         stallMs: STALL_MS,
         ...(onEvent === undefined ? {} : { onEvent }),
       });
+      const endMeasuring = measureRest({
+        folder,
+        voices: KOKORO_CAST.map(({ id }) => id).filter((id) => !first.includes(id)),
+        isIdle: () => pool.stats().open === 0,
+        available: async () => available ?? (await availableMemory()),
+      });
+      return {
+        ...pool,
+        async close() {
+          await Promise.all([endMeasuring(), pool.close()]);
+        },
+      };
     }),
   };
 }
@@ -118,7 +141,7 @@ function labelsOf(
     if (!("preset" in voice)) {
       throw wrongSetting(
         `${setting}.voices.${label}`,
-        "has a clip, and this model follows none: name a voice as preset",
+        "has a clip, which is for codec language models: name a voice as preset (a recording is followed as a request's voice, or from the setting voices)",
       );
     }
     if (!KOKORO_CAST.some(({ id }) => id === voice.preset)) {
@@ -137,8 +160,8 @@ function voiceWith(labels: Readonly<Record<string, string>>): LocalVoice {
     takes: KOKORO_TAKES,
     description:
       `Spoken here by Kokoro-82M, a neural voice of 28 people and mixes of them, for a few listeners: it takes 0.6 s of ` +
-      `processor time for each second of speech. As speakers, ${shown.join(" and ")}. Of earlier turns it heeds how long the ` +
-      "last one was, and does not hear any. All words are said as in American English, also by its British voices.",
+      `processor time for each second of speech. As speakers, ${shown.join(" and ")}. In pitch, pace, pauses and level ` +
+      "it follows the speaker's own recordings, and sets out from its nearest voice. All words are said as in American English, also by its British voices.",
   };
 }
 

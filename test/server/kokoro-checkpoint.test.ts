@@ -33,7 +33,7 @@ describe("Kokoro by the settings", () => {
       ({ card: { id } }) => id === "kokoro",
     )!;
     assert.equal(card.voices.length, 28);
-    assert.deepEqual(card.takes, { mixes: true, samples: false });
+    assert.deepEqual(card.takes, { mixes: true, samples: true });
     assert.deepEqual(card.speakers, ["0", "1"]);
   });
 
@@ -76,7 +76,7 @@ describe("Kokoro by the settings", () => {
     [
       "has a clip",
       { voices: { "0": { clip: "me.wav" } } },
-      /kokoro\.voices\.0 has a clip, and this model follows none/,
+      /kokoro\.voices\.0 has a clip, which is for codec language models/,
     ],
     [
       "stays loaded and is to be unloaded",

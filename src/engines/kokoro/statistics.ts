@@ -123,7 +123,8 @@ export async function makeStatistics(
       said.push({ plan, pitch: sentencePitch(plan), samples });
     }
     for (const plan of await planned(PLANNED)) said.push({ plan, pitch: sentencePitch(plan), samples: null });
-    const own = await workedOff(hearOwnProfile(said), signal);
+    // As it is read again: in the same bits.
+    const own = ownProfileOf(keptProfile(await workedOff(hearOwnProfile(said), signal)));
     const voice = { line: lineThrough(measured), own };
     await keep(folder, table.id, voice).catch(() => {});
     return voice;

@@ -14,6 +14,7 @@ import { voiceRecord } from "../catalogue/voices/pull-voice.ts";
 import { type AvailableMemory, availableMemory } from "../engines/codec-lm/available-memory.ts";
 import type { KokoroOptions } from "../engines/kokoro/model.ts";
 import { unusedKokoroKnobs } from "../engines/kokoro/unused-knobs.ts";
+import type { SlotPrice } from "../limits/admission.ts";
 import type { Lexicon } from "../model/script.ts";
 import type { CodecLmSettings } from "../settings/model-settings.ts";
 import type { Settings } from "../settings/schema.ts";
@@ -47,6 +48,9 @@ const THREAD_BYTES = 450 * 2 ** 20;
  */
 const MAX_THREADS = 8;
 
+/** What the first sound then takes, some 0.4 s, is besides. */
+const PRICE: SlotPrice = { perSecond: 0.6, patienceMs: 1_000 };
+
 /** A thread measures a voice that nobody used before for some seconds. */
 const STALL_MS = 60_000;
 
@@ -77,6 +81,7 @@ export async function kokoroCheckpoint(
     kind: "kokoro",
     memoryBytes,
     maxConcurrent,
+    price: PRICE,
     voice: voiceWith(labels),
     unusedKnobs: unusedKokoroKnobs,
     ...idleUnload,

@@ -87,8 +87,7 @@ export async function kokoroCheckpoint(
     ...idleUnload,
     ...inThreads(async () => {
       await requireMemory(memoryBytes, count, available);
-      const first = measuredFirst(labels);
-      await prepareKokoro(folder, new AbortController().signal, { voices: first });
+      await prepareKokoro(folder, new AbortController().signal, { voices: measuredFirst(labels) });
       const voiceDir = embeddedCheckpoint.dir;
       const create: KokoroOptions = {
         folder,
@@ -109,7 +108,6 @@ export async function kokoroCheckpoint(
       });
       const endMeasuring = measureRest({
         folder,
-        voices: KOKORO_CAST.map(({ id }) => id).filter((id) => !first.includes(id)),
         isIdle: () => pool.stats().open === 0,
         available: async () => available ?? (await availableMemory()),
       });

@@ -1,40 +1,41 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AvailableMemory } from "../engines/codec-lm/available-memory.ts";
 import { areMeasured } from "../engines/kokoro/measure-voices.ts";
+import { voicesIn } from "../engines/kokoro/voices.ts";
 import { prepareKokoro } from "./kokoro-preparation.ts";
 
 /** What measuring the rest of Kokoro's voices depends on. */
 export interface RestOptions {
   readonly folder: string;
-  readonly voices: readonly string[];
   /** Whether nobody is being spoken to. */
   isIdle(): boolean;
   available(): Promise<AvailableMemory>;
-  /** How long it waits until it looks again, in milliseconds. */
+  /** How long it waits before each look, in milliseconds: who has just loaded Kokoro is about to speak with it. */
   readonly lookMs?: number;
 }
 
 /**
- * Measures voices one after the other, each in a process that lets all others go first, and begins none while somebody is
- * spoken to or memory is short. What could not be measured is when it is first spoken with.
+ * Measures the voices of a checkpoint that were not, one after the other, each in a process that lets all others go first,
+ * and begins none while somebody is spoken to or memory is short. What could not be measured is when it is first spoken with.
  *
  * @returns what ends it, and resolves when it has ended
  */
 export function measureRest({
   folder,
-  voices,
   isIdle,
   available,
-  lookMs = 2_000,
+  lookMs = 10_000,
 }: RestOptions): () => Promise<void> {
   const ending = new AbortController();
   const { signal } = ending;
   const done = (async () => {
-    for (const id of voices) {
+    for (const id of await voicesIn(folder)) {
       if (await areMeasured(folder, [id], signal)) continue;
-      while (!(isIdle() && (await available()).bytes >= MEASURING_BYTES))
-        await sleep(lookMs, undefined, { signal, ref: false });
-      await prepareKokoro(folder, signal, { voices: [id], isPatient: true });
+      do await sleep(lookMs, undefined, { signal });
+      while (!(isIdle() && (await available()).bytes >= MEASURING_BYTES));
+      await prepareKokoro(folder, signal, { voices: [id], isPatient: true }).catch(() =>
+        signal.throwIfAborted(),
+      );
     }
   })().catch(() => {});
   return async () => {

@@ -1,4 +1,5 @@
 import { readFile, writeFile } from "node:fs/promises";
+import { resolve } from "node:path";
 import { Command } from "commander";
 import { createFollowings } from "./following/followings.ts";
 import { followingTable } from "./following/table.ts";
@@ -18,6 +19,7 @@ interface Flags {
   readonly quick?: boolean;
   readonly write?: boolean;
   readonly table?: string;
+  readonly against?: string;
 }
 
 /** A first run installs Python's packages, which takes minutes. */
@@ -29,6 +31,7 @@ const program = new Command("bench")
   .option("--quick", "a look at every row instead of a measurement")
   .option("--write", "write the table into docs/performance.md (only after a whole run)")
   .option("--table <file>", "also write, person by person, how near following comes (some minutes)")
+  .option("--against <folder>", "another checkout, built, which the row pairs compares this one with")
   .action(async (flags: Flags) => {
     const rows = chosenRows(flags.only);
     if (flags.write && (flags.quick || flags.only !== undefined)) {
@@ -43,6 +46,7 @@ const program = new Command("bench")
     const followings = createFollowings({ sentences: isQuick ? 8 : 60, python, note });
     const bench: Bench = {
       isQuick,
+      against: flags.against === undefined ? null : resolve(flags.against),
       note,
       python,
       renderings: new Renderings(isQuick ? 8 : 60),

@@ -26,6 +26,8 @@ export interface Finding {
 export interface Bench {
   /** A look instead of a measurement: fewer requests, shorter, fewer sentences. */
   readonly isQuick: boolean;
+  /** The folder of another checkout, built, that this one is compared with, if one was named. */
+  readonly against: string | null;
   /** Says on standard error what is going on. */
   note(text: string): void;
   /** The reference package and the meters, in Python. */

@@ -27,10 +27,12 @@ import { largerWriter } from "./rows/larger-writer.ts";
 import { listening } from "./rows/listening.ts";
 import { longTexts } from "./rows/long-texts.ts";
 import { loop } from "./rows/loop.ts";
+import { manners } from "./rows/manners.ts";
 import { memory } from "./rows/memory.ts";
 import { naturalness } from "./rows/naturalness.ts";
 import { networkGoldens } from "./rows/network-goldens.ts";
 import { overhead } from "./rows/overhead.ts";
+import { pairs } from "./rows/pairs.ts";
 import { pauses } from "./rows/pauses.ts";
 import { phonemes } from "./rows/phonemes.ts";
 import { player } from "./rows/player.ts";
@@ -64,6 +66,7 @@ export const ROWS: readonly Row[] = [
   start,
   words,
   naturalness,
+  manners,
   clicks,
   thumps,
   buzz,
@@ -122,4 +125,5 @@ export const ROWS: readonly Row[] = [
   codecLmLoad,
   kokoro,
   loop,
+  pairs,
 ];

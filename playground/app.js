@@ -1,15 +1,17 @@
 import { bytesOf } from "./client/antiphon.js";
 import { wakeSound } from "./client/player.js";
 import { openTurn, setTurns, turns } from "./conversation.js";
-import { bodyNow, offer, resetKnobs, showModel } from "./delivery.js";
+import { bodyNow, chooseVoice, offer, openDelivery, resetKnobs, showModel } from "./delivery.js";
 import { $, copyText, h, showError } from "./dom.js";
 import { EXAMPLES } from "./examples.js";
 import { followAddress, readAddress, share, tellRefused, writeAddress } from "./link.js";
+import { hush } from "./preview.js";
 import { openCode, showCode } from "./programs.js";
 import { beginReply, drawReply, endReply, openTransport, reply, take } from "./reply.js";
 import { fail, hasKey, hasSecret, keepKey, keptKey, server, takeSecret } from "./server.js";
 import { checkLink, leave, openTalk } from "./talk.js";
-import { addTurn, attach, drawTurns, hearAgain, hearTurnsBy, suggest, voiceOf } from "./turns.js";
+import { addTurn, attach, drawTurns, hearAgain, suggest, useClipsBy, voiceOf } from "./turns.js";
+import { listVoices } from "./voices.js";
 
 const FILES = { WAV: "wav", MP3: "mp3", Opus: "opus", FLAC: "flac", VTT: "vtt", SRT: "srt" };
 const START = EXAMPLES[0].turns;
@@ -20,11 +22,11 @@ let leaving = new AbortController();
 async function connect() {
   try {
     const antiphon = server();
-    const [info, cards, cast] = await Promise.all([antiphon.info(), antiphon.models(), antiphon.voices()]);
+    const [info, cards] = await Promise.all([antiphon.info(), antiphon.models(), listVoices()]);
     keepKey();
     $("key-state").textContent = "Connected. The key is kept in this tab only.";
     hearAgain();
-    tellRefused(offer(info, cards, cast, edited));
+    tellRefused(offer(info, cards));
   } catch (error) {
     $("key-state").textContent = "Not connected.";
     fail(error);
@@ -68,8 +70,20 @@ async function hear({ wav }, signal) {
   return (await server().transcribe({ file: wav }, { signal })).text;
 }
 
+/** Asks for what a voice of a clip needs, and makes it. */
+async function makeVoice(clip, said) {
+  stop();
+  try {
+    const { openNewVoice } = await import("./new-voice.js");
+    openNewVoice(clip, said, { hear, choose: chooseVoice });
+  } catch (error) {
+    showError(error);
+  }
+}
+
 /** Shows the conversation that is held by voice (`talk`), or the one that is written (`compose`). */
 function show(view) {
+  hush();
   document.body.dataset.view = view;
   for (const each of ["talk", "compose"]) $(`view-${each}`).setAttribute("aria-pressed", each === view);
   if (view === "compose") {
@@ -136,6 +150,7 @@ async function speak() {
 }
 
 function stop() {
+  hush();
   leaving.abort();
   reply?.player.stop();
   drawReply();
@@ -171,7 +186,6 @@ const clicks = {
 };
 for (const [id, act] of Object.entries(clicks)) $(id).onclick = () => void act();
 $("model").onchange = showModel;
-$("cast").onchange = edited;
 $("code").ontoggle = openCode;
 $("key-form").onsubmit = (event) => {
   event.preventDefault();
@@ -181,14 +195,18 @@ $("key-form").onsubmit = (event) => {
 // A sound that is dropped beside a turn must not replace the page.
 document.ondragover = document.ondrop = (event) => event.preventDefault();
 document.onkeydown = (event) => {
-  if (document.body.dataset.view === "talk") return;
-  if (event.key === "Escape") stop();
+  // A dialog has the keyboard to itself.
+  if (document.querySelector("dialog[open]") !== null) return;
+  if (document.body.dataset.view === "talk") {
+    if (event.key === "Escape") hush();
+  } else if (event.key === "Escape") stop();
   else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void speak();
 };
 for (const gesture of ["pointerdown", "keydown"]) addEventListener(gesture, wakeSound, { once: true });
 addEventListener("hashchange", arrive);
-hearTurnsBy(hear);
+useClipsBy(hear, (clip, said) => void makeVoice(clip, said));
 setTurns(START);
+openDelivery(edited, stop);
 drawTurns(["0", "1"], edited);
 openTransport();
 openTalk(compose);
@@ -196,4 +214,8 @@ const hadSecret = hasSecret();
 arrive();
 $("key").value = keptKey();
 if (hasKey()) void connect();
-else if (hadSecret) void checkLink();
+else {
+  if (hadSecret) void checkLink();
+  // Not every server tells its voices without a key; then they come with one.
+  void listVoices().catch(() => {});
+}

@@ -1,21 +1,46 @@
 // Which model speaks, and how: what the server offers, and what is chosen of it.
 import { conversation, openTurn } from "./conversation.js";
 import { $, h } from "./dom.js";
+import { openPeople } from "./people.js";
 import { drawTurns } from "./turns.js";
+import { voicesOf, watchVoices } from "./voices.js";
 
 /** Knobs that are not at their default. */
 const params = {};
 let knobs = [];
 let models = [];
 let voices = [];
+let people = null;
 let edited = () => {};
 /** What is asked of model and knobs before the server has told which there are. */
 let wanted = { params: {} };
 
-/** Shows what the server offers, and keeps what was chosen. Gives what had been asked for in vain; `onEdit` is called after every change. */
-export function offer({ param_schema: schema }, cards, cast, onEdit) {
+const OWN = {
+  name: "Their own",
+  description: "The speaker's usual voice; or the voice of its earlier turns, where these have sound.",
+};
+
+/** Wires the row of people. `onEdit` is called after every change of what is asked for, `quiet` before one of them is heard. */
+export function openDelivery(onEdit, quiet) {
+  edited = onEdit;
+  const mayHear = () => {
+    quiet();
+    return true;
+  };
+  people = openPeople($("cast"), { label: "Voice of the last turn", nobody: OWN, onChoose: edited, mayHear });
+  watchVoices((list) => {
+    voices = list;
+    drawCast();
+  });
+}
+
+/** Has the last turn spoken with a voice, by its id, and lets it be heard. */
+export const chooseVoice = (id) => people.choose(id);
+
+/** Shows what the server offers, and keeps what was chosen. Gives what had been asked for in vain. */
+export function offer({ param_schema: schema }, cards) {
   const asked = structuredClone(chosen());
-  [knobs, models, voices, edited] = [schema, cards, cast, onEdit];
+  [knobs, models] = [schema, cards];
   $("model").replaceChildren(...cards.map((card) => h("option", { value: card.id }, card.display_name)));
   $("model").disabled = $("reset").hidden = false;
   return choose(asked);
@@ -37,22 +62,15 @@ export function choose(asked) {
 export function showModel() {
   const { id, description, speakers } = models.find((card) => card.id === $("model").value);
   $("model-description").textContent = description;
-  drawCast(id);
+  drawCast();
   markUnused(knobs, id);
   drawTurns(speakers);
 }
 
-/** Shows whose voice the last turn may have with that model, and keeps what was chosen if there is such. */
-function drawCast(model) {
-  const select = $("cast");
-  const { value } = select;
-  const own = voices.filter(({ models: of }) => of.includes(model));
-  const options = own.map(({ id, name, description, owner }) =>
-    h("option", { value: id }, owner === "model" ? `${name}: ${description}` : `${name} (by a recording)`),
-  );
-  select.replaceChildren(select.firstElementChild, ...options);
-  select.value = own.some(({ id }) => id === value) ? value : "";
-  select.disabled = false;
+/** Shows whose voice the last turn may have with the model that was chosen. */
+function drawCast() {
+  const model = $("model").value;
+  people.offer(voicesOf(voices, model), model);
 }
 
 export function resetKnobs() {
@@ -69,7 +87,7 @@ export function chosen() {
 /** What a request asks for; `soundOf` gives what stands for a clip. */
 export const bodyNow = (soundOf) => ({
   conversation: conversation(soundOf),
-  ...($("cast").value === "" ? {} : { voices: { [openTurn().speaker]: $("cast").value } }),
+  ...(people.word() === "" ? {} : { voices: { [openTurn().speaker]: people.word() } }),
   ...($("model").value === "" ? {} : { model: $("model").value }),
   ...(Object.keys(params).length === 0 ? {} : { params }),
 });

@@ -27,13 +27,16 @@ function shown(value) {
   return text === "" ? "none" : text;
 }
 
-/** Shows an error, with the server's own words (`detail`) and the request's id where it has them; null hides it. */
-export function showError(error) {
-  $("error").hidden = error === null;
+/** A place for an error beside what it is about. */
+export const problemLine = () => h("div", { className: "error", role: "alert", hidden: true });
+
+/** Shows an error in its place, with the server's own words (`detail`) and the request's id where it has them; null hides it. */
+export function showError(error, place = $("error")) {
+  place.hidden = error === null;
   const { message = "", detail, requestId } = error ?? {};
-  $("error").replaceChildren(h("strong", {}, message));
-  if (detail) $("error").append(h("p", {}, `${detail.replace(/^[a-z](?=\w* )/, (c) => c.toUpperCase())}.`));
-  if (requestId) $("error").append(h("p", {}, "Request id: ", h("code", {}, requestId)));
+  place.replaceChildren(h("strong", {}, message));
+  if (detail) place.append(h("p", {}, `${detail.replace(/^[a-z](?=\w* )/, (c) => c.toUpperCase())}.`));
+  if (requestId) place.append(h("p", {}, "Request id: ", h("code", {}, requestId)));
 }
 
 /** Puts a text into the clipboard, and says on the button what became of it. */

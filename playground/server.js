@@ -51,12 +51,14 @@ function missing() {
   throw new Error("Paste an API key first: the server printed one at its first start.");
 }
 
-/** Shows a failure in plain words. */
-export function fail(error) {
-  if (!(error instanceof AntiphonError)) return showError(error);
+/** Shows a failure in plain words, in a place of its own where it has one; `refusal` says what is refused by a 4xx there. */
+export function fail(error, place, refusal) {
+  if (!(error instanceof AntiphonError)) return showError(error, place);
   const { status, type, message: detail, requestId } = error;
-  if (type === "timeout_error") return showError(new Error("The server has not answered for two minutes."));
-  if (status === null) return showError(new Error("The server cannot be reached. Is it running?"));
-  const plain = PLAIN_WORDS[status] ?? "Something went wrong in the server.";
-  showError(Object.assign(new Error(plain), { detail, requestId }));
+  if (type === "timeout_error")
+    return showError(new Error("The server has not answered for two minutes."), place);
+  if (status === null) return showError(new Error("The server cannot be reached. Is it running?"), place);
+  const own = status === 400 || status === 404 || status === 422 ? refusal : undefined;
+  const plain = own ?? PLAIN_WORDS[status] ?? "Something went wrong in the server.";
+  showError(Object.assign(new Error(plain), { detail, requestId }), place);
 }

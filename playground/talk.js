@@ -3,8 +3,12 @@ import { Player, wakeSound } from "./client/player.js";
 import { RealtimeConversation, refusalOf } from "./client/realtime.js";
 import { $, showError } from "./dom.js";
 import { openMicrophone, whyNoMicrophone } from "./microphone.js";
+import { openPeople } from "./people.js";
+import { hush } from "./preview.js";
 import { fail, hasKey, keepKey, talkKey } from "./server.js";
 import { clearThread, drawThread, drawTurn, keepSound, light, silenceAgain } from "./thread.js";
+import { isSpeaker } from "./turns.js";
+import { voicesOf, watchVoices } from "./voices.js";
 
 const STATES = {
   connecting: "Connecting…",
@@ -15,6 +19,9 @@ const STATES = {
   speaking: "Antiphon is speaking",
   closed: "Press Talk, and speak",
 };
+
+/** What errors begin with that are about the voice of a session, or of one reply. */
+const VOICE_FIELD = /^(?:session\.audio\.output\.)?voices?(?:\.\w+)?(?= )/;
 
 const EXPIRED =
   "This link has expired. Paste an API key; or start the server with one in ANTIPHON_KEY, and it prints another link.";
@@ -28,6 +35,8 @@ let conversation = null;
 let connected = Promise.resolve();
 /** The microphone that is open or asked for, and what closes it: `{ closing, isOpen }`; null where none is. */
 let microphone = null;
+/** The row of people, one of whom answers. */
+let people = null;
 let isMuted = false;
 /** How loud it is, 0 to 1. */
 let level = 0;
@@ -37,11 +46,12 @@ const isOpen = () => conversation !== null && conversation.state !== "closed";
 /** What the options ask the session to have. */
 function sessionNow() {
   const detection = { type: "semantic_vad", eagerness: $("eagerness").value };
+  const voice = people.word();
   return {
     instructions: $("instructions").value,
     audio: {
       input: { turn_detection: { ...detection, interrupt_response: $("interrupts").checked } },
-      output: { voice: $("voice").value, speed: $("speed").valueAsNumber },
+      output: { ...(voice === "" ? {} : { voice }), speed: $("speed").valueAsNumber },
     },
   };
 }
@@ -51,6 +61,7 @@ function connect() {
   const apiKey = talkKey();
   showError(null);
   silenceAgain();
+  hush();
   conversation?.close();
   /** What a conversation tells that is none any more is passed over. */
   const ifMine =
@@ -87,9 +98,16 @@ function connect() {
 }
 
 function failed(error) {
-  const said = error.message.replace(/^./, (letter) => letter.toUpperCase());
-  showError(new Error(`${said}${/[.?!]$/.test(said) ? "" : "."}`));
+  const said = error.message
+    .replace(VOICE_FIELD, "the voice")
+    .replace(/^./, (letter) => letter.toUpperCase());
+  const told = new Error(`${said}${/[.?!]$/.test(said) ? "" : "."}`);
   if (!isOpen()) leave();
+  if (!VOICE_FIELD.test(error.message)) return showError(told);
+  // With the voice, all else of the session was refused.
+  if (isOpen()) conversation.update(withoutVoice());
+  $("talk-options").open = true;
+  people.refuse(told);
 }
 
 /** Opens the microphone, unless `leave` closes it before. */
@@ -119,6 +137,7 @@ async function begin() {
   talkKey();
   wakeSound();
   $("talk-note").textContent = "";
+  people.settle();
   connect();
   await listen();
 }
@@ -156,7 +175,10 @@ async function type(event) {
   wakeSound();
   field.value = "";
   try {
-    if (!isOpen()) connect();
+    if (!isOpen()) {
+      people.settle();
+      connect();
+    }
     const mine = conversation;
     await connected;
     if (mine.state !== "closed") return mine.say(text);
@@ -192,15 +214,39 @@ function listening() {
   return isMuted ? "Muted" : STATES.listening;
 }
 
-/** Changes what the conversation has while it goes on; a voice that was heard stays until the next. */
-async function change(event) {
-  $("speed-shown").textContent = `${$("speed").valueAsNumber.toFixed(2)} ×`;
-  if (!isOpen()) return;
+/** The session without its voice: one that was heard stays until the next session. */
+function withoutVoice() {
   const { audio, ...others } = sessionNow();
   const { voice, ...output } = audio.output;
-  conversation.update({ ...others, audio: { ...audio, output } });
-  // Another session after the same turns, with the microphone that is open.
-  if (event.target === $("voice")) connect();
+  return { ...others, audio: { ...audio, output } };
+}
+
+/** Changes what the conversation has while it goes on. */
+function change() {
+  $("speed-shown").textContent = `${$("speed").valueAsNumber.toFixed(2)} ×`;
+  if (isOpen()) conversation.update(withoutVoice());
+}
+
+/** Somebody else is to answer: in another session after the same turns, with the microphone that is open. */
+function changeVoice() {
+  if (!isOpen()) return;
+  const { state, turns } = conversation;
+  const last = turns.at(-1);
+  try {
+    connect();
+    // What has no answer yet is answered there.
+    if (state === "thinking" && last?.role === "user" && last.text !== "")
+      conversation.send({ type: "response.create" });
+  } catch (error) {
+    showError(error);
+  }
+}
+
+/** Whether a voice may be heard alone; in a conversation the microphone would hear it, too. */
+function mayHear() {
+  if (isOpen()) return false;
+  silenceAgain();
+  return true;
 }
 
 /** Says whether the key or the link that the page has is good, without beginning anything. */
@@ -216,6 +262,8 @@ export async function checkLink() {
 
 /** Wires the conversation; `compose` is given its turns, to go on with them there. */
 export function openTalk(compose) {
+  people = openPeople($("talk-people"), { label: "Who answers", onChoose: changeVoice, mayHear });
+  watchVoices((list) => people.offer(voicesOf(list, ""), ""));
   $("talk").onclick = () => {
     if (microphone === null) void begin().catch(showError);
     else leave();
@@ -226,12 +274,12 @@ export function openTalk(compose) {
   };
   $("quiet").onclick = () => conversation.interrupt();
   $("type-form").onsubmit = (event) => void type(event);
-  $("talk-options").onchange = (event) => void change(event).catch(showError);
+  $("talk-options").onchange = change;
   $("speed").oninput = () => {
     $("speed-shown").textContent = `${$("speed").valueAsNumber.toFixed(2)} ×`;
   };
   $("compose").onclick = () => {
-    const own = $("voice").value;
+    const own = isSpeaker(people.word()) ? people.word() : "0";
     const other = own === "0" ? "1" : "0";
     const turns = conversation.turns.map(({ role, text }) => ({
       speaker: role === "user" ? other : own,

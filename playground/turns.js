@@ -7,10 +7,14 @@ let edited = () => {};
 /** What turns with sound need: fetched with the first of them. */
 let sound = null;
 let ask = async () => "";
+let makeVoice = () => {};
 
-/** Has the clips of turns without text heard by `hear`, which is told a clip and a signal and answers what is said. */
-export function hearTurnsBy(hear) {
-  ask = hear;
+/**
+ * Has the clips of turns without text heard by `hear`, which is told a clip and a signal and answers what is said; and
+ * voices made by `make`, which is told a clip and what is said in it.
+ */
+export function useClipsBy(hear, make) {
+  [ask, makeVoice] = [hear, make];
 }
 
 /** Lets clips be heard that could not be, with the next drawing. */
@@ -28,6 +32,9 @@ export function suggest(clips, heard = []) {
 
 /** Which of the two colours a speaker has. */
 export const voiceOf = (speaker) => Math.max(0, labels.indexOf(speaker)) % 2;
+
+/** Whether turns may be that speaker's. */
+export const isSpeaker = (label) => labels.includes(label);
 
 /** Draws the turns, for a model with those speakers; `onEdit` is called after every change. */
 export function drawTurns(speakers = labels, onEdit = edited) {
@@ -114,7 +121,10 @@ function drawAudio(turn, name) {
   const row = h("div", { className: "row audio" });
   if (turn.audio !== null) {
     const detach = button("Remove", `${name}: remove the sound`, () => void attach(turn, null));
-    row.append(h("span", {}, `♪ ${turn.audio.name}, ${turn.audio.durationS.toFixed(1)} s`), detach);
+    const make = button("Make a voice of it", `${name}: make a voice of this recording`, () =>
+      makeVoice(turn.audio, turn.text),
+    );
+    row.append(h("span", {}, `♪ ${turn.audio.name}, ${turn.audio.durationS.toFixed(1)} s`), make, detach);
     return row;
   }
   const label = `${name}: add its sound, a file`;

@@ -16,7 +16,7 @@ import { ScriptedRecogniser, segmentOf } from "../dist/test/recognisers/scripted
 import { until } from "../dist/test/waiting.js";
 import { ScriptedWriter } from "../dist/test/writers/scripted-writer.js";
 
-const SIZE = { width: 1200, height: 740, deviceScaleFactor: 1.4, mobile: false };
+const SIZE = { width: 1200, height: 790, deviceScaleFactor: 1.4, mobile: false };
 const SPOKEN = "Good morning, did you sleep well?";
 const TYPED = "I read until four, because the wind would not let me sleep.";
 const REPLIES = [

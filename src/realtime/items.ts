@@ -60,6 +60,12 @@ export class Items {
     return this.#ids.has(id);
   }
 
+  /** `null` where the conversation has none of that id, or another kind of item. */
+  message(id: string): MessageItem | null {
+    const item = this.#all.find((each) => each.id === id);
+    return item?.type === "message" ? item : null;
+  }
+
   /** @throws RealtimeError when the conversation has none of that id. */
   get(id: string, code: string): Item {
     const item = this.#all.find((each) => each.id === id);

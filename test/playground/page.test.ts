@@ -138,23 +138,6 @@ test(
 );
 
 test(
-  "in a browser, the last turn has the voice that is chosen, where the model has it",
-  NEEDS_CHROMIUM,
-  async () => {
-    await inPlayground(server, "", async (page) => {
-      await connect(page, server);
-      await page.evaluate(`document.querySelector("#code").open = true`);
-      const offered = `[...document.querySelectorAll("#cast option")].map(({ value }) => value).join()`;
-      assert.equal(await page.evaluate(offered), ",0,1");
-      await page.write("#cast", "1");
-      await page.says("#program", /"voices": \{\s*"\d": "1"\s*\}/);
-      await page.write("#cast", "");
-      await page.says("#program", /^(?!.*"voices")/s);
-    });
-  },
-);
-
-test(
   "in a browser, the code follows what is edited, can be copied, and never has the key",
   NEEDS_CHROMIUM,
   async () => {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { gzipSync } from "node:zlib";
 import { TOP } from "../architecture/top.ts";
 import { startTestServer, type TestServer } from "../http/start.ts";
 
@@ -47,6 +48,21 @@ test("whatever the page's scripts import is served, and no more of the server's 
     assert.equal((await get(`/playground/audio/${name}`)).status, 404, name);
   const wasm = await get("/playground/lame.wasm");
   assert.equal(wasm.headers.get("content-type"), "application/wasm");
+});
+
+test("what the page loads before anything is pressed is at most 58 KiB, compressed", async () => {
+  const page = await (await get("/")).text();
+  const loaded = new Set(["/", ...[...page.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, path]) => path!)]);
+  let bytes = 0;
+  for (const path of loaded) {
+    const text = await (await get(path)).text();
+    bytes += gzipSync(text).length;
+    if (!path.endsWith(".js")) continue;
+    for (const [, target] of text.matchAll(/from\s?"(\.[^"]+)"/g))
+      loaded.add(new URL(target!, `http://page${path}`).pathname);
+  }
+  assert.ok(!loaded.has("/playground/new-voice.js"), "dialogs are loaded when they are asked for");
+  assert.ok(bytes <= 58 * 1_024, `${bytes} bytes`);
 });
 
 test("a browser that has the page already is told so, and asks every time", async () => {

@@ -3,15 +3,18 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { encodeWav } from "../../src/client/samples.ts";
+import type { Script } from "../../src/model/script.ts";
 import { openNeuralDetector } from "../../src/turn-detection/neural-detector.ts";
 import { fakeMicrophone, NEEDS_CHROMIUM } from "../client/browser.ts";
 import { temporaryFolder } from "../e2e/folders.ts";
 import { startTestServer, type TestServer } from "../http/start.ts";
+import { toldTones } from "../http/told-tones.ts";
+import { addVoice } from "../http/voice-form.ts";
 import { ScriptedRecogniser, segmentOf } from "../recognisers/scripted-recogniser.ts";
 import { line } from "../turn-detection/line.ts";
 import { until } from "../waiting.ts";
 import { ScriptedWriter } from "../writers/scripted-writer.ts";
-import { inPlayground, type Playground } from "./playground.ts";
+import { connect, inPlayground, type Playground } from "./playground.ts";
 
 const SAID = "Is the kettle on?";
 /** Some 20 s at the 60 ms a character of the test's engine. */
@@ -21,6 +24,7 @@ const PAUSE_SECONDS = 6;
 
 let server: TestServer;
 let microphone: readonly string[];
+const scripts: Script[] = [];
 before(async () => {
   const samples = await line();
   const file = join(temporaryFolder(), "line.wav");
@@ -28,6 +32,7 @@ before(async () => {
   writeFileSync(file, encodeWav([said, new Int16Array(PAUSE_SECONDS * 16_000)], 16_000));
   microphone = fakeMicrophone(file);
   server = await startTestServer({
+    checkpoints: [toldTones(scripts)],
     writer: new ScriptedWriter([REPLY]),
     recogniser: new ScriptedRecogniser([segmentOf(SAID, 0)]),
     detector: openNeuralDetector(),
@@ -56,7 +61,8 @@ test(
       await link(),
       async (page) => {
         await page.says("#key-state", /^Connected by the link/);
-        assert.equal(await page.evaluate("location.hash"), "", "the secret is not left in the address");
+        const address = `${await page.evaluate("location.href")}`;
+        assert.doesNotMatch(address, /ek_/, "the secret is not left in the address");
         assert.equal(await page.evaluate("document.body.dataset.view"), "talk");
         assert.match(await page.text("#intro"), /press Talk/);
         await page.click("#talk");
@@ -152,8 +158,7 @@ test(
       await page.evaluate("lend[0]()");
       await page.says("#talk-state", /^Listening$/);
       await page.evaluate(`for (const voice of ["1", "0", "1"]) {
-        document.querySelector("#voice").value = voice;
-        document.querySelector("#voice").dispatchEvent(new Event("change", { bubbles: true }));
+        document.querySelector('#talk-people .person[value="' + voice + '"]').click();
       }`);
       await page.is(`document.querySelector("#talk-view").dataset.state !== "connecting"`);
       await sessionsAre(1);
@@ -161,7 +166,71 @@ test(
       assert.equal(await page.evaluate("lent[0].readyState"), "live");
       await write(page, "Is it?");
       await page.is(`document.querySelector("${first("assistant")} .lit")?.textContent.length > 0`);
+      assert.equal(scripts.at(-1)?.speaker, "1");
     });
+  },
+);
+
+test(
+  "in a browser, who answers can be chosen by a link alone; what cannot be had is said at the row, and the talk goes on",
+  NEEDS_CHROMIUM,
+  async () => {
+    await inTalk(await link(), async (page) => {
+      const person = (id: string) => `#talk-people .person[value="${id}"]`;
+      await page.is(`document.querySelector('${person("0")}')?.ariaPressed === "true"`);
+      const before = scripts.length;
+      await page.click(person("1"));
+      await page.says("#talk-people [role=status]", /^Chosen\. To hear a voice alone, connect an API key\.$/);
+      await page.write("#talk-people-second", "0");
+      await write(page, "Is it?");
+      await page.says(
+        "#talk-people > .error",
+        /^The voice asks for a mix, and the model .* speaks with one voice at a time/,
+      );
+      await page.says("#talk-people [role=status]", /^Meanwhile Speaker 1 speaks alone\.$/);
+      assert.equal(await page.evaluate(`document.querySelector('${person("1")}').checkVisibility()`), true);
+      assert.equal(await page.evaluate(`document.querySelector("#talk-people-second").value`), "0");
+      assert.equal(await page.evaluate(`document.querySelector("#error").hidden`), true);
+      await page.is(`document.querySelector("${first("assistant")} .lit")?.textContent.length > 0`);
+      assert.ok(scripts.length > before);
+      assert.equal(scripts.at(-1)?.speaker, "1");
+    });
+  },
+);
+
+test(
+  "in a browser, where voices are listed with a key alone, a link opens the talk all the same",
+  NEEDS_CHROMIUM,
+  async () => {
+    const own = await startTestServer({
+      flags: { keylessLists: "none" },
+      writer: new ScriptedWriter([REPLY]),
+    });
+    try {
+      const { id } = await (await addVoice(own)).json();
+      const fragment = `#secret=${await own.clientSecret(own.key, 600)}`;
+      const use = async (page: Playground) => {
+        await page.says("#talk-people .people", /^The voices are listed once a key is connected\.$/);
+        await write(page, "Is it?");
+        await page.is(`document.querySelector("${first("assistant")} .lit")?.textContent.length > 0`);
+        await connect(page, own);
+        await page.is(`document.querySelector('#talk-people .person[value="${id}"]') !== null`);
+        await page.evaluate(`document.querySelector('#talk-people .person[value="1"]').focus()`);
+        await page.press("End");
+        assert.equal(
+          await page.evaluate("document.activeElement.value"),
+          id,
+          "nobody is deleted while one talks",
+        );
+        await page.click('#talk-people .person[value="1"]');
+        await page.click("#compose");
+        const speakers = `[...document.querySelectorAll(".turn .head select")].map(({ value }) => value)`;
+        assert.deepEqual(((await page.evaluate(speakers)) as string[]).slice(0, 2), ["0", "1"]);
+      };
+      await inPlayground(own, fragment, use, { isTalk: true });
+    } finally {
+      await own.stop();
+    }
   },
 );
 

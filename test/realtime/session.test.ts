@@ -446,7 +446,7 @@ describe("a session", () => {
       );
       return (event!.session as { audio: { output: { speed: number } } }).audio.output.speed;
     });
-    assert.deepEqual(told, [0.7, 1.25, 1.1]);
+    assert.deepEqual(told, [0.5, 1.5, 1.1]);
   });
 
   it("keeps its voice once that was heard", () => {

@@ -4,11 +4,15 @@ import type { VoiceProfile } from "../../planning/listen/voice-profile.ts";
 import type { PlannedSpeaker } from "../../planning/plan-sentence.ts";
 import type { OwnProfile } from "./own-profile.ts";
 
-/** A voice on its way to somebody's, and how far it went. */
-export interface Followed {
-  readonly speaker: PlannedSpeaker;
+/** Somebody who speaks with one of Kokoro's voices. */
+export interface KokoroSpeaker extends PlannedSpeaker {
   /** Factor on every sample. */
   readonly gain: number;
+}
+
+/** A voice on its way to somebody's, and how far it went. */
+export interface Followed {
+  readonly speaker: KokoroSpeaker;
   /** Against the voice that it set out from: pitch in semitones, its range and the pace as factors. */
   readonly pitchSemitones: number;
   readonly pitchRange: number;
@@ -29,8 +33,7 @@ export function follow(own: OwnProfile, profile: VoiceProfile, tempo: number): F
   const pace = followedPace(profile, tempo, trust);
   const levelDb = followedLevelDb(profile, own.loudnessLufs, trust);
   return {
-    speaker: { register: mappedRegister(pitch), dynamics: 1, ...pace },
-    gain: 10 ** (levelDb / 20),
+    speaker: { register: mappedRegister(pitch), dynamics: 1, ...pace, gain: 10 ** (levelDb / 20) },
     pitchSemitones: (12 * (pitch.centre - pitch.ownCentre)) / Math.LN2,
     pitchRange: mappedRange(pitch),
     rate: pace.tempo,

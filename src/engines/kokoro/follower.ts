@@ -9,10 +9,9 @@ import { estimateWarp } from "../../planning/follow/tract.ts";
 import type { HeardClip } from "../../planning/follow/whose-voice.ts";
 import { type VoiceProfile, voicedOnly } from "../../planning/listen/voice-profile.ts";
 import type { Work } from "../../planning/listen/work.ts";
-import type { PlannedSpeaker } from "../../planning/plan-sentence.ts";
 import type { SegmentReader } from "../../planning/segments.ts";
 import type { CastVoices, NamedPart, ReadyVoice } from "./cast-voices.ts";
-import { type Followed, follow } from "./follow.ts";
+import { type Followed, follow, type KokoroSpeaker } from "./follow.ts";
 import { nearestStart, type StartingVoice, type Starts } from "./nearest-start.ts";
 import type { KokoroNetwork } from "./network.ts";
 import { planningWith } from "./planning-network.ts";
@@ -21,9 +20,7 @@ import { yieldingKokoro } from "./take-turns.ts";
 /** Who speaks the open turn, and what that took from earlier ones; `heard` is null where there was nothing to hear. */
 export interface FollowingSpeaker {
   readonly ready: ReadyVoice;
-  readonly speaker: PlannedSpeaker;
-  /** Factor on every sample. */
-  readonly gain: number;
+  readonly speaker: KokoroSpeaker;
   readonly heard: HeardVoice | null;
 }
 
@@ -62,26 +59,25 @@ export class KokoroFollower {
   ): Promise<FollowingSpeaker> {
     const { voices } = this.#parts;
     const lead = await this.#listener.lead(script, signal);
-    if (lead === null) return { ready: await voices.cast(own, signal), speaker: PLAIN, gain: 1, heard: null };
+    if (lead === null) return { ready: await voices.cast(own, signal), speaker: PLAIN, heard: null };
     if (lead.profile !== null) {
       const { profile, clips, turns } = lead;
       const { ready, moved, heard } = await this.#followed.get(keyOf(clips), signal, (stop) =>
         this.#follow(profile, clips, stop),
       );
-      return { ready, speaker: moved.speaker, gain: moved.gain, heard: { ...heard, turns } };
+      return { ready, speaker: moved.speaker, heard: { ...heard, turns } };
     }
     const ready = await voices.cast(own, signal);
     const { cautions, other } = lead;
     const heard = { ...UNMOVED, start: own.map(({ id }) => id).join("+"), cautions };
-    if (other === null) return { ready, speaker: PLAIN, gain: 1, heard };
+    if (other === null) return { ready, speaker: PLAIN, heard };
     const { loudnessLufs, pace } = ready.own;
-    const { gain, tempo, pause } = entrained({ loudnessLufs, tempo: 1 }, await other.listen(), pace);
-    const levelDb = 20 * Math.log10(gain);
+    const lent = entrained({ loudnessLufs, tempo: 1 }, await other.listen(), pace);
+    const levelDb = 20 * Math.log10(lent.gain);
     return {
       ready,
-      speaker: { ...PLAIN, tempo, pause },
-      gain,
-      heard: { ...heard, entrainedBy: other.index, rate: tempo, levelDb },
+      speaker: { ...PLAIN, ...lent },
+      heard: { ...heard, entrainedBy: other.index, rate: lent.tempo, levelDb },
     };
   }
 
@@ -129,11 +125,12 @@ interface FollowedClips {
 }
 
 /** A voice as Kokoro plans it. */
-const PLAIN: PlannedSpeaker = {
+const PLAIN: KokoroSpeaker = {
   register: { centreHz: (medianHz) => medianHz, spread: (deviation) => deviation },
   tempo: 1,
   dynamics: 1,
   pause: 1,
+  gain: 1,
 };
 
 const FOLLOWED = ["pitch", "level", "rate", "pauses"];

@@ -7,8 +7,9 @@ import {
   type SpeechReport,
 } from "../../model/speech-model.ts";
 import { FRAMES_PER_STEP } from "../../planning/frames.ts";
+import { inManner, presetIn } from "../../planning/in-manner.ts";
 import { plannedOptions } from "../../planning/options.ts";
-import { type Manner, planSentence } from "../../planning/plan-sentence.ts";
+import { type PlanStyle, planSentence } from "../../planning/plan-sentence.ts";
 import { PlannedSpeech } from "../../planning/planned-speech.ts";
 import { openTextReader, type ReadingOptions } from "../../planning/read-text.ts";
 import { runInTurns } from "../../planning/run-in-turns.ts";
@@ -89,21 +90,18 @@ export async function createKokoroModel(options: KokoroOptions, guard?: NativeGu
   }
 
   function speak(script: Script, signal: AbortSignal): AsyncGenerator<Frame, SpeechReport, void> {
-    const { delivery, preset, seed } = script;
+    const { delivery, manner, seed } = script;
+    const { timeScale, ...options } = plannedOptions(presetIn(script.preset, manner));
     return speech.speak(script, signal, async (inTurn, stop) => {
-      const { ready, speaker, gain, heard } = await follower.cast(script, partsOf(script), stop);
-      const { parts, statistics } = ready;
+      const followed = await follower.cast(script, partsOf(script), stop);
+      const { parts, statistics } = followed.ready;
       const own = yieldingKokoro(network, inTurn);
       const { planning, style } = planningWith(own, parts);
-      const manner: Manner = {
-        speaker,
-        temperature: delivery.temperature,
-        ...plannedOptions(preset),
-        seed,
-      };
+      const speaker = inManner(followed.speaker, manner);
+      const planStyle: PlanStyle = { speaker, temperature: delivery.temperature, ...options, seed };
       return {
         voice: {
-          plan: (sentence, index) => planSentence(planning, sentence, manner, index),
+          plan: (sentence, index) => planSentence(planning, sentence, planStyle, index),
           audio(plan) {
             const span = speechSpan(plan);
             const voice = {
@@ -117,10 +115,11 @@ export async function createKokoroModel(options: KokoroOptions, guard?: NativeGu
               span,
             );
           },
+          timeScale,
           pause: speaker.pause,
-          gain,
+          gain: speaker.gain,
         },
-        heard,
+        heard: followed.heard,
       };
     });
   }

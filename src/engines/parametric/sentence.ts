@@ -1,6 +1,6 @@
 import type { AudioQuality, Script } from "../../model/script.ts";
 import { forDecoder, type Plan } from "../../planning/plan.ts";
-import type { Manner } from "../../planning/plan-sentence.ts";
+import type { PlanStyle } from "../../planning/plan-sentence.ts";
 import { createRandom } from "../../planning/random.ts";
 import { SentenceAudio } from "../../planning/sentence-audio.ts";
 import { BIN_HZ, BINS } from "../../planning/spectral-frame.ts";
@@ -23,7 +23,7 @@ export interface SpeakingStyle {
 }
 
 /** How the sentences of that style are planned. */
-export function mannerOf({ speaker, delivery, preset, seed }: SpeakingStyle): Manner {
+export function planStyleOf({ speaker, delivery, preset, seed }: SpeakingStyle): PlanStyle {
   const { liveliness, rate } = voiceOptions(preset);
   return { speaker, temperature: delivery.temperature, liveliness, rate, seed };
 }

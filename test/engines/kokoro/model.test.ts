@@ -2,11 +2,13 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { joined } from "../../../src/audio/joined.ts";
 import { areMade, MADE, makeFiles, PUBLISHED } from "../../../src/engines/kokoro/graphs/make-files.ts";
 import { unusedKokoroKnobs } from "../../../src/engines/kokoro/unused-knobs.ts";
 import { VOICES_FOLDER } from "../../../src/engines/kokoro/voices.ts";
 import { ConversationError } from "../../../src/model/speech-model.ts";
-import { bytesOf, LONG_TEXT, never, SHORT_TEXT, speakAll } from "../../model/scripts.ts";
+import { readInstructions } from "../../../src/serving/manner-of.ts";
+import { bytesOf, LONG_TEXT, never, type ScriptParts, SHORT_TEXT, speakAll } from "../../model/scripts.ts";
 import { openTiny, publishedFolder, tinyFolder } from "./tiny-kokoro.ts";
 
 const voice = (...parts: readonly (readonly [id: string, weight: number])[]) =>
@@ -23,6 +25,22 @@ describe("Kokoro", () => {
     const mixed = await said({ voice: voice(["af_heart", 0.5], ["am_michael", 0.5]) });
     assert.ok(!mixed.equals(heart));
     assert.ok(mixed.equals(await said({ voice: voice(["am_michael", 0.5], ["af_heart", 0.5]) })));
+    await model.close();
+  });
+
+  test("speaks in a manner and at speeds, and as ever where nothing is asked", async () => {
+    const model = await openTiny();
+    const said = async (parts: ScriptParts): Promise<Float32Array> =>
+      joined((await speakAll(model, { text: LONG_TEXT, ...parts })).frames.map(({ samples }) => samples));
+    const asked = (words: string) => ({ manner: readInstructions(words)!.asked });
+    const plain = await said({});
+    assert.deepEqual(await said(asked("like a pirate")), plain);
+    const quiet = await said(asked("quieter"));
+    assert.ok(quiet.every((sample, at) => Math.abs(sample) <= Math.abs(plain[at]!) + 1e-6));
+    assert.ok((await said(asked("slower"))).length > 1.05 * plain.length);
+    assert.notDeepEqual(await said(asked("higher")), plain);
+    assert.ok((await said({ preset: { rate: 2 } })).length < 0.7 * plain.length);
+    assert.ok((await said({ preset: { rate: 0.5 } })).length > 1.5 * plain.length);
     await model.close();
   });
 

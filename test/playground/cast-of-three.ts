@@ -1,0 +1,27 @@
+import type { PublicModel } from "../../src/catalogue/public-models.ts";
+import { PUBLIC_MODELS } from "../../src/catalogue/public-models.ts";
+import type { CastVoice } from "../../src/model/model-card.ts";
+
+const NAMES = {
+  "0": ["alloy", "coral", "marin", "nova", "sage", "shimmer"],
+  "1": ["ash", "cedar", "echo", "onyx"],
+  dora: ["ballad", "fable", "verse"],
+} as const;
+
+/** Three people, who share OpenAI's names. */
+export const THREE: readonly CastVoice[] = Object.entries(NAMES).map(([id, aliases]) => ({
+  id,
+  name: id === "dora" ? "Dora" : `Speaker ${id}`,
+  sex: id === "1" ? "male" : "female",
+  accent: "en-US",
+  description: "Speaks up.",
+  aliases,
+}));
+
+/** The public models with these people. @param mixes whether they can be mixed */
+export function castOfThree({ mixes }: { readonly mixes: boolean }): readonly PublicModel[] {
+  return PUBLIC_MODELS.map((model) => ({
+    ...model,
+    card: { ...model.card, voices: THREE, takes: { mixes, samples: true } },
+  }));
+}

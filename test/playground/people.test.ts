@@ -1,0 +1,268 @@
+import assert from "node:assert/strict";
+import { after, before, beforeEach, test } from "node:test";
+import type { Script } from "../../src/model/script.ts";
+import { NEEDS_CHROMIUM } from "../client/browser.ts";
+import { startTestServer, type TestServer } from "../http/start.ts";
+import { toldTones } from "../http/told-tones.ts";
+import { addVoice, deleteVoice } from "../http/voice-form.ts";
+import { memoryStore } from "../tenancy/memory-store.ts";
+import { until } from "../waiting.ts";
+import { castOfThree } from "./cast-of-three.ts";
+import { connect, inPlayground, type Playground } from "./playground.ts";
+
+const scripts: Script[] = [];
+/** Two servers that share a store: one whose model mixes, and one whose does not. */
+let server: TestServer;
+let plain: TestServer;
+before(async () => {
+  const store = memoryStore();
+  const start = (mixes: boolean) =>
+    startTestServer({ store, models: castOfThree({ mixes }), checkpoints: [toldTones(scripts)] });
+  server = await start(true);
+  plain = await start(false);
+});
+after(async () => {
+  await plain.stop();
+  await server.stop();
+});
+beforeEach(async () => {
+  for (const { keyId, voiceId } of await server.tenancy.voices.listVoices())
+    await server.tenancy.voices.removeVoice(keyId, voiceId);
+  scripts.splice(0);
+});
+
+const person = (id: string) => `#cast .person[value="${id}"]`;
+const problem = "#cast > .error";
+const isShown = (selector: string) => `!document.querySelector("${selector}").hidden`;
+
+/** What the row shows: of each person the value, whether it is pressed, and what is said. */
+async function row({ evaluate }: Playground, root = "#cast"): Promise<readonly (readonly string[])[]> {
+  const each = `({ value, ariaPressed, children }) => [value, ariaPressed, ...[...children].map(({ textContent }) => textContent)]`;
+  return (await evaluate(`[...document.querySelectorAll("${root} .person")].map(${each})`)) as string[][];
+}
+
+/** Waits until the server has been asked to speak so often, and gives the last of it. */
+async function spoken(count: number): Promise<Script> {
+  await until(`${count} sentences`, () => scripts.length === count);
+  return scripts.at(-1)!;
+}
+
+async function inPeople(on: TestServer, use: (page: Playground) => Promise<void>): Promise<void> {
+  await inPlayground(on, "", async (page) => {
+    await connect(page, on);
+    await page.evaluate(`document.querySelector("#code").open = true`);
+    await page.says("#program", /^curl/);
+    await use(page);
+  });
+}
+
+test(
+  "in a browser, each voice is one person who is named once, with all that it is called",
+  NEEDS_CHROMIUM,
+  async () => {
+    await inPeople(server, async (page) => {
+      assert.deepEqual(await row(page), [
+        [
+          "",
+          "true",
+          "Their own",
+          "The speaker's usual voice; or the voice of its earlier turns, where these have sound.",
+        ],
+        [
+          "0",
+          "false",
+          "Speaker 0",
+          "A woman. Speaks up.",
+          "Also called alloy, coral, marin, nova, sage, shimmer",
+        ],
+        ["1", "false", "Speaker 1", "A man. Speaks up.", "Also called ash, cedar, echo, onyx"],
+        ["dora", "false", "Dora", "A woman. Speaks up.", "Also called ballad, fable, verse"],
+      ]);
+      assert.equal((await row(page, "#talk-people")).length, 3, "somebody has to answer");
+      assert.deepEqual(
+        (await row(page, "#talk-people")).map(([id, isPressed]) => [id, isPressed]),
+        [
+          ["0", "true"],
+          ["1", "false"],
+          ["dora", "false"],
+        ],
+      );
+    });
+  },
+);
+
+test(
+  "in a browser, whoever is pressed is chosen and heard, and pressed again is silent",
+  NEEDS_CHROMIUM,
+  async () => {
+    await inPeople(server, async (page) => {
+      await page.click(person("dora"));
+      assert.deepEqual((await spoken(1)).voice, [{ weight: 1, id: "dora" }]);
+      await page.says("#program", /"voices": \{\s*"\d": "dora"\s*\}/);
+      assert.equal(await page.evaluate(`document.querySelectorAll("#cast [aria-pressed=true]").length`), 1);
+      await page.is(`document.querySelector('${person("dora")}').ariaPressed === "true"`);
+      await page.is(`document.querySelector('${person("dora")}').dataset.sounds !== undefined`);
+      await page.click(person("dora"));
+      await page.is(`document.querySelector('${person("dora")}').dataset.sounds === undefined`);
+      await page.click(person("1"));
+      assert.equal((await spoken(2)).speaker, "1");
+      await page.click(person(""));
+      await page.is(`document.querySelector('${person("1")}').dataset.sounds === undefined`);
+      await page.says("#program", /^(?!.*"voices")/s);
+      assert.equal(scripts.length, 2, "nobody is heard");
+      assert.equal(await page.evaluate(isShown(problem)), false);
+    });
+  },
+);
+
+test(
+  "in a browser, one stop for the keyboard leads to everybody, and Enter chooses and plays",
+  NEEDS_CHROMIUM,
+  async () => {
+    await inPeople(server, async (page) => {
+      const focused = () => page.evaluate("document.activeElement.value");
+      assert.equal(
+        await page.evaluate(`document.querySelectorAll("#cast .people [tabindex='0']").length`),
+        1,
+      );
+      await page.evaluate(`document.querySelector('${person("")}').focus()`);
+      for (const [key, id] of [
+        ["ArrowRight", "0"],
+        ["End", "dora"],
+        ["ArrowRight", "dora"],
+        ["ArrowLeft", "1"],
+      ] as const) {
+        await page.press(key);
+        assert.equal(await focused(), id, key);
+      }
+      assert.equal(scripts.length, 0, "nobody is chosen on the way");
+      await page.press("Enter");
+      assert.equal((await spoken(1)).speaker, "1");
+      assert.equal(await focused(), "1");
+      await page.press("Tab");
+      assert.equal(await page.evaluate("document.activeElement.textContent"), "Mix with another voice");
+    });
+  },
+);
+
+test(
+  "in a browser, a slider mixes a second person into the first, and the mix is heard and asked for",
+  NEEDS_CHROMIUM,
+  async () => {
+    await inPeople(server, async (page) => {
+      assert.equal(await page.evaluate(`document.querySelector("#cast .mix").hidden`), true, "of nobody");
+      await page.click(person("0"));
+      await spoken(1);
+      await page.write("#cast-second", "dora");
+      assert.deepEqual((await spoken(2)).voice, [
+        { weight: 0.5, id: "0" },
+        { weight: 0.5, id: "dora" },
+      ]);
+      await page.write("#cast-share", "25");
+      assert.deepEqual((await spoken(3)).voice, [
+        { weight: 0.75, id: "0" },
+        { weight: 0.25, id: "dora" },
+      ]);
+      await page.says("#program", /"voices": \{\s*"\d": "0\(75\)\+dora\(25\)"\s*\}/);
+      assert.equal(await page.text("#cast .mix output"), "25 % Dora");
+      assert.equal(await page.evaluate(`document.querySelector("#cast-share").ariaValueText`), "25 % Dora");
+      assert.equal(await page.text("#cast .mix code"), "0(75)+dora(25)");
+      assert.equal(
+        await page.evaluate(`document.querySelector('${person("dora")}').className`),
+        "person mixed",
+      );
+      await page.write("#cast-share", "0");
+      await page.says("#program", /"voices": \{\s*"\d": "0"\s*\}/);
+      assert.equal((await spoken(4)).speaker, "0");
+    });
+  },
+);
+
+test(
+  "in a browser, what an engine cannot mix is said beside the slider in the server's words, and one of both speaks",
+  NEEDS_CHROMIUM,
+  async () => {
+    await inPeople(plain, async (page) => {
+      await page.click(person("1"));
+      await spoken(1);
+      await page.write("#cast-second", "dora");
+      await page.says(
+        problem,
+        /asks for a mix, and the model svc-beta-v0\.3 speaks with one voice at a time/,
+      );
+      await page.says("#cast [role=status]", /^Meanwhile Speaker 1 speaks alone\.$/);
+      await page.says("#program", /"voices": \{\s*"\d": "1"\s*\}/);
+      assert.equal(await page.evaluate(`document.querySelector("#cast-second").value`), "dora");
+      assert.equal(await page.evaluate(isShown("#error")), false);
+      await page.click(person("dora"));
+      await spoken(2);
+      assert.equal(await page.evaluate(isShown(problem)), false);
+    });
+  },
+);
+
+test(
+  "in a browser, a voice of one's own is text whatever it is called, and is deleted when that is confirmed",
+  NEEDS_CHROMIUM,
+  async () => {
+    const name = `<img src=x onerror="window.hacked=1">`.replaceAll('"', "'");
+    const { id } = await (await addVoice(server, { name, description: "<b>Bold</b>" })).json();
+    const { id: other } = await (await addVoice(server, { name: "Ben", ref_text: undefined })).json();
+    await inPeople(server, async (page) => {
+      const [, , , , own] = await row(page);
+      assert.deepEqual(own?.slice(0, 4), [id, "false", name, "<b>Bold</b>"]);
+      await page.click(person(id));
+      await spoken(1);
+      await page.says("#cast", /The embedded voice follows it closely \(\d+ %\)\./);
+      const remove = `${person(id)} + .remove`;
+      await page.evaluate(`document.querySelector('${remove}').focus()`);
+      await page.press("Enter");
+      await page.says("dialog", /and its recording are deleted for good/);
+      await page.press("Escape");
+      await page.is(`document.querySelector("dialog") === null`);
+      assert.equal((await server.tenancy.voices.listVoices()).length, 2);
+      await page.click(remove);
+      await page.is(`document.querySelector("dialog .alarming") !== null`);
+      await page.click("dialog .alarming");
+      await page.is(
+        `document.querySelector('${person(id)}') === null && document.querySelector("dialog") === null`,
+      );
+      assert.deepEqual(
+        (await server.tenancy.voices.listVoices()).map(({ voiceId }) => voiceId),
+        [other],
+      );
+      await page.is(`document.activeElement.value === ""`);
+      await page.says("#program", /^(?!.*"voices")/s);
+      // Somebody else deletes the other one first.
+      await deleteVoice(server, other);
+      await page.click(`${person(other)} + .remove`);
+      await page.is(`document.querySelector("dialog .alarming") !== null`);
+      await page.click("dialog .alarming");
+      await page.says("dialog .error", /^The voice was not deleted\.This key has no voice "voice_/);
+      await page.is(`document.querySelector('${person(other)}') === null`);
+      await page.click("dialog button");
+      assert.equal(await page.evaluate("window.hacked"), undefined);
+      assert.equal(await page.evaluate(`document.querySelectorAll("main img, main b").length`), 0);
+    });
+  },
+);
+
+test(
+  "in a browser, a voice that is gone says so when it is pressed, and everything else stays as it was",
+  NEEDS_CHROMIUM,
+  async () => {
+    const { id } = await (await addVoice(server)).json();
+    await inPeople(server, async (page) => {
+      await page.write(".turn.open textarea", "My own words.");
+      await deleteVoice(server, id);
+      await page.click(person(id));
+      await page.says(problem, /^The server cannot speak with this voice\.Voice "voice_.*" is unknown: /);
+      assert.equal(
+        await page.evaluate(`document.querySelector(".turn.open textarea").value`),
+        "My own words.",
+      );
+      await connect(page, server);
+      await page.is(`document.querySelector('${person("")}').ariaPressed === "true"`);
+    });
+  },
+);

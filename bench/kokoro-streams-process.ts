@@ -1,7 +1,9 @@
 import { availableParallelism } from "node:os";
-import { FRAME_S } from "../src/audio/format.ts";
+import { setTimeout as sleep } from "node:timers/promises";
 import { embeddedCheckpoint } from "../src/catalogue/installed-checkpoint.ts";
 import { KOKORO_LABELS, KOKORO_STARTS } from "../src/catalogue/kokoro-cast.ts";
+import { BUFFER_MS } from "../src/cli/bench/load-job.ts";
+import { Playback } from "../src/cli/bench/playback.ts";
 import { loadTextTables } from "../src/text/tables.ts";
 import { createWorkerPool, type WorkerPool } from "../src/workers/worker-pool.ts";
 import { harvardSentences, written } from "./harvard.ts";
@@ -20,27 +22,25 @@ const voiceDir = embeddedCheckpoint.dir;
 const threads = availableParallelism();
 const text = (await harvardSentences()).slice(0, 6).map(written).join(" ");
 
-/** Plays one stream: a frame is late that is not there when the one before has been heard. */
+/** Plays one stream in real time. */
 async function played(pool: WorkerPool): Promise<{ late: number; frames: number; firstS: number }> {
+  const playback = new Playback(BUFFER_MS);
   const beganMs = performance.now();
+  let [firstMs, late] = [0, 0];
   const speech = pool.speak(plainScript(text, "0"), new AbortController().signal);
-  let [firstMs, late, frames] = [0, 0, 0];
   for (let step = await speech.next(); !step.done; step = await speech.next()) {
     const nowMs = performance.now();
-    if (frames === 0) firstMs = nowMs;
-    const dueMs = firstMs + frames * FRAME_S * 1_000 + late * FRAME_S * 1_000;
-    if (nowMs > dueMs + SLACK_MS) late += 1;
-    frames += 1;
+    if (playback.frames === 0) firstMs = nowMs - beganMs;
+    if (playback.take(nowMs) > 0) late += 1;
     // No further ahead of its listener than a server lets it be.
-    const aheadMs = dueMs + FRAME_S * 1_000 - nowMs - AHEAD_MS;
-    if (aheadMs > 0) await new Promise((resolve) => setTimeout(resolve, aheadMs));
+    const aheadMs = playback.aheadMs(nowMs) - MAX_AHEAD_MS;
+    if (aheadMs > 0) await sleep(aheadMs);
   }
-  return { late, frames, firstS: (firstMs - beganMs) / 1_000 };
+  return { late, frames: playback.frames, firstS: firstMs / 1_000 };
 }
 
-/** A frame that comes this much late is still hidden by what a player holds back. */
-const SLACK_MS = 80;
-const AHEAD_MS = 1_000;
+/** A stream's lead, in milliseconds. */
+const MAX_AHEAD_MS = 1_000;
 
 const pool = await createWorkerPool({
   entry: new URL("../src/engines/kokoro/model.js", import.meta.url),

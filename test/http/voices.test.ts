@@ -4,7 +4,7 @@ import pino from "pino";
 import { EMBEDDED_CAST } from "../../src/catalogue/embedded-cast.ts";
 import { RecogniserError } from "../../src/model/recogniser.ts";
 import type { Script } from "../../src/model/script.ts";
-import { noise } from "../engines/parametric/listen/signals.ts";
+import { noise } from "../planning/listen/signals.ts";
 import { ScriptedRecogniser } from "../recognisers/scripted-recogniser.ts";
 import { memoryStore } from "../tenancy/memory-store.ts";
 import { startTestServer, type TestServer, type TestServerOptions } from "./start.ts";

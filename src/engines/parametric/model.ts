@@ -10,6 +10,7 @@ import { inManner, presetIn } from "../../planning/in-manner.ts";
 import { planSentence } from "../../planning/plan-sentence.ts";
 import { PlannedSpeech } from "../../planning/planned-speech.ts";
 import { openTextReader, type ReadingOptions } from "../../planning/read-text.ts";
+import { runInTurns } from "../../planning/run-in-turns.ts";
 import type { NativeGuard } from "../../tensors/session.ts";
 import { type FollowedSpeaker, Follower } from "./follow/follower.ts";
 import { createKernel } from "./kernel/kernel.ts";
@@ -17,7 +18,7 @@ import { openNetwork } from "./network.ts";
 import { voiceOptions } from "./preset.ts";
 import { planStyleOf, sentenceAudio } from "./sentence.ts";
 import { createVoices } from "./speakers.ts";
-import { runInTurns, yieldingNetwork } from "./take-turns.ts";
+import { yieldingNetwork } from "./take-turns.ts";
 
 /** Where the embedded voice finds what it needs. */
 export interface ParametricOptions extends ReadingOptions {

@@ -55,15 +55,20 @@ describe("Kokoro", () => {
     await second.close();
   });
 
-  test("refuses a voice that it does not have, and a recording", async () => {
+  test("refuses a voice that it does not have, and several recordings at once", async () => {
     const model = await openTiny();
     await assert.rejects(speakAll(model, { voice: voice(["af_nobody", 1]) }), (error: Error) => {
       assert.ok(error instanceof ConversationError);
       return error.message.includes("af_nobody");
     });
     const clip = { samples: new Float32Array(24_000), sampleRateHz: 24_000, durationS: 1, digest: "a" };
-    const sample = [{ weight: 1, sample: { clip, text: null } }];
-    await assert.rejects(speakAll(model, { voice: sample }), /does not follow a recording/);
+    const sample = { weight: 0.5, sample: { clip, text: null } };
+    for (const voice of [
+      [sample, sample],
+      [sample, { weight: 0.5, id: "af_heart" }],
+    ]) {
+      await assert.rejects(speakAll(model, { voice }), /follows one recording at a time/);
+    }
     await model.close();
   });
 

@@ -8,8 +8,8 @@ import { EMBEDDED_CAST } from "../../../src/catalogue/embedded-cast.ts";
 import type { Clip, Turn } from "../../../src/model/conversation.ts";
 import type { SpeechModel } from "../../../src/model/speech-model.ts";
 import { speakAll } from "../../model/scripts.ts";
-import { noise } from "./listen/signals.ts";
-import { syntheticVoice } from "./listen/synthetic-voice.ts";
+import { noise } from "../../planning/listen/signals.ts";
+import { syntheticVoice } from "../../planning/listen/synthetic-voice.ts";
 import { hear } from "./listening.ts";
 import { openVoice } from "./open-voice.ts";
 

@@ -71,7 +71,7 @@ export const KOKORO_CAST: readonly CastVoice[] = VOICES.map(([id, pitchHz, , mor
   const alias = ALIASES[id];
   return {
     id,
-    name: capitalised(id.slice(3)),
+    name: nameOf(id),
     sex,
     accent: "en-US",
     description: `${about.join(", ")}.`,
@@ -79,8 +79,11 @@ export const KOKORO_CAST: readonly CastVoice[] = VOICES.map(([id, pitchHz, , mor
   };
 });
 
-function capitalised(word: string): string {
-  return `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
+/** What it is called: its id where OpenAI's name of that sound means somebody else. */
+function nameOf(id: string): string {
+  const own = id.slice(3);
+  const meant = Object.keys(ALIASES).find((each) => ALIASES[each] === own) ?? id;
+  return meant === id ? `${own.charAt(0).toUpperCase()}${own.slice(1)}` : id;
 }
 
 /** From whom somebody's voice is followed: those who speak as people do every day. */

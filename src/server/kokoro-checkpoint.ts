@@ -1,4 +1,6 @@
+import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
+import { join } from "node:path";
 import { findVoice } from "../catalogue/checkpoints.ts";
 import { checkpointDir, embeddedCheckpoint, inspectCheckpoint } from "../catalogue/installed-checkpoint.ts";
 import {
@@ -12,6 +14,7 @@ import {
 import type { LocalVoice } from "../catalogue/offered-models.ts";
 import { voiceRecord } from "../catalogue/voices/pull-voice.ts";
 import { type AvailableMemory, availableMemory } from "../engines/codec-lm/available-memory.ts";
+import { PUBLISHED } from "../engines/kokoro/graphs/make-files.ts";
 import type { KokoroOptions } from "../engines/kokoro/model.ts";
 import { unusedKokoroKnobs } from "../engines/kokoro/unused-knobs.ts";
 import type { SlotPrice } from "../limits/admission.ts";
@@ -70,6 +73,7 @@ export async function kokoroCheckpoint(
   const own: Partial<CodecLmSettings> = given ?? {};
   const { threads = 0 } = own;
   const setting = `checkpoints.${name}`;
+  requireKnown(own, setting);
   const idleUnload = idleUnloadOf(own, setting);
   const count = asked ?? (threads > 0 ? threads : Math.min(MAX_THREADS, availableParallelism()));
   const maxConcurrent = Math.min(count, own.maxConcurrent ?? count);
@@ -122,7 +126,13 @@ export async function kokoroCheckpoint(
 }
 
 async function folderOf(path: string | undefined, { dataDir }: Given, model?: string): Promise<string> {
-  if (path !== undefined) return path;
+  if (path !== undefined) {
+    if (existsSync(join(path, PUBLISHED))) return path;
+    throw wrongSetting(
+      `checkpoints.${KOKORO_CHECKPOINT}.path`,
+      `is ${JSON.stringify(path)}, which has no ${PUBLISHED}: name the folder that antiphon models pull ${KOKORO_CHECKPOINT} made, or leave it out`,
+    );
+  }
   const manifest = findVoice(KOKORO_CHECKPOINT);
   if (manifest === undefined) throw new Error(`the package has no manifest of ${KOKORO_CHECKPOINT}`);
   const { state } = await inspectCheckpoint(voiceRecord(manifest), dataDir);
@@ -132,6 +142,17 @@ async function folderOf(path: string | undefined, { dataDir }: Given, model?: st
     `names ${KOKORO_CHECKPOINT}, which is ${state === "damaged" ? "damaged" : "not installed"}: run antiphon models pull ${KOKORO_CHECKPOINT}`,
   );
 }
+
+/** @throws SettingsError for what is set and means nothing to Kokoro */
+function requireKnown(own: Partial<CodecLmSettings>, setting: string): void {
+  const names = Object.keys(UNUSED) as (keyof typeof UNUSED)[];
+  const set = names.find((name) => own[name] !== undefined && own[name] !== UNUSED[name]);
+  if (set !== undefined)
+    throw wrongSetting(`${setting}.${set}`, "is for codec language models: leave it out");
+}
+
+/** What is nothing to Kokoro, with what it is where nobody sets it. */
+const UNUSED = { precision: "int8", pace: "throughput", language: undefined, instruct: undefined } as const;
 
 /** Which voices the labels stand for. @throws SettingsError for one that there is not */
 function labelsOf(

@@ -112,7 +112,8 @@ const HERE = {
     maximum: 64,
     default: 0,
     unit: "threads",
-    description: "Threads for its computation; 0 means one per core, at most 4.",
+    description:
+      "Threads for its computation; 0 means one per core, at most 4. For Kokoro at most 8, each of which speaks to one listener.",
   }),
   pace: Type.Enum(["throughput", "realtime"], {
     default: "throughput",

@@ -65,6 +65,16 @@ describe("Kokoro by the settings", () => {
       /^The setting models\.kokoro\.checkpoint names kokoro, which is not installed: run antiphon models pull kokoro/,
     ],
     [
+      "has a folder without the graph",
+      { path: "/nowhere/kokoro" },
+      /kokoro\.path is "\/nowhere\/kokoro", which has no model\.onnx: name the folder that antiphon models pull kokoro made, or leave it out\.$/,
+    ],
+    [
+      "has what Kokoro does not know",
+      { precision: "int4" },
+      /checkpoints\.kokoro\.precision is for codec language models: leave it out\.$/,
+    ],
+    [
       "has a voice that there is not",
       { voices: { "0": { preset: "zz_top" } } },
       /kokoro\.voices\.0\.preset is "zz_top": name one of af_alloy, /,

@@ -78,6 +78,7 @@ describe("a voice of one's own", () => {
     assert.ok(Math.abs(created_at - Date.now() / 1_000) < 60 && trust > 0.9, `${trust}`);
     assert.deepEqual(told, {
       object: "audio.voice",
+      type: "audio_sample",
       name: "Anna",
       description: "",
       consent: "She agrees.",

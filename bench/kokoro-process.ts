@@ -1,6 +1,6 @@
 import { FRAME_SAMPLES, SAMPLE_RATE_HZ, wholeSamples } from "../src/audio/format.ts";
 import { embeddedCheckpoint } from "../src/catalogue/installed-checkpoint.ts";
-import { KOKORO_LABELS } from "../src/catalogue/kokoro-cast.ts";
+import { KOKORO_LABELS, KOKORO_STARTS } from "../src/catalogue/kokoro-cast.ts";
 import { CastVoices } from "../src/engines/kokoro/cast-voices.ts";
 import { DecodedHops } from "../src/engines/kokoro/decoded-hops.ts";
 import { openMade } from "../src/engines/kokoro/made-files.ts";
@@ -37,7 +37,7 @@ const voiceDir = embeddedCheckpoint.dir;
 const { signal } = new AbortController();
 
 async function figures(): Promise<KokoroFigures> {
-  const model = await createKokoroModel({ folder, voiceDir, labels: KOKORO_LABELS });
+  const model = await createKokoroModel({ folder, voiceDir, labels: KOKORO_LABELS, starts: KOKORO_STARTS });
   await spoken("Hello.");
   const loadedBytes = process.memoryUsage().rss;
   const firsts: number[] = [];

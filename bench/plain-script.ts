@@ -1,13 +1,18 @@
-import { PUBLIC_MODELS } from "../src/catalogue/public-models.ts";
+import { PUBLIC_MODELS, SPEAKERS } from "../src/catalogue/public-models.ts";
 import { parseTtsRequest } from "../src/contract/validate.ts";
 import type { Clip } from "../src/model/conversation.ts";
 import type { Script } from "../src/model/script.ts";
 import { prepareTts } from "../src/serving/prepare.ts";
 import { scriptOf } from "../src/serving/script-of.ts";
 
-/** What the engine gets for `POST /v1/tts` at temperature 0, to the default model. */
-export function plainScript(text: string, speaker: string): Script {
-  const request = parseTtsRequest({ text, speaker, params: { temperature: 0 } });
+/**
+ * What the engine gets for `POST /v1/tts` at temperature 0, to the default model.
+ *
+ * @param who a label, or the id of another of the embedded voice's people
+ */
+export function plainScript(text: string, who: string): Script {
+  const asked = SPEAKERS.includes(who) ? { speaker: who } : { voice: who };
+  const request = parseTtsRequest({ text, ...asked, params: { temperature: 0 } });
   const prepared = prepareTts(request, () => PUBLIC_MODELS.find(({ card }) => card.isDefault));
   return scriptOf(prepared, prepared.model.preset);
 }

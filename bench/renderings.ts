@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { SAMPLE_RATE_HZ } from "../src/audio/format.ts";
 import { toPcm16 } from "../src/audio/pcm.ts";
 import { encodeWav } from "../src/audio/wav-write.ts";
+import type { Script } from "../src/model/script.ts";
 import { openEmbeddedVoice } from "../src/server/embedded-voice.ts";
 import { harvardSentences, written } from "./harvard.ts";
 import { plainScript } from "./plain-script.ts";
@@ -14,6 +15,14 @@ export interface Rendering {
   readonly sentence: string;
   /** Path of the WAV: 24 kHz, mono, 16-bit. */
   readonly path: string;
+}
+
+/** Another way to say them than the plain one. */
+export interface HowSaid {
+  /** What files are called by. */
+  readonly name: string;
+  readonly rate?: number;
+  readonly manner?: Script["manner"];
 }
 
 /** The Harvard sentences, spoken once for all rows that listen. */
@@ -27,9 +36,11 @@ export class Renderings {
     this.#sentences = sentences;
   }
 
-  by(speaker: string): Promise<readonly Rendering[]> {
-    const known = this.#spoken.get(speaker) ?? this.#speak(speaker);
-    this.#spoken.set(speaker, known);
+  /** @param sentences how many of them are said so, at most */
+  by(speaker: string, how: HowSaid = PLAIN, sentences = this.#sentences): Promise<readonly Rendering[]> {
+    const name = `${speaker}${how.name}`;
+    const known = this.#spoken.get(name) ?? this.#speak(speaker, how, Math.min(sentences, this.#sentences));
+    this.#spoken.set(name, known);
     return known;
   }
 
@@ -37,16 +48,23 @@ export class Renderings {
     if (this.#folder !== null) await rm(await this.#folder, { recursive: true, force: true });
   }
 
-  async #speak(speaker: string): Promise<readonly Rendering[]> {
+  async #speak(
+    speaker: string,
+    { name, rate, manner }: HowSaid,
+    sentences: number,
+  ): Promise<readonly Rendering[]> {
     this.#folder ??= mkdtemp(join(tmpdir(), "antiphon-bench-"));
     const folder = await this.#folder;
     const all = await harvardSentences();
     const voice = await openEmbeddedVoice({ threads: availableParallelism() });
     try {
       return await Promise.all(
-        all.slice(0, this.#sentences).map(async (sentence, index) => {
-          const path = join(folder, `${speaker}-${index}.wav`);
-          const { samples } = await speechOf(voice, plainScript(written(sentence), speaker));
+        all.slice(0, sentences).map(async (sentence, index) => {
+          const path = join(folder, `${speaker}${name}-${index}.wav`);
+          const plain = plainScript(written(sentence), speaker);
+          const preset = rate === undefined ? plain.preset : { ...plain.preset, rate };
+          const script = { ...plain, preset, ...(manner === undefined ? {} : { manner }) };
+          const { samples } = await speechOf(voice, script);
           await writeFile(path, encodeWav(toPcm16(samples), SAMPLE_RATE_HZ));
           return { sentence, path };
         }),
@@ -56,3 +74,5 @@ export class Renderings {
     }
   }
 }
+
+const PLAIN: HowSaid = { name: "" };

@@ -27,6 +27,7 @@ import { largerWriter } from "./rows/larger-writer.ts";
 import { listening } from "./rows/listening.ts";
 import { longTexts } from "./rows/long-texts.ts";
 import { loop } from "./rows/loop.ts";
+import { manners } from "./rows/manners.ts";
 import { memory } from "./rows/memory.ts";
 import { naturalness } from "./rows/naturalness.ts";
 import { networkGoldens } from "./rows/network-goldens.ts";
@@ -65,6 +66,7 @@ export const ROWS: readonly Row[] = [
   start,
   words,
   naturalness,
+  manners,
   clicks,
   thumps,
   buzz,

@@ -39,6 +39,10 @@ try {
     await speak(sleep),
     await converse([sleep, { speaker: "1", text: "Like a log. And you?" }]),
   ]);
+  await save(
+    "more-people",
+    await Promise.all(["2", "3", "4"].map((voice) => speak({ text: "Good morning.", voice }))),
+  );
   await save("numbers-and-names", [
     await speak({ speaker: "1", text: "Dr. O'Neill paid £24.50 on 3 March." }),
   ]);

@@ -1,7 +1,7 @@
 import { SAMPLE_RATE_HZ } from "../../src/audio/format.ts";
-import { listen, type VoiceProfile } from "../../src/engines/parametric/listen/voice-profile.ts";
 import type { Clip } from "../../src/model/conversation.ts";
-import { finish } from "../../test/engines/parametric/listen/finish.ts";
+import { listen, type VoiceProfile } from "../../src/planning/listen/voice-profile.ts";
+import { finish } from "../../test/planning/listen/finish.ts";
 
 /** What the voice's own listener hears in a clip: in the best 30 s of a longer one. */
 export function heardIn(clip: Clip): VoiceProfile {

@@ -3,7 +3,7 @@ import { joined } from "../../src/audio/joined.ts";
 import { embeddedCheckpoint } from "../../src/catalogue/installed-checkpoint.ts";
 import { createKernel } from "../../src/engines/parametric/kernel/kernel.ts";
 import { openNetwork } from "../../src/engines/parametric/network.ts";
-import { mannerOf, sentenceAudio } from "../../src/engines/parametric/sentence.ts";
+import { planStyleOf, sentenceAudio } from "../../src/engines/parametric/sentence.ts";
 import { createVoices } from "../../src/engines/parametric/speakers.ts";
 import { FRAME_S, HOP_SAMPLES } from "../../src/planning/frames.ts";
 import { planSentence } from "../../src/planning/plan-sentence.ts";
@@ -52,7 +52,7 @@ export async function sayTimed(
       for (const sentence of sentences) {
         const ids = (await reader.read(sentence))[0]?.ids ?? [];
         const texts = plainWords(sentence);
-        const plan = await planSentence(network, { ids, rhythm: EVEN }, mannerOf(manner), 0);
+        const plan = await planSentence(network, { ids, rhythm: EVEN }, planStyleOf(manner), 0);
         const times = spokenTimes(plan);
         if (times.length !== texts.length) continue;
         const audio = sentenceAudio(network, kernel, plan, manner, 0);

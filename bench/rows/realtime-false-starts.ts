@@ -19,7 +19,7 @@ export const realtimeFalseStarts: Row = {
   goal: "≤ 2",
   async measure(bench) {
     const sounds = await soundsOf(bench);
-    const options = endpointingOptions({ type: "server_vad" }, false);
+    const options = endpointingOptions({ type: "server_vad" });
     const detector = openNeuralDetector();
     try {
       const activity = detector.activity.open();

@@ -1,22 +1,23 @@
 import { most } from "../following/summary.ts";
 import type { Row } from "../row.ts";
+import type { Sounding } from "../sound/soundings.ts";
 import { THUMP_DB } from "../sound/thumps.ts";
 
 export const clicks: Row = {
   id: "clicks",
-  what: "frames that end in a click: both voices, and after hearing each of 14 people; single sentences, and replies after “Hi.”",
+  what: "frames that end in a click: the embedded voice's people, and after hearing each of 14 people; single sentences, and replies after “Hi.”",
   goal: "none",
   async measure({ soundings }) {
     const found = await soundings();
     const sum = found.reduce((all, each) => all + each.clicks, 0);
     const frames = found.reduce((all, each) => all + each.frames, 0);
-    return { measured: `${sum} in ${frames} (${people(found.length)})`, isMet: sum === 0 };
+    return { measured: `${sum} in ${frames} (${people(found)})`, isMet: sum === 0 };
   },
 };
 
 export const thumps: Row = {
   id: "thumps",
-  what: "loudest 25 ms of a sentence above what nine tenths of it stay below; sentences over 7 dB: the voices 0 and 1; after hearing people",
+  what: "loudest 25 ms of a sentence above what nine tenths of it stay below; sentences over 7 dB: the embedded voice's people; after hearing people",
   goal: "none; ≤ 1 %",
   async measure({ soundings }) {
     const found = await soundings();
@@ -44,19 +45,20 @@ export const thumps: Row = {
 
 export const buzz: Row = {
   id: "buzz",
-  what: "energy from 10.1 to 11.9 kHz by its place in the hop of 12.5 ms, largest ÷ smallest tenth: speaker 0, speaker 1, worst after hearing people",
+  what: "energy from 10.1 to 11.9 kHz by its place in the hop of 12.5 ms, largest ÷ smallest tenth: the embedded voice's people; worst, after hearing people too",
   goal: "≤ 2",
   async measure({ soundings }) {
     const found = await soundings();
     const [name, worst] = most(found.map((each) => [each.name, each.buzz] as const));
-    const [first, second] = found;
+    const own = found.filter(({ isFollowed }) => !isFollowed);
     return {
-      measured: `${first!.buzz.toFixed(2)}, ${second!.buzz.toFixed(2)}; ${worst.toFixed(2)} (${name}, ${people(found.length)})`,
+      measured: `${own.map((each) => each.buzz.toFixed(2)).join(", ")}; ${worst.toFixed(2)} (${name}, ${people(found)})`,
       isMet: worst <= 2,
     };
   },
 };
 
-function people(soundings: number): string {
-  return soundings > 2 ? `${soundings - 2} people` : "nobody to follow";
+function people(soundings: readonly Sounding[]): string {
+  const { length } = soundings.filter(({ isFollowed }) => isFollowed);
+  return length > 0 ? `${length} people` : "nobody to follow";
 }

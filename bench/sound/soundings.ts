@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { FRAME_SAMPLES } from "../../src/audio/format.ts";
+import { EMBEDDED_CAST } from "../../src/catalogue/embedded-cast.ts";
 import type { Clip, Turn } from "../../src/model/conversation.ts";
 import { openEmbeddedVoice } from "../../src/server/embedded-voice.ts";
 import { harvardSentences, written } from "../harvard.ts";
@@ -24,7 +25,7 @@ export interface Sounding {
 }
 
 /**
- * Lets both voices and the default voice after each person say Harvard sentences at temperature 0, with full stops,
+ * Lets the embedded voice's people and the default voice after each person heard say Harvard sentences at temperature 0, with full stops,
  * exclamation marks and question marks in turn: each by itself, and four at a time after "Hi." in a conversation, with
  * text alone and with somebody else's audio.
  *
@@ -68,7 +69,8 @@ export async function soundingsOf(
     };
   };
   try {
-    const soundings = [await sound("0", "0", null), await sound("1", "1", null)];
+    const soundings: Sounding[] = [];
+    for (const { id } of EMBEDDED_CAST) soundings.push(await sound(id, id, null));
     for (const [index, { name }] of people.entries()) soundings.push(await sound(name, "0", clips[index]!));
     return soundings;
   } finally {

@@ -65,7 +65,7 @@ function spokenBy(
     // What computes elsewhere takes next to nothing here.
     const spoken = {
       voices: remoteCast(given.remote),
-      takes: { mixes: false, samples: hearsClips(given.remote) },
+      takes: takenBy(given.remote),
     };
     return { card: called(descriptionOf(given.remote), spoken), checkpoint, preset: {}, isResident: true };
   }
@@ -106,9 +106,10 @@ function remoteCast({ voices = {} }: Remote): readonly CastVoice[] {
   ];
 }
 
-/** Whether a recording can be its voice: an Antiphon hears it as an earlier turn. */
-function hearsClips({ kind, references }: Remote): boolean {
-  return kind === "antiphon" || references;
+/** What can be its voice: an Antiphon hears a recording as an earlier turn, and takes no manner in a conversation. */
+function takenBy({ kind, references }: Remote): PublicModel["card"]["takes"] {
+  if (kind === "antiphon") return { mixes: false, samples: true };
+  return { mixes: false, samples: references, manner: "words" };
 }
 
 /** What there is to know before one uses it, in the words of a card. */

@@ -1,3 +1,4 @@
+import type { AskedManner } from "../model/manner.ts";
 import type { Mode, ModelCard } from "../model/model-card.ts";
 import type { Preset } from "../model/script.ts";
 import { EMBEDDED_CAST, EMBEDDED_TAKES } from "./embedded-cast.ts";
@@ -9,6 +10,8 @@ export interface PublicModel {
   readonly checkpoint: string;
   /** What it asks of its checkpoint that other models of the same checkpoint do not. */
   readonly preset: Preset;
+  /** How voices of it speak where nothing else is asked for, by their ids or the labels that stand for them. */
+  readonly manners?: ReadonlyMap<string, AskedManner>;
   /** Whether its checkpoint is loaded at the start and stays. */
   readonly isResident: boolean;
   /** Whose earlier turns' words its checkpoint reads with their sound; absent, nobody's. */

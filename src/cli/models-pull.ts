@@ -27,6 +27,7 @@ import { HUB_PREFIX, type HubName, parseHubName } from "../catalogue/hub/hub-nam
 import { pullFromHub } from "../catalogue/hub/pull-hub.ts";
 import { findHubWriter, HUB_WRITERS } from "../catalogue/hub-writers.ts";
 import { checkpointDir } from "../catalogue/installed-checkpoint.ts";
+import { KOKORO_LABELS, measuredFirst } from "../catalogue/kokoro-cast.ts";
 import { removeOtherMerged } from "../catalogue/merged-file.ts";
 import { EMBEDDED_CHECKPOINT } from "../catalogue/public-models.ts";
 import type { PullProgress } from "../catalogue/pull/options.ts";
@@ -162,14 +163,17 @@ async function prepareVoice(
 ): Promise<void> {
   const { prepareKokoro } = await import("../server/kokoro-preparation.ts");
   const onBegin = () => observe?.({ kind: "preparing", checkpoint: name });
-  await prepareKokoro(checkpointDir({ name }, dataDir), signal, { onBegin }).catch((cause: unknown) => {
-    signal.throwIfAborted();
-    const why = messageWithCauses(cause).replace(/\.$/, "");
-    throw new Error(
-      `The checkpoint ${name} is fetched, but cannot be prepared (${why}): run antiphon models pull ${name} again; nothing is fetched twice.`,
-      { cause },
-    );
-  });
+  const voices = measuredFirst(KOKORO_LABELS);
+  await prepareKokoro(checkpointDir({ name }, dataDir), signal, { voices, onBegin }).catch(
+    (cause: unknown) => {
+      signal.throwIfAborted();
+      const why = messageWithCauses(cause).replace(/\.$/, "");
+      throw new Error(
+        `The checkpoint ${name} is fetched, but cannot be prepared (${why}): run antiphon models pull ${name} again; nothing is fetched twice.`,
+        { cause },
+      );
+    },
+  );
 }
 
 function howToSpeak(name: string, model = name): string {

@@ -21,6 +21,7 @@ interface SayFlags {
   readonly voice?: string;
   readonly model?: string;
   readonly params?: string;
+  readonly instructions?: string;
   readonly voiceLike?: string;
   readonly captions?: string;
   readonly words?: boolean;
@@ -38,9 +39,10 @@ export function registerSay(program: Command, io: CommandIo): void {
     .option("--speaker <label>", "who speaks, 0 or 1 (default: 0)")
     .option(
       "--voice <name>",
-      "whose voice, as `antiphon voices list` prints it, or a mix such as nova(2)+onyx(1)",
+      "whose voice, as `antiphon voices list` prints it, or, where the model mixes, nova(2)+onyx(1)",
     )
     .option("--model <id>", "public model, as `antiphon models list` prints it (default: the default model)")
+    .option("--instructions <text>", "how to say it, as in: cheerful, a little slower")
     .option("--voice-like <file>", "WAV of a voice to come near to")
     .option("--captions <file>", "captions to write as well: WebVTT (.vtt) or SubRip (.srt)")
     .option("--words", "put the time of each word into the captions (WebVTT only)")
@@ -92,7 +94,7 @@ async function speak(
   io: CommandIo,
 ): Promise<Spoken> {
   const models = await modelsFor(flags, settings);
-  const asked = await prepare(text, flags, models);
+  const asked = await inManner(await prepare(text, flags, models), flags, io);
   const prepared = await withOwnVoice(asked, models, settings, io);
   const { fileOf } = await import("../model/encoded-speech.ts");
   const { scriptOf } = await import("../serving/script-of.ts");
@@ -129,7 +131,19 @@ async function speak(
 async function modelsFor({ voice }: SayFlags, settings: Settings): Promise<readonly PublicModel[]> {
   if (voice !== undefined) return (await import("./stored-voice.ts")).modelsHere(settings);
   const { offeredModels } = await import("../catalogue/offered-models.ts");
-  return offeredModels(settings);
+  const { withVoiceManners } = await import("../server/voice-manners.ts");
+  return withVoiceManners(offeredModels(settings), settings);
+}
+
+/** Said as --instructions have it; what of them is not done is told. */
+async function inManner(prepared: Prepared, { instructions }: SayFlags, io: CommandIo): Promise<Prepared> {
+  const { readInstructions } = await import("../serving/manner-of.ts");
+  const { mannerTold } = await import("../serving/manner-told.ts");
+  const found = readInstructions(instructions);
+  if (found === null) return prepared;
+  const told = mannerTold(found.read, prepared.model.card.takes.manner);
+  if (told.includes("not followed")) io.stderr.write(`Said as: ${told}.\n`);
+  return { ...prepared, manner: found.asked };
 }
 
 /** With the recording whose voice was asked for, where it was one. */

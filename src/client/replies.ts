@@ -85,6 +85,7 @@ export interface CreatedVoice {
   /** A value of `voice`. */
   readonly id: string;
   readonly object: "audio.voice";
+  readonly type: "audio_sample";
   readonly name: string;
   readonly description: string;
   readonly created_at: number;

@@ -11,7 +11,7 @@ import { VOICE_WORDS } from "./voices.ts";
 const DEFAULT_MODEL_NAMES = /^(?:tts-1|tts-1-hd|gpt-4o-mini-tts)(?:-\d{4}-\d{2}-\d{2}|-\d{4})?$/;
 
 /** Speeds at which the voice stays intelligible; OpenAI's range is 0.25 to 4. */
-export const SPEEDS = { minimum: 0.7, maximum: 1.25 } as const;
+export const SPEEDS = { minimum: 0.5, maximum: 2 } as const;
 
 /** Body of `POST /v1/audio/speech`: the fields of OpenAI's API. `null` is an absent field, everywhere but in `input`. */
 export const AudioSpeechRequest = Type.Object(
@@ -69,7 +69,16 @@ export const AudioSpeechRequest = Type.Object(
     ),
     lexicon: Type.Optional(Lexicon),
     visemes: Type.Optional(AsksVisemes),
-    instructions: Type.Optional(Type.Unknown({ description: "Ignored." })),
+    instructions: Type.Optional(
+      Type.String({
+        maxLength: MAX_SPEECH_CHARS,
+        description:
+          "How to speak, in English: slower, faster, quieter, louder, higher, lower, livelier, flatter, cheerful, sad, " +
+          "excited, calm, serious, gentle or angry, also by words like these, and more or less of it, as in `slightly sad, " +
+          "not too slow`. The header `X-Antiphon-Manner` states what is done and what is not. Remote models with OpenAI's " +
+          "API are given the text as it is; other models that cannot do this speak as usual.",
+      }),
+    ),
   },
   { title: "AudioSpeechRequest" },
 );

@@ -1,16 +1,16 @@
 /** Code points of text in one request or turn, at most. */
 export const MAX_TEXT_CHARS = 8_000;
 
-/** Code points of the input of one request of OpenAI's API for speech, at most: as many as it takes itself. */
+/** Code points of the input of one request of OpenAI's API for speech, and of its instructions, at most: as many as it takes itself. */
 export const MAX_SPEECH_CHARS = 4_096;
 
 /**
- * Frames of 80 ms that speech of such an input may have: 87 minutes. The text is the bound, and this is twice what the
- * slowest text takes that was found: "W7%" over and over, at the lowest speed.
+ * Frames of 80 ms that speech of such an input may have: 87 minutes. The text is the bound, and this is 1.4 times
+ * what the slowest text takes that was found: "W7%" over and over, at the lowest speed.
  */
 export const MAX_SPEECH_FRAMES = 65_536;
 
-/** The same if it is kept in memory until it is complete: 11 minutes, twice what prose takes at the lowest speed. */
+/** The same if it is kept in memory until it is complete: 11 minutes, more than what prose takes at the lowest speed. */
 export const MAX_WHOLE_SPEECH_FRAMES = 8_192;
 
 /** Code points of instructions to the writer in one request, at most. */

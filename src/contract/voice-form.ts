@@ -51,6 +51,7 @@ export const CreatedVoice = Type.Object(
   {
     id: Type.String({ description: "`voice_…`: a value of `voice`." }),
     object: Type.Unsafe<"audio.voice">({ type: "string", enum: ["audio.voice"] }),
+    type: Type.Unsafe<"audio_sample">({ type: "string", enum: ["audio_sample"] }),
     name: Type.String(),
     description: Type.String(),
     created_at: Type.Integer({ description: "Unix time in seconds." }),

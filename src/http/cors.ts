@@ -41,6 +41,7 @@ const EXPOSED = [
   ...RATE_HEADERS,
   "X-Antiphon-Stop",
   "X-Antiphon-Speed",
+  "X-Antiphon-Manner",
 ].join(", ");
 
 /** The asterisk is for what clients add of their own (`x-stainless-lang`, …); it does not stand for `Authorization`. */

@@ -123,7 +123,7 @@ export function openApiDocument(): Json {
           body: ref(publishedSpeech),
           examples: SPEECH_EXAMPLES,
           content: { ...audio, ...eventStream(speechEvents) },
-          headers: ["X-Antiphon-Speed", "X-Antiphon-Stop", ...STREAMED],
+          headers: ["X-Antiphon-Speed", "X-Antiphon-Manner", "X-Antiphon-Stop", ...STREAMED],
           description:
             "The audio in `response_format`, or, with `stream_format` `sse`, server-sent events without names: deltas, " +
             "then one done event. A failure midway is sent as an event with an `error`; if the reply is plain audio, the " +

@@ -62,10 +62,12 @@ const SLOW_CHARACTER_S = 0.12;
 const SLOW_ENDS_S = 2;
 
 /** What a reply takes at most, but for speech that is slower than any, whose rest is not counted: it is never much. */
-function expectedBytes({ conversation, delivery }: Prepared): number {
+function expectedBytes({ conversation, delivery, preset }: Prepared): number {
   const { text } = conversation.open;
   const maxS = delivery.maxFrames * FRAME_S;
-  const spokenS = text === null ? maxS : Math.min(maxS, SLOW_ENDS_S + SLOW_CHARACTER_S * text.length);
+  const rate = typeof preset.rate === "number" ? Math.min(1, preset.rate) : 1;
+  const spokenS =
+    text === null ? maxS : Math.min(maxS, (SLOW_ENDS_S + SLOW_CHARACTER_S * text.length) / rate);
   return Math.ceil(spokenS * SAMPLE_RATE_HZ) * Int16Array.BYTES_PER_ELEMENT;
 }
 

@@ -19,8 +19,18 @@ export interface AdmissionOptions {
    * slots, and who gave its slot up will find it again. No unless told.
    */
   readonly keepsSlots?: boolean;
+  /** What slots that are kept cost: then nobody waits for one that cannot come in time. */
+  readonly price?: SlotPrice;
   /** Monotonic milliseconds. */
   readonly nowMs?: () => number;
+}
+
+/** For how long slots are taken. */
+export interface SlotPrice {
+  /** Seconds of a slot for each second of speech, at least. */
+  readonly perSecond: number;
+  /** Longest wait for a first slot after which the first sound still comes in time, in milliseconds. */
+  readonly patienceMs: number;
 }
 
 /** A slot among the utterances that are computed. It may go to another, and is then waited for again. */
@@ -106,16 +116,21 @@ export class Admission {
    * the wait is too long or the server stops (502), and the signal's reason when that aborts.
    *
    * @param stop ends the utterance, when it has rested for long and others have no room
+   * Where slots have a price, it throws at once for whom none can be free in time: 429 where this key has them all.
+   *
    * @param isBegun its words are written: a server that stops lets it finish
+   * @param leastS seconds of speech that it will be at least
    */
   async enter(
     key: string,
     signal: AbortSignal,
     stop: (reason: ServiceError) => void,
     isBegun = false,
+    leastS = 0,
   ): Promise<Slot> {
     signal.throwIfAborted();
     if (this.#isClosed && !isBegun) throw shuttingDown();
+    const { queueWaitMs, price } = this.#options;
     const utterance: Utterance = {
       key,
       signal,
@@ -126,9 +141,12 @@ export class Admission {
       restingSinceMs: null,
       coming: null,
       entry: null,
+      takesMs: 1_000 * leastS * (price?.perSecond ?? 0),
+      sinceMs: null,
     };
-    const { queueWaitMs } = this.#options;
-    await this.#turnOf(utterance, { waitMs: queueWaitMs, late: () => serverIsFull(SPEAKING) });
+    // What was spent on words that are written is not thrown away so soon.
+    const waitMs = isBegun || price === undefined ? queueWaitMs : Math.min(queueWaitMs, price.patienceMs);
+    await this.#turnOf(utterance, { waitMs, late: () => this.#fullFor(key) });
     return {
       rest: () => {
         utterance.restingSinceMs ??= this.#nowMs();
@@ -200,10 +218,36 @@ export class Admission {
   }
 
   #refuseBeyondDepth(entry: QueueEntry): void {
-    const { queueDepth, keyQueueDepth } = this.#options;
+    const { queueDepth, keyQueueDepth, price } = this.#options;
     // Where the line is full, the key that has most in it gives way.
     if (this.queued > queueDepth) this.#queue.lastOfLongest(isNew)?.refuse(serverIsFull(SPEAKING));
     else if (count(this.#queue.of(entry.key), isNew) > keyQueueDepth) entry.refuse(keyIsFull(SPEAKING));
+    else if (price !== undefined && !entry.utterance.isBegun) {
+      const waitMs = this.#leastWaitMs(entry);
+      if (waitMs > price.patienceMs) entry.refuse(this.#fullFor(entry.key, waitMs));
+    }
+  }
+
+  /** The time until a slot can be free for a newcomer, at least: after what is spoken, and its key's that wait before it. */
+  #leastWaitMs(entry: QueueEntry): number {
+    const nowMs = this.#nowMs();
+    const free = Array.from({ length: this.#options.concurrency }, () => 0);
+    [...this.#open].forEach(({ sinceMs, takesMs }, at) => {
+      free[at] = Math.max(0, (sinceMs ?? nowMs) + takesMs - nowMs);
+    });
+    for (const each of this.#queue.of(entry.key)) {
+      free.sort((a, b) => a - b);
+      if (each === entry) break;
+      free[0]! += each.utterance.takesMs;
+    }
+    return free[0]!;
+  }
+
+  /** What is told where nobody can be let in: that it is this key itself that has every slot, or that others do. */
+  #fullFor(key: string, retryAfterMs?: number): ServiceError {
+    const { price, concurrency } = this.#options;
+    const isOwn = price !== undefined && this.#openBy.of(key) >= concurrency;
+    return isOwn ? keyIsFull(SPEAKING, retryAfterMs) : serverIsFull(SPEAKING, retryAfterMs);
   }
 
   #serve(): void {
@@ -227,6 +271,7 @@ export class Admission {
     if (utterance.state === "new") {
       this.#open.add(utterance);
       this.#openBy.add(utterance.key, 1);
+      utterance.sinceMs = this.#nowMs();
     }
     utterance.state = "active";
     utterance.restingSinceMs = null;
@@ -322,6 +367,10 @@ interface Utterance {
   /** While it waits to go on. */
   coming: Promise<void> | null;
   entry: QueueEntry | null;
+  /** For how long it takes a slot, in milliseconds, at least; 0 where nobody knows. */
+  readonly takesMs: number;
+  /** When it got its first slot, in milliseconds. */
+  sinceMs: number | null;
 }
 
 interface QueueEntry extends Waiter<void> {

@@ -1,11 +1,13 @@
 import type { ServiceError } from "../contract/errors.ts";
-import { Admission, type AdmissionOptions } from "./admission.ts";
+import { Admission, type AdmissionOptions, type SlotPrice } from "./admission.ts";
 
 /** How many utterances a checkpoint speaks at once that has slots of its own. */
 export interface OwnSlots {
   readonly slots: number;
   /** Whether it keeps a slot for as long as an utterance is open, also while nothing of it is computed. */
   readonly keepsSlots: boolean;
+  /** What they cost, where that is known. */
+  readonly price?: SlotPrice;
 }
 
 /**
@@ -22,9 +24,9 @@ export class Admissions {
     this.#here = new Admission(options);
     const isLimited = options.keyConcurrency < options.concurrency;
     this.#own = new Map(
-      [...own].map(([checkpoint, { slots: concurrency, keepsSlots }]) => {
+      [...own].map(([checkpoint, { slots: concurrency, ...kept }]) => {
         const keyConcurrency = isLimited ? Math.min(options.keyConcurrency, concurrency) : concurrency;
-        return [checkpoint, new Admission({ ...options, concurrency, keyConcurrency, keepsSlots })];
+        return [checkpoint, new Admission({ ...options, concurrency, keyConcurrency, ...kept })];
       }),
     );
   }

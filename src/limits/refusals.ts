@@ -17,17 +17,15 @@ export function shuttingDown(): ServiceError {
 }
 
 /** What is told where the server has no room left for anybody. */
-export function serverIsFull(what: string): ServiceError {
+export function serverIsFull(what: string, retryAfterMs = 1_000): ServiceError {
   return new ServiceError(502, `the server is at its capacity (${what}): retry in a moment`, {
-    retryAfterMs: 1_000,
+    retryAfterMs,
   });
 }
 
 /** What is told where others would still have room, but this key has what it may have. */
-export function keyIsFull(what: string): ServiceError {
-  return new ServiceError(429, `this key has too many requests waiting (${what}): retry in 1 second`, {
-    retryAfterMs: 1_000,
-  });
+export function keyIsFull(what: string, retryAfterMs = 1_000): ServiceError {
+  return overRate({ retryAfterMs }, `this key has too many requests waiting (${what})`);
 }
 
 /** What an utterance is told that nobody has read for long, where others wait for its room. */

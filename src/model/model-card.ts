@@ -38,4 +38,9 @@ export interface TakenVoices {
   readonly mixes: boolean;
   /** Somebody's recording. */
   readonly samples: boolean;
+  /**
+   * How it speaks: `figures` is followed as far as it was understood, `words` goes to who computes elsewhere as it was
+   * written. Absent, nothing is done.
+   */
+  readonly manner?: "figures" | "words";
 }

@@ -1,4 +1,5 @@
 import type { Clip, SpeakerLabel, Turn } from "./conversation.ts";
+import type { AskedManner } from "./manner.ts";
 
 /** How faithful the audio is. The wire format never changes with it. */
 export type AudioQuality = "low" | "medium" | "high";
@@ -41,6 +42,8 @@ export interface VoiceSample {
   readonly clip: Clip;
   /** All that is said in it; `null` where that is not known. */
   readonly text: string | null;
+  /** How it speaks where nothing else is asked for. */
+  readonly manner?: AskedManner;
 }
 
 /** Whose voice speaks: mostly one part; several are a mix. Never empty. */
@@ -59,6 +62,8 @@ export interface Script {
   /** Pieces of text, each of one or more whole sentences: one piece for given words, a stream for written ones. */
   readonly text: AsyncIterable<string>;
   readonly delivery: Delivery;
+  /** How it is said; an engine that takes none does nothing with it. Absent, the voice's own way. */
+  readonly manner?: AskedManner;
   readonly preset: Preset;
   /** The speaker's own words; an engine without phonemes does nothing with them. */
   readonly lexicon?: Lexicon;

@@ -19,7 +19,7 @@ export interface PlannedSpeaker {
 }
 
 /** How the sentences of one utterance are to be planned. */
-export interface Manner {
+export interface PlanStyle {
   readonly speaker: PlannedSpeaker;
   readonly temperature: Script["delivery"]["temperature"];
   /** 0 to 2: scales how far delivery departs from a plain reading as the temperature rises. */
@@ -37,7 +37,7 @@ export interface Manner {
 export async function planSentence(
   network: PlanningNetwork,
   { ids, rhythm }: { readonly ids: readonly number[]; readonly rhythm: Rhythm },
-  { speaker, temperature, liveliness, rate, seed }: Manner,
+  { speaker, temperature, liveliness, rate, seed }: PlanStyle,
   index: number,
 ): Promise<Plan> {
   const strength = ROOM * liveliness * temperature;

@@ -120,14 +120,16 @@ export interface Placement {
   readonly frame: number;
   /** The plan's frame behind the segment's last sample. */
   readonly endFrame: number;
+  /** How much faster than planned it is heard; 1 unless given. */
+  readonly timeScale?: number;
 }
 
 /**
  * The first sample of a plan's frame in the utterance; what was cut off before a segment begins with it, and what was cut
  * off behind it with its end.
  */
-export function sampleOf({ atSample, frame, endFrame }: Placement, ofFrame: number): number {
-  return atSample + Math.max(0, Math.min(ofFrame, endFrame) - frame) * HOP_SAMPLES;
+export function sampleOf({ atSample, frame, endFrame, timeScale = 1 }: Placement, ofFrame: number): number {
+  return atSample + Math.round((Math.max(0, Math.min(ofFrame, endFrame) - frame) * HOP_SAMPLES) / timeScale);
 }
 
 function rms(samples: Float32Array): number {

@@ -6,6 +6,7 @@ import { TAIL_S } from "./pauses.ts";
 import type { Plan } from "./plan.ts";
 import { Prefetch } from "./prefetch.ts";
 import { type PrecedingTurn, type Rhythm, rhythmOf } from "./rhythm/rhythm.ts";
+import { ScaledAudio } from "./scaled-audio.ts";
 import type { SegmentSource } from "./segments.ts";
 import type { SentenceAudio } from "./sentence-audio.ts";
 import { wordCount } from "./spoken-words.ts";
@@ -17,6 +18,8 @@ export interface SentenceVoice {
   plan(sentence: { readonly ids: readonly number[]; readonly rhythm: Rhythm }, index: number): Promise<Plan>;
   /** The samples of a planned sentence; none is made before it is asked for. */
   audio(plan: Plan, index: number): SentenceAudio;
+  /** How much faster than planned all of it is heard, at the same pitch: 0.5 to 2; 1 unless given. */
+  readonly timeScale?: number;
   /** Length of the silence between sentences, as a factor. */
   readonly pause: number;
   /** Factor on every sample. */
@@ -45,6 +48,7 @@ export interface UtteranceParts {
  */
 export async function* speakSegments(parts: UtteranceParts): AsyncGenerator<Frame, SpeechReport, void> {
   const { source, voice, precedingTurn, maxFrames, phonemeOf, signal, onHeard } = parts;
+  const { timeScale = 1 } = voice;
   const builder = new FrameBuilder(voice.gain);
   const heard = new WordTimeline(maxFrames * FRAME_SAMPLES);
   const mouth = phonemeOf === null ? null : new MouthTimeline(maxFrames * FRAME_SAMPLES);
@@ -88,7 +92,8 @@ export async function* speakSegments(parts: UtteranceParts): AsyncGenerator<Fram
   }
   while (current !== null) {
     const { segment, rhythm, plan, number } = current;
-    const audio = voice.audio(plan, number);
+    const planned = voice.audio(plan, number);
+    const audio = timeScale === 1 ? planned : new ScaledAudio(planned, timeScale);
     if (number > 0) yield* silence(wholeSamples(silenceOwed - audio.samplesBefore));
     const begin = atSample();
     let isPlaced = false;
@@ -97,7 +102,7 @@ export async function* speakSegments(parts: UtteranceParts): AsyncGenerator<Fram
       const count = await audio.fill(builder.samples, builder.filled);
       if (count === 0) break;
       if (!isPlaced) {
-        const placement = { atSample: begin, frame: audio.firstFrame, endFrame: audio.endFrame };
+        const placement = { atSample: begin, frame: audio.firstFrame, endFrame: audio.endFrame, timeScale };
         heard.place(timedWords(plan, segment.sources), source.text, placement);
         if (phonemeOf !== null) mouth?.place(mouthPlan(plan, phonemeOf), placement);
       }
@@ -108,7 +113,7 @@ export async function* speakSegments(parts: UtteranceParts): AsyncGenerator<Fram
       yield* emit();
       plans.start();
     }
-    const pauseS = segment.pauseS * rhythm.pause * voice.pause;
+    const pauseS = (segment.pauseS * rhythm.pause * voice.pause) / timeScale;
     silenceOwed = wholeSamples(samplesIn(pauseS) - audio.samplesAfter);
     current = await plans.next();
     if (current === null) yield* silence(wholeSamples(samplesIn(TAIL_S) - audio.samplesAfter));

@@ -265,12 +265,13 @@ export function prefixMs(detection: TurnDetection | null): number {
 }
 
 const WINDOW_MS = 32;
-/** Longest silence within a turn, by eagerness, and what the judge has to be sure of. */
+const MEDIUM = { maxSilenceMs: 4_000, maxSentenceSilenceMs: 1_500, minFinished: 0.5, minReplySilenceMs: 288 };
+/** By eagerness: longest silence within a turn, and behind words that end a sentence, and what the judge has to be sure of. */
 const EAGERNESS = {
-  low: { maxSilenceMs: 8_000, minFinished: 0.7, minReplySilenceMs: 512 },
-  medium: { maxSilenceMs: 4_000, minFinished: 0.5, minReplySilenceMs: 288 },
-  auto: { maxSilenceMs: 4_000, minFinished: 0.5, minReplySilenceMs: 288 },
-  high: { maxSilenceMs: 2_000, minFinished: 0.3, minReplySilenceMs: 0 },
+  low: { maxSilenceMs: 8_000, maxSentenceSilenceMs: 3_000, minFinished: 0.7, minReplySilenceMs: 512 },
+  medium: MEDIUM,
+  auto: MEDIUM,
+  high: { maxSilenceMs: 2_000, maxSentenceSilenceMs: 1_000, minFinished: 0.3, minReplySilenceMs: 0 },
 } as const;
 /** The judge is asked 192 ms into a pause: it errs more when it hears more of it. */
 const JUDGE_AFTER_WINDOWS = 6;
@@ -286,14 +287,19 @@ export function minInterruptionWords(detection: TurnDetection | null): number {
   return detection?.antiphon_min_interruption_words ?? 0;
 }
 
-/**
- * @param isSpeaking whether a reply is heard just now
- * @param isHeld whether speech is no interruption yet, for want of words
- */
+/** What endpointing depends on beside the settings; false unless given. */
+export interface EndpointingMoment {
+  /** Whether a reply is heard just now. */
+  readonly isSpeaking?: boolean;
+  /** Whether speech is no interruption yet, for want of words. */
+  readonly isHeld?: boolean;
+  /** Whether the words before the pause end a sentence. */
+  readonly isSentence?: boolean;
+}
+
 export function endpointingOptions(
   detection: TurnDetection,
-  isSpeaking: boolean,
-  isHeld = false,
+  { isSpeaking = false, isHeld = false, isSentence = false }: EndpointingMoment = {},
 ): EndpointingOptions {
   const onsetWindows = isSpeaking ? ONSET_WINDOWS.speaking : ONSET_WINDOWS.listening;
   const hearEveryWindows = isHeld ? HEAR_EVERY_WINDOWS.interruption : HEAR_EVERY_WINDOWS.turn;
@@ -310,11 +316,11 @@ export function endpointingOptions(
       hearEveryWindows,
     };
   }
-  const { maxSilenceMs, minFinished } = EAGERNESS[detection.eagerness ?? "auto"];
+  const { maxSilenceMs, maxSentenceSilenceMs, minFinished } = EAGERNESS[detection.eagerness ?? "auto"];
   return {
     threshold: 0.5,
     onsetWindows,
-    maxSilenceWindows: Math.ceil(maxSilenceMs / WINDOW_MS),
+    maxSilenceWindows: Math.ceil((isSentence ? maxSentenceSilenceMs : maxSilenceMs) / WINDOW_MS),
     maxShortSilenceWindows: MAX_SHORT_SILENCE_WINDOWS,
     hearEveryWindows,
     judgeAfterWindows: JUDGE_AFTER_WINDOWS,

@@ -18,6 +18,9 @@ const MIN_COMMIT_SAMPLES = 100 * PER_MS;
 /** The judge hears so much of the pause: smart-turn v3 is best with 0.1 to 0.2 s of silence, and errs with more or none. */
 const JUDGED_SILENCE_MS = 150;
 
+/** What ends a sentence, and no "..." of somebody who trails off. */
+const SENTENCE_END = /(?<![.…])[.!?]["”’')]*$/;
+
 /** A turn from its beginning to its end. */
 interface Turn {
   /** Of the item that it will be. */
@@ -81,7 +84,11 @@ export class Turns {
   /** `null`: nothing is detected. */
   get options(): EndpointingOptions | null {
     if (this.#detection === null) return null;
-    return endpointingOptions(this.#detection, this.#parts.replies.isHeard, this.#turn?.isHeld);
+    return endpointingOptions(this.#detection, {
+      isSpeaking: this.#parts.replies.isHeard,
+      isHeld: this.#turn?.isHeld === true,
+      isSentence: this.#draft?.revision === this.sound.revision && SENTENCE_END.test(this.#draft.text),
+    });
   }
 
   /** When the newest turn's speech ended. */

@@ -15,7 +15,7 @@ import { wyomingPlace } from "./compose-wyoming.ts";
 import { embeddedVoice } from "./embedded-voice.ts";
 import { houseVoices } from "./house-voices.ts";
 import { serverLexicon } from "./lexicon-file.ts";
-import type { LocalCheckpoint } from "./local-checkpoint.ts";
+import { type LocalCheckpoint, slotsOf } from "./local-checkpoint.ts";
 import { localModels } from "./local-models.ts";
 import { messageWithCauses } from "./message-with-causes.ts";
 import { pullWriter } from "./pull-writer.ts";
@@ -114,9 +114,7 @@ export async function startFromSettings(
         ...remotes.map(
           ({ name, maxConcurrent }) => [name, { slots: maxConcurrent, keepsSlots: false }] as const,
         ),
-        ...local.map(
-          ({ name, maxConcurrent }) => [name, { slots: maxConcurrent, keepsSlots: true }] as const,
-        ),
+        ...local.map(slotsOf),
       ]),
       houseVoices: recorded,
       writer,

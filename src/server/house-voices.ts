@@ -4,6 +4,7 @@ import { ServiceError } from "../contract/errors.ts";
 import { nameProblem } from "../contract/voice-form.ts";
 import type { VoiceSample } from "../model/script.ts";
 import { beginningOf, clipOf } from "../serving/make-voice.ts";
+import { readInstructions } from "../serving/manner-of.ts";
 import { modelsNameProblem } from "../serving/own-voices.ts";
 import type { Settings } from "../settings/schema.ts";
 import { wrongSetting } from "../settings/settings-error.ts";
@@ -22,6 +23,9 @@ export async function houseVoices(
 ): Promise<ReadonlyMap<string, VoiceSample>> {
   const read = new Map<string, VoiceSample>();
   for (const [name, given] of Object.entries(voices)) {
+    const { clip: file, text = "", instructions } = typeof given === "string" ? { clip: given } : given;
+    // How a voice of a model's speaks: see `withVoiceManners`.
+    if (file === undefined) continue;
     const setting = `voices.${name}`;
     const problem =
       nameProblem(name) ??
@@ -30,8 +34,12 @@ export async function houseVoices(
         models.map(({ card }) => card),
       );
     if (problem !== null) throw wrongSetting(setting, problem);
-    const { clip: file, text = "" } = typeof given === "string" ? { clip: given } : given;
-    read.set(name, { clip: await clipIn(file, setting), text: text.trim() === "" ? null : text });
+    const manner = readInstructions(instructions)?.asked;
+    read.set(name, {
+      clip: await clipIn(file, setting),
+      text: text.trim() === "" ? null : text,
+      ...(manner === undefined ? {} : { manner }),
+    });
   }
   return read;
 }

@@ -7,8 +7,8 @@ import type { ClipJudgement } from "../serving/make-voice.ts";
  * few tenths of a second in all. Throws the signal's reason.
  */
 export async function judgeClip(clip: Clip, signal: AbortSignal): Promise<ClipJudgement> {
-  const { listen } = await import("../engines/parametric/listen/voice-profile.ts");
-  const { pooled } = await import("../engines/parametric/listen/pooled.ts");
+  const { listen } = await import("../planning/listen/voice-profile.ts");
+  const { pooled } = await import("../planning/listen/pooled.ts");
   const work = listen(clip);
   for (;;) {
     signal.throwIfAborted();

@@ -1,12 +1,23 @@
+import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
+import { join } from "node:path";
 import { findVoice } from "../catalogue/checkpoints.ts";
 import { checkpointDir, embeddedCheckpoint, inspectCheckpoint } from "../catalogue/installed-checkpoint.ts";
-import { KOKORO_CAST, KOKORO_CHECKPOINT, KOKORO_LABELS, KOKORO_TAKES } from "../catalogue/kokoro-cast.ts";
+import {
+  KOKORO_CAST,
+  KOKORO_CHECKPOINT,
+  KOKORO_LABELS,
+  KOKORO_STARTS,
+  KOKORO_TAKES,
+  measuredFirst,
+} from "../catalogue/kokoro-cast.ts";
 import type { LocalVoice } from "../catalogue/offered-models.ts";
 import { voiceRecord } from "../catalogue/voices/pull-voice.ts";
 import { type AvailableMemory, availableMemory } from "../engines/codec-lm/available-memory.ts";
+import { PUBLISHED } from "../engines/kokoro/graphs/make-files.ts";
 import type { KokoroOptions } from "../engines/kokoro/model.ts";
 import { unusedKokoroKnobs } from "../engines/kokoro/unused-knobs.ts";
+import type { SlotPrice } from "../limits/admission.ts";
 import type { Lexicon } from "../model/script.ts";
 import type { CodecLmSettings } from "../settings/model-settings.ts";
 import type { Settings } from "../settings/schema.ts";
@@ -14,6 +25,7 @@ import { wrongSetting } from "../settings/settings-error.ts";
 import { loadTextTables } from "../text/tables.ts";
 import { createWorkerPool, type PoolEvent } from "../workers/worker-pool.ts";
 import { prepareKokoro } from "./kokoro-preparation.ts";
+import { measureRest } from "./kokoro-rest.ts";
 import { idleUnloadOf, inThreads, type LocalCheckpoint, requireSpeaker } from "./local-checkpoint.ts";
 
 export interface KokoroSources {
@@ -39,6 +51,9 @@ const THREAD_BYTES = 450 * 2 ** 20;
  */
 const MAX_THREADS = 8;
 
+/** What the first sound then takes, some 0.4 s, is besides. */
+const PRICE: SlotPrice = { perSecond: 0.6, patienceMs: 1_000 };
+
 /** A thread measures a voice that nobody used before for some seconds. */
 const STALL_MS = 60_000;
 
@@ -58,6 +73,7 @@ export async function kokoroCheckpoint(
   const own: Partial<CodecLmSettings> = given ?? {};
   const { threads = 0 } = own;
   const setting = `checkpoints.${name}`;
+  requireKnown(own, setting);
   const idleUnload = idleUnloadOf(own, setting);
   const count = asked ?? (threads > 0 ? threads : Math.min(MAX_THREADS, availableParallelism()));
   const maxConcurrent = Math.min(count, own.maxConcurrent ?? count);
@@ -69,34 +85,54 @@ export async function kokoroCheckpoint(
     kind: "kokoro",
     memoryBytes,
     maxConcurrent,
+    price: PRICE,
     voice: voiceWith(labels),
     unusedKnobs: unusedKokoroKnobs,
     ...idleUnload,
     ...inThreads(async () => {
       await requireMemory(memoryBytes, count, available);
-      await prepareKokoro(folder, new AbortController().signal, { voices: Object.values(labels) });
+      await prepareKokoro(folder, new AbortController().signal, { voices: measuredFirst(labels) });
       const voiceDir = embeddedCheckpoint.dir;
       const create: KokoroOptions = {
         folder,
         voiceDir,
         labels,
+        starts: KOKORO_STARTS,
         tables: await loadTextTables(voiceDir),
         words,
       };
-      return await createWorkerPool({
+      const pool = await createWorkerPool({
         entry: new URL("../engines/kokoro/model.js", import.meta.url),
         create,
         size: count,
+        extraLoad: 0,
         startTimeoutMs: settings.loadTimeoutMs,
         stallMs: STALL_MS,
         ...(onEvent === undefined ? {} : { onEvent }),
       });
+      const endMeasuring = measureRest({
+        folder,
+        isIdle: () => pool.stats().open === 0,
+        available: async () => available ?? (await availableMemory()),
+      });
+      return {
+        ...pool,
+        async close() {
+          await Promise.all([endMeasuring(), pool.close()]);
+        },
+      };
     }),
   };
 }
 
 async function folderOf(path: string | undefined, { dataDir }: Given, model?: string): Promise<string> {
-  if (path !== undefined) return path;
+  if (path !== undefined) {
+    if (existsSync(join(path, PUBLISHED))) return path;
+    throw wrongSetting(
+      `checkpoints.${KOKORO_CHECKPOINT}.path`,
+      `is ${JSON.stringify(path)}, which has no ${PUBLISHED}: name the folder that antiphon models pull ${KOKORO_CHECKPOINT} made, or leave it out`,
+    );
+  }
   const manifest = findVoice(KOKORO_CHECKPOINT);
   if (manifest === undefined) throw new Error(`the package has no manifest of ${KOKORO_CHECKPOINT}`);
   const { state } = await inspectCheckpoint(voiceRecord(manifest), dataDir);
@@ -106,6 +142,17 @@ async function folderOf(path: string | undefined, { dataDir }: Given, model?: st
     `names ${KOKORO_CHECKPOINT}, which is ${state === "damaged" ? "damaged" : "not installed"}: run antiphon models pull ${KOKORO_CHECKPOINT}`,
   );
 }
+
+/** @throws SettingsError for what is set and means nothing to Kokoro */
+function requireKnown(own: Partial<CodecLmSettings>, setting: string): void {
+  const names = Object.keys(UNUSED) as (keyof typeof UNUSED)[];
+  const set = names.find((name) => own[name] !== undefined && own[name] !== UNUSED[name]);
+  if (set !== undefined)
+    throw wrongSetting(`${setting}.${set}`, "is for codec language models: leave it out");
+}
+
+/** What is nothing to Kokoro, with what it is where nobody sets it. */
+const UNUSED = { precision: "int8", pace: "throughput", language: undefined, instruct: undefined } as const;
 
 /** Which voices the labels stand for. @throws SettingsError for one that there is not */
 function labelsOf(
@@ -118,7 +165,7 @@ function labelsOf(
     if (!("preset" in voice)) {
       throw wrongSetting(
         `${setting}.voices.${label}`,
-        "has a clip, and this model follows none: name a voice as preset",
+        "has a clip, which is for codec language models: name a voice as preset (a recording is followed as a request's voice, or from the setting voices)",
       );
     }
     if (!KOKORO_CAST.some(({ id }) => id === voice.preset)) {
@@ -137,8 +184,8 @@ function voiceWith(labels: Readonly<Record<string, string>>): LocalVoice {
     takes: KOKORO_TAKES,
     description:
       `Spoken here by Kokoro-82M, a neural voice of 28 people and mixes of them, for a few listeners: it takes 0.6 s of ` +
-      `processor time for each second of speech. As speakers, ${shown.join(" and ")}. Of earlier turns it heeds how long the ` +
-      "last one was, and does not hear any. All words are said as in American English, also by its British voices.",
+      `processor time for each second of speech. As speakers, ${shown.join(" and ")}. In pitch, pace, pauses and level ` +
+      "it follows the speaker's own recordings, and sets out from its nearest voice. All words are said as in American English, also by its British voices.",
   };
 }
 

@@ -1,7 +1,6 @@
 import { embeddedCheckpoint } from "../catalogue/installed-checkpoint.ts";
 import { areMade } from "../engines/kokoro/graphs/make-files.ts";
 import { areMeasured } from "../engines/kokoro/measure-voices.ts";
-import { voicesIn } from "../engines/kokoro/voices.ts";
 import { runInChild } from "./child-task.ts";
 
 /** What is to be made in a folder in which Kokoro's files are. */
@@ -11,25 +10,30 @@ export interface KokoroPreparation {
   readonly voiceDir: string;
   /** Those that have to be measured. */
   readonly voices: readonly string[];
+  /** Whether all other processes go first. */
+  readonly isPatient: boolean;
+}
+
+export interface PreparationOptions extends Partial<Pick<KokoroPreparation, "isPatient">> {
+  readonly voices: readonly string[];
+  /** Called where there is something to do. */
+  readonly onBegin?: () => void;
 }
 
 /**
  * Sees to it that what is made of Kokoro's graph is there, and whole, and that voices were measured: some seconds, and 0.6 GB
  * of memory, for the first and for each voice, once, in a process of its own.
  *
- * @param voices all of them where none is named
- * @param onBegin called where there is something to do
  * @throws Error in plain words; the signal's reason
  */
 export async function prepareKokoro(
   folder: string,
   signal: AbortSignal,
-  { voices, onBegin = () => {} }: { readonly voices?: readonly string[]; readonly onBegin?: () => void } = {},
+  { voices, isPatient = false, onBegin = () => {} }: PreparationOptions,
 ): Promise<void> {
-  const wanted = voices ?? (await voicesIn(folder));
-  if ((await areMade(folder, signal)) && (await areMeasured(folder, wanted, signal))) return;
+  if ((await areMade(folder, signal)) && (await areMeasured(folder, voices, signal))) return;
   onBegin();
-  const input: KokoroPreparation = { folder, voiceDir: embeddedCheckpoint.dir, voices: wanted };
+  const input: KokoroPreparation = { folder, voiceDir: embeddedCheckpoint.dir, voices, isPatient };
   await runInChild<null>(RUN, input, "prepares Kokoro", signal);
 }
 

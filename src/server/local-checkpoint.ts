@@ -1,6 +1,8 @@
 import type { LocalVoice } from "../catalogue/offered-models.ts";
 import { SPEAKERS } from "../catalogue/public-models.ts";
 import type { Checkpoint } from "../catalogue/residency.ts";
+import type { SlotPrice } from "../limits/admission.ts";
+import type { OwnSlots } from "../limits/admissions.ts";
 import type { CodecLmSettings } from "../settings/model-settings.ts";
 import { wrongSetting } from "../settings/settings-error.ts";
 import type { WorkerPool } from "../workers/worker-pool.ts";
@@ -11,6 +13,8 @@ export interface LocalCheckpoint extends Checkpoint {
   readonly kind: "codec-lm" | "kokoro";
   /** Utterances that it speaks at once. */
   readonly maxConcurrent: number;
+  /** What a slot costs, where that is known. */
+  readonly price?: SlotPrice;
   /** What its models' cards say, and what it reads. */
   readonly voice: LocalVoice;
   /** Its threads, once it is loaded and until it is unloaded. */
@@ -57,4 +61,13 @@ export function requireSpeaker(label: string, setting: string): void {
     `${setting}.voices`,
     `names the speaker "${label}": every model's speakers are ${shown}`,
   );
+}
+
+/** The slots of what computes here, by its name. */
+export function slotsOf({
+  name,
+  maxConcurrent,
+  price,
+}: LocalCheckpoint): readonly [name: string, slots: OwnSlots] {
+  return [name, { slots: maxConcurrent, keepsSlots: true, ...(price === undefined ? {} : { price }) }];
 }

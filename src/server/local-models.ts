@@ -7,6 +7,7 @@ import type { PoolEvent } from "../workers/worker-pool.ts";
 import { codecLmCheckpoints } from "./codec-lm-checkpoints.ts";
 import { kokoroCheckpoint } from "./kokoro-checkpoint.ts";
 import type { LocalCheckpoint } from "./local-checkpoint.ts";
+import { withVoiceManners } from "./voice-manners.ts";
 
 /** What a server needs of the checkpoints that compute here; who only asks what there is needs none of it. */
 export interface LocalSources {
@@ -32,5 +33,6 @@ export async function localModels(
   });
   const codecLms = await codecLmCheckpoints(settings, onEvent === undefined ? {} : { onEvent });
   const local = [...codecLms, ...(kokoro === null ? [] : [kokoro])];
-  return { local, models: offeredModels(settings, new Map(local.map(({ name, voice }) => [name, voice]))) };
+  const models = offeredModels(settings, new Map(local.map(({ name, voice }) => [name, voice])));
+  return { local, models: withVoiceManners(models, settings) };
 }

@@ -71,7 +71,7 @@ const MIN_NEAR_CHARS = 3;
 const MAX_LISTED = 16;
 
 /** By its id, by OpenAI's name for it, or else by its own name, which may be OpenAI's for another. */
-function castVoiceNamed(name: string, { voices }: Cast): CastVoice | null {
+export function castVoiceNamed(name: string, { voices }: Pick<Cast, "voices">): CastVoice | null {
   const asked = name.toLowerCase();
   const isAsked = (each: string): boolean => each.toLowerCase() === asked;
   return (

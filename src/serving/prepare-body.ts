@@ -16,6 +16,8 @@ import {
   parseTelephonyRequest,
   parseTtsRequest,
 } from "../contract/validate.ts";
+import { readInstructions } from "./manner-of.ts";
+import { mannerTold } from "./manner-told.ts";
 import { type Prepared, prepareConverse, prepareTts, type ResolveModel } from "./prepare.ts";
 
 /** What becomes of a body, by what it is meant for. */
@@ -57,6 +59,8 @@ interface PreparedSpeech extends Prepared {
   readonly streamFormat: AudioSpeechRequest["stream_format"];
   /** The speed that is spoken, where it is not the one that was asked for; `null` where it is. */
   readonly nearestSpeed: number | null;
+  /** What becomes of its instructions how to speak; `null` where it has none. */
+  readonly mannerTold: string | null;
 }
 
 /** What stands for an input without words: clients that send sentence by sentence send such ones, too. */
@@ -68,6 +72,7 @@ function prepareSpeech(asked: AudioSpeechRequest, resolve: ResolveModel): Prepar
   const format = formatNamed(asked);
   const rate = spokenSpeed(speed);
   const voice = voiceOf(asked);
+  const instructions = readInstructions(asked.instructions);
   const extras = {
     ...(voice === undefined ? {} : { voice }),
     ...(lexicon === undefined ? {} : { lexicon }),
@@ -78,9 +83,12 @@ function prepareSpeech(asked: AudioSpeechRequest, resolve: ResolveModel): Prepar
     fields: { text: "input", voice: "voice" },
     maxFrames: isSentWhole(format, streamFormat) ? MAX_WHOLE_SPEECH_FRAMES : MAX_SPEECH_FRAMES,
     preset: rate === 1 ? {} : { rate },
+    ...(instructions === null ? {} : { manner: instructions.asked }),
     silenceS: SILENCE_S,
   });
-  return { ...prepared, format, streamFormat, nearestSpeed: rate === speed ? null : rate };
+  const nearestSpeed = rate === speed ? null : rate;
+  const told = instructions && mannerTold(instructions.read, prepared.model.card.takes.manner);
+  return { ...prepared, format, streamFormat, nearestSpeed, mannerTold: told };
 }
 
 /** What a telephony platform asks to have spoken. */

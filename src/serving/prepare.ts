@@ -6,6 +6,7 @@ import { quoted } from "../contract/quoted.ts";
 import type { ConversationTurn, ConverseRequest, TtsRequest } from "../contract/requests.ts";
 import { memberField } from "../contract/validate.ts";
 import type { Conversation, OpenTurn, Turn } from "../model/conversation.ts";
+import type { AskedManner } from "../model/manner.ts";
 import type { Mode } from "../model/model-card.ts";
 import type { ChosenVoice, Delivery, Lexicon, Preset } from "../model/script.ts";
 import type { ToolUse } from "../model/writer.ts";
@@ -25,6 +26,8 @@ export interface Prepared {
   readonly input: { readonly chars: number; readonly audioS: number };
   /** What the request asks of the engine beyond its model's own preset. */
   readonly preset: Preset;
+  /** How the reply is said; absent, as its voice speaks. */
+  readonly manner?: AskedManner;
   /** How the request's own words are said. */
   readonly lexicon: Lexicon;
   /** Whose voice speaks; absent, the one that the open turn's label stands for, or that its earlier turns have. */
@@ -57,6 +60,7 @@ export interface TtsExtras {
   /** What messages call its fields. */
   readonly fields?: TtsFields;
   readonly preset?: Preset;
+  readonly manner?: AskedManner;
   /** Frames that there may be at most, beyond what `max_new_tokens` can ask for. */
   readonly maxFrames?: number;
   /** Seconds of silence that stand for a text with nothing to speak; absent, such a text is a 400. */
@@ -67,7 +71,7 @@ export interface TtsExtras {
 export function prepareTts(request: TtsRequest, resolve: ResolveModel, extras: TtsExtras = {}): Prepared {
   const { text, speaker, voice, model, params, lexicon, visemes } = request;
   const turn: ConversationTurn = speaker === undefined ? { text } : { speaker, text };
-  const { fields = { text: "text", voice: "voice" }, preset = {}, maxFrames, silenceS } = extras;
+  const { fields = { text: "text", voice: "voice" }, preset = {}, manner, maxFrames, silenceS } = extras;
   const isSilent = silenceS !== undefined && text.trim() !== "" && !hasSpeakable(text);
   const prepared = prepare(
     {
@@ -89,6 +93,7 @@ export function prepareTts(request: TtsRequest, resolve: ResolveModel, extras: T
   );
   return {
     ...prepared,
+    ...(manner === undefined ? {} : { manner }),
     ...(maxFrames === undefined ? {} : { delivery: { ...prepared.delivery, maxFrames } }),
     ...(isSilent ? { silenceS } : {}),
   };

@@ -10,6 +10,7 @@ export function scriptOf(
   traceHeaders: NonNullable<Script["traceHeaders"]> = {},
 ): Script {
   const { conversation, delivery, seed } = prepared;
+  const manner = prepared.manner ?? mannerOfVoice(prepared);
   return {
     history: conversation.history,
     speaker: conversation.open.speaker,
@@ -20,9 +21,22 @@ export function scriptOf(
     keyId,
     traceHeaders,
     ...(prepared.voice === undefined ? {} : { voice: prepared.voice }),
+    ...(manner === undefined ? {} : { manner }),
     ...(prepared.hasMouth ? { hasMouth: true } : {}),
     ...(prepared.lexicon.length > 0 ? { lexicon: prepared.lexicon } : {}),
   };
+}
+
+/** How the voice speaks by the settings; a mix, and one that is followed, are none of those that have any. */
+function mannerOfVoice({ voice, conversation, model }: Prepared): Script["manner"] {
+  if (voice !== undefined) {
+    const [part] = voice;
+    if (part === undefined || voice.length > 1) return undefined;
+    return "sample" in part ? part.sample.manner : model.manners?.get(part.id);
+  }
+  const { history, open } = conversation;
+  const isFollowed = history.some(({ speaker, audio }) => speaker === open.speaker && audio !== null);
+  return isFollowed ? undefined : model.manners?.get(open.speaker);
 }
 
 async function* onePiece(text: string): AsyncGenerator<string> {

@@ -20,6 +20,7 @@ import { unknownVoice } from "./choose-voice.ts";
 import type { ComingText } from "./coming-text.ts";
 import { asRefusal } from "./failures.ts";
 import type { HistoryTranscriber } from "./history-transcriber.ts";
+import { leastSpokenS } from "./least-spoken.ts";
 import { LiveWork, within } from "./live-work.ts";
 import type { OwnVoices } from "./own-voices.ts";
 import { PlaybackPacer } from "./playback-pacer.ts";
@@ -257,7 +258,7 @@ export class SpeechService {
         stats.queued();
         const entering = this.#admissions
           .of(prepared.model.checkpoint)
-          .enter(request.keyId, stop.signal, cut, coming !== null);
+          .enter(request.keyId, stop.signal, cut, coming !== null, leastSpokenS(prepared));
         slot = await inSpan(span.begin("queue"), stop.signal, entering);
         stats.admitted();
         toFirstAudio = span.begin("first audio");

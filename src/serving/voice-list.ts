@@ -30,6 +30,7 @@ export function createdVoice(voice: VoiceRecord): CreatedVoice {
   return {
     id: voice.voiceId,
     object: "audio.voice",
+    type: "audio_sample",
     name: voice.name,
     description: voice.description,
     created_at: Math.floor(voice.createdTsS),

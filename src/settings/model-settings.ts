@@ -112,7 +112,8 @@ const HERE = {
     maximum: 64,
     default: 0,
     unit: "threads",
-    description: "Threads for its computation; 0 means one per core, at most 4.",
+    description:
+      "Threads for its computation; 0 means one per core, at most 4. For Kokoro at most 8, each of which speaks to one listener.",
   }),
   pace: Type.Enum(["throughput", "realtime"], {
     default: "throughput",
@@ -176,18 +177,25 @@ export const Checkpoints = Type.Record(
   },
 );
 
-/** Voices by a recording, for every key. */
+/** Voices by a recording, for every key, and how voices speak. */
 export const Voices = Type.Record(
   Type.String({ pattern: NAME }),
   Type.Union(
     [
       Type.String({ minLength: 1 }),
-      Type.Object({ clip: Type.String({ minLength: 1 }), text: Type.Optional(Type.String()) }, closed),
+      Type.Object(
+        {
+          clip: Type.Optional(Type.String({ minLength: 1 })),
+          text: Type.Optional(Type.String()),
+          instructions: Type.Optional(Type.String({ maxLength: 4_096 })),
+        },
+        closed,
+      ),
     ],
     {
-      takes: 'a file, or {"clip": FILE, "text": WORDS}',
+      takes: 'a file, or {"clip": FILE, "text": WORDS, "instructions": WORDS}',
       description:
-        "A recording of somebody who agrees, 1 to 30 s, and its transcript (left out if it is unknown). A relative path in the settings file is relative to that file's folder.",
+        "A recording of somebody who agrees, 1 to 30 s, and its transcript (left out if it is unknown). A relative path in the settings file is relative to that file's folder. `instructions` is how the voice speaks where a request has none of its own, as in `calm, a little slower`; without `clip`, NAME is a speaker label or a voice of a model.",
     },
   ),
   {

@@ -36,10 +36,10 @@ export function readSettingsFile(path: string, warn: (sentence: string) => void)
   }
   const checkpoints = Object.values((values.get("checkpoints") ?? {}) as CheckpointsAsGiven);
   for (const checkpoint of checkpoints) resolvePaths(checkpoint, dirname(path));
-  const voices = (values.get("voices") ?? {}) as Record<string, string | { clip: string }>;
+  const voices = (values.get("voices") ?? {}) as Record<string, string | { clip?: string }>;
   for (const [name, voice] of Object.entries(voices)) {
     if (typeof voice === "string") voices[name] = resolve(dirname(path), voice);
-    else voice.clip = resolve(dirname(path), voice.clip);
+    else if (voice.clip !== undefined) voice.clip = resolve(dirname(path), voice.clip);
   }
   return values;
 }

@@ -80,7 +80,7 @@ function lineOf(event: PullEvent): string | null {
     case "converting":
       return `Converting ${event.checkpoint}, which takes some seconds and is done once.`;
     case "preparing":
-      return `Preparing ${event.checkpoint} and measuring its voices, which takes some minutes and is done once.`;
+      return `Preparing ${event.checkpoint} and measuring two of its voices, which takes up to a minute and is done once.`;
     default:
       return null;
   }

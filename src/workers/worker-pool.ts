@@ -38,6 +38,8 @@ export interface WorkerPoolOptions {
    * asked for a frame at the same time, instead of one after the other. No unless told.
    */
   readonly isBatching?: boolean;
+  /** How many more than another a thread may speak for because it has heard a clip before: 1 unless told. */
+  readonly extraLoad?: number;
   /** Frames that a thread may be ahead of the consumer, for each utterance. 4 unless told. */
   readonly creditFrames?: number;
   /** Limits of each thread's JavaScript heap, beside {@link DEFAULT_LIMITS}. */
@@ -101,7 +103,7 @@ const DEFAULT_LIMITS: ResourceLimits = { maxYoungGenerationSizeMb: 4 };
  * slowly, and no utterance waits for it.
  */
 export async function createWorkerPool(options: WorkerPoolOptions): Promise<WorkerPool> {
-  const { size, startAttempts = 5, restartDelayMs = 200, onEvent } = options;
+  const { size, startAttempts = 5, restartDelayMs = 200, extraLoad = 1, onEvent } = options;
   const threads = new ThreadGroup({ isNative: true, maxLingering: options.maxLingering ?? 4 });
   const slots: PoolSlot[] = [];
   let closing: Promise<void> | null = null;
@@ -123,7 +125,7 @@ export async function createWorkerPool(options: WorkerPoolOptions): Promise<Work
       const ready = slots.filter((slot) => slot.state === "ready").map((slot) => slot.thread);
       const well = ready.filter((thread) => thread.isAnswering);
       if (ready.length > 0)
-        return chooseThread(well.length > 0 ? well : ready, script).open(script, encoding, signal);
+        return chooseThread(well.length > 0 ? well : ready, script, extraLoad).open(script, encoding, signal);
       if (slots.every((slot) => slot.state === "broken")) throw broken(slots[0]);
       await abortable(change, signal);
     }

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
+import { EMBEDDED_CAST } from "../../src/catalogue/embedded-cast.ts";
 import { publishedFolder } from "../engines/kokoro/tiny-kokoro.ts";
 import { voiceWav } from "../http/voice-form.ts";
 import { runAntiphon } from "./run-antiphon.ts";
@@ -44,7 +45,7 @@ describe("antiphon voices", () => {
     const { key_id: keyId } = JSON.parse(await output("keys", "create", "--label", "a", "--json"));
     assert.match(
       await output("voices", "list"),
-      /^VOICE +NAME +SEX +ALSO +OF\n0 +Speaker 0 +female +alloy, coral/,
+      /^VOICE +NAME +SEX +ALSO +OF\n0 +Speaker 0 +female +alloy, nova/,
     );
     const made = JSON.parse(await output(...add, "--json"));
     assert.deepEqual(
@@ -54,11 +55,7 @@ describe("antiphon voices", () => {
     const listed = JSON.parse(await output("voices", "list", "--json"));
     assert.deepEqual(
       listed.map((voice: Record<string, unknown>) => [voice.id, voice.owner, voice.key_id]),
-      [
-        ["0", "model", null],
-        ["1", "model", null],
-        [made.id, "key", keyId],
-      ],
+      [...EMBEDDED_CAST.map(({ id }) => [id, "model", null]), [made.id, "key", keyId]],
     );
     assert.match(await refused(2, ...add), /name "Anna" is that of another voice of this key/);
     assert.match(

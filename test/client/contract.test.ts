@@ -182,6 +182,7 @@ const GOT = {
   CreatedVoice: {
     id: true,
     object: true,
+    type: true,
     name: true,
     description: true,
     created_at: true,

@@ -29,7 +29,7 @@ for (const file of files) {
 test("the samples are few and small", () => {
   const lines = files.filter((file) => file !== CONVERSATION);
   const bytes = lines.reduce((sum, file) => sum + readFileSync(join(FOLDER, file)).length, 0);
-  assert.ok(lines.length >= 4 && lines.length <= 6, `${lines.length} samples`);
-  assert.ok(bytes < 400_000, `${bytes} bytes`);
+  assert.ok(lines.length >= 4 && lines.length <= 7, `${lines.length} samples`);
+  assert.ok(bytes < 450_000, `${bytes} bytes`);
   assert.ok(readFileSync(join(FOLDER, CONVERSATION)).length < 400_000);
 });

@@ -11,6 +11,7 @@ export const TARGETS: Readonly<Record<string, () => Promise<Fuzzer>>> = {
       async () => (await import("./recordings.ts")).recordingFuzz(kind),
     ]),
   ),
+  manner: async () => (await import("./manner.ts")).mannerFuzz,
   wyoming: async () => (await import("./wyoming.ts")).wyomingFuzz,
   twilio: async () => (await import("./twilio.ts")).twilioFuzz,
   realtime: async () => (await import("./realtime.ts")).realtimeFuzz,

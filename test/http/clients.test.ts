@@ -149,7 +149,8 @@ describe("Home Assistant's integration openai_tts", () => {
     const { samples, rateHz } = await decode("mp3", await bytesOf(reply));
     assert.equal(rateHz, 24_000);
     assert.ok(samples.length > asked.input.length * 1_440);
-    assert.equal(scripts.at(-1)?.preset.rate, 0.7);
+    assert.equal(scripts.at(-1)?.preset.rate, 0.5);
+    assert.equal(reply.headers.get("x-antiphon-manner"), "calm");
   });
 
   test("has Opus as it is spoken", async () => {
@@ -198,7 +199,7 @@ describe("SillyTavern", () => {
       const reply = await server.post("/v1/audio/speech", asked);
       assert.equal(reply.status, 200, `${speed}`);
       assert.ok(isMp3(await bytesOf(reply)));
-      const spoken = Math.min(1.25, Math.max(0.7, speed));
+      const spoken = Math.min(2, Math.max(0.5, speed));
       assert.equal(scripts.at(-1)?.preset.rate ?? 1, spoken);
     }
   });

@@ -1,6 +1,6 @@
 import { toPcm16 } from "../../src/audio/pcm.ts";
 import { encodeWav } from "../../src/audio/wav-write.ts";
-import { type SyntheticVoice, syntheticVoice } from "../engines/parametric/listen/synthetic-voice.ts";
+import { type SyntheticVoice, syntheticVoice } from "../planning/listen/synthetic-voice.ts";
 import type { TestServer } from "./start.ts";
 import type { Reply } from "./wire.ts";
 

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, test } from "node:test";
 import pino from "pino";
+import { EMBEDDED_CAST } from "../../src/catalogue/embedded-cast.ts";
 import { RecogniserError } from "../../src/model/recogniser.ts";
 import type { Script } from "../../src/model/script.ts";
-import { noise } from "../engines/parametric/listen/signals.ts";
+import { noise } from "../planning/listen/signals.ts";
 import { ScriptedRecogniser } from "../recognisers/scripted-recogniser.ts";
 import { memoryStore } from "../tenancy/memory-store.ts";
 import { startTestServer, type TestServer, type TestServerOptions } from "./start.ts";
@@ -77,6 +78,7 @@ describe("a voice of one's own", () => {
     assert.ok(Math.abs(created_at - Date.now() / 1_000) < 60 && trust > 0.9, `${trust}`);
     assert.deepEqual(told, {
       object: "audio.voice",
+      type: "audio_sample",
       name: "Anna",
       description: "",
       consent: "She agrees.",
@@ -136,7 +138,7 @@ describe("a voice of one's own", () => {
     const { data } = await (await server.get(VOICES, {})).json();
     assert.deepEqual(
       data.map((voice: { id: string }) => voice.id),
-      ["0", "1"],
+      EMBEDDED_CAST.map(({ id }) => id),
       "who shows no key sees none",
     );
     assert.equal((await addVoice(server, {}, key)).status, 200, "names are each key's own");
@@ -270,7 +272,7 @@ describe("a recording that is to be a voice", () => {
     const told = await (await speak("Annna")).json();
     assert.match(
       told.error.message,
-      /did you mean "Anna"\? .* and 86 more, which GET \/v1\/audio\/voices lists$/,
+      /did you mean "Anna"\? .* and 89 more, which GET \/v1\/audio\/voices lists$/,
     );
   });
 

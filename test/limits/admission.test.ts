@@ -191,3 +191,55 @@ describe("admission", () => {
     );
   });
 });
+
+describe("a slot that has a price", () => {
+  const priced = (parts: Partial<AdmissionOptions> = {}) => {
+    let nowMs = 0;
+    const price = { perSecond: 0.5, patienceMs: 1_000 };
+    const options = { ...GENEROUS, queueDepth: 9, keyQueueDepth: 9, queueWaitMs: 60_000, keepsSlots: true };
+    const admission = new Admission({ ...options, price, nowMs: () => nowMs, ...parts });
+    return {
+      admission,
+      pass: (ms: number) => (nowMs += ms),
+      speak: (leastS: number, key = "a", isBegun = false) =>
+        admission.enter(key, NEVER, nobody, isBegun, leastS),
+    };
+  };
+
+  it("is refused at once where none can be free in time: 429 to the key that has them all, 502 to another", async () => {
+    const { admission, speak } = priced();
+    await speak(10);
+    await speak(20);
+    await assert.rejects(speak(10), { status: 429, retryAfterMs: 5_000, message: /retry in 5 seconds/ });
+    await assert.rejects(speak(10, "b"), { status: 502, retryAfterMs: 5_000 });
+    assert.equal(admission.queued, 0);
+  });
+
+  it("is waited for where one may be free in time, by as many of a key as find one then", async () => {
+    const { admission, pass, speak } = priced();
+    const first = await speak(10);
+    await speak(20);
+    pass(4_200);
+    const waiting = speak(10);
+    await assert.rejects(speak(10), { status: 429, retryAfterMs: 5_800 });
+    assert.equal(admission.queued, 1);
+    first.release();
+    await waiting;
+  });
+
+  it("is waited for no longer than the first sound may take, unless words are written for it already", async () => {
+    mock.timers.enable({ apis: ["setTimeout"] });
+    try {
+      const { speak } = priced();
+      const [slot] = [await speak(0), await speak(0)];
+      const refused = assert.rejects(speak(0), { status: 429 });
+      const written = speak(0, "a", true);
+      mock.timers.tick(1_000);
+      await refused;
+      slot.release();
+      await written;
+    } finally {
+      mock.timers.reset();
+    }
+  });
+});

@@ -14,7 +14,7 @@ import fc from "../properties.ts";
 
 /** What happens in so many windows of these probabilities, and where it all stands then. */
 function hear(pieces: readonly (readonly [number, number])[], detection: TurnDetection, isSpeaking = false) {
-  const options = endpointingOptions(detection, isSpeaking);
+  const options = endpointingOptions(detection, { isSpeaking });
   let state = INITIAL_ENDPOINTING;
   const events: EndpointEvent[] = [];
   for (const [count, probability] of pieces) {
@@ -32,7 +32,7 @@ const SERVER: TurnDetection = { type: "server_vad" };
 
 describe("the end of a turn", () => {
   it("of little speech comes with 0.6 s of silence, whatever the judge says", () => {
-    const options = endpointingOptions(SEMANTIC, false);
+    const options = endpointingOptions(SEMANTIC);
     let { state, types } = hear([[18, 0.99]], SEMANTIC);
     for (let silence = 1; silence <= 19; silence += 1) {
       assert.deepEqual(hearVerdict(state, state.revision, 1, options), { state, events: [] });
@@ -45,7 +45,7 @@ describe("the end of a turn", () => {
   });
 
   it("of more speech comes when it is judged finished, or with a long silence", () => {
-    const options = endpointingOptions(SEMANTIC, false);
+    const options = endpointingOptions(SEMANTIC);
     const judged = hear(
       [
         [19, 0.99],
@@ -77,7 +77,7 @@ describe("the end of a turn", () => {
   });
 
   it("comes by silence that nothing was sent of, at the place where speech ended", () => {
-    const options = endpointingOptions(SERVER, false);
+    const options = endpointingOptions(SERVER);
     let { state } = hear([[20, 0.99]], SERVER);
     let ended: EndpointEvent | undefined;
     for (let window = 0; window < 16; window += 1) {

@@ -92,6 +92,26 @@ describe("a turn of the user's", () => {
     assert.ok(typesIn(table.windows(125, 0.01)).includes("input_audio_buffer.committed"));
   });
 
+  for (const [text, isSentence] of [
+    ["Did you sleep well?", true],
+    ['He said "No."', true],
+    ["I would like", false],
+    ["I would like...", false],
+    ["Well,", false],
+    [null, false],
+  ] as const) {
+    it(`that sounds unfinished ${isSentence ? "ends" : "goes on"} after 1.5 s of silence with these words: ${text}`, () => {
+      const table = new Table(SEMANTIC);
+      table.windows(20, 0.99);
+      const judged = table.windows(6, 0.01).find(({ type }) => type === "judge");
+      assert.ok(judged?.type === "judge");
+      table.heard(text);
+      table.tell({ type: "verdict", revision: judged.revision, finished: 0.1 });
+      assert.deepEqual(typesIn(table.windows(40, 0.01)), []);
+      assert.equal(typesIn(table.windows(1, 0.01)).includes("input_audio_buffer.committed"), isSentence);
+    });
+  }
+
   it("without words is taken back, and answered by nobody", () => {
     const table = new Table();
     table.turn("");
@@ -446,7 +466,7 @@ describe("a session", () => {
       );
       return (event!.session as { audio: { output: { speed: number } } }).audio.output.speed;
     });
-    assert.deepEqual(told, [0.7, 1.25, 1.1]);
+    assert.deepEqual(told, [0.5, 1.5, 1.1]);
   });
 
   it("keeps its voice once that was heard", () => {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { PUBLIC_MODELS } from "../../src/catalogue/public-models.ts";
 import { houseVoices } from "../../src/server/house-voices.ts";
+import { withVoiceManners } from "../../src/server/voice-manners.ts";
 import { loadSettings } from "../../src/settings/load.ts";
 import { SettingsError } from "../../src/settings/settings-error.ts";
 import { startTestServer } from "../http/start.ts";
@@ -31,6 +32,40 @@ describe("voices by the settings", () => {
     assert.equal(read.get("anna")!.clip.digest, clip.digest);
     assert.equal(read.get("anna")!.text, null);
   });
+
+  test("may speak in a manner of their own, and so may a model's voices, which need no file", async () => {
+    const settings = settingsWith({
+      anna: { clip: "anna.wav", instructions: "Calm." },
+      nova: { instructions: "A little faster" },
+      "1": { instructions: "sad" },
+    });
+    const read = await houseVoices(settings, PUBLIC_MODELS);
+    assert.deepEqual([...read.keys()], ["anna"]);
+    assert.equal(read.get("anna")!.manner?.words, "Calm.");
+    const [flagship] = withVoiceManners(PUBLIC_MODELS, settings);
+    assert.deepEqual(
+      [...flagship!.manners!].map(([id, { words, figures }]) => [id, words, figures.tempo > 1]),
+      [
+        ["1", "sad", false],
+        ["0", "A little faster", true],
+      ],
+    );
+    assert.deepEqual(withVoiceManners(PUBLIC_MODELS, settingsWith({ anna: "anna.wav" })), PUBLIC_MODELS);
+  });
+
+  for (const [what, voices, message] of [
+    ["no voice", { nobody: { instructions: "sad" } }, /The setting voices\.nobody is no voice of a model/],
+    [
+      "nothing said",
+      { nova: { instructions: " " } },
+      /The setting voices\.nova has neither clip nor instructions/,
+    ],
+    ["nothing at all", { nova: {} }, /The setting voices\.nova has neither clip nor instructions/],
+  ] as const) {
+    test(`are refused at the start as manners with ${what}`, () => {
+      assert.throws(() => withVoiceManners(PUBLIC_MODELS, settingsWith(voices)), message);
+    });
+  }
 
   const wrong: readonly [string, object, RegExp][] = [
     [

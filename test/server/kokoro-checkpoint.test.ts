@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { offeredModels } from "../../src/catalogue/offered-models.ts";
 import { type KokoroSources, kokoroCheckpoint } from "../../src/server/kokoro-checkpoint.ts";
+import { slotsOf } from "../../src/server/local-checkpoint.ts";
 import { loadSettings } from "../../src/settings/load.ts";
 import { SettingsError } from "../../src/settings/settings-error.ts";
 import { temporaryFolder } from "../e2e/folders.ts";
@@ -33,7 +34,7 @@ describe("Kokoro by the settings", () => {
       ({ card: { id } }) => id === "kokoro",
     )!;
     assert.equal(card.voices.length, 28);
-    assert.deepEqual(card.takes, { mixes: true, samples: false });
+    assert.deepEqual(card.takes, { mixes: true, samples: true, manner: "figures" });
     assert.deepEqual(card.speakers, ["0", "1"]);
   });
 
@@ -64,6 +65,16 @@ describe("Kokoro by the settings", () => {
       /^The setting models\.kokoro\.checkpoint names kokoro, which is not installed: run antiphon models pull kokoro/,
     ],
     [
+      "has a folder without the graph",
+      { path: "/nowhere/kokoro" },
+      /kokoro\.path is "\/nowhere\/kokoro", which has no model\.onnx: name the folder that antiphon models pull kokoro made, or leave it out\.$/,
+    ],
+    [
+      "has what Kokoro does not know",
+      { precision: "int4" },
+      /checkpoints\.kokoro\.precision is for codec language models: leave it out\.$/,
+    ],
+    [
       "has a voice that there is not",
       { voices: { "0": { preset: "zz_top" } } },
       /kokoro\.voices\.0\.preset is "zz_top": name one of af_alloy, /,
@@ -76,7 +87,7 @@ describe("Kokoro by the settings", () => {
     [
       "has a clip",
       { voices: { "0": { clip: "me.wav" } } },
-      /kokoro\.voices\.0 has a clip, and this model follows none/,
+      /kokoro\.voices\.0 has a clip, which is for codec language models/,
     ],
     [
       "stays loaded and is to be unloaded",
@@ -115,12 +126,26 @@ describe("A server that speaks with Kokoro", () => {
     server = await startTestServer({
       models: offeredModels(settings, new Map([[kokoro.name, kokoro.voice]])),
       checkpoints: [kokoro],
-      ownSlots: new Map([[kokoro.name, { slots: kokoro.maxConcurrent, keepsSlots: true }]]),
+      ownSlots: new Map([slotsOf(kokoro)]),
     });
     const body = { model: "kokoro", input: "One moment, please.", voice: "1", response_format: "wav" };
     const answer = await server.post("/v1/audio/speech", body);
     assert.equal(answer.status, 200, await answer.clone().text());
     assert.ok((await answer.arrayBuffer()).byteLength > 20_000);
     assert.equal(kokoro.pool()?.stats().ready, 1);
+  });
+
+  test("refuses at once for whom no thread can be free in time, and says when to come again", async () => {
+    const input =
+      "All of this is said by one voice to one listener, while the next one is told to come later. ".repeat(
+        8,
+      );
+    const body = { model: "kokoro", input, voice: "0", response_format: "pcm" };
+    const speaking = await server.post("/v1/audio/speech", body);
+    assert.equal(speaking.status, 200);
+    const refused = await server.post("/v1/audio/speech", body);
+    assert.equal(refused.status, 429, await refused.clone().text());
+    assert.ok(Number(refused.headers.get("retry-after")) > 10);
+    await speaking.body?.cancel();
   });
 });

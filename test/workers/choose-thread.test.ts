@@ -46,6 +46,15 @@ describe("The thread that is to speak", () => {
     );
   });
 
+  it("is an idle one where a thread keeps pace with one listener alone, whoever has heard the clip", () => {
+    fc.assert(
+      fc.property(loads, fc.string(), (each, digest) => {
+        const threads = each.map((load) => ({ load }));
+        assert.equal(chooseThread(threads, { history: [heard(digest)] }, 0).load, Math.min(...each));
+      }),
+    );
+  });
+
   it("differs from clip to clip", () => {
     const threads = [{ load: 0 }, { load: 0 }];
     const chosen = Array.from({ length: 40 }, (_, i) =>

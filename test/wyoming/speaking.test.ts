@@ -22,7 +22,7 @@ async function withClient<T>(work: (client: WyomingClient) => Promise<T>): Promi
 /** Bytes of a tone of so many characters. */
 const toneBytes = (text: string): number => text.length * 1_440 * 2;
 
-test("describe tells of two voices that stream, and of nobody who hears where there is none", () =>
+test("describe tells of voices that stream, and of nobody who hears where there is none", () =>
   withClient(async (client) => {
     client.send("describe");
     const [info] = await client.upTo("info");
@@ -40,6 +40,9 @@ test("describe tells of two voices that stream, and of nobody who hears where th
       [
         ["0", "Speaker 0, a woman's voice", ["en", "en-US", "en-GB"]],
         ["1", "Speaker 1, a man's voice", ["en", "en-US", "en-GB"]],
+        ["2", "Speaker 2, a low woman's voice", ["en", "en-US", "en-GB"]],
+        ["3", "Speaker 3, a light man's voice", ["en", "en-US", "en-GB"]],
+        ["4", "Speaker 4, a bright woman's voice", ["en", "en-US", "en-GB"]],
       ],
     );
   }));

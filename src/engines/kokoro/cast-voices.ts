@@ -1,34 +1,34 @@
 import { LruCache } from "../../collections/lru-cache.ts";
 import { ConversationError } from "../../model/speech-model.ts";
-import type { TextReader } from "../../planning/read-text.ts";
-import { CALIBRATION, type Calibration, makeStatistics, readStatistics } from "./statistics.ts";
+import type { OwnProfile } from "./own-profile.ts";
+import { type Calibration, makeStatistics, measuredOf, readStatistics } from "./statistics.ts";
 import type { StatisticsLine } from "./statistics-line.ts";
 import { mean, readVoice, type StylePart, voicesIn } from "./voices.ts";
 
 /** A voice, ready to speak. */
-interface ReadyVoice {
+export interface ReadyVoice {
   readonly parts: readonly StylePart[];
   /** Means and variances of the decoder's norms. */
   readonly statistics: StatisticsLine;
+  /** Of a mix, that of the voice of which it has most. */
+  readonly own: OwnProfile;
 }
 
 /** One of Kokoro's voices, and how much of it there is in a mix. */
-interface NamedPart {
+export interface NamedPart {
   readonly weight: number;
   readonly id: string;
 }
-
-type Parts = Omit<Calibration, "sentences"> & { readonly reader: TextReader };
 
 /** Voices that are kept at hand, each of 0.7 MB. */
 const KEPT = 32;
 
 /** The voices of a checkpoint, read when they are first spoken with. */
 export class CastVoices {
-  readonly #parts: Parts;
+  readonly #parts: Calibration;
   readonly #known = new LruCache<Promise<ReadyVoice>>(KEPT);
 
-  constructor(parts: Parts) {
+  constructor(parts: Calibration) {
     this.#parts = parts;
   }
 
@@ -46,7 +46,9 @@ export class CastVoices {
       throw error;
     });
     signal.throwIfAborted();
+    const most = ready.reduce((a, b) => (b.weight > a.weight ? b : a));
     return {
+      own: most.own,
       parts: ready.flatMap(({ weight, parts }) => parts.map(({ table }) => ({ weight, table }))),
       statistics: {
         level: mean(ready, ({ statistics }) => statistics.level),
@@ -54,6 +56,11 @@ export class CastVoices {
         floor: mean(ready, ({ statistics }) => statistics.floor),
       },
     };
+  }
+
+  /** Which of some voices can be spoken with at once, since they were measured before. */
+  measured(ids: readonly string[]): Promise<ReadonlySet<string>> {
+    return measuredOf(this.#parts.folder, ids);
   }
 
   /** Made once for all who want it; one that could not be made is tried again. */
@@ -67,18 +74,14 @@ export class CastVoices {
   }
 
   async #read(id: string): Promise<ReadyVoice> {
-    const { folder, made, reader } = this.#parts;
+    const { folder, made } = this.#parts;
     const { signal } = new AbortController();
     if (!(await voicesIn(folder)).includes(id)) {
       throw new ConversationError(`this model has no voice “${id}”: GET /v1/audio/voices lists them`);
     }
     const table = await readVoice(folder, id);
     const known = await readStatistics(folder, table, made.facts.statistics, signal);
-    const sentences = async (): Promise<readonly (readonly number[])[]> => {
-      const read = await Promise.all(CALIBRATION.map((sentence) => reader.read(sentence)));
-      return read.flat().map(({ ids }) => ids);
-    };
-    const statistics = known ?? (await makeStatistics({ ...this.#parts, sentences }, table, signal));
-    return { parts: [{ weight: 1, table }], statistics };
+    const { line, own } = known ?? (await makeStatistics(this.#parts, table, signal));
+    return { parts: [{ weight: 1, table }], statistics: line, own };
   }
 }

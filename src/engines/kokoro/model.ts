@@ -7,17 +7,21 @@ import {
   type SpeechReport,
 } from "../../model/speech-model.ts";
 import { FRAMES_PER_STEP } from "../../planning/frames.ts";
+import { inManner, presetIn } from "../../planning/in-manner.ts";
 import { plannedOptions } from "../../planning/options.ts";
-import { type Manner, planSentence } from "../../planning/plan-sentence.ts";
+import { type PlanStyle, planSentence } from "../../planning/plan-sentence.ts";
 import { PlannedSpeech } from "../../planning/planned-speech.ts";
 import { openTextReader, type ReadingOptions } from "../../planning/read-text.ts";
+import { runInTurns } from "../../planning/run-in-turns.ts";
 import { SentenceAudio } from "../../planning/sentence-audio.ts";
 import { speechSpan } from "../../planning/speech-span.ts";
 import type { NativeGuard } from "../../tensors/session.ts";
-import { CastVoices } from "./cast-voices.ts";
+import { CastVoices, type NamedPart } from "./cast-voices.ts";
 import { DecodedHops } from "./decoded-hops.ts";
+import { KokoroFollower } from "./follower.ts";
 import { openMade } from "./made-files.ts";
 import { narrowed } from "./narrowed.ts";
+import type { Starts } from "./nearest-start.ts";
 import { openKokoro } from "./network.ts";
 import { planningWith } from "./planning-network.ts";
 import { statisticsAt } from "./statistics-line.ts";
@@ -31,6 +35,8 @@ export interface KokoroOptions extends ReadingOptions {
   readonly voiceDir: string;
   /** Which of Kokoro's voices each speaker's label stands for. */
   readonly labels: Readonly<Record<string, string>>;
+  /** From which of them somebody's voice is followed. */
+  readonly starts: Starts;
 }
 
 /** Sentences of more tokens are cut at a comma, or else at a space: no plan then takes more than 0.1 GB. */
@@ -38,7 +44,7 @@ const LONGEST = { soft: 180, hard: 200 };
 
 /**
  * Opens Kokoro-82M: text to phonemes as the embedded voice reads it, the plan by Kokoro's own durations, pitch and energy,
- * which are what the embedded voice learned from, so that the same edits apply; then its decoder, piece by piece. It
+ * which are what the embedded voice learned from, so that the same edits apply, and those that follow somebody's voice; then its decoder, piece by piece. It
  * computes in the calling thread; a piece takes up to half a second, and utterances that are open at once take turns.
  * Presets: `liveliness` and `rate`.
  *
@@ -46,7 +52,7 @@ const LONGEST = { soft: 180, hard: 200 };
  * @throws Error naming the file that is missing or damaged.
  */
 export async function createKokoroModel(options: KokoroOptions, guard?: NativeGuard): Promise<SpeechModel> {
-  const { folder, voiceDir, labels, ...reading } = options;
+  const { folder, voiceDir, labels, starts, ...reading } = options;
   const made = await openMade(folder);
   const network = await openKokoro(made, guard);
   const text = await openTextReader(voiceDir, { ...reading, longest: LONGEST }, guard).catch(
@@ -56,23 +62,26 @@ export async function createKokoroModel(options: KokoroOptions, guard?: NativeGu
     },
   );
   const speech = new PlannedSpeech("Kokoro", text);
-  const voices = new CastVoices({
-    folder,
-    made,
-    network: yieldingKokoro(network, speech.inTurn(speech.closing)),
+  const yielding = yieldingKokoro(network, speech.inTurn(speech.closing));
+  const voices = new CastVoices({ folder, made, network: yielding, reader: text, guard });
+  const follower = new KokoroFollower({
+    network: yielding,
     reader: text,
-    guard,
+    voices,
+    starts,
+    run: (work) => runInTurns(work, speech.mutex, speech.closing),
   });
 
-  function partsOf({ voice, speaker }: Script): readonly { readonly weight: number; readonly id: string }[] {
-    if (voice !== undefined) {
-      return voice.map((part) => {
-        if ("id" in part) return part;
-        throw new ConversationError(
-          "this model does not follow a recording: choose one of its own voices, or a mix of them",
-        );
-      });
+  /** Who speaks where no recording leads. */
+  function partsOf({ voice, speaker }: Pick<Script, "voice" | "speaker">): readonly NamedPart[] {
+    const named = (voice ?? []).flatMap((part) => ("id" in part ? [part] : []));
+    const recordings = (voice ?? []).length - named.length;
+    if (recordings > 1 || (recordings === 1 && named.length > 0)) {
+      throw new ConversationError(
+        "this model follows one recording at a time: choose one, or a mix of its own voices",
+      );
     }
+    if (named.length > 0) return named;
     const id = labels[speaker];
     if (id !== undefined) return [{ weight: 1, id }];
     throw new SpeechFailedError(
@@ -81,20 +90,18 @@ export async function createKokoroModel(options: KokoroOptions, guard?: NativeGu
   }
 
   function speak(script: Script, signal: AbortSignal): AsyncGenerator<Frame, SpeechReport, void> {
-    const { delivery, preset, seed } = script;
+    const { delivery, manner, seed } = script;
+    const { timeScale, ...options } = plannedOptions(presetIn(script.preset, manner));
     return speech.speak(script, signal, async (inTurn, stop) => {
-      const { parts, statistics } = await voices.cast(partsOf(script), stop);
+      const followed = await follower.cast(script, partsOf(script), stop);
+      const { parts, statistics } = followed.ready;
       const own = yieldingKokoro(network, inTurn);
       const { planning, style } = planningWith(own, parts);
-      const manner: Manner = {
-        speaker: PLAIN,
-        temperature: delivery.temperature,
-        ...plannedOptions(preset),
-        seed,
-      };
+      const speaker = inManner(followed.speaker, manner);
+      const planStyle: PlanStyle = { speaker, temperature: delivery.temperature, ...options, seed };
       return {
         voice: {
-          plan: (sentence, index) => planSentence(planning, sentence, manner, index),
+          plan: (sentence, index) => planSentence(planning, sentence, planStyle, index),
           audio(plan) {
             const span = speechSpan(plan);
             const voice = {
@@ -108,26 +115,27 @@ export async function createKokoroModel(options: KokoroOptions, guard?: NativeGu
               span,
             );
           },
-          pause: 1,
-          gain: 1,
+          timeScale,
+          pause: speaker.pause,
+          gain: speaker.gain,
         },
+        heard: followed.heard,
       };
     });
   }
 
-  return { speak, close: () => speech.close(() => network.close()) };
+  return {
+    async hear(script, signal) {
+      speech.requireOpen(signal);
+      await follower.cast(script, partsOf(script), signal);
+    },
+    speak,
+    close: () => speech.close(() => network.close()),
+  };
 }
 
 /** The name under which a worker thread looks for a model's maker. */
 export { createKokoroModel as createModel };
-
-/** A voice as Kokoro plans it. */
-const PLAIN = {
-  register: { centreHz: (medianHz: number) => medianHz, spread: (deviation: number) => deviation },
-  tempo: 1,
-  dynamics: 1,
-  pause: 1,
-};
 
 /** Bandwidth: 4 kHz, 7 kHz, and all that the model has, as the embedded voice does. */
 const CUTOFFS_HZ: Readonly<Record<AudioQuality, number | null>> = { low: 4_000, medium: 7_000, high: null };

@@ -1,24 +1,35 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { CALIBRATION_SENTENCES, sentencePitch } from "../../planning/follow/own-pitch.ts";
 import { FRAMES_PER_STEP } from "../../planning/frames.ts";
-import { planContour, planTiming } from "../../planning/plan.ts";
+import { abortableWork, type Work } from "../../planning/listen/work.ts";
+import { type Plan, planContour, planTiming } from "../../planning/plan.ts";
+import type { SegmentReader } from "../../planning/segments.ts";
 import { isSound, metadataOf } from "../../tensors/sealed-file.ts";
 import type { NativeGuard } from "../../tensors/session.ts";
 import { floatsOf } from "../../tensors/tensor.ts";
 import { openWeights } from "../../tensors/weights-folder.ts";
 import { writeSafetensors } from "../../tensors/write-safetensors.ts";
 import { pieceOf } from "./decoder-pieces.ts";
+import { InverseStft } from "./inverse-stft.ts";
 import type { MadeFiles } from "./made-files.ts";
 import { type KokoroNetwork, openGraph, pieceTensors } from "./network.ts";
+import {
+  hearOwnProfile,
+  keptProfile,
+  type OwnProfile,
+  ownProfileOf,
+  type SaidSentence,
+} from "./own-profile.ts";
 import { planningWith } from "./planning-network.ts";
 import { lineThrough, type MeasuredSentence, type StatisticsLine } from "./statistics-line.ts";
 import type { StyleTable } from "./voices.ts";
 
 /** Goes up with every change of how they are made. */
-const FORMAT = 1;
+const FORMAT = 2;
 const FOLDER = "statistics";
-const TENSORS = ["level", "slope", "floor"] as const;
+const TENSORS = ["level", "slope", "floor", "figures", "pitch", "codebook"] as const;
 
 /** What is spoken to learn a voice's statistics: two short sentences, an ordinary one, and a long one. */
 export const CALIBRATION: readonly string[] = [
@@ -28,14 +39,22 @@ export const CALIBRATION: readonly string[] = [
   "The early train was very late, so we walked along the river and talked about the weather.",
 ];
 
+/** Sentences that are planned besides, to know the voice's pitch. */
+const PLANNED: readonly string[] = CALIBRATION_SENTENCES.slice(0, 8);
+
+/** What is read of a voice once: what its decoder's norms measure, and how it speaks by itself. */
+export interface MeasuredVoice {
+  readonly line: StatisticsLine;
+  readonly own: OwnProfile;
+}
+
 /** What a voice's statistics are made with. */
 export interface Calibration {
   /** Of the checkpoint: they are kept there. */
   readonly folder: string;
   readonly made: MadeFiles;
   readonly network: Pick<KokoroNetwork, "read" | "intone" | "source">;
-  /** Phoneme ids of sentences, with the silent id 0 at both ends. */
-  sentences(): Promise<readonly (readonly number[])[]>;
+  readonly reader: Pick<SegmentReader, "read">;
   readonly guard?: NativeGuard | undefined;
 }
 
@@ -45,45 +64,82 @@ export async function readStatistics(
   { id }: Pick<StyleTable, "id">,
   count: number,
   signal: AbortSignal,
-): Promise<StatisticsLine | null> {
+): Promise<MeasuredVoice | null> {
   const path = pathOf(folder, id);
   if ((await metadataOf(path))?.format !== String(FORMAT) || !(await isSound(path, signal))) return null;
   const file = await openWeights(join(folder, FOLDER), `${id}.safetensors`);
   try {
-    const [level, slope, floor] = await Promise.all(TENSORS.map((name) => file.read(name)));
-    return level?.length === count ? { level, slope: slope!, floor: floor! } : null;
+    const [level, slope, floor, figures, pitch, codebook] = await Promise.all(
+      TENSORS.map((name) => file.read(name)),
+    );
+    if (level?.length !== count) return null;
+    return {
+      line: { level, slope: slope!, floor: floor! },
+      own: ownProfileOf({ figures: figures!, pitch: pitch!, codebook: codebook! }),
+    };
   } finally {
     await file.close();
   }
 }
 
+/** Which of some voices were measured, as far as their files say. */
+export async function measuredOf(folder: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const formats = await Promise.all(ids.map(async (id) => (await metadataOf(pathOf(folder, id)))?.format));
+  return new Set(ids.filter((_, at) => formats[at] === String(FORMAT)));
+}
+
 /**
- * Speaks some sentences with a voice, and keeps what the decoder's norms then measured, by the sentences' length: some seconds of
- * processor time, once. Where it cannot be kept, it is made again the next time.
+ * Speaks some sentences with a voice, and keeps what the decoder's norms then measured, by the sentences' length, and what is
+ * heard: some seconds of processor time, once. Where it cannot be kept, it is made again the next time.
  */
 export async function makeStatistics(
-  { folder, made, network, sentences, guard }: Calibration,
+  { folder, made, network, reader, guard }: Calibration,
   table: StyleTable,
   signal: AbortSignal,
-): Promise<StatisticsLine> {
+): Promise<MeasuredVoice> {
+  const { planning, style } = planningWith(network, [{ weight: 1, table }]);
+  const planned = async (sentences: readonly string[]): Promise<Plan[]> => {
+    const plans: Plan[] = [];
+    for (const sentence of sentences) {
+      for (const { ids } of await reader.read(sentence)) {
+        signal.throwIfAborted();
+        plans.push(await planContour(planning, await planTiming(planning, ids)));
+      }
+    }
+    return plans;
+  };
   const decoder = await openGraph(made, "reporting", guard);
   try {
     const measured: MeasuredSentence[] = [];
-    for (const ids of await sentences()) {
+    const said: SaidSentence[] = [];
+    for (const plan of await planned(CALIBRATION)) {
       signal.throwIfAborted();
-      const { planning, style } = planningWith(network, [{ weight: 1, table }]);
-      const plan = await planContour(planning, await planTiming(planning, ids));
       const steps = plan.frames / FRAMES_PER_STEP;
       const whole = { from: 0, to: steps };
       const piece = pieceOf(plan, await network.source(plan.pitchHz), whole, whole);
-      const outputs = await decoder.run(pieceTensors(piece, style(ids)));
+      const outputs = await decoder.run(pieceTensors(piece, style(plan.ids)));
       measured.push({ steps, statistics: floatsOf(outputs, "statistics") });
+      const samples = new InverseStft(made.inverseBasis).add(floatsOf(outputs, "spectrum"), true);
+      said.push({ plan, pitch: sentencePitch(plan), samples });
     }
-    const line = lineThrough(measured);
-    await keep(folder, table.id, line).catch(() => {});
-    return line;
+    for (const plan of await planned(PLANNED)) said.push({ plan, pitch: sentencePitch(plan), samples: null });
+    // As it is read again: in the same bits.
+    const own = ownProfileOf(keptProfile(await workedOff(hearOwnProfile(said), signal)));
+    const voice = { line: lineThrough(measured), own };
+    await keep(folder, table.id, voice).catch(() => {});
+    return voice;
   } finally {
     await decoder.release();
+  }
+}
+
+/** Does work in its pieces, letting others go between them. */
+async function workedOff<T>(work: Work<T>, signal: AbortSignal): Promise<T> {
+  const pieces = abortableWork(work, signal);
+  for (;;) {
+    const step = pieces.next();
+    if (step.done) return step.value;
+    await new Promise((resolve) => setImmediate(resolve));
   }
 }
 
@@ -91,13 +147,14 @@ function pathOf(folder: string, id: string): string {
   return join(folder, FOLDER, `${id}.safetensors`);
 }
 
-async function keep(folder: string, id: string, line: StatisticsLine): Promise<void> {
+async function keep(folder: string, id: string, { line, own }: MeasuredVoice): Promise<void> {
   const path = pathOf(folder, id);
   const draft = `${path}.${process.pid}.${randomUUID()}.part`;
   try {
     await mkdir(join(folder, FOLDER), { recursive: true });
+    const rows = { ...line, ...keptProfile(own) };
     const groups = TENSORS.map((name) => {
-      const { buffer, byteOffset, byteLength, length } = line[name];
+      const { buffer, byteOffset, byteLength, length } = rows[name];
       const tensors = [{ name, dtype: "F32", shape: [length] } as const];
       return { tensors, make: () => [new Uint8Array(buffer, byteOffset, byteLength)] };
     });

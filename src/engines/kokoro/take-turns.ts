@@ -2,7 +2,10 @@ import type { InTurn } from "../../planning/planned-speech.ts";
 import type { KokoroNetwork } from "./network.ts";
 
 /** The network as one utterance sees it: it waits its turn before every run. */
-export function yieldingKokoro(network: KokoroNetwork, inTurn: InTurn): Omit<KokoroNetwork, "close"> {
+export function yieldingKokoro(
+  network: Omit<KokoroNetwork, "close">,
+  inTurn: InTurn,
+): Omit<KokoroNetwork, "close"> {
   return {
     read: (ids, style) => inTurn(() => network.read(ids, style)),
     intone: (columns, style) => inTurn(() => network.intone(columns, style)),

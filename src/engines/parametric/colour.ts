@@ -1,7 +1,8 @@
 import { VOICED_ABOVE_HZ } from "../../planning/frames.ts";
 import type { Plan } from "../../planning/plan.ts";
 import type { Random } from "../../planning/random.ts";
-import { BIN_HZ, BINS, PART } from "./geometry.ts";
+import { BIN_HZ, BINS } from "../../planning/spectral-frame.ts";
+import { PART } from "./geometry.ts";
 import type { Kernel } from "./kernel/kernel.ts";
 import type { Colouring } from "./waveform.ts";
 
@@ -9,27 +10,31 @@ import type { Colouring } from "./waveform.ts";
 export interface Timbre {
   /** Where formants go: 0.84 moves what was at 1000 Hz to 840 Hz, a longer throat. */
   readonly warp: number;
+  /** A further such factor for what arrives at a frequency: no two throats differ by length alone. 1 unless given. */
+  bend?(hz: number): number;
   /** Added at a frequency, to make up for what the warp takes from the treble. */
   gainDb(hz: number): number;
 }
 
 /**
- * Moves the spectrum's envelope along the frequency axis: out(k) = in(k / warp), log magnitudes between bins, phases
+ * Moves the spectrum's envelope along the frequency axis: out(k) = in(k / (warp · bend)), log magnitudes between bins, phases
  * from the nearest. A component that is moved by q bins needs a quarter turn more for each hop and bin, the hop being
  * a quarter of the window. Above what the voice has, its spectrum goes on as that of a sampled signal does: mirrored, with
  * phases negated, so that what is noise there stays noise (one phase for all those bins would be an impulse in the middle
  * of each window).
  */
-export function createTimbre({ warp, gainDb }: Timbre): Colouring {
+export function createTimbre({ warp, bend = () => 1, gainDb }: Timbre): Colouring {
   const lower = new Int32Array(BINS);
   const share = new Float32Array(BINS);
   const nearest = new Int32Array(BINS);
   const gain = new Float32Array(BINS);
   const turns = [0, 1, 2, 3].map(() => new Float32Array(BINS));
   /** The first bin whose like lies beyond the voice's last. */
-  const edge = Math.min(BINS, Math.ceil((BINS - 1) * warp));
-  for (let k = 0; k < BINS; k++) {
-    const place = k / warp;
+  let edge = BINS;
+  for (let k = BINS - 1; k >= 0; k--) {
+    const factor = warp * bend(k * BIN_HZ);
+    if (k >= (BINS - 1) * factor) edge = k;
+    const place = k / factor;
     const whole = Math.round(place);
     lower[k] = mirrored(Math.floor(place));
     share[k] = place - Math.floor(place);
@@ -69,13 +74,13 @@ export function tilted(dbPerOctave: number): Timbre["gainDb"] {
   return (hz) => dbPerOctave * Math.max(0, Math.log2(hz / TILT_FROM_HZ));
 }
 
-/** So many decibels at some frequencies in hertz, rising; between them straight over the logarithm of the frequency. */
-export function shelved(points: readonly (readonly [hz: number, db: number])[]): Timbre["gainDb"] {
+/** A value (decibels, a factor) at some frequencies in hertz, rising; between them straight over the logarithm of the frequency. */
+export function shelved(points: readonly (readonly [hz: number, value: number])[]): (hz: number) => number {
   return (hz) => {
     const above = points.findIndex(([at]) => at > hz);
     if (above <= 0) return points.at(above)?.[1] ?? 0;
-    const [[fromHz, fromDb], [toHz, toDb]] = [points[above - 1]!, points[above]!];
-    return fromDb + ((toDb - fromDb) * Math.log(hz / fromHz)) / Math.log(toHz / fromHz);
+    const [[fromHz, from], [toHz, to]] = [points[above - 1]!, points[above]!];
+    return from + ((to - from) * Math.log(hz / fromHz)) / Math.log(toHz / fromHz);
   };
 }
 

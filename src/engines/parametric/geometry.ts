@@ -1,15 +1,8 @@
+import { BINS } from "../../planning/spectral-frame.ts";
+
 /**
  * The numbers that the voice's network was trained with (voices/heart/split/README.md; hibari-tts 0.2.1, dsp.py).
  */
-
-/** Samples under the analysis window, and points of its Fourier transform. */
-export const WINDOW_SAMPLES = 1_200;
-
-/** Spectral bins, 20 Hz apart, from 0 Hz to 12 kHz. */
-export const BINS = 601;
-
-/** Width of one bin in hertz. */
-export const BIN_HZ = 20;
 
 /** Spectral frames that the decoder sees before and after the one it describes: nine convolutions of width 7. */
 export const CONTEXT_FRAMES = 27;

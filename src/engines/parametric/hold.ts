@@ -1,6 +1,7 @@
 import { VOICED_ABOVE_HZ } from "../../planning/frames.ts";
 import type { Plan } from "../../planning/plan.ts";
-import { BIN_HZ, BINS, PART } from "./geometry.ts";
+import { BIN_HZ, BINS } from "../../planning/spectral-frame.ts";
+import { PART } from "./geometry.ts";
 import type { Kernel } from "./kernel/kernel.ts";
 import type { Colouring } from "./waveform.ts";
 

@@ -6,17 +6,19 @@ import {
   type SpeechModel,
   type SpeechReport,
 } from "../../model/speech-model.ts";
+import { inManner, presetIn } from "../../planning/in-manner.ts";
 import { planSentence } from "../../planning/plan-sentence.ts";
 import { PlannedSpeech } from "../../planning/planned-speech.ts";
 import { openTextReader, type ReadingOptions } from "../../planning/read-text.ts";
+import { runInTurns } from "../../planning/run-in-turns.ts";
 import type { NativeGuard } from "../../tensors/session.ts";
 import { type FollowedSpeaker, Follower } from "./follow/follower.ts";
 import { createKernel } from "./kernel/kernel.ts";
 import { openNetwork } from "./network.ts";
 import { voiceOptions } from "./preset.ts";
-import { mannerOf, sentenceAudio } from "./sentence.ts";
+import { planStyleOf, sentenceAudio } from "./sentence.ts";
 import { createVoices } from "./speakers.ts";
-import { runInTurns, yieldingNetwork } from "./take-turns.ts";
+import { yieldingNetwork } from "./take-turns.ts";
 
 /** Where the embedded voice finds what it needs. */
 export interface ParametricOptions extends ReadingOptions {
@@ -72,13 +74,16 @@ export async function createParametricModel(
 
   function speak(script: Script, signal: AbortSignal): AsyncGenerator<Frame, SpeechReport, void> {
     return speech.speak(script, signal, async (inTurn, stop) => {
-      const { speaker, heard } = await cast(script, stop);
-      const style = { speaker, delivery: script.delivery, preset: script.preset, seed: script.seed };
+      const { speaker: plain, heard } = await cast(script, stop);
+      const speaker = inManner(plain, script.manner);
+      const preset = presetIn(script.preset, script.manner);
+      const style = { speaker, delivery: script.delivery, preset, seed: script.seed };
       const own = yieldingNetwork(network, inTurn);
       return {
         voice: {
-          plan: (sentence, index) => planSentence(own, sentence, mannerOf(style), index),
+          plan: (sentence, index) => planSentence(own, sentence, planStyleOf(style), index),
           audio: (plan, index) => sentenceAudio(own, kernel, plan, style, index),
+          timeScale: voiceOptions(preset).timeScale,
           pause: speaker.pause,
           gain: speaker.gain,
         },

@@ -1,11 +1,11 @@
 import type { AudioQuality, Script } from "../../model/script.ts";
 import { forDecoder, type Plan } from "../../planning/plan.ts";
-import type { Manner } from "../../planning/plan-sentence.ts";
+import type { PlanStyle } from "../../planning/plan-sentence.ts";
 import { createRandom } from "../../planning/random.ts";
 import { SentenceAudio } from "../../planning/sentence-audio.ts";
+import { BIN_HZ, BINS } from "../../planning/spectral-frame.ts";
 import { speechSpan } from "../../planning/speech-span.ts";
 import { createDrift } from "./colour.ts";
-import { BIN_HZ, BINS } from "./geometry.ts";
 import type { Kernel } from "./kernel/kernel.ts";
 import type { Network } from "./network.ts";
 import { voiceOptions } from "./preset.ts";
@@ -23,7 +23,7 @@ export interface SpeakingStyle {
 }
 
 /** How the sentences of that style are planned. */
-export function mannerOf({ speaker, delivery, preset, seed }: SpeakingStyle): Manner {
+export function planStyleOf({ speaker, delivery, preset, seed }: SpeakingStyle): PlanStyle {
   const { liveliness, rate } = voiceOptions(preset);
   return { speaker, temperature: delivery.temperature, liveliness, rate, seed };
 }

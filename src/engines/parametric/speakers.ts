@@ -46,19 +46,88 @@ export interface Voice extends Speaker, Physique {
   readonly loudnessLufs: number;
   /** What it does to a sentence's spectra at any pitch. */
   unheldColour(plan: Plan): Colouring;
-  /** Its own, so that it stays itself when it hears itself; and one to begin from on the way to others. */
+  /** Its own, so that it stays itself when it hears itself; and one to begin from on the way to others. May be none. */
   readonly forms: readonly Form[];
 }
 
 /**
- * `0` is the voice as it was trained, a woman's. `1` is a man's, derived from it: deeper, with a longer vocal tract, more
- * treble where men's voices carry, slower and more even. A search found its figures (docs/decisions/0015).
+ * `0` is the voice as it was trained, a woman's. The others are derived from it. `1` is a man's: deeper, with a longer
+ * vocal tract, more treble where men's voices carry, slower and more even (docs/decisions/0015). The formants of `2`, a low
+ * woman's, `3`, a light man's, and `4`, a bright woman's, are moved by a factor that differs by frequency (docs/decisions/0046);
+ * following begins with none of them.
  */
 export function createVoices(): ReadonlyMap<string, Voice> {
   return new Map([
     ["0", woman()],
     ["1", man()],
+    ...Object.entries(COMPANY).map(([label, figures]) => [label, derived(figures)] as const),
   ]);
+}
+
+/** Somebody of other figures than the voice as it was trained, and what is in a name of `Voice` with them. */
+interface Figures extends Physique, Pick<Voice, "decoderPitch" | "tempo" | "loudnessLufs"> {
+  /** Factors on formants beside `warp`, at {@link BEND_HZ}. */
+  readonly bend: readonly number[];
+  /** At {@link GAIN_HZ}. */
+  readonly gainDb: readonly number[];
+  /** Of its pulses as a rule, in nepers of power: see `createHold`. */
+  readonly pulses: number;
+}
+
+const BEND_HZ = [600, 1_500, 3_500];
+const GAIN_HZ = [250, 800, 2_000, 3_500, 7_000];
+
+/** Found by a search, as those of `1` were. */
+const COMPANY: Readonly<Record<string, Figures>> = {
+  "2": {
+    level: 0.78,
+    range: 1,
+    warp: 0.89,
+    bend: [0.9, 1, 1.08],
+    gainDb: [-5, 0, 3, 6, 4],
+    decoderPitch: 1.19,
+    tempo: 0.94,
+    pulses: -0.66,
+    loudnessLufs: -27.6,
+  },
+  "3": {
+    level: 0.68,
+    range: 1,
+    warp: 0.87,
+    bend: [1.12, 1, 0.95],
+    gainDb: [-3, 0, 2.5, 6, 0],
+    decoderPitch: 1.23,
+    tempo: 0.92,
+    pulses: 0,
+    loudnessLufs: -26.5,
+  },
+  "4": {
+    level: 1.08,
+    range: 1,
+    warp: 1.1,
+    bend: [1.08, 1, 1.05],
+    gainDb: [-5, 0, -1, 2.5, 0.5],
+    decoderPitch: 1.05,
+    tempo: 0.92,
+    pulses: -0.45,
+    loudnessLufs: -27.9,
+  },
+};
+
+function derived({ bend, gainDb, pulses, ...figures }: Figures): Voice {
+  const stretched = createTimbre({
+    warp: figures.warp,
+    bend: shelved(bend.map((factor, at) => [BEND_HZ[at]!, factor])),
+    gainDb: shelved(gainDb.map((db, at) => [GAIN_HZ[at]!, db])),
+  });
+  return {
+    ...AVERAGE,
+    ...figures,
+    register: registerOf(figures),
+    unheldColour: () => stretched,
+    colour: (plan) => createHold(stretched, plan, pulses),
+    forms: [],
+  };
 }
 
 function woman(): Voice {

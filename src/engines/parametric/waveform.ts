@@ -1,7 +1,8 @@
 import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
 import { HOP_SAMPLES, VOICED_ABOVE_HZ } from "../../planning/frames.ts";
 import { mixed } from "../../planning/random.ts";
-import { SPECTRUM_VALUES, WINDOW_SAMPLES } from "./geometry.ts";
+import { WINDOW_SAMPLES } from "../../planning/spectral-frame.ts";
+import { SPECTRUM_VALUES } from "./geometry.ts";
 import type { Kernel } from "./kernel/kernel.ts";
 
 /** What is done to a frame's spectrum on its way into the kernel. */

@@ -13,15 +13,15 @@ const MAX_CHARS = 4_096;
 const MAX_CHARS_PER_S = 40;
 
 /**
- * A server with OpenAI's `POST /audio/speech`. It is given words, a voice and a speed, and of the earlier turns a clip to
- * clone at most, or a recording that was chosen; the other knobs and pronunciations have no place there.
+ * A server with OpenAI's `POST /audio/speech`. It is given words, a voice, a speed and instructions how to speak, and of the
+ * earlier turns a clip to clone at most, or a recording that was chosen; the other knobs and pronunciations have no place there.
  */
 export function openaiDialect(options: RemoteOptions): Dialect {
   const { voices, format, sampleRateHz, references } = options;
   return {
     route: "/audio/speech",
     accept: "audio/wav, audio/pcm, audio/*;q=0.5",
-    async prepare({ history, speaker, voice: chosen, preset }, signal) {
+    async prepare({ history, speaker, voice: chosen, manner, preset }, signal) {
       const part = chosenPart(chosen);
       const heard = references && part === null ? await referenceIn(history, speaker, signal) : null;
       let reference =
@@ -29,6 +29,7 @@ export function openaiDialect(options: RemoteOptions): Dialect {
       const name = part !== null && "id" in part ? part.id : speaker;
       const voice = voices[name] ?? name;
       const speed = typeof preset.rate === "number" ? preset.rate : 1;
+      const instructions = manner?.words ?? null;
       const model = options.model ?? "";
       return {
         maxChars: MAX_CHARS,
@@ -36,7 +37,7 @@ export function openaiDialect(options: RemoteOptions): Dialect {
           const input = withoutPhonemes(text).trim();
           const minS = lettersIn(input) / MAX_CHARS_PER_S;
           return {
-            body: speechBody({ model, input, voice, speed, format, reference }),
+            body: speechBody({ model, input, voice, speed, instructions, format, reference }),
             read: readSpeech({ format, sampleRateHz, minS }),
           };
         },
@@ -60,13 +61,16 @@ interface SpeechRequest {
   readonly voice: string;
   /** 1 is the voice's own. */
   readonly speed: number;
+  /** How it is said, as it was asked for. */
+  readonly instructions: string | null;
   readonly format: "wav" | "pcm";
   /** A voice to clone, in place of `voice`. */
   readonly reference: Reference | null;
 }
 
 /** Its body. `stream_format` says to newer servers what `stream` alone did to older ones; others pass both over. */
-function speechBody({ model, input, voice, speed, format, reference }: SpeechRequest): Uint8Array[] {
+function speechBody(asked: SpeechRequest): Uint8Array[] {
+  const { model, input, voice, speed, instructions, format, reference } = asked;
   const body = {
     model,
     input,
@@ -75,6 +79,7 @@ function speechBody({ model, input, voice, speed, format, reference }: SpeechReq
     stream: true,
     stream_format: "audio",
     ...(speed === 1 ? {} : { speed }),
+    ...(instructions === null ? {} : { instructions }),
   };
   const json = JSON.stringify(body);
   if (reference === null) return [Buffer.from(json)];

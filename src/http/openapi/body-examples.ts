@@ -85,6 +85,10 @@ export const SPEECH_EXAMPLES: Json = {
     summary: "Raw samples, streamed, a little faster",
     value: { model: "tts-1", input: "The next train leaves at ten.", response_format: "pcm", speed: 1.1 },
   },
+  manner: {
+    summary: "Cheerful and a little slower",
+    value: { model: "tts-1", input: "You passed the exam!", instructions: "Cheerful, and a little slower." },
+  },
   events: {
     summary: "Streamed events",
     value: {

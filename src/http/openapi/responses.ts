@@ -137,6 +137,11 @@ export const HEADERS: Json = {
   "X-Antiphon-Speed": optional("The actual speed, if it differs from the requested one.", {
     type: "number",
   }),
+  "X-Antiphon-Manner": optional(
+    "What `instructions` come to: what is done, or `none`, then what is not, as in `much slower, cheerful; not followed: " +
+      "pirate`; `passed on` if a remote model reads them itself.",
+    { type: "string", pattern: "^[A-Za-z0-9 ,:;]{1,500}$" },
+  ),
   "X-Antiphon-Stop": optional("Present if a file that is sent whole ends before its input does.", {
     type: "string",
     enum: ["length"],

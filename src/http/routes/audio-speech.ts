@@ -15,8 +15,9 @@ export function audioSpeechRoutes(app: FastifyInstance, deps: HttpDeps): void {
   const bodyLimit = Math.min(BODY_LIMIT_BYTES, deps.options.bodyLimitBytes);
   app.post("/v1/audio/speech", { bodyLimit, config: { access: "token" } }, async (request, reply) => {
     const asked = await deps.requestReader.prepare("speech", bodyOf(request), request.tracked.caller);
-    const { format, streamFormat, nearestSpeed } = asked.prepared;
+    const { format, streamFormat, nearestSpeed, mannerTold } = asked.prepared;
     if (nearestSpeed !== null) reply.header("X-Antiphon-Speed", `${nearestSpeed}`);
+    if (mannerTold !== null) reply.header("X-Antiphon-Manner", mannerTold);
     if (isSentWhole(format, streamFormat)) {
       const { file, outcome } = await collect(deps, asked, request, format);
       if (outcome.meta.stop === "length") reply.header("X-Antiphon-Stop", "length");

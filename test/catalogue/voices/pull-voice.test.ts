@@ -244,8 +244,11 @@ describe("Kokoro's cast", () => {
     );
   });
 
-  it("has ids that differ whatever the case of their letters, and says where a voice is only British in its sound", () => {
-    assert.equal(new Set(KOKORO_CAST.map(({ id }) => id.toLowerCase())).size, 28);
+  it("has ids, names and aliases of which each means one voice, and says where a voice is only British in its sound", () => {
+    const words = KOKORO_CAST.flatMap(({ id, name, aliases }) => [
+      ...new Set([id, name.toLowerCase(), ...aliases]),
+    ]);
+    assert.equal(new Set(words).size, words.length, "each word means one voice");
     for (const { id, description } of KOKORO_CAST) {
       assert.equal(/British/.test(description), id.startsWith("b"), id);
     }

@@ -2,11 +2,13 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { joined } from "../../../src/audio/joined.ts";
 import { areMade, MADE, makeFiles, PUBLISHED } from "../../../src/engines/kokoro/graphs/make-files.ts";
 import { unusedKokoroKnobs } from "../../../src/engines/kokoro/unused-knobs.ts";
 import { VOICES_FOLDER } from "../../../src/engines/kokoro/voices.ts";
 import { ConversationError } from "../../../src/model/speech-model.ts";
-import { bytesOf, LONG_TEXT, never, SHORT_TEXT, speakAll } from "../../model/scripts.ts";
+import { readInstructions } from "../../../src/serving/manner-of.ts";
+import { bytesOf, LONG_TEXT, never, type ScriptParts, SHORT_TEXT, speakAll } from "../../model/scripts.ts";
 import { openTiny, publishedFolder, tinyFolder } from "./tiny-kokoro.ts";
 
 const voice = (...parts: readonly (readonly [id: string, weight: number])[]) =>
@@ -26,6 +28,22 @@ describe("Kokoro", () => {
     await model.close();
   });
 
+  test("speaks in a manner and at speeds, and as ever where nothing is asked", async () => {
+    const model = await openTiny();
+    const said = async (parts: ScriptParts): Promise<Float32Array> =>
+      joined((await speakAll(model, { text: LONG_TEXT, ...parts })).frames.map(({ samples }) => samples));
+    const asked = (words: string) => ({ manner: readInstructions(words)!.asked });
+    const plain = await said({});
+    assert.deepEqual(await said(asked("like a pirate")), plain);
+    const quiet = await said(asked("quieter"));
+    assert.ok(quiet.every((sample, at) => Math.abs(sample) <= Math.abs(plain[at]!) + 1e-6));
+    assert.ok((await said(asked("slower"))).length > 1.05 * plain.length);
+    assert.notDeepEqual(await said(asked("higher")), plain);
+    assert.ok((await said({ preset: { rate: 2 } })).length < 0.7 * plain.length);
+    assert.ok((await said({ preset: { rate: 0.5 } })).length > 1.5 * plain.length);
+    await model.close();
+  });
+
   test("gives the same bytes again, also in another process's place and after other voices", async () => {
     const folder = await tinyFolder();
     const first = await openTiny(folder);
@@ -37,15 +55,20 @@ describe("Kokoro", () => {
     await second.close();
   });
 
-  test("refuses a voice that it does not have, and a recording", async () => {
+  test("refuses a voice that it does not have, and several recordings at once", async () => {
     const model = await openTiny();
     await assert.rejects(speakAll(model, { voice: voice(["af_nobody", 1]) }), (error: Error) => {
       assert.ok(error instanceof ConversationError);
       return error.message.includes("af_nobody");
     });
     const clip = { samples: new Float32Array(24_000), sampleRateHz: 24_000, durationS: 1, digest: "a" };
-    const sample = [{ weight: 1, sample: { clip, text: null } }];
-    await assert.rejects(speakAll(model, { voice: sample }), /does not follow a recording/);
+    const sample = { weight: 0.5, sample: { clip, text: null } };
+    for (const voice of [
+      [sample, sample],
+      [sample, { weight: 0.5, id: "af_heart" }],
+    ]) {
+      await assert.rejects(speakAll(model, { voice }), /follows one recording at a time/);
+    }
     await model.close();
   });
 

@@ -254,6 +254,13 @@ export async function optionsOf(folder: string): Promise<KokoroOptions> {
     voiceDir: VOICE_DIR,
     tables: await tables(),
     labels: { "0": "af_heart", "1": "am_michael" },
+    starts: {
+      reference: "af_heart",
+      voices: [
+        { id: "af_heart", pitchHz: 200, tract: 1 },
+        { id: "am_michael", pitchHz: 120, tract: 0.84 },
+      ],
+    },
   };
 }
 

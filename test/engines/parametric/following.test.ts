@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { SAMPLE_RATE_HZ } from "../../../src/audio/format.ts";
 import { loudnessOf } from "../../../src/audio/loudness.ts";
-import { trackPitch } from "../../../src/engines/parametric/listen/pitch-track.ts";
-import { pitchLogs } from "../../../src/engines/parametric/listen/voice-profile.ts";
 import type { Clip, Turn } from "../../../src/model/conversation.ts";
 import type { HeardVoice, SpeechModel } from "../../../src/model/speech-model.ts";
+import { trackPitch } from "../../../src/planning/listen/pitch-track.ts";
+import { pitchLogs } from "../../../src/planning/listen/voice-profile.ts";
 import { LONG_TEXT, never, type ScriptParts, scriptOf, speakAll } from "../../model/scripts.ts";
-import { finish } from "./listen/finish.ts";
-import { noise } from "./listen/signals.ts";
+import { finish } from "../../planning/listen/finish.ts";
+import { noise } from "../../planning/listen/signals.ts";
 import { hear } from "./listening.ts";
 import { openVoice } from "./open-voice.ts";
 

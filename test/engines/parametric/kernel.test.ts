@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { BINS, PART, WINDOW_SAMPLES } from "../../../src/engines/parametric/geometry.ts";
+import { PART } from "../../../src/engines/parametric/geometry.ts";
 import { createKernel, type Kernel } from "../../../src/engines/parametric/kernel/kernel.ts";
 import { HOP_SAMPLES } from "../../../src/planning/frames.ts";
 import { createRandom } from "../../../src/planning/random.ts";
+import { BINS, WINDOW_SAMPLES } from "../../../src/planning/spectral-frame.ts";
 import { furthest } from "./goldens.ts";
 import { rms } from "./listening.ts";
 

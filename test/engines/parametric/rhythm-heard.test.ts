@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { type OwnedNetwork, openNetwork } from "../../../src/engines/parametric/network.ts";
-import { mannerOf } from "../../../src/engines/parametric/sentence.ts";
+import { planStyleOf } from "../../../src/engines/parametric/sentence.ts";
 import { createVoices } from "../../../src/engines/parametric/speakers.ts";
 import type { SpeechModel } from "../../../src/model/speech-model.ts";
 import { medianPitchHz } from "../../../src/planning/delivery.ts";
@@ -38,7 +38,7 @@ describe("A plan in rhythm", () => {
       preset: {},
       seed: 7n,
     };
-    return planSentence(network, { ids, rhythm: rhythm ?? own }, mannerOf(manner), 0);
+    return planSentence(network, { ids, rhythm: rhythm ?? own }, planStyleOf(manner), 0);
   }
 
   test("rises by 3 to 5 semitones over the last 300 ms of a yes/no question, at any temperature", async () => {

@@ -73,22 +73,22 @@ describe("words that are still being written", () => {
 });
 
 describe("what an endpoint with OpenAI's API is told", () => {
-  test("the model, the words, the voice of the speaker, the format, and the speed where it is another", async () => {
+  test("the model, the words, the voice of the speaker, the format, and speed and manner where they are others", async () => {
     server.answers(second);
     const voices = { "0": "af_heart", "1": "am_michael" };
     const kokoro = model({ voices, model: "kokoro", format: "pcm" });
     await speakAll(kokoro, { text: " One. ", speaker: "1" });
     await speakAll(kokoro, { text: "[Antiphon](/ˈæntɪfən/) speaks.", preset: { rate: 1.25 } });
-    const [first, later] = server.asked.map(({ body }) => body);
+    const figures = { tempo: 1, pitch: 1, range: 1, pause: 1, levelDb: 0 };
+    await speakAll(kokoro, { text: "Two.", manner: { words: "Like a “pirate”.", figures } });
+    const [first, later, last] = server.asked.map(({ body }) => body);
     const plain = { model: "kokoro", response_format: "pcm", stream: true, stream_format: "audio" };
     assert.deepEqual(first, { ...plain, input: "One.", voice: "am_michael" });
     assert.deepEqual(later, { ...plain, input: "Antiphon speaks.", voice: "af_heart", speed: 1.25 });
+    assert.deepEqual(last, { ...plain, input: "Two.", voice: "af_heart", instructions: "Like a “pirate”." });
     assert.deepEqual(
       server.asked.map(({ request }) => [request.method, request.url, request.headers["content-type"]]),
-      [
-        ["POST", "/v1/audio/speech", "application/json"],
-        ["POST", "/v1/audio/speech", "application/json"],
-      ],
+      Array(3).fill(["POST", "/v1/audio/speech", "application/json"]),
     );
   });
 

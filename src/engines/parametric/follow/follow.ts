@@ -1,12 +1,23 @@
 import { SAMPLE_RATE_HZ } from "../../../audio/format.ts";
+import { followedLevelDb, followedPace } from "../../../planning/follow/carried.ts";
+import type { OwnPitch } from "../../../planning/follow/own-pitch.ts";
+import {
+  correctedPitchMap,
+  hearingBias,
+  mappedRange,
+  mappedRegister,
+  type PitchMap,
+  pitchMap,
+  USUAL_BIAS,
+} from "../../../planning/follow/pitch-map.ts";
+import { levelSpread } from "../../../planning/listen/bands.ts";
+import { trackPitch } from "../../../planning/listen/pitch-track.ts";
+import { clamp } from "../../../planning/listen/statistics.ts";
+import { pitchLogs, type VoiceProfile } from "../../../planning/listen/voice-profile.ts";
+import type { Work } from "../../../planning/listen/work.ts";
 import type { Plan, Timing } from "../../../planning/plan.ts";
 import { createHold } from "../hold.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { levelSpread } from "../listen/bands.ts";
-import { trackPitch } from "../listen/pitch-track.ts";
-import { clamp } from "../listen/statistics.ts";
-import { pitchLogs, type VoiceProfile } from "../listen/voice-profile.ts";
-import type { Work } from "../listen/work.ts";
 import type { Network } from "../network.ts";
 import type { Form, Speaker, Voice } from "../speakers.ts";
 import {
@@ -16,17 +27,7 @@ import {
   type OwnSpeech,
   usualStrength,
 } from "./calibration.ts";
-import { pauseFactor } from "./entrainment.ts";
 import { correctedMap, learnSoundMap } from "./learn-sound-map.ts";
-import type { OwnPitch } from "./own-voice.ts";
-import {
-  correctedPitchMap,
-  hearingBias,
-  mappedRegister,
-  type PitchMap,
-  pitchMap,
-  USUAL_BIAS,
-} from "./pitch-map.ts";
 import { commonGainDb, createMappedColouring, type SoundMap } from "./sound-map.ts";
 
 /** How much is followed: each takes in what the ones before do. */
@@ -95,20 +96,19 @@ export async function follow(
         spectrumDb: 0,
       };
   const paced = following !== "pitch";
-  const wantedDb = profile.loudnessLufs === null ? 0 : trust * (profile.loudnessLufs - start.loudnessLufs);
-  const levelDb = clamp(wantedDb, MIN_LUFS - start.loudnessLufs, MAX_LUFS - start.loudnessLufs);
+  const pace = paced ? followedPace(profile, tempo, trust) : { tempo: start.tempo, pause: 1 };
+  const levelDb = followedLevelDb(profile, start.loudnessLufs, trust);
   return {
     speaker: {
       register: mappedRegister(pitch),
       colour,
-      tempo: paced ? clamp(tempo ** trust, MIN_TEMPO, MAX_TEMPO) : start.tempo,
-      pause: paced ? pauseFactor(profile, trust * PAUSE_SHARE) : 1,
+      ...pace,
       dynamics,
       decoderPitch,
       gain: 10 ** ((start.loudnessLufs + levelDb - loudnessLufs) / 20),
     },
     pitchSemitones: (12 * (pitch.centre - pitch.ownCentre - Math.log(start.level))) / Math.LN2,
-    pitchRange: rangeOf(pitch) / start.range,
+    pitchRange: mappedRange(pitch) / start.range,
     warp,
     levelDb,
     spectrumDb,
@@ -182,17 +182,9 @@ interface Trial {
   readonly under: Speaker["colour"];
 }
 
-function rangeOf({ own, theirs }: PitchMap): number {
-  return (theirs.at(-1)! - theirs[0]!) / (own.at(-1)! - own[0]! || 1);
-}
-
 const MIN_WARP = 0.8;
 /** A shorter tract than our own costs naturalness at once. */
 const MAX_WARP = 1.05;
-/** Words stay understood. */
-const MIN_TEMPO = 0.72;
-const MAX_TEMPO = 1.22;
-const PAUSE_SHARE = 0.5;
 /** An estimate of the tract is out by a few per cent, and each costs naturalness. */
 const TRACT_SHARE = 0.6;
 const DYNAMICS_SHARE = 0.5;
@@ -200,6 +192,3 @@ const MIN_DYNAMICS = 0.92;
 const MAX_DYNAMICS = 1.08;
 /** Other sentences are louder than the calibration sentences by this (the Harvard sentences, mean over fourteen speakers). */
 const LOUDER_ELSEWHERE_LU = 0.4;
-/** Louder than this our peaks would be bent. */
-const MAX_LUFS = -16.5;
-const MIN_LUFS = -36;

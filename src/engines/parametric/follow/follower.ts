@@ -2,19 +2,19 @@ import { createHash } from "node:crypto";
 import type { SpeakerLabel } from "../../../model/conversation.ts";
 import type { Script } from "../../../model/script.ts";
 import type { HeardVoice } from "../../../model/speech-model.ts";
-import { pooled, trusted } from "../listen/pooled.ts";
-import { listen, type VoiceProfile, voicedSeconds } from "../listen/voice-profile.ts";
-import { abortableWork, type Work } from "../listen/work.ts";
+import { entrained } from "../../../planning/follow/entrainment.ts";
+import { decidingProfile, LeadListener, MAX_FOLLOWED, UNMOVED } from "../../../planning/follow/lead.ts";
+import { SharedCache } from "../../../planning/follow/shared-cache.ts";
+import { saidTempo } from "../../../planning/follow/tempo.ts";
+import { estimateWarp } from "../../../planning/follow/tract.ts";
+import type { HeardClip } from "../../../planning/follow/whose-voice.ts";
+import { type VoiceProfile, voicedOnly } from "../../../planning/listen/voice-profile.ts";
+import { abortableWork, type Work } from "../../../planning/listen/work.ts";
 import type { Speaker, Voice } from "../speakers.ts";
 import { abortableNetwork } from "../take-turns.ts";
-import { entrained } from "./entrainment.ts";
 import { type FollowLevel, follow, hasTract } from "./follow.ts";
 import { nearestVoice } from "./nearest-voice.ts";
-import { createOwnVoice, type OwnVoice, type OwnVoiceParts, voicedOnly } from "./own-voice.ts";
-import { SharedCache } from "./shared-cache.ts";
-import { heardTempo, ownSpeechS, type SaidClip } from "./tempo.ts";
-import { estimateWarp } from "./tract.ts";
-import { type HeardClip, type HeardTurn, hearEnough, turnsToHear } from "./whose-voice.ts";
+import { createOwnVoice, type OwnVoice, type OwnVoiceParts } from "./own-voice.ts";
 
 /** Who speaks the open turn, and what that took from earlier ones; `heard` is null where there was nothing to hear. */
 export interface FollowedSpeaker {
@@ -34,12 +34,13 @@ export interface FollowerParts extends OwnVoiceParts {
 export class Follower {
   readonly #parts: FollowerParts;
   readonly #ownVoice: OwnVoice;
-  readonly #profiles = new SharedCache<VoiceProfile>(MAX_PROFILES);
+  readonly #listener: LeadListener;
   readonly #followed = new SharedCache<FollowedClips>(MAX_FOLLOWED);
 
   constructor(parts: FollowerParts) {
     this.#parts = parts;
     this.#ownVoice = createOwnVoice(parts);
+    this.#listener = new LeadListener(parts.run);
   }
 
   /**
@@ -52,24 +53,21 @@ export class Follower {
     following: FollowLevel,
     signal: AbortSignal = new AbortController().signal,
   ): Promise<FollowedSpeaker> {
-    const { own, other } = turnsToHear(script);
-    if (own.length === 0 && other === null) return { speaker: voice, heard: null };
-    const clips = await hearEnough(own, (turn) => this.#hear(turn, signal));
-    const profiles = trusted(clips.map((clip) => clip.profile));
-    const profile = pooled(profiles);
-    if (profile !== null && profile.suitability.trust >= MIN_TRUST) {
-      const led = clips.filter((clip) => profiles.includes(clip.profile));
-      const key = keyOf(following, led);
+    const lead = await this.#listener.lead(script, signal);
+    if (lead === null) return { speaker: voice, heard: null };
+    if (lead.profile !== null) {
+      const { profile, clips, turns } = lead;
+      const key = keyOf(following, clips);
       const { speaker, heard } = await this.#followed.get(key, signal, (stop) =>
-        this.#follow(profile, led, following, stop),
+        this.#follow(profile, clips, following, stop),
       );
-      return { speaker, heard: { ...heard, turns: led.flatMap(({ index }) => index ?? []) } };
+      return { speaker, heard: { ...heard, turns } };
     }
-    const cautions = [...new Set(clips.flatMap((clip) => clip.profile.suitability.cautions))];
+    const { cautions, other } = lead;
     const start = labelOf(voice, this.#parts.voices) ?? script.speaker;
     const heard = { ...UNMOVED, start, warp: voice.warp, cautions };
     if (other === null || following === "pitch") return { speaker: voice, heard };
-    const lent = entrained(voice, await this.#hear(other, signal));
+    const lent = entrained(voice, await other.listen());
     return {
       speaker: { ...voice, ...lent },
       heard: {
@@ -93,11 +91,8 @@ export class Follower {
     const plans = await this.#ownVoice.plans();
     const warp = hasTract(following) ? await this.#warpOf(profile) : null;
     const { label, voice: start, form } = await this.#startFor(profile, clips, warp);
-    const said: SaidClip[] = [];
-    for (const { profile: each, text } of clips) {
-      said.push({ profile: each, ownS: text === null ? null : await ownSpeechS(network, reader, text) });
-    }
-    const model = { profile, start, form, warp: warp ?? start.warp, tempo: heardTempo(said) };
+    const tempo = await saidTempo(network, reader, clips);
+    const model = { profile, start, form, warp: warp ?? start.warp, tempo };
     const { speaker, ...moved } = await follow({ network, kernel, run, ...plans }, model, following);
     return {
       speaker,
@@ -113,11 +108,9 @@ export class Follower {
     };
   }
 
-  /** The first clip decides, if it holds enough: later ones must not change a voice for the other in mid-conversation. */
   async #startFor(profile: VoiceProfile, clips: readonly HeardClip[], warp: number | null) {
     const { pitch: own } = await this.#ownVoice.plans();
-    const first = clips[0]?.profile;
-    const decides = first !== undefined && voicedSeconds(first.pitch) >= DECISIVE_S ? first : profile;
+    const decides = decidingProfile(profile, clips);
     const isWhole = decides === profile || clips.length === 1;
     const tract = warp === null || isWhole ? warp : await this.#warpOf(decides);
     return nearestVoice(this.#parts.voices, own, { pitch: decides.pitch, warp: tract });
@@ -125,11 +118,6 @@ export class Follower {
 
   async #warpOf(profile: VoiceProfile): Promise<number> {
     return estimateWarp(await this.#ownVoice.codebook(), voicedOnly(profile), profile.recording.bandEdgeHz);
-  }
-
-  #hear({ clip }: HeardTurn, signal: AbortSignal): Promise<VoiceProfile> {
-    const hear = (stop: AbortSignal) => this.#parts.run(abortableWork(listen(clip), stop));
-    return this.#profiles.get(clip.digest, signal, hear);
   }
 }
 
@@ -149,32 +137,9 @@ function keyOf(following: FollowLevel, clips: readonly HeardClip[]): string {
   return createHash("sha256").update(JSON.stringify(parts)).digest("base64");
 }
 
-/** At most 170 kB each. */
-const MAX_PROFILES = 64;
-/** Some 10 kB each. */
-const MAX_FOLLOWED = 128;
-/** Less trust than this is none. */
-const MIN_TRUST = 0.1;
-/** Voiced speech by which a clip alone decides which voice is the start. */
-const DECISIVE_S = 1.2;
-
 const FOLLOWED: Readonly<Record<FollowLevel, readonly string[]>> = {
   pitch: ["pitch", "level"],
   pace: ["pitch", "level", "rate", "pauses"],
   tract: ["pitch", "level", "rate", "pauses", "tract", "dynamics"],
   all: ["pitch", "level", "rate", "pauses", "tract", "dynamics", "spectrum"],
-};
-
-/** Of a voice that stayed where it was. */
-const UNMOVED = {
-  followed: [],
-  turns: [],
-  speechS: 0,
-  trust: 0,
-  entrainedBy: null,
-  pitchSemitones: 0,
-  pitchRange: 1,
-  rate: 1,
-  levelDb: 0,
-  spectrumDb: 0,
 };

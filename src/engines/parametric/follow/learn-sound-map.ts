@@ -1,6 +1,3 @@
-import { BAND_HZ, BANDS, bandsBelow } from "../listen/bands.ts";
-import { clamp } from "../listen/statistics.ts";
-import type { OwnSpeech } from "./calibration.ts";
 import {
   type Frame,
   meanSpectrum,
@@ -8,7 +5,10 @@ import {
   shapesOf,
   sortIntoKinds,
   sumsByKind,
-} from "./sound-kinds.ts";
+} from "../../../planning/follow/sound-kinds.ts";
+import { BAND_HZ, BANDS, bandsBelow } from "../../../planning/listen/bands.ts";
+import { clamp } from "../../../planning/listen/statistics.ts";
+import type { OwnSpeech } from "./calibration.ts";
 import type { SoundMap } from "./sound-map.ts";
 
 /** What is learnt from. */

@@ -1,7 +1,7 @@
 import type { SpeakerLabel } from "../../../model/conversation.ts";
-import { percentile } from "../listen/statistics.ts";
+import type { OwnPitch } from "../../../planning/follow/own-pitch.ts";
+import { percentile } from "../../../planning/listen/statistics.ts";
 import type { Form, Voice } from "../speakers.ts";
-import type { OwnPitch } from "./own-voice.ts";
 
 /** Where following begins. */
 export interface StartingVoice {

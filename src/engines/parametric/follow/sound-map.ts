@@ -1,9 +1,10 @@
+import { type Frame, squaredDistance, toShape } from "../../../planning/follow/sound-kinds.ts";
 import { VOICED_ABOVE_HZ } from "../../../planning/frames.ts";
-import { BIN_HZ, BINS, PART } from "../geometry.ts";
+import { addBetweenBands, BANDS, bandLogs } from "../../../planning/listen/bands.ts";
+import { BIN_HZ, BINS } from "../../../planning/spectral-frame.ts";
+import { PART } from "../geometry.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { addBetweenBands, BANDS, bandLogs } from "../listen/bands.ts";
 import type { Colouring } from "../waveform.ts";
-import { type Frame, squaredDistance, toShape } from "./sound-kinds.ts";
 
 /** How our sounds become somebody's: a gain in every band, another for each kind of sound. */
 export interface SoundMap {

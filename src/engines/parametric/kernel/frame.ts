@@ -1,6 +1,6 @@
+import { BINS, WINDOW_SAMPLES } from "../../../planning/spectral-frame.ts";
 import { FunctionBody } from "../../../wasm/assemble.ts";
 import { type Code, f32, f32x4, i32, v128 } from "../../../wasm/instructions.ts";
-import { BINS, WINDOW_SAMPLES } from "../geometry.ts";
 import { createTransform, type Table, type Transform } from "./fourier.ts";
 import { type ComplexRegion, type Exchange, type Layout, reserveComplex } from "./layout.ts";
 import { emitSpectrum } from "./spectrum.ts";

@@ -1,6 +1,7 @@
 import { HOP_SAMPLES } from "../../../planning/frames.ts";
+import { BINS, WINDOW_SAMPLES } from "../../../planning/spectral-frame.ts";
 import { assemble } from "../../../wasm/assemble.ts";
-import { BINS, SPECTRUM_VALUES, WINDOW_SAMPLES } from "../geometry.ts";
+import { SPECTRUM_VALUES } from "../geometry.ts";
 import { frameCode } from "./frame.ts";
 import { Layout, reserveExchange } from "./layout.ts";
 import { pulseHop } from "./pulse-train.ts";

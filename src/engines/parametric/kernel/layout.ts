@@ -1,5 +1,6 @@
 import { HOP_SAMPLES } from "../../../planning/frames.ts";
-import { BINS, SPECTRUM_VALUES, WINDOW_SAMPLES } from "../geometry.ts";
+import { BINS, WINDOW_SAMPLES } from "../../../planning/spectral-frame.ts";
+import { SPECTRUM_VALUES } from "../geometry.ts";
 
 /**
  * Where things lie in the kernel's memory. Every region holds float32 and begins at a multiple of 16 bytes; four

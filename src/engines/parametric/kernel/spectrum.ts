@@ -1,6 +1,7 @@
+import { BINS } from "../../../planning/spectral-frame.ts";
 import type { FunctionBody } from "../../../wasm/assemble.ts";
 import { type Code, f32, f32x4, i32, i32x4, v128 } from "../../../wasm/instructions.ts";
-import { BINS, PART } from "../geometry.ts";
+import { PART } from "../geometry.ts";
 import type { ComplexRegion, Exchange } from "./layout.ts";
 import { exponential, hyperbolicTangent, sineCosine } from "./vector-math.ts";
 

@@ -7,19 +7,16 @@ import {
   type OwnSpeech,
 } from "../../../../src/engines/parametric/follow/calibration.ts";
 import { correctedMap, learnSoundMap } from "../../../../src/engines/parametric/follow/learn-sound-map.ts";
-import {
-  CALIBRATION_SENTENCES,
-  createOwnVoice,
-  type OwnVoice,
-  voicedOnly,
-} from "../../../../src/engines/parametric/follow/own-voice.ts";
-import { meanSpectrum } from "../../../../src/engines/parametric/follow/sound-kinds.ts";
+import { createOwnVoice, type OwnVoice } from "../../../../src/engines/parametric/follow/own-voice.ts";
 import { createMappedColouring, type SoundMap } from "../../../../src/engines/parametric/follow/sound-map.ts";
-import { estimateWarp } from "../../../../src/engines/parametric/follow/tract.ts";
-import { BAND_HZ, BANDS } from "../../../../src/engines/parametric/listen/bands.ts";
 import { createVoices } from "../../../../src/engines/parametric/speakers.ts";
 import { PLAIN } from "../../../../src/engines/parametric/waveform.ts";
-import { finish } from "../listen/finish.ts";
+import { CALIBRATION_SENTENCES } from "../../../../src/planning/follow/own-pitch.ts";
+import { meanSpectrum } from "../../../../src/planning/follow/sound-kinds.ts";
+import { estimateWarp } from "../../../../src/planning/follow/tract.ts";
+import { BAND_HZ, BANDS } from "../../../../src/planning/listen/bands.ts";
+import { voicedOnly } from "../../../../src/planning/listen/voice-profile.ts";
+import { finish } from "../../../planning/listen/finish.ts";
 import { rms } from "../listening.ts";
 import { openFollowContext } from "./follow-context.ts";
 

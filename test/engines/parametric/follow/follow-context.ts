@@ -2,7 +2,7 @@ import type { OwnVoiceParts } from "../../../../src/engines/parametric/follow/ow
 import { createKernel } from "../../../../src/engines/parametric/kernel/kernel.ts";
 import { openNetwork } from "../../../../src/engines/parametric/network.ts";
 import { openTextReader } from "../../../../src/planning/read-text.ts";
-import { finish } from "../listen/finish.ts";
+import { finish } from "../../../planning/listen/finish.ts";
 import { tables, VOICE_DIR } from "../voice.ts";
 
 /** What following needs of the embedded voice, without an engine around it. */

@@ -8,8 +8,8 @@ import { type FollowedSpeaker, Follower } from "../../../../src/engines/parametr
 import { createOwnVoice } from "../../../../src/engines/parametric/follow/own-voice.ts";
 import { createVoices } from "../../../../src/engines/parametric/speakers.ts";
 import type { Turn } from "../../../../src/model/conversation.ts";
-import { finish } from "../listen/finish.ts";
-import { clipOf, noise, scaled } from "../listen/signals.ts";
+import { finish } from "../../../planning/listen/finish.ts";
+import { clipOf, noise, scaled } from "../../../planning/listen/signals.ts";
 import { openFollowContext } from "./follow-context.ts";
 
 describe("A follower", () => {

@@ -3,9 +3,9 @@ import { describe, test } from "node:test";
 import type { OwnSpeech } from "../../../../src/engines/parametric/follow/calibration.ts";
 import { correctedMap, learnSoundMap } from "../../../../src/engines/parametric/follow/learn-sound-map.ts";
 import type { SoundMap } from "../../../../src/engines/parametric/follow/sound-map.ts";
-import { BAND_HZ, BANDS } from "../../../../src/engines/parametric/listen/bands.ts";
+import { BAND_HZ, BANDS } from "../../../../src/planning/listen/bands.ts";
+import { noise } from "../../../planning/listen/signals.ts";
 import fc from "../../../properties.ts";
-import { noise } from "../listen/signals.ts";
 
 const DB = Math.LN10 / 10;
 

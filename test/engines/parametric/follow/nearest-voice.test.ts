@@ -8,9 +8,9 @@ const voices = createVoices();
 const nearest = (hz: number, warp: number | null) =>
   nearestVoice(voices, own, { pitch: new Float32Array(9).fill(Math.log(hz)), warp }).label;
 
-test("each voice is the nearest to itself, with and without an estimate of the vocal tract", () => {
+test("each voice that following may begin with is the nearest to itself, with and without an estimate of the vocal tract", () => {
   for (const [label, voice] of voices) {
-    for (const body of [voice, ...voice.forms]) {
+    for (const body of voice.forms) {
       assert.equal(nearest(200 * body.level, body.warp), label);
       assert.equal(nearest(200 * body.level, null), label);
     }

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { createMappedColouring, type SoundMap } from "../../../../src/engines/parametric/follow/sound-map.ts";
-import { BIN_HZ, BINS, PART, SPECTRUM_VALUES } from "../../../../src/engines/parametric/geometry.ts";
+import { PART, SPECTRUM_VALUES } from "../../../../src/engines/parametric/geometry.ts";
 import { createKernel, type Kernel } from "../../../../src/engines/parametric/kernel/kernel.ts";
-import { addBetweenBands, BANDS } from "../../../../src/engines/parametric/listen/bands.ts";
 import { PLAIN } from "../../../../src/engines/parametric/waveform.ts";
-import { noise } from "../listen/signals.ts";
+import { addBetweenBands, BANDS } from "../../../../src/planning/listen/bands.ts";
+import { BIN_HZ, BINS } from "../../../../src/planning/spectral-frame.ts";
+import { noise } from "../../../planning/listen/signals.ts";
 
 /** Two kinds: bright, and dark. */
 const signs = Float64Array.from(

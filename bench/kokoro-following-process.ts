@@ -1,0 +1,56 @@
+import { joined } from "../src/audio/joined.ts";
+import { embeddedCheckpoint } from "../src/catalogue/installed-checkpoint.ts";
+import { KOKORO_LABELS, KOKORO_STARTS } from "../src/catalogue/kokoro-cast.ts";
+import { createKokoroModel } from "../src/engines/kokoro/model.ts";
+import { percentile } from "../src/planning/listen/statistics.ts";
+import { asClip, heardIn } from "./following/heard-profile.ts";
+import { harvardSentences, written } from "./harvard.ts";
+import { followingScript } from "./plain-script.ts";
+import { readClip } from "./read-clip.ts";
+import type { Reference } from "./references.ts";
+import { speechOf } from "./speech-of.ts";
+
+/** Whom Kokoro is to follow. */
+export type KokoroReference = Pick<Reference, "name" | "clip" | "transcript">;
+
+/** How near Kokoro came to a person whose words are known: it says what they said, and some Harvard sentences. */
+export interface KokoroNearness {
+  readonly name: string;
+  /** The voice that it set out from. */
+  readonly start: string;
+  /** Our median pitch above theirs. */
+  readonly pitchSemitones: number;
+  /** How much longer we took for their words, pauses left out, as a share. */
+  readonly pace: number;
+  /** Our loudness above theirs. */
+  readonly levelLu: number;
+}
+
+const SENTENCES = 3;
+const [, , folder = "", given = "[]"] = process.argv;
+
+const model = await createKokoroModel({
+  folder,
+  voiceDir: embeddedCheckpoint.dir,
+  labels: KOKORO_LABELS,
+  starts: KOKORO_STARTS,
+});
+const sentences = (await harvardSentences()).slice(0, SENTENCES).map(written);
+for (const { name, clip: path, transcript } of JSON.parse(given) as readonly KokoroReference[]) {
+  const clip = await readClip(path);
+  const said = transcript ?? sentences.join(" ");
+  const theirs = heardIn(clip);
+  const same = await speechOf(model, followingScript(said, clip, transcript));
+  const more = await speechOf(model, followingScript(sentences.join(" "), clip, transcript));
+  const ours = heardIn(asClip(same.samples));
+  const both = heardIn(asClip(joined([same.samples, more.samples])));
+  const nearness: KokoroNearness = {
+    name,
+    start: same.report.voice?.start ?? "",
+    pitchSemitones: (12 / Math.LN2) * (percentile(both.pitch, 0.5) - percentile(theirs.pitch, 0.5)),
+    pace: transcript === null ? 0 : ours.speechS / theirs.speechS - 1,
+    levelLu: (both.loudnessLufs ?? 0) - (theirs.loudnessLufs ?? 0),
+  };
+  process.stdout.write(`${JSON.stringify(nearness)}\n`);
+}
+await model.close();

@@ -1,0 +1,28 @@
+import type { AskedManner } from "../model/manner.ts";
+import type { Preset } from "../model/script.ts";
+import type { PlannedSpeaker } from "./plan-sentence.ts";
+
+/** A speaker who speaks in a manner: their pitch, its range, their pauses and level moved by its figures. */
+export function inManner<S extends PlannedSpeaker & { readonly gain: number }>(
+  speaker: S,
+  asked?: AskedManner,
+): S {
+  if (asked === undefined) return speaker;
+  const { register } = speaker;
+  const { figures: manner } = asked;
+  return {
+    ...speaker,
+    register: {
+      centreHz: (medianHz: number) => register.centreHz(medianHz) * manner.pitch,
+      spread: (deviation: number) => register.spread(deviation) * manner.range,
+    },
+    pause: speaker.pause * manner.pause,
+    gain: speaker.gain * 10 ** (manner.levelDb / 20),
+  };
+}
+
+/** A preset whose rate has a manner's tempo in it: both are the same knob. */
+export function presetIn(preset: Preset, asked?: AskedManner): Preset {
+  if (asked === undefined) return preset;
+  return { ...preset, rate: (typeof preset.rate === "number" ? preset.rate : 1) * asked.figures.tempo };
+}

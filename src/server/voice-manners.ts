@@ -1,0 +1,37 @@
+import type { PublicModel } from "../catalogue/public-models.ts";
+import type { AskedManner } from "../model/manner.ts";
+import { castVoiceNamed } from "../serving/choose-voice.ts";
+import { readInstructions } from "../serving/manner-of.ts";
+import type { Settings } from "../settings/schema.ts";
+import { wrongSetting } from "../settings/settings-error.ts";
+
+/**
+ * The models with how their voices speak by the setting `voices`, where that has no recording.
+ *
+ * @throws SettingsError for a name that is no voice of any model, and for an entry that says nothing
+ */
+export function withVoiceManners(
+  models: readonly PublicModel[],
+  { voices }: Pick<Settings, "voices">,
+): readonly PublicModel[] {
+  const manners = models.map(() => new Map<string, AskedManner>());
+  for (const [name, given] of Object.entries(voices)) {
+    if (typeof given === "string" || given.clip !== undefined) continue;
+    const instructions = readInstructions(given.instructions);
+    if (instructions === null) {
+      throw wrongSetting(`voices.${name}`, "has neither clip nor instructions: give it one of them");
+    }
+    const known = models.map(({ card }, at) => {
+      const ids = [castVoiceNamed(name, card)?.id, card.speakers.find((label) => label === name)];
+      for (const id of ids) if (id !== undefined) manners[at]!.set(id, instructions.asked);
+      return ids.some((id) => id !== undefined);
+    });
+    if (!known.includes(true)) {
+      throw wrongSetting(
+        `voices.${name}`,
+        "is no voice of a model: give it a clip, or name one that there is",
+      );
+    }
+  }
+  return models.map((model, at) => (manners[at]!.size === 0 ? model : { ...model, manners: manners[at]! }));
+}

@@ -1,0 +1,18 @@
+import type { TakenVoices } from "../model/model-card.ts";
+import type { ReadManner } from "./manner-of.ts";
+
+/**
+ * What became of instructions how to speak, for a header: what is done, or `none`, and behind a semicolon what is not;
+ * `passed on` where who speaks reads them by themselves. Letters of ASCII, digits, spaces and `,;`, at most 500 characters.
+ */
+export function mannerTold(
+  { followed, unfollowed, moreUnfollowed }: ReadManner,
+  takes: TakenVoices["manner"],
+): string {
+  if (takes === "words") return "passed on";
+  const done = takes === "figures" ? followed : [];
+  const left = takes === "figures" ? unfollowed : [...followed, ...unfollowed];
+  const more = moreUnfollowed > 0 ? [`${moreUnfollowed} more`] : [];
+  const rest = [...left, ...more].join(", ");
+  return `${done.join(", ") || "none"}${rest === "" ? "" : `; not followed: ${rest}`}`;
+}

@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { runAntiphon } from "../cli/run-antiphon.ts";
+import { medianPitchHz } from "../engines/parametric/listening.ts";
+import { type Client, clientOf } from "./client.ts";
+import { type ServerProcess, startServerProcess } from "./server-process.ts";
+import { rms } from "./speech.ts";
+
+const INPUT = "We met at the harbour, well before sunrise. Nobody had slept much.";
+
+describe("speech in a manner, over a socket", () => {
+  let server: ServerProcess;
+  let client: Client;
+  before(async () => {
+    server = await startServerProcess();
+    client = clientOf(server.url, server.key);
+  });
+  after(() => server.stop());
+
+  async function spoken(fields: object) {
+    const reply = await client.post("/v1/audio/speech", { input: INPUT, response_format: "pcm", ...fields });
+    assert.equal(reply.status, 200);
+    const bytes = Buffer.from(await reply.arrayBuffer());
+    const samples = Int16Array.from({ length: bytes.length / 2 }, (_, at) => bytes.readInt16LE(2 * at));
+    return {
+      told: reply.headers.get("x-antiphon-manner"),
+      seconds: samples.length / 24_000,
+      level: rms(samples),
+      pitchHz: medianPitchHz(Float32Array.from(samples, (sample) => sample / 32_768)),
+    };
+  }
+
+  it("moves length, level and pitch where they are asked to go", async () => {
+    const plain = await spoken({});
+    assert.equal(plain.told, null);
+    const slow = await spoken({ instructions: "Much slower, please." });
+    assert.deepEqual([slow.told, slow.seconds > 1.1 * plain.seconds], ["much slower", true]);
+    const fast = await spoken({ instructions: "Quickly!" });
+    assert.deepEqual([fast.told, fast.seconds < 0.97 * plain.seconds], ["faster", true]);
+    const soft = await spoken({ instructions: "Softly" });
+    assert.deepEqual([soft.told, soft.level < 0.7 * plain.level], ["quieter", true]);
+    const high = await spoken({ instructions: "Very high-pitched" });
+    assert.deepEqual([high.told, high.pitchHz > 1.06 * plain.pitchHz], ["much higher", true]);
+    const sad = await spoken({ instructions: "Sad, but don't whisper." });
+    assert.equal(sad.told, "sad");
+    assert.ok(sad.seconds > plain.seconds && sad.level < plain.level && sad.pitchHz < plain.pitchHz);
+  });
+
+  it("is half as long at a speed of 2, and twice as long at 0.5", async () => {
+    const plain = await spoken({});
+    const [fast, slow] = [await spoken({ speed: 2 }), await spoken({ speed: 0.5 })];
+    assert.ok(
+      Math.abs((2 * fast.seconds) / plain.seconds - 1) < 0.15,
+      `${fast.seconds} of ${plain.seconds} s`,
+    );
+    assert.ok(
+      Math.abs((0.5 * slow.seconds) / plain.seconds - 1) < 0.15,
+      `${slow.seconds} of ${plain.seconds} s`,
+    );
+  });
+
+  it("is what antiphon say speaks with --instructions, which tells what it leaves out", async () => {
+    const say = (...more: string[]) => runAntiphon(["say", INPUT, ...more]);
+    const [plain, slow] = [await say(), await say("--instructions", "Much slower, like a pirate")];
+    assert.equal(slow.code, 0);
+    assert.ok(slow.stdout.length > 1.1 * plain.stdout.length);
+    assert.equal(slow.stderr, "Said as: much slower; not followed: pirate.\n");
+  });
+});

@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import type { Clip, Turn } from "../../../src/model/conversation.ts";
+import type { HeardVoice, SpeechModel } from "../../../src/model/speech-model.ts";
+import { bytesOf, LONG_TEXT, never, type ScriptParts, scriptOf, speakAll } from "../../model/scripts.ts";
+import { clipOf, noise, scaled } from "../../planning/listen/signals.ts";
+import { syntheticVoice } from "../../planning/listen/synthetic-voice.ts";
+import { openTiny, tinyFolder } from "./tiny-kokoro.ts";
+
+const clip = (samples: Float32Array, digest: string): Clip => ({ ...clipOf(samples), digest });
+const woman = clip(syntheticVoice({ durationS: 5, pitchHz: 190 }), "woman");
+const man = clip(syntheticVoice({ durationS: 5, pitchHz: 110, tract: 0.84 }), "man");
+const hiss = clip(scaled(noise(48_000, 1), 0.2), "hiss");
+const turn = (speaker: string, audio: Clip, text: string | null = null): Turn => ({ speaker, text, audio });
+const chosen = (audio: Clip) => [{ weight: 1, sample: { clip: audio, text: null } }];
+
+describe("Kokoro that hears somebody", () => {
+  let model: SpeechModel;
+  let folder: string;
+  before(async () => {
+    folder = await tinyFolder();
+    model = await openTiny(folder);
+    // Measures the other voice.
+    await speakAll(model, { speaker: "1" });
+  });
+  after(() => model.close());
+
+  async function said(parts: ScriptParts) {
+    const { frames, report } = await speakAll(model, { text: LONG_TEXT, ...parts });
+    return { frames, bytes: bytesOf(frames), voice: report.voice };
+  }
+  const heard = async (parts: ScriptParts): Promise<HeardVoice> =>
+    (await said(parts)).voice ?? assert.fail("it heard nothing");
+
+  test("sets out from the nearest of its voices, and tells what it followed", async () => {
+    const asMan = await heard({ history: [turn("0", man)] });
+    assert.deepEqual(
+      [asMan.start, asMan.followed, asMan.turns],
+      ["am_michael", ["pitch", "level", "rate", "pauses"], [0]],
+    );
+    const asWoman = await heard({ history: [turn("1", woman)], speaker: "1" });
+    assert.equal(asWoman.start, "af_heart");
+  });
+
+  test("has nobody wait for a voice to be measured who did not ask for it", async () => {
+    const fresh = await openTiny();
+    await speakAll(fresh);
+    const { report } = await speakAll(fresh, { history: [turn("0", man)] });
+    assert.equal(report.voice?.start, "af_heart");
+    await fresh.close();
+  });
+
+  test("follows a recording that was chosen as the speaker's own turn", async () => {
+    const [byTurn, byVoice] = [await said({ history: [turn("0", man)] }), await said({ voice: chosen(man) })];
+    assert.ok(byVoice.bytes.equals(byTurn.bytes));
+    assert.deepEqual([byVoice.voice?.turns, byTurn.voice?.turns], [[], [0]]);
+  });
+
+  test("speaks as before where nobody is heard, or one of its voices is asked for", async () => {
+    const plain = await said({});
+    assert.equal(plain.voice, undefined);
+    const named = await said({ history: [turn("0", man)], voice: [{ weight: 1, id: "af_heart" }] });
+    assert.ok(named.bytes.equals(plain.bytes));
+  });
+
+  test("a clip that is no voice leads nowhere, and its caution is named", async () => {
+    const { bytes, voice } = await said({ history: [turn("0", hiss)] });
+    assert.ok(bytes.equals((await said({})).bytes));
+    assert.deepEqual([voice?.start, voice?.followed, voice?.cautions], ["af_heart", [], ["no voice"]]);
+  });
+
+  test("another speaker's clip lends level and pace alone, a little", async () => {
+    const voice = await heard({ history: [turn("1", woman)] });
+    assert.deepEqual([voice.start, voice.entrainedBy, voice.pitchSemitones], ["af_heart", 0, 0]);
+    assert.ok(Math.abs(voice.levelDb) <= 3 && Math.abs(Math.log(voice.rate)) <= Math.log(1.05) + 1e-9);
+  });
+
+  test("what it heard before it speaks changes nothing of what it says", async () => {
+    const script = { history: [turn("0", man)], text: LONG_TEXT };
+    const other = await openTiny(folder);
+    await other.hear!(scriptOf(script), never());
+    const { frames } = await speakAll(other, script);
+    assert.ok(bytesOf(frames).equals((await said(script)).bytes));
+    await other.close();
+  });
+
+  test("goes no further once nobody waits for it", async () => {
+    const script = scriptOf({ history: [turn("0", clip(man.samples, "another"))] });
+    const stop = new AbortController();
+    const hearing = model.hear!(script, stop.signal);
+    stop.abort(new Error("gone"));
+    await assert.rejects(hearing, /gone/);
+  });
+});

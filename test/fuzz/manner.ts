@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { BOUNDS, mannerOf } from "../../src/serving/manner-of.ts";
+import { mannerTold } from "../../src/serving/manner-told.ts";
+import { TRAITS } from "../../src/serving/manner-traits.ts";
+import { bentBytes } from "./bent-bytes.ts";
+import type { Fuzzer, Random } from "./fuzzer.ts";
+
+/** Tries what is made of instructions how to speak: figures in their bounds, and a header that is one. */
+export const mannerFuzz: Fuzzer = {
+  async run(random: Random): Promise<void> {
+    await check(make(random));
+  },
+  make,
+  check,
+  async close() {},
+};
+
+const WORDS = [
+  ...Object.keys(TRAITS),
+  ..."not never don't isn't without too less very slightly a bit and or nor but rather than instead of only".split(
+    " ",
+  ),
+  ..."low high deep voice volume pitch energy whisper shout keep it down take your time pirate".split(" "),
+  ...[",", ".", ":", "\n", "\r\n", "'", "’", "''''", "n't", "ﬁne", "İ", "悲しい", "é", "\u0000", "<b>"],
+];
+
+function make(random: Random): Uint8Array {
+  const count = Math.floor(random() ** 3 * 2_000);
+  const words = Array.from({ length: count }, () => WORDS[Math.floor(random() * WORDS.length)]!);
+  const text = Buffer.from(words.join(random() < 0.9 ? " " : ""));
+  return random() < 0.5 ? text : bentBytes(text, text, random);
+}
+
+async function check(input: Uint8Array): Promise<void> {
+  const text = new TextDecoder().decode(input);
+  const read = mannerOf(text);
+  for (const [name, [min, max]] of Object.entries(BOUNDS)) {
+    const value = read.manner[name as keyof typeof BOUNDS];
+    assert.ok(value >= min && value <= max, `${name} is ${value}`);
+  }
+  for (const takes of ["figures", "words", undefined] as const)
+    assert.match(mannerTold(read, takes), /^[A-Za-z0-9 ,:;]{1,500}$/);
+}

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { SMALL_BODY_BYTES } from "../serving/preparer.ts";
 import type { TrackedRequest } from "./connection-tracker.ts";
+import { whenClosed } from "./when-closed.ts";
 
 /** How much is read of a body that nobody wants. */
 export interface DrainLimits {
@@ -66,7 +67,7 @@ function throwAway(request: IncomingMessage, { maxBytes, quietMs, totalMs }: Dra
   const end = () => socket.destroy();
   const quiet = setTimeout(end, quietMs).unref();
   const total = setTimeout(end, totalMs).unref();
-  socket.once("close", () => {
+  whenClosed(socket, () => {
     clearTimeout(quiet);
     clearTimeout(total);
   });

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { ServiceError } from "../contract/errors.ts";
 import { type Ending, RequestContext } from "../requests/request-context.ts";
+import { whenClosed } from "./when-closed.ts";
 
 export interface ConnectionTrackerOptions {
   /** Longest that a client may neither take what is there for it nor send what it has announced, in milliseconds. */
@@ -98,7 +99,7 @@ export class ConnectionTracker {
       isLast: false,
     };
     this.#connections.set(socket, connection);
-    socket.once("close", () => {
+    whenClosed(socket, () => {
       this.#connections.delete(socket);
       for (const tracked of [...connection.requests]) tracked.leave(CLOSED);
     });

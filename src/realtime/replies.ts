@@ -22,11 +22,25 @@ export interface RepliesParts {
   readonly do: (effect: SessionEffect) => void;
 }
 
-export interface ReplyOptions {
-  /** When the speech ended that it answers; `null` where it answers none. */
-  readonly spokeUntilMs: number | null;
+/** Whether a reply may begin now. */
+export interface Floor {
   /** Whether the words of all committed turns are known. */
   readonly isHeardOut: boolean;
+  /** Whether somebody speaks whom no reply may talk over. */
+  readonly isTaken: boolean;
+}
+
+export interface ReplyOptions extends Floor {
+  /** When the speech ended that it answers; `null` where it answers none. */
+  readonly spokeUntilMs: number | null;
+}
+
+/** A reply that was asked for and is not begun. */
+interface Waiting {
+  readonly request: ResponseRequest;
+  readonly isBeside: boolean;
+  /** Whether it answers what its client gave instead of the conversation. */
+  readonly hasInput: boolean;
 }
 
 /** The replies of a session: the conversation's, one at a time, and those that are made beside it. */
@@ -39,8 +53,11 @@ export class Replies {
   #isResponding = false;
   /** Replies that the conversation is not told of. */
   readonly #beside = new Map<string, Response>();
-  /** Replies that were asked for before the words of a committed turn were known, as a client does that commits turns itself. */
-  readonly #waiting: ResponseRequest[] = [];
+  /**
+   * Replies that were asked for before the words of a committed turn were known, as a client does that commits turns itself,
+   * or while somebody spoke, as one does whose function has its output then.
+   */
+  #waiting: Waiting[] = [];
   /** The beginning of the newest, while it may be that its user goes on speaking; its end, if that has come. */
   readonly #heldBack: Spoken[] = [];
   #heldEnd: ReplyEnd | null = null;
@@ -83,7 +100,7 @@ export class Replies {
   }
 
   /** Begins a reply; says whether it is one beside the conversation. Throws a {@link RealtimeError} where it cannot be. */
-  create(options: ResponseOptions, { spokeUntilMs, isHeardOut }: ReplyOptions): boolean {
+  create(options: ResponseOptions, { spokeUntilMs, ...floor }: ReplyOptions): boolean {
     const { newId, conversationId, add } = this.#parts;
     const isBeside = options.conversation === "none";
     this.#refuse(isBeside);
@@ -115,16 +132,28 @@ export class Replies {
     }
     response.begin();
     const request = { responseId: response.id, items, settings };
-    if (options.input === undefined && !isHeardOut) this.#waiting.push(request);
-    else this.#parts.do({ type: "respond", request });
+    const hasInput = options.input !== undefined;
+    const asked: Waiting = { request, isBeside, hasInput };
+    if (mayBegin(asked, floor)) this.#parts.do({ type: "respond", request });
+    else this.#waiting.push(asked);
     return isBeside;
   }
 
-  /** All that was said is known now. @returns whether the conversation's reply begins with that */
-  beginWaiting(): boolean {
-    const begun = this.#waiting.splice(0).filter(({ responseId }) => this.#underWay(responseId) !== null);
-    for (const request of begun) this.#parts.do({ type: "respond", request });
-    return begun.some(({ responseId }) => responseId === this.#active?.id);
+  /**
+   * Begins what has waited and may begin now. What was said meanwhile it answers as well.
+   *
+   * @returns whether the conversation's reply begins, and answers the conversation
+   */
+  beginWaiting(floor: Floor): boolean {
+    if (this.#waiting.length === 0) return false;
+    const waiting = this.#waiting.filter(({ request }) => this.#underWay(request.responseId) !== null);
+    this.#waiting = waiting.filter((each) => !mayBegin(each, floor));
+    const begun = waiting.filter((each) => mayBegin(each, floor));
+    for (const { request, hasInput } of begun) {
+      const items = hasInput ? request.items : [...this.#parts.items()];
+      this.#parts.do({ type: "respond", request: { ...request, items } });
+    }
+    return begun.some(({ isBeside, hasInput }) => !isBeside && !hasInput);
   }
 
   /**
@@ -244,4 +273,10 @@ export class Replies {
     this.#heldBack.length = 0;
     this.#heldEnd = null;
   }
+}
+
+/** One beside the conversation talks over nobody, and nor does one in text alone. */
+function mayBegin({ request, isBeside, hasInput }: Waiting, { isHeardOut, isTaken }: Floor): boolean {
+  if (isTaken && !isBeside && request.settings.modality === "audio") return false;
+  return hasInput || isHeardOut;
 }

@@ -73,10 +73,7 @@ export class Session {
       said: () => {
         this.#isOwed = true;
       },
-      heard: () => {
-        this.#beginWaiting();
-        this.#answerWhatIsOwed();
-      },
+      heard: () => this.#answerWhatIsOwed(),
     });
   }
 
@@ -146,6 +143,7 @@ export class Session {
         this.#woken();
         break;
     }
+    this.#beginWaiting();
   }
 
   #clientEvent(event: ClientEvent, appended: number): void {
@@ -271,15 +269,16 @@ export class Session {
   // ---- replies
 
   #respond(options: ResponseOptions, spokeUntilMs: number | null = null): void {
-    const isBeside = this.#replies.create(options, { spokeUntilMs, isHeardOut: this.#turns.isHeardOut });
+    const { isHeardOut, isTaken } = this.#turns;
+    const isBeside = this.#replies.create(options, { spokeUntilMs, isHeardOut, isTaken });
     if (isBeside) return;
     this.#isOwed = false;
     this.#idleAtMs = null;
   }
 
-  /** All that was said is known: the replies that were asked for meanwhile answer it. */
+  /** Once nobody speaks and all that was said is known, the replies that were asked for meanwhile answer it. */
   #beginWaiting(): void {
-    if (this.#turns.isHeardOut && this.#replies.beginWaiting()) this.#isOwed = false;
+    if (this.#replies.beginWaiting(this.#turns)) this.#isOwed = false;
   }
 
   get #isAboutToReply(): boolean {

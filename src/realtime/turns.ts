@@ -106,6 +106,11 @@ export class Turns {
     return this.#unheard.size === 0;
   }
 
+  /** Whether somebody speaks whom no reply may talk over: no audio follows `speech_started`. */
+  get isTaken(): boolean {
+    return this.#turn !== null && !this.#turn.isHeld && this.#interruptsReplies;
+  }
+
   /** Whether somebody speaks, or has said what is not known yet. */
   get isOpen(): boolean {
     const isSpoken = this.#turn !== null && !this.#turn.isHeld;

@@ -43,6 +43,8 @@ export class TwilioDialect implements Dialect {
   readonly #streamSid: string;
   readonly #beganMs: number;
   #playing: Playing[] = [];
+  /** Ids of items that were cleared, of which more may come until their reply is cancelled. */
+  readonly #cleared = new Set<string>();
   /** Milliseconds of sound that were handed on, with the silence put in. */
   #handedMs = 0;
   /** The timestamp that the next piece of sound would have. */
@@ -88,8 +90,11 @@ export class TwilioDialect implements Dialect {
         return NOTHING;
       case "input_audio_buffer.speech_started":
         return this.#clear();
-      case "response.done":
-        return isCancelled(event.response) ? this.#clear() : NOTHING;
+      case "response.done": {
+        const done = isCancelled(event.response) ? this.#clear() : NOTHING;
+        this.#cleared.clear();
+        return done;
+      }
       default:
         return NOTHING;
     }
@@ -107,9 +112,14 @@ export class TwilioDialect implements Dialect {
     const at = timestamp === undefined ? this.#expectedMs : Number(timestamp);
     const missingMs = at === null || this.#expectedMs === null ? 0 : at - this.#expectedMs;
     const passedMs = nowMs - this.#beganMs + SLACK_MS - this.#handedMs - durationMs;
-    const gapMs = Math.floor(Math.max(0, Math.min(missingMs, passedMs, MAX_GAP_MS)));
+    // Nothing is missing where more would be than time has passed, or where it came long ago: what comes next counts from there.
+    const isClockSet = missingMs > Math.max(passedMs, MIN_GAP_MS) || missingMs < -SLACK_MS;
+    const gapMs = isClockSet ? 0 : Math.floor(Math.max(0, Math.min(missingMs, passedMs, MAX_GAP_MS)));
     const silenceMs = gapMs < MIN_GAP_MS ? 0 : gapMs;
-    if (at !== null) this.#expectedMs = Math.max(at, this.#expectedMs ?? 0) + durationMs;
+    if (at !== null) {
+      const from = isClockSet ? at : Math.max(at, this.#expectedMs ?? 0);
+      this.#expectedMs = from + durationMs;
+    }
     this.#handedMs += silenceMs + durationMs;
     const silence = Buffer.alloc(silenceMs * BYTES_PER_MS, SILENCE);
     const audio = silenceMs === 0 ? payload : Buffer.concat([silence, sound]).toString("base64");
@@ -153,6 +163,7 @@ export class TwilioDialect implements Dialect {
   // ---- to the caller
 
   #sound(itemId: string, base64: string): readonly string[] {
+    if (this.#cleared.has(itemId)) return [];
     let playing = this.#playing.find((each) => each.itemId === itemId);
     if (playing === undefined) {
       playing = { itemId, sentMs: 0, heardMs: 0, isWhole: false };
@@ -180,6 +191,7 @@ export class TwilioDialect implements Dialect {
         audio_end_ms: heardMs,
       }),
     );
+    for (const { itemId } of this.#playing) this.#cleared.add(itemId);
     this.#playing = [];
     return { messages: [this.#message("clear")], events: cut };
   }

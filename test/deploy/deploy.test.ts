@@ -203,3 +203,16 @@ for (const file of ["deploy/haproxy/haproxy.cfg", "deploy/nginx/antiphon.conf"])
     }
   });
 }
+
+test("nginx passes WebSockets on, and keeps its connections to the servers for everything else", () => {
+  const nginx = read("deploy/nginx/antiphon.conf");
+  assert.match(
+    nginx,
+    /map \$http_upgrade \$antiphon_upgrade \{\s+"~\*\^websocket\$" websocket;\s+default +"";/,
+  );
+  assert.match(nginx, /map \$antiphon_upgrade \$antiphon_connection \{\s+websocket upgrade;\s+default +"";/);
+  assert.match(
+    nginx,
+    /proxy_set_header Upgrade \$antiphon_upgrade;\s+proxy_set_header Connection \$antiphon_connection;/,
+  );
+});

@@ -101,12 +101,11 @@ const move: fc.Arbitrary<Move> = fc.oneof(
     weight: 1,
     arbitrary: responseNumber.map(
       (number): Move =>
-        (table) =>
-          table.tell({
-            type: "spoken",
-            responseId: `resp_${number}`,
-            spoken: { text: "late", sound: { base64: "AA", durationMs: 80, words: [] } },
-          }),
+        (table) => {
+          const responseId = `resp_${number}`;
+          const spoken = { text: "late", sound: { base64: "AA", durationMs: 80, words: [] } };
+          return isMade(table, responseId) ? table.tell({ type: "spoken", responseId, spoken }) : [];
+        },
     ),
   },
   {
@@ -124,6 +123,25 @@ const move: fc.Arbitrary<Move> = fc.oneof(
           session: { audio: { input: { turn_detection: { type: "semantic_vad" } } } },
         },
         { type: "session.update", session: { audio: { input: { turn_detection: { type: "server_vad" } } } } },
+        {
+          type: "session.update",
+          session: {
+            audio: { input: { turn_detection: { type: "server_vad", interrupt_response: false } } },
+          },
+        },
+        {
+          type: "session.update",
+          session: {
+            audio: { input: { turn_detection: { type: "server_vad", antiphon_min_interruption_words: 1 } } },
+          },
+        },
+        { type: "response.create", response: { output_modalities: ["text"] } },
+        {
+          type: "response.create",
+          response: {
+            input: [{ type: "message", role: "user", content: [{ type: "input_text", text: "Sing." }] }],
+          },
+        },
       )
       .map(client),
   },
@@ -148,6 +166,20 @@ const move: fc.Arbitrary<Move> = fc.oneof(
   { weight: 1, arbitrary: fc.constant<Move>((table) => table.tell({ type: "woken" })) },
 );
 
+/** Somebody begins to speak, and a reply is asked for meanwhile. */
+const askedInATurn = fc.constant<Move>((table) => [
+  ...table.windows(10, 0.99),
+  ...table.client({ type: "response.create" }),
+]);
+
+/** Nothing is told of a reply that is still to be made. */
+function isMade({ effects, sent }: Table, responseId: string): boolean {
+  const isAsked = effects.some(
+    (effect) => effect.type === "respond" && effect.request.responseId === responseId,
+  );
+  return isAsked || !sent.some((event) => event.type === "response.created" && idOf(event) === responseId);
+}
+
 function answer(table: Table, text: string | null): readonly SessionEffect[] {
   return table.effects.some(({ type }) => type === "recognise") ? table.heard(text) : [];
 }
@@ -164,6 +196,12 @@ function run(
   const table = new Table();
   for (const each of moves) check(table, each(table));
   return table;
+}
+
+/** Whether somebody who speaks may interrupt. */
+function interruptsIn({ session }: Table): boolean {
+  const { turnDetection } = session.settings;
+  return turnDetection !== null && turnDetection.interrupt_response !== false;
 }
 
 const idOf = ({ response }: ServerEvent) => (response as { readonly id: string }).id;
@@ -238,9 +276,9 @@ describe("a session, whatever happens in whatever order,", () => {
       fc.property(fc.array(move, { maxLength: 60 }), (moves) => {
         let maySound = new Set<string>();
         const besides = new Set<string>();
-        run(moves, (_, effects) => {
+        run(moves, (table, effects) => {
           for (const event of sentIn(effects)) {
-            if (event.type === "input_audio_buffer.speech_started")
+            if (event.type === "input_audio_buffer.speech_started" && interruptsIn(table))
               maySound = new Set([...maySound].filter((id) => besides.has(id)));
             if (event.type === "response.created") {
               maySound.add(idOf(event));
@@ -249,6 +287,37 @@ describe("a session, whatever happens in whatever order,", () => {
             }
             if (event.type === "response.output_audio.delta")
               assert.ok(maySound.has(event.response_id as string));
+          }
+        });
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("sends no sound of a conversation's reply while somebody speaks who may interrupt it", () => {
+    const moveOrAsk = fc.oneof({ weight: 9, arbitrary: move }, { weight: 1, arbitrary: askedInATurn });
+    fc.assert(
+      fc.property(fc.array(moveOrAsk, { maxLength: 60 }), (moves) => {
+        const others = new Set<string>();
+        let isSpeaking = false;
+        run(moves, (table, effects) => {
+          // Who did not interrupt what is being said goes on not to.
+          const mayInterrupt = interruptsIn(table);
+          isSpeaking &&= mayInterrupt;
+          for (const { type, response, response_id } of sentIn(effects)) {
+            if (type === "input_audio_buffer.speech_started") isSpeaking = mayInterrupt;
+            else if (/^input_audio_buffer\.(speech_stopped|committed|cleared)$/.test(type))
+              isSpeaking = false;
+            else if (type === "response.created") {
+              const { id, conversation_id, output_modalities } = response as {
+                readonly id: string;
+                readonly conversation_id?: string;
+                readonly output_modalities: readonly string[];
+              };
+              // One in text alone is given sound by this test only.
+              if (conversation_id === undefined || output_modalities[0] === "text") others.add(id);
+            } else if (type === "response.output_audio.delta")
+              assert.ok(!isSpeaking || others.has(response_id as string));
           }
         });
       }),

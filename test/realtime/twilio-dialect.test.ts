@@ -60,10 +60,29 @@ test("sound is handed on as it comes, and what is missing by its timestamps is s
   assert.equal(lengthOf(media(100, 200).events), 160, "what comes late is not dropped");
 });
 
+test("a timestamp that cannot be is not believed, and those behind it are", () => {
+  for (const odd of [999_999_999, -45_000, 30_000]) {
+    const { media } = dialect();
+    assert.equal(lengthOf(media(50_000, 20).events), 160);
+    assert.equal(lengthOf(media(50_000 + odd, 40).events), 160, `${odd}`);
+    assert.equal(lengthOf(media(50_040, 60).events), 160);
+    assert.equal(lengthOf(media(50_060, 80).events), 160);
+    assert.equal(lengthOf(media(55_060, 5_080).events), 160 + 8 * 4_980);
+  }
+});
+
+test("a clock that was set goes on from there", () => {
+  const { media } = dialect();
+  media(0, 20);
+  media(999_999_980, 40);
+  media(1_000_000_000, 60);
+  assert.equal(lengthOf(media(1_000_005_000, 5_060).events), 160 + 8 * 4_980);
+});
+
 test("no more silence is put in than time has passed", () => {
   const { media } = dialect();
   let bytes = 0;
-  for (let count = 0; count < 100; count++) bytes += lengthOf(media(count * 1_000_000, 10 * count).events);
+  for (let count = 0; count < 100; count++) bytes += lengthOf(media(count * 60, 10 * count).events);
   assert.ok(bytes <= 8 * (990 + 1_000) + 100 * 160, `${bytes} bytes`);
   assert.ok(bytes > 100 * 160);
 });
@@ -147,6 +166,19 @@ test("keys end with a hash, or two seconds after the last, and silence a reply",
     key("#", 9_000).events.map(({ type }) => type),
     ["conversation.item.create", "response.cancel", "response.create"],
   );
+});
+
+test("what a key has cleared is not played on: it may still come until its reply is cancelled", () => {
+  const { read, write, mark } = dialect();
+  write(delta("item_a", 6_400));
+  mark("item_a/400");
+  const [cut] = read({ event: "dtmf", dtmf: { digit: "4" } }).events;
+  assert.deepEqual([cut.item_id, cut.audio_end_ms], ["item_a", 400]);
+  assert.deepEqual(write(delta("item_a", 640)), { messages: [], events: [] });
+  const cancelled = { type: "response.done", response: { status: "cancelled" } };
+  assert.deepEqual(write(cancelled), { messages: [], events: [] });
+  write(delta("item_b", 640));
+  assert.equal(write(cancelled).messages.length, 1);
 });
 
 test("each key silences a reply that began since the one before, and so does the end of the keys", () => {

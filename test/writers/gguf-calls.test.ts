@@ -65,13 +65,13 @@ async function callsTools(model: Partial<TinyModel>, options: Partial<GgufWriter
 describe("a model whose file has a template for calls", () => {
   it("calls a function after what it says", async () => {
     const passages = await written(["Let", " me", " look", ".", "<tool_call>", ROME, "</tool_call>"]);
-    assert.deepEqual(told(passages), ["Let me look.", 'weather({"town":"Rome"})']);
+    assert.deepEqual(told(passages), ["Let me look.", 'weather({"town": "Rome"})']);
     assert.equal(passages[1]!.tokens!.written, 7);
     assert.match(passages[1]!.call!.callId, /^call_[0-9a-f]{24}$/);
   });
 
   it("may leave a last call unclosed", async () => {
-    assert.deepEqual(told(await written(["<tool_call>", ROME])), ['weather({"town":"Rome"})']);
+    assert.deepEqual(told(await written(["<tool_call>", ROME])), ['weather({"town": "Rome"})']);
   });
 
   for (const [what, token] of [
@@ -80,14 +80,14 @@ describe("a model whose file has a template for calls", () => {
     ["in a block of code", `\`\`\`json${ROME}\`\`\``],
   ] as const) {
     it(`may write a call ${what} instead of words, as coders' models do`, async () => {
-      assert.deepEqual(told(await written([token])), ['weather({"town":"Rome"})']);
+      assert.deepEqual(told(await written([token])), ['weather({"town": "Rome"})']);
       assert.deepEqual(told(await written(["Well", ".", token])), ["Well."], "not after words");
     });
   }
 
   it("says nothing after a call, since it would make up what the function answers", async () => {
     const passages = await written(["<tool_call>", ROME, "</tool_call>", "It", " rains", "."]);
-    assert.deepEqual(told(passages), ['weather({"town":"Rome"})']);
+    assert.deepEqual(told(passages), ['weather({"town": "Rome"})']);
   });
 
   it("calls when it has to, and the function that it has to", async () => {
@@ -100,7 +100,7 @@ describe("a model whose file has a template for calls", () => {
       [" ", '{"town": "Rome"}}', "</tool_call>"],
       calling({ choice: { name: "weather" } }),
     );
-    assert.deepEqual(told(named), ['weather({"town":"Rome"})']);
+    assert.deepEqual(told(named), ['weather({"town": "Rome"})']);
   });
 
   it("cannot call where the choice is none, and is not told of functions then", async () => {

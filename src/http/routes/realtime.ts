@@ -17,6 +17,7 @@ import {
 import { beginRequest } from "../../requests/begin-request.ts";
 import { meterUsage } from "../../serving/telemetry.ts";
 import { bodyOf } from "../body.ts";
+import { ConnectionPlaces } from "../connection-places.ts";
 import type { HttpDeps } from "../deps.ts";
 import type { RealtimeOptions, SessionOpening } from "../realtime-options.ts";
 import { RealtimeSocket } from "../realtime-socket.ts";
@@ -36,31 +37,28 @@ export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: R
   const open = new Set<RealtimeSocket>();
   /** What connections that are about to have a session have asked for. */
   const asked = new WeakMap<FastifyRequest, Omit<SessionOpening, "dialect">>();
-  /** Connections that have a session, or are about to. */
-  const places = new Set<{ readonly keyId: string }>();
-
-  const admitSession = ({ tracked, raw }: FastifyRequest): void => {
-    const { keyId } = tracked.caller;
-    if (deps.isStopping())
-      throw new ServiceError(502, "the server is shutting down: retry", { retryAfterMs: 1_000 });
-    if ([...places].filter((place) => place.keyId === keyId).length >= realtime.maxSessionsPerKey) {
-      throw new ServiceError(
+  /** Of connections that have a session, or are about to. */
+  const places = new ConnectionPlaces({
+    inAll: realtime.maxSessions,
+    perHolder: realtime.maxSessionsPerKey,
+    full: () =>
+      new ServiceError(502, "the server has as many realtime sessions as it takes: retry in a moment", {
+        retryAfterMs: 5_000,
+      }),
+    holderIsFull: () =>
+      new ServiceError(
         429,
         `this key has ${realtime.maxSessionsPerKey} realtime sessions open, which is all it may have: close one`,
         { retryAfterMs: 5_000 },
-      );
-    }
-    if (places.size >= realtime.maxSessions) {
-      throw new ServiceError(502, "the server has as many realtime sessions as it takes: retry in a moment", {
-        retryAfterMs: 5_000,
-      });
-    }
-    const place = { keyId };
-    places.add(place);
-    deps.metrics.realtime.opened();
-    raw.socket.once("close", () => {
-      places.delete(place);
-      deps.metrics.realtime.closed();
+      ),
+  });
+
+  const admitSession = ({ tracked, raw }: FastifyRequest): void => {
+    if (deps.isStopping())
+      throw new ServiceError(502, "the server is shutting down: retry", { retryAfterMs: 1_000 });
+    places.take(raw.socket, tracked.caller.keyId, () => {
+      deps.metrics.realtime.opened();
+      return () => deps.metrics.realtime.closed();
     });
   };
 

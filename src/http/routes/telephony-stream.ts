@@ -17,6 +17,7 @@ import { authenticate } from "../../requests/authenticate.ts";
 import { checkVoice } from "../../serving/choose-voice.ts";
 import { asServiceError } from "../../serving/failures.ts";
 import { addressGroup } from "../../tenancy/address-group.ts";
+import { ConnectionPlaces } from "../connection-places.ts";
 import type { HttpDeps } from "../deps.ts";
 import type { RealtimeOptions, SessionOpening } from "../realtime-options.ts";
 
@@ -38,10 +39,10 @@ export interface Sessions {
 
 /** A call that has not said who pays for it. */
 interface Waiting {
-  /** Of the address that it comes from. */
-  readonly group: string;
   /** Closes its socket, where it has one. */
   end(status: number, reason: string): void;
+  /** It waits no longer. */
+  leave(): void;
 }
 
 /** A call says within this who pays for it. */
@@ -73,19 +74,27 @@ export function telephonyStreamRoute(
   const waiting = new Map<IncomingMessage, Waiting>();
   limitMessages(scope, (raw) => waiting.has(raw));
 
-  const admitWaiting = ({ raw, ip }: FastifyRequest): void => {
-    if (deps.isStopping() || waiting.size >= realtime.maxSessions) {
-      throw new ServiceError(502, "the server takes no more calls just now: retry in a moment", {
-        retryAfterMs: 5_000,
-      });
-    }
-    const group = addressGroup(ip);
-    if ([...waiting.values()].filter((each) => each.group === group).length >= MAX_WAITING_PER_ADDRESS) {
+  const full = () =>
+    new ServiceError(502, "the server takes no more calls just now: retry in a moment", {
+      retryAfterMs: 5_000,
+    });
+  const places = new ConnectionPlaces({
+    inAll: realtime.maxSessions,
+    perHolder: MAX_WAITING_PER_ADDRESS,
+    full,
+    holderIsFull: () => {
       const message = `${MAX_WAITING_PER_ADDRESS} calls of this address have not started their streams, which is all that may: start or close one`;
-      throw new ServiceError(429, message, { retryAfterMs: 5_000 });
-    }
-    waiting.set(raw, { group, end: () => {} });
-    raw.socket.once("close", () => waiting.delete(raw));
+      return new ServiceError(429, message, { retryAfterMs: 5_000 });
+    },
+  });
+
+  const admitWaiting = ({ raw, ip }: FastifyRequest): void => {
+    if (deps.isStopping()) throw full();
+    const call: Waiting = { end: () => {}, leave: () => {} };
+    call.leave = places.take(raw.socket, addressGroup(ip), () => {
+      waiting.set(raw, call);
+      return () => waiting.delete(raw);
+    });
   };
 
   scope.route({
@@ -102,6 +111,7 @@ export function telephonyStreamRoute(
     },
     wsHandler: (socket: WebSocket, request) => {
       const { raw } = request;
+      const call = waiting.get(raw);
       request.tracked.rawStatus = 101;
       raw.socket.prependOnceListener("close", () => request.tracked.answered());
       const early: RawData[] = [];
@@ -134,7 +144,7 @@ export function telephonyStreamRoute(
       /** It waits no longer, and nothing that it still sends is kept. */
       const over = (): void => {
         clearTimeout(timer);
-        waiting.delete(raw);
+        call?.leave();
         socket.off("message", onMessage);
       };
       const end = (status: number, reason: string): void => {
@@ -145,8 +155,7 @@ export function telephonyStreamRoute(
         socket.close(status, reason);
       };
       const timer = setTimeout(() => end(POLICY, "the stream did not start"), START_MS).unref();
-      const place = waiting.get(raw);
-      if (place !== undefined) place.end = end;
+      if (call !== undefined) call.end = end;
       socket.on("message", onMessage);
       // The server of WebSockets closes one whose frames are none.
       socket.once("error", over);

@@ -1,6 +1,7 @@
 import { type ToolCall, type ToolUse, WriterError } from "../../model/writer.ts";
 import { ToolCalls } from "../tool-calls.ts";
 import type { Calling } from "./calling.ts";
+import { membersOf, objectsIn } from "./json-slices.ts";
 import type { LlamaModel, Token } from "./llama-runtime.ts";
 
 /** What may be called, and how long the calls of a reply may be. */
@@ -60,10 +61,14 @@ export class CallReader {
     if (this.#open === null && token === this.#tags.begin) this.#open = [];
     else if (this.#open !== null && token === this.#tags.end) this.#close();
     else if (this.#open !== null) this.#open.push(token);
-    else if (this.mayBeBare && BARE.test(this.#model.detokenize([token]))) this.#open = [token];
-    else if (this.#count === 0 || this.#model.detokenize([token]).trim() !== "") {
-      this.#hasWords = true;
-      return false;
+    else {
+      const text = this.#model.detokenize([token]);
+      const isBlank = text.trim() === "";
+      if (this.mayBeBare && BARE.test(text)) this.#open = [token];
+      else if (this.#count === 0 || !isBlank) {
+        this.#hasWords ||= !isBlank;
+        return false;
+      }
     }
     this.#tokens += 1;
     return true;
@@ -74,9 +79,9 @@ export class CallReader {
     return this.#calls.take(false);
   }
 
-  /** The same at the end of the reply: not every model closes its last call. */
+  /** The same at the end of the reply: not every model closes its last call. One that is cut is none. */
   end(): ToolCall[] {
-    if (this.#open !== null && !this.isFull) this.#close();
+    if (this.#open !== null) this.#close();
     return this.take();
   }
 
@@ -88,7 +93,9 @@ export class CallReader {
   #close(): void {
     const text = this.#model.detokenize(this.#open ?? []);
     this.#open = null;
-    this.#calls.add({ index: this.#count++, id: "", ...readCall(text) });
+    const objects = objectsIn(text);
+    const calls = objects.length === 0 ? [NO_CALL] : objects.map(readCall);
+    for (const call of calls) this.#calls.add({ index: this.#count++, id: "", ...call });
   }
 }
 
@@ -97,23 +104,36 @@ const TOO_LONG =
 const BAD_CALL =
   "the writer's model called a function that it was not given, or with arguments that are no JSON object: retry, or choose a larger model";
 
-/** What begins an object, or a block of code around one. */
-const BARE = /^(\{|```)/;
-/** An object, which some models put into braces once more, as the examples of their templates are. */
-const OBJECT = /\{\s*"[\s\S]*\}/;
+/** What begins an object, an array of them, or a block of code around either. */
+const BARE = /^\s*(\[?\{|```)/;
+
+interface ReadCall {
+  readonly name: string;
+  readonly arguments: string;
+}
 
 /** What is no call has no name, and no function has none. */
-function readCall(text: string): { readonly name: string; readonly arguments: string } {
+const NO_CALL: ReadCall = { name: "", arguments: "" };
+
+/**
+ * A call of JSON. Its arguments stay as the model wrote them, to the digit: a number may have more than JavaScript's have.
+ * Some models put the object into braces once more, as the examples of their templates are.
+ */
+function readCall(text: string): ReadCall {
+  const json = isJson(text) ? text : text.slice(1, -1).trim();
+  if (!isJson(json)) return NO_CALL;
+  const members = membersOf(json);
+  const name: unknown = JSON.parse(members.get("name") ?? "null");
+  if (typeof name !== "string") return NO_CALL;
+  const given = members.get("arguments") ?? "{}";
+  return { name, arguments: given.startsWith('"') ? (JSON.parse(given) as string) : given };
+}
+
+function isJson(text: string): boolean {
   try {
-    const [object = ""] = OBJECT.exec(text) ?? [];
-    const isDoubled = /\{\s*\{/.test(text) && object.endsWith("}}");
-    const json = isDoubled ? object.slice(0, -1) : object;
-    const { name, arguments: given = {} } = JSON.parse(json) as Record<string, unknown>;
-    return {
-      name: typeof name === "string" ? name : "",
-      arguments: typeof given === "string" ? given : JSON.stringify(given),
-    };
+    JSON.parse(text);
+    return true;
   } catch {
-    return { name: "", arguments: "" };
+    return false;
   }
 }

@@ -1,10 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { ServiceError } from "../contract/errors.ts";
 import type { FormField } from "../contract/transcription-form.ts";
+import { SMALL_BODY_BYTES } from "../serving/preparer.ts";
 import type { RequestReader } from "../serving/request-reader.ts";
 import { type ComingBody, receiveBy } from "./body.ts";
 import { isOfMediaType, sendError } from "./errors.ts";
-import { type FormFile, FormReader } from "./form-reader.ts";
+import { type FormFile, FormReader, MAX_TEXT_BYTES } from "./form-reader.ts";
 
 /** A form as it came: its text fields, and the one file that it may have, whose memory counts until the request ends. */
 export interface ReceivedForm {
@@ -20,7 +21,7 @@ export function readFormBodies(app: FastifyInstance, requestReader: RequestReade
   app.addContentTypeParser(/^multipart\/form-data(?:\s*;|\s*$)/i, async (request: FastifyRequest) =>
     receiveBy(
       request,
-      (caller, bytes) => requestReader.admitRecording(caller, bytes),
+      (caller, bytes) => requestReader.admitRecording(caller, takenFor(bytes)),
       (coming) => readForm(coming, `${request.headers["content-type"]}`, wanted),
     ),
   );
@@ -44,16 +45,21 @@ function noForm(field: string): ServiceError {
   );
 }
 
+/** What a body of so many bytes takes: the file as it comes, and beside it the text as strings. */
+function takenFor(bodyBytes: number): number {
+  return bodyBytes <= SMALL_BODY_BYTES ? bodyBytes : bodyBytes + MAX_TEXT_BYTES;
+}
+
 async function readForm(coming: ComingBody, contentType: string, wanted: FormFile): Promise<ReceivedForm> {
   const reader = new FormReader(contentType, wanted, coming.lengthBytes);
   for await (const chunk of coming.chunks()) await reader.write(chunk);
-  const { fields, file } = await reader.end();
+  const { fields, textBytes, file } = await reader.end();
   if (file === null) {
     const { field } = wanted;
     throw new ServiceError(422, `${field} is missing: send the recording as a file in a field of that name`, {
       param: field,
     });
   }
-  coming.holding()?.shrink(file.capacity);
+  coming.holding()?.shrink(file.capacity + textBytes);
   return { fields, file: file.bytes };
 }

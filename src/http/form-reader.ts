@@ -1,4 +1,5 @@
 import { Busboy } from "@fastify/busboy";
+import { FORM_EXTRA_BYTES } from "../contract/audio-transcriptions.ts";
 import { ServiceError } from "../contract/errors.ts";
 import { fieldNamed } from "../contract/quoted.ts";
 import type { FormField } from "../contract/transcription-form.ts";
@@ -10,6 +11,17 @@ export interface FormFile {
   readonly field: string;
   readonly maxBytes: number;
 }
+
+/** A form that was taken apart. */
+export interface ReadForm {
+  readonly fields: readonly FormField[];
+  /** What the fields take, in bytes, at two for each code unit. */
+  readonly textBytes: number;
+  readonly file: GrowingBytes | null;
+}
+
+/** Bytes that the text fields of a form take at most, once they are read. */
+export const MAX_TEXT_BYTES = 2 * FORM_EXTRA_BYTES;
 
 /** Above what the fields that may be there several times add up to. */
 const MAX_FIELDS = 160;
@@ -31,6 +43,7 @@ export class FormReader {
   #file: GrowingBytes | null = null;
   #fault: ServiceError | null = null;
   #hasAny = false;
+  #textChars = 0;
 
   constructor(contentType: string, { field, maxBytes }: FormFile, lengthBytes: number | null) {
     this.#parser = parserOf(contentType, field);
@@ -52,7 +65,7 @@ export class FormReader {
     this.#parser.on("field", (name, value, _isNameCut, isCut) => {
       this.#hasAny = true;
       if (isCut) this.#fail(`${fieldNamed(`${name}`)} is over ${MAX_FIELD_BYTES} bytes: send less`);
-      else this.#fields.push({ name: `${name}`, value });
+      else this.#add({ name: `${name}`, value });
     });
     this.#parser.on("file", (name, stream) => {
       this.#hasAny = true;
@@ -93,11 +106,17 @@ export class FormReader {
     this.#check();
   }
 
-  async end(): Promise<{ fields: readonly FormField[]; file: GrowingBytes | null }> {
+  async end(): Promise<ReadForm> {
     this.#parser.end();
     await this.#over;
     this.#check();
-    return { fields: this.#fields, file: this.#file };
+    return { fields: this.#fields, textBytes: 2 * this.#textChars, file: this.#file };
+  }
+
+  #add(field: FormField): void {
+    this.#textChars += field.name.length + field.value.length;
+    if (this.#textChars <= FORM_EXTRA_BYTES) this.#fields.push(field);
+    else this.#fail(`the text fields are over ${FORM_EXTRA_BYTES} bytes together: send less in them`);
   }
 
   #fail(message: string, status: 400 | 422 = 422): void {

@@ -3,7 +3,7 @@ import { ServiceError } from "../../src/contract/errors.ts";
 import { countChars } from "../../src/contract/limits.ts";
 import { readTranscriptionForm } from "../../src/contract/transcription-form.ts";
 import { nameProblem, readVoiceForm } from "../../src/contract/voice-form.ts";
-import { FormReader } from "../../src/http/form-reader.ts";
+import { FormReader, MAX_TEXT_BYTES } from "../../src/http/form-reader.ts";
 import { bentBytes } from "./bent-bytes.ts";
 import { diceOf } from "./dice.ts";
 import type { Fuzzer, Random } from "./fuzzer.ts";
@@ -85,8 +85,13 @@ async function read(input: Uint8Array, pieceBytes: number): Promise<void> {
   const reader = new FormReader(TYPE, FILE, input.length);
   for (let at = 0; at < input.length; at += pieceBytes)
     await reader.write(input.subarray(at, Math.min(input.length, at + pieceBytes)));
-  const { fields, file } = await reader.end();
+  const { fields, textBytes, file } = await reader.end();
   assert.ok(fields.length <= 160 && (file?.length ?? 0) <= FILE.maxBytes);
+  assert.equal(
+    textBytes,
+    fields.reduce((sum, { name, value }) => sum + 2 * (name.length + value.length), 0),
+  );
+  assert.ok(textBytes <= MAX_TEXT_BYTES, `${textBytes}`);
   await refusalOf(() => void readTranscriptionForm("transcribe", fields, null));
   await refusalOf(() => {
     const { name, consent, refText, description } = readVoiceForm(fields);

@@ -1,4 +1,3 @@
-import { LruCache } from "../collections/lru-cache.ts";
 import { ServiceError } from "../contract/errors.ts";
 import { quoted } from "../contract/quoted.ts";
 import { nameProblem } from "../contract/voice-form.ts";
@@ -9,6 +8,7 @@ import type { ChosenVoice, VoiceSample } from "../model/script.ts";
 import { StoreError } from "../tenancy/store.ts";
 import { nameKeyOf, type VoiceRecord, type VoiceStore } from "../tenancy/voice-store.ts";
 import { type AskedOwn, type Cast, unknownVoice } from "./choose-voice.ts";
+import { DecodedVoices } from "./decoded-voices.ts";
 import { listedVoices } from "./voice-list.ts";
 
 /** What a recording was stored as, decoded. */
@@ -24,8 +24,6 @@ export interface OwnVoicesDeps {
 
 /** Voices that a key may have. */
 export const MAX_VOICES_PER_KEY = 100;
-/** Decoded recordings that are kept, of up to 2.9 MB each. */
-const MAX_DECODED = 16;
 
 /**
  * Voices by a recording: those that keys have made, each for its key alone, and those of the server's settings. The store is
@@ -33,7 +31,7 @@ const MAX_DECODED = 16;
  */
 export class OwnVoices {
   readonly #deps: OwnVoicesDeps;
-  readonly #decoded = new LruCache<Promise<Clip | null>>(MAX_DECODED);
+  readonly #decoded = new DecodedVoices();
 
   constructor(deps: OwnVoicesDeps) {
     this.#deps = deps;
@@ -48,20 +46,20 @@ export class OwnVoices {
 
   /** What recordings are called that the key may use. */
   async names(keyId: string): Promise<string[]> {
-    const own = await this.#deps.store.listVoices(keyId);
+    const own = await this.#listed(keyId);
     return [...own.map(({ name }) => name), ...this.#deps.house.keys()];
   }
 
   /** Every voice, with the key's own where there is a key; without those while the store cannot be reached. */
   async list(keyId: string | null): Promise<VoiceList> {
-    const { store, cards, house } = this.#deps;
-    const own = keyId === null ? [] : await store.listVoices(keyId).catch(noneForNow);
+    const { cards, house } = this.#deps;
+    const own = keyId === null ? [] : await this.#listed(keyId).catch(noneForNow);
     return listedVoices(cards(), house, own);
   }
 
   /** Throws as {@link add} would, before there is a recording to keep. */
   async admit(keyId: string, name: string): Promise<void> {
-    const own = await this.#deps.store.listVoices(keyId);
+    const own = await this.#listed(keyId);
     if (own.some((voice) => nameKeyOf(voice.name) === nameKeyOf(name))) throw taken(name);
     if (own.length >= MAX_VOICES_PER_KEY) throw full();
   }
@@ -83,12 +81,14 @@ export class OwnVoices {
   async remove(keyId: string, idOrName: string): Promise<VoiceRecord> {
     const removed = mayBeKept(idOrName) ? await this.#deps.store.removeVoice(keyId, idOrName) : null;
     if (removed === null) {
+      // Another server may have deleted it.
+      await this.#listed(keyId);
       throw new ServiceError(
         404,
         `this key has no voice ${quoted(idOrName)}: GET /v1/audio/voices lists those that it has`,
       );
     }
-    this.#decoded.delete(removed.voiceId);
+    this.#decoded.forget(removed.voiceId);
     return removed;
   }
 
@@ -103,17 +103,22 @@ export class OwnVoices {
     const { store, decode } = this.#deps;
     const record = await store.findVoice(keyId, name);
     if (record === null) return null;
-    const { voiceId, refText: text } = record;
-    const known = this.#decoded.get(voiceId);
-    if (known !== undefined) return sampleOf(await known, text);
-    // Kept before the store has answered: requests that come together read and decode it once.
-    const decoding = store
-      .voiceAudio(voiceId)
-      .then((audio) => (audio === null ? null : decode(new Uint8Array(audio), voiceId)));
-    this.#decoded.set(voiceId, decoding);
-    const forget = (): void => void this.#decoded.delete(voiceId);
-    decoding.then((clip) => clip ?? forget(), forget);
-    return sampleOf(await decoding, text);
+    const { voiceId, refText } = record;
+    const clip = await this.#decoded.clipOf(
+      record,
+      async () => {
+        const audio = await store.voiceAudio(voiceId);
+        return audio === null ? null : decode(new Uint8Array(audio), voiceId);
+      },
+      async () => (await store.findVoice(keyId, voiceId)) !== null,
+    );
+    return clip && { clip, text: refText };
+  }
+
+  async #listed(keyId: string): Promise<VoiceRecord[]> {
+    const voices = await this.#deps.store.listVoices(keyId);
+    this.#decoded.keepOnly(keyId, voices);
+    return voices;
   }
 
   #house(name: string): VoiceSample | null {
@@ -121,10 +126,6 @@ export class OwnVoices {
     const [found] = [...this.#deps.house].filter(([each]) => nameKeyOf(each) === key);
     return found?.[1] ?? null;
   }
-}
-
-function sampleOf(clip: Clip | null, text: string | null): VoiceSample | null {
-  return clip && { clip, text };
 }
 
 function noneForNow(error: unknown): VoiceRecord[] {

@@ -39,7 +39,8 @@ export class OwnVoices {
 
   /** The recording that a request asks for. Throws a 400 {@link ServiceError} that names the nearest where there is none. */
   async chosen(asked: AskedOwn, keyId: string, cast: Cast): Promise<ChosenVoice> {
-    const sample = (await this.#kept(asked.name, keyId)) ?? this.#house(asked.name);
+    const { house } = this.#deps;
+    const sample = await recordingNamed(asked.name, house, () => this.#kept(asked.name, keyId));
     if (sample === null) throw unknownVoice(asked, cast, await this.names(keyId));
     return [{ weight: 1, sample }];
   }
@@ -94,7 +95,7 @@ export class OwnVoices {
 
   /** Why no voice may have that name, in words that go on from it; `null` where one may. */
   nameProblem(name: string): string | null {
-    if (this.#house(name) !== null) return "is that of a voice of the server: take another";
+    if (houseNamed(name, this.#deps.house) !== null) return "is that of a voice of the server: take another";
     return modelsNameProblem(name, this.#deps.cards());
   }
 
@@ -120,12 +121,26 @@ export class OwnVoices {
     this.#decoded.keepOnly(keyId, voices);
     return voices;
   }
+}
 
-  #house(name: string): VoiceSample | null {
-    const key = nameKeyOf(name);
-    const [found] = [...this.#deps.house].filter(([each]) => nameKeyOf(each) === key);
-    return found?.[1] ?? null;
-  }
+/**
+ * The recording of that name. As a model's names come before those of recordings, so do the settings' before a key's own,
+ * which is then reached by its id; and no store is asked for what the settings have.
+ *
+ * @param kept finds it among the keys' own
+ */
+export async function recordingNamed<Kept extends VoiceSample | null>(
+  name: string,
+  house: ReadonlyMap<string, VoiceSample>,
+  kept: () => Promise<Kept>,
+): Promise<VoiceSample | Kept> {
+  return houseNamed(name, house) ?? (await kept());
+}
+
+function houseNamed(name: string, house: ReadonlyMap<string, VoiceSample>): VoiceSample | null {
+  const key = nameKeyOf(name);
+  const [found] = [...house].filter(([each]) => nameKeyOf(each) === key);
+  return found?.[1] ?? null;
 }
 
 function noneForNow(error: unknown): VoiceRecord[] {

@@ -4,6 +4,7 @@ import { setImmediate as settled } from "node:timers/promises";
 import { nameProblem } from "../../src/contract/voice-form.ts";
 import { readVoice } from "../../src/contract/voice-word.ts";
 import type { Clip } from "../../src/model/conversation.ts";
+import type { VoiceSample } from "../../src/model/script.ts";
 import { OwnVoices } from "../../src/serving/own-voices.ts";
 import type { Store } from "../../src/tenancy/store.ts";
 import { memoryStore } from "../tenancy/memory-store.ts";
@@ -15,7 +16,10 @@ const VOICE = {
 const CAST = { id: "m", speakers: ["0"], voices: [], takes: { mixes: false, samples: true } };
 
 /** Voices of a store that has one, which other servers delete and make again; and how often its recording was decoded. */
-async function oneVoice(whileDecoding: (store: Store) => Promise<unknown> = async () => {}) {
+async function oneVoice(
+  whileDecoding: (store: Store) => Promise<unknown> = async () => {},
+  house: ReadonlyMap<string, VoiceSample> = new Map(),
+) {
   const store = memoryStore();
   const key = { keyId: "key_a", label: "", rpm: 60, burst: 60, createdTsS: 1, revokedTsS: null };
   await store.createKey(key, "1".repeat(64));
@@ -27,7 +31,7 @@ async function oneVoice(whileDecoding: (store: Store) => Promise<unknown> = asyn
     await whileDecoding(store);
     return { samples: new Float32Array(24), sampleRateHz: 24_000, durationS: 0.001, digest };
   };
-  const voices = new OwnVoices({ store, cards: () => [], house: new Map(), decode });
+  const voices = new OwnVoices({ store, cards: () => [], house, decode });
   const ask = () => voices.chosen({ name: "Anna", field: "voice" }, "key_a", CAST);
   return { voices, store, seen, make, ask };
 }
@@ -37,6 +41,16 @@ test("requests for a voice that come together read and decode its recording once
   await Promise.all(Array.from({ length: 20 }, ask));
   await ask();
   assert.equal(seen.decoded, 1);
+});
+
+test("a name that the settings give a voice means that one, and the key's own is reached by its id", async () => {
+  const clip: Clip = { samples: new Float32Array(8), sampleRateHz: 24_000, durationS: 0.002, digest: "a" };
+  const team = { clip, text: null };
+  const { ask, seen, voices } = await oneVoice(undefined, new Map([["ANNA", team]]));
+  assert.deepEqual(await ask(), [{ weight: 1, sample: team }]);
+  assert.equal(seen.decoded, 0);
+  const [part] = await voices.chosen({ name: "voice_1", field: "voice" }, "key_a", CAST);
+  assert.ok(part !== undefined && "sample" in part && part.sample.clip.digest === "voice_1");
 });
 
 test("of a voice that another server deletes while it is decoded here nothing is kept", async () => {

@@ -41,21 +41,22 @@ export async function storedVoice(
 ): Promise<ChosenVoice> {
   const { houseVoices } = await import("../server/house-voices.ts");
   const { unknownVoice } = await import("../serving/choose-voice.ts");
+  const { recordingNamed } = await import("../serving/own-voices.ts");
   const { withTenancy } = await import("./keys.ts");
   const house = await houseVoices(settings, models);
-  const [inHouse] = [...house].filter(([name]) => nameKeyOf(name) === nameKeyOf(asked.name));
-  if (inHouse !== undefined) return [{ weight: 1, sample: inHouse[1] }];
-  return withTenancy(settings, io, async (tenancy) => {
-    const all = await tenancy.voices.listVoices();
-    const voice = voiceNamed(asked.name, all);
-    const audio = voice === null ? null : await tenancy.voices.voiceAudio(voice.voiceId);
-    if (voice === null || audio === null) {
-      const names = [...house.keys(), ...all.map(({ name }) => name)];
-      throw new UsageError(`This cannot be said: ${unknownVoice(asked, model.card, names).message}.`);
-    }
-    const clip = await decoded(audio, voice.voiceId);
-    return [{ weight: 1, sample: { clip, text: voice.refText } }];
-  });
+  const sample = await recordingNamed(asked.name, house, () =>
+    withTenancy(settings, io, async (tenancy) => {
+      const all = await tenancy.voices.listVoices();
+      const voice = voiceNamed(asked.name, all);
+      const audio = voice === null ? null : await tenancy.voices.voiceAudio(voice.voiceId);
+      if (voice === null || audio === null) {
+        const names = [...house.keys(), ...all.map(({ name }) => name)];
+        throw new UsageError(`This cannot be said: ${unknownVoice(asked, model.card, names).message}.`);
+      }
+      return { clip: await decoded(audio, voice.voiceId), text: voice.refText };
+    }),
+  );
+  return [{ weight: 1, sample }];
 }
 
 async function decoded(audio: Uint8Array, voiceId: string): Promise<Clip> {

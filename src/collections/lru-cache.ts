@@ -31,4 +31,9 @@ export class LruCache<T> {
   delete(key: string): void {
     this.#values.delete(key);
   }
+
+  /** The one first that goes first. None counts as read by it, and they may be deleted meanwhile. */
+  entries(): IterableIterator<[string, T]> {
+    return this.#values.entries();
+  }
 }

@@ -116,6 +116,7 @@ export function readVoiceForm(fields: readonly FormField[]): NewVoice {
 export function nameProblem(name: string): string | null {
   if (name === "") return "is empty: say what the voice is to be called";
   if (!name.isWellFormed() || UNSEEN.test(name)) return "has characters that cannot be seen: leave them out";
+  if (!SEEN.test(name)) return "has nothing that can be seen: give it a letter";
   // As names are compared, so that none looks like an id or a mix.
   const folded = name.normalize("NFKC");
   if (/[/\\+()"]/.test(folded) || /^\.+$/.test(folded))
@@ -124,7 +125,13 @@ export function nameProblem(name: string): string | null {
   return null;
 }
 
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+/**
+ * Controls, formats, and what Unicode has to be shown as nothing, but for the selectors of the form of what goes before them;
+ * and the blanks that it counts as signs or letters: empty braille, of hieroglyphs, of Khitan, a note without a head.
+ */
+const UNSEEN =
+  /(?!\p{Variation_Selector})[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\u{13441}\u{13442}\u{16fe4}\u{1d159}]/u;
+const SEEN = /[^\p{Z}\p{Variation_Selector}]/u;
 const DENIALS = /^(?:false|no|none|null|0)$/i;
 
 function required(field: string, fields: readonly FormField[], what: string): string {

@@ -1,13 +1,11 @@
-import { Busboy } from "@fastify/busboy";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { ServiceError } from "../contract/errors.ts";
-import { fieldNamed } from "../contract/quoted.ts";
 import type { FormField } from "../contract/transcription-form.ts";
-import { GrowingBytes } from "../serving/growing-bytes.ts";
 import { SMALL_BODY_BYTES } from "../serving/preparer.ts";
 import type { RequestReader } from "../serving/request-reader.ts";
 import { type ComingBody, receiveBy } from "./body.ts";
 import { isOfMediaType, sendError } from "./errors.ts";
+import { type FormFile, FormReader, MAX_TEXT_BYTES } from "./form-reader.ts";
 
 /** A form as it came: its text fields, and the one file that it may have, whose memory counts until the request ends. */
 export interface ReceivedForm {
@@ -16,17 +14,6 @@ export interface ReceivedForm {
   readonly file: Uint8Array<ArrayBuffer>;
 }
 
-/** The one file of a form: the field that it is in, and bytes that it may have. */
-export interface FormFile {
-  readonly field: string;
-  readonly maxBytes: number;
-}
-
-/** Above what the fields that may be there several times add up to. */
-const MAX_FIELDS = 160;
-const MAX_FIELD_BYTES = 64 * 1024;
-const MAX_HEADER_BYTES = 8 * 1024;
-
 /** Makes a form with one file the only body there is in `app`; everything else is a 422 that says so. */
 export function readFormBodies(app: FastifyInstance, requestReader: RequestReader, wanted: FormFile): void {
   const { field } = wanted;
@@ -34,7 +21,7 @@ export function readFormBodies(app: FastifyInstance, requestReader: RequestReade
   app.addContentTypeParser(/^multipart\/form-data(?:\s*;|\s*$)/i, async (request: FastifyRequest) =>
     receiveBy(
       request,
-      (caller, bytes) => requestReader.admitRecording(caller, bytes),
+      (caller, bytes) => requestReader.admitRecording(caller, takenFor(bytes)),
       (coming) => readForm(coming, `${request.headers["content-type"]}`, wanted),
     ),
   );
@@ -58,125 +45,21 @@ function noForm(field: string): ServiceError {
   );
 }
 
+/** What a body of so many bytes takes: the file as it comes, and beside it the text as strings. */
+function takenFor(bodyBytes: number): number {
+  return bodyBytes <= SMALL_BODY_BYTES ? bodyBytes : bodyBytes + MAX_TEXT_BYTES;
+}
+
 async function readForm(coming: ComingBody, contentType: string, wanted: FormFile): Promise<ReceivedForm> {
   const reader = new FormReader(contentType, wanted, coming.lengthBytes);
   for await (const chunk of coming.chunks()) await reader.write(chunk);
-  const { fields, file } = await reader.end();
+  const { fields, textBytes, file } = await reader.end();
   if (file === null) {
     const { field } = wanted;
     throw new ServiceError(422, `${field} is missing: send the recording as a file in a field of that name`, {
       param: field,
     });
   }
-  coming.holding()?.shrink(file.capacity);
+  coming.holding()?.shrink(file.capacity + textBytes);
   return { fields, file: file.bytes };
-}
-
-/** Takes a form apart as it comes. The first fault ends it, before the rest has been sent. */
-class FormReader {
-  readonly #parser: InstanceType<typeof Busboy>;
-  readonly #fields: FormField[] = [];
-  readonly #over: Promise<void>;
-  #isOver = false;
-  #onOver = (): void => {};
-  #file: GrowingBytes | null = null;
-  #fault: ServiceError | null = null;
-  #hasAny = false;
-
-  constructor(contentType: string, { field, maxBytes }: FormFile, lengthBytes: number | null) {
-    this.#parser = parserOf(contentType, field);
-    this.#over = new Promise((resolve) => {
-      this.#parser.once("finish", resolve);
-      this.#parser.once("error", () => {
-        this.#fail(
-          this.#hasAny
-            ? "the form is cut off or damaged: send it whole, up to its last boundary"
-            : "the body is not a multipart form: its parts must be separated by the boundary that Content-Type names",
-        );
-        resolve();
-      });
-    });
-    void this.#over.then(() => {
-      this.#isOver = true;
-      this.#onOver();
-    });
-    this.#parser.on("field", (name, value, _isNameCut, isCut) => {
-      this.#hasAny = true;
-      if (isCut) this.#fail(`${fieldNamed(`${name}`)} is over ${MAX_FIELD_BYTES} bytes: send less`);
-      else this.#fields.push({ name: `${name}`, value });
-    });
-    this.#parser.on("file", (name, stream) => {
-      this.#hasAny = true;
-      stream.on("error", () => {});
-      if (name !== field)
-        this.#fail(
-          `${fieldNamed(`${name}`)} is sent as a file: send it as text, and the recording in ${field}`,
-        );
-      else if (this.#file !== null)
-        this.#fail(`${field} is there more than once: send one recording in a request`);
-      if (this.#fault !== null) {
-        stream.resume();
-        return;
-      }
-      const file = new GrowingBytes(lengthBytes ?? SMALL_BODY_BYTES, maxBytes);
-      this.#file = file;
-      stream.on("data", (piece: Uint8Array) => {
-        if (file.length + piece.length > maxBytes) {
-          this.#fail(`${field} is over the cap of ${maxBytes} bytes (25 MiB): send less, or in pieces`, 400);
-        } else file.add(piece);
-      });
-    });
-    for (const event of ["fieldsLimit", "partsLimit"] as const) {
-      this.#parser.once(event, () => this.#fail(`the form has over ${MAX_FIELDS} fields: send fewer`));
-    }
-  }
-
-  /** Throws a 422 or 400 {@link ServiceError} as soon as something is known to be wrong. */
-  async write(chunk: Uint8Array): Promise<void> {
-    if (this.#fault === null) {
-      // Not a race against the end: that would keep something of every chunk until then.
-      await new Promise<void>((resolve) => {
-        this.#onOver = resolve;
-        this.#parser.write(chunk, () => resolve());
-        if (this.#isOver) resolve();
-      });
-    }
-    this.#check();
-  }
-
-  async end(): Promise<{ fields: readonly FormField[]; file: GrowingBytes | null }> {
-    this.#parser.end();
-    await this.#over;
-    this.#check();
-    return { fields: this.#fields, file: this.#file };
-  }
-
-  #fail(message: string, status: 400 | 422 = 422): void {
-    this.#fault ??= new ServiceError(status, message);
-  }
-
-  #check(): void {
-    if (this.#fault === null) return;
-    this.#parser.destroy();
-    throw this.#fault;
-  }
-}
-
-function parserOf(contentType: string, field: string): InstanceType<typeof Busboy> {
-  try {
-    return new Busboy({
-      headers: { "content-type": contentType },
-      isPartAFile: (name, _type, fileName) => name === field || fileName !== undefined,
-      limits: {
-        fields: MAX_FIELDS,
-        parts: MAX_FIELDS + 4,
-        fieldSize: MAX_FIELD_BYTES,
-        headerSize: MAX_HEADER_BYTES,
-      },
-    });
-  } catch (cause) {
-    throw new ServiceError(422, "Content-Type names no boundary: let the client's library make the form", {
-      cause,
-    });
-  }
 }

@@ -1,7 +1,7 @@
 import { MAX_NEW_TOKENS, MAX_TEXT_CHARS, MAX_TURNS, MIN_NEW_TOKENS } from "../contract/limits.ts";
 import { MAX_SESSION_INSTRUCTIONS_CHARS } from "../contract/realtime/session.ts";
 import type { EarlierCall, ToolUse } from "../model/writer.ts";
-import { chooseVoice } from "../serving/choose-voice.ts";
+import { chooseSpeaker } from "../serving/choose-voice.ts";
 import { type Prepared, prepareConverse, type ResolveModel } from "../serving/prepare.ts";
 import type { Item, MessageItem } from "./items.ts";
 import type { ResponseRequest } from "./session-events.ts";
@@ -23,12 +23,11 @@ export function prepareReply(
 ): Prepared {
   const { voice, voices } = settings;
   const { speakers } = voices.cast;
-  const { speaker: named } = chooseVoice(voice, "voice", voices.cast);
+  const { speaker: named } = chooseSpeaker(voice, "voice", voices.cast);
   const speaker = named ?? speakers[0] ?? "0";
   const other = speakers.find((label) => label !== speaker) ?? speaker;
   const all = items.flatMap((item) => turnOf(item, speaker, other));
   const said = all.slice(1 - MAX_TURNS);
-  // A voice that a label stands for is asked for by that.
   const cast = named === undefined ? { voices: { [speaker]: voice } } : {};
   const prepared = prepareConverse({ conversation: [...said, { speaker }], model, ...cast }, resolve);
   const { maxOutputTokens, speed: rate } = settings;

@@ -13,11 +13,11 @@ import {
 } from "../catalogue/kokoro-cast.ts";
 import type { LocalVoice } from "../catalogue/offered-models.ts";
 import { voiceRecord } from "../catalogue/voices/pull-voice.ts";
-import { type AvailableMemory, availableMemory } from "../engines/codec-lm/available-memory.ts";
 import { PUBLISHED } from "../engines/kokoro/graphs/make-files.ts";
 import type { KokoroOptions } from "../engines/kokoro/model.ts";
 import { unusedKokoroKnobs } from "../engines/kokoro/unused-knobs.ts";
 import type { SlotPrice } from "../limits/admission.ts";
+import { type AvailableMemory, availableMemory } from "../model/available-memory.ts";
 import type { Lexicon } from "../model/script.ts";
 import type { CodecLmSettings } from "../settings/model-settings.ts";
 import type { Settings } from "../settings/schema.ts";

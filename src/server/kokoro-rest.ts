@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { AvailableMemory } from "../engines/codec-lm/available-memory.ts";
 import { areMeasured } from "../engines/kokoro/measure-voices.ts";
 import { voicesIn } from "../engines/kokoro/voices.ts";
+import type { AvailableMemory } from "../model/available-memory.ts";
 import { prepareKokoro } from "./kokoro-preparation.ts";
 
 /** What measuring the rest of Kokoro's voices depends on. */

@@ -44,6 +44,15 @@ export function chooseVoice(word: string, field: string, cast: Cast): VoiceChoic
   throw unknownVoice({ name, field }, cast);
 }
 
+/**
+ * The same for a turn of which nothing but the voice depends on its label: a voice that a label stands for is asked for by
+ * that label, with no more said, so that one voice gives the same bytes by whichever of its names.
+ */
+export function chooseSpeaker(word: string, field: string, cast: Cast): VoiceChoice {
+  const { speaker, ...choice } = chooseVoice(word, field, cast);
+  return speaker === undefined ? choice : { speaker };
+}
+
 /** A 400 for a voice that there is not. @param others further names that would have been understood */
 export function unknownVoice(
   { name, field }: AskedOwn,

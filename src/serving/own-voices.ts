@@ -1,4 +1,3 @@
-import { LruCache } from "../collections/lru-cache.ts";
 import { ServiceError } from "../contract/errors.ts";
 import { quoted } from "../contract/quoted.ts";
 import { nameProblem } from "../contract/voice-form.ts";
@@ -9,6 +8,7 @@ import type { ChosenVoice, VoiceSample } from "../model/script.ts";
 import { StoreError } from "../tenancy/store.ts";
 import { nameKeyOf, type VoiceRecord, type VoiceStore } from "../tenancy/voice-store.ts";
 import { type AskedOwn, type Cast, unknownVoice } from "./choose-voice.ts";
+import { DecodedVoices } from "./decoded-voices.ts";
 import { listedVoices } from "./voice-list.ts";
 
 /** What a recording was stored as, decoded. */
@@ -24,8 +24,6 @@ export interface OwnVoicesDeps {
 
 /** Voices that a key may have. */
 export const MAX_VOICES_PER_KEY = 100;
-/** Decoded recordings that are kept, of up to 2.9 MB each. */
-const MAX_DECODED = 16;
 
 /**
  * Voices by a recording: those that keys have made, each for its key alone, and those of the server's settings. The store is
@@ -33,7 +31,7 @@ const MAX_DECODED = 16;
  */
 export class OwnVoices {
   readonly #deps: OwnVoicesDeps;
-  readonly #decoded = new LruCache<Promise<Clip | null>>(MAX_DECODED);
+  readonly #decoded = new DecodedVoices();
 
   constructor(deps: OwnVoicesDeps) {
     this.#deps = deps;
@@ -41,27 +39,28 @@ export class OwnVoices {
 
   /** The recording that a request asks for. Throws a 400 {@link ServiceError} that names the nearest where there is none. */
   async chosen(asked: AskedOwn, keyId: string, cast: Cast): Promise<ChosenVoice> {
-    const sample = (await this.#kept(asked.name, keyId)) ?? this.#house(asked.name);
+    const { house } = this.#deps;
+    const sample = await recordingNamed(asked.name, house, () => this.#kept(asked.name, keyId));
     if (sample === null) throw unknownVoice(asked, cast, await this.names(keyId));
     return [{ weight: 1, sample }];
   }
 
   /** What recordings are called that the key may use. */
   async names(keyId: string): Promise<string[]> {
-    const own = await this.#deps.store.listVoices(keyId);
+    const own = await this.#listed(keyId);
     return [...own.map(({ name }) => name), ...this.#deps.house.keys()];
   }
 
   /** Every voice, with the key's own where there is a key; without those while the store cannot be reached. */
   async list(keyId: string | null): Promise<VoiceList> {
-    const { store, cards, house } = this.#deps;
-    const own = keyId === null ? [] : await store.listVoices(keyId).catch(noneForNow);
+    const { cards, house } = this.#deps;
+    const own = keyId === null ? [] : await this.#listed(keyId).catch(noneForNow);
     return listedVoices(cards(), house, own);
   }
 
   /** Throws as {@link add} would, before there is a recording to keep. */
   async admit(keyId: string, name: string): Promise<void> {
-    const own = await this.#deps.store.listVoices(keyId);
+    const own = await this.#listed(keyId);
     if (own.some((voice) => nameKeyOf(voice.name) === nameKeyOf(name))) throw taken(name);
     if (own.length >= MAX_VOICES_PER_KEY) throw full();
   }
@@ -83,18 +82,20 @@ export class OwnVoices {
   async remove(keyId: string, idOrName: string): Promise<VoiceRecord> {
     const removed = mayBeKept(idOrName) ? await this.#deps.store.removeVoice(keyId, idOrName) : null;
     if (removed === null) {
+      // Another server may have deleted it.
+      await this.#listed(keyId);
       throw new ServiceError(
         404,
         `this key has no voice ${quoted(idOrName)}: GET /v1/audio/voices lists those that it has`,
       );
     }
-    this.#decoded.delete(removed.voiceId);
+    this.#decoded.forget(removed.voiceId);
     return removed;
   }
 
   /** Why no voice may have that name, in words that go on from it; `null` where one may. */
   nameProblem(name: string): string | null {
-    if (this.#house(name) !== null) return "is that of a voice of the server: take another";
+    if (houseNamed(name, this.#deps.house) !== null) return "is that of a voice of the server: take another";
     return modelsNameProblem(name, this.#deps.cards());
   }
 
@@ -103,28 +104,43 @@ export class OwnVoices {
     const { store, decode } = this.#deps;
     const record = await store.findVoice(keyId, name);
     if (record === null) return null;
-    const { voiceId, refText: text } = record;
-    const known = this.#decoded.get(voiceId);
-    if (known !== undefined) return sampleOf(await known, text);
-    // Kept before the store has answered: requests that come together read and decode it once.
-    const decoding = store
-      .voiceAudio(voiceId)
-      .then((audio) => (audio === null ? null : decode(new Uint8Array(audio), voiceId)));
-    this.#decoded.set(voiceId, decoding);
-    const forget = (): void => void this.#decoded.delete(voiceId);
-    decoding.then((clip) => clip ?? forget(), forget);
-    return sampleOf(await decoding, text);
+    const { voiceId, refText } = record;
+    const clip = await this.#decoded.clipOf(
+      record,
+      async () => {
+        const audio = await store.voiceAudio(voiceId);
+        return audio === null ? null : decode(new Uint8Array(audio), voiceId);
+      },
+      async () => (await store.findVoice(keyId, voiceId)) !== null,
+    );
+    return clip && { clip, text: refText };
   }
 
-  #house(name: string): VoiceSample | null {
-    const key = nameKeyOf(name);
-    const [found] = [...this.#deps.house].filter(([each]) => nameKeyOf(each) === key);
-    return found?.[1] ?? null;
+  async #listed(keyId: string): Promise<VoiceRecord[]> {
+    const voices = await this.#deps.store.listVoices(keyId);
+    this.#decoded.keepOnly(keyId, voices);
+    return voices;
   }
 }
 
-function sampleOf(clip: Clip | null, text: string | null): VoiceSample | null {
-  return clip && { clip, text };
+/**
+ * The recording of that name. As a model's names come before those of recordings, so do the settings' before a key's own,
+ * which is then reached by its id; and no store is asked for what the settings have.
+ *
+ * @param kept finds it among the keys' own
+ */
+export async function recordingNamed<Kept extends VoiceSample | null>(
+  name: string,
+  house: ReadonlyMap<string, VoiceSample>,
+  kept: () => Promise<Kept>,
+): Promise<VoiceSample | Kept> {
+  return houseNamed(name, house) ?? (await kept());
+}
+
+function houseNamed(name: string, house: ReadonlyMap<string, VoiceSample>): VoiceSample | null {
+  const key = nameKeyOf(name);
+  const [found] = [...house].filter(([each]) => nameKeyOf(each) === key);
+  return found?.[1] ?? null;
 }
 
 function noneForNow(error: unknown): VoiceRecord[] {

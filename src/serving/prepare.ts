@@ -13,7 +13,7 @@ import type { ToolUse } from "../model/writer.ts";
 import { inlineFault } from "../text/inline-phonemes.ts";
 import { faultOf } from "../text/own-words.ts";
 import { hasSpeakable } from "../text/speakable.ts";
-import { type AskedOwn, chooseVoice, unknownVoice, type VoiceChoice } from "./choose-voice.ts";
+import { type AskedOwn, chooseSpeaker, chooseVoice, unknownVoice, type VoiceChoice } from "./choose-voice.ts";
 import { ContentHash } from "./content-hash.ts";
 import { historyAudio, type TextOf } from "./history-audio.ts";
 
@@ -195,15 +195,12 @@ function prepare(parts: Parts, resolve: ResolveModel): Prepared {
   };
 }
 
-/**
- * The turns with their labels, and whose voice speaks the last one where that is not for its label to say. Of a turn that
- * is alone nothing depends on its label but the voice: a voice that a label stands for is asked for by that.
- */
+/** The turns with their labels, and whose voice speaks the last one where that is not for its label to say. */
 function castTurns(parts: Parts, { card }: PublicModel): Pick<Parts, "turns"> & { choice: VoiceChoice } {
   const { turns, voice, voices = {}, fields } = parts;
   if (voice !== undefined) {
-    const { speaker, ...choice } = chooseVoice(voice, fields?.voice ?? "voice", card);
-    return speaker === undefined ? { turns, choice } : { turns: [{ ...turns[0], speaker }], choice: {} };
+    const { speaker, ...choice } = chooseSpeaker(voice, fields?.voice ?? "voice", card);
+    return { turns: speaker === undefined ? turns : [{ ...turns[0], speaker }], choice };
   }
   const open = turns.at(-1)?.speaker ?? "0";
   let choice: VoiceChoice = {};

@@ -2,7 +2,7 @@ import { SAMPLE_RATE_HZ } from "../audio/format.ts";
 import { ServiceError } from "../contract/errors.ts";
 import { countChars, MAX_SPEECH_FRAMES, MAX_TEXT_CHARS } from "../contract/limits.ts";
 import { quoted } from "../contract/quoted.ts";
-import { chooseVoice, type VoiceChoice } from "../serving/choose-voice.ts";
+import { chooseSpeaker, type VoiceChoice } from "../serving/choose-voice.ts";
 import { type Prepared, prepareConverse, prepareTts } from "../serving/prepare.ts";
 import type { Caller } from "../serving/request-reader.ts";
 import type { StreamedText } from "../serving/streamed-text.ts";
@@ -30,15 +30,13 @@ export function prepareStream(data: WyomingEvent["data"], { resolve }: WyomingDe
   checkFormat(data);
   const voice = voiceOf(data.voice);
   const model = resolve(null);
-  const choice: VoiceChoice =
-    voice === null || model === undefined ? {} : chooseVoice(voice.word, voice.field, model.card);
-  const { speaker, own } = choice;
+  const { speaker, ...choice }: VoiceChoice =
+    voice === null || model === undefined ? {} : chooseSpeaker(voice.word, voice.field, model.card);
   const conversation = [speaker === undefined ? {} : { speaker }];
   const prepared: Prepared = {
     ...prepareConverse({ conversation }, resolve),
-    // A voice that a label stands for is asked for by that.
-    ...(speaker === undefined && choice.voice !== undefined ? { voice: choice.voice } : {}),
-    ...(own === undefined ? {} : { ownVoice: own }),
+    ...(choice.voice === undefined ? {} : { voice: choice.voice }),
+    ...(choice.own === undefined ? {} : { ownVoice: choice.own }),
   };
   return { ...prepared, delivery: { ...prepared.delivery, maxFrames: MAX_SPEECH_FRAMES } };
 }

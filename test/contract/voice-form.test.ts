@@ -28,6 +28,16 @@ describe("the form of a new voice", () => {
     ["a name like an id", { name: "voice_anna" }, 400, "name", /begins as ids do/],
     ["a name with a line break", { name: "An\nna" }, 400, "name", /cannot be seen/],
     ["a name that turns the text around", { name: "An\u202ena" }, 400, "name", /cannot be seen/],
+    ["a name of a letter that is blank", { name: "\u3164" }, 400, "name", /cannot be seen: leave them out$/],
+    ["a name of empty braille", { name: "\u2800\u2800" }, 400, "name", /cannot be seen: leave them out$/],
+    ["a name that ends in what is blank", { name: "Anna\u115f" }, 400, "name", /cannot be seen/],
+    [
+      "a name of variation selectors",
+      { name: "\ufe0f" },
+      400,
+      "name",
+      /has nothing that can be seen: give it/,
+    ],
     ["a long name", { name: "x".repeat(65) }, 400, "name", /has 65 characters, and at most 64/],
     ["no consent", { consent: undefined }, 422, "consent", /^consent is missing: send a statement/],
     ["an empty consent", { consent: "\t" }, 400, "consent", /^consent is empty/],
@@ -57,7 +67,19 @@ describe("the form of a new voice", () => {
     assert.throws(() => readVoiceForm(twice), /name is there more than once/);
   });
 
+  it("has no name that only looks like one, whatever character it is made of", () => {
+    for (let code = 0; code <= 0x10ffff; code++) {
+      const letter = String.fromCodePoint(code);
+      const isUnseen = /[\p{Z}\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Cs}]/u.test(letter);
+      if (isUnseen) assert.notEqual(nameProblem(letter.trim()), null, code.toString(16));
+    }
+    for (const blank of ["\u2800", "\u{13441}", "\u{13442}", "\u{16fe4}", "\u{1d159}"])
+      assert.notEqual(nameProblem(blank), null, blank);
+  });
+
   it("may have a name in any script", () => {
+    // With a selector of the form of what goes before it, as names and signs are written.
+    for (const name of ["葛\u{e0100}城", "❤\ufe0f"]) assert.equal(nameProblem(name), null, name);
     for (const name of ["Анна", "アンナ", "Anna Ω 𝄞", "d'Artagnan", "a.b-c_d", "0x"]) {
       assert.equal(nameProblem(name), null, name);
     }

@@ -12,6 +12,8 @@ export const TARGETS: Readonly<Record<string, () => Promise<Fuzzer>>> = {
     ]),
   ),
   manner: async () => (await import("./manner.ts")).mannerFuzz,
+  "voice-form": async () => (await import("./voice-form.ts")).voiceFormFuzz,
+  "voice-word": async () => (await import("./voice-word.ts")).voiceWordFuzz,
   wyoming: async () => (await import("./wyoming.ts")).wyomingFuzz,
   twilio: async () => (await import("./twilio.ts")).twilioFuzz,
   realtime: async () => (await import("./realtime.ts")).realtimeFuzz,

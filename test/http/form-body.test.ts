@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import Fastify from "fastify";
+import { formOf, readFormBodies } from "../../src/http/form-body.ts";
 import fc from "../properties.ts";
 import { ScriptedRecogniser } from "../recognisers/scripted-recogniser.ts";
 import { openRaw } from "./raw-socket.ts";
@@ -112,6 +114,41 @@ test("whatever a form holds, it is answered, and by the table", async () => {
     ),
     { numRuns: 60 },
   );
+});
+
+test("text fields may have so much together, and are refused as soon as that is over", async () => {
+  const full = (name: string) => part(`name="${name}"`, "é".repeat(30_000));
+  const post = async (...parts: Buffer[]) => {
+    const headers = { "X-API-Key": server.key, "Content-Type": TYPE };
+    const body = Buffer.concat([...parts, whole()]);
+    return fetch(server.url + PATH, { method: "POST", headers, body });
+  };
+  const reply = await post(full("a"), full("b"), full("c"), full("d"), full("e"));
+  assert.equal(reply.status, 422);
+  const { error } = (await reply.json()) as { error: { message: string } };
+  assert.equal(error.message, "the text fields are over 131072 bytes together: send less in them");
+  const named = Array.from({ length: 20 }, (_, at) => part(`name="${at}${"n".repeat(7_000)}"`, ""));
+  assert.match(await (await post(...named)).text(), /the text fields are over 131072 bytes together/);
+});
+
+test("the text of a form counts before it comes, and until the request ends", async () => {
+  const held: number[] = [];
+  const app = Fastify();
+  app.decorateRequest("tracked");
+  const admitRecording = async (_caller: unknown, bytes: number) => {
+    held.push(bytes);
+    return { shrink: (units: number) => held.push(units) };
+  };
+  app.addHook("onRequest", async (request) => {
+    request.tracked = { caller: {}, response: {}, signal: new AbortController().signal } as never;
+  });
+  readFormBodies(app, { admitRecording } as never, { field: "file", maxBytes: 200_000 });
+  app.post("/", async (request) => formOf(request, "file").fields.length);
+  const body = Buffer.concat([part('name="prompt"', "я".repeat(1_000)), whole(new Uint8Array(100_000))]);
+  const reply = await app.inject({ method: "POST", url: "/", headers: { "content-type": TYPE }, body });
+  assert.equal(reply.body, "2");
+  const chars = "prompt".length + 1_000 + "model".length + "whisper-1".length;
+  assert.deepEqual(held, [body.length + 2 * 131_072, body.length + 2 * chars]);
 });
 
 test("names that mean something to JavaScript are fields that nobody knows", async () => {

@@ -5,7 +5,7 @@ import { findModel, PUBLIC_MODELS, type PublicModel } from "../../src/catalogue/
 import { ServiceError } from "../../src/contract/errors.ts";
 import { OPENAI_VOICES } from "../../src/contract/voices.ts";
 import type { CastVoice } from "../../src/model/model-card.ts";
-import { checkVoice, chooseVoice } from "../../src/serving/choose-voice.ts";
+import { checkVoice, chooseSpeaker, chooseVoice } from "../../src/serving/choose-voice.ts";
 import { prepareConverse, prepareTts } from "../../src/serving/prepare.ts";
 
 const embedded = PUBLIC_MODELS[0]!.card;
@@ -50,6 +50,13 @@ describe("the word for a voice", () => {
     }
     assert.deepEqual(chooseVoice("NOVA", "voice", mixing), { voice: [{ weight: 1, id: "af_heart" }] });
     assert.deepEqual(chooseVoice("am onyx", "voice", mixing), { voice: [{ weight: 1, id: "am_onyx" }] });
+  });
+
+  it("is asked for by the label that stands for it, with no more said, where nothing else depends on the label", () => {
+    for (const word of ["1", "onyx", "Speaker 1", "ash+onyx(3)"])
+      assert.deepEqual(chooseSpeaker(word, "voice", embedded), { speaker: "1" });
+    for (const word of ["2", "Anna"])
+      assert.deepEqual(chooseSpeaker(word, "voice", embedded), chooseVoice(word, "voice", embedded));
   });
 
   it("means by each of OpenAI's thirteen names exactly one voice of every model", () => {

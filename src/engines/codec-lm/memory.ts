@@ -1,5 +1,5 @@
+import { type AvailableMemory, availableMemory } from "../../model/available-memory.ts";
 import { BLOCK, blocksIn } from "../../tensors/quantised-blocks.ts";
-import { type AvailableMemory, availableMemory } from "./available-memory.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { CheckpointError } from "./fields.ts";
 import type { Precision } from "./model.ts";

@@ -1,3 +1,4 @@
+import type { OwnVoices } from "../serving/own-voices.ts";
 import type { Environment } from "../settings/environment.ts";
 import type { Settings } from "../settings/schema.ts";
 import { SettingsError, wrongSetting } from "../settings/settings-error.ts";
@@ -44,18 +45,26 @@ export function wyomingPlace(
   );
 }
 
-export type WyomingParts = Omit<WyomingDeps, "apiKey" | "version" | `on${string}`>;
+export interface WyomingParts extends Omit<WyomingDeps, "apiKey" | "version" | "listVoices" | `on${string}`> {
+  readonly ownVoices: Pick<OwnVoices, "list">;
+}
 
 /** Listens where the settings say. Rejects when the bridge's key is not one of the server's, or the port cannot be taken. */
 export async function composeWyoming(
   { host, port, apiKey }: WyomingPlace,
-  deps: WyomingParts,
+  { ownVoices, ...deps }: WyomingParts,
 ): Promise<Bridge> {
   const { metrics, logger } = deps;
-  if ((await deps.tenancy.authenticate(apiKey)) === null) throw new Error(sentence(keyIsGone().message));
+  const key = await deps.tenancy.authenticate(apiKey);
+  if (key === null) throw new Error(sentence(keyIsGone().message));
   const bridge: WyomingDeps = {
     ...deps,
     apiKey,
+    async listVoices() {
+      const { data } = await ownVoices.list(key.keyId);
+      const usual = deps.resolve(null)?.card.id ?? "";
+      return data.filter(({ models }) => models.includes(usual));
+    },
     version: version(),
     onEvent: (outcome) => metrics.wyomingEvent(outcome),
     onSlowed: () => logger.warn("wyoming connection slowed"),

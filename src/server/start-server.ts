@@ -212,6 +212,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     const canHear = () => parts.canHear?.() ?? true;
     const bridge = composeWyoming(parts.wyoming, {
       ...entrance,
+      ownVoices,
       resolve,
       recogniserName: () => (canHear() ? transcriptions.recogniserName : null),
       stallTimeoutMs: settings.stallTimeoutMs,

@@ -42,7 +42,7 @@ export async function listen(
 ): Promise<Bridge> {
   const open = new Map<EventSocket, Connection>();
   const turns = new EventLoopShare();
-  const info = createInfoResponder(deps.version, deps.recogniserName, deps.resolve(null)?.card.voices ?? []);
+  const info = createInfoResponder(deps.version, deps.recogniserName, deps.listVoices);
   const server = createServer((socket) => {
     if (open.size >= maxConnections && !makeRoom(open)) {
       turnAway(socket);

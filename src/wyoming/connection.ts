@@ -21,7 +21,7 @@ import { prepareStream, prepareWhole, type SpeechClient, speakTo } from "./speec
 export class Connection {
   readonly #socket: EventSocket;
   readonly #deps: WyomingDeps;
-  readonly #info: () => Uint8Array;
+  readonly #info: () => Promise<Uint8Array>;
   readonly #budget: Budget;
   readonly #client: SpeechClient;
   #stream: OpenStream | null = null;
@@ -40,7 +40,7 @@ export class Connection {
   #isLast = false;
 
   /** @param info the answer to `describe`, as it goes over the wire */
-  constructor(socket: EventSocket, deps: WyomingDeps, info: () => Uint8Array, budget: Budget) {
+  constructor(socket: EventSocket, deps: WyomingDeps, info: () => Promise<Uint8Array>, budget: Budget) {
     this.#socket = socket;
     this.#deps = deps;
     this.#info = info;
@@ -145,7 +145,7 @@ export class Connection {
     const { type, data, payload } = event;
     switch (type) {
       case "describe":
-        return await this.#answer(this.#info());
+        return await this.#answer(await this.#info());
       case "ping":
         return await this.#answer(encodeEvent(eventOf("pong", { text: echoed(data) })));
       case "synthesize":

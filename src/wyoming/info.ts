@@ -1,5 +1,5 @@
+import type { Voice } from "../contract/voices.ts";
 import { LANGUAGE_NAMES } from "../model/languages.ts";
-import type { CastVoice } from "../model/model-card.ts";
 import { encodeEvent, eventOf, type WyomingEvent } from "./event.ts";
 import { VOICE_LANGUAGES } from "./speech.ts";
 
@@ -9,22 +9,28 @@ interface BridgeInfo {
   readonly version: string;
   /** What the recogniser calls itself; `null` where recordings cannot be heard. */
   readonly recogniserName: string | null;
-  /** Those of the model that speaks. */
-  readonly voices: readonly CastVoice[];
+  /** Those that the model that speaks has, and those by recordings. */
+  readonly voices: readonly Voice[];
 }
 
-/** The answer to `describe` as it goes over the wire, made anew only when it changes: it is long beside the question. */
+/**
+ * The answer to `describe` as it goes over the wire, made anew only when it changes: it is long beside the question. The voices
+ * are asked for once for all who ask together.
+ */
 export function createInfoResponder(
   version: string,
   recogniserName: () => string | null,
-  voices: readonly CastVoice[],
-): () => Uint8Array {
-  let told: { readonly name: string | null; readonly bytes: Uint8Array } | null = null;
-  return () => {
-    const name = recogniserName();
-    if (told === null || told.name !== name) {
-      told = { name, bytes: encodeEvent(infoEvent({ version, recogniserName: name, voices })) };
-    }
+  listVoices: () => Promise<readonly Voice[]>,
+): () => Promise<Uint8Array> {
+  let told: { readonly of: string; readonly bytes: Uint8Array } | null = null;
+  let listing: Promise<readonly Voice[]> | null = null;
+  return async () => {
+    listing ??= listVoices().finally(() => {
+      listing = null;
+    });
+    const info: BridgeInfo = { version, recogniserName: recogniserName(), voices: await listing };
+    const of = JSON.stringify(info);
+    if (told?.of !== of) told = { of, bytes: encodeEvent(infoEvent(info)) };
     return told.bytes;
   };
 }
@@ -38,9 +44,10 @@ function infoEvent({ version, recogniserName, voices }: BridgeInfo): WyomingEven
         name: "antiphon",
         description: "Antiphon speaks",
         ...ours,
-        voices: voices.map(({ id, name, description }) => ({
-          name: id,
-          description: `${name}, ${description.charAt(0).toLowerCase()}${description.slice(1).replace(/\.$/, "")}`,
+        voices: voices.map((voice) => ({
+          // A recording's is chosen for good by its name, which another recording may have one day.
+          name: voice.owner === "model" ? voice.id : voice.name,
+          description: describedAs(voice),
           ...ours,
           languages: VOICE_LANGUAGES,
           speakers: null,
@@ -51,6 +58,11 @@ function infoEvent({ version, recogniserName, voices }: BridgeInfo): WyomingEven
     asr: recogniserName === null ? [] : [recogniserInfo(recogniserName, ours)],
     ...NOT_HERE,
   });
+}
+
+function describedAs({ name, description }: Voice): string {
+  if (description === "") return name;
+  return `${name}, ${description.charAt(0).toLowerCase()}${description.slice(1).replace(/\.$/, "")}`;
 }
 
 function recogniserInfo(name: string, ours: object): object {

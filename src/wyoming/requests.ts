@@ -1,4 +1,5 @@
 import { ServiceError } from "../contract/errors.ts";
+import type { Voice } from "../contract/voices.ts";
 import { beginRequest, type Entrance } from "../requests/begin-request.ts";
 import type { RequestContext } from "../requests/request-context.ts";
 import type { ResolveModel } from "../serving/prepare.ts";
@@ -10,6 +11,8 @@ export interface WyomingDeps extends Entrance {
   readonly apiKey: string;
   /** What the recogniser calls itself; `null` where recordings cannot be heard, for now or at all. */
   readonly recogniserName: () => string | null;
+  /** Voices that `describe` tells of: those of the default model, and those by recordings that the key may use. */
+  readonly listVoices: () => Promise<readonly Voice[]>;
   /** The program's. */
   readonly version: string;
   /** Told of every event, once it is dealt with. */

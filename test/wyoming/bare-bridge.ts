@@ -1,4 +1,5 @@
 import { findModel, PUBLIC_MODELS } from "../../src/catalogue/public-models.ts";
+import { listedVoices } from "../../src/serving/voice-list.ts";
 import type { BucketLimits } from "../../src/tenancy/token-bucket.ts";
 import { type Bridge, listen } from "../../src/wyoming/bridge.ts";
 import type { EventOutcome, WyomingDeps } from "../../src/wyoming/requests.ts";
@@ -28,6 +29,7 @@ export async function bareBridge({
     resolve: (id) => findModel(PUBLIC_MODELS, id),
     stallTimeoutMs: 60_000,
     recogniserName,
+    listVoices: async () => listedVoices([PUBLIC_MODELS[0]!.card], new Map(), []).data,
     onEvent: (outcome) => told.outcomes.push(outcome),
     onSlowed: () => {
       told.slowed++;

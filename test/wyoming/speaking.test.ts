@@ -1,12 +1,19 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { startTestServer, type TestServer } from "../http/start.ts";
-import { addVoice } from "../http/voice-form.ts";
+import { addVoice, deleteVoice } from "../http/voice-form.ts";
 import { audioOf, WyomingClient } from "./client.ts";
 
 let server: TestServer;
 before(async () => {
-  server = await startTestServer({ wyoming: true });
+  const clip = {
+    samples: new Float32Array(24_000),
+    sampleRateHz: 24_000,
+    durationS: 1,
+    digest: "voice:team",
+  };
+  const houseVoices = new Map([["team", { clip, text: null }]]);
+  server = await startTestServer({ wyoming: true, houseVoices });
 });
 after(() => server.stop());
 
@@ -32,11 +39,9 @@ test("describe tells of voices that stream, and of nobody who hears where there 
     assert.equal(tts[0].supports_synthesize_streaming, true);
     assert.equal(tts[0].installed, true);
     assert.deepEqual(
-      tts[0].voices.map(({ name, description, languages }: Record<string, unknown>) => [
-        name,
-        description,
-        languages,
-      ]),
+      tts[0].voices
+        .slice(0, 5)
+        .map(({ name, description, languages }: Record<string, unknown>) => [name, description, languages]),
       [
         ["0", "Speaker 0, a woman's voice", ["en", "en-US", "en-GB"]],
         ["1", "Speaker 1, a man's voice", ["en", "en-US", "en-GB"]],
@@ -45,6 +50,37 @@ test("describe tells of voices that stream, and of nobody who hears where there 
         ["4", "Speaker 4, a bright woman's voice", ["en", "en-US", "en-GB"]],
       ],
     );
+  }));
+
+test("describe tells of the server's own recordings, and of those that the bridge's key has just now", () =>
+  withClient(async (client) => {
+    const names = async (): Promise<string[]> => {
+      client.send("describe");
+      const [info] = await client.upTo("info");
+      return info!.data.tts[0].voices.map(({ name, description }: Record<string, string>) =>
+        name === description ? name : `${name}: ${description}`,
+      );
+    };
+    const { key } = await server.another();
+    for (const [name, of] of [
+      ["Cleo", server.key],
+      ["Dora", key],
+    ] as const) {
+      assert.equal((await addVoice(server, { name, description: "A calm alto." }, of)).status, 200);
+    }
+    assert.deepEqual((await names()).slice(5), [
+      "team: team, by a recording that this server has",
+      "Cleo: Cleo, a calm alto",
+    ]);
+    for (const name of ["team", "Cleo"]) {
+      client.send("synthesize", { text: "A", voice: { name } });
+      assert.equal(audioOf(await client.upTo("audio-stop")).length, toneBytes("A"), name);
+    }
+    assert.equal((await deleteVoice(server, "Cleo")).status, 200);
+    assert.equal((await names()).length, 6);
+    assert.equal((await addVoice(server, { name: "Cleo" })).status, 200);
+    assert.deepEqual((await names()).slice(6), ["Cleo"]);
+    await deleteVoice(server, "Cleo");
   }));
 
 test("a ping is answered with its text, and events that nobody knows with nothing", () =>
@@ -71,7 +107,7 @@ describe("synthesize", () => {
       assert.equal(audioOf(await client.upTo("audio-stop")).length, toneBytes("A"));
       client.send("synthesize", { text: "A", voice: { name: "Berta" } });
       const error = (await client.upTo("error")).at(-1);
-      assert.match(error!.data.text, /^voice\.name "Berta" is unknown: the voices are .*, "Anna"$/);
+      assert.match(error!.data.text, /^voice\.name "Berta" is unknown: the voices are .*, "Anna", "team"$/);
     }));
 
   test("gives audio of which every chunk tells its format and time", () =>

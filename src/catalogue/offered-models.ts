@@ -91,7 +91,7 @@ function spokenBy(
   };
 }
 
-/** The voices of labels, and those that the settings have other names for. */
+/** The voices of labels, and those that the settings have other names for: what is known without asking anybody. */
 function remoteCast({ voices = {} }: Remote): readonly CastVoice[] {
   const labels = labelCast();
   const others = Object.keys(voices).filter((name) => !labels.some(({ id }) => id === name));
@@ -108,8 +108,8 @@ function remoteCast({ voices = {} }: Remote): readonly CastVoice[] {
 
 /** What can be its voice: an Antiphon hears a recording as an earlier turn, and takes no manner in a conversation. */
 function takenBy({ kind, references }: Remote): PublicModel["card"]["takes"] {
-  if (kind === "antiphon") return { mixes: false, samples: true };
-  return { mixes: false, samples: references, manner: "words" };
+  if (kind === "antiphon") return { mixes: false, samples: true, anyName: true };
+  return { mixes: false, samples: references, anyName: true, manner: "words" };
 }
 
 /** What there is to know before one uses it, in the words of a card. */

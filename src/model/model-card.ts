@@ -38,6 +38,8 @@ export interface TakenVoices {
   readonly mixes: boolean;
   /** Somebody's recording. */
   readonly samples: boolean;
+  /** Any name that is not known here: it is passed on to who computes elsewhere. Absent, none. */
+  readonly anyName?: boolean;
   /**
    * How it speaks: `figures` is followed as far as it was understood, `words` goes to who computes elsewhere as it was
    * written. Absent, nothing is done.

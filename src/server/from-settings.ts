@@ -117,6 +117,7 @@ export async function startFromSettings(
         ...local.map(slotsOf),
       ]),
       houseVoices: recorded,
+      remoteVoices: new Map(remotes.map(({ name, voices }) => [name, voices])),
       writer,
       recogniser,
       detector: openNeuralDetector({

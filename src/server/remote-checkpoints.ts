@@ -2,6 +2,8 @@ import { SPEAKERS } from "../catalogue/public-models.ts";
 import type { Checkpoint } from "../catalogue/residency.ts";
 import { nameProblem } from "../contract/voice-form.ts";
 import type { EndpointEvent, RemoteOptions } from "../engines/remote/dialect.ts";
+import { knownVoices } from "../engines/remote/known-voices.ts";
+import type { CastVoice } from "../model/model-card.ts";
 import type { Environment } from "../settings/environment.ts";
 import type { Settings } from "../settings/schema.ts";
 import { wrongSetting } from "../settings/settings-error.ts";
@@ -11,6 +13,8 @@ import { readSecret, SecretError } from "./secret.ts";
 export interface RemoteCheckpoint extends Checkpoint {
   /** Utterances that it speaks at once. */
   readonly maxConcurrent: number;
+  /** The voices that it says it has, as far as they are known. Never rejects. */
+  voices(): Promise<readonly CastVoice[]>;
 }
 
 export interface RemoteSources {
@@ -40,6 +44,10 @@ export function remoteCheckpoints(
       name,
       memoryBytes: remote.maxConcurrent * PLACE_BYTES,
       maxConcurrent: remote.maxConcurrent,
+      voices: knownVoices(async () => {
+        const { listVoices } = await import("../engines/remote/list-voices.ts");
+        return listVoices(options);
+      }),
       async load() {
         const { createRemoteModel } = await import("../engines/remote/model.ts");
         return createRemoteModel(options);

@@ -8,6 +8,7 @@ import type { HttpDeps } from "../http/deps.ts";
 import { createHttpServer, createMetricsServer } from "../http/server.ts";
 import type { OwnSlots } from "../limits/admissions.ts";
 import { createSemaphores, serverLimits, workerCount } from "../limits/server-limits.ts";
+import type { CastVoice } from "../model/model-card.ts";
 import type { Recogniser } from "../model/recogniser.ts";
 import type { VoiceSample } from "../model/script.ts";
 import type { Writer } from "../model/writer.ts";
@@ -23,6 +24,7 @@ import { RecordingReader } from "../serving/recording-reader.ts";
 import { RequestReader } from "../serving/request-reader.ts";
 import { SpeechService } from "../serving/service.ts";
 import { Transcriptions } from "../serving/transcriptions.ts";
+import { voicesElsewhere } from "../serving/voices-elsewhere.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { Tenancy } from "../tenancy/tenancy.ts";
 import { levelDetector, pauseJudge } from "../turn-detection/level-detector.ts";
@@ -53,6 +55,8 @@ export interface ServerParts {
   readonly detector?: NeuralDetector;
   /** Voices by a recording that every key may use, by their names; none unless given. */
   readonly houseVoices?: ReadonlyMap<string, VoiceSample>;
+  /** How the voices of checkpoints that compute elsewhere are asked for, by the checkpoints' names; none are unless given. */
+  readonly remoteVoices?: ReadonlyMap<string, () => Promise<readonly CastVoice[]>>;
   /** Whether what the recogniser takes is there by now; Wyoming's clients are told. True unless given. */
   readonly canHear?: () => boolean;
   /** Where Wyoming's clients are served; absent or null, they are not. */
@@ -107,6 +111,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const ownVoices = new OwnVoices({
     store: tenancy.voices,
     cards: () => catalogue.cards(),
+    elsewhere: () => voicesElsewhere(models, parts.remoteVoices ?? new Map()),
     house: parts.houseVoices ?? new Map(),
     decode: (bytes, voiceId) => decodeVoice(recordings, bytes, voiceId),
   });

@@ -41,6 +41,7 @@ export function chooseVoice(word: string, field: string, cast: Cast): VoiceChoic
   if (voice !== null) return alone(voice, cast);
   if (cast.speakers.includes(name)) return { speaker: name };
   if (cast.takes.samples && name !== "") return { own: { name, field } };
+  if (isPassedOn(name, cast)) return { voice: passedOn(name) };
   throw unknownVoice({ name, field }, cast);
 }
 
@@ -51,6 +52,19 @@ export function chooseVoice(word: string, field: string, cast: Cast): VoiceChoic
 export function chooseSpeaker(word: string, field: string, cast: Cast): VoiceChoice {
   const { speaker, ...choice } = chooseVoice(word, field, cast);
   return speaker === undefined ? choice : { speaker };
+}
+
+/**
+ * Whether a name that nothing here has is one for who computes elsewhere to know. One with the looks of a recording's id is
+ * not: it was somebody's here, and is no more.
+ */
+export function isPassedOn(name: string, { takes }: Pick<Cast, "takes">): boolean {
+  return takes.anyName === true && name !== "" && !isVoiceId(name);
+}
+
+/** A voice of who computes elsewhere, by its name there. */
+export function passedOn(name: string): ChosenVoice {
+  return [{ weight: 1, id: name }];
 }
 
 /** A 400 for a voice that there is not. @param others further names that would have been understood */
@@ -69,7 +83,7 @@ export function unknownVoice(
 /** Refuses a `voice` that is neither the model's nor one of those recordings'. Throws as {@link chooseVoice} does. */
 export function checkVoice(word: string, field: string, cast: Cast, known: readonly string[]): void {
   const { own } = chooseVoice(word, field, cast);
-  if (own === undefined || isVoiceId(own.name)) return;
+  if (own === undefined || isVoiceId(own.name) || isPassedOn(own.name, cast)) return;
   const key = nameKeyOf(own.name);
   if (!known.some((name) => nameKeyOf(name) === key)) throw unknownVoice(own, cast, known);
 }

@@ -7,9 +7,10 @@ import type { ModelCard } from "../model/model-card.ts";
 import type { ChosenVoice, VoiceSample } from "../model/script.ts";
 import { StoreError } from "../tenancy/store.ts";
 import { nameKeyOf, type VoiceRecord, type VoiceStore } from "../tenancy/voice-store.ts";
-import { type AskedOwn, type Cast, unknownVoice } from "./choose-voice.ts";
+import { type AskedOwn, type Cast, isPassedOn, passedOn, unknownVoice } from "./choose-voice.ts";
 import { DecodedVoices } from "./decoded-voices.ts";
 import { listedVoices } from "./voice-list.ts";
+import { type VoicesElsewhere, withVoicesElsewhere } from "./voices-elsewhere.ts";
 
 /** What a recording was stored as, decoded. */
 export type DecodeVoice = (audio: Uint8Array<ArrayBuffer>, voiceId: string) => Promise<Clip>;
@@ -17,6 +18,8 @@ export type DecodeVoice = (audio: Uint8Array<ArrayBuffer>, voiceId: string) => P
 export interface OwnVoicesDeps {
   readonly store: VoiceStore;
   readonly cards: () => readonly ModelCard[];
+  /** What those who compute elsewhere say they have, by the models that they speak for; nothing unless given. */
+  readonly elsewhere?: () => Promise<VoicesElsewhere>;
   /** Recordings that the server has by its settings, for every key, by their names. */
   readonly house: ReadonlyMap<string, VoiceSample>;
   readonly decode: DecodeVoice;
@@ -37,12 +40,16 @@ export class OwnVoices {
     this.#deps = deps;
   }
 
-  /** The recording that a request asks for. Throws a 400 {@link ServiceError} that names the nearest where there is none. */
+  /**
+   * The recording that a request asks for, or what is passed on by that name to who computes elsewhere. Throws a 400
+   * {@link ServiceError} that names the nearest where there is none.
+   */
   async chosen(asked: AskedOwn, keyId: string, cast: Cast): Promise<ChosenVoice> {
     const { house } = this.#deps;
     const sample = await recordingNamed(asked.name, house, () => this.#kept(asked.name, keyId));
-    if (sample === null) throw unknownVoice(asked, cast, await this.names(keyId));
-    return [{ weight: 1, sample }];
+    if (sample !== null) return [{ weight: 1, sample }];
+    if (isPassedOn(asked.name, cast)) return passedOn(asked.name);
+    throw unknownVoice(asked, cast, await this.names(keyId));
   }
 
   /** What recordings are called that the key may use. */
@@ -54,8 +61,12 @@ export class OwnVoices {
   /** Every voice, with the key's own where there is a key; without those while the store cannot be reached. */
   async list(keyId: string | null): Promise<VoiceList> {
     const { cards, house } = this.#deps;
-    const own = keyId === null ? [] : await this.#listed(keyId).catch(noneForNow);
-    return listedVoices(cards(), house, own);
+    const [own, there] = await Promise.all([
+      keyId === null ? [] : this.#listed(keyId).catch(noneForNow),
+      this.#deps.elsewhere?.() ?? new Map<string, never>(),
+    ]);
+    const recorded = [...house.keys(), ...own.map(({ name }) => name)];
+    return listedVoices(withVoicesElsewhere(cards(), there, recorded), house, own);
   }
 
   /** Throws as {@link add} would, before there is a recording to keep. */

@@ -46,7 +46,7 @@ test("another checkpoint may speak for a public id, whose place, speakers and mo
       null,
     ]),
   );
-  assert.deepEqual(takes, { mixes: false, samples: false, manner: "words" });
+  assert.deepEqual(takes, { mixes: false, samples: false, anyName: true, manner: "words" });
   assert.notEqual(description, own);
 });
 

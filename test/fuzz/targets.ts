@@ -14,6 +14,7 @@ export const TARGETS: Readonly<Record<string, () => Promise<Fuzzer>>> = {
   manner: async () => (await import("./manner.ts")).mannerFuzz,
   "voice-form": async () => (await import("./voice-form.ts")).voiceFormFuzz,
   "voice-word": async () => (await import("./voice-word.ts")).voiceWordFuzz,
+  "voice-list": async () => (await import("./voice-list.ts")).voiceListFuzz,
   wyoming: async () => (await import("./wyoming.ts")).wyomingFuzz,
   twilio: async () => (await import("./twilio.ts")).twilioFuzz,
   realtime: async () => (await import("./realtime.ts")).realtimeFuzz,

@@ -24,6 +24,7 @@ export function startRemoteServer(
     ...options,
     models: offeredModels(settings),
     checkpoints: remotes,
+    remoteVoices: new Map(remotes.map(({ name, voices }) => [name, voices])),
     ownSlots: new Map(
       remotes.map(({ name, maxConcurrent }) => [name, { slots: maxConcurrent, keepsSlots: false }]),
     ),

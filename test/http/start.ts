@@ -6,7 +6,7 @@ import type { OwnSlots } from "../../src/limits/admissions.ts";
 import type { Recogniser } from "../../src/model/recogniser.ts";
 import type { VoiceSample } from "../../src/model/script.ts";
 import type { Writer } from "../../src/model/writer.ts";
-import { type RunningServer, startServer } from "../../src/server/start-server.ts";
+import { type RunningServer, type ServerParts, startServer } from "../../src/server/start-server.ts";
 import { loadSettings } from "../../src/settings/load.ts";
 import type { Buckets } from "../../src/tenancy/buckets.ts";
 import type { Store } from "../../src/tenancy/store.ts";
@@ -49,6 +49,7 @@ export interface TestServerOptions {
   readonly recogniser?: Recogniser;
   readonly canHear?: () => boolean;
   readonly houseVoices?: ReadonlyMap<string, VoiceSample>;
+  readonly remoteVoices?: NonNullable<ServerParts["remoteVoices"]>;
   readonly detector?: NeuralDetector;
   /** Serves Wyoming's clients too, on a free port, by the server's one key. */
   readonly wyoming?: boolean;
@@ -79,6 +80,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     recogniser: options.recogniser ?? null,
     ...(options.detector === undefined ? {} : { detector: options.detector }),
     ...(options.houseVoices === undefined ? {} : { houseVoices: options.houseVoices }),
+    ...(options.remoteVoices === undefined ? {} : { remoteVoices: options.remoteVoices }),
     ...(options.canHear === undefined ? {} : { canHear: options.canHear }),
     wyoming: options.wyoming === true ? { host: "127.0.0.1", port: 0, apiKey: key } : null,
     ...(options.canSpeak === undefined ? {} : { canSpeak: options.canSpeak }),

@@ -2,8 +2,9 @@ import type { SpeakerLabel, Turn } from "../../model/conversation.ts";
 import type { Script, VoicePart } from "../../model/script.ts";
 import { readConversation } from "./antiphon-stream.ts";
 import { base64Wav } from "./base64-wav.ts";
-import { chosenPart } from "./chosen-part.ts";
+import { calledThere, chosenPart, passedOnName } from "./chosen-part.ts";
 import type { Dialect, RemoteOptions } from "./dialect.ts";
+import { blamingVoice } from "./refused-voice.ts";
 
 /** As many code points as a turn may have; and as many as are sure to be spoken within the frames of one request. */
 export const MAX_CHARS = 8_000;
@@ -16,19 +17,21 @@ const MAX_TURNS = 64;
  * pronunciations and whether the mouth is told of. A seed has no place there, nor has a speed.
  */
 export function antiphonDialect({ model, voices }: RemoteOptions): Dialect {
-  const labelOf = (speaker: string): string => voices[speaker] ?? speaker;
+  const labelOf = (speaker: string): string => calledThere(speaker, voices);
   const speakerOf = (label: string): string =>
     Object.keys(voices).find((speaker) => voices[speaker] === label) ?? label;
   return {
     route: "/converse/stream",
     accept: "text/event-stream",
     async prepare(script, signal) {
-      const conversation = await conversationBody(script, model, labelOf, signal);
+      const part = chosenPart(script.voice);
+      const conversation = await conversationBody(script, part, model, labelOf, signal);
+      const read = blamingVoice(passedOnName(part, voices), readConversation);
       return {
         maxChars: script.delivery.maxFrames > FRAMES.max ? CHARS_IN_MAX_FRAMES : MAX_CHARS,
         request: (text, maxFrames) => ({
           body: [...conversation.opening, conversation.closing(text, maxFrames)],
-          read: readConversation,
+          read,
         }),
         finish: () => conversation.finish(),
         voiceOf: (voice) => ({ ...voice, start: speakerOf(voice.start) }),
@@ -53,17 +56,18 @@ interface ConversationBody {
  * The conversation of a script as `POST /v1/converse/stream` takes it, but for its open turn's text. Throws the signal's
  * reason when that aborts.
  *
+ * @param part the voice that was chosen; `null` leaves that to the label
  * @param model what the other Antiphon calls it; `null` is its default
  * @param labelOf what it calls a speaker
  */
 async function conversationBody(
-  { history, speaker, voice, delivery, lexicon = [], hasMouth = false }: Script,
+  { history, speaker, delivery, lexicon = [], hasMouth = false }: Script,
+  part: VoicePart | null,
   model: string | null,
   labelOf: (speaker: SpeakerLabel) => SpeakerLabel,
   signal: AbortSignal,
 ): Promise<ConversationBody> {
   const opening: Uint8Array[] = [Buffer.from('{"conversation":[')];
-  const part = chosenPart(voice);
   for (const turn of part === null ? history : castHistory(history, speaker, part))
     opening.push(...(await turnJson(turn, labelOf(turn.speaker), signal)));
   return {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Script } from "../../model/script.ts";
-import { SpeechFailedError } from "../../model/speech-model.ts";
+import { ConversationError, SpeechFailedError } from "../../model/speech-model.ts";
 import { AttemptError, asAttemptError } from "./attempt-error.ts";
 import type { Dialect, EndpointEvent, RemoteOptions } from "./dialect.ts";
 import { type Call, type Connections, Exchange, keptConnections } from "./exchange.ts";
@@ -55,7 +55,7 @@ export class Endpoints {
 
   /**
    * Sends a request and resolves when its first sound is there. Throws {@link SpeechFailedError} when none of the tries
-   * came to that, and the signal's reason, which also ends what it resolved with.
+   * came to that, a {@link ConversationError} that the reading throws, and the signal's reason, which also ends what it resolved with.
    *
    * @param body its JSON, in pieces
    */
@@ -135,6 +135,8 @@ export class Endpoints {
         sounds.close();
         signal.throwIfAborted();
         if (exchange.isStale && !isFresh) continue;
+        // A request that asks for what there is not: nothing is wrong with the endpoint.
+        if (thrown instanceof ConversationError) throw thrown;
         const error = asAttemptError(thrown, false);
         this.#note(endpoint, error);
         return error;
@@ -152,6 +154,7 @@ export class Endpoints {
   #call({ url }: Endpoint, body: readonly Uint8Array[], traceHeaders: TraceHeaders): Call {
     const { apiKey, accept } = this.#options;
     return {
+      method: "POST",
       url,
       body,
       headers: {

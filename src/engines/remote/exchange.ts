@@ -9,6 +9,7 @@ import { Agent as TlsAgent, request as tlsRequest } from "node:https";
 
 /** A request to be sent. */
 export interface Call {
+  readonly method: "GET" | "POST";
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   /** Its bytes, in order. */
@@ -41,7 +42,7 @@ export function keptConnections(): Connections {
 const KEPT = { keepAlive: true, highWaterMark: PIECE_BYTES };
 
 /**
- * One POST and its answer, which is taken as it is asked for: what is not asked for stays with whoever sends it. No
+ * One request and its answer, which is taken as it is asked for: what is not asked for stays with whoever sends it. No
  * redirect is followed, nothing is tried again.
  */
 export class Exchange {
@@ -52,12 +53,12 @@ export class Exchange {
   #wake = (): void => {};
 
   /** @param isFresh whether a connection of its own is made for it, which cannot have grown stale */
-  constructor({ url, headers, body }: Call, connections: Connections, isFresh = false) {
+  constructor({ method, url, headers, body }: Call, connections: Connections, isFresh = false) {
     const isTls = url.protocol === "https:";
     const length = body.reduce((sum, part) => sum + part.length, 0);
     this.#request = (isTls ? tlsRequest : request)(url, {
-      method: "POST",
-      headers: { ...headers, "Content-Length": `${length}` },
+      method,
+      headers: method === "GET" ? headers : { ...headers, "Content-Length": `${length}` },
       agent: isFresh ? false : isTls ? connections.tls : connections.plain,
     });
     this.#request.on("error", (error: NodeJS.ErrnoException) => {

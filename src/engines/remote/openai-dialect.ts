@@ -3,9 +3,10 @@ import type { VoiceSample } from "../../model/script.ts";
 import { ConversationError } from "../../model/speech-model.ts";
 import { withoutPhonemes } from "../../text/inline-phonemes.ts";
 import { base64Wav } from "./base64-wav.ts";
-import { chosenPart } from "./chosen-part.ts";
+import { calledThere, chosenPart, passedOnName } from "./chosen-part.ts";
 import type { Dialect, RemoteOptions } from "./dialect.ts";
 import { readSpeech } from "./openai-speech.ts";
+import { blamingVoice } from "./refused-voice.ts";
 
 /** As many code points as OpenAI's own API takes. */
 const MAX_CHARS = 4_096;
@@ -27,7 +28,8 @@ export function openaiDialect(options: RemoteOptions): Dialect {
       let reference =
         part !== null && "sample" in part ? await referenceOf(part.sample, options, signal) : heard;
       const name = part !== null && "id" in part ? part.id : speaker;
-      const voice = voices[name] ?? name;
+      const voice = calledThere(name, voices);
+      const passedOn = passedOnName(part, voices);
       const speed = typeof preset.rate === "number" ? preset.rate : 1;
       const instructions = manner?.words ?? null;
       const model = options.model ?? "";
@@ -38,7 +40,7 @@ export function openaiDialect(options: RemoteOptions): Dialect {
           const minS = lettersIn(input) / MAX_CHARS_PER_S;
           return {
             body: speechBody({ model, input, voice, speed, instructions, format, reference }),
-            read: readSpeech({ format, sampleRateHz, minS }),
+            read: blamingVoice(passedOn, readSpeech({ format, sampleRateHz, minS })),
           };
         },
         finish() {

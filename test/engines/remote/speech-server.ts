@@ -42,7 +42,8 @@ export class SpeechServer {
       request.on("error", () => {});
       request.on("data", (piece: Buffer) => pieces.push(piece));
       request.on("end", () => {
-        const body = JSON.parse(Buffer.concat(pieces).toString("utf8"));
+        const text = Buffer.concat(pieces).toString("utf8");
+        const body = text === "" ? null : JSON.parse(text);
         const asked = { request, response, body, hasLeft: () => hasLeft };
         this.asked.push(asked);
         const answer = this.#answers.length > 1 ? this.#answers.shift() : this.#answers[0];
@@ -103,6 +104,11 @@ export function streamedWav(pcm: Buffer, rateHz = 24_000, channels = 1): Buffer 
 /** Answers with bytes, all at once. */
 export function bytes(body: Buffer, type = "audio/wav"): Answer {
   return ({ response }) => void response.writeHead(200, { "content-type": type }).end(body);
+}
+
+/** Answers with JSON. */
+export function json(value: unknown): Answer {
+  return bytes(Buffer.from(JSON.stringify(value)), "application/json");
 }
 
 /** Answers with speech that is long enough for the tests' texts. */

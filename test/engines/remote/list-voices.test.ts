@@ -1,0 +1,155 @@
+import assert from "node:assert/strict";
+import { after, describe, test } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
+import { knownVoices } from "../../../src/engines/remote/known-voices.ts";
+import { listVoices, MAX_LISTED } from "../../../src/engines/remote/list-voices.ts";
+import type { CastVoice } from "../../../src/model/model-card.ts";
+import { type Answer, bytes, json, refusal, SpeechServer } from "./speech-server.ts";
+
+const server = await SpeechServer.open();
+const other = await SpeechServer.open();
+after(() => Promise.all([server.close(), other.close()]));
+
+const OPTIONS = { kind: "openai", urls: [server.url], model: "tts-1", apiKey: "the-key" } as const;
+
+async function listed(
+  answer: Answer,
+  more: Partial<Parameters<typeof listVoices>[0]> = {},
+  deadlineMs = 20_000,
+): Promise<readonly CastVoice[]> {
+  server.answers(answer);
+  return listVoices({ ...OPTIONS, ...more }, deadlineMs);
+}
+
+const ids = (voices: readonly CastVoice[]): string[] => voices.map(({ id }) => id);
+
+describe("the voices of a server", () => {
+  test("are asked for by its list, with the key that it is spoken with", async () => {
+    assert.deepEqual(await listed(json({ voices: ["af_heart"] })), [
+      {
+        id: "af_heart",
+        name: "af_heart",
+        sex: null,
+        accent: null,
+        description: "The server's voice “af_heart”.",
+        aliases: [],
+      },
+    ]);
+    const [{ request } = assert.fail("it was not asked")] = server.asked;
+    assert.deepEqual(
+      [request.method, request.url, request.headers.authorization],
+      ["GET", "/v1/audio/voices", "Bearer the-key"],
+    );
+  });
+
+  test("are read in every form that servers have, each once, and what is none is passed over", async () => {
+    const forms = [
+      { voices: ["a", "b", "A", "a"] },
+      { voices: [{ id: "a", name: "The first" }, { name: "b" }, null, 3, {}, { id: 4 }, ["c"]] },
+      { voices: "none", data: [{ voice_id: "a" }, { voice_id: "b" }] },
+      [{ voice_id: "a" }, { voice_id: "b" }, { voice_id: "" }, { voice_id: "x".repeat(2_000) }],
+    ];
+    for (const form of forms) assert.deepEqual(ids(await listed(json(form))), ["a", "b"]);
+  });
+
+  test("of another Antiphon are those of its model, as it describes them", async () => {
+    const voice = (id: string, models: readonly string[], more: object = {}) => ({
+      ...{ id, name: `Voice ${id}`, description: "Warm.", aliases: ["ash"], sex: "male", accent: "en-GB" },
+      ...{ models, owner: "model" },
+      ...more,
+    });
+    const data = [
+      voice("0", ["large", "small"]),
+      voice("2", ["large"], { sex: 7, accent: "x".repeat(99), description: "y".repeat(9_999) }),
+      voice("3", ["small"]),
+      voice("voice_abc", ["large"], { name: "Anna", owner: "key" }),
+    ];
+    const list = json({ data, voices: [{ id: "3", name: "Voice 3" }] });
+    const large = await listed(list, { kind: "antiphon", model: "large" });
+    assert.deepEqual(
+      large.map(({ id, name, sex, accent, aliases }) => [id, name, sex, accent, aliases.length]),
+      [
+        ["0", "Voice 0", "male", "en-GB", 0],
+        ["2", "Voice 2", null, null, 0],
+        ["Anna", "Anna", "male", "en-GB", 0],
+      ],
+    );
+    assert.deepEqual(
+      large.map(({ description }) => description),
+      ["Warm.", "The server's voice “2”.", "Warm."],
+    );
+    assert.deepEqual(ids(await listed(list, { kind: "antiphon", model: null })), ["3"]);
+  });
+
+  test("are none where it has no such list, or its answer is too long, endless, late or broken", async () => {
+    const many = Array.from({ length: MAX_LISTED + 50 }, (_, at) => `voice ${at}`);
+    assert.equal((await listed(json({ voices: many }))).length, MAX_LISTED);
+    const silent: Answer = () => {};
+    const begun: Answer = ({ response }) => void response.writeHead(200).write('{"voices":["a"');
+    const endless: Answer = ({ response }) => {
+      response.writeHead(200, { "content-type": "application/json" });
+      const more = (): void => {
+        while (response.writable && response.write(Buffer.alloc(65_536, 0x20)));
+        response.once("drain", more);
+      };
+      more();
+    };
+    const cases: readonly [answer: Answer, deadlineMs?: number][] = [
+      [refusal(404)],
+      [refusal(302, { location: other.url })],
+      [refusal(500)],
+      [bytes(Buffer.from("<html>"), "text/html")],
+      [bytes(Buffer.from('{"voices":["a"'), "application/json")],
+      [json(null)],
+      [json("voices")],
+      [json({ voices: { a: 1 } })],
+      [bytes(Buffer.from("[".repeat(200_000)), "application/json")],
+      [({ response }) => void response.destroy()],
+      [endless],
+      [silent, 30],
+      [begun, 30],
+    ];
+    for (const [answer, deadlineMs] of cases) assert.deepEqual(await listed(answer, {}, deadlineMs), []);
+    assert.equal(other.asked.length, 0);
+  });
+
+  test("are those of the next address, where one fails or is silent", async () => {
+    other.answers(json({ voices: ["b"] }));
+    const urls = [server.url, other.url];
+    assert.deepEqual(ids(await listed(refusal(500), { urls })), ["b"]);
+    assert.deepEqual(ids(await listed(() => {}, { urls }, 1_000)), ["b"]);
+  });
+});
+
+describe("what is known of them", () => {
+  const voice = (id: string): CastVoice => ({
+    ...{ id, name: id, sex: null, accent: null },
+    ...{ description: "", aliases: [] },
+  });
+
+  test("is asked once for all who want it, and kept for a minute", async () => {
+    let nowMs = 0;
+    let times = 0;
+    const voices = knownVoices(
+      async () => {
+        times += 1;
+        return [voice(`${times}`)];
+      },
+      () => nowMs,
+    );
+    const all = await Promise.all(Array.from({ length: 20 }, voices));
+    assert.deepEqual([times, all.flatMap(ids)], [1, Array(20).fill("1")]);
+    nowMs = 59_999;
+    assert.deepEqual([ids(await voices()), times], [["1"], 1]);
+    nowMs = 60_000;
+    assert.deepEqual(ids(await voices()), ["1"], "nobody waits for what is asked anew");
+    assert.equal(times, 2);
+    await turn();
+    assert.deepEqual(ids(await voices()), ["2"]);
+  });
+
+  test("is nothing while asking fails", async () => {
+    const voices = knownVoices(() => Promise.reject(new Error("no")));
+    assert.deepEqual([await voices(), await voices()], [[], []]);
+  });
+});

@@ -155,7 +155,7 @@ function step(
 /** Whether what is not wanted ends there. */
 function turns(word: string, next: string, mood: Mood): boolean {
   if (TURNS.has(word) || (word === "and" && VERBS.has(next))) return true;
-  return mood.isNegated && (FEARS.has(word) || (mood.endsAtVerb && VERBS.has(word)));
+  return mood.isNegated && ((FEARS.has(word) && next === "to") || (mood.endsAtVerb && VERBS.has(word)));
 }
 
 /** How much of what comes next, or, at the end of "slow it down a bit", of what was before. */

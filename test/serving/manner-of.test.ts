@@ -72,6 +72,7 @@ describe("instructions how to speak", () => {
     ["Can't you speak slower?", "slower"],
     ["Don't you dare be sad", "none"],
     ["Don't be afraid to be loud", "louder"],
+    ["Don't sound afraid or sad", "none"],
     ["Not loud enough", "louder"],
     ["Not enough energy", "excited"],
     ["Too much energy", "calm"],

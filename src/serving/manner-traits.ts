@@ -69,9 +69,9 @@ const WORDS: readonly (readonly [Trait, strength: number, words: string])[] = [
   [
     "faster",
     1,
-    "fast faster quick quicker rapid swift brisk hurried rushed rush rushing hurry hurrying speedy",
+    "fast faster quick quicker rapid swift brisk quicken hurried rushed rush rushing hurry hurrying speedy",
   ],
-  ["quieter", 1, "quiet quieter soft softer hushed subdued muted murmur murmuring murmured"],
+  ["quieter", 1, "quiet quieter soft softer hush hushed subdued muted murmur murmuring murmured"],
   ["louder", 1, "loud louder booming forceful"],
   ["higher", 1, "shrill squeaky"],
   ["livelier", 1, "lively livelier expressive animated dramatic theatrical varied melodic singsong playful"],
@@ -82,7 +82,11 @@ const WORDS: readonly (readonly [Trait, strength: number, words: string])[] = [
     "cheerful happy happier joyful joyous merry jolly upbeat cheery positive bright smiling delighted",
   ],
   ["cheerful", 0.5, "friendly warm welcoming pleasant amiable optimistic lighthearted inviting"],
-  ["sad", 1, "sad sadder sorrowful mournful melancholy melancholic gloomy somber sombre depressed dejected"],
+  [
+    "sad",
+    1,
+    "sad sadder unhappy sorrowful mournful melancholy melancholic gloomy somber sombre depressed dejected",
+  ],
   ["sad", 0.6, "tired weary disappointed regretful wistful"],
   [
     "excited",
@@ -102,6 +106,7 @@ const PHRASES: readonly (readonly [Trait, strength: number, phrases: readonly st
   ["faster", 1, ["speed up", "hurry up"]],
   ["quieter", 1, ["keep it down", "lower your voice", "your voice down"]],
   ["louder", 1, ["speak up", "raise your voice"]],
+  ["calm", 1, ["tone it down", "low key"]],
 ];
 
 /** Words for what is done as far as the level goes: the rest of it is not done. */
@@ -125,8 +130,10 @@ function meanings(
   return all.map((each) => [each, { trait, strength, isAllOfIt }]);
 }
 
+export type Dimension = readonly [little: Trait, much: Trait];
+
 /** What there is little and much of, by the words for it. */
-export const DIMENSIONS: ReadonlyMap<string, readonly [little: Trait, much: Trait]> = new Map(
+export const DIMENSIONS: ReadonlyMap<string, Dimension> = new Map(
   (
     [
       [["quieter", "louder"], "volume loudness"],
@@ -140,8 +147,14 @@ export const DIMENSIONS: ReadonlyMap<string, readonly [little: Trait, much: Trai
 
 /** Words for how much there is of a dimension: 0 is little. */
 export const AMOUNTS: ReadonlyMap<string, 0 | 1> = new Map([
-  ...amounts("low lower lowered lowest deep deeper reduce reduced decrease decreased drop down less", 0),
-  ...amounts("high higher highest raise raised increase increased up more lots", 1),
+  ...amounts(
+    "low lower lowered lowest deep deeper reduce reduced decrease decreased drop down less minimum",
+    0,
+  ),
+  ...amounts(
+    "high higher highest raise raised increase increased up more lots lot much enough top full max maximum",
+    1,
+  ),
 ]);
 
 /** Those that are about the pitch where no dimension is named. */

@@ -54,6 +54,53 @@ describe("instructions how to speak", () => {
     test(`heed what is not wanted: ${instructions}`, () => assert.equal(told(instructions), header));
   }
 
+  for (const [instructions, header] of [
+    ["Don‘t shout", "none"],
+    ["Donʼt shout", "none"],
+    ["Don´t shout", "none"],
+    ["Don`t shout", "none"],
+    ["Avoid: rushing, shouting", "none"],
+    ["Don't: rush, whisper, yell. Do: stay calm.", "calm"],
+    ["Nothing sad", "none"],
+    ["Hardly loud", "none"],
+    ["Rather slow than fast", "slower"],
+    ["Rather slow than fast, and loud", "slower, louder"],
+    ["Slower than before and louder", "slower, louder; not followed: before"],
+    ["Instead of shouting speak calmly", "calm"],
+    ["No no no slower", "slower"],
+    ["Why don't you slow down?", "slower"],
+    ["Can't you speak slower?", "slower"],
+    ["Don't you dare be sad", "none"],
+    ["Don't be afraid to be loud", "louder"],
+    ["Don't sound afraid or sad", "none"],
+    ["Not loud enough", "louder"],
+    ["Not enough energy", "excited"],
+    ["Too much energy", "calm"],
+  ] as const) {
+    test(`tell what is not wanted from what is: ${instructions}`, () =>
+      assert.equal(told(instructions), header));
+  }
+
+  for (const [instructions, header] of [
+    ["The volume is too low", "louder"],
+    ["The speed is much too high", "much slower"],
+    ["Less pitch variation", "flatter"],
+    ["A high speech rate", "faster"],
+    ["At top speed and full volume", "faster, louder"],
+    ["Slow it down a bit", "slightly slower"],
+    ["Slow it down a bit and be louder", "slightly slower, louder"],
+    ["Loud, a bit", "louder"],
+    ["A lot slower", "much slower"],
+    ["A lot of energy", "excited"],
+    ["A much slower pace", "much slower"],
+    ["Sort of sad", "slightly sad"],
+    ["Unhappy", "sad"],
+    ["‘Slow’, 'loud'", "slower, louder"],
+    ["Tone it down", "calm"],
+  ] as const) {
+    test(`know what is meant how much: ${instructions}`, () => assert.equal(told(instructions), header));
+  }
+
   test("mean the later of two that cannot be together", () => {
     assert.equal(told("Slow at first, then fast"), "faster; not followed: first");
   });

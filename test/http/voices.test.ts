@@ -4,7 +4,8 @@ import pino from "pino";
 import { EMBEDDED_CAST } from "../../src/catalogue/embedded-cast.ts";
 import { RecogniserError } from "../../src/model/recogniser.ts";
 import type { Script } from "../../src/model/script.ts";
-import { noise } from "../planning/listen/signals.ts";
+import { mixture, noise } from "../planning/listen/signals.ts";
+import { syntheticVoice } from "../planning/listen/synthetic-voice.ts";
 import { ScriptedRecogniser } from "../recognisers/scripted-recogniser.ts";
 import { memoryStore } from "../tenancy/memory-store.ts";
 import { startTestServer, type TestServer, type TestServerOptions } from "./start.ts";
@@ -185,6 +186,61 @@ describe("a voice of one's own", () => {
     assert.match(await reply.text(), /event: end/);
   });
 
+  test("is in no mix, nor is nothing, a weight that is none, or another model's voice, wherever a voice is named", async () => {
+    await addVoice(server);
+    const wrong: [word: string, why: RegExp][] = [
+      ["+", /^\S+ "\+" has a part without a name: write a mix as in nova\(2\)\+onyx\(1\)$/],
+      ["()", /^\S+ "\(\)" has a part without a name/],
+      ["nova(-1)+onyx", /^\S+ has the weight "-1": a weight is a number from 0\.001 to 1000$/],
+      ["nova(0)+onyx(0)", /has the weight "0"/],
+      [
+        "Anna+nova",
+        /"Anna" is unknown: .*A mix is of voices of the model \S+ alone, not of another model's or your own$/,
+      ],
+      ["nova+af_heart", /"af_heart" is unknown: .* alone, not of another model's or your own$/],
+      ["nova+onyx", /asks for a mix, and the model \S+ speaks with one voice at a time: name one of/],
+    ];
+    for (const [voice, why] of wrong) {
+      const encoded = encodeURIComponent(voice);
+      const replies = [
+        await speak(voice),
+        await speak({ id: voice }),
+        await server.post("/v1/tts", { text: "Hi.", voice }),
+        await server.post("/v1/converse", { conversation: [{ text: "Hi." }], voices: { "0": voice } }),
+        await server.post(`/v1/audio/telephony?voice=${encoded}`, { text: "Hi." }),
+      ];
+      for (const reply of replies) {
+        const [status, , message] = await errorOf(reply);
+        assert.equal(status, 400, `${voice}: ${message}`);
+        assert.match(message, why);
+      }
+    }
+    assert.deepEqual(scripts, [], "nothing was computed");
+  });
+
+  test("is all that is deleted: no model's voice, no path, and nothing by a part of its name", async () => {
+    const { id } = await (await addVoice(server)).json();
+    const others = [
+      "nova",
+      "0",
+      "../keys",
+      "Ann",
+      "Anna ",
+      "Anna/",
+      "%",
+      "\u0000",
+      "\u3164",
+      `${id}x`,
+      "x".repeat(2_000),
+    ];
+    for (const name of others) {
+      const reply = await deleteVoice(server, name);
+      assert.ok([400, 404].includes(reply.status), `${name.slice(0, 20)} ${reply.status}`);
+      assert.ok((await reply.json()).error.message.length < 400);
+    }
+    assert.deepEqual(await ownIds(), [id]);
+  });
+
   test("leaves nothing of it in the log", async () => {
     log.splice(0);
     await addVoice(server, { name: "Marmalade", consent: "Clementine agrees.", ref_text: "Persimmon." });
@@ -224,7 +280,7 @@ describe("a recording that is to be a voice", () => {
     assert.deepEqual(await ownIds(), []);
   });
 
-  test("is kept with what speaks against it where it is music, short, noisy or long", async () => {
+  test("is kept with what speaks against it where it is music, two people, short, noisy or long", async () => {
     const cautionsOf = async (name: string, audio_sample: Uint8Array<ArrayBuffer>) => {
       const reply = await addVoice(server, { name, audio_sample });
       const made = await reply.json();
@@ -232,6 +288,8 @@ describe("a recording that is to be a voice", () => {
       return made;
     };
     assert.ok((await cautionsOf("music", wavOf(chord))).cautions.includes("unlike speech"));
+    const two = mixture(syntheticVoice(), syntheticVoice({ pitchHz: 110, tract: 0.84, seed: 2 }));
+    assert.ok((await cautionsOf("two people", wavOf(two))).cautions.includes("not one voice"));
     assert.ok((await cautionsOf("short", voiceWav({ durationS: 1 }))).cautions.includes("short"));
     assert.ok((await cautionsOf("noisy", voiceWav({ roomDb: -22 }))).cautions.includes("noise"));
     assert.ok(
@@ -239,6 +297,13 @@ describe("a recording that is to be a voice", () => {
     );
     const long = await cautionsOf("long", voiceWav({ durationS: 40, sampleRateHz: 16_000 }));
     assert.deepEqual([long.seconds, long.ref_text, long.cautions.at(-1)], [30, null, "long"]);
+    const three = syntheticVoice({ sampleRateHz: 8_000 });
+    const tenMinutes = Float32Array.from(
+      { length: 200 * three.length },
+      (_, at) => three[at % three.length]!,
+    );
+    const longest = await cautionsOf("ten minutes", wavOf(tenMinutes, 8_000));
+    assert.deepEqual([longest.seconds, longest.ref_text, longest.cautions.at(-1)], [30, null, "long"]);
   });
 
   test("is refused with a name that cannot be one, is taken, or means a voice that there is", async () => {

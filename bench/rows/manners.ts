@@ -1,5 +1,5 @@
-import { readInstructions } from "../../src/serving/manner-of.ts";
-import { TRAITS } from "../../src/serving/manner-traits.ts";
+import { readInstructions } from "../../src/serving/manner/read-manner.ts";
+import { TRAITS } from "../../src/serving/manner/traits.ts";
 import { sentencesQuality } from "../quality.ts";
 import type { HowSaid } from "../renderings.ts";
 import type { Row } from "../row.ts";

@@ -137,8 +137,8 @@ async function modelsFor({ voice }: SayFlags, settings: Settings): Promise<reado
 
 /** Said as --instructions have it; what of them is not done is told. */
 async function inManner(prepared: Prepared, { instructions }: SayFlags, io: CommandIo): Promise<Prepared> {
-  const { readInstructions } = await import("../serving/manner-of.ts");
-  const { mannerTold } = await import("../serving/manner-told.ts");
+  const { readInstructions } = await import("../serving/manner/read-manner.ts");
+  const { mannerTold } = await import("../serving/manner/told.ts");
   const found = readInstructions(instructions);
   if (found === null) return prepared;
   const told = mannerTold(found.read, prepared.model.card.takes.manner);

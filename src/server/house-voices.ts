@@ -4,7 +4,7 @@ import { ServiceError } from "../contract/errors.ts";
 import { nameProblem } from "../contract/voice-form.ts";
 import type { VoiceSample } from "../model/script.ts";
 import { beginningOf, clipOf } from "../serving/make-voice.ts";
-import { readInstructions } from "../serving/manner-of.ts";
+import { readInstructions } from "../serving/manner/read-manner.ts";
 import { modelsNameProblem } from "../serving/own-voices.ts";
 import type { Settings } from "../settings/schema.ts";
 import { wrongSetting } from "../settings/settings-error.ts";

@@ -1,7 +1,7 @@
 import type { PublicModel } from "../catalogue/public-models.ts";
 import type { AskedManner } from "../model/manner.ts";
 import { castVoiceNamed } from "../serving/choose-voice.ts";
-import { readInstructions } from "../serving/manner-of.ts";
+import { readInstructions } from "../serving/manner/read-manner.ts";
 import type { Settings } from "../settings/schema.ts";
 import { wrongSetting } from "../settings/settings-error.ts";
 

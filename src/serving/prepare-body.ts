@@ -16,8 +16,8 @@ import {
   parseTelephonyRequest,
   parseTtsRequest,
 } from "../contract/validate.ts";
-import { readInstructions } from "./manner-of.ts";
-import { mannerTold } from "./manner-told.ts";
+import { readInstructions } from "./manner/read-manner.ts";
+import { mannerTold } from "./manner/told.ts";
 import { type Prepared, prepareConverse, prepareTts, type ResolveModel } from "./prepare.ts";
 
 /** What becomes of a body, by what it is meant for. */

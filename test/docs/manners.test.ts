@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Manner } from "../../src/model/manner.ts";
-import { TRAITS } from "../../src/serving/manner-traits.ts";
+import { TRAITS } from "../../src/serving/manner/traits.ts";
 import { TOP } from "../architecture/top.ts";
 
 test("docs/voices.md has the figures of each manner", () => {

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { BOUNDS, mannerOf } from "../../src/serving/manner-of.ts";
-import { mannerTold } from "../../src/serving/manner-told.ts";
-import { TRAITS } from "../../src/serving/manner-traits.ts";
+import { BOUNDS } from "../../src/serving/manner/figures.ts";
+import { mannerOf } from "../../src/serving/manner/read-manner.ts";
+import { mannerTold } from "../../src/serving/manner/told.ts";
+import { TRAITS } from "../../src/serving/manner/traits.ts";
 import { bentBytes } from "./bent-bytes.ts";
 import type { Fuzzer, Random } from "./fuzzer.ts";
 

@@ -7,7 +7,7 @@ import { areMade, MADE, makeFiles, PUBLISHED } from "../../../src/engines/kokoro
 import { unusedKokoroKnobs } from "../../../src/engines/kokoro/unused-knobs.ts";
 import { VOICES_FOLDER } from "../../../src/engines/kokoro/voices.ts";
 import { ConversationError } from "../../../src/model/speech-model.ts";
-import { readInstructions } from "../../../src/serving/manner-of.ts";
+import { readInstructions } from "../../../src/serving/manner/read-manner.ts";
 import { bytesOf, LONG_TEXT, never, type ScriptParts, SHORT_TEXT, speakAll } from "../../model/scripts.ts";
 import { openTiny, publishedFolder, tinyFolder } from "./tiny-kokoro.ts";
 

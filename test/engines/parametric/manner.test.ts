@@ -4,7 +4,7 @@ import { SAMPLE_RATE_HZ } from "../../../src/audio/format.ts";
 import { loudnessOf } from "../../../src/audio/loudness.ts";
 import type { AskedManner } from "../../../src/model/manner.ts";
 import type { SpeechModel } from "../../../src/model/speech-model.ts";
-import { readInstructions } from "../../../src/serving/manner-of.ts";
+import { readInstructions } from "../../../src/serving/manner/read-manner.ts";
 import { LONG_TEXT, type ScriptParts, speakAll } from "../../model/scripts.ts";
 import { hear, medianPitchHz, soundIn } from "./listening.ts";
 import { openVoice } from "./open-voice.ts";

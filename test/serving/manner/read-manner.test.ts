@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { BOUNDS, MAX_READ_CHARS, MAX_UNFOLLOWED, mannerOf } from "../../src/serving/manner-of.ts";
-import { mannerTold } from "../../src/serving/manner-told.ts";
-import { oppositeOf, TRAITS, type Trait } from "../../src/serving/manner-traits.ts";
-import fc from "../properties.ts";
+import { BOUNDS } from "../../../src/serving/manner/figures.ts";
+import { MAX_READ_CHARS, MAX_UNFOLLOWED, mannerOf } from "../../../src/serving/manner/read-manner.ts";
+import { mannerTold } from "../../../src/serving/manner/told.ts";
+import { oppositeOf, TRAITS, type Trait } from "../../../src/serving/manner/traits.ts";
+import fc from "../../properties.ts";
 
 const OWN = { tempo: 1, pitch: 1, range: 1, pause: 1, levelDb: 0 };
 const told = (instructions: string) => mannerTold(mannerOf(instructions), "figures");

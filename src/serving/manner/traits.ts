@@ -1,4 +1,4 @@
-import type { Manner } from "../model/manner.ts";
+import type { Manner } from "../../model/manner.ts";
 
 /** What a voice can be asked to be. */
 export type Trait = keyof typeof TRAITS;
@@ -158,8 +158,13 @@ export const AMOUNTS: ReadonlyMap<string, 0 | 1> = new Map([
 ]);
 
 /** Those that are about the pitch where no dimension is named. */
-export const PITCHES: ReadonlySet<string> = new Set(["low", "lower", "deep", "deeper", "high", "higher"]);
+export const PITCHES: ReadonlySet<string> = setOf("low lower deep deeper high higher");
 
 function amounts(words: string, amount: 0 | 1): (readonly [string, 0 | 1])[] {
   return words.split(" ").map((word) => [word, amount] as const);
+}
+
+/** Words, by a line of them. */
+export function setOf(words: string): ReadonlySet<string> {
+  return new Set(words.split(" "));
 }

@@ -1,5 +1,5 @@
-import type { TakenVoices } from "../model/model-card.ts";
-import type { ReadManner } from "./manner-of.ts";
+import type { TakenVoices } from "../../model/model-card.ts";
+import type { ReadManner } from "./read-manner.ts";
 
 /**
  * What became of instructions how to speak, for a header: what is done, or `none`, and behind a semicolon what is not;

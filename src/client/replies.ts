@@ -73,6 +73,8 @@ export interface Voice {
   /** The public models that speak with it. */
   readonly models: readonly string[];
   readonly owner: "model" | "server" | "key";
+  /** The address of a sample on the server: a `GET` with a key, which answers with an MP3. */
+  readonly sample?: string;
   /** Of an own voice: Unix time in seconds, the length of its recording, and how closely it is followed. */
   readonly created_at?: number;
   readonly seconds?: number;

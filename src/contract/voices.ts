@@ -25,6 +25,13 @@ export const Voice = Type.Object(
       description:
         "Whose it is: the model's own, the server's (the setting `voices`), or that of the key that asks.",
     }),
+    sample: Type.Optional(
+      Type.String({
+        description:
+          "The address of a sentence or two in this voice, as an MP3: a `GET` with a key, metered as any speech. Absent: no " +
+          "model speaks with it.",
+      }),
+    ),
     created_at: Type.Optional(Type.Integer({ description: "Of an own voice: Unix time in seconds." })),
     seconds: Type.Optional(Type.Number({ description: "Of an own voice: the length of the recording." })),
     trust: Type.Optional(

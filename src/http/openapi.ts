@@ -20,7 +20,7 @@ import {
   UsageSummary,
 } from "../contract/replies.ts";
 import { CreatedVoice, DeletedVoice, NewVoiceForm } from "../contract/voice-form.ts";
-import { VoiceList } from "../contract/voices.ts";
+import { VOICE_WORDS, VoiceList } from "../contract/voices.ts";
 import { KEY_HEADERS } from "./headers.ts";
 import {
   CONVERSE_EXAMPLES,
@@ -193,6 +193,30 @@ export function openApiDocument(): Json {
           required: true,
           schema: { type: "string" },
           description: "Its id or name.",
+        }),
+      },
+      "/v1/audio/voices/{voice}/sample": {
+        get: generation("getVoiceSample", "Hear a voice", {
+          parameters: [
+            {
+              name: "voice",
+              in: "path",
+              required: true,
+              schema: { type: "string" },
+              description: VOICE_WORDS,
+            },
+            {
+              name: "model",
+              in: "query",
+              schema: { type: "string" },
+              description: "A public model id. Absent: the default model.",
+            },
+          ],
+          content: { "audio/mpeg": bytes },
+          headers: STREAMED,
+          description:
+            "A sentence or two in that voice, as if sent to `/v1/audio/speech`: it takes a token, is computed anew each time, " +
+            "and is metered. `sample` of `GET /v1/audio/voices` has this address.",
         }),
       },
       "/v1/audio/models": { get: list("listAudioModels", "List speech models", ref(AudioModelList)) },

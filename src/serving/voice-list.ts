@@ -57,6 +57,7 @@ function castOf(cards: readonly ModelCard[]): Voice[] {
     aliases: [...voice.aliases],
     models,
     owner: "model",
+    ...sampleOf(voice.id, models),
   }));
 }
 
@@ -77,12 +78,28 @@ const UNKNOWN = { aliases: [], sex: null, accent: null };
 
 function houseVoice(name: string, seconds: number, models: string[]): Voice {
   const description = "By a recording that this server has.";
-  return { id: name, name, description, ...UNKNOWN, models, owner: "server", seconds };
+  return {
+    id: name,
+    name,
+    description,
+    ...UNKNOWN,
+    models,
+    owner: "server",
+    seconds,
+    ...sampleOf(name, models),
+  };
 }
 
 function ownVoice(record: VoiceRecord, models: string[]): Voice {
   const { voiceId: id, name, description, createdTsS, durationS: seconds, trust, cautions } = record;
   const created_at = Math.floor(createdTsS);
   const told = { created_at, seconds, trust, cautions: [...cautions] };
-  return { id, name, description, ...UNKNOWN, models, owner: "key", ...told };
+  return { id, name, description, ...UNKNOWN, models, owner: "key", ...told, ...sampleOf(id, models) };
+}
+
+/** Where a voice can be heard, by the first of the models that speak with it. */
+function sampleOf(id: string, [model]: readonly string[]): Pick<Voice, "sample"> {
+  if (model === undefined) return {};
+  const query = new URLSearchParams({ model });
+  return { sample: `/v1/audio/voices/${encodeURIComponent(id)}/sample?${query}` };
 }

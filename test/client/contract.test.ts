@@ -174,6 +174,7 @@ const GOT = {
     accent: true,
     models: true,
     owner: true,
+    sample: false,
     created_at: false,
     seconds: false,
     trust: false,

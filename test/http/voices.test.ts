@@ -129,6 +129,33 @@ describe("a voice of one's own", () => {
     assert.equal(scripts.at(-1)?.voice, undefined, "another's voice is not whose turn it is");
   });
 
+  test("has the address of a sample, as every voice has, that speaks with it and is metered", async () => {
+    await addVoice(server);
+    const { data } = await (await server.get(VOICES)).json();
+    for (const { id, sample } of data) {
+      const { requests } = await (await server.get("/v1/usage")).json();
+      scripts.splice(0);
+      const reply = await server.get(sample);
+      assert.deepEqual([reply.status, reply.headers.get("content-type")], [200, "audio/mpeg"], id);
+      assert.ok((await reply.arrayBuffer()).byteLength > 1_000, id);
+      assert.equal((await (await server.get("/v1/usage")).json()).requests, requests + 1);
+    }
+    assert.equal(sampleSpoken().durationS, 3, "the last of them");
+    const own = data.at(-1).sample;
+    assert.equal((await server.get(own, {})).status, 401);
+    const { auth } = await server.another();
+    await refused(await server.get(own, auth), 400, "voice", /^voice "voice_.*" is unknown/);
+    const head = await fetch(server.url + own, { method: "HEAD", headers: { "X-API-Key": server.key } });
+    assert.notEqual(head.status, 200);
+    assert.equal((await server.get(`${VOICES}/0/sample?model=a&model=b`)).status, 422);
+    await refused(
+      await server.get(`${VOICES}/%2F..%2F/sample`),
+      400,
+      "voice",
+      /^voice "\/\.\.\/" is unknown/,
+    );
+  });
+
   test("is its key's alone: to others it is unknown, and they cannot delete it", async () => {
     const { id } = await (await addVoice(server)).json();
     const { key } = await server.another();

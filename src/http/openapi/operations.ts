@@ -2,8 +2,9 @@ import type { Json } from "./components.ts";
 import { failures, json, PAGE, success, unchanged } from "./responses.ts";
 
 export interface Generation {
-  readonly body: Json;
-  readonly examples: Json;
+  /** Absent: it has none, and needs no examples. */
+  readonly body?: Json;
+  readonly examples?: Json;
   readonly content: Json;
   /** What is said of the reply, beyond that it succeeded. */
   readonly description?: string;
@@ -23,7 +24,9 @@ export function generation(id: string, summary: string, parts: Generation): Json
     summary,
     tags: ["speech"],
     ...(parameters === undefined ? {} : { parameters }),
-    requestBody: { required: true, content: { [mediaType]: { schema: body, examples } } },
+    ...(body === undefined
+      ? {}
+      : { requestBody: { required: true, content: { [mediaType]: { schema: body, examples } } } }),
     responses: { 200: success(content, description, headers), ...failures([400, 401, 422, 429, 500, 502]) },
   };
 }

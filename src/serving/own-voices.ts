@@ -7,7 +7,7 @@ import type { ModelCard } from "../model/model-card.ts";
 import type { ChosenVoice, VoiceSample } from "../model/script.ts";
 import { StoreError } from "../tenancy/store.ts";
 import { nameKeyOf, type VoiceRecord, type VoiceStore } from "../tenancy/voice-store.ts";
-import { type AskedOwn, type Cast, isPassedOn, passedOn, unknownVoice } from "./choose-voice.ts";
+import { type AskedOwn, type Cast, checkVoice, isPassedOn, passedOn, unknownVoice } from "./choose-voice.ts";
 import { DecodedVoices } from "./decoded-voices.ts";
 import { listedVoices } from "./voice-list.ts";
 import { type VoicesElsewhere, withVoicesElsewhere } from "./voices-elsewhere.ts";
@@ -50,6 +50,12 @@ export class OwnVoices {
     if (sample !== null) return [{ weight: 1, sample }];
     if (isPassedOn(asked.name, cast)) return passedOn(asked.name);
     throw unknownVoice(asked, cast, await this.names(keyId));
+  }
+
+  /** Throws as {@link chosen} does where one of them is none, and reads no recording. Ids are taken on trust. */
+  async check(asked: readonly AskedOwn[], keyId: string, cast: Cast): Promise<void> {
+    const names = await this.names(keyId);
+    for (const { name, field } of asked) checkVoice(name, field, cast, names);
   }
 
   /** What recordings are called that the key may use. */

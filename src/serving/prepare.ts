@@ -34,6 +34,8 @@ export interface Prepared {
   readonly voice?: ChosenVoice;
   /** A recording whose voice speaks: to be found before it does. */
   readonly ownVoice?: AskedOwn;
+  /** Recordings that are named for speakers who say nothing now: each has to be there. */
+  readonly otherVoices?: readonly AskedOwn[];
   /** Whether the reply tells of the mouth too. */
   readonly hasMouth: boolean;
   /** What the writer of an authored turn is to keep to, never blank; `null` is nothing. */
@@ -156,7 +158,7 @@ function prepare(parts: Parts, resolve: ResolveModel): Prepared {
   const model = chooseModel(parts, resolve);
   const hash = new ContentHash(model.card.id);
   const last = parts.turns.length - 1;
-  const { turns, choice } = castTurns(parts, model);
+  const { turns, choice, others } = castTurns(parts, model);
   const history: Turn[] = [];
   let chars = 0;
   let audioS = 0;
@@ -192,18 +194,26 @@ function prepare(parts: Parts, resolve: ResolveModel): Prepared {
     instructions,
     ...(choice.voice === undefined ? {} : { voice: choice.voice }),
     ...(choice.own === undefined ? {} : { ownVoice: choice.own }),
+    ...(others.length === 0 ? {} : { otherVoices: others }),
   };
 }
 
+interface Casting {
+  readonly choice: VoiceChoice;
+  /** Recordings that are named for others than the open speaker. */
+  readonly others: readonly AskedOwn[];
+}
+
 /** The turns with their labels, and whose voice speaks the last one where that is not for its label to say. */
-function castTurns(parts: Parts, { card }: PublicModel): Pick<Parts, "turns"> & { choice: VoiceChoice } {
+function castTurns(parts: Parts, { card }: PublicModel): Pick<Parts, "turns"> & Casting {
   const { turns, voice, voices = {}, fields } = parts;
   if (voice !== undefined) {
     const { speaker, ...choice } = chooseSpeaker(voice, fields?.voice ?? "voice", card);
-    return { turns: speaker === undefined ? turns : [{ ...turns[0], speaker }], choice };
+    return { turns: speaker === undefined ? turns : [{ ...turns[0], speaker }], choice, others: [] };
   }
   const open = turns.at(-1)?.speaker ?? "0";
   let choice: VoiceChoice = {};
+  const others: AskedOwn[] = [];
   for (const [label, word] of Object.entries(voices)) {
     const field = memberField("voices", label);
     if (!card.speakers.includes(label)) throw notASpeaker(field, card, "must name");
@@ -211,8 +221,9 @@ function castTurns(parts: Parts, { card }: PublicModel): Pick<Parts, "turns"> & 
     const isKnown = chosen.voice !== undefined || chosen.own !== undefined || chosen.speaker === label;
     if (!isKnown) throw unknownVoice({ name: word, field }, card);
     if (label === open) choice = chosen;
+    else if (chosen.own !== undefined) others.push(chosen.own);
   }
-  return { turns, choice };
+  return { turns, choice, others };
 }
 
 /** The words of a request's field `lexicon`. Throws a 400 that names the word and what is wrong. */

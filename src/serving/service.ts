@@ -48,7 +48,7 @@ export interface ServiceDeps extends Metering {
   /** Finds the words of turns that are sound alone; absent, such turns have none. */
   readonly hearing?: HistoryTranscriber;
   /** Finds voices by a recording; absent, there are none. */
-  readonly ownVoices?: Pick<OwnVoices, "chosen">;
+  readonly ownVoices?: Pick<OwnVoices, "chosen" | "check">;
   /** Turns being written: of everybody, and of one key. */
   readonly writing: KeyedSemaphore;
 }
@@ -306,13 +306,16 @@ export class SpeechService {
 
   /** Whose voice was asked for, found; `undefined` where that is for the label and its turns to say. */
   async #voiceOf(
-    { voice, ownVoice, model }: Prepared,
+    { voice, ownVoice, otherVoices = [], model }: Prepared,
     { keyId }: SpeechRequest,
     stop: Stop,
   ): Promise<ChosenVoice | undefined> {
-    if (ownVoice === undefined) return voice;
+    const [anOwn] = ownVoice === undefined ? otherVoices : [ownVoice];
+    if (anOwn === undefined) return voice;
     const { ownVoices } = this.#deps;
-    if (ownVoices === undefined) throw unknownVoice(ownVoice, model.card);
+    if (ownVoices === undefined) throw unknownVoice(anOwn, model.card);
+    if (otherVoices.length > 0) await abortable(ownVoices.check(otherVoices, keyId, model.card), stop.signal);
+    if (ownVoice === undefined) return voice;
     return abortable(ownVoices.chosen(ownVoice, keyId, model.card), stop.signal);
   }
 

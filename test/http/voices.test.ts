@@ -351,6 +351,20 @@ describe("a recording that is to be a voice", () => {
     assert.equal((await ownIds()).length, 1);
   });
 
+  test("has to be there for whoever says nothing just now, too", async () => {
+    const conversation = [
+      { speaker: "0", text: "Hello." },
+      { speaker: "1", text: "Hi." },
+    ];
+    const body = (other: string) => ({ conversation, voices: { "0": other, "1": "onyx" } });
+    const reply = await server.post("/v1/converse", body("Nobody"));
+    assert.equal(reply.status, 400);
+    assert.match((await reply.json()).error.message, /^voices\["0"\] "Nobody" is unknown: /);
+    const { id } = await (await addVoice(server)).json();
+    assert.equal((await server.post("/v1/converse", body("Anna"))).status, 200);
+    assert.equal((await deleteVoice(server, id)).status, 200);
+  });
+
   test("is one of a hundred that a key may have", async () => {
     const [listed] = await server.tenancy.voices.listVoices();
     assert.equal(listed, undefined);

@@ -20,7 +20,7 @@ assert.deepEqual([audio.mediaType, audio.format], ["audio/mpeg", "mp3"], "as the
 speech("speech by its defaults", audio.uint8Array, { voice: "alloy", format: "mp3" });
 for (const outputFormat of ["mp3", "opus", "flac", "wav", "pcm"]) {
   const model = openai.speech("gpt-4o-mini-tts");
-  const said = await say({ model, voice: "onyx", outputFormat, instructions: "Calmly.", speed: 1 });
+  const said = await say({ model, voice: "onyx", outputFormat, instructions: "In your own way.", speed: 1 });
   speech(outputFormat, said.audio.uint8Array, { voice: "onyx", format: outputFormat });
 }
 await assert.rejects(say({ outputFormat: "aac" }), (error) => {

@@ -17,7 +17,7 @@ await say("speech by its defaults", {});
 await say("gpt-4o-mini-tts with instructions", {
   model: "gpt-4o-mini-tts",
   voice: "onyx",
-  instructions: "Calmly.",
+  instructions: "In your own way.",
 });
 
 await hear("whisper-1 by its defaults", {});

@@ -85,7 +85,7 @@ async def hear(what, **settings):
 
 async def main():
     await say("speech by its defaults")
-    await say("tts-1 with instructions and a speed", voice="onyx", model="tts-1", instructions="Calmly.", speed=1.0)
+    await say("tts-1 with instructions and a speed", voice="onyx", model="tts-1", instructions="In your own way.", speed=1.0)
     await is_refused()
     await hear("a transcript by its defaults")
     await hear("whisper-1 with a prompt", model="whisper-1", prompt="A kettle.")

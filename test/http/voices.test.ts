@@ -8,6 +8,7 @@ import { mixture, noise } from "../planning/listen/signals.ts";
 import { syntheticVoice } from "../planning/listen/synthetic-voice.ts";
 import { ScriptedRecogniser } from "../recognisers/scripted-recogniser.ts";
 import { memoryStore } from "../tenancy/memory-store.ts";
+import { until } from "../waiting.ts";
 import { startTestServer, type TestServer, type TestServerOptions } from "./start.ts";
 import { toldTones } from "./told-tones.ts";
 import { addVoice, deleteVoice, VOICES, voiceWav, wavOf } from "./voice-form.ts";
@@ -203,14 +204,27 @@ describe("a voice of one's own", () => {
     assert.ok([200, 400].includes(ends[2]!.status));
   });
 
-  test("finishes what it says when it is deleted", async () => {
-    await addVoice(server);
-    const reply = await server.post("/v1/converse/stream", {
+  test("finishes what it says when it is deleted, and says no more", async (t) => {
+    let goOn = (): void => {};
+    const deleted = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const own = await startTestServer({
+      tone: { beforeFrame: (index) => (index < 3 ? undefined : deleted) },
+    });
+    t.after(() => own.stop());
+    await addVoice(own);
+    const reply = await own.post("/v1/converse/stream", {
       conversation: [{ text: "One sentence. And another one." }],
       voices: { "0": "Anna" },
     });
-    assert.equal((await deleteVoice(server, "Anna")).status, 200);
-    assert.match(await reply.text(), /event: end/);
+    const speaking = reply.text();
+    await until("its speaking", async () => (await own.begun()) === 1);
+    assert.equal((await deleteVoice(own, "Anna")).status, 200);
+    assert.equal(await own.begun(), 1, "it waits in the middle");
+    goOn();
+    assert.match(await speaking, /event: end/);
+    await refused(await speak("Anna", own, own.key), 400, "voice", /is unknown/);
   });
 
   test("is in no mix, nor is nothing, a weight that is none, or another model's voice, wherever a voice is named", async () => {
@@ -380,6 +394,21 @@ describe("a recording that is to be a voice", () => {
       told.error.message,
       /did you mean "Anna"\? .* and 89 more, which GET \/v1\/audio\/voices lists$/,
     );
+  });
+
+  test("is one of a hundred too where two servers make the last one at once", async () => {
+    await addVoice(server);
+    const [anna] = await server.tenancy.voices.listVoices();
+    for (let at = 1; at < 99; at++) {
+      const voice = { ...anna!, voiceId: `voice_${at}`, name: `Voice ${at}` };
+      await server.tenancy.voices.addVoice(voice, new Uint8Array(1), 100);
+    }
+    const replies = await Promise.all([
+      addVoice(server, { name: "One more" }),
+      addVoice(twin, { name: "Another" }, server.key),
+    ]);
+    assert.deepEqual(replies.map(({ status }) => status).sort(), [200, 400]);
+    assert.equal((await ownIds()).length, 100);
   });
 
   test("needs a key, and a form", async () => {

@@ -93,6 +93,10 @@ test(
       const [part] = scripts[0]?.voice ?? [];
       assert.ok(part !== undefined && "sample" in part && part.sample.text === SAID);
       await page.is(`document.querySelector("#cast [aria-pressed=true]").value === "${voice?.voiceId}"`);
+      const answers = await page.evaluate(
+        `document.querySelector('#talk-people [value="${voice?.voiceId}"]') !== null`,
+      );
+      assert.ok(answers, "it may answer whoever talks, too");
       assert.equal(await page.evaluate(`document.querySelector("dialog")`), null);
     });
   },

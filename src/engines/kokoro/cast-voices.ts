@@ -1,7 +1,7 @@
 import { LruCache } from "../../collections/lru-cache.ts";
 import { ConversationError } from "../../model/speech-model.ts";
 import type { OwnProfile } from "./own-profile.ts";
-import { type Calibration, makeStatistics, measuredOf, readStatistics } from "./statistics.ts";
+import { type Calibration, makeStatistics, readStatistics } from "./statistics.ts";
 import type { StatisticsLine } from "./statistics-line.ts";
 import { mean, readVoice, type StylePart, voicesIn } from "./voices.ts";
 
@@ -56,11 +56,6 @@ export class CastVoices {
         floor: mean(ready, ({ statistics }) => statistics.floor),
       },
     };
-  }
-
-  /** Which of some voices can be spoken with at once, since they were measured before. */
-  measured(ids: readonly string[]): Promise<ReadonlySet<string>> {
-    return measuredOf(this.#parts.folder, ids);
   }
 
   /** Made once for all who want it; one that could not be made is tried again. */

@@ -12,7 +12,7 @@ import type { Work } from "../../planning/listen/work.ts";
 import type { SegmentReader } from "../../planning/segments.ts";
 import type { CastVoices, NamedPart, ReadyVoice } from "./cast-voices.ts";
 import { type Followed, follow, type KokoroSpeaker } from "./follow.ts";
-import { nearestStart, type StartingVoice, type Starts } from "./nearest-start.ts";
+import { nearestStart, type Starts } from "./nearest-start.ts";
 import type { KokoroNetwork } from "./network.ts";
 import { planningWith } from "./planning-network.ts";
 import { yieldingKokoro } from "./take-turns.ts";
@@ -28,7 +28,7 @@ export interface FollowingSpeaker {
 export interface KokoroFollowing {
   readonly network: Omit<KokoroNetwork, "close">;
   readonly reader: SegmentReader;
-  readonly voices: Pick<CastVoices, "cast" | "measured">;
+  readonly voices: Pick<CastVoices, "cast">;
   readonly starts: Starts;
   /** Does work in pieces, letting others go first. */
   run<T>(work: Work<T>): Promise<T>;
@@ -90,7 +90,7 @@ export class KokoroFollower {
     const { own: reference } = await voices.cast([{ id: starts.reference, weight: 1 }], signal);
     const decides = decidingProfile(profile, clips);
     const tract = estimateWarp(reference.codebook, voicedOnly(decides), decides.recording.bandEdgeHz);
-    const { id } = nearestStart(await this.#startsAtHand(), { pitch: decides.pitch, tract });
+    const { id } = nearestStart(starts.voices, { pitch: decides.pitch, tract });
     const ready = await voices.cast([{ id, weight: 1 }], signal);
     const network = yieldingKokoro(this.#parts.network, async (run) => {
       signal.throwIfAborted();
@@ -106,14 +106,6 @@ export class KokoroFollower {
       ...{ pitchSemitones, pitchRange, rate, levelDb },
     };
     return { ready, moved, heard };
-  }
-
-  /** Nobody waits for a voice to be measured who did not ask for it by its name. */
-  async #startsAtHand(): Promise<readonly StartingVoice[]> {
-    const { voices, starts } = this.#parts;
-    const measured = await voices.measured(starts.voices.map(({ id }) => id));
-    const atHand = starts.voices.filter(({ id }) => measured.has(id));
-    return atHand.length > 0 ? atHand : starts.voices;
   }
 }
 

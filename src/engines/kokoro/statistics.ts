@@ -82,12 +82,6 @@ export async function readStatistics(
   }
 }
 
-/** Which of some voices were measured, as far as their files say. */
-export async function measuredOf(folder: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
-  const formats = await Promise.all(ids.map(async (id) => (await metadataOf(pathOf(folder, id)))?.format));
-  return new Set(ids.filter((_, at) => formats[at] === String(FORMAT)));
-}
-
 /**
  * Speaks some sentences with a voice, and keeps what the decoder's norms then measured, by the sentences' length, and what is
  * heard: some seconds of processor time, once. Where it cannot be kept, it is made again the next time.

@@ -1,4 +1,3 @@
-import { setImmediate as letOthersRun } from "node:timers/promises";
 import type { Clip } from "../model/conversation.ts";
 import type { ClipJudgement } from "../serving/make-voice.ts";
 
@@ -9,14 +8,8 @@ import type { ClipJudgement } from "../serving/make-voice.ts";
 export async function judgeClip(clip: Clip, signal: AbortSignal): Promise<ClipJudgement> {
   const { listen } = await import("../planning/listen/voice-profile.ts");
   const { pooled } = await import("../planning/listen/pooled.ts");
-  const work = listen(clip);
-  for (;;) {
-    signal.throwIfAborted();
-    const step = work.next();
-    if (step.done) {
-      const { suitability } = pooled([step.value]) ?? step.value;
-      return { trust: suitability.trust, cautions: suitability.cautions };
-    }
-    await letOthersRun();
-  }
+  const { workedOff } = await import("../planning/listen/work.ts");
+  const profile = await workedOff(listen(clip), signal);
+  const { trust, cautions } = (pooled([profile]) ?? profile).suitability;
+  return { trust, cautions };
 }

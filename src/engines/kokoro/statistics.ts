@@ -3,7 +3,7 @@ import { mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { CALIBRATION_SENTENCES, sentencePitch } from "../../planning/follow/own-pitch.ts";
 import { FRAMES_PER_STEP } from "../../planning/frames.ts";
-import { abortableWork, type Work } from "../../planning/listen/work.ts";
+import { workedOff } from "../../planning/listen/work.ts";
 import { type Plan, planContour, planTiming } from "../../planning/plan.ts";
 import type { SegmentReader } from "../../planning/segments.ts";
 import { isSound, metadataOf } from "../../tensors/sealed-file.ts";
@@ -124,16 +124,6 @@ export async function makeStatistics(
     return voice;
   } finally {
     await decoder.release();
-  }
-}
-
-/** Does work in its pieces, letting others go between them. */
-async function workedOff<T>(work: Work<T>, signal: AbortSignal): Promise<T> {
-  const pieces = abortableWork(work, signal);
-  for (;;) {
-    const step = pieces.next();
-    if (step.done) return step.value;
-    await new Promise((resolve) => setImmediate(resolve));
   }
 }
 

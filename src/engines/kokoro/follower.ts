@@ -1,8 +1,13 @@
-import { createHash } from "node:crypto";
 import type { Script } from "../../model/script.ts";
 import type { HeardVoice } from "../../model/speech-model.ts";
 import { entrained } from "../../planning/follow/entrainment.ts";
-import { decidingProfile, LeadListener, MAX_FOLLOWED, UNMOVED } from "../../planning/follow/lead.ts";
+import {
+  decidingProfile,
+  followedKey,
+  LeadListener,
+  MAX_FOLLOWED,
+  UNMOVED,
+} from "../../planning/follow/lead.ts";
 import { SharedCache } from "../../planning/follow/shared-cache.ts";
 import { saidTempo } from "../../planning/follow/tempo.ts";
 import { estimateWarp } from "../../planning/follow/tract.ts";
@@ -62,7 +67,7 @@ export class KokoroFollower {
     if (lead === null) return { ready: await voices.cast(own, signal), speaker: PLAIN, heard: null };
     if (lead.profile !== null) {
       const { profile, clips, turns } = lead;
-      const { ready, moved, heard } = await this.#followed.get(keyOf(clips), signal, (stop) =>
+      const { ready, moved, heard } = await this.#followed.get(followedKey(clips), signal, (stop) =>
         this.#follow(profile, clips, stop),
       );
       return { ready, speaker: moved.speaker, heard: { ...heard, turns } };
@@ -126,9 +131,3 @@ const PLAIN: KokoroSpeaker = {
 };
 
 const FOLLOWED = ["pitch", "level", "rate", "pauses"];
-
-/** All that a followed voice depends on, in one length however much is said in the clips. */
-function keyOf(clips: readonly HeardClip[]): string {
-  const parts = clips.map(({ clip, text }) => [clip.digest, text]);
-  return createHash("sha256").update(JSON.stringify(parts)).digest("base64");
-}

@@ -1,3 +1,4 @@
+import { voiceDistance } from "../../planning/follow/lead.ts";
 import { percentile } from "../../planning/listen/statistics.ts";
 
 /** One of Kokoro's voices that following may set out from. */
@@ -29,11 +30,8 @@ export function nearestStart(
 ): StartingVoice {
   const theirs = percentile(pitch, 0.5);
   const farness = (voice: StartingVoice) =>
-    PITCH_SHARE * Math.abs(theirs - Math.log(voice.pitchHz)) + Math.abs(Math.log(tract / voice.tract));
+    voiceDistance(theirs - Math.log(voice.pitchHz), Math.log(tract / voice.tract));
   const [nearest] = voices.toSorted((a, b) => farness(a) - farness(b));
   if (nearest === undefined) throw new Error("There is no voice to begin with.");
   return nearest;
 }
-
-/** A fifth of a vocal tract's length is as far as an octave of pitch, nearly: as with the embedded voice. */
-const PITCH_SHARE = 0.4;

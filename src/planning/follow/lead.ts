@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Script } from "../../model/script.ts";
 import { pooled, trusted } from "../listen/pooled.ts";
 import type { Caution } from "../listen/suitability.ts";
@@ -70,6 +71,26 @@ export function decidingProfile(profile: VoiceProfile, clips: readonly HeardClip
   return first !== undefined && voicedSeconds(first.pitch) >= DECISIVE_S ? first : profile;
 }
 
+/**
+ * All that a followed voice depends on, in one length however much is said in the clips.
+ *
+ * @param how they are followed, where that may differ
+ */
+export function followedKey(clips: readonly HeardClip[], how = ""): string {
+  const parts = [how, clips.map(({ clip, text }) => [clip.digest, text])];
+  return createHash("sha256").update(JSON.stringify(parts)).digest("base64");
+}
+
+/**
+ * How far a voice is from somebody's: a fifth of a vocal tract's length is as far as an octave of pitch, nearly.
+ *
+ * @param pitch theirs over its own, as natural logarithm
+ * @param tract the same of the vocal tract's length; `null` where that was not estimated
+ */
+export function voiceDistance(pitch: number, tract: number | null): number {
+  return PITCH_SHARE * Math.abs(pitch) + Math.abs(tract ?? 0);
+}
+
 /** Of a voice that stayed where it was. */
 export const UNMOVED = {
   followed: [],
@@ -85,6 +106,7 @@ export const UNMOVED = {
   spectrumDb: 0,
 };
 
+const PITCH_SHARE = 0.4;
 /** Followed voices that an engine keeps, some 10 kB each. */
 export const MAX_FOLLOWED = 128;
 /** Voiced speech by which a clip alone decides which voice is the start. */

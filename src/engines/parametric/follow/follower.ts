@@ -1,9 +1,14 @@
-import { createHash } from "node:crypto";
 import type { SpeakerLabel } from "../../../model/conversation.ts";
 import type { Script } from "../../../model/script.ts";
 import type { HeardVoice } from "../../../model/speech-model.ts";
 import { entrained } from "../../../planning/follow/entrainment.ts";
-import { decidingProfile, LeadListener, MAX_FOLLOWED, UNMOVED } from "../../../planning/follow/lead.ts";
+import {
+  decidingProfile,
+  followedKey,
+  LeadListener,
+  MAX_FOLLOWED,
+  UNMOVED,
+} from "../../../planning/follow/lead.ts";
 import { SharedCache } from "../../../planning/follow/shared-cache.ts";
 import { saidTempo } from "../../../planning/follow/tempo.ts";
 import { estimateWarp } from "../../../planning/follow/tract.ts";
@@ -57,7 +62,7 @@ export class Follower {
     if (lead === null) return { speaker: voice, heard: null };
     if (lead.profile !== null) {
       const { profile, clips, turns } = lead;
-      const key = keyOf(following, clips);
+      const key = followedKey(clips, following);
       const { speaker, heard } = await this.#followed.get(key, signal, (stop) =>
         this.#follow(profile, clips, following, stop),
       );
@@ -129,12 +134,6 @@ function labelOf(voice: Voice, voices: FollowerParts["voices"]): SpeakerLabel | 
 interface FollowedClips {
   readonly speaker: Speaker;
   readonly heard: Omit<HeardVoice, "turns">;
-}
-
-/** All that a followed voice depends on, in one length however much is said in the clips. */
-function keyOf(following: FollowLevel, clips: readonly HeardClip[]): string {
-  const parts = [following, clips.map(({ clip, text }) => [clip.digest, text])];
-  return createHash("sha256").update(JSON.stringify(parts)).digest("base64");
 }
 
 const FOLLOWED: Readonly<Record<FollowLevel, readonly string[]>> = {

@@ -1,4 +1,5 @@
 import type { SpeakerLabel } from "../../../model/conversation.ts";
+import { voiceDistance } from "../../../planning/follow/lead.ts";
 import type { OwnPitch } from "../../../planning/follow/own-pitch.ts";
 import { percentile } from "../../../planning/listen/statistics.ts";
 import type { Form, Voice } from "../speakers.ts";
@@ -23,13 +24,9 @@ export function nearestVoice(
 ): StartingVoice {
   const theirs = percentile(pitch, 0.5);
   const farness = ({ form: { level, warp: tract } }: StartingVoice) =>
-    PITCH_SHARE * Math.abs(theirs - own.centre - Math.log(level)) +
-    (warp === null ? 0 : Math.abs(Math.log(warp / tract)));
+    voiceDistance(theirs - own.centre - Math.log(level), warp === null ? null : Math.log(warp / tract));
   const starts = [...voices].flatMap(([label, voice]) => voice.forms.map((form) => ({ label, voice, form })));
   const [nearest] = starts.sort((a, b) => farness(a) - farness(b));
   if (nearest === undefined) throw new Error("There is no voice to begin with.");
   return nearest;
 }
-
-/** A fifth of a vocal tract's length is as far as an octave of pitch, nearly. */
-const PITCH_SHARE = 0.4;

@@ -137,6 +137,7 @@ async function modelsFor({ voice }: SayFlags, settings: Settings): Promise<reado
 
 /** Said as --instructions have it; what of them is not done is told. */
 async function inManner(prepared: Prepared, { instructions }: SayFlags, io: CommandIo): Promise<Prepared> {
+  if (instructions === undefined) return prepared;
   const { readInstructions } = await import("../serving/manner/read-manner.ts");
   const { mannerTold } = await import("../serving/manner/told.ts");
   const found = readInstructions(instructions);

@@ -113,11 +113,10 @@ export class Admission {
 
   /**
    * Resolves with a slot. Throws a `ServiceError` when too many wait (429 for too many of this key, 502 of all), when
-   * the wait is too long or the server stops (502), and the signal's reason when that aborts.
+   * the wait is too long or the server stops (502), and the signal's reason when that aborts. Where slots have a price, it
+   * throws at once for whom none can be free in time: 429 where this key has them all.
    *
    * @param stop ends the utterance, when it has rested for long and others have no room
-   * Where slots have a price, it throws at once for whom none can be free in time: 429 where this key has them all.
-   *
    * @param isBegun its words are written: a server that stops lets it finish
    * @param leastS seconds of speech that it will be at least
    */

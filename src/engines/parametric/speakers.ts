@@ -64,8 +64,8 @@ export function createVoices(): ReadonlyMap<string, Voice> {
   ]);
 }
 
-/** Somebody of other figures than the voice as it was trained, and what is in a name of `Voice` with them. */
-interface Figures extends Physique, Pick<Voice, "decoderPitch" | "tempo" | "loudnessLufs"> {
+/** What somebody is derived from the voice as it was trained by; the range of the pitch stays. */
+interface Figures extends Pick<Voice, "level" | "warp" | "decoderPitch" | "tempo" | "loudnessLufs"> {
   /** Factors on formants beside `warp`, at {@link BEND_HZ}. */
   readonly bend: readonly number[];
   /** At {@link GAIN_HZ}. */
@@ -81,7 +81,6 @@ const GAIN_HZ = [250, 800, 2_000, 3_500, 7_000];
 const COMPANY: Readonly<Record<string, Figures>> = {
   "2": {
     level: 0.78,
-    range: 1,
     warp: 0.89,
     bend: [0.9, 1, 1.08],
     gainDb: [-5, 0, 3, 6, 4],
@@ -92,7 +91,6 @@ const COMPANY: Readonly<Record<string, Figures>> = {
   },
   "3": {
     level: 0.68,
-    range: 1,
     warp: 0.87,
     bend: [1.12, 1, 0.95],
     gainDb: [-3, 0, 2.5, 6, 0],
@@ -103,7 +101,6 @@ const COMPANY: Readonly<Record<string, Figures>> = {
   },
   "4": {
     level: 1.08,
-    range: 1,
     warp: 1.1,
     bend: [1.08, 1, 1.05],
     gainDb: [-5, 0, -1, 2.5, 0.5],
@@ -114,7 +111,8 @@ const COMPANY: Readonly<Record<string, Figures>> = {
   },
 };
 
-function derived({ bend, gainDb, pulses, ...figures }: Figures): Voice {
+function derived({ bend, gainDb, pulses, ...given }: Figures): Voice {
+  const figures = { range: 1, ...given };
   const stretched = createTimbre({
     warp: figures.warp,
     bend: shelved(bend.map((factor, at) => [BEND_HZ[at]!, factor])),

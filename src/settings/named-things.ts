@@ -1,4 +1,5 @@
 import { Check } from "typebox/schema";
+import { isRecord } from "../collections/is-record.ts";
 import { nearest } from "../collections/nearest.ts";
 import type { LeafSchema } from "./leaves.ts";
 import { accepts, expectation } from "./values.ts";
@@ -92,8 +93,4 @@ function ofPattern(patterns: Schemas, key: string): LeafSchema | null {
     if (Check({ type: "string", pattern }, key)) return schema;
   }
   return null;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,6 @@
 import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
 import { readEvents, type SentEvent } from "../../client/read-events.ts";
+import { isRecord } from "../../collections/is-record.ts";
 import type { HeardVoice, SpokenWord, TimedName } from "../../model/speech-model.ts";
 import { AttemptError, checkStatus, permanentError } from "./attempt-error.ts";
 import type { AnswerHead, Exchange } from "./exchange.ts";
@@ -137,8 +138,4 @@ function isTime(value: unknown): value is number {
 
 function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,3 +1,4 @@
+import { isRecord } from "../../collections/is-record.ts";
 import type { CastVoice } from "../../model/model-card.ts";
 import type { RemoteOptions } from "./dialect.ts";
 
@@ -74,8 +75,4 @@ const MAX_ACCENT = 35;
 
 function isText(value: unknown, maxLength: number): value is string {
   return typeof value === "string" && value !== "" && value.length <= maxLength;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

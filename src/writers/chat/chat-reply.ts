@@ -1,3 +1,4 @@
+import { isRecord } from "../../collections/is-record.ts";
 import { type Passage, WriterError, type WriterTokens } from "../../model/writer.ts";
 import { type CallPiece, MAX_CALLS, ToolCalls } from "../tool-calls.ts";
 import { WrittenSentences } from "../written-sentences.ts";
@@ -153,8 +154,4 @@ function readTokens(usage: unknown): WriterTokens | null {
 
 function isCount(value: unknown): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

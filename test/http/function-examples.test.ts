@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { openChatWriter } from "../../src/writers/chat/chat-writer.ts";
-import { writerChain } from "../../src/writers/writer-chain.ts";
 import { launch } from "../children.ts";
 import { TOP, temporaryFolder } from "../e2e/folders.ts";
 import { finished, newcomersEnvironment } from "../e2e/program.ts";
@@ -11,6 +9,7 @@ import { spokenSentence, TwilioCall } from "../realtime/twilio-call.ts";
 import { ScriptedRecogniser, segmentOf } from "../recognisers/scripted-recogniser.ts";
 import { until, within } from "../waiting.ts";
 import { ChatServer, type Exchange } from "../writers/chat-server.ts";
+import { writerAt } from "./chat-writer.ts";
 import { startTestServer, type TestServer } from "./start.ts";
 
 let endpoint: ChatServer;
@@ -18,16 +17,8 @@ let server: TestServer;
 
 before(async () => {
   endpoint = await ChatServer.open();
-  const model = openChatWriter({
-    baseUrl: endpoint.baseUrl,
-    model: "test-model",
-    apiKey: null,
-    maxTokens: 160,
-    firstTokenTimeoutMs: 20_000,
-    totalTimeoutMs: 20_000,
-  });
   const recogniser = new ScriptedRecogniser([segmentOf("When are you open?", 0)]);
-  server = await startTestServer({ writer: writerChain({ model }), recogniser });
+  server = await startTestServer({ writer: writerAt(endpoint), recogniser });
 });
 
 after(async () => {

@@ -3,11 +3,10 @@ import { after, before, test } from "node:test";
 import { WebSocket } from "ws";
 import type { ClientEvent } from "../../src/contract/realtime/client-events.ts";
 import type { Usage } from "../../src/contract/replies.ts";
-import { openChatWriter } from "../../src/writers/chat/chat-writer.ts";
-import { writerChain } from "../../src/writers/writer-chain.ts";
 import { ScriptedDetector } from "../realtime/scripted-detector.ts";
 import { until, within } from "../waiting.ts";
 import { ChatServer, type Exchange } from "../writers/chat-server.ts";
+import { writerAt } from "./chat-writer.ts";
 import { startTestServer, type TestServer } from "./start.ts";
 
 type Told = Readonly<Record<string, unknown>> & { readonly type: string };
@@ -82,15 +81,7 @@ let client: Client;
 
 before(async () => {
   endpoint = await ChatServer.open();
-  const model = openChatWriter({
-    baseUrl: endpoint.baseUrl,
-    model: "test-model",
-    apiKey: null,
-    maxTokens: 160,
-    firstTokenTimeoutMs: 20_000,
-    totalTimeoutMs: 20_000,
-  });
-  server = await startTestServer({ writer: writerChain({ model }), detector: new ScriptedDetector() });
+  server = await startTestServer({ writer: writerAt(endpoint), detector: new ScriptedDetector() });
 });
 
 after(async () => {

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { findCodecLm, installedFolder, KNOWN_CODEC_LMS } from "../catalogue/codec-lm/known-checkpoints.ts";
 import { KOKORO_CHECKPOINT } from "../catalogue/kokoro-cast.ts";
 import type { Checkpoint as CodecLm } from "../engines/codec-lm/checkpoint.ts";
-import { lookOverCheckpoint } from "../engines/codec-lm/look-over.ts";
 import { memoryOf, requireCheckpointMemory } from "../engines/codec-lm/memory.ts";
 import type { CodecLmOptions } from "../engines/codec-lm/speech/model.ts";
 import type { AvailableMemory } from "../model/available-memory.ts";
@@ -131,6 +130,8 @@ async function folderOf(name: string, path: string | undefined, { dataDir, model
 }
 
 async function lookedOver(folder: string, name: string, path: string | undefined): Promise<CodecLm> {
+  // All architectures come with it; who has no such checkpoint starts without them.
+  const { lookOverCheckpoint } = await import("../engines/codec-lm/look-over.ts");
   const { checkpoint, problems } = await lookOverCheckpoint(folder, { numbers: "none" }).catch(
     (error: Error) => ({ checkpoint: null, problems: [error.message] }),
   );

@@ -24,8 +24,6 @@ import type { Settings } from "../settings/schema.ts";
 import { wrongSetting } from "../settings/settings-error.ts";
 import { loadTextTables } from "../text/tables.ts";
 import { createWorkerPool, type PoolEvent } from "../workers/worker-pool.ts";
-import { prepareKokoro } from "./kokoro-preparation.ts";
-import { measureRest } from "./kokoro-rest.ts";
 import { idleUnloadOf, inThreads, type LocalCheckpoint, requireSpeaker } from "./local-checkpoint.ts";
 
 export interface KokoroSources {
@@ -91,6 +89,9 @@ export async function kokoroCheckpoint(
     ...idleUnload,
     ...inThreads(async () => {
       await requireMemory(memoryBytes, count, available);
+      // The engine is some ninety modules, and a server without Kokoro is to start without them.
+      const { prepareKokoro } = await import("./kokoro-preparation.ts");
+      const { measureRest } = await import("./kokoro-rest.ts");
       await prepareKokoro(folder, new AbortController().signal, { voices: measuredFirst(labels) });
       const voiceDir = embeddedCheckpoint.dir;
       const create: KokoroOptions = {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { builtinModules } from "node:module";
-import { join } from "node:path";
+import { join, posix } from "node:path";
 import { test } from "node:test";
 import { findImports, type Import, readImports, sourceFiles } from "./read-imports.ts";
 import { TOP } from "./top.ts";
@@ -132,6 +132,22 @@ test("every folder of the source is in the table", () => {
   const folders = new Set(sourceFiles(TOP, "src").map(folderOf));
   assert.deepEqual(
     [...folders].filter((folder) => !(folder in MAY_IMPORT)),
+    [],
+  );
+});
+
+test("a server starts without the engines that its settings may not name", () => {
+  const entry = "dist/src/server/from-settings.js";
+  const loaded = new Set([entry]);
+  for (const file of loaded) {
+    const source = readFileSync(join(TOP, file), "utf8");
+    for (const [, path] of source.matchAll(/^(?:import|export)\b[^;"]*?\bfrom "(\.[^"]+)"/gm))
+      loaded.add(posix.join(posix.dirname(file), path!));
+  }
+  assert.ok(loaded.has("dist/src/serving/service.js"), "and the walk gets there");
+  const networks = /engines\/(?:kokoro\/network|codec-lm\/architectures|parametric\/model)\.js$/;
+  assert.deepEqual(
+    [...loaded].filter((file) => networks.test(file)),
     [],
   );
 });

@@ -1,8 +1,10 @@
 import { setOf } from "./traits.ts";
 
-/** Whether a word, or two, say what is not wanted. */
-export function isNegation(word: string, next: string): boolean {
-  return NEGATIONS.has(word) || word.endsWith("n't") || PAIRS.has(`${word} ${next}`);
+/** How many words, from there on, say what is not wanted; 0 where none do. */
+export function negationAt(words: readonly string[], at: number): number {
+  const word = words[at]!;
+  if (PAIRS.has(`${word} ${words[at + 1] ?? ""}`)) return 2;
+  return NEGATIONS.has(word) || word.endsWith("n't") ? 1 : 0;
 }
 
 /** Whether a negation is none: "No no no, slower", "why don't you slow down?", "can't you speak up?", "not loud enough". */
@@ -13,8 +15,31 @@ export function isWishAnyway(words: readonly string[], at: number): boolean {
   return before === "why" || (ASKING.has(word) && next === "you");
 }
 
-const NEGATIONS = setOf(
-  "not no never nothing dont cannot without avoid refrain nor neither stop hardly barely scarcely",
+/** Whether what was named before is not wanted: "a calm voice isn't what I want", "slow is not okay". */
+export function isRefusal(words: readonly string[], at: number): boolean {
+  const count = negationAt(words, at);
+  return count > 0 && words.slice(at + count, at + count + REFUSAL_WORDS).some((word) => REFUSED.has(word));
+}
+
+const REFUSAL_WORDS = 3;
+const REFUSED = setOf(
+  "what want wanted need needed like liked right good wish desired okay ok appropriate allowed acceptable necessary required it welcome",
 );
-export const PAIRS: ReadonlySet<string> = new Set(["rather than", "instead of", "anything but"]);
+const NEGATIONS = setOf(
+  "not no never nothing dont cannot without avoid avoiding refrain nor neither stop hardly barely scarcely isnt arent wasnt",
+);
+const PAIRS: ReadonlySet<string> = new Set([
+  "rather than",
+  "instead of",
+  "anything but",
+  "opposite of",
+  "reverse of",
+  "contrary of",
+  "far from",
+  "lack of",
+  "free of",
+  "free from",
+  "devoid of",
+  "nothing like",
+]);
 const ASKING = setOf("can't won't couldn't wouldn't");

@@ -1,7 +1,7 @@
 import type { AskedManner, Manner } from "../../model/manner.ts";
 import { mannerIn } from "./figures.ts";
-import { isNegation } from "./negations.ts";
 import { readSentence } from "./read-sentence.ts";
+import { sentencesIn } from "./sentences.ts";
 import type { Trait } from "./traits.ts";
 
 /** What was made of instructions how to speak. */
@@ -49,25 +49,8 @@ export function readInstructions(
   return { asked: { words, figures: read.manner }, read };
 }
 
-/** Words, and commas between them. */
-function sentencesIn(text: string): string[][] {
-  const sentences: string[][] = [[]];
-  const plain = text
-    .replaceAll(/[’‘ʼ´`]/g, "'")
-    .normalize("NFKD")
-    .replaceAll(/\p{M}/gu, "")
-    .toLowerCase();
-  for (const [part] of plain.matchAll(/\p{L}+(?:'\p{L}+)*|[,.;:!?\n]/gu)) {
-    // A colon stands behind what it is about: "Pace: slow". Of "avoid: rushing, shouting" all of it is.
-    if (part === ":" && !isNegation(sentences.at(-1)!.at(-1) ?? "", "")) continue;
-    if (/^[.;!?\n]$/.test(part)) sentences.push([]);
-    else sentences.at(-1)!.push(part);
-  }
-  return sentences;
-}
-
 function told(trait: Trait, strength: number): string {
   if (strength < 0.75) return `slightly ${trait}`;
-  if (strength > 1.25) return `${trait.endsWith("er") ? "much" : "very"} ${trait}`;
+  if (strength > 1.25) return `${/er\b/.test(trait) ? "much" : "very"} ${trait}`;
   return trait;
 }

@@ -28,6 +28,8 @@ export const TRAITS = {
   serious: { figures: { tempo: 0.95, pitch: 0.94, range: 0.8, pause: 1.15 } },
   gentle: { figures: { tempo: 0.94, range: 0.9, levelDb: -3, pause: 1.15 } },
   angry: { figures: { tempo: 1.06, pitch: 1.03, range: 1.3, levelDb: 4, pause: 0.85 } },
+  "longer pauses": { figures: { pause: 1.4 }, opposite: "shorter pauses" },
+  "shorter pauses": { figures: { pause: 0.7 }, opposite: "longer pauses" },
 } as const satisfies Record<string, TraitFigures>;
 
 /** The one that cannot be asked for with it. */
@@ -43,7 +45,7 @@ export interface Meaning {
   readonly isAllOfIt: boolean;
 }
 
-/** What a word means, with or without an ending; or up to three, with a space between. */
+/** What a word means, with or without an ending; or up to four, with a space between. */
 export function meaningOf(words: string): Meaning | null {
   const known = MEANINGS.get(words);
   if (known !== undefined) return known;
@@ -54,6 +56,18 @@ export function meaningOf(words: string): Meaning | null {
   }
   return null;
 }
+
+/** Traits that only somebody can have who speaks. A turtle is slow, a future bright; nothing but a person is cheerful. */
+export const PERSONAL: ReadonlySet<Trait> = new Set<Trait>([
+  "livelier",
+  "serious",
+  "cheerful",
+  "sad",
+  "excited",
+  "calm",
+  "gentle",
+  "angry",
+]);
 
 /** Of happily, sadly, gently, weariness, calmness. */
 const ENDINGS = [
@@ -79,7 +93,7 @@ const WORDS: readonly (readonly [Trait, strength: number, words: string])[] = [
   [
     "cheerful",
     1,
-    "cheerful happy happier joyful joyous merry jolly upbeat cheery positive bright smiling delighted",
+    "cheerful cheerfulness happy happier joyful joyous joy merry jolly upbeat cheery positive bright smiling delighted",
   ],
   ["cheerful", 0.5, "friendly warm welcoming pleasant amiable optimistic lighthearted inviting"],
   [
@@ -102,11 +116,49 @@ const WORDS: readonly (readonly [Trait, strength: number, words: string])[] = [
 ];
 
 const PHRASES: readonly (readonly [Trait, strength: number, phrases: readonly string[]])[] = [
-  ["slower", 1, ["take your time", "slow down", "no rush", "no hurry"]],
-  ["faster", 1, ["speed up", "hurry up"]],
-  ["quieter", 1, ["keep it down", "lower your voice", "your voice down"]],
+  [
+    "slower",
+    1,
+    [
+      "take your time",
+      "take it slow",
+      "slow down",
+      "no rush",
+      "no hurry",
+      "no need to hurry",
+      "no need to rush",
+    ],
+  ],
+  ["slower", 1, ["slow paced", "slow talking"]],
+  [
+    "faster",
+    1,
+    ["speed up", "speed it up", "hurry up", "pick up the pace", "fast paced", "quick paced", "fast talking"],
+  ],
+  ["quieter", 1, ["keep it down", "lower your voice", "your voice down", "soft spoken"]],
+  ["quieter", 1.5, ["barely audible", "hardly audible", "barely audibly"]],
   ["louder", 1, ["speak up", "raise your voice"]],
-  ["calm", 1, ["tone it down", "low key"]],
+  ["lower", 1, ["low pitched", "deep voiced", "deep pitched", "low voiced"]],
+  ["higher", 1, ["high pitched"]],
+  ["livelier", 1, ["with emotion", "with feeling", "full of emotion", "full of feeling"]],
+  ["flatter", 1, ["without emotion", "without feeling", "no emotion", "no feeling", "without any emotion"]],
+  ["excited", 1, ["high energy"]],
+  ["calm", 1, ["tone it down", "low key", "low energy"]],
+  ["longer pauses", 1, ["long pauses", "longer pauses", "more pauses", "frequent pauses", "dramatic pauses"]],
+  ["longer pauses", 1, ["pause often", "pause more", "pause longer", "pause more often"]],
+  [
+    "shorter pauses",
+    1,
+    [
+      "short pauses",
+      "shorter pauses",
+      "fewer pauses",
+      "no pauses",
+      "without pauses",
+      "without any pauses",
+      "few pauses",
+    ],
+  ],
 ];
 
 /** Words for what is done as far as the level goes: the rest of it is not done. */

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { BOUNDS } from "../../../src/serving/manner/figures.ts";
 import { MAX_READ_CHARS, MAX_UNFOLLOWED, mannerOf } from "../../../src/serving/manner/read-manner.ts";
@@ -66,7 +67,7 @@ describe("instructions how to speak", () => {
     ["Hardly loud", "none"],
     ["Rather slow than fast", "slower"],
     ["Rather slow than fast, and loud", "slower, louder"],
-    ["Slower than before and louder", "slower, louder; not followed: before"],
+    ["Slower than before and louder", "slower, louder"],
     ["Instead of shouting speak calmly", "calm"],
     ["No no no slower", "slower"],
     ["Why don't you slow down?", "slower"],
@@ -126,7 +127,7 @@ describe("instructions how to speak", () => {
     assert.equal(told(long), "none; not followed: the rest, la");
     const many = Array.from(
       { length: 40 },
-      (_, at) => `q${String.fromCharCode(97 + (at % 26)).repeat(2 + at)}`,
+      (_, at) => `q${String.fromCharCode(97 + (at % 26), 97 + Math.floor(at / 26))}`,
     );
     const { unfollowed, moreUnfollowed } = mannerOf(many.join(" "));
     assert.equal(unfollowed.length, MAX_UNFOLLOWED);
@@ -179,4 +180,78 @@ describe("instructions how to speak", () => {
       if (opposite !== null) assert.equal(oppositeOf(opposite), trait);
     }
   });
+
+  test("do nothing that is not asked, over a list of what people write, and most of what is", () => {
+    const wrong: string[] = [];
+    let asked = 0;
+    let done = 0;
+    for (const [instructions, wanted] of INSTRUCTIONS) {
+      const { followed } = mannerOf(instructions);
+      const traits = followed.map((each) => each.replace(/^(?:much|very|slightly) /, ""));
+      wrong.push(
+        ...traits.filter((each) => !wanted.includes(each)).map((each) => `${each}: ${instructions}`),
+      );
+      asked += wanted.length;
+      done += wanted.filter((each) => traits.includes(each)).length;
+    }
+    assert.deepEqual(wrong, []);
+    assert.ok(done >= 0.93 * asked, `${done} of ${asked}`);
+  });
+
+  test("do nothing for words that say how something unknown is", () => {
+    for (const word of ADJECTIVES) {
+      for (const around of [
+        (said: string) => said,
+        (said: string) => `The ${said} is here`,
+        (said: string) => `Of a ${said}, or two`,
+      ]) {
+        const { followed } = mannerOf(around(`${word} zorblatt`));
+        assert.deepEqual(followed, [], around(word));
+      }
+    }
+  });
+
+  test("are told of, word by word, where nothing is done", () => {
+    const word = fc.stringMatching(/^[b-df-hj-np-tv-z]{4,9}$/);
+    fc.assert(
+      fc.property(fc.uniqueArray(word, { minLength: 1, maxLength: MAX_UNFOLLOWED }), (words) => {
+        // No word of English is without a vowel; those that repeat a letter three times are shortened.
+        const plain = words.filter((each) => !/(.)\1\1/.test(each));
+        assert.deepEqual(mannerOf(plain.join(" ")).unfollowed, plain);
+      }),
+    );
+  });
 });
+
+/** Those of the list, and what is to be done for each. */
+const INSTRUCTIONS = readFileSync(
+  new URL("../../../../test/serving/manner/instructions.tsv", import.meta.url),
+  "utf8",
+)
+  .split("\n")
+  .filter((line) => line !== "" && !line.startsWith("#"))
+  .map((line) => {
+    const [instructions = "", wanted = ""] = line.split("\t");
+    return [instructions.replaceAll("\\n", "\n"), wanted.split(",").filter((each) => each !== "")] as const;
+  });
+
+/** What may stand before a noun. */
+const ADJECTIVES = [
+  ...[
+    "slow",
+    "fast",
+    "quick",
+    "quiet",
+    "soft",
+    "loud",
+    "high",
+    "low",
+    "deep",
+    "lively",
+    "flat",
+    "happy",
+    "bright",
+    "warm",
+  ],
+  ...["sad", "tired", "excited", "calm", "steady", "serious", "formal", "gentle", "angry", "friendly"],
+];

@@ -87,7 +87,7 @@ function isVague(words: readonly string[], at: number, { isBare }: Phrase, head:
 /** Behind all that is said of the same thing: of "calm, quiet and very warm tone" where "tone" is. */
 function headBehind(words: readonly string[], from: number): number {
   let at = from;
-  for (;;) {
+  while (at < from + MOST_SAID) {
     const phrase = at < words.length ? phraseAt(words, at) : null;
     if (phrase !== null) at += phrase.count;
     else if (ADVERBS.has(words[at] ?? "")) at += 1;
@@ -95,8 +95,9 @@ function headBehind(words: readonly string[], from: number): number {
     // "A gentle, curious narrator."
     else if (JOINS.has(words[at] ?? "") && isUnknown(words, at + 1) && NOUNS.has(words[at + 2] ?? ""))
       at += 2;
-    else return at;
+    else break;
   }
+  return at;
 }
 
 function isWishBehind(words: readonly string[], from: number): boolean {
@@ -153,7 +154,7 @@ function isInManner(words: readonly string[], begin: number, at: number, head: n
 /** Before all that is said of the same thing. */
 function beforeAll(words: readonly string[], at: number): number {
   let before = at - 1;
-  while (before >= 0) {
+  while (before >= 0 && before > at - MOST_SAID) {
     const word = words[before]!;
     const isSaid = JOINS.has(word) || ADVERBS.has(word) || phraseAt(words, before) !== null;
     if (ARTICLES.has(word) || !isSaid) break;
@@ -177,6 +178,8 @@ function hasAny(words: readonly string[], from: number, to: number, of: Readonly
   return false;
 }
 
+/** Words that are looked at, at most, for what is said of one thing: so that time is linear. */
+const MOST_SAID = 20;
 /** Where what follows holds in some cases alone. */
 const CASES = setOf("if when whenever unless until whoever once");
 /** Who does not speak here. */

@@ -13,8 +13,13 @@ export class AboutTheVoice {
   /** From where on somebody else is spoken of, or a case that may not be. */
   readonly #othersFrom: number;
 
+  /** How many words before each are unknown. */
+  readonly #unknown: readonly number[];
+
   constructor(words: readonly string[]) {
     this.#words = words;
+    let unknown = 0;
+    this.#unknown = [0, ...words.map((_, at) => (isUnknown(words, at) ? ++unknown : unknown))];
     this.#othersFrom = othersFrom(words);
   }
 
@@ -31,10 +36,14 @@ export class AboutTheVoice {
       !isRefusedBehind(words, behind, end) &&
       !isAnotherWord(words, at, phrase) &&
       !isNoun(words, at, head) &&
-      (!isVague(words, at, phrase, head) || !hasUnknown(words, begin, end)) &&
+      (!isVague(words, at, phrase, head) || !this.#hasUnknown(begin, end)) &&
       (isHeadKnown(words, head, at) || (PERSONAL.has(trait) && isLikeSomebody(words, at))) &&
-      (!hasUnknown(words, begin, at) || isInManner(words, begin, at, head))
+      (!this.#hasUnknown(begin, at) || isInManner(words, begin, at, head))
     );
+  }
+
+  #hasUnknown(from: number, to: number): boolean {
+    return this.#unknown[from] !== this.#unknown[to];
   }
 }
 
@@ -166,11 +175,6 @@ function beforeAll(words: readonly string[], at: number): number {
 function isUnknown(words: readonly string[], at: number): boolean {
   const word = words[at] ?? ",";
   return word !== "," && word !== ":" && !isKnownAt(words, at);
-}
-
-function hasUnknown(words: readonly string[], from: number, to: number): boolean {
-  for (let at = from; at < to; at++) if (isUnknown(words, at)) return true;
-  return false;
 }
 
 function hasAny(words: readonly string[], from: number, to: number, of: ReadonlySet<string>): boolean {

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { findVoice } from "../../src/catalogue/checkpoints.ts";
+import { findVoiceCheckpoint } from "../../src/catalogue/checkpoints.ts";
 import { checkpointDir } from "../../src/catalogue/installed-checkpoint.ts";
 import { pullVoice } from "../../src/catalogue/voices/pull-voice.ts";
 import { prepareKokoro } from "../../src/server/kokoro-preparation.ts";
@@ -68,7 +68,7 @@ async function told<T>(program: string, ...args: readonly string[]): Promise<rea
 }
 
 async function installed(note: (text: string) => void): Promise<string> {
-  const manifest = findVoice("kokoro")!;
+  const manifest = findVoiceCheckpoint("kokoro")!;
   const { signal } = new AbortController();
   note("Kokoro, 107 MB, if it is not there yet");
   try {

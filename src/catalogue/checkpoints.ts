@@ -61,7 +61,7 @@ export function findRecogniser(name: string): RecogniserManifest | undefined {
 }
 
 /** The speech model of that name or alias, or `undefined`. */
-export function findVoice(name: string): VoiceManifest | undefined {
+export function findVoiceCheckpoint(name: string): VoiceManifest | undefined {
   return pullableVoices().find((manifest) => namesOf(manifest).includes(name));
 }
 

@@ -13,7 +13,7 @@ type Remote = NonNullable<Settings["checkpoints"][string]["remote"]>;
 export type LocalVoice = Pick<PublicModel, "reads"> & { readonly description: string } & Partial<Spoken>;
 
 /** Who speaks, in the words of a card. */
-type Spoken = Pick<PublicModel["card"], "voices" | "takes">;
+type Spoken = Pick<PublicModel["card"], "voices" | "takes" | "labels">;
 
 /**
  * The public models by the settings: those of the repository, some of which another checkpoint may speak for, and behind
@@ -83,6 +83,7 @@ function spokenBy(
     card: called(voice?.description ?? `Spoken by the model “${checkpoint}”, computed here.`, {
       voices,
       takes,
+      ...(voice?.labels === undefined ? {} : { labels: voice.labels }),
     }),
     checkpoint,
     preset: {},

@@ -5,7 +5,7 @@ import type {
   VoiceManifest,
 } from "../catalogue/checkpoint-manifest.ts";
 import {
-  findVoice,
+  findVoiceCheckpoint,
   pullableCheckpoints,
   pullableRecognisers,
   pullableVoices,
@@ -35,7 +35,7 @@ import {
 import { mergedBytes } from "../catalogue/merged-file.ts";
 import { offeredModels } from "../catalogue/offered-models.ts";
 import { megabytes } from "../catalogue/pull/disk.ts";
-import { voiceRecord } from "../catalogue/voices/pull-voice.ts";
+import { voiceCheckpointRecord } from "../catalogue/voices/pull-voice.ts";
 import { firstSentenceS, knownSpeed } from "../catalogue/writer-speed.ts";
 import { WHISPER_CONVERSION } from "../server/whisper-conversion.ts";
 import type { Settings } from "../settings/schema.ts";
@@ -142,9 +142,9 @@ async function isInstalled(
   const given = checkpoints[checkpoint];
   if (given?.remote !== undefined) return true;
   if (given?.path !== undefined) return existsSync(given.path);
-  const voice = findVoice(checkpoint);
+  const voice = findVoiceCheckpoint(checkpoint);
   if (voice !== undefined)
-    return (await inspectCheckpoint(voiceRecord(voice), dataDir)).state === "installed";
+    return (await inspectCheckpoint(voiceCheckpointRecord(voice), dataDir)).state === "installed";
   return (await installedFolder(dataDir, checkpoint)) !== null;
 }
 
@@ -179,7 +179,7 @@ async function listedRecogniser(manifest: RecogniserManifest, dataDir: string): 
 
 async function listedVoice(manifest: VoiceManifest, dataDir: string): Promise<Listed> {
   const { name, kind, licence } = manifest;
-  const record = voiceRecord(manifest);
+  const record = voiceCheckpointRecord(manifest);
   return {
     ...(await listed(name, record, dataDir)),
     kind,

@@ -7,7 +7,7 @@ import {
   DEFAULT_WRITER,
   findCheckpoint,
   findRecogniser,
-  findVoice,
+  findVoiceCheckpoint,
   namesOf,
   pullableCheckpoints,
   pullableRecognisers,
@@ -242,7 +242,7 @@ async function targetOf(name: string, dataDir: string): Promise<Target> {
   if (manifest !== undefined) return { kind: "manifest", manifest };
   const recogniser = findRecogniser(name);
   if (recogniser !== undefined) return { kind: "recogniser", manifest: recogniser };
-  const voice = findVoice(name);
+  const voice = findVoiceCheckpoint(name);
   if (voice !== undefined) return { kind: "voice", manifest: voice };
   const own = await ownManifest(name, dataDir);
   if (own?.manifest) return { kind: "manifest", manifest: own.manifest };
@@ -255,7 +255,7 @@ async function targetOf(name: string, dataDir: string): Promise<Target> {
 /** The folder that a name means, whether there is one or not. */
 async function installedName(name: string, dataDir: string): Promise<string> {
   if (name === EMBEDDED_CHECKPOINT || findHubWriter(name) !== undefined) return name;
-  const manifest = findCheckpoint(name) ?? findRecogniser(name) ?? findVoice(name);
+  const manifest = findCheckpoint(name) ?? findRecogniser(name) ?? findVoiceCheckpoint(name);
   if (manifest !== undefined) return manifest.name;
   if ((await ownManifest(name, dataDir)) !== null) return name;
   throw await unknown(name, dataDir);

@@ -39,18 +39,18 @@ export async function storedVoice(
   settings: Settings,
   io: CommandIo,
 ): Promise<ChosenVoice> {
-  const { houseVoices } = await import("../server/house-voices.ts");
+  const { readServerVoices } = await import("../server/server-voices.ts");
   const { unknownVoice } = await import("../serving/choose-voice.ts");
   const { recordingNamed } = await import("../serving/own-voices.ts");
   const { withTenancy } = await import("./keys.ts");
-  const house = await houseVoices(settings, models);
-  const sample = await recordingNamed(asked.name, house, () =>
+  const serverVoices = await readServerVoices(settings, models);
+  const sample = await recordingNamed(asked.name, serverVoices, () =>
     withTenancy(settings, io, async (tenancy) => {
       const all = await tenancy.voices.listVoices();
       const voice = voiceNamed(asked.name, all);
       const audio = voice === null ? null : await tenancy.voices.voiceAudio(voice.voiceId);
       if (voice === null || audio === null) {
-        const names = [...house.keys(), ...all.map(({ name }) => name)];
+        const names = [...serverVoices.keys(), ...all.map(({ name }) => name)];
         throw new UsageError(`This cannot be said: ${unknownVoice(asked, model.card, names).message}.`);
       }
       return { clip: await decoded(audio, voice.voiceId), text: voice.refText };
@@ -62,7 +62,7 @@ export async function storedVoice(
 async function decoded(audio: Uint8Array, voiceId: string): Promise<Clip> {
   const { openSound } = await import("../audio/recordings/recording-sound.ts");
   const { SAMPLE_S } = await import("../contract/voice-form.ts");
-  const { keptClip } = await import("../serving/make-voice.ts");
+  const { keptClip } = await import("../serving/voice-clip.ts");
   const sound = openSound(audio, SAMPLE_S.max + 1);
   const clip = await keptClip(sound, voiceId, new AbortController().signal);
   await sound.close();

@@ -54,13 +54,13 @@ async function list(json: boolean, command: Command, io: CommandIo): Promise<voi
   const settings = await settingsOf(command, io);
   const { modelsHere } = await import("./stored-voice.ts");
   const { listedVoices } = await import("../serving/voice-list.ts");
-  const { houseVoices } = await import("../server/house-voices.ts");
+  const { readServerVoices } = await import("../server/server-voices.ts");
   const models = await modelsHere(settings);
-  const house = await houseVoices(settings, models);
+  const serverVoices = await readServerVoices(settings, models);
   await withTenancy(settings, io, async (tenancy) => {
     const own = await tenancy.voices.listVoices();
     const cards = models.map(({ card }) => card);
-    const { data } = listedVoices(cards, house, own);
+    const { data } = listedVoices(cards, serverVoices, own);
     const keyOf = new Map(own.map(({ voiceId, keyId }) => [voiceId, keyId]));
     if (json) {
       const told = data.map((voice) => ({ ...voice, key_id: keyOf.get(voice.id) ?? null }));
@@ -117,10 +117,10 @@ async function made(
   signal: AbortSignal,
 ): Promise<{ readonly voice: VoiceRecord; readonly isHeard: boolean }> {
   const { readVoiceForm } = await import("../contract/voice-form.ts");
-  const { houseVoices } = await import("../server/house-voices.ts");
+  const { readServerVoices } = await import("../server/server-voices.ts");
   const { judgeClip } = await import("../server/judge-clip.ts");
   const { readRecording } = await import("../server/read-recording.ts");
-  const { makeVoice } = await import("../serving/make-voice.ts");
+  const { makeVoice } = await import("../serving/voice-clip.ts");
   const { OwnVoices } = await import("../serving/own-voices.ts");
   const { hear } = await import("../terminal/hear.ts");
   const { clipSound } = await import("../model/sound.ts");
@@ -129,7 +129,7 @@ async function made(
   const voices = new OwnVoices({
     store: tenancy.voices,
     cards: () => models.map(({ card }) => card),
-    house: await houseVoices(settings, models),
+    serverVoices: await readServerVoices(settings, models),
     decode: () => Promise.reject(new Error("nothing is spoken here")),
   });
   let isHeard = true;

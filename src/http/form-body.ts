@@ -50,6 +50,11 @@ function takenFor(bodyBytes: number): number {
   return bodyBytes <= SMALL_BODY_BYTES ? bodyBytes : bodyBytes + MAX_TEXT_BYTES;
 }
 
+/** Whether all of a file is one short line with a file's ending: what curl sends of `-F file=voice.wav`. */
+function isPath(bytes: Uint8Array): boolean {
+  return bytes.length <= 1_024 && /^[^\p{C}]+\.\w{2,5}\s*$/u.test(Buffer.from(bytes).toString("utf8"));
+}
+
 async function readForm(coming: ComingBody, contentType: string, wanted: FormFile): Promise<ReceivedForm> {
   const reader = new FormReader(contentType, wanted, coming.lengthBytes);
   for await (const chunk of coming.chunks()) await reader.write(chunk);
@@ -59,6 +64,16 @@ async function readForm(coming: ComingBody, contentType: string, wanted: FormFil
     throw new ServiceError(422, `${field} is missing: send the recording as a file in a field of that name`, {
       param: field,
     });
+  }
+  if (isPath(file.bytes)) {
+    const { field } = wanted;
+    throw new ServiceError(
+      422,
+      `${field} is a name and no recording: with curl, put an @ before it, as in -F ${field}=@voice.wav`,
+      {
+        param: field,
+      },
+    );
   }
   coming.holding()?.shrink(file.capacity + textBytes);
   return { fields, file: file.bytes };

@@ -15,6 +15,8 @@ export interface ModelCard {
   readonly description: string;
   /** The model's own voices: at least one. Those that the labels stand for are among them. */
   readonly voices: readonly CastVoice[];
+  /** The ids of the voices that labels stand for, where those are not called as the labels are. */
+  readonly labels?: Readonly<Record<SpeakerLabel, string>>;
   readonly takes: TakenVoices;
 }
 

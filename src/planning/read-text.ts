@@ -44,7 +44,7 @@ export interface ReadingOptions {
   readonly tables?: TextTables;
   /** Standard unless told. */
   readonly readings?: Readings;
-  /** Words of the house, before the dictionary's. */
+  /** Words of the server, before the dictionary's. */
   readonly words?: Lexicon;
   /**
    * How many phonemes of a sentence are spoken at once: of more than `soft` it is cut at its commas, of more than `hard` at

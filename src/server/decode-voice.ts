@@ -1,6 +1,6 @@
 import type { Clip } from "../model/conversation.ts";
-import { keptClip } from "../serving/make-voice.ts";
 import type { RecordingReader } from "../serving/recording-reader.ts";
+import { keptClip } from "../serving/voice-clip.ts";
 
 /**
  * Decodes a voice's recording as it was kept: FLAC, 24 kHz. Its buffer is gone afterwards. Several may wait for it, so it goes

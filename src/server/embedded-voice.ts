@@ -11,7 +11,7 @@ const THREAD_BYTES = 128 * 2 ** 20;
 /** What the settings say of the embedded voice. */
 export interface VoiceSetup {
   readonly threads: number;
-  /** Words of the house; see `lexicon-file.ts`. */
+  /** Words of the server; see `lexicon-file.ts`. */
   readonly words?: Lexicon;
 }
 

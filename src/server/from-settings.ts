@@ -13,7 +13,6 @@ import { composeRecogniser } from "./compose-recogniser.ts";
 import { composeWriter } from "./compose-writer.ts";
 import { wyomingPlace } from "./compose-wyoming.ts";
 import { embeddedVoice } from "./embedded-voice.ts";
-import { houseVoices } from "./house-voices.ts";
 import { serverLexicon } from "./lexicon-file.ts";
 import { type LocalCheckpoint, slotsOf } from "./local-checkpoint.ts";
 import { localModels } from "./local-models.ts";
@@ -22,7 +21,9 @@ import { pullWriter } from "./pull-writer.ts";
 import { recogniserWeights } from "./recogniser-weights.ts";
 import { remoteCheckpoints } from "./remote-checkpoints.ts";
 import { bucketsUrl, storeUrl as storeUrlOf } from "./secret.ts";
+import { readServerVoices } from "./server-voices.ts";
 import { type RunningServer, type ServerParts, startServer } from "./start-server.ts";
+import { unfollowedManners } from "./voice-manners.ts";
 import { pulledOnce } from "./weights-pull.ts";
 
 /** What a server takes from the process that it runs in. */
@@ -65,7 +66,8 @@ export async function startFromSettings(
     words,
     onEvent: (checkpoint, event) => toLog("speech thread", { checkpoint })(event),
   });
-  const recorded = await houseVoices(settings, models);
+  const recorded = await readServerVoices(settings, models);
+  for (const sentence of unfollowedManners(models, settings)) note(sentence);
   const remotes = remoteCheckpoints(settings, { env, onEvent: toLog("remote speech model") });
   const ending = new AbortController();
   let isSpeaking = () => false;
@@ -116,7 +118,7 @@ export async function startFromSettings(
         ),
         ...local.map(slotsOf),
       ]),
-      houseVoices: recorded,
+      serverVoices: recorded,
       remoteVoices: new Map(remotes.map(({ name, voices }) => [name, voices])),
       writer,
       recogniser,

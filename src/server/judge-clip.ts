@@ -1,5 +1,5 @@
 import type { Clip } from "../model/conversation.ts";
-import type { ClipJudgement } from "../serving/make-voice.ts";
+import type { ClipJudgement } from "../serving/voice-clip.ts";
 
 /**
  * Listens to a clip as the embedded voice does before it follows one, some milliseconds at a time in the calling thread: a

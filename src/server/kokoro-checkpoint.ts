@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { findVoice } from "../catalogue/checkpoints.ts";
+import { findVoiceCheckpoint } from "../catalogue/checkpoints.ts";
 import { checkpointDir, embeddedCheckpoint, inspectCheckpoint } from "../catalogue/installed-checkpoint.ts";
 import {
   KOKORO_CAST,
@@ -12,7 +12,7 @@ import {
   measuredFirst,
 } from "../catalogue/kokoro-cast.ts";
 import type { LocalVoice } from "../catalogue/offered-models.ts";
-import { voiceRecord } from "../catalogue/voices/pull-voice.ts";
+import { voiceCheckpointRecord } from "../catalogue/voices/pull-voice.ts";
 import { PUBLISHED } from "../engines/kokoro/graphs/make-files.ts";
 import type { KokoroOptions } from "../engines/kokoro/model.ts";
 import { unusedKokoroKnobs } from "../engines/kokoro/unused-knobs.ts";
@@ -31,7 +31,7 @@ export interface KokoroSources {
   readonly onEvent?: (event: PoolEvent) => void;
   /** What memory there is; looked up unless given. */
   readonly available?: AvailableMemory;
-  /** Words of the house; see `lexicon-file.ts`. */
+  /** Words of the server; see `lexicon-file.ts`. */
   readonly words?: Lexicon;
   /** How many there are to be, whatever the settings say. */
   readonly threads?: number;
@@ -91,7 +91,7 @@ export async function kokoroCheckpoint(
       await requireMemory(memoryBytes, count, available);
       // The engine is some ninety modules, and a server without Kokoro is to start without them.
       const { prepareKokoro } = await import("./kokoro-preparation.ts");
-      const { measureRest } = await import("./kokoro-rest.ts");
+      const { measureRemaining } = await import("./measure-remaining.ts");
       await prepareKokoro(folder, new AbortController().signal, { voices: measuredFirst(labels) });
       const voiceDir = embeddedCheckpoint.dir;
       const create: KokoroOptions = {
@@ -111,7 +111,7 @@ export async function kokoroCheckpoint(
         stallMs: STALL_MS,
         ...(onEvent === undefined ? {} : { onEvent }),
       });
-      const endMeasuring = measureRest({
+      const endMeasuring = measureRemaining({
         folder,
         isIdle: () => pool.stats().open === 0,
         available: async () => available ?? (await availableMemory()),
@@ -134,9 +134,9 @@ async function folderOf(path: string | undefined, { dataDir }: Given, model?: st
       `is ${JSON.stringify(path)}, which has no ${PUBLISHED}: name the folder that antiphon models pull ${KOKORO_CHECKPOINT} made, or leave it out`,
     );
   }
-  const manifest = findVoice(KOKORO_CHECKPOINT);
+  const manifest = findVoiceCheckpoint(KOKORO_CHECKPOINT);
   if (manifest === undefined) throw new Error(`the package has no manifest of ${KOKORO_CHECKPOINT}`);
-  const { state } = await inspectCheckpoint(voiceRecord(manifest), dataDir);
+  const { state } = await inspectCheckpoint(voiceCheckpointRecord(manifest), dataDir);
   if (state === "installed") return checkpointDir(manifest, dataDir);
   throw wrongSetting(
     model === undefined ? `checkpoints.${KOKORO_CHECKPOINT}` : `models.${model}.checkpoint`,
@@ -182,6 +182,7 @@ function voiceWith(labels: Readonly<Record<string, string>>): LocalVoice {
   const shown = Object.entries(labels).map(([label, id]) => `${label} is ${id}`);
   return {
     voices: KOKORO_CAST,
+    labels,
     takes: KOKORO_TAKES,
     description:
       `Spoken here by Kokoro-82M, a neural voice of 28 people and mixes of them, for a few listeners: it takes 0.6 s of ` +

@@ -13,7 +13,7 @@ import { withVoiceManners } from "./voice-manners.ts";
 export interface LocalSources {
   /** What becomes of a checkpoint's threads. */
   readonly onEvent?: (checkpoint: string, event: PoolEvent) => void;
-  /** Words of the house; see `lexicon-file.ts`. */
+  /** Words of the server; see `lexicon-file.ts`. */
   readonly words?: Lexicon;
 }
 

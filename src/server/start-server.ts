@@ -54,7 +54,7 @@ export interface ServerParts {
   /** Finds speech and the ends of turns in realtime sessions; by the level alone unless given. Owned too. */
   readonly detector?: NeuralDetector;
   /** Voices by a recording that every key may use, by their names; none unless given. */
-  readonly houseVoices?: ReadonlyMap<string, VoiceSample>;
+  readonly serverVoices?: ReadonlyMap<string, VoiceSample>;
   /** How the voices of checkpoints that compute elsewhere are asked for, by the checkpoints' names; none are unless given. */
   readonly remoteVoices?: ReadonlyMap<string, () => Promise<readonly CastVoice[]>>;
   /** Whether what the recogniser takes is there by now; Wyoming's clients are told. True unless given. */
@@ -112,7 +112,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     store: tenancy.voices,
     cards: () => catalogue.cards(),
     elsewhere: () => voicesElsewhere(models, parts.remoteVoices ?? new Map()),
-    house: parts.houseVoices ?? new Map(),
+    serverVoices: parts.serverVoices ?? new Map(),
     decode: (bytes, voiceId) => decodeVoice(recordings, bytes, voiceId),
   });
   const service = new SpeechService(

@@ -5,6 +5,21 @@ import { readInstructions } from "../serving/manner/read-manner.ts";
 import type { Settings } from "../settings/schema.ts";
 import { wrongSetting } from "../settings/settings-error.ts";
 
+/** Sentences about the instructions of the setting `voices` of which nothing is done, whichever of the models speaks. */
+export function unfollowedManners(
+  models: readonly PublicModel[],
+  { voices }: Pick<Settings, "voices">,
+): string[] {
+  if (models.some(({ card }) => card.takes.manner === "words")) return [];
+  return Object.entries(voices).flatMap(([name, given]) => {
+    const read = typeof given === "string" ? null : (readInstructions(given.instructions)?.read ?? null);
+    if (read === null || read.followed.length > 0 || read.unfollowed.length === 0) return [];
+    return [
+      `The instructions of voices.${name} change nothing, because nothing in them is understood: ${read.unfollowed.join(", ")}. docs/voices.md lists what is.`,
+    ];
+  });
+}
+
 /**
  * The models with how their voices speak by the setting `voices`, where that has no recording.
  *
@@ -15,6 +30,8 @@ export function withVoiceManners(
   { voices }: Pick<Settings, "voices">,
 ): readonly PublicModel[] {
   const manners = models.map(() => new Map<string, AskedManner>());
+  /** Which entry said it, by the model's place and the voice. */
+  const saidBy = new Map<string, string>();
   for (const [name, given] of Object.entries(voices)) {
     if (typeof given === "string" || given.clip !== undefined) continue;
     const instructions = readInstructions(given.instructions);
@@ -23,7 +40,18 @@ export function withVoiceManners(
     }
     const known = models.map(({ card }, at) => {
       const ids = [castVoiceNamed(name, card)?.id, card.speakers.find((label) => label === name)];
-      for (const id of ids) if (id !== undefined) manners[at]!.set(id, instructions.asked);
+      for (const id of ids) {
+        if (id === undefined) continue;
+        const other = saidBy.get(`${at} ${id}`) ?? name;
+        if (other !== name) {
+          throw wrongSetting(
+            `voices.${name}`,
+            `means the same voice of the model ${card.id} as voices.${other}: keep one of them`,
+          );
+        }
+        saidBy.set(`${at} ${id}`, name);
+        manners[at]!.set(id, instructions.asked);
+      }
       return ids.some((id) => id !== undefined);
     });
     if (!known.includes(true)) {

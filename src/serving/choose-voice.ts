@@ -25,7 +25,7 @@ export interface AskedOwn {
 }
 
 /** What is needed of a card to know its voices. */
-export type Cast = Pick<ModelCard, "id" | "speakers" | "voices" | "takes">;
+export type Cast = Pick<ModelCard, "id" | "speakers" | "voices" | "labels" | "takes">;
 
 /**
  * Finds out which of a model's voices a `voice` means. Throws a 400 {@link ServiceError} for what cannot be read, for a
@@ -113,7 +113,7 @@ function alone({ id }: CastVoice, { speakers }: Cast): VoiceChoice {
 function mixed(parts: readonly NamedPart[], field: string, cast: Cast): VoiceChoice {
   const weights = new Map<CastVoice, number>();
   for (const { name, weight } of parts) {
-    const voice = castVoiceNamed(name, cast);
+    const voice = castVoiceNamed(cast.labels?.[name] ?? name, cast);
     if (voice === null) throw notToMix({ name, field }, cast);
     weights.set(voice, (weights.get(voice) ?? 0) + weight);
   }

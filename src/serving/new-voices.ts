@@ -1,14 +1,15 @@
 import { SAMPLE_RATE_HZ } from "../audio/format.ts";
 import { ServiceError } from "../contract/errors.ts";
+import { quoted } from "../contract/quoted.ts";
 import { type NewVoice, SAMPLE_S } from "../contract/voice-form.ts";
 import type { KeyedSemaphore } from "../limits/keyed-semaphore.ts";
 import type { Clip } from "../model/conversation.ts";
 import { clipSound } from "../model/sound.ts";
 import type { VoiceRecord } from "../tenancy/voice-store.ts";
-import { type ClipJudgement, makeVoice } from "./make-voice.ts";
 import type { OwnVoices } from "./own-voices.ts";
 import type { Caller, RequestReader } from "./request-reader.ts";
 import type { Transcriptions } from "./transcriptions.ts";
+import { type ClipJudgement, makeVoice } from "./voice-clip.ts";
 
 export interface NewVoicesDeps {
   readonly voices: OwnVoices;
@@ -49,7 +50,8 @@ export class NewVoices {
   ): Promise<{ readonly voice: VoiceRecord }> {
     const { voices, requestReader, audio, judge } = this.#deps;
     const problem = voices.nameProblem(wanted.name);
-    if (problem !== null) throw new ServiceError(400, `name ${problem}`, { param: "name" });
+    if (problem !== null)
+      throw new ServiceError(400, `name ${quoted(wanted.name)} ${problem}`, { param: "name" });
     await voices.admit(caller.keyId, wanted.name);
     const room = await audio.enter(
       caller.keyId,

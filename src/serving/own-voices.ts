@@ -21,7 +21,7 @@ export interface OwnVoicesDeps {
   /** What those who compute elsewhere say they have, by the models that they speak for; nothing unless given. */
   readonly elsewhere?: () => Promise<VoicesElsewhere>;
   /** Recordings that the server has by its settings, for every key, by their names. */
-  readonly house: ReadonlyMap<string, VoiceSample>;
+  readonly serverVoices: ReadonlyMap<string, VoiceSample>;
   readonly decode: DecodeVoice;
 }
 
@@ -45,8 +45,8 @@ export class OwnVoices {
    * {@link ServiceError} that names the nearest where there is none.
    */
   async chosen(asked: AskedOwn, keyId: string, cast: Cast): Promise<ChosenVoice> {
-    const { house } = this.#deps;
-    const sample = await recordingNamed(asked.name, house, () => this.#kept(asked.name, keyId));
+    const { serverVoices } = this.#deps;
+    const sample = await recordingNamed(asked.name, serverVoices, () => this.#kept(asked.name, keyId));
     if (sample !== null) return [{ weight: 1, sample }];
     if (isPassedOn(asked.name, cast)) return passedOn(asked.name);
     throw unknownVoice(asked, cast, await this.names(keyId));
@@ -61,18 +61,18 @@ export class OwnVoices {
   /** What recordings are called that the key may use. */
   async names(keyId: string): Promise<string[]> {
     const own = await this.#listed(keyId);
-    return [...own.map(({ name }) => name), ...this.#deps.house.keys()];
+    return [...own.map(({ name }) => name), ...this.#deps.serverVoices.keys()];
   }
 
   /** Every voice, with the key's own where there is a key; without those while the store cannot be reached. */
   async list(keyId: string | null): Promise<VoiceList> {
-    const { cards, house } = this.#deps;
+    const { cards, serverVoices } = this.#deps;
     const [own, there] = await Promise.all([
       keyId === null ? [] : this.#listed(keyId).catch(noneForNow),
       this.#deps.elsewhere?.() ?? new Map<string, never>(),
     ]);
-    const recorded = [...house.keys(), ...own.map(({ name }) => name)];
-    return listedVoices(withVoicesElsewhere(cards(), there, recorded), house, own);
+    const recorded = [...serverVoices.keys(), ...own.map(({ name }) => name)];
+    return listedVoices(withVoicesElsewhere(cards(), there, recorded), serverVoices, own);
   }
 
   /** Throws as {@link add} would, before there is a recording to keep. */
@@ -112,7 +112,8 @@ export class OwnVoices {
 
   /** Why no voice may have that name, in words that go on from it; `null` where one may. */
   nameProblem(name: string): string | null {
-    if (houseNamed(name, this.#deps.house) !== null) return "is that of a voice of the server: take another";
+    if (serverVoiceNamed(name, this.#deps.serverVoices) !== null)
+      return "is that of a voice of the server: take another";
     return modelsNameProblem(name, this.#deps.cards());
   }
 
@@ -148,15 +149,15 @@ export class OwnVoices {
  */
 export async function recordingNamed<Kept extends VoiceSample | null>(
   name: string,
-  house: ReadonlyMap<string, VoiceSample>,
+  serverVoices: ReadonlyMap<string, VoiceSample>,
   kept: () => Promise<Kept>,
 ): Promise<VoiceSample | Kept> {
-  return houseNamed(name, house) ?? (await kept());
+  return serverVoiceNamed(name, serverVoices) ?? (await kept());
 }
 
-function houseNamed(name: string, house: ReadonlyMap<string, VoiceSample>): VoiceSample | null {
+function serverVoiceNamed(name: string, serverVoices: ReadonlyMap<string, VoiceSample>): VoiceSample | null {
   const key = nameKeyOf(name);
-  const [found] = [...house].filter(([each]) => nameKeyOf(each) === key);
+  const [found] = [...serverVoices].filter(([each]) => nameKeyOf(each) === key);
   return found?.[1] ?? null;
 }
 

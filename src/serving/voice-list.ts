@@ -10,13 +10,13 @@ import type { VoiceRecord } from "../tenancy/voice-store.ts";
  */
 export function listedVoices(
   cards: readonly ModelCard[],
-  house: ReadonlyMap<string, VoiceSample>,
+  serverVoices: ReadonlyMap<string, VoiceSample>,
   own: readonly VoiceRecord[],
 ): VoiceList {
   const inOrder = [...cards].sort((a, b) => Number(b.isDefault) - Number(a.isDefault));
   const models = inOrder.filter(({ takes }) => takes.samples).map(({ id }) => id);
   const recorded = [
-    ...[...house].map(([name, { clip }]) => houseVoice(name, clip.durationS, models)),
+    ...[...serverVoices].map(([name, { clip }]) => serverVoice(name, clip.durationS, models)),
     ...own.map((record) => ownVoice(record, models)),
   ];
   const usual = inOrder[0];
@@ -76,7 +76,7 @@ function capitalised(word: string): string {
 /** Of a voice by a recording nobody has said more. */
 const UNKNOWN = { aliases: [], sex: null, accent: null };
 
-function houseVoice(name: string, seconds: number, models: string[]): Voice {
+function serverVoice(name: string, seconds: number, models: string[]): Voice {
   const description = "By a recording that this server has.";
   return {
     id: name,

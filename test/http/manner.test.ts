@@ -40,7 +40,7 @@ describe("instructions of POST /v1/audio/speech", () => {
   });
 
   test("put nothing into the header that could end it, whatever they are", async () => {
-    const hostile = "pirate\r\nSet-Cookie: a=b; \u0000 ünïcödé 🏴‍☠️ <script> slow";
+    const hostile = "pirate\r\nSet-Cookie: a=b; \u0000 ünïcödé 🏴‍☠️ <script>, slow";
     const reply = await speak({ instructions: hostile });
     assert.equal(reply.status, 200);
     assert.match(reply.headers.get("x-antiphon-manner") ?? "", /^slower; not followed: [a-zA-Z ,]+$/);

@@ -124,15 +124,15 @@ describe("the voices of a remote model", () => {
   });
 
   test("come after recordings of that name, and an id that no recording has is passed to nobody", async () => {
-    const houseVoices = new Map([["Anna", SAMPLE]]);
-    const tones = await serve(json({ voices: ["anna", "Ben"] }), { houseVoices }, { references: true });
+    const serverVoices = new Map([["Anna", SAMPLE]]);
+    const tones = await serve(json({ voices: ["anna", "Ben"] }), { serverVoices }, { references: true });
     assert.deepEqual(await listed(tones, "api"), ["0", "1", "bella", "Ben"]);
     assert.equal((await speak(tones, "ANNA")).status, 200);
     assert.equal((await speak(tones, "Ben")).status, 200);
     assert.deepEqual(voicesAsked(), [undefined, "Ben"]);
     assert.equal((await speak(tones, "voice_abc")).status, 400);
     await tones.stop();
-    const plain = await serve(json({ voices: ["anna"] }), { houseVoices });
+    const plain = await serve(json({ voices: ["anna"] }), { serverVoices });
     assert.deepEqual(await listed(plain, "api"), ["0", "1", "bella", "anna"]);
     assert.equal((await speak(plain, "anna")).status, 200);
     assert.equal((await speak(plain, "voice_abc")).status, 400);

@@ -48,7 +48,7 @@ export interface TestServerOptions {
   readonly writer?: Writer;
   readonly recogniser?: Recogniser;
   readonly canHear?: () => boolean;
-  readonly houseVoices?: ReadonlyMap<string, VoiceSample>;
+  readonly serverVoices?: ReadonlyMap<string, VoiceSample>;
   readonly remoteVoices?: NonNullable<ServerParts["remoteVoices"]>;
   readonly detector?: NeuralDetector;
   /** Serves Wyoming's clients too, on a free port, by the server's one key. */
@@ -79,7 +79,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     writer: options.writer ?? null,
     recogniser: options.recogniser ?? null,
     ...(options.detector === undefined ? {} : { detector: options.detector }),
-    ...(options.houseVoices === undefined ? {} : { houseVoices: options.houseVoices }),
+    ...(options.serverVoices === undefined ? {} : { serverVoices: options.serverVoices }),
     ...(options.remoteVoices === undefined ? {} : { remoteVoices: options.remoteVoices }),
     ...(options.canHear === undefined ? {} : { canHear: options.canHear }),
     wyoming: options.wyoming === true ? { host: "127.0.0.1", port: 0, apiKey: key } : null,

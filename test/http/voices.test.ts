@@ -355,12 +355,18 @@ describe("a recording that is to be a voice", () => {
         "ANNA",
         /^name "ANNA" is that of another voice of this key: take another, or delete that voice first$/,
       ],
-      ["Alloy", /^name is that of a voice of the model svc-beta-v0\.3: take another$/],
-      ["1", /^name is that of a voice of the model/],
-      ["speaker 0", /^name is that of a voice of the model/],
+      ["Alloy", /^name "[^"]+" is that of a voice of the model svc-beta-v0\.3: take another$/],
+      ["1", /^name "[^"]+" is that of a voice of the model/],
+      ["speaker 0", /^name "[^"]+" is that of a voice of the model/],
     ];
     for (const [name, message] of cases)
       await refused(await addVoice(server, { name }), 400, "name", message);
+    await refused(
+      await addVoice(server, { audio_sample: "recordings/anna one.wav" }),
+      422,
+      "audio_sample",
+      /^audio_sample is a name and no recording: with curl, put an @ before it, as in -F audio_sample=@voice\.wav$/,
+    );
     await refused(await addVoice(server, { consent: undefined }), 422, "consent", /^consent is missing/);
     assert.equal((await ownIds()).length, 1);
   });

@@ -73,6 +73,15 @@ describe("the word for a voice", () => {
     assert.deepEqual(chooseVoice("echo", "voice", cast).voice, [{ weight: 1, id: "am_eric" }]);
   });
 
+  it("may be a label in a mix, where that stands for another voice", () => {
+    const labelled = { ...mixing, labels: { "0": "af_heart", "1": "am_onyx" } };
+    assert.deepEqual(chooseVoice("0+onyx(3)", "voice", labelled).voice, [
+      { weight: 0.25, id: "af_heart" },
+      { weight: 0.75, id: "am_onyx" },
+    ]);
+    assert.match(refusal("0+onyx", mixing), /voice "0" is unknown/);
+  });
+
   it("is a mix, whose weights add up to 1, of a model that mixes; names of one voice are no mix", () => {
     assert.deepEqual(chooseVoice("nova(2)+onyx(1)", "voice", mixing).voice, [
       { weight: 2 / 3, id: "af_heart" },

@@ -18,7 +18,7 @@ const CAST = { id: "m", speakers: ["0"], voices: [], takes: { mixes: false, samp
 /** Voices of a store that has one, which other servers delete and make again; and how often its recording was decoded. */
 async function oneVoice(
   whileDecoding: (store: Store) => Promise<unknown> = async () => {},
-  house: ReadonlyMap<string, VoiceSample> = new Map(),
+  serverVoices: ReadonlyMap<string, VoiceSample> = new Map(),
 ) {
   const store = memoryStore();
   const key = { keyId: "key_a", label: "", rpm: 60, burst: 60, createdTsS: 1, revokedTsS: null };
@@ -31,7 +31,7 @@ async function oneVoice(
     await whileDecoding(store);
     return { samples: new Float32Array(24), sampleRateHz: 24_000, durationS: 0.001, digest };
   };
-  const voices = new OwnVoices({ store, cards: () => [], house, decode });
+  const voices = new OwnVoices({ store, cards: () => [], serverVoices, decode });
   const ask = () => voices.chosen({ name: "Anna", field: "voice" }, "key_a", CAST);
   return { voices, store, seen, make, ask };
 }

@@ -12,8 +12,8 @@ before(async () => {
     durationS: 1,
     digest: "voice:team",
   };
-  const houseVoices = new Map([["team", { clip, text: null }]]);
-  server = await startTestServer({ wyoming: true, houseVoices });
+  const serverVoices = new Map([["team", { clip, text: null }]]);
+  server = await startTestServer({ wyoming: true, serverVoices });
 });
 after(() => server.stop());
 

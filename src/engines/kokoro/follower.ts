@@ -15,7 +15,7 @@ import type { HeardClip } from "../../planning/follow/whose-voice.ts";
 import { type VoiceProfile, voicedOnly } from "../../planning/listen/voice-profile.ts";
 import type { Work } from "../../planning/listen/work.ts";
 import type { SegmentReader } from "../../planning/segments.ts";
-import type { CastVoices, NamedPart, ReadyVoice } from "./cast-voices.ts";
+import type { CastVoices, ReadyVoice, WeightedVoice } from "./cast-voices.ts";
 import { type Followed, follow, type KokoroSpeaker } from "./follow.ts";
 import { nearestStart, type Starts } from "./nearest-start.ts";
 import type { KokoroNetwork } from "./network.ts";
@@ -59,7 +59,7 @@ export class KokoroFollower {
    */
   async cast(
     script: Pick<Script, "history" | "speaker" | "voice">,
-    own: readonly NamedPart[],
+    own: readonly WeightedVoice[],
     signal: AbortSignal,
   ): Promise<FollowingSpeaker> {
     const { voices } = this.#parts;

@@ -16,7 +16,7 @@ import { runInTurns } from "../../planning/run-in-turns.ts";
 import { SentenceAudio } from "../../planning/sentence-audio.ts";
 import { speechSpan } from "../../planning/speech-span.ts";
 import type { NativeGuard } from "../../tensors/session.ts";
-import { CastVoices, type NamedPart } from "./cast-voices.ts";
+import { CastVoices, type WeightedVoice } from "./cast-voices.ts";
 import { DecodedHops } from "./decoded-hops.ts";
 import { KokoroFollower } from "./follower.ts";
 import { openMade } from "./made-files.ts";
@@ -73,7 +73,7 @@ export async function createKokoroModel(options: KokoroOptions, guard?: NativeGu
   });
 
   /** Who speaks where no recording leads. */
-  function partsOf({ voice, speaker }: Pick<Script, "voice" | "speaker">): readonly NamedPart[] {
+  function partsOf({ voice, speaker }: Pick<Script, "voice" | "speaker">): readonly WeightedVoice[] {
     const named = (voice ?? []).flatMap((part) => ("id" in part ? [part] : []));
     const recordings = (voice ?? []).length - named.length;
     if (recordings > 1 || (recordings === 1 && named.length > 0)) {

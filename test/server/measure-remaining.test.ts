@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, watch } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { measureRest } from "../../src/server/kokoro-rest.ts";
+import { measureRemaining } from "../../src/server/measure-remaining.ts";
 import { TINY_VOICES, tinyFolder } from "../engines/kokoro/tiny-kokoro.ts";
 
 const MEMORY = { bytes: 2 ** 40, limitedBy: "machine" } as const;
@@ -14,7 +14,7 @@ describe("What measures the rest of Kokoro's voices", () => {
     const folder = await tinyFolder();
     mkdirSync(join(folder, "statistics"), { recursive: true });
     const seen = watch(join(folder, "statistics"));
-    const end = measureRest({ folder, isIdle: () => true, available: async () => MEMORY, lookMs: 1 });
+    const end = measureRemaining({ folder, isIdle: () => true, available: async () => MEMORY, lookMs: 1 });
     while (!TINY_VOICES.every((id) => existsSync(fileOf(folder, id)))) await once(seen, "change");
     seen.close();
     await end();
@@ -34,7 +34,7 @@ describe("What measures the rest of Kokoro's voices", () => {
           if (times === 2) resolve();
         };
       });
-      const end = measureRest({
+      const end = measureRemaining({
         folder,
         isIdle() {
           asked();

@@ -5,7 +5,7 @@ import type { AvailableMemory } from "../model/available-memory.ts";
 import { prepareKokoro } from "./kokoro-preparation.ts";
 
 /** What measuring the rest of Kokoro's voices depends on. */
-export interface RestOptions {
+export interface RemainingOptions {
   readonly folder: string;
   /** Whether nobody is being spoken to. */
   isIdle(): boolean;
@@ -20,12 +20,12 @@ export interface RestOptions {
  *
  * @returns what ends it, and resolves when it has ended
  */
-export function measureRest({
+export function measureRemaining({
   folder,
   isIdle,
   available,
   lookMs = 10_000,
-}: RestOptions): () => Promise<void> {
+}: RemainingOptions): () => Promise<void> {
   const ending = new AbortController();
   const { signal } = ending;
   const done = (async () => {

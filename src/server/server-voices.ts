@@ -3,11 +3,12 @@ import type { PublicModel } from "../catalogue/public-models.ts";
 import { ServiceError } from "../contract/errors.ts";
 import { nameProblem } from "../contract/voice-form.ts";
 import type { VoiceSample } from "../model/script.ts";
-import { beginningOf, clipOf } from "../serving/make-voice.ts";
 import { readInstructions } from "../serving/manner/read-manner.ts";
 import { modelsNameProblem } from "../serving/own-voices.ts";
+import { beginningOf, clipOf } from "../serving/voice-clip.ts";
 import type { Settings } from "../settings/schema.ts";
 import { wrongSetting } from "../settings/settings-error.ts";
+import { nameKeyOf } from "../tenancy/voice-store.ts";
 import { readRecording } from "./read-recording.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -17,7 +18,7 @@ import { UsageError } from "./usage-error.ts";
  * @param models whose own voices' names mean those voices
  * @throws SettingsError naming the setting and the remedy
  */
-export async function houseVoices(
+export async function readServerVoices(
   { voices }: Pick<Settings, "voices">,
   models: readonly PublicModel[],
 ): Promise<ReadonlyMap<string, VoiceSample>> {
@@ -27,7 +28,9 @@ export async function houseVoices(
     // How a voice of a model's speaks: see `withVoiceManners`.
     if (file === undefined) continue;
     const setting = `voices.${name}`;
+    const other = [...read.keys()].find((each) => nameKeyOf(each) === nameKeyOf(name));
     const problem =
+      (other === undefined ? null : `has the same name as voices.${other}: rename one of them`) ??
       nameProblem(name) ??
       modelsNameProblem(
         name,

@@ -4,14 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { PUBLIC_MODELS } from "../../src/catalogue/public-models.ts";
-import { houseVoices } from "../../src/server/house-voices.ts";
-import { withVoiceManners } from "../../src/server/voice-manners.ts";
+import { readServerVoices } from "../../src/server/server-voices.ts";
+import { unfollowedManners, withVoiceManners } from "../../src/server/voice-manners.ts";
 import { loadSettings } from "../../src/settings/load.ts";
 import { SettingsError } from "../../src/settings/settings-error.ts";
 import { startTestServer } from "../http/start.ts";
 import { addVoice, VOICES, voiceWav } from "../http/voice-form.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "antiphon-house-"));
+const folder = mkdtempSync(join(tmpdir(), "antiphon-voices-"));
 after(() => rmSync(folder, { recursive: true }));
 writeFileSync(join(folder, "anna.wav"), voiceWav({ sampleRateHz: 16_000 }));
 writeFileSync(join(folder, "short.wav"), voiceWav({ durationS: 0.5 }));
@@ -25,7 +25,7 @@ function settingsWith(voices: object) {
 describe("voices by the settings", () => {
   test("are files, by paths from the settings' own folder, with or without their words", async () => {
     const voices = { anna: "anna.wav", berta: { clip: "anna.wav", text: "What she says." } };
-    const read = await houseVoices(settingsWith(voices), PUBLIC_MODELS);
+    const read = await readServerVoices(settingsWith(voices), PUBLIC_MODELS);
     assert.deepEqual([...read.keys()], ["anna", "berta"]);
     const { clip, text } = read.get("berta")!;
     assert.deepEqual([clip.sampleRateHz, clip.durationS, text], [24_000, 3, "What she says."]);
@@ -39,7 +39,7 @@ describe("voices by the settings", () => {
       nova: { instructions: "A little faster" },
       "1": { instructions: "sad" },
     });
-    const read = await houseVoices(settings, PUBLIC_MODELS);
+    const read = await readServerVoices(settings, PUBLIC_MODELS);
     assert.deepEqual([...read.keys()], ["anna"]);
     assert.equal(read.get("anna")!.manner?.words, "Calm.");
     const [flagship] = withVoiceManners(PUBLIC_MODELS, settings);
@@ -60,12 +60,33 @@ describe("voices by the settings", () => {
       { nova: { instructions: " " } },
       /The setting voices\.nova has neither clip nor instructions/,
     ],
+    [
+      "two for one voice",
+      { onyx: { instructions: "calm" }, "1": { instructions: "sad" } },
+      /The setting voices\.onyx means the same voice of the model .* as voices\.1: keep one of them/,
+    ],
     ["nothing at all", { nova: {} }, /The setting voices\.nova has neither clip nor instructions/],
   ] as const) {
     test(`are refused at the start as manners with ${what}`, () => {
       assert.throws(() => withVoiceManners(PUBLIC_MODELS, settingsWith(voices)), message);
     });
   }
+
+  test("are spoken of where nothing is understood of their instructions, unless a model takes words", () => {
+    const settings = settingsWith({
+      nova: { instructions: "Like a pirate" },
+      onyx: { instructions: "calm, aye" },
+    });
+    assert.deepEqual(unfollowedManners(PUBLIC_MODELS, settings), [
+      "The instructions of voices.nova change nothing, because nothing in them is understood: pirate. docs/voices.md lists what is.",
+    ]);
+    const [model] = PUBLIC_MODELS;
+    const elsewhere = {
+      ...model!,
+      card: { ...model!.card, takes: { ...model!.card.takes, manner: "words" as const } },
+    };
+    assert.deepEqual(unfollowedManners([...PUBLIC_MODELS, elsewhere], settings), []);
+  });
 
   const wrong: readonly [string, object, RegExp][] = [
     [
@@ -83,11 +104,16 @@ describe("voices by the settings", () => {
       { nova: "anna.wav" },
       /^The setting voices\.nova is that of a voice of the model/,
     ],
+    [
+      "two names that are one",
+      { Benny: "anna.wav", benny: "anna.wav" },
+      /^The setting voices\.benny has the same name as voices\.Benny: rename one of them/,
+    ],
     ["a name like an id", { voice_a: "anna.wav" }, /^The setting voices\.voice_a begins as ids do/],
   ];
   for (const [what, voices, message] of wrong) {
     test(`are refused at the start with ${what}`, async () => {
-      await assert.rejects(houseVoices(settingsWith(voices), PUBLIC_MODELS), (error) => {
+      await assert.rejects(readServerVoices(settingsWith(voices), PUBLIC_MODELS), (error) => {
         assert.ok(error instanceof SettingsError);
         assert.match(error.message, message);
         return true;
@@ -96,8 +122,8 @@ describe("voices by the settings", () => {
   }
 
   test("speak for every key, are listed without one, and their names are no key's own", async (t) => {
-    const house = await houseVoices(settingsWith({ anna: "anna.wav" }), PUBLIC_MODELS);
-    const server = await startTestServer({ houseVoices: house });
+    const serverVoices = await readServerVoices(settingsWith({ anna: "anna.wav" }), PUBLIC_MODELS);
+    const server = await startTestServer({ serverVoices });
     t.after(() => server.stop());
     const { auth } = await server.another();
     const body = { input: "Hi.", voice: "Anna", response_format: "pcm" };
@@ -106,6 +132,6 @@ describe("voices by the settings", () => {
     assert.deepEqual([data.at(-1).id, data.at(-1).owner, data.at(-1).seconds], ["anna", "server", 3]);
     assert.deepEqual(voices.at(-1), { id: "anna", name: "anna" });
     const { error } = await (await addVoice(server)).json();
-    assert.match(error.message, /^name is that of a voice of the server: take another$/);
+    assert.match(error.message, /^name "[^"]+" is that of a voice of the server: take another$/);
   });
 });

@@ -51,11 +51,12 @@ export function openMix(id, onChange) {
     word,
     /** The id of the voice that is mixed in; empty where none is. */
     second: () => (word() === first ? "" : second.value),
-    /** Offers every voice but the first, and keeps the second one where it is still there. */
+    /** Offers every voice that is mixed with the first one, and keeps the second one where it is still there. */
     offer(voices, chosen) {
       first = chosen;
       const { value } = second;
-      const others = chosen === "" ? [] : voices.filter((voice) => voice.id !== chosen);
+      const mixed = voices.filter(({ isMixed }) => isMixed);
+      const others = mixed.some(({ id }) => id === chosen) ? mixed.filter(({ id }) => id !== chosen) : [];
       const options = others.map((voice) => h("option", { value: voice.id }, voice.name));
       second.replaceChildren(h("option", { value: "" }, "Nobody"), ...options);
       second.value = others.some((voice) => voice.id === value) ? value : "";

@@ -23,8 +23,6 @@ export function openPeople(root, { label, nobody, onChoose, mayHear }) {
   let known = [];
   let model = "";
   let first = "";
-  /** Mixes that the server has refused: in the place of each, the first voice speaks alone. */
-  const refused = new Set();
   const empty = h("p", { className: "hint" }, EMPTY);
   const row = h("div", { className: "people", role: "toolbar" }, empty);
   row.setAttribute("aria-label", `${label}: arrow keys go from one to the next, Enter chooses and plays`);
@@ -35,12 +33,11 @@ export function openPeople(root, { label, nobody, onChoose, mayHear }) {
   const mix = openMix(root.id, () => changed(personOf(first)));
   root.append(row, note, problem, about, mix.element);
 
-  const word = () => (refused.has(mix.word()) ? first : mix.word());
+  const { word } = mix;
   const personOf = (id) => [...row.querySelectorAll(".person")].find(({ value }) => value === id);
-  const nameOf = (id) => known.find((voice) => voice.id === id)?.name ?? "";
 
   function draw() {
-    const mixedIn = refused.has(mix.word()) ? "" : mix.second();
+    const mixedIn = mix.second();
     for (const person of row.querySelectorAll(".person")) {
       person.setAttribute("aria-pressed", person.value === first);
       person.classList.toggle("mixed", person.value !== "" && person.value === mixedIn);
@@ -91,16 +88,8 @@ export function openPeople(root, { label, nobody, onChoose, mayHear }) {
     changed(person);
   }
 
-  /** Shows why the server does not speak so. A mix is asked for no more: the first voice speaks alone. */
-  function refuse(error) {
-    const isMix = word() !== first;
-    fail(error, problem, `The server cannot speak with this ${isMix ? "mix" : "voice"}.`);
-    if (!isMix) return;
-    refused.add(word());
-    note.textContent = `Meanwhile ${nameOf(first)} speaks alone.`;
-    draw();
-    onChoose();
-  }
+  /** Shows why the server does not speak so. */
+  const refuse = (error) => fail(error, problem, "The server cannot speak with this voice.");
 
   async function remove(voice) {
     try {
@@ -116,7 +105,6 @@ export function openPeople(root, { label, nobody, onChoose, mayHear }) {
     const before = word();
     const held = row.contains(document.activeElement) ? document.activeElement.value : null;
     [known, model] = [voices, id];
-    refused.clear();
     const usual = known.find(({ aliases }) => aliases.includes(USUAL)) ?? known[0];
     if (!known.some((voice) => voice.id === first)) first = nobody ? "" : (usual?.id ?? "");
     const all = nobody ? [{ id: "", aliases: [], ...nobody }, ...known] : known;

@@ -1,7 +1,7 @@
 // The conversation that is held by voice: the button, the microphone, what is said and what is heard.
 import { Player, wakeSound } from "./client/player.js";
 import { RealtimeConversation, refusalOf } from "./client/realtime.js";
-import { $, showError } from "./dom.js";
+import { $, h, showError } from "./dom.js";
 import { openMicrophone, whyNoMicrophone } from "./microphone.js";
 import { openPeople } from "./people.js";
 import { hush } from "./preview.js";
@@ -37,6 +37,8 @@ let connected = Promise.resolve();
 let microphone = null;
 /** The row of people, one of whom answers. */
 let people = null;
+/** Those that the server lists. */
+let voices = [];
 let isMuted = false;
 /** How loud it is, 0 to 1. */
 let level = 0;
@@ -71,6 +73,7 @@ function connect() {
   const mine = new RealtimeConversation({
     baseUrl: "",
     apiKey,
+    model: $("talk-model").value || null,
     session: sessionNow(),
     history: conversation?.turns ?? [],
     openPlayer: (events) => new Player(events),
@@ -222,7 +225,8 @@ function withoutVoice() {
 }
 
 /** Changes what the conversation has while it goes on. */
-function change() {
+function change(event) {
+  if (event.target === $("talk-model")) return changeModel();
   $("speed-shown").textContent = `${$("speed").valueAsNumber.toFixed(2)} ×`;
   if (isOpen()) conversation.update(withoutVoice());
 }
@@ -240,6 +244,29 @@ function changeVoice() {
   } catch (error) {
     showError(error);
   }
+}
+
+/** Another model is to speak, with one of its own voices. */
+function changeModel() {
+  const before = people.word();
+  drawPeople();
+  // Whoever has a voice that it does not have is told of the new one by the row.
+  if (people.word() === before) changeVoice();
+}
+
+/** Shows who answers, and which models there are where there are several. */
+function drawPeople() {
+  const model = $("talk-model").value;
+  people.offer(voicesOf(voices, model), model);
+}
+
+function offerModels() {
+  const models = [...new Set(voices.flatMap(({ models: speakWithIt }) => speakWithIt))];
+  const select = $("talk-model");
+  const { value } = select;
+  select.replaceChildren(...models.map((id) => h("option", { value: id }, id)));
+  if (models.includes(value)) select.value = value;
+  select.hidden = select.previousElementSibling.hidden = models.length < 2;
 }
 
 /** Whether a voice may be heard alone; in a conversation the microphone would hear it, too. */
@@ -263,7 +290,11 @@ export async function checkLink() {
 /** Wires the conversation; `compose` is given its turns, to go on with them there. */
 export function openTalk(compose) {
   people = openPeople($("talk-people"), { label: "Who answers", onChoose: changeVoice, mayHear });
-  watchVoices((list) => people.offer(voicesOf(list, ""), ""));
+  watchVoices((list) => {
+    voices = list;
+    offerModels();
+    drawPeople();
+  });
   $("talk").onclick = () => {
     if (microphone === null) void begin().catch(showError);
     else leave();

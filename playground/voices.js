@@ -19,8 +19,9 @@ export async function listVoices() {
   if (mine === asked) for (const tell of watching) tell(list);
 }
 
-/** Those that a model speaks with; without a model, the default one. */
+/** Those that a model speaks with, and whether it mixes each, `isMixed`; without a model, the default one. */
 export function voicesOf(list, model) {
   const spoken = model || list[0]?.models[0];
-  return list.filter(({ models }) => models.includes(spoken));
+  const voices = list.filter(({ models }) => models.includes(spoken));
+  return voices.map((voice) => ({ ...voice, isMixed: voice.mixes.includes(spoken) }));
 }

@@ -72,6 +72,8 @@ export interface Voice {
   readonly accent: string | null;
   /** The public models that speak with it. */
   readonly models: readonly string[];
+  /** Those of them that mix it with others of their voices. */
+  readonly mixes: readonly string[];
   readonly owner: "model" | "server" | "key";
   /** The address of a sample on the server: a `GET` with a key, which answers with an MP3. */
   readonly sample?: string;

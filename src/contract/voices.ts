@@ -19,6 +19,9 @@ export const Voice = Type.Object(
     }),
     accent: nullableString({ description: "What is spoken with it, such as `en-US`; `null`: not known." }),
     models: Type.Array(Type.String(), { description: "The public models that speak with it." }),
+    mixes: Type.Array(Type.String(), {
+      description: "Those of them that mix it with others of their voices.",
+    }),
     owner: Type.Unsafe<"model" | "server" | "key">({
       type: "string",
       enum: ["model", "server", "key"],

@@ -43,22 +43,26 @@ export function createdVoice(voice: VoiceRecord): CreatedVoice {
 }
 
 function castOf(cards: readonly ModelCard[]): Voice[] {
-  const byVoice = new Map<string, { readonly voice: CastVoice; readonly models: string[] }>();
-  for (const { id, voices } of cards) {
-    for (const voice of voices) {
+  const byVoice = new Map<string, { readonly voice: CastVoice; readonly speakWithIt: ModelCard[] }>();
+  for (const card of cards) {
+    for (const voice of card.voices) {
       const key = JSON.stringify(voice);
       const known = byVoice.get(key);
-      if (known === undefined) byVoice.set(key, { voice, models: [id] });
-      else known.models.push(id);
+      if (known === undefined) byVoice.set(key, { voice, speakWithIt: [card] });
+      else known.speakWithIt.push(card);
     }
   }
-  return [...byVoice.values()].map(({ voice, models }) => ({
-    ...voice,
-    aliases: [...voice.aliases],
-    models,
-    owner: "model",
-    ...sampleOf(voice.id, models),
-  }));
+  return [...byVoice.values()].map(({ voice, speakWithIt }) => {
+    const models = speakWithIt.map(({ id }) => id);
+    return {
+      ...voice,
+      aliases: [...voice.aliases],
+      models,
+      mixes: speakWithIt.filter(({ takes }) => takes.mixes).map(({ id }) => id),
+      owner: "model",
+      ...sampleOf(voice.id, models),
+    };
+  });
 }
 
 /** A model's voices by all of their names. */
@@ -74,7 +78,7 @@ function capitalised(word: string): string {
 }
 
 /** Of a voice by a recording nobody has said more. */
-const UNKNOWN = { aliases: [], sex: null, accent: null };
+const UNKNOWN = { aliases: [], sex: null, accent: null, mixes: [] };
 
 function serverVoice(name: string, seconds: number, models: string[]): Voice {
   const description = "By a recording that this server has.";

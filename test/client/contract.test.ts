@@ -173,6 +173,7 @@ const GOT = {
     sex: true,
     accent: true,
     models: true,
+    mixes: true,
     owner: true,
     sample: false,
     created_at: false,

@@ -178,28 +178,14 @@ test(
   },
 );
 
-test(
-  "in a browser, what an engine cannot mix is said beside the slider in the server's words, and one of both speaks",
-  NEEDS_CHROMIUM,
-  async () => {
-    await inPeople(plain, async (page) => {
-      await page.click(person("1"));
-      await spoken(1);
-      await page.write("#cast-second", "dora");
-      await page.says(
-        problem,
-        /asks for a mix, and the model svc-beta-v0\.3 speaks with one voice at a time/,
-      );
-      await page.says("#cast [role=status]", /^Meanwhile Speaker 1 speaks alone\.$/);
-      await page.says("#program", /"voices": \{\s*"\d": "1"\s*\}/);
-      assert.equal(await page.evaluate(`document.querySelector("#cast-second").value`), "dora");
-      assert.equal(await page.evaluate(isShown("#error")), false);
-      await page.click(person("dora"));
-      await spoken(2);
-      assert.equal(await page.evaluate(isShown(problem)), false);
-    });
-  },
-);
+test("in a browser, no mix is offered of a model that mixes nobody", NEEDS_CHROMIUM, async () => {
+  await inPeople(plain, async (page) => {
+    await page.click(person("1"));
+    await spoken(1);
+    assert.equal(await page.evaluate(`document.querySelector("#cast .mix").hidden`), true);
+    assert.equal(await page.evaluate(`document.querySelectorAll("#cast-second option").length`), 1);
+  });
+});
 
 test(
   "in a browser, a voice of one's own is text whatever it is called, and is deleted when that is confirmed",

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { PUBLIC_MODELS } from "../../src/catalogue/public-models.ts";
 import { encodeWav } from "../../src/client/samples.ts";
 import type { Script } from "../../src/model/script.ts";
 import { openNeuralDetector } from "../../src/turn-detection/neural-detector.ts";
@@ -172,7 +173,7 @@ test(
 );
 
 test(
-  "in a browser, who answers can be chosen by a link alone; what cannot be had is said at the row, and the talk goes on",
+  "in a browser, who answers can be chosen by a link alone, and no more than the model can",
   NEEDS_CHROMIUM,
   async () => {
     await inTalk(await link(), async (page) => {
@@ -181,19 +182,37 @@ test(
       const before = scripts.length;
       await page.click(person("1"));
       await page.says("#talk-people [role=status]", /^Chosen\. To hear a voice alone, connect an API key\.$/);
-      await page.write("#talk-people-second", "0");
-      await write(page, "Is it?");
-      await page.says(
-        "#talk-people > .error",
-        /^The voice asks for a mix, and the model .* speaks with one voice at a time/,
+      assert.equal(
+        await page.evaluate(`document.querySelector("#talk-people .mix").hidden`),
+        true,
+        "of a model that mixes nobody no mix is offered",
       );
-      await page.says("#talk-people [role=status]", /^Meanwhile Speaker 1 speaks alone\.$/);
-      assert.equal(await page.evaluate(`document.querySelector('${person("1")}').checkVisibility()`), true);
-      assert.equal(await page.evaluate(`document.querySelector("#talk-people-second").value`), "0");
-      assert.equal(await page.evaluate(`document.querySelector("#error").hidden`), true);
+      await write(page, "Is it?");
       await page.is(`document.querySelector("${first("assistant")} .lit")?.textContent.length > 0`);
       assert.ok(scripts.length > before);
       assert.equal(scripts.at(-1)?.speaker, "1");
+    });
+  },
+);
+
+test(
+  "in a browser, another model can be had for the talk, in the middle of it too, and the talk goes on",
+  NEEDS_CHROMIUM,
+  async () => {
+    await inTalk(await link(), async (page) => {
+      await page.is(`document.querySelectorAll("#talk-model option").length === ${PUBLIC_MODELS.length}`);
+      await write(page, "Is it?");
+      await page.is(`document.querySelector("${first("assistant")} .lit")?.textContent.length > 0`);
+      const [usual, another] = PUBLIC_MODELS;
+      assert.deepEqual(scripts.at(-1)?.preset, usual!.preset);
+      await page.write("#talk-model", another!.card.id);
+      await page.is(`document.querySelector("#talk-view").dataset.state === "listening"`);
+      await sessionsAre(1);
+      const before = scripts.length;
+      await write(page, "And now?");
+      await page.is(`document.querySelectorAll(".said.assistant")[1]?.querySelector(".lit") != null`);
+      assert.ok(scripts.length > before);
+      assert.deepEqual(scripts.at(-1)?.preset, another!.preset);
     });
   },
 );

@@ -13,6 +13,7 @@ import {
 } from "./json-grammar.ts";
 import { ConverseRequest, TtsRequest } from "./requests.ts";
 import { VendorRequest, VoiceRequest } from "./telephony.ts";
+import { itemPath, memberPath, UnreadFields } from "./unread-fields.ts";
 
 /** A body that was read. */
 export interface JsonBody {
@@ -50,10 +51,12 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
  * Reads a request body: UTF-8 and JSON. The whole of it is checked, and only what a request may have is kept, so that
  * time is in proportion to its length and memory to what is meant, however it is nested and however much is ignored.
  * Throws a 422 {@link ServiceError} that quotes nothing of the body.
+ *
+ * @param unread gets the members that no request has, which are passed over
  */
-export function readJsonBody(bytes: Uint8Array): JsonBody {
+export function readJsonBody(bytes: Uint8Array, unread = new UnreadFields()): JsonBody {
   if (bytes.length === 0) throw new ServiceError(422, "the body is empty: send a JSON object");
-  const reader = new BodyReader(bytes);
+  const reader = new BodyReader(bytes, unread);
   try {
     return { value: reader.read(), textOf: (text) => reader.textOf(text) };
   } catch (error) {
@@ -82,16 +85,18 @@ class BodyReader {
   readonly #seen: Seen = { hasEscapes: false, isAscii: true };
   /** Where long audio is, by what stands for it. */
   readonly #long = new Map<string, { from: number; to: number; hasEscapes: boolean }>();
+  readonly #unread: UnreadFields;
   #at: number;
 
-  constructor(bytes: Uint8Array) {
+  constructor(bytes: Uint8Array, unread: UnreadFields) {
     this.#bytes = bytes;
+    this.#unread = unread;
     // A byte order mark, which some editors put before everything.
     this.#at = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
   }
 
   read(): unknown {
-    const value = this.#value(1, "");
+    const value = this.#value(1, "", "");
     const end = afterSpace(this.#bytes, this.#at);
     if (end < this.#bytes.length) throw new JsonGrammarError(end);
     return value;
@@ -104,15 +109,18 @@ class BodyReader {
     return place.hasEscapes ? (JSON.parse(`"${raw}"`) as string) : raw;
   }
 
-  /** @param name of the member that it is the value of */
-  #value(depth: number, name: string): unknown {
+  /**
+   * @param name of the member that it is the value of
+   * @param path of the value
+   */
+  #value(depth: number, name: string, path: string): unknown {
     this.#at = afterSpace(this.#bytes, this.#at);
     const from = this.#at;
     switch (this.#bytes[from]) {
       case 0x7b:
-        return depth > KEPT_DEPTH ? this.#skipped({}) : this.#object(depth, FREE.has(name));
+        return depth > KEPT_DEPTH ? this.#skipped({}) : this.#object(depth, path, FREE.has(name));
       case 0x5b:
-        return depth > KEPT_DEPTH ? this.#skipped([]) : this.#array(depth);
+        return depth > KEPT_DEPTH ? this.#skipped([]) : this.#array(depth, path);
       case 0x22:
         return this.#string(name);
       default:
@@ -122,24 +130,24 @@ class BodyReader {
   }
 
   /** @param isFree whether its members may have any name */
-  #object(depth: number, isFree: boolean): Record<string, unknown> {
+  #object(depth: number, path: string, isFree: boolean): Record<string, unknown> {
     const kept: Record<string, unknown> = {};
     let count = 0;
     for (let isFirst = true; !this.#isClosed(0x7d, isFirst); isFirst = false) {
       const from = this.#at;
       this.#at = afterName(this.#bytes, from, this.#seen);
-      const name = isFree ? this.#freeName(from) : this.#name(from);
+      const name = isFree ? this.#freeName(from) : this.#name(from, path);
       if (name === null || (isFree && count++ >= KEPT_FREE_MEMBERS)) this.#skipped(null);
-      else if (isFree) keep(kept, name, this.#value(depth + 1, ""));
-      else kept[name] = this.#value(depth + 1, name);
+      else if (isFree) keep(kept, name, this.#value(depth + 1, "", ""));
+      else kept[name] = this.#value(depth + 1, name, memberPath(path, name));
     }
     return kept;
   }
 
-  #array(depth: number): unknown[] {
+  #array(depth: number, path: string): unknown[] {
     const kept: unknown[] = [];
     for (let isFirst = true; !this.#isClosed(0x5d, isFirst); isFirst = false) {
-      if (kept.length < KEPT_ITEMS) kept.push(this.#value(depth + 1, ""));
+      if (kept.length < KEPT_ITEMS) kept.push(this.#value(depth + 1, "", itemPath(path, kept.length)));
       else this.#skipped(null);
     }
     return kept;
@@ -159,11 +167,13 @@ class BodyReader {
   }
 
   /** The name of a member that is kept, else null. Names are short, and most have no escapes. */
-  #name(from: number): string | null {
+  #name(from: number, path: string): string | null {
     const to = afterString(this.#bytes, from, this.#seen);
-    if (to - from > 200) return null;
-    const name = JSON.parse(utf8.decode(this.#bytes.subarray(from, to))) as string;
-    return NAMES.has(name) ? name : null;
+    const name =
+      to - from > 200 ? TOO_LONG : (JSON.parse(utf8.decode(this.#bytes.subarray(from, to))) as string);
+    if (NAMES.has(name)) return name;
+    this.#unread.add(path, name);
+    return null;
   }
 
   /** Any name, but for one that is too long. */

@@ -2,6 +2,7 @@ import Type, { type Static } from "typebox";
 import { ServiceError } from "./errors.ts";
 import { countChars } from "./limits.ts";
 import type { FormField } from "./transcription-form.ts";
+import { UnreadFields } from "./unread-fields.ts";
 
 /** Bytes of a recording of a voice, at most: 25 MiB, of which half a minute is kept. */
 export const MAX_SAMPLE_BYTES = 25 * 1024 * 1024;
@@ -111,6 +112,15 @@ export function readVoiceForm(fields: readonly FormField[]): NewVoice {
   }
   return { name, consent, refText: refText === "" ? null : refText, description };
 }
+
+/** The text fields that {@link readVoiceForm} passes over, as a header tells them; `null` where there are none. */
+export function unreadVoiceFields(fields: readonly FormField[]): string | null {
+  const unread = new UnreadFields();
+  for (const { name } of fields) if (!READ.has(name)) unread.add("", name);
+  return unread.told();
+}
+
+const READ = new Set([...Object.keys(NewVoiceForm.properties), "speaker_description"]);
 
 /** What is wrong with a name for a voice, in words that go on from it; `null` where it may be one, if nothing else has it. */
 export function nameProblem(name: string): string | null {

@@ -1,10 +1,11 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { ServiceError } from "../contract/errors.ts";
 import type { Permit } from "../limits/keyed-semaphore.ts";
 import { ClientGoneError } from "../requests/request-context.ts";
 import { GrowingBytes } from "../serving/growing-bytes.ts";
+import type { PreparedFor, Purpose } from "../serving/prepare-body.ts";
 import { SMALL_BODY_BYTES } from "../serving/preparer.ts";
-import type { Caller, ReceivedBody, RequestReader } from "../serving/request-reader.ts";
+import type { Caller, ReadRequest, ReceivedBody, RequestReader } from "../serving/request-reader.ts";
 import type { Receiving } from "./connection-tracker.ts";
 
 /** Makes JSON the only body there is, and leaves it as bytes; everything else is a 422 that says so. */
@@ -23,6 +24,18 @@ export function bodyOf(request: FastifyRequest): ReceivedBody {
   const body = request.body as ReceivedBody | null | undefined;
   if (body !== null && body !== undefined) return body;
   throw new ServiceError(422, "the body is missing: send a JSON object with Content-Type: application/json");
+}
+
+/** The request that a body asks for; the answer's headers tell of fields that nothing reads. Rejects as `RequestReader.prepare` does. */
+export async function preparedFrom<P extends Exclude<Purpose, "telephony">>(
+  purpose: P,
+  requestReader: RequestReader,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<ReadRequest<PreparedFor[P]>> {
+  const asked = await requestReader.prepare(purpose, bodyOf(request), request.tracked.caller);
+  if (asked.prepared.unread !== undefined) reply.header("X-Antiphon-Ignored", asked.prepared.unread);
+  return asked;
 }
 
 /** A body that is on its way. */

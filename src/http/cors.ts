@@ -42,6 +42,7 @@ const EXPOSED = [
   "X-Antiphon-Stop",
   "X-Antiphon-Speed",
   "X-Antiphon-Manner",
+  "X-Antiphon-Ignored",
 ].join(", ");
 
 /** The asterisk is for what clients add of their own (`x-stainless-lang`, …); it does not stand for `Authorization`. */

@@ -42,7 +42,7 @@ import {
   publishedTts,
   telephonyQuery,
 } from "./openapi/request-schemas.ts";
-import { failureResponses, HEADERS, json, STREAMED } from "./openapi/responses.ts";
+import { failureResponses, HEADERS, json, STREAMED, UNREAD } from "./openapi/responses.ts";
 import { TELEPHONY_RATES } from "./routes/audio-telephony.ts";
 import { MEDIA_TYPES } from "./speech-forms.ts";
 
@@ -95,6 +95,7 @@ export function openApiDocument(): Json {
           body: ref(publishedTts),
           examples: TTS_EXAMPLES,
           content: json(ref(TtsResponse)),
+          headers: UNREAD,
         }),
       },
       "/v1/converse": {
@@ -102,6 +103,7 @@ export function openApiDocument(): Json {
           body: ref(publishedConverse),
           examples: CONVERSE_EXAMPLES,
           content: json(ref(ConverseResponse)),
+          headers: UNREAD,
         }),
       },
       "/v1/converse/stream": {
@@ -109,7 +111,7 @@ export function openApiDocument(): Json {
           body: ref(publishedConverse),
           examples: CONVERSE_EXAMPLES,
           content: eventStream(events),
-          headers: STREAMED,
+          headers: [...UNREAD, ...STREAMED],
           description:
             "Server-sent events: one `meta`, then one `audio` for every frame of 80 ms, then one `end` or `error`. " +
             "The `data` of each is one line of JSON. An `audio` event has the `words` that begin in it, and `end` has all " +
@@ -123,7 +125,7 @@ export function openApiDocument(): Json {
           body: ref(publishedSpeech),
           examples: SPEECH_EXAMPLES,
           content: { ...audio, ...eventStream(speechEvents) },
-          headers: ["X-Antiphon-Speed", "X-Antiphon-Manner", "X-Antiphon-Stop", ...STREAMED],
+          headers: ["X-Antiphon-Speed", "X-Antiphon-Manner", "X-Antiphon-Stop", ...UNREAD, ...STREAMED],
           description:
             "The audio in `response_format`, or, with `stream_format` `sse`, server-sent events without names: deltas, " +
             "then one done event. A failure midway is sent as an event with an `error`; if the reply is plain audio, the " +
@@ -181,6 +183,7 @@ export function openApiDocument(): Json {
           mediaType: "multipart/form-data",
           examples: NEW_VOICE_EXAMPLES,
           content: json(ref(CreatedVoice)),
+          headers: UNREAD,
           description:
             "The voice, which belongs to the key that made it. Its recording is kept until it is deleted, or the key is " +
             "revoked. The status is 400 if nobody speaks in the recording, or if the key has a voice of that name.",

@@ -1,5 +1,5 @@
 import {
-  type AudioSpeechRequest,
+  AudioSpeechRequest,
   formatNamed,
   isSentWhole,
   modelNamed,
@@ -9,7 +9,9 @@ import {
 } from "../contract/audio-speech.ts";
 import { readJsonBody } from "../contract/json-body.ts";
 import { MAX_SPEECH_FRAMES, MAX_WHOLE_SPEECH_FRAMES } from "../contract/limits.ts";
+import { ConverseRequest, TtsRequest } from "../contract/requests.ts";
 import type { VendorRequest, VoiceRequest } from "../contract/telephony.ts";
+import { UnreadFields } from "../contract/unread-fields.ts";
 import {
   parseAudioSpeechRequest,
   parseConverseRequest,
@@ -42,15 +44,23 @@ export function prepareBody<P extends Purpose>(
   resolve: ResolveModel,
   voice: string | null = null,
 ): PreparedFor[P] {
-  const { value, textOf } = readJsonBody(body);
+  const unread = new UnreadFields();
+  const { value, textOf } = readJsonBody(body, unread);
   const prepare: { [Q in Purpose]: () => PreparedFor[Q] } = {
     tts: () => prepareTts(parseTtsRequest(value), resolve),
     converse: () => prepareConverse(parseConverseRequest(value), resolve, textOf),
     speech: () => prepareSpeech(parseAudioSpeechRequest(value), resolve),
     telephony: () => prepareTelephony(parseTelephonyRequest(value), resolve, voice),
   };
-  return prepare[purpose]();
+  const prepared = prepare[purpose]();
+  // A telephony platform sends much of its own, and nobody reads what is answered.
+  if (purpose === "telephony") return prepared;
+  unread.addBy(SCHEMAS[purpose as Exclude<Purpose, "telephony">], value);
+  const told = unread.told();
+  return told === null ? prepared : { ...prepared, unread: told };
 }
+
+const SCHEMAS = { tts: TtsRequest, converse: ConverseRequest, speech: AudioSpeechRequest };
 
 /** A text-to-speech request as OpenAI's clients make it, and how its answer is to be sent. */
 interface PreparedSpeech extends Prepared {

@@ -46,6 +46,8 @@ export interface Prepared {
   readonly maxTokens?: number;
   /** Where the text has nothing to speak: the silence, in seconds, that stands for it. */
   readonly silenceS?: number;
+  /** Fields of the request that nothing reads, as a header tells them; absent where all are. */
+  readonly unread?: string;
 }
 
 /** Looks a public model up: `null` is the default one. */

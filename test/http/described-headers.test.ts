@@ -99,7 +99,7 @@ test("answers have the headers that the document gives them, and no others", asy
     const etag = (await server.get(path)).headers.get("etag")!;
     await get(path, 304, { "If-None-Match": etag });
   }
-  await post("/v1/tts", { text: "Hi." });
+  await post("/v1/tts", { text: "Hi.", txt: "?" });
   await post("/v1/converse", { conversation: [{ text: "Hi." }] });
   await post("/v1/converse/stream", { conversation: [{ text: "Hi." }] });
   const input = "This is longer than sixteen frames of speech may be.";

@@ -146,6 +146,11 @@ export const HEADERS: Json = {
     type: "string",
     enum: ["length"],
   }),
+  "X-Antiphon-Ignored": optional(
+    "Fields of the request that nothing reads, such as mistyped ones, by their paths: `temprature, params.topk`. At most eight, " +
+      "and how many more there are; a character that is neither a letter, a digit nor one of `_-` is shown as `?`.",
+    { type: "string", pattern: "^[A-Za-z0-9_.?, \\[\\]-]{1,700}$" },
+  ),
   "Cache-Control": optional("For streams: not to be cached; for pages: to be revalidated each time.", {
     type: "string",
   }),
@@ -160,6 +165,8 @@ export const HEADERS: Json = {
   "X-Content-Type-Options": header("The content type is to be taken as stated.", { type: "string" }),
 };
 
+/** What the answer to a body in JSON may have. */
+export const UNREAD = ["X-Antiphon-Ignored"];
 /** What a reply has that goes out while it is made. */
 export const STREAMED = ["Cache-Control", "X-Accel-Buffering"];
 /** What a page has. */

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { isSentWhole } from "../../contract/audio-speech.ts";
 import type { AudioModelList } from "../../contract/replies.ts";
-import { bodyOf } from "../body.ts";
+import { preparedFrom } from "../body.ts";
 import type { HttpDeps } from "../deps.ts";
 import { bytesForm, eventsForm, MEDIA_TYPES } from "../speech-forms.ts";
 import { streamSpeech } from "../stream-speech.ts";
@@ -14,7 +14,7 @@ const BODY_LIMIT_BYTES = 512 * 1024;
 export function audioSpeechRoutes(app: FastifyInstance, deps: HttpDeps): void {
   const bodyLimit = Math.min(BODY_LIMIT_BYTES, deps.options.bodyLimitBytes);
   app.post("/v1/audio/speech", { bodyLimit, config: { access: "token" } }, async (request, reply) => {
-    const asked = await deps.requestReader.prepare("speech", bodyOf(request), request.tracked.caller);
+    const asked = await preparedFrom("speech", deps.requestReader, request, reply);
     const { format, streamFormat, nearestSpeed, mannerTold } = asked.prepared;
     if (nearestSpeed !== null) reply.header("X-Antiphon-Speed", `${nearestSpeed}`);
     if (mannerTold !== null) reply.header("X-Antiphon-Manner", mannerTold);

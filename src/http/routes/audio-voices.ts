@@ -5,6 +5,7 @@ import {
   type DeletedVoice,
   MAX_SAMPLE_BYTES,
   readVoiceForm,
+  unreadVoiceFields,
 } from "../../contract/voice-form.ts";
 import type { VoiceList } from "../../contract/voices.ts";
 import { createdVoice } from "../../serving/voice-list.ts";
@@ -62,9 +63,11 @@ export function audioVoicesRoutes(app: FastifyInstance, deps: HttpDeps): void {
   app.register(async (scope) => {
     readFormBodies(scope, deps.requestReader, { field: FIELD, maxBytes: MAX_SAMPLE_BYTES });
     const options = { bodyLimit, config: { access: "token", speaks: false } } as const;
-    scope.post("/v1/audio/voices", options, async (request): Promise<CreatedVoice> => {
+    scope.post("/v1/audio/voices", options, async (request, reply): Promise<CreatedVoice> => {
       const { fields, file } = formOf(request, FIELD);
       const wanted = readVoiceForm(fields);
+      const unread = unreadVoiceFields(fields);
+      if (unread !== null) reply.header("X-Antiphon-Ignored", unread);
       const { voice } = await deps.newVoices.make({ wanted, file, field: FIELD }, request.tracked.caller);
       return createdVoice(voice);
     });

@@ -4,7 +4,7 @@ import type { EndEvent, MetaEvent } from "../../contract/events.ts";
 import type { ConverseResponse, TtsResponse } from "../../contract/replies.ts";
 import type { Prepared } from "../../serving/prepare.ts";
 import type { Outcome } from "../../serving/service.ts";
-import { bodyOf } from "../body.ts";
+import { preparedFrom } from "../body.ts";
 import type { HttpDeps } from "../deps.ts";
 import { formatAudioEvent, formatEvent, SSE_HEADERS, SSE_KEEP_ALIVE } from "../sse.ts";
 import { type StreamForm, streamSpeech } from "../stream-speech.ts";
@@ -13,7 +13,7 @@ import { audioPayload, collect, sendJsonAround } from "../whole-reply.ts";
 /** `POST /v1/tts`, a conversation of one turn, and `POST /v1/converse`, which completes the open turn: answered as one WAV. */
 export function replyRoutes(app: FastifyInstance, deps: HttpDeps): void {
   app.post("/v1/tts", { config: { access: "token" } }, async (request, reply) => {
-    const asked = await deps.requestReader.prepare("tts", bodyOf(request), request.tracked.caller);
+    const asked = await preparedFrom("tts", deps.requestReader, request, reply);
     const { file, outcome } = await collect(deps, asked, request);
     const { prepared } = asked;
     const { text, usage, meta } = outcome;
@@ -25,7 +25,7 @@ export function replyRoutes(app: FastifyInstance, deps: HttpDeps): void {
   });
 
   app.post("/v1/converse", { config: { access: "token" } }, async (request, reply) => {
-    const asked = await deps.requestReader.prepare("converse", bodyOf(request), request.tracked.caller);
+    const asked = await preparedFrom("converse", deps.requestReader, request, reply);
     const { file, outcome } = await collect(deps, asked, request);
     const { prepared } = asked;
     const { text, usage, meta } = outcome;
@@ -40,7 +40,7 @@ export function replyRoutes(app: FastifyInstance, deps: HttpDeps): void {
 /** `POST /v1/converse/stream`: the same reply, a server-sent event a frame. */
 export function streamRoute(app: FastifyInstance, deps: HttpDeps): void {
   app.post("/v1/converse/stream", { config: { access: "token" } }, async (request, reply) => {
-    const asked = await deps.requestReader.prepare("converse", bodyOf(request), request.tracked.caller);
+    const asked = await preparedFrom("converse", deps.requestReader, request, reply);
     await streamSpeech(deps, asked, request, reply, eventsOf(asked.prepared, request.id));
   });
 }

@@ -3,12 +3,12 @@ import type { Cue } from "./cues-of.ts";
 export type { Cue, TimedWord } from "./cues-of.ts";
 export { type CueOptions, cuesOf } from "./cues-of.ts";
 
-/** A SubRip file: numbered captions, commas in the times. */
-export function toSrt(cues: readonly Cue[]): string {
+/** A SubRip file: captions that are numbered from `first` on, commas in the times. */
+export function toSrt(cues: readonly Cue[], first = 1): string {
   return cues
     .map(
       ({ start, end, text }, index) =>
-        `${index + 1}\n${timeStamp(start, ",")} --> ${timeStamp(end, ",")}\n${linesOf(text)}\n\n`,
+        `${index + first}\n${timeStamp(start, ",")} --> ${timeStamp(end, ",")}\n${linesOf(text)}\n\n`,
     )
     .join("");
 }

@@ -6,6 +6,7 @@ import type { Command } from "commander";
 import type { Encoding } from "../audio/encode/encoder.ts";
 import type { PublicModel } from "../catalogue/public-models.ts";
 import { ServiceError } from "../contract/errors.ts";
+import { MAX_SPEECH_FRAMES, MAX_TEXT_CHARS } from "../contract/limits.ts";
 import type { SpokenWord } from "../contract/spoken.ts";
 import { ConversationError, NothingToSpeakError, type SpeechModel } from "../model/speech-model.ts";
 import { UsageError } from "../server/usage-error.ts";
@@ -13,7 +14,9 @@ import type { Prepared } from "../serving/prepare.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { CommandIo } from "../terminal/command-io.ts";
 import { addGlobalOptions, settingsOf } from "../terminal/global-options.ts";
-import { readInput } from "../terminal/read-input.ts";
+import { onStopSignal } from "../terminal/stop-signal.ts";
+import type { CaptionForm } from "./book/caption-file.ts";
+import { type LongText, openText } from "./book/long-text.ts";
 
 interface SayFlags {
   readonly output?: string;
@@ -25,13 +28,16 @@ interface SayFlags {
   readonly voiceLike?: string;
   readonly captions?: string;
   readonly words?: boolean;
+  readonly file?: string;
+  readonly chapters?: string;
 }
 
 /** `antiphon say TEXT|-`: speaks without a server. */
 export function registerSay(program: Command, io: CommandIo): void {
   addGlobalOptions(program.command("say"))
-    .description("speak a text without a server")
-    .argument("<text>", "the text, or - for standard input")
+    .description("speak a text of any length without a server")
+    .argument("[text]", "the text, or - for standard input")
+    .option("-f, --file <file>", "file with the text; one that ends in .md is read as Markdown")
     .option(
       "-o, --output <file>",
       "file to write: .wav, .mp3, .opus, .ogg or .flac (default: play it on a terminal, else write a WAV to standard output)",
@@ -46,19 +52,106 @@ export function registerSay(program: Command, io: CommandIo): void {
     .option("--voice-like <file>", "WAV of a voice to come near to")
     .option("--captions <file>", "captions to write as well: WebVTT (.vtt) or SubRip (.srt)")
     .option("--words", "put the time of each word into the captions (WebVTT only)")
+    .option(
+      "--chapters <how>",
+      "of a long text with headings: marks in an MP3 or Opus file, or files, one for each chapter (default: marks)",
+    )
     .option("--params <json>", "generation parameters, as POST /v1/tts takes them in params")
-    .action(async (argument: string, flags: SayFlags, command: Command) => {
-      const text = await readInput(argument, io.stdin);
+    .action(async (argument: string | undefined, flags: SayFlags, command: Command) => {
       const form = captionForm(flags);
       const encoding = encodingOf(flags.output);
+      const inFiles = isInFiles(flags);
       const settings = await settingsOf(command, io);
-      const { file, spoken } = await speak(text, encoding, flags, settings, io);
+      const given = await openText(
+        argument,
+        flags.file,
+        io.stdin as AsyncIterable<Uint8Array>,
+        MAX_TEXT_CHARS,
+      );
+      const { whole } = given;
+      if (whole === null || given.writing === "markdown" || inFiles) {
+        await speakLong(given, { encoding, form, inFiles }, flags, settings, io);
+        return;
+      }
+      const { file, spoken } = await speak(whole, encoding, flags, settings, io);
       if (flags.captions !== undefined && form !== null)
         await write(flags.captions, await captions(spoken, form), "--captions");
       if (flags.output !== undefined) await write(flags.output, file, "-o");
       else if (io.stdout.isTTY) await (await import("../terminal/play.ts")).play(file);
       else io.stdout.write(file);
     });
+}
+
+/** @throws UsageError for what --chapters cannot be, and where there is no name for files */
+function isInFiles({ chapters, output }: SayFlags): boolean {
+  if (chapters === undefined || chapters === "marks") return false;
+  if (chapters !== "files")
+    throw new UsageError(`--chapters is ${JSON.stringify(chapters)}: write marks or files.`);
+  if (output === undefined) throw new UsageError("--chapters files needs a name: add -o, as in -o book.mp3.");
+  return true;
+}
+
+interface LongForm {
+  readonly encoding: Encoding;
+  readonly form: CaptionForm | null;
+  readonly inFiles: boolean;
+}
+
+/** Speaks a text that is longer than a request may be, passage by passage. */
+async function speakLong(
+  { chunks, totalChars, writing }: LongText,
+  { encoding, form, inFiles }: LongForm,
+  flags: SayFlags,
+  settings: Settings,
+  io: CommandIo,
+): Promise<void> {
+  const { passagesIn } = await import("../text/passages.ts");
+  const { scriptOf } = await import("../serving/script-of.ts");
+  const { output, captions } = flags;
+  if (output === undefined && captions !== undefined)
+    throw new UsageError("Captions of a long text need its file beside them: add -o.");
+  const models = await modelsFor(flags, settings);
+  const first = await inManner(await prepare("A.", flags, models), flags, io);
+  const { manner, model, voice: whose } = await withOwnVoice(first, models, settings, io);
+  const voice = await opened(model, settings, io.env);
+  const stopping = new AbortController();
+  const unlisten = onStopSignal(() => stopping.abort(new Error("It was stopped.")));
+  const script = async (text: string, seed: bigint) => {
+    const prepared = await prepare(text, flags, models);
+    const own = {
+      ...prepared,
+      ...(manner === undefined ? {} : { manner }),
+      ...(whose === undefined ? {} : { voice: whose }),
+    };
+    // At temperature 0 the seed is that of the words.
+    const varies = prepared.delivery.temperature > 0 || prepared.delivery.acousticTemperature > 0;
+    return scriptOf(varies ? { ...own, seed } : own, model.preset);
+  };
+  const passages = passagesIn(chunks, writing);
+  const shared = { model: voice, signal: stopping.signal };
+  try {
+    if (output === undefined) {
+      const { streamOrPlay } = await import("./book/stream-book.ts");
+      return await streamOrPlay(passages, { ...shared, script }, io);
+    }
+    const { speakBook } = await import("./book/speak-book.ts");
+    const { version } = await import("../server/version.ts");
+    await speakBook({
+      ...shared,
+      script,
+      passages,
+      totalChars,
+      output,
+      encoding,
+      inFiles,
+      captions: captions === undefined || form === null ? null : { file: captions, form },
+      options: JSON.stringify([version(), flags, writing]),
+      screen: io.stderr,
+    });
+  } finally {
+    unlisten();
+    await voice.close();
+  }
 }
 
 const ENCODINGS: Readonly<Record<string, Encoding>> = {
@@ -205,12 +298,12 @@ async function prepare(
   try {
     const whose = voice === undefined ? {} : { voice };
     const alone = prepareTts(parseTtsRequest({ text, ...by, ...whose, ...how }), resolve);
-    if (wav === null) return alone;
+    if (wav === null) return atItsLength(alone, how);
     const conversation = [
       { ...by, audio_wav_b64: wav.toString("base64") },
       { ...by, text },
     ];
-    return prepareConverse(parseConverseRequest({ conversation, ...how }), resolve);
+    return atItsLength(prepareConverse(parseConverseRequest({ conversation, ...how }), resolve), how);
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     const reason = error.message.replace(
@@ -219,6 +312,12 @@ async function prepare(
     );
     throw new UsageError(`This cannot be said: ${reason}.`);
   }
+}
+
+/** All of it is spoken, unless --params says how much at most. */
+function atItsLength(prepared: Prepared, { params }: { readonly params?: unknown }): Prepared {
+  if ((params as { max_new_tokens?: unknown } | undefined)?.max_new_tokens != null) return prepared;
+  return { ...prepared, delivery: { ...prepared.delivery, maxFrames: MAX_SPEECH_FRAMES } };
 }
 
 /** Reads the file that `--voice-like` names; of one over the cap no more than shows that it is. */
@@ -230,8 +329,6 @@ async function read(file: string): Promise<Buffer> {
     },
   );
 }
-
-type CaptionForm = { readonly ending: "vtt" | "srt"; readonly hasWordTimes: boolean };
 
 /** What captions are asked for; null for none. */
 function captionForm({ captions, words: hasWordTimes = false }: SayFlags): CaptionForm | null {

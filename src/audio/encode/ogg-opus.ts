@@ -29,7 +29,7 @@ export async function oggOpusEncoder(serial: number, open: typeof createEncoder)
     complexity: COMPLEXITY,
   });
   const pages = new OggPages(serial);
-  const head = joinedBytes([pages.page([OPUS_HEAD], 0), pages.page([OPUS_TAGS], 0)]);
+  const head = headPages(pages);
   const block = new Int16Array(PACKET_SAMPLES);
   let filled = 0;
   let samples = 0;
@@ -84,6 +84,15 @@ export async function oggOpusEncoder(serial: number, open: typeof createEncoder)
   };
 }
 
+/** What such a file begins with where it has comments, `NAME=value`: it may stand in place of its head. */
+export function oggOpusHead(serial: number, comments: readonly string[]): Uint8Array {
+  return headPages(new OggPages(serial), comments);
+}
+
+function headPages(pages: OggPages, comments: readonly string[] = []): Uint8Array {
+  return joinedBytes([pages.page([OPUS_HEAD], 0), pages.page([opusTags(comments)], 0)]);
+}
+
 /** RFC 7845, 5.1: version 1, one channel, what to skip, the rate of the source, no gain, no mapping. */
 const OPUS_HEAD = opusHead();
 
@@ -98,13 +107,25 @@ function opusHead(): Uint8Array {
   return packet;
 }
 
-/** RFC 7845, 5.2: who made it, and no comments. */
-const OPUS_TAGS = joinedBytes([
-  ascii("OpusTags"),
-  Uint8Array.of(8, 0, 0, 0),
-  ascii("antiphon"),
-  Uint8Array.of(0, 0, 0, 0),
-]);
+/** RFC 7845, 5.2: who made it, and comments. */
+function opusTags(comments: readonly string[]): Uint8Array {
+  return joinedBytes([
+    ascii("OpusTags"),
+    counted(ascii("antiphon")),
+    littleEndian(comments.length),
+    ...comments.map((comment) => counted(ascii(comment))),
+  ]);
+}
+
+function counted(bytes: Uint8Array): Uint8Array {
+  return joinedBytes([littleEndian(bytes.length), bytes]);
+}
+
+function littleEndian(value: number): Uint8Array {
+  const bytes = new Uint8Array(4);
+  new DataView(bytes.buffer).setUint32(0, value, true);
+  return bytes;
+}
 
 function ascii(text: string): Uint8Array {
   return new TextEncoder().encode(text);

@@ -1,0 +1,103 @@
+import { joinedBytes } from "../joined.ts";
+
+/** Where a chapter of a recording begins. */
+export interface Chapter {
+  readonly title: string;
+  /** Seconds from the beginning. */
+  readonly startS: number;
+}
+
+/** Chapters that a file is given, at most. */
+export const MAX_CHAPTERS = 400;
+const MAX_TITLE_CHARS = 80;
+const FRAME_HEADER_BYTES = 10;
+
+/**
+ * What an MP3 begins with to have chapters: a tag by ID3v2.3 (id3.org), with a table of contents and a frame for each chapter
+ * (ID3v2 Chapter Frame Addendum 1.0).
+ *
+ * @param durationS of the whole recording
+ */
+export function id3Chapters(chapters: readonly Chapter[], durationS: number): Uint8Array {
+  const told = chapters.slice(0, MAX_CHAPTERS);
+  const ids = told.map((_, at) => zeroEnded(`chp${at}`));
+  const contents = frame("CTOC", [zeroEnded("toc"), Uint8Array.of(TOP_LEVEL | ORDERED, told.length), ...ids]);
+  // The count of entries is a byte: of more than 255 chapters there is no table, and players go by the frames.
+  const frames = told.length <= 255 ? [contents] : [];
+  for (const [at, { title, startS }] of told.entries()) {
+    const endS = told[at + 1]?.startS ?? durationS;
+    const times = new DataView(new ArrayBuffer(16));
+    times.setUint32(0, Math.round(1_000 * startS));
+    times.setUint32(4, Math.round(1_000 * endS));
+    // Not by bytes of the file.
+    times.setUint32(8, 0xffff_ffff);
+    times.setUint32(12, 0xffff_ffff);
+    const named = frame("TIT2", [Uint8Array.of(UTF16), utf16(shortened(title))]);
+    frames.push(frame("CHAP", [ids[at]!, new Uint8Array(times.buffer), named]));
+  }
+  const body = joinedBytes(frames);
+  const head = Uint8Array.of(...ascii("ID3"), 3, 0, 0, ...syncSafe(body.length));
+  return joinedBytes([head, body]);
+}
+
+/** Comments of Ogg that name chapters, as players have agreed on them: `CHAPTER001=00:00:00.000`, `CHAPTER001NAME=…`. */
+export function chapterComments(chapters: readonly Chapter[]): string[] {
+  const comments: string[] = [];
+  let bytes = 0;
+  for (const [at, { title, startS }] of chapters.slice(0, MAX_CHAPTERS).entries()) {
+    const name = `CHAPTER${`${at + 1}`.padStart(3, "0")}`;
+    const told = [`${name}=${clock(startS)}`, `${name}NAME=${shortened(title)}`];
+    bytes += told.reduce((sum, each) => sum + 4 + ascii(each).length, 0);
+    if (bytes > PAGE_BYTES) break;
+    comments.push(...told);
+  }
+  return comments;
+}
+
+/** A page of Ogg has room for 65,025 bytes, some of which are not comments. */
+const PAGE_BYTES = 64_000;
+const [TOP_LEVEL, ORDERED] = [2, 1];
+const UTF16 = 1;
+
+function shortened(title: string): string {
+  const chars = Array.from(title.replaceAll(/\s+/g, " ").trim());
+  return chars.length <= MAX_TITLE_CHARS
+    ? chars.join("")
+    : `${chars.slice(0, MAX_TITLE_CHARS - 1).join("")}…`;
+}
+
+function clock(seconds: number): string {
+  const ms = Math.round(1_000 * seconds);
+  const two = (value: number) => `${Math.floor(value)}`.padStart(2, "0");
+  return `${two(ms / 3_600_000)}:${two((ms / 60_000) % 60)}:${two((ms / 1_000) % 60)}.${`${ms % 1_000}`.padStart(3, "0")}`;
+}
+
+function frame(id: string, parts: readonly Uint8Array[]): Uint8Array {
+  const body = joinedBytes(parts);
+  const head = new Uint8Array(FRAME_HEADER_BYTES);
+  head.set(ascii(id));
+  new DataView(head.buffer).setUint32(4, body.length);
+  return joinedBytes([head, body]);
+}
+
+function ascii(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}
+
+function zeroEnded(text: string): Uint8Array {
+  return joinedBytes([ascii(text), Uint8Array.of(0)]);
+}
+
+/** UTF-16 with its byte order mark, little-endian, as ID3v2.3 has it. */
+function utf16(text: string): Uint8Array {
+  const bytes = new Uint8Array(2 * (text.length + 1));
+  const view = new DataView(bytes.buffer);
+  view.setUint16(0, 0xfeff, true);
+  for (let at = 0; at < text.length; at++) view.setUint16(2 * (at + 1), text.charCodeAt(at), true);
+  return bytes;
+}
+
+/** A number of 28 bits in four bytes of seven. */
+function syncSafe(value: number): number[] {
+  return [21, 14, 7, 0].map((shift) => (value >>> shift) & 0x7f);
+}

@@ -1,0 +1,72 @@
+import { estimatedS } from "../../serving/speak-passages.ts";
+import type { Screen } from "../../terminal/command-io.ts";
+
+const REDRAWN_MS = 500;
+
+/** Tells how far a long text is: in one line that is written over on a terminal, every tenth of the way elsewhere. */
+export class BookProgress {
+  readonly #screen: Screen;
+  readonly #totalChars: number | null;
+  readonly #beganMs = performance.now();
+  #drawnMs = 0;
+  #tenths = 0;
+  #firstChars = 0;
+  #hasLine = false;
+
+  /** @param totalChars of the text; null where that is not known */
+  constructor(screen: Screen, totalChars: number | null) {
+    this.#screen = screen;
+    this.#totalChars = totalChars;
+  }
+
+  /** Says at the beginning what there is to come. @param doneChars that were spoken before */
+  begin(doneChars: number, doneS: number): void {
+    this.#firstChars = doneChars;
+    if (doneChars > 0) this.#screen.write(`Going on after ${clock(doneS)} that were spoken before.\n`);
+    else if (this.#totalChars !== null)
+      this.#screen.write(`About ${clock(estimatedS(this.#totalChars))} of speech.\n`);
+  }
+
+  show(doneChars: number, spokenS: number, chapter: string | null): void {
+    const total = this.#totalChars;
+    const share = total === null ? null : Math.min(1, doneChars / Math.max(1, total));
+    const parts = [
+      ...(share === null ? [] : [`${Math.floor(100 * share)} %`]),
+      `${clock(spokenS)} spoken`,
+      ...(share === null ? [] : this.#left(doneChars, total!)),
+      ...(chapter === null ? [] : [chapter.slice(0, 40)]),
+    ];
+    if (this.#screen.isTTY === true) {
+      const nowMs = performance.now();
+      if (nowMs - this.#drawnMs < REDRAWN_MS) return;
+      this.#drawnMs = nowMs;
+      this.#hasLine = true;
+      this.#screen.write(`\r\u001b[K${parts.join(" | ")}`);
+      return;
+    }
+    const tenths = share === null ? 0 : Math.floor(10 * share);
+    if (tenths > this.#tenths && tenths < 10) this.#screen.write(`${parts.join(", ")}\n`);
+    this.#tenths = tenths;
+  }
+
+  /** Leaves the screen to others. */
+  end(): void {
+    if (this.#hasLine) this.#screen.write("\r\u001b[K");
+    this.#hasLine = false;
+  }
+
+  #left(doneChars: number, totalChars: number): string[] {
+    const made = doneChars - this.#firstChars;
+    if (made < 500) return [];
+    const seconds = ((performance.now() - this.#beganMs) / 1_000) * ((totalChars - doneChars) / made);
+    return [`${clock(seconds)} left`];
+  }
+}
+
+/** `1:02:03`, `2:03`. */
+export function clock(seconds: number): string {
+  const s = Math.max(0, Math.round(seconds));
+  const two = (value: number) => `${value}`.padStart(2, "0");
+  const [hours, minutes] = [Math.floor(s / 3_600), Math.floor(s / 60) % 60];
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(s % 60)}` : `${minutes}:${two(s % 60)}`;
+}

@@ -1,0 +1,88 @@
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import { extname } from "node:path";
+import { UsageError } from "../../server/usage-error.ts";
+import type { Writing } from "../../text/passages.ts";
+
+/** A text that is to be spoken, as far as it was read. */
+export interface LongText {
+  /** All of it, where it is no longer than that; else null. */
+  readonly whole: string | null;
+  /** All of it, from its beginning; to be taken once. */
+  readonly chunks: AsyncIterable<string>;
+  /** UTF-16 units, about; null where it comes from a pipe. */
+  readonly totalChars: number | null;
+  readonly writing: Writing;
+}
+
+/**
+ * Opens the text that a command is given: as its argument, in a file, or at standard input.
+ *
+ * @param maxWhole UTF-16 units up to which it is read at once
+ * @throws UsageError where the file cannot be read
+ */
+export async function openText(
+  argument: string | undefined,
+  file: string | undefined,
+  stdin: AsyncIterable<Uint8Array | string>,
+  maxWhole: number,
+): Promise<LongText> {
+  const writing = /^\.(?:md|markdown|mkd)$/i.test(extname(file ?? "")) ? "markdown" : "plain";
+  if (file !== undefined) {
+    if (argument !== undefined) throw new UsageError("Give the text, or --file, but not both.");
+    const found = await stat(file).catch((error: NodeJS.ErrnoException) => error);
+    if (found instanceof Error)
+      throw new UsageError(`The file ${file} cannot be read (${found.code}): name another.`);
+    if (found.isDirectory()) throw new UsageError(`${file} is a folder: name a file with --file.`);
+    return begun(textOf(createReadStream(file), file), found.size, writing, maxWhole);
+  }
+  if (argument === undefined)
+    throw new UsageError("Give a text to speak, a file with --file, or - for standard input.");
+  if (argument === "-") return begun(textOf(stdin, "standard input"), null, writing, maxWhole);
+  return begun([argument], argument.length, writing, maxWhole);
+}
+
+async function begun(
+  chunks: AsyncIterable<string> | Iterable<string>,
+  totalChars: number | null,
+  writing: Writing,
+  maxWhole: number,
+): Promise<LongText> {
+  const iterator = (async function* () {
+    yield* chunks;
+  })();
+  let read = "";
+  let isEnded = false;
+  while (read.length <= maxWhole && !isEnded) {
+    const { value, done } = await iterator.next();
+    if (done === true) isEnded = true;
+    else read += value;
+  }
+  const isWhole = isEnded && read.length <= maxWhole;
+  return {
+    whole: isWhole ? read : null,
+    chunks: (async function* () {
+      yield read;
+      read = "";
+      yield* iterator;
+    })(),
+    totalChars: isWhole ? read.length : totalChars,
+    writing,
+  };
+}
+
+/** Text of UTF-8, without a byte order mark. @throws UsageError where it is none */
+async function* textOf(
+  chunks: AsyncIterable<Uint8Array | string>,
+  name: string,
+): AsyncGenerator<string, void, void> {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  try {
+    for await (const chunk of chunks)
+      yield typeof chunk === "string" ? chunk : decoder.decode(chunk, { stream: true });
+    yield decoder.decode();
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new UsageError(`The text of ${name} is not UTF-8: convert it first, as with iconv -t UTF-8.`);
+  }
+}

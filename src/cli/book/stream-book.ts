@@ -1,0 +1,48 @@
+import { once } from "node:events";
+import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
+import { joinedBytes } from "../../audio/joined.ts";
+import { openWavHeader, wavHeader } from "../../audio/wav-write.ts";
+import type { Script } from "../../model/script.ts";
+import type { SpeechModel } from "../../model/speech-model.ts";
+import { speakPassages } from "../../serving/speak-passages.ts";
+import type { CommandIo } from "../../terminal/command-io.ts";
+import type { Passage } from "../../text/passages.ts";
+
+interface BookSpeech {
+  readonly model: SpeechModel;
+  readonly signal: AbortSignal;
+  script(text: string, seed: bigint): Promise<Script>;
+}
+
+/** Plays a long text on a terminal, a passage at a time; elsewhere writes it to standard output, a WAV whose length is left open. */
+export async function streamOrPlay(
+  passages: AsyncIterable<Passage>,
+  { model, signal, script }: BookSpeech,
+  { stdout }: CommandIo,
+): Promise<void> {
+  const isPlayed = stdout.isTTY === true;
+  const { play } = await import("../../terminal/play.ts");
+  let pieces: Uint8Array[] = [];
+  /** What plays while the next passage is made. */
+  let playing: Promise<void> = Promise.resolve();
+  if (!isPlayed) stdout.write(openWavHeader(SAMPLE_RATE_HZ));
+  const speech = speakPassages(passages, {
+    model,
+    signal,
+    script: ({ text }) => script(text, crypto.getRandomValues(new BigUint64Array(1))[0]!),
+  });
+  for await (const spoken of speech) {
+    if (spoken.kind === "sound") {
+      if (isPlayed) pieces.push(spoken.pcm);
+      else if (!stdout.write(spoken.pcm)) await once(stdout, "drain", { signal });
+    } else if (spoken.kind === "end" && isPlayed) {
+      await playing;
+      const pcm = joinedBytes(pieces);
+      pieces = [];
+      playing = play(joinedBytes([wavHeader(pcm.length, SAMPLE_RATE_HZ), pcm]));
+      // Thrown before the next passage is played.
+      playing.catch(() => {});
+    }
+  }
+  await playing;
+}

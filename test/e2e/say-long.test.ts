@@ -1,0 +1,191 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { existsSync, readdirSync, readFileSync, watch, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { chapterComments, id3Chapters } from "../../src/audio/encode/chapters.ts";
+import { runAntiphon } from "../cli/run-antiphon.ts";
+import { within } from "../waiting.ts";
+import { temporaryFolder } from "./folders.ts";
+import { antiphon, finished, launchAntiphon } from "./program.ts";
+
+const LINE = "The old man put down his cup, and looked out at the rain for a while. ";
+const CHAPTER = (title: string, lines: number) =>
+  `# ${title}\n\n${LINE.repeat(lines)}\n\n${LINE.repeat(lines)}\n\n`;
+const BOOK = CHAPTER("The Rain", 14) + CHAPTER("The *Sun*", 14);
+const STILL = ["--params", '{"temperature":0}'];
+
+function bookIn(folder: string, text = BOOK): string {
+  const file = join(folder, "book.md");
+  writeFileSync(file, text);
+  return file;
+}
+
+describe("antiphon say, of a long text", () => {
+  it("goes on where it was killed: the same bytes and captions, and the last word where it is heard", async () => {
+    const folder = temporaryFolder();
+    const say = (name: string) => [
+      "say",
+      "-f",
+      bookIn(folder),
+      ...STILL,
+      "-o",
+      join(folder, `${name}.wav`),
+      "--captions",
+      join(folder, `${name}.vtt`),
+    ];
+    const whole = await antiphon(say("whole"));
+    assert.deepEqual([whole.code, whole.stdout], [0, ""]);
+    assert.match(whole.stderr, /^About \d:\d\d of speech\.\n/);
+    const child = launchAntiphon(say("cut"));
+    const journal = "cut.wav.part.json";
+    const kept = new Promise<void>((resolve) => {
+      const watcher = watch(folder, () => {
+        if (!existsSync(join(folder, journal))) return;
+        watcher.close();
+        resolve();
+      });
+    });
+    await within("the end of a passage", kept);
+    child.kill("SIGKILL");
+    await once(child, "close");
+    assert.ok(!existsSync(join(folder, "cut.wav")));
+    const resumed = await antiphon(say("cut"));
+    assert.equal(resumed.code, 0, resumed.stderr);
+    assert.match(resumed.stderr, /^Going on after \d:\d\d that were spoken before\.\n/);
+    const [wav, vtt] = ["wav", "vtt"].map((kind) => readFileSync(join(folder, `whole.${kind}`)));
+    assert.ok(readFileSync(join(folder, "cut.wav")).equals(wav!));
+    assert.ok(readFileSync(join(folder, "cut.vtt")).equals(vtt!));
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => name.includes(".part")),
+      [],
+    );
+    assert.equal(wav!.readUInt32LE(40), wav!.length - 44);
+    const [, end] = [...`${vtt}`.matchAll(/--> (?:00:)?(\d\d):(\d\d\.\d+)/g)]
+      .map(([, m, s]) => 60 * Number(m) + Number(s))
+      .slice(-2);
+    assert.ok(
+      Math.abs(end! - lastSoundS(wav!)) < 0.25,
+      `the last caption ends at ${end}, the sound at ${lastSoundS(wav!)}`,
+    );
+  });
+
+  it("has its chapters in one file each", async () => {
+    const folder = temporaryFolder();
+    const said = await runAntiphon([
+      "say",
+      "-f",
+      bookIn(folder),
+      "-o",
+      join(folder, "b.mp3"),
+      "--chapters",
+      "files",
+      "--captions",
+      join(folder, "b.srt"),
+    ]);
+    assert.equal(said.code, 0, said.stderr);
+    assert.deepEqual(readdirSync(folder).toSorted(), [
+      "b-01.mp3",
+      "b-01.srt",
+      "b-02.mp3",
+      "b-02.srt",
+      "book.md",
+    ]);
+    assert.match(readFileSync(join(folder, "b-02.srt"), "utf8"), /^1\n00:00:00,\d+ --> [\d:,]+\nThe Sun\.\n/);
+  });
+
+  it("says what is kept, in one sentence, where it ends badly, and goes on with no other text", async () => {
+    const folder = temporaryFolder();
+    const output = join(folder, "b.wav");
+    const say = ["say", "-f", bookIn(folder), ...STILL, "-o", output];
+    const full = await antiphon(say, { before: "ulimit -f 5000" });
+    assert.equal(full.code, 1);
+    assert.match(
+      full.stderr,
+      /\nThe file cannot be written \(EFBIG\)\. \d:\d\d of speech are kept: give the same command again to go on\.\n$/,
+    );
+    assert.doesNotMatch(full.stderr, /\bat .*\.js:/);
+    bookIn(folder, BOOK.replaceAll("rain", "snow"));
+    const other = await runAntiphon(say);
+    assert.equal(other.code, 1);
+    assert.match(
+      other.stderr,
+      /b\.wav\.part was begun with another text: delete .*b\.wav\.part\.json to begin anew\./,
+    );
+    bookIn(folder);
+    const child = launchAntiphon([...say.slice(0, -1), join(folder, "c.mp3")]);
+    child.stderr?.once("data", () => child.kill("SIGINT"));
+    const stopped = await within("the end", finished(child), { deadlineMs: 60_000 });
+    assert.equal(stopped.code, 1);
+    assert.match(stopped.stderr, /It was stopped\. Nothing is kept of it\.\n$/);
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => name.startsWith("c.")),
+      [],
+    );
+  });
+
+  it("comes out of a pipe as it is made, and into one", async () => {
+    const text = `${LINE.repeat(120)}`;
+    assert.ok(text.length > 8_000);
+    const said = await antiphon(["say", "-", ...STILL], { input: text });
+    assert.equal(said.code, 0, said.stderr);
+    assert.ok(said.bytes.length > 48_000 * 0.05 * text.length, "all of it");
+    assert.equal(said.bytes.readUInt32LE(40), 0xffff_ffff);
+  });
+
+  it("is refused with what to do", async () => {
+    const folder = temporaryFolder();
+    const latin = join(folder, "latin.txt");
+    writeFileSync(latin, Buffer.from([0x63, 0x61, 0x66, 0xe9]));
+    const long = join(folder, "long.txt");
+    writeFileSync(long, "x ".repeat(1_000_000));
+    for (const [line, message] of [
+      [["say"], /^Give a text to speak, a file with --file, or - for standard input\.\n$/],
+      [["say", "a", "-f", long], /^Give the text, or --file, but not both\.\n$/],
+      [["say", "-f", folder], /is a folder: name a file with --file\.\n$/],
+      [["say", "-f", join(folder, "none")], /cannot be read \(ENOENT\): name another\.\n$/],
+      [["say", "-f", latin], /is not UTF-8: convert it first, as with iconv/],
+      [
+        ["say", "-f", long, "-o", "b.wav"],
+        /are more than a WAV holds, which is 24:51:\d\d: end the name b\.wav in \.mp3/,
+      ],
+      [
+        ["say", "-f", long, "--captions", "b.vtt"],
+        /^Captions of a long text need its file beside them: add -o\.\n$/,
+      ],
+      [["say", "a", "--chapters", "pages"], /^--chapters is "pages": write marks or files\.\n$/],
+      [
+        ["say", "a", "--chapters", "files"],
+        /^--chapters files needs a name: add -o, as in -o book\.mp3\.\n$/,
+      ],
+    ] as const) {
+      const said = await runAntiphon(line);
+      assert.deepEqual([said.code, said.stdout], [2, ""], said.stderr);
+      assert.match(said.stderr, message);
+    }
+  });
+});
+
+describe("chapters of a file", () => {
+  const chapters = Array.from({ length: 500 }, (_, at) => ({
+    title: `${"Ünï ".repeat(40)}${at}`,
+    startS: 10 * at,
+  }));
+
+  it("are bounded, whatever they are called", () => {
+    const comments = chapterComments(chapters);
+    assert.ok(comments.length > 100);
+    assert.ok(comments.reduce((sum, each) => sum + 4 + Buffer.byteLength(each), 0) < 65_000);
+    assert.deepEqual(chapterComments([{ title: " A\nb ", startS: 3_723.4567 }]), [
+      "CHAPTER001=01:02:03.457",
+      "CHAPTER001NAME=A b",
+    ]);
+    assert.ok(id3Chapters(chapters, 5_000).length < 120_000);
+  });
+});
+
+/** When the last sample is heard that is louder than a thousandth. */
+function lastSoundS(wav: Buffer): number {
+  const samples = new Int16Array(wav.buffer.slice(wav.byteOffset + 44, wav.byteOffset + wav.length));
+  return samples.findLastIndex((sample) => Math.abs(sample) > 33) / 24_000;
+}

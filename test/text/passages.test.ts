@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { MAX_PASSAGE_CHARS, type Passage, passagesIn, type Writing } from "../../src/text/passages.ts";
+import fc from "../properties.ts";
+
+async function cut(text: string, writing: Writing = "plain", chunkChars = 7): Promise<Passage[]> {
+  const chunks = async function* () {
+    for (let at = 0; at < text.length; at += chunkChars) yield text.slice(at, at + chunkChars);
+  };
+  const passages: Passage[] = [];
+  for await (const passage of passagesIn(chunks(), writing)) passages.push(passage);
+  return passages;
+}
+
+const said = async (text: string, writing: Writing) => (await cut(text, writing)).map((each) => each.text);
+
+describe("passages of a long text", () => {
+  it("are paragraphs together, and headings alone, which begin chapters", async () => {
+    const text = "# One\n\nFirst *words*.\nMore.\n\n- an item\n\nTwo\n---\n\nLast.\n\n### Deeper\n\nEnd.";
+    assert.deepEqual(
+      (await cut(text, "markdown")).map(({ text: words, chapter }) => [words, chapter]),
+      [
+        ["One.", "One"],
+        ["First words.\nMore.\n\nan item.", null],
+        ["Two.", "Two"],
+        ["Last.", null],
+        ["Deeper.", null],
+        ["End.", null],
+      ],
+    );
+    const plain =
+      "CHAPTER IV\n\nIt was cold.\nChapter and verse.\n\nChapter Five: The Dog\n\nWoof.\n\nPrologue\n\nThen.";
+    assert.deepEqual(
+      (await cut(plain)).flatMap(({ chapter }) => chapter ?? []),
+      ["CHAPTER IV", "Chapter Five: The Dog", "Prologue"],
+    );
+  });
+
+  it("are read without the signs of Markdown, its code and its addresses", async () => {
+    for (const [written, spoken] of [
+      ["**Bold** and _slanted_ and `code`, ~~gone~~.", "Bold and slanted and code, gone."],
+      ["A [link](https://example.com/a_b) and ![a picture](p.png).", "A link and a picture."],
+      ["[kubernetes](/kˌubɚnˈɛtiz/) stays", "[kubernetes](/kˌubɚnˈɛtiz/) stays"],
+      ["> quoted", "quoted."],
+      ["- [x] done", "done."],
+      ["| a | b |", "a, b"],
+      ["2 * 3 * 4 and snake_case_name", "2 * 3 * 4 and snake_case_name"],
+      ["a < b and <b>so</b> on", "a < b and so on"],
+      ["A note[^1].\n[^1]: http://example.com", "A note."],
+      ["```js\nlet x;\n```\nAfter.", "After."],
+      ["\\*not slanted\\*", "*not slanted*"],
+    ] as const)
+      assert.deepEqual(await said(written, "markdown"), [spoken], written);
+  });
+
+  it("have a bound, and hold every word in order, however the text comes", async () => {
+    const word = fc.stringMatching(/^[a-z]{1,12}$/);
+    const gap = fc.constantFrom(" ", " ", " ", "\n", ". ", "\n\n", "\r\n", " ".repeat(30));
+    const text = fc.array(fc.tuple(word, gap), { maxLength: 700 }).map((all) => all.flat().join(""));
+    await fc.assert(
+      fc.asyncProperty(text, fc.integer({ min: 1, max: 5_000 }), async (whole, chunkChars) => {
+        const passages = await cut(whole, "plain", chunkChars);
+        const words = (from: string) => from.match(/[a-z]+/g) ?? [];
+        assert.deepEqual(words(passages.map(({ text: part }) => part).join(" ")), words(whole));
+        for (const { text: part } of passages) assert.ok(part.length <= MAX_PASSAGE_CHARS + 1);
+        const read = passages.map(({ readChars }) => readChars);
+        assert.deepEqual(
+          read,
+          read.toSorted((a, b) => a - b),
+        );
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("are cut where nothing ends", async () => {
+    for (const endless of ["word ".repeat(9_000), "x".repeat(50_000), "😀".repeat(20_000)]) {
+      const passages = await cut(endless, "plain", 1_000);
+      assert.ok(passages.length > 10);
+      for (const { text } of passages) {
+        assert.ok(text.length <= MAX_PASSAGE_CHARS);
+        assert.ok(text.isWellFormed());
+      }
+      assert.equal(
+        passages.map(({ text }) => text.replaceAll(" ", "")).join("").length,
+        endless.replaceAll(" ", "").length,
+      );
+    }
+  });
+
+  it("of any signs are read in time that grows with their length", async () => {
+    for (const sign of ["*", "_", "`", "[", "](", "<", "#", "> ", "|", "~", "![", "\\"]) {
+      for (const { text } of await cut(sign.repeat(20_000 / sign.length), "markdown", 20_000))
+        assert.ok(text.length <= MAX_PASSAGE_CHARS);
+    }
+  });
+});

@@ -1,6 +1,6 @@
 import { bytesOf } from "./client/antiphon.js";
 import { wakeSound } from "./client/player.js";
-import { openTurn, setTurns, turns } from "./conversation.js";
+import { MAX_TURNS, openTurn, setTurns, turns } from "./conversation.js";
 import { bodyNow, chooseVoice, offer, openDelivery, resetKnobs, showModel } from "./delivery.js";
 import { $, copyText, h, showError } from "./dom.js";
 import { EXAMPLES } from "./examples.js";
@@ -117,6 +117,7 @@ function begin(state) {
   showError(null);
   leaving = new AbortController();
   $("state").textContent = state;
+  $("cut").hidden = true;
   return leaving;
 }
 
@@ -142,11 +143,30 @@ async function speak() {
       $("state").textContent = `Speaker ${speaker}`;
       $("heard").textContent = `Speaker ${speaker}: “${text}”`;
       suggest(clips, meta.heard);
+      if (meta.stop === "length") offerRest(meta.spoken_characters);
     }
   } catch (error) {
     if (leaving === mine) gaveUp(error);
   }
   endReply(speech);
+}
+
+/** Says how much of the last turn was spoken, where it is longer than a reply; the button makes a turn of the rest. */
+function offerRest(spokenChars) {
+  const chars = Array.from(openTurn().text);
+  if (spokenChars >= chars.length) return;
+  const [sentence, more] = $("cut").children;
+  sentence.textContent = `A reply has a longest length, so only ${spokenChars} of ${chars.length} characters were spoken.`;
+  $("cut").hidden = false;
+  more.onclick = () => {
+    const open = openTurn();
+    open.text = chars.slice(0, spokenChars).join("").trim();
+    turns.push({ speaker: open.speaker, text: chars.slice(spokenChars).join("").trim(), audio: null });
+    turns.splice(0, turns.length - MAX_TURNS);
+    drawTurns();
+    writeAddress("pushState");
+    void speak();
+  };
 }
 
 function stop() {

@@ -42,7 +42,7 @@ import {
   publishedTts,
   telephonyQuery,
 } from "./openapi/request-schemas.ts";
-import { failureResponses, HEADERS, json, STREAMED, UNREAD } from "./openapi/responses.ts";
+import { failureResponses, HEADERS, json, STREAMED, UNREAD, WHOLE } from "./openapi/responses.ts";
 import { TELEPHONY_RATES } from "./routes/audio-telephony.ts";
 import { MEDIA_TYPES } from "./speech-forms.ts";
 
@@ -95,7 +95,7 @@ export function openApiDocument(): Json {
           body: ref(publishedTts),
           examples: TTS_EXAMPLES,
           content: json(ref(TtsResponse)),
-          headers: UNREAD,
+          headers: WHOLE,
         }),
       },
       "/v1/converse": {
@@ -103,7 +103,7 @@ export function openApiDocument(): Json {
           body: ref(publishedConverse),
           examples: CONVERSE_EXAMPLES,
           content: json(ref(ConverseResponse)),
-          headers: UNREAD,
+          headers: WHOLE,
         }),
       },
       "/v1/converse/stream": {

@@ -47,6 +47,11 @@ export async function collect(
   return { file, outcome };
 }
 
+/** Tells in a header that a reply ends before its text does. */
+export function tellCut(reply: FastifyReply, { meta }: Outcome): void {
+  if (meta.stop === "length") reply.header("X-Antiphon-Stop", "length");
+}
+
 /** How JSON carries a reply's WAV: `sendJsonAround` puts the bytes in. */
 export function audioPayload({ delivery }: Prepared): AudioPayload {
   return {

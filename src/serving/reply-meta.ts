@@ -1,3 +1,4 @@
+import { countChars } from "../contract/limits.ts";
 import type { Marks } from "../contract/spoken.ts";
 import type { HeardVoice, ReadPrompt, SpeechReport } from "../model/speech-model.ts";
 
@@ -44,6 +45,7 @@ export function replyMeta({
 }: ReplyFacts): Record<string, unknown> {
   return {
     ...stats,
+    ...(report.stop === "length" ? { spoken_characters: countChars(report.spoken) } : {}),
     ...(loadMs == null ? {} : { load_ms: Math.round(10 * loadMs) / 10 }),
     ...(heard.length === 0 ? {} : { heard: heard.map(heardMeta) }),
     ...(writer === null ? {} : { writer }),

@@ -172,3 +172,20 @@ test("without a writer an authored turn is a 502 that says so, with a time to re
   assert.ok(Number(response.headers.get("retry-after")) >= 1);
   assert.equal(response.headers.get("x-should-retry"), "true");
 });
+
+test("a reply that ends before its text does says so in a header, and how much of it was spoken", async () => {
+  const text = "First it is one. Then it is two. Then it is three.";
+  const params = { ...still, max_new_tokens: 16 };
+  for (const [path, body] of [
+    ["/v1/tts", { text, params }],
+    ["/v1/converse", { conversation: [{ text }], params }],
+  ] as const) {
+    const cut = await server.post(path, body);
+    assert.equal(cut.headers.get("x-antiphon-stop"), "length", path);
+    const { meta } = await cut.json();
+    assert.deepEqual([meta.stop, meta.spoken_characters], ["length", 33]);
+    const whole = await server.post(path, { ...body, params: still });
+    assert.equal(whole.headers.get("x-antiphon-stop"), null);
+    assert.equal("spoken_characters" in (await whole.json()).meta, false);
+  }
+});

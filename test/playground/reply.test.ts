@@ -299,3 +299,26 @@ test(
     });
   },
 );
+
+test(
+  "in a browser, a reply that was cut says how far it came, and its rest is spoken next",
+  NEEDS_CHROMIUM,
+  async () => {
+    const said = ["First it is one. Then it is two. ", "Then it is three."];
+    await inPlayground(server, `#1=${encodeURIComponent(said.join(""))}&max_new_tokens=16`, async (page) => {
+      await connect(page, server);
+      assert.equal(await page.evaluate(`document.querySelector("#cut").hidden`), true);
+      await speak(page);
+      await page.says("#cut span", /so only 33 of 50 characters were spoken\.$/);
+      await page.click("#cut button");
+      const texts = `[...document.querySelectorAll(".turn textarea")].map(({ value }) => value)`;
+      await page.is(`${texts}.length === 2`);
+      assert.deepEqual(
+        await page.evaluate(texts),
+        said.map((each) => each.trim()),
+      );
+      await page.says("#heard", /three/);
+      assert.equal(await page.evaluate(`document.querySelector("#cut").hidden`), true);
+    });
+  },
+);

@@ -41,7 +41,8 @@ describe("a request that is prepared in a thread", () => {
       const here = await preparer.prepare(purpose, bytesOf(body), NEVER);
       const there = await preparer.prepare(purpose, bytesOf({ ...body, pad: PAD }), NEVER);
       // Above temperature 0 seeds are drawn.
-      assert.deepEqual(there, purpose === "speech" ? { ...here, seed: there.seed } : here);
+      const same = { ...here, unread: "pad" };
+      assert.deepEqual(there, purpose === "speech" ? { ...same, seed: there.seed } : same);
     }
   });
 

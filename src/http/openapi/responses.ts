@@ -142,10 +142,13 @@ export const HEADERS: Json = {
       "pirate`; `passed on` if a remote model reads them itself.",
     { type: "string", pattern: "^[A-Za-z0-9 ,:;]{1,500}$" },
   ),
-  "X-Antiphon-Stop": optional("Present if a file that is sent whole ends before its input does.", {
-    type: "string",
-    enum: ["length"],
-  }),
+  "X-Antiphon-Stop": optional(
+    "Present if a reply that is sent whole ends before its text does; `meta.spoken_characters` says how much was spoken.",
+    {
+      type: "string",
+      enum: ["length"],
+    },
+  ),
   "X-Antiphon-Ignored": optional(
     "Fields of the request that nothing reads, such as mistyped ones, by their paths: `temprature, params.topk`. At most eight, " +
       "and how many more there are; a character that is neither a letter, a digit nor one of `_-` is shown as `?`.",
@@ -167,6 +170,8 @@ export const HEADERS: Json = {
 
 /** What the answer to a body in JSON may have. */
 export const UNREAD = ["X-Antiphon-Ignored"];
+/** What a reply may have that is sent once it is whole. */
+export const WHOLE = ["X-Antiphon-Stop", ...UNREAD];
 /** What a reply has that goes out while it is made. */
 export const STREAMED = ["Cache-Control", "X-Accel-Buffering"];
 /** What a page has. */

@@ -5,7 +5,7 @@ import { preparedFrom } from "../body.ts";
 import type { HttpDeps } from "../deps.ts";
 import { bytesForm, eventsForm, MEDIA_TYPES } from "../speech-forms.ts";
 import { streamSpeech } from "../stream-speech.ts";
-import { collect, sendBytes } from "../whole-reply.ts";
+import { collect, sendBytes, tellCut } from "../whole-reply.ts";
 
 /** Room for the longest input with every character escaped, and for instructions. */
 const BODY_LIMIT_BYTES = 512 * 1024;
@@ -20,7 +20,7 @@ export function audioSpeechRoutes(app: FastifyInstance, deps: HttpDeps): void {
     if (mannerTold !== null) reply.header("X-Antiphon-Manner", mannerTold);
     if (isSentWhole(format, streamFormat)) {
       const { file, outcome } = await collect(deps, asked, request, format);
-      if (outcome.meta.stop === "length") reply.header("X-Antiphon-Stop", "length");
+      tellCut(reply, outcome);
       return sendBytes(reply, file, MEDIA_TYPES[format]);
     }
     // Who names no stream mostly saves a file, or plays it once it is whole.

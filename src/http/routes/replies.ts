@@ -8,13 +8,14 @@ import { preparedFrom } from "../body.ts";
 import type { HttpDeps } from "../deps.ts";
 import { formatAudioEvent, formatEvent, SSE_HEADERS, SSE_KEEP_ALIVE } from "../sse.ts";
 import { type StreamForm, streamSpeech } from "../stream-speech.ts";
-import { audioPayload, collect, sendJsonAround } from "../whole-reply.ts";
+import { audioPayload, collect, sendJsonAround, tellCut } from "../whole-reply.ts";
 
 /** `POST /v1/tts`, a conversation of one turn, and `POST /v1/converse`, which completes the open turn: answered as one WAV. */
 export function replyRoutes(app: FastifyInstance, deps: HttpDeps): void {
   app.post("/v1/tts", { config: { access: "token" } }, async (request, reply) => {
     const asked = await preparedFrom("tts", deps.requestReader, request, reply);
     const { file, outcome } = await collect(deps, asked, request);
+    tellCut(reply, outcome);
     const { prepared } = asked;
     const { text, usage, meta } = outcome;
     const model = prepared.model.card.id;
@@ -27,6 +28,7 @@ export function replyRoutes(app: FastifyInstance, deps: HttpDeps): void {
   app.post("/v1/converse", { config: { access: "token" } }, async (request, reply) => {
     const asked = await preparedFrom("converse", deps.requestReader, request, reply);
     const { file, outcome } = await collect(deps, asked, request);
+    tellCut(reply, outcome);
     const { prepared } = asked;
     const { text, usage, meta } = outcome;
     const model = prepared.model.card.id;

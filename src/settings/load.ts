@@ -5,7 +5,7 @@ import { readFlags } from "./flags.ts";
 import { LEAVES, type Leaf } from "./leaves.ts";
 import { withDefaults } from "./named-things.ts";
 import type { Settings } from "./schema.ts";
-import { readSettingsFile } from "./settings-file.ts";
+import { readSettingsFile, settingsIn } from "./settings-file.ts";
 
 /** Values by the name of their setting (`metrics.port`), each already what the setting takes. */
 export type SettingValues = ReadonlyMap<string, unknown>;
@@ -17,6 +17,8 @@ export interface SettingSources {
   readonly env?: Environment;
   /** A JSON file. One that is named has to exist. */
   readonly configFile?: string | undefined;
+  /** In place of a file: an object that is nested as one is. */
+  readonly given?: object | undefined;
   /** Is told in plain sentences what was passed over, and which settings have other names by now. */
   readonly warn?: (sentence: string) => void;
 }
@@ -30,9 +32,13 @@ export function loadSettings({
   flags = {},
   env = {},
   configFile,
+  given: nested = {},
   warn = () => {},
 }: SettingSources = {}): Settings {
-  const file = configFile === undefined ? new Map<string, unknown>() : readSettingsFile(configFile, warn);
+  const file =
+    configFile === undefined
+      ? settingsIn(structuredClone(nested), process.cwd(), "open()", warn)
+      : readSettingsFile(configFile, warn);
   const environment = readEnvironment(env, warn);
   const given: SettingValues = new Map([...file, ...environment.values, ...readFlags(flags)]);
   if (environment.passedOver.length > 0) warn(passedOverWarning(environment.passedOver));

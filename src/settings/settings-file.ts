@@ -28,18 +28,33 @@ const PATHS = [
  * @param warn is told which settings have other names by now
  */
 export function readSettingsFile(path: string, warn: (sentence: string) => void): Map<string, unknown> {
+  return settingsIn(parse(path), dirname(path), path, warn);
+}
+
+/**
+ * Settings of a value that is nested as a file is; it is changed.
+ *
+ * @param folder that relative paths are taken from
+ * @param where what messages call the file
+ */
+export function settingsIn(
+  value: unknown,
+  folder: string,
+  where: string,
+  warn: (sentence: string) => void,
+): Map<string, unknown> {
   const values = new Map<string, unknown>();
-  collect(withoutFormerNames(parse(path), warn), [], values, path);
+  collect(withoutFormerNames(value, warn), [], values, where);
   for (const name of PATHS) {
     const given = values.get(name);
-    if (typeof given === "string") values.set(name, resolve(dirname(path), given));
+    if (typeof given === "string") values.set(name, resolve(folder, given));
   }
   const checkpoints = Object.values((values.get("checkpoints") ?? {}) as CheckpointsAsGiven);
-  for (const checkpoint of checkpoints) resolvePaths(checkpoint, dirname(path));
+  for (const checkpoint of checkpoints) resolvePaths(checkpoint, folder);
   const voices = (values.get("voices") ?? {}) as Record<string, string | { clip?: string }>;
   for (const [name, voice] of Object.entries(voices)) {
-    if (typeof voice === "string") voices[name] = resolve(dirname(path), voice);
-    else if (voice.clip !== undefined) voice.clip = resolve(dirname(path), voice.clip);
+    if (typeof voice === "string") voices[name] = resolve(folder, voice);
+    else if (voice.clip !== undefined) voice.clip = resolve(folder, voice.clip);
   }
   return values;
 }

@@ -67,6 +67,59 @@ try {
   assert.equal(wav.toString("latin1", 0, 4), "RIFF");
   assert.ok(wav.length > 30_000, `tea.wav has ${wav.length} bytes: too few for a sentence`);
 
+  // As a library of an empty project, by ES modules, CommonJS and TypeScript.
+  const project = join(folder, "project");
+  mkdirSync(project);
+  const own = { ...options, cwd: project };
+  writeFileSync(join(project, "package.json"), "{}");
+  run(
+    "npm",
+    [
+      "install",
+      "--no-audit",
+      "--no-fund",
+      tarball,
+      `typescript@${read("typescript")}`,
+      `@types/node@${read("@types/node")}`,
+    ],
+    own,
+  );
+  const use = `
+    const antiphon = await open({ dataDir: "data" });
+    let samples = 0;
+    for await (const frame of antiphon.say("The tea is ready.", { voice: "nova" })) samples += frame.samples.length;
+    await antiphon.close();
+    console.log(samples > 20_000 ? "spoken" : samples);`;
+  writeFileSync(join(project, "esm.mjs"), `import { open } from "antiphon";${use}`);
+  writeFileSync(join(project, "cjs.cjs"), `const { open } = require("antiphon");(async () => {${use}})();`);
+  writeFileSync(
+    join(project, "typed.mts"),
+    `import { type Antiphon, type SpeechFrame, open } from "antiphon";
+    const antiphon: Antiphon = await open({ dataDir: "data" });
+    const frames: SpeechFrame[] = [];
+    for await (const frame of antiphon.say("Typed.", { voice: "onyx" })) frames.push(frame);
+    const { stop } = await antiphon.converse([{ speaker: "0", text: "Hi." }]).end.catch(() => ({ stop: "left" }));
+    await antiphon.close();
+    console.log(frames.length > 0 && typeof stop === "string" ? "spoken" : "silent");`,
+  );
+  for (const resolution of ["nodenext", "bundler"]) {
+    const module = resolution === "bundler" ? "esnext" : resolution;
+    const flags = [
+      "--strict",
+      "--skipLibCheck",
+      "false",
+      "--target",
+      "es2022",
+      "--moduleResolution",
+      resolution,
+      "--module",
+      module,
+    ];
+    run(process.execPath, ["node_modules/typescript/bin/tsc", ...flags, "typed.mts"], own);
+  }
+  for (const name of ["esm.mjs", "cjs.cjs", "typed.mjs"])
+    assert.equal(run(process.execPath, [name], own).stdout.trim(), "spoken", name);
+
   // The writer's weights are not in the package; its gate's are, and run in llama.cpp as well.
   const inside = { ...options, cwd: join(prefix, "lib/node_modules/antiphon") };
   writeFileSync(join(inside.cwd, "encode.mjs"), ENCODE);
@@ -75,6 +128,11 @@ try {
   run(process.execPath, [".ci/smoke.mjs", antiphon], { stdio: "inherit" });
 } finally {
   rmSync(folder, { recursive: true, force: true });
+}
+
+/** The version of a package that the repository is built with. */
+function read(name) {
+  return JSON.parse(readFileSync(`node_modules/${name}/package.json`, "utf8")).version;
 }
 
 function run(command, args, options = {}) {

@@ -40,6 +40,9 @@ export function speechOf(asked: SpeechParts): Speech {
   // Whoever only takes the frames is told there.
   end.catch(() => {});
   let isBegun = false;
+  const { closing } = asked;
+  const closed = () => reject(closing.reason);
+  closing.addEventListener("abort", closed, { once: true });
   return {
     end,
     [Symbol.asyncIterator]() {
@@ -49,6 +52,7 @@ export function speechOf(asked: SpeechParts): Speech {
           "invalid_request_error",
         );
       isBegun = true;
+      closing.removeEventListener("abort", closed);
       return framesOf(asked, resolve, reject);
     },
   };

@@ -1,5 +1,6 @@
 import type { Clip, SpeakerLabel, Turn } from "./conversation.ts";
 import type { AskedManner } from "./manner.ts";
+import type { TextPiece } from "./marked-text.ts";
 
 /** How faithful the audio is. The wire format never changes with it. */
 export type AudioQuality = "low" | "medium" | "high";
@@ -60,7 +61,7 @@ export interface Script {
    */
   readonly voice?: ChosenVoice;
   /** Pieces of text, each of one or more whole sentences: one piece for given words, a stream for written ones. */
-  readonly text: AsyncIterable<string>;
+  readonly text: AsyncIterable<TextPiece>;
   readonly delivery: Delivery;
   /** How it is said; an engine that takes none does nothing with it. Absent, the voice's own way. */
   readonly manner?: AskedManner;

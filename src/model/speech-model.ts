@@ -29,9 +29,13 @@ export interface TimedName {
   readonly endS: number;
 }
 
-/** A word as the text writes it, and when it is heard. "$5" is one, although two words are spoken for it. */
+/**
+ * A word as the text writes it, and when it is heard. "$5" is one, although two words are spoken for it. Or a place that the
+ * text gives a name (`mark`): of no words and no length, when it is come to.
+ */
 export interface SpokenWord {
   readonly word: string;
+  readonly mark?: string;
   /** From the utterance's first sample. */
   readonly startS: number;
   readonly endS: number;

@@ -1,4 +1,5 @@
 import { FRAME_S } from "../audio/format.ts";
+import { pausesS, spokenText } from "../model/marked-text.ts";
 import type { Prepared } from "./prepare.ts";
 
 /** How long a reply will be at least, in seconds: 0 where its words are not written yet. */
@@ -6,9 +7,11 @@ export function leastSpokenS({
   conversation,
   delivery,
 }: Pick<Prepared, "conversation" | "delivery">): number {
-  const { text } = conversation.open;
+  const { text, marked } = conversation.open;
   if (text === null) return 0;
-  return Math.min(delivery.maxFrames * FRAME_S, text.trim().length / FAST_CHARACTERS_PER_S);
+  const words = spokenText(marked ?? text).trim();
+  const spokenS = words.length / FAST_CHARACTERS_PER_S + (marked === undefined ? 0 : pausesS(marked));
+  return Math.min(delivery.maxFrames * FRAME_S, spokenS);
 }
 
 /** The longest words at the fastest pace; ordinary ones are at 15. */

@@ -1,3 +1,4 @@
+import type { TextPiece } from "../model/marked-text.ts";
 import type { Preset, Script } from "../model/script.ts";
 import type { Prepared } from "./prepare.ts";
 
@@ -5,7 +6,7 @@ import type { Prepared } from "./prepare.ts";
 export function scriptOf(
   prepared: Prepared,
   preset: Preset,
-  written: AsyncIterable<string> | null = null,
+  written: AsyncIterable<TextPiece> | null = null,
   keyId = "",
   traceHeaders: NonNullable<Script["traceHeaders"]> = {},
 ): Script {
@@ -14,7 +15,7 @@ export function scriptOf(
   return {
     history: conversation.history,
     speaker: conversation.open.speaker,
-    text: written ?? onePiece(conversation.open.text ?? ""),
+    text: written ?? onePiece(conversation.open.marked ?? conversation.open.text ?? ""),
     delivery,
     preset: { ...preset, ...prepared.preset },
     seed,
@@ -39,6 +40,6 @@ function mannerOfVoice({ voice, conversation, model }: Prepared): Script["manner
   return isFollowed ? undefined : model.manners?.get(open.speaker);
 }
 
-async function* onePiece(text: string): AsyncGenerator<string> {
+async function* onePiece(text: TextPiece): AsyncGenerator<TextPiece> {
   yield text;
 }

@@ -9,6 +9,7 @@ import { Admissions, type OwnSlots } from "../limits/admissions.ts";
 import type { KeyedSemaphore } from "../limits/keyed-semaphore.ts";
 import { abortable } from "../model/abortable.ts";
 import { encodedSpeech, fileOf } from "../model/encoded-speech.ts";
+import { type TextPiece, writtenText } from "../model/marked-text.ts";
 import type { ChosenVoice } from "../model/script.ts";
 import { silence } from "../model/silence.ts";
 import type { SpeechReport } from "../model/speech-model.ts";
@@ -284,6 +285,7 @@ export class SpeechService {
         writer: coming?.meta() ?? null,
         report,
         marks,
+        cautions: [...(given.cautions ?? []), ...(request.words?.cautions ?? [])],
       });
       const finishedHead = report.finishedHead ?? NOTHING;
       const tokens = coming?.tokens ?? null;
@@ -424,13 +426,13 @@ interface Speaking {
 
 /** The same sentences, each told when it is taken. */
 function told(
-  sentences: AsyncGenerator<string, void, void> | undefined,
+  sentences: AsyncGenerator<TextPiece, void, void> | undefined,
   tell: ((sentence: string) => void) | undefined,
-): AsyncGenerator<string, void, void> | undefined {
+): AsyncGenerator<TextPiece, void, void> | undefined {
   if (sentences === undefined || tell === undefined) return sentences;
   return (async function* () {
     for await (const sentence of sentences) {
-      tell(sentence);
+      tell(writtenText(sentence));
       yield sentence;
     }
   })();

@@ -4,6 +4,7 @@ import { OpenAI } from "openai";
 import { EMBEDDED_CAST } from "../../src/catalogue/embedded-cast.ts";
 import { OPENAI_VOICES } from "../../src/contract/voices.ts";
 import { createToneModel } from "../../src/engines/tone/tone.ts";
+import { type TextPiece, writtenText } from "../../src/model/marked-text.ts";
 import type { Script } from "../../src/model/script.ts";
 import { decode } from "../audio/encode/decoders.ts";
 import { ScriptedRecogniser, SEGMENTS } from "../recognisers/scripted-recogniser.ts";
@@ -344,10 +345,10 @@ async function hear(form: FormData): Promise<Reply> {
   });
 }
 
-async function* overheard(text: AsyncIterable<string>): AsyncGenerator<string> {
+async function* overheard(text: AsyncIterable<TextPiece>): AsyncGenerator<TextPiece> {
   lastSaid = "";
   for await (const piece of text) {
-    lastSaid += piece;
+    lastSaid += writtenText(piece);
     yield piece;
   }
 }

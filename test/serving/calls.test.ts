@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { findModel, PUBLIC_MODELS } from "../../src/catalogue/public-models.ts";
+import { type TextPiece, writtenText } from "../../src/model/marked-text.ts";
 import { type Passage, type ToolCall, type Writer, WriterError } from "../../src/model/writer.ts";
 import { type Prepared, prepareConverse } from "../../src/serving/prepare.ts";
 import type { SpeechService } from "../../src/serving/service.ts";
@@ -38,10 +39,10 @@ class Reader extends Engine {
   override model() {
     const engine = this;
     return {
-      async *speak(script: { readonly text: AsyncIterable<string> }) {
+      async *speak(script: { readonly text: AsyncIterable<TextPiece> }) {
         let spoken = "";
         for await (const text of script.text) {
-          spoken += text;
+          spoken += writtenText(text);
           engine.given++;
           yield { samples: new Float32Array(1_920) };
         }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { writtenText } from "../../src/model/marked-text.ts";
 import { StreamedText } from "../../src/serving/streamed-text.ts";
 import fc from "../properties.ts";
 
@@ -9,7 +10,7 @@ async function spoken(pieces: readonly string[], maxChars = 8_000): Promise<stri
   text.end();
   await text.begin();
   const said: string[] = [];
-  for await (const sentence of text.pieces(() => {})) said.push(sentence);
+  for await (const sentence of text.pieces(() => {})) said.push(writtenText(sentence));
   return said;
 }
 

@@ -1,5 +1,5 @@
 import { abortable } from "../../../model/abortable.ts";
-import type { Delivery, Script } from "../../../model/script.ts";
+import type { Delivery } from "../../../model/script.ts";
 import {
   ConversationError,
   type Frame,
@@ -9,6 +9,7 @@ import {
   type SpeechReport,
 } from "../../../model/speech-model.ts";
 import { stopWith } from "../../../model/stop-with.ts";
+import type { PlainScript } from "../../../text/plain-pieces.ts";
 import { CheckpointError, OptionError } from "../fields.ts";
 import {
   BusyError,
@@ -51,7 +52,7 @@ const RETRY_AFTER_MS = 2_000;
  * does.
  */
 export async function* utterance(
-  script: Script,
+  script: PlainScript,
   { model, voices: labels, options }: UtteranceParts,
   signals: readonly AbortSignal[],
 ): AsyncGenerator<Frame, SpeechReport, void> {

@@ -1,0 +1,17 @@
+/** What is wrong with the marks of a text, and where. The message says what to do; it is a sentence without its full stop. */
+export class MarkupError extends Error {
+  override readonly name = "MarkupError";
+
+  /** @param at place in the text, in UTF-16 units */
+  constructor(text: string, at: number, problem: string) {
+    super(`${placeIn(text, at)}: ${problem}`);
+  }
+}
+
+/** A place as editors count it: lines and code points from 1. */
+export function placeIn(text: string, at: number): string {
+  const before = text.slice(0, at);
+  const lineFrom = Math.max(before.lastIndexOf("\n"), before.lastIndexOf("\r")) + 1;
+  const line = before.split(/\r\n|\n|\r/).length;
+  return `line ${line}, column ${Array.from(before.slice(lineFrom)).length + 1}`;
+}

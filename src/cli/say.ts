@@ -30,6 +30,7 @@ interface SayFlags {
   readonly words?: boolean;
   readonly file?: string;
   readonly chapters?: string;
+  readonly ssml?: boolean;
 }
 
 /** `antiphon say TEXT|-`: speaks without a server. */
@@ -49,6 +50,7 @@ export function registerSay(program: Command, io: CommandIo): void {
     )
     .option("--model <id>", "public model, as `antiphon models list` prints it (default: the default model)")
     .option("--instructions <text>", "how to say it, as in: cheerful, a little slower")
+    .option("--ssml", "the text is SSML (default: only if it begins with <speak>)")
     .option("--voice-like <file>", "WAV of a voice to come near to")
     .option("--captions <file>", "captions to write as well: WebVTT (.vtt) or SubRip (.srt)")
     .option("--words", "put the time of each word into the captions (WebVTT only)")
@@ -188,6 +190,7 @@ async function speak(
 ): Promise<Spoken> {
   const models = await modelsFor(flags, settings);
   const asked = await inManner(await prepare(text, flags, models), flags, io);
+  for (const caution of asked.cautions ?? []) io.stderr.write(`Not followed: ${caution}.\n`);
   const prepared = await withOwnVoice(asked, models, settings, io);
   const { fileOf } = await import("../model/encoded-speech.ts");
   const { scriptOf } = await import("../serving/script-of.ts");
@@ -280,7 +283,7 @@ async function opened(
 /** What is wrong with the text or the flags was called wrongly, however late it is found. */
 async function prepare(
   text: string,
-  { speaker, voice, model, params, voiceLike }: SayFlags,
+  { speaker, voice, model, params, voiceLike, ssml }: SayFlags,
   models: readonly PublicModel[],
 ): Promise<Prepared> {
   const { parseConverseRequest, parseTtsRequest } = await import("../contract/validate.ts");
@@ -292,6 +295,7 @@ async function prepare(
   const how = {
     ...(model === undefined ? {} : { model }),
     ...(params === undefined ? {} : { params: parseParams(params) }),
+    ...(ssml === true ? { input_type: "ssml" } : {}),
   };
   const wav = voiceLike === undefined ? null : await read(voiceLike);
   const resolve = (id: string | null) => findModel(models, id);

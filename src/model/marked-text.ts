@@ -22,9 +22,12 @@ export interface TextEdit {
   readonly words: string;
 }
 
-/** A place between words: a silence, in place of the one that the voice would make there; or one that has a name. */
+/**
+ * A place between words: a silence, in place of the one that the voice would make there, which is usual where it is no more
+ * than belongs between two sentences; or one that has a name.
+ */
 export type MarkedPoint =
-  | { readonly at: number; readonly pauseS: number }
+  | { readonly at: number; readonly pauseS: number; readonly isUsual?: true }
   | { readonly at: number; readonly mark: string; readonly writtenAt: number };
 
 /** A part of the spoken text that is spoken in its own way. */
@@ -74,5 +77,10 @@ export function writtenText(piece: TextPiece): string {
 /** The silences that a piece asks for, together, in seconds. */
 export function pausesS(piece: TextPiece): number {
   if (typeof piece === "string") return 0;
-  return piece.points.reduce((sum, point) => sum + ("pauseS" in point ? point.pauseS : 0), 0);
+  return askedPauses(piece).reduce((sum, { pauseS }) => sum + pauseS, 0);
+}
+
+/** The silences that a text asks for itself. */
+export function askedPauses({ points }: MarkedText): { readonly at: number; readonly pauseS: number }[] {
+  return points.flatMap((point) => ("pauseS" in point && point.isUsual !== true ? [point] : []));
 }

@@ -2,8 +2,8 @@ import { ServiceError } from "../contract/errors.ts";
 import type { InputType } from "../contract/input-type.ts";
 import { type MarkedText, spokenText, type TextPiece } from "../model/marked-text.ts";
 import { inlineFault } from "../text/inline-phonemes.ts";
-import { MarkupError } from "../text/markup-error.ts";
-import { type FindVoice, readMarks } from "../text/read-marks.ts";
+import { type FindVoice, MarkupError } from "../text/markup.ts";
+import { readMarks } from "../text/read-marks.ts";
 import { type Cast, chooseVoice, unknownVoice } from "./choose-voice.ts";
 
 /** A text whose marks have been read. */
@@ -45,8 +45,18 @@ export function readMarkup(text: string, field: string, cast: Cast | null, input
 
 /** The words of an earlier turn without its marks: a text that cannot be read stays as it is, since nobody speaks it. */
 export function wordsOf(text: string): string {
+  const piece = leniently(text, null);
+  return typeof piece === "string" ? piece : spokenText(piece).trim();
+}
+
+/** Words as a writer gave them, with their pauses: what cannot be refused any more is spoken as it is. */
+export function writtenPiece(text: string): TextPiece {
+  return leniently(text, false);
+}
+
+function leniently(text: string, isSsml: false | null): TextPiece {
   try {
-    return spokenText(readMarks(text, null, (name) => name).piece).trim();
+    return readMarks(text, isSsml, (name) => name).piece;
   } catch (error) {
     if (error instanceof MarkupError) return text;
     throw error;

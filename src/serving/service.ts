@@ -26,6 +26,7 @@ import { LiveWork, within } from "./live-work.ts";
 import type { OwnVoices } from "./own-voices.ts";
 import { PlaybackPacer } from "./playback-pacer.ts";
 import type { Prepared } from "./prepare.ts";
+import { writtenPiece } from "./read-markup.ts";
 import { replyMeta } from "./reply-meta.ts";
 import type { Caller } from "./request-reader.ts";
 import { failureType, inSpan, speechFacts, spokenFacts } from "./request-spans.ts";
@@ -424,16 +425,16 @@ interface Speaking {
   readonly toFirstAudio: Span;
 }
 
-/** The same sentences, each told when it is taken. */
+/** The same sentences with their marks read, each told when it is taken. */
 function told(
   sentences: AsyncGenerator<TextPiece, void, void> | undefined,
   tell: ((sentence: string) => void) | undefined,
 ): AsyncGenerator<TextPiece, void, void> | undefined {
-  if (sentences === undefined || tell === undefined) return sentences;
+  if (sentences === undefined) return undefined;
   return (async function* () {
     for await (const sentence of sentences) {
-      tell(writtenText(sentence));
-      yield sentence;
+      tell?.(writtenText(sentence));
+      yield typeof sentence === "string" ? writtenPiece(sentence) : sentence;
     }
   })();
 }

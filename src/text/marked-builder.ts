@@ -89,7 +89,7 @@ export class MarkedBuilder {
       this.#endsInSpace = true;
     }
     if (boundary === "sentence" && !this.#waiting.some((point) => "pauseS" in point))
-      this.#waiting.unshift({ pauseS: SENTENCE_S });
+      this.#waiting.unshift({ pauseS: SENTENCE_S, isUsual: true });
     this.#boundary = "none";
     this.#place();
   }
@@ -112,7 +112,9 @@ export class MarkedBuilder {
   }
 }
 
-type Waiting = { readonly pauseS: number } | { readonly mark: string; readonly writtenAt: number };
+type Waiting =
+  | { readonly pauseS: number; readonly isUsual?: true }
+  | { readonly mark: string; readonly writtenAt: number };
 
 const STRENGTHS: readonly Boundary[] = ["none", "space", "sentence", "paragraph"];
 /** An empty line always ends a sentence. */

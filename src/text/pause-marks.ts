@@ -1,4 +1,4 @@
-import { MarkupError } from "./markup-error.ts";
+import { MarkupError } from "./markup.ts";
 
 /** `[pause:0.8s]` in a text. Places are of UTF-16 units. */
 export interface PauseMark {

@@ -1,12 +1,16 @@
-import { spokenText, type TextPiece, writtenText } from "../model/marked-text.ts";
+import { askedPauses, spokenText, type TextPiece, writtenText } from "../model/marked-text.ts";
 import type { Script } from "../model/script.ts";
 import type { Frame, SpeechReport, SpokenWord } from "../model/speech-model.ts";
 import { Traced } from "./traced.ts";
 
-/** A text for an engine that does nothing with marks: the words alone, and where they stand in the text as it was sent. */
+/** Words, or a silence between them. */
+export type PlainItem = string | { readonly pauseS: number };
+
+/** A text for an engine that does nothing with marks: its words and pauses, and where they stand in the text as it was sent. */
 export class PlainPieces {
   readonly #pieces: AsyncIterable<TextPiece>;
   readonly #taken: TakenPiece[] = [];
+  #items: PlainItem[] = [];
   #hasMarks = false;
 
   constructor(pieces: AsyncIterable<TextPiece>) {
@@ -14,14 +18,18 @@ export class PlainPieces {
   }
 
   /** Can be taken once. */
-  get text(): AsyncIterable<string> {
+  get text(): AsyncIterable<PlainItem> {
     return {
       [Symbol.asyncIterator]: () => {
         const pieces = this.#pieces[Symbol.asyncIterator]();
         return {
           next: async () => {
-            const { done, value } = await pieces.next();
-            return done === true ? { done, value: undefined } : { done: false, value: this.#take(value) };
+            while (this.#items.length === 0) {
+              const { done, value } = await pieces.next();
+              if (done === true) return { done, value: undefined };
+              this.#items = this.#take(value);
+            }
+            return { done: false, value: this.#items.shift()! };
           },
           return: async () => {
             await pieces.return?.();
@@ -52,12 +60,22 @@ export class PlainPieces {
     return sent;
   }
 
-  #take(piece: TextPiece): string {
+  /** A piece in parts, with its silences between them. */
+  #take(piece: TextPiece): PlainItem[] {
     this.#hasMarks ||= typeof piece !== "string";
     const last = this.#taken.at(-1);
     const taken = new TakenPiece(piece, last?.spokenTo ?? 0, last?.writtenTo ?? 0);
     this.#taken.push(taken);
-    return taken.spoken;
+    if (typeof piece === "string") return [piece];
+    const items: PlainItem[] = [];
+    let from = 0;
+    for (const { at, pauseS } of askedPauses(piece)) {
+      if (at > from) items.push(taken.spoken.slice(from, at));
+      items.push({ pauseS });
+      from = at;
+    }
+    if (from < taken.spoken.length) items.push(taken.spoken.slice(from));
+    return items;
   }
 }
 
@@ -113,11 +131,11 @@ function unitsOf(text: string): number[] {
   return units;
 }
 
-/** A script whose text has no marks. */
-export type PlainScript = Omit<Script, "text"> & { readonly text: AsyncIterable<string> };
+/** A script whose text has no marks but pauses. */
+export type PlainScript = Omit<Script, "text"> & { readonly text: AsyncIterable<PlainItem> };
 
 /**
- * Speaks a script by an engine that does nothing with marks: it is given the words alone, and what it tells of them is told of
+ * Speaks a script by an engine that does nothing with marks: it is given words and pauses, and what it tells of them is told of
  * the text as it was sent. Ends, throws and stops as the engine does.
  */
 export async function* speakPlain(

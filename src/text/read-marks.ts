@@ -1,21 +1,9 @@
-import type { TextPiece } from "../model/marked-text.ts";
 import { characterCount, isSpaceCode } from "./characters.ts";
 import { withoutPhonemes } from "./inline-phonemes.ts";
 import { MarkedBuilder } from "./marked-builder.ts";
+import type { FindVoice, ReadMarks } from "./markup.ts";
 import { pauseMarks } from "./pause-marks.ts";
 import { readSsml } from "./ssml/read-ssml.ts";
-
-/** A text with its marks read. */
-export interface ReadMarks {
-  readonly piece: TextPiece;
-  /** Code points of what is spoken: marks are none of it. */
-  readonly spokenChars: number;
-  /** What the marks ask for and is not done whoever speaks, each a sentence for people; few, and in ASCII. */
-  readonly cautions: readonly string[];
-}
-
-/** Finds the voice that a text names. Throws where there is none, with words that say so. */
-export type FindVoice = (name: string) => string;
 
 /**
  * Whether a text is SSML by its looks: it begins with `<speak>`, perhaps behind a declaration, comments or a document type,

@@ -4,7 +4,7 @@ import { OpenAI } from "openai";
 import { EMBEDDED_CAST } from "../../src/catalogue/embedded-cast.ts";
 import { OPENAI_VOICES } from "../../src/contract/voices.ts";
 import { createToneModel } from "../../src/engines/tone/tone.ts";
-import { type TextPiece, writtenText } from "../../src/model/marked-text.ts";
+import { spokenText, type TextPiece } from "../../src/model/marked-text.ts";
 import type { Script } from "../../src/model/script.ts";
 import { decode } from "../audio/encode/decoders.ts";
 import { ScriptedRecogniser, SEGMENTS } from "../recognisers/scripted-recogniser.ts";
@@ -329,7 +329,7 @@ describe("jambonz", () => {
       return bytesOf(reply);
     };
     await said('<speak>Hold <break time="1s"/>the <say-as interpret-as="cardinal">2</say-as> lines.</speak>');
-    assert.equal(lastSaid.replaceAll(/\s+/g, " ").trim(), "Hold the 2 lines.");
+    assert.equal(lastSaid.replaceAll(/\s+/g, " ").trim(), "Hold the two lines.");
     assert.equal((await said("<speak>—</speak>")).length, 9_600);
   });
 });
@@ -348,7 +348,7 @@ async function hear(form: FormData): Promise<Reply> {
 async function* overheard(text: AsyncIterable<TextPiece>): AsyncGenerator<TextPiece> {
   lastSaid = "";
   for await (const piece of text) {
-    lastSaid += writtenText(piece);
+    lastSaid += spokenText(piece);
     yield piece;
   }
 }

@@ -44,7 +44,7 @@ describe("text that comes in pieces", () => {
     assert.equal(waits, 1);
     assert.equal(text.isWriting, true);
     text.end();
-    assert.equal((await next).value, "Two");
+    assert.equal((await next).value, " Two");
     assert.equal(text.isWriting, false);
     assert.equal((await rest.next()).done, true);
   });

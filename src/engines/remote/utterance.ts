@@ -82,6 +82,11 @@ export async function* utterance(
       if (asked === null) break;
       if (asked.sounds === null) return report("length", spoken);
       current = asked.sounds;
+      for (const frame of frames.silence(asked.breakS)) {
+        yield frame;
+        signal.throwIfAborted();
+      }
+      if (frames.given === maxFrames) return report("length", spoken);
       frames.beginAnswer(asked.offset);
       const givenBefore = frames.given;
       let step = await hear(current);
@@ -105,6 +110,7 @@ export async function* utterance(
       }
       spoken += asked.text;
     }
+    if (frames.given + frames.waiting > 0) yield* frames.silence(texts.breakS);
     const rest = frames.end();
     if (rest !== null) yield rest;
     if (frames.given === 0) {

@@ -10,7 +10,7 @@ import {
   type SpokenWord,
 } from "../../model/speech-model.ts";
 import { type Stop, stopWith } from "../../model/stop-with.ts";
-import { type PlainScript, speakPlain } from "../../text/plain-pieces.ts";
+import { type PlainItem, type PlainScript, speakPlain } from "../../text/plain-pieces.ts";
 
 /** Length of the tone that stands for one character (a Unicode code point): 60 ms, about the pace of speech. */
 export const CHARACTER_SAMPLES = 1_440;
@@ -92,6 +92,18 @@ async function* utterance(
   };
 
   for await (const sentence of sentences(script.text, signal)) {
+    if (typeof sentence !== "string") {
+      let left = Math.round(sentence.pauseS * SAMPLE_RATE_HZ);
+      while (left > 0 && given < maxFrames) {
+        const count = Math.min(FRAME_SAMPLES - filled, left);
+        filled += count;
+        left -= count;
+        if (filled < FRAME_SAMPLES) continue;
+        yield await finish(FRAME_SAMPLES);
+        signal.throwIfAborted();
+      }
+      continue;
+    }
     const lengthSamples = SPEAKABLE.test(sentence) ? [...sentence].length * CHARACTER_SAMPLES : 0;
     if (lengthSamples > 0 && given === maxFrames) return { stop: "length", spoken };
     spoken += sentence;
@@ -124,9 +136,9 @@ function speakerOf({ speaker, voice }: Pick<Script, "speaker" | "voice">): strin
 }
 
 async function* sentences(
-  text: AsyncIterable<string>,
+  text: AsyncIterable<PlainItem>,
   signal: AbortSignal,
-): AsyncGenerator<string, void, void> {
+): AsyncGenerator<PlainItem, void, void> {
   const pieces = text[Symbol.asyncIterator]();
   let ended = false;
   try {
@@ -136,7 +148,8 @@ async function* sentences(
         ended = true;
         return;
       }
-      for (const { segment } of SENTENCES.segment(piece.value)) yield segment;
+      if (typeof piece.value !== "string") yield piece.value;
+      else for (const { segment } of SENTENCES.segment(piece.value)) yield segment;
     }
   } finally {
     // Not awaited: a source that is still waiting for its next piece would hold up the abort.

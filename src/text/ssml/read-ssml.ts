@@ -3,9 +3,8 @@ import { PLAIN_MANNER, type RunManner } from "../../model/marked-text.ts";
 import { characterCount } from "../characters.ts";
 import { describeFault } from "../given-phonemes.ts";
 import { type Boundary, MarkedBuilder } from "../marked-builder.ts";
-import { MarkupError } from "../markup-error.ts";
+import { type FindVoice, MarkupError, type ReadMarks } from "../markup.ts";
 import { pauseMarks } from "../pause-marks.ts";
-import type { FindVoice, ReadMarks } from "../read-marks.ts";
 import { nearestPhonemes } from "./ipa.ts";
 import { INTERPRETATIONS, isKnownKind, saidAs } from "./say-as.ts";
 import { breakS, emphasised, gainOf, pitchOf, type Read, rateOf } from "./values.ts";
@@ -18,6 +17,9 @@ import { dereferenced, readXml, type Tag } from "./xml.ts";
  * @throws MarkupError that names line and column
  */
 export function readSsml(text: string, findVoice: FindVoice): ReadMarks {
+  const begin = text.length - text.trimStart().length;
+  if (text[begin] !== "<")
+    throw new MarkupError(text, begin, "SSML begins with <speak>: put <speak>…</speak> around it");
   const reader = new SsmlReader(text, findVoice);
   readXml(text, reader);
   return reader.end();
@@ -64,8 +66,7 @@ class SsmlReader {
     this.#text = text;
     this.#findVoice = findVoice;
     this.#builder = new MarkedBuilder(text);
-    const before = /^[\s\ufeff]*/.exec(text)?.[0].length ?? 0;
-    if (before > 0) this.#builder.replace(before, "");
+    this.#builder.replace(text.length - text.trimStart().length, "");
   }
 
   end(): ReadMarks {

@@ -1,5 +1,5 @@
 import { SaxesParser } from "saxes";
-import { MarkupError } from "../markup-error.ts";
+import { MarkupError } from "../markup.ts";
 
 /** A part of a document: text, or what stands between two pieces of text. Places are of UTF-16 units of the whole text. */
 export interface XmlEvents {
@@ -31,7 +31,7 @@ export const MAX_ATTRIBUTES = 32;
  * @throws MarkupError for what is not well-formed, or has too much of something
  */
 export function readXml(text: string, events: XmlEvents): void {
-  const begin = text.length - text.replace(/^[\s\ufeff]+/, "").length;
+  const begin = text.length - text.trimStart().length;
   const parser = new SaxesParser();
   const opened: { readonly name: string; readonly at: number }[] = [];
   let cursor = begin;
@@ -89,7 +89,7 @@ export function readXml(text: string, events: XmlEvents): void {
     // One that closes itself was taken when it was opened.
     const { from, to } = cursor === begin + parser.position ? { from: cursor, to: cursor } : take();
     opened.pop();
-    if (to > from && !text.startsWith(name, from + "</".length)) {
+    if (to > from && text.slice(from, to).replace(/[\s>]+$/, "") !== `</${name}`) {
       const problem = `this closes another element than <${shown(name)}>, which is open: write </${shown(name)}> first`;
       throw new MarkupError(text, from, problem);
     }

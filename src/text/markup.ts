@@ -1,3 +1,17 @@
+import type { TextPiece } from "../model/marked-text.ts";
+
+/** A text with its marks read. */
+export interface ReadMarks {
+  readonly piece: TextPiece;
+  /** Code points of what is spoken: marks are none of it. */
+  readonly spokenChars: number;
+  /** What the marks ask for and is not done whoever speaks, each in a few words; few, and in ASCII. */
+  readonly cautions: readonly string[];
+}
+
+/** Finds the voice that a text names: its id. Throws where there is none, with words that say so. */
+export type FindVoice = (name: string) => string;
+
 /** What is wrong with the marks of a text, and where. The message says what to do; it is a sentence without its full stop. */
 export class MarkupError extends Error {
   override readonly name = "MarkupError";

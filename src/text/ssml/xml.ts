@@ -39,7 +39,8 @@ export function readXml(text: string, events: XmlEvents): void {
   /** What was read last begins with the next "<": text may not have one. */
   const take = (): { from: number; to: number } => {
     const from = text.indexOf("<", cursor);
-    const to = begin + parser.position;
+    // Of a comment the last sign is still to be read.
+    const to = text.indexOf(">", begin + parser.position - 1) + 1;
     if (from > cursor) events.text(cursor, from);
     cursor = to;
     return { from, to };

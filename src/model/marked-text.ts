@@ -80,6 +80,16 @@ export function pausesS(piece: TextPiece): number {
   return askedPauses(piece).reduce((sum, { pauseS }) => sum + pauseS, 0);
 }
 
+/** The rates of a piece's words, from the slowest to the fastest. */
+export function ratesOf(piece: TextPiece): { readonly slowest: number; readonly fastest: number } {
+  let [slowest, fastest] = [1, 1];
+  for (const { manner } of typeof piece === "string" ? [] : piece.runs) {
+    slowest = Math.min(slowest, manner.rate);
+    fastest = Math.max(fastest, manner.rate);
+  }
+  return { slowest, fastest };
+}
+
 /** The silences that a text asks for itself. */
 export function askedPauses({ points }: MarkedText): { readonly at: number; readonly pauseS: number }[] {
   return points.flatMap((point) => ("pauseS" in point && point.isUsual !== true ? [point] : []));

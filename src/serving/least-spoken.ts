@@ -1,5 +1,6 @@
 import { FRAME_S } from "../audio/format.ts";
-import { pausesS, spokenText } from "../model/marked-text.ts";
+import { pausesS, ratesOf, spokenText } from "../model/marked-text.ts";
+import { withoutPhonemes } from "../text/inline-phonemes.ts";
 import type { Prepared } from "./prepare.ts";
 
 /** How long a reply will be at least, in seconds: 0 where its words are not written yet. */
@@ -9,9 +10,10 @@ export function leastSpokenS({
 }: Pick<Prepared, "conversation" | "delivery">): number {
   const { text, marked } = conversation.open;
   if (text === null) return 0;
-  const words = spokenText(marked ?? text).trim();
-  const spokenS = words.length / FAST_CHARACTERS_PER_S + (marked === undefined ? 0 : pausesS(marked));
-  return Math.min(delivery.maxFrames * FRAME_S, spokenS);
+  const piece = marked ?? text;
+  const words = withoutPhonemes(spokenText(piece)).trim();
+  const spokenS = words.length / FAST_CHARACTERS_PER_S / ratesOf(piece).fastest;
+  return Math.min(delivery.maxFrames * FRAME_S, spokenS + pausesS(piece));
 }
 
 /** The longest words at the fastest pace; ordinary ones are at 15. */

@@ -97,6 +97,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "opus-decoder": ["audio"],
   "wasm-media-encoders": ["audio", "http"],
   "libopus-wasm": ["audio", "http"],
+  saxes: ["text"],
   "proper-lockfile": ["catalogue"],
   "cli-progress": ["terminal"],
 };

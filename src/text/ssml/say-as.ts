@@ -16,7 +16,8 @@ type Say = (content: string, format: string) => string | null;
 /** The words that a `say-as` is spoken as: `null` where its content does not fit. Without a way to say it, it is read as text. */
 export function saidAs(interpretAs: string, format: string, content: string): string | null {
   const say = KINDS.get(interpretAs);
-  return say === undefined ? content : say(content, format);
+  if (say === undefined) return content;
+  return content.length > MAX_CONTENT_CHARS ? null : say(content, format);
 }
 
 /** What `interpret-as` may be, and whether anything is done for it that the reading of plain text does not do. */
@@ -217,5 +218,7 @@ const LEFT: ReadonlySet<string> = new Set("expletive bleep interjection".split("
 /** Everything that `interpret-as` may be. */
 export const INTERPRETATIONS: readonly string[] = [...KINDS.keys(), ...READ, ...LEFT];
 
+/** Nobody spells out what is longer. */
+const MAX_CONTENT_CHARS = 500;
 /** What is longer is said digit by digit. */
 const MAX_NUMBER_CHARS = 60;

@@ -35,7 +35,7 @@ export const VendorRequest = Type.Object(
         type: "string",
         enum: ["text", "ssml"],
         description:
-          "`ssml`: the text is SSML, with `<speak>` around it or without. Absent, it is if it begins with `<speak>`.",
+          "`ssml`: the text is SSML, with `<speak>` around it or without. Otherwise, it is if it begins with `<speak>`.",
       }),
     ),
     voice: Type.Optional(Type.String({ description: "Same as `voice` in `POST /v1/audio/speech`." })),

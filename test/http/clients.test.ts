@@ -330,7 +330,12 @@ describe("jambonz", () => {
     };
     await said('<speak>Hold <break time="1s"/>the <say-as interpret-as="cardinal">2</say-as> lines.</speak>');
     assert.equal(lastSaid.replaceAll(/\s+/g, " ").trim(), "Hold the two lines.");
+    await said('Hold <break time="1s"/>the line.');
+    assert.equal(lastSaid.trim(), "Hold the line.");
     assert.equal((await said("<speak>—</speak>")).length, 9_600);
+    const broken = await server.post(PATH, { ...asked, type: "ssml", text: "Fish & chips" });
+    assert.equal(broken.status, 400);
+    assert.match((await broken.json()).error.message, /^text: line 1, column \d+: & begins a reference/);
   });
 });
 

@@ -192,8 +192,8 @@ class SsmlReader {
     const known = isKnownKind(kind) ?? (kind.startsWith("vxml:") ? isKnownKind(kind.slice(5)) : null);
     if (known === null) {
       const near = nearest(kind.slice(0, 40), INTERPRETATIONS);
-      const remedy =
-        near === null ? `write one of ${USUAL_INTERPRETATIONS.join(", ")}` : `did you mean ${near}?`;
+      const usual = USUAL_INTERPRETATIONS.join(", ");
+      const remedy = near === null ? `write one of ${usual}` : `did you mean ${near}? Write one of ${usual}`;
       throw new MarkupError(this.#text, tag.from, `interpret-as of <say-as> is unknown: ${remedy}`);
     }
     if (known === "left") this.#caution(tag, `${kind} is read as text`);

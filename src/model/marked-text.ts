@@ -35,7 +35,7 @@ export interface MarkedRun {
   readonly from: number;
   readonly to: number;
   readonly manner: RunManner;
-  /** One of the model's own voices, by its id; `null` is who speaks anyway. */
+  /** Who speaks it, as the script's `textVoices` have it; `null` is who speaks anyway. */
   readonly voice: string | null;
 }
 

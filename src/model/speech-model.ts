@@ -114,10 +114,13 @@ export interface HeardVoice {
  */
 export interface SpeechModel {
   /**
-   * Listens to the script's history, and to a recording that was chosen as its voice, in small pieces, so that utterances that are open already go on. What it finds out
+   * Listens to the script's history, and to recordings that were chosen as its voices, in small pieces, so that utterances that are open already go on. What it finds out
    * is kept for a while: `speak` would do the same before its first frame, but as one step.
    */
-  hear?(script: Pick<Script, "history" | "speaker" | "voice" | "preset">, signal: AbortSignal): Promise<void>;
+  hear?(
+    script: Pick<Script, "history" | "speaker" | "voice" | "textVoices" | "preset">,
+    signal: AbortSignal,
+  ): Promise<void>;
   speak(script: Script, signal: AbortSignal): AsyncGenerator<Frame, SpeechReport, void>;
   /** The same as a file, made where the model computes. Absent, whoever listens makes it (`encodedSpeech`). */
   speakEncoded?(

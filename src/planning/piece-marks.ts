@@ -35,7 +35,7 @@ export interface SegmentMarks {
 }
 
 export interface SegmentStyle {
-  /** By its id; `null` is who speaks anyway. */
+  /** As the script's `textVoices` have it; `null` is who speaks anyway. */
   readonly voice: string | null;
   /** 0.5 to 2: a factor. */
   readonly rate: number;

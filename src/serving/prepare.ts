@@ -41,6 +41,8 @@ export interface Prepared {
   readonly ownVoice?: AskedOwn;
   /** Recordings that are named for speakers who say nothing now: each has to be there. */
   readonly otherVoices?: readonly AskedOwn[];
+  /** The voices that its text names for parts of it, by what it calls them; absent where it names none. */
+  readonly textVoices?: Readonly<Record<string, VoiceChoice>>;
   /** Whether the reply tells of the mouth too. */
   readonly hasMouth: boolean;
   /** What the writer of an authored turn is to keep to, never blank; `null` is nothing. */
@@ -206,6 +208,7 @@ function prepare(parts: Parts, resolve: ResolveModel): Prepared {
     ...(choice.own === undefined ? {} : { ownVoice: choice.own }),
     ...(others.length === 0 ? {} : { otherVoices: others }),
     ...(read === null || read.cautions.length === 0 ? {} : { cautions: read.cautions }),
+    ...(read === null || Object.keys(read.voices).length === 0 ? {} : { textVoices: read.voices }),
   };
 }
 

@@ -4,7 +4,7 @@ import { type MarkedText, spokenText, type TextPiece } from "../model/marked-tex
 import { inlineFault } from "../text/inline-phonemes.ts";
 import { type FindVoice, MarkupError } from "../text/markup.ts";
 import { readMarks } from "../text/read-marks.ts";
-import { type Cast, chooseVoice, unknownVoice } from "./choose-voice.ts";
+import { type Cast, chooseVoice, type VoiceChoice } from "./choose-voice.ts";
 
 /** A text whose marks have been read. */
 export interface ReadText {
@@ -13,6 +13,8 @@ export interface ReadText {
   readonly chars: number;
   /** What its marks ask for and is not done, each in a few words. */
   readonly cautions: readonly string[];
+  /** The voices that it names for parts of it, by what it calls them. */
+  readonly voices: Readonly<Record<string, VoiceChoice>>;
 }
 
 /**
@@ -24,18 +26,20 @@ export interface ReadText {
  */
 export function readMarkup(text: string, field: string, cast: Cast | null, inputType?: InputType): ReadText {
   const isSsml = inputType === undefined ? null : inputType === "ssml";
+  const voices = new Map<string, VoiceChoice>();
   try {
-    const { piece, spokenChars, cautions } = readMarks(
-      text,
-      isSsml,
-      cast === null ? noVoice : voicesOf(cast),
-    );
+    const findVoice = cast === null ? noVoice : voicesOf(cast, field, voices);
+    const { piece, spokenChars: chars, cautions } = readMarks(text, isSsml, findVoice);
     const fault = inlineFault(spokenText(piece));
     if (fault !== null) throw new ServiceError(400, `${field}: ${fault}`, { param: field });
+    const left = cast === null ? [] : notDone(piece, cast);
+    // What a model does not follow is not looked for either.
+    const isFollowed = cast?.takes.marks === true;
     return {
       piece,
-      chars: spokenChars,
-      cautions: cast === null ? cautions : [...cautions, ...notDone(piece, cast)],
+      chars,
+      cautions: [...cautions, ...left],
+      voices: isFollowed ? Object.fromEntries(voices) : {},
     };
   } catch (error) {
     if (!(error instanceof MarkupError)) throw error;
@@ -56,23 +60,41 @@ export function writtenPiece(text: string): TextPiece {
 
 function leniently(text: string, isSsml: false | null): TextPiece {
   try {
-    return readMarks(text, isSsml, (name) => name).piece;
+    return readMarks(text, isSsml, ([name = ""]) => name).piece;
   } catch (error) {
     if (error instanceof MarkupError) return text;
     throw error;
   }
 }
 
-/** One of the model's own voices by a name that a text has for it: who is heard elsewhere cannot be brought into the middle. */
-function voicesOf(cast: Cast): FindVoice {
-  return (word) => {
-    const { voice, speaker } = chooseVoice(word, "voice", cast);
-    const [part] = voice ?? [];
-    if (voice?.length === 1 && part !== undefined && "id" in part) return part.id;
-    if (speaker !== undefined) return speaker;
-    throw unknownVoice({ name: word, field: "voice" }, cast);
+/** Finds out what the names mean that a text has for voices, and gathers that: of several the first that the model has. */
+function voicesOf(cast: Cast, field: string, found: Map<string, VoiceChoice>): FindVoice {
+  return (names, place) => {
+    let own: readonly [string, VoiceChoice] | null = null;
+    let refused: unknown = null;
+    for (const name of names) {
+      try {
+        const choice = found.get(name) ?? chooseVoice(name, "voice", cast);
+        if (choice.own === undefined) return keep(name, choice);
+        own ??= [name, { own: { name, field: `${field}: ${place}: voice`, param: field } }];
+      } catch (error) {
+        refused ??= error;
+      }
+    }
+    if (own === null) throw refused;
+    return keep(...own);
   };
+
+  function keep(name: string, choice: VoiceChoice): string {
+    if (!found.has(name) && found.size === MAX_TEXT_VOICES)
+      throw new Error(`a text may name at most ${MAX_TEXT_VOICES} voices: use fewer`);
+    if (!found.has(name)) found.set(name, choice);
+    return name;
+  }
 }
+
+/** As many as a play has. */
+const MAX_TEXT_VOICES = 16;
 
 const noVoice: FindVoice = () => {
   throw new Error("a text that comes in pieces cannot name a voice: name it for all of the text");

@@ -1,5 +1,6 @@
 import type { TextPiece } from "../model/marked-text.ts";
 import type { Preset, Script } from "../model/script.ts";
+import { unknownVoice } from "./choose-voice.ts";
 import type { Prepared } from "./prepare.ts";
 
 /** What the engine is given: the open turn's own words, or what a writer gives for them. */
@@ -23,6 +24,9 @@ export function scriptOf(
     traceHeaders,
     ...(prepared.voice === undefined ? {} : { voice: prepared.voice }),
     ...(manner === undefined ? {} : { manner }),
+    ...(prepared.textVoices === undefined
+      ? {}
+      : { textVoices: foundIn(prepared.textVoices, prepared.model) }),
     ...(prepared.hasMouth ? { hasMouth: true } : {}),
     ...(prepared.lexicon.length > 0 ? { lexicon: prepared.lexicon } : {}),
   };
@@ -38,6 +42,19 @@ function mannerOfVoice({ voice, conversation, model }: Prepared): Script["manner
   const { history, open } = conversation;
   const isFollowed = history.some(({ speaker, audio }) => speaker === open.speaker && audio !== null);
   return isFollowed ? undefined : model.manners?.get(open.speaker);
+}
+
+/** Throws a 400 `ServiceError` for a recording that nobody has found. */
+function foundIn(
+  voices: NonNullable<Prepared["textVoices"]>,
+  { card }: Prepared["model"],
+): NonNullable<Script["textVoices"]> {
+  return Object.fromEntries(
+    Object.entries(voices).map(([name, { own, ...found }]) => {
+      if (own !== undefined) throw unknownVoice(own, card);
+      return [name, found];
+    }),
+  );
 }
 
 async function* onePiece(text: TextPiece): AsyncGenerator<TextPiece> {

@@ -17,7 +17,7 @@ import type { Stop, TimeLimit } from "../model/stop-with.ts";
 import type { Writer, WriterTokens } from "../model/writer.ts";
 import { NO_SPAN, type Span } from "../tracing/span.ts";
 import type { AuthoredText } from "./authored-text.ts";
-import { unknownVoice } from "./choose-voice.ts";
+import { unknownVoice, type VoiceChoice } from "./choose-voice.ts";
 import type { ComingText } from "./coming-text.ts";
 import { asRefusal } from "./failures.ts";
 import type { HistoryTranscriber } from "./history-transcriber.ts";
@@ -240,6 +240,7 @@ export class SpeechService {
       if (isWritten && this.#deps.writer === null) throw noWriter();
       const { conversation: talk, model } = given;
       const voice = await this.#voiceOf(given, request, stop);
+      const textVoices = await this.#textVoicesOf(given, request, stop);
       const heard = (await this.#deps.hearing?.hear(talk, request.keyId, stop.signal, span, model.reads)) ?? {
         conversation: talk,
         heard: [],
@@ -248,6 +249,7 @@ export class SpeechService {
         ...given,
         conversation: heard.conversation,
         ...(voice === undefined ? {} : { voice }),
+        ...(textVoices === undefined ? {} : { textVoices }),
       };
       coming = await this.#coming(prepared, request, stop);
       if (request.words !== undefined) stats.wordsCame();
@@ -320,6 +322,24 @@ export class SpeechService {
     if (otherVoices.length > 0) await abortable(ownVoices.check(otherVoices, keyId, model.card), stop.signal);
     if (ownVoice === undefined) return voice;
     return abortable(ownVoices.chosen(ownVoice, keyId, model.card), stop.signal);
+  }
+
+  /** The voices that the text names, those by recordings found. */
+  async #textVoicesOf(
+    { textVoices, model }: Prepared,
+    { keyId }: SpeechRequest,
+    stop: Stop,
+  ): Promise<Prepared["textVoices"]> {
+    if (textVoices === undefined) return undefined;
+    const found: (readonly [string, VoiceChoice])[] = [];
+    for (const [name, choice] of Object.entries(textVoices)) {
+      const { own } = choice;
+      const { ownVoices } = this.#deps;
+      if (own !== undefined && ownVoices === undefined) throw unknownVoice(own, model.card);
+      const chosen = own && ownVoices?.chosen(own, keyId, model.card);
+      found.push([name, chosen === undefined ? choice : { voice: await abortable(chosen, stop.signal) }]);
+    }
+    return Object.fromEntries(found);
   }
 
   async #meter({ keyId, onMetered }: WritingRequest, usage: Usage): Promise<void> {

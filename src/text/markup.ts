@@ -9,8 +9,13 @@ export interface ReadMarks {
   readonly cautions: readonly string[];
 }
 
-/** Finds the voice that a text names: its id. Throws where there is none, with words that say so. */
-export type FindVoice = (name: string) => string;
+/**
+ * Finds the voice that a text names, of several names the first that there is: what its runs are to call it. Throws where there
+ * is none, with words that say so.
+ *
+ * @param place where it is named, as {@link placeIn} says it
+ */
+export type FindVoice = (names: readonly string[], place: string) => string;
 
 /** What is wrong with the marks of a text, and where. The message says what to do; it is a sentence without its full stop. */
 export class MarkupError extends Error {

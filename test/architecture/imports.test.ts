@@ -12,7 +12,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   captions: [],
   collections: [],
   audio: ["collections"],
-  text: ["collections"],
+  text: ["collections", "model"],
   settings: ["collections"],
   wasm: [],
   tensors: ["wasm"],

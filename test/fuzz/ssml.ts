@@ -78,7 +78,7 @@ function make(random: Random): Uint8Array {
 
 async function check(input: Uint8Array): Promise<void> {
   const text = new TextDecoder().decode(input);
-  const findVoice = (name: string): string => {
+  const findVoice = ([name]: readonly string[]): string => {
     if (name === "1") return name;
     throw new Error("there is no such voice");
   };

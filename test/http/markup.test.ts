@@ -4,10 +4,18 @@ import type { Script } from "../../src/model/script.ts";
 import { startTestServer, type TestServer } from "./start.ts";
 import { toldTones } from "./told-tones.ts";
 
+const ANN = {
+  samples: new Float32Array(48_000).fill(0.1),
+  sampleRateHz: 24_000,
+  durationS: 2,
+  digest: "ann",
+};
+
 let server: TestServer;
 const scripts: Script[] = [];
 before(async () => {
-  server = await startTestServer({ checkpoints: [toldTones(scripts)] });
+  const houseVoices = new Map([["Ann", { clip: ANN, text: null }]]);
+  server = await startTestServer({ checkpoints: [toldTones(scripts)], houseVoices });
 });
 after(() => server.stop());
 
@@ -125,6 +133,31 @@ describe("a text with marks", () => {
         assert.match(error.message, message, path);
         assert.ok(error.message.startsWith(`${field}: `), error.message);
       }
+  });
+
+  it("names voices as requests do: the model's own, recordings, and the first that there is", async () => {
+    const named = async (name: string) => {
+      await tts(`<speak>Hello <voice name="${name}">there</voice>.</speak>`);
+      return Object.entries(scripts.at(-1)!.textVoices ?? {});
+    };
+    assert.deepEqual(await named("nova"), [["nova", { voice: [{ weight: 1, id: "0" }], speaker: "0" }]]);
+    assert.deepEqual(await named("Ann"), [
+      ["Ann", { voice: [{ weight: 1, sample: { clip: ANN, text: null } }] }],
+    ]);
+    assert.deepEqual((await named("nobody onyx"))[0]![0], "onyx");
+    assert.equal((await tts("Hello.")).meta.markup, undefined);
+    assert.equal(scripts.at(-1)!.textVoices, undefined);
+    const { message } = await refusal("/v1/tts", { text: '<speak><voice name="Annn">Hi.</voice></speak>' });
+    assert.match(message, /^text: line 1, column 8: voice "Annn" is unknown: did you mean "Ann"\?/);
+    const many = Array.from({ length: 17 }, (_, at) => `<voice name="v${at}">Hi.</voice>`).join("");
+    assert.match(
+      (await refusal("/v1/tts", { text: `<speak>${many}</speak>` })).message,
+      /at most 16 voices: use fewer$/,
+    );
+    const mixed = await refusal("/v1/tts", {
+      text: '<speak><voice name="nova(1)+onyx(1)">Hi.</voice></speak>',
+    });
+    assert.match(mixed.message, /line 1, column 8: voice asks for a mix/);
   });
 
   it("has nothing to speak where it has only pauses; clients that send such are given silence", async () => {

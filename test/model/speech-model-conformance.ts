@@ -99,7 +99,8 @@ export function speechModelConformance(
     });
 
     test("a pause is as long as the text asks, but for what is silent there anyway, and marks are not spoken", async () => {
-      const ask = (text: string) => speakAll(model, { text: readMarks(text, null, (name) => name).piece });
+      const ask = (text: string) =>
+        speakAll(model, { text: readMarks(text, null, ([name = ""]) => name).piece });
       const samplesOf = ({ frames }: Awaited<ReturnType<typeof ask>>) =>
         frames.reduce((sum, { samples }) => sum + samples.length, 0);
       const [one, three] = [await ask("One. [pause:1s] Two."), await ask("One. [pause:3s] Two.")];
@@ -107,7 +108,7 @@ export function speechModelConformance(
       else assert.ok(samplesOf(three) > 3 * SAMPLE_RATE_HZ);
       assert.equal(three.report.spoken.trim(), "One. [pause:3s] Two.");
       const capped = await speakAll(model, {
-        text: readMarks("One. [pause:9s] Two.", null, (name) => name).piece,
+        text: readMarks("One. [pause:9s] Two.", null, ([name = ""]) => name).piece,
         delivery: { maxFrames: 50 },
       });
       assert.equal(capped.frames.length, 50);

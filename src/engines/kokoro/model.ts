@@ -7,7 +7,7 @@ import {
   type SpeechReport,
 } from "../../model/speech-model.ts";
 import { FRAMES_PER_STEP } from "../../planning/frames.ts";
-import { atRate, inManner, presetIn } from "../../planning/in-manner.ts";
+import { atRate, inManner, presetIn, spokenBy } from "../../planning/in-manner.ts";
 import { plannedOptions } from "../../planning/options.ts";
 import { type PlanStyle, planSentence } from "../../planning/plan-sentence.ts";
 import { PlannedSpeech } from "../../planning/planned-speech.ts";
@@ -90,6 +90,11 @@ export async function createKokoroModel(options: KokoroOptions, guard?: NativeGu
     );
   }
 
+  function castNamed(name: string, script: Parameters<typeof spokenBy>[1], signal: AbortSignal) {
+    const named = spokenBy(name, script);
+    return follower.cast(named, partsOf(named), signal);
+  }
+
   function speak(script: Script, signal: AbortSignal): AsyncGenerator<Frame, SpeechReport, void> {
     const { delivery, manner, seed } = script;
     const usual = presetIn(script.preset, manner);
@@ -125,10 +130,8 @@ export async function createKokoroModel(options: KokoroOptions, guard?: NativeGu
       };
       return {
         voice: voiceOf(followed, usual),
-        async voiceIn({ voice: id, rate }) {
-          const alone = { history: [], speaker: script.speaker };
-          const who = id === null ? followed : await follower.cast(alone, [{ weight: 1, id }], stop);
-          return voiceOf(who, atRate(usual, rate));
+        async voiceIn({ voice: name, rate }) {
+          return voiceOf(name === null ? followed : await castNamed(name, script, stop), atRate(usual, rate));
         },
         heard: followed.heard,
       };
@@ -139,6 +142,7 @@ export async function createKokoroModel(options: KokoroOptions, guard?: NativeGu
     async hear(script, signal) {
       speech.requireOpen(signal);
       await follower.cast(script, partsOf(script), signal);
+      for (const name of Object.keys(script.textVoices ?? {})) await castNamed(name, script, signal);
     },
     speak,
     close: () => speech.close(() => network.close()),

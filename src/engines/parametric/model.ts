@@ -6,7 +6,7 @@ import {
   type SpeechModel,
   type SpeechReport,
 } from "../../model/speech-model.ts";
-import { atRate, inManner, presetIn } from "../../planning/in-manner.ts";
+import { atRate, inManner, presetIn, spokenBy } from "../../planning/in-manner.ts";
 import { planSentence } from "../../planning/plan-sentence.ts";
 import { PlannedSpeech } from "../../planning/planned-speech.ts";
 import { openTextReader, type ReadingOptions } from "../../planning/read-text.ts";
@@ -92,8 +92,8 @@ export async function createParametricModel(
       return {
         voice: voiceOf(speaker, usual),
         async voiceIn({ voice, rate }) {
-          const other = voice === null ? undefined : voices.get(voice);
-          return voiceOf(other === undefined ? speaker : inManner(other, script.manner), atRate(usual, rate));
+          const who = voice === null ? plain : (await cast(spokenBy(voice, script), stop)).speaker;
+          return voiceOf(inManner(who, script.manner), atRate(usual, rate));
         },
         heard,
       };
@@ -105,6 +105,7 @@ export async function createParametricModel(
     async hear(script, signal) {
       speech.requireOpen(signal);
       await cast(script, signal);
+      for (const name of Object.keys(script.textVoices ?? {})) await cast(spokenBy(name, script), signal);
     },
     speak,
     close: () => speech.close(() => network.close()),

@@ -3,7 +3,7 @@ import { PLAIN_MANNER, type RunManner } from "../../model/marked-text.ts";
 import { characterCount } from "../characters.ts";
 import { describeFault } from "../given-phonemes.ts";
 import { type Boundary, MarkedBuilder } from "../marked-builder.ts";
-import { type FindVoice, MarkupError, type ReadMarks } from "../markup.ts";
+import { type FindVoice, MarkupError, placeIn, type ReadMarks } from "../markup.ts";
 import { pauseMarks } from "../pause-marks.ts";
 import { nearestPhonemes } from "./ipa.ts";
 import { INTERPRETATIONS, isKnownKind, saidAs } from "./say-as.ts";
@@ -241,15 +241,14 @@ class SsmlReader {
     }
     const asked = name.trim();
     const listed = asked.split(/\s+/);
-    let first: unknown = null;
-    for (const each of listed.length === 1 ? listed : [asked, ...listed]) {
-      try {
-        return this.#findVoice(each);
-      } catch (error) {
-        first ??= error;
-      }
+    try {
+      return this.#findVoice(
+        listed.length === 1 ? listed : [asked, ...listed],
+        placeIn(this.#text, tag.from),
+      );
+    } catch (error) {
+      throw error instanceof Error ? new MarkupError(this.#text, tag.from, error.message) : error;
     }
-    throw first instanceof Error ? new MarkupError(this.#text, tag.from, first.message) : first;
   }
 
   #checkLanguage(tag: Tag): void {

@@ -5,7 +5,7 @@ import { joined } from "../../../src/audio/joined.ts";
 import { loudnessOf } from "../../../src/audio/loudness.ts";
 import type { SpeechModel, SpokenWord } from "../../../src/model/speech-model.ts";
 import { readMarks } from "../../../src/text/read-marks.ts";
-import { bytesOf, speakAll } from "../../model/scripts.ts";
+import { bytesOf, never, speakAll } from "../../model/scripts.ts";
 import { medianPitchHz } from "./listening.ts";
 import { openVoice } from "./open-voice.ts";
 
@@ -21,8 +21,11 @@ describe("The embedded voice that is given marks", () => {
   });
   after(() => model.close());
 
-  async function hear(text: string): Promise<Heard> {
-    const { frames } = await speakAll(model, { text: readMarks(text, null, (name) => name).piece });
+  async function hear(text: string, speaker = "0"): Promise<Heard> {
+    const { frames } = await speakAll(model, {
+      text: readMarks(text, null, ([name = ""]) => name).piece,
+      speaker,
+    });
     const words = frames.flatMap((frame) => frame.words ?? []);
     return { samples: joined(frames.map(({ samples }) => samples)), words };
   }
@@ -132,6 +135,32 @@ describe("The embedded voice that is given marks", () => {
     assert.ok(Math.abs(loudness[0]! - loudness[1]!) < 3, `${loudness}`);
   });
 
+  test("speaks a part as somebody's recording does, and the rest as ever", async () => {
+    const him = await hear(
+      "The birch canoe slid on the smooth planks. Glue the sheet to the dark blue background.",
+      "1",
+    );
+    const clip = {
+      samples: him.samples,
+      sampleRateHz: SAMPLE_RATE_HZ,
+      durationS: him.samples.length / SAMPLE_RATE_HZ,
+      digest: "him",
+    };
+    const { piece } = readMarks(
+      '<speak>Seven yellow melons. <voice name="Bob">Eleven lemons.</voice></speak>',
+      null,
+      ([name = ""]) => name,
+    );
+    const textVoices = { Bob: { voice: [{ weight: 1, sample: { clip, text: null } }] } };
+    await model.hear?.({ history: [], speaker: "0", preset: {}, textVoices }, never());
+    const { frames } = await speakAll(model, { text: piece, textVoices });
+    const samples = joined(frames.map((frame) => frame.samples));
+    const words = frames.flatMap((frame) => frame.words ?? []);
+    const at = Math.round(words.find(({ word }) => word === "Eleven")!.startS * SAMPLE_RATE_HZ);
+    const [she, he] = [samples.slice(0, at - 2_400), samples.slice(at)].map(medianPitchHz);
+    assert.ok(she! > 1.3 * he!, `${she}, ${he}`);
+  });
+
   test("gives the bytes of the plain text where marks ask for nothing", async () => {
     const plain = await speakAll(model, { text: "Seven yellow melons. Eleven lemons." });
     for (const text of [
@@ -139,7 +168,7 @@ describe("The embedded voice that is given marks", () => {
       '<speak>Seven <prosody rate="medium">yellow</prosody> melons.<!-- c --> Eleven <emphasis level="none">lemons</emphasis>.</speak>',
       '<speak>Seven yellow melons. <mark name="m"/>Eleven lemons.</speak>',
     ]) {
-      const marked = await speakAll(model, { text: readMarks(text, null, (name) => name).piece });
+      const marked = await speakAll(model, { text: readMarks(text, null, ([name = ""]) => name).piece });
       assert.deepEqual(bytesOf(marked.frames), bytesOf(plain.frames), text);
     }
   });

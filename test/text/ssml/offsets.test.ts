@@ -52,7 +52,7 @@ async function wordsOf(piece: TextPiece): Promise<SpokenWord[]> {
   return frames.flatMap(({ words = [] }) => words);
 }
 
-const read = (text: string) => readMarks(text, null, (name) => name).piece;
+const read = (text: string) => readMarks(text, null, ([name = ""]) => name).piece;
 
 describe("a word of a text with marks", () => {
   test("is told where it is written in the text as it was sent, whatever the marks", async () => {

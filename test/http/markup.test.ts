@@ -14,8 +14,8 @@ const ANN = {
 let server: TestServer;
 const scripts: Script[] = [];
 before(async () => {
-  const houseVoices = new Map([["Ann", { clip: ANN, text: null }]]);
-  server = await startTestServer({ checkpoints: [toldTones(scripts)], houseVoices });
+  const serverVoices = new Map([["Ann", { clip: ANN, text: null }]]);
+  server = await startTestServer({ checkpoints: [toldTones(scripts)], serverVoices });
 });
 after(() => server.stop());
 

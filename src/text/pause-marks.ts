@@ -15,11 +15,17 @@ const BEGINNING = "[pause:";
 const MEANT = /^\[pause:\s*[-+.\d][^\]\n]{0,40}\]?/;
 const WELL_FORMED = /^\[pause:\s*(\S+?)\s*(ms|s)\s*\]/;
 
-/** Where a text asks for silence. Linear in the text. @throws MarkupError for a length that cannot be read, or is too long */
-export function pauseMarks(text: string): PauseMark[] {
+/**
+ * Where a text asks for silence, in a part of it or in all. Linear in the part.
+ *
+ * @throws MarkupError for a length that cannot be read, or is too long
+ */
+export function pauseMarks(text: string, begin = 0, end = text.length): PauseMark[] {
+  const part = text.slice(begin, end);
   const marks: PauseMark[] = [];
-  for (let from = text.indexOf(BEGINNING); from >= 0; from = text.indexOf(BEGINNING, from + 1)) {
-    const here = text.slice(from, from + MAX_MARK_CHARS);
+  for (let at = part.indexOf(BEGINNING); at >= 0; at = part.indexOf(BEGINNING, at + 1)) {
+    const from = begin + at;
+    const here = part.slice(at, at + MAX_MARK_CHARS);
     if (!MEANT.test(here)) continue;
     const [mark = "", amount = "", unit = ""] = WELL_FORMED.exec(here) ?? [];
     const pauseS = secondsOf(`${amount}${unit}`);

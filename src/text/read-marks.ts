@@ -37,7 +37,7 @@ export function mayBeSsml(beginning: string): boolean {
  */
 export function readMarks(text: string, isSsml: boolean | null, findVoice: FindVoice): ReadMarks {
   if (isSsml ?? looksLikeSsml(text)) return readSsml(text, findVoice);
-  const pauses = text.includes("[pause:") ? pauseMarks(text) : [];
+  const pauses = pauseMarks(text);
   if (pauses.length === 0)
     return { piece: text, spokenChars: characterCount(withoutPhonemes(text)), cautions: [] };
   const builder = new MarkedBuilder(text);

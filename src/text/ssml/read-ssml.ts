@@ -1,13 +1,11 @@
-import { nearest } from "../../collections/nearest.ts";
 import { PLAIN_MANNER, type RunManner } from "../../model/marked-text.ts";
 import { characterCount } from "../characters.ts";
-import { describeFault } from "../given-phonemes.ts";
 import { type Boundary, MarkedBuilder } from "../marked-builder.ts";
 import { type FindVoice, MarkupError, placeIn, type ReadMarks } from "../markup.ts";
 import { pauseMarks } from "../pause-marks.ts";
-import { nearestPhonemes } from "./ipa.ts";
-import { INTERPRETATIONS, isKnownKind, saidAs } from "./say-as.ts";
-import { breakS, emphasised, gainOf, pitchOf, type Read, rateOf } from "./values.ts";
+import { type HeldText, heldText } from "./held-text.ts";
+import { TagReader } from "./tag-reader.ts";
+import { breakS, emphasised, gainOf, pitchOf, rateOf } from "./values.ts";
 import { dereferenced, readXml, type Tag } from "./xml.ts";
 
 /**
@@ -40,16 +38,7 @@ interface Open {
   /** What parts its words from those behind it. */
   readonly boundary: Boundary;
   /** Of one that holds text alone: how it is spoken, and what of it has come. */
-  readonly held: Held | null;
-}
-
-interface Held {
-  /** What is spoken for some text; `null` leaves the text as it is. */
-  readonly say: (content: string) => string | null;
-  readonly isBilledAsSaid: boolean;
-  content: string;
-  from: number | null;
-  to: number;
+  readonly held: HeldText | null;
 }
 
 const PLAIN: Style = { manner: PLAIN_MANNER, voice: null };
@@ -59,18 +48,19 @@ class SsmlReader {
   readonly #findVoice: FindVoice;
   readonly #builder: MarkedBuilder;
   readonly #open: Open[] = [];
-  readonly #cautions = new Set<string>();
+  readonly #tags: TagReader;
   #chars = 0;
 
   constructor(text: string, findVoice: FindVoice) {
     this.#text = text;
     this.#findVoice = findVoice;
+    this.#tags = new TagReader(text);
     this.#builder = new MarkedBuilder(text);
     this.#builder.replace(text.length - text.trimStart().length, "");
   }
 
   end(): ReadMarks {
-    return { piece: this.#builder.end(), spokenChars: this.#chars, cautions: [...this.#cautions] };
+    return { piece: this.#builder.end(), spokenChars: this.#chars, cautions: this.#tags.cautions };
   }
 
   other(_from: number, to: number): void {
@@ -99,17 +89,12 @@ class SsmlReader {
   open(tag: Tag): void {
     const top = this.#top;
     if (top === undefined && tag.name !== "speak")
-      throw new MarkupError(
-        this.#text,
-        tag.from,
-        `SSML begins with <speak>, and not with another element: put everything into one`,
+      throw this.#tags.refused(
+        tag,
+        "SSML begins with <speak>, and not with another element: put all into one",
       );
     if (top?.held != null)
-      throw new MarkupError(
-        this.#text,
-        tag.from,
-        `<${top.name}> holds text alone: close it before another element begins`,
-      );
+      throw this.#tags.refused(tag, `<${top.name}> holds text alone: close it before another element begins`);
     const style = top?.style ?? PLAIN;
     const element: Open =
       top?.isSilent === true ? { ...top, name: tag.name } : this.#begin(tag, style, top === undefined);
@@ -137,11 +122,13 @@ class SsmlReader {
 
   #begin(tag: Tag, style: Style, isRoot: boolean): Open {
     const { name, attributes } = tag;
-    const element = { name, style, isSilent: false, boundary: "none" as Boundary, held: null };
-    this.#checkLanguage(tag);
+    const tags = this.#tags;
+    const held = heldText(tag, tags);
+    const element = { name, style, isSilent: false, boundary: "none" as Boundary, held };
+    tags.checkLanguage(tag);
     switch (name) {
       case "speak":
-        if (!isRoot) this.#caution(tag, "is passed over: it can only be around everything");
+        if (!isRoot) this.#tags.caution(tag, "is passed over: it can only be around everything");
         return element;
       case "p":
       case "paragraph":
@@ -151,92 +138,43 @@ class SsmlReader {
         return { ...element, boundary: "sentence" };
       case "break":
         this.#builder.part("space");
-        this.#builder.pause(this.#value(tag, breakS(attributes.time, attributes.strength)));
+        this.#builder.pause(this.#tags.value(tag, breakS(attributes.time, attributes.strength)));
         return element;
       case "mark":
-        this.#builder.mark(this.#required(tag, "name"));
+        this.#builder.mark(this.#tags.required(tag, "name"));
         return element;
-      case "sub": {
-        const alias = this.#required(tag, "alias");
-        return { ...element, held: held(() => alias, true) };
-      }
-      case "say-as":
-        return { ...element, held: this.#sayAs(tag) };
-      case "phoneme":
-        return { ...element, held: this.#phoneme(tag) };
       case "prosody":
-        return { ...element, style: this.#prosody(tag, style) };
+        return { ...element, style: { ...style, manner: prosody(tag, style.manner, tags) } };
       case "emphasis": {
         const level = attributes.level?.trim() ?? "moderate";
-        return { ...element, style: { ...style, manner: this.#value(tag, emphasised(level, style.manner)) } };
+        return {
+          ...element,
+          style: { ...style, manner: this.#tags.value(tag, emphasised(level, style.manner)) },
+        };
       }
       case "voice":
         return { ...element, boundary: "space", style: { ...style, voice: this.#voice(tag) ?? style.voice } };
       case "lang":
       case "w":
       case "token":
+      case "meta":
+      case "sub":
+      case "say-as":
+      case "phoneme":
         return element;
       case "metadata":
       case "desc":
         return { ...element, isSilent: true };
-      case "meta":
-        return element;
       default:
-        this.#caution(tag, "is passed over: what is in it is spoken");
+        this.#tags.caution(tag, "is passed over: what is in it is spoken");
         return element;
     }
-  }
-
-  #sayAs(tag: Tag): Held {
-    const kind = this.#required(tag, "interpret-as").trim().toLowerCase();
-    const known = isKnownKind(kind) ?? (kind.startsWith("vxml:") ? isKnownKind(kind.slice(5)) : null);
-    if (known === null) {
-      const near = nearest(kind.slice(0, 40), INTERPRETATIONS);
-      const usual = USUAL_INTERPRETATIONS.join(", ");
-      const remedy = near === null ? `write one of ${usual}` : `did you mean ${near}? Write one of ${usual}`;
-      throw new MarkupError(this.#text, tag.from, `interpret-as of <say-as> is unknown: ${remedy}`);
-    }
-    if (known === "left") this.#caution(tag, `${kind} is read as text`);
-    const format = (tag.attributes.format ?? "").trim().toLowerCase();
-    const say = (content: string): string | null => {
-      const said = saidAs(kind.replace(/^vxml:/, ""), format, content);
-      if (said === null) this.#caution(tag, `${kind} does not fit what is in it, which is read as text`);
-      return said;
-    };
-    return held(say, false);
-  }
-
-  #phoneme(tag: Tag): Held {
-    const alphabet = (tag.attributes.alphabet ?? "ipa").trim().toLowerCase();
-    const written = this.#required(tag, "ph").trim();
-    if (alphabet !== "ipa") {
-      this.#caution(tag, "is passed over: phonemes are read in the alphabet ipa alone");
-      return held(() => null, false);
-    }
-    const read = nearestPhonemes(written);
-    if ("why" in read) throw new MarkupError(this.#text, tag.from, describeFault(read, 0, " of ph"));
-    return held((content) => `[${content.replaceAll(/[[\]]/g, "")}](/${read.phonemes}/)`, false);
-  }
-
-  #prosody(tag: Tag, { manner, voice }: Style): Style {
-    const { rate, pitch, volume, ...rest } = tag.attributes;
-    const own = {
-      ...manner,
-      ...(rate === undefined ? {} : { rate: this.#value(tag, rateOf(rate.trim(), manner.rate), "rate") }),
-      ...(pitch === undefined ? {} : this.#value(tag, pitchOf(pitch.trim(), manner), "pitch")),
-      ...(volume === undefined
-        ? {}
-        : { gain: this.#value(tag, gainOf(volume.trim(), manner.gain), "volume") }),
-    };
-    for (const name of ["contour", "range", "duration"])
-      if (name in rest) this.#caution(tag, `${name} is passed over: rate, pitch and volume are followed`);
-    return { manner: own, voice };
   }
 
   #voice(tag: Tag): string | null {
     const { name } = tag.attributes;
     if (name === undefined || name.trim() === "") {
-      this.#caution(tag, "is passed over: voices are chosen by their name alone");
+      this.#tags.caution(tag, "is passed over: voices are chosen by their name alone");
       return null;
     }
     const asked = name.trim();
@@ -251,45 +189,10 @@ class SsmlReader {
     }
   }
 
-  #checkLanguage(tag: Tag): void {
-    const language = tag.attributes["xml:lang"]?.trim();
-    if (language === undefined || language === "" || /^en(?:-|$)/i.test(language)) return;
-    this.#caution(
-      tag,
-      `xml:lang ${/^[A-Za-z0-9-]{1,20}$/.test(language) ? language : "here"} is passed over: English is spoken`,
-    );
-  }
-
-  #required(tag: Tag, name: string): string {
-    const value = tag.attributes[name];
-    if (value === undefined || value.trim() === "")
-      throw new MarkupError(this.#text, tag.from, `<${tag.name}> has no ${name}: give it one`);
-    if (value.length > MAX_VALUE_CHARS)
-      throw new MarkupError(
-        this.#text,
-        tag.from,
-        `${name} of <${tag.name}> has more than ${MAX_VALUE_CHARS} characters: make it shorter`,
-      );
-    return value;
-  }
-
-  #value<T>(tag: Tag, read: Read<T>, name = ""): T {
-    if ("problem" in read) throw new MarkupError(this.#text, tag.from, `<${tag.name}>: ${read.problem}`);
-    if (read.isHeld === true) this.#caution(tag, `${name} is held to what the voice can do`);
-    return read.value;
-  }
-
-  /** Told once, whatever number of times it is so; of very many the first. */
-  #caution({ name }: Tag, what: string): void {
-    const shown = name.replaceAll(/[^\w:.-]/g, "?").slice(0, 40);
-    if (this.#cautions.size < MAX_CAUTIONS) this.#cautions.add(`<${shown}> ${what}`);
-  }
-
   /** Text that is spoken, with its pauses. */
   #speak(from: number, to: number, hasReferences: boolean): void {
-    const raw = this.#text.slice(from, to);
     let at = from;
-    for (const pause of raw.includes("[pause:") ? this.#pausesIn(raw, from) : []) {
+    for (const pause of pauseMarks(this.#text, from, to)) {
       this.#words(at, pause.from, hasReferences);
       this.#builder.part("space");
       this.#builder.replace(pause.to, "");
@@ -318,24 +221,14 @@ class SsmlReader {
     builder.keep(to);
   }
 
-  #pausesIn(raw: string, from: number) {
-    try {
-      return pauseMarks(raw).map((mark) => ({ ...mark, from: from + mark.from, to: from + mark.to }));
-    } catch (error) {
-      // Told with its place in all of the text.
-      if (error instanceof MarkupError) pauseMarks(`${blanked(this.#text.slice(0, from))}${raw}`);
-      throw error;
-    }
-  }
-
-  #hold(element: Held, from: number, to: number, content: string): void {
+  #hold(element: HeldText, from: number, to: number, content: string): void {
     element.content += content;
     element.from ??= from;
     element.to = to;
   }
 
   /** Speaks what an element held. */
-  #release({ content, from, to, say, isBilledAsSaid }: Held): void {
+  #release({ content, from, to, say, isBilledAsSaid }: HeldText): void {
     const plain = content.trim().replaceAll(/\s+/gu, " ");
     const said = plain === "" ? null : say(plain);
     this.#chars += characterCount(isBilledAsSaid ? (said ?? content) : content);
@@ -346,22 +239,21 @@ class SsmlReader {
   }
 }
 
-function held(say: Held["say"], isBilledAsSaid: boolean): Held {
-  return { say, isBilledAsSaid, content: "", from: null, to: 0 };
+function prosody(tag: Tag, around: RunManner, tags: TagReader): RunManner {
+  const { rate, pitch, volume, ...rest } = tag.attributes;
+  for (const name of ["contour", "range", "duration"])
+    if (name in rest) tags.caution(tag, `${name} is passed over: rate, pitch and volume are followed`);
+  return {
+    ...around,
+    ...(rate === undefined ? {} : { rate: tags.value(tag, rateOf(rate.trim(), around.rate), "rate") }),
+    ...(pitch === undefined ? {} : tags.value(tag, pitchOf(pitch.trim(), around), "pitch")),
+    ...(volume === undefined ? {} : { gain: tags.value(tag, gainOf(volume.trim(), around.gain), "volume") }),
+  };
 }
 
 function decoded(text: string): string {
   return text.replaceAll(/&[^;]*;/g, dereferenced);
 }
 
-/** As long, on as many lines, and without marks. */
-function blanked(text: string): string {
-  return text.replaceAll("[", " ");
-}
-
 const REFERENCE_OR_SPACES = /&[^;]*;|\s+/gu;
 const SPACES = /\s+/gu;
-const USUAL_INTERPRETATIONS = ["characters", "digits", "cardinal", "ordinal", "date", "time", "telephone"];
-const MAX_CAUTIONS = 16;
-/** Of a name or of what is said. */
-const MAX_VALUE_CHARS = 1_000;

@@ -137,19 +137,19 @@ async function segmentsOf(
   const { phonemes, sources } = await phonemizer.readTraced(sentence, words);
   const counts = cuts.map((place) => sources.before(place));
   let before = 0;
-  return cutBehind(withClosingStop(phonemes, sentence), counts).flatMap((stretch, index) => {
+  return cutBehind(withClosingStop(phonemes, sentence), counts).flatMap((stretch, index, stretches) => {
     const segments = splitClauses(stretch, soft, hard).map((segment) => {
       const traced = { phonemes: segment, sources, before };
       before += soundCount(segment);
       return traced;
     });
     const last = segments.at(-1);
-    if (last === undefined || index === counts.length) return segments;
+    if (last === undefined || index === stretches.length - 1) return segments;
     return [...segments.slice(0, -1), brokenOff(last)];
   });
 }
 
-/** The phonemes of a sentence cut behind so many of them, spaces not counted: one stretch more than there are cuts. */
+/** The phonemes of a sentence cut behind so many of them, spaces not counted; marks stay with what is before them. */
 function cutBehind(phonemes: string, counts: readonly number[]): string[] {
   const stretches: string[] = [];
   let from = 0;
@@ -160,10 +160,16 @@ function cutBehind(phonemes: string, counts: readonly number[]): string[] {
       sounds += isSpaceCode(phonemes.charCodeAt(at)) ? 0 : 1;
       at++;
     }
-    stretches.push(phonemes.slice(from, at).trim());
+    add(phonemes.slice(from, at));
     from = at;
   }
-  return [...stretches, phonemes.slice(from).trim()];
+  add(phonemes.slice(from));
+  return stretches;
+
+  function add(stretch: string): void {
+    if (/[^;:,.!?—…"“”()\s]/u.test(stretch) || stretches.length === 0) stretches.push(stretch.trim());
+    else stretches[stretches.length - 1] += stretch.trim();
+  }
 }
 
 /** What breaks off within a sentence sounds as it does at a comma. */

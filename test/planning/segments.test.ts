@@ -67,13 +67,22 @@ describe("Segments of a text", () => {
   });
 
   test("begin where the text asks for silence or another voice, and know what was asked between them", async () => {
-    const cuts: (readonly number[] | undefined)[] = [];
+    const cuts: (readonly number[])[] = [];
     const reader: SegmentReader = {
       split: readLetters.split,
-      async read(sentence, places) {
+      async read(sentence, places = []) {
         cuts.push(places);
-        const marked = [...sentence].map((letter, at) => (places?.includes(at + 1) ? "/" : letter)).join("");
-        return readLetters.read(marked);
+        const bounds = [0, ...places, sentence.length];
+        const parts = bounds
+          .slice(1)
+          .map((to, at) => ({ at: bounds[at]!, part: sentence.slice(bounds[at], to) }));
+        const read = parts.map(async ({ at, part }) =>
+          (await readLetters.read(part)).map(({ ids, sources }) => ({
+            ids,
+            sources: sources.map(({ from, to }) => ({ from: from + at, to: to + at })),
+          })),
+        );
+        return (await Promise.all(read)).flat();
       },
     };
     const text =
@@ -83,7 +92,7 @@ describe("Segments of a text", () => {
     const source = new SegmentSource(new CountedText([piece]), reader, never());
     const segments: Segment[] = [];
     for (let next = await source.next(); next !== null; next = await source.next()) segments.push(next);
-    assert.deepEqual(cuts, [[4], [11]]);
+    assert.deepEqual(cuts, [[4], [10, 11, 15]]);
     const written = segments.map(({ sources }) =>
       sources.map(({ from, to }) => text.slice(from, to)).join(" "),
     );

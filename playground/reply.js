@@ -33,7 +33,7 @@ export function take(mine, { event, pcm, data }) {
   if (event === "audio") takeFrame(mine, pcm, data);
   if (event === "end") {
     mine.text = data.text;
-    mine.words = data.meta.words ?? mine.words;
+    mine.words = data.meta.words?.filter(isWord) ?? mine.words;
     finishWords(mine.text, mine.words, mine.phonemes);
     const { words, visemes, phonemes, ...others } = data.meta;
     $("meta").replaceChildren(...rows({ ...data.usage, ...mine.meta, ...others }));
@@ -43,7 +43,11 @@ export function take(mine, { event, pcm, data }) {
   }
 }
 
-function takeFrame(mine, pcm, { words = [], visemes = [], phonemes = [] }) {
+/** A place that SSML gives a name is none. */
+const isWord = ({ length }) => length > 0;
+
+function takeFrame(mine, pcm, { words: told = [], visemes = [], phonemes = [] }) {
+  const words = told.filter(isWord);
   mine.frames.push(pcm);
   mine.peaks.push(...peaksOf(pcm));
   mine.words.push(...words);

@@ -36,7 +36,11 @@ export function cuesOf(
 ): Cue[] {
   const cues: Cue[] = [];
   let sentence: Written[] = [];
-  for (const word of writtenWords(words, text)) {
+  // A place that the text gives a name is no word.
+  for (const word of writtenWords(
+    words.filter(({ length }) => length > 0),
+    text,
+  )) {
     sentence.push(word);
     if (!word.endsSentence) continue;
     cut(sentence);
@@ -76,8 +80,11 @@ interface Written {
 function writtenWords(words: readonly TimedWord[], text: string): Written[] {
   const characters = Array.from(text);
   const shown = Array.from(withoutMarkup(text));
-  const between = (from: number, to?: number): string =>
-    shown.slice(from, to).join("").replaceAll(LEFT_OUT, "");
+  const isSsml = /^[\s\ufeff]*<(?:speak[\s/>]|\?xml\b)/.test(text);
+  const between = (from: number, to?: number): string => {
+    const plain = shown.slice(from, to).join("").replaceAll(LEFT_OUT, "");
+    return isSsml ? spaced(plain).replaceAll(REFERENCE, dereferenced) : plain;
+  };
   let opening = spaced(between(0, words[0]?.offset ?? 0)).trimStart();
   let isApart = false;
   return words.map(({ start, end, offset, length }, index) => {
@@ -86,7 +93,9 @@ function writtenWords(words: readonly TimedWord[], text: string): Written[] {
     const [, marks = "", space = "", dash = "", behind = ""] =
       /^(\S*)(\s*)([—–-]+(?=\s))?\s*(.*)$/su.exec(gap) ?? [];
     const closing = dash === "" ? marks : `${marks} ${dash}`;
-    const word = spaced(characters.slice(offset, offset + length).join(""));
+    const word = isSsml
+      ? between(offset, offset + length)
+      : spaced(characters.slice(offset, offset + length).join(""));
     const pauseS = (words[index + 1]?.start ?? Number.POSITIVE_INFINITY) - end;
     const shownWord = opening + word + closing;
     const written = {
@@ -110,7 +119,16 @@ function writtenWords(words: readonly TimedWord[], text: string): Written[] {
 
 /** Emphasis, code, tables; the address of a link; tags; what begins a heading, a quotation or an item of a list. */
 const MARKUP =
-  /[*_~`|]+|!?\[(?=[^[\]]*\]\()|\]\([^()\s]*\)|<\/?[a-z][^<>]*>|^[^\S\n]*(?:#{1,6}|[->+])(?=[^\S\n])/gimu;
+  /[*_~`|]+|!?\[(?=[^[\]]*\]\()|\]\([^()\s]*\)|<\/?[a-z][^<>]*>|\[pause:[^\][\n]{1,40}\]|^[^\S\n]*(?:#{1,6}|[->+])(?=[^\S\n])/gimu;
+const REFERENCE = /&(?:#(\d{1,7})|#x([\da-f]{1,6})|(amp|lt|gt|quot|apos));/gi;
+const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
+
+function dereferenced(reference: string, decimal?: string, hex?: string, name = ""): string {
+  const code = decimal === undefined ? Number.parseInt(hex ?? "", 16) : Number(decimal);
+  if (Number.isNaN(code)) return ENTITIES[name] ?? reference;
+  return code <= 0x10ffff ? String.fromCodePoint(code) : reference;
+}
+
 /** Stands for every character that is left out, so that the others keep their places. */
 const LEFT_OUT = "\0";
 

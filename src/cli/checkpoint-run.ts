@@ -20,6 +20,7 @@ import type {
   Utterance,
 } from "../engines/codec-lm/model.ts";
 import type { Turn } from "../model/conversation.ts";
+import { spokenText } from "../model/marked-text.ts";
 import { UsageError } from "../server/usage-error.ts";
 import { prepareConverse } from "../serving/prepare.ts";
 import type { CommandIo } from "../terminal/command-io.ts";
@@ -96,14 +97,14 @@ async function utteranceOf({ conversation: file, maxFrames, option }: Checkpoint
     const request = parseConverseRequest(value);
     // A checkpoint's folder was named: whatever model the body names, that is the one.
     const { conversation, seed } = prepareConverse(request, () => findModel(PUBLIC_MODELS, null), textOf);
-    const { speaker, text } = conversation.open;
+    const { speaker, text, marked } = conversation.open;
     if (text === null) {
       throw new UsageError(`The last turn in ${file} has no text: a checkpoint speaks, it does not write.`);
     }
     const { uniforms: uniformsFile, ...options } = Object.fromEntries(option);
     return {
       history: conversation.history.map(spokenTurn),
-      open: { speaker, text },
+      open: { speaker, text: spokenText(marked ?? text) },
       sampling: samplingOf(request.params ?? {}, maxFrames),
       options: new Map(Object.entries(options)),
       uniforms: uniformsFile === undefined ? null : await readUniforms(uniformsFile),

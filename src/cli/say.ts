@@ -1,6 +1,7 @@
 import { createReadStream } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { extname } from "node:path";
+import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import type { Command } from "commander";
 import type { Encoding } from "../audio/encode/encoder.ts";
@@ -15,8 +16,9 @@ import type { Settings } from "../settings/schema.ts";
 import type { CommandIo } from "../terminal/command-io.ts";
 import { addGlobalOptions, settingsOf } from "../terminal/global-options.ts";
 import { onStopSignal } from "../terminal/stop-signal.ts";
+import type { Passage } from "../text/passages.ts";
 import type { CaptionForm } from "./book/caption-file.ts";
-import { type LongText, openText } from "./book/long-text.ts";
+import { type LongText, openText, wholeText } from "./book/long-text.ts";
 
 interface SayFlags {
   readonly output?: string;
@@ -30,6 +32,7 @@ interface SayFlags {
   readonly words?: boolean;
   readonly file?: string;
   readonly chapters?: string;
+  readonly ssml?: boolean;
 }
 
 /** `antiphon say TEXT|-`: speaks without a server. */
@@ -49,6 +52,7 @@ export function registerSay(program: Command, io: CommandIo): void {
     )
     .option("--model <id>", "public model, as `antiphon models list` prints it (default: the default model)")
     .option("--instructions <text>", "how to say it, as in: cheerful, a little slower")
+    .option("--ssml", "the text is SSML (default: only if it begins with <speak>)")
     .option("--voice-like <file>", "WAV of a voice to come near to")
     .option("--captions <file>", "captions to write as well: WebVTT (.vtt) or SubRip (.srt)")
     .option("--words", "put the time of each word into the captions (WebVTT only)")
@@ -99,7 +103,7 @@ interface LongForm {
 
 /** Speaks a text that is longer than a request may be, passage by passage. */
 async function speakLong(
-  { chunks, totalChars, writing }: LongText,
+  { chunks, totalChars, writing, isSsml }: LongText,
   { encoding, form, inFiles }: LongForm,
   flags: SayFlags,
   settings: Settings,
@@ -111,7 +115,12 @@ async function speakLong(
   if (output === undefined && captions !== undefined)
     throw new UsageError("Captions of a long text need its file beside them: add -o.");
   const models = await modelsFor(flags, settings);
-  const first = await inManner(await prepare("A.", flags, models), flags, io);
+  const ssml = isSsml || flags.ssml === true ? await ssmlPassagesOf(chunks, io) : null;
+  const first = await inManner(
+    await prepare(ssml === null ? "A." : "<speak>A.</speak>", flags, models),
+    flags,
+    io,
+  );
   const { manner, model, voice: whose } = await withOwnVoice(first, models, settings, io);
   const voice = await opened(model, settings, io.env);
   const stopping = new AbortController();
@@ -127,7 +136,7 @@ async function speakLong(
     const varies = prepared.delivery.temperature > 0 || prepared.delivery.acousticTemperature > 0;
     return scriptOf(varies ? { ...own, seed } : own, model.preset);
   };
-  const passages = passagesIn(chunks, writing);
+  const passages = ssml ?? passagesIn(chunks, writing);
   const shared = { model: voice, signal: stopping.signal };
   try {
     if (output === undefined) {
@@ -151,6 +160,22 @@ async function speakLong(
   } finally {
     unlisten();
     await voice.close();
+  }
+}
+
+/** A long text of SSML as documents of its own; what of it is not followed is told. */
+async function ssmlPassagesOf(chunks: AsyncIterable<string>, io: CommandIo): Promise<AsyncIterable<Passage>> {
+  const { readMarks } = await import("../text/read-marks.ts");
+  const { MarkupError } = await import("../text/markup.ts");
+  const { ssmlPassages } = await import("../text/ssml/ssml-passages.ts");
+  const text = await wholeText(chunks);
+  try {
+    const { cautions } = readMarks(text, true, ([name = ""]) => name);
+    for (const caution of cautions) io.stderr.write(`Not followed: ${caution}.\n`);
+    return Readable.from(ssmlPassages(text));
+  } catch (error) {
+    if (!(error instanceof MarkupError)) throw error;
+    throw new UsageError(`This cannot be said: text: ${error.message}.`);
   }
 }
 
@@ -188,6 +213,7 @@ async function speak(
 ): Promise<Spoken> {
   const models = await modelsFor(flags, settings);
   const asked = await inManner(await prepare(text, flags, models), flags, io);
+  for (const caution of asked.cautions ?? []) io.stderr.write(`Not followed: ${caution}.\n`);
   const prepared = await withOwnVoice(asked, models, settings, io);
   const { fileOf } = await import("../model/encoded-speech.ts");
   const { scriptOf } = await import("../serving/script-of.ts");
@@ -280,7 +306,7 @@ async function opened(
 /** What is wrong with the text or the flags was called wrongly, however late it is found. */
 async function prepare(
   text: string,
-  { speaker, voice, model, params, voiceLike }: SayFlags,
+  { speaker, voice, model, params, voiceLike, ssml }: SayFlags,
   models: readonly PublicModel[],
 ): Promise<Prepared> {
   const { parseConverseRequest, parseTtsRequest } = await import("../contract/validate.ts");
@@ -292,6 +318,7 @@ async function prepare(
   const how = {
     ...(model === undefined ? {} : { model }),
     ...(params === undefined ? {} : { params: parseParams(params) }),
+    ...(ssml === true ? { input_type: "ssml" } : {}),
   };
   const wav = voiceLike === undefined ? null : await read(voiceLike);
   const resolve = (id: string | null) => findModel(models, id);

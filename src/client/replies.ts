@@ -182,6 +182,8 @@ export interface Transcripts {
 /** A word of a reply: when it is spoken, and where in the reply's text it stands. */
 export interface Word {
   readonly word: string;
+  /** Of a place that SSML gives a name, which is no word: `word` is empty then, and `length` is 0. */
+  readonly mark?: string;
   /** Seconds from the reply's first sample. */
   readonly start: number;
   /** Seconds from the reply's first sample. */

@@ -33,6 +33,8 @@ export interface TtsRequest {
   readonly model?: string | null;
   readonly params?: GenParams;
   readonly lexicon?: Lexicon;
+  /** How the text to speak is written; absent, `ssml` where it begins with `<speak>`, else `text`. */
+  readonly input_type?: "text" | "ssml";
   /** Whether the reply tells of `visemes` and `phonemes` beside the words. */
   readonly visemes?: boolean;
 }
@@ -56,6 +58,8 @@ export interface ConverseRequest {
   readonly model?: string | null;
   readonly params?: GenParams;
   readonly lexicon?: Lexicon;
+  /** How the text to speak is written; absent, `ssml` where it begins with `<speak>`, else `text`. */
+  readonly input_type?: "text" | "ssml";
   /** Whether the reply tells of `visemes` and `phonemes` beside the words. */
   readonly visemes?: boolean;
   /** What the writer of the last turn keeps to. At most 2000 characters. */
@@ -74,6 +78,8 @@ export interface SpeechRequest {
   readonly response_format?: string;
   readonly speed?: number;
   readonly lexicon?: Lexicon;
+  /** How the text to speak is written; absent, `ssml` where it begins with `<speak>`, else `text`. */
+  readonly input_type?: "text" | "ssml";
   /** Whether the reply tells of `visemes` and `phonemes` beside the words. */
   readonly visemes?: boolean;
 }

@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
 import { ServiceError } from "./errors.ts";
+import { AsksInputType } from "./input-type.ts";
 import { Lexicon } from "./lexicon.ts";
 import { MAX_SPEECH_CHARS } from "./limits.ts";
 import { quoted } from "./quoted.ts";
@@ -67,6 +68,7 @@ export const AudioSpeechRequest = Type.Object(
           "the header `X-Antiphon-Pace: own`, as fast as the client reads it.",
       }),
     ),
+    input_type: Type.Optional(AsksInputType),
     lexicon: Type.Optional(Lexicon),
     visemes: Type.Optional(AsksVisemes),
     instructions: Type.Optional(

@@ -1,4 +1,5 @@
 import Type, { type Static } from "typebox";
+import { AsksInputType } from "./input-type.ts";
 import { Lexicon } from "./lexicon.ts";
 import { MAX_INSTRUCTIONS_CHARS, MAX_TEXT_CHARS, MAX_TURNS } from "./limits.ts";
 import { nullableString } from "./nullable.ts";
@@ -29,6 +30,7 @@ const instructions = Type.String({
 export const TtsRequest = Type.Object(
   {
     text: Type.String({ minLength: 1, maxLength: MAX_TEXT_CHARS, description: "The text to speak." }),
+    input_type: Type.Optional(AsksInputType),
     speaker: Type.Optional(speaker),
     voice: Type.Optional(VoiceWord),
     model: Type.Optional(model),
@@ -82,6 +84,7 @@ export const ConverseRequest = Type.Object(
           "speaks with it, whatever audio its turns have; a speaker without follows the audio of its own turns.",
       }),
     ),
+    input_type: Type.Optional(AsksInputType),
     model: Type.Optional(model),
     params: Type.Optional(GenParams),
     lexicon: Type.Optional(Lexicon),

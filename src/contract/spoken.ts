@@ -7,12 +7,18 @@ const end = Type.Number({ description: "Seconds from the reply's first sample." 
 export const SpokenWord = Type.Object(
   {
     word: Type.String({
-      description: "As it is written in the text: `$5` is one word, although two are spoken for it.",
+      description:
+        "As it is written in the text: `$5` is one word, although two are spoken for it. Empty for a `mark`.",
     }),
+    mark: Type.Optional(
+      Type.String({
+        description: "The name of a `<mark>` in SSML, and when it is reached: no word, of length 0.",
+      }),
+    ),
     start,
     end,
     offset: Type.Integer({ minimum: 0, description: "Position in the reply's text, in code points." }),
-    length: Type.Integer({ minimum: 1, description: "Length in code points." }),
+    length: Type.Integer({ minimum: 0, description: "Length in code points." }),
   },
   { title: "SpokenWord" },
 );

@@ -34,8 +34,8 @@ export const VendorRequest = Type.Object(
       Type.Unsafe<"text" | "ssml">({
         type: "string",
         enum: ["text", "ssml"],
-        default: "text",
-        description: "`ssml`: the markup is removed, and the text is spoken.",
+        description:
+          "`ssml`: the text is SSML, with `<speak>` around it or without. Otherwise, it is if it begins with `<speak>`.",
       }),
     ),
     voice: Type.Optional(Type.String({ description: "Same as `voice` in `POST /v1/audio/speech`." })),

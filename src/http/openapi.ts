@@ -125,7 +125,14 @@ export function openApiDocument(): Json {
           body: ref(publishedSpeech),
           examples: SPEECH_EXAMPLES,
           content: { ...audio, ...eventStream(speechEvents) },
-          headers: ["X-Antiphon-Speed", "X-Antiphon-Manner", "X-Antiphon-Stop", ...UNREAD, ...STREAMED],
+          headers: [
+            "X-Antiphon-Speed",
+            "X-Antiphon-Manner",
+            "X-Antiphon-Markup",
+            "X-Antiphon-Stop",
+            ...UNREAD,
+            ...STREAMED,
+          ],
           description:
             "The audio in `response_format`, or, with `stream_format` `sse`, server-sent events without names: deltas, " +
             "then one done event. A failure midway is sent as an event with an `error`; if the reply is plain audio, the " +
@@ -169,7 +176,7 @@ export function openApiDocument(): Json {
             "audio/mpeg": bytes,
             ...Object.fromEntries(TELEPHONY_RATES.map((rateHz) => [`audio/l16;rate=${rateHz}`, bytes])),
           },
-          headers: STREAMED,
+          headers: ["X-Antiphon-Markup", ...STREAMED],
           description:
             "For Vapi, raw samples, 16-bit little-endian and mono, at the requested rate; for jambonz, an MP3, or raw " +
             "samples at the query's `rate`. The audio is streamed while it is being spoken.",

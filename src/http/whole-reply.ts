@@ -1,10 +1,11 @@
 import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Encoding } from "../audio/encode/encoder.ts";
-import { FRAME_S, SAMPLE_RATE_HZ } from "../audio/format.ts";
+import { SAMPLE_RATE_HZ } from "../audio/format.ts";
 import { joinedBytes } from "../audio/joined.ts";
 import { ServiceError } from "../contract/errors.ts";
 import type { AudioPayload } from "../contract/replies.ts";
+import { mostSpokenS } from "../serving/most-spoken.ts";
 import type { Prepared } from "../serving/prepare.ts";
 import type { ReadRequest } from "../serving/request-reader.ts";
 import type { Outcome } from "../serving/service.ts";
@@ -62,18 +63,9 @@ export function audioPayload({ delivery }: Prepared): AudioPayload {
   };
 }
 
-/** Speech is hardly ever slower than this: seconds a character, and at the beginning and the end. */
-const SLOW_CHARACTER_S = 0.12;
-const SLOW_ENDS_S = 2;
-
-/** What a reply takes at most, but for speech that is slower than any, whose rest is not counted: it is never much. */
-function expectedBytes({ conversation, delivery, preset }: Prepared): number {
-  const { text } = conversation.open;
-  const maxS = delivery.maxFrames * FRAME_S;
-  const rate = typeof preset.rate === "number" ? Math.min(1, preset.rate) : 1;
-  const spokenS =
-    text === null ? maxS : Math.min(maxS, (SLOW_ENDS_S + SLOW_CHARACTER_S * text.length) / rate);
-  return Math.ceil(spokenS * SAMPLE_RATE_HZ) * Int16Array.BYTES_PER_ELEMENT;
+/** What a reply takes at most. */
+function expectedBytes(prepared: Prepared): number {
+  return Math.ceil(mostSpokenS(prepared) * SAMPLE_RATE_HZ) * Int16Array.BYTES_PER_ELEMENT;
 }
 
 async function gather(speech: AsyncGenerator<SpokenPiece, Outcome, void>) {

@@ -1,3 +1,5 @@
+import type { MarkedText } from "./marked-text.ts";
+
 /** A role label such as `"0"`: who speaks, by position, never a name. */
 export type SpeakerLabel = string;
 
@@ -23,6 +25,8 @@ export interface Turn {
 export interface OpenTurn {
   readonly speaker: SpeakerLabel;
   readonly text: string | null;
+  /** The text with its marks, where it has any. */
+  readonly marked?: MarkedText;
 }
 
 /** Turns, oldest first, decoded and checked: nothing downstream checks them again. */

@@ -47,4 +47,6 @@ export interface TakenVoices {
    * written. Absent, nothing is done.
    */
   readonly manner?: "figures" | "words";
+  /** Whether it follows what a text says of how parts of it are spoken. Pauses are made for every model. */
+  readonly marks?: boolean;
 }

@@ -1,5 +1,6 @@
 import type { Clip, SpeakerLabel, Turn } from "./conversation.ts";
 import type { AskedManner } from "./manner.ts";
+import type { TextPiece } from "./marked-text.ts";
 
 /** How faithful the audio is. The wire format never changes with it. */
 export type AudioQuality = "low" | "medium" | "high";
@@ -49,6 +50,12 @@ export interface VoiceSample {
 /** Whose voice speaks: mostly one part; several are a mix. Never empty. */
 export type ChosenVoice = readonly VoicePart[];
 
+/** A voice that a text names for a part of it: one that was chosen, or the one that a label stands for. */
+export interface TextVoice {
+  readonly voice?: ChosenVoice;
+  readonly speaker?: SpeakerLabel;
+}
+
 /** All that a speech model needs to speak one turn. */
 export interface Script {
   /** Its audio is listened to before the first frame, and may be gone after it. */
@@ -59,8 +66,10 @@ export interface Script {
    * where its turns have audio, that is followed.
    */
   readonly voice?: ChosenVoice;
+  /** The voices that the text names for parts of it, by what it calls them. */
+  readonly textVoices?: Readonly<Record<string, TextVoice>>;
   /** Pieces of text, each of one or more whole sentences: one piece for given words, a stream for written ones. */
-  readonly text: AsyncIterable<string>;
+  readonly text: AsyncIterable<TextPiece>;
   readonly delivery: Delivery;
   /** How it is said; an engine that takes none does nothing with it. Absent, the voice's own way. */
   readonly manner?: AskedManner;

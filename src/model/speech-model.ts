@@ -29,9 +29,13 @@ export interface TimedName {
   readonly endS: number;
 }
 
-/** A word as the text writes it, and when it is heard. "$5" is one, although two words are spoken for it. */
+/**
+ * A word as the text writes it, and when it is heard. "$5" is one, although two words are spoken for it. Or a place that the
+ * text gives a name (`mark`): of no words and no length, when it is come to.
+ */
 export interface SpokenWord {
   readonly word: string;
+  readonly mark?: string;
   /** From the utterance's first sample. */
   readonly startS: number;
   readonly endS: number;
@@ -110,10 +114,13 @@ export interface HeardVoice {
  */
 export interface SpeechModel {
   /**
-   * Listens to the script's history, and to a recording that was chosen as its voice, in small pieces, so that utterances that are open already go on. What it finds out
+   * Listens to the script's history, and to recordings that were chosen as its voices, in small pieces, so that utterances that are open already go on. What it finds out
    * is kept for a while: `speak` would do the same before its first frame, but as one step.
    */
-  hear?(script: Pick<Script, "history" | "speaker" | "voice" | "preset">, signal: AbortSignal): Promise<void>;
+  hear?(
+    script: Pick<Script, "history" | "speaker" | "voice" | "textVoices" | "preset">,
+    signal: AbortSignal,
+  ): Promise<void>;
   speak(script: Script, signal: AbortSignal): AsyncGenerator<Frame, SpeechReport, void>;
   /** The same as a file, made where the model computes. Absent, whoever listens makes it (`encodedSpeech`). */
   speakEncoded?(

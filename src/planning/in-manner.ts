@@ -1,6 +1,16 @@
 import type { AskedManner } from "../model/manner.ts";
-import type { Preset } from "../model/script.ts";
+import type { Preset, Script } from "../model/script.ts";
 import type { PlannedSpeaker } from "./plan-sentence.ts";
+
+/** A script as a voice that its text names speaks it: whoever is heard in the history speaks elsewhere. */
+export function spokenBy<S extends Pick<Script, "history" | "speaker" | "voice" | "textVoices">>(
+  name: string,
+  { voice: _usual, ...script }: S,
+): Omit<S, "voice"> & Pick<Script, "voice"> {
+  // Of a label nothing need be said.
+  const { voice, speaker = script.speaker } = script.textVoices?.[name] ?? { speaker: name };
+  return { ...script, history: [], speaker, ...(voice === undefined ? {} : { voice }) };
+}
 
 /** A speaker who speaks in a manner: their pitch, its range, their pauses and level moved by its figures. */
 export function inManner<S extends PlannedSpeaker & { readonly gain: number }>(
@@ -23,6 +33,10 @@ export function inManner<S extends PlannedSpeaker & { readonly gain: number }>(
 
 /** A preset whose rate has a manner's tempo in it: both are the same knob. */
 export function presetIn(preset: Preset, asked?: AskedManner): Preset {
-  if (asked === undefined) return preset;
-  return { ...preset, rate: (typeof preset.rate === "number" ? preset.rate : 1) * asked.figures.tempo };
+  return asked === undefined ? preset : atRate(preset, asked.figures.tempo);
+}
+
+/** A preset whose rate is so many times what it was. */
+export function atRate(preset: Preset, factor: number): Preset {
+  return { ...preset, rate: (typeof preset.rate === "number" ? preset.rate : 1) * factor };
 }

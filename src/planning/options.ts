@@ -28,6 +28,6 @@ export function plannedOptions(preset: Preset): PlannedOptions {
 
 const RATES = { min: 0.5, max: 2 };
 /** Durations count 25 ms, so that beyond these sounds are lost, or stand still. */
-const SPOKEN_RATES = { min: 0.7, max: 1.25 };
+export const SPOKEN_RATES = { min: 0.7, max: 1.25 };
 /** What a rate of 1.25 comes to over 20 Harvard sentences: sounds of one or two steps get no shorter. */
 const FASTEST_HEARD = 1.12;

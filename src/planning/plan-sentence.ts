@@ -1,3 +1,4 @@
+import type { RunManner } from "../model/marked-text.ts";
 import type { Script } from "../model/script.ts";
 import { drawProsody, editContour, editEnergy, editTiming, type Register } from "./delivery.ts";
 import { widenMarkPauses } from "./mark-pauses.ts";
@@ -6,6 +7,7 @@ import { createRandom } from "./random.ts";
 import { bend, registerIn } from "./rhythm/bend.ts";
 import { pace } from "./rhythm/pace.ts";
 import { type Rhythm, varied } from "./rhythm/rhythm.ts";
+import { editRates, moveWords, withGains } from "./run-manners.ts";
 
 /** What is a speaker's own in a plan. */
 export interface PlannedSpeaker {
@@ -16,6 +18,14 @@ export interface PlannedSpeaker {
   readonly dynamics: number;
   /** Length of the silence at marks, as a factor. */
   readonly pause: number;
+}
+
+/** What is planned: a sentence, or a part of one. */
+export interface PlannedText {
+  readonly ids: readonly number[];
+  readonly rhythm: Rhythm;
+  /** How each of its words is said, where the text says so; `null` or absent, as everything is. */
+  readonly manners?: readonly RunManner[] | null;
 }
 
 /** How the sentences of one utterance are to be planned. */
@@ -36,7 +46,7 @@ export interface PlanStyle {
  */
 export async function planSentence(
   network: PlanningNetwork,
-  { ids, rhythm }: { readonly ids: readonly number[]; readonly rhythm: Rhythm },
+  { ids, rhythm, manners = null }: PlannedText,
   { speaker, temperature, liveliness, rate, seed }: PlanStyle,
   index: number,
 ): Promise<Plan> {
@@ -45,15 +55,18 @@ export async function planSentence(
   const prosody = drawProsody(ids, strength, createRandom(seed, index, "delivery"));
   const timing = await planTiming(network, ids);
   editTiming(timing, prosody, rate);
+  if (manners !== null) editRates(timing, manners, rate);
   pace(timing, { ...asked, tempo: asked.tempo * speaker.tempo }, { stretch: prosody.stretch, rate });
   const plan = await planContour(network, timing);
   editContour(plan, prosody, registerIn(asked, speaker.register));
   editEnergy(plan, speaker.dynamics);
   bend(plan, asked);
-  return widenMarkPauses(
+  if (manners !== null) moveWords(plan, manners);
+  const widened = widenMarkPauses(
     plan,
     prosody.stretch.map((stretch) => stretch * speaker.pause),
   );
+  return manners === null ? widened : withGains(widened, manners);
 }
 
 /** A temperature of 1 is a little livelier than what was first measured as harmless. */

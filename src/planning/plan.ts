@@ -47,6 +47,8 @@ export interface Plan extends Contour {
   readonly frames: number;
   /** [channels, ids.length]. */
   readonly decoderEncoding: Float32Array;
+  /** Factor on the samples of each frame; absent, all are 1. */
+  readonly gain?: Float32Array;
 }
 
 /** The first half: phonemes in, durations out. */

@@ -7,6 +7,7 @@ import {
   type SpeechReport,
 } from "../model/speech-model.ts";
 import { type Stop, stopWith } from "../model/stop-with.ts";
+import type { SegmentStyle } from "./piece-marks.ts";
 import { PriorityMutex } from "./priority-mutex.ts";
 import type { TextReader } from "./read-text.ts";
 import { precedingTurnOf } from "./rhythm/rhythm.ts";
@@ -16,6 +17,8 @@ import { type SentenceVoice, speakSegments } from "./utterance.ts";
 /** Whose voice speaks a script, and what was heard for it; nothing where an engine hears nobody. */
 export interface Cast {
   readonly voice: SentenceVoice;
+  /** Who speaks a part that the text marks to be spoken otherwise. */
+  voiceIn(style: SegmentStyle): Promise<SentenceVoice>;
   readonly heard?: HeardVoice | null;
 }
 
@@ -78,10 +81,11 @@ export class PlannedSpeech {
     let isHeard = false;
     try {
       const inTurn = this.inTurn(stop.signal, () => !isHeard);
-      const { voice, heard = null } = await cast(inTurn, stop.signal);
+      const { voice, voiceIn, heard = null } = await cast(inTurn, stop.signal);
       const report = yield* speakSegments({
         source,
         voice,
+        voiceIn,
         precedingTurn: precedingTurnOf(script),
         maxFrames: script.delivery.maxFrames,
         phonemeOf: script.hasMouth === true ? this.#text.phonemeOf : null,

@@ -3,6 +3,7 @@ import type { Lexicon } from "../model/script.ts";
 import { readChecked } from "../tensors/checked-file.ts";
 import { type NativeGuard, openSession } from "../tensors/session.ts";
 import { idRow, idsOf } from "../tensors/tensor.ts";
+import { isSpaceCode } from "../text/characters.ts";
 import type { Readings } from "../text/differences.ts";
 import { spokenSentences } from "../text/inline-phonemes.ts";
 import { createOwnWords, type OwnWords } from "../text/own-words.ts";
@@ -95,13 +96,14 @@ export async function openTextReader(
   const { phonemizer, tables, close } = await openPhonemizer(voiceDir, options, guard);
   const reader = (words: readonly OwnWords[]): SegmentReader => ({
     split: (piece) => sentencesIn(piece, options),
-    async read(sentence) {
-      const segments = await segmentsOf(phonemizer, sentence, words, options.longest);
+    async read(sentence, cuts) {
+      const segments = await segmentsOf(phonemizer, sentence, words, options.longest, cuts);
       return segments
         .map(
           (segment): ReadSegment => ({
             ids: phonemeIds(segment.phonemes, tables),
             sources: sourcesOfWords(segment, tables.vocabulary),
+            ...(segment.isBrokenOff === true ? { isBrokenOff: true } : {}),
           }),
         )
         .filter(({ ids }) => wordCount(ids) > 0);
@@ -130,14 +132,55 @@ async function segmentsOf(
   sentence: string,
   words?: readonly OwnWords[],
   { soft, hard }: LongestSegment = LONGEST,
-): Promise<TracedPhonemes[]> {
+  cuts: readonly number[] = [],
+): Promise<ReadPhonemes[]> {
   const { phonemes, sources } = await phonemizer.readTraced(sentence, words);
+  const counts = cuts.map((place) => sources.before(place));
   let before = 0;
-  return splitClauses(withClosingStop(phonemes, sentence), soft, hard).map((segment) => {
-    const traced = { phonemes: segment, sources, before };
-    before += soundCount(segment);
-    return traced;
+  return cutBehind(withClosingStop(phonemes, sentence), counts).flatMap((stretch, index, stretches) => {
+    const segments = splitClauses(stretch, soft, hard).map((segment) => {
+      const traced = { phonemes: segment, sources, before };
+      before += soundCount(segment);
+      return traced;
+    });
+    const last = segments.at(-1);
+    if (last === undefined || index === stretches.length - 1) return segments;
+    return [...segments.slice(0, -1), brokenOff(last)];
   });
+}
+
+/** The phonemes of a sentence cut behind so many of them, spaces not counted; marks stay with what is before them. */
+function cutBehind(phonemes: string, counts: readonly number[]): string[] {
+  const stretches: string[] = [];
+  let from = 0;
+  let at = 0;
+  let sounds = 0;
+  for (const count of counts) {
+    while (at < phonemes.length && sounds < count) {
+      sounds += isSpaceCode(phonemes.charCodeAt(at)) ? 0 : 1;
+      at++;
+    }
+    add(phonemes.slice(from, at));
+    from = at;
+  }
+  add(phonemes.slice(from));
+  return stretches;
+
+  function add(stretch: string): void {
+    if (/[^;:,.!?—…"“”()\s]/u.test(stretch) || stretches.length === 0) stretches.push(stretch.trim());
+    else stretches[stretches.length - 1] += stretch.trim();
+  }
+}
+
+/** What breaks off within a sentence sounds as it does at a comma. */
+function brokenOff(segment: TracedPhonemes): ReadPhonemes {
+  const { phonemes } = segment;
+  if (phonemes === "" || /[;:,.!?—…]["”]?$/u.test(phonemes)) return segment;
+  return { ...segment, phonemes: `${phonemes},`, isBrokenOff: true };
+}
+
+interface ReadPhonemes extends TracedPhonemes {
+  readonly isBrokenOff?: true;
 }
 
 const LONGEST: LongestSegment = { soft: 400, hard: 600 };

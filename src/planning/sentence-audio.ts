@@ -25,10 +25,13 @@ export class SentenceAudio {
   /** Which hop of the sentence {@link #hop} is; none before the first is asked for. */
   #at: number | null = null;
   #first: number | null = null;
+  readonly #gain: Float32Array | null;
 
-  constructor(hops: HopSource, span: SpeechSpan) {
+  /** @param gain factor on the samples of each frame of the plan */
+  constructor(hops: HopSource, span: SpeechSpan, gain: Float32Array | null = null) {
     this.#hops = hops;
     this.#span = span;
+    this.#gain = gain;
   }
 
   /** The frame of the plan that the next sample belongs to. */
@@ -86,8 +89,18 @@ export class SentenceAudio {
       this.#following = null;
       if (this.#at === lastHop) fade(this.#hop, (part) => 1 - part);
     }
+    this.#amplify(this.#at);
     this.#taken = 0;
     return true;
+  }
+
+  /** From the loudness of the frame before to this one's, so that nothing clicks. */
+  #amplify(frame: number): void {
+    const gain = this.#gain;
+    if (gain === null) return;
+    const to = gain[Math.max(0, frame)] ?? 1;
+    const from = gain[Math.max(0, frame - 1)] ?? to;
+    fade(this.#hop, (part) => from + (to - from) * part);
   }
 
   /** Makes hops until one is heard, and goes back by one. @returns which that is. */

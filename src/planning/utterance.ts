@@ -3,19 +3,21 @@ import { type Frame, NothingToSpeakError, type SpeechReport } from "../model/spe
 import { FrameBuilder } from "./frame-builder.ts";
 import { MouthTimeline, mouthPlan } from "./mouth.ts";
 import { TAIL_S } from "./pauses.ts";
+import type { GapMarks, SegmentStyle } from "./piece-marks.ts";
 import type { Plan } from "./plan.ts";
+import type { PlannedText } from "./plan-sentence.ts";
 import { Prefetch } from "./prefetch.ts";
-import { type PrecedingTurn, type Rhythm, rhythmOf } from "./rhythm/rhythm.ts";
+import { type PrecedingTurn, rhythmOf } from "./rhythm/rhythm.ts";
 import { ScaledAudio } from "./scaled-audio.ts";
-import type { SegmentSource } from "./segments.ts";
+import type { Segment, SegmentSource } from "./segments.ts";
 import type { SentenceAudio } from "./sentence-audio.ts";
 import { wordCount } from "./spoken-words.ts";
-import { timedWords, WordTimeline } from "./words.ts";
+import { spokenTimes, type TimedName, timedWords, WordTimeline } from "./words.ts";
 
 /** Speaks sentences: plans each, and makes its samples. */
 export interface SentenceVoice {
   /** @param index of the sentence in its utterance */
-  plan(sentence: { readonly ids: readonly number[]; readonly rhythm: Rhythm }, index: number): Promise<Plan>;
+  plan(sentence: PlannedText, index: number): Promise<Plan>;
   /** The samples of a planned sentence; none is made before it is asked for. */
   audio(plan: Plan, index: number): SentenceAudio;
   /** How much faster than planned all of it is heard, at the same pitch: 0.5 to 2; 1 unless given. */
@@ -30,6 +32,8 @@ export interface SentenceVoice {
 export interface UtteranceParts {
   readonly source: SegmentSource;
   readonly voice: SentenceVoice;
+  /** Who speaks a part of it that is marked to be spoken otherwise. */
+  voiceIn(style: SegmentStyle): Promise<SentenceVoice>;
   /** What it answers. */
   readonly precedingTurn: PrecedingTurn;
   /** Frames of 80 ms that there may be at most. */
@@ -47,9 +51,8 @@ export interface UtteranceParts {
  * @throws NothingToSpeakError when no segment comes.
  */
 export async function* speakSegments(parts: UtteranceParts): AsyncGenerator<Frame, SpeechReport, void> {
-  const { source, voice, precedingTurn, maxFrames, phonemeOf, signal, onHeard } = parts;
-  const { timeScale = 1 } = voice;
-  const builder = new FrameBuilder(voice.gain);
+  const { source, voice: usual, precedingTurn, maxFrames, phonemeOf, signal, onHeard } = parts;
+  const builder = new FrameBuilder(usual.gain);
   const heard = new WordTimeline(maxFrames * FRAME_SAMPLES);
   const mouth = phonemeOf === null ? null : new MouthTimeline(maxFrames * FRAME_SAMPLES);
   let given = 0;
@@ -59,9 +62,12 @@ export async function* speakSegments(parts: UtteranceParts): AsyncGenerator<Fram
     const segment = await source.next();
     if (segment === null) return null;
     const number = index++;
-    const { ids } = segment;
+    const { ids, marks } = segment;
     const rhythm = rhythmOf({ ...segment, wordsInside: wordCount(ids) }, precedingTurn);
-    return { segment, number, rhythm, plan: await voice.plan({ ids, rhythm }, number) };
+    const style = marks?.style ?? null;
+    const voice = style === null ? usual : await parts.voiceIn(style);
+    const plan = await voice.plan({ ids, rhythm, manners: marks?.manners ?? null }, number);
+    return { segment, number, rhythm, voice, plan: amplified(plan, voice.gain / usual.gain) };
   });
   const isCapped = () => given === maxFrames && builder.isEmpty;
   function* emit(): Generator<Frame, void, void> {
@@ -83,7 +89,15 @@ export async function* speakSegments(parts: UtteranceParts): AsyncGenerator<Fram
     }
   }
 
-  let silenceOwed = wholeSamples(0);
+  /** Silence to the next sound, and how much of it is in the sound before already. */
+  let owed = { samples: 0, given: 0 };
+  function* gap({ breakS, names }: GapMarks, samplesBefore: number): Generator<Frame, void, void> {
+    const from = atSample() - owed.given;
+    for (const { name, at, afterS, restS } of names)
+      if (breakS !== null && restS > 0) heard.mark(name, from + samplesIn(afterS), source.text, at);
+    const samples = breakS === null ? owed.samples : samplesIn(breakS);
+    yield* silence(wholeSamples(samples - owed.given - samplesBefore));
+  }
   let current = await plans.next();
   if (current === null) {
     throw new NothingToSpeakError(
@@ -91,10 +105,11 @@ export async function* speakSegments(parts: UtteranceParts): AsyncGenerator<Fram
     );
   }
   while (current !== null) {
-    const { segment, rhythm, plan, number } = current;
+    const { segment, rhythm, plan, number, voice } = current;
+    const { timeScale = 1 } = voice;
     const planned = voice.audio(plan, number);
     const audio = timeScale === 1 ? planned : new ScaledAudio(planned, timeScale);
-    if (number > 0) yield* silence(wholeSamples(silenceOwed - audio.samplesBefore));
+    if (number > 0 || segment.gap !== undefined) yield* gap(segment.gap ?? NO_GAP, audio.samplesBefore);
     const begin = atSample();
     let isPlaced = false;
     while (!isCapped() || audio.isSounding) {
@@ -103,7 +118,7 @@ export async function* speakSegments(parts: UtteranceParts): AsyncGenerator<Fram
       if (count === 0) break;
       if (!isPlaced) {
         const placement = { atSample: begin, frame: audio.firstFrame, endFrame: audio.endFrame, timeScale };
-        heard.place(timedWords(plan, segment.sources), source.text, placement);
+        heard.place(timedWords(plan, segment.sources), source.text, placement, namesIn(segment, plan));
         if (phonemeOf !== null) mouth?.place(mouthPlan(plan, phonemeOf), placement);
       }
       isPlaced = true;
@@ -114,10 +129,37 @@ export async function* speakSegments(parts: UtteranceParts): AsyncGenerator<Fram
       plans.start();
     }
     const pauseS = (segment.pauseS * rhythm.pause * voice.pause) / timeScale;
-    silenceOwed = wholeSamples(samplesIn(pauseS) - audio.samplesAfter);
+    owed = { samples: samplesIn(pauseS), given: audio.samplesAfter };
     current = await plans.next();
-    if (current === null) yield* silence(wholeSamples(samplesIn(TAIL_S) - audio.samplesAfter));
+    if (current !== null) continue;
+    const { breakS, names } = source.tail;
+    const tailS = Math.max(TAIL_S, breakS ?? 0);
+    for (const { name, at, afterS } of names)
+      heard.mark(name, atSample() - owed.given + samplesIn(afterS), source.text, at);
+    yield* silence(wholeSamples(samplesIn(tailS) - owed.given));
   }
   if (!builder.isEmpty) yield* emit();
   return { stop: "finished", spoken: source.text };
+}
+
+const NO_GAP: GapMarks = { breakS: null, names: [] };
+
+/** A plan whose voice is as much louder as the others are. */
+function amplified(plan: Plan, factor: number): Plan {
+  if (factor === 1) return plan;
+  const gain = plan.gain ?? new Float32Array(plan.frames).fill(1);
+  return { ...plan, gain: gain.map((each) => each * factor) };
+}
+
+/** The places with a name that a segment has, by the frames of its plan; those in the silence before it are told already. */
+function namesIn({ gap = NO_GAP, marks }: Segment, plan: Plan): TimedName[] {
+  const before = gap.names.filter(({ restS }) => gap.breakS === null || restS === 0);
+  const inside = marks?.inside ?? [];
+  if (before.length + inside.length === 0) return [];
+  const times = spokenTimes(plan);
+  const frameOf = (word: number) => times[word]?.fromFrame ?? plan.frames;
+  return [
+    ...before.map(({ name, at }) => ({ name, at, frame: frameOf(0) })),
+    ...inside.map(({ name, at, words }) => ({ name, at, frame: frameOf(words) })),
+  ];
 }

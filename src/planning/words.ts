@@ -16,6 +16,13 @@ export interface TimedWord {
   readonly toFrame: number;
 }
 
+/** A place with a name: where it is in the text, and the plan's frame in which it is come to. */
+export interface TimedName {
+  readonly name: string;
+  readonly at: number;
+  readonly frame: number;
+}
+
 /**
  * The written words of a segment, one after the other, none over another: from when to when they sound, see
  * {@link spokenTimes}.
@@ -101,9 +108,24 @@ export class WordTimeline {
     this.#maxSamples = maxSamples;
   }
 
-  /** Places the words of a segment. @param text all that has been pulled */
-  place(words: readonly TimedWord[], text: string, placement: Placement): void {
+  /**
+   * Places the words of a segment.
+   *
+   * @param text all that has been pulled
+   * @param names of places among the words
+   */
+  place(
+    words: readonly TimedWord[],
+    text: string,
+    placement: Placement,
+    names: readonly TimedName[] = [],
+  ): void {
+    let next = 0;
     for (const { source, fromFrame, toFrame } of words) {
+      for (; next < names.length && names[next]!.at <= source.from; next++) {
+        const { name, at, frame } = names[next]!;
+        this.mark(name, sampleOf(placement, frame), text, at);
+      }
       const span = trimmed(text, source);
       // The rest of a word that was cut between two segments; one that was left out because nobody would hear it.
       if (span.to <= span.from || span.from < this.#placed || fromFrame >= placement.endFrame) continue;
@@ -117,6 +139,15 @@ export class WordTimeline {
       const times = { startS: start / SAMPLE_RATE_HZ, endS: end / SAMPLE_RATE_HZ };
       this.#waiting.push({ word: { word, ...times, offset, length }, atSample: start });
     }
+  }
+
+  /** Tells of a place with a name. @param sample of the utterance @param at in the text */
+  mark(name: string, sample: number, text: string, at: number): void {
+    if (sample >= this.#maxSamples) return;
+    const timeS = sample / SAMPLE_RATE_HZ;
+    const offset = this.#charactersBefore(text, at);
+    const word = { word: "", mark: name, startS: timeS, endS: timeS, offset, length: 0 };
+    this.#waiting.push({ word, atSample: sample });
   }
 
   /** The words that begin before a sample of the utterance and have not been given. */

@@ -22,6 +22,8 @@ export interface AskedOwn {
   readonly name: string;
   /** What messages call the name. */
   readonly field: string;
+  /** The field that is to blame, where messages say more of it. */
+  readonly param?: string;
 }
 
 /** What is needed of a card to know its voices. */
@@ -69,7 +71,7 @@ export function passedOn(name: string): ChosenVoice {
 
 /** A 400 for a voice that there is not. @param others further names that would have been understood */
 export function unknownVoice(
-  { name, field }: AskedOwn,
+  { name, field, param = field }: AskedOwn,
   cast: Cast,
   others: readonly string[] = [],
 ): ServiceError {
@@ -77,7 +79,7 @@ export function unknownVoice(
   const near = name.length < MIN_NEAR_CHARS ? null : nearest(name, names);
   const listed = `the voices are ${listOf(cast.voices, others)}`;
   const remedy = near === null ? listed : `did you mean ${quoted(near)}? T${listed.slice(1)}`;
-  return new ServiceError(400, `${field} ${quoted(name)} is unknown: ${remedy}`, { param: field });
+  return new ServiceError(400, `${field} ${quoted(name)} is unknown: ${remedy}`, { param });
 }
 
 /** Refuses a `voice` that is neither the model's nor one of those recordings'. Throws as {@link chooseVoice} does. */

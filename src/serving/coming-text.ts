@@ -1,3 +1,4 @@
+import type { TextPiece } from "../model/marked-text.ts";
 import type { WriterTokens } from "../model/writer.ts";
 
 /** Words that come while they are spoken. */
@@ -17,7 +18,7 @@ export interface ComingText {
    *
    * @param onWait a further sentence is waited for from now on
    */
-  pieces(onWait: () => void): AsyncGenerator<string, void, void>;
+  pieces(onWait: () => void): AsyncGenerator<TextPiece, void, void>;
   /** What a reply's `meta` says of its writing; `null` where nobody wrote. */
   meta(): Record<string, unknown> | null;
   /** Nobody takes any more. More than once is harmless. */

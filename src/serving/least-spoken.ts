@@ -1,4 +1,6 @@
 import { FRAME_S } from "../audio/format.ts";
+import { pausesS, ratesOf, spokenText } from "../model/marked-text.ts";
+import { withoutPhonemes } from "../text/inline-phonemes.ts";
 import type { Prepared } from "./prepare.ts";
 
 /** How long a reply will be at least, in seconds: 0 where its words are not written yet. */
@@ -6,9 +8,12 @@ export function leastSpokenS({
   conversation,
   delivery,
 }: Pick<Prepared, "conversation" | "delivery">): number {
-  const { text } = conversation.open;
+  const { text, marked } = conversation.open;
   if (text === null) return 0;
-  return Math.min(delivery.maxFrames * FRAME_S, text.trim().length / FAST_CHARACTERS_PER_S);
+  const piece = marked ?? text;
+  const words = withoutPhonemes(spokenText(piece)).trim();
+  const spokenS = words.length / FAST_CHARACTERS_PER_S / ratesOf(piece).fastest;
+  return Math.min(delivery.maxFrames * FRAME_S, spokenS + pausesS(piece));
 }
 
 /** The longest words at the fastest pace; ordinary ones are at 15. */

@@ -18,6 +18,7 @@ import {
   parseTelephonyRequest,
   parseTtsRequest,
 } from "../contract/validate.ts";
+import { looksLikeSsml } from "../text/read-marks.ts";
 import { readInstructions } from "./manner/read-manner.ts";
 import { mannerTold } from "./manner/told.ts";
 import { type Prepared, prepareConverse, prepareTts, type ResolveModel } from "./prepare.ts";
@@ -78,7 +79,7 @@ const SILENCE_S = 0.2;
 
 /** A request of OpenAI's API as one of ours. Throws a 400 {@link ServiceError} that names the field. */
 function prepareSpeech(asked: AudioSpeechRequest, resolve: ResolveModel): PreparedSpeech {
-  const { input, model, speed = 1, lexicon, visemes, stream_format: streamFormat } = asked;
+  const { input, model, speed = 1, lexicon, visemes, stream_format: streamFormat, input_type } = asked;
   const format = formatNamed(asked);
   const rate = spokenSpeed(speed);
   const voice = voiceOf(asked);
@@ -87,6 +88,7 @@ function prepareSpeech(asked: AudioSpeechRequest, resolve: ResolveModel): Prepar
     ...(voice === undefined ? {} : { voice }),
     ...(lexicon === undefined ? {} : { lexicon }),
     ...(visemes === undefined ? {} : { visemes }),
+    ...(input_type === undefined ? {} : { input_type }),
   };
   const request = { text: input, model: modelNamed(model), ...extras };
   const prepared = prepareTts(request, resolve, {
@@ -118,11 +120,11 @@ function prepareTelephony(
   voice: string | null,
 ): PreparedCall {
   const isVapi = "message" in asked;
-  const said = isVapi ? asked.message.text : wordsOf(asked);
+  const said = isVapi ? { text: asked.message.text } : textOf(asked);
   const own = isVapi ? asked.message.voiceId : asked.voice;
   const voiceField = isVapi && voice === null ? "message.voiceId" : "voice";
   const spoken = voice ?? own ?? undefined;
-  const prepared = prepareTts({ text: said, ...(spoken === undefined ? {} : { voice: spoken }) }, resolve, {
+  const prepared = prepareTts({ ...said, ...(spoken === undefined ? {} : { voice: spoken }) }, resolve, {
     fields: { text: isVapi ? "message.text" : "text", voice: voiceField },
     maxFrames: MAX_SPEECH_FRAMES,
     silenceS: SILENCE_S,
@@ -130,6 +132,8 @@ function prepareTelephony(
   return { ...prepared, rateHz: isVapi ? asked.message.sampleRate : null };
 }
 
-function wordsOf({ text, type }: VendorRequest): string {
-  return type === "ssml" ? text.replaceAll(/<[^<>]*>/g, " ") : text;
+/** jambonz sends SSML with its root element or without. */
+function textOf({ text, type }: VendorRequest): Pick<TtsRequest, "text" | "input_type"> {
+  if (type !== "ssml") return { text };
+  return { text: looksLikeSsml(text) ? text : `<speak>${text}</speak>`, input_type: "ssml" };
 }

@@ -1,5 +1,7 @@
+import { FRAME_S } from "../audio/format.ts";
 import type { PublicModel } from "../catalogue/public-models.ts";
 import { ServiceError } from "../contract/errors.ts";
+import type { InputType } from "../contract/input-type.ts";
 import { countChars, MAX_INSTRUCTIONS_CHARS } from "../contract/limits.ts";
 import { type GenParams, resolveParams } from "../contract/params.ts";
 import { quoted } from "../contract/quoted.ts";
@@ -7,15 +9,16 @@ import type { ConversationTurn, ConverseRequest, TtsRequest } from "../contract/
 import { memberField } from "../contract/validate.ts";
 import type { Conversation, OpenTurn, Turn } from "../model/conversation.ts";
 import type { AskedManner } from "../model/manner.ts";
+import { pausesS, spokenText } from "../model/marked-text.ts";
 import type { Mode } from "../model/model-card.ts";
 import type { ChosenVoice, Delivery, Lexicon, Preset } from "../model/script.ts";
 import type { ToolUse } from "../model/writer.ts";
-import { inlineFault } from "../text/inline-phonemes.ts";
 import { faultOf } from "../text/own-words.ts";
 import { hasSpeakable } from "../text/speakable.ts";
 import { type AskedOwn, chooseSpeaker, chooseVoice, unknownVoice, type VoiceChoice } from "./choose-voice.ts";
 import { ContentHash } from "./content-hash.ts";
 import { historyAudio, type TextOf } from "./history-audio.ts";
+import { type ReadText, readMarkup, wordsOf } from "./read-markup.ts";
 
 /** A request that has been checked in full: what is left can only fail in the server. */
 export interface Prepared {
@@ -28,6 +31,8 @@ export interface Prepared {
   readonly preset: Preset;
   /** How the reply is said; absent, as its voice speaks. */
   readonly manner?: AskedManner;
+  /** What the marks of its text ask for and is not done; absent where all is. */
+  readonly cautions?: readonly string[];
   /** How the request's own words are said. */
   readonly lexicon: Lexicon;
   /** Whose voice speaks; absent, the one that the open turn's label stands for, or that its earlier turns have. */
@@ -36,6 +41,8 @@ export interface Prepared {
   readonly ownVoice?: AskedOwn;
   /** Recordings that are named for speakers who say nothing now: each has to be there. */
   readonly otherVoices?: readonly AskedOwn[];
+  /** The voices that its text names for parts of it, by what it calls them; absent where it names none. */
+  readonly textVoices?: Readonly<Record<string, VoiceChoice>>;
   /** Whether the reply tells of the mouth too. */
   readonly hasMouth: boolean;
   /** What the writer of an authored turn is to keep to, never blank; `null` is nothing. */
@@ -73,10 +80,9 @@ export interface TtsExtras {
 
 /** A text-to-speech request is a conversation of one turn. Throws a 400 {@link ServiceError} that names the field. */
 export function prepareTts(request: TtsRequest, resolve: ResolveModel, extras: TtsExtras = {}): Prepared {
-  const { text, speaker, voice, model, params, lexicon, visemes } = request;
+  const { text, speaker, voice, model, params, lexicon, visemes, input_type: inputType } = request;
   const turn: ConversationTurn = speaker === undefined ? { text } : { speaker, text };
   const { fields = { text: "text", voice: "voice" }, preset = {}, manner, maxFrames, silenceS } = extras;
-  const isSilent = silenceS !== undefined && text.trim() !== "" && !hasSpeakable(text);
   const prepared = prepare(
     {
       turns: [turn],
@@ -91,15 +97,17 @@ export function prepareTts(request: TtsRequest, resolve: ResolveModel, extras: T
       instructions: undefined,
       mode: "tts",
       textOf: itself,
-      needsWords: !isSilent,
+      inputType,
+      needsWords: silenceS === undefined,
     },
     resolve,
   );
+  const delivery = maxFrames === undefined ? prepared.delivery : { ...prepared.delivery, maxFrames };
   return {
     ...prepared,
+    delivery,
     ...(manner === undefined ? {} : { manner }),
-    ...(maxFrames === undefined ? {} : { delivery: { ...prepared.delivery, maxFrames } }),
-    ...(isSilent ? { silenceS } : {}),
+    ...(silenceS === undefined ? {} : silenceOf({ ...prepared, delivery }, silenceS)),
   };
 }
 
@@ -128,6 +136,7 @@ export function prepareConverse(
       instructions,
       mode: "converse",
       textOf,
+      inputType: request.input_type,
       needsWords: true,
     },
     resolve,
@@ -150,6 +159,7 @@ interface Parts {
   readonly instructions: string | undefined;
   readonly mode: Mode;
   readonly textOf: TextOf;
+  readonly inputType: InputType | undefined;
   /** Whether the open turn's text must have something to speak. */
   readonly needsWords: boolean;
 }
@@ -166,12 +176,12 @@ function prepare(parts: Parts, resolve: ResolveModel): Prepared {
   let audioS = 0;
   for (const [index, turn] of turns.entries()) {
     checkSpeaker(turn, parts.fields === null ? `conversation[${index}].speaker` : "speaker", model);
-    chars += countChars(turn.text ?? "");
+    if (index < last) chars += countChars(turn.text ?? "");
     hash.text(turn.speaker ?? "0").text(turn.text ?? null);
     if (index === last) break;
     const clip = historyAudio(turn, index, parts, hash);
     audioS += clip?.durationS ?? 0;
-    const text = turn.text?.trim() ? turn.text : null;
+    const text = turn.text?.trim() ? wordsOf(turn.text) : null;
     if (text === null && clip === null) {
       throw new ServiceError(
         400,
@@ -180,7 +190,7 @@ function prepare(parts: Parts, resolve: ResolveModel): Prepared {
     }
     history.push({ speaker: turn.speaker ?? "0", text, audio: clip });
   }
-  const open = openTurn(turns[last]!, last, parts);
+  const { open, read } = openTurn(turns[last]!, last, parts, model);
   const lexicon = checkedLexicon(parts.lexicon);
   const instructions = checkedInstructions(parts.instructions);
   const delivery = deliveryOf(parts.params);
@@ -189,7 +199,7 @@ function prepare(parts: Parts, resolve: ResolveModel): Prepared {
     model,
     delivery,
     seed: hash.lexicon(lexicon).seed(delivery),
-    input: { chars, audioS },
+    input: { chars: chars + (read?.chars ?? 0), audioS },
     preset: parts.preset,
     lexicon,
     hasMouth: parts.visemes ?? false,
@@ -197,6 +207,8 @@ function prepare(parts: Parts, resolve: ResolveModel): Prepared {
     ...(choice.voice === undefined ? {} : { voice: choice.voice }),
     ...(choice.own === undefined ? {} : { ownVoice: choice.own }),
     ...(others.length === 0 ? {} : { otherVoices: others }),
+    ...(read === null || read.cautions.length === 0 ? {} : { cautions: read.cautions }),
+    ...(read === null || Object.keys(read.voices).length === 0 ? {} : { textVoices: read.voices }),
   };
 }
 
@@ -277,7 +289,13 @@ function notASpeaker(field: string, { speakers }: PublicModel["card"], what: str
   return new ServiceError(400, `${field} ${what} one of the model's speakers: ${valid}`, { param: field });
 }
 
-function openTurn(turn: ConversationTurn, index: number, { fields, needsWords }: Parts): OpenTurn {
+/** The turn to speak, and what its text says of how. */
+function openTurn(
+  turn: ConversationTurn,
+  index: number,
+  { fields, needsWords, inputType }: Parts,
+  { card }: PublicModel,
+): { readonly open: OpenTurn; readonly read: ReadText | null } {
   // The name of a text that cannot be left out.
   const requiredText = fields?.text ?? null;
   const textField = requiredText ?? `conversation[${index}].text`;
@@ -289,7 +307,7 @@ function openTurn(turn: ConversationTurn, index: number, { fields, needsWords }:
     );
   }
   const speaker = turn.speaker ?? "0";
-  if (turn.text === undefined || turn.text === null) return { speaker, text: null };
+  if (turn.text === undefined || turn.text === null) return { open: { speaker, text: null }, read: null };
   if (turn.text.trim() === "") {
     throw new ServiceError(
       400,
@@ -297,14 +315,26 @@ function openTurn(turn: ConversationTurn, index: number, { fields, needsWords }:
       { param: textField },
     );
   }
-  if (needsWords && !hasSpeakable(turn.text)) {
+  const read = readMarkup(turn.text, textField, card, inputType);
+  const { piece } = read;
+  if (needsWords && !hasSpeakable(spokenText(piece))) {
     throw new ServiceError(400, `${textField} has nothing speakable: it needs at least one letter or digit`, {
       param: textField,
     });
   }
-  const fault = inlineFault(turn.text);
-  if (fault !== null) throw new ServiceError(400, `${textField}: ${fault}`, { param: textField });
-  return { speaker, text: turn.text };
+  const marked = typeof piece === "string" ? {} : { marked: piece };
+  return { open: { speaker, text: turn.text, ...marked }, read };
+}
+
+/** The silence that stands for a text without words: as long as its pauses, where it has any. */
+function silenceOf(
+  { conversation: { open }, delivery }: Prepared,
+  silenceS: number,
+): Pick<Prepared, "silenceS"> {
+  const { marked, text } = open;
+  if (hasSpeakable(spokenText(marked ?? text ?? ""))) return {};
+  const askedS = marked === undefined ? 0 : pausesS(marked);
+  return { silenceS: Math.max(silenceS, Math.min(askedS, delivery.maxFrames * FRAME_S)) };
 }
 
 function deliveryOf(params: GenParams | undefined): Delivery {

@@ -32,6 +32,8 @@ export interface ReplyFacts {
   readonly writer: Readonly<Record<string, unknown>> | null;
   readonly report: SpeechReport;
   readonly marks: Marks;
+  /** What the text's marks ask for and is not done. */
+  readonly cautions?: readonly string[];
 }
 
 /** The `meta` of a reply that was spoken: what does not apply to it is left out. */
@@ -42,6 +44,7 @@ export function replyMeta({
   writer,
   report,
   marks,
+  cautions = [],
 }: ReplyFacts): Record<string, unknown> {
   return {
     ...stats,
@@ -51,6 +54,7 @@ export function replyMeta({
     ...(writer === null ? {} : { writer }),
     ...(report.voice === undefined ? {} : { voice: voiceMeta(report.voice) }),
     ...(report.prompt === undefined ? {} : { prompt: promptMeta(report.prompt) }),
+    ...(cautions.length === 0 ? {} : { markup: { cautions } }),
     ...marks,
   };
 }

@@ -1,11 +1,13 @@
+import type { TextPiece } from "../model/marked-text.ts";
 import type { Preset, Script } from "../model/script.ts";
+import { unknownVoice } from "./choose-voice.ts";
 import type { Prepared } from "./prepare.ts";
 
 /** What the engine is given: the open turn's own words, or what a writer gives for them. */
 export function scriptOf(
   prepared: Prepared,
   preset: Preset,
-  written: AsyncIterable<string> | null = null,
+  written: AsyncIterable<TextPiece> | null = null,
   keyId = "",
   traceHeaders: NonNullable<Script["traceHeaders"]> = {},
 ): Script {
@@ -14,7 +16,7 @@ export function scriptOf(
   return {
     history: conversation.history,
     speaker: conversation.open.speaker,
-    text: written ?? onePiece(conversation.open.text ?? ""),
+    text: written ?? onePiece(conversation.open.marked ?? conversation.open.text ?? ""),
     delivery,
     preset: { ...preset, ...prepared.preset },
     seed,
@@ -22,6 +24,9 @@ export function scriptOf(
     traceHeaders,
     ...(prepared.voice === undefined ? {} : { voice: prepared.voice }),
     ...(manner === undefined ? {} : { manner }),
+    ...(prepared.textVoices === undefined
+      ? {}
+      : { textVoices: foundIn(prepared.textVoices, prepared.model) }),
     ...(prepared.hasMouth ? { hasMouth: true } : {}),
     ...(prepared.lexicon.length > 0 ? { lexicon: prepared.lexicon } : {}),
   };
@@ -39,6 +44,19 @@ function mannerOfVoice({ voice, conversation, model }: Prepared): Script["manner
   return isFollowed ? undefined : model.manners?.get(open.speaker);
 }
 
-async function* onePiece(text: string): AsyncGenerator<string> {
+/** Throws a 400 `ServiceError` for a recording that nobody has found. */
+function foundIn(
+  voices: NonNullable<Prepared["textVoices"]>,
+  { card }: Prepared["model"],
+): NonNullable<Script["textVoices"]> {
+  return Object.fromEntries(
+    Object.entries(voices).map(([name, { own, ...found }]) => {
+      if (own !== undefined) throw unknownVoice(own, card);
+      return [name, found];
+    }),
+  );
+}
+
+async function* onePiece(text: TextPiece): AsyncGenerator<TextPiece> {
   yield text;
 }

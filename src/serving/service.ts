@@ -9,6 +9,7 @@ import { Admissions, type OwnSlots } from "../limits/admissions.ts";
 import type { KeyedSemaphore } from "../limits/keyed-semaphore.ts";
 import { abortable } from "../model/abortable.ts";
 import { encodedSpeech, fileOf } from "../model/encoded-speech.ts";
+import { type TextPiece, writtenText } from "../model/marked-text.ts";
 import type { ChosenVoice } from "../model/script.ts";
 import { silence } from "../model/silence.ts";
 import type { SpeechReport } from "../model/speech-model.ts";
@@ -16,7 +17,7 @@ import type { Stop, TimeLimit } from "../model/stop-with.ts";
 import type { Writer, WriterTokens } from "../model/writer.ts";
 import { NO_SPAN, type Span } from "../tracing/span.ts";
 import type { AuthoredText } from "./authored-text.ts";
-import { unknownVoice } from "./choose-voice.ts";
+import { unknownVoice, type VoiceChoice } from "./choose-voice.ts";
 import type { ComingText } from "./coming-text.ts";
 import { asRefusal } from "./failures.ts";
 import type { HistoryTranscriber } from "./history-transcriber.ts";
@@ -25,6 +26,7 @@ import { LiveWork, within } from "./live-work.ts";
 import type { OwnVoices } from "./own-voices.ts";
 import { PlaybackPacer } from "./playback-pacer.ts";
 import type { Prepared } from "./prepare.ts";
+import { writtenPiece } from "./read-markup.ts";
 import { replyMeta } from "./reply-meta.ts";
 import type { Caller } from "./request-reader.ts";
 import { failureType, inSpan, speechFacts, spokenFacts } from "./request-spans.ts";
@@ -238,6 +240,7 @@ export class SpeechService {
       if (isWritten && this.#deps.writer === null) throw noWriter();
       const { conversation: talk, model } = given;
       const voice = await this.#voiceOf(given, request, stop);
+      const textVoices = await this.#textVoicesOf(given, request, stop);
       const heard = (await this.#deps.hearing?.hear(talk, request.keyId, stop.signal, span, model.reads)) ?? {
         conversation: talk,
         heard: [],
@@ -246,6 +249,7 @@ export class SpeechService {
         ...given,
         conversation: heard.conversation,
         ...(voice === undefined ? {} : { voice }),
+        ...(textVoices === undefined ? {} : { textVoices }),
       };
       coming = await this.#coming(prepared, request, stop);
       if (request.words !== undefined) stats.wordsCame();
@@ -284,6 +288,7 @@ export class SpeechService {
         writer: coming?.meta() ?? null,
         report,
         marks,
+        cautions: [...(given.cautions ?? []), ...(request.words?.cautions ?? [])],
       });
       const finishedHead = report.finishedHead ?? NOTHING;
       const tokens = coming?.tokens ?? null;
@@ -317,6 +322,24 @@ export class SpeechService {
     if (otherVoices.length > 0) await abortable(ownVoices.check(otherVoices, keyId, model.card), stop.signal);
     if (ownVoice === undefined) return voice;
     return abortable(ownVoices.chosen(ownVoice, keyId, model.card), stop.signal);
+  }
+
+  /** The voices that the text names, those by recordings found. */
+  async #textVoicesOf(
+    { textVoices, model }: Prepared,
+    { keyId }: SpeechRequest,
+    stop: Stop,
+  ): Promise<Prepared["textVoices"]> {
+    if (textVoices === undefined) return undefined;
+    const found: (readonly [string, VoiceChoice])[] = [];
+    for (const [name, choice] of Object.entries(textVoices)) {
+      const { own } = choice;
+      const { ownVoices } = this.#deps;
+      if (own !== undefined && ownVoices === undefined) throw unknownVoice(own, model.card);
+      const chosen = own && ownVoices?.chosen(own, keyId, model.card);
+      found.push([name, chosen === undefined ? choice : { voice: await abortable(chosen, stop.signal) }]);
+    }
+    return Object.fromEntries(found);
   }
 
   async #meter({ keyId, onMetered }: WritingRequest, usage: Usage): Promise<void> {
@@ -422,16 +445,16 @@ interface Speaking {
   readonly toFirstAudio: Span;
 }
 
-/** The same sentences, each told when it is taken. */
+/** The same sentences with their marks read, each told when it is taken. */
 function told(
-  sentences: AsyncGenerator<string, void, void> | undefined,
+  sentences: AsyncGenerator<TextPiece, void, void> | undefined,
   tell: ((sentence: string) => void) | undefined,
-): AsyncGenerator<string, void, void> | undefined {
-  if (sentences === undefined || tell === undefined) return sentences;
+): AsyncGenerator<TextPiece, void, void> | undefined {
+  if (sentences === undefined) return undefined;
   return (async function* () {
     for await (const sentence of sentences) {
-      tell(sentence);
-      yield sentence;
+      tell?.(writtenText(sentence));
+      yield typeof sentence === "string" ? writtenPiece(sentence) : sentence;
     }
   })();
 }

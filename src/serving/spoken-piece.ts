@@ -53,8 +53,15 @@ export class MarkCollector {
   }
 }
 
-function wordOf({ word, startS, endS, offset, length }: Word): SpokenWord {
-  return { word, start: inMs(startS), end: inMs(endS), offset, length };
+function wordOf({ word, mark, startS, endS, offset, length }: Word): SpokenWord {
+  return {
+    word,
+    ...(mark === undefined ? {} : { mark }),
+    start: inMs(startS),
+    end: inMs(endS),
+    offset,
+    length,
+  };
 }
 
 function mouthOf({ visemes, phonemes }: Mouth): Marks {

@@ -1,17 +1,24 @@
 import { ServiceError } from "../contract/errors.ts";
 import { countChars } from "../contract/limits.ts";
-import { inlineFault } from "../text/inline-phonemes.ts";
+import { pausesS, spokenText, type TextPiece } from "../model/marked-text.ts";
+import { mayBeSsml } from "../text/read-marks.ts";
 import { SentenceCutter } from "../text/sentence-cutter.ts";
 import { hasSpeakable } from "../text/speakable.ts";
 import { Arrivals } from "./arrivals.ts";
 import type { ComingText } from "./coming-text.ts";
+import { readMarkup } from "./read-markup.ts";
 
 /** Given words that come in pieces, cut anywhere, while they are spoken. What can be said of them is held, and is bounded. */
 export class StreamedText implements ComingText {
   readonly from = "the rest of the text";
   readonly #maxChars: number;
   readonly #cutter = new SentenceCutter();
-  readonly #sentences = new Arrivals<string>();
+  readonly #sentences = new Arrivals<TextPiece>();
+  readonly #cautions = new Set<string>();
+  /** What has come while it may be SSML, which can be read when all of it has; `null` once it is known not to be. */
+  #whole: string | null = "";
+  /** Code points that have come, and those of them that are words. */
+  #sent = 0;
   #chars = 0;
   #hasBegun = false;
   #hasWords = false;
@@ -22,7 +29,12 @@ export class StreamedText implements ComingText {
     this.#maxChars = maxChars;
   }
 
-  /** Code points that have come. */
+  /** What its marks ask for and is not done. */
+  get cautions(): readonly string[] {
+    return [...this.#cautions];
+  }
+
+  /** Code points that have come, marks left out. */
   get chars(): number {
     return this.#chars;
   }
@@ -57,8 +69,10 @@ export class StreamedText implements ComingText {
    */
   push(piece: string): boolean {
     if (this.#sentences.isOver) return false;
-    this.#chars += countChars(piece);
-    if (this.#chars > this.#maxChars) {
+    const chars = countChars(piece);
+    this.#sent += chars;
+    this.#chars += chars;
+    if (this.#sent > this.#maxChars) {
       this.fail(
         new ServiceError(
           422,
@@ -67,16 +81,23 @@ export class StreamedText implements ComingText {
       );
       return false;
     }
-    const isSpeakable = hasSpeakable(piece);
+    let text = piece;
+    if (this.#whole !== null) {
+      this.#whole += piece;
+      if (mayBeSsml(this.#whole)) return false;
+      text = this.#whole;
+      this.#whole = null;
+    }
+    const isSpeakable = hasSpeakable(text);
     this.#hasBegun ||= isSpeakable;
-    for (const sentence of this.#cutter.push(piece)) this.#add(sentence);
+    for (const sentence of this.#cutter.push(text)) this.#add(sentence);
     return isSpeakable;
   }
 
   /** All has come. */
   end(): void {
     if (this.#sentences.isOver) return;
-    const rest = this.#cutter.flush();
+    const rest = this.#whole ?? this.#cutter.flush();
     if (rest !== null) this.#add(rest);
     this.#isWhole = !this.#sentences.isOver;
     this.#sentences.end();
@@ -92,12 +113,8 @@ export class StreamedText implements ComingText {
     throw new ServiceError(400, "the text has nothing speakable: it needs at least one letter or digit");
   }
 
-  async *pieces(onWait: () => void): AsyncGenerator<string, void, void> {
-    let separator = "";
-    for await (const sentence of this.#sentences.all(onWait)) {
-      yield separator + sentence;
-      separator = " ";
-    }
+  pieces(onWait: () => void): AsyncGenerator<TextPiece, void, void> {
+    return this.#sentences.all(onWait);
   }
 
   meta(): null {
@@ -109,13 +126,18 @@ export class StreamedText implements ComingText {
   }
 
   #add(sentence: string): void {
-    if (!hasSpeakable(sentence)) return;
-    const fault = inlineFault(sentence);
-    if (fault !== null) {
-      this.fail(new ServiceError(400, `the text: ${fault}`));
-      return;
+    const text = this.#hasWords ? ` ${sentence}` : sentence;
+    try {
+      const { piece, chars, cautions } = readMarkup(text, "the text", null);
+      this.#chars += chars - countChars(text);
+      for (const caution of cautions) this.#cautions.add(caution);
+      const isSpeakable = hasSpeakable(spokenText(piece));
+      if (!isSpeakable && pausesS(piece) === 0) return;
+      this.#hasWords ||= isSpeakable;
+      this.#hasBegun ||= isSpeakable;
+      this.#sentences.add(piece);
+    } catch (error) {
+      this.fail(error);
     }
-    this.#hasWords = true;
-    this.#sentences.add(sentence);
   }
 }

@@ -34,6 +34,17 @@ export class Sources {
     };
   }
 
+  /** How many phonemes come before a place of the sentence: those of the words that begin before it. */
+  before(place: number): number {
+    let [low, high] = [0, this.#units.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#spanOf(this.#units[middle]!).from < place) low = middle + 1;
+      else high = middle;
+    }
+    return this.#ends[low - 1] ?? 0;
+  }
+
   #unitAt(sound: number): number {
     let low = 0;
     let high = this.#ends.length - 1;

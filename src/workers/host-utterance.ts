@@ -1,3 +1,4 @@
+import type { TextPiece } from "../model/marked-text.ts";
 import type { Script } from "../model/script.ts";
 import type { EncodedPiece, Frame, SpeechReport } from "../model/speech-model.ts";
 import type { TextItem } from "./protocol.ts";
@@ -16,7 +17,7 @@ type Outcome = { readonly report: SpeechReport } | { readonly error: unknown };
 export class HostUtterance {
   readonly #events: HostUtteranceEvents;
   readonly #signal: AbortSignal;
-  readonly #text: AsyncIterator<string>;
+  readonly #text: AsyncIterator<TextPiece>;
   #frames: (Frame | EncodedPiece)[] = [];
   #outcome: Outcome | null = null;
   #textFailure: { readonly error: unknown } | null = null;

@@ -1,4 +1,5 @@
 import type { Encoding } from "../audio/encode/encoder.ts";
+import type { TextPiece } from "../model/marked-text.ts";
 import type { Script } from "../model/script.ts";
 import {
   ConversationError,
@@ -43,7 +44,7 @@ export interface OpenMessage {
 }
 
 /** One answer to a pull of text: a piece, its end, or that the source threw (the host keeps the error). */
-export type TextItem = { readonly piece: string } | "end" | "failed";
+export type TextItem = { readonly piece: TextPiece } | "end" | "failed";
 
 export type ToThread =
   | OpenMessage

@@ -1,3 +1,4 @@
+import type { TextPiece } from "../model/marked-text.ts";
 import { SpeechFailedError } from "../model/speech-model.ts";
 import type { TextItem } from "./protocol.ts";
 
@@ -10,7 +11,7 @@ export interface TextInboxEvents {
 }
 
 interface Waiter {
-  resolve(result: IteratorResult<string, undefined>): void;
+  resolve(result: IteratorResult<TextPiece, undefined>): void;
   reject(reason: unknown): void;
 }
 
@@ -18,7 +19,7 @@ interface Waiter {
  * A script's text as the model in the thread reads it: a piece is asked for when the model wants it and no sooner, but
  * for the first, which is on its way from the start.
  */
-export class TextInbox implements AsyncIterator<string, undefined> {
+export class TextInbox implements AsyncIterator<TextPiece, undefined> {
   readonly #events: TextInboxEvents;
   readonly #arrived: TextItem[] = [];
   readonly #waiters: Waiter[] = [];
@@ -35,7 +36,7 @@ export class TextInbox implements AsyncIterator<string, undefined> {
     return this.#waiters.length > 0;
   }
 
-  next(): Promise<IteratorResult<string, undefined>> {
+  next(): Promise<IteratorResult<TextPiece, undefined>> {
     return new Promise((resolve, reject) => {
       const waiter = { resolve, reject };
       if (this.#over) return resolve({ done: true, value: undefined });
@@ -51,7 +52,7 @@ export class TextInbox implements AsyncIterator<string, undefined> {
     });
   }
 
-  async return(): Promise<IteratorResult<string, undefined>> {
+  async return(): Promise<IteratorResult<TextPiece, undefined>> {
     this.#over = true;
     return { done: true, value: undefined };
   }

@@ -40,7 +40,7 @@ export class WorkerUtterance {
 
   constructor(model: SpeechModel, message: OpenMessage, events: WorkerUtteranceEvents) {
     const { encoding, credit } = message;
-    const { history, speaker, voice, preset, seed, keyId = "" } = message.script;
+    const { history, speaker, voice, textVoices, preset, seed, keyId = "" } = message.script;
     this.keyId = keyId;
     this.#history = history;
     this.#voice = voice ?? [];
@@ -51,8 +51,13 @@ export class WorkerUtterance {
     const text = { [Symbol.asyncIterator]: () => this.#inbox };
     const speech = model.speak({ ...message.script, text }, this.#stop.signal);
     this.#generator = encoding === null ? speech : encodedSpeech(speech, encoding, seed);
-    const isSilent = history.every(({ audio }) => audio === null) && voice === undefined;
-    const heard = { history, speaker, preset, ...(voice === undefined ? {} : { voice }) };
+    const isSilent =
+      history.every(({ audio }) => audio === null) && voice === undefined && textVoices === undefined;
+    const heard = {
+      ...{ history, speaker, preset },
+      ...(voice === undefined ? {} : { voice }),
+      ...(textVoices === undefined ? {} : { textVoices }),
+    };
     this.#hear = async () => {
       if (!isSilent) await model.hear?.(heard, this.#stop.signal);
     };

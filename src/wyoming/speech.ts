@@ -11,7 +11,7 @@ import type { WyomingDeps } from "./requests.ts";
 
 /** What `synthesize` asks for. Throws a 400 or 422 {@link ServiceError} that names the field. */
 export function prepareWhole(data: WyomingEvent["data"], { resolve }: WyomingDeps): Prepared {
-  checkFormat(data);
+  const inputType = formatOf(data);
   const { text } = data;
   if (typeof text !== "string")
     throw new ServiceError(422, "text is missing: send the words to speak, as a string");
@@ -19,7 +19,12 @@ export function prepareWhole(data: WyomingEvent["data"], { resolve }: WyomingDep
     throw new ServiceError(422, `text has more than ${MAX_TEXT_CHARS} characters: send it in parts`);
   }
   const voice = voiceOf(data.voice);
-  return prepareTts({ text, ...(voice === null ? {} : { voice: voice.word }) }, resolve, {
+  const asked = {
+    text,
+    ...(voice === null ? {} : { voice: voice.word }),
+    ...(inputType === null ? {} : { input_type: inputType }),
+  };
+  return prepareTts(asked, resolve, {
     fields: { text: "text", voice: voice?.field ?? "voice" },
     maxFrames: MAX_SPEECH_FRAMES,
   });
@@ -27,7 +32,7 @@ export function prepareWhole(data: WyomingEvent["data"], { resolve }: WyomingDep
 
 /** What `synthesize-start` asks for, whose words are to come. Throws as {@link prepareWhole} does. */
 export function prepareStream(data: WyomingEvent["data"], { resolve }: WyomingDeps): Prepared {
-  checkFormat(data);
+  formatOf(data);
   const voice = voiceOf(data.voice);
   const model = resolve(null);
   const { speaker, ...choice }: VoiceChoice =
@@ -41,9 +46,11 @@ export function prepareStream(data: WyomingEvent["data"], { resolve }: WyomingDe
   return { ...prepared, delivery: { ...prepared.delivery, maxFrames: MAX_SPEECH_FRAMES } };
 }
 
-function checkFormat({ text_format: format }: WyomingEvent["data"]): void {
-  if (format === undefined || format === null || format === "text") return;
-  throw new ServiceError(400, 'text_format is not read here: send "text", or leave it out');
+/** How the text is written; `null` leaves that to its looks, which tell of one that comes in pieces whatever is said. */
+function formatOf({ text_format: format }: WyomingEvent["data"]): "ssml" | null {
+  if (format === undefined || format === null || format === "text") return null;
+  if (format === "ssml") return format;
+  throw new ServiceError(400, 'text_format is not read here: send "text" or "ssml", or leave it out');
 }
 
 export interface SpeechClient {

@@ -12,7 +12,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   captions: [],
   collections: [],
   audio: ["collections"],
-  text: ["collections"],
+  text: ["collections", "model"],
   settings: ["collections"],
   wasm: [],
   tensors: ["wasm"],
@@ -110,6 +110,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "opus-decoder": ["audio"],
   "wasm-media-encoders": ["audio", "http"],
   "libopus-wasm": ["audio", "http"],
+  saxes: ["text"],
   "proper-lockfile": ["catalogue"],
   "cli-progress": ["terminal"],
 };

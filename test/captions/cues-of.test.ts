@@ -38,6 +38,26 @@ test("a sentence is a caption, with the marks around its words and without those
   ]);
 });
 
+test("marks of a text are left out: pauses, elements, references, and places with a name", () => {
+  const text = '<speak>Ann &amp; <emphasis>AT&amp;T</emphasis> &#233; [pause:1s] go.<mark name="m"/></speak>';
+  const words = ["Ann", "AT&amp;T", "&#233;", "go"].map((word, index) => ({
+    start: index,
+    end: index + 0.9,
+    offset: text.indexOf(word),
+    length: word.length,
+  }));
+  const mark = { start: 4, end: 4, offset: text.indexOf("<mark"), length: 0 };
+  assert.deepEqual(cuesOf([...words, mark], text), [{ start: 0, end: 3.9, text: "Ann & AT&T é go." }]);
+  const plain = "Wait [pause:0.8s] here.";
+  const two = ["Wait", "here"].map((word, index) => ({
+    start: index,
+    end: index + 0.9,
+    offset: plain.indexOf(word),
+    length: 4,
+  }));
+  assert.deepEqual(cuesOf(two, plain), [{ start: 0, end: 1.9, text: "Wait here." }]);
+});
+
 test("a word's own full stop ends no sentence, unless the voice pauses there", () => {
   assert.deepEqual(texts("Dr. Smith of the U.S. has No. 5."), ["Dr. Smith of the U.S. has No. 5."]);
   const text = "At 5 p.m. Then";

@@ -75,6 +75,7 @@ const SENT = {
     model: false,
     params: false,
     lexicon: false,
+    input_type: false,
     visemes: false,
   } satisfies FieldsOf<client.TtsRequest>,
   ConversationTurn: {
@@ -88,6 +89,7 @@ const SENT = {
     model: false,
     params: false,
     lexicon: false,
+    input_type: false,
     visemes: false,
     instructions: false,
   } satisfies FieldsOf<client.ConverseRequest>,
@@ -98,6 +100,7 @@ const SENT = {
     response_format: false,
     speed: false,
     lexicon: false,
+    input_type: false,
     visemes: false,
   } satisfies FieldsOf<client.SpeechRequest>,
   NewVoiceForm: {

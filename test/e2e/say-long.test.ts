@@ -22,6 +22,25 @@ function bookIn(folder: string, text = BOOK): string {
 }
 
 describe("antiphon say, of a long text", () => {
+  it("speaks SSML of any length, with its pauses and without its marks, and refuses it with the place", async () => {
+    const folder = temporaryFolder();
+    const [file, spoken] = [join(folder, "long.ssml"), join(folder, "long.wav")];
+    const filling = `<!-- ${"x".repeat(9_000)} -->`;
+    writeFileSync(
+      file,
+      `<speak>Good ${filling}<break time="2s"/> <lang xml:lang="fr">evening</lang>.</speak>`,
+    );
+    const said = await antiphon(["say", "--ssml", "-f", file, ...STILL, "-o", spoken]);
+    assert.equal(said.code, 0, said.stderr);
+    assert.match(said.stderr, /^Not followed: <lang> xml:lang fr is passed over: English is spoken\.\n/);
+    const lengthS = (readFileSync(spoken).length - 44) / 48_000;
+    assert.ok(lengthS > 3 && lengthS < 4.5, `${lengthS} s`);
+    writeFileSync(file, `<speak>\n${filling}<p>Good evening.</speak>`);
+    const wrong = await antiphon(["say", "-f", file, "-o", spoken]);
+    assert.equal(wrong.code, 2);
+    assert.match(wrong.stderr, /^This cannot be said: text: line 2, column \d+: .*<p>.*\.\n$/);
+  });
+
   it("goes on where it was killed: the same bytes and captions, and the last word where it is heard", async () => {
     const folder = temporaryFolder();
     const say = (name: string) => [

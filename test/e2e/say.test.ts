@@ -47,6 +47,20 @@ describe("antiphon say", () => {
     assert.ok(served.equals(wav.subarray(44)), "the same samples as POST /v1/tts");
   });
 
+  it("speaks SSML, and tells what of it is not followed", async () => {
+    const folder = temporaryFolder();
+    const [plain, marked] = [join(folder, "plain.wav"), join(folder, "marked.wav")];
+    const ssml = '<speak>Good <break time="2s"/> <lang xml:lang="fr-FR">evening</lang>.</speak>';
+    const said = await runAntiphon(["say", "--ssml", ssml, "--params", STILL, "-o", marked]);
+    assert.equal(said.code, 0);
+    assert.equal(said.stderr, "Not followed: <lang> xml:lang fr-FR is passed over: English is spoken.\n");
+    assert.equal((await runAntiphon(["say", "Good evening.", "--params", STILL, "-o", plain])).code, 0);
+    const moreS = (readFileSync(marked).length - readFileSync(plain).length) / 48_000;
+    assert.ok(moreS > 1.9 && moreS < 2.5, `${moreS}`);
+    const wrong = refusal(await runAntiphon(["say", "--ssml", "Good evening.", "-o", marked]), 2);
+    assert.match(wrong, /text: line 1, column 1: SSML begins with <speak>/);
+  });
+
   it("writes captions beside the audio, with the time of each word where that is asked for", async () => {
     const folder = temporaryFolder();
     const [vtt, srt, wav] = ["tea.vtt", "tea.srt", "tea.wav"].map((name) => join(folder, name));

@@ -11,6 +11,7 @@ export const TARGETS: Readonly<Record<string, () => Promise<Fuzzer>>> = {
       async () => (await import("./recordings.ts")).recordingFuzz(kind),
     ]),
   ),
+  ssml: async () => (await import("./ssml.ts")).ssmlFuzz,
   manner: async () => (await import("./manner.ts")).mannerFuzz,
   "voice-form": async () => (await import("./voice-form.ts")).voiceFormFuzz,
   "voice-word": async () => (await import("./voice-word.ts")).voiceWordFuzz,

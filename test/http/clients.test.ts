@@ -4,6 +4,7 @@ import { OpenAI } from "openai";
 import { EMBEDDED_CAST } from "../../src/catalogue/embedded-cast.ts";
 import { OPENAI_VOICES } from "../../src/contract/voices.ts";
 import { createToneModel } from "../../src/engines/tone/tone.ts";
+import { spokenText, type TextPiece } from "../../src/model/marked-text.ts";
 import type { Script } from "../../src/model/script.ts";
 import { decode } from "../audio/encode/decoders.ts";
 import { ScriptedRecogniser, SEGMENTS } from "../recognisers/scripted-recogniser.ts";
@@ -328,8 +329,13 @@ describe("jambonz", () => {
       return bytesOf(reply);
     };
     await said('<speak>Hold <break time="1s"/>the <say-as interpret-as="cardinal">2</say-as> lines.</speak>');
-    assert.equal(lastSaid.replaceAll(/\s+/g, " ").trim(), "Hold the 2 lines.");
+    assert.equal(lastSaid.replaceAll(/\s+/g, " ").trim(), "Hold the two lines.");
+    await said('Hold <break time="1s"/>the line.');
+    assert.equal(lastSaid.trim(), "Hold the line.");
     assert.equal((await said("<speak>—</speak>")).length, 9_600);
+    const broken = await server.post(PATH, { ...asked, type: "ssml", text: "Fish & chips" });
+    assert.equal(broken.status, 400);
+    assert.match((await broken.json()).error.message, /^text: line 1, column \d+: & begins a reference/);
   });
 });
 
@@ -344,10 +350,10 @@ async function hear(form: FormData): Promise<Reply> {
   });
 }
 
-async function* overheard(text: AsyncIterable<string>): AsyncGenerator<string> {
+async function* overheard(text: AsyncIterable<TextPiece>): AsyncGenerator<TextPiece> {
   lastSaid = "";
   for await (const piece of text) {
-    lastSaid += piece;
+    lastSaid += spokenText(piece);
     yield piece;
   }
 }

@@ -109,6 +109,7 @@ test("answers have the headers that the document gives them, and no others", asy
       await post("/v1/audio/speech", { input, ...sent, speed: 4, instructions: "Calm." });
     }
   }
+  await post("/v1/audio/speech", { input: '<speak><lang xml:lang="fr">Bonjour.</lang></speak>' });
   await post("/v1/audio/telephony", { text: "Hi." });
   await post("/v1/audio/telephony?rate=8000", { text: "Hi." });
   for (const response_format of ["json", "verbose_json", "text", "srt", "vtt"]) {

@@ -1,3 +1,4 @@
+import type { TextPiece } from "../../src/model/marked-text.ts";
 import type { Delivery, Script } from "../../src/model/script.ts";
 import type { Frame, SpeechModel, SpeechReport } from "../../src/model/speech-model.ts";
 
@@ -19,7 +20,7 @@ const DELIVERY: Delivery = {
 };
 
 export interface ScriptParts extends Partial<Omit<Script, "text" | "delivery">> {
-  readonly text?: string | AsyncIterable<string>;
+  readonly text?: TextPiece | AsyncIterable<TextPiece>;
   readonly delivery?: Partial<Delivery>;
 }
 
@@ -32,21 +33,21 @@ export function scriptOf({ text = SHORT_TEXT, delivery, ...rest }: ScriptParts =
     seed: 7n,
     ...rest,
     delivery: { ...DELIVERY, ...delivery },
-    text: typeof text === "string" ? new CountedText([text]) : text,
+    text: typeof text === "string" || "written" in text ? new CountedText<TextPiece>([text]) : text,
   };
 }
 
 /** Pieces of text that know how many were pulled and whether the reader let go of them. */
-export class CountedText implements AsyncIterable<string> {
-  readonly #pieces: readonly (string | Promise<string>)[];
+export class CountedText<T extends TextPiece = string> implements AsyncIterable<T> {
+  readonly #pieces: readonly (T | Promise<T>)[];
   pulls = 0;
   isReleased = false;
 
-  constructor(pieces: readonly (string | Promise<string>)[]) {
+  constructor(pieces: readonly (T | Promise<T>)[]) {
     this.#pieces = pieces;
   }
 
-  [Symbol.asyncIterator](): AsyncIterator<string, undefined> {
+  [Symbol.asyncIterator](): AsyncIterator<T, undefined> {
     return {
       next: async () => {
         const piece = await this.#pieces[this.pulls++];

@@ -9,6 +9,7 @@ import {
   SpeechFailedError,
   type SpeechModel,
 } from "../../src/model/speech-model.ts";
+import { readMarks } from "../../src/text/read-marks.ts";
 import { bytesOf, CountedText, drain, LONG_TEXT, never, SHORT_TEXT, scriptOf, speakAll } from "./scripts.ts";
 
 /** What the seam promises and a model elsewhere may not be able to keep. */
@@ -95,6 +96,23 @@ export function speechModelConformance(
       assert.ok(report.spoken.length > 0, report.spoken);
       if (able.tellsWords) assert.ok(report.spoken.length < LONG_TEXT.length, report.spoken);
       assert.ok(LONG_TEXT.startsWith(report.spoken.trim()), report.spoken);
+    });
+
+    test("a pause is as long as the text asks, but for what is silent there anyway, and marks are not spoken", async () => {
+      const ask = (text: string) =>
+        speakAll(model, { text: readMarks(text, null, ([name = ""]) => name).piece });
+      const samplesOf = ({ frames }: Awaited<ReturnType<typeof ask>>) =>
+        frames.reduce((sum, { samples }) => sum + samples.length, 0);
+      const [one, three] = [await ask("One. [pause:1s] Two."), await ask("One. [pause:3s] Two.")];
+      if (able.repeats) assert.ok(Math.abs(samplesOf(three) - samplesOf(one) - 2 * SAMPLE_RATE_HZ) <= 1);
+      else assert.ok(samplesOf(three) > 3 * SAMPLE_RATE_HZ);
+      assert.equal(three.report.spoken.trim(), "One. [pause:3s] Two.");
+      const capped = await speakAll(model, {
+        text: readMarks("One. [pause:9s] Two.", null, ([name = ""]) => name).piece,
+        delivery: { maxFrames: 50 },
+      });
+      assert.equal(capped.frames.length, 50);
+      assert.equal(capped.report.stop, "length");
     });
 
     test(

@@ -3,6 +3,7 @@ import { describe, test } from "node:test";
 import { clausePauseS, pauseS } from "../../src/planning/pauses.ts";
 import { type Segment, type SegmentReader, SegmentSource } from "../../src/planning/segments.ts";
 import { wordCount, wordSpans } from "../../src/planning/spoken-words.ts";
+import { readMarks } from "../../src/text/read-marks.ts";
 import { cutRunOn } from "../../src/text/run-on.ts";
 import { splitSentences } from "../../src/text/sentences.ts";
 import { CountedText, never } from "../model/scripts.ts";
@@ -63,6 +64,61 @@ describe("Segments of a text", () => {
         [1, 0, true],
       ],
     );
+  });
+
+  test("begin where the text asks for silence or another voice, and know what was asked between them", async () => {
+    const cuts: (readonly number[])[] = [];
+    const reader: SegmentReader = {
+      split: readLetters.split,
+      async read(sentence, places = []) {
+        cuts.push(places);
+        const bounds = [0, ...places, sentence.length];
+        const parts = bounds
+          .slice(1)
+          .map((to, at) => ({ at: bounds[at]!, part: sentence.slice(bounds[at], to) }));
+        const read = parts.map(async ({ at, part }) =>
+          (await readLetters.read(part)).map(({ ids, sources }) => ({
+            ids,
+            sources: sources.map(({ from, to }) => ({ from: from + at, to: to + at })),
+          })),
+        );
+        return (await Promise.all(read)).flat();
+      },
+    };
+    const text =
+      '<speak><mark name="a"/>One <break time="1s"/><mark name="b"/>two. <emphasis>Three</emphasis> <mark name="c"/>four' +
+      '<break time="2s"/> <voice name="v">five</voice>.<break time="3s"/><mark name="d"/></speak>';
+    const { piece } = readMarks(text, null, ([name = ""]) => name);
+    const source = new SegmentSource(new CountedText([piece]), reader, never());
+    const segments: Segment[] = [];
+    for (let next = await source.next(); next !== null; next = await source.next()) segments.push(next);
+    assert.deepEqual(cuts, [[4], [10, 11, 15]]);
+    const written = segments.map(({ sources }) =>
+      sources.map(({ from, to }) => text.slice(from, to)).join(" "),
+    );
+    assert.deepEqual(written, ["One", "two", "Three four", "five"]);
+    assert.deepEqual(
+      segments.map(({ gap }) => gap?.breakS),
+      [null, 1, null, 2],
+    );
+    const names = segments.map(({ gap, marks }) => [
+      ...(gap?.names ?? []).map(({ name, afterS, restS }) => [name, afterS, restS]),
+      ...(marks?.inside ?? []).map(({ name, words }) => [name, words]),
+    ]);
+    assert.deepEqual(names, [[["a", 0, 0]], [["b", 1, 0]], [["c", 1]], []]);
+    assert.deepEqual(
+      segments.map(({ marks }) => marks?.style?.voice ?? null),
+      [null, null, null, "v"],
+    );
+    assert.deepEqual(
+      segments[2]!.marks?.manners?.map(({ gain }) => gain > 1),
+      [true, false],
+    );
+    assert.deepEqual(source.tail, {
+      breakS: 3,
+      names: [{ name: "d", at: text.indexOf('<mark name="d'), afterS: 3, restS: 0 }],
+    });
+    assert.equal(source.text, text);
   });
 
   test("of a sentence that goes on and on are read one after the other, and lose nothing", async () => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { findModel, PUBLIC_MODELS } from "../../src/catalogue/public-models.ts";
+import { pausesS, spokenText, type TextPiece, writtenText } from "../../src/model/marked-text.ts";
 import { type Passage, type ToolCall, type Writer, WriterError } from "../../src/model/writer.ts";
 import { type Prepared, prepareConverse } from "../../src/serving/prepare.ts";
 import type { SpeechService } from "../../src/serving/service.ts";
@@ -35,13 +36,16 @@ function writerOf(...parts: readonly (string | ToolCall | Error)[]): Writer {
 
 /** An engine that takes all the words that it is given, a frame a sentence. */
 class Reader extends Engine {
+  readonly pieces: TextPiece[] = [];
+
   override model() {
     const engine = this;
     return {
-      async *speak(script: { readonly text: AsyncIterable<string> }) {
+      async *speak(script: { readonly text: AsyncIterable<TextPiece> }) {
         let spoken = "";
         for await (const text of script.text) {
-          spoken += text;
+          engine.pieces.push(text);
+          spoken += writtenText(text);
           engine.given++;
           yield { samples: new Float32Array(1_920) };
         }
@@ -68,6 +72,16 @@ describe("a spoken reply that calls functions", () => {
     ]);
     assert.deepEqual(outcome.tokens, TOKENS);
     assert.equal(metered.length, 1);
+  });
+
+  it("pauses where the writer writes a pause, and says what cannot be one as it is", async () => {
+    const engine = new Reader();
+    const writer = writerOf("Wait [pause:1s] and see.", "<speak>[pause:9h]</speak> Yes.");
+    const { service } = serviceOver({ engine, writer });
+    const { outcome } = await collect(service.converse(AUTHORED, caller()));
+    assert.equal(outcome.text, "Wait [pause:1s] and see. <speak>[pause:9h]</speak> Yes.");
+    assert.deepEqual(engine.pieces.map(spokenText), ["Wait  and see.", " <speak>[pause:9h]</speak> Yes."]);
+    assert.deepEqual(engine.pieces.map(pausesS), [1, 0]);
   });
 
   it("says nothing where it only calls: it takes no voice, and is metered once", async () => {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { pausesS, spokenText, type TextPiece, writtenText } from "../../src/model/marked-text.ts";
 import { StreamedText } from "../../src/serving/streamed-text.ts";
 import fc from "../properties.ts";
 
@@ -9,7 +10,7 @@ async function spoken(pieces: readonly string[], maxChars = 8_000): Promise<stri
   text.end();
   await text.begin();
   const said: string[] = [];
-  for await (const sentence of text.pieces(() => {})) said.push(sentence);
+  for await (const sentence of text.pieces(() => {})) said.push(writtenText(sentence));
   return said;
 }
 
@@ -43,7 +44,7 @@ describe("text that comes in pieces", () => {
     assert.equal(waits, 1);
     assert.equal(text.isWriting, true);
     text.end();
-    assert.equal((await next).value, "Two");
+    assert.equal((await next).value, " Two");
     assert.equal(text.isWriting, false);
     assert.equal((await rest.next()).done, true);
   });
@@ -71,6 +72,42 @@ describe("text that comes in pieces", () => {
 
   test("is refused where phonemes in it are none", async () => {
     await assert.rejects(spoken(["Say [tomato](/tə9m/). Now."]), { status: 400, message: /^the text: / });
+  });
+
+  test("pauses where it says so, and bills its words alone", async () => {
+    const text = new StreamedText(100);
+    for (const piece of ["One is here. [pau", "se:1", ".5s] Two is", ", too. [pause:2s]"]) text.push(piece);
+    text.end();
+    const pauses: number[] = [];
+    for await (const piece of text.pieces(() => {})) pauses.push(pausesS(piece));
+    assert.deepEqual(pauses, [0, 1.5, 2]);
+    assert.equal(text.chars, "One is here.  Two is, too. ".length);
+    await assert.rejects(spoken(["Well. [pause:60s] Now."]), {
+      status: 400,
+      message: /^the text: line 1, column \d+/,
+    });
+  });
+
+  test("is held to its end where it is SSML, wherever it is cut", async () => {
+    const whole = '<speak>One is here. <break time="1s"/>Two is <foo>too</foo>.</speak>';
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.nat(whole.length), { maxLength: 4 }), async (cuts) => {
+        const text = new StreamedText(100);
+        let from = 0;
+        for (const to of [...cuts.sort((a, b) => a - b), whole.length]) {
+          assert.equal(text.push(whole.slice(from, to)), false);
+          from = to;
+        }
+        assert.equal(text.hasBegun, false);
+        text.end();
+        const pieces: TextPiece[] = [];
+        for await (const piece of text.pieces(() => {})) pieces.push(piece);
+        assert.deepEqual(pieces.map(spokenText), ["One is here. Two is too."]);
+        assert.deepEqual(text.cautions, ["<foo> is passed over: what is in it is spoken"]);
+      }),
+    );
+    await assert.rejects(spoken(["<speak>One", " is here."]), { status: 400, message: /never closed/ });
+    assert.deepEqual(await spoken(["<", "spe", "ctral> light."]), ["<spectral> light."]);
   });
 
   test("throws to who speaks what it failed with, and keeps what came before from being spoken", async () => {

@@ -44,7 +44,8 @@ describe("what cannot be spoken is an error that names the remedy, and the conne
     ["an empty text", { text: " " }, /^text is empty/],
     ["nothing speakable", { text: "👍" }, /^text has nothing speakable/],
     ["a text that is too long", { text: "a".repeat(8_001) }, /more than 8000 characters/],
-    ["SSML", { text: "a", text_format: "ssml" }, /^text_format is not read here/],
+    ["a format", { text: "a", text_format: "xml" }, /^text_format is not read here/],
+    ["SSML", { text: "a", text_format: "ssml" }, /^text: line 1, column 1: SSML begins with <speak>/],
     ["a voice that is a text", { text: "a", voice: "0" }, /^voice must be an object/],
     [
       "a voice of no name",

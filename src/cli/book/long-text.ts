@@ -3,6 +3,7 @@ import { stat } from "node:fs/promises";
 import { extname } from "node:path";
 import { UsageError } from "../../server/usage-error.ts";
 import type { Writing } from "../../text/passages.ts";
+import { looksLikeSsml } from "../../text/read-marks.ts";
 
 /** A text that is to be spoken, as far as it was read. */
 export interface LongText {
@@ -13,6 +14,24 @@ export interface LongText {
   /** UTF-16 units, about; null where it comes from a pipe. */
   readonly totalChars: number | null;
   readonly writing: Writing;
+  /** Whether it is SSML by its beginning. */
+  readonly isSsml: boolean;
+}
+
+/** SSML is read at once: UTF-16 units of it, at most. */
+const MAX_SSML_CHARS = 16 * 2 ** 20;
+
+/** All of a text that cannot be read in parts. @throws UsageError for one that is too long */
+export async function wholeText(chunks: AsyncIterable<string>): Promise<string> {
+  let text = "";
+  for await (const chunk of chunks) {
+    text += chunk;
+    if (text.length > MAX_SSML_CHARS)
+      throw new UsageError(
+        `SSML may have at most ${MAX_SSML_CHARS} characters: divide it into several texts.`,
+      );
+  }
+  return text;
 }
 
 /**
@@ -58,6 +77,7 @@ async function begun(
     if (done === true) isEnded = true;
     else read += value;
   }
+  const isSsml = looksLikeSsml(read);
   const isWhole = isEnded && read.length <= maxWhole;
   return {
     whole: isWhole ? read : null,
@@ -68,6 +88,7 @@ async function begun(
     })(),
     totalChars: isWhole ? read.length : totalChars,
     writing,
+    isSsml,
   };
 }
 

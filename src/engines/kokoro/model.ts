@@ -1,4 +1,4 @@
-import type { AudioQuality, Script } from "../../model/script.ts";
+import type { AudioQuality, Preset, Script } from "../../model/script.ts";
 import {
   ConversationError,
   type Frame,
@@ -7,7 +7,7 @@ import {
   type SpeechReport,
 } from "../../model/speech-model.ts";
 import { FRAMES_PER_STEP } from "../../planning/frames.ts";
-import { inManner, presetIn } from "../../planning/in-manner.ts";
+import { atRate, inManner, presetIn, spokenBy } from "../../planning/in-manner.ts";
 import { plannedOptions } from "../../planning/options.ts";
 import { type PlanStyle, planSentence } from "../../planning/plan-sentence.ts";
 import { PlannedSpeech } from "../../planning/planned-speech.ts";
@@ -15,6 +15,7 @@ import { openTextReader, type ReadingOptions } from "../../planning/read-text.ts
 import { runInTurns } from "../../planning/run-in-turns.ts";
 import { SentenceAudio } from "../../planning/sentence-audio.ts";
 import { speechSpan } from "../../planning/speech-span.ts";
+import type { SentenceVoice } from "../../planning/utterance.ts";
 import type { NativeGuard } from "../../tensors/session.ts";
 import { CastVoices, type WeightedVoice } from "./cast-voices.ts";
 import { DecodedHops } from "./decoded-hops.ts";
@@ -89,18 +90,24 @@ export async function createKokoroModel(options: KokoroOptions, guard?: NativeGu
     );
   }
 
+  function castNamed(name: string, script: Parameters<typeof spokenBy>[1], signal: AbortSignal) {
+    const named = spokenBy(name, script);
+    return follower.cast(named, partsOf(named), signal);
+  }
+
   function speak(script: Script, signal: AbortSignal): AsyncGenerator<Frame, SpeechReport, void> {
     const { delivery, manner, seed } = script;
-    const { timeScale, ...options } = plannedOptions(presetIn(script.preset, manner));
+    const usual = presetIn(script.preset, manner);
     return speech.speak(script, signal, async (inTurn, stop) => {
       const followed = await follower.cast(script, partsOf(script), stop);
-      const { parts, statistics } = followed.ready;
       const own = yieldingKokoro(network, inTurn);
-      const { planning, style } = planningWith(own, parts);
-      const speaker = inManner(followed.speaker, manner);
-      const planStyle: PlanStyle = { speaker, temperature: delivery.temperature, ...options, seed };
-      return {
-        voice: {
+      const voiceOf = ({ ready, speaker: who }: typeof followed, preset: Preset): SentenceVoice => {
+        const { parts, statistics } = ready;
+        const { planning, style } = planningWith(own, parts);
+        const { timeScale, ...options } = plannedOptions(preset);
+        const speaker = inManner(who, manner);
+        const planStyle: PlanStyle = { speaker, temperature: delivery.temperature, ...options, seed };
+        return {
           plan: (sentence, index) => planSentence(planning, sentence, planStyle, index),
           audio(plan) {
             const span = speechSpan(plan);
@@ -113,11 +120,18 @@ export async function createKokoroModel(options: KokoroOptions, guard?: NativeGu
             return new SentenceAudio(
               narrowed(new DecodedHops(decoding, plan, span), CUTOFFS_HZ[delivery.quality]),
               span,
+              plan.gain,
             );
           },
           timeScale,
           pause: speaker.pause,
           gain: speaker.gain,
+        };
+      };
+      return {
+        voice: voiceOf(followed, usual),
+        async voiceIn({ voice: name, rate }) {
+          return voiceOf(name === null ? followed : await castNamed(name, script, stop), atRate(usual, rate));
         },
         heard: followed.heard,
       };
@@ -128,6 +142,7 @@ export async function createKokoroModel(options: KokoroOptions, guard?: NativeGu
     async hear(script, signal) {
       speech.requireOpen(signal);
       await follower.cast(script, partsOf(script), signal);
+      for (const name of Object.keys(script.textVoices ?? {})) await castNamed(name, script, signal);
     },
     speak,
     close: () => speech.close(() => network.close()),

@@ -1,4 +1,4 @@
-import type { Script } from "../../model/script.ts";
+import type { Preset, Script } from "../../model/script.ts";
 import {
   ConversationError,
   type Frame,
@@ -6,18 +6,19 @@ import {
   type SpeechModel,
   type SpeechReport,
 } from "../../model/speech-model.ts";
-import { inManner, presetIn } from "../../planning/in-manner.ts";
+import { atRate, inManner, presetIn, spokenBy } from "../../planning/in-manner.ts";
 import { planSentence } from "../../planning/plan-sentence.ts";
 import { PlannedSpeech } from "../../planning/planned-speech.ts";
 import { openTextReader, type ReadingOptions } from "../../planning/read-text.ts";
 import { runInTurns } from "../../planning/run-in-turns.ts";
+import type { SentenceVoice } from "../../planning/utterance.ts";
 import type { NativeGuard } from "../../tensors/session.ts";
 import { type FollowedSpeaker, Follower } from "./follow/follower.ts";
 import { createKernel } from "./kernel/kernel.ts";
 import { openNetwork } from "./network.ts";
 import { voiceOptions } from "./preset.ts";
 import { planStyleOf, sentenceAudio } from "./sentence.ts";
-import { createVoices } from "./speakers.ts";
+import { createVoices, type Speaker } from "./speakers.ts";
 import { yieldingNetwork } from "./take-turns.ts";
 
 /** Where the embedded voice finds what it needs. */
@@ -76,16 +77,23 @@ export async function createParametricModel(
     return speech.speak(script, signal, async (inTurn, stop) => {
       const { speaker: plain, heard } = await cast(script, stop);
       const speaker = inManner(plain, script.manner);
-      const preset = presetIn(script.preset, script.manner);
-      const style = { speaker, delivery: script.delivery, preset, seed: script.seed };
+      const usual = presetIn(script.preset, script.manner);
       const own = yieldingNetwork(network, inTurn);
-      return {
-        voice: {
+      const voiceOf = (who: Speaker, preset: Preset): SentenceVoice => {
+        const style = { speaker: who, delivery: script.delivery, preset, seed: script.seed };
+        return {
           plan: (sentence, index) => planSentence(own, sentence, planStyleOf(style), index),
           audio: (plan, index) => sentenceAudio(own, kernel, plan, style, index),
           timeScale: voiceOptions(preset).timeScale,
-          pause: speaker.pause,
-          gain: speaker.gain,
+          pause: who.pause,
+          gain: who.gain,
+        };
+      };
+      return {
+        voice: voiceOf(speaker, usual),
+        async voiceIn({ voice, rate }) {
+          const who = voice === null ? plain : (await cast(spokenBy(voice, script), stop)).speaker;
+          return voiceOf(inManner(who, script.manner), atRate(usual, rate));
         },
         heard,
       };
@@ -97,6 +105,7 @@ export async function createParametricModel(
     async hear(script, signal) {
       speech.requireOpen(signal);
       await cast(script, signal);
+      for (const name of Object.keys(script.textVoices ?? {})) await cast(spokenBy(name, script), signal);
     },
     speak,
     close: () => speech.close(() => network.close()),

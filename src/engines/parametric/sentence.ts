@@ -50,7 +50,7 @@ export function sentenceAudio(
     ...span,
     context: SILENT_CONTEXT_FRAMES,
   });
-  return new SentenceAudio(new SpectralHops(stream, waveform), span);
+  return new SentenceAudio(new SpectralHops(stream, waveform), span, plan.gain);
 }
 
 /**

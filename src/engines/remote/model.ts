@@ -1,6 +1,7 @@
 import { freeClips } from "../../model/free-memory.ts";
 import { SpeechFailedError, type SpeechModel } from "../../model/speech-model.ts";
 import { type Stop, stopWith } from "../../model/stop-with.ts";
+import { speakPlain } from "../../text/plain-pieces.ts";
 import { antiphonDialect } from "./antiphon-dialect.ts";
 import type { RemoteOptions } from "./dialect.ts";
 import { Endpoints } from "./endpoints.ts";
@@ -30,7 +31,8 @@ export function createRemoteModel(options: RemoteOptions): SpeechModel {
       try {
         const requests = await dialect.prepare(script, stop.signal);
         freeClips(script.history);
-        return yield* utterance(script, { requests, endpoints, idleTimeoutMs }, stop.signal);
+        const parts = { requests, endpoints, idleTimeoutMs };
+        return yield* speakPlain(script, (plain) => utterance(plain, parts, stop.signal));
       } finally {
         // A piece may have been asked for that nobody will hear.
         stop.abort(closed());

@@ -7,6 +7,7 @@ import type { SpeechChunk } from "./speech-chunks.ts";
  * begins in them to the frame in which it does.
  */
 export class PcmFrames {
+  readonly #maxFrames: number;
   readonly #maxS: number;
   #frame = new Float32Array(FRAME_SAMPLES);
   #filled = 0;
@@ -19,6 +20,7 @@ export class PcmFrames {
 
   /** @param maxFrames words are told that are heard whole within so many */
   constructor(maxFrames: number) {
+    this.#maxFrames = maxFrames;
     this.#maxS = (maxFrames * FRAME_SAMPLES) / SAMPLE_RATE_HZ + 1e-6;
   }
 
@@ -60,6 +62,15 @@ export class PcmFrames {
       at += count;
       if (this.#filled === FRAME_SAMPLES)
         yield this.#take(((this.#given + 1) * FRAME_SAMPLES) / SAMPLE_RATE_HZ);
+    }
+  }
+
+  /** The frames of a silence, as many as there is room for. */
+  *silence(durationS: number): Generator<Frame, void, void> {
+    for (let left = Math.round(durationS * SAMPLE_RATE_HZ); left > 0 && this.#given < this.#maxFrames; ) {
+      const count = Math.min(FRAME_SAMPLES - this.#filled, left);
+      yield* this.push({ samples: new Float32Array(count) });
+      left -= count;
     }
   }
 

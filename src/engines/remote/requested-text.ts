@@ -1,3 +1,4 @@
+import type { PlainItem } from "../../text/plain-pieces.ts";
 import { splitSentences } from "../../text/sentences.ts";
 import { hasSpeakable } from "../../text/speakable.ts";
 
@@ -6,6 +7,8 @@ export interface RequestedText {
   readonly text: string;
   /** Where they begin in the utterance's text, in code points. */
   readonly offset: number;
+  /** The silence before them that the text asks for, in seconds. */
+  readonly breakS: number;
 }
 
 /**
@@ -13,16 +16,22 @@ export interface RequestedText {
  * What has no letter or number is passed over.
  */
 export class RequestedTexts {
-  readonly #pieces: AsyncIterator<string>;
+  readonly #pieces: AsyncIterator<PlainItem>;
   readonly #maxChars: number;
   #ready: RequestedText[] = [];
   #offset = 0;
   #isOver = false;
+  #breakS = 0;
 
   /** @param maxChars code points that a request may have */
-  constructor(text: AsyncIterable<string>, maxChars: number) {
+  constructor(text: AsyncIterable<PlainItem>, maxChars: number) {
     this.#pieces = text[Symbol.asyncIterator]();
     this.#maxChars = maxChars;
+  }
+
+  /** The silence that the text asks for behind what has been taken, in seconds. */
+  get breakS(): number {
+    return this.#breakS;
   }
 
   /** What is asked for next; `null` at the end. Throws what the source of the text does. */
@@ -36,6 +45,7 @@ export class RequestedTexts {
         throw error;
       });
       if (done === true) this.#isOver = true;
+      else if (typeof value !== "string") this.#breakS += value.pauseS;
       else this.#cut(value);
     }
   }
@@ -49,7 +59,10 @@ export class RequestedTexts {
 
   #cut(piece: string): void {
     for (const text of parts(piece, this.#maxChars)) {
-      if (hasSpeakable(text)) this.#ready.push({ text, offset: this.#offset });
+      if (hasSpeakable(text)) {
+        this.#ready.push({ text, offset: this.#offset, breakS: this.#breakS });
+        this.#breakS = 0;
+      }
       this.#offset += codePoints(text);
     }
   }

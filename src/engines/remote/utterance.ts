@@ -1,11 +1,11 @@
 import { abortable } from "../../model/abortable.ts";
-import type { Script } from "../../model/script.ts";
 import {
   type Frame,
   type HeardVoice,
   NothingToSpeakError,
   type SpeechReport,
 } from "../../model/speech-model.ts";
+import type { PlainScript } from "../../text/plain-pieces.ts";
 import { AttemptError } from "./attempt-error.ts";
 import type { PreparedRequests } from "./dialect.ts";
 import type { Endpoints } from "./endpoints.ts";
@@ -31,7 +31,7 @@ interface Asked extends RequestedText {
 
 /** Speaks a script's text, a request a piece. Ends and throws as `SpeechModel.speak` does. */
 export async function* utterance(
-  { text, delivery: { maxFrames }, traceHeaders = {} }: Script,
+  { text, delivery: { maxFrames }, traceHeaders = {} }: PlainScript,
   { requests, endpoints, idleTimeoutMs }: UtteranceParts,
   signal: AbortSignal,
 ): AsyncGenerator<Frame, SpeechReport, void> {
@@ -82,6 +82,11 @@ export async function* utterance(
       if (asked === null) break;
       if (asked.sounds === null) return report("length", spoken);
       current = asked.sounds;
+      for (const frame of frames.silence(asked.breakS)) {
+        yield frame;
+        signal.throwIfAborted();
+      }
+      if (frames.given === maxFrames) return report("length", spoken);
       frames.beginAnswer(asked.offset);
       const givenBefore = frames.given;
       let step = await hear(current);
@@ -105,6 +110,7 @@ export async function* utterance(
       }
       spoken += asked.text;
     }
+    if (frames.given + frames.waiting > 0) yield* frames.silence(texts.breakS);
     const rest = frames.end();
     if (rest !== null) yield rest;
     if (frames.given === 0) {

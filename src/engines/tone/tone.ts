@@ -10,6 +10,7 @@ import {
   type SpokenWord,
 } from "../../model/speech-model.ts";
 import { type Stop, stopWith } from "../../model/stop-with.ts";
+import { type PlainItem, type PlainScript, speakPlain } from "../../text/plain-pieces.ts";
 
 /** Length of the tone that stands for one character (a Unicode code point): 60 ms, about the pace of speech. */
 export const CHARACTER_SAMPLES = 1_440;
@@ -41,7 +42,7 @@ export async function createToneModel(options: ToneOptions = {}): Promise<Speech
       const stop = stopWith([signal]);
       open.add(stop);
       try {
-        return yield* utterance(script, stop.signal, options);
+        return yield* speakPlain(script, (plain) => utterance(plain, stop.signal, options));
       } finally {
         stop.end();
         open.delete(stop);
@@ -64,7 +65,7 @@ const FADE_SAMPLES = 120;
 const AMPLITUDE = 0.25;
 
 async function* utterance(
-  script: Script,
+  script: PlainScript,
   signal: AbortSignal,
   options: ToneOptions,
 ): AsyncGenerator<Frame, SpeechReport, void> {
@@ -91,6 +92,18 @@ async function* utterance(
   };
 
   for await (const sentence of sentences(script.text, signal)) {
+    if (typeof sentence !== "string") {
+      let left = Math.round(sentence.pauseS * SAMPLE_RATE_HZ);
+      while (left > 0 && given < maxFrames) {
+        const count = Math.min(FRAME_SAMPLES - filled, left);
+        filled += count;
+        left -= count;
+        if (filled < FRAME_SAMPLES) continue;
+        yield await finish(FRAME_SAMPLES);
+        signal.throwIfAborted();
+      }
+      continue;
+    }
     const lengthSamples = SPEAKABLE.test(sentence) ? [...sentence].length * CHARACTER_SAMPLES : 0;
     if (lengthSamples > 0 && given === maxFrames) return { stop: "length", spoken };
     spoken += sentence;
@@ -117,15 +130,15 @@ async function* utterance(
 }
 
 /** Who is heard: the voice that was chosen, where that is one of ours. */
-function speakerOf({ speaker, voice }: Script): string {
+function speakerOf({ speaker, voice }: Pick<Script, "speaker" | "voice">): string {
   const [part] = voice ?? [];
   return part !== undefined && "id" in part ? part.id : speaker;
 }
 
 async function* sentences(
-  text: AsyncIterable<string>,
+  text: AsyncIterable<PlainItem>,
   signal: AbortSignal,
-): AsyncGenerator<string, void, void> {
+): AsyncGenerator<PlainItem, void, void> {
   const pieces = text[Symbol.asyncIterator]();
   let ended = false;
   try {
@@ -135,7 +148,8 @@ async function* sentences(
         ended = true;
         return;
       }
-      for (const { segment } of SENTENCES.segment(piece.value)) yield segment;
+      if (typeof piece.value !== "string") yield piece.value;
+      else for (const { segment } of SENTENCES.segment(piece.value)) yield segment;
     }
   } finally {
     // Not awaited: a source that is still waiting for its next piece would hold up the abort.
@@ -160,7 +174,7 @@ function toneAt(index: number, lengthSamples: number, pitchHz: number): number {
   return AMPLITUDE * fade * Math.sin((2 * Math.PI * pitchHz * index) / SAMPLE_RATE_HZ);
 }
 
-function detuned(pitchHz: number, script: Script, sentenceIndex: number): number {
+function detuned(pitchHz: number, script: Pick<Script, "delivery" | "seed">, sentenceIndex: number): number {
   const { temperature } = script.delivery;
   if (temperature === 0) return pitchHz;
   return pitchHz * (1 + 0.02 * (temperature / 1.5) * (2 * unit(script.seed, sentenceIndex) - 1));

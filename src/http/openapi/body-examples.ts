@@ -25,6 +25,12 @@ export const TTS_EXAMPLES: Json = {
       lexicon: { SQL: "sequel", kubernetes: "/kˌubəɹnˈɛtiz/" },
     },
   },
+  marks: {
+    summary: "SSML: a pause, a place whose time is told, and slower words",
+    value: {
+      text: '<speak>Three, <break time="1s"/> two. <mark name="go"/><prosody rate="80%">Here we go.</prosody></speak>',
+    },
+  },
 };
 
 /** Bodies to paste for `POST /v1/converse` and its stream. */

@@ -142,6 +142,11 @@ export const HEADERS: Json = {
       "pirate`; `passed on` if a remote model reads them itself.",
     { type: "string", pattern: "^[A-Za-z0-9 ,:;]{1,500}$" },
   ),
+  "X-Antiphon-Markup": optional(
+    "What the marks of the text ask for and is not done, as in `<lang> xml:lang fr-FR is passed over: English is spoken`; " +
+      "several are separated by semicolons.",
+    { type: "string", pattern: "^[ -~]{1,1000}$" },
+  ),
   "X-Antiphon-Stop": optional(
     "Present if a reply that is sent whole ends before its text does; `meta.spoken_characters` says how much was spoken.",
     {

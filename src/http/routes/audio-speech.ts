@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { isSentWhole } from "../../contract/audio-speech.ts";
 import type { AudioModelList } from "../../contract/replies.ts";
+import { cautionsTold } from "../../serving/read-markup.ts";
 import { preparedFrom } from "../body.ts";
 import type { HttpDeps } from "../deps.ts";
 import { bytesForm, eventsForm, MEDIA_TYPES } from "../speech-forms.ts";
@@ -17,6 +18,8 @@ export function audioSpeechRoutes(app: FastifyInstance, deps: HttpDeps): void {
     const asked = await preparedFrom("speech", deps.requestReader, request, reply);
     const { format, streamFormat, nearestSpeed, mannerTold } = asked.prepared;
     if (nearestSpeed !== null) reply.header("X-Antiphon-Speed", `${nearestSpeed}`);
+    const markupTold = cautionsTold(asked.prepared);
+    if (markupTold !== null) reply.header("X-Antiphon-Markup", markupTold);
     if (mannerTold !== null) reply.header("X-Antiphon-Manner", mannerTold);
     if (isSentWhole(format, streamFormat)) {
       const { file, outcome } = await collect(deps, asked, request, format);

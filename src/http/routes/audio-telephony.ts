@@ -2,6 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { type Encoding, PCM_RATES, pcmAt } from "../../audio/encode/encoder.ts";
 import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
 import { ServiceError } from "../../contract/errors.ts";
+import { cautionsTold } from "../../serving/read-markup.ts";
 import { bodyOf } from "../body.ts";
 import type { HttpDeps } from "../deps.ts";
 import { bytesForm } from "../speech-forms.ts";
@@ -34,7 +35,11 @@ export function audioTelephonyRoute(app: FastifyInstance, deps: HttpDeps): void 
         voice,
       );
       const [encoding, type] = formOf(asked.prepared.rateHz, rateHz);
-      const headers = { "Content-Type": type };
+      const markupTold = cautionsTold(asked.prepared);
+      const headers = {
+        "Content-Type": type,
+        ...(markupTold === null ? {} : { "X-Antiphon-Markup": markupTold }),
+      };
       // Vapi plays what comes; jambonz waits for the file.
       const isPlayed = asked.prepared.rateHz !== null;
       return streamSpeech(deps, asked, request, reply, {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { heardSentences, RequestedTexts } from "../../../src/engines/remote/requested-text.ts";
+import type { PlainItem } from "../../../src/text/plain-pieces.ts";
 import { CountedText } from "../../model/scripts.ts";
 import fc from "../../properties.ts";
 
@@ -13,15 +14,36 @@ async function all(pieces: readonly string[], maxChars = 100): Promise<{ text: s
 
 test("a piece is asked for at a time, and known by where it stands in the text", async () => {
   assert.deepEqual(await all(["🙂 One.", " Two."]), [
-    { text: "🙂 One.", offset: 0 },
-    { text: " Two.", offset: 6 },
+    { text: "🙂 One.", offset: 0, breakS: 0 },
+    { text: " Two.", offset: 6, breakS: 0 },
   ]);
 });
 
 test("what has nothing to speak is passed over, and counts all the same", async () => {
-  assert.deepEqual(await all(["…", " One.", " — "]), [{ text: " One.", offset: 1 }]);
+  assert.deepEqual(await all(["…", " One.", " — "]), [{ text: " One.", offset: 1, breakS: 0 }]);
   assert.deepEqual(await all(["", "!"]), []);
 });
+
+test("a silence goes before the words behind it, and with others that it meets", async () => {
+  const items: PlainItem[] = [
+    { pauseS: 1 },
+    "One.",
+    { pauseS: 0.5 },
+    " … ",
+    { pauseS: 2 },
+    "Two.",
+    { pauseS: 3 },
+  ];
+  const texts = new RequestedTexts(itemsOf(items), 100);
+  assert.deepEqual(await texts.next(), { text: "One.", offset: 0, breakS: 1 });
+  assert.deepEqual(await texts.next(), { text: "Two.", offset: 7, breakS: 2.5 });
+  assert.equal(await texts.next(), null);
+  assert.equal(texts.breakS, 3);
+});
+
+async function* itemsOf(items: readonly PlainItem[]): AsyncGenerator<PlainItem> {
+  yield* items;
+}
 
 test("a piece that is too long is cut between sentences, else between words, else anywhere", async () => {
   const texts = async (text: string) => (await all([text], 20)).map((each) => each.text);

@@ -13,6 +13,7 @@ REASONS = re.compile(
     r"|(message\.voiceId|voice|voices\[.*\]|session\.audio\.output\.voice) .* is unknown: the voices are "
     r"|(message\.voiceId|voice|voices\[.*\]|session\.audio\.output\.voice) .* cannot be read: "
     r"|lexicon\[.*\]: "
+    r"|(conversation\[\d+\]\.text|text|input|message\.text): line \d+, column \d+: "
     r"|(file|audio_sample): undecodable audio: "
     r"|(name|consent) (is|has|must|begins|says) "
     r"|name .* is (that of another voice|a voice)"

@@ -64,13 +64,12 @@ export class FramePostProcessor {
     return [];
   }
 
-  /** Adds silence. */
-  pause(frames: number): Frame[] {
+  /** Adds silence while there is room: none where there are to be fewer than one frame of it. */
+  *pause(frames: number): Generator<Frame, void, void> {
     this.beginPart();
     const silence = new Float32Array(FRAME_SAMPLES);
-    const made = Array.from({ length: frames }, () => this.add(silence)).flat();
+    for (let left = Math.min(frames, this.left); left > 0; left--) yield* this.add(silence);
     this.beginPart();
-    return made;
   }
 
   /** The rest of speech that is at its end: without a click, if it stopped in the middle of a wave. */

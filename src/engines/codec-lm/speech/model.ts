@@ -5,6 +5,7 @@ import { SAMPLE_RATE_HZ } from "../../../audio/format.ts";
 import type { SpeakerLabel } from "../../../model/conversation.ts";
 import { SpeechFailedError, type SpeechModel } from "../../../model/speech-model.ts";
 import type { NativeGuard } from "../../../tensors/session.ts";
+import { speakPlain } from "../../../text/plain-pieces.ts";
 import { readCheckpoint } from "../architectures.ts";
 import type { CodecLanguageModel, Precision } from "../model.ts";
 import { seededRng } from "../rng.ts";
@@ -74,7 +75,8 @@ export async function speechModelOver(
   // Each utterance that is open has one.
   setMaxListeners(0, closing.signal);
   return {
-    speak: (script, signal) => utterance(script, parts, [closing.signal, signal]),
+    speak: (script, signal) =>
+      speakPlain(script, (plain) => utterance(plain, parts, [closing.signal, signal])),
     async close() {
       if (closing.signal.aborted) return;
       closing.abort(new SpeechFailedError("The model was closed."));

@@ -1,4 +1,5 @@
 import { inlinePhonemes, spokenSentences } from "../../../text/inline-phonemes.ts";
+import type { PlainItem } from "../../../text/plain-pieces.ts";
 import { hasSpeakable } from "../../../text/speakable.ts";
 import { lettersIn, plainWords } from "./letters.ts";
 
@@ -9,6 +10,8 @@ export interface Segment {
   readonly end: number;
   /** Whether a sentence goes on behind it. */
   readonly goesOn: boolean;
+  /** The silence before it that the text asks for, in seconds; `null` leaves that to who speaks. */
+  readonly breakS: number | null;
 }
 
 /** Some 20 s of speech: models are at their best with less, and lose the thread with much more. */
@@ -24,19 +27,25 @@ const CLAUSE_MARK = /[,;:，、；：—–]/u;
  * goes with what comes before it.
  */
 export class Segments {
-  readonly #pieces: AsyncIterator<string>;
+  readonly #pieces: AsyncIterator<PlainItem>;
   #ready: Segment[] = [];
   #text = "";
   #coming: Promise<void> | null = null;
   #isOver = false;
+  #breakS: number | null = null;
 
-  constructor(text: AsyncIterable<string>) {
+  constructor(text: AsyncIterable<PlainItem>) {
     this.#pieces = text[Symbol.asyncIterator]();
   }
 
   /** All of the text so far. */
   get text(): string {
     return this.#text;
+  }
+
+  /** The silence that the text asks for behind what has been taken, in seconds; `null` for none. */
+  get breakS(): number | null {
+    return this.#breakS;
   }
 
   /** What is spoken next; `null` at the end. Throws what the source of the text does. */
@@ -74,10 +83,16 @@ export class Segments {
       this.#isOver = true;
       return;
     }
+    if (typeof step.value !== "string") {
+      this.#breakS = (this.#breakS ?? 0) + step.value.pauseS;
+      return;
+    }
     for (const part of parts(step.value)) {
       this.#text += part.text;
       const end = this.#text.length;
-      if (hasSpeakable(part.text)) this.#ready.push({ ...part, text: plainWords(part.text), end });
+      if (!hasSpeakable(part.text)) continue;
+      this.#ready.push({ ...part, text: plainWords(part.text), end, breakS: this.#breakS });
+      this.#breakS = null;
     }
   }
 }

@@ -1,5 +1,6 @@
+import { FRAME_S } from "../../../audio/format.ts";
 import { abortable } from "../../../model/abortable.ts";
-import type { Delivery, Script } from "../../../model/script.ts";
+import type { Delivery } from "../../../model/script.ts";
 import {
   ConversationError,
   type Frame,
@@ -9,6 +10,7 @@ import {
   type SpeechReport,
 } from "../../../model/speech-model.ts";
 import { stopWith } from "../../../model/stop-with.ts";
+import type { PlainScript } from "../../../text/plain-pieces.ts";
 import { CheckpointError, OptionError } from "../fields.ts";
 import {
   BusyError,
@@ -51,7 +53,7 @@ const RETRY_AFTER_MS = 2_000;
  * does.
  */
 export async function* utterance(
-  script: Script,
+  script: PlainScript,
   { model, voices: labels, options }: UtteranceParts,
   signals: readonly AbortSignal[],
 ): AsyncGenerator<Frame, SpeechReport, void> {
@@ -67,6 +69,8 @@ export async function* utterance(
   let told: ContextTurns | null = null;
   let first: GenerationEnd | null = null;
   let pause = 0;
+  /** Frames of silence that what was spoken ends with. */
+  let quiet = 0;
   let spoken = 0;
   const report = (stop: SpeechReport["stop"], words: string): SpeechReport => ({
     stop,
@@ -79,7 +83,8 @@ export async function* utterance(
       const segment = await abortable(segments.next(), signal);
       if (segment === null) break;
       told ??= await contextTurns(script, model.voices, voices, signal);
-      for (const frame of out.pause(Math.min(pause, out.left))) {
+      const { breakS } = segment;
+      for (const frame of out.pause(breakS === null ? pause : framesIn(breakS) - quiet)) {
         yield frame;
         signal.throwIfAborted();
       }
@@ -132,12 +137,14 @@ export async function* utterance(
       }
       // From speech that came to no end, none goes on.
       if (!ended.cautions.includes(CAUTIONS.noEnd)) said.add(part, text);
+      quiet = part.quietFrames;
       pause = goesOn || part.count === 0 ? 0 : Math.max(0, PAUSE_FRAMES - part.quietFrames);
     }
     if (told === null) {
       throw new NothingToSpeakError("the text has no letter or number, so there is nothing to speak");
     }
     if (out.isEmpty) throw new SpeechFailedError("The model ended before its first frame, twice.");
+    yield* out.pause(framesIn(segments.breakS ?? 0) - quiet);
     yield* out.end();
     signal.throwIfAborted();
     return report("finished", segments.text);
@@ -145,6 +152,10 @@ export async function* utterance(
     stopping.end();
     segments.release();
   }
+}
+
+function framesIn(durationS: number): number {
+  return Math.round(durationS / FRAME_S);
 }
 
 /** What a model throws of its own, in the seam's words; what stops it, as it is. */

@@ -1,0 +1,153 @@
+import type { RunManner } from "../../model/marked-text.ts";
+import { MAX_PAUSE_S, secondsOf } from "../pause-marks.ts";
+
+/** A value as it was read, or what is wrong with it and what to write. `isHeld` where it was beyond what a voice can do. */
+export type Read<T> = { readonly value: T; readonly isHeld?: boolean } | { readonly problem: string };
+
+/** Seconds of silence for `strength` of a `break`. A sentence ends with a medium one, a paragraph with a strong one. */
+const STRENGTHS: ReadonlyMap<string, number> = new Map([
+  ["none", 0],
+  ["x-weak", 0.1],
+  ["weak", 0.22],
+  ["medium", 0.4],
+  ["strong", 0.7],
+  ["x-strong", 1],
+]);
+
+/** The silence that a `break` asks for, in seconds: its time, else its strength, else a medium one. */
+export function breakS(time: string | undefined, strength: string | undefined): Read<number> {
+  const named = STRENGTHS.get(strength?.trim() ?? "medium");
+  if (named === undefined)
+    return { problem: `strength is none of ${[...STRENGTHS.keys()].join(", ")}: write one of these` };
+  if (time === undefined) return { value: named };
+  const seconds = secondsOf(time.trim());
+  if (seconds === null)
+    return { problem: "time cannot be read: write seconds or milliseconds, as in 0.8s or 800ms" };
+  if (seconds > MAX_PAUSE_S)
+    return { problem: `time may be at most ${MAX_PAUSE_S}s: make it shorter, or write several` };
+  return { value: seconds };
+}
+
+/** What a rate becomes, against the voice's own. @param around the rate of what it is in */
+export function rateOf(written: string, around: number): Read<number> {
+  const named = RATES.get(written);
+  if (named !== undefined) return { value: named };
+  const [, sign, number, unit] = /^([+-]?)(\d{1,6}(?:\.\d{0,6})?|\.\d{1,6})(%?)$/.exec(written) ?? [];
+  if (number === undefined)
+    return {
+      problem: `rate is none of ${[...RATES.keys()].join(", ")} and no percentage: write one, as in 80%`,
+    };
+  const amount = Number(number) / (unit === "%" ? 100 : 1);
+  const factor = sign === "" ? amount : around * Math.max(0, 1 + (sign === "-" ? -amount : amount));
+  return held(factor, BOUNDS.rate);
+}
+
+type Pitch = Pick<RunManner, "pitch" | "pitchHz" | "addedHz">;
+
+/** What a pitch becomes. @param around the pitch of what it is in */
+export function pitchOf(written: string, { pitch, pitchHz, addedHz }: Pitch): Read<Pitch> {
+  const around = { pitch, pitchHz, addedHz };
+  const named = PITCHES.get(written);
+  if (named !== undefined) return { value: { pitch: 2 ** (named / 12), pitchHz: null, addedHz: 0 } };
+  const [, sign, number, unit] = /^([+-]?)(\d{1,6}(?:\.\d{0,6})?|\.\d{1,6})(%|st|hz)$/i.exec(written) ?? [];
+  const isRelative = sign !== "";
+  if (number === undefined || (!isRelative && unit?.toLowerCase() !== "hz"))
+    return {
+      problem: `pitch is none of ${[...PITCHES.keys()].join(", ")}, no number with Hz and no change: write one, as in +2st or -10%`,
+    };
+  const amount = Number(number) * (sign === "-" ? -1 : 1);
+  if (unit?.toLowerCase() === "hz") {
+    if (!isRelative) {
+      const { value, isHeld } = held(amount, BOUNDS.hz);
+      return { value: { pitch: 1, pitchHz: value, addedHz: 0 }, isHeld };
+    }
+    const { value, isHeld } = held(around.addedHz + amount, BOUNDS.addedHz);
+    return { value: { ...around, addedHz: value }, isHeld };
+  }
+  const { value, isHeld } = held(
+    around.pitch * (unit === "%" ? Math.max(0, 1 + amount / 100) : 2 ** (amount / 12)),
+    BOUNDS.pitch,
+  );
+  return { value: { ...around, pitch: value }, isHeld };
+}
+
+/** What a volume becomes, as a factor on samples. @param around the factor of what it is in */
+export function gainOf(written: string, around: number): Read<number> {
+  if (written === "silent") return { value: 0 };
+  const named = VOLUMES.get(written);
+  if (named !== undefined) return { value: 10 ** (named / 20) };
+  const [, sign, number, unit] = /^([+-]?)(\d{1,6}(?:\.\d{0,6})?|\.\d{1,6})(db|%)?$/i.exec(written) ?? [];
+  if (number === undefined)
+    return {
+      problem: `volume is none of silent, ${[...VOLUMES.keys()].join(", ")} and no decibels: write one, as in -6dB`,
+    };
+  const amount = Number(number) * (sign === "-" ? -1 : 1);
+  if (unit?.toLowerCase() === "db") return held(around * 10 ** (amount / 20), BOUNDS.gain);
+  // As SSML 1.0 has it: of 100, or a change by so much of it.
+  return held(sign === "" ? amount / 100 : around * Math.max(0, 1 + amount / 100), BOUNDS.gain);
+}
+
+/** How words are stressed, by the level of an `emphasis`: factors. */
+export function emphasised(level: string, around: RunManner): Read<RunManner> {
+  const figures = EMPHASES.get(level);
+  if (figures === undefined)
+    return { problem: `level is none of ${[...EMPHASES.keys()].join(", ")}: write one of these` };
+  const { rate, semitones, levelDb } = figures;
+  if (rate === 1) return { value: around };
+  return {
+    value: {
+      ...around,
+      rate: held(around.rate * rate, BOUNDS.rate).value,
+      pitch: held(around.pitch * 2 ** (semitones / 12), BOUNDS.pitch).value,
+      gain: held(around.gain * 10 ** (levelDb / 20), BOUNDS.gain).value,
+    },
+  };
+}
+
+const EMPHASES = new Map([
+  ["strong", { rate: 0.85, semitones: 2.5, levelDb: 3 }],
+  ["moderate", { rate: 0.92, semitones: 1.5, levelDb: 1.5 }],
+  ["none", { rate: 1, semitones: 0, levelDb: 0 }],
+  ["reduced", { rate: 1.1, semitones: -1, levelDb: -2 }],
+]);
+
+const RATES: ReadonlyMap<string, number> = new Map([
+  ["x-slow", 0.6],
+  ["slow", 0.8],
+  ["medium", 1],
+  ["default", 1],
+  ["fast", 1.25],
+  ["x-fast", 1.6],
+]);
+/** Semitones. */
+const PITCHES: ReadonlyMap<string, number> = new Map([
+  ["x-low", -6],
+  ["low", -3],
+  ["medium", 0],
+  ["default", 0],
+  ["high", 3],
+  ["x-high", 6],
+]);
+/** Decibels. */
+const VOLUMES: ReadonlyMap<string, number> = new Map([
+  ["x-soft", -12],
+  ["soft", -6],
+  ["medium", 0],
+  ["default", 0],
+  ["loud", 3],
+  ["x-loud", 6],
+]);
+
+const BOUNDS = {
+  rate: [0.5, 2],
+  pitch: [0.5, 2],
+  hz: [60, 400],
+  addedHz: [-200, 200],
+  /** To 6 dB: what is louder is bent, so that nothing is cut flat. */
+  gain: [0, 2],
+} as const;
+
+function held(value: number, [min, max]: readonly [number, number]): { value: number; isHeld: boolean } {
+  const within = Math.min(max, Math.max(min, value));
+  return { value: within, isHeld: within !== value };
+}

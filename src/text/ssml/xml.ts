@@ -1,0 +1,156 @@
+import { SaxesParser } from "saxes";
+import { MarkupError } from "../markup.ts";
+
+/** A part of a document: text, or what stands between two pieces of text. Places are of UTF-16 units of the whole text. */
+export interface XmlEvents {
+  /** Character data as it is written, references and all. Never empty. */
+  text(from: number, to: number): void;
+  /** A section in which nothing is a mark. */
+  verbatim(from: number, to: number, innerFrom: number, innerTo: number): void;
+  open(tag: Tag): void;
+  close(name: string, from: number, to: number): void;
+  /** A comment, an instruction, a declaration. */
+  other(from: number, to: number): void;
+}
+
+export interface Tag {
+  readonly name: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** How deep elements may lie, and how many attributes one may have. */
+export const MAX_DEPTH = 64;
+export const MAX_ATTRIBUTES = 32;
+
+/**
+ * Reads well-formed XML without a document type: no entity but the five of XML itself is there, so none can grow. Linear in the
+ * text, and what has too much of something is left at that.
+ *
+ * @throws MarkupError for what is not well-formed, or has too much of something
+ */
+export function readXml(text: string, events: XmlEvents): void {
+  const begin = text.length - text.trimStart().length;
+  const parser = new SaxesParser();
+  const opened: { readonly name: string; readonly at: number }[] = [];
+  let cursor = begin;
+  let attributes = 0;
+  /** What was read last begins with the next "<": text may not have one. */
+  const take = (): { from: number; to: number } => {
+    const from = text.indexOf("<", cursor);
+    // Of a comment the last sign is still to be read.
+    const to = text.indexOf(">", begin + parser.position - 1) + 1;
+    if (from > cursor) events.text(cursor, from);
+    cursor = to;
+    return { from, to };
+  };
+  const other = () => {
+    const { from, to } = take();
+    events.other(from, to);
+  };
+  parser.on("error", ({ message }) => {
+    const ampersand = text.slice(cursor).search(BARE_AMPERSAND);
+    if (ampersand >= 0)
+      throw new MarkupError(text, cursor + ampersand, "& begins a reference that is none: write &amp;");
+    throw notWellFormed(text, begin + parser.position, message, opened.at(-1));
+  });
+  parser.on("xmldecl", other);
+  parser.on("comment", other);
+  parser.on("processinginstruction", other);
+  parser.on("doctype", () => {
+    throw new MarkupError(
+      text,
+      text.indexOf("<", cursor),
+      "a document type (<!DOCTYPE …>) is not read: leave it out",
+    );
+  });
+  parser.on("cdata", () => {
+    const { from, to } = take();
+    events.verbatim(from, to, from + "<![CDATA[".length, to - "]]>".length);
+  });
+  parser.on("attribute", ({ name }) => {
+    attributes += 1;
+    if (attributes <= MAX_ATTRIBUTES && name.length <= MAX_NAME_CHARS) return;
+    const problem =
+      attributes > MAX_ATTRIBUTES
+        ? `an element may have at most ${MAX_ATTRIBUTES} attributes: leave some out`
+        : `a name may have at most ${MAX_NAME_CHARS} characters: make it shorter`;
+    throw new MarkupError(text, text.indexOf("<", cursor), problem);
+  });
+  parser.on("opentag", ({ name, attributes: given }) => {
+    const { from, to } = take();
+    if (opened.length === MAX_DEPTH)
+      throw new MarkupError(text, from, `elements may lie at most ${MAX_DEPTH} deep: take some away`);
+    opened.push({ name, at: from });
+    attributes = 0;
+    events.open({ name, attributes: given, from, to });
+  });
+  parser.on("closetag", ({ name }) => {
+    // One that closes itself was taken when it was opened.
+    const { from, to } = cursor === begin + parser.position ? { from: cursor, to: cursor } : take();
+    opened.pop();
+    if (to > from && text.slice(from, to).replace(/[\s>]+$/, "") !== `</${name}`) {
+      const problem = `this closes another element than <${shown(name)}>, which is open: write </${shown(name)}> first`;
+      throw new MarkupError(text, from, problem);
+    }
+    events.close(name, from, to);
+  });
+  parser.write(text.slice(begin)).close();
+  if (cursor < text.length) events.other(cursor, text.length);
+}
+
+/** Character references and the five entities of XML, in a text that is well-formed. */
+export function dereferenced(reference: string): string {
+  const [, hex, decimal] = /^&#(?:x([\da-f]+)|(\d+));$/i.exec(reference) ?? [];
+  if (hex !== undefined) return String.fromCodePoint(Number.parseInt(hex, 16));
+  if (decimal !== undefined) return String.fromCodePoint(Number.parseInt(decimal, 10));
+  return ENTITIES.get(reference) ?? reference;
+}
+
+const ENTITIES: ReadonlyMap<string, string> = new Map([
+  ["&amp;", "&"],
+  ["&lt;", "<"],
+  ["&gt;", ">"],
+  ["&quot;", '"'],
+  ["&apos;", "'"],
+]);
+
+const BARE_AMPERSAND = /&(?!(?:[a-z][\w.-]*|#\d+|#x[\da-f]+);)/i;
+/** Longer names stand nowhere. */
+const MAX_NAME_CHARS = 100;
+
+function notWellFormed(
+  text: string,
+  at: number,
+  message: string,
+  open: { readonly name: string; readonly at: number } | undefined,
+): MarkupError {
+  const problem = message.replace(/^\d+:\d+: /, "").replace(/\.$/, "");
+  if (problem.startsWith("unclosed tag") && open !== undefined)
+    return new MarkupError(
+      text,
+      open.at,
+      `<${shown(open.name)}> is never closed: end it with </${shown(open.name)}>`,
+    );
+  if (problem.startsWith("undefined entity"))
+    return new MarkupError(
+      text,
+      at,
+      "an entity here is not one of XML's own: write its character, and & as &amp;",
+    );
+  return new MarkupError(
+    text,
+    Math.max(0, at - 1),
+    `this is not well-formed XML (${ascii(problem)}): write & as &amp; and < as &lt;`,
+  );
+}
+
+function shown(name: string): string {
+  return ascii(name).slice(0, 40);
+}
+
+/** What may stand in a message without surprises. */
+function ascii(text: string): string {
+  return text.replaceAll(/[^\x20-\x7e]/g, "?").slice(0, 120);
+}

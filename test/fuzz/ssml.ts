@@ -1,0 +1,125 @@
+import assert from "node:assert/strict";
+import { askedPauses, spokenText, writtenText } from "../../src/model/marked-text.ts";
+import { MarkupError } from "../../src/text/markup.ts";
+import { MAX_PAUSE_S } from "../../src/text/pause-marks.ts";
+import { readMarks } from "../../src/text/read-marks.ts";
+import { bentBytes } from "./bent-bytes.ts";
+import type { Fuzzer, Random } from "./fuzzer.ts";
+
+/** Tries what is made of SSML and of pauses in a text: a refusal with its place, or marks that lie in the text and are bounded. */
+export const ssmlFuzz: Fuzzer = {
+  async run(random: Random): Promise<void> {
+    await check(make(random));
+  },
+  make,
+  check,
+  async close() {},
+};
+
+const OPENING =
+  `p|s|emphasis level="strong"|emphasis level="reduced"|prosody rate="80%"|prosody pitch="+2st" volume="-6dB"|voice name="1"|` +
+  `voice name="nobody"|lang xml:lang="fr"|foo a="1" b='2'|sub alias="a &amp; b"|say-as interpret-as="date" format="mdy"|` +
+  `say-as interpret-as="characters"|say-as interpret-as="telephone"|phoneme ph="kˈæt"|phoneme ph="ʁ9"|metadata|desc`;
+const OPENINGS = OPENING.split("|");
+const ALONE = [
+  ...[
+    "<break/>",
+    '<break time="1s"/>',
+    '<break time="9999h"/>',
+    '<break strength="weak"/>',
+    '<mark name="m"/>',
+    "<mark/>",
+  ],
+  ...[
+    "&amp;",
+    "&#x1F642;",
+    "&nope;",
+    "&",
+    "<",
+    "]]>",
+    "<![CDATA[<b>]]>",
+    "<!-- c -->",
+    "<?pi?>",
+    "<!DOCTYPE speak>",
+  ],
+  ...[
+    "[pause:0.8s]",
+    "[pause:99s]",
+    "[pause:x]",
+    "[a](/ˈA/)",
+    "Hello ",
+    "world. ",
+    "9/12/2027",
+    "\n\n",
+    " ",
+    "é🙂",
+    "\ud83d",
+  ],
+];
+
+function make(random: Random): Uint8Array {
+  const open: string[] = [];
+  let text = random() < 0.9 ? "<speak>" : "";
+  const count = Math.floor(random() ** 3 * 400);
+  for (let at = 0; at < count; at++) {
+    const dice = random();
+    if (dice < 0.25) {
+      const opening = OPENINGS[Math.floor(random() * OPENINGS.length)]!;
+      text += `<${opening}>`;
+      open.push(opening.split(" ")[0]!);
+    } else if (dice < 0.5 && open.length > 0) text += `</${open.pop()}>`;
+    // What is wrong by itself is rare, or nothing would be read to its end.
+    else text += ALONE[Math.floor(random() ** 2 * ALONE.length)]!;
+  }
+  for (const name of open.reverse()) text += `</${name}>`;
+  const whole = Buffer.from(`${text}${random() < 0.95 ? "</speak>" : ""}`);
+  return random() < 0.7 ? whole : bentBytes(whole, whole, random);
+}
+
+async function check(input: Uint8Array): Promise<void> {
+  const text = new TextDecoder().decode(input);
+  const findVoice = ([name]: readonly string[]): string => {
+    if (name === "1") return name;
+    throw new Error("there is no such voice");
+  };
+  for (const isSsml of [null, true, false]) {
+    try {
+      const { piece, spokenChars, cautions } = readMarks(text, isSsml, findVoice);
+      assert.equal(writtenText(piece), text);
+      assert.ok(spokenChars >= 0);
+      assert.ok(
+        cautions.length <= 16 && cautions.every((caution) => /^[ -~]{1,200}$/.test(caution)),
+        `${cautions}`,
+      );
+      if (typeof piece === "string") continue;
+      const { edits, points, runs } = piece;
+      const spoken = spokenText(piece);
+      inOrder(edits, text.length);
+      inOrder(runs, spoken.length);
+      inOrder(
+        points.map(({ at }) => ({ from: at, to: at })),
+        spoken.length,
+      );
+      for (const { pauseS } of askedPauses(piece)) assert.ok(pauseS >= 0 && pauseS <= MAX_PAUSE_S);
+      for (const { manner } of runs) {
+        const { rate, pitch, pitchHz, addedHz, gain } = manner;
+        assert.ok(rate >= 0.5 && rate <= 2 && pitch >= 0.5 && pitch <= 2 && gain >= 0 && gain <= 2);
+        assert.ok((pitchHz === null || (pitchHz >= 60 && pitchHz <= 400)) && Math.abs(addedHz) <= 200);
+      }
+    } catch (error) {
+      if (!(error instanceof MarkupError)) throw error;
+      assert.match(error.message, /^line \d+, column \d+: [^\n]+[^.]$/);
+      assert.ok(error.message.length < 500, error.message);
+    }
+  }
+}
+
+/** None over another, and all in the text. */
+function inOrder(spans: readonly { readonly from: number; readonly to: number }[], end: number): void {
+  let at = 0;
+  for (const { from, to } of spans) {
+    assert.ok(from >= at && to >= from, `${from} to ${to} behind ${at}`);
+    at = to;
+  }
+  assert.ok(at <= end, `${at} of ${end}`);
+}

@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { pausesS, spokenText } from "../../../src/model/marked-text.ts";
+import { MAX_PASSAGE_CHARS } from "../../../src/text/passages.ts";
+import { readMarks } from "../../../src/text/read-marks.ts";
+import { ssmlPassages } from "../../../src/text/ssml/ssml-passages.ts";
+import fc from "../../properties.ts";
+
+const read = (text: string) => readMarks(text, true, ([name = ""]) => name);
+const wordsIn = (text: string) => text.match(/[\p{L}\p{N}&]+/gu) ?? [];
+
+describe("A long SSML text", () => {
+  test("is cut into documents that say the same, with the same pauses", () => {
+    const part = fc.constantFrom(
+      "<p><s>The kettle is on.</s> <s>Tea in five minutes &amp; milk.</s></p>\n",
+      '<prosody rate="80%">Slowly now. <emphasis>Very</emphasis> slowly, and <break time="1s"/> quietly.</prosody> ',
+      '<say-as interpret-as="characters">ABC</say-as> <sub alias="Doctor. Who">Dr. W</sub> ',
+      "A plain sentence. Another one, [pause:0.5s] too! <![CDATA[a <b> c. D e.]]> ",
+      '<voice name="1"><p>He said so. <mark name="m"/>She did not.</p></voice><!-- c -->',
+    );
+    fc.assert(
+      fc.property(fc.array(part, { minLength: 1, maxLength: 200 }), (parts) => {
+        const text = `<?xml version="1.0"?>\n<speak xml:lang="en-US">${parts.join("")}</speak>`;
+        const whole = read(text);
+        const passages = ssmlPassages(text).map(({ text: each }) => read(each));
+        assert.deepEqual(
+          passages.flatMap(({ piece }) => wordsIn(spokenText(piece))),
+          wordsIn(spokenText(whole.piece)),
+        );
+        const pauses = passages.reduce((sum, { piece }) => sum + pausesS(piece), 0);
+        assert.ok(Math.abs(pauses - pausesS(whole.piece)) < 1e-6);
+        for (const each of ssmlPassages(text))
+          assert.ok(each.text.length < MAX_PASSAGE_CHARS + 1_000, `${each.text.length}`);
+        assert.equal(ssmlPassages(text).at(-1)?.readChars, text.length);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test("begins the elements that are open again in each of them", () => {
+    const text = `<speak><prosody rate="80%"><voice name="1">${"Seven words of prose are said here. ".repeat(100)}</voice></prosody></speak>`;
+    const passages = ssmlPassages(text);
+    assert.ok(passages.length >= 2);
+    for (const { text: each } of passages) {
+      assert.ok(each.startsWith('<speak><prosody rate="80%"><voice name="1">Seven'), each.slice(0, 60));
+      assert.ok(each.endsWith("</voice></prosody></speak>"));
+    }
+  });
+
+  test("is refused where it is not well-formed, and nothing where it has no words", () => {
+    assert.throws(() => ssmlPassages("<speak><p>One.</speak>"), /never closed|closes another/);
+    assert.deepEqual(ssmlPassages("<speak><break/></speak>"), []);
+  });
+});

@@ -91,7 +91,13 @@ async function list(json: boolean, command: Command, io: CommandIo): Promise<voi
 async function revoke(keyId: string, command: Command, io: CommandIo): Promise<void> {
   await withTenancy(await settingsOf(command, io), io, async (tenancy) => {
     if (!(await tenancy.revokeKey(keyId))) {
-      throw new Error(`There is no key ${JSON.stringify(keyId)}: see antiphon keys list.`);
+      const named = (await tenancy.listKeys()).filter(
+        ({ label, revokedTsS }) => label === keyId && revokedTsS === null,
+      );
+      const meant = named.map((key) => `antiphon keys revoke ${key.keyId}`).join(" or ");
+      const remedy =
+        meant === "" ? "see antiphon keys list" : `it is the label of a key, to revoke which say ${meant}`;
+      throw new Error(`There is no key ${JSON.stringify(keyId)}: ${remedy}.`);
     }
     io.stdout.write(`Key ${keyId} is revoked: it is refused from now on.\n`);
   });

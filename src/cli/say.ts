@@ -53,7 +53,10 @@ export function registerSay(program: Command, io: CommandIo): void {
     .option("--model <id>", "public model, as `antiphon models list` prints it (default: the default model)")
     .option("--instructions <text>", "how to say it, as in: cheerful, a little slower")
     .option("--ssml", "the text is SSML (default: only if it begins with <speak>)")
-    .option("--voice-like <file>", "WAV of a voice to come near to")
+    .option(
+      "--voice-like <file>",
+      "recording of a voice to come near to: WAV, MP3, FLAC, or Opus in Ogg or WebM",
+    )
     .option("--captions <file>", "captions to write as well: WebVTT (.vtt) or SubRip (.srt)")
     .option("--words", "put the time of each word into the captions (WebVTT only)")
     .option(
@@ -233,6 +236,12 @@ async function speak(
     }
     const file = joinedBytes(pieces);
     file.set(step.value.finishedHead ?? []);
+    const { cautions = [] } = step.value.voice ?? {};
+    if (cautions.length > 0) {
+      io.stderr.write(
+        `The recording is followed less closely (${cautions.join(", ")}): docs/voices.md says what helps.\n`,
+      );
+    }
     return {
       file,
       spoken: { text: prepared.conversation.open.text ?? "", words: all.marks().words ?? [] },
@@ -347,14 +356,40 @@ function atItsLength(prepared: Prepared, { params }: { readonly params?: unknown
   return { ...prepared, delivery: { ...prepared.delivery, maxFrames: MAX_SPEECH_FRAMES } };
 }
 
-/** Reads the file that `--voice-like` names; of one over the cap no more than shows that it is. */
+/** The file that `--voice-like` names, as a WAV; of one over the cap no more than shows that it is. */
 async function read(file: string): Promise<Buffer> {
   const { MAX_TURN_AUDIO_BYTES } = await import("../contract/limits.ts");
-  return buffer(createReadStream(file, { end: MAX_TURN_AUDIO_BYTES })).catch(
+  const bytes = await buffer(createReadStream(file, { end: MAX_TURN_AUDIO_BYTES })).catch(
     (error: NodeJS.ErrnoException) => {
-      throw new UsageError(`The file ${file} cannot be read (${error.code}): name a WAV with --voice-like.`);
+      throw new UsageError(
+        `The file ${file} cannot be read (${error.code}): name a recording with --voice-like.`,
+      );
     },
   );
+  // What is no recording at all is refused as a turn's audio is.
+  if (bytes.subarray(0, 4).toString("latin1") === "RIFF" || bytes.length > MAX_TURN_AUDIO_BYTES) return bytes;
+  return (await asWav(bytes)) ?? bytes;
+}
+
+/** Seconds of a recording that a voice is followed by, at most. */
+const MAX_FOLLOWED_S = 90;
+/** Of the recording that it is in. */
+const MAX_RECORDED_S = 4 * 3_600;
+
+/** Any kind of recording that `transcribe` hears as a WAV; null where it is none. */
+async function asWav(bytes: Buffer): Promise<Buffer | null> {
+  const { AudioFormatError } = await import("../audio/audio-format-error.ts");
+  const { openSound } = await import("../audio/recordings/recording-sound.ts");
+  const { encodeWav } = await import("../audio/wav-write.ts");
+  const { toPcm16 } = await import("../audio/pcm.ts");
+  try {
+    const sound = openSound(bytes, MAX_RECORDED_S);
+    const samples = await sound.read(MAX_FOLLOWED_S * sound.sampleRateHz, new AbortController().signal);
+    return Buffer.from(encodeWav(toPcm16(samples), sound.sampleRateHz));
+  } catch (error) {
+    if (error instanceof AudioFormatError) return null;
+    throw error;
+  }
 }
 
 /** What captions are asked for; null for none. */

@@ -23,6 +23,8 @@ import type { Telemetry } from "../serving/telemetry.ts";
 import { loadSettings } from "../settings/load.ts";
 import type { Settings } from "../settings/schema.ts";
 import { passagesIn } from "../text/passages.ts";
+import { looksLikeSsml } from "../text/read-marks.ts";
+import { ssmlPassages } from "../text/ssml/ssml-passages.ts";
 import { NO_SPAN } from "../tracing/span.ts";
 import { asAntiphonError, closedError } from "./errors.ts";
 import { type SpeechPart, speechOf } from "./speech.ts";
@@ -260,8 +262,8 @@ async function* partsOf(
   text: string,
   prepare: (part: string) => Prepared,
 ): AsyncGenerator<SpeechPart, void, void> {
-  for await (const passage of passagesIn(onePiece(text), "plain"))
-    yield { prepare: () => prepare(passage.text) };
+  const passages = looksLikeSsml(text) ? ssmlPassages(text) : passagesIn(onePiece(text), "plain");
+  for await (const passage of passages) yield { prepare: () => prepare(passage.text) };
 }
 
 async function* onePiece(text: string): AsyncGenerator<string, void, void> {

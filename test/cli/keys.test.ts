@@ -133,6 +133,11 @@ describe("antiphon keys and usage", { concurrency: 2 }, () => {
   it("fail with 1 and a sentence when the key is not there", async () => {
     const at = ["--data-dir", join(folder, "strangers")];
     assert.match(refusedWith(await runAntiphon(["keys", "revoke", "key_x", ...at]), 1), /no key "key_x"/);
+    const made = JSON.parse(await output("keys", "create", "--label", "by its name", "--json", ...at));
+    assert.match(
+      refusedWith(await runAntiphon(["keys", "revoke", "by its name", ...at]), 1),
+      new RegExp(`is the label of a key, to revoke which say antiphon keys revoke ${made.key_id}\\.`),
+    );
     assert.match(refusedWith(await runAntiphon(["usage", "key_x", ...at]), 1), /no key "key_x"/);
   });
 

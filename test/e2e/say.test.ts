@@ -204,7 +204,7 @@ describe("antiphon say", () => {
   });
 
   const calledWrongly: readonly [why: string, line: string[], says: RegExp][] = [
-    ["no text", ["say"], /missing.*text/i],
+    ["no text", ["say"], /^Give a text to speak, a file with --file/],
     ["params that are no JSON", ["say", TEXT, "--params", "{temperature:0}"], /--params is not JSON/],
     [
       "a params that does not exist",

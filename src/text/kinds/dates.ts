@@ -48,7 +48,8 @@ const DATE_LISTED_AFTER = new RegExp(`^${LIST}(\\d{1,2})/(\\d{1,2})(?![/\\d])`, 
 const DATE_RANGE = /( ?[-–—] ?)(\d{1,2})\/(\d{1,2})(?![/\d%]|\.\d)/uy;
 const CHANGED_BY =
   /\b(?:cut|raised?|raises|raising|increas\w{1,3}|decreas\w{1,3}|lower\w{0,3}|ris(?:e|es|en|ing)|rose|f[ae]ll(?:s|en|ing)?|drop(?! off)\w{0,4}|shr[iau]nk\w{0,3}|gr[eo]w\w{0,3}|reduced|scaled?|trim\w{0,4}|slash\w{0,3}|halv\w{1,3}|shorten\w{0,3}|(?:is|are|was|were|be|been) (?:up|down))\b[^.!?,;]{0,30} by $/iu;
-const PART_NEXT =
+/** What there can be a part of. */
+export const PART_NEXT =
   /^[- ](?:percent\w{0,6}|points?|tablets?|pills?|inch|cups?|miles?|hours?|minutes?|seconds?|teaspoons?|tablespoons?|tsp|tbsp|pounds?|lb|oz|ounces?|acres?|turns?|dose|days?|weeks?|months?|years?|blocks?|pages?|pints?|quarts?|way|marks?|dollars?|cents?|gallons?|liters?|size|votes?|majority|scale|speed|strength|power|price|off|share|interest|ownership|stake)\b/u;
 /** Where one reckons, a number with a slash is a fraction. */
 const RECKONING =
@@ -112,6 +113,8 @@ export const numericDate: Kind = (text, at) => {
   )
     return null;
   if (isUnsure(month, day) && isAmount(earlier, after(text, end))) return null;
+  // "8 1/11 miles": some of what comes behind.
+  if (/\d $/u.test(earlier) && PART_NEXT.test(after(text, end))) return null;
   if (/^(?: (?:of|inch|cups?|mile|full|time|stars?)\b| ?[★⭐]|["″c]| [+*×÷=<>])/u.test(after(text, end)))
     return null;
   const range = matchAt(DATE_RANGE, text, end);

@@ -1,3 +1,4 @@
+import { PART_NEXT } from "./dates.ts";
 import {
   after,
   before,
@@ -69,8 +70,8 @@ function fractionAt(text: string, at: number): Spoken | null {
   const mixed = matchAt(MIXED, text, at);
   if (mixed !== null) {
     const [above, below] = [Number(mixed[2]), Number(mixed[3])];
-    if (isFraction(above, below)) {
-      const end = at + mixed[0].length;
+    const end = at + mixed[0].length;
+    if (isFraction(above, below) || (above > 0 && above < below && PART_NEXT.test(after(text, end)))) {
       const words = withWhole(mixed[1] ?? "", above, below);
       return inInches(text, end, words) ?? { words, end };
     }
@@ -108,10 +109,15 @@ function isFraction(above: number, below: number): boolean {
 function withWhole(whole: string, above: number, below: number): string {
   return whole === ""
     ? parts(above, below, "one")
-    : `${cardinalWords(whole)} and ${parts(above, below, "a")}`;
+    : `${cardinalWords(whole)} and ${parts(above, below, isVowelAhead(below) ? "an" : "a")}`;
 }
 
-function parts(above: number, below: number, one: "a" | "one"): string {
+/** "An eighth", "an eleventh", "an eightieth". */
+function isVowelAhead(below: number): boolean {
+  return /^(?:8|11$|18$)/.test(`${below}`);
+}
+
+function parts(above: number, below: number, one: "a" | "an" | "one"): string {
   const part = below === 2 ? "half" : below === 4 ? "quarter" : ordinalWords(String(below));
   if (above === 1) return `${one} ${part}`;
   return `${cardinalWords(String(above))} ${below === 2 ? "halves" : `${part}s`}`;

@@ -1,3 +1,4 @@
+import { voiceIdOf } from "../model/model-card.ts";
 import type { Preset, Script } from "../model/script.ts";
 import type { Prepared } from "./prepare.ts";
 
@@ -36,7 +37,7 @@ function mannerOfVoice({ voice, conversation, model }: Prepared): Script["manner
   }
   const { history, open } = conversation;
   const isFollowed = history.some(({ speaker, audio }) => speaker === open.speaker && audio !== null);
-  return isFollowed ? undefined : model.manners?.get(open.speaker);
+  return isFollowed ? undefined : model.manners?.get(voiceIdOf(open.speaker, model.card));
 }
 
 async function* onePiece(text: string): AsyncGenerator<string> {

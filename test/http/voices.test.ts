@@ -390,7 +390,10 @@ describe("a recording that is to be a voice", () => {
   test("is refused with a name that cannot be one, is taken, or means a voice that there is", async () => {
     await addVoice(server);
     const cases: [string, RegExp][] = [
-      ["../etc/passwd", /^name must have none of \/ \\ \+ \( \) " and more than dots: take another$/],
+      [
+        "../etc/passwd",
+        /^name "\.\.\/etc\/passwd" must have none of \/ \\ \+ \( \) " and more than dots: take another$/,
+      ],
       [
         "ANNA",
         /^name "ANNA" is that of another voice of this key: take another, or delete that voice first$/,
@@ -401,12 +404,13 @@ describe("a recording that is to be a voice", () => {
     ];
     for (const [name, message] of cases)
       await refused(await addVoice(server, { name }), 400, "name", message);
-    await refused(
-      await addVoice(server, { audio_sample: "recordings/anna one.wav" }),
-      422,
-      "audio_sample",
-      /^audio_sample is a name and no recording: with curl, put an @ before it, as in -F audio_sample=@voice\.wav$/,
-    );
+    for (const audio_sample of ["recordings/anna one.wav", "recordings/anna", "Анна.wav\n"])
+      await refused(
+        await addVoice(server, { audio_sample }),
+        422,
+        "audio_sample",
+        /^audio_sample is text and no recording: send the file itself, with curl by an @ before its name, as in -F audio_sample=@voice\.wav$/,
+      );
     await refused(await addVoice(server, { consent: undefined }), 422, "consent", /^consent is missing/);
     assert.equal((await ownIds()).length, 1);
   });

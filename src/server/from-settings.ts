@@ -66,7 +66,7 @@ export async function startFromSettings(
     words,
     onEvent: (checkpoint, event) => toLog("speech thread", { checkpoint })(event),
   });
-  const recorded = await readServerVoices(settings, models);
+  const serverVoices = await readServerVoices(settings, models);
   for (const sentence of voiceWarnings(models, settings)) note(sentence);
   const remotes = remoteCheckpoints(settings, { env, onEvent: toLog("remote speech model") });
   const ending = new AbortController();
@@ -118,7 +118,7 @@ export async function startFromSettings(
         ),
         ...local.map(slotsOf),
       ]),
-      serverVoices: recorded,
+      serverVoices,
       remoteVoices: new Map(remotes.map(({ name, voices }) => [name, voices])),
       writer,
       recogniser,

@@ -1,7 +1,7 @@
 import { nearest } from "../collections/nearest.ts";
 import { ServiceError } from "../contract/errors.ts";
 import { quoted } from "../contract/quoted.ts";
-import { type NamedPart, readVoice } from "../contract/voice-word.ts";
+import { type NamedPart, readVoiceWord } from "../contract/voice-word.ts";
 import type { SpeakerLabel } from "../model/conversation.ts";
 import { type CastVoice, type ModelCard, voiceIdOf } from "../model/model-card.ts";
 import type { ChosenVoice } from "../model/script.ts";
@@ -34,7 +34,7 @@ export type Cast = Pick<ModelCard, "id" | "speakers" | "voices" | "labels" | "ta
  * @param field what messages call it
  */
 export function chooseVoice(word: string, field: string, cast: Cast): VoiceChoice {
-  const parts = readVoice(word, field);
+  const parts = readVoiceWord(word, field);
   if (parts.length > 1) return mixed(parts, field, cast);
   const { name } = parts[0]!;
   const voice = castVoiceNamed(name, cast);

@@ -10,7 +10,7 @@ const CAUTIONS = {
   "not one voice": "Several people speak in it: let one speak at a time.",
   "unlike speech": "Its level or pitch hardly moves, as in music or tones: record speech alone.",
   "narrow band": "It has no treble, as over a telephone: what was not recorded is not followed.",
-  long: "It is longer than 30 s: only its beginning is kept.",
+  long: "It is longer than what is kept of one: only its beginning is.",
 };
 
 /** Who it is, in a sentence or two. */

@@ -37,7 +37,8 @@ async function connect() {
 function edited() {
   showCode();
   if (reply === null) $("reply").dataset.voice = voiceOf(openTurn().speaker);
-  followAddress();
+  // That of a talk leads back to it.
+  if (document.body.dataset.view === "compose") followAddress();
 }
 
 /** Puts an example there, behind which the browser's Back leads, and speaks it. */
@@ -74,10 +75,10 @@ async function hear({ wav }, signal) {
 async function makeVoice(clip, said) {
   stop();
   try {
-    const { openNewVoice } = await import("./new-voice.js");
-    openNewVoice(clip, said, { hear, choose: chooseVoice });
+    const [{ openNewVoice }, { limits }] = await Promise.all([import("./new-voice.js"), server().info()]);
+    openNewVoice(clip, said, { hear, choose: chooseVoice, keptS: limits.kept_voice_seconds });
   } catch (error) {
-    showError(error);
+    fail(error);
   }
 }
 
@@ -89,6 +90,7 @@ function show(view) {
   if (view === "compose") {
     leave();
     drawReply();
+    followAddress();
   } else stop();
 }
 

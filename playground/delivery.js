@@ -1,6 +1,7 @@
 // Which model speaks, and how: what the server offers, and what is chosen of it.
 import { conversation, openTurn } from "./conversation.js";
 import { $, h } from "./dom.js";
+import { chooseModel, watchModel } from "./model.js";
 import { openPeople } from "./people.js";
 import { drawTurns } from "./turns.js";
 import { voicesOf, watchVoices } from "./voices.js";
@@ -32,6 +33,12 @@ export function openDelivery(onEdit, quiet) {
     voices = list;
     drawCast();
   });
+  watchModel((id) => {
+    wanted = { ...wanted, model: id };
+    if (!models.some((card) => card.id === id) || $("model").value === id) return;
+    $("model").value = id;
+    showModel();
+  });
 }
 
 /** Has the last turn spoken with a voice, by its id, and lets it be heard. */
@@ -49,7 +56,10 @@ export function offer({ param_schema: schema }, cards) {
 /** Chooses a model, or the default one, and knobs, as far as there are such. Gives what there is not, by name. */
 export function choose(asked) {
   wanted = asked;
-  if (models.length === 0) return [];
+  if (models.length === 0) {
+    chooseModel(asked.model ?? "");
+    return [];
+  }
   const model = models.find(({ id }) => id === asked.model) ?? models.find((card) => card.default);
   const vain = drawKnobs(knobs, edited, asked.params);
   if (asked.model && asked.model !== model.id) vain.unshift(`model ${asked.model}`);
@@ -62,6 +72,7 @@ export function choose(asked) {
 export function showModel() {
   const { id, description, speakers } = models.find((card) => card.id === $("model").value);
   $("model-description").textContent = description;
+  chooseModel(id);
   drawCast();
   markUnused(knobs, id);
   drawTurns(speakers);

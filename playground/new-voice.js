@@ -8,15 +8,14 @@ import { playPcm } from "./preview.js";
 import { fail, server } from "./server.js";
 import { listVoices } from "./voices.js";
 
-/** Seconds of a recording that the server keeps. With one more it says that there was more. */
-const KEPT_S = 30;
 const WAV_HEADER_BYTES = 44;
 
 const HEARD = {
   waiting: "Listening for what is said…",
   understood: "Understood from the recording: correct it where it is wrong.",
   unknown: "No words were made out: write them, or leave this empty, and the server listens itself.",
-  long: `Of more than ${KEPT_S} s only the beginning is kept, and the server listens itself to what is said in it.`,
+  long: (keptS) =>
+    `Of more than ${keptS} s only the beginning is kept, and the server listens itself to what is said in it.`,
 };
 
 /**
@@ -25,24 +24,26 @@ const HEARD = {
  * @param said what is said in it, as far as that is known
  * @param hear told the clip and a signal, answers what is said
  * @param choose told the id of the voice that was made, where it is to be used at once
+ * @param keptS seconds of a recording that the server keeps
  */
-export function openNewVoice(clip, said, { hear, choose }) {
+export function openNewVoice(clip, said, { hear, choose, keptS }) {
   const leaving = new AbortController();
   const { signal } = leaving;
   const all = new Int16Array(clip.wav.buffer, clip.wav.byteOffset + WAV_HEADER_BYTES);
-  const pcm = all.subarray(0, (KEPT_S + 1) * SAMPLE_RATE_HZ);
-  const isLong = clip.durationS > KEPT_S;
+  // By one more than it keeps it knows that there was more.
+  const pcm = all.subarray(0, (keptS + 1) * SAMPLE_RATE_HZ);
+  const isLong = clip.durationS > keptS;
 
-  const name = field("name", "Name", h("input", { maxLength: 64, required: true, autocomplete: "off" }));
-  const words = field("ref_text", "What is said in it", h("textarea", { rows: 2, maxLength: 2_000 }));
+  const name = field("name", "Name", h("input", { required: true, autocomplete: "off" }));
+  const words = field("ref_text", "What is said in it", h("textarea", { rows: 2 }));
   const consent = field(
     "consent",
     "Who agrees to this",
-    h("textarea", { rows: 2, maxLength: 2_000, required: true }),
+    h("textarea", { rows: 2, required: true }),
     "Required: make no voice of somebody who has not agreed. The statement is kept with the voice.",
   );
   consent.control.placeholder = "Anna agreed to this use of her voice on 1 December.";
-  const about = field("description", "Description, if there is more to say", h("input", { maxLength: 500 }));
+  const about = field("description", "Description, if there is more to say", h("input"));
   const fields = [name, words, consent, about];
   const problem = problemLine();
   const state = h("p", { className: "hint", role: "status" });
@@ -67,7 +68,7 @@ export function openNewVoice(clip, said, { hear, choose }) {
   const dialog = openDialog("Make a voice of this recording", [form], () => leaving.abort());
   name.control.focus();
   words.control.value = isLong ? "" : said.trim();
-  if (isLong) words.note.textContent = HEARD.long;
+  if (isLong) words.note.textContent = HEARD.long(keptS);
   else if (words.control.value === "") void suggest();
 
   /** Fills in what is said, unless somebody has written it by then. */

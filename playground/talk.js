@@ -3,6 +3,7 @@ import { Player, wakeSound } from "./client/player.js";
 import { RealtimeConversation, refusalOf } from "./client/realtime.js";
 import { $, h, showError } from "./dom.js";
 import { openMicrophone, whyNoMicrophone } from "./microphone.js";
+import { chooseModel, modelNow, watchModel } from "./model.js";
 import { openPeople } from "./people.js";
 import { hush } from "./preview.js";
 import { fail, hasKey, keepKey, talkKey } from "./server.js";
@@ -226,7 +227,10 @@ function withoutVoice() {
 
 /** Changes what the conversation has while it goes on. */
 function change(event) {
-  if (event.target === $("talk-model")) return changeModel();
+  if (event.target === $("talk-model")) {
+    chooseModel(event.target.value);
+    return changeModel();
+  }
   $("speed-shown").textContent = `${$("speed").valueAsNumber.toFixed(2)} ×`;
   if (isOpen()) conversation.update(withoutVoice());
 }
@@ -263,9 +267,8 @@ function drawPeople() {
 function offerModels() {
   const models = [...new Set(voices.flatMap(({ models: speakWithIt }) => speakWithIt))];
   const select = $("talk-model");
-  const { value } = select;
   select.replaceChildren(...models.map((id) => h("option", { value: id }, id)));
-  if (models.includes(value)) select.value = value;
+  if (models.includes(modelNow())) select.value = modelNow();
   select.hidden = select.previousElementSibling.hidden = models.length < 2;
 }
 
@@ -294,6 +297,12 @@ export function openTalk(compose) {
     voices = list;
     offerModels();
     drawPeople();
+  });
+  watchModel((id) => {
+    const select = $("talk-model");
+    if (select.value === id || ![...select.options].some(({ value }) => value === id)) return;
+    select.value = id;
+    changeModel();
   });
   $("talk").onclick = () => {
     if (microphone === null) void begin().catch(showError);

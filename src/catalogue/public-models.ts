@@ -10,7 +10,7 @@ export interface PublicModel {
   readonly checkpoint: string;
   /** What it asks of its checkpoint that other models of the same checkpoint do not. */
   readonly preset: Preset;
-  /** How voices of it speak where nothing else is asked for, by their ids or the labels that stand for them. */
+  /** How voices of it speak where nothing else is asked for, by their ids. */
   readonly manners?: ReadonlyMap<string, AskedManner>;
   /** Whether its checkpoint is loaded at the start and stays. */
   readonly isResident: boolean;

@@ -154,8 +154,6 @@ async function made(
       ...(text === undefined ? [] : [{ name: "ref_text", value: text }]),
       ...(description === undefined ? [] : [{ name: "description", value: description }]),
     ]);
-    const problem = voices.nameProblem(wanted.name);
-    if (problem !== null) throw new UsageError(`The name of a voice ${problem}.`);
     await voices.admit(keyId, wanted.name);
     const sound = await readRecording(file, signal, io.stdin);
     const { voice, audio } = await makeVoice(wanted, sound, keyId, making, signal);

@@ -21,14 +21,19 @@ export interface GenParams {
 /** How words are said in one request: words to read in their place, or phonemes between slashes. */
 export type Lexicon = Readonly<Record<string, string>>;
 
+/**
+ * Whose voice: an id, name or alias from `voices`, or a mix such as `nova(2)+onyx(1)` where the model mixes; or such as the
+ * `id` of an object.
+ */
+export type NamedVoice = string | { readonly id: string };
+
 /** What `tts` takes. */
 export interface TtsRequest {
   /** 1 to 8000 characters. */
   readonly text: string;
   /** One of the model's `speakers`. Default `"0"`. */
   readonly speaker?: string;
-  /** Whose voice: an id, name or alias from `voices`, or a mix such as `nova(2)+onyx(1)` where the model mixes. */
-  readonly voice?: string;
+  readonly voice?: NamedVoice;
   /** A public model id; null or absent is the default model. */
   readonly model?: string | null;
   readonly params?: GenParams;
@@ -54,7 +59,7 @@ export interface ConverseRequest {
   /** 1 to 64 turns, oldest first. */
   readonly conversation: readonly ConversationTurn[];
   /** Whose voices speakers have, by their labels, each as `voice` in `tts`. */
-  readonly voices?: Readonly<Record<string, string>>;
+  readonly voices?: Readonly<Record<string, NamedVoice>>;
   readonly model?: string | null;
   readonly params?: GenParams;
   readonly lexicon?: Lexicon;
@@ -73,7 +78,7 @@ export interface SpeechRequest {
   /** 1 to 4096 characters. */
   readonly input: string;
   /** As in `tts`. Default `"0"`. */
-  readonly voice?: string | { readonly id: string };
+  readonly voice?: NamedVoice;
   /** What the audio comes as: `mp3` unless told, `opus`, `flac`, `wav`, `pcm`, `mulaw` or `alaw`. */
   readonly response_format?: string;
   readonly speed?: number;

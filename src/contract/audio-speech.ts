@@ -6,7 +6,7 @@ import { MAX_SPEECH_CHARS } from "./limits.ts";
 import { quoted } from "./quoted.ts";
 import { ErrorEnvelope, Usage } from "./replies.ts";
 import { AsksVisemes, marks } from "./spoken.ts";
-import { VOICE_WORDS } from "./voices.ts";
+import { NamedVoice } from "./voices.ts";
 
 /** Names of OpenAI's models that stand for the default one, so that a client's own default works. */
 const DEFAULT_MODEL_NAMES = /^(?:tts-1|tts-1-hd|gpt-4o-mini-tts)(?:-\d{4}-\d{2}-\d{2}|-\d{4})?$/;
@@ -28,15 +28,7 @@ export const AudioSpeechRequest = Type.Object(
       maxLength: MAX_SPEECH_CHARS,
       description: "The text to speak. Without any letter or digit, the result is 0.2 s of silence.",
     }),
-    voice: Type.Optional(
-      Type.Unsafe<string | { id: string }>({
-        type: ["string", "object"],
-        properties: { id: { type: "string" } },
-        required: ["id"],
-        default: "0",
-        description: `${VOICE_WORDS} Or an object \`{id}\` with one of these.`,
-      }),
-    ),
+    voice: Type.Optional(NamedVoice),
     response_format: Type.Optional(
       Type.String({
         default: "mp3",
@@ -128,11 +120,6 @@ export type SpeechAudioError = Static<typeof SpeechAudioError>;
 /** The public id that a `model` field means; null is the default model. */
 export function modelNamed(model: string | undefined): string | null {
   return model === undefined || DEFAULT_MODEL_NAMES.test(model) ? null : model;
-}
-
-/** The name in a `voice` field; absent where it says nothing. */
-export function voiceOf({ voice }: Pick<AudioSpeechRequest, "voice">): string | undefined {
-  return typeof voice === "object" ? voice.id : voice;
 }
 
 /** The speed that is used for a requested one. */

@@ -37,6 +37,10 @@ export interface Limits {
   /** Of one recording to transcribe. */
   readonly max_recording_bytes: number;
   readonly max_recording_seconds: number;
+  /** Of one recording of a voice: its bytes, the seconds that it must have, and those that are kept. */
+  readonly max_voice_bytes: number;
+  readonly min_voice_seconds: number;
+  readonly kept_voice_seconds: number;
   readonly max_body_bytes: number;
   readonly min_new_tokens: number;
   readonly max_new_tokens: number;
@@ -53,6 +57,8 @@ export interface Limits {
   readonly key_max_receiving_bytes: number;
   readonly key_max_audio_bytes: number;
   readonly key_max_reply_bytes: number;
+  /** Voices that one key may have. */
+  readonly key_max_voices: number;
 }
 
 /** The length of a text as the contract counts it: in Unicode code points. */

@@ -5,7 +5,7 @@ import { MAX_INSTRUCTIONS_CHARS, MAX_TEXT_CHARS, MAX_TURNS } from "./limits.ts";
 import { nullableString } from "./nullable.ts";
 import { GenParams } from "./params.ts";
 import { AsksVisemes } from "./spoken.ts";
-import { VoiceWord } from "./voices.ts";
+import { NamedVoice } from "./voices.ts";
 
 const model = nullableString({
   default: null,
@@ -32,7 +32,7 @@ export const TtsRequest = Type.Object(
     text: Type.String({ minLength: 1, maxLength: MAX_TEXT_CHARS, description: "The text to speak." }),
     input_type: Type.Optional(AsksInputType),
     speaker: Type.Optional(speaker),
-    voice: Type.Optional(VoiceWord),
+    voice: Type.Optional(NamedVoice),
     model: Type.Optional(model),
     params: Type.Optional(GenParams),
     lexicon: Type.Optional(Lexicon),
@@ -76,9 +76,9 @@ export const ConverseRequest = Type.Object(
       description: "Turns, oldest first; the last is the open turn.",
     }),
     voices: Type.Optional(
-      Type.Unsafe<Record<string, string>>({
+      Type.Unsafe<Record<string, NamedVoice>>({
         type: "object",
-        additionalProperties: VoiceWord,
+        additionalProperties: NamedVoice,
         description:
           "Extension: whose voices speakers have, by their labels, each as `voice` in `POST /v1/tts`. A speaker with one " +
           "speaks with it, whatever audio its turns have; a speaker without follows the audio of its own turns.",

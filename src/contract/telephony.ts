@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
 import { MAX_SPEECH_CHARS } from "./limits.ts";
+import { NamedVoice } from "./voices.ts";
 
 const text = Type.String({
   minLength: 1,
@@ -38,7 +39,7 @@ export const VendorRequest = Type.Object(
           "`ssml`: the text is SSML, with `<speak>` around it or without. Otherwise, it is if it begins with `<speak>`.",
       }),
     ),
-    voice: Type.Optional(Type.String({ description: "Same as `voice` in `POST /v1/audio/speech`." })),
+    voice: Type.Optional(NamedVoice),
     language: Type.Optional(Type.String({ description: "Ignored: English is spoken." })),
   },
   { title: "VendorRequest" },

@@ -114,7 +114,7 @@ function fieldName(instancePath: string): string {
   const [first = "", ...rest] = instancePath.split("/").slice(1);
   // Their members have the client's own names, which may be long or hold any sign.
   if ((first === "lexicon" || first === "voices") && rest[0] !== undefined)
-    return memberField(first, unescaped(rest[0]));
+    return rest.slice(1).reduce(join, memberField(first, unescaped(rest[0])));
   return rest.reduce(join, first) || "the body";
 }
 

@@ -1,6 +1,7 @@
 import Type, { type Static } from "typebox";
 import { ServiceError } from "./errors.ts";
 import { countChars } from "./limits.ts";
+import { quoted } from "./quoted.ts";
 import type { FormField } from "./transcription-form.ts";
 import { UnreadFields } from "./unread-fields.ts";
 
@@ -100,7 +101,7 @@ export interface NewVoice {
 export function readVoiceForm(fields: readonly FormField[]): NewVoice {
   const name = required("name", fields, "what the voice is to be called").trim();
   const problem = nameProblem(name);
-  if (problem !== null) throw refusal(400, "name", problem);
+  if (problem !== null) throw refusal(400, "name", `${quoted(name)} ${problem}`);
   const consent = required("consent", fields, "a statement that the speaker agrees").trim();
   if (DENIALS.test(consent)) throw refusal(400, "consent", "says no: make no voice of who does not agree");
   const refText = one("ref_text", fields)?.trim() ?? "";

@@ -23,7 +23,7 @@ const MAX_WEIGHT = 1_000;
  * @param field what messages call it
  * @returns at least one
  */
-export function readVoice(word: string, field: string): readonly NamedPart[] {
+export function readVoiceWord(word: string, field: string): readonly NamedPart[] {
   if (word.length > MAX_VOICE_CHARS) {
     throw wrong(field, `has ${word.length} characters, and at most ${MAX_VOICE_CHARS} are allowed`);
   }

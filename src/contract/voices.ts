@@ -91,5 +91,16 @@ export const VOICE_WORDS =
   "A name from `GET /v1/audio/voices`, case-insensitive: a speaker label, a voice of the model, one of OpenAI's " +
   "voice names, or an own voice's id or name. Or a mix of a model's voices, such as `nova(2)+onyx(1)`, where the model mixes.";
 
-/** A `voice` as a field of a request. */
-export const VoiceWord = Type.String({ description: VOICE_WORDS });
+/** A `voice` as a field of a request: what names it, or that as the `id` of an object, as OpenAI's clients send it. */
+export const NamedVoice = Type.Unsafe<string | { id: string }>({
+  type: ["string", "object"],
+  properties: { id: { type: "string" } },
+  required: ["id"],
+  description: `${VOICE_WORDS} Or an object \`{id}\` with one of these.`,
+});
+export type NamedVoice = Static<typeof NamedVoice>;
+
+/** What names the voice. */
+export function voiceWord(voice: NamedVoice): string {
+  return typeof voice === "string" ? voice : voice.id;
+}

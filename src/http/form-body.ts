@@ -50,26 +50,26 @@ function takenFor(bodyBytes: number): number {
   return bodyBytes <= SMALL_BODY_BYTES ? bodyBytes : bodyBytes + MAX_TEXT_BYTES;
 }
 
-/** Whether all of a file is one short line with a file's ending: what curl sends of `-F file=voice.wav`. */
-function isPath(bytes: Uint8Array): boolean {
-  return bytes.length <= 1_024 && /^[^\p{C}]+\.\w{2,5}\s*$/u.test(Buffer.from(bytes).toString("utf8"));
+/** Whether it is a line of text, as what curl sends of `-F file=voice.wav`. */
+function isText(bytes: Uint8Array): boolean {
+  return bytes.length <= 1_024 && /^[^\p{C}\ufffd]+\s*$/u.test(Buffer.from(bytes).toString("utf8"));
 }
 
 async function readForm(coming: ComingBody, contentType: string, wanted: FormFile): Promise<ReceivedForm> {
   const reader = new FormReader(contentType, wanted, coming.lengthBytes);
   for await (const chunk of coming.chunks()) await reader.write(chunk);
-  const { fields, textBytes, file } = await reader.end();
+  const { fields, textBytes, file, isFileNamed } = await reader.end();
   if (file === null) {
     const { field } = wanted;
     throw new ServiceError(422, `${field} is missing: send the recording as a file in a field of that name`, {
       param: field,
     });
   }
-  if (isPath(file.bytes)) {
+  if (!isFileNamed && isText(file.bytes)) {
     const { field } = wanted;
     throw new ServiceError(
       422,
-      `${field} is a name and no recording: with curl, put an @ before it, as in -F ${field}=@voice.wav`,
+      `${field} is text and no recording: send the file itself, with curl by an @ before its name, as in -F ${field}=@voice.wav`,
       {
         param: field,
       },

@@ -18,6 +18,8 @@ export interface ReadForm {
   /** What the fields take, in bytes, at two for each code unit. */
   readonly textBytes: number;
   readonly file: GrowingBytes | null;
+  /** Whether the form says what the file is called; of a text in its place it does not. */
+  readonly isFileNamed: boolean;
 }
 
 /** Bytes that the text fields of a form take at most, once they are read. */
@@ -41,6 +43,7 @@ export class FormReader {
   #isOver = false;
   #onOver = (): void => {};
   #file: GrowingBytes | null = null;
+  #isFileNamed = false;
   #fault: ServiceError | null = null;
   #hasAny = false;
   #textChars = 0;
@@ -67,7 +70,7 @@ export class FormReader {
       if (isCut) this.#fail(`${fieldNamed(`${name}`)} is over ${MAX_FIELD_BYTES} bytes: send less`);
       else this.#add({ name: `${name}`, value });
     });
-    this.#parser.on("file", (name, stream) => {
+    this.#parser.on("file", (name, stream, fileName) => {
       this.#hasAny = true;
       stream.on("error", () => {});
       if (name !== field)
@@ -82,6 +85,7 @@ export class FormReader {
       }
       const file = new GrowingBytes(lengthBytes ?? SMALL_BODY_BYTES, maxBytes);
       this.#file = file;
+      this.#isFileNamed = fileName !== undefined;
       stream.on("data", (piece: Uint8Array) => {
         if (file.length + piece.length > maxBytes) {
           this.#fail(`${field} is over the cap of ${maxBytes} bytes (25 MiB): send less, or in pieces`, 400);
@@ -110,7 +114,8 @@ export class FormReader {
     this.#parser.end();
     await this.#over;
     this.#check();
-    return { fields: this.#fields, textBytes: 2 * this.#textChars, file: this.#file };
+    const [fields, file, isFileNamed] = [this.#fields, this.#file, this.#isFileNamed];
+    return { fields, textBytes: 2 * this.#textChars, file, isFileNamed };
   }
 
   #add(field: FormField): void {

@@ -34,6 +34,11 @@ export interface CastVoice {
   readonly aliases: readonly string[];
 }
 
+/** The id of the voice that a label stands for; a name that is no label's is taken as an id. */
+export function voiceIdOf(label: SpeakerLabel, { labels = {} }: Pick<ModelCard, "labels">): string {
+  return Object.hasOwn(labels, label) ? labels[label]! : label;
+}
+
 /** What a voice may be besides one of the model's own. */
 export interface TakenVoices {
   /** Several of the model's own, weighted. */

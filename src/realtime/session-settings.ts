@@ -9,6 +9,7 @@ import {
   type SessionUpdate,
   type TurnDetection,
 } from "../contract/realtime/session.ts";
+import { voiceWord } from "../contract/voices.ts";
 import { languageCodeNamed } from "../model/languages.ts";
 import type { ToolUse } from "../model/writer.ts";
 import { type Cast, checkVoice } from "../serving/choose-voice.ts";
@@ -121,7 +122,7 @@ type Output = NonNullable<NonNullable<SessionUpdate["audio"]>["output"]>;
 
 /** A voice as the client calls it. @throws RealtimeError where there is none of that name */
 function voiceOf(given: Output["voice"], { cast, own }: SessionVoices): string | undefined {
-  const voice = typeof given === "object" ? given.id : given;
+  const voice = given === undefined ? undefined : voiceWord(given);
   const param = "session.audio.output.voice";
   try {
     if (voice !== undefined) checkVoice(voice, param, cast, own);

@@ -23,7 +23,7 @@ import { remoteCheckpoints } from "./remote-checkpoints.ts";
 import { bucketsUrl, storeUrl as storeUrlOf } from "./secret.ts";
 import { readServerVoices } from "./server-voices.ts";
 import { type RunningServer, type ServerParts, startServer } from "./start-server.ts";
-import { unfollowedManners } from "./voice-manners.ts";
+import { voiceWarnings } from "./voice-manners.ts";
 import { pulledOnce } from "./weights-pull.ts";
 
 /** What a server takes from the process that it runs in. */
@@ -66,8 +66,8 @@ export async function startFromSettings(
     words,
     onEvent: (checkpoint, event) => toLog("speech thread", { checkpoint })(event),
   });
-  const recorded = await readServerVoices(settings, models);
-  for (const sentence of unfollowedManners(models, settings)) note(sentence);
+  const serverVoices = await readServerVoices(settings, models);
+  for (const sentence of voiceWarnings(models, settings)) note(sentence);
   const remotes = remoteCheckpoints(settings, { env, onEvent: toLog("remote speech model") });
   const ending = new AbortController();
   let isSpeaking = () => false;
@@ -118,7 +118,7 @@ export async function startFromSettings(
         ),
         ...local.map(slotsOf),
       ]),
-      serverVoices: recorded,
+      serverVoices,
       remoteVoices: new Map(remotes.map(({ name, voices }) => [name, voices])),
       writer,
       recogniser,

@@ -12,8 +12,10 @@ import {
   MIN_NEW_TOKENS,
 } from "../contract/limits.ts";
 import { DEFAULT_PARAMS, paramKnobs } from "../contract/params.ts";
+import { MAX_SAMPLE_BYTES, SAMPLE_S } from "../contract/voice-form.ts";
 import type { HttpOptions, ServiceInfo } from "../http/deps.ts";
 import type { ServerLimits } from "../limits/server-limits.ts";
+import { MAX_VOICES_PER_KEY } from "../serving/own-voices.ts";
 import type { Settings } from "../settings/schema.ts";
 import { readTlsFiles } from "./tls-files.ts";
 
@@ -57,6 +59,9 @@ export function serviceInfo(
       max_turn_audio_bytes: MAX_TURN_AUDIO_BYTES,
       max_recording_bytes: MAX_RECORDING_BYTES,
       max_recording_seconds: MAX_RECORDING_S,
+      max_voice_bytes: MAX_SAMPLE_BYTES,
+      min_voice_seconds: SAMPLE_S.min,
+      kept_voice_seconds: SAMPLE_S.max,
       max_body_bytes: settings.bodyLimitBytes,
       min_new_tokens: MIN_NEW_TOKENS,
       max_new_tokens: MAX_NEW_TOKENS,
@@ -68,6 +73,7 @@ export function serviceInfo(
       key_max_receiving_bytes: shared.receiving.perKey,
       key_max_audio_bytes: shared.audio.perKey,
       key_max_reply_bytes: shared.replies.perKey,
+      key_max_voices: MAX_VOICES_PER_KEY,
     },
     param_schema: paramKnobs(catalogue.unusedKnobs()),
   };

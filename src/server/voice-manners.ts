@@ -2,64 +2,94 @@ import type { PublicModel } from "../catalogue/public-models.ts";
 import type { AskedManner } from "../model/manner.ts";
 import { castVoiceNamed } from "../serving/choose-voice.ts";
 import { readInstructions } from "../serving/manner/read-manner.ts";
+import { mannerTold } from "../serving/manner/told.ts";
 import type { Settings } from "../settings/schema.ts";
 import { wrongSetting } from "../settings/settings-error.ts";
 
-/** Sentences about the instructions of the setting `voices` of which nothing is done, whichever of the models speaks. */
-export function unfollowedManners(
-  models: readonly PublicModel[],
-  { voices }: Pick<Settings, "voices">,
-): string[] {
-  if (models.some(({ card }) => card.takes.manner === "words")) return [];
+type Given = Pick<Settings, "voices">;
+type VoiceSetting = Settings["voices"][string];
+
+/** Sentences about entries of the setting `voices` that do not do what they say, by the models that there are. */
+export function voiceWarnings(models: readonly PublicModel[], { voices }: Given): string[] {
   return Object.entries(voices).flatMap(([name, given]) => {
-    const read = typeof given === "string" ? null : (readInstructions(given.instructions)?.read ?? null);
-    if (read === null || read.followed.length > 0 || read.unfollowed.length === 0) return [];
-    return [
-      `The instructions of voices.${name} change nothing, because nothing in them is understood: ${read.unfollowed.join(", ")}. docs/voices.md lists what is.`,
-    ];
+    const speakWithIt = models.filter(({ card }) =>
+      hasRecording(given) ? card.takes.samples : castVoiceNamed(name, card) !== null,
+    );
+    if (speakWithIt.length === 0) {
+      return [
+        `No model speaks with voices.${name}, because none of them follows a recording: remove it, or have a model spoken by one that does (docs/voices.md).`,
+      ];
+    }
+    const warning = mannerWarning(given, speakWithIt);
+    return warning === null ? [] : [`The instructions of voices.${name} ${warning}`];
   });
+}
+
+/** What is not done of an entry's instructions; `null` where all is, or a model is given them as they are. */
+function mannerWarning(given: VoiceSetting, speakWithIt: readonly PublicModel[]): string | null {
+  const read = typeof given === "string" ? null : (readInstructions(given.instructions)?.read ?? null);
+  const taken = new Set(speakWithIt.map(({ card }) => card.takes.manner));
+  if (read === null || taken.has("words")) return null;
+  if (!taken.has("figures")) {
+    return "change nothing, because no model that speaks with it follows instructions: leave them out.";
+  }
+  if (read.unfollowed.length === 0) return null;
+  if (read.followed.length > 0) {
+    return `are followed in part: ${mannerTold(read, "figures")}. docs/voices.md lists what is understood.`;
+  }
+  const left = read.unfollowed.join(", ");
+  return `change nothing, because nothing in them is understood: ${left}. docs/voices.md lists what is.`;
+}
+
+function hasRecording(given: VoiceSetting): boolean {
+  return typeof given === "string" || given.clip !== undefined;
 }
 
 /**
  * The models with how their voices speak by the setting `voices`, where that has no recording.
  *
- * @throws SettingsError for a name that is no voice of any model, and for an entry that says nothing
+ * @throws SettingsError for a name that is no voice of any model, for an entry that says nothing, and for two that mean one
+ *   voice
  */
-export function withVoiceManners(
-  models: readonly PublicModel[],
-  { voices }: Pick<Settings, "voices">,
-): readonly PublicModel[] {
-  const manners = models.map(() => new Map<string, AskedManner>());
-  /** Which entry said it, by the model's place and the voice. */
-  const saidBy = new Map<string, string>();
-  for (const [name, given] of Object.entries(voices)) {
-    if (typeof given === "string" || given.clip !== undefined) continue;
-    const instructions = readInstructions(given.instructions);
-    if (instructions === null) {
-      throw wrongSetting(`voices.${name}`, "has neither clip nor instructions: give it one of them");
-    }
-    const known = models.map(({ card }, at) => {
-      const ids = [castVoiceNamed(name, card)?.id, card.speakers.find((label) => label === name)];
-      for (const id of ids) {
-        if (id === undefined) continue;
-        const other = saidBy.get(`${at} ${id}`) ?? name;
-        if (other !== name) {
-          throw wrongSetting(
-            `voices.${name}`,
-            `means the same voice of the model ${card.id} as voices.${other}: keep one of them`,
-          );
-        }
-        saidBy.set(`${at} ${id}`, name);
-        manners[at]!.set(id, instructions.asked);
-      }
-      return ids.some((id) => id !== undefined);
-    });
-    if (!known.includes(true)) {
+export function withVoiceManners(models: readonly PublicModel[], { voices }: Given): readonly PublicModel[] {
+  const alone = Object.entries(voices).flatMap(([name, given]) => {
+    if (typeof given === "string" || given.clip !== undefined) return [];
+    const read = readInstructions(given.instructions);
+    if (read !== null) return [{ name, manner: read.asked }];
+    throw wrongSetting(`voices.${name}`, "has neither clip nor instructions: give it one of them");
+  });
+  const stranger = alone.find(({ name }) => models.every(({ card }) => castVoiceNamed(name, card) === null));
+  if (stranger !== undefined) {
+    throw wrongSetting(
+      `voices.${stranger.name}`,
+      "is no voice of a model: give it a clip, or name one that there is",
+    );
+  }
+  return models.map((model) => {
+    const manners = mannersOf(model, alone);
+    return manners.size === 0 ? model : { ...model, manners };
+  });
+}
+
+interface NamedManner {
+  readonly name: string;
+  readonly manner: AskedManner;
+}
+
+/** How a model's voices speak, by their ids. */
+function mannersOf({ card }: PublicModel, alone: readonly NamedManner[]): Map<string, AskedManner> {
+  const saidBy = new Map<string, NamedManner>();
+  for (const each of alone) {
+    const voice = castVoiceNamed(each.name, card);
+    if (voice === null) continue;
+    const other = saidBy.get(voice.id);
+    if (other !== undefined) {
       throw wrongSetting(
-        `voices.${name}`,
-        "is no voice of a model: give it a clip, or name one that there is",
+        `voices.${each.name}`,
+        `means the same voice of the model ${card.id} as voices.${other.name}: keep one of them`,
       );
     }
+    saidBy.set(voice.id, each);
   }
-  return models.map((model, at) => (manners[at]!.size === 0 ? model : { ...model, manners: manners[at]! }));
+  return new Map([...saidBy].map(([id, { manner }]) => [id, manner]));
 }

@@ -1,9 +1,9 @@
 import { nearest } from "../collections/nearest.ts";
 import { ServiceError } from "../contract/errors.ts";
 import { quoted } from "../contract/quoted.ts";
-import { type NamedPart, readVoice } from "../contract/voice-word.ts";
+import { type NamedPart, readVoiceWord } from "../contract/voice-word.ts";
 import type { SpeakerLabel } from "../model/conversation.ts";
-import type { CastVoice, ModelCard } from "../model/model-card.ts";
+import { type CastVoice, type ModelCard, voiceIdOf } from "../model/model-card.ts";
 import type { ChosenVoice } from "../model/script.ts";
 import { isVoiceId, nameKeyOf } from "../tenancy/voice-store.ts";
 
@@ -36,12 +36,11 @@ export type Cast = Pick<ModelCard, "id" | "speakers" | "voices" | "labels" | "ta
  * @param field what messages call it
  */
 export function chooseVoice(word: string, field: string, cast: Cast): VoiceChoice {
-  const parts = readVoice(word, field);
+  const parts = readVoiceWord(word, field);
   if (parts.length > 1) return mixed(parts, field, cast);
   const { name } = parts[0]!;
   const voice = castVoiceNamed(name, cast);
   if (voice !== null) return alone(voice, cast);
-  if (cast.speakers.includes(name)) return { speaker: name };
   if (cast.takes.samples && name !== "") return { own: { name, field } };
   if (isPassedOn(name, cast)) return { voice: passedOn(name) };
   throw unknownVoice({ name, field }, cast);
@@ -95,27 +94,30 @@ const MIN_NEAR_CHARS = 3;
 /** Voices that a message lists. */
 const MAX_LISTED = 16;
 
-/** By its id, by OpenAI's name for it, or else by its own name, which may be OpenAI's for another. */
-export function castVoiceNamed(name: string, { voices }: Pick<Cast, "voices">): CastVoice | null {
+/** By its id, by OpenAI's name for it, by its own name, which may be OpenAI's for another, or by a label that stands for it. */
+export function castVoiceNamed(name: string, cast: Pick<Cast, "voices" | "labels">): CastVoice | null {
+  const { voices } = cast;
   const asked = name.toLowerCase();
   const isAsked = (each: string): boolean => each.toLowerCase() === asked;
   return (
     voices.find(({ id }) => isAsked(id)) ??
     voices.find(({ aliases }) => aliases.some(isAsked)) ??
     voices.find(({ name: own }) => isAsked(own)) ??
+    voices.find(({ id }) => id === voiceIdOf(name, cast)) ??
     null
   );
 }
 
-function alone({ id }: CastVoice, { speakers }: Cast): VoiceChoice {
+function alone({ id }: CastVoice, cast: Cast): VoiceChoice {
   const voice = [{ weight: 1, id }];
-  return speakers.includes(id) ? { voice, speaker: id } : { voice };
+  const speaker = cast.speakers.find((label) => voiceIdOf(label, cast) === id);
+  return speaker === undefined ? { voice } : { voice, speaker };
 }
 
 function mixed(parts: readonly NamedPart[], field: string, cast: Cast): VoiceChoice {
   const weights = new Map<CastVoice, number>();
   for (const { name, weight } of parts) {
-    const voice = castVoiceNamed(cast.labels?.[name] ?? name, cast);
+    const voice = castVoiceNamed(name, cast);
     if (voice === null) throw notToMix({ name, field }, cast);
     weights.set(voice, (weights.get(voice) ?? 0) + weight);
   }

@@ -1,6 +1,5 @@
 import { SAMPLE_RATE_HZ } from "../audio/format.ts";
 import { ServiceError } from "../contract/errors.ts";
-import { quoted } from "../contract/quoted.ts";
 import { type NewVoice, SAMPLE_S } from "../contract/voice-form.ts";
 import type { KeyedSemaphore } from "../limits/keyed-semaphore.ts";
 import type { Clip } from "../model/conversation.ts";
@@ -49,9 +48,6 @@ export class NewVoices {
     caller: Caller,
   ): Promise<{ readonly voice: VoiceRecord }> {
     const { voices, requestReader, audio, judge } = this.#deps;
-    const problem = voices.nameProblem(wanted.name);
-    if (problem !== null)
-      throw new ServiceError(400, `name ${quoted(wanted.name)} ${problem}`, { param: "name" });
     await voices.admit(caller.keyId, wanted.name);
     const room = await audio.enter(
       caller.keyId,

@@ -75,8 +75,10 @@ export class OwnVoices {
     return listedVoices(withVoicesElsewhere(cards(), there, recorded), serverVoices, own);
   }
 
-  /** Throws as {@link add} would, before there is a recording to keep. */
+  /** Throws as {@link add} would, before there is a recording to keep; and a 400 for a name that means another voice. */
   async admit(keyId: string, name: string): Promise<void> {
+    const problem = this.#nameProblem(name);
+    if (problem !== null) throw new ServiceError(400, `name ${quoted(name)} ${problem}`, { param: "name" });
     const own = await this.#listed(keyId);
     if (own.some((voice) => nameKeyOf(voice.name) === nameKeyOf(name))) throw taken(name);
     if (own.length >= MAX_VOICES_PER_KEY) throw full();
@@ -110,8 +112,8 @@ export class OwnVoices {
     return removed;
   }
 
-  /** Why no voice may have that name, in words that go on from it; `null` where one may. */
-  nameProblem(name: string): string | null {
+  /** Whose voice the name means, in words that go on from it; `null` where it means nobody's. */
+  #nameProblem(name: string): string | null {
     if (serverVoiceNamed(name, this.#deps.serverVoices) !== null)
       return "is that of a voice of the server: take another";
     return modelsNameProblem(name, this.#deps.cards());

@@ -5,7 +5,6 @@ import {
   modelNamed,
   type SpeechFormat,
   spokenSpeed,
-  voiceOf,
 } from "../contract/audio-speech.ts";
 import { readJsonBody } from "../contract/json-body.ts";
 import { MAX_SPEECH_FRAMES, MAX_WHOLE_SPEECH_FRAMES } from "../contract/limits.ts";
@@ -79,10 +78,9 @@ const SILENCE_S = 0.2;
 
 /** A request of OpenAI's API as one of ours. Throws a 400 {@link ServiceError} that names the field. */
 function prepareSpeech(asked: AudioSpeechRequest, resolve: ResolveModel): PreparedSpeech {
-  const { input, model, speed = 1, lexicon, visemes, stream_format: streamFormat, input_type } = asked;
+  const { input, model, voice, speed = 1, lexicon, visemes, stream_format: streamFormat, input_type } = asked;
   const format = formatNamed(asked);
   const rate = spokenSpeed(speed);
-  const voice = voiceOf(asked);
   const instructions = readInstructions(asked.instructions);
   const extras = {
     ...(voice === undefined ? {} : { voice }),

@@ -7,6 +7,7 @@ import { type GenParams, resolveParams } from "../contract/params.ts";
 import { quoted } from "../contract/quoted.ts";
 import type { ConversationTurn, ConverseRequest, TtsRequest } from "../contract/requests.ts";
 import { memberField } from "../contract/validate.ts";
+import { type NamedVoice, voiceWord } from "../contract/voices.ts";
 import type { Conversation, OpenTurn, Turn } from "../model/conversation.ts";
 import type { AskedManner } from "../model/manner.ts";
 import { pausesS, spokenText } from "../model/marked-text.ts";
@@ -148,9 +149,9 @@ interface Parts {
   /** What messages call the fields of the open turn, where they are not `conversation[n].text` and so on. */
   readonly fields: TtsFields | null;
   /** Whose voice speaks the one turn that there is, whatever its label. */
-  readonly voice: string | undefined;
+  readonly voice: NamedVoice | undefined;
   /** Whose voices speakers have, by their labels. */
-  readonly voices: Readonly<Record<string, string>> | undefined;
+  readonly voices: Readonly<Record<string, NamedVoice>> | undefined;
   readonly model: string | null | undefined;
   readonly params: GenParams | undefined;
   readonly preset: Preset;
@@ -222,13 +223,14 @@ interface Casting {
 function castTurns(parts: Parts, { card }: PublicModel): Pick<Parts, "turns"> & Casting {
   const { turns, voice, voices = {}, fields } = parts;
   if (voice !== undefined) {
-    const { speaker, ...choice } = chooseSpeaker(voice, fields?.voice ?? "voice", card);
+    const { speaker, ...choice } = chooseSpeaker(voiceWord(voice), fields?.voice ?? "voice", card);
     return { turns: speaker === undefined ? turns : [{ ...turns[0], speaker }], choice, others: [] };
   }
   const open = turns.at(-1)?.speaker ?? "0";
   let choice: VoiceChoice = {};
   const others: AskedOwn[] = [];
-  for (const [label, word] of Object.entries(voices)) {
+  for (const [label, named] of Object.entries(voices)) {
+    const word = voiceWord(named);
     const field = memberField("voices", label);
     if (!card.speakers.includes(label)) throw notASpeaker(field, card, "must name");
     const chosen = chooseVoice(word, field, card);

@@ -1,4 +1,5 @@
 import type { TextPiece } from "../model/marked-text.ts";
+import { voiceIdOf } from "../model/model-card.ts";
 import type { Preset, Script } from "../model/script.ts";
 import { unknownVoice } from "./choose-voice.ts";
 import type { Prepared } from "./prepare.ts";
@@ -41,7 +42,7 @@ function mannerOfVoice({ voice, conversation, model }: Prepared): Script["manner
   }
   const { history, open } = conversation;
   const isFollowed = history.some(({ speaker, audio }) => speaker === open.speaker && audio !== null);
-  return isFollowed ? undefined : model.manners?.get(open.speaker);
+  return isFollowed ? undefined : model.manners?.get(voiceIdOf(open.speaker, model.card));
 }
 
 /** Throws a 400 `ServiceError` for a recording that nobody has found. */

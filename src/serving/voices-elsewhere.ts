@@ -39,7 +39,6 @@ export function withVoicesElsewhere(
       isSayable(id) &&
       isPassedOn(id, card) &&
       castVoiceNamed(id, card) === null &&
-      !card.speakers.includes(id) &&
       !(card.takes.samples && taken.has(nameKeyOf(id)));
     const more = (there.get(card.id) ?? []).filter(isReached);
     return more.length === 0 ? card : { ...card, voices: [...card.voices, ...more] };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { modelNamed, voiceOf } from "../../src/contract/audio-speech.ts";
+import { modelNamed } from "../../src/contract/audio-speech.ts";
 import fc from "../properties.ts";
 
 const NAMES = ["tts-1", "tts-1-hd", "gpt-4o-mini-tts"];
@@ -76,13 +76,5 @@ describe("the model that a client of OpenAI's names", () => {
         assert.equal(modelNamed(name), isDefault(name) ? null : name, JSON.stringify(name));
       }),
     );
-  });
-});
-
-describe("the voice that a client of OpenAI's names", () => {
-  it("is a text, or the id in an object, or nothing", () => {
-    assert.equal(voiceOf({ voice: "Alloy" }), "Alloy");
-    assert.equal(voiceOf({ voice: { id: "voice_1" } }), "voice_1");
-    assert.equal(voiceOf({}), undefined);
   });
 });

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { ServiceError } from "../../src/contract/errors.ts";
-import { readVoice } from "../../src/contract/voice-word.ts";
+import { readVoiceWord } from "../../src/contract/voice-word.ts";
 import fc from "../properties.ts";
 
-const read = (word: string) => readVoice(word, "voice");
+const read = (word: string) => readVoiceWord(word, "voice");
 
 describe("a voice's word", () => {
   it("is a name, with any spaces around it, or several with their weights", () => {

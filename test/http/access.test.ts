@@ -227,6 +227,10 @@ test("models, info and health tell what the contract says", async () => {
   assert.equal(info.limits.max_speech_chars, 4_096);
   assert.equal(info.limits.max_turns, 64);
   assert.equal(info.limits.max_turn_audio_bytes, 26_214_400);
+  assert.equal(info.limits.max_voice_bytes, 26_214_400);
+  assert.equal(info.limits.min_voice_seconds, 1);
+  assert.equal(info.limits.kept_voice_seconds, 30);
+  assert.equal(info.limits.key_max_voices, 100);
   assert.equal(info.limits.min_new_tokens, 16);
   assert.equal(info.limits.max_new_tokens, 2_048);
   assert.deepEqual(

@@ -122,7 +122,12 @@ describe("a transcription is refused by name", () => {
       /^file: undecodable audio: it is empty: send a whole and undamaged file of WAV/,
     );
     await refused(
-      { file: "words" },
+      { file: "anna.wav" },
+      422,
+      /^file is text and no recording: send the file itself, with curl/,
+    );
+    await refused(
+      blob(new TextEncoder().encode("words")),
       400,
       /^file: undecodable audio: it is not a recording that can be read: send WAV/,
     );

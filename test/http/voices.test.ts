@@ -227,6 +227,40 @@ describe("a voice of one's own", () => {
     await refused(await speak("Anna", own, own.key), 400, "voice", /is unknown/);
   });
 
+  test("is a text or the id in an object, wherever a voice is named", async () => {
+    const turn = { conversation: [{ text: "Hi." }] };
+    const made = await (await addVoice(server)).json();
+    for (const [voice, chosen] of [
+      ["onyx", "1"],
+      [made.id, "sample"],
+    ])
+      for (const [path, body] of [
+        ["/v1/audio/speech", { input: "Hi.", voice: { id: voice } }],
+        ["/v1/tts", { text: "Hi.", voice: { id: voice } }],
+        ["/v1/converse", { ...turn, voices: { "0": { id: voice } } }],
+        ["/v1/audio/telephony", { text: "Hi.", voice: { id: voice } }],
+      ] as const) {
+        const reply = await server.post(path, body);
+        assert.equal(reply.status, 200, `${path}: ${await reply.text()}`);
+        const { speaker, voice: parts = [{ id: speaker }] } = scripts.at(-1)!;
+        assert.deepEqual(
+          parts.map((part) => ("sample" in part ? "sample" : part.id)),
+          [chosen],
+          path,
+        );
+      }
+    for (const [path, body, why] of [
+      ["/v1/tts", { text: "Hi.", voice: 1 }, /^voice must be a string or an object$/],
+      ["/v1/tts", { text: "Hi.", voice: { name: "onyx" } }, /^voice\.id is missing/],
+      ["/v1/converse", { ...turn, voices: { "0": { id: 1 } } }, /^voices\["0"\]\.id must be a string$/],
+      ["/v1/converse", { ...turn, voices: { "0": {} } }, /^voices\["0"\]\.id is missing/],
+    ] as const) {
+      const [status, , message] = await errorOf(await server.post(path, body));
+      assert.equal(status, 422);
+      assert.match(message, why);
+    }
+  });
+
   test("is in no mix, nor is nothing, a weight that is none, or another model's voice, wherever a voice is named", async () => {
     await addVoice(server);
     const wrong: [word: string, why: RegExp][] = [
@@ -247,7 +281,13 @@ describe("a voice of one's own", () => {
         await speak(voice),
         await speak({ id: voice }),
         await server.post("/v1/tts", { text: "Hi.", voice }),
+        await server.post("/v1/tts", { text: "Hi.", voice: { id: voice } }),
         await server.post("/v1/converse", { conversation: [{ text: "Hi." }], voices: { "0": voice } }),
+        await server.post("/v1/converse", {
+          conversation: [{ text: "Hi." }],
+          voices: { "0": { id: voice } },
+        }),
+        await server.post("/v1/audio/telephony", { text: "Hi.", voice: { id: voice } }),
         await server.post(`/v1/audio/telephony?voice=${encoded}`, { text: "Hi." }),
       ];
       for (const reply of replies) {
@@ -350,7 +390,10 @@ describe("a recording that is to be a voice", () => {
   test("is refused with a name that cannot be one, is taken, or means a voice that there is", async () => {
     await addVoice(server);
     const cases: [string, RegExp][] = [
-      ["../etc/passwd", /^name must have none of \/ \\ \+ \( \) " and more than dots: take another$/],
+      [
+        "../etc/passwd",
+        /^name "\.\.\/etc\/passwd" must have none of \/ \\ \+ \( \) " and more than dots: take another$/,
+      ],
       [
         "ANNA",
         /^name "ANNA" is that of another voice of this key: take another, or delete that voice first$/,
@@ -361,12 +404,13 @@ describe("a recording that is to be a voice", () => {
     ];
     for (const [name, message] of cases)
       await refused(await addVoice(server, { name }), 400, "name", message);
-    await refused(
-      await addVoice(server, { audio_sample: "recordings/anna one.wav" }),
-      422,
-      "audio_sample",
-      /^audio_sample is a name and no recording: with curl, put an @ before it, as in -F audio_sample=@voice\.wav$/,
-    );
+    for (const audio_sample of ["recordings/anna one.wav", "recordings/anna", "Анна.wav\n"])
+      await refused(
+        await addVoice(server, { audio_sample }),
+        422,
+        "audio_sample",
+        /^audio_sample is text and no recording: send the file itself, with curl by an @ before its name, as in -F audio_sample=@voice\.wav$/,
+      );
     await refused(await addVoice(server, { consent: undefined }), 422, "consent", /^consent is missing/);
     assert.equal((await ownIds()).length, 1);
   });

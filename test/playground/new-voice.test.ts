@@ -32,7 +32,11 @@ const written = ({ evaluate }: Playground, name: string) =>
   evaluate(`document.querySelector("${field(name)}").value`);
 
 /** Gives the first turn a recording, as its user would, and opens the dialog; until then nobody has heard what is said. */
-async function inDialog(wav: Uint8Array, use: (page: Playground) => Promise<void>, said = ""): Promise<void> {
+async function inDialog(
+  wav: Uint8Array,
+  use: (page: Playground) => Promise<void>,
+  { said = "", script = "" } = {},
+): Promise<void> {
   recogniser.hold();
   await inPlayground(
     server,
@@ -42,6 +46,7 @@ async function inDialog(wav: Uint8Array, use: (page: Playground) => Promise<void
     ])}`,
     async (page) => {
       await connect(page, server);
+      await page.evaluate(script);
       await page.evaluate(`{
       const bytes = Uint8Array.from(atob("${Buffer.from(wav).toString("base64")}"), (c) => c.charCodeAt(0));
       const given = new DataTransfer();
@@ -166,7 +171,7 @@ test(
         await page.is(`document.querySelector("dialog") === null`);
         assert.match((await page.evaluate("document.activeElement.title")) as string, /make a voice/);
       },
-      "My words.",
+      { said: "My words." },
     );
   },
 );
@@ -187,8 +192,38 @@ test(
       assert.equal(await page.evaluate("sent"), 44 + 31 * 48_000);
       assert.match(
         await page.text("dialog"),
-        /30\.0 s were kept.*It is longer than 30 s: only its beginning is kept/,
+        /30\.0 s were kept.*It is longer than what is kept of one: only its beginning is/,
       );
     });
+  },
+);
+
+test(
+  "in a browser, how much is kept of a recording is what the server says, and so is how long its texts may be",
+  NEEDS_CHROMIUM,
+  async () => {
+    const script = `{
+      const ask = window.fetch;
+      window.fetch = async (url, options) => {
+        const answer = await ask(url, options);
+        if (!/v1\\/info$/.test(url)) return answer;
+        const info = await answer.json();
+        info.limits.kept_voice_seconds = 2;
+        return Response.json(info);
+      };
+    }`;
+    await inDialog(
+      voiceWav(),
+      async (page) => {
+        await page.says(`${field("ref_text")}-note`, /^Of more than 2 s only the beginning is kept/);
+        await make(page, { name: "x".repeat(65), consent: "She agrees." });
+        await page.says(
+          `${field("name")}-problem`,
+          /^No voice was made\.Name has 65 characters, and at most 64/,
+        );
+        assert.equal(await written(page, "name"), "x".repeat(65));
+      },
+      { script },
+    );
   },
 );

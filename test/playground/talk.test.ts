@@ -218,6 +218,29 @@ test(
 );
 
 test(
+  "in a browser, the model that is chosen in either view is that of both, and the address of a talk stays as it is",
+  NEEDS_CHROMIUM,
+  async () => {
+    await inTalk(await link(), async (page) => {
+      const [usual, another] = PUBLIC_MODELS;
+      await connect(page, server);
+      const address = await page.evaluate("location.href");
+      await page.write("#talk-model", another!.card.id);
+      await page.is(`document.querySelector("#model").value === "${another!.card.id}"`);
+      await page.write("#model", usual!.card.id);
+      await page.is(`document.querySelector("#talk-model").value === "${usual!.card.id}"`);
+      await page.write("#model", another!.card.id);
+      await write(page, "Is it?");
+      await page.is(`document.querySelector("${first("assistant")} .lit")?.textContent.length > 0`);
+      assert.deepEqual(scripts.at(-1)?.preset, another!.preset);
+      assert.equal(await page.evaluate("location.href"), address);
+      await page.click("#view-compose");
+      await page.is(`location.hash.endsWith("model=${another!.card.id}")`);
+    });
+  },
+);
+
+test(
   "in a browser, where voices are listed with a key alone, a link opens the talk all the same",
   NEEDS_CHROMIUM,
   async () => {

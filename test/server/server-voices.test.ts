@@ -4,8 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { PUBLIC_MODELS } from "../../src/catalogue/public-models.ts";
+import type { TakenVoices } from "../../src/model/model-card.ts";
 import { readServerVoices } from "../../src/server/server-voices.ts";
-import { unfollowedManners, withVoiceManners } from "../../src/server/voice-manners.ts";
+import { voiceWarnings, withVoiceManners } from "../../src/server/voice-manners.ts";
+import { prepareTts } from "../../src/serving/prepare.ts";
+import { scriptOf } from "../../src/serving/script-of.ts";
 import { loadSettings } from "../../src/settings/load.ts";
 import { SettingsError } from "../../src/settings/settings-error.ts";
 import { startTestServer } from "../http/start.ts";
@@ -72,20 +75,61 @@ describe("voices by the settings", () => {
     });
   }
 
-  test("are spoken of where nothing is understood of their instructions, unless a model takes words", () => {
+  const [model] = PUBLIC_MODELS;
+  const taking = (takes: Partial<TakenVoices>) => {
+    const { manner, ...others } = model!.card.takes;
+    return [{ ...model!, card: { ...model!.card, takes: { ...others, ...takes } } }];
+  };
+
+  test("are spoken of where what their instructions say is not done, unless a model that speaks with them takes words", () => {
     const settings = settingsWith({
       nova: { instructions: "Like a pirate" },
-      onyx: { instructions: "calm, aye" },
+      onyx: { instructions: "calm, like a pirate" },
+      anna: { clip: "anna.wav", instructions: "calm" },
     });
-    assert.deepEqual(unfollowedManners(PUBLIC_MODELS, settings), [
-      "The instructions of voices.nova change nothing, because nothing in them is understood: pirate. docs/voices.md lists what is.",
+    const unread =
+      "The instructions of voices.nova change nothing, because nothing in them is understood: pirate. docs/voices.md lists what is.";
+    const half =
+      "The instructions of voices.onyx are followed in part: calm; not followed: pirate. docs/voices.md lists what is understood.";
+    assert.deepEqual(voiceWarnings(PUBLIC_MODELS, settings), [unread, half]);
+    assert.deepEqual(voiceWarnings(taking({ manner: "words" }), settings), []);
+    const named = (name: string) =>
+      `The instructions of voices.${name} change nothing, because no model that speaks with it follows instructions: leave them out.`;
+    assert.deepEqual(voiceWarnings(taking({}), settings), ["nova", "onyx", "anna"].map(named));
+    const [words] = taking({ manner: "words" });
+    const others = { ...words!, card: { ...words!.card, voices: [], speakers: [] } };
+    assert.deepEqual(
+      voiceWarnings([...PUBLIC_MODELS, others], settings),
+      [unread, half],
+      "of its voices alone",
+    );
+  });
+
+  test("are spoken of where no model follows a recording", () => {
+    const settings = settingsWith({ anna: "anna.wav" });
+    assert.deepEqual(voiceWarnings(PUBLIC_MODELS, settings), []);
+    assert.deepEqual(voiceWarnings(taking({ samples: false }), settings), [
+      "No model speaks with voices.anna, because none of them follows a recording: remove it, or have a model spoken by one that does (docs/voices.md).",
     ]);
-    const [model] = PUBLIC_MODELS;
-    const elsewhere = {
-      ...model!,
-      card: { ...model!.card, takes: { ...model!.card.takes, manner: "words" as const } },
-    };
-    assert.deepEqual(unfollowedManners([...PUBLIC_MODELS, elsewhere], settings), []);
+  });
+
+  test("mean the same voice by a label as by its name, wherever that voice speaks", () => {
+    const card = { ...model!.card, voices: [model!.card.voices[0]!], labels: { "0": "0", "1": "0" } };
+    const labelled = [{ ...model!, card }];
+    const both = settingsWith({ "1": { instructions: "sad" }, nova: { instructions: "calm" } });
+    assert.throws(
+      () => withVoiceManners(labelled, both),
+      /voices\.nova means the same voice .* as voices\.1/,
+    );
+    const [one] = withVoiceManners(labelled, settingsWith({ "1": { instructions: "sad" } }));
+    assert.deepEqual([...one!.manners!.keys()], ["0"]);
+    const resolve = () => one!;
+    for (const request of [
+      { text: "Hi.", speaker: "1" },
+      { text: "Hi.", voice: "nova" },
+    ]) {
+      assert.equal(scriptOf(prepareTts(request, resolve), {}).manner?.words, "sad");
+    }
   });
 
   const wrong: readonly [string, object, RegExp][] = [

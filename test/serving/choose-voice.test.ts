@@ -21,7 +21,8 @@ const voice = (id: string, aliases: readonly string[] = []): CastVoice => ({
 const mixing = {
   id: "mixing",
   speakers: ["0", "1"],
-  voices: [voice("af_heart", ["nova"]), voice("am_onyx", ["onyx"]), ...many("bf", 30)],
+  voices: [voice("af_heart", ["nova"]), voice("am_onyx", ["onyx"]), voice("am_eric"), ...many("bf", 29)],
+  labels: { "0": "af_heart", "1": "am_onyx" },
   takes: { mixes: true, samples: false },
 };
 
@@ -48,13 +49,24 @@ describe("the word for a voice", () => {
         assert.deepEqual(chooseVoice(word, "voice", embedded), { voice: [{ weight: 1, id }], ...label });
       }
     }
-    assert.deepEqual(chooseVoice("NOVA", "voice", mixing), { voice: [{ weight: 1, id: "af_heart" }] });
-    assert.deepEqual(chooseVoice("am onyx", "voice", mixing), { voice: [{ weight: 1, id: "am_onyx" }] });
+    assert.deepEqual(chooseVoice("am eric", "voice", mixing), { voice: [{ weight: 1, id: "am_eric" }] });
+  });
+
+  it("is the voice that a label stands for by that label and by each of its own names", () => {
+    for (const word of ["0", "NOVA", "af heart", "0+nova"])
+      assert.deepEqual(chooseVoice(word, "voice", mixing), {
+        voice: [{ weight: 1, id: "af_heart" }],
+        speaker: "0",
+      });
+    const same = { ...mixing, labels: { "0": "am_onyx", "1": "am_onyx" } };
+    assert.deepEqual(chooseSpeaker("onyx", "voice", same), { speaker: "0" });
+    assert.deepEqual(chooseSpeaker("1", "voice", same), { speaker: "0" });
   });
 
   it("is asked for by the label that stands for it, with no more said, where nothing else depends on the label", () => {
     for (const word of ["1", "onyx", "Speaker 1", "ash+onyx(3)"])
       assert.deepEqual(chooseSpeaker(word, "voice", embedded), { speaker: "1" });
+    assert.deepEqual(chooseSpeaker("onyx", "voice", mixing), { speaker: "1" });
     for (const word of ["2", "Anna"])
       assert.deepEqual(chooseSpeaker(word, "voice", embedded), chooseVoice(word, "voice", embedded));
   });
@@ -73,13 +85,11 @@ describe("the word for a voice", () => {
     assert.deepEqual(chooseVoice("echo", "voice", cast).voice, [{ weight: 1, id: "am_eric" }]);
   });
 
-  it("may be a label in a mix, where that stands for another voice", () => {
-    const labelled = { ...mixing, labels: { "0": "af_heart", "1": "am_onyx" } };
-    assert.deepEqual(chooseVoice("0+onyx(3)", "voice", labelled).voice, [
+  it("may be a label in a mix", () => {
+    assert.deepEqual(chooseVoice("0+onyx(3)", "voice", mixing).voice, [
       { weight: 0.25, id: "af_heart" },
       { weight: 0.75, id: "am_onyx" },
     ]);
-    assert.match(refusal("0+onyx", mixing), /voice "0" is unknown/);
   });
 
   it("is a mix, whose weights add up to 1, of a model that mixes; names of one voice are no mix", () => {
@@ -87,17 +97,15 @@ describe("the word for a voice", () => {
       { weight: 2 / 3, id: "af_heart" },
       { weight: 1 / 3, id: "am_onyx" },
     ]);
-    assert.deepEqual(chooseVoice("nova+af_heart(3)", "voice", mixing), {
-      voice: [{ weight: 1, id: "af_heart" }],
-    });
+    assert.deepEqual(chooseSpeaker("nova+af_heart(3)", "voice", mixing), { speaker: "0" });
     assert.equal(chooseVoice("ash+onyx(3)", "voice", embedded).speaker, "1");
     assert.match(
       refusal("nova+onyx"),
       /^voice asks for a mix, and the model svc-beta-v0\.3 speaks with one voice at a time: name one of "0" \(or alloy/,
     );
     assert.match(
-      refusal("nova+0", mixing),
-      /"0" is unknown: .*A mix is of voices of the model mixing alone, not of another model's or your own$/,
+      refusal("nova+2", mixing),
+      /"2" is unknown: .*A mix is of voices of the model mixing alone, not of another model's or your own$/,
     );
   });
 
@@ -138,8 +146,8 @@ describe("a request with a voice", () => {
     const byLabel = prepareTts({ ...request, speaker: "1" }, resolve);
     assert.deepEqual(prepareTts({ ...request, voice: "onyx" }, resolve), byLabel);
     assert.deepEqual(prepareTts({ ...request, speaker: "0", voice: "Speaker 1" }, resolve), byLabel);
-    const other = prepareTts({ ...request, model: "mixing", voice: "nova" }, resolve);
-    assert.deepEqual(other.voice, [{ weight: 1, id: "af_heart" }]);
+    const other = prepareTts({ ...request, model: "mixing", voice: "am_eric" }, resolve);
+    assert.deepEqual(other.voice, [{ weight: 1, id: "am_eric" }]);
     assert.deepEqual(prepareTts({ ...request, voice: "Anna" }, resolve).ownVoice, {
       name: "Anna",
       field: "voice",
@@ -157,6 +165,10 @@ describe("a request with a voice", () => {
     assert.equal(cast({}).voice, undefined);
     assert.deepEqual(cast({ "0": "Anna", "1": "Ben" }).ownVoice, { name: "Anna", field: 'voices["0"]' });
     assert.deepEqual(cast({ "0": "onyx" }).conversation.open, { speaker: "0", text: "Yes." });
+    const mixed = (word: string) =>
+      prepareConverse({ conversation, voices: { "0": word }, model: "mixing" }, resolve).voice;
+    assert.deepEqual(mixed("1"), [{ weight: 1, id: "am_onyx" }], "another label's voice");
+    assert.deepEqual(mixed("0"), [{ weight: 1, id: "af_heart" }], "its own, whatever audio its turns have");
   });
 
   it("is refused where a label or a voice is none, whoever speaks", () => {
@@ -171,7 +183,7 @@ describe("a request with a voice", () => {
     );
     assert.throws(cast({ __proto: "nova" }), /must name one of/);
     assert.throws(cast({ "1": "nobody" }), /^ServiceError: voices\["1"\] "nobody" is unknown/);
-    assert.throws(cast({ "0": "1" }), /^ServiceError: voices\["0"\] "1" is unknown/);
+    assert.throws(cast({ "0": "2" }), /^ServiceError: voices\["0"\] "2" is unknown/);
     assert.throws(cast({ "0": "nova+onyx" }, "svc-beta-v0.3"), /^ServiceError: voices\["0"\] asks for a mix/);
   });
 });

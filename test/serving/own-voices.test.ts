@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as settled } from "node:timers/promises";
 import { nameProblem } from "../../src/contract/voice-form.ts";
-import { readVoice } from "../../src/contract/voice-word.ts";
+import { readVoiceWord } from "../../src/contract/voice-word.ts";
 import type { Clip } from "../../src/model/conversation.ts";
 import type { VoiceSample } from "../../src/model/script.ts";
 import { OwnVoices } from "../../src/serving/own-voices.ts";
@@ -100,5 +100,5 @@ test("a name that is compared as an id, a path or a mix is none", () => {
 });
 
 test("a weight so small that its share would be none is refused", () => {
-  assert.throws(() => readVoice(`a(0.${"0".repeat(320)}5)+b(1000)`, "voice"), /from 0\.001 to 1000/);
+  assert.throws(() => readVoiceWord(`a(0.${"0".repeat(320)}5)+b(1000)`, "voice"), /from 0\.001 to 1000/);
 });

@@ -1,4 +1,5 @@
 import Type, { type Static } from "typebox";
+import { NamedVoice } from "../voices.ts";
 
 /** How sound crosses the wire: 24 kHz, 16-bit, little-endian; or G.711 at 8 kHz. All mono. */
 export const RealtimeFormat = Type.Union(
@@ -135,13 +136,7 @@ export const SessionUpdate = Type.Object(
         output: Type.Optional(
           Type.Object({
             format: Type.Optional(RealtimeFormat),
-            voice: Type.Optional(
-              Type.Unsafe<string | { id: string }>({
-                type: ["string", "object"],
-                properties: { id: { type: "string" } },
-                required: ["id"],
-              }),
-            ),
+            voice: Type.Optional(NamedVoice),
             speed: Type.Optional(Type.Number({ minimum: 0.25, maximum: 1.5 })),
           }),
         ),

@@ -1,9 +1,10 @@
 import { LruCache } from "../../collections/lru-cache.ts";
+import type { VoicePart } from "../../model/script.ts";
 import { ConversationError } from "../../model/speech-model.ts";
 import type { OwnProfile } from "./own-profile.ts";
 import { type Calibration, makeStatistics, readStatistics } from "./statistics.ts";
 import type { StatisticsLine } from "./statistics-line.ts";
-import { mean, readVoice, type StylePart, voicesIn } from "./voices.ts";
+import { mean, readStyles, type StylePart, voicesIn } from "./voices.ts";
 
 /** A voice, ready to speak. */
 export interface ReadyVoice {
@@ -15,10 +16,7 @@ export interface ReadyVoice {
 }
 
 /** One of Kokoro's voices, and how much of it there is in a mix. */
-export interface WeightedVoice {
-  readonly weight: number;
-  readonly id: string;
-}
+export type WeightedVoice = Extract<VoicePart, { readonly id: string }>;
 
 /** Voices that are kept at hand, each of 0.7 MB. */
 const KEPT = 32;
@@ -74,7 +72,7 @@ export class CastVoices {
     if (!(await voicesIn(folder)).includes(id)) {
       throw new ConversationError(`this model has no voice “${id}”: GET /v1/audio/voices lists them`);
     }
-    const table = await readVoice(folder, id);
+    const table = await readStyles(folder, id);
     const known = await readStatistics(folder, table, made.facts.statistics, signal);
     const { line, own } = known ?? (await makeStatistics(this.#parts, table, signal));
     return { parts: [{ weight: 1, table }], statistics: line, own };

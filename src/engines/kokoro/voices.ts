@@ -33,7 +33,7 @@ export async function voicesIn(folder: string): Promise<string[]> {
 }
 
 /** Reads a voice. @throws WeightsError when it is missing or damaged */
-export async function readVoice(folder: string, id: string): Promise<StyleTable> {
+export async function readStyles(folder: string, id: string): Promise<StyleTable> {
   const path = join(folder, VOICES_FOLDER, `${id}${ENDING}`);
   const bytes = await readFile(path).catch((cause: unknown) => {
     throw new WeightsError(`${path} is missing or cannot be read: run antiphon models pull kokoro.`, {

@@ -16,11 +16,15 @@ import type { Json } from "./components.ts";
 const speaker = { enum: SPEAKER_LABELS };
 
 /** Names that every model knows; then those of some, of recordings, and mixes. */
+const voiceWords = [
+  { type: "string", enum: [...SPEAKER_LABELS, ...OPENAI_VOICES] },
+  { type: "string", minLength: 1, maxLength: MAX_VOICE_CHARS },
+];
 const voice = {
-  anyOf: [
-    { type: "string", enum: [...SPEAKER_LABELS, ...OPENAI_VOICES] },
-    { type: "string", minLength: 1, maxLength: MAX_VOICE_CHARS },
-  ],
+  type: undefined,
+  properties: undefined,
+  required: undefined,
+  anyOf: [...voiceWords, { type: "object", properties: { id: { anyOf: voiceWords } }, required: ["id"] }],
 };
 
 /**
@@ -52,14 +56,14 @@ export const publishedTts: Json = narrowed(TtsRequest, {
   text: spoken,
   speaker,
   lexicon,
-  voice: { type: undefined, ...voice },
+  voice,
 });
 
 /** The body of `POST /v1/converse` and of its stream. Rules about the last turn alone cannot be said. */
 export const publishedConverse: Json = narrowed(ConverseRequest, {
   lexicon,
   instructions: { maxLength: MAX_INSTRUCTIONS_CHARS },
-  voices: { propertyNames: speaker, additionalProperties: voice },
+  voices: { propertyNames: speaker, additionalProperties: { anyOf: voice.anyOf } },
   conversation: {
     description:
       "Turns, oldest first. Every turn before the last needs text or audio. The last is the open turn, which will be " +
@@ -73,12 +77,7 @@ export const publishedSpeech: Json = nullable(
   narrowed(AudioSpeechRequest, {
     input: spoken,
     lexicon,
-    voice: {
-      type: undefined,
-      properties: undefined,
-      required: undefined,
-      anyOf: [...voice.anyOf, { type: "object", properties: { id: voice }, required: ["id"] }],
-    },
+    voice: { ...voice, default: "0" },
     response_format: { enum: Object.keys(MEDIA_TYPES) },
   }),
 );
@@ -98,7 +97,7 @@ const publishedVoiceRequest: Json = {
   },
 };
 const publishedVendorRequest: Json = {
-  ...nullable(narrowed(VendorRequest, { text: spoken })),
+  ...nullable(narrowed(VendorRequest, { text: spoken, voice })),
   not: { required: ["message"] },
 };
 

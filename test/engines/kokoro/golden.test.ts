@@ -14,7 +14,7 @@ import {
   pieceTensors,
 } from "../../../src/engines/kokoro/network.ts";
 import { planningWith } from "../../../src/engines/kokoro/planning-network.ts";
-import { readVoice } from "../../../src/engines/kokoro/voices.ts";
+import { readStyles } from "../../../src/engines/kokoro/voices.ts";
 import { type Plan, planContour, planTiming } from "../../../src/planning/plan.ts";
 import { floatsOf } from "../../../src/tensors/tensor.ts";
 import { TOP } from "../../e2e/folders.ts";
@@ -50,7 +50,7 @@ describe("Kokoro's network, against the published graph in Python", {
     assert.ok(await areMade(folder, never()), "it is prepared");
     made = await openMade(folder);
     network = await openKokoro(made);
-    const own = planningWith(network, [{ weight: 1, table: await readVoice(folder, golden.voice) }]);
+    const own = planningWith(network, [{ weight: 1, table: await readStyles(folder, golden.voice) }]);
     const timing = await planTiming(own.planning, golden.ids);
     steps = timing.steps.slice();
     plan = await planContour(own.planning, timing);

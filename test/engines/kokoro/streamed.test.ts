@@ -12,7 +12,7 @@ import {
   pieceTensors,
 } from "../../../src/engines/kokoro/network.ts";
 import { planningWith } from "../../../src/engines/kokoro/planning-network.ts";
-import { readVoice } from "../../../src/engines/kokoro/voices.ts";
+import { readStyles } from "../../../src/engines/kokoro/voices.ts";
 import { type Plan, planContour, planTiming } from "../../../src/planning/plan.ts";
 import { floatsOf } from "../../../src/tensors/tensor.ts";
 import { randomOf, tinyFolder } from "./tiny-kokoro.ts";
@@ -32,7 +32,7 @@ describe("Kokoro's decoder, piece by piece", () => {
     network = await openKokoro(made);
     const random = randomOf(5);
     const ids = [0, ...Array.from({ length: 40 }, () => 43 + Math.floor(60 * (1 + random()))), 0];
-    const own = planningWith(network, [{ weight: 1, table: await readVoice(folder, "af_heart") }]);
+    const own = planningWith(network, [{ weight: 1, table: await readStyles(folder, "af_heart") }]);
     plan = await planContour(own.planning, await planTiming(own.planning, ids));
     source = await network.source(plan.pitchHz);
     style = own.style(ids);

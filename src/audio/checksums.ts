@@ -21,6 +21,16 @@ export function crc16(bytes: Uint8Array): number {
   return value;
 }
 
+/** The same polynomial from the least significant bit on (CRC-16/ARC), which ends the tag that LAME puts into an MP3. */
+export function crc16Reflected(bytes: Uint8Array): number {
+  let value = 0;
+  for (const byte of bytes) {
+    value ^= byte;
+    for (let bit = 0; bit < 8; bit += 1) value = (value >> 1) ^ (value & 1 ? 0xa001 : 0);
+  }
+  return value;
+}
+
 const CRC32 = Uint32Array.from({ length: 256 }, (_, byte) => {
   let value = byte << 24;
   for (let bit = 0; bit < 8; bit += 1) value = (value << 1) ^ (value < 0 ? 0x04c11db7 : 0);

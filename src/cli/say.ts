@@ -3,11 +3,12 @@ import { writeFile } from "node:fs/promises";
 import { extname } from "node:path";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
+import { setFlagsFromString } from "node:v8";
 import type { Command } from "commander";
-import type { Encoding } from "../audio/encode/encoder.ts";
+import type { SegmentedKind } from "../audio/encode/segmented-file.ts";
 import type { PublicModel } from "../catalogue/public-models.ts";
 import { ServiceError } from "../contract/errors.ts";
-import { MAX_SPEECH_FRAMES, MAX_TEXT_CHARS } from "../contract/limits.ts";
+import { countChars, MAX_SPEECH_FRAMES, MAX_TEXT_CHARS } from "../contract/limits.ts";
 import type { SpokenWord } from "../contract/spoken.ts";
 import { ConversationError, NothingToSpeakError, type SpeechModel } from "../model/speech-model.ts";
 import { UsageError } from "../server/usage-error.ts";
@@ -69,6 +70,7 @@ export function registerSay(program: Command, io: CommandIo): void {
       const encoding = encodingOf(flags.output);
       const inFiles = isInFiles(flags);
       const settings = await settingsOf(command, io);
+      if (flags.output === undefined) tellOfReader(io);
       const given = await openText(
         argument,
         flags.file,
@@ -89,6 +91,15 @@ export function registerSay(program: Command, io: CommandIo): void {
     });
 }
 
+/** Tells where whoever reads standard output leaves before the end: speech that is cut is a failure. */
+function tellOfReader({ stdout, stderr }: CommandIo): void {
+  stdout.prependListener("error", ({ code }: NodeJS.ErrnoException) => {
+    if (code !== "EPIPE") return;
+    stderr.write("Standard output was closed before all was spoken.\n");
+    process.exitCode = 1;
+  });
+}
+
 /** @throws UsageError for what --chapters cannot be, and where there is no name for files */
 function isInFiles({ chapters, output }: SayFlags): boolean {
   if (chapters === undefined || chapters === "marks") return false;
@@ -99,7 +110,7 @@ function isInFiles({ chapters, output }: SayFlags): boolean {
 }
 
 interface LongForm {
-  readonly encoding: Encoding;
+  readonly encoding: SegmentedKind;
   readonly form: CaptionForm | null;
   readonly inFiles: boolean;
 }
@@ -117,6 +128,11 @@ async function speakLong(
   const { output, captions } = flags;
   if (output === undefined && captions !== undefined)
     throw new UsageError("Captions of a long text need its file beside them: add -o.");
+  if (maxNewTokens(parsedParams(flags)) != null)
+    throw new UsageError(
+      "max_new_tokens in --params is for a text of one request: leave it out, since this is longer.",
+    );
+  leanHeap();
   const models = await modelsFor(flags, settings);
   const ssml = isSsml || flags.ssml === true ? await ssmlPassagesOf(chunks, io) : null;
   const first = await inManner(
@@ -144,7 +160,7 @@ async function speakLong(
   try {
     if (output === undefined) {
       const { streamOrPlay } = await import("./book/stream-book.ts");
-      return await streamOrPlay(passages, { ...shared, script }, io);
+      return await streamOrPlay(passages, { ...shared, script, totalChars }, io);
     }
     const { speakBook } = await import("./book/speak-book.ts");
     const { version } = await import("../server/version.ts");
@@ -182,7 +198,15 @@ async function ssmlPassagesOf(chunks: AsyncIterable<string>, io: CommandIo): Pro
   }
 }
 
-const ENCODINGS: Readonly<Record<string, Encoding>> = {
+/**
+ * Keeps the heap for what lives shortly as small as it is at the beginning. It would grow by some 30 MB over a long text, and
+ * no time would be saved.
+ */
+function leanHeap(): void {
+  setFlagsFromString("--semi-space-growth-factor=1");
+}
+
+const ENCODINGS: Readonly<Record<string, SegmentedKind>> = {
   "": "wav",
   ".wav": "wav",
   ".mp3": "mp3",
@@ -192,7 +216,7 @@ const ENCODINGS: Readonly<Record<string, Encoding>> = {
 };
 
 /** What the end of a file's name asks for; without one it is a WAV. */
-function encodingOf(output = ""): Encoding {
+function encodingOf(output = ""): SegmentedKind {
   const ending = extname(output).toLowerCase();
   const encoding = ENCODINGS[ending];
   if (encoding !== undefined) return encoding;
@@ -209,7 +233,7 @@ interface Spoken {
 
 async function speak(
   text: string,
-  encoding: Encoding,
+  encoding: SegmentedKind,
   flags: SayFlags,
   settings: Settings,
   io: CommandIo,
@@ -235,11 +259,18 @@ async function speak(
       all.add(marks);
     }
     const file = joinedBytes(pieces);
-    file.set(step.value.finishedHead ?? []);
-    const { cautions = [] } = step.value.voice ?? {};
+    const { finishedHead = [], stop, spoken, voice: followed } = step.value;
+    file.set(finishedHead);
+    if (stop === "length")
+      io.stderr.write(
+        `Only ${countChars(spoken)} of ${countChars(text)} characters were spoken: max_new_tokens is ${prepared.delivery.maxFrames}.
+`,
+      );
+    const { cautions = [] } = followed ?? {};
     if (cautions.length > 0) {
       io.stderr.write(
-        `The recording is followed less closely (${cautions.join(", ")}): docs/voices.md says what helps.\n`,
+        `The recording is followed less closely (${cautions.join(", ")}): docs/voices.md says what helps.
+`,
       );
     }
     return {
@@ -313,21 +344,18 @@ async function opened(
 }
 
 /** What is wrong with the text or the flags was called wrongly, however late it is found. */
-async function prepare(
-  text: string,
-  { speaker, voice, model, params, voiceLike, ssml }: SayFlags,
-  models: readonly PublicModel[],
-): Promise<Prepared> {
+async function prepare(text: string, flags: SayFlags, models: readonly PublicModel[]): Promise<Prepared> {
   const { parseConverseRequest, parseTtsRequest } = await import("../contract/validate.ts");
   const { prepareConverse, prepareTts } = await import("../serving/prepare.ts");
   const { findModel } = await import("../catalogue/public-models.ts");
+  const { speaker, voice, model, voiceLike } = flags;
   if (voice !== undefined && voiceLike !== undefined)
     throw new UsageError("Only one of --voice and --voice-like can be given: leave the other out.");
   const by = speaker === undefined ? {} : { speaker };
   const how = {
     ...(model === undefined ? {} : { model }),
-    ...(params === undefined ? {} : { params: parseParams(params) }),
-    ...(ssml === true ? { input_type: "ssml" } : {}),
+    ...parsedParams(flags),
+    ...(flags.ssml === true ? { input_type: "ssml" } : {}),
   };
   const wav = voiceLike === undefined ? null : await read(voiceLike);
   const resolve = (id: string | null) => findModel(models, id);
@@ -351,8 +379,8 @@ async function prepare(
 }
 
 /** All of it is spoken, unless --params says how much at most. */
-function atItsLength(prepared: Prepared, { params }: { readonly params?: unknown }): Prepared {
-  if ((params as { max_new_tokens?: unknown } | undefined)?.max_new_tokens != null) return prepared;
+function atItsLength(prepared: Prepared, how: { readonly params?: unknown }): Prepared {
+  if (maxNewTokens(how) != null) return prepared;
   return { ...prepared, delivery: { ...prepared.delivery, maxFrames: MAX_SPEECH_FRAMES } };
 }
 
@@ -419,9 +447,14 @@ async function write(file: string, content: Uint8Array | string, option: string)
   });
 }
 
-function parseParams(json: string): unknown {
+function maxNewTokens({ params }: { readonly params?: unknown }): unknown {
+  return (params as { max_new_tokens?: unknown } | undefined)?.max_new_tokens;
+}
+
+function parsedParams({ params: json }: SayFlags): { readonly params?: unknown } {
+  if (json === undefined) return {};
   try {
-    return JSON.parse(json);
+    return { params: JSON.parse(json) };
   } catch {
     throw new UsageError(`--params is not JSON: write it like '{"temperature": 0}'.`);
   }

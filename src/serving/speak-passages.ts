@@ -2,7 +2,7 @@ import { SAMPLE_RATE_HZ } from "../audio/format.ts";
 import type { SpokenWord } from "../contract/spoken.ts";
 import { fileOf } from "../model/encoded-speech.ts";
 import type { Script } from "../model/script.ts";
-import type { SpeechModel } from "../model/speech-model.ts";
+import { NothingToSpeakError, type SpeechModel } from "../model/speech-model.ts";
 import type { Passage } from "../text/passages.ts";
 import { hasSpeakable } from "../text/speakable.ts";
 import { spokenPiece } from "./spoken-piece.ts";
@@ -10,20 +10,20 @@ import { spokenPiece } from "./spoken-piece.ts";
 /** What comes of a long text while it is spoken. */
 export type SpokenPart =
   | { readonly kind: "begin"; readonly passage: Passage }
-  | {
-      readonly kind: "sound";
-      /** 16-bit, 24 kHz, mono, little-endian. */
-      readonly pcm: Uint8Array;
-    }
+  | SpokenSound
   | {
       /** A passage is over, with the pause behind it. */
       readonly kind: "end";
       readonly passage: Passage;
       /** Its words, with their times in seconds from its beginning. */
       readonly words: readonly SpokenWord[];
-      /** Samples of it, the pause included. */
-      readonly samples: number;
     };
+
+interface SpokenSound {
+  readonly kind: "sound";
+  /** 16-bit, 24 kHz, mono, little-endian. */
+  readonly pcm: Uint8Array;
+}
 
 export interface PassageSpeech {
   readonly model: SpeechModel;
@@ -39,30 +39,52 @@ const PAUSE_BEHIND_HEADING_S = 0.6;
 /**
  * Speaks passages one after the other. Each is an utterance of its own, so that its sound depends on nothing before it, and
  * memory on no more than one. What has no words is a pause.
+ *
+ * @throws Error where a passage was not spoken to its end
  */
 export async function* speakPassages(
   passages: AsyncIterable<Passage>,
-  { model, script, signal }: PassageSpeech,
+  speech: PassageSpeech,
 ): AsyncGenerator<SpokenPart, void, void> {
   let index = 0;
   for await (const passage of passages) {
-    signal.throwIfAborted();
+    speech.signal.throwIfAborted();
     yield { kind: "begin", passage };
-    const words: SpokenWord[] = [];
-    let bytes = 0;
     const number = index++;
-    if (hasSpeakable(passage.text)) {
-      for await (const piece of fileOf(model, await script(passage, number), "pcm", signal)) {
-        const { bytes: pcm, marks } = spokenPiece(piece);
-        words.push(...(marks.words ?? []));
-        bytes += pcm.length;
-        yield { kind: "sound", pcm };
-      }
-    }
+    const words = hasSpeakable(passage.text) ? yield* speakOne(passage, number, speech) : [];
     const pauseS = passage.chapter === null ? PAUSE_S : PAUSE_BEHIND_HEADING_S;
-    const pause = new Uint8Array(2 * Math.round(pauseS * SAMPLE_RATE_HZ));
-    yield { kind: "sound", pcm: pause };
-    yield { kind: "end", passage, words, samples: (bytes + pause.length) / 2 };
+    yield { kind: "sound", pcm: new Uint8Array(2 * Math.round(pauseS * SAMPLE_RATE_HZ)) };
+    yield { kind: "end", passage, words };
+  }
+}
+
+/** Speaks a passage. @returns its words */
+async function* speakOne(
+  passage: Passage,
+  number: number,
+  { model, script, signal }: PassageSpeech,
+): AsyncGenerator<SpokenSound, readonly SpokenWord[], void> {
+  const words: SpokenWord[] = [];
+  const sound = fileOf(model, await script(passage, number), "pcm", signal);
+  let isOver = false;
+  try {
+    for (;;) {
+      const step = await sound.next();
+      isOver = step.done === true;
+      if (step.done) {
+        if (step.value.stop === "finished") return words;
+        throw new Error(`The model did not speak this to its end: ${passage.text.slice(0, 60)}…`);
+      }
+      const { bytes: pcm, marks } = spokenPiece(step.value);
+      words.push(...(marks.words ?? []));
+      yield { kind: "sound", pcm };
+    }
+  } catch (error) {
+    // Letters and figures of which the voice makes nothing.
+    if (!(error instanceof NothingToSpeakError)) throw error;
+    return words;
+  } finally {
+    if (!isOver) await sound.return({ stop: "length", spoken: "" });
   }
 }
 

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, watch, writeFileSync } from "nod
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { chapterComments, id3Chapters } from "../../src/audio/encode/chapters.ts";
+import { decode } from "../audio/encode/decoders.ts";
 import { runAntiphon } from "../cli/run-antiphon.ts";
 import { within } from "../waiting.ts";
 import { temporaryFolder } from "./folders.ts";
@@ -41,53 +42,52 @@ describe("antiphon say, of a long text", () => {
     assert.match(wrong.stderr, /^This cannot be said: text: line 2, column \d+: .*<p>.*\.\n$/);
   });
 
-  it("goes on where it was killed: the same bytes and captions, and the last word where it is heard", async () => {
-    const folder = temporaryFolder();
-    const say = (name: string) => [
-      "say",
-      "-f",
-      bookIn(folder),
-      ...STILL,
-      "-o",
-      join(folder, `${name}.wav`),
-      "--captions",
-      join(folder, `${name}.vtt`),
-    ];
-    const whole = await antiphon(say("whole"));
-    assert.deepEqual([whole.code, whole.stdout], [0, ""]);
-    assert.match(whole.stderr, /^About \d:\d\d of speech\.\n/);
-    const child = launchAntiphon(say("cut"));
-    const journal = "cut.wav.part.json";
-    const kept = new Promise<void>((resolve) => {
-      const watcher = watch(folder, () => {
-        if (!existsSync(join(folder, journal))) return;
-        watcher.close();
-        resolve();
+  for (const kind of ["wav", "mp3"] as const)
+    it(`goes on where it was killed: the same bytes of ${kind} and captions, and the last word where it is heard`, async () => {
+      const folder = temporaryFolder();
+      const say = (name: string) => [
+        "say",
+        "-f",
+        bookIn(folder),
+        "-o",
+        join(folder, `${name}.${kind}`),
+        "--captions",
+        join(folder, `${name}.vtt`),
+      ];
+      const whole = await antiphon(say("whole"));
+      assert.deepEqual([whole.code, whole.stdout], [0, ""]);
+      assert.match(whole.stderr, /^About \d:\d\d of speech\.\n/);
+      const child = launchAntiphon(say("cut"));
+      const journal = `cut.${kind}.part.json`;
+      const kept = new Promise<void>((resolve) => {
+        const watcher = watch(folder, () => {
+          if (!existsSync(join(folder, journal))) return;
+          watcher.close();
+          resolve();
+        });
       });
+      await within("the end of a passage", kept);
+      child.kill("SIGKILL");
+      await once(child, "close");
+      assert.ok(!existsSync(join(folder, `cut.${kind}`)));
+      const resumed = await antiphon(say("cut"));
+      assert.equal(resumed.code, 0, resumed.stderr);
+      assert.match(resumed.stderr, /^Going on after \d:\d\d that were spoken before\.\n/);
+      const [sound, vtt] = [kind, "vtt"].map((ending) => readFileSync(join(folder, `whole.${ending}`)));
+      assert.ok(readFileSync(join(folder, `cut.${kind}`)).equals(sound!));
+      assert.ok(readFileSync(join(folder, "cut.vtt")).equals(vtt!));
+      assert.deepEqual(
+        readdirSync(folder).filter((name) => name.includes(".part")),
+        [],
+      );
+      if (kind === "wav") assert.equal(sound!.readUInt32LE(40), sound!.length - 44);
+      const [, end] = [...`${vtt}`.matchAll(/--> (?:00:)?(\d\d):(\d\d\.\d+)/g)]
+        .map(([, m, s]) => 60 * Number(m) + Number(s))
+        .slice(-2);
+      const { samples } = await decode(kind, sound!);
+      const heardS = samples.findLastIndex((sample) => Math.abs(sample) > 0.001) / 24_000;
+      assert.ok(Math.abs(end! - heardS) < 0.25, `the last caption ends at ${end}, the sound at ${heardS}`);
     });
-    await within("the end of a passage", kept);
-    child.kill("SIGKILL");
-    await once(child, "close");
-    assert.ok(!existsSync(join(folder, "cut.wav")));
-    const resumed = await antiphon(say("cut"));
-    assert.equal(resumed.code, 0, resumed.stderr);
-    assert.match(resumed.stderr, /^Going on after \d:\d\d that were spoken before\.\n/);
-    const [wav, vtt] = ["wav", "vtt"].map((kind) => readFileSync(join(folder, `whole.${kind}`)));
-    assert.ok(readFileSync(join(folder, "cut.wav")).equals(wav!));
-    assert.ok(readFileSync(join(folder, "cut.vtt")).equals(vtt!));
-    assert.deepEqual(
-      readdirSync(folder).filter((name) => name.includes(".part")),
-      [],
-    );
-    assert.equal(wav!.readUInt32LE(40), wav!.length - 44);
-    const [, end] = [...`${vtt}`.matchAll(/--> (?:00:)?(\d\d):(\d\d\.\d+)/g)]
-      .map(([, m, s]) => 60 * Number(m) + Number(s))
-      .slice(-2);
-    assert.ok(
-      Math.abs(end! - lastSoundS(wav!)) < 0.25,
-      `the last caption ends at ${end}, the sound at ${lastSoundS(wav!)}`,
-    );
-  });
 
   it("has its chapters in one file each", async () => {
     const folder = temporaryFolder();
@@ -126,12 +126,16 @@ describe("antiphon say, of a long text", () => {
     assert.doesNotMatch(full.stderr, /\bat .*\.js:/);
     bookIn(folder, BOOK.replaceAll("rain", "snow"));
     const other = await runAntiphon(say);
-    assert.equal(other.code, 1);
+    assert.equal(other.code, 2);
     assert.match(
       other.stderr,
-      /b\.wav\.part was begun with another text: delete .*b\.wav\.part\.json to begin anew\./,
+      /\nAnother text was begun under this name: delete .*b\.wav\.part\.json to begin anew\.\n$/,
     );
     bookIn(folder);
+    const rest = await runAntiphon(say);
+    assert.equal(rest.code, 0, rest.stderr);
+    await runAntiphon([...say.slice(0, -1), join(folder, "calm.wav")]);
+    assert.ok(readFileSync(output).equals(readFileSync(join(folder, "calm.wav"))));
     const child = launchAntiphon([...say.slice(0, -1), join(folder, "c.mp3")]);
     child.stderr?.once("data", () => child.kill("SIGINT"));
     const stopped = await within("the end", finished(child), { deadlineMs: 60_000 });
@@ -150,6 +154,46 @@ describe("antiphon say, of a long text", () => {
     assert.equal(said.code, 0, said.stderr);
     assert.ok(said.bytes.length > 48_000 * 0.05 * text.length, "all of it");
     assert.equal(said.bytes.readUInt32LE(40), 0xffff_ffff);
+  });
+
+  it("tells where whoever reads it leaves before the end, and where it cannot be written", async () => {
+    for (const text of ["The old man put down his cup.", LINE.repeat(120)]) {
+      const child = launchAntiphon(["say", "-", ...STILL]);
+      child.stdin?.end(text);
+      child.stdout?.destroy();
+      const left = await within("the end", finished(child), { deadlineMs: 60_000 });
+      assert.equal(left.code, 1);
+      assert.match(left.stderr, /^(?:.*\n)?Standard output was closed before all was spoken\.\n$/);
+    }
+    const full = await antiphon(["say", "The old man put down his cup."], { before: "exec > /dev/full" });
+    assert.deepEqual([full.code, full.stderr], [1, "Standard output cannot be written (ENOSPC).\n"]);
+  });
+
+  it("says how much was spoken of what --params cuts", async () => {
+    const said = await runAntiphon([
+      "say",
+      "One is first. Two is next. Three is last.",
+      "--params",
+      '{"max_new_tokens":16}',
+    ]);
+    assert.equal(said.code, 0);
+    assert.match(said.stderr, /^Only \d\d of 41 characters were spoken: max_new_tokens is 16\.\n$/);
+  });
+
+  it("has nothing to speak where there is none", async () => {
+    const folder = temporaryFolder();
+    const said = await runAntiphon([
+      "say",
+      "-f",
+      bookIn(folder, "```\nlet x;\n```\n"),
+      "-o",
+      join(folder, "x.mp3"),
+    ]);
+    assert.deepEqual(
+      [said.code, said.stderr.split("\n").at(-2)],
+      [2, "There is nothing to speak in this text."],
+    );
+    assert.deepEqual(readdirSync(folder), ["book.md"]);
   });
 
   it("is refused with what to do", async () => {
@@ -171,6 +215,11 @@ describe("antiphon say, of a long text", () => {
       [
         ["say", "-f", long, "--captions", "b.vtt"],
         /^Captions of a long text need its file beside them: add -o\.\n$/,
+      ],
+      [["say", "-f", long, "-o", "/dev/null"], /^\/dev\/null is not a file: name another with -o/],
+      [
+        ["say", "-f", long, "-o", "b.mp3", "--params", '{"max_new_tokens":64}'],
+        /^max_new_tokens in --params is for a text of one request: leave it out/,
       ],
       [["say", "a", "--chapters", "pages"], /^--chapters is "pages": write marks or files\.\n$/],
       [
@@ -202,9 +251,3 @@ describe("chapters of a file", () => {
     assert.ok(id3Chapters(chapters, 5_000).length < 120_000);
   });
 });
-
-/** When the last sample is heard that is louder than a thousandth. */
-function lastSoundS(wav: Buffer): number {
-  const samples = new Int16Array(wav.buffer.slice(wav.byteOffset + 44, wav.byteOffset + wav.length));
-  return samples.findLastIndex((sample) => Math.abs(sample) > 33) / 24_000;
-}

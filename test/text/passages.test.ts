@@ -73,6 +73,38 @@ describe("passages of a long text", () => {
     );
   });
 
+  it("are the same however the text comes, so that who goes on finds them again", async () => {
+    const piece = fc.constantFrom(
+      "word ",
+      "# A",
+      "\n",
+      "\n\n",
+      "\r\n",
+      "---",
+      "Chapter 2",
+      "```",
+      "x".repeat(9_000),
+      ". ",
+      "😀",
+      "|",
+    );
+    const text = fc.array(piece, { maxLength: 60 }).map((all) => all.join(""));
+    await fc.assert(
+      fc.asyncProperty(
+        text,
+        fc.integer({ min: 1, max: 5_000 }),
+        fc.constantFrom<Writing>("plain", "markdown"),
+        async (whole, chunkChars, writing) => {
+          assert.deepEqual(
+            await cut(whole, writing, chunkChars),
+            await cut(whole, writing, whole.length + 1),
+          );
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
   it("are cut where nothing ends", async () => {
     for (const endless of ["word ".repeat(9_000), "x".repeat(50_000), "😀".repeat(20_000)]) {
       const passages = await cut(endless, "plain", 1_000);

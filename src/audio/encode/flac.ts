@@ -18,12 +18,13 @@ interface Digest {
  * neither length nor checksum, which is what a decoder takes for unknown.
  *
  * @param digest where there is none, a finished file has no checksum either
+ * @param at samples of the same file that others have encoded: whole frames, which this one's follow
  */
-export function flacEncoder(digest: Digest | null): Encoder {
+export function flacEncoder(digest: Digest | null, at = 0): Encoder {
   const block = new Int16Array(FRAME_SAMPLES);
   let filled = 0;
-  let samples = 0;
-  let frames = 0;
+  let samples = at;
+  let frames = at / FRAME_SAMPLES;
   let md5: Uint8Array = NO_MD5;
 
   const closeBlock = (): Uint8Array => {
@@ -37,11 +38,11 @@ export function flacEncoder(digest: Digest | null): Encoder {
       samples += pcm.length;
       digest?.update(pcm16Bytes(pcm));
       const ready: Uint8Array[] = [];
-      for (let at = 0; at < pcm.length; ) {
-        const part = pcm.subarray(at, at + FRAME_SAMPLES - filled);
+      for (let from = 0; from < pcm.length; ) {
+        const part = pcm.subarray(from, from + FRAME_SAMPLES - filled);
         block.set(part, filled);
         filled += part.length;
-        at += part.length;
+        from += part.length;
         if (filled === FRAME_SAMPLES) ready.push(closeBlock());
       }
       return joinedBytes(ready);
@@ -53,6 +54,11 @@ export function flacEncoder(digest: Digest | null): Encoder {
     finishedHead: () => headOf(samples, md5),
     free: () => {},
   };
+}
+
+/** What such a file begins with; 0 samples are an unknown number. */
+export function flacHead(samples: number): Uint8Array {
+  return headOf(samples, NO_MD5);
 }
 
 const NO_MD5 = new Uint8Array(16);

@@ -1,10 +1,18 @@
 import type { WasmMediaEncoder } from "wasm-media-encoders";
+import { crc16Reflected } from "../checksums.ts";
 import { SAMPLE_RATE_HZ } from "../format.ts";
 import { fromPcm16 } from "../pcm.ts";
 import { type Encoder, NOTHING } from "./encoder.ts";
 
 /** Constant, so that players know the length without an index; nothing above 160 exists at 24 kHz. */
 const BITRATE_KBPS = 128;
+
+const FRAME_BYTES = 384;
+const FRAME_SAMPLES = 576;
+/** Samples of silence that LAME puts before the beginning; a decoder adds 529. */
+const DELAY_SAMPLES = 576;
+/** Frames that `end` adds, so that what was held back comes out. */
+const END_FRAMES = 2;
 
 /** So many encoders that nobody uses are kept: each holds half a megabyte, and making one costs 2 ms. */
 const MAX_IDLE = 8;
@@ -42,3 +50,63 @@ export async function mp3Encoder(open: () => Promise<Lame>): Promise<Encoder> {
     },
   };
 }
+
+/** A segment of an MP3 has a multiple of so many samples. */
+export const MP3_STEP_SAMPLES = FRAME_SAMPLES;
+
+/**
+ * A part of an MP3 that others go before and behind: as many frames as it has samples for. Of what it holds back, the last 46 ms
+ * are left out.
+ *
+ * @param encoder which nothing was pushed into
+ */
+export function mp3Segment(encoder: Encoder): Pick<Encoder, "push" | "end" | "free"> {
+  let samples = 0;
+  let bytes = 0;
+  return {
+    push(pcm) {
+      const given = encoder.push(pcm);
+      samples += pcm.length;
+      bytes += given.length;
+      return given;
+    },
+    end: () => encoder.end().subarray(0, (samples / FRAME_SAMPLES) * FRAME_BYTES - bytes),
+    free: () => encoder.free(),
+  };
+}
+
+/** Where an MP3 of one channel says what it is, behind its frame's head and side information (ISO 13818-3, 2.4.1.7). */
+const INFO_AT = 13;
+const [HAS_FRAMES, HAS_BYTES] = [1, 2];
+const CONSTANT_BITRATE = 1;
+
+/**
+ * The frame that an MP3 begins with to tell its length, and the silence before and behind its sound, which players then
+ * leave out: Xing's `Info` with LAME's extension (gabriel.mp3-tech.org/mp3infotag.html, revision 1).
+ *
+ * @param length of the file as its encoder made it, with this frame; null while it is not known
+ */
+export function mp3Info(length: { readonly samples: number; readonly bytes: number } | null): Uint8Array {
+  const frame = new Uint8Array(FRAME_BYTES);
+  const view = new DataView(frame.buffer);
+  view.setUint32(0, FRAME_HEAD);
+  frame.set(new TextEncoder().encode("Info"), INFO_AT);
+  // What is longer than 74 hours is left without.
+  const told = length !== null && length.bytes <= 0xffff_ffff ? length : null;
+  const lameAt = INFO_AT + (told === null ? 8 : 16);
+  if (told !== null) {
+    view.setUint32(INFO_AT + 4, HAS_FRAMES | HAS_BYTES);
+    view.setUint32(INFO_AT + 8, told.samples / FRAME_SAMPLES + END_FRAMES);
+    view.setUint32(INFO_AT + 12, told.bytes);
+    view.setUint32(lameAt + 28, told.bytes);
+  }
+  frame.set(new TextEncoder().encode("LAME3.100"), lameAt);
+  frame[lameAt + 9] = CONSTANT_BITRATE;
+  const padding = END_FRAMES * FRAME_SAMPLES - DELAY_SAMPLES;
+  view.setUint32(lameAt + 20, (BITRATE_KBPS << 24) | (DELAY_SAMPLES << 12) | padding);
+  view.setUint16(lameAt + 34, crc16Reflected(frame.subarray(0, lameAt + 34)));
+  return frame;
+}
+
+/** MPEG-2 layer III at 128 kb/s and 24 kHz, one channel, no checksum. */
+const FRAME_HEAD = 0xfff3c4c4;

@@ -10,6 +10,7 @@ const COMPLEXITY = 10;
 /** A packet is 20 ms, and a page four of them: one frame of speech. */
 const PACKET_SAMPLES = SAMPLE_RATE_HZ / 50;
 const PACKETS_A_PAGE = 4;
+export const OPUS_PAGE_SAMPLES = PACKETS_A_PAGE * PACKET_SAMPLES;
 
 /** What the codec puts before the beginning. Ogg counts Opus at 48 kHz, whatever rate it was made at (RFC 7845). */
 const LEAD_SAMPLES = 156;
@@ -20,8 +21,9 @@ const TICKS_A_SAMPLE = 48_000 / SAMPLE_RATE_HZ;
  * and last packet is none of the sound. A page leaves every 80 ms.
  *
  * @param open makes a libopus
+ * @param at samples of the same stream that others have encoded: whole pages, which this one's follow
  */
-export async function oggOpusEncoder(serial: number, open: typeof createEncoder): Promise<Encoder> {
+export async function oggOpusEncoder(serial: number, open: typeof createEncoder, at = 0): Promise<Encoder> {
   const opus = await open({
     channels: 1,
     sampleRate: SAMPLE_RATE_HZ,
@@ -30,10 +32,11 @@ export async function oggOpusEncoder(serial: number, open: typeof createEncoder)
   });
   const pages = new OggPages(serial);
   const head = headPages(pages);
+  pages.skip(at / OPUS_PAGE_SAMPLES);
   const block = new Int16Array(PACKET_SAMPLES);
   let filled = 0;
-  let samples = 0;
-  let encoded = 0;
+  let samples = at;
+  let encoded = at;
   let packets: Uint8Array[] = [];
   let ready: Uint8Array[] = [];
 
@@ -54,11 +57,11 @@ export async function oggOpusEncoder(serial: number, open: typeof createEncoder)
     filled = 0;
   };
   const add = (pcm: Int16Array): void => {
-    for (let at = 0; at < pcm.length; ) {
-      const part = pcm.subarray(at, at + PACKET_SAMPLES - filled);
+    for (let from = 0; from < pcm.length; ) {
+      const part = pcm.subarray(from, from + PACKET_SAMPLES - filled);
       block.set(part, filled);
       filled += part.length;
-      at += part.length;
+      from += part.length;
       if (filled === PACKET_SAMPLES) encodeBlock();
     }
   };
@@ -84,8 +87,8 @@ export async function oggOpusEncoder(serial: number, open: typeof createEncoder)
   };
 }
 
-/** What such a file begins with where it has comments, `NAME=value`: it may stand in place of its head. */
-export function oggOpusHead(serial: number, comments: readonly string[]): Uint8Array {
+/** What such a file begins with. @param comments `NAME=value` */
+export function oggOpusHead(serial: number, comments: readonly string[] = []): Uint8Array {
   return headPages(new OggPages(serial), comments);
 }
 
@@ -141,6 +144,11 @@ class OggPages {
   /** @param serial 32 bits that name the stream */
   constructor(serial: number) {
     this.#serial = serial;
+  }
+
+  /** Leaves the numbers of so many pages to others. */
+  skip(pages: number): void {
+    this.#sequence += pages;
   }
 
   /** @param granule the position after the page's last sample, as the codec counts; packets may have 255 pieces of 255 bytes in all */

@@ -12,13 +12,14 @@ import { pcmEncoder, resampledPcmEncoder, telephoneEncoder, wavEncoder } from ".
  * Opens an encoder.
  *
  * @param serial a whole number that names the stream where its container asks for one (Ogg); of it 32 bits count
+ * @param at samples of the same stream of Opus that others have encoded, and that it goes on behind
  */
-export async function openEncoder(encoding: Encoding, serial = 0): Promise<Encoder> {
+export async function openEncoder(encoding: Encoding, serial = 0, at = 0): Promise<Encoder> {
   switch (encoding) {
     case "mp3":
       return mp3Encoder(openLame);
     case "opus":
-      return oggOpusEncoder(serial >>> 0, createOpus);
+      return oggOpusEncoder(serial >>> 0, createOpus, at);
     case "flac":
       return flacEncoder(createHash("md5"));
     case "wav":

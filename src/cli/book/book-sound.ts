@@ -1,48 +1,39 @@
-import { type Chapter, chapterComments, id3Chapters } from "../../audio/encode/chapters.ts";
-import type { Encoder, Encoding } from "../../audio/encode/encoder.ts";
-import { oggOpusHead } from "../../audio/encode/ogg-opus.ts";
-import { openEncoder } from "../../audio/encode/open-encoder.ts";
-import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
-import { wavHeader } from "../../audio/wav-write.ts";
+import type { Chapter } from "../../audio/encode/chapters.ts";
+import {
+  type SegmentEncoder,
+  type SegmentedFile,
+  type SegmentedKind,
+  segmentedFile,
+} from "../../audio/encode/segmented-file.ts";
 import { PartFile } from "./part-file.ts";
 
-/** The sound of a long text, as the file that it is to be. */
+/** The sound of a long text, as the file that it is to be: a passage is a segment of it. */
 export class BookSound {
   readonly #part: PartFile;
-  readonly #encoding: Encoding;
-  readonly #serial: number;
-  /** None for a WAV, whose samples are written as they are. */
-  readonly #encoder: Encoder | null;
+  readonly #form: SegmentedFile;
+  #segment: SegmentEncoder | null = null;
   #samples: number;
 
-  private constructor(
-    part: PartFile,
-    encoding: Encoding,
-    serial: number,
-    encoder: Encoder | null,
-    samples: number,
-  ) {
+  private constructor(part: PartFile, form: SegmentedFile, samples: number) {
     this.#part = part;
-    this.#encoding = encoding;
-    this.#serial = serial;
-    this.#encoder = encoder;
+    this.#form = form;
     this.#samples = samples;
   }
 
   /**
    * @param serial 32 bits, which name the stream in Ogg
-   * @param begun how far a WAV was written before
+   * @param begun how far it was written before
    */
   static async open(
     file: string,
-    encoding: Encoding,
+    kind: SegmentedKind,
     serial: number,
     begun: { readonly bytes: number; readonly samples: number },
   ): Promise<BookSound> {
     const part = await PartFile.open(file, begun.bytes);
-    const encoder = encoding === "wav" ? null : await openEncoder(encoding, serial);
-    if (begun.bytes === 0) await part.write(encoder?.head() ?? wavHeader(0, SAMPLE_RATE_HZ));
-    return new BookSound(part, encoding, serial, encoder, begun.samples);
+    const form = segmentedFile(kind, serial);
+    if (begun.bytes === 0) await part.write(form.head());
+    return new BookSound(part, form, begun.samples);
   }
 
   get bytes(): number {
@@ -53,46 +44,46 @@ export class BookSound {
     return this.#samples;
   }
 
+  async begin(): Promise<void> {
+    this.#segment = await this.#form.segment(this.#samples);
+  }
+
   /** @param pcm 16-bit, 24 kHz, mono, little-endian */
   async add(pcm: Uint8Array): Promise<void> {
     this.#samples += pcm.length / 2;
-    if (this.#encoder === null) return this.#part.write(pcm);
-    const samples = new Int16Array(pcm.buffer.slice(pcm.byteOffset, pcm.byteOffset + pcm.length));
-    const bytes = this.#encoder.push(samples);
+    const bytes = this.#segment!.push(new Int16Array(pcm.slice().buffer));
     if (bytes.length > 0) await this.#part.write(bytes);
   }
 
-  flush(): Promise<void> {
-    return this.#part.flush();
+  /** Ends a passage, with as much silence as makes it a segment. Resolves when it lies on the disk. */
+  async end(): Promise<void> {
+    const { stepSamples } = this.#form;
+    const missing = (stepSamples - (this.#samples % stepSamples)) % stepSamples;
+    await this.add(new Uint8Array(2 * missing));
+    await this.#part.write(this.#segment!.end());
+    this.#free();
+    await this.#part.flush();
   }
 
   /** Makes it whole, with its chapters where its kind has them. */
   async finish(chapters: readonly Chapter[]): Promise<void> {
-    if (this.#encoder === null) {
-      await this.#part.finish(wavHeader(2 * this.#samples, SAMPLE_RATE_HZ));
-      return;
-    }
-    await this.#part.write(this.#encoder.end());
-    const [head, finished] = [this.#encoder.head(), this.#encoder.finishedHead()];
-    this.#encoder.free();
-    await this.#part.finish(
-      chapters.length < 2 ? finished : this.#withChapters(chapters, finished),
-      head.length,
-    );
+    await this.#part.write(await this.#form.tail(this.#samples));
+    const head = this.#form.finishedHead(this.#samples, this.bytes, chapters.length < 2 ? [] : chapters);
+    await this.#part.finish(head, this.#form.head().length);
   }
 
   async leave(): Promise<void> {
-    this.#encoder?.free();
+    this.#free();
     await this.#part.leave();
   }
 
   async remove(): Promise<void> {
-    this.#encoder?.free();
+    this.#free();
     await this.#part.remove();
   }
 
-  #withChapters(chapters: readonly Chapter[], head: Uint8Array): Uint8Array {
-    if (this.#encoding === "mp3") return id3Chapters(chapters, this.#samples / SAMPLE_RATE_HZ);
-    return this.#encoding === "opus" ? oggOpusHead(this.#serial, chapterComments(chapters)) : head;
+  #free(): void {
+    this.#segment?.free();
+    this.#segment = null;
   }
 }

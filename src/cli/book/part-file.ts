@@ -1,5 +1,4 @@
-import { type FileHandle, open, readFile, rename, rm, truncate, writeFile } from "node:fs/promises";
-import type { Chapter } from "../../audio/encode/chapters.ts";
+import { type FileHandle, open, rename, rm, stat, truncate } from "node:fs/promises";
 
 /** A file that grows as `NAME.part`, and has its name once it is whole. */
 export class PartFile {
@@ -34,13 +33,20 @@ export class PartFile {
     await this.#handle.datasync();
   }
 
-  /** Gives it its name. @param head what stands in place of its first `headBytes`, where that is another */
-  async finish(head?: Uint8Array, headBytes = head?.length ?? 0): Promise<void> {
+  /**
+   * Gives it its name. Where the process dies meanwhile, the part is there until the whole is.
+   *
+   * @param head what stands in place of its first `headBytes`; where it is longer than they, the file is copied behind it
+   */
+  async finish(head: Uint8Array = new Uint8Array(0), headBytes = head.length): Promise<void> {
+    await this.#handle.datasync();
     await this.#handle.close();
-    if (head !== undefined && head.length === headBytes) {
-      const patched = await open(partOf(this.#file), "r+");
-      await patched.write(head, 0, head.length, 0).finally(() => patched.close());
-    } else if (head !== undefined) await this.#copyBehind(head, headBytes);
+    if (head.length !== headBytes) {
+      await this.#copyBehind(head, headBytes);
+      return;
+    }
+    const patched = await open(partOf(this.#file), "r+");
+    await patched.write(head, 0, head.length, 0).finally(() => patched.close());
     await rename(partOf(this.#file), this.#file);
   }
 
@@ -55,7 +61,7 @@ export class PartFile {
   }
 
   async #copyBehind(head: Uint8Array, headBytes: number): Promise<void> {
-    const whole = `${this.#file}.whole`;
+    const whole = `${partOf(this.#file)}.whole`;
     const [from, to] = [await open(partOf(this.#file), "r"), await open(whole, "w")];
     try {
       await to.writeFile(head);
@@ -66,13 +72,15 @@ export class PartFile {
         await to.writeFile(block.subarray(0, bytesRead));
         at += bytesRead;
       }
+      await to.datasync();
     } catch (error) {
       await rm(whole, { force: true });
       throw error;
     } finally {
       await Promise.all([from.close(), to.close()]);
     }
-    await rename(whole, partOf(this.#file));
+    await rename(whole, this.#file);
+    await rm(partOf(this.#file));
   }
 }
 
@@ -82,61 +90,8 @@ export function partOf(file: string): string {
   return `${file}.part`;
 }
 
-/** How far a long text was spoken, at the end of a passage. */
-export interface Progress {
-  readonly passages: number;
-  /** Of the text of those, from the first on. */
-  readonly textHash: string;
-  /** UTF-16 units that were read by then. */
-  readonly readChars: number;
-  readonly samples: number;
-  /** Bytes of the sound and of the captions, and captions, in the file that was begun. */
-  readonly bytes: number;
-  readonly captionBytes: number;
-  readonly cues: number;
-  readonly chapters: readonly Chapter[];
-  /** Files that are whole, where each chapter has one. */
-  readonly files: number;
-  /** What the sound depends on besides the text. */
-  readonly options: string;
-  /** What the seeds of passages are made of. */
-  readonly seed: string;
-}
-
-/** What is kept beside an unfinished file, `NAME.part.json`, so that whoever speaks the same again goes on behind it. */
-export class Journal {
-  readonly #path: string;
-
-  constructor(file: string) {
-    this.#path = `${partOf(file)}.json`;
-  }
-
-  /** What was kept; null where nothing was, or it cannot be read. */
-  async read(): Promise<Progress | null> {
-    try {
-      const kept = JSON.parse(await readFile(this.#path, "utf8")) as Progress;
-      const counts = [
-        kept.passages,
-        kept.samples,
-        kept.bytes,
-        kept.captionBytes,
-        kept.cues,
-        kept.files,
-        kept.readChars,
-      ];
-      const isWhole = counts.every((count) => Number.isSafeInteger(count) && count >= 0);
-      return isWhole && Array.isArray(kept.chapters) ? kept : null;
-    } catch {
-      return null;
-    }
-  }
-
-  async keep(progress: Progress): Promise<void> {
-    await writeFile(`${this.#path}.new`, JSON.stringify(progress));
-    await rename(`${this.#path}.new`, this.#path);
-  }
-
-  async remove(): Promise<void> {
-    await rm(this.#path, { force: true });
-  }
+/** Whether a part has that many bytes at least. */
+export async function hasPart(file: string, bytes: number): Promise<boolean> {
+  const found = await stat(partOf(file)).catch(() => null);
+  return found?.isFile() === true && found.size >= bytes;
 }

@@ -7,42 +7,55 @@ import type { SpeechModel } from "../../model/speech-model.ts";
 import { speakPassages } from "../../serving/speak-passages.ts";
 import type { CommandIo } from "../../terminal/command-io.ts";
 import type { Passage } from "../../text/passages.ts";
+import { BookProgress } from "./book-progress.ts";
 
 interface BookSpeech {
   readonly model: SpeechModel;
   readonly signal: AbortSignal;
+  /** UTF-16 units of the text; null where it comes from a pipe. */
+  readonly totalChars: number | null;
   script(text: string, seed: bigint): Promise<Script>;
 }
 
 /** Plays a long text on a terminal, a passage at a time; elsewhere writes it to standard output, a WAV whose length is left open. */
 export async function streamOrPlay(
   passages: AsyncIterable<Passage>,
-  { model, signal, script }: BookSpeech,
-  { stdout }: CommandIo,
+  { model, signal, totalChars, script }: BookSpeech,
+  { stdout, stderr }: CommandIo,
 ): Promise<void> {
   const isPlayed = stdout.isTTY === true;
   const { play } = await import("../../terminal/play.ts");
   let pieces: Uint8Array[] = [];
   /** What plays while the next passage is made. */
   let playing: Promise<void> = Promise.resolve();
+  let bytes = 0;
   if (!isPlayed) stdout.write(openWavHeader(SAMPLE_RATE_HZ));
+  const progress = new BookProgress(stderr, totalChars);
   const speech = speakPassages(passages, {
     model,
     signal,
     script: ({ text }) => script(text, crypto.getRandomValues(new BigUint64Array(1))[0]!),
   });
-  for await (const spoken of speech) {
-    if (spoken.kind === "sound") {
-      if (isPlayed) pieces.push(spoken.pcm);
-      else if (!stdout.write(spoken.pcm)) await once(stdout, "drain", { signal });
-    } else if (spoken.kind === "end" && isPlayed) {
-      await playing;
-      const pcm = joinedBytes(pieces);
-      pieces = [];
-      playing = play(joinedBytes([wavHeader(pcm.length, SAMPLE_RATE_HZ), pcm]));
-      // Thrown before the next passage is played.
-      playing.catch(() => {});
+  try {
+    progress.begin(0, 0);
+    for await (const spoken of speech) {
+      if (spoken.kind === "sound") {
+        bytes += spoken.pcm.length;
+        if (isPlayed) pieces.push(spoken.pcm);
+        else if (!stdout.write(spoken.pcm)) await once(stdout, "drain", { signal });
+      } else if (spoken.kind === "end") {
+        progress.show(spoken.passage.readChars, bytes / 2 / SAMPLE_RATE_HZ, spoken.passage.chapter);
+        if (!isPlayed) continue;
+        await playing;
+        const pcm = joinedBytes(pieces);
+        pieces = [];
+        playing = play(joinedBytes([wavHeader(pcm.length, SAMPLE_RATE_HZ), pcm]));
+        // Thrown before the next passage is played.
+        playing.catch(() => {});
+      }
     }
+    await playing;
+  } finally {
+    progress.end();
   }
-  await playing;
 }

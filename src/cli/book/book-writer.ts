@@ -1,0 +1,190 @@
+import { extname } from "node:path";
+import { type Chapter, MAX_CHAPTERS } from "../../audio/encode/chapters.ts";
+import type { SegmentedKind } from "../../audio/encode/segmented-file.ts";
+import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
+import type { SpokenWord } from "../../contract/spoken.ts";
+import type { Passage } from "../../text/passages.ts";
+import { BookSound } from "./book-sound.ts";
+import { CaptionFile, type CaptionForm } from "./caption-file.ts";
+import { Journal, type Progress } from "./journal.ts";
+import { hasPart } from "./part-file.ts";
+
+/** What a long text is to be. */
+export interface BookForm {
+  readonly output: string;
+  readonly encoding: SegmentedKind;
+  /** Whether each chapter is a file of its own. */
+  readonly inFiles: boolean;
+  readonly captions: { readonly file: string; readonly form: CaptionForm } | null;
+  /** What the sound depends on besides the text. */
+  readonly options: string;
+}
+
+/** How much of the text was spoken. */
+export type ReadSoFar = Pick<Progress, "passages" | "textHash" | "readChars">;
+
+const NOTHING_YET: Progress = {
+  passages: 0,
+  textHash: "",
+  readChars: 0,
+  samplesBefore: 0,
+  files: 0,
+  samples: 0,
+  bytes: 0,
+  captionBytes: 0,
+  cues: 0,
+  chapters: [],
+  isSpoken: false,
+  options: "",
+};
+
+/** Writes sound and captions, in one file each or in one for each chapter, and what it takes to go on behind each passage. */
+export class BookWriter {
+  readonly #form: BookForm;
+  readonly #journal: Journal;
+  /** What the journal has. */
+  #kept: Progress;
+  #sound: BookSound | null = null;
+  #captions: CaptionFile | null = null;
+  #chapters: Chapter[];
+  #chapter: string | null = null;
+  #passageAt = 0;
+
+  private constructor(form: BookForm, journal: Journal, kept: Progress) {
+    this.#form = form;
+    this.#journal = journal;
+    this.#kept = kept;
+    this.#chapters = [...kept.chapters];
+  }
+
+  /** Opens what was begun in the same form, if it is still there; else begins anew. */
+  static async open(form: BookForm): Promise<BookWriter> {
+    const journal = new Journal(form.output);
+    const kept = await journal.read();
+    const writer = new BookWriter(form, journal, { ...(kept ?? NOTHING_YET), options: form.options });
+    if (kept === null || kept.options !== form.options || !(await writer.#hasParts()))
+      return new BookWriter(form, journal, { ...NOTHING_YET, options: form.options });
+    if (kept.isSpoken) await writer.#endFile();
+    return writer;
+  }
+
+  /** What was written before, or by now, to the end of a passage. */
+  get kept(): Progress {
+    return this.#kept;
+  }
+
+  get journalPath(): string {
+    return this.#journal.path;
+  }
+
+  /** Seconds, to the end of a passage. */
+  get spokenS(): number {
+    return (this.#kept.samplesBefore + this.#kept.samples) / SAMPLE_RATE_HZ;
+  }
+
+  /** The heading of what is being spoken. */
+  get chapter(): string | null {
+    return this.#chapter;
+  }
+
+  async begin({ chapter }: Passage): Promise<void> {
+    if (chapter !== null && this.#form.inFiles && this.#kept.samples > 0) await this.#endFile();
+    this.#captions ??= await this.#openCaptions();
+    const sound = await this.#openSound();
+    this.#passageAt = sound.samples;
+    this.#chapter = chapter ?? this.#chapter;
+    if (chapter !== null && this.#chapters.length < MAX_CHAPTERS)
+      this.#chapters.push({ title: chapter, startS: this.#passageAt / SAMPLE_RATE_HZ });
+    await sound.begin();
+  }
+
+  async add(pcm: Uint8Array): Promise<void> {
+    await this.#sound!.add(pcm);
+  }
+
+  async end({ text }: Passage, words: readonly SpokenWord[], read: ReadSoFar): Promise<void> {
+    const sound = this.#sound!;
+    await sound.end();
+    await this.#captions?.add(text, words, this.#passageAt / SAMPLE_RATE_HZ);
+    await this.#keep({
+      ...read,
+      samples: sound.samples,
+      bytes: sound.bytes,
+      ...this.#captions?.written,
+      chapters: this.#chapters,
+    });
+  }
+
+  /** Gives the last file its name. */
+  async finish(): Promise<void> {
+    if (this.#kept.samples > 0) await this.#endFile();
+    await this.#journal.remove();
+  }
+
+  /** Closes what was begun as it is; where there is nothing to go on with, nothing is left of it. */
+  async leave(): Promise<void> {
+    const isKept = this.#kept.passages > 0;
+    for (const each of [this.#sound, this.#captions]) await (isKept ? each?.leave() : each?.remove());
+  }
+
+  async #keep(now: Partial<Progress>): Promise<void> {
+    const next = { ...this.#kept, ...now };
+    await this.#journal.keep(next);
+    this.#kept = next;
+  }
+
+  async #hasParts(): Promise<boolean> {
+    const { isSpoken, samples, bytes, captionBytes } = this.#kept;
+    if (isSpoken || samples === 0) return true;
+    const { output, captions } = this.#form;
+    return (
+      (await hasPart(this.#named(output), bytes)) &&
+      (captions === null || (await hasPart(this.#named(captions.file), captionBytes)))
+    );
+  }
+
+  async #openSound(): Promise<BookSound> {
+    const { output, encoding } = this.#form;
+    this.#sound ??= await BookSound.open(this.#named(output), encoding, this.#kept.files + 1, this.#kept);
+    return this.#sound;
+  }
+
+  async #openCaptions(): Promise<CaptionFile | null> {
+    const { captions } = this.#form;
+    return captions === null
+      ? null
+      : await CaptionFile.open(this.#named(captions.file), captions.form, this.#kept);
+  }
+
+  /** Ends the file that was begun. That it is to end is kept first: of what has its name already, there is no part then. */
+  async #endFile(): Promise<void> {
+    const { output, captions, inFiles } = this.#form;
+    if (!this.#kept.isSpoken) await this.#keep({ isSpoken: true });
+    if (captions !== null && (await hasPart(this.#named(captions.file), this.#kept.captionBytes))) {
+      this.#captions ??= await this.#openCaptions();
+      await this.#captions?.finish();
+    }
+    if (await hasPart(this.#named(output), this.#kept.bytes))
+      await (await this.#openSound()).finish(inFiles ? [] : this.#chapters);
+    [this.#sound, this.#captions] = [null, null];
+    const { files, samples, samplesBefore } = this.#kept;
+    this.#chapters = [];
+    await this.#keep({
+      files: files + 1,
+      samplesBefore: samplesBefore + samples,
+      samples: 0,
+      bytes: 0,
+      captionBytes: 0,
+      cues: 0,
+      chapters: [],
+      isSpoken: false,
+    });
+  }
+
+  /** The file of this chapter: `book-01.mp3`. */
+  #named(file: string): string {
+    if (!this.#form.inFiles) return file;
+    const ending = extname(file);
+    return `${file.slice(0, file.length - ending.length)}-${`${this.#kept.files + 1}`.padStart(2, "0")}${ending}`;
+  }
+}

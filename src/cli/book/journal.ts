@@ -1,0 +1,93 @@
+import { open, readFile, rename, rm } from "node:fs/promises";
+import type { Chapter } from "../../audio/encode/chapters.ts";
+import { isRecord } from "../../collections/is-record.ts";
+import { partOf } from "./part-file.ts";
+
+/** How far a long text was spoken, at the end of a passage. */
+export interface Progress {
+  readonly passages: number;
+  /** Of the text of those, from the first on. */
+  readonly textHash: string;
+  /** UTF-16 units that were read by then. */
+  readonly readChars: number;
+  /** Of the speech in files that are whole. */
+  readonly samplesBefore: number;
+  /** Files that are whole, where each chapter has one. */
+  readonly files: number;
+  /** Of the file that was begun: its samples and bytes, the bytes of its captions and how many they are, and its chapters. */
+  readonly samples: number;
+  readonly bytes: number;
+  readonly captionBytes: number;
+  readonly cues: number;
+  readonly chapters: readonly Chapter[];
+  /** Whether nothing more comes into that file, so that it may be whole by now. */
+  readonly isSpoken: boolean;
+  /** What the sound depends on besides the text. */
+  readonly options: string;
+}
+
+/** What is kept beside an unfinished file, `NAME.part.json`, so that whoever speaks the same again goes on behind it. */
+export class Journal {
+  readonly path: string;
+
+  constructor(file: string) {
+    this.path = `${partOf(file)}.json`;
+  }
+
+  /** What was kept; null where nothing was, or it cannot be read. */
+  async read(): Promise<Progress | null> {
+    try {
+      const kept: unknown = JSON.parse(await readFile(this.path, "utf8"));
+      return isProgress(kept) ? kept : null;
+    } catch {
+      return null;
+    }
+  }
+
+  async keep(progress: Progress): Promise<void> {
+    const next = `${this.path}.new`;
+    try {
+      const file = await open(next, "w");
+      try {
+        await file.writeFile(JSON.stringify(progress));
+        await file.datasync();
+      } finally {
+        await file.close();
+      }
+      await rename(next, this.path);
+    } catch (error) {
+      await rm(next, { force: true });
+      throw error;
+    }
+  }
+
+  async remove(): Promise<void> {
+    await rm(this.path, { force: true });
+  }
+}
+
+const COUNTS = [
+  "passages",
+  "readChars",
+  "samplesBefore",
+  "files",
+  "samples",
+  "bytes",
+  "captionBytes",
+  "cues",
+] as const satisfies readonly (keyof Progress)[];
+
+function isProgress(kept: unknown): kept is Progress {
+  if (!isRecord(kept)) return false;
+  const { chapters, textHash, options, isSpoken } = kept;
+  return (
+    COUNTS.every((name) => Number.isSafeInteger(kept[name]) && Number(kept[name]) >= 0) &&
+    typeof textHash === "string" &&
+    typeof options === "string" &&
+    typeof isSpoken === "boolean" &&
+    Array.isArray(chapters) &&
+    chapters.every(
+      (each) => isRecord(each) && typeof each.title === "string" && typeof each.startS === "number",
+    )
+  );
+}

@@ -267,7 +267,7 @@ async function speak(
 `,
       );
     const { cautions = [] } = followed ?? {};
-    if (cautions.length > 0) {
+    if (cautions.length > 0 && flags.voiceLike !== undefined) {
       io.stderr.write(
         `The recording is followed less closely (${cautions.join(", ")}): docs/voices.md says what helps.
 `,

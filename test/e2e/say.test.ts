@@ -133,7 +133,13 @@ describe("antiphon say", () => {
       runAntiphon(["say", "Good morning.", ...flags]),
       runAntiphon(["say", "Good morning.", ...flags, "--speaker", "1", "--model", "svc-beta-v0.1"]),
     ]);
-    assert.deepEqual([asZero.code, asZero.stderr, asOne.code, asOne.stderr], [0, "", 0, ""]);
+    for (const { code, stderr } of [asZero, asOne]) {
+      assert.equal(code, 0);
+      assert.equal(
+        stderr,
+        "The recording is followed less closely (short): docs/voices.md says what helps.\n",
+      );
+    }
     assertSpeech(asZero.bytes);
     const params = { temperature: 0 };
     const conversation = [{ audio_wav_b64 }, { text: "Good morning." }];

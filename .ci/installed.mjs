@@ -98,9 +98,11 @@ try {
     const antiphon: Antiphon = await open({ dataDir: "data" });
     const frames: SpeechFrame[] = [];
     for await (const frame of antiphon.say("Typed.", { voice: "onyx" })) frames.push(frame);
-    const { stop } = await antiphon.converse([{ speaker: "0", text: "Hi." }]).end.catch(() => ({ stop: "left" }));
+    const speech = antiphon.converse([{ speaker: "0", text: "Hi." }]);
+    for await (const frame of speech) frames.push(frame);
+    const { stop } = await speech.end;
     await antiphon.close();
-    console.log(frames.length > 0 && typeof stop === "string" ? "spoken" : "silent");`,
+    console.log(frames.length > 0 && stop === "finished" ? "spoken" : "silent");`,
   );
   for (const resolution of ["nodenext", "bundler"]) {
     const module = resolution === "bundler" ? "esnext" : resolution;

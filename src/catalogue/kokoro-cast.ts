@@ -59,21 +59,21 @@ const VOICES: readonly (readonly [id: string, pitchHz: number, tract: number, mo
   ["bm_lewis", 80, 0.85],
 ];
 
-/** Kokoro's English voices. Text is read as American English is spoken; the British ones have their own sound alone. */
+/** Kokoro's English voices. What is said with a British one is read as British English is spoken. */
 export const KOKORO_CAST: readonly CastVoice[] = VOICES.map(([id, pitchHz, , more]) => {
   const sex = id[1] === "f" ? "female" : "male";
   const isBritish = id.startsWith("b");
   const about = [
     `A ${sex === "female" ? "woman's" : "man's"} voice at about ${pitchHz} Hz`,
     ...(more === undefined ? [] : [more]),
-    ...(isBritish ? ["British, with American English words"] : []),
+    ...(isBritish ? ["British"] : []),
   ];
   const alias = ALIASES[id];
   return {
     id,
     name: nameOf(id),
     sex,
-    accent: "en-US",
+    accent: isBritish ? "en-GB" : "en-US",
     description: `${about.join(", ")}.`,
     aliases: alias === undefined ? [] : [alias],
   };

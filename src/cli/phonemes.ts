@@ -1,20 +1,31 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { embeddedCheckpoint } from "../catalogue/installed-checkpoint.ts";
 import { serverLexicon } from "../server/lexicon-file.ts";
 import { UsageError } from "../server/usage-error.ts";
 import type { CommandIo } from "../terminal/command-io.ts";
 import { addGlobalOptions, settingsOf } from "../terminal/global-options.ts";
 import { readInput } from "../terminal/read-input.ts";
+import { ACCENT_TAGS, type AccentTag } from "../text/accent.ts";
 import { inlineFault } from "../text/inline-phonemes.ts";
 import { hasSpeakable } from "../text/speakable.ts";
 
-/** `antiphon phonemes TEXT|-`: what the embedded voice reads a text as. */
+interface PhonemesOptions {
+  readonly json?: boolean;
+  readonly accent: AccentTag;
+}
+
+/** `antiphon phonemes TEXT|-`: what a text is read as. */
 export function registerPhonemes(program: Command, io: CommandIo): void {
   addGlobalOptions(program.command("phonemes"))
-    .description("print the phonemes of a text as the embedded voice reads it, one sentence a line")
+    .description("print the phonemes that a text is read as, one sentence a line")
     .argument("<text>", "the text, or - for standard input")
+    .addOption(
+      new Option("--accent <tag>", "American English, or British as a British voice of Kokoro reads it")
+        .choices(ACCENT_TAGS)
+        .default("en-US"),
+    )
     .option("--json", "print a JSON array of sentences; with -, one array for each line of input")
-    .action(async (argument: string, { json }: { json?: boolean }, command: Command) => {
+    .action(async (argument: string, { json, accent }: PhonemesOptions, command: Command) => {
       const settings = await settingsOf(command, io);
       const words = await serverLexicon(settings);
       const input = await readInput(argument, io.stdin);
@@ -23,6 +34,7 @@ export function registerPhonemes(program: Command, io: CommandIo): void {
       const { openSpokenPhonemes } = await import("../planning/read-text.ts");
       const { phonemes, close } = await openSpokenPhonemes(embeddedCheckpoint.dir, {
         words,
+        accent,
       });
       try {
         if (json !== true) {

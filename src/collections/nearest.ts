@@ -19,7 +19,7 @@ export function remedyFor(meant: string | null, otherwise: string): string {
 }
 
 /** Insertions, deletions, substitutions and swaps of neighbours (Damerau, 1964; optimal string alignment). */
-function editDistance(a: string, b: string): number {
+export function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {

@@ -149,7 +149,7 @@ const SHAPES: readonly (readonly [shapes: string, phonemes: string])[] = [
   ["aa", "ɑ æ ʌ ɐ a"],
   ["E", "ɛ ə ᵊ ɜ e"],
   ["I", "ɪ i ᵻ j"],
-  ["O", "ɔ"],
+  ["O", "ɔ ɒ"],
   ["U", "ʊ u w"],
   ["E I", "A"],
   ["aa I", "I"],

@@ -7,6 +7,7 @@ import {
   type SpeechReport,
 } from "../model/speech-model.ts";
 import { type Stop, stopWith } from "../model/stop-with.ts";
+import type { AccentTag } from "../text/accent.ts";
 import type { SegmentStyle } from "./piece-marks.ts";
 import { PriorityMutex } from "./priority-mutex.ts";
 import type { TextReader } from "./read-text.ts";
@@ -66,17 +67,18 @@ export class PlannedSpeech {
    * Speaks a script, as {@link SpeechModel.speak} does.
    *
    * @param cast finds the voice, whose runs wait their turn by `inTurn`
+   * @param accent in which the text is read
    */
   async *speak(
     script: Script,
     signal: AbortSignal,
     cast: (inTurn: InTurn, signal: AbortSignal) => Promise<Cast>,
+    accent?: AccentTag,
   ): AsyncGenerator<Frame, SpeechReport, void> {
     this.requireOpen(signal);
     const stop = stopWith([signal]);
     this.#open.add(stop);
-    const { lexicon = [] } = script;
-    const reader = lexicon.length > 0 ? this.#text.withWords(lexicon) : this.#text;
+    const reader = this.#text.reading(script.lexicon ?? [], accent);
     const source = new SegmentSource(script.text, reader, stop.signal);
     let isHeard = false;
     try {

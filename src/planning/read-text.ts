@@ -3,6 +3,8 @@ import type { Lexicon } from "../model/script.ts";
 import { readChecked } from "../tensors/checked-file.ts";
 import { type NativeGuard, openSession } from "../tensors/session.ts";
 import { idRow, idsOf } from "../tensors/tensor.ts";
+import { type AccentTag, AMERICAN, BRITISH } from "../text/accent.ts";
+import { loadBritishWords } from "../text/british-words.ts";
 import { isSpaceCode } from "../text/characters.ts";
 import type { Readings } from "../text/differences.ts";
 import { spokenSentences } from "../text/inline-phonemes.ts";
@@ -19,8 +21,8 @@ import { sourcesOfWords, type TracedPhonemes, wordCount } from "./spoken-words.t
 
 /** The text side of the voice: sentences in, phoneme ids out. */
 export interface TextReader extends SegmentReader {
-  /** The same reading with somebody's own words. */
-  withWords(words: Lexicon): SegmentReader;
+  /** The same reading with somebody's own words, in an accent, whose dictionary is loaded when something is first read. */
+  reading(words: Lexicon, accent?: AccentTag): SegmentReader;
   /** The phoneme or mark that an id is; "" for none. */
   phonemeOf(id: number): string;
   close(): Promise<void>;
@@ -56,25 +58,48 @@ export interface ReadingOptions {
 
 type LongestSegment = { readonly soft: number; readonly hard: number };
 
-/** Opens the reading of text as phonemes by itself, without the voice. */
-async function openPhonemizer(
+/** The reading of text as phonemes by itself, without the voice. */
+interface Phonemizers {
+  readonly tables: TextTables;
+  /** That of an accent. A dictionary that could not be loaded is tried again. @throws Error naming its file */
+  in(accent: AccentTag): Promise<Phonemizer>;
+  close(): Promise<void>;
+}
+
+async function openPhonemizers(
   voiceDir: string,
   { tables: given, ...options }: ReadingOptions = {},
   guard?: NativeGuard,
-): Promise<{ readonly phonemizer: Phonemizer; readonly tables: TextTables; close(): Promise<void> }> {
+): Promise<Phonemizers> {
   const tables = given ?? (await loadTextTables(voiceDir));
   const { net, close } = await openUnknownWordNet(voiceDir, guard);
-  return { phonemizer: createPhonemizer(tables, net, options), tables, close };
+  const american = createPhonemizer(tables, net, options);
+  let british: Promise<Phonemizer> | undefined;
+  return {
+    tables,
+    async in(accent) {
+      if (accent === "en-US") return american;
+      british ??= loadBritishWords().then((british) =>
+        createPhonemizer(tables, net, { ...options, british }),
+      );
+      return await british.catch((error: unknown) => {
+        british = undefined;
+        throw error;
+      });
+    },
+    close,
+  };
 }
 
 /** Opens what `antiphon phonemes` prints: all that is spoken of a text, a string a segment, mark for mark. */
 export async function openSpokenPhonemes(
   voiceDir: string,
-  options: ReadingOptions = {},
+  { accent = "en-US", ...options }: ReadingOptions & { readonly accent?: AccentTag } = {},
 ): Promise<{ phonemes(text: string): Promise<string[]>; close(): Promise<void> }> {
-  const { phonemizer, tables, close } = await openPhonemizer(voiceDir, options);
+  const { in: phonemizerIn, tables, close } = await openPhonemizers(voiceDir, options);
   return {
     async phonemes(text) {
+      const phonemizer = await phonemizerIn(accent);
       const spoken: string[] = [];
       for (const { text: sentence } of sentencesIn(text, options)) {
         const segments = await segmentsOf(phonemizer, sentence);
@@ -93,10 +118,11 @@ export async function openTextReader(
   options: ReadingOptions = {},
   guard?: NativeGuard,
 ): Promise<TextReader> {
-  const { phonemizer, tables, close } = await openPhonemizer(voiceDir, options, guard);
-  const reader = (words: readonly OwnWords[]): SegmentReader => ({
+  const { in: phonemizerIn, tables, close } = await openPhonemizers(voiceDir, options, guard);
+  const reader = (words: readonly OwnWords[], accent: AccentTag): SegmentReader => ({
     split: (piece) => sentencesIn(piece, options),
     async read(sentence, cuts) {
+      const phonemizer = await phonemizerIn(accent);
       const segments = await segmentsOf(phonemizer, sentence, words, options.longest, cuts);
       return segments
         .map(
@@ -111,8 +137,11 @@ export async function openTextReader(
   });
   const phonemes = new Map([...tables.vocabulary].map(([phoneme, id]) => [id, phoneme]));
   return {
-    ...reader([]),
-    withWords: (words) => reader([createOwnWords(words)]),
+    ...reader([], "en-US"),
+    reading(words, accent = "en-US") {
+      const own = words.length === 0 ? [] : [createOwnWords(words, ACCENTS[accent])];
+      return reader(own, accent);
+    },
     phonemeOf: (id) => phonemes.get(id) ?? "",
     close,
   };
@@ -182,5 +211,7 @@ function brokenOff(segment: TracedPhonemes): ReadPhonemes {
 interface ReadPhonemes extends TracedPhonemes {
   readonly isBrokenOff?: true;
 }
+
+const ACCENTS = { "en-US": AMERICAN, "en-GB": BRITISH } as const;
 
 const LONGEST: LongestSegment = { soft: 400, hard: 600 };

@@ -1,7 +1,7 @@
 import { capitalise, isAllLetters } from "./characters.ts";
 import { PRIMARY, SECONDARY, type Stress, withStress } from "./stress.ts";
 import { indexOf, stringAt } from "./string-table.ts";
-import type { Dictionary, TextTables } from "./tables.ts";
+import type { Dictionary } from "./tables.ts";
 
 /** What follows a word and changes how it is said. */
 export interface Following {
@@ -34,20 +34,33 @@ export const SIGNS: ReadonlyMap<string, string> = new Map([
   ["@", "at"],
 ]);
 
-type Entry = string | ReadonlyMap<string, string | null>;
+/** Phonemes, or phonemes by part of speech, always with DEFAULT; null says that the word is to be spelled. */
+export type Entry = string | ReadonlyMap<string, string | null>;
+
+/** A pronouncing dictionary as it is looked into. */
+export interface WordEntries {
+  /** The number of a word as it is written, or -1. */
+  indexOf(word: string): number;
+  /** What it has for the word of a number. */
+  entryAt(index: number): Entry;
+}
+
+/** The dictionary that can be trusted, and the larger one. */
+export interface Dictionaries {
+  readonly gold: WordEntries;
+  readonly silver: WordEntries;
+}
 
 const ASCII_LETTERS = /^[A-Za-z]+$/;
 
 /** @param names words that come before the dictionaries; in small letters where they are meant in any case */
-export function createWords(
-  tables: Pick<TextTables, "gold" | "silver">,
-  names: ReadonlyMap<string, string>,
-): Words {
+export function createWords(dictionaries: Dictionaries, names: ReadonlyMap<string, string>): Words {
   const named = (word: string): string | undefined => names.get(word) ?? names.get(word.toLowerCase());
-  const gold = (word: string): Entry | undefined => named(word) ?? entryOf(tables.gold, word);
-  const silver = (word: string): Entry | undefined => entryOf(tables.silver, word);
-  const listedInGold = (word: string): boolean => named(word) !== undefined || isListed(tables.gold, word);
-  const listed = (word: string): boolean => listedInGold(word) || isListed(tables.silver, word);
+  const gold = (word: string): Entry | undefined => named(word) ?? entryOf(dictionaries.gold, word);
+  const silver = (word: string): Entry | undefined => entryOf(dictionaries.silver, word);
+  const listedInGold = (word: string): boolean =>
+    named(word) !== undefined || isListed(dictionaries.gold, word);
+  const listed = (word: string): boolean => listedInGold(word) || isListed(dictionaries.silver, word);
 
   return { listed, listedInGold, known, look, spell, own };
 
@@ -123,22 +136,31 @@ function byTag(
   return phonemes === undefined ? (entry.get("DEFAULT") ?? null) : phonemes;
 }
 
-function entryOf(dictionary: Dictionary, word: string): Entry | undefined {
-  const index = indexWithCase(dictionary, word);
-  if (index < 0) return undefined;
-  const phonemes = stringAt(dictionary.phonemes, index);
-  return phonemes === "\0" ? dictionary.tagged.get(stringAt(dictionary.words, index)) : phonemes;
+/** A dictionary of the packed tables. */
+export function packedWords({ words, phonemes, tagged }: Dictionary): WordEntries {
+  return {
+    indexOf: (word) => indexOf(words, word),
+    entryAt(index) {
+      const said = stringAt(phonemes, index);
+      return said === "\0" ? (tagged.get(stringAt(words, index)) ?? "") : said;
+    },
+  };
 }
 
-export function isListed(dictionary: Dictionary, word: string): boolean {
+function entryOf(dictionary: WordEntries, word: string): Entry | undefined {
+  const index = indexWithCase(dictionary, word);
+  return index < 0 ? undefined : dictionary.entryAt(index);
+}
+
+export function isListed(dictionary: WordEntries, word: string): boolean {
   return indexWithCase(dictionary, word) >= 0;
 }
 
 /** A word as written, else a lower-case word with a capital, or a capitalised one without. */
-function indexWithCase(dictionary: Dictionary, word: string): number {
-  const index = indexOf(dictionary.words, word);
+function indexWithCase(dictionary: WordEntries, word: string): number {
+  const index = dictionary.indexOf(word);
   if (index >= 0 || word.length < 2) return index;
   const lower = word.toLowerCase();
-  if (word === lower) return indexOf(dictionary.words, capitalise(word));
-  return word === capitalise(lower) ? indexOf(dictionary.words, lower) : -1;
+  if (word === lower) return dictionary.indexOf(capitalise(word));
+  return word === capitalise(lower) ? dictionary.indexOf(lower) : -1;
 }

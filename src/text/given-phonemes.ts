@@ -1,3 +1,5 @@
+import { type Accent, AMERICAN } from "./accent.ts";
+
 /** Phonemes as somebody wrote them: in the voice's alphabet, or what is wrong with them. */
 export type GivenPhonemes = { readonly phonemes: string } | PhonemeFault;
 
@@ -72,13 +74,20 @@ export function isPhonetic(text: string): boolean {
   return PHONETIC.test(text);
 }
 
-/** Reads phonemes in the voice's alphabet or the usual one for American English. */
-export function readGivenPhonemes(written: string): GivenPhonemes {
+/**
+ * Reads phonemes in the voice's alphabet or the usual one for American English, as an accent says them; and in the alphabet of the
+ * accent itself.
+ */
+export function readGivenPhonemes(
+  written: string,
+  { symbols, said }: Pick<Accent, "symbols" | "said"> = AMERICAN,
+): GivenPhonemes {
   let phonemes = "";
   let place = 0;
   for (let at = 0; at < written.length; ) {
     const character = String.fromCodePoint(written.codePointAt(at) ?? 0);
-    const same = SAME.find(([ipa]) => written.startsWith(ipa, at));
+    const isHere = ([ipa]: readonly [string, string]) => written.startsWith(ipa, at);
+    const same = symbols.find(isHere) ?? SAME.find(isHere);
     if (same !== undefined) phonemes += same[1];
     else if (OWN.has(character)) phonemes += character;
     else return { at: place, character, why: `is not a phoneme: ${remedyFor(character)}` };
@@ -90,7 +99,7 @@ export function readGivenPhonemes(written: string): GivenPhonemes {
     const [character = ""] = written;
     return { at: 0, character, why: `has no sound after it: ${REMEDY}` };
   }
-  return { phonemes: phonemes.trim() };
+  return { phonemes: said(phonemes.trim()) };
 }
 
 /**

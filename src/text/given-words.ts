@@ -1,7 +1,7 @@
+import { type Accent, AMERICAN } from "./accent.ts";
 import { readGivenPhonemes } from "./given-phonemes.ts";
 import { type InlinePhonemes, inlinePhonemes } from "./inline-phonemes.ts";
 import type { FoundWord, IsPlural, OwnWords } from "./own-words.ts";
-import { withS } from "./suffixes.ts";
 import type { Replacement, Traced } from "./traced.ts";
 
 /** A sentence in which one character of Unicode's private use stands for each word whose phonemes are given. */
@@ -30,11 +30,18 @@ const STEP = /[\p{L}\p{M}\p{N}]+|[\s\S]/uy;
 /**
  * Takes out of a sentence what it says of its own words (`[word](/phonemes/)`) and the words that users gave: the first
  * list that has one or its plural decides. Respelled words are replaced by their spelling. A sentence without either is given back.
+ *
+ * @param accent that the lists are in
  */
-export function markGivenWords(sentence: Traced, lists: readonly OwnWords[], isPlural?: IsPlural): Marked {
+export function markGivenWords(
+  sentence: Traced,
+  lists: readonly OwnWords[],
+  isPlural?: IsPlural,
+  accent = AMERICAN,
+): Marked {
   const inline = sentence.text.includes("](/") ? inlinePhonemes(sentence.text) : [];
   if (inline.length === 0 && lists.length === 0) return { text: sentence, given: NONE };
-  const marks = new Marks();
+  const marks = new Marks(accent);
   const own = markInline(sentence, inline, marks).replace(COMPOSED, (run) => run.normalize("NFC"));
   const text = markListed(own, (at) => firstOf(lists, own.text, at, isPlural), marks);
   return { text: marks.withoutUnreadable(text), given: marks.given };
@@ -48,8 +55,13 @@ export function markedWord(character: string, given: readonly GivenWord[]): numb
 
 /** The characters that stand for words. */
 class Marks {
+  readonly accent: Accent;
   readonly given: GivenWord[] = [];
   #hasUnreadable = false;
+
+  constructor(accent: Accent) {
+    this.accent = accent;
+  }
 
   get areUsedUp(): boolean {
     return this.given.length >= MARKS;
@@ -83,7 +95,7 @@ function markInline(sentence: Traced, inline: readonly InlinePhonemes[], marks: 
   for (const { from: start, to, word, written } of inline) {
     if (marks.areUsedUp) break;
     addPlain(from, start);
-    const read = readGivenPhonemes(written);
+    const read = readGivenPhonemes(written, marks.accent);
     // What a language model wrote cannot be refused any more: its word is read.
     const phonemes = "phonemes" in read ? read.phonemes : null;
     const possessive = phonemes === null ? "" : possessiveIn(text.slice(to, to + 3));
@@ -94,7 +106,7 @@ function markInline(sentence: Traced, inline: readonly InlinePhonemes[], marks: 
       {
         from: wordFrom,
         to: wordFrom + word.length,
-        words: marks.add(word, withPossessive(phonemes, possessive)),
+        words: marks.add(word, withPossessive(phonemes, possessive, marks.accent)),
       },
       { from: wordFrom + word.length, to: from, words: "" },
     );
@@ -119,7 +131,7 @@ function markListed(traced: Traced, find: (at: number) => FoundWord | undefined,
       at = end;
       continue;
     }
-    const said = found.pluralOf === null ? found.phonemes : withS(found.phonemes);
+    const said = found.pluralOf === null ? found.phonemes : marks.accent.endings.s(found.phonemes);
     if (said === null || marks.areUsedUp) {
       at = end;
       continue;
@@ -129,7 +141,7 @@ function markListed(traced: Traced, find: (at: number) => FoundWord | undefined,
     replacements.push({
       from: at,
       to,
-      words: marks.add(text.slice(at, end), withPossessive(said, possessive)),
+      words: marks.add(text.slice(at, end), withPossessive(said, possessive, marks.accent)),
     });
     at = to;
   }
@@ -140,8 +152,8 @@ function possessiveIn(following: string): string {
   return POSSESSIVE.exec(following)?.[0] ?? "";
 }
 
-function withPossessive(phonemes: string | null, possessive: string): string | null {
-  return phonemes === null || possessive === "" ? phonemes : (withS(phonemes) ?? phonemes);
+function withPossessive(phonemes: string | null, possessive: string, { endings }: Accent): string | null {
+  return phonemes === null || possessive === "" ? phonemes : (endings.s(phonemes) ?? phonemes);
 }
 
 function firstOf(

@@ -1,9 +1,8 @@
 import { digitValue, isAscii } from "./characters.ts";
-import { createWords, type Following } from "./dictionary.ts";
+import { createWords, type Dictionaries, type Following } from "./dictionary.ts";
 import type { DifferenceId } from "./differences.ts";
 import { createNumberReading, MONEY } from "./number-reading.ts";
-import { createSuffixRules, withS } from "./suffixes.ts";
-import type { TextTables } from "./tables.ts";
+import { createSuffixRules, type Endings } from "./suffixes.ts";
 import { createWordReading } from "./word-reading.ts";
 
 /** A word as the lexicon is asked for it. */
@@ -41,14 +40,16 @@ const PLAIN_LETTERS: ReadonlyMap<string, string> = new Map([
   ["ı", "i"],
 ]);
 
+/** @param names words that come before the dictionaries */
 export function createLexicon(
-  tables: Pick<TextTables, "gold" | "silver">,
+  dictionaries: Dictionaries,
   differences: ReadonlySet<DifferenceId>,
   names: ReadonlyMap<string, string>,
+  endings: Endings,
 ): Lexicon {
-  const words = createWords(tables, names);
-  const wordReading = createWordReading(words, createSuffixRules(words), differences);
-  const numbers = createNumberReading(words, differences);
+  const words = createWords(dictionaries, names);
+  const wordReading = createWordReading(words, createSuffixRules(words, endings), differences);
+  const numbers = createNumberReading(words, endings, differences);
   const dropsAccents = differences.has("accents-looked-up-without");
 
   return {
@@ -75,7 +76,7 @@ export function createLexicon(
   function currencyWord(currency: string | null): string {
     const unit = currency === null ? undefined : MONEY.get(currency)?.[0];
     if (unit === undefined) return "";
-    return ` ${withS(words.look(unit, null, null, null) ?? "") ?? ""}`;
+    return ` ${endings.s(words.look(unit, null, null, null) ?? "") ?? ""}`;
   }
 }
 

@@ -9,7 +9,7 @@ import {
   parseInteger,
   yearWords,
 } from "./number-words.ts";
-import { withEd, withIng, withS } from "./suffixes.ts";
+import type { Endings } from "./suffixes.ts";
 
 export interface NumberReading {
   /** Whether a word is digits with at most an ending such as "th" or "'s"; a minus only at the head of a group. */
@@ -32,6 +32,7 @@ const MAX_COUNTED_DIGITS = 15;
 
 export function createNumberReading(
   words: Pick<Words, "look">,
+  endings: Endings,
   differences: ReadonlySet<DifferenceId>,
 ): NumberReading {
   const maxDigits = differences.has("long-digits-one-by-one") ? MAX_COUNTED_DIGITS : MAX_NAMED_DIGITS;
@@ -51,9 +52,9 @@ export function createNumberReading(
     spoken.push(...readBody(negative ? body.slice(1) : body, ending, negative, currency, head));
     const joined = spoken.filter((part) => part !== "").join(" ");
     if (joined === "") return null;
-    if (ending === "s" || ending === "'s") return withS(joined);
-    if (ending === "ed" || ending === "'d") return withEd(joined);
-    return ending === "ing" ? withIng(joined) : joined;
+    if (ending === "s" || ending === "'s") return endings.s(joined);
+    if (ending === "ed" || ending === "'d") return endings.ed(joined);
+    return ending === "ing" ? endings.ing(joined, "") : joined;
   }
 
   function readBody(
@@ -107,7 +108,7 @@ export function createNumberReading(
   function unitOf(currency: string, part: 0 | 1, amount: bigint): string {
     const unit = MONEY.get(currency)?.[part] ?? "";
     const phonemes = words.look(unit, null, null, null) ?? "";
-    return amount === 1n || unit === "pence" ? phonemes : (withS(phonemes) ?? "");
+    return amount === 1n || unit === "pence" ? phonemes : (endings.s(phonemes) ?? "");
   }
 
   function named(digits: string, write: (value: bigint) => string): string {

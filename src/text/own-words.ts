@@ -1,3 +1,4 @@
+import { type Accent, AMERICAN } from "./accent.ts";
 import { describeFault, readGivenPhonemes } from "./given-phonemes.ts";
 import { hasSpeakable } from "./speakable.ts";
 
@@ -58,13 +59,15 @@ interface Known extends FoundWord {
 /**
  * Users' words made ready to be found, in time that does not grow with their number. Of two of the same spelling the
  * last counts. Those with a fault are left out.
+ *
+ * @param accent in which their phonemes are said
  */
-export function createOwnWords(words: Iterable<OwnWord>): OwnWords {
+export function createOwnWords(words: Iterable<OwnWord>, accent = AMERICAN): OwnWords {
   const known = new Map<string, Known>();
   for (const own of words) {
     if (faultOf(own) !== null) continue;
     const word = plain(own[0]).normalize("NFC");
-    known.set(word, knownWord(word, saying(own[1])));
+    known.set(word, knownWord(word, saying(own[1], accent)));
   }
   for (const { word, respelling, phonemes } of [...known.values()]) {
     const said = pluralSaying({ respelling, phonemes });
@@ -170,9 +173,9 @@ function headOf(text: string, at: number): string {
 }
 
 /** A capital letter by itself is the letter's name: the A of "A P I" is no article, and is spelled as codes are. */
-function saying(said: string): Saying {
+function saying(said: string, accent: Accent): Saying {
   if (!said.startsWith("/")) return { respelling: said.replace(LETTER_A, "eh"), phonemes: null };
-  const read = readGivenPhonemes(said.slice(1, -1));
+  const read = readGivenPhonemes(said.slice(1, -1), accent);
   return { respelling: null, phonemes: "phonemes" in read ? read.phonemes : "" };
 }
 

@@ -1,7 +1,9 @@
 import { LruCache } from "../collections/lru-cache.ts";
+import { AMERICAN, BRITISH } from "./accent.ts";
 import { createAnalysis, spanOf } from "./analysis.ts";
+import { createBritishLexicon } from "./british-lexicon.ts";
 import { strip } from "./characters.ts";
-import { type Following, isListed } from "./dictionary.ts";
+import { type Following, isListed, packedWords, type WordEntries } from "./dictionary.ts";
 import { differencesOf, type Readings } from "./differences.ts";
 import { markGivenWords } from "./given-words.ts";
 import { createHeteronyms } from "./heteronyms.ts";
@@ -13,7 +15,6 @@ import { splitClauses } from "./phoneme-ids.ts";
 import { readUnits } from "./reader.ts";
 import { Sources } from "./sources.ts";
 import { withStress } from "./stress.ts";
-import { withS } from "./suffixes.ts";
 import type { TextTables } from "./tables.ts";
 import { Traced } from "./traced.ts";
 import {
@@ -46,6 +47,8 @@ export interface PhonemizerOptions {
   readonly words?: readonly OwnWord[];
   /** How many words' network readings are kept. */
   readonly rememberedWords?: number;
+  /** The British dictionary, where words are to be said as it has them; else they are as Americans say them. */
+  readonly british?: WordEntries;
 }
 
 const NOTHING: Following = { sound: null, to: false };
@@ -61,23 +64,29 @@ const NO_NAMES: ReadonlyMap<string, string> = new Map();
 export function createPhonemizer(
   tables: TextTables,
   unknownWords: UnknownWordNet,
-  { readings = "standard", words: ownWords = [], rememberedWords = 1000 }: PhonemizerOptions = {},
+  { readings = "standard", words: ownWords = [], rememberedWords = 1000, british }: PhonemizerOptions = {},
 ): Phonemizer {
   const differences = differencesOf(readings);
   const takesGiven = readings !== "reference";
   const knowsMore = typeof readings === "string" && readings !== "reference";
+  const gold = packedWords(tables.gold);
+  const silver = packedWords(tables.silver);
   const normalise = createNormaliser(
     tables.normaliser,
     differences,
-    (word) => isListed(tables.gold, word) || isListed(tables.silver, word) || tables.names.has(word),
+    (word) => isListed(gold, word) || isListed(silver, word) || tables.names.has(word),
   );
   const analyse = createAnalysis(
     tables,
     differences,
     knowsMore ? createHeteronyms(tables.heteronyms, tables.gold) : null,
   );
-  const lexicon = createLexicon(tables, differences, knowsMore ? tables.names : NO_NAMES);
-  const always = ownWords.length > 0 ? [createOwnWords(ownWords)] : [];
+  const accent = british === undefined ? AMERICAN : BRITISH;
+  const names = knowsMore ? tables.names : NO_NAMES;
+  const american = createLexicon({ gold, silver }, differences, names, AMERICAN.endings);
+  const lexicon =
+    british === undefined ? american : createBritishLexicon({ british, american, differences, names });
+  const always = ownWords.length > 0 ? [createOwnWords(ownWords, accent)] : [];
   const signGap = differences.has("signs-said-apart") ? " " : "";
   const remembered = new LruCache<string>(rememberedWords);
 
@@ -96,7 +105,8 @@ export function createPhonemizer(
   function isPlural(plural: string, of: string): boolean {
     const said = lexicon.read(alone(plural, "NNS"), NOTHING);
     return (
-      said === null || unstressed(said) === unstressed(withS(lexicon.read(alone(of, "NN"), NOTHING) ?? ""))
+      said === null ||
+      unstressed(said) === unstressed(accent.endings.s(lexicon.read(alone(of, "NN"), NOTHING) ?? ""))
     );
   }
 
@@ -104,7 +114,7 @@ export function createPhonemizer(
   async function readTraced(sentence: string, words: readonly OwnWords[] = []): Promise<PhonemizedSentence> {
     const whole = Traced.of(sentence);
     const { text, given } = takesGiven
-      ? markGivenWords(whole.replace(INVISIBLE, ""), [...words, ...always], isPlural)
+      ? markGivenWords(whole.replace(INVISIBLE, ""), [...words, ...always], isPlural, accent)
       : { text: whole, given: [] };
     const { units, text: written } = analyse(normalise(text), given);
     const known = new Map<string, string>();
@@ -117,7 +127,7 @@ export function createPhonemizer(
     };
     for (;;) {
       missing.clear();
-      const said = readUnits(units, lexicon, (text) => readUnknown(text, lexicon, readWord, signGap));
+      const said = readUnits(units, lexicon, (text) => readUnknown(text, lexicon, readWord, signGap, accent));
       if (missing.size === 0) {
         const sources = new Sources(said, (index) => written.sourceOf(spanOf(units[index]!)));
         const phonemes = strip(said.join("").replaceAll("ɾ", "T").replaceAll("ʔ", "t"));
@@ -130,7 +140,7 @@ export function createPhonemizer(
   async function ask(word: string): Promise<string> {
     const alphabet = tables.unknownWords;
     const ids = characterIds(takesGiven ? inKnownLetters(word, alphabet) : word, alphabet);
-    const phonemes = ids.length === 0 ? "" : decodePhonemes(await unknownWords(ids), alphabet);
+    const phonemes = ids.length === 0 ? "" : accent.said(decodePhonemes(await unknownWords(ids), alphabet));
     remembered.set(word, phonemes);
     return phonemes;
   }

@@ -1,3 +1,4 @@
+import type { Accent } from "./accent.ts";
 import { digitValue, firstCharacter, isAllLetters, SPACE, WORD, WORD_LETTER } from "./characters.ts";
 import type { Lexicon } from "./lexicon.ts";
 import type { UnknownWordAlphabet } from "./tables.ts";
@@ -34,6 +35,7 @@ export function readUnknown(
   lexicon: Lexicon,
   readWord: (word: string) => string,
   signGap: "" | " ",
+  { said }: Pick<Accent, "said">,
 ): string {
   const spoken: string[] = [];
   for (const [piece] of text.matchAll(PIECE)) {
@@ -43,7 +45,7 @@ export function readUnknown(
         ? (lexicon.readDigits(piece) ?? "")
         : isAllLetters(first)
           ? readWord(piece)
-          : Array.from(piece, (sign) => SIGN_PHONEMES.get(sign) ?? "")
+          : Array.from(piece, (sign) => said(SIGN_PHONEMES.get(sign) ?? ""))
               .filter(Boolean)
               .join(signGap);
     if (phonemes !== "") spoken.push(phonemes);

@@ -34,10 +34,15 @@ test("a space between words is no pause, and a comma is one", () => {
 
 test("every phoneme that the dictionary has is one of Oculus's shapes", () => {
   for (const [phoneme, id] of tables.vocabulary) {
-    if (id <= 16 || !"AIOWYTbdfhijklmnpstuvwzæðŋɐɑɔəɛɜɡɪɹʃʊʌʒʤʧθᵊᵻ".includes(phoneme)) continue;
+    if (id <= 16 || !"AIOQWYTabdfhijklmnpstuvwzæðŋɐɑɒɔəɛɜɡɪɹʃʊʌʒʤʧθᵊᵻ".includes(phoneme)) continue;
     for (const { name } of mouthPlan(planOf(`${phoneme}ɑ`), phonemeOf).visemes)
       assert.ok((VISEMES as readonly string[]).includes(name), `${phoneme}: ${name}`);
   }
+});
+
+test("a British o has a shape of its own, and a mark of length none", () => {
+  assert.deepEqual(shapes("ɒd"), ["O 3-5", "DD 5-7"]);
+  assert.deepEqual(shapes("ɑːd"), ["aa 3-7", "DD 7-9"]);
 });
 
 test("over an utterance there is always a shape, at rest around segments, and none behind the end", () => {

@@ -17,6 +17,7 @@ import { SentenceAudio } from "../../planning/sentence-audio.ts";
 import { speechSpan } from "../../planning/speech-span.ts";
 import type { SentenceVoice } from "../../planning/utterance.ts";
 import type { NativeGuard } from "../../tensors/session.ts";
+import type { AccentTag } from "../../text/accent.ts";
 import { CastVoices, type WeightedVoice } from "./cast-voices.ts";
 import { DecodedHops } from "./decoded-hops.ts";
 import { KokoroFollower } from "./follower.ts";
@@ -27,6 +28,7 @@ import { openKokoro } from "./network.ts";
 import { planningWith } from "./planning-network.ts";
 import { statisticsAt } from "./statistics-line.ts";
 import { yieldingKokoro } from "./take-turns.ts";
+import { accentOf } from "./voices.ts";
 
 /** Where Kokoro finds what it needs. */
 export interface KokoroOptions extends ReadingOptions {
@@ -75,7 +77,7 @@ export async function createKokoroModel(options: KokoroOptions, guard?: NativeGu
 
   /** Who speaks where no recording leads. */
   function partsOf({ voice, speaker }: Pick<Script, "voice" | "speaker">): readonly WeightedVoice[] {
-    const named = (voice ?? []).flatMap((part) => ("id" in part ? [part] : []));
+    const named = namedIn(voice);
     const recordings = (voice ?? []).length - named.length;
     if (recordings > 1 || (recordings === 1 && named.length > 0)) {
       throw new ConversationError(
@@ -98,44 +100,60 @@ export async function createKokoroModel(options: KokoroOptions, guard?: NativeGu
   function speak(script: Script, signal: AbortSignal): AsyncGenerator<Frame, SpeechReport, void> {
     const { delivery, manner, seed } = script;
     const usual = presetIn(script.preset, manner);
-    return speech.speak(script, signal, async (inTurn, stop) => {
-      const followed = await follower.cast(script, partsOf(script), stop);
-      const own = yieldingKokoro(network, inTurn);
-      const voiceOf = ({ ready, speaker: who }: typeof followed, preset: Preset): SentenceVoice => {
-        const { parts, statistics } = ready;
-        const { planning, style } = planningWith(own, parts);
-        const { timeScale, ...options } = plannedOptions(preset);
-        const speaker = inManner(who, manner);
-        const planStyle: PlanStyle = { speaker, temperature: delivery.temperature, ...options, seed };
+    return speech.speak(
+      script,
+      signal,
+      async (inTurn, stop) => {
+        const followed = await follower.cast(script, partsOf(script), stop);
+        const own = yieldingKokoro(network, inTurn);
+        const voiceOf = ({ ready, speaker: who }: typeof followed, preset: Preset): SentenceVoice => {
+          const { parts, statistics } = ready;
+          const { planning, style } = planningWith(own, parts);
+          const { timeScale, ...options } = plannedOptions(preset);
+          const speaker = inManner(who, manner);
+          const planStyle: PlanStyle = { speaker, temperature: delivery.temperature, ...options, seed };
+          return {
+            plan: (sentence, index) => planSentence(planning, sentence, planStyle, index),
+            audio(plan) {
+              const span = speechSpan(plan);
+              const voice = {
+                style: style(plan.ids),
+                statistics: statisticsAt(statistics, plan.frames / FRAMES_PER_STEP),
+              };
+              const { inverseBasis, facts } = made;
+              const decoding = { network: own, voice, inverseBasis, missing: facts.missing };
+              return new SentenceAudio(
+                narrowed(new DecodedHops(decoding, plan, span), CUTOFFS_HZ[delivery.quality]),
+                span,
+                plan.gain,
+              );
+            },
+            timeScale,
+            pause: speaker.pause,
+            gain: speaker.gain,
+          };
+        };
         return {
-          plan: (sentence, index) => planSentence(planning, sentence, planStyle, index),
-          audio(plan) {
-            const span = speechSpan(plan);
-            const voice = {
-              style: style(plan.ids),
-              statistics: statisticsAt(statistics, plan.frames / FRAMES_PER_STEP),
-            };
-            const { inverseBasis, facts } = made;
-            const decoding = { network: own, voice, inverseBasis, missing: facts.missing };
-            return new SentenceAudio(
-              narrowed(new DecodedHops(decoding, plan, span), CUTOFFS_HZ[delivery.quality]),
-              span,
-              plan.gain,
+          voice: voiceOf(followed, usual),
+          async voiceIn({ voice: name, rate }) {
+            return voiceOf(
+              name === null ? followed : await castNamed(name, script, stop),
+              atRate(usual, rate),
             );
           },
-          timeScale,
-          pause: speaker.pause,
-          gain: speaker.gain,
+          heard: followed.heard,
         };
-      };
-      return {
-        voice: voiceOf(followed, usual),
-        async voiceIn({ voice: name, rate }) {
-          return voiceOf(name === null ? followed : await castNamed(name, script, stop), atRate(usual, rate));
-        },
-        heard: followed.heard,
-      };
-    });
+      },
+      accentFor(script),
+    );
+  }
+
+  /** That of whom there is most in a mix; with a recording, that of whom the label stands for. */
+  function accentFor({ voice, speaker }: Pick<Script, "voice" | "speaker">): AccentTag {
+    const named = namedIn(voice);
+    const [first] = named;
+    if (first === undefined) return accentOf(labels[speaker] ?? "");
+    return accentOf(named.reduce((a, b) => (b.weight > a.weight ? b : a), first).id);
   }
 
   return {
@@ -147,6 +165,11 @@ export async function createKokoroModel(options: KokoroOptions, guard?: NativeGu
     speak,
     close: () => speech.close(() => network.close()),
   };
+}
+
+/** The parts of a voice that are the model's own. */
+function namedIn(voice: Script["voice"]): readonly WeightedVoice[] {
+  return (voice ?? []).flatMap((part) => ("id" in part ? [part] : []));
 }
 
 /** The name under which a worker thread looks for a model's maker. */

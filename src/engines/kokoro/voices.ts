@@ -1,6 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { WeightsError } from "../../tensors/byte-source.ts";
+import type { AccentTag } from "../../text/accent.ts";
 import { CHANNELS } from "./graphs/cuts.ts";
 
 /** Rows of a voice: one for each count of tokens. */
@@ -21,6 +22,11 @@ export interface StyleTable {
 export interface StylePart {
   readonly weight: number;
   readonly table: StyleTable;
+}
+
+/** The accent of a voice, by its name: "bf_emma" is British. */
+export function accentOf(id: string): AccentTag {
+  return id.startsWith("b") ? "en-GB" : "en-US";
 }
 
 /** The voices in a checkpoint's folder, by name. */

@@ -44,6 +44,20 @@ describe("Kokoro", () => {
     await model.close();
   });
 
+  test("says with British voices what the British dictionary has, and by most of a mix", async () => {
+    const model = await openTiny();
+    const said = async (parts: ScriptParts): Promise<string> => {
+      const { frames } = await speakAll(model, { text: "A hot bath, Nguyen.", hasMouth: true, ...parts });
+      return frames.flatMap(({ mouth }) => mouth?.phonemes.map(({ name }) => name) ?? []).join("");
+    };
+    const lexicon = [["Nguyen", "/nˈuən/"]] as const;
+    assert.equal(await said({ voice: voice(["bf_emma", 1]), lexicon }), "ɐhɒtbɑθnjuən");
+    assert.equal(await said({ voice: voice(["af_heart", 1]), lexicon }), "ɐhɑtbæθnuən");
+    assert.match(await said({ voice: voice(["af_heart", 0.4], ["bf_emma", 0.6]) }), /^ɐhɒtbɑθ/);
+    assert.match(await said({ voice: voice(["af_heart", 0.6], ["bf_emma", 0.4]) }), /^ɐhɑtbæθ/);
+    await model.close();
+  });
+
   test("gives the same bytes again, also in another process's place and after other voices", async () => {
     const folder = await tinyFolder();
     const first = await openTiny(folder);

@@ -34,9 +34,9 @@ const CHANGES: readonly (readonly [pattern: RegExp, said: string])[] = [
   change("ɑ(?!ː)", "ɒ"),
   change("ɔ(?=[fθ]|s[^ ]|st|ŋ|ɡ)", "ɒ"),
   change("ɔ(?!ː)", "ɔː"),
-  // Long vowels are marked: "move"; "new".
+  // "new", "tune"; long vowels are marked: "move".
+  change("(?<![^ ])([tdn])(ˈ?)u(?!ː)", "$1j$2u"),
   change("(?<=[ˈˌ]u)(?!ː)|(?<=[^ˈˌ]u)(?![ː]|<V>)", "ː"),
-  change("(?<=[tdn]ˈ?)(?=u)(?<![^ ˈˌ][tdn]ˈ?)", "j"),
   // "popular", "querulous".
   change("jə(?=[lɹ])", "jʊ"),
   // Syllables without a vowel: "nation", "often", "total", "useful", "basically".

@@ -31,11 +31,6 @@ export function inManner<S extends PlannedSpeaker & { readonly gain: number }>(
   };
 }
 
-/** A preset whose rate has a manner's tempo in it: both are the same knob. */
-export function presetIn(preset: Preset, asked?: AskedManner): Preset {
-  return asked === undefined ? preset : atRate(preset, asked.figures.tempo);
-}
-
 /** A preset whose rate is so many times what it was. */
 export function atRate(preset: Preset, factor: number): Preset {
   return { ...preset, rate: (typeof preset.rate === "number" ? preset.rate : 1) * factor };

@@ -133,7 +133,7 @@ export async function* speakSegments(parts: UtteranceParts): AsyncGenerator<Fram
     current = await plans.next();
     if (current !== null) continue;
     const { breakS, names } = source.tail;
-    const tailS = Math.max(TAIL_S, breakS ?? 0);
+    const tailS = Math.max(TAIL_S / timeScale, breakS ?? 0);
     for (const { name, at, afterS } of names)
       heard.mark(name, atSample() - owed.given + samplesIn(afterS), source.text, at);
     yield* silence(wholeSamples(samplesIn(tailS) - owed.given));

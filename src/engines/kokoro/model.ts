@@ -7,7 +7,7 @@ import {
   type SpeechReport,
 } from "../../model/speech-model.ts";
 import { FRAMES_PER_STEP } from "../../planning/frames.ts";
-import { atRate, inManner, presetIn, spokenBy } from "../../planning/in-manner.ts";
+import { atRate, inManner, spokenBy } from "../../planning/in-manner.ts";
 import { plannedOptions } from "../../planning/options.ts";
 import { type PlanStyle, planSentence } from "../../planning/plan-sentence.ts";
 import { PlannedSpeech } from "../../planning/planned-speech.ts";
@@ -99,7 +99,6 @@ export async function createKokoroModel(options: KokoroOptions, guard?: NativeGu
 
   function speak(script: Script, signal: AbortSignal): AsyncGenerator<Frame, SpeechReport, void> {
     const { delivery, manner, seed } = script;
-    const usual = presetIn(script.preset, manner);
     return speech.speak(
       script,
       signal,
@@ -109,7 +108,7 @@ export async function createKokoroModel(options: KokoroOptions, guard?: NativeGu
         const voiceOf = ({ ready, speaker: who }: typeof followed, preset: Preset): SentenceVoice => {
           const { parts, statistics } = ready;
           const { planning, style } = planningWith(own, parts);
-          const { timeScale, ...options } = plannedOptions(preset);
+          const { timeScale, ...options } = plannedOptions(preset, manner);
           const speaker = inManner(who, manner);
           const planStyle: PlanStyle = { speaker, temperature: delivery.temperature, ...options, seed };
           return {
@@ -134,11 +133,11 @@ export async function createKokoroModel(options: KokoroOptions, guard?: NativeGu
           };
         };
         return {
-          voice: voiceOf(followed, usual),
+          voice: voiceOf(followed, script.preset),
           async voiceIn({ voice: name, rate }) {
             return voiceOf(
               name === null ? followed : await castNamed(name, script, stop),
-              atRate(usual, rate),
+              atRate(script.preset, rate),
             );
           },
           heard: followed.heard,

@@ -6,7 +6,8 @@ import {
   type SpeechModel,
   type SpeechReport,
 } from "../../model/speech-model.ts";
-import { atRate, inManner, presetIn, spokenBy } from "../../planning/in-manner.ts";
+import { atRate, inManner, spokenBy } from "../../planning/in-manner.ts";
+import { plannedOptions } from "../../planning/options.ts";
 import { planSentence } from "../../planning/plan-sentence.ts";
 import { PlannedSpeech } from "../../planning/planned-speech.ts";
 import { openTextReader, type ReadingOptions } from "../../planning/read-text.ts";
@@ -76,24 +77,24 @@ export async function createParametricModel(
   function speak(script: Script, signal: AbortSignal): AsyncGenerator<Frame, SpeechReport, void> {
     return speech.speak(script, signal, async (inTurn, stop) => {
       const { speaker: plain, heard } = await cast(script, stop);
-      const speaker = inManner(plain, script.manner);
-      const usual = presetIn(script.preset, script.manner);
+      const { manner } = script;
+      const speaker = inManner(plain, manner);
       const own = yieldingNetwork(network, inTurn);
       const voiceOf = (who: Speaker, preset: Preset): SentenceVoice => {
-        const style = { speaker: who, delivery: script.delivery, preset, seed: script.seed };
+        const style = { speaker: who, delivery: script.delivery, preset, manner, seed: script.seed };
         return {
           plan: (sentence, index) => planSentence(own, sentence, planStyleOf(style), index),
           audio: (plan, index) => sentenceAudio(own, kernel, plan, style, index),
-          timeScale: voiceOptions(preset).timeScale,
+          timeScale: plannedOptions(preset, manner).timeScale,
           pause: who.pause,
           gain: who.gain,
         };
       };
       return {
-        voice: voiceOf(speaker, usual),
+        voice: voiceOf(speaker, script.preset),
         async voiceIn({ voice, rate }) {
           const who = voice === null ? plain : (await cast(spokenBy(voice, script), stop)).speaker;
-          return voiceOf(inManner(who, script.manner), atRate(usual, rate));
+          return voiceOf(inManner(who, manner), atRate(script.preset, rate));
         },
         heard,
       };

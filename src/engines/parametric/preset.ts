@@ -1,9 +1,8 @@
 import type { Preset, UnusedKnobs } from "../../model/script.ts";
-import { type PlannedOptions, plannedOptions } from "../../planning/options.ts";
 import type { FollowLevel } from "./follow/follow.ts";
 
 /** The options of this engine that a public model may set, with their ranges. */
-export interface VoiceOptions extends PlannedOptions {
+export interface VoiceOptions {
   /** Default true: whether `acousticTemperature` does anything. */
   readonly acoustics: boolean;
   /** `pitch`, `pace`, `tract` or, by default, `all`: how much of a voice that was heard is followed. */
@@ -13,7 +12,6 @@ export interface VoiceOptions extends PlannedOptions {
 /** Reads a preset; what it does not say takes its default, numbers are held to their range. */
 export function voiceOptions(preset: Preset): VoiceOptions {
   return {
-    ...plannedOptions(preset),
     acoustics: preset.acoustics !== false,
     follows: FOLLOWINGS.find((each) => each === preset.follows) ?? "all",
   };

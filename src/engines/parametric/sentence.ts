@@ -1,4 +1,5 @@
 import type { AudioQuality, Script } from "../../model/script.ts";
+import { plannedOptions } from "../../planning/options.ts";
 import { forDecoder, type Plan } from "../../planning/plan.ts";
 import type { PlanStyle } from "../../planning/plan-sentence.ts";
 import { createRandom } from "../../planning/random.ts";
@@ -19,12 +20,13 @@ export interface SpeakingStyle {
   readonly speaker: Speaker;
   readonly delivery: Pick<Script["delivery"], "temperature" | "acousticTemperature" | "quality">;
   readonly preset: Script["preset"];
+  readonly manner?: Script["manner"] | undefined;
   readonly seed: bigint;
 }
 
 /** How the sentences of that style are planned. */
-export function planStyleOf({ speaker, delivery, preset, seed }: SpeakingStyle): PlanStyle {
-  const { liveliness, rate } = voiceOptions(preset);
+export function planStyleOf({ speaker, delivery, preset, manner, seed }: SpeakingStyle): PlanStyle {
+  const { liveliness, rate } = plannedOptions(preset, manner);
   return { speaker, temperature: delivery.temperature, liveliness, rate, seed };
 }
 

@@ -1,5 +1,5 @@
 import { asBritish } from "./british-phonemes.ts";
-import { AMERICAN_ENDINGS, BRITISH_ENDINGS, type Endings } from "./suffixes.ts";
+import { AMERICAN_ENDINGS, BRITISH_ENDINGS, type Endings } from "./endings.ts";
 
 /** An accent by its language tag (BCP 47). */
 export type AccentTag = (typeof ACCENT_TAGS)[number];

@@ -1,8 +1,9 @@
 import { digitValue, isAscii } from "./characters.ts";
 import { createWords, type Dictionaries, type Following } from "./dictionary.ts";
 import type { DifferenceId } from "./differences.ts";
+import type { Endings } from "./endings.ts";
 import { createNumberReading, MONEY } from "./number-reading.ts";
-import { createSuffixRules, type Endings } from "./suffixes.ts";
+import { createSuffixRules } from "./suffixes.ts";
 import { createWordReading } from "./word-reading.ts";
 
 /** A word as the lexicon is asked for it. */

@@ -1,5 +1,6 @@
 import type { Words } from "./dictionary.ts";
 import type { DifferenceId } from "./differences.ts";
+import type { Endings } from "./endings.ts";
 import {
   cardinal,
   decimalWords,
@@ -9,7 +10,6 @@ import {
   parseInteger,
   yearWords,
 } from "./number-words.ts";
-import type { Endings } from "./suffixes.ts";
 
 export interface NumberReading {
   /** Whether a word is digits with at most an ending such as "th" or "'s"; a minus only at the head of a group. */

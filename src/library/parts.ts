@@ -1,6 +1,6 @@
 import { type Catalogue, createCatalogue } from "../catalogue/catalogue.ts";
 import type { PublicModel } from "../catalogue/public-models.ts";
-import { createSemaphores, serverLimits, workerCount } from "../limits/server-limits.ts";
+import { createSemaphores, serverLimits } from "../limits/server-limits.ts";
 import type { Recogniser } from "../model/recogniser.ts";
 import type { ChosenVoice, VoiceSample } from "../model/script.ts";
 import type { Writer } from "../model/writer.ts";
@@ -75,12 +75,14 @@ const UNTOLD: Telemetry = {
 };
 
 /** What speaks, writes and hears by the settings. Nothing of it is loaded before it is needed, and nothing is fetched. */
-export async function openParts(settings: Settings): Promise<Parts> {
+export async function openParts(given: Settings): Promise<Parts> {
+  // One thread speaks faster than anybody listens, and the others would cost the program their memory.
+  const settings = { ...given, workers: given.workers || 1 };
   const words = await serverLexicon(settings);
   const { local, models } = await localModels(settings, { words });
   const serverVoices = await readServerVoices(settings, models);
   const remotes = remoteCheckpoints(settings, { env: process.env });
-  const voice = embeddedVoice({ threads: workerCount(settings), words });
+  const voice = embeddedVoice({ threads: settings.workers, words });
   const catalogue = createCatalogue({
     // Whoever opens it to transcribe needs no voice.
     models: models.map((model) => ({ ...model, isResident: false })),

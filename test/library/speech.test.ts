@@ -26,7 +26,6 @@ function endless() {
       } finally {
         made.isEnded = true;
       }
-      // biome-ignore lint/correctness/noUnreachable: the type asks for it
       return NO_OUTCOME;
     },
   });

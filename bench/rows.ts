@@ -24,6 +24,7 @@ import { hearingWordTimes } from "./rows/hearing-word-times.ts";
 import { hearingPeople, hearingWords } from "./rows/hearing-words.ts";
 import { kokoro } from "./rows/kokoro.ts";
 import { largerWriter } from "./rows/larger-writer.ts";
+import { libraryMemory } from "./rows/library-memory.ts";
 import { listening } from "./rows/listening.ts";
 import { longTexts } from "./rows/long-texts.ts";
 import { loop } from "./rows/loop.ts";
@@ -63,6 +64,7 @@ export const ROWS: readonly Row[] = [
   engineCpu,
   streams,
   memory,
+  libraryMemory,
   start,
   words,
   naturalness,

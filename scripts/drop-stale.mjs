@@ -6,7 +6,7 @@ for (const folder of ["src", "test", "bench"]) {
   const built = join("dist", folder);
   if (!existsSync(built)) continue;
   for (const name of readdirSync(built, { recursive: true, encoding: "utf8" })) {
-    const source = /^(.*)\.(?:js|js\.map|d\.ts)$/.exec(name)?.[1];
+    const source = /^(.*)\.(?:js|js\.map|d\.c?ts)$/.exec(name)?.[1];
     if (source !== undefined && !existsSync(join(folder, `${source}.ts`))) rmSync(join(built, name));
   }
 }

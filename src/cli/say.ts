@@ -396,28 +396,8 @@ async function read(file: string): Promise<Buffer> {
   );
   // What is no recording at all is refused as a turn's audio is.
   if (bytes.subarray(0, 4).toString("latin1") === "RIFF" || bytes.length > MAX_TURN_AUDIO_BYTES) return bytes;
+  const { asWav } = await import("../server/recording-as-wav.ts");
   return (await asWav(bytes)) ?? bytes;
-}
-
-/** Seconds of a recording that a voice is followed by, at most. */
-const MAX_FOLLOWED_S = 90;
-/** Of the recording that it is in. */
-const MAX_RECORDED_S = 4 * 3_600;
-
-/** Any kind of recording that `transcribe` hears as a WAV; null where it is none. */
-async function asWav(bytes: Buffer): Promise<Buffer | null> {
-  const { AudioFormatError } = await import("../audio/audio-format-error.ts");
-  const { openSound } = await import("../audio/recordings/recording-sound.ts");
-  const { encodeWav } = await import("../audio/wav-write.ts");
-  const { toPcm16 } = await import("../audio/pcm.ts");
-  try {
-    const sound = openSound(bytes, MAX_RECORDED_S);
-    const samples = await sound.read(MAX_FOLLOWED_S * sound.sampleRateHz, new AbortController().signal);
-    return Buffer.from(encodeWav(toPcm16(samples), sound.sampleRateHz));
-  } catch (error) {
-    if (error instanceof AudioFormatError) return null;
-    throw error;
-  }
 }
 
 /** What captions are asked for; null for none. */

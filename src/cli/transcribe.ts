@@ -80,6 +80,6 @@ async function transcribed(
   const { name, transcript } = await hear(sound, asked, settings, io, signal);
   // An empty output alone would look like a fault.
   if (transcript.segments.length === 0) io.stderr.write("No speech was heard in it.\n");
-  if (form === "json") return printedJson(transcript, { name, durationS: transcript.heardS });
+  if (form === "json") return printedJson(transcript, name);
   return form === "text" ? printedText(transcript) : printedCaptions(transcript, form, asked.wantsWords);
 }

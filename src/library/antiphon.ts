@@ -4,6 +4,7 @@ export type {
   Antiphon,
   ConverseOptions,
   OpenSettings,
+  Recording,
   SayOptions,
   SpeakOptions,
   Speech,
@@ -17,8 +18,8 @@ export type {
 export { AntiphonError, SAMPLE_RATE } from "./types.ts";
 
 /**
- * Opens Antiphon in this process: the same service as `antiphon serve` runs, without keys, metering and HTTP. Whatever is needed
- * is loaded when it is first used.
+ * Opens Antiphon in this process: the same service as `antiphon serve` runs, without keys, metering and HTTP. What is needed is
+ * loaded when it is first used: opening reads settings and looks at folders.
  *
  * @throws AntiphonError for a setting that is unknown or is not what it takes
  */

@@ -1,25 +1,77 @@
+import { AudioFormatError } from "../audio/audio-format-error.ts";
+import { RecordingTooLongError } from "../audio/recordings/recording.ts";
+import { nearest } from "../collections/nearest.ts";
 import { ServiceError } from "../contract/errors.ts";
+import { fieldNamed } from "../contract/quoted.ts";
+import { NothingToSpeakError } from "../model/speech-model.ts";
+import { UsageError } from "../server/usage-error.ts";
+import { asRefusal } from "../serving/failures.ts";
 import { SettingsError } from "../settings/settings-error.ts";
 import { MarkupError } from "../text/markup.ts";
 import { AntiphonError } from "./types.ts";
 
 /** Any failure as whoever uses the library is told of it. */
-export function asAntiphonError(error: unknown): AntiphonError {
+export function asAntiphonError(thrown: unknown): AntiphonError {
+  const error = asRefusal(thrown, NEVER);
   if (error instanceof AntiphonError) return error;
-  const cause = { cause: error };
-  if (error instanceof MarkupError)
-    return new AntiphonError(`text: ${error.message}.`, "invalid_request", "text", cause);
-  if (error instanceof ServiceError)
-    return new AntiphonError(`${error.message}.`, error.type, error.param, cause);
+  if (error instanceof ServiceError) {
+    const cause = error.cause ?? error;
+    return new AntiphonError(sentence(error.message), error.type, error.param, { cause });
+  }
+  const options = { cause: error };
+  if (error instanceof MarkupError) return wrong("text", error.message, options);
+  if (error instanceof RecordingTooLongError)
+    return wrong("recording", `it is longer than ${error.maxS / 3_600} hours: cut it into pieces`, options);
+  if (error instanceof AudioFormatError) {
+    const remedy = error.remedy === null ? "" : `: ${error.remedy.replace(/^send/, "give")}`;
+    return wrong("recording", `it cannot be heard: ${error.problem}${remedy}`, options);
+  }
   const message = error instanceof Error ? error.message : String(error);
-  return new AntiphonError(
-    message,
-    error instanceof SettingsError ? "settings" : "internal_error",
-    null,
-    cause,
-  );
+  if (error instanceof SettingsError) return new AntiphonError(message, "settings", error.setting, options);
+  const code = error instanceof UsageError ? "invalid_request" : "internal_error";
+  return new AntiphonError(message, code, null, options);
+}
+
+const NEVER = new AbortController().signal;
+
+/** Something of a call that is wrong. */
+export function wrong(field: string, problem: string, options?: { readonly cause: unknown }): AntiphonError {
+  return new AntiphonError(`${field}: ${sentence(problem)}`, "invalid_request", field, options);
+}
+
+function sentence(message: string): string {
+  return /[.?]$/.test(message) ? message : `${message}.`;
 }
 
 export function closedError(): AntiphonError {
   return new AntiphonError("This Antiphon was closed: open another.", "closed");
+}
+
+/** Whether a text was refused because the voice can say nothing of it. */
+export function hasNoWords(error: unknown): boolean {
+  return error instanceof ServiceError && error.cause instanceof NothingToSpeakError;
+}
+
+/** @throws AntiphonError where options hold what nobody reads */
+export function checkNames(options: unknown, known: readonly string[]): void {
+  if (options === null || typeof options !== "object" || Array.isArray(options))
+    throw wrong("options", "they must be an object");
+  const name = Object.keys(options).find((each) => !known.includes(each));
+  if (name === undefined) return;
+  const meant = nearest(name, known);
+  const remedy = meant === null ? `there are ${known.join(", ")}` : `did you mean ${meant}?`;
+  throw wrong(fieldNamed(name), `there is no such option: ${remedy}`);
+}
+
+/** @throws AntiphonError. Any signal will do, from whichever realm it is. */
+export function checkSignal(signal: unknown): AbortSignal | null {
+  if (signal === undefined || signal === null) return null;
+  if (typeof signal === "object" && "aborted" in signal && "addEventListener" in signal)
+    return signal as AbortSignal;
+  throw wrong("signal", "it must be an AbortSignal");
+}
+
+/** @throws AntiphonError */
+export function checkText(text: unknown): void {
+  if (typeof text !== "string") throw wrong("text", "it must be a string");
 }

@@ -1,287 +1,239 @@
-import { type Catalogue, createCatalogue } from "../catalogue/catalogue.ts";
+import { setMaxListeners } from "node:events";
 import { embeddedCheckpoint } from "../catalogue/installed-checkpoint.ts";
 import { findModel, type PublicModel } from "../catalogue/public-models.ts";
+import { ServiceError } from "../contract/errors.ts";
 import { MAX_SPEECH_FRAMES, MAX_TEXT_CHARS } from "../contract/limits.ts";
+import { quoted } from "../contract/quoted.ts";
+import { ConverseRequest, TtsRequest } from "../contract/requests.ts";
 import { parseConverseRequest, parseTtsRequest } from "../contract/validate.ts";
-import { createSemaphores, serverLimits, workerCount } from "../limits/server-limits.ts";
-import type { Recogniser } from "../model/recogniser.ts";
-import type { ChosenVoice, VoiceSample } from "../model/script.ts";
-import { embeddedVoice } from "../server/embedded-voice.ts";
+import { abortable } from "../model/abortable.ts";
+import { languageCodeNamed } from "../model/languages.ts";
+import { stopWith } from "../model/stop-with.ts";
+import type { openSpokenPhonemes } from "../planning/read-text.ts";
 import { serverLexicon } from "../server/lexicon-file.ts";
-import { slotsOf } from "../server/local-checkpoint.ts";
-import { localModels } from "../server/local-models.ts";
-import { remoteCheckpoints } from "../server/remote-checkpoints.ts";
-import { readServerVoices } from "../server/server-voices.ts";
-import { unknownVoice } from "../serving/choose-voice.ts";
-import { ClipTranscriber } from "../serving/clip-transcriber.ts";
-import { HistoryTranscriber } from "../serving/history-transcriber.ts";
 import { readInstructions } from "../serving/manner/read-manner.ts";
-import { recordingNamed } from "../serving/own-voices.ts";
 import { type Prepared, prepareConverse, prepareTts } from "../serving/prepare.ts";
-import { SpeechService } from "../serving/service.ts";
-import type { Telemetry } from "../serving/telemetry.ts";
+import { pauseBehind } from "../serving/speak-passages.ts";
+import { toldTranscript } from "../serving/transcript-formats.ts";
 import { loadSettings } from "../settings/load.ts";
 import type { Settings } from "../settings/schema.ts";
+import { inlineFault } from "../text/inline-phonemes.ts";
 import { passagesIn } from "../text/passages.ts";
 import { looksLikeSsml } from "../text/read-marks.ts";
+import { hasSpeakable } from "../text/speakable.ts";
 import { ssmlPassages } from "../text/ssml/ssml-passages.ts";
 import { NO_SPAN } from "../tracing/span.ts";
-import { asAntiphonError, closedError } from "./errors.ts";
-import { type SpeechPart, speechOf } from "./speech.ts";
-import type {
-  Antiphon,
-  ConverseOptions,
-  OpenSettings,
-  SayOptions,
-  Speech,
-  TranscribeOptions,
-  Transcript,
-  Turn,
+import { asAntiphonError, checkNames, checkSignal, checkText, closedError, wrong } from "./errors.ts";
+import { openParts, type Parts } from "./parts.ts";
+import { Places } from "./places.ts";
+import { SpeechOf, type SpeechPart, type SpeechPlan } from "./speech.ts";
+import {
+  type Antiphon,
+  AntiphonError,
+  type ConverseOptions,
+  type OpenSettings,
+  type Recording,
+  type SayOptions,
+  type Speech,
+  type TranscribeOptions,
+  type Transcript,
+  type Turn,
 } from "./types.ts";
 
 /** @throws AntiphonError */
 export async function openHere(given: OpenSettings): Promise<Antiphon> {
   try {
-    return await OpenAntiphon.open(loadSettings({ given, env: {} }));
+    return new OpenAntiphon(await openParts(loadSettings({ given, env: {} })));
   } catch (error) {
     throw asAntiphonError(error);
   }
 }
 
-interface Parts {
-  readonly settings: Settings;
-  readonly models: readonly PublicModel[];
-  readonly catalogue: Catalogue;
-  readonly service: SpeechService;
-  readonly writer: { close(): Promise<void> } | null;
-  readonly recogniser: Recogniser | null;
-}
-
-/** Who writes and who hears by the settings; each is opened when it is first needed, and nothing is fetched. */
-async function writerAndRecogniser(settings: Settings) {
-  const { composeWriter } = await import("../server/compose-writer.ts");
-  const { composeRecogniser } = await import("../server/compose-recogniser.ts");
-  const { pullWriter } = await import("../server/pull-writer.ts");
-  const { recogniserWeights } = await import("../server/recogniser-weights.ts");
-  const weights = {
-    dataDir: settings.dataDir,
-    pull: false,
-    signal: new AbortController().signal,
-    observe: () => {},
-  };
-  return {
-    writer: composeWriter(settings, {
-      weights: (checkpoint) => pullWriter({ ...weights, checkpoint }),
-      env: process.env,
-    }),
-    recogniser: composeRecogniser(settings, {
-      weights: (checkpoint) => recogniserWeights({ ...weights, checkpoint }),
-      env: process.env,
-      maxS: Number.POSITIVE_INFINITY,
-    }),
-  };
-}
-
-/** Nobody is told of how it goes. */
-const UNTOLD: Telemetry = {
-  queued() {},
-  firstToken() {},
-  firstAudio() {},
-  underrun() {},
-  ended() {},
-  heard() {},
-  turnHeard() {},
-  metered() {},
-};
-
 /** Nobody pays, and nobody counts. */
 const KEY = "in-process";
 
 class OpenAntiphon implements Antiphon {
-  readonly #parts: Parts;
+  /** `null` once it is closed, so that whoever keeps this keeps no more. */
+  #parts: Parts | null;
   readonly #closing = new AbortController();
-  #reader: Promise<{ phonemes(text: string): Promise<string[]>; close(): Promise<void> }> | null = null;
+  #reader: ReturnType<typeof openSpokenPhonemes> | null = null;
   #closed: Promise<void> | null = null;
 
-  private constructor(parts: Parts) {
+  constructor(parts: Parts) {
     this.#parts = parts;
+    // However much is spoken at once, each speech listens.
+    setMaxListeners(0, this.#closing.signal);
   }
 
-  static async open(settings: Settings): Promise<OpenAntiphon> {
-    const words = await serverLexicon(settings);
-    const { local, models } = await localModels(settings, { words });
-    const serverVoices = await readServerVoices(settings, models);
-    const remotes = remoteCheckpoints(settings, { env: process.env });
-    const voice = embeddedVoice({ threads: workerCount(settings), words });
-    const catalogue = createCatalogue({
-      // Whoever opens it to transcribe needs no voice.
-      models: models.map((model) => ({ ...model, isResident: false })),
-      checkpoints: [voice, ...remotes, ...local],
-      memoryBudgetBytes: settings.memoryBudgetMb > 0 ? settings.memoryBudgetMb * 2 ** 20 : null,
-    });
-    const limits = serverLimits(settings);
-    const { writing, hearingTurns } = createSemaphores(limits.shared);
-    const { writer, recogniser } = await writerAndRecogniser(settings);
-    const hearing =
-      recogniser === null
-        ? null
-        : new HistoryTranscriber(new ClipTranscriber(recogniser, hearingTurns), {
-            use: settings.recogniser.use,
-            onTurn() {},
-          });
-    const service = new SpeechService(
-      {
-        lease: (model, signal) => catalogue.lease(model, signal),
-        writer,
-        ...(hearing === null ? {} : { hearing }),
-        ownVoices: recordedVoices(serverVoices),
-        writing,
-        meter: async () => {},
-        telemetry: UNTOLD,
-      },
-      {
-        ...limits.speaking,
-        frameTimeoutMs: settings.generationTimeoutMs,
-        loadTimeoutMs: settings.loadTimeoutMs,
-        maxAheadS: settings.maxAheadS,
-        ownSlots: new Map(local.map(slotsOf)),
-      },
-    );
-    return new OpenAntiphon({ settings, models, catalogue, service, writer, recogniser });
-  }
-
-  say(text: string, { voice, instructions, model, params, signal }: SayOptions = {}): Speech {
-    const asked = {
-      ...(voice === undefined ? {} : { voice }),
-      ...(model === undefined ? {} : { model }),
-      ...(params === undefined ? {} : { params }),
-    };
-    const prepared = (part: string): Prepared => {
+  say(text: string, options: SayOptions = {}): Speech {
+    return this.#speech(() => {
+      checkText(text);
+      checkNames(options, SAY_NAMES);
+      const { signal, instructions, ...asked } = options;
+      if (instructions !== undefined && typeof instructions !== "string")
+        throw wrong("instructions", "they must be a string");
       const manner = readInstructions(instructions)?.asked;
-      const isCapped = (params as { max_new_tokens?: unknown } | undefined)?.max_new_tokens != null;
-      return prepareTts(parseTtsRequest({ text: part, ...asked }), this.#resolve, {
+      const extras = {
         ...(manner === undefined ? {} : { manner }),
-        ...(isCapped ? {} : { maxFrames: MAX_SPEECH_FRAMES }),
-      });
-    };
-    if (text.length <= MAX_TEXT_CHARS) return this.#speech([{ prepare: () => prepared(text) }], signal);
-    return this.#speech(partsOf(text, prepared), signal, text);
-  }
-
-  converse(
-    conversation: readonly Turn[],
-    { voices, instructions, model, params, signal }: ConverseOptions = {},
-  ): Speech {
-    const prepare = (): Prepared => {
-      const turns = conversation.map(({ audio, ...turn }) => ({
-        ...turn,
-        ...(audio === undefined ? {} : { audio_wav_b64: Buffer.from(audio).toString("base64") }),
-      }));
-      const body = {
-        conversation: turns,
-        ...(voices === undefined ? {} : { voices }),
-        ...(instructions === undefined ? {} : { instructions }),
-        ...(model === undefined ? {} : { model }),
-        ...(params === undefined ? {} : { params }),
+        // All of it is spoken, unless it is said how much at most.
+        ...(asked.params?.max_new_tokens == null ? { maxFrames: MAX_SPEECH_FRAMES } : {}),
       };
-      return prepareConverse(parseConverseRequest(body), this.#resolve);
-    };
-    return this.#speech([{ prepare }], signal);
+      const prepare = (part: string) =>
+        prepareTts(parseTtsRequest({ ...asked, text: part }), this.#resolve, extras);
+      const isSsml = asked.input_type === "ssml" || (asked.input_type !== "text" && looksLikeSsml(text));
+      const isLong = text.length > MAX_TEXT_CHARS;
+      return {
+        signal: checkSignal(signal),
+        parts: isLong ? passageParts(text, isSsml, prepare) : onePart(async () => prepare(text)),
+        places: isLong ? new Places(text, { isSsml }) : null,
+      };
+    });
   }
 
-  async transcribe(
-    recording: string | Uint8Array,
-    { language, words = false, signal }: TranscribeOptions = {},
-  ): Promise<Transcript> {
-    const { recogniser } = this.#parts;
-    const { transcribed } = await import("./transcribed.ts");
-    const both = AbortSignal.any([this.#closing.signal, ...(signal === undefined ? [] : [signal])]);
+  converse(conversation: readonly Turn[], options: ConverseOptions = {}): Speech {
+    return this.#speech((until) => {
+      checkNames(options, CONVERSE_NAMES);
+      const { signal, ...asked } = options;
+      const prepare = async () => {
+        const { turnsAsSent } = await import("./recordings.ts");
+        try {
+          const body = { ...asked, conversation: await turnsAsSent(conversation, until()) };
+          return prepareConverse(parseConverseRequest(body), this.#resolve);
+        } catch (error) {
+          throw asOfTurns(error);
+        }
+      };
+      return { signal: checkSignal(signal), parts: onePart(prepare), places: null };
+    });
+  }
+
+  async transcribe(recording: Recording, options: TranscribeOptions = {}): Promise<Transcript> {
+    const { recogniser } = this.#open();
+    checkNames(options, TRANSCRIBE_NAMES);
+    const signal = checkSignal(options.signal);
+    const language = options.language == null ? null : languageCodeNamed(String(options.language));
+    if (options.language != null && language === null)
+      throw wrong("language", `${quoted(String(options.language))} is unknown: give its ISO 639-1 code`);
+    if (recogniser === null) throw new AntiphonError(NO_RECOGNISER, "settings", "recogniser.kind");
+    const stop = stopWith([this.#closing.signal, ...(signal === null ? [] : [signal])]);
     try {
-      both.throwIfAborted();
-      return await transcribed(recording, recogniser, { language, words }, both);
+      stop.signal.throwIfAborted();
+      const { soundOf } = await import("./recordings.ts");
+      const sound = await soundOf(recording, stop.signal);
+      const asked = { language, wantsWords: options.words === true, prompt: null, draft: null };
+      return toldTranscript(await recogniser.recognise(sound, asked, stop.signal), recogniser.name);
     } catch (error) {
-      signal?.throwIfAborted();
+      stop.signal.throwIfAborted();
       throw asAntiphonError(error);
+    } finally {
+      stop.end();
     }
   }
 
   async phonemes(text: string): Promise<string[]> {
-    this.#requireOpen();
-    this.#reader ??= (async () => {
-      const { openSpokenPhonemes } = await import("../planning/read-text.ts");
-      return await openSpokenPhonemes(embeddedCheckpoint.dir, {
-        words: await serverLexicon(this.#parts.settings),
+    const { settings } = this.#open();
+    checkText(text);
+    const fault = inlineFault(text);
+    if (fault !== null) throw wrong("text", fault);
+    this.#reader ??= openReader(settings);
+    const reading = this.#reader;
+    try {
+      return await abortable(
+        reading.then((reader) => reader.phonemes(text)),
+        this.#closing.signal,
+      );
+    } catch (error) {
+      // Whoever comes next tries again.
+      reading.catch(() => {
+        if (this.#reader === reading) this.#reader = null;
       });
-    })();
-    return await (await this.#reader).phonemes(text);
+      throw asAntiphonError(error);
+    }
   }
 
   close(): Promise<void> {
-    this.#closed ??= (async () => {
-      this.#closing.abort(closedError());
-      const { service, catalogue, writer, recogniser } = this.#parts;
-      await service.drain(0);
-      const reader = await this.#reader?.catch(() => null);
-      await Promise.all([reader?.close(), catalogue.close(), writer?.close(), recogniser?.close()]);
-    })();
+    this.#closed ??= this.#close();
     return this.#closed;
   }
 
-  readonly #resolve = (id: string | null): PublicModel | undefined => findModel(this.#parts.models, id);
+  async #close(): Promise<void> {
+    const { service, catalogue, writer, recogniser } = this.#open();
+    this.#closing.abort(closedError());
+    await service.drain(0);
+    const reader = await this.#reader?.catch(() => null);
+    await Promise.all([reader?.close(), catalogue.close(), writer?.close(), recogniser?.close()]);
+    this.#parts = null;
+    this.#reader = null;
+  }
 
-  #speech(
-    parts: Iterable<SpeechPart> | AsyncIterable<SpeechPart>,
-    signal?: AbortSignal,
-    whole?: string,
-  ): Speech {
-    this.#requireOpen();
-    const { service } = this.#parts;
-    return speechOf({
-      parts,
-      speak: (prepared, until) =>
-        service.converse(prepared, {
+  readonly #resolve = (id: string | null): PublicModel | undefined => findModel(this.#open().models, id);
+
+  #speech(plan: (until: () => AbortSignal) => SpeechPlan): Speech {
+    return new SpeechOf({
+      plan,
+      speak: (prepared, signal) =>
+        this.#open().service.converse(prepared, {
           keyId: KEY,
-          signal: until,
+          signal,
           span: NO_SPAN,
           encoding: "pcm",
           takesAudioAsItComes: true,
           isPlayed: false,
         }),
-      signal: signal ?? null,
       closing: this.#closing.signal,
-      whole: whole ?? null,
     });
   }
 
-  #requireOpen(): void {
-    if (this.#closing.signal.aborted) throw closedError();
+  /** @throws AntiphonError once it is closed */
+  #open(): Parts {
+    if (this.#parts === null || this.#closing.signal.aborted) throw closedError();
+    return this.#parts;
   }
 }
 
-async function* partsOf(
+async function openReader(settings: Settings): ReturnType<typeof openSpokenPhonemes> {
+  const { openSpokenPhonemes } = await import("../planning/read-text.ts");
+  return await openSpokenPhonemes(embeddedCheckpoint.dir, { words: await serverLexicon(settings) });
+}
+
+async function* onePart(prepare: () => Promise<Prepared>): AsyncGenerator<SpeechPart, void, void> {
+  yield { prepared: await prepare(), pause: 0 };
+}
+
+/** A long text is spoken as `antiphon say` does. */
+async function* passageParts(
   text: string,
+  isSsml: boolean,
   prepare: (part: string) => Prepared,
 ): AsyncGenerator<SpeechPart, void, void> {
-  const passages = looksLikeSsml(text) ? ssmlPassages(text) : passagesIn(onePiece(text), "plain");
-  for await (const passage of passages) yield { prepare: () => prepare(passage.text) };
+  const passages = isSsml ? ssmlPassages(text) : passagesIn(onePiece(text), "plain");
+  for await (const passage of passages) {
+    const hasWords = hasSpeakable(passage.text);
+    yield { prepared: hasWords ? prepare(passage.text) : null, pause: pauseBehind(passage) };
+  }
 }
 
 async function* onePiece(text: string): AsyncGenerator<string, void, void> {
   yield text;
 }
 
-/** Voices of the setting `voices`; there is no key that could have others. */
-function recordedVoices(voices: ReadonlyMap<string, VoiceSample>) {
-  return {
-    async chosen(
-      asked: Parameters<typeof unknownVoice>[0],
-      _keyId: string,
-      cast: Parameters<typeof unknownVoice>[1],
-    ): Promise<ChosenVoice> {
-      const sample = await recordingNamed(asked.name, voices, async () => null);
-      if (sample === null) throw unknownVoice(asked, cast, [...voices.keys()]);
-      return [{ weight: 1, sample }];
-    },
-    async check(): Promise<void> {},
-  };
+/** A refusal of turns by the name that their audio has here. */
+function asOfTurns(error: unknown): unknown {
+  if (!(error instanceof ServiceError)) return error;
+  const named = (words: string): string => words.replace(/(?<=^conversation\[\d+\]\.)audio_wav_b64/, "audio");
+  return new ServiceError(error.status, named(error.message).replace(" or audio_wav_b64", " or audio"), {
+    param: error.param === null ? null : named(error.param),
+    cause: error.cause,
+  });
+}
+
+const NO_RECOGNISER =
+  "The setting recogniser.kind is none, so nothing can be transcribed: set it to embedded or endpoint.";
+
+const SAY_NAMES = [...Object.keys(TtsRequest.properties), "instructions", "signal"].filter(isNot("text"));
+const CONVERSE_NAMES = [...Object.keys(ConverseRequest.properties), "signal"].filter(isNot("conversation"));
+const TRANSCRIBE_NAMES = ["language", "words", "signal"];
+
+function isNot(name: string): (other: string) => boolean {
+  return (other) => other !== name;
 }

@@ -1,153 +1,209 @@
 import { fromPcm16 } from "../audio/pcm.ts";
+import type { Marks } from "../contract/spoken.ts";
+import { type Stop, stopWith } from "../model/stop-with.ts";
 import type { Prepared } from "../serving/prepare.ts";
 import { NO_OUTCOME, type Outcome } from "../serving/service.ts";
 import type { SpokenPiece } from "../serving/spoken-piece.ts";
-import { asAntiphonError } from "./errors.ts";
-import {
-  AntiphonError,
-  SAMPLE_RATE,
-  type Speech,
-  type SpeechEnd,
-  type SpeechFrame,
-  type SpokenWord,
-} from "./types.ts";
+import { roundedToMs } from "../serving/transcript-formats.ts";
+import { asAntiphonError, hasNoWords } from "./errors.ts";
+import type { Places } from "./places.ts";
+import { AntiphonError, SAMPLE_RATE, type Speech, type SpeechEnd, type SpeechFrame } from "./types.ts";
 
 /** Some of what is spoken, in one utterance. */
 export interface SpeechPart {
-  prepare(): Prepared;
+  /** `null`: it has no words. */
+  readonly prepared: Prepared | null;
+  /** Samples of silence between it and the next. */
+  readonly pause: number;
 }
 
-export interface SpeechParts {
-  readonly parts: Iterable<SpeechPart> | AsyncIterable<SpeechPart>;
-  speak(prepared: Prepared, signal: AbortSignal): AsyncGenerator<SpokenPiece, Outcome, void>;
-  /** Whoever listens. */
+/** What is to be spoken, once the call was found to be right. */
+export interface SpeechPlan {
+  readonly parts: AsyncIterable<SpeechPart>;
   readonly signal: AbortSignal | null;
+  /** Where words are in the text of all parts; `null` where there is one part. */
+  readonly places: Places | null;
+}
+
+export interface SpeechSource {
+  /**
+   * Called when the first frame is asked for.
+   *
+   * @param until what ends the speech, once its parts are asked for
+   * @throws what is wrong with the call
+   */
+  plan(until: () => AbortSignal): SpeechPlan;
+  speak(prepared: Prepared, signal: AbortSignal): AsyncGenerator<SpokenPiece, Outcome, void>;
+  /** Aborts when all is closed, with what is told then. */
   readonly closing: AbortSignal;
-  /** The text of all parts, where they are several: words are told by their place in it. */
-  readonly whole: string | null;
 }
 
-/** Seconds between two parts. */
-const PAUSE_S = 0.25;
+type Frames = AsyncGenerator<SpeechFrame, undefined, void>;
+type Speaking = AsyncGenerator<SpokenPiece, Outcome, void>;
 
-/** Speech that is made as it is taken. */
-export function speechOf(asked: SpeechParts): Speech {
-  let resolve: (end: SpeechEnd) => void = () => {};
-  let reject: (error: unknown) => void = () => {};
-  const end = new Promise<SpeechEnd>((resolved, rejected) => {
-    [resolve, reject] = [resolved, rejected];
-  });
-  // Whoever only takes the frames is told there.
-  end.catch(() => {});
-  let isBegun = false;
-  const { closing } = asked;
-  const closed = () => reject(closing.reason);
-  closing.addEventListener("abort", closed, { once: true });
-  return {
-    end,
-    [Symbol.asyncIterator]() {
-      if (isBegun)
-        throw new AntiphonError(
-          "Speech can be gone through once: ask for it again.",
-          "invalid_request_error",
-        );
-      isBegun = true;
-      closing.removeEventListener("abort", closed);
-      return framesOf(asked, resolve, reject);
-    },
-  };
-}
+/** Samples of a frame, at most. */
+const FRAME_SAMPLES = 1_920;
 
-async function* framesOf(
-  { parts, speak, signal, closing, whole }: SpeechParts,
-  resolve: (end: SpeechEnd) => void,
-  reject: (error: unknown) => void,
-): AsyncGenerator<SpeechFrame, void, void> {
-  const gone = new AbortController();
-  const until = AbortSignal.any([gone.signal, closing, ...(signal === null ? [] : [signal])]);
-  const places = whole === null ? null : new Places(whole);
-  let samplesBefore = 0;
-  let last: SpeechEnd | null = null;
-  let speaking: AsyncGenerator<SpokenPiece, Outcome, void> | null = null;
-  const texts: string[] = [];
-  try {
-    until.throwIfAborted();
+/** Why it stops, where whoever took its frames has left: then nothing is thrown. */
+const LEFT = new AntiphonError("The speech was left before its end.", "left");
+
+/** Speech that is made as it is taken. Nothing is opened, and nothing refers to it, before its first frame is asked for. */
+export class SpeechOf implements Speech {
+  readonly #source: SpeechSource;
+  readonly #frames: Frames;
+  readonly #left = new AbortController();
+  #isBegun = false;
+  #isTaken = false;
+  #isEndAwaited = false;
+  /** What speaks just now. */
+  #speaking: Speaking | null = null;
+  /** Samples that were given out. */
+  #samples = 0;
+  readonly #end: Promise<SpeechEnd>;
+  #resolve!: (end: SpeechEnd) => void;
+  #reject!: (error: unknown) => void;
+
+  constructor(source: SpeechSource) {
+    this.#source = source;
+    this.#end = new Promise((resolve, reject) => {
+      [this.#resolve, this.#reject] = [resolve, reject];
+    });
+    // Whoever only takes the frames is told there.
+    this.#end.catch(() => {});
+    this.#frames = this.#run();
+  }
+
+  get end(): Promise<SpeechEnd> {
+    if (!this.#isBegun && !this.#isEndAwaited) {
+      this.#isEndAwaited = true;
+      const { closing } = this.#source;
+      const onClosing = (): void => this.#reject(closing.reason);
+      if (closing.aborted) onClosing();
+      else closing.addEventListener("abort", onClosing, { once: true });
+    }
+    return this.#end;
+  }
+
+  next(): Promise<IteratorResult<SpeechFrame, undefined>> {
+    return this.#frames.next();
+  }
+
+  async return(): Promise<IteratorResult<SpeechFrame, undefined>> {
+    this.#reject(LEFT);
+    this.#left.abort(LEFT);
+    return await this.#frames.return(undefined);
+  }
+
+  [Symbol.asyncIterator](): this {
+    if (this.#isTaken)
+      throw new AntiphonError("Speech can be gone through once: ask for it again.", "invalid_request");
+    this.#isTaken = true;
+    return this;
+  }
+
+  async *#run(): Frames {
+    this.#isBegun = true;
+    let stop: Stop | null = null;
+    try {
+      const plan = this.#source.plan(() => stop!.signal);
+      stop = stopWith([this.#left.signal, this.#source.closing, ...(plan.signal ? [plan.signal] : [])]);
+      const { signal } = stop;
+      // What waits for its next frame to be taken hears of no signal: it is ended from here.
+      const onStop = (): void => {
+        this.#reject(signal.reason);
+        void this.#speaking?.return(NO_OUTCOME).catch(() => {});
+      };
+      signal.addEventListener("abort", onStop, { once: true });
+      signal.throwIfAborted();
+      yield* this.#partsOf(plan, signal);
+    } catch (error) {
+      const told = stop?.signal.aborted === true ? stop.signal.reason : asAntiphonError(error);
+      this.#reject(told);
+      if (told !== LEFT) throw told;
+    } finally {
+      stop?.end();
+      await this.#speaking?.return(NO_OUTCOME).catch(() => {});
+      this.#reject(LEFT);
+    }
+    return undefined;
+  }
+
+  async *#partsOf({ parts, places }: SpeechPlan, signal: AbortSignal): Frames {
+    const texts: string[] = [];
+    let pause = 0;
+    let last: Pick<SpeechEnd, "stop" | "meta"> | null = null;
     for await (const part of parts) {
-      if (last !== null) samplesBefore += PAUSE_S * SAMPLE_RATE;
-      if (last !== null) yield silence(samplesBefore - PAUSE_S * SAMPLE_RATE);
-      const beginS = samplesBefore / SAMPLE_RATE;
-      const speech = speak(part.prepare(), until);
-      speaking = speech;
-      for (;;) {
-        const step = await speech.next();
-        if (step.done) {
-          texts.push(step.value.text);
-          const { meta } = step.value;
-          const stop = meta.stop === "length" ? "length" : "finished";
-          last = { text: "", stop, duration: samplesBefore / SAMPLE_RATE, meta };
-          break;
-        }
-        const { bytes, marks } = step.value;
-        const samples = fromPcm16(
-          new Int16Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length)),
-        );
-        const words = (marks.words ?? []).map(
-          (word): SpokenWord => ({
-            word: word.word,
-            start: word.start + beginS,
-            end: word.end + beginS,
-            ...(places === null ? { offset: word.offset, length: word.length } : places.next(word)),
-          }),
-        );
-        const start = samplesBefore / SAMPLE_RATE;
-        samplesBefore += samples.length;
-        yield { samples, start, words };
+      yield* this.#silence(pause, signal);
+      pause = part.pause;
+      if (part.prepared === null) continue;
+      try {
+        const { text, meta } = yield* this.#partOf(part.prepared, places, signal);
+        texts.push(text);
+        last = { stop: meta.stop === "length" ? "length" : "finished", meta };
+        if (last.stop === "length") break;
+      } catch (error) {
+        // Of a long text, what the voice can say nothing of is a pause.
+        if (places === null || !hasNoWords(error)) throw error;
       }
-      if (last.stop === "length") break;
     }
-    resolve({ ...last!, text: whole ?? texts.join("") });
-  } catch (error) {
-    const told = closing.aborted
-      ? closing.reason
-      : signal?.aborted === true
-        ? signal.reason
-        : asAntiphonError(error);
-    reject(told);
-    throw told;
-  } finally {
-    gone.abort(new Error("nobody takes it any more"));
-    // Gives back its place, whether it was left or is over.
-    await speaking?.return(NO_OUTCOME).catch(() => {});
-    reject(new AntiphonError("The speech was left before its end.", "left"));
-  }
-}
-
-function silence(fromSample: number): SpeechFrame {
-  return { samples: new Float32Array(PAUSE_S * SAMPLE_RATE), start: fromSample / SAMPLE_RATE, words: [] };
-}
-
-/** Finds words of parts, in order, in the whole text. */
-class Places {
-  readonly #text: string;
-  /** UTF-16 units and characters that are behind. */
-  #units = 0;
-  #chars = 0;
-
-  constructor(text: string) {
-    this.#text = text;
+    if (last === null) throw new AntiphonError(NOTHING, "invalid_request", "text");
+    this.#resolve({
+      ...last,
+      text: places?.text ?? texts.join(""),
+      duration: this.#samples / SAMPLE_RATE,
+    });
+    return undefined;
   }
 
-  next({ word, length }: Pick<SpokenWord, "word" | "length">): Pick<SpokenWord, "offset" | "length"> {
-    const at = this.#text.indexOf(word, this.#units);
-    if (at >= 0) {
-      for (let unit = this.#units; unit < at; unit++) if (!isSecondHalf(this.#text, unit)) this.#chars += 1;
-      this.#units = at;
+  async *#silence(samples: number, signal: AbortSignal): Frames {
+    for (let left = samples; left > 0; left -= FRAME_SAMPLES) {
+      yield this.#frameOf(new Float32Array(Math.min(left, FRAME_SAMPLES)), {}, 0, null);
+      signal.throwIfAborted();
     }
-    return { offset: this.#chars, length };
+    return undefined;
+  }
+
+  async *#partOf(
+    prepared: Prepared,
+    places: Places | null,
+    signal: AbortSignal,
+  ): AsyncGenerator<SpeechFrame, Outcome, void> {
+    const beginS = this.#samples / SAMPLE_RATE;
+    const speaking = this.#source.speak(prepared, signal);
+    this.#speaking = speaking;
+    for (;;) {
+      const step = await speaking.next();
+      signal.throwIfAborted();
+      if (step.done) return step.value;
+      // A copy, at a place where 16-bit numbers can be read.
+      const pcm = new Int16Array(step.value.bytes.slice().buffer);
+      yield this.#frameOf(fromPcm16(pcm), step.value.marks, beginS, places);
+    }
+  }
+
+  /** @param beginS where the part began that its marks are told from */
+  #frameOf(
+    samples: Float32Array,
+    { words = [], visemes, phonemes }: Marks,
+    beginS: number,
+    places: Places | null,
+  ): SpeechFrame {
+    const later = <T extends { readonly start: number; readonly end: number }>(mark: T): T => ({
+      ...mark,
+      start: roundedToMs(mark.start + beginS),
+      end: roundedToMs(mark.end + beginS),
+    });
+    const start = this.#samples / SAMPLE_RATE;
+    this.#samples += samples.length;
+    return {
+      samples,
+      sampleRate: SAMPLE_RATE,
+      start,
+      words: words.map((word) => ({ ...later(word), ...places?.next(word) })),
+      ...(visemes === undefined ? {} : { visemes: visemes.map(later) }),
+      ...(phonemes === undefined ? {} : { phonemes: phonemes.map(later) }),
+    };
   }
 }
 
-function isSecondHalf(text: string, at: number): boolean {
-  const code = text.charCodeAt(at);
-  return code >= 0xdc00 && code <= 0xdfff;
-}
+const NOTHING = "text has nothing speakable: it needs at least one letter or digit.";

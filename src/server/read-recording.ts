@@ -9,6 +9,8 @@ import { UsageError } from "./usage-error.ts";
 
 /** Of a longer one nobody waits for the end. */
 const MAX_HOURS = 4;
+/** Seconds of a recording that is heard without a server. */
+export const MAX_RECORDED_S = MAX_HOURS * 3_600;
 
 /**
  * Reads a recording, whose kind its first bytes tell, from a file, or from standard input where it is `-`. It is decoded as
@@ -25,7 +27,7 @@ export async function readRecording(
   const bytes = file === "-" ? await abortable(buffer(stdin), signal) : await bytesOf(file, name, signal);
   const told = (error: unknown): unknown => asWrongCall(error, name);
   try {
-    const sound = openSound(bytes, MAX_HOURS * 3_600);
+    const sound = openSound(bytes, MAX_RECORDED_S);
     const { sampleRateHz, boundS } = sound;
     const read: Sound["read"] = async (count, reading) => {
       return await sound.read(count, reading).catch((error: unknown) => {

@@ -37,6 +37,7 @@ export function historyAudio(
     throw new ServiceError(
       400,
       `${field} is over the cap of ${MAX_TURN_AUDIO_BYTES} bytes (25 MiB) of decoded WAV`,
+      { param: field },
     );
   }
   try {
@@ -56,6 +57,6 @@ export function historyAudio(
     };
   } catch (error) {
     if (!(error instanceof AudioFormatError)) throw error;
-    throw new ServiceError(400, `${field}: ${error.message}`, { cause: error });
+    throw new ServiceError(400, `${field}: ${error.message}`, { param: field, cause: error });
   }
 }

@@ -306,6 +306,7 @@ function openTurn(
       400,
       `conversation[${index}].audio_wav_b64 is not allowed on the open turn: the last turn is the one to be spoken, ` +
         "so send its text, or only its speaker",
+      { param: `conversation[${index}].audio_wav_b64` },
     );
   }
   const speaker = turn.speaker ?? "0";

@@ -36,6 +36,11 @@ export interface PassageSpeech {
 const PAUSE_S = 0.25;
 const PAUSE_BEHIND_HEADING_S = 0.6;
 
+/** Samples of silence behind a passage. */
+export function pauseBehind({ chapter }: Passage): number {
+  return Math.round((chapter === null ? PAUSE_S : PAUSE_BEHIND_HEADING_S) * SAMPLE_RATE_HZ);
+}
+
 /**
  * Speaks passages one after the other. Each is an utterance of its own, so that its sound depends on nothing before it, and
  * memory on no more than one. What has no words is a pause.
@@ -52,8 +57,7 @@ export async function* speakPassages(
     yield { kind: "begin", passage };
     const number = index++;
     const words = hasSpeakable(passage.text) ? yield* speakOne(passage, number, speech) : [];
-    const pauseS = passage.chapter === null ? PAUSE_S : PAUSE_BEHIND_HEADING_S;
-    yield { kind: "sound", pcm: new Uint8Array(2 * Math.round(pauseS * SAMPLE_RATE_HZ)) };
+    yield { kind: "sound", pcm: new Uint8Array(2 * pauseBehind(passage)) };
     yield { kind: "end", passage, words };
   }
 }

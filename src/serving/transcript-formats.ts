@@ -80,6 +80,64 @@ export function doneTranscription(heard: TranscribedRecording): TranscriptTextDo
   };
 }
 
+/** All that is known of a transcript, as `transcribe --json` and the library tell it. Times are in seconds from the recording's beginning, in whole milliseconds. */
+export interface ToldTranscript {
+  readonly text: string;
+  /** ISO 639-1, and from 0 to 1 how sure that is; `null` where it is unknown. */
+  readonly language: string | null;
+  readonly language_probability: number | null;
+  /** How sure it is that somebody speaks at all, 0 to 1. */
+  readonly speech_probability: number | null;
+  /** Mean natural logarithm of the tokens' probabilities. */
+  readonly mean_log_probability: number | null;
+  /** Who heard it. */
+  readonly recogniser: string;
+  readonly duration_s: number;
+  /** How much of it was listened to. */
+  readonly heard_s: number;
+  readonly segments: readonly {
+    readonly start_s: number;
+    readonly end_s: number;
+    readonly text: string;
+    readonly mean_log_probability: number | null;
+    /** Where they were asked for. */
+    readonly words?: readonly {
+      readonly start_s: number;
+      readonly end_s: number;
+      readonly text: string;
+      readonly probability: number;
+    }[];
+  }[];
+}
+
+export function toldTranscript(transcript: Transcript, recogniser: string): ToldTranscript {
+  const heardS = roundedToMs(transcript.heardS);
+  return {
+    text: transcript.text,
+    language: transcript.language,
+    language_probability: transcript.languageProbability,
+    speech_probability: transcript.speechProbability,
+    mean_log_probability: transcript.meanLogProbability,
+    recogniser,
+    duration_s: heardS,
+    heard_s: heardS,
+    segments: transcript.segments.map(({ startS, endS, text, meanLogProbability, words }) => ({
+      start_s: roundedToMs(startS),
+      end_s: roundedToMs(endS),
+      text,
+      mean_log_probability: meanLogProbability,
+      ...(words !== null && {
+        words: words.map((word) => ({
+          start_s: roundedToMs(word.startS),
+          end_s: roundedToMs(word.endS),
+          text: word.text,
+          probability: word.probability,
+        })),
+      }),
+    })),
+  };
+}
+
 /** The pieces of a transcript in order, a segment each, which joined are its text. */
 export function piecesOf({ text, segments }: Transcript): string[] {
   const pieces = segments.map((segment, index) => (index === 0 ? segment.text : ` ${segment.text}`));

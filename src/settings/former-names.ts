@@ -10,7 +10,9 @@ const FORMER: Readonly<Record<string, { readonly now: string | null; readonly wh
 
 /** The settings of a tree as they are called now, and a sentence for each that was called otherwise. */
 export function withoutFormerNames(tree: unknown, warn: (sentence: string) => void, at = ""): unknown {
-  if (typeof tree !== "object" || tree === null || Array.isArray(tree)) return tree;
+  // What is made of it belongs to nobody else.
+  if (Array.isArray(tree)) return [...tree];
+  if (typeof tree !== "object" || tree === null) return tree;
   const isForAll = at === "checkpoints";
   const current = Object.entries(tree).flatMap(([key, value]) => {
     const pattern = `${at}${at === "" ? "" : "."}${isForAll ? "*" : key}`;

@@ -37,7 +37,7 @@ export function loadSettings({
 }: SettingSources = {}): Settings {
   const file =
     configFile === undefined
-      ? settingsIn(structuredClone(nested), process.cwd(), "open()", warn)
+      ? settingsIn(nested, process.cwd(), "the object given to open()", warn)
       : readSettingsFile(configFile, warn);
   const environment = readEnvironment(env, warn);
   const given: SettingValues = new Map([...file, ...environment.values, ...readFlags(flags)]);

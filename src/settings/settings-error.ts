@@ -5,10 +5,13 @@ export type SettingSource = "flag" | "environment" | "file";
 export class SettingsError extends Error {
   override readonly name = "SettingsError";
   readonly source: SettingSource;
+  /** Its name (`metrics.port`), where it is one. */
+  readonly setting: string | null;
 
-  constructor(source: SettingSource, message: string) {
+  constructor(source: SettingSource, message: string, setting: string | null = null) {
     super(message);
     this.source = source;
+    this.setting = setting;
   }
 }
 
@@ -25,5 +28,5 @@ export function quotable(text: string): string {
 
 /** A setting that names what cannot be used, by its name and why, as in `checkpoints.csm-1b.path` and `is not a folder: …`. */
 export function wrongSetting(setting: string, why: string): SettingsError {
-  return new SettingsError("file", `The setting ${setting} ${why}.`);
+  return new SettingsError("file", `The setting ${setting} ${why}.`, setting);
 }

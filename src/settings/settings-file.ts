@@ -28,14 +28,14 @@ const PATHS = [
  * @param warn is told which settings have other names by now
  */
 export function readSettingsFile(path: string, warn: (sentence: string) => void): Map<string, unknown> {
-  return settingsIn(parse(path), dirname(path), path, warn);
+  return settingsIn(parse(path), dirname(path), `the file ${path}`, warn);
 }
 
 /**
  * Settings of a value that is nested as a file is; it is changed.
  *
  * @param folder that relative paths are taken from
- * @param where what messages call the file
+ * @param where what messages call what holds it: `the file antiphon.json`
  */
 export function settingsIn(
   value: unknown,
@@ -96,46 +96,58 @@ function parse(path: string): unknown {
   }
 }
 
-function collect(value: unknown, path: readonly string[], values: Map<string, unknown>, file: string): void {
+function collect(value: unknown, path: readonly string[], values: Map<string, unknown>, where: string): void {
   const inside = LEAVES.filter((leaf) => path.every((key, level) => leaf.path[level] === key));
   const [leaf] = inside;
   const name = path.join(".");
   if (leaf === undefined) {
     const known = LEAVES.map((each) => each.name);
-    throw unknownKey(file, name, nearest(name, known));
+    throw unknownKey(where, name, nearest(name, known));
   }
   if (leaf.path.length === path.length) {
     const fault = faultIn(leaf.schema, value, name);
-    if (fault !== null) throw refusedInside(file, fault);
+    if (fault !== null) throw refusedInside(where, fault);
     values.set(leaf.name, value);
     return;
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     const keys = [...new Set(inside.map((member) => member.path[path.length]))];
     const takes = path.length === 0 ? "an object of settings" : `an object with ${keys.join(", ")}`;
-    throw refused(file, name, value, takes);
+    throw refused(where, name, value, takes);
   }
-  for (const [key, part] of Object.entries(value)) collect(part, [...path, key], values, file);
+  for (const [key, part] of Object.entries(value)) {
+    // In an object, what is undefined is not given.
+    if (part !== undefined) collect(part, [...path, key], values, where);
+  }
 }
 
-function refused(file: string, name: string, value: unknown, takes: string): SettingsError {
-  const what = name === "" ? `The settings file ${file} holds` : `The setting ${name} in the file ${file} is`;
+function refused(where: string, name: string, value: unknown, takes: string): SettingsError {
+  const what =
+    name === ""
+      ? `${capital(where).replace(/^The file/, "The settings file")} holds`
+      : `The setting ${name} in ${where} is`;
   return new SettingsError(
     "file",
-    `${what} ${quotable(JSON.stringify(value))}, but it takes ${takes}: correct it.`,
+    `${what} ${quotable(JSON.stringify(value) ?? `a ${typeof value}`)}, but it takes ${takes}: correct it.`,
+    name || null,
   );
 }
 
-function refusedInside(file: string, { name, value, kind, takes }: Fault): SettingsError {
-  if (kind === "wrong") return refused(file, name, value, takes ?? "");
-  if (kind === "unknown") return unknownKey(file, name, takes);
-  return new SettingsError("file", `The setting ${name} is missing in the file ${file}: give it ${takes}.`);
+function refusedInside(where: string, { name, value, kind, takes }: Fault): SettingsError {
+  if (kind === "wrong") return refused(where, name, value, takes ?? "");
+  if (kind === "unknown") return unknownKey(where, name, takes);
+  return new SettingsError("file", `The setting ${name} is missing in ${where}: give it ${takes}.`, name);
 }
 
-function unknownKey(file: string, name: string, meant: string | null): SettingsError {
+function unknownKey(where: string, name: string, meant: string | null): SettingsError {
   const remedy = remedyFor(meant, "remove it");
   return new SettingsError(
     "file",
-    `The file ${file} sets ${JSON.stringify(name)}, which is not a setting: ${remedy}`,
+    `${capital(where)} sets ${JSON.stringify(name)}, which is not a setting: ${remedy}`,
+    name,
   );
+}
+
+function capital(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }

@@ -72,10 +72,17 @@ export function writeContainer(meta: TableMeta, arrays: ReadonlyMap<string, Tabl
   return bytes;
 }
 
-/** Opens a block in place. Nothing where it is not such a block, is of another format, or is damaged. */
-export function readContainer(memory: SharedArrayBuffer): TableContainer | undefined {
-  if (memory.byteLength < HEADER_BYTES) return undefined;
-  const bytes = new Uint8Array(memory);
+/**
+ * Opens a block in place. Nothing where it is not such a block, is of another format, or is damaged.
+ *
+ * @param size its bytes, where the memory has more
+ */
+export function readContainer(
+  memory: SharedArrayBuffer,
+  size: number = memory.byteLength,
+): TableContainer | undefined {
+  if (size < HEADER_BYTES) return undefined;
+  const bytes = new Uint8Array(memory, 0, size);
   const decoder = new TextDecoder();
   if (decoder.decode(bytes.slice(0, MAGIC.length)) !== MAGIC) return undefined;
   const header = new DataView(memory);

@@ -125,20 +125,26 @@ async function rebuild(voiceDir: string, tablesFile: string, fingerprint: string
   return container;
 }
 
+/**
+ * A block this large is given back to the system when it is freed, at once: glibc would keep a smaller one, and as much more of
+ * whatever is freed after it (`M_MMAP_THRESHOLD` in mallopt(3)). What is not written takes no memory.
+ */
+const RETURNED_BYTES = 33 * 2 ** 20;
+
 /** A packed file as it is, where it is whole and was made from these files of the voice. */
 export async function readCurrent(file: string, fingerprint: string): Promise<TableContainer | undefined> {
   const handle = await open(file).catch(() => undefined);
   if (handle === undefined) return undefined;
   try {
     const { size } = await handle.stat();
-    const shared = new SharedArrayBuffer(size);
-    const bytes = new Uint8Array(shared);
+    const shared = new SharedArrayBuffer(Math.max(size, RETURNED_BYTES));
+    const bytes = new Uint8Array(shared, 0, size);
     for (let at = 0; at < size; ) {
       const { bytesRead } = await handle.read(bytes, at, size - at, at);
       if (bytesRead === 0) return undefined;
       at += bytesRead;
     }
-    const container = readContainer(shared);
+    const container = readContainer(shared, size);
     return container?.meta.fingerprint === fingerprint ? container : undefined;
   } finally {
     await handle.close();

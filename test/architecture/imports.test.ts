@@ -71,11 +71,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "wyoming",
   ],
   library: [
+    "collections",
     "model",
     "contract",
     "audio",
     "text",
     "planning",
+    "writers",
     "settings",
     "catalogue",
     "limits",

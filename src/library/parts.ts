@@ -1,0 +1,138 @@
+import { type Catalogue, createCatalogue } from "../catalogue/catalogue.ts";
+import type { PublicModel } from "../catalogue/public-models.ts";
+import { createSemaphores, serverLimits } from "../limits/server-limits.ts";
+import type { Recogniser } from "../model/recogniser.ts";
+import type { ChosenVoice, VoiceSample } from "../model/script.ts";
+import type { Writer } from "../model/writer.ts";
+import { composeRecogniser } from "../server/compose-recogniser.ts";
+import { embeddedVoice } from "../server/embedded-voice.ts";
+import { serverLexicon } from "../server/lexicon-file.ts";
+import { slotsOf } from "../server/local-checkpoint.ts";
+import { localModels } from "../server/local-models.ts";
+import { remoteCheckpoints } from "../server/remote-checkpoints.ts";
+import { readServerVoices } from "../server/server-voices.ts";
+import { unknownVoice } from "../serving/choose-voice.ts";
+import { ClipTranscriber } from "../serving/clip-transcriber.ts";
+import { HistoryTranscriber } from "../serving/history-transcriber.ts";
+import { recordingNamed } from "../serving/own-voices.ts";
+import { SpeechService } from "../serving/service.ts";
+import type { Telemetry } from "../serving/telemetry.ts";
+import type { Settings } from "../settings/schema.ts";
+import { DeferredWriter } from "../writers/deferred-writer.ts";
+
+/** What an open Antiphon is put together from. */
+export interface Parts {
+  readonly settings: Settings;
+  readonly models: readonly PublicModel[];
+  readonly catalogue: Catalogue;
+  readonly service: SpeechService;
+  readonly writer: Writer | null;
+  readonly recogniser: Recogniser | null;
+}
+
+/** Weights that are there; nothing is fetched. */
+function weightsOf({ dataDir }: Settings) {
+  return { dataDir, pull: false, signal: new AbortController().signal, observe: () => {} };
+}
+
+/** Who writes by the settings; opened, and its code loaded, by the first turn that it is to write. `null` is nobody. */
+async function writerOf(settings: Settings): Promise<Writer | null> {
+  const { kind } = settings.writer;
+  if (kind === "none") return null;
+  const compose = async (): Promise<Writer | null> => {
+    const { composeWriter } = await import("../server/compose-writer.ts");
+    const { pullWriter } = await import("../server/pull-writer.ts");
+    const weights = (checkpoint: string) => pullWriter({ ...weightsOf(settings), checkpoint });
+    return composeWriter(settings, { weights, env: process.env });
+  };
+  // Of the others something may be missing, which is for `open` to say.
+  if (kind !== "embedded") return await compose();
+  return new DeferredWriter("the writer", async () => (await compose())!);
+}
+
+/** Who hears by the settings, in the same way. */
+function recogniserOf(settings: Settings): Recogniser | null {
+  return composeRecogniser(settings, {
+    async weights(checkpoint) {
+      const { recogniserWeights } = await import("../server/recogniser-weights.ts");
+      return await recogniserWeights({ ...weightsOf(settings), checkpoint });
+    },
+    env: process.env,
+    maxS: Number.POSITIVE_INFINITY,
+  });
+}
+
+/** Nobody is told of how it goes. */
+const UNTOLD: Telemetry = {
+  queued() {},
+  firstToken() {},
+  firstAudio() {},
+  underrun() {},
+  ended() {},
+  heard() {},
+  turnHeard() {},
+  metered() {},
+};
+
+/** What speaks, writes and hears by the settings. Nothing of it is loaded before it is needed, and nothing is fetched. */
+export async function openParts(given: Settings): Promise<Parts> {
+  // One thread speaks faster than anybody listens, and the others would cost the program their memory.
+  const settings = { ...given, workers: given.workers || 1 };
+  const words = await serverLexicon(settings);
+  const { local, models } = await localModels(settings, { words });
+  const serverVoices = await readServerVoices(settings, models);
+  const remotes = remoteCheckpoints(settings, { env: process.env });
+  const voice = embeddedVoice({ threads: settings.workers, words });
+  const catalogue = createCatalogue({
+    // Whoever opens it to transcribe needs no voice.
+    models: models.map((model) => ({ ...model, isResident: false })),
+    checkpoints: [voice, ...remotes, ...local],
+    memoryBudgetBytes: settings.memoryBudgetMb > 0 ? settings.memoryBudgetMb * 2 ** 20 : null,
+  });
+  const limits = serverLimits(settings);
+  const { writing, hearingTurns } = createSemaphores(limits.shared);
+  const writer = await writerOf(settings);
+  const recogniser = recogniserOf(settings);
+  const hearing =
+    recogniser === null
+      ? null
+      : new HistoryTranscriber(new ClipTranscriber(recogniser, hearingTurns), {
+          use: settings.recogniser.use,
+          onTurn() {},
+        });
+  const service = new SpeechService(
+    {
+      lease: (model, signal) => catalogue.lease(model, signal),
+      writer,
+      ...(hearing === null ? {} : { hearing }),
+      ownVoices: recordedVoices(serverVoices),
+      writing,
+      meter: async () => {},
+      telemetry: UNTOLD,
+    },
+    {
+      ...limits.speaking,
+      frameTimeoutMs: settings.generationTimeoutMs,
+      loadTimeoutMs: settings.loadTimeoutMs,
+      maxAheadS: settings.maxAheadS,
+      ownSlots: new Map(local.map(slotsOf)),
+    },
+  );
+  return { settings, models, catalogue, service, writer, recogniser };
+}
+
+/** Voices of the setting `voices`; there is no key that could have others. */
+function recordedVoices(voices: ReadonlyMap<string, VoiceSample>) {
+  return {
+    async chosen(
+      asked: Parameters<typeof unknownVoice>[0],
+      _keyId: string,
+      cast: Parameters<typeof unknownVoice>[1],
+    ): Promise<ChosenVoice> {
+      const sample = await recordingNamed(asked.name, voices, async () => null);
+      if (sample === null) throw unknownVoice(asked, cast, [...voices.keys()]);
+      return [{ weight: 1, sample }];
+    },
+    async check(): Promise<void> {},
+  };
+}

@@ -1,0 +1,83 @@
+import { readFile } from "node:fs/promises";
+import { toPcm16 } from "../audio/pcm.ts";
+import { openSound } from "../audio/recordings/recording-sound.ts";
+import { encodeWav } from "../audio/wav-write.ts";
+import { abortable } from "../model/abortable.ts";
+import type { Sound } from "../model/sound.ts";
+import { MAX_RECORDED_S } from "../server/read-recording.ts";
+import { asWav } from "../server/recording-as-wav.ts";
+import { wrong } from "./errors.ts";
+import { type Recording, SAMPLE_RATE, type Turn } from "./types.ts";
+
+/** Of a stream; no longer file is read either. */
+const MAX_BYTES = 2 ** 31 - 1;
+
+/** A recording, however it is given; it is decoded as it is heard. */
+export async function soundOf(recording: Recording, signal: AbortSignal): Promise<Sound> {
+  return openSound(await bytesOf(recording, "recording", signal), MAX_RECORDED_S);
+}
+
+/** The turns as `POST /v1/converse` takes them. What is wrong with them in another way is for its schema to say. */
+export async function turnsAsSent(conversation: readonly Turn[], signal: AbortSignal): Promise<unknown> {
+  if (!Array.isArray(conversation)) return conversation;
+  const sent: unknown[] = [];
+  for (const [at, turn] of (conversation as readonly Turn[]).entries()) {
+    if (turn === null || typeof turn !== "object" || turn.audio === undefined) {
+      sent.push(turn);
+      continue;
+    }
+    const { audio, ...rest } = turn;
+    const bytes = await bytesOf(audio, `conversation[${at}].audio`, signal);
+    const isWav = bytes.toString("latin1", 0, 4) === "RIFF";
+    const wav = isWav ? bytes : ((await asWav(bytes)) ?? bytes);
+    sent.push({ ...rest, audio_wav_b64: wav.toString("base64") });
+  }
+  return sent;
+}
+
+/** @param field what messages call it */
+async function bytesOf(recording: unknown, field: string, signal: AbortSignal): Promise<Buffer> {
+  if (typeof recording === "string" || recording instanceof URL) {
+    return await readFile(recording, { signal }).catch((cause: NodeJS.ErrnoException) => {
+      signal.throwIfAborted();
+      throw wrong(field, `${recording} cannot be read (${cause.code}): name a file that can`, { cause });
+    });
+  }
+  if (recording instanceof Float32Array) return Buffer.from(encodeWav(toPcm16(recording), SAMPLE_RATE));
+  if (recording instanceof ArrayBuffer) return Buffer.from(recording);
+  if (recording instanceof Uint8Array)
+    return Buffer.from(recording.buffer, recording.byteOffset, recording.byteLength);
+  if (recording instanceof Blob) return Buffer.from(await abortable(recording.arrayBuffer(), signal));
+  if (isStream(recording)) return await bytesOfStream(recording, field, signal);
+  throw wrong(field, "it must be a file's path, its bytes, a stream of them, or samples in a Float32Array");
+}
+
+function isStream(given: unknown): given is AsyncIterable<unknown> {
+  return typeof given === "object" && given !== null && Symbol.asyncIterator in given;
+}
+
+async function bytesOfStream(
+  stream: AsyncIterable<unknown>,
+  field: string,
+  signal: AbortSignal,
+): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  const iterator = stream[Symbol.asyncIterator]();
+  let isOver = false;
+  try {
+    for (;;) {
+      const step = await abortable(iterator.next(), signal);
+      isOver = step.done === true;
+      if (isOver) return Buffer.concat(chunks);
+      const chunk: unknown = step.value;
+      if (!(chunk instanceof Uint8Array)) throw wrong(field, "its stream must be of bytes: set no encoding");
+      bytes += chunk.length;
+      if (bytes > MAX_BYTES) throw wrong(field, "its stream has more than 2 GiB: cut it into pieces");
+      chunks.push(chunk);
+    }
+  } finally {
+    // Not awaited: it may wait for bytes that never come.
+    if (!isOver) iterator.return?.().catch(() => {});
+  }
+}

@@ -1,0 +1,159 @@
+import assert from "node:assert/strict";
+import { createReadStream, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { after, before, describe, it } from "node:test";
+import { pathToFileURL } from "node:url";
+import { toPcm16 } from "../../src/audio/pcm.ts";
+import { encodeWav } from "../../src/audio/wav-write.ts";
+import { type Antiphon, open, type Recording, type Speech } from "../../src/library/antiphon.ts";
+import { runAntiphon } from "../cli/run-antiphon.ts";
+import { failure, framesOf, samplesOf } from "../library/using.ts";
+import { json, TranscriptionServer } from "../recognisers/transcription-server.ts";
+import { temporaryFolder } from "./folders.ts";
+
+const STILL = { params: { temperature: 0 } };
+const NOBODY = { writer: { kind: "none" }, recogniser: { kind: "none" } };
+
+/** What only a program without types can call. */
+type Untyped = Record<"say" | "converse", (...args: unknown[]) => Speech> &
+  Record<"transcribe" | "phonemes", (...args: unknown[]) => Promise<unknown>>;
+
+describe("what is given to Antiphon in a process", () => {
+  let antiphon: Antiphon;
+  before(async () => {
+    antiphon = await open({ dataDir: temporaryFolder(), ...NOBODY });
+  });
+  after(() => antiphon.close());
+
+  it("is an earlier turn's sound, given in any way, whose voice goes on", async () => {
+    const samples = samplesOf(
+      await framesOf(antiphon.say("The sea was warm, and we swam till dark.", STILL)),
+    );
+    const wav = Buffer.from(encodeWav(toPcm16(samples), 24_000));
+    const file = join(temporaryFolder(), "earlier.wav");
+    writeFileSync(file, wav);
+    const given: Recording[] = [
+      ...[samples, wav, new Uint8Array(wav).buffer, new Blob([new Uint8Array(wav)])],
+      ...[createReadStream(file), file, pathToFileURL(file)],
+    ];
+    const spoken: Float32Array[] = [];
+    for (const turn of [...given.map((audio) => ({ audio })), { audio_wav_b64: wav.toString("base64") }])
+      spoken.push(samplesOf(await framesOf(antiphon.converse([turn, { text: "And then?" }], STILL))));
+    const alone = samplesOf(await framesOf(antiphon.converse([{ text: "And then?" }], STILL)));
+    assert.notDeepEqual(spoken[0], alone);
+    for (const other of spoken) assert.deepEqual(other, spoken[0]);
+  });
+
+  it("is refused in a sentence that names the field", async () => {
+    const untyped = antiphon as unknown as Untyped;
+    const openUntyped = open as (settings: unknown) => Promise<unknown>;
+    const long = "Hi. ".repeat(3_000);
+    const invalid: [work: () => unknown, field: string | null, message: RegExp][] = [
+      [() => framesOf(antiphon.say("Hi.", { voice: "novva" })), "voice", /did you mean "nova"\?/],
+      [() => framesOf(antiphon.say("")), "text", /^text must have at least 1 character/],
+      [() => framesOf(antiphon.say("!?")), "text", /speakable/],
+      [() => framesOf(antiphon.say("!?".repeat(5_000))), "text", /speakable/],
+      [() => framesOf(antiphon.say("<speak>Hi")), "text", /./],
+      [() => framesOf(antiphon.say(`<speak>${long}`)), "text", /./],
+      [
+        () => framesOf(antiphon.say("Hi.", { params: { temperature: 9 } })),
+        "params.temperature",
+        /at most 1\.5/,
+      ],
+      [() => framesOf(antiphon.say(long, { voice: "novva" })), "voice", /did you mean "nova"\?/],
+      [() => framesOf(antiphon.converse([])), "conversation", /at least 1 item/],
+      [
+        () => framesOf(antiphon.converse([{ audio: new Uint8Array(9), text: "a" }, { text: "b" }])),
+        "conversation[0].audio",
+        /^conversation\[0\]\.audio: undecodable audio/,
+      ],
+      [
+        () => framesOf(antiphon.converse([{ audio: "none.wav" }, { text: "b" }])),
+        "conversation[0].audio",
+        /none\.wav cannot be read \(ENOENT\)/,
+      ],
+      [
+        () => framesOf(antiphon.converse([{ audio: new Float32Array(24_000) }])),
+        "conversation[0].audio",
+        /^conversation\[0\]\.audio is not allowed on the open turn/,
+      ],
+      [() => antiphon.transcribe("a.wav", { language: "Elvish" }), "language", /unknown/],
+      [() => framesOf(untyped.say()), "text", /string/],
+      [() => framesOf(untyped.say(42)), "text", /string/],
+      [() => framesOf(untyped.say("Hi.", null)), "options", /object/],
+      [() => framesOf(untyped.say("Hi.", { voice: 3 })), "voice", /string/],
+      [() => framesOf(untyped.say("Hi.", { vioce: "nova" })), "vioce", /did you mean voice\?/],
+      [() => framesOf(untyped.say("Hi.", { signal: "x" })), "signal", /AbortSignal/],
+      [() => framesOf(untyped.say("Hi.", { instructions: 3 })), "instructions", /string/],
+      [() => framesOf(untyped.converse()), "conversation", /conversation/],
+      [() => framesOf(untyped.converse([null])), "conversation[0]", /object/],
+      [() => framesOf(untyped.converse([{ audio: 3 }, {}])), "conversation[0].audio", /path/],
+      [() => untyped.phonemes(), "text", /string/],
+    ];
+    const others: [work: () => unknown, code: string, field: string | null, message: RegExp][] = [
+      [() => framesOf(antiphon.converse([{ text: "Hi." }, {}])), "inference_error", null, /writer/],
+      [() => antiphon.transcribe("a.wav"), "settings", "recogniser.kind", /recogniser\.kind is none/],
+      [
+        () => open({ portt: 1 }),
+        "settings",
+        "portt",
+        /sets "portt", which is not a setting: did you mean port\?/,
+      ],
+      [() => open({ writer: { knd: 1 } }), "settings", "writer.knd", /did you mean writer\.kind\?/],
+      [() => open({ workers: "many" }), "settings", "workers", /takes/],
+      [() => open({ writer: { kind: "gguf" } }), "settings", "writer.path", /writer\.path/],
+      [() => openUntyped(null), "settings", null, /an object of settings/],
+      [() => openUntyped({ workers: () => 1 }), "settings", "workers", /takes/],
+    ];
+    for (const [work, field, message] of invalid) others.push([work, "invalid_request", field, message]);
+    for (const [work, code, field, message] of others) {
+      const error = await failure(work);
+      assert.match(error.message, message);
+      assert.match(error.message, /[^.][.?]$/);
+      assert.deepEqual([error.code, error.field], [code, field], error.message);
+    }
+  });
+
+  it("is a recording, heard and told as the command does", async () => {
+    const server = await TranscriptionServer.open();
+    const file = join(temporaryFolder(), "tone.wav");
+    const wav = Buffer.from(encodeWav(new Int16Array(8_000), 16_000));
+    writeFileSync(file, wav);
+    const answer = {
+      text: "The tea is ready.",
+      language: "english",
+      duration: 0.5,
+      segments: [{ start: 0, end: 0.5, text: " The tea is ready.", avg_logprob: -0.5, no_speech_prob: 0.1 }],
+      words: ["The", "tea", "is", "ready."].map((word, at) => ({ word, start: at / 10, end: (at + 1) / 10 })),
+    };
+    const env = {
+      ANTIPHON_RECOGNISER_KIND: "endpoint",
+      ANTIPHON_RECOGNISER_BASE_URL: server.baseUrl,
+      ANTIPHON_RECOGNISER_MODEL: "some-whisper",
+    };
+    const recogniser = { kind: "endpoint", baseUrl: server.baseUrl, model: "some-whisper" };
+    const own = await open({ dataDir: temporaryFolder(), recogniser });
+    try {
+      for (const words of [false, true]) {
+        server.answers(json(answer));
+        const line = ["transcribe", file, "--json", ...(words ? ["--words"] : [])];
+        const printed = JSON.parse((await runAntiphon(line, { env })).stdout);
+        for (const given of [file, wav, createReadStream(file), new Blob([new Uint8Array(wav)])])
+          assert.deepEqual(await own.transcribe(given, { words }), printed);
+      }
+      for (const given of [new Uint8Array(100), "none.wav", createReadStream(file, "latin1")])
+        assert.equal((await failure(() => own.transcribe(given))).field, "recording");
+      const leaving = new AbortController();
+      const stuck = assert.rejects(own.transcribe(new PassThrough(), { signal: leaving.signal }), /enough/);
+      leaving.abort(new Error("enough"));
+      await stuck;
+      const closed = failure(() => own.transcribe(new PassThrough()));
+      await own.close();
+      assert.equal((await closed).code, "closed");
+    } finally {
+      await own.close();
+      await server.close();
+    }
+  });
+});

@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { SpeechOf } from "../../src/library/speech.ts";
+import type { Prepared } from "../../src/serving/prepare.ts";
+import { NO_OUTCOME } from "../../src/serving/service.ts";
+
+/** Speech of pieces without end, and how many of them were made. */
+function endless() {
+  const made = { pieces: 0, isEnded: false };
+  const closing = new AbortController();
+  const speech = new SpeechOf({
+    closing: closing.signal,
+    plan: () => ({
+      signal: null,
+      places: null,
+      parts: (async function* () {
+        yield { prepared: {} as Prepared, pause: 0 };
+      })(),
+    }),
+    async *speak() {
+      try {
+        for (;;) {
+          made.pieces += 1;
+          yield { bytes: new Uint8Array(3_840), marks: {} };
+        }
+      } finally {
+        made.isEnded = true;
+      }
+      return NO_OUTCOME;
+    },
+  });
+  return { speech, made, closing };
+}
+
+test("a frame is asked of the service when one is asked of the speech, and at no other time", async () => {
+  const { speech, made } = endless();
+  assert.equal(made.pieces, 0);
+  for (let asked = 1; asked <= 5; asked++) {
+    await speech.next();
+    // Whatever could go on by itself has done so by then.
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(made.pieces, asked);
+  }
+  await speech.return();
+  assert.deepEqual(made, { pieces: 5, isEnded: true });
+});
+
+test("what is not begun makes nothing, and nothing listens for it", async () => {
+  const { speech, made, closing } = endless();
+  assert.deepEqual(await speech.return(), { value: undefined, done: true });
+  assert.equal(made.pieces, 0);
+  closing.abort(new Error("closed"));
+  await assert.rejects(speech.end, /left/);
+});
+
+test("what is closed while nobody asks is ended then, and says so to whoever asks next", async () => {
+  const { speech, made, closing } = endless();
+  await speech.next();
+  closing.abort(new Error("closed"));
+  await assert.rejects(speech.end, /closed/);
+  assert.equal(made.isEnded, true);
+  await assert.rejects(speech.next(), /closed/);
+  assert.deepEqual(await speech.next(), { value: undefined, done: true });
+});

@@ -208,8 +208,7 @@ async function* passageParts(
 ): AsyncGenerator<SpeechPart, void, void> {
   const passages = isSsml ? ssmlPassages(text) : passagesIn(onePiece(text), "plain");
   for await (const passage of passages) {
-    const hasWords = hasSpeakable(passage.text);
-    yield { prepared: hasWords ? prepare(passage.text) : null, pause: pauseBehind(passage) };
+    if (hasSpeakable(passage.text)) yield { prepared: prepare(passage.text), pause: pauseBehind(passage) };
   }
 }
 

@@ -11,8 +11,7 @@ import { AntiphonError, SAMPLE_RATE, type Speech, type SpeechEnd, type SpeechFra
 
 /** Some of what is spoken, in one utterance. */
 export interface SpeechPart {
-  /** `null`: it has no words. */
-  readonly prepared: Prepared | null;
+  readonly prepared: Prepared;
   /** Samples of silence between it and the next. */
   readonly pause: number;
 }
@@ -135,7 +134,6 @@ export class SpeechOf implements Speech {
     for await (const part of parts) {
       yield* this.#silence(pause, signal);
       pause = part.pause;
-      if (part.prepared === null) continue;
       try {
         const { text, meta } = yield* this.#partOf(part.prepared, places, signal);
         texts.push(text);

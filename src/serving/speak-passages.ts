@@ -43,7 +43,7 @@ export function pauseBehind({ chapter }: Passage): number {
 
 /**
  * Speaks passages one after the other. Each is an utterance of its own, so that its sound depends on nothing before it, and
- * memory on no more than one. What has no words is a pause.
+ * memory on no more than one. What has no words is passed over.
  *
  * @throws Error where a passage was not spoken to its end
  */
@@ -54,9 +54,10 @@ export async function* speakPassages(
   let index = 0;
   for await (const passage of passages) {
     speech.signal.throwIfAborted();
-    yield { kind: "begin", passage };
     const number = index++;
-    const words = hasSpeakable(passage.text) ? yield* speakOne(passage, number, speech) : [];
+    if (!hasSpeakable(passage.text)) continue;
+    yield { kind: "begin", passage };
+    const words = yield* speakOne(passage, number, speech);
     yield { kind: "sound", pcm: new Uint8Array(2 * pauseBehind(passage)) };
     yield { kind: "end", passage, words };
   }

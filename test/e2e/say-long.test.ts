@@ -194,6 +194,10 @@ describe("antiphon say, of a long text", () => {
       [2, "There is nothing to speak in this text."],
     );
     assert.deepEqual(readdirSync(folder), ["book.md"]);
+    const signs = await runAntiphon(["say", "-", "-o", join(folder, "x.mp3")], {
+      input: new Uint8Array(5_000_000),
+    });
+    assert.deepEqual([signs.code, signs.stderr], [2, "There is nothing to speak in this text.\n"]);
   });
 
   it("is refused with what to do", async () => {

@@ -77,12 +77,19 @@ try {
   const [, page] = /```js\n(import[^`]+)```/.exec(readFileSync("docs/library.md", "utf8"));
   const required = page.replace(/^import (.+) from (".+");/, "const $1 = require($2);");
   assert.match(required, /^const \{ open \} = require\("antiphon"\);/);
-  const inFunction = (program) => program.replace(/^(.+)$([^]+)/m, "$1\nvoid (async () => {$2})();\n");
+  const inFunction = (program) => program.replace(/^(.+)$([\s\S]+)/m, "$1\nvoid (async () => {$2})();\n");
   writeFileSync(join(project, "page.mjs"), page);
   writeFileSync(join(project, "page.cjs"), inFunction(required));
   writeFileSync(join(project, "typed.mts"), page);
   writeFileSync(join(project, "typed.cts"), inFunction(page));
-  const tsc = ["node_modules/typescript/bin/tsc", "--strict", "--skipLibCheck", "false", "--target", "es2022"];
+  const tsc = [
+    "node_modules/typescript/bin/tsc",
+    "--strict",
+    "--skipLibCheck",
+    "false",
+    "--target",
+    "es2022",
+  ];
   for (const [module, resolution, ...files] of [
     ["esnext", "bundler", "typed.mts"],
     ["nodenext", "nodenext", "typed.mts", "typed.cts"],

@@ -21,7 +21,7 @@ let speaking = 0;
 const closed: number[] = [];
 for (let time = 0; time < Number(times); time++) {
   const antiphon = await open({ dataDir });
-  for await (const _ of antiphon.say(TEXT)) continue;
+  for await (const _ of antiphon.say(TEXT));
   speaking ||= residentMb();
   await antiphon.close();
   // What threads had is given back when the system has ended them, and the rest when garbage is collected.

@@ -73,7 +73,9 @@ describe("British English", () => {
   test("users' words: American phonemes in British sounds, British ones as they are", async () => {
     assert.equal(await read("[tomato](/təmˈɑːtoʊ/), [tomato](/təmˈeɪɾoʊ/)"), "təmˈɑːtQ, təmˈAtQ");
     assert.equal(
-      await read("[x](/lˈɒt/), [x](/lˈɑt/), [x](/ɡˈəʊt/), [x](/kˈæt/), [x](/kˈat/), [x](/nˈu/), [x](/nˈuː/)").then(bare),
+      await read(
+        "[x](/lˈɒt/), [x](/lˈɑt/), [x](/ɡˈəʊt/), [x](/kˈæt/), [x](/kˈat/), [x](/nˈu/), [x](/nˈuː/)",
+      ).then(bare),
       "lˈɒt lˈɒt ɡˈQt kˈat kˈat njˈuː nˈuː",
     );
     const own = createOwnWords(

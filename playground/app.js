@@ -142,7 +142,7 @@ async function speak() {
       if (event.event === "audio" && speech.frames.length === 1) $("state").textContent = "Speaking…";
       if (event.event !== "end") continue;
       const { speaker, text, meta } = event.data;
-      $("state").textContent = `Speaker ${speaker}`;
+      $("state").textContent = [`Speaker ${speaker}`, ...(meta.cautions ?? [])].join(" · ");
       $("heard").textContent = `Speaker ${speaker}: “${text}”`;
       suggest(clips, meta.heard);
       if (meta.stop === "length") offerRest(meta.spoken_characters);
@@ -159,6 +159,8 @@ function offerRest(spokenChars) {
   if (spokenChars >= chars.length) return;
   const [sentence, more] = $("cut").children;
   sentence.textContent = `A reply has a longest length, so only ${spokenChars} of ${chars.length} characters were spoken.`;
+  // The rest of SSML is none.
+  more.hidden = /^\s*<(?:speak|\?xml|!--)/.test(openTurn().text);
   $("cut").hidden = false;
   more.onclick = () => {
     const open = openTurn();

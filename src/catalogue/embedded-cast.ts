@@ -45,7 +45,13 @@ export const EMBEDDED_CAST: readonly CastVoice[] = [
 ];
 
 /** A recording is followed as the audio of earlier turns is; two voices do not make a third. */
-export const EMBEDDED_TAKES: TakenVoices = { mixes: false, samples: true, manner: "figures", marks: true };
+export const EMBEDDED_TAKES: TakenVoices = {
+  mixes: false,
+  samples: true,
+  manner: "figures",
+  marks: true,
+  englishOnly: true,
+};
 
 /**
  * The voices of labels by whatever speaks for them, of whom nothing is known but that the names are theirs: those of the

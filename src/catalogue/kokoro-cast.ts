@@ -4,7 +4,13 @@ import type { CastVoice, TakenVoices } from "../model/model-card.ts";
 export const KOKORO_CHECKPOINT = "kokoro";
 
 /** Its voices' styles can be averaged, and a recording is followed. */
-export const KOKORO_TAKES: TakenVoices = { mixes: true, samples: true, manner: "figures", marks: true };
+export const KOKORO_TAKES: TakenVoices = {
+  mixes: true,
+  samples: true,
+  manner: "figures",
+  marks: true,
+  englishOnly: true,
+};
 
 /** Which of its voices the labels stand for, where the settings name no others. */
 export const KOKORO_LABELS: Readonly<Record<string, string>> = { "0": "af_heart", "1": "am_michael" };

@@ -134,7 +134,7 @@ async function speakLong(
     );
   leanHeap();
   const models = await modelsFor(flags, settings);
-  const ssml = isSsml || flags.ssml === true ? await ssmlPassagesOf(chunks, io) : null;
+  const ssml = isSsml || flags.ssml === true ? await ssmlPassagesOf(chunks) : null;
   const first = await inManner(
     await prepare(ssml === null ? "A." : "<speak>A.</speak>", flags, models),
     flags,
@@ -144,8 +144,10 @@ async function speakLong(
   const voice = await opened(model, settings, io.env);
   const stopping = new AbortController();
   const unlisten = onStopSignal(() => stopping.abort(new Error("It was stopped.")));
+  const tell = cautionTeller(io);
   const script = async (text: string, seed: bigint) => {
     const prepared = await prepare(text, flags, models);
+    tell(prepared.cautions);
     const own = {
       ...prepared,
       ...(manner === undefined ? {} : { manner }),
@@ -182,20 +184,32 @@ async function speakLong(
   }
 }
 
-/** A long text of SSML as documents of its own; what of it is not followed is told. */
-async function ssmlPassagesOf(chunks: AsyncIterable<string>, io: CommandIo): Promise<AsyncIterable<Passage>> {
+/** A long text of SSML as documents of its own. @throws UsageError where it cannot be read */
+async function ssmlPassagesOf(chunks: AsyncIterable<string>): Promise<AsyncIterable<Passage>> {
   const { readMarks } = await import("../text/read-marks.ts");
   const { MarkupError } = await import("../text/markup.ts");
   const { ssmlPassages } = await import("../text/ssml/ssml-passages.ts");
   const text = await wholeText(chunks);
   try {
-    const { cautions } = readMarks(text, true, ([name = ""]) => name);
-    for (const caution of cautions) io.stderr.write(`Not followed: ${caution}.\n`);
+    readMarks(text, true, ([name = ""]) => name);
     return Readable.from(ssmlPassages(text));
   } catch (error) {
     if (!(error instanceof MarkupError)) throw error;
     throw new UsageError(`This cannot be said: text: ${error.message}.`);
   }
+}
+
+/** Tells what of a text is not done, each caution once. */
+function cautionTeller({ stderr }: CommandIo): (cautions: readonly string[] | undefined) => void {
+  const told = new Set<string>();
+  return (cautions = []) => {
+    for (const caution of cautions) {
+      if (told.has(caution)) continue;
+      told.add(caution);
+      // A line of progress may stand there.
+      stderr.write(`${stderr.isTTY === true ? "\r\u001b[K" : ""}Not followed: ${caution}.\n`);
+    }
+  };
 }
 
 /**
@@ -240,7 +254,7 @@ async function speak(
 ): Promise<Spoken> {
   const models = await modelsFor(flags, settings);
   const asked = await inManner(await prepare(text, flags, models), flags, io);
-  for (const caution of asked.cautions ?? []) io.stderr.write(`Not followed: ${caution}.\n`);
+  cautionTeller(io)(asked.cautions);
   const prepared = await withOwnVoice(asked, models, settings, io);
   const { fileOf } = await import("../model/encoded-speech.ts");
   const { scriptOf } = await import("../serving/script-of.ts");

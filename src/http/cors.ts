@@ -43,7 +43,7 @@ const EXPOSED = [
   "X-Antiphon-Speed",
   "X-Antiphon-Manner",
   "X-Antiphon-Ignored",
-  "X-Antiphon-Markup",
+  "X-Antiphon-Cautions",
 ].join(", ");
 
 /** The asterisk is for what clients add of their own (`x-stainless-lang`, …); it does not stand for `Authorization`. */

@@ -128,7 +128,7 @@ export function openApiDocument(): Json {
           headers: [
             "X-Antiphon-Speed",
             "X-Antiphon-Manner",
-            "X-Antiphon-Markup",
+            "X-Antiphon-Cautions",
             "X-Antiphon-Stop",
             ...UNREAD,
             ...STREAMED,
@@ -176,7 +176,7 @@ export function openApiDocument(): Json {
             "audio/mpeg": bytes,
             ...Object.fromEntries(TELEPHONY_RATES.map((rateHz) => [`audio/l16;rate=${rateHz}`, bytes])),
           },
-          headers: ["X-Antiphon-Markup", ...STREAMED],
+          headers: ["X-Antiphon-Cautions", ...STREAMED],
           description:
             "For Vapi, raw samples, 16-bit little-endian and mono, at the requested rate; for jambonz, an MP3, or raw " +
             "samples at the query's `rate`. The audio is streamed while it is being spoken.",

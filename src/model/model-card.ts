@@ -54,4 +54,6 @@ export interface TakenVoices {
   readonly manner?: "figures" | "words";
   /** Whether it follows what a text says of how parts of it are spoken. Pauses are made for every model. */
   readonly marks?: boolean;
+  /** Whether it reads every text as English. */
+  readonly englishOnly?: boolean;
 }

@@ -9,6 +9,7 @@ import type { Settings } from "../settings/schema.ts";
 import { openBuckets, openTenancy } from "../tenancy/open.ts";
 import type { Tenancy } from "../tenancy/tenancy.ts";
 import { openNeuralDetector } from "../turn-detection/neural-detector.ts";
+import { tellOfAnother } from "./another-server.ts";
 import { composeRecogniser } from "./compose-recogniser.ts";
 import { composeWriter } from "./compose-writer.ts";
 import { wyomingPlace } from "./compose-wyoming.ts";
@@ -144,6 +145,7 @@ export async function startFromSettings(
       ...server,
       firstKey: key,
       async prepare() {
+        if (storeUrl === null) void tellOfAnother({ dataDir: keysDir, signal: ending.signal, note });
         await prepared(writer, "Authored turns cannot be written", ending.signal, note);
         await prepared(recogniser, "Recordings cannot be heard", ending.signal, note);
       },

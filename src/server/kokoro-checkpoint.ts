@@ -187,7 +187,7 @@ function voiceWith(labels: Readonly<Record<string, string>>): LocalVoice {
     description:
       `Spoken here by Kokoro-82M, a neural voice of 28 people and mixes of them, for a few listeners: it takes 0.6 s of ` +
       `processor time for each second of speech. As speakers, ${shown.join(" and ")}. In pitch, pace, pauses and level ` +
-      "it follows the speaker's own recordings, and sets out from its nearest voice. All words are said as in American English, also by its British voices.",
+      "it follows the speaker's own recordings, and sets out from its nearest voice. Its British voices speak British English, all others American English.",
   };
 }
 

@@ -32,7 +32,7 @@ export interface Prepared {
   readonly preset: Preset;
   /** How the reply is said; absent, as its voice speaks. */
   readonly manner?: AskedManner;
-  /** What the marks of its text ask for and is not done; absent where all is. */
+  /** What its text asks for and is not done; absent where all is. */
   readonly cautions?: readonly string[];
   /** How the request's own words are said. */
   readonly lexicon: Lexicon;

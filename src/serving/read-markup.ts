@@ -3,6 +3,7 @@ import type { InputType } from "../contract/input-type.ts";
 import { type MarkedText, spokenText, type TextPiece } from "../model/marked-text.ts";
 import { inlineFault } from "../text/inline-phonemes.ts";
 import { type FindVoice, MarkupError } from "../text/markup.ts";
+import { otherLanguageOf } from "../text/other-language.ts";
 import { readMarks } from "../text/read-marks.ts";
 import { type Cast, chooseVoice, type VoiceChoice } from "./choose-voice.ts";
 
@@ -11,7 +12,7 @@ export interface ReadText {
   readonly piece: TextPiece;
   /** Code points of it that count as input: those of words, not of marks. */
   readonly chars: number;
-  /** What its marks ask for and is not done, each in a few words. */
+  /** What it asks for and is not done, each in a few words. */
   readonly cautions: readonly string[];
   /** The voices that it names for parts of it, by what it calls them. */
   readonly voices: Readonly<Record<string, VoiceChoice>>;
@@ -30,9 +31,10 @@ export function readMarkup(text: string, field: string, cast: Cast | null, input
   try {
     const findVoice = cast === null ? noVoice : voicesOf(cast, field, voices);
     const { piece, spokenChars: chars, cautions } = readMarks(text, isSsml, findVoice);
-    const fault = inlineFault(spokenText(piece));
+    const spoken = spokenText(piece);
+    const fault = inlineFault(spoken);
     if (fault !== null) throw new ServiceError(400, `${field}: ${fault}`, { param: field });
-    const left = cast === null ? [] : notDone(piece, cast);
+    const left = cast === null ? [] : [...notDone(piece, cast), ...notEnglish(spoken, cast)];
     // What a model does not follow is not looked for either.
     const isFollowed = cast?.takes.marks === true;
     return {
@@ -105,6 +107,13 @@ function notDone(piece: TextPiece, { id, takes }: Cast): string[] {
   if (typeof piece === "string" || takes.marks === true) return [];
   const asked = KINDS.flatMap(([kind, isAsked]) => (isAsked(piece) ? [kind] : []));
   return asked.length === 0 ? [] : [`the model ${id} does not follow ${asked.join(", ")}`];
+}
+
+/** What a text is in that a model cannot read. */
+function notEnglish(text: string, { id, takes }: Cast): string[] {
+  const language = takes.englishOnly === true ? otherLanguageOf(text) : null;
+  if (language === null) return [];
+  return [`the text looks like ${language}, and the model ${id} reads it as if it were English`];
 }
 
 const KINDS: readonly (readonly [string, (text: MarkedText) => boolean])[] = [

@@ -54,7 +54,7 @@ export function replyMeta({
     ...(writer === null ? {} : { writer }),
     ...(report.voice === undefined ? {} : { voice: voiceMeta(report.voice) }),
     ...(report.prompt === undefined ? {} : { prompt: promptMeta(report.prompt) }),
-    ...(cautions.length === 0 ? {} : { markup: { cautions } }),
+    ...(cautions.length === 0 ? {} : { cautions }),
     ...marks,
   };
 }

@@ -66,9 +66,9 @@ describe("a text with marks", () => {
     assert.equal(text, TEXT);
     for (const { word, offset, length } of meta.words)
       assert.equal([...TEXT].slice(offset, offset + length).join(""), word);
-    assert.deepEqual(meta.markup, { cautions: ["<lang> xml:lang fr is passed over: English is spoken"] });
+    assert.deepEqual(meta.cautions, ["<lang> xml:lang fr is passed over: English is spoken"]);
     const plain = await tts("Hello world.");
-    assert.equal(plain.meta.markup, undefined);
+    assert.equal(plain.meta.cautions, undefined);
     assert.equal(plain.usage.input_chars, 12);
     assert.equal((await tts("[Ann](/ˈæn/) sang. [pause:1s]")).usage.input_chars, "Ann sang. ".length);
   });
@@ -77,7 +77,7 @@ describe("a text with marks", () => {
     const told = async (input: string) => {
       const reply = await server.post("/v1/audio/speech", { input });
       await reply.arrayBuffer();
-      return reply.headers.get("x-antiphon-markup");
+      return reply.headers.get("x-antiphon-cautions");
     };
     assert.equal(await told(TEXT), "<lang> xml:lang fr is passed over: English is spoken");
     assert.equal(await told("<speak>Hello.</speak>"), null);
@@ -145,7 +145,7 @@ describe("a text with marks", () => {
       ["Ann", { voice: [{ weight: 1, sample: { clip: ANN, text: null } }] }],
     ]);
     assert.deepEqual((await named("nobody onyx"))[0]![0], "onyx");
-    assert.equal((await tts("Hello.")).meta.markup, undefined);
+    assert.equal((await tts("Hello.")).meta.cautions, undefined);
     assert.equal(scripts.at(-1)!.textVoices, undefined);
     const { message } = await refusal("/v1/tts", { text: '<speak><voice name="Annn">Hi.</voice></speak>' });
     assert.match(message, /^text: line 1, column 8: voice "Annn" is unknown: did you mean "Ann"\?/);

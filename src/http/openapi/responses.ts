@@ -142,9 +142,9 @@ export const HEADERS: Json = {
       "pirate`; `passed on` if a remote model reads them itself.",
     { type: "string", pattern: "^[A-Za-z0-9 ,:;]{1,500}$" },
   ),
-  "X-Antiphon-Markup": optional(
-    "What the marks of the text ask for and is not done, as in `<lang> xml:lang fr-FR is passed over: English is spoken`; " +
-      "several are separated by semicolons.",
+  "X-Antiphon-Cautions": optional(
+    "What the text asks for and is not done, as in `<lang> xml:lang fr-FR is passed over: English is spoken`, also where it looks " +
+      "like another language than the model's; several are separated by semicolons.",
     { type: "string", pattern: "^[ -~]{1,1000}$" },
   ),
   "X-Antiphon-Stop": optional(

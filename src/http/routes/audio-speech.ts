@@ -18,8 +18,8 @@ export function audioSpeechRoutes(app: FastifyInstance, deps: HttpDeps): void {
     const asked = await preparedFrom("speech", deps.requestReader, request, reply);
     const { format, streamFormat, nearestSpeed, mannerTold } = asked.prepared;
     if (nearestSpeed !== null) reply.header("X-Antiphon-Speed", `${nearestSpeed}`);
-    const markupTold = cautionsTold(asked.prepared);
-    if (markupTold !== null) reply.header("X-Antiphon-Markup", markupTold);
+    const told = cautionsTold(asked.prepared);
+    if (told !== null) reply.header("X-Antiphon-Cautions", told);
     if (mannerTold !== null) reply.header("X-Antiphon-Manner", mannerTold);
     if (isSentWhole(format, streamFormat)) {
       const { file, outcome } = await collect(deps, asked, request, format);

@@ -35,10 +35,10 @@ export function audioTelephonyRoute(app: FastifyInstance, deps: HttpDeps): void 
         voice,
       );
       const [encoding, type] = formOf(asked.prepared.rateHz, rateHz);
-      const markupTold = cautionsTold(asked.prepared);
+      const told = cautionsTold(asked.prepared);
       const headers = {
         "Content-Type": type,
-        ...(markupTold === null ? {} : { "X-Antiphon-Markup": markupTold }),
+        ...(told === null ? {} : { "X-Antiphon-Cautions": told }),
       };
       // Vapi plays what comes; jambonz waits for the file.
       const isPlayed = asked.prepared.rateHz !== null;

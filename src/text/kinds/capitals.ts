@@ -94,6 +94,22 @@ export const emphasis: Kind = (text, at) => {
   return SMALL_BEHIND.test(after(text, end)) ? { words: match[0].toLowerCase(), end } : null;
 };
 
+const SLIPPED = withRanges(/[A-Z]{2}[a-z]{1,20}(?![\p{L}\p{N}_@&/-])/uy);
+
+/** A word whose second letter is a capital by a slip of the Shift key, so that only as another it is a word: "WIlliam", "THe". */
+export function slippedCapital(isListed: IsListed): Kind {
+  return (text, at) => {
+    const match = matchAt(SLIPPED, text, at);
+    if (match === null) return null;
+    const [word] = match;
+    // The plural of initials: "IDs".
+    if (isListed(word) || (word.length === 3 && word.endsWith("s"))) return null;
+    const meant = capitalise(word);
+    if (!isListed(meant) && !isListed(word.toLowerCase())) return null;
+    return { words: meant, end: at + word.length };
+  };
+}
+
 const LETTER = withRanges(/A(?![\p{L}\p{N}_+#°²³^-]|[.'’&]\p{L}|\. ?\p{Lu}\.| &)/uy);
 /** What is told apart by letters, so that "A" behind it is no article whatever follows. */
 const LETTERED = withRanges(

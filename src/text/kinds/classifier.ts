@@ -2,7 +2,7 @@ import { isSpaceCode } from "../characters.ts";
 import type { NormaliserTables } from "../tables.ts";
 import { type Replacement, Traced } from "../traced.ts";
 import { abbreviations, SMALL_ABBREVIATIONS } from "./abbreviations.ts";
-import { emphasis, type IsListed, letterA } from "./capitals.ts";
+import { emphasis, type IsListed, letterA, slippedCapital } from "./capitals.ts";
 import { codeDigits, groupedDigits, listed, military, phone, phoneWord } from "./codes.ts";
 import { dayMonth, daysOfMonth, monthDay, numericDate, shortYear, weekday } from "./dates.ts";
 import { electronicKind } from "./electronic.ts";
@@ -101,6 +101,7 @@ export function createClassifier(tables: NormaliserTables, isListed: IsListed): 
     indexed,
     letterPower,
     letterA,
+    slippedCapital(isListed),
     letterCode,
     identifier,
     emphasis,

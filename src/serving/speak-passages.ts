@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { SAMPLE_RATE_HZ } from "../audio/format.ts";
 import type { SpokenWord } from "../contract/spoken.ts";
 import { fileOf } from "../model/encoded-speech.ts";
@@ -61,6 +62,11 @@ export async function* speakPassages(
     yield { kind: "sound", pcm: new Uint8Array(2 * pauseBehind(passage)) };
     yield { kind: "end", passage, words };
   }
+}
+
+/** 64 bits for each passage, so that the same text makes the same sound. @param number of the passage, from 0 */
+export function seedOf({ text }: Pick<Passage, "text">, number: number): bigint {
+  return createHash("sha256").update(`${number} ${text}`).digest().readBigUInt64LE();
 }
 
 /** Speaks a passage. @returns its words */

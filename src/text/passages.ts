@@ -1,4 +1,4 @@
-import { isPhonetic } from "./given-phonemes.ts";
+import { MAX_HEADING_CHARS, MarkdownLines, type ReadLine } from "./markdown-lines.ts";
 import { sentencesOf } from "./sentence-cutter.ts";
 
 /** A part of a long text that is spoken by itself: some paragraphs, or a heading. */
@@ -12,7 +12,7 @@ export interface Passage {
 }
 
 /** What a text is written in. */
-export type Writing = "plain" | "markdown";
+export type TextFormat = "plain" | "markdown";
 
 /** UTF-16 units of a passage, at most: a minute and a half of speech. */
 export const MAX_PASSAGE_CHARS = 1_500;
@@ -20,12 +20,16 @@ export const MAX_PASSAGE_CHARS = 1_500;
 /** A line longer than this is taken for several. */
 const MAX_LINE_CHARS = 20_000;
 
-/** Headings of Markdown that begin a chapter: `#` and `##`. */
-const CHAPTER_LEVELS = 2;
-const MAX_HEADING_CHARS = 100;
-/** How books without markup name their parts, in a line by itself. */
-const PLAIN_HEADING =
-  /^(?:(?:chapter|part|book|act|scene|canto|letter)\s+(?:\d+|[ivxlcdm]+|[a-z]+(?:-[a-z]+)?)\b.*|(?:prologue|epilogue|preface|foreword|introduction|conclusion|afterword|appendix)\b[^.!?]{0,40})$/i;
+const NUMBER_WORD =
+  "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty|" +
+  "hundred|(?:the )?(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|last)";
+/** How books without markup name their parts, in a line by itself; behind the number a title may stand. */
+const PLAIN_HEADING = new RegExp(
+  `^(?:(?:chapter|part|book|act|scene|canto|letter)\\s+(?:\\d+|[ivxlcdm]+|(?:${NUMBER_WORD})(?:-(?:${NUMBER_WORD}))?)` +
+    "(?:[.:—–-]?|[.:]?\\s+(?:[—–-]\\s*)?[^\\p{Ll}].*|[.:—–-]\\s*.*)|" +
+    "(?:prologue|epilogue|preface|foreword|introduction|conclusion|afterword|appendix)\\b[^.!?]{0,40})$",
+  "iu",
+);
 
 /**
  * Cuts a text into what is spoken one after the other, as it comes. Memory is bounded, however long the text, its paragraphs or
@@ -33,9 +37,9 @@ const PLAIN_HEADING =
  */
 export async function* passagesIn(
   chunks: AsyncIterable<string>,
-  writing: Writing,
+  format: TextFormat,
 ): AsyncGenerator<Passage, void, void> {
-  const reader = writing === "markdown" ? new MarkdownLines() : new PlainLines();
+  const reader = format === "markdown" ? new MarkdownLines() : new PlainLines();
   /** Paragraphs that are not spoken yet. */
   let waiting: string[] = [];
   let waitingChars = 0;
@@ -87,14 +91,6 @@ export async function* passagesIn(
   yield* spoken();
 }
 
-/** What a line comes to. */
-interface ReadLine {
-  /** As it is spoken: empty where a paragraph ends; absent where nothing is. */
-  readonly text?: string;
-  readonly heading?: string;
-  readonly isChapter?: boolean;
-}
-
 class PlainLines {
   read(line: string, isFirst: boolean, ahead: string): ReadLine {
     const text = line.trim();
@@ -103,82 +99,6 @@ class PlainLines {
     return isHeading ? { heading: text, isChapter: true } : { text: line.trimEnd() };
   }
 }
-
-/** CommonMark as it is read aloud: without its signs, code and addresses. */
-class MarkdownLines {
-  /** What ends the block of code that it is in. */
-  #fence = "";
-  #isUnderline = false;
-
-  read(line: string, isFirst: boolean, ahead: string): ReadLine {
-    if (this.#isUnderline) {
-      this.#isUnderline = false;
-      return {};
-    }
-    const text = line.trim();
-    const fence = /^(?:`{3,}|~{3,})/.exec(text)?.[0] ?? "";
-    if (this.#fence !== "") {
-      if (fence.startsWith(this.#fence)) this.#fence = "";
-      return {};
-    }
-    if (fence !== "") {
-      this.#fence = fence;
-      return {};
-    }
-    const [, signs, title] = /^(#{1,6})\s+(.*?)\s*#*$/.exec(text) ?? [];
-    if (signs !== undefined && title !== undefined) return headingOf(title, signs.length);
-    const underline = /^(=+|-{2,})$/.exec(ahead.trim())?.[1];
-    if (underline !== undefined && isFirst && text !== "" && !/^[-*+>|]/.test(text)) {
-      this.#isUnderline = true;
-      return headingOf(text, underline.startsWith("=") ? 1 : 2);
-    }
-    // Rules, the line below a table's head, and where footnotes and links lead.
-    if (/^(?:[-*_]\s*){3,}$/.test(text) || /^\|?[\s:|-]+\|[\s:|-]*$/.test(text)) return { text: "" };
-    if (/^\[[^\]]+\]:\s/.test(text)) return {};
-    const item = text.replace(/^(?:>\s?)+/, "").replace(/^[-*+]\s+(?:\[[ xX]\]\s+)?/, "");
-    const isItem = item !== text;
-    const cells = /^\|(.*)\|$/.exec(item)?.[1];
-    const said = withoutSigns(
-      cells === undefined
-        ? item
-        : cells
-            .split("|")
-            .map((each) => each.trim())
-            .join(", "),
-    );
-    // An item is a sentence by itself.
-    return { text: isItem && said !== "" && !/[.!?:;,…]$/.test(said) ? `${said}.` : said };
-  }
-}
-
-function headingOf(title: string, level: number): ReadLine {
-  const heading = withoutSigns(title).slice(0, 10 * MAX_HEADING_CHARS);
-  return heading === "" ? { text: "" } : { heading, isChapter: level <= CHAPTER_LEVELS };
-}
-
-/** Emphasis, code, pictures, links and tags of HTML without their signs; `[word](/phonemes/)` stays. */
-function withoutSigns(text: string): string {
-  return text
-    .replaceAll(/\\([!-/:-@[-`{-~])/g, (_, sign: string) => String.fromCharCode(HIDDEN + sign.charCodeAt(0)))
-    .replaceAll(/<!--.{0,2000}?-->/g, "")
-    .replaceAll(/<\/?[a-z][a-z0-9]{0,15}(?:\s[^<>]{0,500})?\/?>/gi, "")
-    .replaceAll(/!\[([^\]]{0,500})\]\([^()\s]{0,2000}(?:\s"[^"]{0,500}")?\)/g, "$1")
-    .replaceAll(
-      /\[([^\][]{1,500})\]\(([^()\s]{0,2000})(?:\s"[^"]{0,500}")?\)/g,
-      (all, said: string, to: string) => (isPhonetic(to) ? all : said),
-    )
-    .replaceAll(/\[\^[^\]]{1,50}\]/g, "")
-    .replaceAll(/(`{1,3})([^`]{1,1000})\1/g, "$2")
-    .replaceAll(/(\*\*|__)(?=\S)([^*_]{1,1000}?)\1/g, "$2")
-    .replaceAll(/(?<![\w*])\*(?=\S)([^*]{1,1000}?)\*(?![\w*])/g, "$1")
-    .replaceAll(/(?<![\w_])_(?=\S)([^_]{1,1000}?)_(?![\w_])/g, "$1")
-    .replaceAll(/~~([^~]{1,1000})~~/g, "$1")
-    .replaceAll(/[\ue021-\ue07e]/g, (hidden) => String.fromCharCode(hidden.charCodeAt(0) - HIDDEN))
-    .trim();
-}
-
-/** Where signs that stand for themselves wait, in Unicode's private use area, while others are taken out. */
-const HIDDEN = 0xe000;
 
 /** Parts of a paragraph that a passage has room for, at ends of sentences. */
 function partsOf(text: string): string[] {

@@ -21,7 +21,7 @@ function formIn(folder: string, encoding: SegmentedKind, inFiles: boolean): Book
     encoding,
     inFiles,
     captions: { file: join(folder, "b.vtt"), form: { ending: "vtt", hasWordTimes: false } },
-    options: "the same",
+    options: { "--voice": "0" },
   };
 }
 

@@ -132,7 +132,13 @@ describe("antiphon say, of a long text", () => {
       /\nAnother text was begun under this name: delete .*b\.wav\.part\.json to begin anew\.\n$/,
     );
     bookIn(folder);
-    const rest = await runAntiphon(say);
+    const deeper = await runAntiphon([...say, "--voice", "onyx", "--chapters", "files"]);
+    assert.equal(deeper.code, 2);
+    assert.match(
+      deeper.stderr,
+      /b\.wav was begun with other options \(--voice, --chapters\): give the same again, or delete .*b\.wav\.part\.json to begin anew\.\n$/,
+    );
+    const rest = await runAntiphon(["say", "--params", '{ "temperature": 0 }', ...say.slice(1)]);
     assert.equal(rest.code, 0, rest.stderr);
     await runAntiphon([...say.slice(0, -1), join(folder, "calm.wav")]);
     assert.ok(readFileSync(output).equals(readFileSync(join(folder, "calm.wav"))));
@@ -206,11 +212,37 @@ describe("antiphon say, of a long text", () => {
     writeFileSync(latin, Buffer.from([0x63, 0x61, 0x66, 0xe9]));
     const long = join(folder, "long.txt");
     writeFileSync(long, "x ".repeat(1_000_000));
+    const late = join(folder, "late.md");
+    writeFileSync(late, `${BOOK}Then it [pause:1h] ends.\n`);
+    const nobody = join(folder, "nobody.ssml");
+    const saidBy = '<voice name="nobody">him</voice>';
+    writeFileSync(
+      nobody,
+      `<speak>${"<p>It was said by someone.</p>".repeat(400)}\n<p>By ${saidBy}.</p></speak>`,
+    );
+    const epub = join(folder, "book.epub");
+    writeFileSync(epub, Buffer.from([0x50, 0x4b, 3, 4, 0xff, 0xfe]));
     for (const [line, message] of [
       [["say"], /^Give a text to speak, a file with --file, or - for standard input\.\n$/],
       [["say", "a", "-f", long], /^Give the text, or --file, but not both\.\n$/],
       [["say", "-f", folder], /is a folder: name a file with --file\.\n$/],
       [["say", "-f", join(folder, "none")], /cannot be read \(ENOENT\): name another\.\n$/],
+      [
+        ["say", "-f", late, "-o", "b.wav"],
+        /^This cannot be said: the text from "The old man.*" on: line 3, column 9: \[pause:…\] has no length/,
+      ],
+      [
+        ["say", "-f", nobody, "-o", "b.wav"],
+        /^This cannot be said: text: line 2, column 7: voice "nobody" is unknown: the voices are "0"/,
+      ],
+      [
+        ["say", `<speak>By ${saidBy}</speak>`],
+        /^This cannot be said: text: line 1, column 11: voice "nobody"/,
+      ],
+      [
+        ["say", "-f", epub],
+        /looks like an EPUB, .* convert it to text or Markdown first, as with pandoc -t gfm\.\n$/,
+      ],
       [["say", "-f", latin], /is not UTF-8: convert it first, as with iconv/],
       [
         ["say", "-f", long, "-o", "b.wav"],

@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { MAX_PASSAGE_CHARS, type Passage, passagesIn, type Writing } from "../../src/text/passages.ts";
+import { MAX_PASSAGE_CHARS, type Passage, passagesIn, type TextFormat } from "../../src/text/passages.ts";
 import fc from "../properties.ts";
 
-async function cut(text: string, writing: Writing = "plain", chunkChars = 7): Promise<Passage[]> {
+async function cut(text: string, format: TextFormat = "plain", chunkChars = 7): Promise<Passage[]> {
   const chunks = async function* () {
     for (let at = 0; at < text.length; at += chunkChars) yield text.slice(at, at + chunkChars);
   };
   const passages: Passage[] = [];
-  for await (const passage of passagesIn(chunks(), writing)) passages.push(passage);
+  for await (const passage of passagesIn(chunks(), format)) passages.push(passage);
   return passages;
 }
 
-const said = async (text: string, writing: Writing) => (await cut(text, writing)).map((each) => each.text);
+const said = async (text: string, format: TextFormat) => (await cut(text, format)).map((each) => each.text);
 
 describe("passages of a long text", () => {
   it("are paragraphs together, and headings alone, which begin chapters", async () => {
@@ -34,6 +34,18 @@ describe("passages of a long text", () => {
       (await cut(plain)).flatMap(({ chapter }) => chapter ?? []),
       ["CHAPTER IV", "Chapter Five: The Dog", "Prologue"],
     );
+    for (const [line, isChapter] of [
+      ["Chapter 12", true],
+      ["PART THE FIRST", true],
+      ["Chapter Twenty-One. Home", true],
+      ["Book II — “Fire”", true],
+      ["Act natural.", false],
+      ["Book her a flight, please.", false],
+      ["Part of it was lost", false],
+      ["Book one hundred seats.", false],
+      ["Letter by letter", false],
+    ] as const)
+      assert.equal((await cut(`${line}\n\nThen.`))[0]!.chapter !== null, isChapter, line);
   });
 
   it("are read without the signs of Markdown, its code and its addresses", async () => {
@@ -49,6 +61,13 @@ describe("passages of a long text", () => {
       ["A note[^1].\n[^1]: http://example.com", "A note."],
       ["```js\nlet x;\n```\nAfter.", "After."],
       ["\\*not slanted\\*", "*not slanted*"],
+      ["See [the docs][1], [here][] and <https://example.com/x>.", "See the docs, here and ."],
+      ["Salt &amp; pepper&#8217;s", "Salt & pepper’s"],
+      ["---\ntitle: A\n---\nText.", "Text."],
+      ["---\n\nText.", "Text."],
+      ["Text.\n\n    code\n\nMore.", "Text.\n\nMore."],
+      ["- one\n\n    still one", "one.\n\nstill one"],
+      ["1. First\n2) Second", "1: First.\n2: Second."],
     ] as const)
       assert.deepEqual(await said(written, "markdown"), [spoken], written);
   });
@@ -93,12 +112,9 @@ describe("passages of a long text", () => {
       fc.asyncProperty(
         text,
         fc.integer({ min: 1, max: 5_000 }),
-        fc.constantFrom<Writing>("plain", "markdown"),
-        async (whole, chunkChars, writing) => {
-          assert.deepEqual(
-            await cut(whole, writing, chunkChars),
-            await cut(whole, writing, whole.length + 1),
-          );
+        fc.constantFrom<TextFormat>("plain", "markdown"),
+        async (whole, chunkChars, format) => {
+          assert.deepEqual(await cut(whole, format, chunkChars), await cut(whole, format, whole.length + 1));
         },
       ),
       { numRuns: 300 },

@@ -84,6 +84,28 @@ export function segmentedFile(kind: SegmentedKind, serial: number): SegmentedFil
 }
 
 /** What a file ends with that has no more samples. */
+/** A sound of one segment as a whole file, whose length is told, and at whose end is silence. @param pcm 16-bit, 24 kHz, mono */
+export async function fileOfOneSegment(kind: SegmentedKind, pcm: Int16Array): Promise<Uint8Array> {
+  const form = segmentedFile(kind, 0);
+  const { stepSamples } = form;
+  const samples = new Int16Array(Math.ceil((pcm.length + SILENT_SAMPLES) / stepSamples) * stepSamples);
+  samples.set(pcm);
+  const segment = await form.segment(0);
+  const parts = [form.head()];
+  try {
+    parts.push(segment.push(samples), segment.end());
+  } finally {
+    segment.free();
+  }
+  parts.push(await form.tail(samples.length));
+  const file = joinedBytes(parts);
+  const head = form.finishedHead(samples.length, file.length, []);
+  return joinedBytes([head, file.subarray(form.head().length)]);
+}
+
+/** What a segment has to end with. */
+const SILENT_SAMPLES = 0.05 * SAMPLE_RATE_HZ;
+
 async function endOf(opening: Promise<Encoder>): Promise<Uint8Array> {
   const encoder = await opening;
   try {

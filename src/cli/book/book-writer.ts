@@ -3,6 +3,7 @@ import { type Chapter, MAX_CHAPTERS } from "../../audio/encode/chapters.ts";
 import type { SegmentedKind } from "../../audio/encode/segmented-file.ts";
 import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
 import type { SpokenWord } from "../../contract/spoken.ts";
+import { UsageError } from "../../server/usage-error.ts";
 import type { Passage } from "../../text/passages.ts";
 import { BookSound } from "./book-sound.ts";
 import { CaptionFile, type CaptionForm } from "./caption-file.ts";
@@ -16,8 +17,8 @@ export interface BookForm {
   /** Whether each chapter is a file of its own. */
   readonly inFiles: boolean;
   readonly captions: { readonly file: string; readonly form: CaptionForm } | null;
-  /** What the sound depends on besides the text. */
-  readonly options: string;
+  /** What the files depend on besides the text, by what users call it. */
+  readonly options: Readonly<Record<string, string>>;
 }
 
 /** How much of the text was spoken. */
@@ -35,7 +36,7 @@ const NOTHING_YET: Progress = {
   cues: 0,
   chapters: [],
   isSpoken: false,
-  options: "",
+  options: {},
 };
 
 /** Writes sound and captions, in one file each or in one for each chapter, and what it takes to go on behind each passage. */
@@ -57,13 +58,21 @@ export class BookWriter {
     this.#chapters = [...kept.chapters];
   }
 
-  /** Opens what was begun in the same form, if it is still there; else begins anew. */
+  /** Opens what was begun, if it is still there; else begins anew. @throws UsageError where it was begun otherwise */
   static async open(form: BookForm): Promise<BookWriter> {
     const journal = new Journal(form.output);
     const kept = await journal.read();
-    const writer = new BookWriter(form, journal, { ...(kept ?? NOTHING_YET), options: form.options });
-    if (kept === null || kept.options !== form.options || !(await writer.#hasParts()))
-      return new BookWriter(form, journal, { ...NOTHING_YET, options: form.options });
+    const { options } = form;
+    const other = Object.keys(options).filter(
+      (name) => kept !== null && kept.options[name] !== options[name],
+    );
+    if (kept !== null && kept.passages > 0 && other.length > 0)
+      throw new UsageError(
+        `${form.output} was begun with other options (${other.join(", ")}): give the same again, or delete ${journal.path} to begin anew.`,
+      );
+    const writer = new BookWriter(form, journal, { ...(kept ?? NOTHING_YET), options });
+    if (kept === null || !(await writer.#hasParts()))
+      return new BookWriter(form, journal, { ...NOTHING_YET, options });
     if (kept.isSpoken) await writer.#endFile();
     return writer;
   }

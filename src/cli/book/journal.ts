@@ -22,8 +22,8 @@ export interface Progress {
   readonly chapters: readonly Chapter[];
   /** Whether nothing more comes into that file, so that it may be whole by now. */
   readonly isSpoken: boolean;
-  /** What the sound depends on besides the text. */
-  readonly options: string;
+  /** What the files depend on besides the text, by what users call it. */
+  readonly options: Readonly<Record<string, string>>;
 }
 
 /** What is kept beside an unfinished file, `NAME.part.json`, so that whoever speaks the same again goes on behind it. */
@@ -83,7 +83,8 @@ function isProgress(kept: unknown): kept is Progress {
   return (
     COUNTS.every((name) => Number.isSafeInteger(kept[name]) && Number(kept[name]) >= 0) &&
     typeof textHash === "string" &&
-    typeof options === "string" &&
+    isRecord(options) &&
+    Object.values(options).every((value) => typeof value === "string") &&
     typeof isSpoken === "boolean" &&
     Array.isArray(chapters) &&
     chapters.every(

@@ -1,22 +1,31 @@
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { extname } from "node:path";
+import { Readable } from "node:stream";
 import { UsageError } from "../../server/usage-error.ts";
-import type { Writing } from "../../text/passages.ts";
+import type { TextFormat } from "../../text/passages.ts";
 import { looksLikeSsml } from "../../text/read-marks.ts";
 
 /** A text that is to be spoken, as far as it was read. */
 export interface LongText {
   /** All of it, where it is no longer than that; else null. */
   readonly whole: string | null;
-  /** All of it, from its beginning; to be taken once. */
+  /** All of it, from its beginning; single-use. */
   readonly chunks: AsyncIterable<string>;
+  /** The same once more; null where it comes from a pipe. */
+  readonly again: (() => AsyncIterable<string>) | null;
   /** UTF-16 units, about; null where it comes from a pipe. */
   readonly totalChars: number | null;
-  readonly writing: Writing;
+  readonly format: TextFormat;
   /** Whether it is SSML by its beginning. */
   readonly isSsml: boolean;
 }
+
+/** What books come in that is no text, by how it begins. */
+const DOCUMENTS = [
+  ["PK\u0003\u0004", "an EPUB, a DOCX or another ZIP file"],
+  ["%PDF-", "a PDF"],
+] as const;
 
 /** SSML is read at once: UTF-16 units of it, at most. */
 const MAX_SSML_CHARS = 16 * 2 ** 20;
@@ -46,30 +55,32 @@ export async function openText(
   stdin: AsyncIterable<Uint8Array | string>,
   maxWhole: number,
 ): Promise<LongText> {
-  const writing = /^\.(?:md|markdown|mkd)$/i.test(extname(file ?? "")) ? "markdown" : "plain";
+  const format = /^\.(?:md|markdown|mkd)$/i.test(extname(file ?? "")) ? "markdown" : "plain";
   if (file !== undefined) {
     if (argument !== undefined) throw new UsageError("Give the text, or --file, but not both.");
     const found = await stat(file).catch((error: NodeJS.ErrnoException) => error);
     if (found instanceof Error)
       throw new UsageError(`The file ${file} cannot be read (${found.code}): name another.`);
     if (found.isDirectory()) throw new UsageError(`${file} is a folder: name a file with --file.`);
-    return begun(textOf(createReadStream(file), file), found.size, writing, maxWhole);
+    const read = () => textOf(createReadStream(file), file);
+    // A pipe by a name is read once.
+    return begun(read(), found.isFile() ? read : null, found.isFile() ? found.size : null, format, maxWhole);
   }
   if (argument === undefined)
     throw new UsageError("Give a text to speak, a file with --file, or - for standard input.");
-  if (argument === "-") return begun(textOf(stdin, "standard input"), null, writing, maxWhole);
-  return begun([argument], argument.length, writing, maxWhole);
+  if (argument === "-") return begun(textOf(stdin, "standard input"), null, null, format, maxWhole);
+  const read = () => Readable.from([argument]);
+  return begun(read(), read, argument.length, format, maxWhole);
 }
 
 async function begun(
-  chunks: AsyncIterable<string> | Iterable<string>,
+  chunks: AsyncIterable<string>,
+  again: LongText["again"],
   totalChars: number | null,
-  writing: Writing,
+  format: TextFormat,
   maxWhole: number,
 ): Promise<LongText> {
-  const iterator = (async function* () {
-    yield* chunks;
-  })();
+  const iterator = chunks[Symbol.asyncIterator]();
   let read = "";
   let isEnded = false;
   while (read.length <= maxWhole && !isEnded) {
@@ -84,10 +95,12 @@ async function begun(
     chunks: (async function* () {
       yield read;
       read = "";
-      yield* iterator;
+      for (let next = await iterator.next(); next.done !== true; next = await iterator.next())
+        yield next.value;
     })(),
+    again,
     totalChars: isWhole ? read.length : totalChars,
-    writing,
+    format,
     isSsml,
   };
 }
@@ -98,12 +111,21 @@ async function* textOf(
   name: string,
 ): AsyncGenerator<string, void, void> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
+  let head = "";
   try {
-    for await (const chunk of chunks)
+    for await (const chunk of chunks) {
+      if (typeof chunk !== "string" && head === "")
+        head = Buffer.from(chunk.subarray(0, 5)).toString("latin1");
       yield typeof chunk === "string" ? chunk : decoder.decode(chunk, { stream: true });
+    }
     yield decoder.decode();
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    throw new UsageError(`The text of ${name} is not UTF-8: convert it first, as with iconv -t UTF-8.`);
+    const document = DOCUMENTS.find(([begins]) => head.startsWith(begins))?.[1];
+    throw new UsageError(
+      document === undefined
+        ? `The text of ${name} is not UTF-8: convert it first, as with iconv -t UTF-8.`
+        : `${name} looks like ${document}, which is not read: convert it to text or Markdown first, as with ${document.startsWith("a PDF") ? "pdftotext" : "pandoc -t gfm"}.`,
+    );
   }
 }

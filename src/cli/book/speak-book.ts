@@ -5,11 +5,12 @@ import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
 import type { Script } from "../../model/script.ts";
 import type { SpeechModel } from "../../model/speech-model.ts";
 import { UsageError } from "../../server/usage-error.ts";
-import { estimatedS, speakPassages } from "../../serving/speak-passages.ts";
+import { estimatedS, seedOf, speakPassages } from "../../serving/speak-passages.ts";
 import type { Screen } from "../../terminal/command-io.ts";
 import type { Passage } from "../../text/passages.ts";
 import { BookProgress, clock } from "./book-progress.ts";
 import { type BookForm, BookWriter, type ReadSoFar } from "./book-writer.ts";
+import { partOf } from "./part-file.ts";
 
 /** A long text, and what it is to be. */
 export interface Book extends BookForm {
@@ -56,11 +57,15 @@ export async function speakBook(book: Book): Promise<void> {
     await writer.finish();
   } catch (error) {
     await writer.leave();
-    if (error instanceof UsageError) throw error;
+    if (error instanceof UsageError && writer.kept.passages === 0) throw error;
+    const spoken = `${clock(writer.spokenS)} of speech are kept`;
+    if (error instanceof OtherTextError) throw error;
+    if (error instanceof UsageError)
+      throw new UsageError(`${error.message} ${spoken} in ${partOf(book.output)}.`);
     const kept =
       writer.kept.passages === 0
         ? "Nothing is kept of it."
-        : `${clock(writer.spokenS)} of speech are kept: give the same command again to go on.`;
+        : `${spoken}: give the same command again to go on.`;
     throw new Error(`${reasonOf(error)} ${kept}`, { cause: error });
   } finally {
     progress.end();
@@ -83,11 +88,6 @@ function requireRoom({ encoding, inFiles, output }: Book, seconds: number): void
   );
 }
 
-/** 64 bits for each passage, so that the same command makes the same sound. */
-function seedOf({ text }: Passage, number: number): bigint {
-  return createHash("sha256").update(`${number} ${text}`).digest().readBigUInt64LE();
-}
-
 /** What went wrong, in one sentence. */
 function reasonOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
@@ -95,6 +95,8 @@ function reasonOf(error: unknown): string {
   if (code !== undefined && /^E[A-Z]+$/.test(code)) return `The file cannot be written (${code}).`;
   return /[.!?]$/.test(message) ? message : `${message}.`;
 }
+
+class OtherTextError extends UsageError {}
 
 /** The passages that are still to be spoken, and a hash of all until then. */
 class TextSoFar {
@@ -117,7 +119,7 @@ class TextSoFar {
     const { passages, textHash } = this.#writer.kept;
     const requireSame = () => {
       if (this.until({ readChars: 0 }).textHash === textHash) return;
-      throw new UsageError(
+      throw new OtherTextError(
         `Another text was begun under this name: delete ${this.#writer.journalPath} to begin anew.`,
       );
     };

@@ -4,12 +4,13 @@ import { joinedBytes } from "../../audio/joined.ts";
 import { openWavHeader, wavHeader } from "../../audio/wav-write.ts";
 import type { Script } from "../../model/script.ts";
 import type { SpeechModel } from "../../model/speech-model.ts";
-import { speakPassages } from "../../serving/speak-passages.ts";
+import { seedOf, speakPassages } from "../../serving/speak-passages.ts";
 import type { CommandIo } from "../../terminal/command-io.ts";
 import type { Passage } from "../../text/passages.ts";
 import { BookProgress } from "./book-progress.ts";
 
 interface BookSpeech {
+  readonly passages: AsyncIterable<Passage>;
   readonly model: SpeechModel;
   readonly signal: AbortSignal;
   /** UTF-16 units of the text; null where it comes from a pipe. */
@@ -19,8 +20,7 @@ interface BookSpeech {
 
 /** Plays a long text on a terminal, a passage at a time; elsewhere writes it to standard output, a WAV whose length is left open. */
 export async function streamOrPlay(
-  passages: AsyncIterable<Passage>,
-  { model, signal, totalChars, script }: BookSpeech,
+  { passages, model, signal, totalChars, script }: BookSpeech,
   { stdout, stderr }: CommandIo,
 ): Promise<void> {
   const isPlayed = stdout.isTTY === true;
@@ -34,8 +34,9 @@ export async function streamOrPlay(
   const speech = speakPassages(passages, {
     model,
     signal,
-    script: ({ text }) => script(text, crypto.getRandomValues(new BigUint64Array(1))[0]!),
+    script: (passage, index) => script(passage.text, seedOf(passage, index)),
   });
+  let chapter: string | null = null;
   try {
     progress.begin(0, 0);
     for await (const spoken of speech) {
@@ -44,7 +45,8 @@ export async function streamOrPlay(
         if (isPlayed) pieces.push(spoken.pcm);
         else if (!stdout.write(spoken.pcm)) await once(stdout, "drain", { signal });
       } else if (spoken.kind === "end") {
-        progress.show(spoken.passage.readChars, bytes / 2 / SAMPLE_RATE_HZ, spoken.passage.chapter);
+        chapter = spoken.passage.chapter ?? chapter;
+        progress.show(spoken.passage.readChars, bytes / 2 / SAMPLE_RATE_HZ, chapter);
         if (!isPlayed) continue;
         await playing;
         const pcm = joinedBytes(pieces);

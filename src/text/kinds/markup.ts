@@ -26,7 +26,8 @@ const ENTITIES: ReadonlyMap<string, string> = new Map([
   ["frac12", "½"],
   ["eacute", "é"],
 ]);
-const ENTITY = /&(?:#(\d{1,6})|#[xX]([0-9a-fA-F]{1,5})|([a-zA-Z]{2,8}\d{0,2}));/gu;
+/** `&amp;`, `&#8217;`, `&#x2019;`. */
+export const ENTITY = /&(?:#(\d{1,6})|#[xX]([0-9a-fA-F]{1,5})|([a-zA-Z]{2,8}\d{0,2}));/gu;
 const TAG = /<(\/?)([a-zA-Z][a-zA-Z0-9]{0,15})(?:\s[^<>]{0,300})?\/?>|<!--[^<>]{0,300}-->/gu;
 /** Names of elements; "a<b" and "vector<int>" are none, unless an end goes with them. */
 const ELEMENT =
@@ -79,7 +80,8 @@ function isTag(tag: string, slash: string, name: string | undefined, at: number,
   return ELEMENT.test(name) && !LETTER_LAST.test(all.slice(Math.max(0, at - 1), at));
 }
 
-function entity(written: string, decimal?: string, hexadecimal?: string, name?: string): string {
+/** The character that an entity is; as it is written where it is none that is known. */
+export function entity(written: string, decimal?: string, hexadecimal?: string, name?: string): string {
   if (name !== undefined) return ENTITIES.get(name) ?? written;
   const code = decimal === undefined ? Number.parseInt(hexadecimal ?? "0", 16) : Number(decimal);
   const isText = code >= 0x20 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff);

@@ -1,0 +1,111 @@
+import { Readable } from "node:stream";
+import { setFlagsFromString } from "node:v8";
+import type { SegmentedKind } from "../../audio/encode/segmented-file.ts";
+import type { InputType } from "../../contract/input-type.ts";
+import { quoted } from "../../contract/quoted.ts";
+import { UsageError } from "../../server/usage-error.ts";
+import { version } from "../../server/version.ts";
+import { scriptOf } from "../../serving/script-of.ts";
+import type { CommandIo } from "../../terminal/command-io.ts";
+import { onStopSignal } from "../../terminal/stop-signal.ts";
+import { type Passage, passagesIn } from "../../text/passages.ts";
+import { hasSpeakable } from "../../text/speakable.ts";
+import { ssmlPassages } from "../../text/ssml/ssml-passages.ts";
+import type { SayFlags, SayRequests } from "../say-request.ts";
+import type { CaptionForm } from "./caption-file.ts";
+import { type LongText, wholeText } from "./long-text.ts";
+import { speakBook } from "./speak-book.ts";
+import { streamOrPlay } from "./stream-book.ts";
+
+/** What a long text is to be. */
+export interface LongForm {
+  readonly encoding: SegmentedKind;
+  readonly form: CaptionForm | null;
+  /** Whether each chapter is a file of its own. */
+  readonly inFiles: boolean;
+}
+
+/** Speaks a text passage by passage, once all of it that can be is found to be right. */
+export async function sayLong(
+  text: LongText,
+  { encoding, form, inFiles }: LongForm,
+  flags: SayFlags,
+  requests: SayRequests,
+  io: CommandIo,
+): Promise<void> {
+  const { output, captions } = flags;
+  if (output === undefined && captions !== undefined)
+    throw new UsageError("Captions of a long text need its file beside them: add -o.");
+  if (requests.isLimited)
+    throw new UsageError(
+      "max_new_tokens in --params is for a text of one request: leave it out, since this is spoken in parts.",
+    );
+  leanHeap();
+  const inputType: InputType = text.isSsml || flags.ssml === true ? "ssml" : "text";
+  const passages = inputType === "ssml" ? await ssmlOf(text, requests) : await plainOf(text, requests);
+  const voice = await requests.openVoice();
+  const stopping = new AbortController();
+  const unlisten = onStopSignal(() => stopping.abort(new Error("It was stopped.")));
+  const shared = {
+    passages,
+    totalChars: text.totalChars,
+    model: voice,
+    signal: stopping.signal,
+    async script(words: string, seed: bigint) {
+      const prepared = await requests.prepare(words, inputType);
+      // At temperature 0 the seed is that of the words.
+      const varies = prepared.delivery.temperature > 0 || prepared.delivery.acousticTemperature > 0;
+      return scriptOf(varies ? { ...prepared, seed } : prepared, requests.model.preset);
+    },
+  };
+  try {
+    if (output === undefined) return await streamOrPlay(shared, io);
+    await speakBook({
+      ...shared,
+      output,
+      encoding,
+      inFiles,
+      captions: captions === undefined || form === null ? null : { file: captions, form },
+      options: {
+        "the version of Antiphon": version(),
+        ...requests.dependsOn,
+        "--ssml": inputType,
+        "--file's ending": text.format,
+        "--captions": form === null ? "" : form.ending,
+        "--words": String(form?.hasWordTimes ?? false),
+        "--chapters": String(inFiles),
+      },
+      screen: io.stderr,
+    });
+  } finally {
+    unlisten();
+    await voice.close();
+  }
+}
+
+/** A long text of SSML as documents of its own. */
+async function ssmlOf({ chunks }: LongText, requests: SayRequests): Promise<AsyncIterable<Passage>> {
+  const text = await wholeText(chunks);
+  await requests.check(text, "ssml");
+  return Readable.from(ssmlPassages(text));
+}
+
+/** What can be read twice is looked over first. */
+async function plainOf(
+  { chunks, again, format }: LongText,
+  requests: SayRequests,
+): Promise<AsyncIterable<Passage>> {
+  if (again !== null) {
+    for await (const { text } of passagesIn(again(), format))
+      if (hasSpeakable(text)) await requests.check(text, "text", `the text from ${quoted(text)} on`);
+  }
+  return passagesIn(chunks, format);
+}
+
+/**
+ * Keeps the heap for what lives shortly as small as it is at the beginning. It would grow by some 30 MB over a long text, and
+ * no time would be saved.
+ */
+function leanHeap(): void {
+  setFlagsFromString("--semi-space-growth-factor=1");
+}

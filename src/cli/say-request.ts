@@ -1,0 +1,285 @@
+import { createReadStream } from "node:fs";
+import { buffer } from "node:stream/consumers";
+import type { PublicModel } from "../catalogue/public-models.ts";
+import { ServiceError } from "../contract/errors.ts";
+import type { InputType } from "../contract/input-type.ts";
+import { MAX_SPEECH_FRAMES } from "../contract/limits.ts";
+import type { AskedManner } from "../model/manner.ts";
+import type { ChosenVoice } from "../model/script.ts";
+import type { SpeechModel } from "../model/speech-model.ts";
+import { UsageError } from "../server/usage-error.ts";
+import type { AskedOwn, VoiceChoice } from "../serving/choose-voice.ts";
+import type { Prepared } from "../serving/prepare.ts";
+import type { Settings } from "../settings/schema.ts";
+import type { CommandIo } from "../terminal/command-io.ts";
+
+/** What `antiphon say` is given beside its text. */
+export interface SayFlags {
+  readonly output?: string;
+  readonly speaker?: string;
+  readonly voice?: string;
+  readonly model?: string;
+  readonly params?: string;
+  readonly instructions?: string;
+  readonly voiceLike?: string;
+  readonly captions?: string;
+  readonly words?: boolean;
+  readonly file?: string;
+  readonly chapters?: string;
+  readonly ssml?: boolean;
+}
+
+/** Makes requests of texts by the flags, as a server would of what it is sent. What is wrong with them is a `UsageError`. */
+export class SayRequests {
+  readonly #flags: SayFlags;
+  readonly #params: Readonly<Record<string, unknown>> | undefined;
+  readonly #models: readonly PublicModel[];
+  readonly #recording: Buffer | null;
+  readonly #manner: AskedManner | undefined;
+  readonly #settings: Settings;
+  readonly #io: CommandIo;
+  #model: PublicModel | null;
+  readonly #own = new Map<string, Promise<ChosenVoice>>();
+  readonly #told = new Set<string>();
+
+  private constructor(
+    { flags, params, settings, io }: Given,
+    models: readonly PublicModel[],
+    recording: Buffer | null,
+    manner: AskedManner | undefined,
+    model: PublicModel | null = null,
+  ) {
+    this.#flags = flags;
+    this.#params = params;
+    this.#models = models;
+    this.#recording = recording;
+    this.#manner = manner;
+    this.#settings = settings;
+    this.#io = io;
+    this.#model = model;
+  }
+
+  static async open(flags: SayFlags, settings: Settings, io: CommandIo): Promise<SayRequests> {
+    const { voice, voiceLike, instructions } = flags;
+    if (voice !== undefined && voiceLike !== undefined)
+      throw new UsageError("Only one of --voice and --voice-like can be given: leave the other out.");
+    const given = { flags, params: parsedParams(flags), settings, io };
+    const models = await modelsFor(flags, settings);
+    const recording = voiceLike === undefined ? null : await readRecording(voiceLike);
+    const { readInstructions } = await import("../serving/manner/read-manner.ts");
+    const manner = readInstructions(instructions);
+    // What is wrong with the other flags is found with any text.
+    const { model } = await new SayRequests(given, models, null, manner?.asked).prepare("A.", "text");
+    const requests = new SayRequests(given, models, recording, manner?.asked, model);
+    if (manner !== null) {
+      const { mannerTold } = await import("../serving/manner/told.ts");
+      const told = mannerTold(manner.read, model.card.takes.manner);
+      if (told === "none" || told.includes("not followed")) io.stderr.write(`Said as: ${told}.\n`);
+    }
+    await tellUnread(given.params, io);
+    return requests;
+  }
+
+  get model(): PublicModel {
+    return this.#model!;
+  }
+
+  /** Whether the flags say how long it may be at most. */
+  get isLimited(): boolean {
+    return this.#params?.max_new_tokens != null;
+  }
+
+  /** What the flags come to that the sound depends on, by what users call them. */
+  get dependsOn(): Readonly<Record<string, string>> {
+    const { speaker = "", voice = "", instructions = "", voiceLike = "" } = this.#flags;
+    return {
+      "--model": this.model.card.id,
+      "--speaker": speaker,
+      "--voice": voice,
+      "--voice-like": voiceLike,
+      "--instructions": instructions,
+      "--params": JSON.stringify(sorted(this.#params ?? {})),
+    };
+  }
+
+  /** A request to speak a text. What of the text is not done is told, each thing once. */
+  async prepare(text: string, inputType?: InputType): Promise<Prepared> {
+    const { parseConverseRequest, parseTtsRequest } = await import("../contract/validate.ts");
+    const { prepareConverse, prepareTts } = await import("../serving/prepare.ts");
+    const { findModel } = await import("../catalogue/public-models.ts");
+    const { speaker, voice, model, voiceLike } = this.#flags;
+    const by = speaker === undefined ? {} : { speaker };
+    const how = {
+      ...(model === undefined ? {} : { model }),
+      ...(this.#params === undefined ? {} : { params: this.#params }),
+      ...(inputType === undefined ? {} : { input_type: inputType }),
+    };
+    const resolve = (id: string | null) => findModel(this.#models, id);
+    try {
+      const whose = voice === undefined ? {} : { voice };
+      const alone = prepareTts(parseTtsRequest({ text, ...by, ...whose, ...how }), resolve);
+      const conversation = [
+        { ...by, audio_wav_b64: this.#recording?.toString("base64") },
+        { ...by, text },
+      ];
+      return await this.#finished(
+        this.#recording === null
+          ? alone
+          : prepareConverse(parseConverseRequest({ conversation, ...how }), resolve),
+      );
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      const reason = error.message.replace(
+        "conversation[0].audio_wav_b64",
+        () => `${voiceLike} (--voice-like)`,
+      );
+      throw new UsageError(`This cannot be said: ${reason}.`);
+    }
+  }
+
+  /**
+   * Reads the marks of a text, of any length, that is spoken in parts later.
+   *
+   * @param field what messages call it
+   * @throws UsageError for what cannot be read, and for a voice that there is not
+   */
+  async check(text: string, inputType: InputType, field = "text"): Promise<void> {
+    const { readMarkup } = await import("../serving/read-markup.ts");
+    try {
+      const { voices, cautions } = readMarkup(text, field, this.model.card, inputType);
+      this.#tell(cautions);
+      await this.#found(voices);
+    } catch (error) {
+      if (error instanceof ServiceError) throw new UsageError(`This cannot be said: ${error.message}.`);
+      throw error;
+    }
+  }
+
+  /** Opens what speaks: in a thread here, or elsewhere. */
+  async openVoice(): Promise<SpeechModel> {
+    const { checkpoint } = this.model;
+    const { remoteCheckpoints } = await import("../server/remote-checkpoints.ts");
+    const remote = remoteCheckpoints(this.#settings, { env: this.#io.env }).find(
+      ({ name }) => name === checkpoint,
+    );
+    if (remote !== undefined) return await remote.load();
+    const { codecLmCheckpoints } = await import("../server/codec-lm-checkpoints.ts");
+    const [local] = await codecLmCheckpoints(this.#settings, { only: checkpoint });
+    if (local !== undefined) return await local.load();
+    const { serverLexicon } = await import("../server/lexicon-file.ts");
+    const words = await serverLexicon(this.#settings);
+    const { KOKORO_CHECKPOINT } = await import("../catalogue/kokoro-cast.ts");
+    if (checkpoint === KOKORO_CHECKPOINT) {
+      const { kokoroCheckpoint } = await import("../server/kokoro-checkpoint.ts");
+      const kokoro = await kokoroCheckpoint(this.#settings, { words, threads: 1 });
+      if (kokoro !== null) return await kokoro.load();
+    }
+    const { openEmbeddedVoice } = await import("../server/embedded-voice.ts");
+    return await openEmbeddedVoice({ threads: 1, words });
+  }
+
+  async #finished(prepared: Prepared): Promise<Prepared> {
+    this.#model = prepared.model;
+    this.#tell(prepared.cautions);
+    const { ownVoice, textVoices, delivery } = prepared;
+    return {
+      ...prepared,
+      ...(this.#manner === undefined ? {} : { manner: this.#manner }),
+      // All of it is spoken, unless --params says how much at most.
+      ...(this.isLimited ? {} : { delivery: { ...delivery, maxFrames: MAX_SPEECH_FRAMES } }),
+      ...(ownVoice === undefined ? {} : { voice: await this.#storedVoice(ownVoice) }),
+      ...(textVoices === undefined ? {} : { textVoices: await this.#found(textVoices) }),
+    };
+  }
+
+  /** The voices that a text names, with the recordings of those that are one's own. */
+  async #found(voices: NonNullable<Prepared["textVoices"]>): Promise<NonNullable<Prepared["textVoices"]>> {
+    const found: Record<string, VoiceChoice> = {};
+    for (const [name, { own, ...choice }] of Object.entries(voices))
+      found[name] = own === undefined ? choice : { voice: await this.#storedVoice(own) };
+    return found;
+  }
+
+  #storedVoice(asked: AskedOwn): Promise<ChosenVoice> {
+    let voice = this.#own.get(asked.name);
+    if (voice === undefined) {
+      voice = import("./stored-voice.ts").then(({ storedVoice }) =>
+        storedVoice(asked, this.model, this.#models, this.#settings, this.#io),
+      );
+      this.#own.set(asked.name, voice);
+    }
+    return voice;
+  }
+
+  #tell(cautions: readonly string[] = []): void {
+    const { stderr } = this.#io;
+    for (const caution of cautions) {
+      if (this.#told.has(caution)) continue;
+      this.#told.add(caution);
+      // A line of progress may stand there.
+      stderr.write(`${stderr.isTTY === true ? "\r\u001b[K" : ""}Not followed: ${caution}.\n`);
+    }
+  }
+}
+
+interface Given {
+  readonly flags: SayFlags;
+  readonly params: Readonly<Record<string, unknown>> | undefined;
+  readonly settings: Settings;
+  readonly io: CommandIo;
+}
+
+/** What there is to speak. What is computed here is looked over only where a voice is named, which may be its own. */
+async function modelsFor({ voice }: SayFlags, settings: Settings): Promise<readonly PublicModel[]> {
+  if (voice !== undefined) return (await import("./stored-voice.ts")).modelsHere(settings);
+  const { offeredModels } = await import("../catalogue/offered-models.ts");
+  const { withVoiceManners } = await import("../server/voice-manners.ts");
+  return withVoiceManners(offeredModels(settings), settings);
+}
+
+/** The file that `--voice-like` names, as a WAV; of one over the cap no more than shows that it is. */
+async function readRecording(file: string): Promise<Buffer> {
+  const { MAX_TURN_AUDIO_BYTES } = await import("../contract/limits.ts");
+  const bytes = await buffer(createReadStream(file, { end: MAX_TURN_AUDIO_BYTES })).catch(
+    (error: NodeJS.ErrnoException) => {
+      throw new UsageError(
+        `The file ${file} cannot be read (${error.code}): name a recording with --voice-like.`,
+      );
+    },
+  );
+  // What is no recording at all is refused as a turn's audio is.
+  if (bytes.subarray(0, 4).toString("latin1") === "RIFF" || bytes.length > MAX_TURN_AUDIO_BYTES) return bytes;
+  const { asWav } = await import("../server/recording-as-wav.ts");
+  return (await asWav(bytes)) ?? bytes;
+}
+
+function parsedParams({ params: json }: SayFlags): Readonly<Record<string, unknown>> | undefined {
+  if (json === undefined) return undefined;
+  try {
+    return JSON.parse(json);
+  } catch {
+    throw new UsageError(`--params is not JSON: write it like '{"temperature": 0}'.`);
+  }
+}
+
+/** Tells of parameters that nothing reads. */
+async function tellUnread(params: unknown, { stderr }: CommandIo): Promise<void> {
+  if (params === undefined) return;
+  const { TtsRequest } = await import("../contract/requests.ts");
+  const { UnreadFields } = await import("../contract/unread-fields.ts");
+  const unread = new UnreadFields();
+  unread.addBy(TtsRequest, { params });
+  const told = unread.told();
+  if (told !== null) stderr.write(`Ignored: ${told}.\n`);
+}
+
+/** The same value, with the members of objects in one order. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (value === null || typeof value !== "object") return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, member]) => [name, sorted(member)]),
+  );
+}

@@ -1,12 +1,13 @@
 import { type Command, Option } from "commander";
 import { embeddedCheckpoint } from "../catalogue/installed-checkpoint.ts";
+import { ServiceError } from "../contract/errors.ts";
 import { serverLexicon } from "../server/lexicon-file.ts";
 import { UsageError } from "../server/usage-error.ts";
+import { spokenWords } from "../serving/read-markup.ts";
 import type { CommandIo } from "../terminal/command-io.ts";
 import { addGlobalOptions, settingsOf } from "../terminal/global-options.ts";
 import { readInput } from "../terminal/read-input.ts";
 import { ACCENT_TAGS, type AccentTag } from "../text/accent.ts";
-import { inlineFault } from "../text/inline-phonemes.ts";
 import { hasSpeakable } from "../text/speakable.ts";
 
 interface PhonemesOptions {
@@ -29,8 +30,8 @@ export function registerPhonemes(program: Command, io: CommandIo): void {
       const settings = await settingsOf(command, io);
       const words = await serverLexicon(settings);
       const input = await readInput(argument, io.stdin);
-      const fault = inlineFault(input);
-      if (fault !== null) throw new UsageError(`This cannot be read: text: ${fault}.`);
+      const given = json === true && argument === "-" ? linesOf(input) : [input];
+      const texts = given.map(withoutMarks);
       const { openSpokenPhonemes } = await import("../planning/read-text.ts");
       const { phonemes, close } = await openSpokenPhonemes(embeddedCheckpoint.dir, {
         words,
@@ -38,18 +39,25 @@ export function registerPhonemes(program: Command, io: CommandIo): void {
       });
       try {
         if (json !== true) {
-          const sentences = await phonemes(input);
+          const sentences = await phonemes(texts[0]!);
           if (sentences.length === 0) throw new UsageError(`This cannot be read: ${silenceOf(input)}.`);
           for (const sentence of sentences) io.stdout.write(`${sentence}\n`);
           return;
         }
-        for (const line of argument === "-" ? linesOf(input) : [input]) {
-          io.stdout.write(`${JSON.stringify(await phonemes(line))}\n`);
-        }
+        for (const text of texts) io.stdout.write(`${JSON.stringify(await phonemes(text))}\n`);
       } finally {
         await close();
       }
     });
+}
+
+function withoutMarks(text: string): string {
+  try {
+    return spokenWords(text, "text");
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    throw new UsageError(`This cannot be read: ${error.message}.`);
+  }
 }
 
 /** Why nothing is said of a text, in the words that refuse to speak it. */

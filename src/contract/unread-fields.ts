@@ -31,6 +31,12 @@ export class UnreadFields {
     }
   }
 
+  /** The path of the first; `null` where all are read. */
+  get first(): string | null {
+    const [first = null] = this.#paths;
+    return first;
+  }
+
   /** As the header `X-Antiphon-Ignored` has them: printable ASCII, at most 700 characters; `null` where all are read. */
   told(): string | null {
     if (this.#paths.size === 0) return null;

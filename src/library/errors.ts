@@ -3,6 +3,7 @@ import { RecordingTooLongError } from "../audio/recordings/recording.ts";
 import { nearest } from "../collections/nearest.ts";
 import { ServiceError } from "../contract/errors.ts";
 import { fieldNamed } from "../contract/quoted.ts";
+import { UnreadFields } from "../contract/unread-fields.ts";
 import { NothingToSpeakError } from "../model/speech-model.ts";
 import { UsageError } from "../server/usage-error.ts";
 import { asRefusal } from "../serving/failures.ts";
@@ -61,6 +62,13 @@ export function checkNames(options: unknown, known: readonly string[]): void {
   const meant = nearest(name, known);
   const remedy = meant === null ? `there are ${known.join(", ")}` : `did you mean ${meant}?`;
   throw wrong(fieldNamed(name), `there is no such option: ${remedy}`);
+}
+
+/** @throws AntiphonError where what is asked has members that its schema has not */
+export function checkMembers(schema: object, asked: unknown): void {
+  const unread = new UnreadFields();
+  unread.addBy(schema, asked);
+  if (unread.first !== null) throw wrong(unread.first, "there is no such field: correct it, or leave it out");
 }
 
 /** @throws AntiphonError. Any signal will do, from whichever realm it is. */

@@ -2,6 +2,7 @@ import { setMaxListeners } from "node:events";
 import { embeddedCheckpoint } from "../catalogue/installed-checkpoint.ts";
 import { findModel, type PublicModel } from "../catalogue/public-models.ts";
 import { ServiceError } from "../contract/errors.ts";
+import type { InputType } from "../contract/input-type.ts";
 import { MAX_SPEECH_FRAMES, MAX_TEXT_CHARS } from "../contract/limits.ts";
 import { quoted } from "../contract/quoted.ts";
 import { ConverseRequest, TtsRequest } from "../contract/requests.ts";
@@ -12,18 +13,27 @@ import { stopWith } from "../model/stop-with.ts";
 import type { openSpokenPhonemes } from "../planning/read-text.ts";
 import { serverLexicon } from "../server/lexicon-file.ts";
 import { readInstructions } from "../serving/manner/read-manner.ts";
-import { type Prepared, prepareConverse, prepareTts } from "../serving/prepare.ts";
-import { pauseBehind } from "../serving/speak-passages.ts";
+import { mannerTold } from "../serving/manner/told.ts";
+import { isVaried, type Prepared, prepareConverse, prepareTts } from "../serving/prepare.ts";
+import { readMarkup, spokenWords } from "../serving/read-markup.ts";
+import { pauseBehind, seedOf } from "../serving/speak-passages.ts";
 import { toldTranscript } from "../serving/transcript-formats.ts";
 import { loadSettings } from "../settings/load.ts";
 import type { Settings } from "../settings/schema.ts";
-import { inlineFault } from "../text/inline-phonemes.ts";
 import { passagesIn } from "../text/passages.ts";
 import { looksLikeSsml } from "../text/read-marks.ts";
 import { hasSpeakable } from "../text/speakable.ts";
 import { ssmlPassages } from "../text/ssml/ssml-passages.ts";
 import { NO_SPAN } from "../tracing/span.ts";
-import { asAntiphonError, checkNames, checkSignal, checkText, closedError, wrong } from "./errors.ts";
+import {
+  asAntiphonError,
+  checkMembers,
+  checkNames,
+  checkSignal,
+  checkText,
+  closedError,
+  wrong,
+} from "./errors.ts";
 import { openParts, type Parts } from "./parts.ts";
 import { Places } from "./places.ts";
 import { SpeechOf, type SpeechPart, type SpeechPlan } from "./speech.ts";
@@ -72,20 +82,39 @@ class OpenAntiphon implements Antiphon {
       const { signal, instructions, ...asked } = options;
       if (instructions !== undefined && typeof instructions !== "string")
         throw wrong("instructions", "they must be a string");
-      const manner = readInstructions(instructions)?.asked;
+      checkMembers(TtsRequest, asked);
+      const manner = readInstructions(instructions);
+      const isLimited = asked.params?.max_new_tokens != null;
       const extras = {
-        ...(manner === undefined ? {} : { manner }),
+        ...(manner === null ? {} : { manner: manner.asked }),
         // All of it is spoken, unless it is said how much at most.
-        ...(asked.params?.max_new_tokens == null ? { maxFrames: MAX_SPEECH_FRAMES } : {}),
+        ...(isLimited ? {} : { maxFrames: MAX_SPEECH_FRAMES }),
       };
-      const prepare = (part: string) =>
-        prepareTts(parseTtsRequest({ ...asked, text: part }), this.#resolve, extras);
-      const isSsml = asked.input_type === "ssml" || (asked.input_type !== "text" && looksLikeSsml(text));
+      const prepare = (part: string, inputType = asked.input_type): Prepared => {
+        const request = {
+          ...asked,
+          text: part,
+          ...(inputType === undefined ? {} : { input_type: inputType }),
+        };
+        const prepared = prepareTts(parseTtsRequest(request), this.#resolve, extras);
+        const { takes } = prepared.model.card;
+        const told = manner === null ? "" : mannerTold(manner.read, takes.manner);
+        if (told !== "none" && !told.includes("not followed")) return prepared;
+        return { ...prepared, cautions: [`instructions: ${told}`, ...(prepared.cautions ?? [])] };
+      };
       const isLong = text.length > MAX_TEXT_CHARS;
+      const heard = checkSignal(signal);
+      if (!isLong) return { signal: heard, parts: onePart(async () => prepare(text)), places: null };
+      if (isLimited)
+        throw wrong("params.max_new_tokens", "a text of over 8,000 characters is spoken whole: leave it out");
+      const isSsml = asked.input_type === "ssml" || (asked.input_type !== "text" && looksLikeSsml(text));
+      const inputType = isSsml ? "ssml" : "text";
+      // What is wrong near the end is found before the beginning is spoken.
+      readMarkup(text, "text", prepare("A.", "text").model.card, inputType);
       return {
-        signal: checkSignal(signal),
-        parts: isLong ? passageParts(text, isSsml, prepare) : onePart(async () => prepare(text)),
-        places: isLong ? new Places(text, { isSsml }) : null,
+        signal: heard,
+        parts: passageParts(text, inputType, prepare),
+        places: new Places(text, { isSsml }),
       };
     });
   }
@@ -98,6 +127,7 @@ class OpenAntiphon implements Antiphon {
         const { turnsAsSent } = await import("./recordings.ts");
         try {
           const body = { ...asked, conversation: await turnsAsSent(conversation, until()) };
+          checkMembers(ConverseRequest, body);
           return prepareConverse(parseConverseRequest(body), this.#resolve);
         } catch (error) {
           throw asOfTurns(error);
@@ -133,13 +163,12 @@ class OpenAntiphon implements Antiphon {
   async phonemes(text: string): Promise<string[]> {
     const { settings } = this.#open();
     checkText(text);
-    const fault = inlineFault(text);
-    if (fault !== null) throw wrong("text", fault);
+    const words = phonemesOf(text);
     this.#reader ??= openReader(settings);
     const reading = this.#reader;
     try {
       return await abortable(
-        reading.then((reader) => reader.phonemes(text)),
+        reading.then((reader) => reader.phonemes(words)),
         this.#closing.signal,
       );
     } catch (error) {
@@ -191,6 +220,15 @@ class OpenAntiphon implements Antiphon {
   }
 }
 
+/** The words of a text without its marks. */
+function phonemesOf(text: string): string {
+  try {
+    return spokenWords(text, "text");
+  } catch (error) {
+    throw asAntiphonError(error);
+  }
+}
+
 async function openReader(settings: Settings): ReturnType<typeof openSpokenPhonemes> {
   const { openSpokenPhonemes } = await import("../planning/read-text.ts");
   return await openSpokenPhonemes(embeddedCheckpoint.dir, { words: await serverLexicon(settings) });
@@ -203,12 +241,16 @@ async function* onePart(prepare: () => Promise<Prepared>): AsyncGenerator<Speech
 /** A long text is spoken as `antiphon say` does. */
 async function* passageParts(
   text: string,
-  isSsml: boolean,
-  prepare: (part: string) => Prepared,
+  inputType: InputType,
+  prepare: (part: string, inputType: InputType) => Prepared,
 ): AsyncGenerator<SpeechPart, void, void> {
-  const passages = isSsml ? ssmlPassages(text) : passagesIn(onePiece(text), "plain");
+  const passages = inputType === "ssml" ? ssmlPassages(text) : passagesIn(onePiece(text), "plain");
+  let number = 0;
   for await (const passage of passages) {
-    if (hasSpeakable(passage.text)) yield { prepared: prepare(passage.text), pause: pauseBehind(passage) };
+    const seed = seedOf(passage, number++);
+    if (!hasSpeakable(passage.text)) continue;
+    const prepared = prepare(passage.text, inputType);
+    yield { prepared: isVaried(prepared) ? { ...prepared, seed } : prepared, pause: pauseBehind(passage) };
   }
 }
 

@@ -130,6 +130,7 @@ export class SpeechOf implements Speech {
   async *#partsOf({ parts, places }: SpeechPlan, signal: AbortSignal): Frames {
     const texts: string[] = [];
     let pause = 0;
+    const cautions = new Set<unknown>();
     let last: Pick<SpeechEnd, "stop" | "meta"> | null = null;
     for await (const part of parts) {
       yield* this.#silence(pause, signal);
@@ -137,7 +138,11 @@ export class SpeechOf implements Speech {
       try {
         const { text, meta } = yield* this.#partOf(part.prepared, places, signal);
         texts.push(text);
-        last = { stop: meta.stop === "length" ? "length" : "finished", meta };
+        if (Array.isArray(meta.cautions)) for (const caution of meta.cautions) cautions.add(caution);
+        last = {
+          stop: meta.stop === "length" ? "length" : "finished",
+          meta: cautions.size === 0 ? meta : { ...meta, cautions: [...cautions] },
+        };
         if (last.stop === "length") break;
       } catch (error) {
         // Of a long text, what the voice can say nothing of is a pause.

@@ -60,9 +60,9 @@ export interface WriterTokens {
 }
 
 /** A sentence of a reply, trimmed, never empty; several as one where marks go around them. */
-export interface Passage {
+export interface WrittenPart {
   readonly text: string;
-  /** What the reply has taken up to the end of this passage; `null` when nobody counts. */
+  /** What the reply has taken up to the end of this part; `null` when nobody counts. */
   readonly tokens: WriterTokens | null;
   /** The kind of danger that a fixed reply answers; `null` for all other words. */
   readonly gate: string | null;
@@ -83,7 +83,7 @@ export interface Writer {
   readonly name: string;
   /** Whether it calls the functions that a dialogue gives it; absent: never. */
   readonly callsTools?: boolean;
-  write(dialogue: Dialogue, signal: AbortSignal): AsyncIterable<Passage>;
+  write(dialogue: Dialogue, signal: AbortSignal): AsyncIterable<WrittenPart>;
   close(): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 import {
   type Dialogue,
-  type Passage,
+  type WrittenPart,
   type ToolCall,
   type Writer,
   WriterError,
@@ -36,12 +36,12 @@ export class AuthoredText implements ComingText {
   readonly from = "the writer";
   readonly #writer: Writer;
   readonly #hasInstructions: boolean;
-  readonly #passages: AsyncIterator<Passage>;
+  readonly #parts: AsyncIterator<WrittenPart>;
   readonly #signal: AbortSignal;
   readonly #span: Span;
   readonly #onOver: () => void;
   readonly #onCall: NonNullable<WritingObserver["onCall"]>;
-  readonly #written = new Arrivals<Passage>();
+  readonly #written = new Arrivals<WrittenPart>();
   #hasToken = false;
   #firstSentenceMs = 0;
   #tokens: WriterTokens | null = null;
@@ -86,7 +86,7 @@ export class AuthoredText implements ComingText {
     };
     this.#hasInstructions = instructions !== null;
     this.#writer = writer;
-    this.#passages = writer.write(dialogue, signal)[Symbol.asyncIterator]();
+    this.#parts = writer.write(dialogue, signal)[Symbol.asyncIterator]();
   }
 
   /** Whether the writer is being waited for just now. */
@@ -121,12 +121,12 @@ export class AuthoredText implements ComingText {
    */
   async *pieces(onWait: () => void): AsyncGenerator<string, void, void> {
     let isFirst = true;
-    for await (const passage of this.#written.all(onWait)) {
-      this.#tokens = passage.tokens ?? this.#tokens;
-      this.#gate ??= passage.gate;
-      this.#layer ??= passage.layer ?? null;
-      this.#hasReadInstructions ||= passage.hasReadInstructions ?? false;
-      yield placed(passage.text, isFirst);
+    for await (const part of this.#written.all(onWait)) {
+      this.#tokens = part.tokens ?? this.#tokens;
+      this.#gate ??= part.gate;
+      this.#layer ??= part.layer ?? null;
+      this.#hasReadInstructions ||= part.hasReadInstructions ?? false;
+      yield placed(part.text, isFirst);
       isFirst = false;
     }
   }
@@ -146,7 +146,7 @@ export class AuthoredText implements ComingText {
 
   /** Writes no more. Not waited for: a writer that hangs holds up nobody. */
   release(): void {
-    this.#passages.return?.().catch(() => {});
+    this.#parts.return?.().catch(() => {});
     this.#span.end();
     this.#onOver();
   }
@@ -155,7 +155,7 @@ export class AuthoredText implements ComingText {
   async #read(): Promise<void> {
     try {
       for (;;) {
-        const { value, done } = await this.#passages.next();
+        const { value, done } = await this.#parts.next();
         if (done === true) break;
         this.#take(value);
         this.#span.set(writtenFacts(value.tokens));
@@ -168,17 +168,17 @@ export class AuthoredText implements ComingText {
     }
     this.#onOver();
   }
-  #take(passage: Passage): void {
-    if (passage.call !== undefined) {
+  #take(part: WrittenPart): void {
+    if (part.call !== undefined) {
       this.#hasCalled = true;
-      this.#tokensOfCall = passage.tokens;
-      this.#onCall(passage.call, this.#length);
+      this.#tokensOfCall = part.tokens;
+      this.#onCall(part.call, this.#length);
       return;
     }
-    this.#length += [...placed(passage.text, !this.#hasWords)].length;
+    this.#length += [...placed(part.text, !this.#hasWords)].length;
     this.#hasWords = true;
     this.#tokensOfCall = null;
-    this.#written.add(passage);
+    this.#written.add(part);
   }
 }
 

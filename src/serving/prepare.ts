@@ -58,6 +58,11 @@ export interface Prepared {
   readonly unread?: string;
 }
 
+/** Whether its speech varies from one time to the next with its seed; else the seed is that of its words. */
+export function isVaried({ delivery }: Pick<Prepared, "delivery">): boolean {
+  return delivery.temperature > 0 || delivery.acousticTemperature > 0;
+}
+
 /** Looks a public model up: `null` is the default one. */
 export type ResolveModel = (id: string | null) => PublicModel | undefined;
 

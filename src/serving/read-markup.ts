@@ -49,6 +49,19 @@ export function readMarkup(text: string, field: string, cast: Cast | null, input
   }
 }
 
+/** The words of a text without its marks. Throws as {@link readMarkup}; a voice may have any name. */
+export function spokenWords(text: string, field: string): string {
+  try {
+    const words = spokenText(readMarks(text, null, anyVoice).piece);
+    const fault = inlineFault(words);
+    if (fault !== null) throw new ServiceError(400, `${field}: ${fault}`, { param: field });
+    return words;
+  } catch (error) {
+    if (!(error instanceof MarkupError)) throw error;
+    throw new ServiceError(400, `${field}: ${error.message}`, { param: field });
+  }
+}
+
 /** The words of an earlier turn without its marks: a text that cannot be read stays as it is, since nobody speaks it. */
 export function wordsOf(text: string): string {
   const piece = leniently(text, null);
@@ -62,7 +75,7 @@ export function writtenPiece(text: string): TextPiece {
 
 function leniently(text: string, isSsml: false | null): TextPiece {
   try {
-    return readMarks(text, isSsml, ([name = ""]) => name).piece;
+    return readMarks(text, isSsml, anyVoice).piece;
   } catch (error) {
     if (error instanceof MarkupError) return text;
     throw error;
@@ -97,6 +110,8 @@ function voicesOf(cast: Cast, field: string, found: Map<string, VoiceChoice>): F
 
 /** As many as a play has. */
 const MAX_TEXT_VOICES = 16;
+
+const anyVoice: FindVoice = ([name = ""]) => name;
 
 const noVoice: FindVoice = () => {
   throw new Error("a text that comes in pieces cannot name a voice: name it for all of the text");

@@ -1,5 +1,5 @@
 import { abortable } from "../model/abortable.ts";
-import { type Dialogue, type Passage, type Writer, WriterError } from "../model/writer.ts";
+import { type Dialogue, type WrittenPart, type Writer, WriterError } from "../model/writer.ts";
 
 /**
  * A writer that may not be there yet: opened by {@link DeferredWriter.prepare} or by the first turn that needs it, and
@@ -36,7 +36,7 @@ export class DeferredWriter implements Writer {
     await this.#opened();
   }
 
-  async *write(dialogue: Dialogue, signal: AbortSignal): AsyncGenerator<Passage> {
+  async *write(dialogue: Dialogue, signal: AbortSignal): AsyncGenerator<WrittenPart> {
     const writer = await abortable(this.#opened(), signal);
     yield* writer.write(dialogue, signal);
   }

@@ -1,17 +1,17 @@
-import type { Dialogue, Passage } from "../model/writer.ts";
+import type { Dialogue, WrittenPart } from "../model/writer.ts";
 import type { ListCount } from "./block-marks.ts";
 import { plainSpeech } from "./plain-speech.ts";
 import { leavesOpen } from "./stage-directions.ts";
 
 /**
- * Of passages, each a sentence, only what {@link plainSpeech} lets through; when nothing is left, one that asks to hear
+ * Of parts, each a sentence, only what {@link plainSpeech} lets through; when nothing is left, one that asks to hear
  * more. Calls of functions keep their place among them. Numbers may be said that the dialogue, its instructions or `told`, what an operator told the writer, mentions.
  */
 export async function* speakableOnly(
-  passages: AsyncIterable<Passage>,
+  parts: AsyncIterable<WrittenPart>,
   { history, instructions = "" }: Dialogue,
   told: string,
-): AsyncGenerator<Passage, void, void> {
+): AsyncGenerator<WrittenPart, void, void> {
   const heard = [told, instructions, ...history.map(({ text }) => text ?? "")].join(" ");
   const list: ListCount = { last: 0 };
   // Of several sentences one may belong to the next: lists, and marks around both.
@@ -21,23 +21,23 @@ export async function* speakableOnly(
     held = [];
     return text;
   };
-  let last: Passage | null = null;
+  let last: WrittenPart | null = null;
   let isSilent = true;
-  for await (const passage of passages) {
-    if (passage.call !== undefined) {
+  for await (const part of parts) {
+    if (part.call !== undefined) {
       const text = takePlain();
       if (last !== null && text !== "") yield { ...last, text };
       isSilent = false;
-      yield passage;
+      yield part;
       continue;
     }
-    last = passage;
-    held.push(passage.text);
+    last = part;
+    held.push(part.text);
     if (held.length < MAX_HELD && leavesOpen(held.join(" "))) continue;
     const text = takePlain();
     if (text === "") continue;
     isSilent = false;
-    yield { ...passage, text };
+    yield { ...part, text };
   }
   const text = takePlain();
   if (isSilent || text !== "")

@@ -1,4 +1,4 @@
-import type { Dialogue, Passage, Writer } from "../model/writer.ts";
+import type { Dialogue, WrittenPart, Writer } from "../model/writer.ts";
 import type { GateClassifier } from "./gate/gate-classifier.ts";
 import { fixedReply } from "./gate/gate-replies.ts";
 import { type ReplySource, readyOrWritten } from "./replies/ready-or-written.ts";
@@ -27,13 +27,13 @@ export function writerChain({ gate = null, replies = null, model, told = "" }: W
     get callsTools() {
       return model.callsTools === true;
     },
-    async *write(dialogue: Dialogue, signal: AbortSignal): AsyncGenerator<Passage, void, void> {
+    async *write(dialogue: Dialogue, signal: AbortSignal): AsyncGenerator<WrittenPart, void, void> {
       signal.throwIfAborted();
       const fixed = gate === null ? null : await fixedReply(gate, dialogue, signal);
       if (fixed !== null) {
-        for (const passage of fixed) {
+        for (const part of fixed) {
           signal.throwIfAborted();
-          yield passage;
+          yield part;
         }
         return;
       }

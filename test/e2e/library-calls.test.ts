@@ -45,6 +45,28 @@ describe("what is given to Antiphon in a process", () => {
     for (const other of spoken) assert.deepEqual(other, spoken[0]);
   });
 
+  it("is told what of it is not done, and a long text is the same each time", async () => {
+    const cautions = async (text: string, instructions?: string) => {
+      const speech = antiphon.say(text, {
+        ...STILL,
+        ...(instructions === undefined ? {} : { instructions }),
+      });
+      await framesOf(speech);
+      return (await speech.end).meta.cautions;
+    };
+    assert.deepEqual(await cautions("Hi.", "like a pirate"), ["instructions: none; not followed: pirate"]);
+    assert.deepEqual(await cautions("Hi.", "slower"), undefined);
+    const filling = `<!-- ${"x".repeat(9_000)} -->`;
+    const lang = '<p><lang xml:lang="fr">Well.</lang></p>';
+    assert.deepEqual(await cautions(`<speak>${lang}${filling}<p>Good evening.</p></speak>`), [
+      "<lang> xml:lang fr is passed over: English is spoken",
+    ]);
+    assert.deepEqual(await antiphon.phonemes('<speak>Hi<break time="1s"/>.</speak>'), ["hˈI."]);
+    const long = `${"Hi. ".repeat(3)}\n\n${"!? ".repeat(2_700)}\n\nBye.`;
+    const said = async () => samplesOf(await framesOf(antiphon.say(long)));
+    assert.deepEqual(await said(), await said());
+  });
+
   it("is refused in a sentence that names the field", async () => {
     const untyped = antiphon as unknown as Untyped;
     const openUntyped = open as (settings: unknown) => Promise<unknown>;
@@ -55,6 +77,27 @@ describe("what is given to Antiphon in a process", () => {
       [() => framesOf(antiphon.say("!?")), "text", /speakable/],
       [() => framesOf(antiphon.say("!?".repeat(5_000))), "text", /speakable/],
       [() => framesOf(antiphon.say("<speak>Hi")), "text", /./],
+      [
+        () => framesOf(antiphon.say(`${long}[pause:1h]`)),
+        "text",
+        /^text: line 1, column 12001: \[pause:…\] has/,
+      ],
+      [
+        () => framesOf(antiphon.say(long, { params: { max_new_tokens: 9 } })),
+        "params.max_new_tokens",
+        /is spoken whole: leave it out\.$/,
+      ],
+      [
+        () => framesOf(antiphon.say("Hi.", { params: { temprature: 0 } })),
+        "params.temprature",
+        /^params\.temprature: there is no such field/,
+      ],
+      [
+        () => framesOf(untyped.converse([{ txt: "Hi." }])),
+        "conversation[0].txt",
+        /^conversation\[0\]\.txt: there is no such field/,
+      ],
+      [() => antiphon.phonemes("<speak>Hi"), "text", /never closed/],
       [() => framesOf(antiphon.say(`<speak>${long}`)), "text", /./],
       [
         () => framesOf(antiphon.say("Hi.", { params: { temperature: 9 } })),

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { findModel, PUBLIC_MODELS } from "../../src/catalogue/public-models.ts";
 import { pausesS, spokenText, type TextPiece, writtenText } from "../../src/model/marked-text.ts";
-import { type Passage, type ToolCall, type Writer, WriterError } from "../../src/model/writer.ts";
+import { type WrittenPart, type ToolCall, type Writer, WriterError } from "../../src/model/writer.ts";
 import { type Prepared, prepareConverse } from "../../src/serving/prepare.ts";
 import type { SpeechService } from "../../src/serving/service.ts";
 import { within } from "../waiting.ts";
@@ -25,7 +25,7 @@ function writerOf(...parts: readonly (string | ToolCall | Error)[]): Writer {
       for (const [n, part] of parts.entries()) {
         if (part instanceof Error) throw part;
         const rest = { tokens: n === parts.length - 1 ? TOKENS : null, gate: null };
-        const passage: Passage =
+        const passage: WrittenPart =
           typeof part === "string" ? { text: part, ...rest } : { text: "", call: part, ...rest };
         yield passage;
       }

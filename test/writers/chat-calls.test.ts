@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Dialogue, EarlierCall, Passage, ToolUse } from "../../src/model/writer.ts";
+import type { Dialogue, EarlierCall, WrittenPart, ToolUse } from "../../src/model/writer.ts";
 import {
   DECLINED,
-  passagesOf as passagesIn,
+  partsOf as passagesIn,
   readCallPieces,
   readChunk,
 } from "../../src/writers/chat/chat-reply.ts";
@@ -12,7 +12,7 @@ import { writerChain } from "../../src/writers/writer-chain.ts";
 import fc from "../properties.ts";
 import { openPair } from "./chat-pair.ts";
 import type { Exchange } from "./chat-server.ts";
-import { dialogueOf, passagesOf, said } from "./dialogues.ts";
+import { dialogueOf, partsOf, said } from "./dialogues.ts";
 
 const WEATHER = { name: "weather", description: "Of a town.", parameters: { type: "object" } };
 const CLOCK = { name: "clock" };
@@ -30,18 +30,18 @@ function call(exchange: Exchange, ...pieces: readonly object[]): Exchange {
 }
 
 /** Words as they are, calls as `name(arguments)`. */
-function told(passages: readonly Passage[]): string[] {
-  return passages.map(({ text, call: made }) =>
+function told(parts: readonly WrittenPart[]): string[] {
+  return parts.map(({ text, call: made }) =>
     made === undefined ? text : `${text}${made.name}(${made.arguments})`,
   );
 }
 
 test("functions go to the endpoint in its own form, and a choice only where one is made", async (context) => {
   const { server, writer } = await openPair(context);
-  await passagesOf(writer, dialogueOf("Hi."));
-  await passagesOf(writer, calling());
-  await passagesOf(writer, calling({ choice: "required" }));
-  await passagesOf(writer, calling({ choice: { name: "clock" } }));
+  await partsOf(writer, dialogueOf("Hi."));
+  await partsOf(writer, calling());
+  await partsOf(writer, calling({ choice: "required" }));
+  await partsOf(writer, calling({ choice: { name: "clock" } }));
   const bodies = server.exchanges.map(({ body }) => body as unknown as Record<string, unknown>);
   assert.ok(!("tools" in bodies[0]!));
   assert.deepEqual(bodies[1]!.tools, [
@@ -68,7 +68,7 @@ test("a call comes in pieces, and is passed on whole with what the reply took", 
   });
   const tokens = { prompt: 12, written: 7 };
   const made = { callId: "call_1", name: "weather", arguments: '{"town":"Rome"}' };
-  assert.deepEqual(await passagesOf(writer, calling()), [{ text: "", tokens, gate: null, call: made }]);
+  assert.deepEqual(await partsOf(writer, calling()), [{ text: "", tokens, gate: null, call: made }]);
 });
 
 test("several calls at once are told apart, by their numbers, their ids or their names", async (context) => {
@@ -105,9 +105,9 @@ test("several calls at once are told apart, by their numbers, their ids or their
     },
   );
   for (let way = 0; way < 3; way++)
-    assert.deepEqual(told(await passagesOf(writer, calling())), [`weather(${rome})`, "clock({})"]);
+    assert.deepEqual(told(await partsOf(writer, calling())), [`weather(${rome})`, "clock({})"]);
   // A whole message without a reason to end: a last call without arguments may have been cut off.
-  assert.deepEqual(told(await passagesOf(writer, calling())), [`weather(${rome})`]);
+  assert.deepEqual(told(await partsOf(writer, calling())), [`weather(${rome})`]);
 });
 
 test("what is said before, between and after calls keeps its place", async (context) => {
@@ -121,7 +121,7 @@ test("what is said before, between and after calls keeps its place", async (cont
   });
   const chain = writerChain({ model: writer });
   const expected = ["Let me see.", "I'll look", "clock({})", "Still there?", "weather({})", "That's all."];
-  assert.deepEqual(told(await passagesOf(chain, calling())), expected);
+  assert.deepEqual(told(await partsOf(chain, calling())), expected);
 });
 
 test("a reply that only calls has no words put into its mouth, and one that does nothing has", async (context) => {
@@ -133,8 +133,8 @@ test("a reply that only calls has no words put into its mouth, and one that does
     (exchange) =>
       call(exchange.begin(), { index: 0, id: "a", function: { name: "clock" } }).finish("tool_calls"),
   );
-  assert.deepEqual(told(await passagesOf(chain, calling())), ["clock({})"]);
-  assert.deepEqual(told(await passagesOf(chain, calling({ choice: "none" }))), [DECLINED]);
+  assert.deepEqual(told(await partsOf(chain, calling())), ["clock({})"]);
+  assert.deepEqual(told(await partsOf(chain, calling({ choice: "none" }))), [DECLINED]);
 });
 
 test("only calls that can be carried out are passed on; alone, the others fail", async (context) => {
@@ -151,8 +151,8 @@ test("only calls that can be carried out are passed on; alone, the others fail",
       (exchange) => call(exchange.begin(), piece).finish("tool_calls"),
       (exchange) => call(exchange.begin().say("One moment."), piece).finish("tool_calls"),
     );
-    await assert.rejects(passagesOf(writer, calling()), /called a function that it was not given/);
-    assert.deepEqual(told(await passagesOf(writer, calling())), ["One moment."]);
+    await assert.rejects(partsOf(writer, calling()), /called a function that it was not given/);
+    assert.deepEqual(told(await partsOf(writer, calling())), ["One moment."]);
   }
 });
 
@@ -165,11 +165,11 @@ test("half a call is none: where the tokens ran out in it, the setting to raise 
     (exchange) => call(exchange.begin(), half).finish("content_filter"),
   );
   await assert.rejects(
-    passagesOf(writer, calling()),
+    partsOf(writer, calling()),
     /in the middle of a function's call: raise writer\.maxTokens/,
   );
-  await assert.rejects(passagesOf(writer, calling()), /no JSON object: retry/);
-  assert.deepEqual(told(await passagesOf(writer, calling())), [DECLINED]);
+  await assert.rejects(partsOf(writer, calling()), /no JSON object: retry/);
+  assert.deepEqual(told(await partsOf(writer, calling())), [DECLINED]);
 });
 
 test("calls and their arguments are bounded", async (context) => {
@@ -185,7 +185,7 @@ test("calls and their arguments are bounded", async (context) => {
     },
   );
   for (let n = 0; n < 2; n++)
-    await assert.rejects(passagesOf(writer, calling()), /more than 32 functions, or with more than 100000/);
+    await assert.rejects(partsOf(writer, calling()), /more than 32 functions, or with more than 100000/);
 });
 
 test("ids that nobody could send back are replaced", async (context) => {
@@ -197,7 +197,7 @@ test("ids that nobody could send back are replaced", async (context) => {
       { index: 1, function: { name: "clock", arguments: "{}" } },
     ).finish("tool_calls");
   });
-  const ids = (await passagesOf(writer, calling())).map(({ call: made }) => made?.callId ?? "");
+  const ids = (await partsOf(writer, calling())).map(({ call: made }) => made?.callId ?? "");
   assert.equal(new Set(ids).size, 2);
   for (const id of ids) assert.match(id, /^call_[0-9a-f]{24}$/);
 });
@@ -209,7 +209,7 @@ test("an endpoint that refuses functions is asked without them, and what cannot 
     (exchange) => exchange.refuse(400, { error: { message: "tool_choice is not supported" } }),
     (exchange) => exchange.refuse(400, { error: { message: "tiny does not support tools" } }),
   );
-  await passagesOf(writer, calling({ choice: "required", calls: [earlier("clock", "Noon.", 1)] }));
+  await partsOf(writer, calling({ choice: "required", calls: [earlier("clock", "Noon.", 1)] }));
   const bodies = server.exchanges.map(({ body }) => body as unknown as Record<string, unknown>);
   assert.deepEqual(
     bodies.map((body) => ["tool_choice" in body, "tools" in body]),
@@ -238,7 +238,7 @@ test("earlier calls stand where they were made, their outputs right behind them"
     earlier("clock", "Noon.", 2),
     earlier("clock", null, 3, "c2"),
   ];
-  await passagesOf(writer, calling({ calls }, { history }));
+  await partsOf(writer, calling({ calls }, { history }));
   const asked = (callId: string, name: string) => ({
     id: callId,
     type: "function",
@@ -261,7 +261,7 @@ test("earlier calls stand where they were made, their outputs right behind them"
 
 test("a reply goes on after what came of its calls, without being asked to", async (context) => {
   const { server, writer } = await openPair(context);
-  await passagesOf(writer, calling({ calls: [earlier("clock", "Noon.", 1)] }));
+  await partsOf(writer, calling({ calls: [earlier("clock", "Noon.", 1)] }));
   const { messages } = server.exchanges[0]!.body;
   assert.deepEqual(messages.map(({ role, content }) => [role, content]).slice(1), [
     ["user", "How is it in Rome?"],
@@ -275,7 +275,7 @@ test("of long outputs the beginnings are sent, and of many calls the newest", as
   const calls = Array.from({ length: 50 }, (_, n) =>
     earlier("clock", `${n} ${"x".repeat(100_000)}`, 1, `c${n}`),
   );
-  await passagesOf(writer, calling({ calls }));
+  await partsOf(writer, calling({ calls }));
   const { messages } = server.exchanges[0]!.body;
   assert.ok(JSON.stringify(messages).length < 4_000);
   assert.match(messages.at(-1)!.content, /^49 x+… \(the rest is left out\)$/);
@@ -283,14 +283,14 @@ test("of long outputs the beginnings are sent, and of many calls the newest", as
 
 test("arguments that are no JSON object are sent as an empty one: endpoints refuse anything else", async (context) => {
   const { server, writer } = await openPair(context);
-  await passagesOf(writer, calling({ calls: [{ ...earlier("clock", "Noon.", 1), arguments: "nonsense" }] }));
+  await partsOf(writer, calling({ calls: [{ ...earlier("clock", "Noon.", 1), arguments: "nonsense" }] }));
   assert.match(JSON.stringify(server.exchanges[0]!.body.messages), /"arguments":"\{\}"/);
 });
 
 test("a bound of the dialogue's own is the lower one", async (context) => {
   const { server, writer } = await openPair(context);
-  await passagesOf(writer, dialogueOf("Hi.", { maxTokens: 20 }));
-  await passagesOf(writer, dialogueOf("Hi.", { maxTokens: 4_096 }));
+  await partsOf(writer, dialogueOf("Hi.", { maxTokens: 20 }));
+  await partsOf(writer, dialogueOf("Hi.", { maxTokens: 4_096 }));
   assert.deepEqual(
     server.exchanges.map(({ body }) => body.max_tokens),
     [20, 160],

@@ -3,7 +3,7 @@ import { after, describe, test } from "node:test";
 import { type Writer, WriterError } from "../../src/model/writer.ts";
 import { type ChatWriterOptions, openChatWriter } from "../../src/writers/chat/chat-writer.ts";
 import { writerConformance } from "./conformance.ts";
-import { dialogueOf, longHistory, passagesOf, replyOf, said } from "./dialogues.ts";
+import { dialogueOf, longHistory, partsOf, replyOf, said } from "./dialogues.ts";
 
 const {
   INTEROP_CHAT_URL: baseUrl = "",
@@ -38,10 +38,10 @@ if (baseUrl === "") {
       "nothing said yet": [],
     })) {
       test(`${label} is answered, and the tokens are counted at the end`, async (context) => {
-        const passages = await passagesOf(writer, dialogueOf(history));
-        const tokens = passages.at(-1)?.tokens;
+        const parts = await partsOf(writer, dialogueOf(history));
+        const tokens = parts.at(-1)?.tokens;
         assert.ok(tokens && tokens.prompt > 10 && tokens.written > 0, JSON.stringify(tokens));
-        context.diagnostic(passages.map(({ text }) => text).join(" | "));
+        context.diagnostic(parts.map(({ text }) => text).join(" | "));
       });
     }
 

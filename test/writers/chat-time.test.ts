@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { within } from "../waiting.ts";
 import { assertFails, openPair } from "./chat-pair.ts";
-import { dialogueOf, never, passagesOf, replyOf } from "./dialogues.ts";
+import { dialogueOf, never, partsOf, replyOf } from "./dialogues.ts";
 
 test("an endpoint that does not answer, or not with words, is given up, and not tried again", async (context) => {
   const { server, writer } = await openPair(context, { firstTokenTimeoutMs: 1_000 });
@@ -118,7 +118,7 @@ test("an abort ends the request, whatever it waits for", async (context) => {
     server.next(answer);
     const controller = new AbortController();
     const stopped = assert.rejects(
-      passagesOf(writer, dialogueOf("Hi."), controller.signal),
+      partsOf(writer, dialogueOf("Hi."), controller.signal),
       (error) => error === reason,
     );
     await server.asked(index);
@@ -155,7 +155,7 @@ test("nothing of a call stays on a signal that outlives it", async (context) => 
     listeners--;
     removeEventListener.apply(signal, args);
   };
-  await passagesOf(writer, dialogueOf("Hi."), signal);
+  await partsOf(writer, dialogueOf("Hi."), signal);
   for await (const _ of writer.write(dialogueOf("Hi."), signal)) break;
   assert.equal(listeners, 0);
 });

@@ -3,7 +3,7 @@ import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Dialogue, type Writer, WriterError } from "../../src/model/writer.ts";
 import { within } from "../waiting.ts";
-import { dialogueOf, heard, longHistory, never, passagesOf, replyOf, said } from "./dialogues.ts";
+import { dialogueOf, heard, longHistory, never, partsOf, replyOf, said } from "./dialogues.ts";
 
 /** A writer whose pace the suite decides: it writes two sentences or more, each when it is let go. */
 export interface PacedWriter {
@@ -50,14 +50,14 @@ export function writerConformance(
       assert.match(writer.name, /\S/);
     });
 
-    test("passages are trimmed, never empty, and no two sentences are glued", async () => {
+    test("parts are trimmed, never empty, and no two sentences are glued", async () => {
       for (const text of ["Tell me a story about a dog.", "What do you like about summer?"]) {
-        const passages = await passagesOf(writer, dialogueOf(text));
-        assert.ok(passages.length > 0, "no passage");
-        for (const { text: passage, gate } of passages) {
-          assert.equal(passage, passage.trim());
-          assert.notEqual(passage, "");
-          assert.doesNotMatch(passage, /[a-z][.!?][A-Z]/, "glued");
+        const parts = await partsOf(writer, dialogueOf(text));
+        assert.ok(parts.length > 0, "no part");
+        for (const { text: part, gate } of parts) {
+          assert.equal(part, part.trim());
+          assert.notEqual(part, "");
+          assert.doesNotMatch(part, /[a-z][.!?][A-Z]/, "glued");
           assert.ok(gate === null || gate !== "");
         }
       }
@@ -65,9 +65,9 @@ export function writerConformance(
 
     test(`tokens ${countsTokens ? "are counted, and only grow" : "are not counted"}`, async () => {
       let [prompt, written] = [0, 0];
-      const passages = await passagesOf(writer, dialogueOf("Tell me a story about a dog."));
-      assert.equal(passages.at(-1)?.tokens !== null, countsTokens);
-      for (const { tokens } of passages) {
+      const parts = await partsOf(writer, dialogueOf("Tell me a story about a dog."));
+      assert.equal(parts.at(-1)?.tokens !== null, countsTokens);
+      for (const { tokens } of parts) {
         if (tokens === null) continue;
         assert.ok(Number.isInteger(tokens.prompt) && tokens.prompt >= prompt, `${tokens.prompt} read`);
         assert.ok(Number.isInteger(tokens.written) && tokens.written > written, `${tokens.written} written`);
@@ -147,10 +147,10 @@ export function writerConformance(
 
     test("a signal that has aborted is thrown before anything is written", async () => {
       const reason = new Error("gone");
-      await assert.rejects(passagesOf(writer, dialogueOf("Hi."), AbortSignal.abort(reason)), is(reason));
+      await assert.rejects(partsOf(writer, dialogueOf("Hi."), AbortSignal.abort(reason)), is(reason));
     });
 
-    test("an abort after the first passage throws its reason", async () => {
+    test("an abort after the first part throws its reason", async () => {
       const controller = new AbortController();
       const reason = new Error("gone");
       const writing = writer.write(dialogueOf("Tell me a long story about a dog."), controller.signal);
@@ -172,7 +172,7 @@ export function writerConformance(
         const controller = new AbortController();
         const reason = new Error("gone");
         const writing = settled(
-          passagesOf(writer, dialogueOf("Tell me a story about a cat."), controller.signal),
+          partsOf(writer, dialogueOf("Tell me a story about a cat."), controller.signal),
           reason,
         );
         setImmediate(() => controller.abort(reason));
@@ -186,7 +186,7 @@ export function writerConformance(
       for (let turns = 0; turns < 3; turns++) {
         const controllers = Array.from({ length: 8 }, () => new AbortController());
         const writing = controllers.map(({ signal }) =>
-          settled(passagesOf(writer, dialogueOf("Tell me a story about a cat."), signal), reason),
+          settled(partsOf(writer, dialogueOf("Tell me a story about a cat."), signal), reason),
         );
         for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
         for (const controller of controllers.toReversed()) controller.abort(reason);
@@ -201,7 +201,7 @@ export function writerConformance(
       try {
         const controller = new AbortController();
         const reason = new Error("gone");
-        const writing = passagesOf(reader, dialogueOf(longHistory()), controller.signal);
+        const writing = partsOf(reader, dialogueOf(longHistory()), controller.signal);
         const stopped = assert.rejects(writing, is(reason));
         await sleep(60);
         controller.abort(reason);
@@ -216,7 +216,7 @@ export function writerConformance(
       assert.notEqual(await replyOf(other, dialogueOf("Hi.")), "");
       await Promise.all([other.close(), other.close()]);
       await other.close();
-      await assert.rejects(passagesOf(other, dialogueOf("Hi.")), isWriterError);
+      await assert.rejects(partsOf(other, dialogueOf("Hi.")), isWriterError);
     });
 
     test("closing it ends a reply under way", async () => {
@@ -233,7 +233,7 @@ export function writerConformance(
         await assert.rejects(async () => {
           const other = await makeBroken();
           try {
-            await passagesOf(other, dialogueOf("Hi."));
+            await partsOf(other, dialogueOf("Hi."));
           } finally {
             await other.close();
           }
@@ -279,7 +279,7 @@ function pacedConformance(makePaced: () => Promise<PacedWriter>): void {
     try {
       const controller = new AbortController();
       const reason = new Error("gone");
-      const writing = assert.rejects(passagesOf(writer, dialogueOf("Hi."), controller.signal), is(reason));
+      const writing = assert.rejects(partsOf(writer, dialogueOf("Hi."), controller.signal), is(reason));
       setImmediate(() => controller.abort(reason));
       await within("the end of the reply", writing);
       await idle();
@@ -290,7 +290,7 @@ function pacedConformance(makePaced: () => Promise<PacedWriter>): void {
 
   test("closing it while a sentence is awaited fails the reply and stops the writing", async () => {
     const { writer, idle } = await makePaced();
-    const writing = assert.rejects(passagesOf(writer, dialogueOf("Hi.")), isWriterError);
+    const writing = assert.rejects(partsOf(writer, dialogueOf("Hi.")), isWriterError);
     setImmediate(() => void writer.close());
     await writing;
     await idle();

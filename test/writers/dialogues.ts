@@ -1,5 +1,5 @@
 import type { Turn } from "../../src/model/conversation.ts";
-import type { Dialogue, Passage, Writer } from "../../src/model/writer.ts";
+import type { Dialogue, WrittenPart, Writer } from "../../src/model/writer.ts";
 
 export function said(speaker: string, text: string): Turn {
   return { speaker, text, audio: null };
@@ -39,15 +39,15 @@ export function longHistory(): Turn[] {
   });
 }
 
-export async function passagesOf(writer: Writer, dialogue: Dialogue, signal = never()): Promise<Passage[]> {
-  const passages: Passage[] = [];
-  for await (const passage of writer.write(dialogue, signal)) passages.push(passage);
-  return passages;
+export async function partsOf(writer: Writer, dialogue: Dialogue, signal = never()): Promise<WrittenPart[]> {
+  const parts: WrittenPart[] = [];
+  for await (const part of writer.write(dialogue, signal)) parts.push(part);
+  return parts;
 }
 
-/** A whole reply, its passages joined as they are spoken. */
+/** A whole reply, its parts joined as they are spoken. */
 export async function replyOf(writer: Writer, dialogue: Dialogue, signal = never()): Promise<string> {
-  return (await passagesOf(writer, dialogue, signal)).map(({ text }) => text).join(" ");
+  return (await partsOf(writer, dialogue, signal)).map(({ text }) => text).join(" ");
 }
 
 export function never(): AbortSignal {

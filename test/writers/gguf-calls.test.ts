@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
-import { type Dialogue, type Passage, type ToolUse, WriterError } from "../../src/model/writer.ts";
+import { type Dialogue, type WrittenPart, type ToolUse, WriterError } from "../../src/model/writer.ts";
 import { CallReader, type CallReaderOptions } from "../../src/writers/llama/call-reader.ts";
 import { callingOf } from "../../src/writers/llama/calling.ts";
 import { type GgufWriterOptions, openGgufWriter } from "../../src/writers/llama/gguf-writer.ts";
 import { type LlamaModel, openLlama, type Token } from "../../src/writers/llama/llama-runtime.ts";
-import { dialogueOf, passagesOf, said } from "./dialogues.ts";
+import { dialogueOf, partsOf, said } from "./dialogues.ts";
 import { CALLING_TEMPLATE, CHATML_TEMPLATE, type TinyModel, tinyGguf, tinyOptions } from "./tiny-gguf.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "antiphon-calls-"));
@@ -42,18 +42,18 @@ function calling(toolUse: Partial<ToolUse> = {}, fields: Partial<Dialogue> = {})
   return dialogueOf("How is it in Rome?", { toolUse: use, ...fields });
 }
 
-async function written(script: readonly string[], dialogue = calling()): Promise<readonly Passage[]> {
+async function written(script: readonly string[], dialogue = calling()): Promise<readonly WrittenPart[]> {
   const writer = await openGgufWriter(optionsFor({ script }));
   try {
-    return await passagesOf(writer, dialogue);
+    return await partsOf(writer, dialogue);
   } finally {
     await writer.close();
   }
 }
 
 /** Words as they are, calls as `name(arguments)`. */
-function told(passages: readonly Passage[]): string[] {
-  return passages.map(({ text, call }) => (call === undefined ? text : `${call.name}(${call.arguments})`));
+function told(parts: readonly WrittenPart[]): string[] {
+  return parts.map(({ text, call }) => (call === undefined ? text : `${call.name}(${call.arguments})`));
 }
 
 async function callsTools(model: Partial<TinyModel>, options: Partial<GgufWriterOptions> = {}) {
@@ -64,10 +64,10 @@ async function callsTools(model: Partial<TinyModel>, options: Partial<GgufWriter
 
 describe("a model whose file has a template for calls", () => {
   it("calls a function after what it says", async () => {
-    const passages = await written(["Let", " me", " look", ".", "<tool_call>", ROME, "</tool_call>"]);
-    assert.deepEqual(told(passages), ["Let me look.", 'weather({"town": "Rome"})']);
-    assert.equal(passages[1]!.tokens!.written, 7);
-    assert.match(passages[1]!.call!.callId, /^call_[0-9a-f]{24}$/);
+    const parts = await written(["Let", " me", " look", ".", "<tool_call>", ROME, "</tool_call>"]);
+    assert.deepEqual(told(parts), ["Let me look.", 'weather({"town": "Rome"})']);
+    assert.equal(parts[1]!.tokens!.written, 7);
+    assert.match(parts[1]!.call!.callId, /^call_[0-9a-f]{24}$/);
   });
 
   it("may leave a last call unclosed", async () => {
@@ -86,8 +86,8 @@ describe("a model whose file has a template for calls", () => {
   }
 
   it("says nothing after a call, since it would make up what the function answers", async () => {
-    const passages = await written(["<tool_call>", ROME, "</tool_call>", "It", " rains", "."]);
-    assert.deepEqual(told(passages), ['weather({"town": "Rome"})']);
+    const parts = await written(["<tool_call>", ROME, "</tool_call>", "It", " rains", "."]);
+    assert.deepEqual(told(parts), ['weather({"town": "Rome"})']);
   });
 
   it("calls when it has to, and the function that it has to", async () => {

@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
-import type { Passage } from "../../src/model/writer.ts";
+import type { WrittenPart } from "../../src/model/writer.ts";
 import { WriterError } from "../../src/model/writer.ts";
 import { type GgufWriterOptions, openGgufWriter } from "../../src/writers/llama/gguf-writer.ts";
 import { writerConformance } from "./conformance.ts";
-import { dialogueOf, passagesOf, replyOf } from "./dialogues.ts";
+import { dialogueOf, partsOf, replyOf } from "./dialogues.ts";
 import { CHATML_TEMPLATE, type TinyModel, tinyGguf, tinyOptions } from "./tiny-gguf.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "antiphon-large-"));
@@ -25,17 +25,17 @@ function optionsFor(model: TinyModel | Buffer, options: Partial<GgufWriterOption
 async function written(
   model: TinyModel,
   options: Partial<GgufWriterOptions> = {},
-): Promise<readonly Passage[]> {
+): Promise<readonly WrittenPart[]> {
   const writer = await openGgufWriter(optionsFor(model, options));
   try {
-    return await passagesOf(writer, dialogueOf("How is the weather?"));
+    return await partsOf(writer, dialogueOf("How is the weather?"));
   } finally {
     await writer.close();
   }
 }
 
-function texts(passages: readonly Passage[]): string[] {
-  return passages.map(({ text }) => text);
+function texts(parts: readonly WrittenPart[]): string[] {
+  return parts.map(({ text }) => text);
 }
 
 /** Why a file was refused: what clients are shown, and what it was. */

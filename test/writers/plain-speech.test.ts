@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { plainSpeech } from "../../src/writers/plain-speech.ts";
 import { writerChain } from "../../src/writers/writer-chain.ts";
 import fc from "../properties.ts";
-import { dialogueOf, passagesOf } from "./dialogues.ts";
+import { dialogueOf, partsOf } from "./dialogues.ts";
 import { ScriptedWriter } from "./scripted-writer.ts";
 
 const CASES: Readonly<Record<string, readonly [string, string]>> = {
@@ -101,7 +101,7 @@ test("a passage of which nothing may be said is left out, and the others are spo
   const writer = writerChain({
     model: new ScriptedWriter(["*smiles*", "Hello there.", "Call 555-123-4567."]),
   });
-  const passages = await passagesOf(writer, dialogueOf("Hi."));
+  const passages = await partsOf(writer, dialogueOf("Hi."));
   assert.deepEqual(
     passages.map(({ text }) => text),
     ["Hello there."],
@@ -109,7 +109,7 @@ test("a passage of which nothing may be said is left out, and the others are spo
 });
 
 test("a reply of which nothing may be said asks to hear more, with the tokens it took", async () => {
-  const passages = await passagesOf(
+  const passages = await partsOf(
     writerChain({ model: new ScriptedWriter(["*smiles*"]) }),
     dialogueOf("Hi."),
   );

@@ -1,7 +1,7 @@
 import { EventEmitter, once } from "node:events";
 import { setImmediate as turn } from "node:timers/promises";
 import { abortable } from "../../src/model/abortable.ts";
-import { type Dialogue, type Passage, type Writer, WriterError } from "../../src/model/writer.ts";
+import { type Dialogue, type WrittenPart, type Writer, WriterError } from "../../src/model/writer.ts";
 import { until } from "../waiting.ts";
 
 export interface ScriptedOptions {
@@ -72,7 +72,7 @@ export class ScriptedWriter implements Writer {
     await until("the writing to end", () => this.#open === 0);
   }
 
-  async *write(dialogue: Dialogue, signal: AbortSignal): AsyncGenerator<Passage, void, void> {
+  async *write(dialogue: Dialogue, signal: AbortSignal): AsyncGenerator<WrittenPart, void, void> {
     signal.throwIfAborted();
     this.#throwIfFailed();
     this.dialogues.push(dialogue);

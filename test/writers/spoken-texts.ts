@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { sentencesOf } from "../../src/text/sentence-cutter.ts";
 import { writerChain } from "../../src/writers/writer-chain.ts";
 import { ThoughtFilter, WrittenSentences } from "../../src/writers/written-sentences.ts";
-import { dialogueOf, passagesOf } from "./dialogues.ts";
+import { dialogueOf, partsOf } from "./dialogues.ts";
 import { ScriptedWriter } from "./scripted-writer.ts";
 
 /** A reply as a language model writes it, and what is to be said of it. */
@@ -39,6 +39,6 @@ export async function spokenOfStretches(stretches: readonly string[]): Promise<s
 
 async function spokenOfSentences(sentences: readonly string[], heard = "Hi."): Promise<string> {
   const writer = writerChain({ model: new ScriptedWriter(sentences) });
-  const said = await passagesOf(writer, dialogueOf(heard));
+  const said = await partsOf(writer, dialogueOf(heard));
   return said.map(({ text }) => text).join(" ");
 }

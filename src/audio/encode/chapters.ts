@@ -36,7 +36,7 @@ export function id3Chapters(chapters: readonly Chapter[], durationS: number): Ui
     frames.push(frame("CHAP", [ids[at]!, new Uint8Array(times.buffer), named]));
   }
   const body = joinedBytes(frames);
-  const head = Uint8Array.of(...ascii("ID3"), 3, 0, 0, ...syncSafe(body.length));
+  const head = Uint8Array.of(...utf8("ID3"), 3, 0, 0, ...syncSafe(body.length));
   return joinedBytes([head, body]);
 }
 
@@ -47,7 +47,7 @@ export function chapterComments(chapters: readonly Chapter[]): string[] {
   for (const [at, { title, startS }] of chapters.slice(0, MAX_CHAPTERS).entries()) {
     const name = `CHAPTER${`${at + 1}`.padStart(3, "0")}`;
     const told = [`${name}=${clock(startS)}`, `${name}NAME=${shortened(title)}`];
-    bytes += told.reduce((sum, each) => sum + 4 + ascii(each).length, 0);
+    bytes += told.reduce((sum, each) => sum + 4 + utf8(each).length, 0);
     if (bytes > PAGE_BYTES) break;
     comments.push(...told);
   }
@@ -75,17 +75,17 @@ function clock(seconds: number): string {
 function frame(id: string, parts: readonly Uint8Array[]): Uint8Array {
   const body = joinedBytes(parts);
   const head = new Uint8Array(FRAME_HEADER_BYTES);
-  head.set(ascii(id));
+  head.set(utf8(id));
   new DataView(head.buffer).setUint32(4, body.length);
   return joinedBytes([head, body]);
 }
 
-function ascii(text: string): Uint8Array {
+function utf8(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
 function zeroEnded(text: string): Uint8Array {
-  return joinedBytes([ascii(text), Uint8Array.of(0)]);
+  return joinedBytes([utf8(text), Uint8Array.of(0)]);
 }
 
 /** UTF-16 with its byte order mark, little-endian, as ID3v2.3 has it. */

@@ -102,7 +102,7 @@ const OPUS_HEAD = opusHead();
 function opusHead(): Uint8Array {
   const packet = new Uint8Array(19);
   const view = new DataView(packet.buffer);
-  packet.set(ascii("OpusHead"));
+  packet.set(utf8("OpusHead"));
   view.setUint8(8, 1);
   view.setUint8(9, 1);
   view.setUint16(10, TICKS_A_SAMPLE * LEAD_SAMPLES, true);
@@ -113,10 +113,10 @@ function opusHead(): Uint8Array {
 /** RFC 7845, 5.2: who made it, and comments. */
 function opusTags(comments: readonly string[]): Uint8Array {
   return joinedBytes([
-    ascii("OpusTags"),
-    counted(ascii("antiphon")),
+    utf8("OpusTags"),
+    counted(utf8("antiphon")),
     littleEndian(comments.length),
-    ...comments.map((comment) => counted(ascii(comment))),
+    ...comments.map((comment) => counted(utf8(comment))),
   ]);
 }
 
@@ -130,7 +130,7 @@ function littleEndian(value: number): Uint8Array {
   return bytes;
 }
 
-function ascii(text: string): Uint8Array {
+function utf8(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 

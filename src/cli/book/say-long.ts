@@ -5,6 +5,7 @@ import type { InputType } from "../../contract/input-type.ts";
 import { quoted } from "../../contract/quoted.ts";
 import { UsageError } from "../../server/usage-error.ts";
 import { version } from "../../server/version.ts";
+import { isVaried } from "../../serving/prepare.ts";
 import { scriptOf } from "../../serving/script-of.ts";
 import type { CommandIo } from "../../terminal/command-io.ts";
 import { onStopSignal } from "../../terminal/stop-signal.ts";
@@ -53,9 +54,7 @@ export async function sayLong(
     signal: stopping.signal,
     async script(words: string, seed: bigint) {
       const prepared = await requests.prepare(words, inputType);
-      // At temperature 0 the seed is that of the words.
-      const varies = prepared.delivery.temperature > 0 || prepared.delivery.acousticTemperature > 0;
-      return scriptOf(varies ? { ...prepared, seed } : prepared, requests.model.preset);
+      return scriptOf(isVaried(prepared) ? { ...prepared, seed } : prepared, requests.model.preset);
     },
   };
   try {

@@ -1,5 +1,5 @@
 import { isRecord } from "../../collections/is-record.ts";
-import { type Passage, WriterError, type WriterTokens } from "../../model/writer.ts";
+import { type WrittenPart, WriterError, type WriterTokens } from "../../model/writer.ts";
 import { type CallPiece, MAX_CALLS, ToolCalls } from "../tool-calls.ts";
 import { WrittenSentences } from "../written-sentences.ts";
 
@@ -7,7 +7,7 @@ import { WrittenSentences } from "../written-sentences.ts";
 export const DECLINED = "Sorry, I can't say much about that. Shall we talk about something else?";
 
 /**
- * Makes passages of what an endpoint writes, each a sentence. Tokens are counted for the last one alone, as endpoints
+ * Makes parts of what an endpoint writes, each a sentence. Tokens are counted for the last one alone, as endpoints
  * count at the end. A reply that was cut off ends with its last whole sentence, or, where it has none, with its last
  * whole word; more than `maxChars` characters are cut off here. Calls of functions stand where they were made. An empty
  * or withheld reply becomes {@link DECLINED}. Throws a {@link WriterError} when the model spent all its tokens on thoughts,
@@ -15,11 +15,11 @@ export const DECLINED = "Sorry, I can't say much about that. Shall we talk about
  *
  * @param functions names of those that it may call; what else it calls is left out
  */
-export async function* passagesOf(
+export async function* partsOf(
   deltas: AsyncIterable<ChatDelta>,
   maxChars: number,
   functions: readonly string[] = [],
-): AsyncGenerator<Passage, void, void> {
+): AsyncGenerator<WrittenPart, void, void> {
   let sentences = new WrittenSentences();
   const calls = new ToolCalls(functions);
   let tokens: WriterTokens | null = null;

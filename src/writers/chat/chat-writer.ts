@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OpenAI } from "openai";
 import { type Stop, stopWith } from "../../model/stop-with.ts";
-import { type Dialogue, type Passage, type Writer, WriterError } from "../../model/writer.ts";
+import { type Dialogue, type WrittenPart, type Writer, WriterError } from "../../model/writer.ts";
 import { SPOKEN_PROMPT } from "../dialogue-messages.ts";
 import { makeChatClient, NotAChatError } from "./chat-client.ts";
 import {
@@ -12,7 +12,7 @@ import {
   otherDialect,
 } from "./chat-dialect.ts";
 import { chatFailure } from "./chat-failure.ts";
-import { type ChatDelta, passagesOf, readChunk } from "./chat-reply.ts";
+import { type ChatDelta, partsOf, readChunk } from "./chat-reply.ts";
 import { ReplyClock, type ReplyLimits } from "./reply-clock.ts";
 
 export interface ChatWriterOptions {
@@ -82,7 +82,7 @@ class ChatWriter implements Writer {
     return this.#dialect.hasTools;
   }
 
-  async *write(dialogue: Dialogue, signal: AbortSignal): AsyncGenerator<Passage, void, void> {
+  async *write(dialogue: Dialogue, signal: AbortSignal): AsyncGenerator<WrittenPart, void, void> {
     signal.throwIfAborted();
     if (this.#isClosed) throw closed();
     const call = stopWith([signal]);
@@ -91,9 +91,9 @@ class ChatWriter implements Writer {
       const deltas = this.#deltas(dialogue, call.signal);
       const { tools = [], choice = "auto" } = dialogue.toolUse ?? {};
       const names = choice === "none" ? [] : tools.map(({ name }) => name);
-      for await (const passage of passagesOf(deltas, this.#request.maxTokens * CHARS_PER_TOKEN, names)) {
+      for await (const part of partsOf(deltas, this.#request.maxTokens * CHARS_PER_TOKEN, names)) {
         call.signal.throwIfAborted();
-        yield dialogue.instructions === undefined ? passage : { ...passage, hasReadInstructions: true };
+        yield dialogue.instructions === undefined ? part : { ...part, hasReadInstructions: true };
       }
     } finally {
       call.end();

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Dialogue, Passage } from "../../model/writer.ts";
+import type { Dialogue, WrittenPart } from "../../model/writer.ts";
 import type { GateClassifier } from "./gate-classifier.ts";
 import type { GateCategory } from "./gate-head.ts";
 
@@ -12,7 +12,7 @@ export async function fixedReply(
   gate: GateClassifier,
   dialogue: Dialogue,
   signal: AbortSignal,
-): Promise<Passage[] | null> {
+): Promise<WrittenPart[] | null> {
   const lines = linesFor(dialogue);
   const { category } = await gate.classify(lines, signal);
   if (category === null) return null;

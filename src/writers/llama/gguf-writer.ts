@@ -1,5 +1,5 @@
 import { stopWith } from "../../model/stop-with.ts";
-import { type Dialogue, type Passage, type Writer, WriterError } from "../../model/writer.ts";
+import { type Dialogue, type WrittenPart, type Writer, WriterError } from "../../model/writer.ts";
 import { chatSteps, dialogueMessages } from "../dialogue-messages.ts";
 import { WrittenSentences } from "../written-sentences.ts";
 import { CallReader } from "./call-reader.ts";
@@ -102,7 +102,7 @@ class GgufWriter implements Writer {
     return this.#calling !== null;
   }
 
-  async *write(dialogue: Dialogue, signal: AbortSignal): AsyncGenerator<Passage, void, void> {
+  async *write(dialogue: Dialogue, signal: AbortSignal): AsyncGenerator<WrittenPart, void, void> {
     const work = stopWith([signal, this.#closed.signal]);
     const stop = work.signal;
     try {
@@ -111,7 +111,7 @@ class GgufWriter implements Writer {
       const sequence = await this.#pool.take(prompt, stop);
       const generation = new Generation(sequence, this.#queue, this.#threads, stop);
       try {
-        yield* this.#passages(prompt, generation, dialogue, calls);
+        yield* this.#parts(prompt, generation, dialogue, calls);
       } finally {
         // Not awaited: llama.cpp ends what it is at, and only then can the sequence be lent again.
         const ended = generation.end().then(() => {
@@ -160,12 +160,12 @@ class GgufWriter implements Writer {
     return { prompt: [...promptTokens(told, dialogue, this.#options, promptLeft), ...begun], calls };
   }
 
-  async *#passages(
+  async *#parts(
     prompt: readonly Token[],
     generation: Generation,
     dialogue: Dialogue,
     calls: CallReader | null,
-  ): AsyncGenerator<Passage> {
+  ): AsyncGenerator<WrittenPart> {
     const { maxTokens, maxSentences } = this.#options;
     const written: Token[] = [];
     const sampling = this.#sampling(dialogue, written, calls);
@@ -178,21 +178,21 @@ class GgufWriter implements Writer {
     // A greeting alone is no reply yet.
     const isSure = () => said < MIN_WORDS || mean(logProbabilities) >= this.#minLogProbability(sampling);
     const readsInstructions = this.#options.systemPrompt !== null && dialogue.instructions !== undefined;
-    const passage = (words: Pick<Passage, "text" | "call">, isCounted = true): Passage => {
+    const part = (words: Pick<WrittenPart, "text" | "call">, isCounted = true): WrittenPart => {
       count++;
       const tokens = isCounted ? { prompt: prompt.length, written: written.length } : null;
       return { ...words, tokens, gate: null, ...(readsInstructions && { hasReadInstructions: true }) };
     };
-    const spoken = (sentence: string, isCounted = true): Passage => {
+    const spoken = (sentence: string, isCounted = true): WrittenPart => {
       said += sentence.split(" ").length;
-      return passage({ text: sentence }, isCounted);
+      return part({ text: sentence }, isCounted);
     };
     for await (const { token, confidence } of generation.tokensAfter(prompt, sampling)) {
       if (written.length === 0) dialogue.onFirstToken?.();
       written.push(token);
       if (calls !== null && !sentences.isThinking && calls.push(token)) {
         for (const sentence of sentences.flush()) yield spoken(sentence);
-        for (const call of calls.take()) yield passage({ text: "", call });
+        for (const call of calls.take()) yield part({ text: "", call });
         if (calls.isFull) break;
         continue;
       }
@@ -217,7 +217,7 @@ class GgufWriter implements Writer {
       if (written.length - thoughtTokens >= maxTokens) break;
     }
     if (calls?.hasBegun === true) {
-      for (const call of calls.end()) yield passage({ text: "", call });
+      for (const call of calls.end()) yield part({ text: "", call });
       if (count === 0) throw calls.failure();
       return;
     }

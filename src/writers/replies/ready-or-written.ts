@@ -1,4 +1,4 @@
-import type { Dialogue, Passage, Writer } from "../../model/writer.ts";
+import type { Dialogue, WrittenPart, Writer } from "../../model/writer.ts";
 import { sentencesOf } from "../../text/sentence-cutter.ts";
 import { heardIn, plainWords } from "./talk.ts";
 
@@ -34,7 +34,7 @@ export async function* readyOrWritten(
   model: Writer,
   dialogue: Dialogue,
   signal: AbortSignal,
-): AsyncGenerator<Passage, void, void> {
+): AsyncGenerator<WrittenPart, void, void> {
   const ready = await source.reply(dialogue, signal);
   if (ready !== null) {
     for (const text of sentencesOf(ready.text)) {
@@ -44,11 +44,11 @@ export async function* readyOrWritten(
     return;
   }
   const heard = heardIn(dialogue.history, dialogue.speaker);
-  let last: Passage | null = null;
+  let last: WrittenPart | null = null;
   let isSilent = true;
-  for await (const passage of model.write(dialogue, signal)) {
-    last = { ...passage, layer: "model" };
-    if (claimsToBeAPerson(passage.text) || heard.has(plainWords(passage.text))) continue;
+  for await (const part of model.write(dialogue, signal)) {
+    last = { ...part, layer: "model" };
+    if (claimsToBeAPerson(part.text) || heard.has(plainWords(part.text))) continue;
     isSilent = false;
     yield last;
   }

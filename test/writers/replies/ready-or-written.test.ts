@@ -4,7 +4,7 @@ import { BookSource } from "../../../src/writers/replies/book-source.ts";
 import type { ReadyReply } from "../../../src/writers/replies/ready-or-written.ts";
 import { writerChain } from "../../../src/writers/writer-chain.ts";
 import { writerConformance } from "../conformance.ts";
-import { dialogueOf, passagesOf } from "../dialogues.ts";
+import { dialogueOf, partsOf } from "../dialogues.ts";
 import { ScriptedWriter } from "../scripted-writer.ts";
 import { SMALL_BANK, smallBook } from "./book.ts";
 
@@ -30,7 +30,7 @@ writerConformance(
 test("a reply that is ready is said sentence by sentence, and the model is not asked", async () => {
   const model = new ScriptedWriter([]);
   const writer = writerChain({ replies: source({ layer: "found", text: "Well done! How was it?" }), model });
-  assert.deepEqual(await passagesOf(writer, dialogueOf("I won.")), [
+  assert.deepEqual(await partsOf(writer, dialogueOf("I won.")), [
     { text: "Well done!", tokens: null, gate: null, layer: "found" },
     { text: "How was it?", tokens: null, gate: null, layer: "found" },
   ]);
@@ -41,18 +41,18 @@ test("of the model's sentences those that claim to be a person's are left out", 
     replies: source(null),
     model: new ScriptedWriter(["I had pasta for dinner.", "What did you have?"]),
   });
-  const passages = await passagesOf(writer, dialogueOf("Hi."));
+  const parts = await partsOf(writer, dialogueOf("Hi."));
   assert.deepEqual(
-    passages.map(({ text, layer }) => [text, layer]),
+    parts.map(({ text, layer }) => [text, layer]),
     [["What did you have?", "model"]],
   );
 });
 
 test("where nothing is left something plain is said", async () => {
   const writer = writerChain({ replies: source(null), model: new ScriptedWriter(["My sister cooks."]) });
-  const passages = await passagesOf(writer, dialogueOf("Hi."));
+  const parts = await partsOf(writer, dialogueOf("Hi."));
   assert.deepEqual(
-    passages.map(({ text, layer }) => [text, layer]),
+    parts.map(({ text, layer }) => [text, layer]),
     [["I see.", "line"]],
   );
 });

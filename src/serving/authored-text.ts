@@ -1,10 +1,10 @@
 import {
   type Dialogue,
-  type WrittenPart,
   type ToolCall,
   type Writer,
   WriterError,
   type WriterTokens,
+  type WrittenPart,
 } from "../model/writer.ts";
 import type { Span } from "../tracing/span.ts";
 import { Arrivals } from "./arrivals.ts";

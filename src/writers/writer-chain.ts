@@ -1,4 +1,4 @@
-import type { Dialogue, WrittenPart, Writer } from "../model/writer.ts";
+import type { Dialogue, Writer, WrittenPart } from "../model/writer.ts";
 import type { GateClassifier } from "./gate/gate-classifier.ts";
 import { fixedReply } from "./gate/gate-replies.ts";
 import { type ReplySource, readyOrWritten } from "./replies/ready-or-written.ts";

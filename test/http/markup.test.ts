@@ -66,7 +66,7 @@ describe("a text with marks", () => {
     assert.equal(text, TEXT);
     for (const { word, offset, length } of meta.words)
       assert.equal([...TEXT].slice(offset, offset + length).join(""), word);
-    assert.deepEqual(meta.cautions, ["<lang> xml:lang fr is passed over: English is spoken"]);
+    assert.deepEqual(meta.cautions, ["<lang> xml:lang fr is ignored: English is spoken"]);
     const plain = await tts("Hello world.");
     assert.equal(plain.meta.cautions, undefined);
     assert.equal(plain.usage.input_chars, 12);
@@ -79,11 +79,11 @@ describe("a text with marks", () => {
       await reply.arrayBuffer();
       return reply.headers.get("x-antiphon-cautions");
     };
-    assert.equal(await told(TEXT), "<lang> xml:lang fr is passed over: English is spoken");
+    assert.equal(await told(TEXT), "<lang> xml:lang fr is ignored: English is spoken");
     assert.equal(await told("<speak>Hello.</speak>"), null);
     assert.match(
       (await told("<speak><été/><foo/>Hello.</speak>"))!,
-      /^<\?t\?> is passed over: what is in it is spoken; <foo> /,
+      /^<\?t\?> is ignored: its content is spoken; <foo> /,
     );
   });
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { findModel, PUBLIC_MODELS } from "../../src/catalogue/public-models.ts";
 import { pausesS, spokenText, type TextPiece, writtenText } from "../../src/model/marked-text.ts";
-import { type WrittenPart, type ToolCall, type Writer, WriterError } from "../../src/model/writer.ts";
+import { type ToolCall, type Writer, WriterError, type WrittenPart } from "../../src/model/writer.ts";
 import { type Prepared, prepareConverse } from "../../src/serving/prepare.ts";
 import type { SpeechService } from "../../src/serving/service.ts";
 import { within } from "../waiting.ts";

@@ -103,7 +103,7 @@ describe("text that comes in pieces", () => {
         const pieces: TextPiece[] = [];
         for await (const piece of text.pieces(() => {})) pieces.push(piece);
         assert.deepEqual(pieces.map(spokenText), ["One is here. Two is too."]);
-        assert.deepEqual(text.cautions, ["<foo> is passed over: what is in it is spoken"]);
+        assert.deepEqual(text.cautions, ["<foo> is ignored: its content is spoken"]);
       }),
     );
     await assert.rejects(spoken(["<speak>One", " is here."]), { status: 400, message: /never closed/ });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Dialogue, EarlierCall, WrittenPart, ToolUse } from "../../src/model/writer.ts";
+import type { Dialogue, EarlierCall, ToolUse, WrittenPart } from "../../src/model/writer.ts";
 import {
   DECLINED,
   partsOf as passagesIn,

@@ -127,8 +127,5 @@ test("closing closes the writer and the gate", async () => {
   const gate = new NamingGate();
   await writerChain({ gate, model: inner }).close();
   assert.deepEqual([inner.isClosed, gate.isClosed], [true, true]);
-  await assert.rejects(
-    partsOf(writerChain({ gate, model: inner }), dialogueOf("Hi."), never()),
-    WriterError,
-  );
+  await assert.rejects(partsOf(writerChain({ gate, model: inner }), dialogueOf("Hi."), never()), WriterError);
 });

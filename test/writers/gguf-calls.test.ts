@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
-import { type Dialogue, type WrittenPart, type ToolUse, WriterError } from "../../src/model/writer.ts";
+import { type Dialogue, type ToolUse, WriterError, type WrittenPart } from "../../src/model/writer.ts";
 import { CallReader, type CallReaderOptions } from "../../src/writers/llama/call-reader.ts";
 import { callingOf } from "../../src/writers/llama/calling.ts";
 import { type GgufWriterOptions, openGgufWriter } from "../../src/writers/llama/gguf-writer.ts";

@@ -109,10 +109,7 @@ test("a passage of which nothing may be said is left out, and the others are spo
 });
 
 test("a reply of which nothing may be said asks to hear more, with the tokens it took", async () => {
-  const passages = await partsOf(
-    writerChain({ model: new ScriptedWriter(["*smiles*"]) }),
-    dialogueOf("Hi."),
-  );
+  const passages = await partsOf(writerChain({ model: new ScriptedWriter(["*smiles*"]) }), dialogueOf("Hi."));
   assert.equal(passages.length, 1);
   assert.match(passages[0]!.text, /more/);
   assert.deepEqual(passages[0]!.tokens, { prompt: 1, written: 1 });

@@ -64,7 +64,7 @@ const USUAL = ["characters", "digits", "cardinal", "ordinal", "date", "time", "t
 function phoneme(tag: Tag, tags: TagReader): HeldText["say"] {
   const written = tags.required(tag, "ph").trim();
   if ((tag.attributes.alphabet ?? "ipa").trim().toLowerCase() !== "ipa") {
-    tags.caution(tag, "is passed over: phonemes are read in the alphabet ipa alone");
+    tags.caution(tag, "is ignored: the only alphabet for phonemes is ipa");
     return () => null;
   }
   const read = nearestPhonemes(written);

@@ -128,7 +128,7 @@ class SsmlReader {
     tags.checkLanguage(tag);
     switch (name) {
       case "speak":
-        if (!isRoot) this.#tags.caution(tag, "is passed over: it can only be around everything");
+        if (!isRoot) this.#tags.caution(tag, "is ignored: it can only be around everything");
         return element;
       case "p":
       case "paragraph":
@@ -166,7 +166,7 @@ class SsmlReader {
       case "desc":
         return { ...element, isSilent: true };
       default:
-        this.#tags.caution(tag, "is passed over: what is in it is spoken");
+        this.#tags.caution(tag, "is ignored: its content is spoken");
         return element;
     }
   }
@@ -174,7 +174,7 @@ class SsmlReader {
   #voice(tag: Tag): string | null {
     const { name } = tag.attributes;
     if (name === undefined || name.trim() === "") {
-      this.#tags.caution(tag, "is passed over: voices are chosen by their name alone");
+      this.#tags.caution(tag, "is ignored: voices are chosen by name");
       return null;
     }
     const asked = name.trim();
@@ -242,7 +242,7 @@ class SsmlReader {
 function prosody(tag: Tag, around: RunManner, tags: TagReader): RunManner {
   const { rate, pitch, volume, ...rest } = tag.attributes;
   for (const name of ["contour", "range", "duration"])
-    if (name in rest) tags.caution(tag, `${name} is passed over: rate, pitch and volume are followed`);
+    if (name in rest) tags.caution(tag, `${name} is ignored: rate, pitch and volume are followed`);
   return {
     ...around,
     ...(rate === undefined ? {} : { rate: tags.value(tag, rateOf(rate.trim(), around.rate), "rate") }),

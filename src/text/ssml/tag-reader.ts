@@ -29,7 +29,7 @@ export class TagReader {
   /** A value, held to what a voice can do. @throws MarkupError for one that cannot be read */
   value<T>(tag: Tag, read: Read<T>, name = ""): T {
     if ("problem" in read) throw this.refused(tag, `<${tag.name}>: ${read.problem}`);
-    if (read.isHeld === true) this.caution(tag, `${name} is held to what the voice can do`);
+    if (read.isHeld === true) this.caution(tag, `${name} is limited to what the voice can do`);
     return read.value;
   }
 
@@ -47,7 +47,7 @@ export class TagReader {
     const language = tag.attributes["xml:lang"]?.trim();
     if (language === undefined || language === "" || /^en(?:-|$)/i.test(language)) return;
     const shown = /^[A-Za-z0-9-]{1,20}$/.test(language) ? language : "here";
-    this.caution(tag, `xml:lang ${shown} is passed over: English is spoken`);
+    this.caution(tag, `xml:lang ${shown} is ignored: English is spoken`);
   }
 }
 

@@ -1,5 +1,5 @@
 import { stopWith } from "../../model/stop-with.ts";
-import { type Dialogue, type WrittenPart, type Writer, WriterError } from "../../model/writer.ts";
+import { type Dialogue, type Writer, WriterError, type WrittenPart } from "../../model/writer.ts";
 import { chatSteps, dialogueMessages } from "../dialogue-messages.ts";
 import { WrittenSentences } from "../written-sentences.ts";
 import { CallReader } from "./call-reader.ts";

@@ -1,4 +1,4 @@
-import type { Dialogue, WrittenPart, Writer } from "../../model/writer.ts";
+import type { Dialogue, Writer, WrittenPart } from "../../model/writer.ts";
 import { sentencesOf } from "../../text/sentence-cutter.ts";
 import { heardIn, plainWords } from "./talk.ts";
 

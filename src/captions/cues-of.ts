@@ -79,8 +79,8 @@ interface Written {
 
 function writtenWords(words: readonly TimedWord[], text: string): Written[] {
   const characters = Array.from(text);
-  const shown = Array.from(withoutMarkup(text));
-  const isSsml = /^[\s\ufeff]*<(?:speak[\s/>]|\?xml\b)/.test(text);
+  const isSsml = /^[\s\ufeff]*<(?:speak[\s/>]|\?xml\b|!--)/.test(text);
+  const shown = Array.from(withoutMarkup(isSsml ? withoutSilence(text) : text));
   const between = (from: number, to?: number): string => {
     const plain = shown.slice(from, to).join("").replaceAll(LEFT_OUT, "");
     return isSsml ? spaced(plain).replaceAll(REFERENCE, dereferenced) : plain;
@@ -131,6 +131,17 @@ function dereferenced(reference: string, decimal?: string, hex?: string, name = 
 
 /** Stands for every character that is left out, so that the others keep their places. */
 const LEFT_OUT = "\0";
+
+/** What of SSML nobody speaks; elements that part sentences leave a space. */
+const SILENT =
+  /<!--[\s\S]*?-->|<\?[\s\S]*?\?>|<(desc|metadata)\b[^<>]*>[\s\S]*?<\/\1\s*>|<!\[CDATA\[|\]\]>|<\/?(p|s|sentence|paragraph|break)\b[^<>]*>/g;
+
+function withoutSilence(text: string): string {
+  return text.replace(SILENT, (marks: string, _silent: string | undefined, block: string | undefined) => {
+    const length = Array.from(marks).length;
+    return block === undefined ? LEFT_OUT.repeat(length) : ` ${LEFT_OUT.repeat(length - 1)}`;
+  });
+}
 
 function withoutMarkup(text: string): string {
   return text.replace(MARKUP, (marks) => LEFT_OUT.repeat(Array.from(marks).length));

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { buffer } from "node:stream/consumers";
 import type { PublicModel } from "../catalogue/public-models.ts";
@@ -91,12 +92,13 @@ export class SayRequests {
 
   /** What the flags come to that the sound depends on, by what users call them. */
   get dependsOn(): Readonly<Record<string, string>> {
-    const { speaker = "", voice = "", instructions = "", voiceLike = "" } = this.#flags;
+    const { speaker = "", voice = "", instructions = "" } = this.#flags;
+    const recording = this.#recording;
     return {
       "--model": this.model.card.id,
       "--speaker": speaker,
       "--voice": voice,
-      "--voice-like": voiceLike,
+      "--voice-like": recording === null ? "" : createHash("sha256").update(recording).digest("hex"),
       "--instructions": instructions,
       "--params": JSON.stringify(sorted(this.#params ?? {})),
     };
@@ -141,14 +143,16 @@ export class SayRequests {
    * Reads the marks of a text, of any length, that is spoken in parts later.
    *
    * @param field what messages call it
+   * @returns how many characters of it are spoken
    * @throws UsageError for what cannot be read, and for a voice that there is not
    */
-  async check(text: string, inputType: InputType, field = "text"): Promise<void> {
+  async check(text: string, inputType: InputType, field = "text"): Promise<number> {
     const { readMarkup } = await import("../serving/read-markup.ts");
     try {
-      const { voices, cautions } = readMarkup(text, field, this.model.card, inputType);
+      const { voices, cautions, chars } = readMarkup(text, field, this.model.card, inputType);
       this.#tell(cautions);
       await this.#found(voices);
+      return chars;
     } catch (error) {
       if (error instanceof ServiceError) throw new UsageError(`This cannot be said: ${error.message}.`);
       throw error;

@@ -1,5 +1,5 @@
-import { writeFile } from "node:fs/promises";
-import { extname } from "node:path";
+import { rename, rm, stat, writeFile } from "node:fs/promises";
+import { basename, extname } from "node:path";
 import type { Command } from "commander";
 import type { SegmentedKind } from "../audio/encode/segmented-file.ts";
 import { countChars, MAX_TEXT_CHARS } from "../contract/limits.ts";
@@ -100,7 +100,10 @@ const ENCODINGS: Readonly<Record<string, SegmentedKind>> = {
 
 /** What the end of a file's name asks for; without one it is a WAV. */
 function encodingOf(output = ""): SegmentedKind {
-  const ending = extname(output).toLowerCase();
+  // A name that is nothing but an ending asks for that.
+  const ending = (
+    extname(output) || (/^\.\w+$/.test(basename(output)) ? basename(output) : "")
+  ).toLowerCase();
   const encoding = ENCODINGS[ending];
   if (encoding !== undefined) return encoding;
   const valid = Object.keys(ENCODINGS).filter((each) => each !== "");
@@ -186,9 +189,23 @@ async function captions({ text, words }: Spoken["spoken"], form: CaptionForm): P
   return form.ending === "srt" ? toSrt(cues) : toVtt(cues);
 }
 
-/** Writes the file that an option names. */
+async function writeWhole(file: string, content: Uint8Array | string): Promise<void> {
+  const found = await stat(file).catch(() => null);
+  // A device or a pipe is written to as it is.
+  if (found !== null && !found.isFile()) return await writeFile(file, content);
+  const part = `${file}.new`;
+  try {
+    await writeFile(part, content);
+    await rename(part, file);
+  } catch (error) {
+    await rm(part, { force: true });
+    throw error;
+  }
+}
+
+/** Writes the file that an option names: all of it or, where that fails, nothing. */
 async function write(file: string, content: Uint8Array | string, option: string): Promise<void> {
-  await writeFile(file, content).catch((error: NodeJS.ErrnoException) => {
+  await writeWhole(file, content).catch((error: NodeJS.ErrnoException) => {
     throw new Error(`The file ${file} cannot be written (${error.code}): name another with ${option}.`, {
       cause: error,
     });

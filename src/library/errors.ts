@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { AudioFormatError } from "../audio/audio-format-error.ts";
 import { RecordingTooLongError } from "../audio/recordings/recording.ts";
 import { nearest } from "../collections/nearest.ts";
@@ -74,8 +75,11 @@ export function checkMembers(schema: object, asked: unknown): void {
 /** @throws AntiphonError. Any signal will do, from whichever realm it is. */
 export function checkSignal(signal: unknown): AbortSignal | null {
   if (signal === undefined || signal === null) return null;
-  if (typeof signal === "object" && "aborted" in signal && "addEventListener" in signal)
+  if (typeof signal === "object" && "aborted" in signal && "addEventListener" in signal) {
+    // One signal may end any number of things.
+    if (signal instanceof EventTarget) setMaxListeners(0, signal);
     return signal as AbortSignal;
+  }
   throw wrong("signal", "it must be an AbortSignal");
 }
 

@@ -16,13 +16,12 @@ import { readInstructions } from "../serving/manner/read-manner.ts";
 import { mannerTold } from "../serving/manner/told.ts";
 import { isVaried, type Prepared, prepareConverse, prepareTts } from "../serving/prepare.ts";
 import { readMarkup, spokenWords } from "../serving/read-markup.ts";
-import { pauseBehind, seedOf } from "../serving/speak-passages.ts";
+import { pauseBehind, seedOf, silentSamples } from "../serving/speak-passages.ts";
 import { toldTranscript } from "../serving/transcript-formats.ts";
 import { loadSettings } from "../settings/load.ts";
 import type { Settings } from "../settings/schema.ts";
 import { passagesIn } from "../text/passages.ts";
 import { looksLikeSsml } from "../text/read-marks.ts";
-import { hasSpeakable } from "../text/speakable.ts";
 import { ssmlPassages } from "../text/ssml/ssml-passages.ts";
 import { NO_SPAN } from "../tracing/span.ts";
 import {
@@ -104,7 +103,7 @@ class OpenAntiphon implements Antiphon {
       };
       const isLong = text.length > MAX_TEXT_CHARS;
       const heard = checkSignal(signal);
-      if (!isLong) return { signal: heard, parts: onePart(async () => prepare(text)), places: null };
+      if (!isLong) return { signal: heard, parts: onePart(async () => prepare(text)), text: null };
       if (isLimited)
         throw wrong("params.max_new_tokens", "a text of over 8,000 characters is spoken whole: leave it out");
       const isSsml = asked.input_type === "ssml" || (asked.input_type !== "text" && looksLikeSsml(text));
@@ -114,7 +113,7 @@ class OpenAntiphon implements Antiphon {
       return {
         signal: heard,
         parts: passageParts(text, inputType, prepare),
-        places: new Places(text, { isSsml }),
+        text,
       };
     });
   }
@@ -133,7 +132,7 @@ class OpenAntiphon implements Antiphon {
           throw asOfTurns(error);
         }
       };
-      return { signal: checkSignal(signal), parts: onePart(prepare), places: null };
+      return { signal: checkSignal(signal), parts: onePart(prepare), text: null };
     });
   }
 
@@ -245,12 +244,22 @@ async function* passageParts(
   prepare: (part: string, inputType: InputType) => Prepared,
 ): AsyncGenerator<SpeechPart, void, void> {
   const passages = inputType === "ssml" ? ssmlPassages(text) : passagesIn(onePiece(text), "plain");
+  const places = new Places(text);
   let number = 0;
   for await (const passage of passages) {
     const seed = seedOf(passage, number++);
-    if (!hasSpeakable(passage.text)) continue;
+    const silent = silentSamples(passage);
+    if (silent !== null) {
+      if (silent > 0) yield { prepared: null, pause: silent };
+      continue;
+    }
     const prepared = prepare(passage.text, inputType);
-    yield { prepared: isVaried(prepared) ? { ...prepared, seed } : prepared, pause: pauseBehind(passage) };
+    const parts = "parts" in passage ? passage.parts : null;
+    yield {
+      prepared: isVaried(prepared) ? { ...prepared, seed } : prepared,
+      pause: pauseBehind(passage),
+      place: (word) => places.next(word, passage.text, parts),
+    };
   }
 }
 

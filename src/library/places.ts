@@ -1,33 +1,53 @@
-/** Finds words of the parts of a text, in order, in the whole of it. */
+import type { SsmlPassage } from "../text/ssml/ssml-passages.ts";
+
+/** A part of a passage: where it begins in it and in the whole text, in UTF-16 units. */
+type PassagePart = SsmlPassage["parts"][number];
+
+/** Finds words of the passages of a text, in order, in the whole of it. */
 export class Places {
   readonly text: string;
-  /** The same with blanks for tags, in which no word is looked for. */
-  readonly #searched: string;
   /** UTF-16 units and characters that are behind. */
   #units = 0;
   #chars = 0;
 
-  constructor(text: string, { isSsml }: { readonly isSsml: boolean }) {
+  constructor(text: string) {
     this.text = text;
-    this.#searched = isSsml ? text.replace(/<[^>]*>/g, (tag) => " ".repeat(tag.length)) : text;
   }
 
-  /** In code points, as `words` of replies have it. */
-  next({ word, length }: { readonly word: string; readonly length: number }): {
-    readonly offset: number;
-    readonly length: number;
-  } {
-    const at = this.#searched.indexOf(word, this.#units);
-    if (at < 0) return { offset: this.#chars, length };
+  /**
+   * Where a word of a passage is in all of it, in code points.
+   *
+   * @param parts where the passage's parts come from; `null` where its words stand in the text in their order
+   */
+  next(
+    { word, offset, length }: { readonly word: string; readonly offset: number; readonly length: number },
+    passage: string,
+    parts: readonly PassagePart[] | null,
+  ): { readonly offset: number; readonly length: number } {
+    const at =
+      parts === null ? this.text.indexOf(word, this.#units) : sourceOf(unitOf(passage, offset), parts);
+    if (at < this.#units) return { offset: this.#chars, length };
     this.#goTo(at);
-    const offset = this.#chars;
-    this.#goTo(at + word.length);
-    return { offset, length };
+    const from = this.#chars;
+    if (parts === null) this.#goTo(at + word.length);
+    return { offset: from, length };
   }
 
   #goTo(units: number): void {
     for (; this.#units < units; this.#units++) if (!isSecondHalf(this.text, this.#units)) this.#chars += 1;
   }
+}
+
+/** Code points as UTF-16 units. */
+function unitOf(text: string, offset: number): number {
+  let unit = 0;
+  for (let chars = 0; chars < offset; chars++) unit += (text.codePointAt(unit) ?? 0) > 0xffff ? 2 : 1;
+  return unit;
+}
+
+function sourceOf(unit: number, parts: readonly PassagePart[]): number {
+  const part = parts.findLast(({ at }) => at <= unit);
+  return part === undefined ? -1 : part.from + unit - part.at;
 }
 
 function isSecondHalf(text: string, at: number): boolean {

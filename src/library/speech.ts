@@ -6,22 +6,34 @@ import { NO_OUTCOME, type Outcome } from "../serving/service.ts";
 import type { SpokenPiece } from "../serving/spoken-piece.ts";
 import { roundedToMs } from "../serving/transcript-formats.ts";
 import { asAntiphonError, hasNoWords } from "./errors.ts";
-import type { Places } from "./places.ts";
-import { AntiphonError, SAMPLE_RATE, type Speech, type SpeechEnd, type SpeechFrame } from "./types.ts";
+import {
+  AntiphonError,
+  SAMPLE_RATE,
+  type Speech,
+  type SpeechEnd,
+  type SpeechFrame,
+  type SpokenWord,
+} from "./types.ts";
+
+/** A word, by where it is in a text, in code points. */
+type PlacedWord = Pick<SpokenWord, "word" | "offset" | "length">;
 
 /** Some of what is spoken, in one utterance. */
 export interface SpeechPart {
-  readonly prepared: Prepared;
+  /** `null`: it is silence alone. */
+  readonly prepared: Prepared | null;
   /** Samples of silence between it and the next. */
   readonly pause: number;
+  /** Where a word of it is in the whole text; absent where it is the whole. */
+  readonly place?: (word: PlacedWord) => Pick<SpokenWord, "offset" | "length">;
 }
 
 /** What is to be spoken, once the call was found to be right. */
 export interface SpeechPlan {
   readonly parts: AsyncIterable<SpeechPart>;
   readonly signal: AbortSignal | null;
-  /** Where words are in the text of all parts; `null` where there is one part. */
-  readonly places: Places | null;
+  /** The text of all parts; `null` where there is one part. */
+  readonly text: string | null;
 }
 
 export interface SpeechSource {
@@ -127,7 +139,7 @@ export class SpeechOf implements Speech {
     return undefined;
   }
 
-  async *#partsOf({ parts, places }: SpeechPlan, signal: AbortSignal): Frames {
+  async *#partsOf({ parts, text: whole }: SpeechPlan, signal: AbortSignal): Frames {
     const texts: string[] = [];
     let pause = 0;
     const cautions = new Set<unknown>();
@@ -135,8 +147,9 @@ export class SpeechOf implements Speech {
     for await (const part of parts) {
       yield* this.#silence(pause, signal);
       pause = part.pause;
+      if (part.prepared === null) continue;
       try {
-        const { text, meta } = yield* this.#partOf(part.prepared, places, signal);
+        const { text, meta } = yield* this.#partOf(part.prepared, part.place, signal);
         texts.push(text);
         if (Array.isArray(meta.cautions)) for (const caution of meta.cautions) cautions.add(caution);
         last = {
@@ -146,13 +159,13 @@ export class SpeechOf implements Speech {
         if (last.stop === "length") break;
       } catch (error) {
         // Of a long text, what the voice can say nothing of is a pause.
-        if (places === null || !hasNoWords(error)) throw error;
+        if (whole === null || !hasNoWords(error)) throw error;
       }
     }
     if (last === null) throw new AntiphonError(NOTHING, "invalid_request", "text");
     this.#resolve({
       ...last,
-      text: places?.text ?? texts.join(""),
+      text: whole ?? texts.join(""),
       duration: this.#samples / SAMPLE_RATE,
     });
     return undefined;
@@ -160,7 +173,7 @@ export class SpeechOf implements Speech {
 
   async *#silence(samples: number, signal: AbortSignal): Frames {
     for (let left = samples; left > 0; left -= FRAME_SAMPLES) {
-      yield this.#frameOf(new Float32Array(Math.min(left, FRAME_SAMPLES)), {}, 0, null);
+      yield this.#frameOf(new Float32Array(Math.min(left, FRAME_SAMPLES)), {}, 0, undefined);
       signal.throwIfAborted();
     }
     return undefined;
@@ -168,7 +181,7 @@ export class SpeechOf implements Speech {
 
   async *#partOf(
     prepared: Prepared,
-    places: Places | null,
+    place: SpeechPart["place"],
     signal: AbortSignal,
   ): AsyncGenerator<SpeechFrame, Outcome, void> {
     const beginS = this.#samples / SAMPLE_RATE;
@@ -180,7 +193,7 @@ export class SpeechOf implements Speech {
       if (step.done) return step.value;
       // A copy, at a place where 16-bit numbers can be read.
       const pcm = new Int16Array(step.value.bytes.slice().buffer);
-      yield this.#frameOf(fromPcm16(pcm), step.value.marks, beginS, places);
+      yield this.#frameOf(fromPcm16(pcm), step.value.marks, beginS, place);
     }
   }
 
@@ -189,7 +202,7 @@ export class SpeechOf implements Speech {
     samples: Float32Array,
     { words = [], visemes, phonemes }: Marks,
     beginS: number,
-    places: Places | null,
+    place: SpeechPart["place"],
   ): SpeechFrame {
     const later = <T extends { readonly start: number; readonly end: number }>(mark: T): T => ({
       ...mark,
@@ -202,7 +215,7 @@ export class SpeechOf implements Speech {
       samples,
       sampleRate: SAMPLE_RATE,
       start,
-      words: words.map((word) => ({ ...later(word), ...places?.next(word) })),
+      words: words.map((word) => ({ ...later(word), ...place?.(word) })),
       ...(visemes === undefined ? {} : { visemes: visemes.map(later) }),
       ...(phonemes === undefined ? {} : { phonemes: phonemes.map(later) }),
     };

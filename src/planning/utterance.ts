@@ -133,10 +133,13 @@ export async function* speakSegments(parts: UtteranceParts): AsyncGenerator<Fram
     current = await plans.next();
     if (current !== null) continue;
     const { breakS, names } = source.tail;
-    const tailS = Math.max(TAIL_S / timeScale, breakS ?? 0);
+    const tail = wholeSamples(samplesIn(Math.max(TAIL_S / timeScale, breakS ?? 0)) - owed.given);
+    const end = atSample() + tail;
+    // What is come to at the very end is told before it.
     for (const { name, at, afterS } of names)
-      heard.mark(name, atSample() - owed.given + samplesIn(afterS), source.text, at);
-    yield* silence(wholeSamples(samplesIn(tailS) - owed.given));
+      heard.mark(name, Math.min(end - 1, atSample() - owed.given + samplesIn(afterS)), source.text, at);
+    yield* silence(tail);
+    if (breakS !== null && atSample() < end) return { stop: "length", spoken: heard.textHeard(source.text) };
   }
   if (!builder.isEmpty) yield* emit();
   return { stop: "finished", spoken: source.text };

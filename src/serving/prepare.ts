@@ -109,6 +109,16 @@ export function prepareTts(request: TtsRequest, resolve: ResolveModel, extras: T
     resolve,
   );
   const delivery = maxFrames === undefined ? prepared.delivery : { ...prepared.delivery, maxFrames };
+  // Where all is to be spoken, what cannot be is refused before it begins.
+  const askedS = pausesS(prepared.conversation.open.marked ?? "");
+  if (maxFrames !== undefined && askedS > maxFrames * FRAME_S) {
+    const longestS = Math.floor(maxFrames * FRAME_S);
+    throw new ServiceError(
+      400,
+      `${fields.text}: its pauses are ${Math.round(askedS)} s long, and a reply may be ${longestS} s: shorten them`,
+      { param: fields.text },
+    );
+  }
   return {
     ...prepared,
     delivery,

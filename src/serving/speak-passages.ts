@@ -2,10 +2,12 @@ import { createHash } from "node:crypto";
 import { SAMPLE_RATE_HZ } from "../audio/format.ts";
 import type { SpokenWord } from "../contract/spoken.ts";
 import { fileOf } from "../model/encoded-speech.ts";
+import { pausesS, spokenText } from "../model/marked-text.ts";
 import type { Script } from "../model/script.ts";
 import { NothingToSpeakError, type SpeechModel } from "../model/speech-model.ts";
 import type { Passage } from "../text/passages.ts";
 import { hasSpeakable } from "../text/speakable.ts";
+import { writtenPiece } from "./read-markup.ts";
 import { spokenPiece } from "./spoken-piece.ts";
 
 /** What comes of a long text while it is spoken. */
@@ -42,6 +44,12 @@ export function pauseBehind({ chapter }: Passage): number {
   return Math.round((chapter === null ? PAUSE_S : PAUSE_BEHIND_HEADING_S) * SAMPLE_RATE_HZ);
 }
 
+/** What a passage without words comes to: the silence that it asks for; `null` for one that has words. */
+export function silentSamples({ text }: Pick<Passage, "text">): number | null {
+  const piece = writtenPiece(text);
+  return hasSpeakable(spokenText(piece)) ? null : Math.round(pausesS(piece) * SAMPLE_RATE_HZ);
+}
+
 /**
  * Speaks passages one after the other. Each is an utterance of its own, so that its sound depends on nothing before it, and
  * memory on no more than one. What has no words is passed over.
@@ -56,10 +64,11 @@ export async function* speakPassages(
   for await (const passage of passages) {
     speech.signal.throwIfAborted();
     const number = index++;
-    if (!hasSpeakable(passage.text)) continue;
+    const silent = silentSamples(passage);
+    if (silent === 0) continue;
     yield { kind: "begin", passage };
-    const words = yield* speakOne(passage, number, speech);
-    yield { kind: "sound", pcm: new Uint8Array(2 * pauseBehind(passage)) };
+    const words = silent === null ? yield* speakOne(passage, number, speech) : [];
+    yield { kind: "sound", pcm: new Uint8Array(2 * (silent ?? pauseBehind(passage))) };
     yield { kind: "end", passage, words };
   }
 }

@@ -22,6 +22,9 @@ export class MarkdownLines {
   #fence = "";
   #isUnderline = false;
   #isTop = true;
+  /** Lines of that block. */
+  #skipped = 0;
+  #isComment = false;
   /** Whether a list goes on, whose items may be indented as far as code is. */
   #isList = false;
 
@@ -40,20 +43,32 @@ export class MarkdownLines {
       this.#isUnderline = false;
       return {};
     }
-    const text = line.trim();
-    const fence = /^(?:`{3,}|~{3,})/.exec(text)?.[0] ?? "";
+    const text = this.#withoutComments(line.trim());
+    if (text === null) return {};
+    // In a quotation and in an item of a list there is code too.
+    const inside = text
+      .replace(/^(?:>\s?)+/, "")
+      .replace(LIST_ITEM, "")
+      .trim();
     if (this.#fence !== "") {
-      const isOver = /^[-+]/.test(this.#fence) ? text === this.#fence : fence.startsWith(this.#fence);
+      const isFrontMatter = /^[-+]/.test(this.#fence);
+      this.#skipped += 1;
+      const isOver = isFrontMatter
+        ? text === this.#fence || this.#skipped > MAX_FRONT_MATTER_LINES
+        : /^(?:`{3,}|~{3,})$/.test(inside) && inside.startsWith(this.#fence);
       if (isOver) this.#fence = "";
       return {};
     }
+    // What is behind backticks has none: "```code```" is a line of words.
+    const fence = /^(?:`{3,}(?=[^`]*$)|~{3,})/.exec(inside)?.[0] ?? "";
     if (fence !== "") {
       this.#fence = fence;
+      this.#skipped = 0;
       return {};
     }
     if (text !== "" && !/^\s/.test(line)) this.#isList = LIST_ITEM.test(text);
     if (isFirst && !this.#isList && /^(?: {4}|\t)\s*\S/.test(line)) return {};
-    const [, signs, title] = /^(#{1,6})\s+(.*?)\s*#*$/.exec(text) ?? [];
+    const [, signs, title] = /^(#{1,6})\s+(.*?)(?:\s+#+)?$/.exec(text) ?? [];
     if (signs !== undefined && title !== undefined) return headingOf(title, signs.length);
     const underline = /^(=+|-{2,})$/.exec(ahead.trim())?.[1];
     if (underline !== undefined && isFirst && text !== "" && !/^[-*+>|]/.test(text)) {
@@ -77,8 +92,28 @@ export class MarkdownLines {
     // An item is a sentence by itself.
     return { text: isItem && said !== "" && !/[.!?:;,…]$/.test(said) ? `${said}.` : said };
   }
+
+  /** A line without comments, which may end on later ones; `null` where it is nothing else. */
+  #withoutComments(line: string): string | null {
+    let text = line;
+    if (this.#isComment) {
+      const end = text.indexOf("-->");
+      if (end < 0) return null;
+      this.#isComment = false;
+      text = text.slice(end + 3);
+      if (text.trim() === "") return null;
+    }
+    if (this.#fence !== "" || !text.includes("<!--")) return text;
+    text = text.replaceAll(/<!--.*?-->/g, "");
+    const begin = text.indexOf("<!--");
+    this.#isComment = begin >= 0;
+    const left = begin < 0 ? text : text.slice(0, begin);
+    return left.trim() === "" ? null : left.trim();
+  }
 }
 
+/** What programs keep at the top is no longer. */
+const MAX_FRONT_MATTER_LINES = 200;
 /** `- `, `* [x] `, `1. `. */
 const LIST_ITEM = /^(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?/;
 
@@ -97,7 +132,7 @@ function headingOf(title: string, level: number): ReadLine {
 function withoutSigns(text: string): string {
   return text
     .replaceAll(/\\([!-/:-@[-`{-~])/g, (_, sign: string) => String.fromCharCode(HIDDEN + sign.charCodeAt(0)))
-    .replaceAll(/<!--.{0,2000}?-->/g, "")
+    .replaceAll(/<br\s*\/?>/gi, " ")
     .replaceAll(/<(?:https?:\/\/|mailto:)[^<>\s]{1,2000}>/gi, "")
     .replaceAll(/<\/?[a-z][a-z0-9]{0,15}(?:\s[^<>]{0,500})?\/?>/gi, "")
     .replaceAll(/!\[([^\]]{0,500})\]\([^()\s]{0,2000}(?:\s"[^"]{0,500}")?\)/g, "$1")

@@ -118,7 +118,7 @@ function partsOf(text: string): string[] {
 
 /** What no end of a sentence cuts. */
 function cut(sentence: string): string[] {
-  return cutAt(sentence.trim(), MAX_PASSAGE_CHARS);
+  return cutAt(sentence.trim(), MAX_PASSAGE_CHARS).filter((part) => part.trim() !== "");
 }
 
 /** A text in parts of at most so many UTF-16 units, cut at spaces where there are any, and never within a character. */
@@ -132,8 +132,7 @@ function cutAt(text: string, maxChars: number): string[] {
     parts.push(text.slice(from, end));
     from = end;
   }
-  const rest = text.slice(from);
-  return rest.trim() === "" ? parts : [...parts, rest];
+  return [...parts, text.slice(from)];
 }
 
 /** Lines without their ends; one that does not end for long is several. */

@@ -2,7 +2,7 @@ import { characterCount, isSpaceCode } from "./characters.ts";
 import { withoutPhonemes } from "./inline-phonemes.ts";
 import { MarkedBuilder } from "./marked-builder.ts";
 import type { FindVoice, ReadMarks } from "./markup.ts";
-import { pauseMarks } from "./pause-marks.ts";
+import { type PauseMark, pauseMarks } from "./pause-marks.ts";
 import { readSsml } from "./ssml/read-ssml.ts";
 
 /**
@@ -48,9 +48,21 @@ export function readMarks(text: string, isSsml: boolean | null, findVoice: FindV
     if (isTight) builder.part("space");
     builder.pause(pauseS);
   }
-  const piece = builder.end();
-  const marked = pauses.reduce((sum, { from, to }) => sum + to - from, 0);
-  return { piece, spokenChars: characterCount(withoutPhonemes(text)) - marked, cautions: [] };
+  return {
+    piece: builder.end(),
+    spokenChars: characterCount(withoutPhonemes(withoutPauses(text, pauses))),
+    cautions: [],
+  };
+}
+
+function withoutPauses(text: string, pauses: readonly PauseMark[]): string {
+  let left = "";
+  let at = 0;
+  for (const { from, to } of pauses) {
+    left += text.slice(at, from);
+    at = to;
+  }
+  return left + text.slice(at);
 }
 
 function isSpace(text: string, at: number): boolean {

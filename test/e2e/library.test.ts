@@ -79,6 +79,11 @@ describe("Antiphon in a process", () => {
     assert.equal(words.length, 200 * 5);
     const [, first, , , second] = words;
     assert.deepEqual([first!.offset, second!.offset], [text.indexOf("break <"), text.indexOf("break.")]);
+    const tricky = `<speak><!-- > zebra -->${"<p>Zebra 🙂 <![CDATA[zebra & co]]> walk.</p>".repeat(250)}<p>zebra</p></speak>`;
+    const characters = Array.from(tricky);
+    for (const { words: told } of await framesOf(antiphon.say(tricky, STILL)))
+      for (const { word, offset, length } of told)
+        assert.equal(characters.slice(offset, offset + length).join(""), word);
   });
 
   it("is left at any time: its place is free at once, by leaving the loop, by a signal, and by not beginning", async () => {

@@ -132,6 +132,14 @@ describe("antiphon say, of a long text", () => {
       /\nAnother text was begun under this name: delete .*b\.wav\.part\.json to begin anew\.\n$/,
     );
     bookIn(folder);
+    writeFileSync(`${output}.part.pid`, "1\n");
+    const beside = await runAntiphon(say);
+    assert.equal(beside.code, 2);
+    assert.match(
+      beside.stderr,
+      /b\.wav is being written by another process \(1\): wait for it, or name another/,
+    );
+    writeFileSync(`${output}.part.pid`, "999999999\n");
     const deeper = await runAntiphon([...say, "--voice", "onyx", "--chapters", "files"]);
     assert.equal(deeper.code, 2);
     assert.match(
@@ -151,6 +159,16 @@ describe("antiphon say, of a long text", () => {
       readdirSync(folder).filter((name) => name.startsWith("c.")),
       [],
     );
+  });
+
+  it("has its silences where they are, also between headings", async () => {
+    const folder = temporaryFolder();
+    const output = join(folder, "b.wav");
+    const say = ["say", "-f", bookIn(folder, "# One\n\n[pause:5s]\n\n# Two\n\n!?"), ...STILL, "-o", output];
+    const said = await runAntiphon(say);
+    assert.equal(said.code, 0, said.stderr);
+    const lengthS = (readFileSync(output).length - 44) / 48_000;
+    assert.ok(lengthS > 6.5 && lengthS < 9, `${lengthS} s`);
   });
 
   it("comes out of a pipe as it is made, and into one", async () => {

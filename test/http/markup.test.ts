@@ -60,6 +60,12 @@ describe("a text with marks", () => {
     );
   });
 
+  it("whose pauses alone are longer than a reply may be is refused where all of it is spoken", async () => {
+    const input = `Hi ${"[pause:10s]".repeat(70)}`;
+    const { message } = await refusal("/v1/audio/speech", { model: "tts-1", input });
+    assert.match(message, /^input: its pauses are 700 s long, and a reply may be 655 s: shorten them/);
+  });
+
   it("is billed for what is spoken, and its words are told where it has them", async () => {
     const { usage, text, meta } = await tts(TEXT);
     assert.equal(usage.input_chars, [..."Hello  AT&T monde."].length);

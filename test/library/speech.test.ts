@@ -12,7 +12,7 @@ function endless() {
     closing: closing.signal,
     plan: () => ({
       signal: null,
-      places: null,
+      text: null,
       parts: (async function* () {
         yield { prepared: {} as Prepared, pause: 0 };
       })(),

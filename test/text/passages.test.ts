@@ -67,9 +67,15 @@ describe("passages of a long text", () => {
       ["---\n\nText.", "Text."],
       ["Text.\n\n    code\n\nMore.", "Text.\n\nMore."],
       ["- one\n\n    still one", "one.\n\nstill one"],
+      ["# Learning C#\n\nIt.", "Learning C#.|It."],
+      ["```npm install```\n\nAfter.", "npm install\n\nAfter."],
+      ["- ```sh\n  ls\n  ```\n\nAfter.", "After."],
+      ["> ```\n> code\n> ```\n> quoted", "quoted."],
+      ["Line<br>break", "Line break"],
+      ["One <!-- a\nb --> two.", "One\ntwo."],
       ["1. First\n2) Second", "1: First.\n2: Second."],
     ] as const)
-      assert.deepEqual(await said(written, "markdown"), [spoken], written);
+      assert.equal((await said(written, "markdown")).join("|"), spoken, written);
   });
 
   it("have a bound, and hold every word in order, however the text comes", async () => {
@@ -119,6 +125,17 @@ describe("passages of a long text", () => {
       ),
       { numRuns: 300 },
     );
+  });
+
+  it("keep the space where a piece of a long line ends with it", async () => {
+    const [first, second] = [`${"four ".repeat(3_999)}five`, " zebra"];
+    const chunks = async function* () {
+      yield `${first} `;
+      yield second.trimStart();
+    };
+    let all = "";
+    for await (const { text } of passagesIn(chunks(), "plain")) all += `${text}\n`;
+    assert.match(all, /five\s+zebra/);
   });
 
   it("are cut where nothing ends", async () => {

@@ -7,24 +7,29 @@ const REDRAWN_MS = 500;
 export class BookProgress {
   readonly #screen: Screen;
   readonly #totalChars: number | null;
+  readonly #spokenChars: number | null;
   readonly #beganMs = performance.now();
   #drawnMs = 0;
   #tenths = 0;
   #firstChars = 0;
   #hasLine = false;
 
-  /** @param totalChars of the text; null where that is not known */
-  constructor(screen: Screen, totalChars: number | null) {
+  /** Characters of the text, and of what is spoken of it; null where they are not known. */
+  constructor(
+    screen: Screen,
+    { totalChars, spokenChars }: { readonly totalChars: number | null; readonly spokenChars: number | null },
+  ) {
     this.#screen = screen;
     this.#totalChars = totalChars;
+    this.#spokenChars = spokenChars;
   }
 
   /** Says at the beginning what there is to come. @param doneChars that were spoken before */
   begin(doneChars: number, doneS: number): void {
     this.#firstChars = doneChars;
     if (doneChars > 0) this.#screen.write(`Going on after ${clock(doneS)} that were spoken before.\n`);
-    else if (this.#totalChars !== null)
-      this.#screen.write(`About ${clock(estimatedS(this.#totalChars))} of speech.\n`);
+    else if (this.#spokenChars !== null)
+      this.#screen.write(`About ${clock(estimatedS(this.#spokenChars))} of speech.\n`);
   }
 
   show(doneChars: number, spokenS: number, chapter: string | null): void {

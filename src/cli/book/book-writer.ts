@@ -21,6 +21,13 @@ export interface BookForm {
   readonly options: Readonly<Record<string, string>>;
 }
 
+/** The text is another than the one that was begun under its name. */
+export class OtherTextError extends UsageError {
+  constructor(journalPath: string) {
+    super(`Another text was begun under this name: delete ${journalPath} to begin anew.`);
+  }
+}
+
 /** How much of the text was spoken. */
 export type ReadSoFar = Pick<Progress, "passages" | "textHash" | "readChars">;
 
@@ -61,6 +68,16 @@ export class BookWriter {
   /** Opens what was begun, if it is still there; else begins anew. @throws UsageError where it was begun otherwise */
   static async open(form: BookForm): Promise<BookWriter> {
     const journal = new Journal(form.output);
+    await journal.claim();
+    try {
+      return await BookWriter.#begun(form, journal);
+    } catch (error) {
+      await journal.release();
+      throw error;
+    }
+  }
+
+  static async #begun(form: BookForm, journal: Journal): Promise<BookWriter> {
     const kept = await journal.read();
     const { options } = form;
     const other = Object.keys(options).filter(
@@ -73,7 +90,6 @@ export class BookWriter {
     const writer = new BookWriter(form, journal, { ...(kept ?? NOTHING_YET), options });
     if (kept === null || !(await writer.#hasParts()))
       return new BookWriter(form, journal, { ...NOTHING_YET, options });
-    if (kept.isSpoken) await writer.#endFile();
     return writer;
   }
 
@@ -97,7 +113,9 @@ export class BookWriter {
   }
 
   async begin({ chapter }: Passage): Promise<void> {
-    if (chapter !== null && this.#form.inFiles && this.#kept.samples > 0) await this.#endFile();
+    const isNext = chapter !== null && this.#form.inFiles;
+    if (this.#kept.isSpoken && !isNext) throw new OtherTextError(this.journalPath);
+    if (isNext && this.#kept.samples > 0) await this.#endFile();
     this.#captions ??= await this.#openCaptions();
     const sound = await this.#openSound();
     this.#passageAt = sound.samples;
@@ -127,6 +145,7 @@ export class BookWriter {
   /** Gives the last file its name. */
   async finish(): Promise<void> {
     if (this.#kept.samples > 0) await this.#endFile();
+    await this.#journal.release();
     await this.#journal.remove();
   }
 
@@ -134,6 +153,7 @@ export class BookWriter {
   async leave(): Promise<void> {
     const isKept = this.#kept.passages > 0;
     for (const each of [this.#sound, this.#captions]) await (isKept ? each?.leave() : each?.remove());
+    await this.#journal.release();
   }
 
   async #keep(now: Partial<Progress>): Promise<void> {

@@ -1,6 +1,7 @@
-import { open, readFile, rename, rm } from "node:fs/promises";
+import { open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import type { Chapter } from "../../audio/encode/chapters.ts";
 import { isRecord } from "../../collections/is-record.ts";
+import { UsageError } from "../../server/usage-error.ts";
 import { partOf } from "./part-file.ts";
 
 /** How far a long text was spoken, at the end of a passage. */
@@ -29,9 +30,13 @@ export interface Progress {
 /** What is kept beside an unfinished file, `NAME.part.json`, so that whoever speaks the same again goes on behind it. */
 export class Journal {
   readonly path: string;
+  readonly #file: string;
+  readonly #claim: string;
 
   constructor(file: string) {
     this.path = `${partOf(file)}.json`;
+    this.#file = file;
+    this.#claim = `${partOf(file)}.pid`;
   }
 
   /** What was kept; null where nothing was, or it cannot be read. */
@@ -61,8 +66,36 @@ export class Journal {
     }
   }
 
+  /**
+   * Claims the file for this process until it is released. A claim of a process that is no more counts for nothing.
+   *
+   * @throws UsageError where another process writes it
+   */
+  async claim(): Promise<void> {
+    const owner = Number(await readFile(this.#claim, "utf8").catch(() => ""));
+    if (Number.isSafeInteger(owner) && owner > 0 && owner !== process.pid && isRunning(owner))
+      throw new UsageError(
+        `${this.#file} is being written by another process (${owner}): wait for it, or name another file with -o.`,
+      );
+    await writeFile(this.#claim, `${process.pid}\n`);
+  }
+
+  async release(): Promise<void> {
+    await rm(this.#claim, { force: true });
+  }
+
   async remove(): Promise<void> {
     await rm(this.path, { force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // Somebody else's.
+    return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }
 

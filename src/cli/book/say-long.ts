@@ -43,13 +43,15 @@ export async function sayLong(
     );
   leanHeap();
   const inputType: InputType = text.isSsml || flags.ssml === true ? "ssml" : "text";
-  const passages = inputType === "ssml" ? await ssmlOf(text, requests) : await plainOf(text, requests);
+  const { passages, spokenChars } =
+    inputType === "ssml" ? await ssmlOf(text, requests) : await plainOf(text, requests);
   const voice = await requests.openVoice();
   const stopping = new AbortController();
   const unlisten = onStopSignal(() => stopping.abort(new Error("It was stopped.")));
   const shared = {
     passages,
     totalChars: text.totalChars,
+    spokenChars,
     model: voice,
     signal: stopping.signal,
     async script(words: string, seed: bigint) {
@@ -82,23 +84,29 @@ export async function sayLong(
   }
 }
 
+/** A text that was looked over, and how much of it is spoken, in UTF-16 units; `null` where that is not known. */
+interface Checked {
+  readonly passages: AsyncIterable<Passage>;
+  readonly spokenChars: number | null;
+}
+
 /** A long text of SSML as documents of its own. */
-async function ssmlOf({ chunks }: LongText, requests: SayRequests): Promise<AsyncIterable<Passage>> {
+async function ssmlOf({ chunks }: LongText, requests: SayRequests): Promise<Checked> {
   const text = await wholeText(chunks);
-  await requests.check(text, "ssml");
-  return Readable.from(ssmlPassages(text));
+  const spokenChars = await requests.check(text, "ssml");
+  return { passages: Readable.from(ssmlPassages(text)), spokenChars };
 }
 
 /** What can be read twice is looked over first. */
-async function plainOf(
-  { chunks, again, format }: LongText,
-  requests: SayRequests,
-): Promise<AsyncIterable<Passage>> {
+async function plainOf({ chunks, again, format }: LongText, requests: SayRequests): Promise<Checked> {
+  let spokenChars: number | null = null;
   if (again !== null) {
+    spokenChars = 0;
     for await (const { text } of passagesIn(again(), format))
-      if (hasSpeakable(text)) await requests.check(text, "text", `the text from ${quoted(text)} on`);
+      if (hasSpeakable(text))
+        spokenChars += await requests.check(text, "text", `the text from ${quoted(text)} on`);
   }
-  return passagesIn(chunks, format);
+  return { passages: passagesIn(chunks, format), spokenChars };
 }
 
 /**

@@ -9,7 +9,7 @@ import { estimatedS, seedOf, speakPassages } from "../../serving/speak-passages.
 import type { Screen } from "../../terminal/command-io.ts";
 import type { Passage } from "../../text/passages.ts";
 import { BookProgress, clock } from "./book-progress.ts";
-import { type BookForm, BookWriter, type ReadSoFar } from "./book-writer.ts";
+import { type BookForm, BookWriter, OtherTextError, type ReadSoFar } from "./book-writer.ts";
 import { partOf } from "./part-file.ts";
 
 /** A long text, and what it is to be. */
@@ -17,6 +17,8 @@ export interface Book extends BookForm {
   readonly passages: AsyncIterable<Passage>;
   /** UTF-16 units of it; null where it comes from a pipe. */
   readonly totalChars: number | null;
+  /** Of those, how many are spoken; null where that is not known. */
+  readonly spokenChars: number | null;
   readonly model: SpeechModel;
   /** @param seed of the passage, for what varies */
   script(text: string, seed: bigint): Promise<Script>;
@@ -31,12 +33,13 @@ export interface Book extends BookForm {
  * @throws UsageError where the file cannot hold it; Error in one sentence that says what is kept
  */
 export async function speakBook(book: Book): Promise<void> {
-  await requireFile(book.output);
-  requireRoom(book, book.totalChars === null ? 0 : estimatedS(book.totalChars));
+  await requireFile(book.output, "-o");
+  if (book.captions !== null) await requireFile(book.captions.file, "--captions");
+  requireRoom(book, estimatedS(book.spokenChars ?? 0));
   const writer = await BookWriter.open(book);
   const { passages, readChars } = writer.kept;
   const text = new TextSoFar(book.passages, writer);
-  const progress = new BookProgress(book.screen, book.totalChars);
+  const progress = new BookProgress(book.screen, book);
   try {
     const speech = speakPassages(text.passages(), {
       model: book.model,
@@ -73,10 +76,11 @@ export async function speakBook(book: Book): Promise<void> {
 }
 
 /** What is spoken passage by passage takes its name at the end, which only a file can. */
-async function requireFile(output: string): Promise<void> {
-  const found = await stat(output).catch(() => null);
+async function requireFile(file: string, option: string): Promise<void> {
+  const found = await stat(file).catch(() => null);
   if (found === null || found.isFile()) return;
-  throw new UsageError(`${output} is not a file: name another with -o, or leave -o out for standard output.`);
+  const otherwise = option === "-o" ? ", or leave -o out for standard output" : "";
+  throw new UsageError(`${file} is not a file: name another with ${option}${otherwise}.`);
 }
 
 /** @param seconds of speech that go into the file, about */
@@ -95,8 +99,6 @@ function reasonOf(error: unknown): string {
   if (code !== undefined && /^E[A-Z]+$/.test(code)) return `The file cannot be written (${code}).`;
   return /[.!?]$/.test(message) ? message : `${message}.`;
 }
-
-class OtherTextError extends UsageError {}
 
 /** The passages that are still to be spoken, and a hash of all until then. */
 class TextSoFar {
@@ -119,9 +121,7 @@ class TextSoFar {
     const { passages, textHash } = this.#writer.kept;
     const requireSame = () => {
       if (this.until({ readChars: 0 }).textHash === textHash) return;
-      throw new OtherTextError(
-        `Another text was begun under this name: delete ${this.#writer.journalPath} to begin anew.`,
-      );
+      throw new OtherTextError(this.#writer.journalPath);
     };
     for await (const passage of this.#all) {
       if (this.#passages === passages && passages > 0) requireSame();

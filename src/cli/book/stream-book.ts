@@ -15,12 +15,14 @@ interface BookSpeech {
   readonly signal: AbortSignal;
   /** UTF-16 units of the text; null where it comes from a pipe. */
   readonly totalChars: number | null;
+  /** Of those, how many are spoken; null where that is not known. */
+  readonly spokenChars: number | null;
   script(text: string, seed: bigint): Promise<Script>;
 }
 
 /** Plays a long text on a terminal, a passage at a time; elsewhere writes it to standard output, a WAV whose length is left open. */
 export async function streamOrPlay(
-  { passages, model, signal, totalChars, script }: BookSpeech,
+  { passages, model, signal, totalChars, spokenChars, script }: BookSpeech,
   { stdout, stderr }: CommandIo,
 ): Promise<void> {
   const isPlayed = stdout.isTTY === true;
@@ -30,7 +32,7 @@ export async function streamOrPlay(
   let playing: Promise<void> = Promise.resolve();
   let bytes = 0;
   if (!isPlayed) stdout.write(openWavHeader(SAMPLE_RATE_HZ));
-  const progress = new BookProgress(stderr, totalChars);
+  const progress = new BookProgress(stderr, { totalChars, spokenChars });
   const speech = speakPassages(passages, {
     model,
     signal,

@@ -9,6 +9,8 @@ import type { Tag } from "./xml.ts";
 export interface HeldText {
   /** What is spoken for it, in the notation of a text; `null` leaves it as it is. */
   readonly say: (content: string) => string | null;
+  /** What is spoken for one that holds nothing, `<sub alias="…"/>`; nothing unless given. */
+  readonly sayEmpty?: string;
   /** Whether what is said is billed, and not the text. */
   readonly isBilledAsSaid: boolean;
   content: string;
@@ -22,12 +24,14 @@ export function heldText(tag: Tag, tags: TagReader): HeldText | null {
   switch (tag.name) {
     case "sub": {
       const alias = tags.required(tag, "alias");
-      return held(() => alias, true);
+      return { ...held(() => alias, true), sayEmpty: alias };
     }
     case "say-as":
       return held(sayAs(tag, tags));
-    case "phoneme":
-      return held(phoneme(tag, tags));
+    case "phoneme": {
+      const say = phoneme(tag, tags);
+      return { ...held(say), sayEmpty: say("a") ?? "" };
+    }
     default:
       return null;
   }

@@ -1,5 +1,6 @@
 import { PLAIN_MANNER, type RunManner } from "../../model/marked-text.ts";
 import { characterCount } from "../characters.ts";
+import { withoutPhonemes } from "../inline-phonemes.ts";
 import { type Boundary, MarkedBuilder } from "../marked-builder.ts";
 import { type FindVoice, MarkupError, placeIn, type ReadMarks } from "../markup.ts";
 import { pauseMarks } from "../pause-marks.ts";
@@ -99,7 +100,9 @@ class SsmlReader {
     const element: Open =
       top?.isSilent === true ? { ...top, name: tag.name } : this.#begin(tag, style, top === undefined);
     this.#builder.part(element.boundary);
-    this.#builder.replace(tag.to, "");
+    const said = this.#text[tag.to - 2] === "/" ? (element.held?.sayEmpty ?? "") : "";
+    this.#chars += characterCount(withoutPhonemes(said));
+    this.#builder.replace(tag.to, said);
     this.#open.push(element);
     this.#setRun(element.style);
   }
@@ -206,7 +209,7 @@ class SsmlReader {
   #words(from: number, to: number, hasReferences: boolean): void {
     const builder = this.#builder;
     const raw = this.#text.slice(from, to);
-    this.#chars += characterCount(raw);
+    this.#chars += characterCount(withoutPhonemes(raw));
     for (const { 0: token, index } of raw.matchAll(hasReferences ? REFERENCE_OR_SPACES : SPACES)) {
       builder.keep(from + index);
       const end = from + index + token.length;

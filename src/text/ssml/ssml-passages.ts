@@ -4,13 +4,20 @@ import { splitSentences } from "../sentences.ts";
 import { hasSpeakable } from "../speakable.ts";
 import { readXml, type Tag, type XmlEvents } from "./xml.ts";
 
+/** A passage of SSML: a document by itself. */
+export interface SsmlPassage extends Passage {
+  /** Where its parts come from, by where they begin in it and in the whole text, in UTF-16 units, in order. */
+  readonly parts: readonly { readonly at: number; readonly from: number }[];
+}
+
 /**
- * Cuts a long SSML text into documents that are spoken one after the other: between sentences, and with the elements that are
- * open there begun again. What has no words behind the last is left out. Linear in the text.
+ * Cuts a long SSML text into documents that are spoken one after the other: between sentences where there are any, away from
+ * breaks, and with the elements that are open there begun again. What nobody speaks is left out, and so is what has no words behind the
+ * last. Linear in the text.
  *
  * @throws MarkupError for what is not well-formed
  */
-export function ssmlPassages(text: string): Passage[] {
+export function ssmlPassages(text: string): SsmlPassage[] {
   const cutter = new PassageCutter(text);
   readXml(text, cutter);
   cutter.cut(text.length);
@@ -18,48 +25,56 @@ export function ssmlPassages(text: string): Passage[] {
 }
 
 /** Elements whose text is not cut. */
-const WHOLE: ReadonlySet<string> = new Set(["sub", "say-as", "phoneme", "metadata", "desc"]);
+const WHOLE: ReadonlySet<string> = new Set(["sub", "say-as", "phoneme"]);
+/** Elements of which nothing is spoken. */
+const SILENT: ReadonlySet<string> = new Set(["metadata", "desc"]);
+const BLOCKS = /^(?:p|paragraph|s|sentence)$/;
+
+/** A passage that is longer is cut where no sentence ends, in UTF-16 units with its tags: requests have a longest text. */
+const MAX_CHARS = 5 * 1_024;
+/** A sentence in one run of text, at most. */
+const MAX_RUN_CHARS = 2 * MAX_PASSAGE_CHARS;
 
 class PassageCutter implements XmlEvents {
-  readonly passages: Passage[] = [];
+  readonly passages: SsmlPassage[] = [];
   readonly #text: string;
   readonly #open: Tag[] = [];
   #opening = "";
   #body = "";
+  #parts: { at: number; from: number }[] = [];
   #hasWords = false;
+  /** Whether a sentence has ended, and nothing has come since. */
+  #isBetween = false;
+  #endsInBreak = false;
 
   constructor(text: string) {
     this.#text = text;
   }
 
   text(from: number, to: number): void {
-    if (this.#open.length === 0) return;
-    const run = this.#text.slice(from, to);
-    const starts = this.#isWhole ? [] : splitSentences(run).flatMap(cutRunOn).slice(1);
-    let at = 0;
-    for (const { from: start } of starts) {
-      this.#add(run.slice(at, start));
-      this.#cutIfLong(from + start);
-      at = start;
-    }
-    this.#add(run.slice(at));
+    if (this.#open.length > 0 && !this.#isSilent) this.#run(from, to, "", "");
   }
 
-  verbatim(from: number, to: number): void {
-    this.#add(this.#text.slice(from, to));
+  verbatim(_from: number, _to: number, innerFrom: number, innerTo: number): void {
+    if (!this.#isSilent) this.#run(innerFrom, innerTo, "<![CDATA[", "]]>");
   }
 
   open(tag: Tag): void {
+    const isSilent = this.#isSilent || SILENT.has(tag.name);
+    if (this.#open.length > 0 && !isSilent) this.#cutBefore(tag.from, tag.name === "break");
     this.#open.push(tag);
+    if (isSilent) return;
     if (this.#open.length === 1) this.#opening = this.#sourceOf(tag);
-    else this.#body += this.#sourceOf(tag);
+    else this.#add(tag.from, tag.to);
+    this.#endsInBreak = tag.name === "break" || (this.#endsInBreak && tag.name === "mark");
   }
 
   close(name: string, from: number, to: number): void {
+    const isSilent = this.#isSilent;
     this.#open.pop();
-    if (this.#open.length === 0) return;
-    this.#body += this.#text.slice(from, to);
-    if (/^(?:p|paragraph|s|sentence)$/.test(name)) this.#cutIfLong(to);
+    if (this.#open.length === 0 || isSilent) return;
+    this.#add(from, to);
+    if (BLOCKS.test(name)) this.#isBetween = true;
   }
 
   other(): void {}
@@ -72,26 +87,70 @@ class PassageCutter implements XmlEvents {
         .map(({ name }) => `</${name}>`)
         .reverse()
         .join("") || "</speak>";
-    this.passages.push({ text: this.#opening + this.#body + closing, chapter: null, readChars });
+    const text = this.#opening + this.#body + closing;
+    this.passages.push({ text, chapter: null, readChars, parts: this.#parts });
     this.#opening = this.#open.map((tag) => this.#sourceOf(tag)).join("");
     this.#body = "";
+    this.#parts = [];
     this.#hasWords = false;
+  }
+
+  get #isSilent(): boolean {
+    return this.#open.some(({ name }) => SILENT.has(name));
   }
 
   get #isWhole(): boolean {
     return this.#open.some(({ name }) => WHOLE.has(name));
   }
 
-  #cutIfLong(readChars: number): void {
-    if (this.#body.length > MAX_PASSAGE_CHARS && !this.#isWhole) this.cut(readChars);
+  /** Text that is spoken, sentence by sentence. */
+  #run(from: number, to: number, before: string, behind: string): void {
+    const run = this.#text.slice(from, to);
+    const starts = this.#isWhole ? [] : splitSentences(run).flatMap(cutRunOn).slice(1);
+    let at = 0;
+    for (const end of [...starts.map((start) => start.from), run.length]) {
+      for (const [pieceAt, pieceTo] of piecesOf(run, at, end)) {
+        const piece = run.slice(pieceAt, pieceTo);
+        if (piece.trim() !== "") this.#cutBefore(from + pieceAt, false);
+        this.#body += before;
+        this.#add(from + pieceAt, from + pieceTo);
+        this.#body += behind;
+        if (piece.trim() !== "") this.#endsInBreak = false;
+        this.#hasWords ||= hasSpeakable(piece);
+      }
+      this.#isBetween =
+        end < run.length || /[.!?…]["'”’)\]]*\s*$/.test(run.slice(Math.max(0, end - 20), end));
+      at = end;
+    }
   }
 
-  #add(text: string): void {
-    this.#body += text;
-    this.#hasWords ||= hasSpeakable(text);
+  /** Cuts where it is time, before what comes next. */
+  #cutBefore(from: number, isBreak: boolean): void {
+    if (this.#isWhole) return;
+    const isAtSeam = this.#isBetween && !isBreak && !this.#endsInBreak;
+    const chars = this.#opening.length + this.#body.length;
+    if (this.#body.length > (isAtSeam ? MAX_PASSAGE_CHARS : MAX_CHARS) || (isAtSeam && chars > MAX_CHARS))
+      this.cut(from);
+  }
+
+  #add(from: number, to: number): void {
+    this.#parts.push({ at: this.#opening.length + this.#body.length, from });
+    this.#body += this.#text.slice(from, to);
   }
 
   #sourceOf({ from, to }: Tag): string {
     return this.#text.slice(from, to);
   }
+}
+
+/** A sentence in pieces that a passage has room for, cut at spaces where there are any. */
+function* piecesOf(run: string, from: number, to: number): Generator<readonly [number, number]> {
+  let at = from;
+  while (to - at > MAX_RUN_CHARS) {
+    const space = run.lastIndexOf(" ", at + MAX_RUN_CHARS);
+    const end = space > at ? space : at + MAX_RUN_CHARS;
+    yield [at, end];
+    at = end;
+  }
+  yield [at, to];
 }

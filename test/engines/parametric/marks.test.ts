@@ -74,6 +74,23 @@ describe("The embedded voice that is given marks", () => {
     );
   });
 
+  test("says that it was cut where its last pause is, and tells a mark behind that pause", async () => {
+    for (const [text, maxFrames, stop] of [
+      ["Hi. [pause:10s]", 50, "length"],
+      ["Hi. [pause:1s]", 50, "finished"],
+      ["Hi.", 50, "finished"],
+    ] as const) {
+      const { report } = await speakAll(model, {
+        text: readMarks(text, null, ([name = ""]) => name).piece,
+        delivery: { maxFrames },
+      });
+      assert.equal(report.stop, stop, text);
+    }
+    const { words, samples } = await hear('<speak>Hi.<break time="1s"/><mark name="end"/></speak>');
+    const end = words.find(({ mark }) => mark === "end")!;
+    assert.ok(Math.abs(end.startS - samples.length / SAMPLE_RATE_HZ) < 0.1, `${end.startS}`);
+  });
+
   test("tells when a mark is reached: where a silence begins, where it ends, before a word, at the end", async () => {
     const text =
       '<speak>Hello <mark name="a"/><break time="1s"/> <mark name="b"/>big <mark name="c"/>world.<mark name="d"/></speak>';

@@ -47,6 +47,41 @@ describe("A long SSML text", () => {
     }
   });
 
+  test("is cut where no sentence ends, and not within what nobody speaks", () => {
+    for (const text of [
+      `<speak>${'Sentence. <break time="1s"/>'.repeat(600)}</speak>`,
+      `<speak>${"<emphasis>word</emphasis> ".repeat(600)}</speak>`,
+      `<speak><![CDATA[${"A sentence of a & b. ".repeat(600)}]]></speak>`,
+      `<speak>${"word ".repeat(4_000)}</speak>`,
+      `<speak><p>One.</p><metadata>${"x".repeat(20_000)}</metadata><desc>y</desc><p>Two.</p></speak>`,
+    ]) {
+      const passages = ssmlPassages(text);
+      for (const { text: each } of passages)
+        assert.ok(each.length < 8_000, `${each.length}: ${each.slice(0, 99)}`);
+      const words = passages.flatMap(({ text: each }) => wordsIn(spokenText(read(each).piece)));
+      assert.deepEqual(words, wordsIn(spokenText(read(text).piece)));
+    }
+  });
+
+  test("is not cut beside a break, which would be longer there", () => {
+    const text = `<speak>${'<p>Some words are said here. And then some more.</p><break time="1s"/>'.repeat(100)}</speak>`;
+    const passages = ssmlPassages(text);
+    assert.ok(passages.length > 2);
+    const beside = passages.filter(({ text: each }) => /<break[^>]*>(?:<\/\w+>)*$|^<speak><break/.test(each));
+    assert.deepEqual(beside.slice(0, -1), []);
+  });
+
+  test("tells where each part of its passages comes from", () => {
+    const text = `<speak><!-- é -->${"<p>Ünï <![CDATA[a & b]]> <desc>no</desc>words.</p>".repeat(200)}</speak>`;
+    for (const { text: passage, parts } of ssmlPassages(text)) {
+      for (const [index, { at, from }] of parts.entries()) {
+        const length = 4;
+        if ((parts[index + 1]?.at ?? passage.length) - at < length) continue;
+        assert.equal(passage.slice(at, at + length), text.slice(from, from + length));
+      }
+    }
+  });
+
   test("is refused where it is not well-formed, and nothing where it has no words", () => {
     assert.throws(() => ssmlPassages("<speak><p>One.</speak>"), /never closed|closes another/);
     assert.deepEqual(ssmlPassages("<speak><break/></speak>"), []);

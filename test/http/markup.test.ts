@@ -62,7 +62,7 @@ describe("a text with marks", () => {
 
   it("whose pauses alone are longer than a reply may be is refused where all of it is spoken", async () => {
     const input = `Hi ${"[pause:10s]".repeat(70)}`;
-    const { message } = await refusal("/v1/audio/speech", { model: "tts-1", input });
+    const { message } = await refusal("/v1/audio/speech", { model: "tts-1", input, response_format: "wav" });
     assert.match(message, /^input: its pauses are 700 s long, and a reply may be 655 s: shorten them/);
   });
 

@@ -5,6 +5,7 @@ import { SAMPLE_RATE_HZ } from "../src/audio/format.ts";
 import { toPcm16 } from "../src/audio/pcm.ts";
 import { encodeWav } from "../src/audio/wav-write.ts";
 import type { Script } from "../src/model/script.ts";
+import type { SpeechModel } from "../src/model/speech-model.ts";
 import { openEmbeddedVoice } from "../src/server/embedded-voice.ts";
 import { harvardSentences, written } from "./harvard.ts";
 import { plainScript } from "./plain-script.ts";
@@ -25,15 +26,23 @@ export interface HowSaid {
   readonly manner?: Script["manner"];
 }
 
+/** Who says them. */
+export interface Sayer {
+  open(): Promise<SpeechModel>;
+  script(text: string, speaker: string): Script;
+}
+
 /** The Harvard sentences, spoken once for all rows that listen. */
 export class Renderings {
   readonly #sentences: number;
+  readonly #sayer: Sayer;
   readonly #spoken = new Map<string, Promise<readonly Rendering[]>>();
   #folder: Promise<string> | null = null;
 
   /** @param sentences how many of them, from the first. */
-  constructor(sentences: number) {
+  constructor(sentences: number, sayer = EMBEDDED) {
     this.#sentences = sentences;
+    this.#sayer = sayer;
   }
 
   /** @param sentences how many of them are said so, at most */
@@ -56,12 +65,12 @@ export class Renderings {
     this.#folder ??= mkdtemp(join(tmpdir(), "antiphon-bench-"));
     const folder = await this.#folder;
     const all = await harvardSentences();
-    const voice = await openEmbeddedVoice({ threads: availableParallelism() });
+    const voice = await this.#sayer.open();
     try {
       return await Promise.all(
         all.slice(0, sentences).map(async (sentence, index) => {
           const path = join(folder, `${speaker}${name}-${index}.wav`);
-          const plain = plainScript(written(sentence), speaker);
+          const plain = this.#sayer.script(written(sentence), speaker);
           const preset = rate === undefined ? plain.preset : { ...plain.preset, rate };
           const script = { ...plain, preset, ...(manner === undefined ? {} : { manner }) };
           const { samples } = await speechOf(voice, script);
@@ -76,3 +85,7 @@ export class Renderings {
 }
 
 const PLAIN: HowSaid = { name: "" };
+const EMBEDDED: Sayer = {
+  open: () => openEmbeddedVoice({ threads: availableParallelism() }),
+  script: plainScript,
+};

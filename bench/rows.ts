@@ -23,6 +23,7 @@ import { hearingBeside, hearingTurn } from "./rows/hearing-turns.ts";
 import { hearingWordTimes } from "./rows/hearing-word-times.ts";
 import { hearingPeople, hearingWords } from "./rows/hearing-words.ts";
 import { kokoro } from "./rows/kokoro.ts";
+import { kokoroWords } from "./rows/kokoro-words.ts";
 import { largerWriter } from "./rows/larger-writer.ts";
 import { libraryMemory } from "./rows/library-memory.ts";
 import { listening } from "./rows/listening.ts";
@@ -126,6 +127,7 @@ export const ROWS: readonly Row[] = [
   qwen3TtsFrames,
   codecLmLoad,
   kokoro,
+  kokoroWords,
   loop,
   pairs,
 ];

@@ -2,17 +2,13 @@ import { execFile } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { findVoiceCheckpoint } from "../../src/catalogue/checkpoints.ts";
-import { checkpointDir } from "../../src/catalogue/installed-checkpoint.ts";
-import { pullVoice } from "../../src/catalogue/voices/pull-voice.ts";
-import { prepareKokoro } from "../../src/server/kokoro-preparation.ts";
 import { mean } from "../following/summary.ts";
+import { installedKokoro } from "../installed-kokoro.ts";
 import type { KokoroNearness, KokoroReference } from "../kokoro-following-process.ts";
 import type { KokoroFigures } from "../kokoro-process.ts";
 import type { KokoroStreams } from "../kokoro-streams-process.ts";
-import { NotMeasuredError } from "../not-measured-error.ts";
 import type { Row } from "../row.ts";
-import { CACHE, TOP } from "../top.ts";
+import { TOP } from "../top.ts";
 
 const MIB = 2 ** 20;
 
@@ -22,7 +18,7 @@ export const kokoro: Row = {
   goal: "first ≤ 0.6 s; ≤ 0.8 s a second; ≤ 700 MB; pieces ≥ 60 dB; a stream a thread; pitch ≤ 0.8 semitones, pace ≤ 10 % on average",
   isOnlyByName: true,
   async measure({ note, isQuick, followings }) {
-    const folder = await installed(note);
+    const folder = await installedKokoro(note, ["af_heart"]);
     const [figures] = await told<KokoroFigures>("kokoro-process.js", folder);
     const { loadedBytes, peakBytes, firstS, perSecond, snrDb, largest } = figures!;
     const tried = await told<KokoroStreams>("kokoro-streams-process.js", folder);
@@ -65,18 +61,4 @@ async function told<T>(program: string, ...args: readonly string[]): Promise<rea
     .trim()
     .split("\n")
     .map((line) => JSON.parse(line) as T);
-}
-
-async function installed(note: (text: string) => void): Promise<string> {
-  const manifest = findVoiceCheckpoint("kokoro")!;
-  const { signal } = new AbortController();
-  note("Kokoro, 107 MB, if it is not there yet");
-  try {
-    await pullVoice(manifest, { dataDir: CACHE, signal });
-  } catch (error) {
-    throw new NotMeasuredError(error instanceof Error ? error.message : String(error));
-  }
-  const folder = checkpointDir(manifest, CACHE);
-  await prepareKokoro(folder, signal, { voices: ["af_heart"] });
-  return folder;
 }

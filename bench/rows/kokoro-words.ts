@@ -1,0 +1,55 @@
+import { availableParallelism } from "node:os";
+import { embeddedCheckpoint } from "../../src/catalogue/installed-checkpoint.ts";
+import { KOKORO_CAST, KOKORO_LABELS, KOKORO_STARTS } from "../../src/catalogue/kokoro-cast.ts";
+import { loadTextTables } from "../../src/text/tables.ts";
+import { createWorkerPool } from "../../src/workers/worker-pool.ts";
+import { installedKokoro } from "../installed-kokoro.ts";
+import { plainScript } from "../plain-script.ts";
+import { Renderings } from "../renderings.ts";
+import type { Row } from "../row.ts";
+import { heardOf, startWhisper } from "../whisper.ts";
+
+/** A whole Harvard list of two. */
+const SENTENCES = 20;
+const MAX_WRONG = 0.05;
+
+export const kokoroWords: Row = {
+  id: "kokoro-words",
+  what: `word error rate, ${SENTENCES} Harvard sentences, Whisper base: Kokoro's 28 voices, mean and worst`,
+  goal: `mean ≤ ${MAX_WRONG}`,
+  isOnlyByName: true,
+  async measure({ python, note, isQuick }) {
+    const ids = KOKORO_CAST.map(({ id }) => id).filter((_, at) => !isQuick || at % 9 === 0);
+    const folder = await installedKokoro(note, ids);
+    const voiceDir = embeddedCheckpoint.dir;
+    const tables = await loadTextTables(voiceDir);
+    const renderings = new Renderings(SENTENCES, {
+      open: () =>
+        createWorkerPool({
+          entry: new URL("../../src/engines/kokoro/model.js", import.meta.url),
+          create: { folder, voiceDir, labels: KOKORO_LABELS, starts: KOKORO_STARTS, tables },
+          size: availableParallelism(),
+          extraLoad: 0,
+        }),
+      script: (text, id) => ({ ...plainScript(text, "0"), voice: [{ weight: 1, id }] }),
+    });
+    const whisper = await startWhisper(python);
+    try {
+      const rates: { readonly id: string; readonly rate: number }[] = [];
+      for (const id of ids) {
+        const { errors, words } = await heardOf(whisper, await renderings.by(id));
+        rates.push({ id, rate: errors / words });
+        note(`${id}: ${errors} of ${words}`);
+      }
+      const mean = rates.reduce((sum, { rate }) => sum + rate, 0) / rates.length;
+      const worst = rates.reduce((most, each) => (each.rate > most.rate ? each : most));
+      return {
+        measured: `${mean.toFixed(3)}; ${worst.rate.toFixed(3)} (${worst.id}); ${rates.filter(({ rate }) => rate <= MAX_WRONG).length} of ${rates.length} at most ${MAX_WRONG}`,
+        isMet: mean <= MAX_WRONG,
+      };
+    } finally {
+      await whisper.close();
+      await renderings.remove();
+    }
+  },
+};

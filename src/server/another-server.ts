@@ -1,8 +1,7 @@
-import { once } from "node:events";
+import { randomUUID } from "node:crypto";
+import { readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { withLock } from "../catalogue/pull/lock.ts";
-import { DEFAULT_TIMES, type PullTimes } from "../catalogue/pull/options.ts";
-import { stopWith } from "../model/stop-with.ts";
+import { setTimeout as sleep } from "node:timers/promises";
 
 /** A server that looks for others on its data directory. */
 export interface LookForAnother {
@@ -10,28 +9,60 @@ export interface LookForAnother {
   /** Aborts when it stops. */
   readonly signal: AbortSignal;
   readonly note: (sentence: string) => void;
-  readonly times?: Pick<PullTimes, "lockPollMs" | "lockStaleMs">;
+  /** How often a server shows that it is there; default 5 s. */
+  readonly beatMs?: number;
 }
 
 /**
- * Tells once that another server runs on the same data directory, and is found there by the next until the signal aborts. The
- * traces of one that died count for nothing soon after, so it takes a while to tell. Never throws: a server runs without.
+ * Tells once that another server runs on the same data directory, and shows the next that one runs here until the signal aborts. It does
+ * so by a file whose time goes on while a server is there, so that one that died is not taken for another. Never throws: a
+ * server runs without.
  */
-export async function tellOfAnother({ dataDir, signal, note, times }: LookForAnother): Promise<void> {
-  const patience = { ...DEFAULT_TIMES, ...times };
-  const isHeld = new AbortController();
-  const stop = stopWith([signal, isHeld.signal]);
-  const onWait = (): void => {
-    setTimeout(() => isHeld.abort(), 1.5 * patience.lockStaleMs).unref();
-  };
+export async function tellOfAnother(look: LookForAnother): Promise<void> {
+  const file = join(look.dataDir, "server.running");
+  const own = randomUUID();
   try {
-    await withLock(join(dataDir, ".server.lock"), patience, stop.signal, onWait, async () => {
-      if (!signal.aborted) await once(signal, "abort");
-    });
+    if (await isAnother(file, own, look)) look.note(told(look.dataDir));
   } catch {
-    if (isHeld.signal.aborted) note(told(dataDir));
-  } finally {
-    stop.end();
+    // It stops, or the folder cannot be written to.
+  }
+  if ((await beatOf(file))?.owner === own) await rm(file, { force: true }).catch(() => {});
+}
+
+/** Returns when another is found; throws when the signal aborts. */
+async function isAnother(
+  file: string,
+  own: string,
+  { signal, beatMs = 5_000 }: LookForAnother,
+): Promise<true> {
+  const wait = (beats: number) => sleep(beats * beatMs, undefined, { signal, ref: false });
+  const before = await beatOf(file);
+  if (before !== null) {
+    await wait(2.5);
+    const now = await beatOf(file);
+    if (now !== null && now.timeMs !== before.timeMs) return true;
+  }
+  await writeFile(file, own, { signal });
+  for (;;) {
+    await wait(1);
+    const now = await beatOf(file);
+    if (now !== null && now.owner !== own) return true;
+    const time = new Date();
+    if (now === null) await writeFile(file, own, { signal });
+    else await utimes(file, time, time);
+  }
+}
+
+interface Beat {
+  readonly owner: string;
+  readonly timeMs: number;
+}
+
+async function beatOf(file: string): Promise<Beat | null> {
+  try {
+    return { owner: await readFile(file, "utf8"), timeMs: (await stat(file)).mtimeMs };
+  } catch {
+    return null;
   }
 }
 

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, test } from "node:test";
+import { after, before, describe, test } from "node:test";
 import { tellOfAnother } from "../../src/server/another-server.ts";
+import { until } from "../waiting.ts";
 
-const TIMES = { lockPollMs: 50, lockStaleMs: 2_000 };
+const beatMs = 60;
 const folders: string[] = [];
 after(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))));
 
@@ -14,39 +16,60 @@ async function folder(): Promise<string> {
   return folders.at(-1)!;
 }
 
-test("the second server on a data directory is told, and the first is not", async () => {
-  const dataDir = await folder();
-  const first = new AbortController();
-  const second = new AbortController();
-  const notes: string[] = [];
-  const note = (who: string) => (sentence: string) => notes.push(`${who}: ${sentence}`);
-  const running = tellOfAnother({ dataDir, signal: first.signal, note: note("first"), times: TIMES });
-  // Both ask for the lock, one after the other.
-  await new Promise((resolve) => setImmediate(resolve));
-  await tellOfAnother({ dataDir, signal: second.signal, note: note("second"), times: TIMES });
-  assert.equal(notes.length, 1);
-  assert.match(notes[0]!, new RegExp(`^second: Another server runs on the data directory ${dataDir}\\.`));
-  first.abort();
-  await running;
-});
+describe("a server that looks for others on its data directory", () => {
+  /** What is tested keeps no process alive. */
+  let alive: NodeJS.Timeout;
+  before(() => {
+    alive = setInterval(() => {}, 60_000);
+  });
+  after(() => clearInterval(alive));
 
-test("one that comes after it has stopped is not told", async () => {
-  const dataDir = await folder();
-  for (let server = 0; server < 2; server++) {
-    const stop = new AbortController();
-    const running = tellOfAnother({
-      dataDir,
-      signal: stop.signal,
-      note: (sentence) => assert.fail(sentence),
-      times: TIMES,
-    });
-    setImmediate(() => stop.abort());
+  test("the second server on a data directory is told, and the first is not", async () => {
+    const dataDir = await folder();
+    const first = new AbortController();
+    const second = new AbortController();
+    const notes: string[] = [];
+    const note = (who: string) => (sentence: string) => notes.push(`${who}: ${sentence}`);
+    const running = tellOfAnother({ dataDir, signal: first.signal, note: note("first"), beatMs });
+    await until("the first", () => existsSync(join(dataDir, "server.running")));
+    await tellOfAnother({ dataDir, signal: second.signal, note: note("second"), beatMs });
+    assert.equal(notes.length, 1);
+    assert.match(notes[0]!, new RegExp(`^second: Another server runs on the data directory ${dataDir}\\.`));
+    first.abort();
     await running;
-  }
-});
+  });
 
-test("a folder that cannot be written to is passed over", async () => {
-  const dataDir = join(await folder(), "nowhere", "at", "all");
-  const { signal } = new AbortController();
-  await tellOfAnother({ dataDir, signal, note: (sentence) => assert.fail(sentence), times: TIMES });
+  test("one that comes after it has stopped is not told", async () => {
+    const dataDir = await folder();
+    for (let server = 0; server < 2; server++) {
+      const stop = new AbortController();
+      const running = tellOfAnother({
+        dataDir,
+        signal: stop.signal,
+        note: (sentence) => assert.fail(sentence),
+        beatMs,
+      });
+      setTimeout(() => stop.abort(), 5 * beatMs);
+      await running;
+    }
+  });
+
+  test("one that comes after it has died is not told", async () => {
+    const dataDir = await folder();
+    await writeFile(join(dataDir, "server.running"), "somebody");
+    const stop = new AbortController();
+    setTimeout(() => stop.abort(), 6 * beatMs);
+    await tellOfAnother({ dataDir, signal: stop.signal, note: (sentence) => assert.fail(sentence), beatMs });
+    assert.deepEqual(await readdir(dataDir), []);
+  });
+
+  test("a folder that cannot be written to is passed over", async () => {
+    const dataDir = join(await folder(), "nowhere", "at", "all");
+    await tellOfAnother({
+      dataDir,
+      signal: new AbortController().signal,
+      note: (sentence) => assert.fail(sentence),
+      beatMs,
+    });
+  });
 });

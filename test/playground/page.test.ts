@@ -41,6 +41,27 @@ test(
 );
 
 test(
+  "in a browser, what is hidden is not seen, and a reply says what of its text was not done",
+  NEEDS_CHROMIUM,
+  async () => {
+    await inPlayground(server, "", async (page) => {
+      const seen = `[...document.querySelectorAll("[hidden]")]
+        .filter((each) => getComputedStyle(each).display !== "none").map(({ id, className }) => id || className)`;
+      assert.deepEqual(await page.evaluate(seen), []);
+      await connect(page, server);
+      assert.deepEqual(await page.evaluate(seen), []);
+      await page.write("#turns li:last-child textarea", "Guten Morgen, wie geht es Ihnen heute?");
+      await page.click("#speak");
+      await page.says(
+        "#state",
+        /^Speaker 1 · the text looks like German, and the model .* reads it as if it were English$/,
+      );
+      assert.deepEqual(await page.evaluate(seen), []);
+    });
+  },
+);
+
+test(
   "in a browser, a reply that is stopped is generated no further, and the page says so",
   NEEDS_CHROMIUM,
   async () => {

@@ -34,7 +34,13 @@ describe("Kokoro by the settings", () => {
       ({ card: { id } }) => id === "kokoro",
     )!;
     assert.equal(card.voices.length, 28);
-    assert.deepEqual(card.takes, { mixes: true, samples: true, manner: "figures", marks: true, englishOnly: true });
+    assert.deepEqual(card.takes, {
+      mixes: true,
+      samples: true,
+      manner: "figures",
+      marks: true,
+      englishOnly: true,
+    });
     assert.deepEqual(card.speakers, ["0", "1"]);
   });
 

@@ -91,14 +91,17 @@ export class SayRequests {
   }
 
   /** What the flags come to that the sound depends on, by what users call them. */
-  get dependsOn(): Readonly<Record<string, string>> {
+  async dependsOn(): Promise<Readonly<Record<string, string>>> {
+    const { serverLexicon } = await import("../server/lexicon-file.ts");
+    const words = await serverLexicon(this.#settings);
     const { speaker = "", voice = "", instructions = "" } = this.#flags;
     const recording = this.#recording;
     return {
       "--model": this.model.card.id,
       "--speaker": speaker,
       "--voice": voice,
-      "--voice-like": recording === null ? "" : createHash("sha256").update(recording).digest("hex"),
+      "--voice-like": recording === null ? "" : hashOf(recording),
+      "the setting lexicon": words.length === 0 ? "" : hashOf(JSON.stringify(words)),
       "--instructions": instructions,
       "--params": JSON.stringify(sorted(this.#params ?? {})),
     };
@@ -275,6 +278,10 @@ async function tellUnread(params: unknown, { stderr }: CommandIo): Promise<void>
   unread.addBy(TtsRequest, { params });
   const told = unread.told();
   if (told !== null) stderr.write(`Ignored: ${told}.\n`);
+}
+
+function hashOf(bytes: string | Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
 }
 
 /** The same value, with the members of objects in one order. */

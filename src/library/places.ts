@@ -6,12 +6,15 @@ type PassagePart = SsmlPassage["parts"][number];
 /** Finds words of the passages of a text, in order, in the whole of it. */
 export class Places {
   readonly text: string;
+  /** The same with blanks for marks, in which no word is. */
+  readonly #searched: string;
   /** UTF-16 units and characters that are behind. */
   #units = 0;
   #chars = 0;
 
   constructor(text: string) {
     this.text = text;
+    this.#searched = text.replace(MARKS, (marks) => " ".repeat(marks.length));
   }
 
   /**
@@ -24,8 +27,7 @@ export class Places {
     passage: string,
     parts: readonly PassagePart[] | null,
   ): { readonly offset: number; readonly length: number } {
-    const at =
-      parts === null ? this.text.indexOf(word, this.#units) : sourceOf(unitOf(passage, offset), parts);
+    const at = parts === null ? this.#find(word) : sourceOf(unitOf(passage, offset), parts);
     if (at < this.#units) return { offset: this.#chars, length };
     this.#goTo(at);
     const from = this.#chars;
@@ -33,10 +35,22 @@ export class Places {
     return { offset: from, length };
   }
 
+  /** The next word stands near the last; lines may end within it. */
+  #find(word: string): number {
+    const near = this.#searched.slice(this.#units, this.#units + FARTHEST + word.length);
+    const parts = word.split(/\s+/).map((part) => part.replaceAll(/[^\p{L}\p{N}]/gu, "\\$&"));
+    const found = parts.length === 1 ? near.indexOf(word) : near.search(new RegExp(parts.join("\\s+")));
+    return found < 0 ? -1 : this.#units + found;
+  }
+
   #goTo(units: number): void {
     for (; this.#units < units; this.#units++) if (!isSecondHalf(this.text, this.#units)) this.#chars += 1;
   }
 }
+
+/** UTF-16 units, from one word to the next. */
+const FARTHEST = 2_000;
+const MARKS = /\[pause:[^\]\n]{1,40}\]|\]\(\/[^()\n]{1,1000}\/\)/g;
 
 /** Code points as UTF-16 units. */
 function unitOf(text: string, offset: number): number {

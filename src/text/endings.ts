@@ -13,22 +13,18 @@ export const AMERICAN_ENDINGS: Endings = {
   s: withS("ᵻ"),
   ed: withAmericanEd,
   ing: withAmericanIng,
-  ingStems: ingStems,
+  ingStems,
 };
 export const BRITISH_ENDINGS: Endings = {
   s: withS("ɪ"),
   ed: withBritishEd,
   ing: withBritishIng,
-  ingStems: britishIngStems,
+  ingStems,
 };
 
 const HISSING = "szʃʒʧʤ";
 /** Sounds after which American t before a vowel is a flap (ɾ). */
 const BEFORE_FLAP: ReadonlySet<string> = new Set("AIOWYiuæɑəɛɪɹʊʌ");
-/** Doubled for the ending alone: "putting" is of "put". Stems end in "ll" and "ss" by themselves. */
-const DOUBLED_FOR_ING = /[aeiouy]([bdgmnprt])\1ing$/;
-/** Single behind a single vowel: "hoping" is of "hope". */
-const SINGLE_ING = /(?:^|[^aeiou])[aeiouy][bcdgklmnprstvz]ing$/;
 const DOUBLED_ING = /([bcdgklmnprstvxz])\1ing$|cking$/;
 
 /** @param vowel of its own syllable */
@@ -67,12 +63,6 @@ function ingStems(word: string): string[] {
   const stem = word.slice(0, -3);
   if (word.length === 5) return [`${stem}e`];
   return DOUBLED_ING.test(word) ? [stem, `${stem}e`, stem.slice(0, -1)] : [stem, `${stem}e`];
-}
-
-/** The British dictionary lists few words in -ing: letters tell their stems, which the American order does not heed. */
-function britishIngStems(word: string): string[] {
-  const stems = ingStems(word);
-  return DOUBLED_FOR_ING.test(word) || SINGLE_ING.test(word) ? stems.reverse() : stems;
 }
 
 /** An r that is written is said before the vowel: "boring". */

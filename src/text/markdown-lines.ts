@@ -21,10 +21,8 @@ export class MarkdownLines {
   /** What ends the block that it is in, of which nothing is read. */
   #fence = "";
   #isUnderline = false;
-  #isTop = true;
-  /** Lines of that block. */
-  #skipped = 0;
-  #isComment = false;
+  #isFenceQuoted = false;
+  #isBlankBefore = true;
   /** Whether a list goes on, whose items may be indented as far as code is. */
   #isList = false;
 
@@ -33,52 +31,49 @@ export class MarkdownLines {
    * @param ahead the next line
    */
   read(line: string, isFirst: boolean, ahead: string): ReadLine {
-    const isTop = this.#isTop;
-    this.#isTop = false;
-    if (isTop && /^(?:-{3}|\+{3})\s*$/.test(line) && /^(?:#|\[?[\w"'-]{1,64}["']?\s*[\]:=])/.test(ahead)) {
-      this.#fence = line.trim();
-      return {};
-    }
     if (this.#isUnderline) {
       this.#isUnderline = false;
       return {};
     }
-    const text = this.#withoutComments(line.trim());
-    if (text === null) return {};
-    // In a quotation and in an item of a list there is code too.
-    const inside = text
-      .replace(/^(?:>\s?)+/, "")
-      .replace(LIST_ITEM, "")
-      .trim();
+    const text = line.trim();
+    const isBlankBefore = this.#isBlankBefore;
+    this.#isBlankBefore = text === "";
+    const isQuoted = text.startsWith(">");
+    // A quotation's code ends with the quotation.
+    if (this.#isFenceQuoted && !isQuoted) this.#fence = "";
     if (this.#fence !== "") {
-      const isFrontMatter = /^[-+]/.test(this.#fence);
-      this.#skipped += 1;
-      const isOver = isFrontMatter
-        ? text === this.#fence || this.#skipped > MAX_FRONT_MATTER_LINES
-        : /^(?:`{3,}|~{3,})$/.test(inside) && inside.startsWith(this.#fence);
-      if (isOver) this.#fence = "";
+      const inside = this.#isFenceQuoted ? unquoted(text) : text;
+      if (/^(?:`{3,}|~{3,})$/.test(inside) && inside.startsWith(this.#fence)) this.#fence = "";
       return {};
     }
+    // In a quotation and in an item of a list there is code too.
+    const inside = unquoted(text).replace(LIST_ITEM, "").trim();
     // What is behind backticks has none: "```code```" is a line of words.
     const fence = /^(?:`{3,}(?=[^`]*$)|~{3,})/.exec(inside)?.[0] ?? "";
     if (fence !== "") {
       this.#fence = fence;
-      this.#skipped = 0;
+      this.#isFenceQuoted = isQuoted;
       return {};
     }
     if (text !== "" && !/^\s/.test(line)) this.#isList = LIST_ITEM.test(text);
-    if (isFirst && !this.#isList && /^(?: {4}|\t)\s*\S/.test(line)) return {};
+    if (isFirst && isBlankBefore && !this.#isList && /^(?: {4}|\t)\s*\S/.test(line)) return {};
     const [, signs, title] = /^(#{1,6})\s+(.*?)(?:\s+#+)?$/.exec(text) ?? [];
     if (signs !== undefined && title !== undefined) return headingOf(title, signs.length);
     const underline = /^(=+|-{2,})$/.exec(ahead.trim())?.[1];
-    if (underline !== undefined && isFirst && text !== "" && !/^[-*+>|]/.test(text)) {
+    if (
+      underline !== undefined &&
+      isFirst &&
+      text !== "" &&
+      text.length <= MAX_TITLE_CHARS &&
+      !/^[-*+>|]/.test(text)
+    ) {
       this.#isUnderline = true;
       return headingOf(text, underline.startsWith("=") ? 1 : 2);
     }
     // Rules, the line below a table's head, and where footnotes and links lead.
     if (/^(?:[-*_]\s*){3,}$/.test(text) || /^\|?[\s:|-]+\|[\s:|-]*$/.test(text)) return { text: "" };
-    if (/^\[[^\]]+\]:\s/.test(text)) return {};
-    const item = text.replace(/^(?:>\s?)+/, "").replace(LIST_ITEM, numbered);
+    if (/^\[\^[^\]]+\]:\s/.test(text) || LINK_ADDRESS.test(text)) return {};
+    const item = unquoted(text).replace(LIST_ITEM, numbered);
     const isItem = item !== text;
     const cells = /^\|(.*)\|$/.exec(item)?.[1];
     const said = withoutSigns(
@@ -92,28 +87,13 @@ export class MarkdownLines {
     // An item is a sentence by itself.
     return { text: isItem && said !== "" && !/[.!?:;,…]$/.test(said) ? `${said}.` : said };
   }
-
-  /** A line without comments, which may end on later ones; `null` where it is nothing else. */
-  #withoutComments(line: string): string | null {
-    let text = line;
-    if (this.#isComment) {
-      const end = text.indexOf("-->");
-      if (end < 0) return null;
-      this.#isComment = false;
-      text = text.slice(end + 3);
-      if (text.trim() === "") return null;
-    }
-    if (this.#fence !== "" || !text.includes("<!--")) return text;
-    text = text.replaceAll(/<!--.*?-->/g, "");
-    const begin = text.indexOf("<!--");
-    this.#isComment = begin >= 0;
-    const left = begin < 0 ? text : text.slice(0, begin);
-    return left.trim() === "" ? null : left.trim();
-  }
 }
 
-/** What programs keep at the top is no longer. */
-const MAX_FRONT_MATTER_LINES = 200;
+/** A longer line is no title. */
+const MAX_TITLE_CHARS = 10 * MAX_HEADING_CHARS;
+/** `[1]: http://example.org "Title"`, and not `[Anna]: Hello.` */
+const LINK_ADDRESS =
+  /^\[[^\]]+\]:\s*<?(?:[a-z][a-z+.-]*:|www\.|[./#])?[^\s<>]*[./#:@][^\s<>]+>?(?:\s+["'(].*)?$/i;
 /** `- `, `* [x] `, `1. `. */
 const LIST_ITEM = /^(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?/;
 
@@ -123,8 +103,13 @@ function numbered(mark: string): string {
   return number === undefined ? "" : `${number}: `;
 }
 
+function unquoted(text: string): string {
+  return text.replace(/^(?:>\s?)+/, "");
+}
+
 function headingOf(title: string, level: number): ReadLine {
-  const heading = withoutSigns(title).slice(0, 10 * MAX_HEADING_CHARS);
+  const heading = withoutSigns(title);
+  if (heading.length > MAX_TITLE_CHARS) return { text: heading };
   return heading === "" ? { text: "" } : { heading, isChapter: level <= CHAPTER_LEVELS };
 }
 
@@ -132,6 +117,7 @@ function headingOf(title: string, level: number): ReadLine {
 function withoutSigns(text: string): string {
   return text
     .replaceAll(/\\([!-/:-@[-`{-~])/g, (_, sign: string) => String.fromCharCode(HIDDEN + sign.charCodeAt(0)))
+    .replaceAll(/<!--.{0,2000}?-->/g, "")
     .replaceAll(/<br\s*\/?>/gi, " ")
     .replaceAll(/<(?:https?:\/\/|mailto:)[^<>\s]{1,2000}>/gi, "")
     .replaceAll(/<\/?[a-z][a-z0-9]{0,15}(?:\s[^<>]{0,500})?\/?>/gi, "")
@@ -154,3 +140,43 @@ function withoutSigns(text: string): string {
 
 /** Where signs that stand for themselves wait, in Unicode's private use area, while others are taken out. */
 const HIDDEN = 0xe000;
+
+/**
+ * The lines of a Markdown text without what only programs read: the settings that some keep at its top, and comments that stand
+ * on lines of their own. What looks like that and has no end nearby is text.
+ */
+export async function* visibleLines(lines: AsyncIterable<string>): AsyncGenerator<string, void, void> {
+  let held: string[] = [];
+  let end: RegExp | null = null;
+  let isTop = true;
+  let fence = "";
+  for await (const line of lines) {
+    if (end !== null) {
+      held.push(line);
+      if (end.test(line)) {
+        [held, end] = [[], null];
+        continue;
+      }
+      if (held.length <= MAX_HELD_LINES && (end !== FRONT_MATTER_END || SETTING.test(line))) continue;
+      [end, isTop] = [null, false];
+      yield* held;
+      held = [];
+      continue;
+    }
+    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1] ?? "";
+    if (fence === "") fence = mark;
+    else if (mark.startsWith(fence)) fence = "";
+    if (isTop && /^---\s*$/.test(line)) end = FRONT_MATTER_END;
+    else if (fence === "" && /^ {0,3}<!--(?!-?>)(?!.*-->)/.test(line)) end = COMMENT_END;
+    isTop = false;
+    if (end === null) yield line;
+    else held.push(line);
+  }
+  yield* held;
+}
+
+const MAX_HELD_LINES = 200;
+const FRONT_MATTER_END = /^(?:---|\.\.\.)\s*$/;
+const COMMENT_END = /-->\s*$/;
+/** A line of YAML as it stands at the top of texts. */
+const SETTING = /^(?:\s*$|\s+\S|#|- |["']?[\w-]+["']?\s*:(?:\s|$))/;

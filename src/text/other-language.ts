@@ -15,7 +15,8 @@ function otherScriptOf(text: string): string | null {
     const found = text.match(pattern)?.length ?? 0;
     if (found >= MIN_LETTERS && 2 * found > letters) return name;
   }
-  return null;
+  const foreign = letters - (text.match(LATIN)?.length ?? 0);
+  return foreign >= MIN_LETTERS && 2 * foreign > letters ? "letters of another script" : null;
 }
 
 function otherWordsOf(text: string): string | null {
@@ -32,9 +33,11 @@ function otherWordsOf(text: string): string | null {
 }
 
 const MAX_CHARS = 2_000;
-const MIN_LETTERS = 4;
-const MIN_WORDS = 2;
+const MIN_LETTERS = 2;
+/** Different ones: names have "de la" and "von der". */
+const MIN_WORDS = 3;
 const MIN_SHARE = 0.25;
+const LATIN = /\p{Script=Latin}/gu;
 const LETTERS = /\p{L}/gu;
 const WORDS = /\p{L}+(?:-\p{L}+)*/gu;
 
@@ -64,7 +67,7 @@ const LANGUAGES = Object.entries({
     "wo zum zur",
   French:
     "le la les un une des du et est que qui dans pour pas ne sur avec ce cette il elle nous vous je tu au aux " +
-    "mais ou où sont être avoir plus bien merci bonjour très comment votre mon ma si comme se son sa",
+    "aujourd allez mais ou où sont être avoir plus bien merci bonjour très comment votre mon ma si comme se son sa",
   Spanish:
     "el la los las un una de del que en es por para con se su lo como más pero le ya este sí porque esta entre " +
     "cuando muy sin sobre también me hasta hay donde quien está usted gracias hola cómo yo mi buenos días",

@@ -1,4 +1,4 @@
-import { MAX_HEADING_CHARS, MarkdownLines, type ReadLine } from "./markdown-lines.ts";
+import { MAX_HEADING_CHARS, MarkdownLines, type ReadLine, visibleLines } from "./markdown-lines.ts";
 import { sentencesOf } from "./sentence-cutter.ts";
 
 /** A part of a long text that is spoken by itself: some paragraphs, or a heading. */
@@ -23,13 +23,20 @@ const MAX_LINE_CHARS = 20_000;
 const NUMBER_WORD =
   "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty|" +
   "hundred|(?:the )?(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|last)";
-/** How books without markup name their parts, in a line by itself; behind the number a title may stand. */
-const PLAIN_HEADING = new RegExp(
-  `^(?:(?:chapter|part|book|act|scene|canto|letter)\\s+(?:\\d+|[ivxlcdm]+|(?:${NUMBER_WORD})(?:-(?:${NUMBER_WORD}))?)` +
-    "(?:[.:—–-]?|[.:]?\\s+(?:[—–-]\\s*)?[^\\p{Ll}].*|[.:—–-]\\s*.*)|" +
-    "(?:prologue|epilogue|preface|foreword|introduction|conclusion|afterword|appendix)\\b[^.!?]{0,40})$",
+/** How books without markup name their parts, in a line by itself. */
+const NUMBERED_HEADING = new RegExp(
+  `^(?:chapter|part|book|act|scene|canto|letter)\\s+(?:\\d+|[ivxlcdm]+|(?:${NUMBER_WORD})(?:-(?:${NUMBER_WORD}))?)(?![\\p{L}\\d])`,
   "iu",
 );
+/** What may stand behind the number: a title. */
+const TITLE_BEHIND = /^(?:[.:—–-]?|[.:]?\s+(?:[—–-]\s*)?[^\p{Ll}].*|[.:—–-]\s*.*)$/u;
+const NAMED_HEADING =
+  /^(?:prologue|epilogue|preface|foreword|introduction|conclusion|afterword|appendix)\b[^.!?]{0,40}$/i;
+
+function isPlainHeading(line: string): boolean {
+  const numbered = NUMBERED_HEADING.exec(line)?.[0];
+  return numbered === undefined ? NAMED_HEADING.test(line) : TITLE_BEHIND.test(line.slice(numbered.length));
+}
 
 /**
  * Cuts a text into what is spoken one after the other, as it comes. Memory is bounded, however long the text, its paragraphs or
@@ -82,7 +89,8 @@ export async function* passagesIn(
   }
 
   let before: string | null = null;
-  for await (const next of linesIn(chunks)) {
+  const lines = linesIn(chunks);
+  for await (const next of format === "markdown" ? visibleLines(lines) : lines) {
     if (before !== null) yield* line(before, next);
     before = next;
   }
@@ -95,7 +103,7 @@ class PlainLines {
   read(line: string, isFirst: boolean, ahead: string): ReadLine {
     const text = line.trim();
     const isAlone = isFirst && ahead.trim() === "";
-    const isHeading = isAlone && text.length <= MAX_HEADING_CHARS && PLAIN_HEADING.test(text);
+    const isHeading = isAlone && text.length <= MAX_HEADING_CHARS && isPlainHeading(text);
     return isHeading ? { heading: text, isChapter: true } : { text: line.trimEnd() };
   }
 }

@@ -84,6 +84,11 @@ describe("Antiphon in a process", () => {
     for (const { words: told } of await framesOf(antiphon.say(tricky, STILL)))
       for (const { word, offset, length } of told)
         assert.equal(characters.slice(offset, offset + length).join(""), word);
+    const line = "The kettle is on and tea is near. ";
+    const broken = `${line.repeat(60)}It cost $5\nmillion in [pause:0.1s] us. ${line.repeat(200)}It cost $5 million.`;
+    for (const { words: told } of await framesOf(antiphon.say(broken, STILL)))
+      for (const { word, offset, length } of told)
+        assert.equal(broken.slice(offset, offset + length).replace("\n", " "), word);
   });
 
   it("is left at any time: its place is free at once, by leaving the loop, by a signal, and by not beginning", async () => {

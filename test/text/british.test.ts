@@ -44,6 +44,10 @@ describe("British English", () => {
       await read("asking, boring, recovering, viewing; hoping, hopping, putting, staring, telling"),
       "ˈɑːskɪŋ, bˈɔːɹɪŋ, ɹɪkˈʌvəɹɪŋ, vjˈuːɪŋ; hˈQpɪŋ, hˈɒpɪŋ, pˌʊtɪŋ, stˈɛːɹɪŋ, tˈɛlɪŋ",
     );
+    assert.equal(
+      await read("guiding, ranging, hanging, reversing, bathing, pasting, casting"),
+      "ɡˈIdɪŋ, ɹˈAnʤɪŋ, hˈaŋɪŋ, ɹɪvˈɜːsɪŋ, bˈAðɪŋ, pˈAstɪŋ, kˈɑːstɪŋ",
+    );
     assert.equal(await read("wanted classes passed"), "wˈɒntɪd klˈɑːsɪz pˈɑːst");
   });
 

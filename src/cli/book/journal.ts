@@ -75,7 +75,7 @@ export class Journal {
     const owner = Number(await readFile(this.#claim, "utf8").catch(() => ""));
     if (Number.isSafeInteger(owner) && owner > 0 && owner !== process.pid && isRunning(owner))
       throw new UsageError(
-        `${this.#file} is being written by another process (${owner}): wait for it, or name another file with -o.`,
+        `${this.#file} is being written by another process (${owner}): wait for it, or, if that is not Antiphon, delete ${this.#claim}.`,
       );
     await writeFile(this.#claim, `${process.pid}\n`);
   }

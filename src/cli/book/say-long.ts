@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import { setFlagsFromString } from "node:v8";
 import type { SegmentedKind } from "../../audio/encode/segmented-file.ts";
 import type { InputType } from "../../contract/input-type.ts";
+import { MAX_TEXT_CHARS } from "../../contract/limits.ts";
 import { quoted } from "../../contract/quoted.ts";
 import { UsageError } from "../../server/usage-error.ts";
 import { version } from "../../server/version.ts";
@@ -69,10 +70,10 @@ export async function sayLong(
       captions: captions === undefined || form === null ? null : { file: captions, form },
       options: {
         "the version of Antiphon": version(),
-        ...requests.dependsOn,
+        ...(await requests.dependsOn()),
         "--ssml": inputType,
         "--file's ending": text.format,
-        "--captions": form === null ? "" : form.ending,
+        "--captions": captions ?? "",
         "--words": String(form?.hasWordTimes ?? false),
         "--chapters": String(inFiles),
       },
@@ -94,7 +95,13 @@ interface Checked {
 async function ssmlOf({ chunks }: LongText, requests: SayRequests): Promise<Checked> {
   const text = await wholeText(chunks);
   const spokenChars = await requests.check(text, "ssml");
-  return { passages: Readable.from(ssmlPassages(text)), spokenChars };
+  const passages = ssmlPassages(text);
+  const long = passages.find((passage) => passage.text.length > MAX_TEXT_CHARS);
+  if (long !== undefined)
+    throw new UsageError(
+      `This cannot be said: text: an element near ${quoted(long.text.slice(long.text.indexOf(">") + 1))} holds more than ${MAX_TEXT_CHARS} characters that are spoken as one: divide it.`,
+    );
+  return { passages: Readable.from(passages), spokenChars };
 }
 
 /** What can be read twice is looked over first. */

@@ -36,7 +36,10 @@ export async function speakBook(book: Book): Promise<void> {
   await requireFile(book.output, "-o");
   if (book.captions !== null) await requireFile(book.captions.file, "--captions");
   requireRoom(book, estimatedS(book.spokenChars ?? 0));
-  const writer = await BookWriter.open(book);
+  const writer = await BookWriter.open(book).catch((error: unknown) => {
+    if (error instanceof UsageError) throw error;
+    throw new Error(`${reasonOf(error)} Nothing is kept of it.`, { cause: error });
+  });
   const { passages, readChars } = writer.kept;
   const text = new TextSoFar(book.passages, writer);
   const progress = new BookProgress(book.screen, book);

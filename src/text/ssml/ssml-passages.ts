@@ -61,7 +61,6 @@ class PassageCutter implements XmlEvents {
 
   open(tag: Tag): void {
     const isSilent = this.#isSilent || SILENT.has(tag.name);
-    if (this.#open.length > 0 && !isSilent) this.#cutBefore(tag.from, tag.name === "break");
     this.#open.push(tag);
     if (isSilent) return;
     if (this.#open.length === 1) this.#opening = this.#sourceOf(tag);
@@ -111,7 +110,7 @@ class PassageCutter implements XmlEvents {
     for (const end of [...starts.map((start) => start.from), run.length]) {
       for (const [pieceAt, pieceTo] of piecesOf(run, at, end)) {
         const piece = run.slice(pieceAt, pieceTo);
-        if (piece.trim() !== "") this.#cutBefore(from + pieceAt, false);
+        if (piece.trim() !== "") this.#cutBefore(from + pieceAt);
         this.#body += before;
         this.#add(from + pieceAt, from + pieceTo);
         this.#body += behind;
@@ -125,9 +124,9 @@ class PassageCutter implements XmlEvents {
   }
 
   /** Cuts where it is time, before what comes next. */
-  #cutBefore(from: number, isBreak: boolean): void {
+  #cutBefore(from: number): void {
     if (this.#isWhole) return;
-    const isAtSeam = this.#isBetween && !isBreak && !this.#endsInBreak;
+    const isAtSeam = this.#isBetween && !this.#endsInBreak;
     const chars = this.#opening.length + this.#body.length;
     if (this.#body.length > (isAtSeam ? MAX_PASSAGE_CHARS : MAX_CHARS) || (isAtSeam && chars > MAX_CHARS))
       this.cut(from);

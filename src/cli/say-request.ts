@@ -67,15 +67,17 @@ export class SayRequests {
     const given = { flags, params: parsedParams(flags), settings, io };
     const models = await modelsFor(flags, settings);
     const recording = voiceLike === undefined ? null : await readRecording(voiceLike);
-    const { readInstructions } = await import("../serving/manner/read-manner.ts");
-    const manner = readInstructions(instructions);
+    const manner =
+      instructions === undefined
+        ? null
+        : (await import("../serving/manner/read-manner.ts")).readInstructions(instructions);
     // What is wrong with the other flags is found with any text.
     const { model } = await new SayRequests(given, models, null, manner?.asked).prepare("A.", "text");
     const requests = new SayRequests(given, models, recording, manner?.asked, model);
     if (manner !== null) {
-      const { mannerTold } = await import("../serving/manner/told.ts");
-      const told = mannerTold(manner.read, model.card.takes.manner);
-      if (told === "none" || told.includes("not followed")) io.stderr.write(`Said as: ${told}.\n`);
+      const { mannerLeft } = await import("../serving/manner/told.ts");
+      const left = mannerLeft(manner.read, model.card.takes.manner);
+      if (left !== null) io.stderr.write(`Said as: ${left}.\n`);
     }
     await tellUnread(given.params, io);
     return requests;

@@ -112,6 +112,11 @@ function encodingOf(output = ""): SegmentedKind {
   );
 }
 
+async function mp3Of(pcm: Int16Array): Promise<Uint8Array> {
+  const { fileOfOneSegment } = await import("../audio/encode/segmented-file.ts");
+  return await fileOfOneSegment("mp3", pcm);
+}
+
 interface Spoken {
   readonly file: Uint8Array;
   readonly spoken: { readonly text: string; readonly words: readonly SpokenWord[] };
@@ -129,7 +134,6 @@ async function speak(
   const { scriptOf } = await import("../serving/script-of.ts");
   const { MarkCollector, spokenPiece } = await import("../serving/spoken-piece.ts");
   const { joinedBytes } = await import("../audio/joined.ts");
-  const { fileOfOneSegment } = await import("../audio/encode/segmented-file.ts");
   const voice = await requests.openVoice();
   try {
     const pieces: Uint8Array[] = [];
@@ -145,7 +149,7 @@ async function speak(
       all.add(marks);
     }
     const joined = joinedBytes(pieces);
-    const file = isMp3 ? await fileOfOneSegment("mp3", new Int16Array(joined.buffer)) : joined;
+    const file = isMp3 ? await mp3Of(new Int16Array(joined.buffer)) : joined;
     const { finishedHead = [], stop, spoken, voice: followed } = step.value;
     if (!isMp3) file.set(finishedHead);
     if (stop === "length")

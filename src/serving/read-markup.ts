@@ -2,7 +2,7 @@ import { ServiceError } from "../contract/errors.ts";
 import type { InputType } from "../contract/input-type.ts";
 import { type MarkedText, spokenText, type TextPiece } from "../model/marked-text.ts";
 import { inlineFault } from "../text/inline-phonemes.ts";
-import { type FindVoice, MarkupError } from "../text/markup.ts";
+import { type FindVoice, MarkupError, type ReadMarks } from "../text/markup.ts";
 import { otherLanguageOf } from "../text/other-language.ts";
 import { readMarks } from "../text/read-marks.ts";
 import { type Cast, chooseVoice, type VoiceChoice } from "./choose-voice.ts";
@@ -28,34 +28,36 @@ export interface ReadText {
 export function readMarkup(text: string, field: string, cast: Cast | null, inputType?: InputType): ReadText {
   const isSsml = inputType === undefined ? null : inputType === "ssml";
   const voices = new Map<string, VoiceChoice>();
-  try {
-    const findVoice = cast === null ? noVoice : voicesOf(cast, field, voices);
-    const { piece, spokenChars: chars, cautions } = readMarks(text, isSsml, findVoice);
-    const spoken = spokenText(piece);
-    const fault = inlineFault(spoken);
-    if (fault !== null) throw new ServiceError(400, `${field}: ${fault}`, { param: field });
-    const left = cast === null ? [] : [...notDone(piece, cast), ...notEnglish(spoken, cast)];
-    // What a model does not follow is not looked for either.
-    const isFollowed = cast?.takes.marks === true;
-    return {
-      piece,
-      chars,
-      cautions: [...cautions, ...left],
-      voices: isFollowed ? Object.fromEntries(voices) : {},
-    };
-  } catch (error) {
-    if (!(error instanceof MarkupError)) throw error;
-    throw new ServiceError(400, `${field}: ${error.message}`, { param: field });
-  }
+  const findVoice = cast === null ? noVoice : voicesOf(cast, field, voices);
+  const { piece, spokenChars: chars, cautions, spoken } = readOrRefuse(text, field, isSsml, findVoice);
+  const left = cast === null ? [] : [...notDone(piece, cast), ...notEnglish(spoken, cast)];
+  // What a model does not follow is not looked for either.
+  const isFollowed = cast?.takes.marks === true;
+  return {
+    piece,
+    chars,
+    cautions: [...cautions, ...left],
+    voices: isFollowed ? Object.fromEntries(voices) : {},
+  };
 }
 
 /** The words of a text without its marks. Throws as {@link readMarkup}; a voice may have any name. */
 export function spokenWords(text: string, field: string): string {
+  return readOrRefuse(text, field, null, anyVoice).spoken;
+}
+
+function readOrRefuse(
+  text: string,
+  field: string,
+  isSsml: boolean | null,
+  findVoice: FindVoice,
+): ReadMarks & { readonly spoken: string } {
   try {
-    const words = spokenText(readMarks(text, null, anyVoice).piece);
-    const fault = inlineFault(words);
+    const read = readMarks(text, isSsml, findVoice);
+    const spoken = spokenText(read.piece);
+    const fault = inlineFault(spoken);
     if (fault !== null) throw new ServiceError(400, `${field}: ${fault}`, { param: field });
-    return words;
+    return { ...read, spoken };
   } catch (error) {
     if (!(error instanceof MarkupError)) throw error;
     throw new ServiceError(400, `${field}: ${error.message}`, { param: field });

@@ -46,11 +46,10 @@ export function createBritishLexicon({ british, american, differences, names }: 
   function readIng(word: LexicalWord, following: Following): string | null {
     const written = word.text.toLowerCase();
     if (written.length < 5 || !written.endsWith("ing") || british.indexOf(written) >= 0) return null;
-    const isDoubled = DOUBLED_FOR_ING.test(written);
     const known = endings.ingStems(written).filter((stem) => british.indexOf(stem) >= 0);
-    const stems = isDoubled ? known.slice(-1) : known;
     const meant = known.length < 2 ? null : american.read(word, following);
     if (meant === null) return null;
+    const stems = DOUBLED_FOR_ING.test(written) ? known.slice(-1) : known;
     const readings = stems.flatMap((stem) => {
       const phonemes = own.read({ ...word, text: stem }, following);
       return phonemes === null ? [] : (endings.ing(phonemes, stem) ?? []);

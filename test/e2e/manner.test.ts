@@ -60,7 +60,8 @@ describe("speech in a manner, over a socket", () => {
   });
 
   it("is what antiphon say speaks with --instructions, which tells what it leaves out", async () => {
-    const say = (...more: string[]) => runAntiphon(["say", INPUT, "--temperature", "0", ...more]);
+    const say = (...more: string[]) =>
+      runAntiphon(["say", INPUT, "--params", JSON.stringify({ temperature: 0 }), ...more]);
     const [plain, slow] = [await say(), await say("--instructions", "Much slower, like a pirate")];
     assert.equal(slow.code, 0);
     assert.ok(slow.bytes.length > 1.1 * plain.bytes.length);

@@ -1,5 +1,5 @@
 import { WeightsError } from "./byte-source.ts";
-import type { Node } from "./onnx-model.ts";
+import type { Node } from "./graph-node.ts";
 import type { StoredConstant, StoredGraph } from "./stored-graph.ts";
 
 /** Tensors by the names that they get. */

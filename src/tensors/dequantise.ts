@@ -1,6 +1,6 @@
 import { WeightsError } from "./byte-source.ts";
 import { NODE } from "./graph-file.ts";
-import type { Node } from "./onnx-model.ts";
+import type { Node } from "./graph-node.ts";
 import { bytesIn, floatsIn, type StoredConstant, type StoredGraph } from "./stored-graph.ts";
 
 /**

@@ -45,12 +45,17 @@ export class GraphFile {
 
   /** Adds a constant. Its data is kept, not copied. A name that is there already is that constant. */
   constant(data: ConstantData, shape: readonly number[], name?: string): string {
-    const own = this.#prefix + (name ?? `constant.${this.#constants.size}`);
-    if (this.#constants.has(own)) return own;
     const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+    return this.stored(name ?? `constant.${this.#constants.size}`, typeOf(data), shape, bytes);
+  }
+
+  /** The same, of its bytes as an ONNX file has them: row-major, little endian. */
+  stored(name: string, type: ElementType, shape: readonly number[], bytes: Uint8Array): string {
+    const own = this.#prefix + name;
+    if (this.#constants.has(own)) return own;
     const head = encodeMessage([
       ...shape.map((size) => integer(TENSOR.dims, size)),
-      integer(TENSOR.dataType, typeOf(data)),
+      integer(TENSOR.dataType, TYPES[type]),
       text(TENSOR.name, own),
     ]);
     this.#constants.set(own, [head, bytes]);
@@ -115,6 +120,11 @@ export class GraphFile {
     return names;
   }
 
+  /** Adds an operation of another file, by its fields. */
+  operation(fields: readonly Field[]): void {
+    this.#nodes.push(message(GRAPH.node, fields));
+  }
+
   input(name: string, type: ElementType, shape: Dimensions): string {
     this.#inputs.push(message(GRAPH.input, valueInfo(name, type, shape)));
     return name;
@@ -135,7 +145,11 @@ export class GraphFile {
   pieces(): readonly Uint8Array[] {
     const graph = this.graphPieces();
     const length = graph.reduce((sum, piece) => sum + piece.length, 0);
-    const model = encodeMessage(modelHead());
+    const model = encodeMessage([
+      integer(MODEL.irVersion, IR_VERSION),
+      message(MODEL.operatorSet, [text(1, ""), integer(2, OPERATOR_SET)]),
+      message(MODEL.operatorSet, [text(1, OWN_DOMAIN), integer(2, 1)]),
+    ]);
     return [model, tagAndLength(MODEL.graph, length), ...graph];
   }
 
@@ -199,7 +213,7 @@ export function attribute(name: string, value: Attribute): Field[] {
 }
 
 /** The fields of a constant whose data is elsewhere. */
-export function externalConstant(name: string, { type, shape, file, from, bytes }: ExternalData): Field[] {
+function externalConstant(name: string, { type, shape, file, from, bytes }: ExternalData): Field[] {
   const entry = (key: string, value: string): Field =>
     message(TENSOR.externalData, [text(1, key), text(2, value)]);
   return [
@@ -213,28 +227,19 @@ export function externalConstant(name: string, { type, shape, file, from, bytes 
   ];
 }
 
-/** What stands ahead of a graph in its file: the versions of the format and of the operators. */
-export function modelHead(): Field[] {
-  return [
-    integer(MODEL.irVersion, IR_VERSION),
-    message(MODEL.operatorSet, [text(1, ""), integer(2, OPERATOR_SET)]),
-    message(MODEL.operatorSet, [text(1, OWN_DOMAIN), integer(2, 1)]),
-  ];
-}
-
 /** The fields of an input or output. */
-export function valueInfo(name: string, type: ElementType, shape: Dimensions): Field[] {
+function valueInfo(name: string, type: ElementType, shape: Dimensions): Field[] {
   const sizes = shape.map((size) =>
     message(1, [typeof size === "number" ? integer(1, size) : text(2, size)]),
   );
   return [text(1, name), message(2, [message(1, [integer(1, TYPES[type]), message(2, sizes)])])];
 }
 
-function typeOf(data: ConstantData): number {
-  if (data instanceof Float32Array) return TYPES.float32;
-  if (data instanceof Uint8Array) return TYPES.uint8;
-  if (data instanceof Int8Array) return TYPES.int8;
-  return data instanceof Int32Array ? TYPES.int32 : TYPES.int64;
+function typeOf(data: ConstantData): ElementType {
+  if (data instanceof Float32Array) return "float32";
+  if (data instanceof Uint8Array) return "uint8";
+  if (data instanceof Int8Array) return "int8";
+  return data instanceof Int32Array ? "int32" : "int64";
 }
 
 /** What stands ahead of that many bytes. */

@@ -1,6 +1,6 @@
 import type { InferenceSession, Tensor as NativeTensor } from "onnxruntime-node";
 import { GraphFile } from "./graph-file.ts";
-import { float32, int32, int64, type Tensor, type Tensors } from "./tensor.ts";
+import { float32, floatsOf, int32, int64, type Tensor, type Tensors } from "./tensor.ts";
 
 /** A graph in memory, ready to run. The caller owns it and releases it. */
 export interface Session {
@@ -47,8 +47,8 @@ export interface SessionSetup {
   /** Weights are used as they lie in their file, and not copied into an order that is faster to compute with. */
   readonly keepsWeightsInPlace?: boolean;
   /**
-   * Products of 8-bit numbers are exact on x64 without VNNI too, where the fast ones overflow. Each matrix needs a zero
-   * point of its own for that.
+   * Products of 8-bit numbers are exact where the fast ones saturate too (see {@link saturatesIn8Bits}), at half the speed.
+   * Each of them needs a matrix and a zero point of its own for that.
    */
   readonly isExactIn8Bits?: boolean;
 }
@@ -65,7 +65,10 @@ export async function openSession(
   setup: SessionSetup = {},
 ): Promise<Session> {
   const { guard = UNGUARDED } = setup;
-  const options = optionsOf(setup);
+  const options = optionsOf({
+    ...setup,
+    isExactIn8Bits: setup.isExactIn8Bits === true && (await saturatesIn8Bits(guard)),
+  });
   const runtime = await guarded(loadRuntime, guard);
   const create = () =>
     typeof model === "string"
@@ -150,6 +153,35 @@ async function trySparing(guard: NativeGuard | undefined): Promise<boolean> {
     const y = float32(new Float32Array(1), [1]);
     await session.bind({ x: float32(Float32Array.of(2), [1]) }, { y }).run();
     return y.data[0] === 3;
+  } finally {
+    await session.release();
+  }
+}
+
+let saturation: Promise<boolean> | undefined;
+
+/**
+ * Whether sums of products of 8-bit numbers come out wrong here: on x64 with AVX2 and without VNNI two products are added
+ * in 16 bits, which the largest do not fit in. Tried once.
+ */
+export function saturatesIn8Bits(guard?: NativeGuard): Promise<boolean> {
+  saturation ??= trySaturation(guard);
+  return saturation;
+}
+
+async function trySaturation(guard: NativeGuard | undefined): Promise<boolean> {
+  const [terms, largest] = [64, 127];
+  const graph = new GraphFile();
+  const x = graph.input("x", "float32", [1, terms]);
+  const [rounded = "", , origin = ""] = graph.addMany("DynamicQuantizeLinear", [x], 3);
+  const matrix = graph.constant(new Int8Array(terms).fill(largest), [terms, 1]);
+  const zero = graph.constant(new Int8Array(1), []);
+  graph.addMany("Cast", [graph.add("MatMulInteger", [rounded, matrix, origin, zero])], ["y"], { to: 1 });
+  graph.output("y", [1, 1]);
+  const session = await openSession(Buffer.concat(graph.pieces()), "A trial", { guard });
+  try {
+    const ones = float32(new Float32Array(terms).fill(1), [1, terms]);
+    return floatsOf(await session.run({ x: ones }), "y")[0] !== 255 * largest * terms;
   } finally {
     await session.release();
   }

@@ -3,26 +3,14 @@ import {
   type Dimensions,
   type ElementType,
   type ExternalData,
-  externalConstant,
   GRAPH,
+  GraphFile,
   MODEL,
-  modelHead,
   TENSOR,
   TYPES,
-  valueInfo,
 } from "./graph-file.ts";
-import { type Node, readNode, writeNode } from "./onnx-model.ts";
-import {
-  bytesOf,
-  decodeMessage,
-  encodeMessage,
-  type Field,
-  integer,
-  integersOf,
-  message,
-  text,
-  textsOf,
-} from "./protobuf.ts";
+import { type Node, readNode, writeNode } from "./graph-node.ts";
+import { bytesOf, decodeMessage, type Field, integersOf, textsOf } from "./protobuf.ts";
 
 /** A graph that was read from an ONNX file, taken apart. Nothing in it is changed; editing makes another. */
 export interface StoredGraph {
@@ -63,41 +51,33 @@ export function readGraph(model: Uint8Array): StoredGraph {
 }
 
 /**
- * The bytes of an ONNX file.
+ * The same graph as a file to write.
  *
  * @param placeOf where the numbers of a constant are, when they are not to be in the file
  */
-export function writeGraph(
+export function graphFileOf(
   graph: Pick<StoredGraph, "nodes" | "constants">,
   inputs: Readonly<Record<string, GraphEnd>>,
   outputs: Readonly<Record<string, GraphEnd>>,
   placeOf: (name: string, constant: StoredConstant) => ExternalData | null = () => null,
-): Uint8Array {
-  const ends = (number: number, all: Readonly<Record<string, GraphEnd>>) =>
-    Object.entries(all).map(([name, { type, shape }]) => message(number, valueInfo(name, type, shape)));
-  return encodeMessage([
-    ...modelHead(),
-    message(MODEL.graph, [
-      ...graph.nodes.map((each) => message(GRAPH.node, writeNode(each))),
-      text(GRAPH.name, "graph"),
-      ...[...graph.constants].map(([name, constant]) => {
-        const place = placeOf(name, constant);
-        return message(
-          GRAPH.initializer,
-          place === null ? inlineConstant(name, constant) : externalConstant(name, place),
-        );
-      }),
-      ...ends(GRAPH.input, inputs),
-      ...ends(GRAPH.output, outputs),
-    ]),
-  ]);
+): GraphFile {
+  const file = new GraphFile();
+  for (const each of graph.nodes) file.operation(writeNode(each));
+  for (const [name, constant] of graph.constants) {
+    const place = placeOf(name, constant);
+    if (place === null) file.stored(name, constant.type, constant.shape, constant.data());
+    else file.external(name, place);
+  }
+  for (const [name, { type, shape }] of Object.entries(inputs)) file.input(name, type, shape);
+  for (const [name, { type, shape }] of Object.entries(outputs)) file.output(name, shape, type);
+  return file;
 }
 
 /** A constant whose numbers are there. */
 export function storedConstant(
   type: ElementType,
   shape: readonly number[],
-  values: Float32Array | BigInt64Array,
+  values: Float32Array | BigInt64Array | Int8Array,
 ): StoredConstant {
   const { buffer, byteOffset, byteLength } = values;
   return { type, shape, data: () => new Uint8Array(buffer, byteOffset, byteLength) };
@@ -115,15 +95,6 @@ export function bytesIn({ type, data }: StoredConstant): Uint8Array | Int8Array 
   if (type !== "int8") throw new WeightsError("A constant of the graph does not have 8 bits.");
   const { buffer, byteOffset, byteLength } = data();
   return new Int8Array(buffer, byteOffset, byteLength);
-}
-
-function inlineConstant(name: string, { type, shape, data }: StoredConstant): Field[] {
-  return [
-    ...shape.map((size) => integer(TENSOR.dims, size)),
-    integer(TENSOR.dataType, TYPES[type]),
-    text(TENSOR.name, name),
-    { number: TENSOR.rawData, value: data() },
-  ];
 }
 
 function readConstant(bytes: Uint8Array): readonly [string, StoredConstant] {

@@ -6,7 +6,6 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { readChecked } from "../../src/tensors/checked-file.ts";
-import { rewriteGraph } from "../../src/tensors/onnx-model.ts";
 import { openSession } from "../../src/tensors/session.ts";
 import { float32, floatsOf, idRow, idsOf } from "../../src/tensors/tensor.ts";
 
@@ -57,11 +56,6 @@ test("bytes that are no graph are refused in one sentence that names the file", 
     openSession(new Uint8Array(64), "split/text.onnx"),
     /^Error: split\/text\.onnx is not a graph/,
   );
-});
-
-test("a graph that is rewritten without a change is the same bytes", async () => {
-  const bytes = await readFile(TEXT_GRAPH);
-  assert.ok(Buffer.from(rewriteGraph(bytes, (nodes) => ({ nodes }))).equals(bytes));
 });
 
 describe("a file with a list of digests beside it", () => {

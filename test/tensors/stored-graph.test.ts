@@ -9,9 +9,9 @@ import {
   bytesIn,
   floatsIn,
   type GraphEnd,
+  graphFileOf,
   readGraph,
   type StoredGraph,
-  writeGraph,
 } from "../../src/tensors/stored-graph.ts";
 import { float32, floatsOf } from "../../src/tensors/tensor.ts";
 
@@ -23,7 +23,10 @@ async function ran(
   output: string,
 ): Promise<number[]> {
   const ends = Object.fromEntries(Object.entries(inputs).map(([name, { end }]) => [name, end]));
-  const session = await openSession(writeGraph(graph, ends, { [output]: floats("N") }), "A graph");
+  const session = await openSession(
+    Buffer.concat(graphFileOf(graph, ends, { [output]: floats("N") }).pieces()),
+    "A graph",
+  );
   const fed = Object.entries(inputs).map(
     ([name, { data, shape }]) => [name, float32(Float32Array.from(data), shape)] as const,
   );

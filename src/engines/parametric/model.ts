@@ -16,7 +16,7 @@ import type { SentenceVoice } from "../../planning/utterance.ts";
 import type { NativeGuard } from "../../tensors/session.ts";
 import { type FollowedSpeaker, Follower } from "./follow/follower.ts";
 import { createKernel } from "./kernel/kernel.ts";
-import { openNetwork } from "./network.ts";
+import { openNetwork, type Precision } from "./network.ts";
 import { voiceOptions } from "./preset.ts";
 import { planStyleOf, sentenceAudio } from "./sentence.ts";
 import { createVoices, type Speaker } from "./speakers.ts";
@@ -26,6 +26,8 @@ import { yieldingNetwork } from "./take-turns.ts";
 export interface ParametricOptions extends ReadingOptions {
   /** The voice's folder (`voices/heart`). */
   readonly voiceDir: string;
+  /** `int8` unless given. */
+  readonly precision?: Precision | undefined;
 }
 
 /**
@@ -45,8 +47,8 @@ export async function createParametricModel(
   options: ParametricOptions,
   guard?: NativeGuard,
 ): Promise<SpeechModel> {
-  const { voiceDir, ...reading } = options;
-  const network = await openNetwork(voiceDir, guard);
+  const { voiceDir, precision, ...reading } = options;
+  const network = await openNetwork(voiceDir, precision, guard);
   const text = await openTextReader(voiceDir, reading, guard).catch(async (thrown: unknown) => {
     await network.close();
     throw thrown;

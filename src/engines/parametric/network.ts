@@ -1,12 +1,35 @@
 import { join } from "node:path";
 import type { PlanningNetwork } from "../../planning/plan.ts";
 import { readChecked } from "../../tensors/checked-file.ts";
-import { type NativeGuard, openSession } from "../../tensors/session.ts";
+import { type NativeGuard, openBoundSession, openSession, saturatesIn8Bits } from "../../tensors/session.ts";
+import { type GraphEnd, graphFileOf, readGraph, type StoredGraph } from "../../tensors/stored-graph.ts";
 import { float32, floatsOf, idRow, int64, type Tensor } from "../../tensors/tensor.ts";
-import { BLOCKS, CHANNELS, EDGE_COLUMNS, streamingDecoder } from "./streaming-decoder.ts";
+import { inEightBits } from "./eight-bits.ts";
+import { SPECTRUM_VALUES } from "./geometry.ts";
+import {
+  BLOCKS,
+  CHANNELS,
+  EDGE_COLUMNS,
+  PAST_COLUMNS,
+  PIECE_INPUTS,
+  PIECE_OUTPUTS,
+  streamingDecoder,
+} from "./streaming-decoder.ts";
 
-/** What the decoder keeps between the pieces of one sentence. */
-export type DecoderMemory = readonly Tensor[];
+/** What one sentence is decoded with. Once it is spoken, the network keeps it for another. */
+export class DecoderMemory {
+  readonly #arrays = new Map<string, Float32Array>();
+
+  /** Room for so many values under a name: what is in it stays as long as no more are asked for. */
+  floats(name: string, length: number): Float32Array {
+    let array = this.#arrays.get(name);
+    if (array === undefined || array.length < length) {
+      array = new Float32Array(length);
+      this.#arrays.set(name, array);
+    }
+    return array.length === length ? array : array.subarray(0, length);
+  }
+}
 
 /** Consecutive spectral frames as the decoder takes them: one column a frame. */
 export interface DecoderPiece {
@@ -14,7 +37,8 @@ export interface DecoderPiece {
   readonly encoding: Float32Array;
   readonly pitchHz: Float32Array;
   readonly energy: Float32Array;
-  /** Whether the sentence ends with this piece. */
+  /** Whether the sentence begins with this piece, and whether it ends with it. */
+  readonly isFirst: boolean;
   readonly isLast: boolean;
   /** Of the frames that come out: how many to leave undescribed, because they were only context. */
   readonly skip: number;
@@ -24,11 +48,15 @@ export interface DecoderPiece {
 
 /** The voice's three graphs (voices/heart/split/README.md), in the order in which a sentence passes them. */
 export interface Network extends PlanningNetwork {
-  /** @returns values [frames − skip, 3005] in the order of `PART`. @param memory null at a sentence's start. */
-  decode(
-    piece: DecoderPiece,
-    memory: DecoderMemory | null,
-  ): Promise<{ spectra: Float32Array; memory: DecoderMemory }>;
+  /** Memory for one sentence. */
+  takeMemory(): DecoderMemory;
+  /** Takes it back: nobody reads what is in it any more. */
+  giveBack(memory: DecoderMemory): void;
+  /**
+   * @param memory the same for all pieces of a sentence.
+   * @returns values [frames − skip, 3005] in the order of `PART`, which lie in the memory until its next piece.
+   */
+  decode(piece: DecoderPiece, memory: DecoderMemory): Promise<Float32Array>;
 }
 
 /** A network whose owner frees it. */
@@ -36,20 +64,45 @@ export interface OwnedNetwork extends Network {
   close(): Promise<void>;
 }
 
+/** With what the graphs compute: float32 as they are stored, or products in 8 bits (see `inEightBits`). */
+export type Precision = "fp32" | "int8";
+
 /** Channels of the encodings: those that the pitch is planned from, and those that are decoded. */
 const PROSODY_CHANNELS = 192;
 export const DECODER_CHANNELS = 128;
 
-/** Opens the graphs in `voiceDir/split`. @throws Error naming the file that is missing, damaged or not a graph. */
-export async function openNetwork(voiceDir: string, guard?: NativeGuard): Promise<OwnedNetwork> {
-  const open = async (name: string, rewrite = (model: Uint8Array) => model) => {
-    const path = join(voiceDir, "split", name);
-    return openSession(rewrite(await readChecked(path)), path, { guard });
+/**
+ * Opens the graphs in `voiceDir/split`.
+ * @throws Error naming the file that is missing or damaged, WeightsError when it is not the graph that is known.
+ */
+export async function openNetwork(
+  voiceDir: string,
+  precision: Precision = "int8",
+  guard?: NativeGuard,
+): Promise<OwnedNetwork> {
+  const hasOwnMatrices = await saturatesIn8Bits(guard);
+  const fileOf = async (name: keyof typeof ENDS, edit = (graph: StoredGraph) => graph) => {
+    const path = join(voiceDir, "split", `${name}.onnx`);
+    const graph = edit(readGraph(await readChecked(path)));
+    const { inputs, outputs } = ENDS[name];
+    const file = graphFileOf(
+      precision === "int8" ? inEightBits(graph, hasOwnMatrices) : graph,
+      inputs,
+      outputs,
+    );
+    return { path, file };
+  };
+  const setup = { guard, isExactIn8Bits: true };
+  const open = async (name: keyof typeof ENDS) => {
+    const { path, file } = await fileOf(name);
+    return openSession(Buffer.concat(file.pieces()), path, setup);
   };
   // The biggest first: what loading it leaves behind is used again by the others.
-  const decoder = await open("decoder.onnx", streamingDecoder);
-  const text = await open("text.onnx");
-  const prosody = await open("prosody.onnx");
+  const { path, file } = await fileOf("decoder", streamingDecoder);
+  const decoder = await openBoundSession(file, path, setup);
+  const text = await open("text");
+  const prosody = await open("prosody");
+  const spare: DecoderMemory[] = [];
 
   return {
     async read(ids) {
@@ -65,20 +118,35 @@ export async function openNetwork(voiceDir: string, guard?: NativeGuard): Promis
       const outputs = await prosody.run({ xp });
       return { pitchHz: floatsOf(outputs, "f0"), energy: floatsOf(outputs, "energy") };
     },
-    async decode(piece, memory) {
-      const columns = piece.pitchHz.length;
+    takeMemory: () => spare.pop() ?? new DecoderMemory(),
+    giveBack(memory) {
+      if (spare.length < MOST_SPARE) spare.push(memory);
+    },
+    async decode({ encoding, pitchHz, energy, isFirst, isLast, skip, frames }, memory) {
+      const columns = pitchHz.length;
+      const spectra = memory.floats("spectra", (frames - skip) * SPECTRUM_VALUES);
       const inputs: Record<string, Tensor> = {
-        xd: float32(piece.encoding, [1, DECODER_CHANNELS, columns]),
-        f0: float32(piece.pitchHz, [1, columns]),
-        energy: float32(piece.energy, [1, columns]),
-        after: piece.isLast ? ZEROS : NONE,
-        from: int64(BigInt64Array.of(BigInt(piece.skip)), [1]),
-        to: int64(BigInt64Array.of(BigInt(piece.frames)), [1]),
+        xd: float32(encoding, [1, DECODER_CHANNELS, columns]),
+        f0: float32(pitchHz, [1, columns]),
+        energy: float32(energy, [1, columns]),
+        after: isLast ? ZEROS : NONE,
+        from: int64(BigInt64Array.of(BigInt(skip)), [1]),
+        to: int64(BigInt64Array.of(BigInt(frames)), [1]),
       };
-      for (let k = 0; k < BLOCKS; k++) inputs[`past${k}`] = memory?.[k] ?? ZEROS;
-      const outputs = await decoder.run(inputs);
-      const next = Array.from({ length: BLOCKS }, (_, k) => outputs[`next${k}`] ?? ZEROS);
-      return { spectra: floatsOf(outputs, "spec"), memory: next };
+      const outputs: Record<string, Tensor> = {
+        spec: float32(spectra, [1, frames - skip, SPECTRUM_VALUES]),
+      };
+      for (let block = 0; block < BLOCKS; block++) {
+        const kept = float32(memory.floats(`next${block}`, CHANNELS * PAST_COLUMNS), [
+          1,
+          CHANNELS,
+          PAST_COLUMNS,
+        ]);
+        inputs[`past${block}`] = isFirst ? ZEROS : kept;
+        outputs[`next${block}`] = kept;
+      }
+      await decoder.bind(inputs, outputs).run();
+      return spectra;
     },
     async close() {
       await Promise.all([text, prosody, decoder].map((session) => session.release()));
@@ -86,5 +154,43 @@ export async function openNetwork(voiceDir: string, guard?: NativeGuard): Promis
   };
 }
 
+/** Sentences that are decoded at once as a rule; memory of more is not kept. */
+const MOST_SPARE = 8;
+
 const ZEROS = float32(new Float32Array(CHANNELS * EDGE_COLUMNS), [1, CHANNELS, EDGE_COLUMNS]);
 const NONE = float32(new Float32Array(0), [1, CHANNELS, 0]);
+
+const floats = (...shape: (number | string)[]): GraphEnd => ({ type: "float32", shape });
+const ints = (...shape: (number | string)[]): GraphEnd => ({ type: "int64", shape });
+
+/** What the graphs take and give. */
+const ENDS: Readonly<
+  Record<
+    "text" | "prosody" | "decoder",
+    Readonly<Record<"inputs" | "outputs", Readonly<Record<string, GraphEnd>>>>
+  >
+> = {
+  text: {
+    inputs: { ids: ints(1, "phonemes") },
+    outputs: {
+      dur: floats("phonemes"),
+      enc_p: floats(1, PROSODY_CHANNELS, "phonemes"),
+      enc_d: floats(1, DECODER_CHANNELS, "phonemes"),
+    },
+  },
+  prosody: {
+    inputs: { xp: floats(1, PROSODY_CHANNELS, "steps") },
+    outputs: { f0: floats(1, "frames"), energy: floats(1, "frames") },
+  },
+  decoder: {
+    inputs: {
+      xd: floats(1, DECODER_CHANNELS, "columns"),
+      f0: floats(1, "columns"),
+      energy: floats(1, "columns"),
+      from: ints(1),
+      to: ints(1),
+      ...PIECE_INPUTS,
+    },
+    outputs: { spec: floats(1, "described", SPECTRUM_VALUES), ...PIECE_OUTPUTS },
+  },
+};

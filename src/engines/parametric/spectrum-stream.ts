@@ -8,7 +8,7 @@ import { EDGE_COLUMNS } from "./streaming-decoder.ts";
 export interface Spectra {
   readonly first: number;
   readonly count: number;
-  /** [count, 3005] in the order of `PART`. */
+  /** [count, 3005] in the order of `PART`. The stream's next chunk is written over them. */
   readonly values: Float32Array;
 }
 
@@ -58,36 +58,46 @@ export class SpectrumStream {
   /** The next chunk, or null after the last. One call at a time. */
   async next(): Promise<Spectra | null> {
     const first = this.#next;
-    if (first >= this.#to) return null;
+    if (first >= this.#to) {
+      if (this.#memory !== null) this.#network.giveBack(this.#memory);
+      this.#memory = null;
+      return null;
+    }
+    const isFirst = this.#memory === null;
+    const memory = this.#memory ?? this.#network.takeMemory();
+    this.#memory = memory;
     const size = this.#sizes[Math.min(this.#chunk++, this.#sizes.length - 1)] ?? 1;
     const wanted = Math.min(first + size, this.#to) + CONTEXT_FRAMES;
     const isLast = wanted >= this.#edge;
     const fed = isLast ? this.#edge : wanted;
     const emitted = isLast ? fed : fed - CONTEXT_FRAMES;
     const end = Math.min(emitted, this.#to);
-    const { spectra, memory } = await this.#network.decode(
+    const values = await this.#network.decode(
       {
-        ...this.#columns(this.#fed, fed, isLast),
+        ...this.#columns(memory, { from: this.#fed, to: fed, isFirst, isLast }),
+        isFirst,
         isLast,
         skip: first - this.#emitted,
         frames: end - this.#emitted,
       },
-      this.#memory,
+      memory,
     );
-    this.#memory = memory;
     this.#fed = fed;
     this.#emitted = emitted;
     this.#next = end;
-    return { first, count: end - first, values: spectra };
+    return { first, count: end - first, values };
   }
 
   /** The new columns [from, to) and what the first convolution sees beside them, zeros beyond a sentence's ends. */
-  #columns(from: number, to: number, isLast: boolean) {
-    const { plan, memory } = { plan: this.#plan, memory: this.#memory };
-    const start = from - (memory === null ? EDGE_COLUMNS : 2 * EDGE_COLUMNS);
+  #columns(
+    memory: DecoderMemory,
+    { from, to, isFirst, isLast }: Readonly<{ from: number; to: number; isFirst: boolean; isLast: boolean }>,
+  ) {
+    const plan = this.#plan;
+    const start = from - (isFirst ? EDGE_COLUMNS : 2 * EDGE_COLUMNS);
     const count = to + (isLast ? EDGE_COLUMNS : 0) - start;
-    const known = memory === null ? from : start;
-    const encoding = new Float32Array(DECODER_CHANNELS * count);
+    const known = isFirst ? from : start;
+    const encoding = memory.floats("encoding", DECODER_CHANNELS * count).fill(0);
     const length = plan.ids.length;
     for (let frame = known; frame < to; frame++) {
       const token = plan.owner[Math.floor(frame / FRAMES_PER_STEP)]!;
@@ -95,13 +105,13 @@ export class SpectrumStream {
         encoding[at] = plan.decoderEncoding[channel * length + token]!;
       }
     }
-    const pitchHz = new Float32Array(count);
+    const pitchHz = memory.floats("pitch", count).fill(0);
     pitchHz.set(plan.pitchHz.subarray(known, to), known - start);
-    const energy = new Float32Array(count);
+    const energy = memory.floats("energy", count).fill(0);
     energy.set(plan.energy.subarray(known, to), known - start);
     return { encoding, pitchHz, energy };
   }
 }
 
 /** Small at first: 13 are enough for the first 80 ms even after a slow plosive. The last size repeats. */
-const CHUNK_FRAMES: readonly number[] = [13, 48, 144];
+const CHUNK_FRAMES: readonly number[] = [13, 48];

@@ -1,7 +1,9 @@
-import { type GraphEdit, type Node, node, rewriteGraph, withoutAttribute } from "../../tensors/onnx-model.ts";
+import { WeightsError } from "../../tensors/byte-source.ts";
+import { type Node, node, withoutAttribute } from "../../tensors/graph-node.ts";
+import { type GraphEnd, type StoredGraph, storedConstant } from "../../tensors/stored-graph.ts";
 
 /** Columns that a convolution of width 7 keeps from the chunk before. */
-const PAST_COLUMNS = 6;
+export const PAST_COLUMNS = 6;
 
 /** Zero columns that stand for what lies beyond either end of a sentence: half a convolution's width. */
 export const EDGE_COLUMNS = 3;
@@ -12,6 +14,13 @@ export const BLOCKS = 8;
 /** Channels between the blocks. */
 export const CHANNELS = 256;
 
+/** What the decoder of a sentence in pieces takes besides what that of a whole one does, and what it gives besides. */
+export const PIECE_INPUTS: Readonly<Record<string, GraphEnd>> = {
+  after: { type: "float32", shape: [1, CHANNELS, "after"] },
+  ...blockEnds("past", "past"),
+};
+export const PIECE_OUTPUTS: Readonly<Record<string, GraphEnd>> = blockEnds("next", PAST_COLUMNS);
+
 /**
  * Turns the decoder of a whole sentence into one that takes the sentence in pieces. Instead of padding with zeros each
  * convolution joins its piece to the last six columns of the piece before, which go out with the result and come back
@@ -20,18 +29,12 @@ export const CHANNELS = 256;
  * bypass is delayed too: Rybakov et al., "Streaming keyword spotting on mobile devices", 2020.)
  *
  * New inputs: `past0`…`past7` [1, 256, 6], or 3 zero columns at the start of a sentence; `after` [1, 256, n], with
- * n = 3 zero columns in a sentence's last piece and none before. New outputs: `next0`…`next7`. The first convolution
- * is not padded any more: the caller overlaps its pieces by six columns.
+ * n = 3 zero columns in a sentence's last piece and none before. New outputs: `next0`…`next7` [1, 256, 6]. The first
+ * convolution is not padded any more: the caller overlaps its pieces by six columns.
  *
- * @throws Error when the file is not the decoder that this was written for.
+ * @throws WeightsError when the graph is not the decoder that this was written for.
  */
-export function streamingDecoder(decoder: Uint8Array): Uint8Array {
-  return rewriteGraph(decoder, stream);
-}
-
-function stream(nodes: readonly Node[]): GraphEdit {
-  const inputs: Record<string, (number | string)[]> = { after: [1, CHANNELS, "after"] };
-  const outputs: Record<string, (number | string)[]> = {};
+export function streamingDecoder({ nodes, constants, ...ends }: StoredGraph): StoredGraph {
   const delayed = new Map<string, string>();
   let block = 0;
 
@@ -42,8 +45,6 @@ function stream(nodes: readonly Node[]): GraphEdit {
       if (each.integers.get("group")?.[0] === 1) return [withoutAttribute(each, "pads")];
       const k = block++;
       const joined = `joined${k}`;
-      inputs[`past${k}`] = [1, CHANNELS, `past${k}`];
-      outputs[`next${k}`] = [1, CHANNELS, PAST_COLUMNS];
       delayed.set(source, `bypass${k}`);
       return [
         node("Concat", [`past${k}`, source, "after"], [joined], { axis: 2 }),
@@ -57,16 +58,27 @@ function stream(nodes: readonly Node[]): GraphEdit {
   });
 
   if (block !== BLOCKS) throw unexpected();
-  const constants = {
-    "last six": [-PAST_COLUMNS],
-    "first three": [EDGE_COLUMNS],
-    "last three": [-EDGE_COLUMNS],
-    end: [2 ** 31 - 1],
-    "time axis": [2],
+  const whole = (value: number) => storedConstant("int64", [1], BigInt64Array.of(BigInt(value)));
+  return {
+    nodes: changed,
+    constants: new Map([
+      ...constants,
+      ["last six", whole(-PAST_COLUMNS)],
+      ["first three", whole(EDGE_COLUMNS)],
+      ["last three", whole(-EDGE_COLUMNS)],
+      ["end", whole(2 ** 31 - 1)],
+      ["time axis", whole(2)],
+    ]),
+    inputs: [...ends.inputs, ...Object.keys(PIECE_INPUTS)],
+    outputs: [...ends.outputs, ...Object.keys(PIECE_OUTPUTS)],
   };
-  return { nodes: changed, inputs, outputs, constants };
 }
 
-function unexpected(): Error {
-  return new Error("The voice's decoder has another form than this version of Antiphon knows.");
+function blockEnds(name: string, columns: number | string): Record<string, GraphEnd> {
+  const end: GraphEnd = { type: "float32", shape: [1, CHANNELS, columns] };
+  return Object.fromEntries(Array.from({ length: BLOCKS }, (_, block) => [`${name}${block}`, end]));
+}
+
+function unexpected(): WeightsError {
+  return new WeightsError("The voice's decoder has another form than this version of Antiphon knows.");
 }

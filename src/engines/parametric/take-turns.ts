@@ -14,6 +14,8 @@ export function yieldingNetwork(network: Network, pass: InTurn): Network {
   return {
     read: (ids) => pass(() => network.read(ids)),
     intone: (columns) => pass(() => network.intone(columns)),
+    takeMemory: () => network.takeMemory(),
+    giveBack: (memory) => network.giveBack(memory),
     decode: (piece, memory) => pass(() => network.decode(piece, memory)),
   };
 }

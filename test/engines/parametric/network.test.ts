@@ -13,7 +13,7 @@ describe("The voice's network, against the Python package", () => {
   let network: OwnedNetwork;
   let goldens: Goldens;
   before(async () => {
-    [network, goldens] = await Promise.all([openNetwork(VOICE_DIR), readGoldens()]);
+    [network, goldens] = await Promise.all([openNetwork(VOICE_DIR, "fp32"), readGoldens()]);
   });
   after(() => network.close());
 

@@ -1,7 +1,7 @@
 import { WeightsError } from "../../../tensors/byte-source.ts";
 import { cutGraph } from "../../../tensors/cut-graph.ts";
 import { attribute, NODE } from "../../../tensors/graph-file.ts";
-import type { Node } from "../../../tensors/onnx-model.ts";
+import type { Node } from "../../../tensors/graph-node.ts";
 import { message } from "../../../tensors/protobuf.ts";
 import type { GraphEnd, StoredGraph } from "../../../tensors/stored-graph.ts";
 

@@ -5,7 +5,7 @@ import { WeightsError } from "../../../tensors/byte-source.ts";
 import { withoutDynamicQuantisation } from "../../../tensors/dequantise.ts";
 import type { ExternalData } from "../../../tensors/graph-file.ts";
 import { isSound, metadataOf } from "../../../tensors/sealed-file.ts";
-import { floatsIn, readGraph, type StoredConstant, writeGraph } from "../../../tensors/stored-graph.ts";
+import { floatsIn, graphFileOf, readGraph, type StoredConstant } from "../../../tensors/stored-graph.ts";
 import { openWeights, type Weights } from "../../../tensors/weights-folder.ts";
 import { type TensorGroup, writeSafetensors } from "../../../tensors/write-safetensors.ts";
 import { cutParts, INVERSE_BASIS, type Part, SPECTRA_PER_STEP } from "./cuts.ts";
@@ -143,5 +143,5 @@ function graphOver(weights: Weights, { graph, inputs, outputs }: Part): Uint8Arr
     const { shape, file, from, bytes } = weights.variable(name, constant.shape);
     return { type: "float32", shape, file, from, bytes };
   };
-  return writeGraph(graph, inputs, outputs, placeOf);
+  return Buffer.concat(graphFileOf(graph, inputs, outputs, placeOf).pieces());
 }

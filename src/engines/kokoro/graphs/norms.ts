@@ -1,6 +1,6 @@
 import { WeightsError } from "../../../tensors/byte-source.ts";
 import { cutGraph } from "../../../tensors/cut-graph.ts";
-import { type Node, node } from "../../../tensors/onnx-model.ts";
+import { type Node, node } from "../../../tensors/graph-node.ts";
 import { type StoredGraph, storedConstant } from "../../../tensors/stored-graph.ts";
 import type { Part } from "./cuts.ts";
 

@@ -1,5 +1,5 @@
 import { WeightsError } from "../../../tensors/byte-source.ts";
-import { type Node, node, withoutAttribute } from "../../../tensors/onnx-model.ts";
+import { type Node, node, withoutAttribute } from "../../../tensors/graph-node.ts";
 import {
   type GraphEnd,
   type StoredConstant,

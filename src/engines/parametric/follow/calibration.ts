@@ -53,7 +53,8 @@ export async function decodeCalibration(
     const span = speechSpan(plan);
     const stream = new SpectrumStream(network, forDecoder(plan, { decoderPitch }), span);
     const spectra: Spectra[] = [];
-    for (let next = await stream.next(); next !== null; next = await stream.next()) spectra.push(next);
+    for (let next = await stream.next(); next !== null; next = await stream.next())
+      spectra.push({ ...next, values: next.values.slice() });
     decoded.push({ plan, span, spectra });
   }
   return decoded;

@@ -184,7 +184,7 @@ export class SayRequests {
       if (kokoro !== null) return await kokoro.load();
     }
     const { openEmbeddedVoice } = await import("../server/embedded-voice.ts");
-    return await openEmbeddedVoice({ threads: 1, words });
+    return await openEmbeddedVoice({ threads: 1, precision: this.#settings.voicePrecision, words });
   }
 
   async #finished(prepared: Prepared): Promise<Prepared> {

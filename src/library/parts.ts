@@ -82,7 +82,7 @@ export async function openParts(given: Settings): Promise<Parts> {
   const { local, models } = await localModels(settings, { words });
   const serverVoices = await readServerVoices(settings, models);
   const remotes = remoteCheckpoints(settings, { env: process.env });
-  const voice = embeddedVoice({ threads: settings.workers, words });
+  const voice = embeddedVoice({ threads: settings.workers, precision: settings.voicePrecision, words });
   const catalogue = createCatalogue({
     // Whoever opens it to transcribe needs no voice.
     models: models.map((model) => ({ ...model, isResident: false })),

@@ -1,6 +1,7 @@
 import { embeddedCheckpoint } from "../catalogue/installed-checkpoint.ts";
 import type { Checkpoint } from "../catalogue/residency.ts";
 import { unusedKnobs } from "../engines/parametric/preset.ts";
+import type { Precision } from "../engines/parametric/network.ts";
 import type { Lexicon } from "../model/script.ts";
 import { loadTextTables } from "../text/tables.ts";
 import { createWorkerPool, type PoolEvent, type WorkerPool } from "../workers/worker-pool.ts";
@@ -11,6 +12,8 @@ const THREAD_BYTES = 128 * 2 ** 20;
 /** What the settings say of the embedded voice. */
 export interface VoiceSetup {
   readonly threads: number;
+  /** In what it computes; 8 bits unless given. */
+  readonly precision?: Precision;
   /** Words of the server; see `lexicon-file.ts`. */
   readonly words?: Lexicon;
 }
@@ -20,13 +23,13 @@ const HEAP_MB = 64;
 
 /** Opens the voice of the repository in its threads, over one shared copy of its dictionary. */
 export async function openEmbeddedVoice(
-  { threads, words = [] }: VoiceSetup,
+  { threads, precision, words = [] }: VoiceSetup,
   onEvent: (event: PoolEvent) => void = () => {},
 ): Promise<WorkerPool> {
   const voiceDir = embeddedCheckpoint.dir;
   return createWorkerPool({
     entry: new URL("../engines/parametric/model.js", import.meta.url),
-    create: { voiceDir, tables: await loadTextTables(voiceDir), words },
+    create: { voiceDir, precision, tables: await loadTextTables(voiceDir), words },
     size: threads,
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
     onEvent,

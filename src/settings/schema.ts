@@ -48,6 +48,11 @@ export const SettingsSchema = Type.Object({
     unit: "threads",
     description: "Threads that run the embedded voice; 0 means one per core, at most 64.",
   }),
+  voicePrecision: Type.Enum(["int8", "fp32"], {
+    default: "int8",
+    description:
+      "Precision in which the embedded voice computes: in 8 bits (int8), or unrounded (fp32), which sounds the same and takes nearly twice the processor time.",
+  }),
   concurrency: Type.Integer({
     ...utterances,
     default: 0,

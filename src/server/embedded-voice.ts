@@ -1,7 +1,7 @@
 import { embeddedCheckpoint } from "../catalogue/installed-checkpoint.ts";
 import type { Checkpoint } from "../catalogue/residency.ts";
-import { unusedKnobs } from "../engines/parametric/preset.ts";
 import type { Precision } from "../engines/parametric/network.ts";
+import { unusedKnobs } from "../engines/parametric/preset.ts";
 import type { Lexicon } from "../model/script.ts";
 import { loadTextTables } from "../text/tables.ts";
 import { createWorkerPool, type PoolEvent, type WorkerPool } from "../workers/worker-pool.ts";

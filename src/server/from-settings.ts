@@ -107,7 +107,10 @@ export async function startFromSettings(
   );
   try {
     const threads = workerCount(settings);
-    const voice = embeddedVoice({ threads, precision: settings.voicePrecision, words }, toLog("speech thread"));
+    const voice = embeddedVoice(
+      { threads, precision: settings.voicePrecision, words },
+      toLog("speech thread"),
+    );
     const server = await startServer({
       settings,
       tenancy,

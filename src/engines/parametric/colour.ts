@@ -3,6 +3,7 @@ import type { Plan } from "../../planning/plan.ts";
 import type { Random } from "../../planning/random.ts";
 import { BIN_HZ, BINS } from "../../planning/spectral-frame.ts";
 import { PART } from "./geometry.ts";
+import { BANDS } from "./kernel/bands.ts";
 import type { Kernel } from "./kernel/kernel.ts";
 import type { Colouring } from "./waveform.ts";
 
@@ -60,11 +61,12 @@ export function createTimbre({ warp, bend = () => 1, gainDb }: Timbre): Colourin
     }
   };
   return {
-    apply({ spectrum, gain: kernelGain, turn }, frame, spectra, offset) {
+    apply({ spectrum, gain: kernelGain, turn, shake }, frame, spectra, offset) {
       stretch(spectra, offset, spectrum, 0, edge);
       stretch(spectra, offset, spectrum, edge, BINS);
       kernelGain.set(gain);
       turn.set(turns[frame & 3]!);
+      shake[0] = 0;
     },
   };
 }
@@ -107,26 +109,17 @@ export function withSofterConsonants(
  * 1, a time constant of about 10 frames), and the free part's phase is shaken (0.27 rad for strength 1).
  */
 export function createDrift(under: Colouring, strength: number, random: Random): Colouring {
-  const bands = new Float64Array(BANDS);
-  const lower = new Int32Array(BINS);
-  const share = new Float64Array(BINS);
-  for (let k = 0; k < BINS; k++) {
-    const place = Math.min(BANDS - 1.001, 4.6 * Math.log2(1 + k / 20));
-    lower[k] = Math.floor(place);
-    share[k] = place - lower[k]!;
-  }
-  const neper = DRIFT_DB * strength * NEPERS_PER_DB;
-  const angle = (Math.sqrt(3) * SHAKE_RAD * strength) / 2 ** 31;
+  const levels = new Float64Array(BANDS);
+  const nepers = DRIFT_DB * strength * NEPERS_PER_DB;
   return {
     apply(kernel: Kernel, frame, spectra, offset) {
       under.apply(kernel, frame, spectra, offset);
-      for (let band = 0; band < BANDS; band++) bands[band] = 0.9 * bands[band]! + 0.436 * random.gentle();
-      const { gain, turn } = kernel;
-      for (let k = 0; k < BINS; k++) {
-        const at = lower[k]!;
-        gain[k]! += neper * (bands[at]! + share[k]! * (bands[at + 1]! - bands[at]!));
-        turn[k]! += angle * (random.bits() | 0);
+      for (let band = 0; band < BANDS; band++) {
+        levels[band] = 0.9 * levels[band]! + 0.436 * random.gentle();
+        kernel.bands[band] = nepers * levels[band]!;
       }
+      kernel.addBands();
+      kernel.shake[0] = SHAKE_RAD * strength;
     },
   };
 }
@@ -145,6 +138,5 @@ function mirrored(bin: number): number {
 
 /** Above what the voice has, its mirror image, ever softer. */
 const BEYOND_DB = 0.06;
-const BANDS = 16;
 const DRIFT_DB = 1;
 const SHAKE_RAD = 0.27;

@@ -7,7 +7,7 @@ import type { Kernel } from "./kernel/kernel.ts";
 
 /** What is done to a frame's spectrum on its way into the kernel. */
 export interface Colouring {
-  /** Writes `kernel.spectrum`, `kernel.gain` and `kernel.turn` for one frame; called for each frame in order. */
+  /** Writes `kernel.spectrum`, `gain`, `turn` and `shake` for one frame; called for each frame in order. */
   apply(kernel: Kernel, frame: number, spectra: Float32Array, offset: number): void;
 }
 
@@ -17,6 +17,7 @@ export const PLAIN: Colouring = {
     kernel.spectrum.set(spectra.subarray(offset, offset + SPECTRUM_VALUES));
     kernel.gain.fill(0);
     kernel.turn.fill(0);
+    kernel.shake[0] = 0;
   },
 };
 
@@ -45,7 +46,8 @@ export class Waveform {
   /** Pulse train of the four hops under the next frame's window. */
   readonly #pulses = new Float32Array(WINDOW_SAMPLES);
   readonly #isVoiced = [false, false, false, false];
-  readonly #sum = new Float32Array(WINDOW_SAMPLES);
+  /** What the frames so far have left of the hops to come. */
+  readonly #overlap = new Float32Array(WINDOW_SAMPLES);
   #frame: number;
   #phase = 0;
 
@@ -69,19 +71,17 @@ export class Waveform {
     const isVoiced = this.#isVoiced.includes(true);
     if (isVoiced) kernel.pulses.set(this.#pulses);
     colouring.apply(kernel, frame, spectra, offset);
+    kernel.overlap.set(this.#overlap);
     kernel.frame(isVoiced ? 1 : 0, mixed(noiseSeed, frame), bins);
-    const sum = this.#sum;
-    const samples = kernel.samples;
-    for (let i = 0; i < WINDOW_SAMPLES; i++) sum[i]! += samples[i]!;
-    this.drain(out);
+    out.set(kernel.samples.subarray(0, HOP_SAMPLES));
+    this.#overlap.set(kernel.samples.subarray(HOP_SAMPLES));
   }
 
   /** Writes the next hop to `out` as it stands, when no more frames come. */
   drain(out: Float32Array): void {
-    const sum = this.#sum;
-    out.set(sum.subarray(0, HOP_SAMPLES));
-    sum.copyWithin(0, HOP_SAMPLES);
-    sum.fill(0, WINDOW_SAMPLES - HOP_SAMPLES);
+    const overlap = this.#overlap;
+    out.set(overlap.subarray(0, HOP_SAMPLES));
+    overlap.copyWithin(0, HOP_SAMPLES);
   }
 
   #pulseHop(hop: number): void {

@@ -1,9 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { PART, SPECTRUM_VALUES } from "../../../src/engines/parametric/geometry.ts";
 import type { createKernel } from "../../../src/engines/parametric/kernel/kernel.ts";
+import type { Network } from "../../../src/engines/parametric/network.ts";
+import { SpectrumStream } from "../../../src/engines/parametric/spectrum-stream.ts";
 import { PLAIN, Waveform } from "../../../src/engines/parametric/waveform.ts";
-import { HOP_SAMPLES } from "../../../src/planning/frames.ts";
-import type { Plan } from "../../../src/planning/plan.ts";
+import { HOP_SAMPLES, VOICED_ABOVE_HZ } from "../../../src/planning/frames.ts";
+import { type Plan, planContour, planTiming } from "../../../src/planning/plan.ts";
+import { rms } from "./listening.ts";
 
 /** One sentence of test/golden/voice/network.json. */
 export interface GoldenCase {
@@ -38,6 +41,10 @@ export interface Goldens {
         readonly lh_theta_ln_lr_phi_max: number;
         readonly wave_rms_relative: number;
       };
+      readonly int8: {
+        readonly f0_hz_rms_voiced: number;
+        readonly lh_theta_ln_lr_phi_rms: number;
+      };
     };
   };
   readonly cases: readonly (GoldenCase & GoldenSpectra)[];
@@ -55,6 +62,54 @@ export function furthest(found: ArrayLike<number>, wanted: ArrayLike<number>): n
   for (let i = 0; i < found.length; i++) most = Math.max(most, Math.abs(found[i]! - wanted[i]!));
   return most;
 }
+
+/** How far what is computed in 8 bits is from a golden, with the golden's own lengths behind the first two. */
+export interface Apart {
+  /** The most that a phoneme's length differs by, in steps of 25 ms, and the sentence's length, as a share of it. */
+  readonly steps: number;
+  readonly length: number;
+  /** Root mean squares: of the pitch where it is voiced, in hertz, and of all spectral values. */
+  readonly pitchHz: number;
+  readonly spectra: number;
+}
+
+export async function apartFrom(
+  golden: GoldenCase & GoldenSpectra,
+  bins: readonly number[],
+  network: Network,
+): Promise<Apart> {
+  const timing = await planTiming(network, golden.ids);
+  const own = await planContour(network, timing);
+  const steps = Float32Array.from(golden.durations_25ms);
+  const plan = await planContour(network, { ...timing, steps });
+  const spectra = new Float32Array(plan.frames * SPECTRUM_VALUES);
+  const stream = new SpectrumStream(network, plan, { from: 0, to: plan.frames });
+  for (let chunk = await stream.next(); chunk !== null; chunk = await stream.next()) {
+    spectra.set(chunk.values, chunk.first * SPECTRUM_VALUES);
+  }
+  const differences = (Object.entries(OFFSETS) as [keyof GoldenSpectra, number][]).flatMap(([name, offset]) =>
+    golden[name].flatMap((wanted, row) => {
+      const frame = row < 5 ? row : plan.frames - 10 + row;
+      return wanted.map((value, bin) => spectra[frame * SPECTRUM_VALUES + offset + bins[bin]!]! - value);
+    }),
+  );
+  const voiced = golden.f0.flatMap((hz, frame) => (hz > VOICED_ABOVE_HZ ? [plan.pitchHz[frame]! - hz] : []));
+  return {
+    steps: furthest(own.steps, golden.durations_25ms),
+    length: Math.abs(own.frames / golden.frames - 1),
+    pitchHz: rms(Float32Array.from(voiced)),
+    spectra: rms(Float32Array.from(differences)),
+  };
+}
+
+/** Where in a frame's values the parts of the goldens lie. */
+export const OFFSETS: Readonly<Record<keyof GoldenSpectra, number>> = {
+  lh: PART.pulseGain,
+  theta: PART.pulsePhase,
+  ln: PART.noiseGain,
+  lr: PART.freeGain,
+  phi: PART.freePhase,
+};
 
 /** The whole sentence with its silence, the noise at zero as the goldens have it. */
 export function synthesise(

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { PART } from "../../../src/engines/parametric/geometry.ts";
+import { BANDS } from "../../../src/engines/parametric/kernel/bands.ts";
 import { createKernel, type Kernel } from "../../../src/engines/parametric/kernel/kernel.ts";
 import { HOP_SAMPLES } from "../../../src/planning/frames.ts";
 import { createRandom } from "../../../src/planning/random.ts";
@@ -50,6 +51,54 @@ describe("The waveform kernel", () => {
       kernel.spectrum.fill(0, PART.noiseGain, PART.freeGain);
       kernel.frame(0, seed * 0x01234567, BINS);
       assert.ok(Math.abs(rms(kernel.samples) / wanted - 1) < 0.12, `seed ${seed}: ${rms(kernel.samples)}`);
+    }
+  });
+
+  test("a frame is added to what is left of those before", () => {
+    fillFrame(kernel, createRandom(7n, 0, "noise"));
+    kernel.frame(1, 0, BINS);
+    const alone = kernel.samples.slice();
+    for (let n = 0; n < WINDOW_SAMPLES; n++) kernel.overlap[n] = n;
+    kernel.frame(1, 0, BINS);
+    assert.deepEqual(
+      kernel.samples,
+      alone.map((sample, n) => sample + n),
+    );
+    kernel.overlap.fill(0);
+  });
+
+  test("what is free is shaken as strongly as is asked for, and in loudness stays as it is", () => {
+    const correlation = (shake: number) => {
+      fillSilence(kernel);
+      const random = createRandom(8n, 0, "noise");
+      for (let k = 0; k < BINS; k++) {
+        kernel.spectrum[PART.freeGain + k] = 0;
+        kernel.spectrum[PART.freePhase + k] = 2 * Math.PI * random.uniform();
+      }
+      kernel.frame(0, 5, BINS);
+      const still = kernel.samples.slice();
+      kernel.shake[0] = shake;
+      kernel.frame(0, 5, BINS);
+      kernel.shake[0] = 0;
+      const product = still.reduce((sum, sample, n) => sum + sample * kernel.samples[n]!, 0);
+      return product / (WINDOW_SAMPLES * rms(still) ** 2);
+    };
+    // E cos x of a uniform angle of standard deviation s: sin(√3·s) / (√3·s).
+    for (const shake of [0, 0.27, 1]) {
+      const wanted = shake === 0 ? 1 : Math.sin(Math.sqrt(3) * shake) / (Math.sqrt(3) * shake);
+      assert.ok(Math.abs(correlation(shake) - wanted) < 0.06, `${shake}: ${correlation(shake)}`);
+    }
+  });
+
+  test("bands move the gain of the bins between them, in straight lines over their places", () => {
+    kernel.gain.fill(0.5);
+    for (let band = 0; band < BANDS; band++) kernel.bands[band] = (band * 7) % 5;
+    kernel.addBands();
+    for (let bin = 0; bin < BINS; bin++) {
+      const place = Math.min(BANDS - 1.001, 4.6 * Math.log2(1 + bin / 20));
+      const [below, share] = [Math.floor(place), place - Math.floor(place)];
+      const [from, to] = [kernel.bands[below]!, kernel.bands[below + 1]!];
+      assert.ok(Math.abs(kernel.gain[bin]! - (0.5 + from + share * (to - from))) < 1e-5, `bin ${bin}`);
     }
   });
 

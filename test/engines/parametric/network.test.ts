@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { PART, SPECTRUM_VALUES } from "../../../src/engines/parametric/geometry.ts";
+import { SPECTRUM_VALUES } from "../../../src/engines/parametric/geometry.ts";
 import { createKernel } from "../../../src/engines/parametric/kernel/kernel.ts";
 import { type OwnedNetwork, openNetwork } from "../../../src/engines/parametric/network.ts";
 import { type FrameRange, SpectrumStream } from "../../../src/engines/parametric/spectrum-stream.ts";
 import { type Plan, planContour, planTiming } from "../../../src/planning/plan.ts";
-import { furthest, type Goldens, readGoldens, synthesise } from "./goldens.ts";
+import { apartFrom, furthest, type Goldens, OFFSETS, readGoldens, synthesise } from "./goldens.ts";
 import { rms } from "./listening.ts";
 import { VOICE_DIR } from "./voice.ts";
 
@@ -35,20 +35,13 @@ describe("The voice's network, against the Python package", () => {
 
   test("the five spectral parts are within tolerance, streamed as it speaks", async () => {
     const { lh_theta_ln_lr_phi_max: tolerance } = goldens.meta.tolerance.float;
-    const offsets = {
-      lh: PART.pulseGain,
-      theta: PART.pulsePhase,
-      ln: PART.noiseGain,
-      lr: PART.freeGain,
-      phi: PART.freePhase,
-    };
     for (const golden of goldens.cases) {
       const planned = await plan(golden.ids);
       const spectra = await decoded(network, planned, { from: 0, to: planned.frames });
       for (const name of ["lh", "theta", "ln", "lr", "phi"] as const) {
         golden[name].forEach((wanted, row) => {
           const frame = row < 5 ? row : planned.frames - 10 + row;
-          const at = frame * SPECTRUM_VALUES + offsets[name];
+          const at = frame * SPECTRUM_VALUES + OFFSETS[name];
           const found = goldens.meta.bins.map((bin) => spectra[at + bin]!);
           assert.ok(furthest(found, wanted) <= tolerance, `${golden.text} ${name} frame ${frame}`);
         });
@@ -112,6 +105,46 @@ describe("The voice's network, against the Python package", () => {
     const stream = new SpectrumStream(counted, planned, { from: 22, to: planned.frames });
     await stream.next();
     assert.equal(runs, 1);
+  });
+});
+
+describe("The voice's network in 8 bits, against the Python package", () => {
+  let network: OwnedNetwork;
+  let goldens: Goldens;
+  before(async () => {
+    [network, goldens] = await Promise.all([openNetwork(VOICE_DIR, "int8"), readGoldens()]);
+  });
+  after(() => network.close());
+
+  test("lengths, pitch and spectra are as near as the package's own products in 8 bits are asked to be", async () => {
+    const { f0_hz_rms_voiced, lh_theta_ln_lr_phi_rms } = goldens.meta.tolerance.int8;
+    for (const golden of goldens.cases) {
+      const { steps, length, pitchHz, spectra } = await apartFrom(golden, goldens.meta.bins, network);
+      assert.ok(steps <= 1 && length <= 0.02, `${golden.text}: ${steps} steps, ${length}`);
+      assert.ok(pitchHz <= f0_hz_rms_voiced, `${golden.text}: ${pitchHz} Hz`);
+      assert.ok(spectra <= lh_theta_ln_lr_phi_rms, `${golden.text}: ${spectra}`);
+    }
+  });
+
+  test("the same sentence gives the same bytes, also between those of another", async () => {
+    const plans = await Promise.all(
+      [1, 2].map(async (index) => planContour(network, await planTiming(network, goldens.cases[index]!.ids))),
+    );
+    const alone = await decoded(network, plans[0]!, { from: 0, to: plans[0]!.frames });
+    const together = await Promise.all(
+      plans.map((each) => decoded(network, each, { from: 0, to: each.frames })),
+    );
+    assert.deepEqual(together[0], alone);
+  });
+
+  test("another schedule of chunks rounds otherwise, and no further than the goldens allow", async () => {
+    const golden = goldens.cases[1]!;
+    const planned = await planContour(network, await planTiming(network, golden.ids));
+    const range = { from: 21, to: planned.frames - 12 };
+    const whole = await decoded(network, planned, range, [9_999]);
+    const chunked = await decoded(network, planned, range);
+    const apart = rms(chunked.map((value, at) => value - whole[at]!));
+    assert.ok(apart <= goldens.meta.tolerance.int8.lh_theta_ln_lr_phi_rms, String(apart));
   });
 });
 

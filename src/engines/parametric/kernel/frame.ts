@@ -18,7 +18,7 @@ export interface FrameCode {
  *   S = e^(lh + g) e^(iπ tanh θ) · F(pulses · window) + e^(ln + g) · noise + e^(lr + g) e^(i(φ + t))
  *
  * and back through the inverse transform and the window, scaled so that frames a quarter window apart add up
- * (hibari-tts 0.2.1, dsp.py; gain g and turn t are ours). Bins from `bins` on are left empty and cost nothing.
+ * (hibari-tts 0.2.1, dsp.py; gain g and turn t, some of it at random, are ours), onto what frames before left. Bins from `bins` on are left empty and cost nothing.
  * The noise is uniform with the variance of the normal that the network was trained with: it holds 2e-5 of the energy.
  */
 export function frameCode(layout: Layout, exchange: Exchange): FrameCode {
@@ -49,7 +49,7 @@ export function frameCode(layout: Layout, exchange: Exchange): FrameCode {
   emitSpectrum(frame, exchange, source, result, { voiced, seed, bins });
   emitInverseInput(frame, result, transform, tables);
   frame.call(TRANSFORM_INDEX);
-  emitSamples(frame, transform, tables.output, exchange.samples);
+  emitSamples(frame, transform, tables.output, exchange);
   return { functions: [run, frame], tables: [...transform.tables, ...Object.values(tables)] };
 }
 
@@ -150,13 +150,19 @@ function emitInverseInput(
 }
 
 /** Real parts become even samples, negated imaginary parts odd ones (the table has the sign). */
-function emitSamples(body: FunctionBody, { output }: Transform, scale: Table, samples: number): void {
+function emitSamples(
+  body: FunctionBody,
+  { output }: Transform,
+  scale: Table,
+  { overlap, samples }: Pick<Exchange, "overlap" | "samples">,
+): void {
   body.loop(0, i32.const(POINTS * BYTES), VECTOR, (at) => {
     const to = body.keep(i32.shiftLeft(at, i32.const(1)), "i32");
     const [re, im] = [body.keep(v128.load(at, output.re)), body.keep(v128.load(at, output.im))];
     [v128.lanes(re, im, [0, 4, 1, 5]), v128.lanes(re, im, [2, 6, 3, 7])].forEach((pairs, index) => {
       const offset = index * VECTOR;
-      body.emit(v128.store(to, f32x4.mul(pairs, v128.load(to, scale.address + offset)), samples + offset));
+      const scaled = f32x4.mul(pairs, v128.load(to, scale.address + offset));
+      body.emit(v128.store(to, f32x4.add(v128.load(to, overlap + offset), scaled), samples + offset));
     });
   });
 }

@@ -1,6 +1,7 @@
 import { HOP_SAMPLES } from "../../../planning/frames.ts";
 import { BINS, WINDOW_SAMPLES } from "../../../planning/spectral-frame.ts";
 import { SPECTRUM_VALUES } from "../geometry.ts";
+import { BANDS } from "./bands.ts";
 
 /**
  * Where things lie in the kernel's memory. Every region holds float32 and begins at a multiple of 16 bytes; four
@@ -40,11 +41,17 @@ export interface Exchange {
   readonly gain: number;
   /** Angle in radians added to the free part's phase, [601]. */
   readonly turn: number;
+  /** Standard deviation in radians of what is added to it at random, [1]. */
+  readonly shake: number;
+  /** Log gain of sixteen bands, which `addBands` adds to that of the bins, [16]. */
+  readonly bands: number;
   /** Pulse train under the window, [1200]. */
   readonly pulses: number;
   /** The next hop of the pulse train, [300]. */
   readonly hop: number;
-  /** The frame's samples, windowed and ready to be added up, [1200]. */
+  /** What the frames before left under the window, [1200]. */
+  readonly overlap: number;
+  /** The frame's samples added to it, [1200]. */
   readonly samples: number;
 }
 
@@ -53,8 +60,11 @@ export function reserveExchange(layout: Layout): Exchange {
     spectrum: layout.reserve(SPECTRUM_VALUES),
     gain: layout.reserve(BINS),
     turn: layout.reserve(BINS),
+    shake: layout.reserve(1),
+    bands: layout.reserve(BANDS),
     pulses: layout.reserve(WINDOW_SAMPLES),
     hop: layout.reserve(HOP_SAMPLES),
+    overlap: layout.reserve(WINDOW_SAMPLES),
     samples: layout.reserve(WINDOW_SAMPLES),
   };
 }

@@ -8,7 +8,7 @@ import { exponential, hyperbolicTangent, sineCosine } from "./vector-math.ts";
 /** The sum of the three parts, bin by bin. */
 export function emitSpectrum(
   body: FunctionBody,
-  { spectrum, gain, turn }: Exchange,
+  { spectrum, gain, turn, shake }: Exchange,
   source: ComplexRegion,
   result: ComplexRegion,
   { voiced, seed, bins }: { readonly voiced: Code; readonly seed: Code; readonly bins: Code },
@@ -16,6 +16,7 @@ export function emitSpectrum(
   const part = (at: Code, offset: number) => v128.load(at, spectrum + offset * BYTES);
   const perTurn = f32x4.const(1 / (2 * Math.PI));
   const noise = createNoise(body, seed);
+  const shaken = body.keep(v128.loadSplat(i32.const(0), shake));
   for (const region of [result.re, result.im]) body.clear(region, (BINS + 3) * BYTES);
 
   const fill = (withPulses: boolean) => {
@@ -24,7 +25,8 @@ export function emitSpectrum(
       const magnitude = (offset: number) => exponential(body, f32x4.add(part(at, offset), added));
 
       const free = magnitude(PART.freeGain);
-      const phase = f32x4.add(part(at, PART.freePhase), v128.load(at, turn));
+      const turned = f32x4.add(v128.load(at, turn), f32x4.mul(shaken, noise()));
+      const phase = f32x4.add(part(at, PART.freePhase), turned);
       const direction = sineCosine(body, body.keep(f32x4.mul(phase, perTurn)));
       const noisy = magnitude(PART.noiseGain);
       let re = f32x4.add(f32x4.mul(free, direction.cosine), f32x4.mul(noisy, noise()));

@@ -2,6 +2,7 @@ import type { Row } from "./row.ts";
 import { authoredBesideStreams, authoredFirstAudio, writerMemory } from "./rows/authored.ts";
 import { csmFrames, qwen3TtsFrames } from "./rows/codec-lm.ts";
 import { codecLmLoad } from "./rows/codec-lm-load.ts";
+import { collections } from "./rows/collections.ts";
 import { crowd } from "./rows/crowd.ts";
 import { crowdMemory } from "./rows/crowd-memory.ts";
 import { engineCpu } from "./rows/engine-cpu.ts";
@@ -63,6 +64,7 @@ export const ROWS: readonly Row[] = [
   eightClients,
   overhead,
   engineCpu,
+  collections,
   streams,
   memory,
   libraryMemory,

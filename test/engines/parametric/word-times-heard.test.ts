@@ -48,10 +48,12 @@ describe("the times of words, in the sound", () => {
   });
 });
 
-/** Seconds at which, within 120 ms of a time, the sound becomes hiss for the first time and stays so for 30 ms. */
+/** Seconds at which, within 120 ms of a time, the sound becomes hiss for the first time, having been none, and stays so for 30 ms. */
 function hissNear(samples: Float32Array, nearS: number): number {
   const isHiss = (atS: number) => level(samples, atS) > AUDIBLE && hiss(samples, atS) >= 0.5;
-  for (let atS = nearS - 0.12; atS < nearS + 0.12; atS += STEP_S)
+  let fromS = nearS - 0.12;
+  while (isHiss(fromS) && fromS < nearS) fromS += STEP_S;
+  for (let atS = fromS; atS < nearS + 0.12; atS += STEP_S)
     if (Array.from({ length: 24 }, (_, step) => atS + step * STEP_S).every(isHiss)) return atS;
   return Number.NaN;
 }

@@ -85,7 +85,8 @@ describe("Calibration", () => {
 
   test("of the voice in its own sound learns nearly nothing", () => {
     const map = learnSoundMap(bare, { sound: bare.sound, bandEdgeHz: 7_800, strength: 1 });
-    assert.ok(map.gains.every((gain) => Math.abs(gain) < 0.5 * DB));
+    const most = Math.max(...map.gains.map(Math.abs)) / DB;
+    assert.ok(most < 0.5, `${most} dB`);
   });
 
   test("shows that a filter, learnt from our own sound that went through it, is then heard within 1 dB", () => {

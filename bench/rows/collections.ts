@@ -1,0 +1,52 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { median } from "../../src/cli/bench/percentile.ts";
+import { startServerProcess } from "../../src/cli/bench/server-process.ts";
+import { oneClient } from "../../src/cli/bench/service-speed.ts";
+import type { Row } from "../row.ts";
+import { TOP } from "../top.ts";
+
+const REQUESTS = 40;
+const MOST = 3;
+
+/** Full collections of all of a server's heaps. */
+export const collections: Row = {
+  id: "collections",
+  what: `full garbage collections in all threads of a server in ${REQUESTS} requests of ten words, once it is warm`,
+  goal: `≤ ${MOST}`,
+  async measure({ isQuick }) {
+    const folder = mkdtempSync(join(tmpdir(), "antiphon-collections-"));
+    const file = join(folder, "collections");
+    writeFileSync(file, "");
+    process.env.COLLECTIONS_FILE = file;
+    const watch = join(TOP, "dist", "bench", "collections-watch.js");
+    const serve = {
+      command: process.execPath,
+      args: ["--import", watch, join(TOP, "dist", "src", "cli", "main.js"), "serve"],
+      cwd: TOP,
+      isWrapper: false,
+    };
+    try {
+      const server = await startServerProcess({ serve });
+      try {
+        await oneClient(server, REQUESTS);
+        const counts: number[] = [];
+        for (let block = 0; block < (isQuick ? 2 : 5); block++) {
+          const before = readFileSync(file).length;
+          await oneClient(server, REQUESTS);
+          counts.push(readFileSync(file).length - before);
+        }
+        return {
+          measured: `${median(counts)} (median of ${counts.length} times ${REQUESTS}: ${counts.join(", ")})`,
+          isMet: median(counts) <= MOST,
+        };
+      } finally {
+        await server.stop();
+      }
+    } finally {
+      delete process.env.COLLECTIONS_FILE;
+      rmSync(folder, { recursive: true });
+    }
+  },
+};

@@ -39,12 +39,14 @@ export function composeWriter(settings: Settings, sources: WriterSources): Defer
   );
 }
 
+/** The gate comes last: who has nothing to guard loads nothing for it. */
 async function opened(inner: InnerWriter, settings: Settings["writer"]): Promise<Writer> {
-  const gate = settings.gate ? await openGateClassifier() : null;
+  const stages = await inner.open();
   try {
-    return writerChain({ ...(await inner.open()), gate, told: systemPromptOf(settings) });
+    const gate = settings.gate ? await openGateClassifier() : null;
+    return writerChain({ ...stages, gate, told: systemPromptOf(settings) });
   } catch (error) {
-    await gate?.close();
+    await writerChain(stages).close();
     throw error;
   }
 }

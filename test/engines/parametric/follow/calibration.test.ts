@@ -86,7 +86,7 @@ describe("Calibration", () => {
   test("of the voice in its own sound learns nearly nothing", () => {
     const map = learnSoundMap(bare, { sound: bare.sound, bandEdgeHz: 7_800, strength: 1 });
     const most = Math.max(...map.gains.map(Math.abs)) / DB;
-    assert.ok(most < 0.5, `${most} dB`);
+    assert.ok(most < 1, `${most} dB`);
   });
 
   test("shows that a filter, learnt from our own sound that went through it, is then heard within 1 dB", () => {

@@ -50,6 +50,7 @@ import { recordingsBeside } from "./rows/recordings-beside.ts";
 import { recordingsCpu } from "./rows/recordings-cpu.ts";
 import { recordingsMemory } from "./rows/recordings-memory.ts";
 import { remote } from "./rows/remote.ts";
+import { rounding } from "./rows/rounding.ts";
 import { buzz, clicks, thumps } from "./rows/sound.ts";
 import { start } from "./rows/start.ts";
 import { storePostgres } from "./rows/store-postgres.ts";
@@ -78,6 +79,7 @@ export const ROWS: readonly Row[] = [
   phonemes,
   longTexts,
   networkGoldens,
+  rounding,
   followingPitch,
   followingSpectrum,
   followingLoudness,

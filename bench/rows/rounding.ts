@@ -1,0 +1,110 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { embeddedCheckpoint } from "../../src/catalogue/installed-checkpoint.ts";
+import { SPECTRUM_VALUES } from "../../src/engines/parametric/geometry.ts";
+import { type Network, openNetwork } from "../../src/engines/parametric/network.ts";
+import { SpectrumStream } from "../../src/engines/parametric/spectrum-stream.ts";
+import { VOICED_ABOVE_HZ } from "../../src/planning/frames.ts";
+import { type Plan, planContour, planTiming } from "../../src/planning/plan.ts";
+import { openTextReader } from "../../src/planning/read-text.ts";
+import { BINS } from "../../src/planning/spectral-frame.ts";
+import { loadTextTables } from "../../src/text/tables.ts";
+import type { Row } from "../row.ts";
+import { TOP } from "../top.ts";
+
+const GOAL = { lengthShare: 0.002, pitchSemitones: 0.2, filterDb: 0.5 };
+const SENTENCES = 400;
+
+/** The voice in 8 bits beside the voice in float32. */
+export const rounding: Row = {
+  id: "rounding",
+  what: `${SENTENCES} sentences in 8 bits against float32: length of all; phonemes of another length, by at most; F0 where both are voiced, and the filter of the same plan, root mean squares`,
+  goal: `≤ ${100 * GOAL.lengthShare} %; ≤ ${GOAL.pitchSemitones} semitones, ≤ ${GOAL.filterDb} dB`,
+  async measure({ isQuick }) {
+    const voiceDir = embeddedCheckpoint.dir;
+    const reader = await openTextReader(voiceDir, { tables: await loadTextTables(voiceDir) });
+    const exact = await openNetwork(voiceDir, "fp32");
+    const rounded = await openNetwork(voiceDir, "int8");
+    const frames = { exact: 0, rounded: 0 };
+    const phonemes = { all: 0, other: 0, most: 0 };
+    const [pitch, filter] = [new Squares(), new Squares()];
+    try {
+      for (const text of sentences().slice(0, isQuick ? 40 : SENTENCES)) {
+        const ids = (await reader.read(text))[0]?.ids ?? [];
+        if (ids.length === 0) continue;
+        const timing = await planTiming(exact, ids);
+        const plan = await planContour(exact, timing);
+        const own = await planContour(rounded, await planTiming(rounded, ids));
+        frames.exact += plan.frames;
+        frames.rounded += own.frames;
+        phonemes.all += plan.steps.length;
+        plan.steps.forEach((steps, at) => {
+          const apart = Math.abs(steps - own.steps[at]!);
+          if (apart > 0) phonemes.other += 1;
+          phonemes.most = Math.max(phonemes.most, apart);
+        });
+        const steps = Float32Array.from(plan.steps);
+        const sameLength = await planContour(rounded, { ...(await planTiming(rounded, ids)), steps });
+        plan.pitchHz.forEach((hz, frame) => {
+          const other = sameLength.pitchHz[frame]!;
+          if (Math.min(hz, other) > VOICED_ABOVE_HZ) pitch.add(12 * Math.log2(other / hz));
+        });
+        const [wanted, found] = [await filterOf(exact, plan), await filterOf(rounded, plan)];
+        wanted.forEach((nepers, at) => {
+          filter.add((found[at]! - nepers) * DB_PER_NEPER);
+        });
+      }
+    } finally {
+      await Promise.all([exact.close(), rounded.close(), reader.close()]);
+    }
+    const lengthShare = frames.rounded / frames.exact - 1;
+    return {
+      measured:
+        `${(100 * lengthShare).toFixed(2)} %; ${phonemes.other} of ${phonemes.all} phonemes, ${25 * phonemes.most} ms; ` +
+        `${pitch.mean.toFixed(3)} semitones, ${filter.mean.toFixed(2)} dB`,
+      isMet:
+        Math.abs(lengthShare) <= GOAL.lengthShare &&
+        pitch.mean <= GOAL.pitchSemitones &&
+        filter.mean <= GOAL.filterDb,
+    };
+  },
+};
+
+const DB_PER_NEPER = 20 / Math.LN10;
+
+/** A root mean square of what is added. */
+class Squares {
+  #sum = 0;
+  #count = 0;
+
+  add(value: number): void {
+    this.#sum += value * value;
+    this.#count += 1;
+  }
+
+  get mean(): number {
+    return Math.sqrt(this.#sum / Math.max(1, this.#count));
+  }
+}
+
+/** Different ones of the goldens of the text side, evenly spread. */
+function sentences(): readonly string[] {
+  const lines = readFileSync(join(TOP, "test", "golden", "text", "cases.jsonl"), "utf8")
+    .trim()
+    .split("\n");
+  const texts = [...new Set(lines.map((line) => (JSON.parse(line) as { readonly text: string }).text))];
+  return Array.from({ length: SENTENCES }, (_, at) => texts[Math.floor((at * texts.length) / SENTENCES)]!);
+}
+
+/** Log magnitudes of the filter on the pulses, [frames, 601], in nepers. */
+async function filterOf(network: Network, plan: Plan): Promise<Float32Array> {
+  const values = new Float32Array(plan.frames * BINS);
+  const stream = new SpectrumStream(network, plan, { from: 0, to: plan.frames });
+  for (let chunk = await stream.next(); chunk !== null; chunk = await stream.next()) {
+    for (let frame = 0; frame < chunk.count; frame++) {
+      const at = frame * SPECTRUM_VALUES;
+      values.set(chunk.values.subarray(at, at + BINS), (chunk.first + frame) * BINS);
+    }
+  }
+  return values;
+}

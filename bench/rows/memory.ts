@@ -8,7 +8,7 @@ import type { Row } from "../row.ts";
 export const memory: Row = {
   id: "memory",
   what: "resident memory, idle; and growth over 2,000 requests",
-  goal: "≤ 350 MB; flat (within 5 %)",
+  goal: "≤ 290 MB; flat (within 5 %)",
   async measure({ isQuick, note }) {
     const server = await startServerProcess();
     try {
@@ -24,7 +24,7 @@ export const memory: Row = {
       const [first = 0, last = 0] = [after[0], after.at(-1)];
       return {
         measured: `${idle.toFixed(0)} MB; ${first.toFixed(0)} MB after ${block}, ${last.toFixed(0)} MB after ${5 * block}`,
-        isMet: idle <= 350 && last <= 1.05 * first,
+        isMet: idle <= 290 && last <= 1.05 * first,
       };
     } finally {
       await server.stop();

@@ -137,6 +137,13 @@ describe("The voice's network in 8 bits, against the Python package", () => {
     assert.deepEqual(together[0], alone);
   });
 
+  test("the shortest sentence, one phoneme, is decoded", async () => {
+    const planned = await planContour(network, await planTiming(network, [0, 69, 0]));
+    const spectra = await decoded(network, planned, { from: 0, to: planned.frames });
+    assert.equal(spectra.length, planned.frames * SPECTRUM_VALUES);
+    assert.ok(spectra.every(Number.isFinite));
+  });
+
   test("another schedule of chunks rounds otherwise, and no further than the goldens allow", async () => {
     const golden = goldens.cases[1]!;
     const planned = await planContour(network, await planTiming(network, golden.ids));

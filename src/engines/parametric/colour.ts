@@ -3,8 +3,8 @@ import type { Plan } from "../../planning/plan.ts";
 import type { Random } from "../../planning/random.ts";
 import { BIN_HZ, BINS } from "../../planning/spectral-frame.ts";
 import { PART } from "./geometry.ts";
-import { BANDS } from "./kernel/bands.ts";
 import type { Kernel } from "./kernel/kernel.ts";
+import { BANDS } from "./kernel/layout.ts";
 import type { Colouring } from "./waveform.ts";
 
 /** A vocal tract and a source other than those that the voice was trained with. */

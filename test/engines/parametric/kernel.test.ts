@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { PART } from "../../../src/engines/parametric/geometry.ts";
-import { BANDS } from "../../../src/engines/parametric/kernel/bands.ts";
 import { createKernel, type Kernel } from "../../../src/engines/parametric/kernel/kernel.ts";
+import { BANDS } from "../../../src/engines/parametric/kernel/layout.ts";
 import { HOP_SAMPLES } from "../../../src/planning/frames.ts";
 import { createRandom } from "../../../src/planning/random.ts";
 import { BINS, WINDOW_SAMPLES } from "../../../src/planning/spectral-frame.ts";

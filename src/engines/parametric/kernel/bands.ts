@@ -2,10 +2,7 @@ import { BIN_HZ, BINS } from "../../../planning/spectral-frame.ts";
 import { FunctionBody } from "../../../wasm/assemble.ts";
 import { f32x4, i32, v128 } from "../../../wasm/instructions.ts";
 import type { Table } from "./fourier.ts";
-import type { Exchange, Layout } from "./layout.ts";
-
-/** Bands whose loudness can be moved, 4.6 to the octave above some 400 Hz. */
-export const BANDS = 16;
+import { BANDS, type Exchange, type Layout } from "./layout.ts";
 
 /** `addBands()`: adds to the gain of every bin that of the two bands that it lies between. */
 export function bandGains(

@@ -2,9 +2,9 @@ import { HOP_SAMPLES } from "../../../planning/frames.ts";
 import { BINS, WINDOW_SAMPLES } from "../../../planning/spectral-frame.ts";
 import { assemble } from "../../../wasm/assemble.ts";
 import { SPECTRUM_VALUES } from "../geometry.ts";
-import { BANDS, bandGains } from "./bands.ts";
+import { bandGains } from "./bands.ts";
 import { frameCode } from "./frame.ts";
-import { Layout, reserveExchange } from "./layout.ts";
+import { BANDS, Layout, reserveExchange } from "./layout.ts";
 import { pulseHop } from "./pulse-train.ts";
 
 /**

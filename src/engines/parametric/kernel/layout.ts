@@ -1,7 +1,6 @@
 import { HOP_SAMPLES } from "../../../planning/frames.ts";
 import { BINS, WINDOW_SAMPLES } from "../../../planning/spectral-frame.ts";
 import { SPECTRUM_VALUES } from "../geometry.ts";
-import { BANDS } from "./bands.ts";
 
 /**
  * Where things lie in the kernel's memory. Every region holds float32 and begins at a multiple of 16 bytes; four
@@ -22,6 +21,9 @@ export class Layout {
     return Math.ceil(this.#end / 65_536);
   }
 }
+
+/** Bands whose loudness can be moved, 4.6 to the octave above some 400 Hz. */
+export const BANDS = 16;
 
 /** A spectrum or signal of complex numbers: real and imaginary parts apart. */
 export interface ComplexRegion {

@@ -52,7 +52,7 @@ export async function sendPaced(
   }
 }
 
-/** A response that is written at the pace of its reader: `write` resolves when the socket can take more. */
+/** A response that is written at the pace of its reader: `write` tells when the socket can take more. */
 export class PacedResponse {
   readonly #raw: ServerResponse;
   readonly #signal: AbortSignal;
@@ -81,12 +81,11 @@ export class PacedResponse {
     }, heartbeatMs);
   }
 
-  /** Throws the signal's reason when the client has gone. */
-  async write(chunk: Chunk): Promise<void> {
+  /** `null` when the socket can take more, else a promise to wait for. Throws the signal's reason when the client has gone. */
+  write(chunk: Chunk): Promise<void> | null {
     this.#signal.throwIfAborted();
     this.#heartbeat?.refresh();
-    if (this.#raw.write(chunk)) return;
-    await this.#drained();
+    return this.#raw.write(chunk) ? null : this.#drained();
   }
 
   end(chunk: Chunk): void {

@@ -63,7 +63,8 @@ async function pump(
   let step = await first;
   for (let index = 0; !step.done; index++) {
     const { bytes, marks } = step.value;
-    await response.write(form.frame(bytes, index, marks));
+    const room = response.write(form.frame(bytes, index, marks));
+    if (room !== null) await room;
     step = await speech.next();
   }
   response.end(form.closing(step.value));

@@ -12,9 +12,9 @@ import type { Outcome } from "../serving/service.ts";
 import type { SpokenPiece } from "../serving/spoken-piece.ts";
 import type { HttpDeps } from "./deps.ts";
 
-/** A whole reply: one file, and how it went. */
+/** A whole reply: one file, in pieces, and how it went. */
 interface Collected {
-  readonly file: Uint8Array;
+  readonly file: readonly Uint8Array[];
   readonly outcome: Outcome;
 }
 
@@ -41,10 +41,10 @@ export async function collect(
     isPlayed: false,
     onHeard: () => audio?.release(),
   });
-  const { pieces, outcome } = await gather(speech);
-  const file = joinedBytes(pieces);
-  file.set(outcome.finishedHead);
-  holding.shrink(file.length);
+  const { file, outcome } = await gather(speech);
+  // A file's head is in its first piece.
+  file[0]?.set(outcome.finishedHead);
+  holding.shrink(lengthOf(file));
   return { file, outcome };
 }
 
@@ -69,13 +69,17 @@ function expectedBytes(prepared: Prepared): number {
 }
 
 async function gather(speech: AsyncGenerator<SpokenPiece, Outcome, void>) {
-  const pieces: Uint8Array[] = [];
+  const file: Uint8Array[] = [];
   let step = await speech.next();
   while (!step.done) {
-    pieces.push(step.value.bytes);
+    file.push(step.value.bytes);
     step = await speech.next();
   }
-  return { pieces, outcome: step.value };
+  return { file, outcome: step.value };
+}
+
+function lengthOf(file: readonly Uint8Array[]): number {
+  return file.reduce((sum, { length }) => sum + length, 0);
 }
 
 function tooLate(): ServiceError {
@@ -89,35 +93,52 @@ const SLICE_BYTES = 48 * 1024;
 const BASE64 = "\u0000base64\u0000";
 const BASE64_IN_JSON = JSON.stringify(BASE64).slice(1, -1);
 
-/** Answers with bytes that may be many, a slice at a time as they are read. */
-export function sendBytes(reply: FastifyReply, bytes: Uint8Array, mediaType: string): FastifyReply {
+/** Answers with a file that may be large, a slice at a time as it is read. */
+export function sendFile(reply: FastifyReply, file: readonly Uint8Array[], mediaType: string): FastifyReply {
+  const bytes = joinedBytes(file);
   reply.headers({ "Content-Type": mediaType, "Content-Length": bytes.length });
-  return send(reply, slices(bytes), bytes.length);
+  const isShort = bytes.length <= 2 * SLICE_BYTES;
+  return reply.send(isShort ? bytes : Readable.from(slices(bytes), { objectMode: false }));
 }
 
 /**
- * Answers with JSON in which the last {@link BASE64} stands for bytes in base64. They are encoded as they are read, so
- * that a reply that waits for its reader takes no more memory than its bytes.
+ * Answers with JSON in which the last {@link BASE64} stands for a file in base64. It is encoded as it is read, so that a
+ * reply that waits for its reader takes no more memory than its bytes.
  */
-export function sendJsonAround(reply: FastifyReply, value: object, bytes: Uint8Array): FastifyReply {
+export function sendJsonAround(
+  reply: FastifyReply,
+  value: object,
+  file: readonly Uint8Array[],
+): FastifyReply {
   const json = JSON.stringify(value);
   // The last: a client's own words, which may hold anything, come before, in `text` and in `meta`.
   const at = json.lastIndexOf(BASE64_IN_JSON);
-  const before = Buffer.from(json.slice(0, at));
-  const after = Buffer.from(json.slice(at + BASE64_IN_JSON.length));
-  const length = before.length + 4 * Math.ceil(bytes.length / 3) + after.length;
+  const before = json.slice(0, at);
+  const after = json.slice(at + BASE64_IN_JSON.length);
+  const length = Buffer.byteLength(before) + 4 * Math.ceil(lengthOf(file) / 3) + Buffer.byteLength(after);
   reply.headers({ "Content-Type": "application/json; charset=utf-8", "Content-Length": length });
-  return send(reply, around(before, bytes, after), length);
+  const parts = around(before, file, after);
+  if (length <= 2 * SLICE_BYTES) return reply.send([...parts].join(""));
+  // Handed on as strings: memory outside the heap, as buffers have it, makes its collection come more often.
+  return reply.send(Readable.from(parts, { objectMode: false, encoding: "utf8" }));
 }
 
-function send(reply: FastifyReply, parts: Iterable<Buffer>, length: number): FastifyReply {
-  const isShort = length <= 2 * SLICE_BYTES;
-  return reply.send(isShort ? Buffer.concat([...parts]) : Readable.from(parts, { objectMode: false }));
-}
-
-function* around(before: Buffer, bytes: Uint8Array, after: Buffer): Generator<Buffer> {
+function* around(before: string, file: readonly Uint8Array[], after: string): Generator<string> {
   yield before;
-  for (const slice of slices(bytes)) yield Buffer.from(slice.toString("base64"), "latin1");
+  const slice = Buffer.allocUnsafeSlow(SLICE_BYTES);
+  let filled = 0;
+  for (const piece of file) {
+    for (let at = 0; at < piece.length; ) {
+      const part = piece.subarray(at, at + SLICE_BYTES - filled);
+      slice.set(part, filled);
+      filled += part.length;
+      at += part.length;
+      if (filled < SLICE_BYTES) continue;
+      yield slice.toString("base64");
+      filled = 0;
+    }
+  }
+  if (filled > 0) yield slice.toString("base64", 0, filled);
   yield after;
 }
 

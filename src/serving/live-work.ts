@@ -43,6 +43,47 @@ export class LiveWork {
 }
 
 /**
+ * Waits as {@link within} does for one piece of work after the other, with one timer and one listener for all of them.
+ * They are left behind until {@link Waits.end}.
+ */
+export class Waits {
+  readonly #stop: Pick<Stop, "signal" | "abort">;
+  readonly #timer: NodeJS.Timeout;
+  #fail: ((reason: unknown) => void) | null = null;
+
+  constructor(timeoutMs: number, stop: Pick<Stop, "signal" | "abort">, who: () => string) {
+    this.#stop = stop;
+    this.#timer = setTimeout(() => {
+      if (this.#fail !== null) stop.abort(tookTooLong(who()));
+    }, timeoutMs);
+    stop.signal.addEventListener("abort", this.#onAbort, { once: true });
+  }
+
+  /** Call it for one piece of work at a time. */
+  for<T>(work: Promise<T>): Promise<T> {
+    this.#timer.refresh();
+    return new Promise((resolve, reject) => {
+      this.#fail = reject;
+      const settle = <Value>(settled: (value: Value) => void) => {
+        return (value: Value): void => {
+          this.#fail = null;
+          settled(value);
+        };
+      };
+      work.then(settle(resolve), settle(reject));
+      if (this.#stop.signal.aborted) this.#onAbort();
+    });
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#stop.signal.removeEventListener("abort", this.#onAbort);
+  }
+
+  readonly #onAbort = (): void => this.#fail?.(this.#stop.signal.reason);
+}
+
+/**
  * Waits for `work`, at most `timeoutMs`, and no longer than until `stop` aborts. Past the deadline it aborts `stop`
  * with a 502 {@link ServiceError} that says who took too long, so that whatever the work was for stops too. Throws the
  * abort reason.
@@ -53,13 +94,14 @@ export async function within<T>(
   stop: Pick<Stop, "signal" | "abort">,
   who: () => string = () => "the speech model",
 ): Promise<T> {
-  const timer = setTimeout(
-    () => stop.abort(new ServiceError(502, `${who()} took too long: retry`, { retryAfterMs: 1_000 })),
-    timeoutMs,
-  );
+  const timer = setTimeout(() => stop.abort(tookTooLong(who())), timeoutMs);
   try {
     return await abortable(work, stop.signal);
   } finally {
     clearTimeout(timer);
   }
+}
+
+function tookTooLong(who: string): ServiceError {
+  return new ServiceError(502, `${who} took too long: retry`, { retryAfterMs: 1_000 });
 }

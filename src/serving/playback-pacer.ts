@@ -1,5 +1,8 @@
 import { FRAME_S } from "../audio/format.ts";
 
+/** Who has waited gets so much at once, in seconds, so that a listener costs one timer and one write for all of it. */
+const TOGETHER_S = 4 * FRAME_S;
+
 /**
  * How far speech may be made ahead of its listeners. What is beyond waits, each utterance by a timer of its own that ends
  * with the wait.
@@ -18,11 +21,12 @@ export class PlaybackPacer {
    * Until the next frame may be made for who is `aheadS` ahead: `null` when it may be now, else a promise, after which is
    * to be asked again. That throws the signal's reason as soon as it aborts.
    *
-   * @param maxS a bound of its own, where that is the lower one
+   * @param maxS a bound of its own, where that is the lower one; then each frame is waited for by itself
    */
-  wait(aheadS: number, signal: AbortSignal, maxS = Number.POSITIVE_INFINITY): Promise<void> | null {
-    const overS = aheadS + FRAME_S - Math.min(this.#maxS, maxS);
+  wait(aheadS: number, signal: AbortSignal, maxS?: number): Promise<void> | null {
+    const overS = aheadS + FRAME_S - Math.min(this.#maxS, maxS ?? Number.POSITIVE_INFINITY);
     if (this.#isLifted || overS <= 0) return null;
+    const waitS = maxS === undefined ? overS + TOGETHER_S - FRAME_S : overS;
     return new Promise((resolve, reject) => {
       const settle = (): void => {
         clearTimeout(timer);
@@ -31,7 +35,7 @@ export class PlaybackPacer {
         if (signal.aborted) reject(signal.reason);
         else resolve();
       };
-      const timer = setTimeout(settle, Math.ceil(1_000 * overS));
+      const timer = setTimeout(settle, Math.ceil(1_000 * waitS));
       signal.addEventListener("abort", settle, { once: true });
       this.#waiting.add(settle);
       if (signal.aborted) settle();

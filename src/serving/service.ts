@@ -22,7 +22,7 @@ import type { ComingText } from "./coming-text.ts";
 import { asRefusal } from "./failures.ts";
 import type { HistoryTranscriber } from "./history-transcriber.ts";
 import { leastSpokenS } from "./least-spoken.ts";
-import { LiveWork, within } from "./live-work.ts";
+import { LiveWork, Waits, within } from "./live-work.ts";
 import type { OwnVoices } from "./own-voices.ts";
 import { PlaybackPacer } from "./playback-pacer.ts";
 import type { Prepared } from "./prepare.ts";
@@ -195,32 +195,8 @@ export class SpeechService {
     }
   }
 
-  async *converse(prepared: Prepared, request: SpeechRequest): AsyncGenerator<SpokenPiece, Outcome, void> {
-    const work = this.#live.begin(request.signal, request.limit);
-    try {
-      return yield* this.#speak(prepared, request, work);
-    } finally {
-      work.end();
-    }
-  }
-
-  /**
-   * Takes nothing new, lets what is being spoken finish for `graceMs`, then stops it with a 502. What is played is made to
-   * its end as fast as it is taken: nobody else needs the time.
-   */
-  async drain(graceMs: number): Promise<void> {
-    this.#admissions.close();
-    this.#pacer.lift();
-    this.#deps.writing.close();
-    this.#deps.hearing?.close();
-    await this.#live.drain(graceMs);
-  }
-
-  async *#speak(
-    given: Prepared,
-    request: SpeechRequest,
-    stop: Stop,
-  ): AsyncGenerator<SpokenPiece, Outcome, void> {
+  async *converse(given: Prepared, request: SpeechRequest): AsyncGenerator<SpokenPiece, Outcome, void> {
+    const stop = this.#live.begin(request.signal, request.limit);
     const utterance = { model: given.model.card.id, format: request.encoding };
     const stats = new UtteranceStats(this.#deps.telemetry, utterance, this.#nowMs);
     const all = new MarkCollector();
@@ -267,11 +243,15 @@ export class SpeechService {
         stats.admitted();
         toFirstAudio = span.begin("first audio");
         lease = await this.#lease(prepared.model, stop);
-        report = yield* this.#frames(
-          { request, lease, prepared, coming, slot, all, toFirstAudio },
-          stop,
-          stats,
-        );
+        const speaking = { request, lease, prepared, coming, slot, all, toFirstAudio };
+        const frames = this.#frames(speaking, stop, stats);
+        try {
+          let next = await frames.next();
+          for (; !("stop" in next); next = await frames.next()) yield next;
+          report = next;
+        } finally {
+          frames.leave();
+        }
         slot.release();
       }
       const { audioS, frames } = stats;
@@ -305,8 +285,24 @@ export class SpeechService {
       lease?.release();
       slot?.release();
       const hasLeft = !settled && request.takesAudioAsItComes && stats.frames > 0;
-      if (hasLeft) await this.#meter(request, usageOf(given, request, stats.audioS));
+      try {
+        if (hasLeft) await this.#meter(request, usageOf(given, request, stats.audioS));
+      } finally {
+        stop.end();
+      }
     }
+  }
+
+  /**
+   * Takes nothing new, lets what is being spoken finish for `graceMs`, then stops it with a 502. What is played is made to
+   * its end as fast as it is taken: nobody else needs the time.
+   */
+  async drain(graceMs: number): Promise<void> {
+    this.#admissions.close();
+    this.#pacer.lift();
+    this.#deps.writing.close();
+    this.#deps.hearing?.close();
+    await this.#live.drain(graceMs);
   }
 
   /** Whose voice was asked for, found; `undefined` where that is for the label and its turns to say. */
@@ -371,11 +367,11 @@ export class SpeechService {
   }
 
   /** The engine's speech as a file, each piece waited for no longer than the deadline. */
-  async *#frames(
+  #frames(
     { request, lease, prepared, coming, slot, all, toFirstAudio }: Speaking,
     stop: Stop,
     stats: UtteranceStats,
-  ): AsyncGenerator<SpokenPiece, SpeechReport, void> {
+  ): Frames {
     const written = told(
       coming?.pieces(() => slot.rest()),
       request.onSentence,
@@ -387,11 +383,12 @@ export class SpeechService {
         ? fileOf(lease.model, script, request.encoding, stop.signal)
         : encodedSpeech(silence(silenceS), request.encoding, script.seed);
     const awaited = () => (coming?.isWriting === true ? coming.from : "the speech model");
+    const waits = new Waits(this.#options.frameTimeoutMs, stop, awaited);
     const held = () =>
       request.isPlayed ? this.#pacer.wait(stats.aheadS, stop.signal, request.maxAheadS) : null;
     let isOver = false;
-    try {
-      for (;;) {
+    return {
+      next: async () => {
         const askedS = stats.nowS;
         for (let wait = held(); wait !== null; wait = held()) {
           slot.pause();
@@ -401,8 +398,7 @@ export class SpeechService {
         if (turn !== null) await turn;
         // It may compute what it has, but soon has nothing: its slot is another's until there are words.
         if (coming?.isWriting === true) slot.rest();
-        const next = within(speech.next(), this.#options.frameTimeoutMs, stop, awaited);
-        const step = await stats.waited(next, request.words);
+        const step = await stats.waited(waits.for(speech.next()), request.words);
         if (step.done) {
           isOver = true;
           return step.value;
@@ -414,12 +410,14 @@ export class SpeechService {
         slot.rest();
         const piece = spokenPiece(step.value);
         all.add(piece.marks);
-        yield piece;
-      }
-    } finally {
-      // Not awaited: an engine that hangs must not hold this request too.
-      if (!isOver) speech.return(NO_REPORT).catch(() => {});
-    }
+        return piece;
+      },
+      leave() {
+        waits.end();
+        // Not awaited: an engine that hangs must not hold this request too.
+        if (!isOver) speech.return(NO_REPORT).catch(() => {});
+      },
+    };
   }
 
   async #lease(model: PublicModel, stop: Stop): Promise<Lease> {
@@ -443,6 +441,14 @@ interface Speaking {
   readonly all: MarkCollector;
   /** Lasts until the first frame. */
   readonly toFirstAudio: Span;
+}
+
+/** The speech of an utterance, pulled a piece at a time. */
+interface Frames {
+  /** The next piece, or the report that follows the last one. */
+  next(): Promise<SpokenPiece | SpeechReport>;
+  /** Nothing more is asked for. */
+  leave(): void;
 }
 
 /** The same sentences with their marks read, each told when it is taken. */

@@ -48,8 +48,8 @@ export class HostUtterance {
     }
   }
 
-  push(frame: Frame | EncodedPiece): void {
-    this.#frames.push(frame);
+  push(frames: readonly (Frame | EncodedPiece)[]): void {
+    this.#frames.push(...frames);
     this.#wake();
   }
 

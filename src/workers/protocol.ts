@@ -68,7 +68,8 @@ export type ToHost =
   | { readonly kind: "unusable"; readonly message: string }
   | { readonly kind: "pong" }
   | { readonly kind: "pull"; readonly id: number }
-  | { readonly kind: "frame"; readonly id: number; readonly frame: Frame | EncodedPiece }
+  /** One or several, in order. */
+  | { readonly kind: "frames"; readonly id: number; readonly frames: readonly (Frame | EncodedPiece)[] }
   | { readonly kind: "end"; readonly id: number; readonly report: SpeechReport }
   | { readonly kind: "fail"; readonly id: number; readonly error: WireError };
 

@@ -159,7 +159,7 @@ export class SpeechThread {
     message: Exclude<ToHost, { kind: "ready" | "unusable" | "pong" }>,
     utterance: HostUtterance | undefined,
   ): void {
-    if (message.kind === "frame") utterance?.push(message.frame);
+    if (message.kind === "frames") utterance?.push(message.frames);
     else if (message.kind === "pull") void utterance?.pull();
     else if (message.kind === "end") utterance?.end(message.report);
     else utterance?.fail(fromWireError(message.error));

@@ -42,7 +42,7 @@ function serve(model: SpeechModel): void {
     const { id } = message;
     const utterance = new WorkerUtterance(model, message, {
       onPull: () => post({ kind: "pull", id }),
-      onFrame: (frame) => postFrame(id, frame),
+      onFrames: (frames) => postFrames(id, frames),
       onEnd(report) {
         forget(id);
         post({ kind: "end", id, report });
@@ -89,19 +89,9 @@ function endThread(code: number): never {
   process.exit(code);
 }
 
-function postFrame(id: number, frame: Frame | EncodedPiece): void {
-  if ("samples" in frame) {
-    const samples = ownArray(frame.samples);
-    post({ kind: "frame", id, frame: { ...frame, samples } }, [samples.buffer as ArrayBuffer]);
-  } else {
-    const bytes = ownArray(frame.bytes);
-    post({ kind: "frame", id, frame: { ...frame, bytes } }, [bytes.buffer as ArrayBuffer]);
-  }
-}
-
-/** A view into a larger buffer is copied out: to transfer that buffer would take it from the engine. */
-function ownArray<T extends Float32Array | Uint8Array>(array: T): T {
-  return array.byteLength === array.buffer.byteLength ? array : (array.slice() as T);
+function postFrames(id: number, frames: readonly (Frame | EncodedPiece)[]): void {
+  const buffers = frames.map((frame) => ("samples" in frame ? frame.samples : frame.bytes).buffer);
+  post({ kind: "frames", id, frames }, buffers as ArrayBuffer[]);
 }
 
 function post(message: ToHost, transfer: ArrayBuffer[] = []): void {

@@ -40,7 +40,7 @@ export interface WorkerPoolOptions {
   readonly isBatching?: boolean;
   /** How many more than another a thread may speak for because it has heard a clip before: 1 unless told. */
   readonly extraLoad?: number;
-  /** Frames that a thread may be ahead of the consumer, for each utterance. 4 unless told. */
+  /** Frames that a thread may be ahead of the consumer, for each utterance. 8 unless told. */
   readonly creditFrames?: number;
   /** Limits of each thread's JavaScript heap, beside {@link DEFAULT_LIMITS}. */
   readonly resourceLimits?: ResourceLimits;
@@ -208,7 +208,7 @@ function threadOptions(
       create: options.create,
       isBatching: options.isBatching ?? false,
     },
-    creditFrames: options.creditFrames ?? 4,
+    creditFrames: options.creditFrames ?? 8,
     resourceLimits: { ...DEFAULT_LIMITS, ...options.resourceLimits },
     startTimeoutMs: options.startTimeoutMs ?? 60_000,
     pingMs: options.pingMs ?? 500,

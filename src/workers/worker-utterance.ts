@@ -1,4 +1,4 @@
-import { SAMPLE_RATE_HZ } from "../audio/format.ts";
+import { FRAME_S, SAMPLE_RATE_HZ } from "../audio/format.ts";
 import type { Turn } from "../model/conversation.ts";
 import { encodedSpeech } from "../model/encoded-speech.ts";
 import { freeClips, freeSamples } from "../model/free-memory.ts";
@@ -10,7 +10,8 @@ import { TextInbox } from "./text-inbox.ts";
 /** What becomes of an utterance, as it happens. */
 export interface WorkerUtteranceEvents {
   onPull(): void;
-  onFrame(frame: Frame | EncodedPiece): void;
+  /** One or several, in order. Their buffers are the receiver's. */
+  onFrames(frames: readonly (Frame | EncodedPiece)[]): void;
   onEnd(report: SpeechReport): void;
   /** The model threw. Not called for an utterance that was stopped. */
   onFail(thrown: unknown): void;
@@ -19,6 +20,12 @@ export interface WorkerUtteranceEvents {
   /** Now, in milliseconds, on any steady clock. */
   now(): number;
 }
+
+/** So many frames are told at once, at most. */
+const MAX_TOLD = 4;
+/** While more is computed, what was is kept back up to this part of what the listener has before it. */
+const KEPT_PART = 1 / 4;
+const FRAME_MS = 1_000 * FRAME_S;
 
 /** One utterance inside a thread: a model's generator, the credit it may compute on, and when its next frame is due. */
 export class WorkerUtterance {
@@ -29,6 +36,8 @@ export class WorkerUtterance {
   readonly #stop = new AbortController();
   /** Pieces that have come for a model that waits: handed over when it is this utterance's turn. */
   readonly #held: TextItem[] = [];
+  /** Computed, and not told of yet. */
+  #made: (Frame | EncodedPiece)[] = [];
   readonly #history: readonly Turn[];
   readonly #voice: ChosenVoice;
   #credit: number;
@@ -47,7 +56,7 @@ export class WorkerUtterance {
     this.#events = events;
     this.#credit = credit;
     this.#dueMs = events.now();
-    this.#inbox = new TextInbox({ onPull: events.onPull, onWait: () => this.#release() });
+    this.#inbox = new TextInbox({ onPull: events.onPull, onWait: () => this.#pauseForText() });
     const text = { [Symbol.asyncIterator]: () => this.#inbox };
     const speech = model.speak({ ...message.script, text }, this.#stop.signal);
     this.#generator = encoding === null ? speech : encodedSpeech(speech, encoding, seed);
@@ -117,6 +126,7 @@ export class WorkerUtterance {
   stop(reason: unknown): void {
     if (this.#over) return;
     this.#over = true;
+    this.#made = [];
     this.#stop.abort(reason);
     this.#inbox.abort(reason);
     // Queued behind the frame in the making, if there is one; an idle generator is let go at once.
@@ -131,6 +141,7 @@ export class WorkerUtterance {
     } catch (thrown) {
       if (!this.#over) {
         this.#over = true;
+        this.#tellMade();
         this.#events.onFail(thrown);
       }
     } finally {
@@ -144,6 +155,7 @@ export class WorkerUtterance {
   #tell(result: IteratorResult<Frame | EncodedPiece, SpeechReport>): void {
     if (result.done) {
       this.#over = true;
+      this.#tellMade();
       this.#events.onEnd(result.value);
     } else {
       // What was listened to is heard by now; the generator would keep it to its end.
@@ -154,13 +166,40 @@ export class WorkerUtterance {
       this.#hasSpoken = true;
       this.#credit -= 1;
       this.#dueMs += (1_000 * sampleCountOf(result.value)) / SAMPLE_RATE_HZ;
-      this.#events.onFrame(result.value);
+      this.#made.push(owned(result.value));
+      if (!this.#mayKeep()) this.#tellMade();
     }
+  }
+
+  /** Whether what was made can wait for the next frame, so that its consumer is woken less often. */
+  #mayKeep(): boolean {
+    if (this.#made.length >= MAX_TOLD || this.#credit === 0 || this.#inbox.isAwaited) return false;
+    return FRAME_MS * this.#made.length <= KEPT_PART * (this.#dueMs - this.#events.now());
+  }
+
+  #tellMade(): void {
+    if (this.#made.length === 0) return;
+    this.#events.onFrames(this.#made);
+    this.#made = [];
+  }
+
+  #pauseForText(): void {
+    this.#tellMade();
+    this.#release();
   }
 
   #handOver(): void {
     for (const item of this.#held.splice(0)) this.#inbox.deliver(item);
   }
+}
+
+/** Views into a larger buffer are copied out: the engine may write there again, and a transfer would take it away. */
+function owned(frame: Frame | EncodedPiece): Frame | EncodedPiece {
+  const array = "samples" in frame ? frame.samples : frame.bytes;
+  if (array.byteLength === array.buffer.byteLength) return frame;
+  return "samples" in frame
+    ? { ...frame, samples: frame.samples.slice() }
+    : { ...frame, bytes: frame.bytes.slice() };
 }
 
 function sampleCountOf(frame: Frame | EncodedPiece): number {

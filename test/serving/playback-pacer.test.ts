@@ -22,6 +22,8 @@ async function atPace(
 
 /** Frames of 80 ms in a second. */
 const SECOND = 12;
+/** So many of them come at once to who has waited. */
+const TOGETHER = 4;
 
 describe("speech that is played as it comes", () => {
   it("is made a second ahead and no more, then as fast as time passes, and to its end", async () => {
@@ -29,11 +31,13 @@ describe("speech that is played as it comes", () => {
       const speaking = collect(service.converse(PREPARED, caller()));
       await settle();
       assert.equal(engine.given, SECOND);
-      for (let frame = 1; frame <= 40 - SECOND; frame++) {
+      for (let frames = TOGETHER; frames <= 40 - SECOND; frames += TOGETHER) {
+        await pass(240);
+        assert.equal(engine.given, SECOND + frames - TOGETHER, "not yet");
         await pass(80);
-        assert.equal(engine.given, SECOND + frame, "a frame every 80 ms");
+        assert.equal(engine.given, SECOND + frames, "four frames every 320 ms");
       }
-      await pass(80);
+      await pass(320);
       const { frames, outcome } = await speaking;
       assert.deepEqual([frames, outcome.meta.stop, metered.length], [40, "finished", 1]);
     });
@@ -47,7 +51,7 @@ describe("speech that is played as it comes", () => {
       const rest = collect(speech);
       await settle();
       assert.equal(engine.given, SECOND + SECOND, "as much again as time has passed");
-      for (let frame = 2 * SECOND; frame <= 40; frame++) await pass(80);
+      for (let frames = 2 * SECOND; frames <= 40; frames += TOGETHER) await pass(320);
       await rest;
     });
   });
@@ -80,7 +84,7 @@ describe("speech that is played as it comes", () => {
         await settle();
         assert.equal((await other).frames, 40, "a reply in one piece waits for nothing");
         assert.equal(engine.given, 40 + SECOND);
-        for (let frame = SECOND; frame <= 40; frame++) await pass(80);
+        for (let frames = SECOND; frames <= 40; frames += TOGETHER) await pass(320);
         assert.equal((await first).frames, 40);
       },
       undefined,

@@ -205,8 +205,8 @@ async function createThread(given?: SpeechModel) {
       };
       const utterance: WorkerUtterance = new WorkerUtterance(model, message, {
         onPull: () => utterance.deliver("end"),
-        onFrame() {
-          log.push(id);
+        onFrames(frames) {
+          log.push(...frames.map(() => id));
           if (log.length >= wanted) reached();
         },
         onEnd: () => scheduler.remove(utterance),

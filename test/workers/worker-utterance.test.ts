@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { FRAME_SAMPLES } from "../../src/audio/format.ts";
 import type { SpeechModel } from "../../src/model/speech-model.ts";
 import { packHistory } from "../../src/workers/pack-history.ts";
-import { WorkerUtterance } from "../../src/workers/worker-utterance.ts";
+import { WorkerUtterance, type WorkerUtteranceEvents } from "../../src/workers/worker-utterance.ts";
 import { scriptOf } from "../model/scripts.ts";
 
 test("the samples of earlier turns are there while they are heard, and let go of with the first frame", async () => {
@@ -32,7 +32,7 @@ test("the samples of earlier turns are there while they are heard, and let go of
     { kind: "open", id: 1, script, credit: 2, encoding: null },
     {
       onPull() {},
-      onFrame() {},
+      onFrames() {},
       onEnd() {},
       onFail: (thrown) => assert.fail(thrown as Error),
       onRunnable() {},
@@ -46,3 +46,76 @@ test("the samples of earlier turns are there while they are heard, and let go of
   // A copy went, so that the caller's own are whole.
   assert.equal(samples.length, 240);
 });
+
+test("frames are told one by one at first, then several at once, never more than a quarter of what is ahead", async () => {
+  const told: number[] = [];
+  const utterance = utteranceOf(framesWithoutEnd, 20, { onFrames: (frames) => told.push(frames.length) });
+  for (let step = 0; step < 20; step++) await utterance.step();
+  assert.equal(
+    told.reduce((sum, each) => sum + each, 0),
+    20,
+    "what is left is told when the credit is used up",
+  );
+  assert.deepEqual(told.slice(0, 3), [1, 1, 1]);
+  let before = 0;
+  for (const each of told) {
+    assert.ok(each <= Math.max(1, Math.ceil((before + each) / 4)), `${each} after ${before}`);
+    before += each;
+  }
+  assert.equal(Math.max(...told), 4);
+});
+
+test("what was kept is told before the end, before a failure, and while text is waited for", async () => {
+  const told: string[] = [];
+  const events = {
+    onFrames: (frames: readonly unknown[]) => told.push(`${frames.length}`),
+    onEnd: () => told.push("end"),
+    onFail: () => told.push("failure"),
+  };
+  const ending = async function* () {
+    for (let index = 0; index < 4; index++) yield frame();
+    return { stop: "finished", spoken: "" } as const;
+  };
+  const failing = async function* () {
+    for (let index = 0; index < 4; index++) yield frame();
+    throw new Error("no more");
+  };
+  const waiting: SpeechModel["speak"] = async function* ({ text }) {
+    for (let index = 0; index < 4; index++) yield frame();
+    for await (const _ of text) yield frame();
+    return { stop: "finished", spoken: "" };
+  };
+  for (const speak of [ending, failing, waiting]) {
+    const utterance = utteranceOf(speak, 20, events);
+    for (let step = 0; step < 5; step++) await utterance.step();
+  }
+  assert.deepEqual(told, ["1", "1", "1", "1", "end", "1", "1", "1", "1", "failure", "1", "1", "1", "1"]);
+});
+
+const frame = () => ({ samples: new Float32Array(FRAME_SAMPLES) });
+
+async function* framesWithoutEnd(): ReturnType<SpeechModel["speak"]> {
+  for (;;) yield frame();
+}
+
+/** One whose clock stands still. */
+function utteranceOf(
+  speak: SpeechModel["speak"],
+  credit: number,
+  events: Partial<WorkerUtteranceEvents>,
+): WorkerUtterance {
+  const { text: _text, ...script } = scriptOf();
+  return new WorkerUtterance(
+    { speak, close: async () => {} },
+    { kind: "open", id: 1, script, credit, encoding: null },
+    {
+      onPull() {},
+      onFrames() {},
+      onEnd() {},
+      onFail: (thrown) => assert.fail(thrown as Error),
+      onRunnable() {},
+      now: () => 0,
+      ...events,
+    },
+  );
+}

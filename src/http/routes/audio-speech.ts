@@ -6,7 +6,7 @@ import { preparedFrom } from "../body.ts";
 import type { HttpDeps } from "../deps.ts";
 import { bytesForm, eventsForm, MEDIA_TYPES } from "../speech-forms.ts";
 import { streamSpeech } from "../stream-speech.ts";
-import { collect, sendBytes, tellCut } from "../whole-reply.ts";
+import { collect, sendFile, tellCut } from "../whole-reply.ts";
 
 /** Room for the longest input with every character escaped, and for instructions. */
 const BODY_LIMIT_BYTES = 512 * 1024;
@@ -24,7 +24,7 @@ export function audioSpeechRoutes(app: FastifyInstance, deps: HttpDeps): void {
     if (isSentWhole(format, streamFormat)) {
       const { file, outcome } = await collect(deps, asked, request, format);
       tellCut(reply, outcome);
-      return sendBytes(reply, file, MEDIA_TYPES[format]);
+      return sendFile(reply, file, MEDIA_TYPES[format]);
     }
     // Who names no stream mostly saves a file, or plays it once it is whole.
     const isPlayed = streamFormat !== undefined;

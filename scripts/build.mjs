@@ -18,6 +18,7 @@ import {
 } from "node:fs";
 import { join, posix, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import * as onnxruntime from "./onnxruntime.mjs";
 
 const FOLDERS = ["src", "test", "bench"];
 /** What `text/` imports, by the architecture's table: with it, tables can be made while the rest is still built. */
@@ -30,6 +31,11 @@ const VENDORED = { typebox: "typebox", "typebox/schema": "typebox-schema" };
 
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
 lookAround();
+if (!onnxruntime.isInstalled()) {
+  process.stderr.write("Fetching onnxruntime-node … ");
+  await onnxruntime.install().catch(({ message }) => leave(`it failed: ${message}`));
+  process.stderr.write("done.\n");
+}
 const folders = process.argv.length > 2 ? process.argv.slice(2) : FOLDERS;
 const made = JSON.stringify({
   by: readFileSync("scripts/build.mjs", "utf8"),

@@ -42,8 +42,9 @@ const made = JSON.stringify({
   with: ["esbuild", "typebox"].map(versionOf),
 });
 if (!existsSync(STAMP) || readFileSync(STAMP, "utf8") !== made) {
-  for (const folder of [...FOLDERS, "vendor"]) rmSync(join("dist", folder), { recursive: true, force: true });
-  mkdirSync("dist", { recursive: true });
+  // With what the compiler knows of the declarations that it has written: it would not write them again.
+  rmSync("dist", { recursive: true, force: true });
+  mkdirSync("dist");
   writeFileSync(STAMP, made);
 }
 FOLDERS.forEach(dropStale);
@@ -70,14 +71,13 @@ async function build() {
 
 /** Types are left out, imports of sources are made imports of what is built; otherwise a file stays as it is. */
 async function transpile(esbuild, files) {
-  const { build: bundle } = esbuild;
-  await bundle({
+  const building = esbuild.build({
     entryPoints: files,
     outdir: "dist",
     outbase: ".",
     bundle: true,
     treeShaking: false,
-    plugins: [{ name: "imports", setup: (build) => build.onResolve({ filter: /^/ }, resolveImport) }],
+    plugins: [{ name: "imports", setup: ({ onResolve }) => onResolve({ filter: /^/ }, resolveImport) }],
     format: "esm",
     platform: "node",
     target: "es2023",
@@ -86,6 +86,8 @@ async function transpile(esbuild, files) {
     sourcesContent: false,
     logLevel: "warning",
   });
+  // What is wrong has been said.
+  await building.catch(() => process.exit(1));
   for (const file of files) {
     const { atime, mtime } = statSync(file);
     utimesSync(builtOf(file), atime, mtime);

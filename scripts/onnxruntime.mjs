@@ -85,7 +85,7 @@ export async function unpack(folder, platforms) {
 }
 
 /** Writes the files of a tar whose names inside its first folder are wanted. */
-async function writeFiles(tar, folder, isWanted) {
+export async function writeFiles(tar, folder, isWanted) {
   const BLOCK = 512;
   const FILE = "0".charCodeAt(0);
   let left = Buffer.alloc(0);

@@ -53,8 +53,11 @@ export async function install() {
 /** The same at npm's own installation, which it never breaks: what is missing is fetched before anything is built. */
 export async function installAfterNpm() {
   if (isInstalled()) return;
-  process.stdout.write(`Unpacking ${NAME} ${wanted()} for ${HERE} …\n`);
-  await install().catch(({ message }) => process.stdout.write(`Not now: ${message.split("\n")[0]}\n`));
+  process.stdout.write(`Installing ${NAME} ${wanted()} for ${HERE} …\n`);
+  await install().catch(({ message }) => {
+    const why = message.split("\n").slice(0, 2).join(": ");
+    process.stdout.write(`It could not be fetched, and npm start will try again: ${why}\n`);
+  });
 }
 
 /** Writes the package to a folder, with its libraries for some platforms, each as in "linux/x64". */
@@ -135,13 +138,21 @@ function inCache() {
   return existsSync(path) ? path : undefined;
 }
 
-/** Has npm fetch the tarball, with its own registry, proxy and cache. */
+/** Has npm fetch the tarball, with its own registry and proxy, into its cache, or to a folder where it is not found there. */
 async function fetchInto(folder) {
-  const options = ["--pack-destination", folder, "--prefer-offline", "--loglevel=error"];
-  const shell = process.platform === "win32";
-  await promisify(execFile)("npm", ["pack", `${NAME}@${wanted()}`, ...options], { cwd: TOP, shell });
+  if (process.env.npm_config_cache !== undefined) {
+    await npm("cache", "add");
+    const cached = inCache();
+    if (cached !== undefined) return cached;
+  }
+  await npm("pack", "--pack-destination", folder);
   const [name] = readdirSync(folder);
   return join(folder, name);
+}
+
+function npm(...line) {
+  const options = [`${NAME}@${wanted()}`, "--prefer-offline", "--loglevel=error"];
+  return promisify(execFile)("npm", [...line, ...options], { cwd: TOP, shell: process.platform === "win32" });
 }
 
 function wanted() {

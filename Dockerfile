@@ -7,6 +7,7 @@ FROM node:22-bookworm-slim AS build
 ARG TARGETARCH
 WORKDIR /source
 COPY package.json package-lock.json .npmrc ./
+COPY scripts/onnxruntime.mjs scripts/
 RUN npm ci
 COPY . .
 RUN case "${TARGETARCH:-$(uname -m)}" in amd64 | x86_64) cpu=x64 ;; *) cpu=arm64 ;; esac && \

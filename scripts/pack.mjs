@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { unpack } from "./onnxruntime.mjs";
 
 /** Where the program runs: which of onnxruntime's builds it takes there, and which packages npm fetches for it. */
 const PLATFORMS = {
@@ -41,16 +42,31 @@ const own = read(TOP);
 const staged = mkdtempSync(join(tmpdir(), "antiphon-pack-"));
 try {
   for (const name of ["package.json", "README.md", ...own.files]) copy(join(TOP, name), join(staged, name));
-  const dependencies = { ...own.dependencies, ...own.optionalDependencies };
+  const dependencies = { ...own.dependencies, ...own.optionalDependencies, ...own.peerDependencies };
   const native = {};
   for (const from of closure(dependencies)) {
     const to = join(staged, relative(TOP, from));
-    copy(from, to);
     const manifest = read(from);
+    if (manifest.name === "onnxruntime-node") {
+      await unpack(join(staged, "unpacked"), runtimes);
+      copy(join(staged, "unpacked"), to);
+      rmSync(join(staged, "unpacked"), { recursive: true });
+      continue;
+    }
+    copy(from, to);
     Object.assign(native, manifest.optionalDependencies);
     write(to, withoutInstallation(manifest));
   }
-  const { scripts, devDependencies, overrides, config, ...published } = own;
+  const {
+    scripts,
+    devDependencies,
+    peerDependencies,
+    peerDependenciesMeta,
+    allowScripts,
+    overrides,
+    config,
+    ...published
+  } = own;
   const fetched = chosen.flatMap(([, ...packages]) => packages.map((each) => [each, native[each]]));
   for (const [each, wanted] of fetched)
     if (wanted === undefined) throw new Error(`Nothing asks for ${each} any more.`);
@@ -103,17 +119,12 @@ function installed(name, from) {
 function withoutInstallation({ scripts: _, devDependencies: __, optionalDependencies: native, ...manifest }) {
   const dependencies = { ...manifest.dependencies };
   for (const name of Object.keys(native ?? {})) delete dependencies[name];
-  // onnxruntime's installer alone uses these: it fetches its build for graphics cards from elsewhere.
-  if (manifest.name === "onnxruntime-node")
-    for (const name of ["adm-zip", "global-agent"]) delete dependencies[name];
   return { ...manifest, dependencies };
 }
 
 function copy(from, to) {
   const isWanted = (path) => {
     const slashed = path.replaceAll("\\", "/");
-    const runtime = /\/onnxruntime-node\/bin\/napi-v6\/(\w+\/\w+)/.exec(slashed)?.[1];
-    if (runtime !== undefined && !runtimes.includes(runtime)) return false;
     return relative(from, path) !== "node_modules" && !UNREAD.test(slashed) && !UNUSED_RUNTIME.test(slashed);
   };
   cpSync(from, to, { recursive: true, filter: isWanted });

@@ -1,7 +1,13 @@
 #!/usr/bin/env node
+import { readFileSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
-import { runProgram } from "./program.ts";
 
+const manifest = new URL("../../../package.json", import.meta.url);
+const wanted = JSON.parse(readFileSync(manifest, "utf8")).engines.node.replace(">=", "");
+if (isOlder(process.versions.node, wanted)) {
+  process.stderr.write(`Antiphon needs Node ${wanted} or newer; this is Node ${process.versions.node}.\n`);
+  process.exit(1);
+}
 // What is new stays in 1 MB a half: it would double each time that much of it survives, to 16 and more, and keep that.
 setFlagsFromString("--semi-space-growth-factor=1");
 
@@ -11,4 +17,13 @@ process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => {
   process.stderr.write(`Standard output cannot be written (${code}).\n`);
   process.exit(1);
 });
+// What is below may not even load in an older Node.
+const { runProgram } = await import("./program.ts");
 process.exitCode = await runProgram(process.argv.slice(2), process);
+
+/** Whether a version, as in 20.19.0, comes before one that is wanted, as in 20.19. */
+function isOlder(version: string, wanted: string): boolean {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const [wantedMajor = 0, wantedMinor = 0] = wanted.split(".").map(Number);
+  return major < wantedMajor || (major === wantedMajor && minor < wantedMinor);
+}

@@ -28,10 +28,12 @@ export function registerServe(program: Command, io: CommandIo): void {
       });
       const { default: pino } = await import("pino");
       const { startFromSettings } = await import("../server/from-settings.ts");
+      const { readableLog } = await import("../terminal/readable-log.ts");
       const { pullProgress } = await import("../terminal/pull-progress.ts");
       const { onStopSignal } = await import("../terminal/stop-signal.ts");
       // Standard output is for what a person or a script asked for; the log goes beside it.
-      const logger = pino({ level: settings.logLevel }, pino.destination({ dest: 2, sync: false }));
+      const log = io.stderr.isTTY ? readableLog(io.stderr) : pino.destination({ dest: 2, sync: false });
+      const logger = pino({ level: settings.logLevel }, log);
       const hurry = new AbortController();
       let isDraining = false;
       const stopped = new Promise<void>((resolve) => {
@@ -57,6 +59,7 @@ export function registerServe(program: Command, io: CommandIo): void {
         const talk = await talkLink(server, settings, firstKey ?? io.env.ANTIPHON_KEY ?? "");
         if (talk !== null) io.stdout.write(`Talk: ${talk}\n`);
         if (firstKey !== null) io.stdout.write(tryIt(url, firstKey));
+        if (io.stdout.isTTY) io.stdout.write(`Ready: ${whatNow(url, firstKey, talk)}\n`);
         const preparing = server.prepare();
         await stopped;
         isDraining = true;
@@ -86,6 +89,12 @@ async function talkLink(
   if (page.hostname === "0.0.0.0" || page.hostname === "[::]") page.hostname = "localhost";
   page.hash = `secret=${secret}`;
   return page.href;
+}
+
+/** What a person does next. */
+function whatNow(url: string, firstKey: string | null, talk: string | null): string {
+  const hear = firstKey === null ? 'run antiphon say "Hello!"' : "paste the curl line";
+  return `to talk, open ${talk === null ? `${url} and paste a key` : "the link"}; to hear a sentence, ${hear}.`;
 }
 
 /** A line to paste: it speaks into hello.wav. */

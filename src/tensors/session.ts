@@ -1,4 +1,4 @@
-import type { InferenceSession, Tensor as NativeTensor } from "onnxruntime-node";
+import type { InferenceSession, Tensor as NativeTensor } from "onnxruntime-common";
 import { GraphFile } from "./graph-file.ts";
 import { float32, floatsOf, int32, int64, type Tensor, type Tensors } from "./tensor.ts";
 

@@ -22,9 +22,10 @@ test("the lock file fixes every package by its checksum", () => {
 });
 
 test("every package that is installed by name has its licence in THIRD_PARTY.md", () => {
-  const { dependencies, devDependencies } = JSON.parse(readFileSync(join(TOP, "package.json"), "utf8"));
+  const manifest = JSON.parse(readFileSync(join(TOP, "package.json"), "utf8"));
+  const { dependencies, devDependencies, peerDependencies } = manifest;
   const thirdParty = readFileSync(join(TOP, "THIRD_PARTY.md"), "utf8");
-  const unnamed = Object.keys({ ...dependencies, ...devDependencies }).filter(
+  const unnamed = Object.keys({ ...dependencies, ...devDependencies, ...peerDependencies }).filter(
     (name) => !thirdParty.includes(name),
   );
   assert.deepEqual(unnamed, []);

@@ -1,0 +1,164 @@
+// Puts onnxruntime-node where npm would, without the five sixths of it that are for other machines. Why npm does not install
+// it: docs/decisions/0054-a-newcomers-minute.md.
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import {
+  createReadStream,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { createGunzip } from "node:zlib";
+
+const NAME = "onnxruntime-node";
+/** Of the tarball that npm's registry has of the version in our manifest. */
+const SHA512 = "twhs1C2C/BFkz1yc5OY0KIU2GUq6DURO7hD4bx5Q2Qy3nAMJwRXW8xU3NVczE29VA9lolLOYepoD8fjTGOfIqw==";
+const HERE = `${process.platform}/${process.arch}`;
+const TOP = fileURLToPath(new URL("..", import.meta.url));
+const FOLDER = join(TOP, "node_modules", NAME);
+
+/** Whether the version that our manifest names is there, for this machine. */
+export function isInstalled() {
+  const manifest = join(FOLDER, "package.json");
+  if (!existsSync(manifest)) return false;
+  const { version, platforms = [HERE] } = read(manifest);
+  return version === wanted() && platforms.includes(HERE);
+}
+
+/** Installs it for this machine, where it is not there. @throws Error where npm cannot get it */
+export async function install() {
+  if (isInstalled()) return;
+  const partial = `${FOLDER}.${process.pid}`;
+  try {
+    await unpack(partial, [HERE]);
+    rmSync(FOLDER, { recursive: true, force: true });
+    renameSync(partial, FOLDER);
+  } catch (error) {
+    // Somebody who did the same at the same time has done it.
+    if (!isInstalled()) throw error;
+  } finally {
+    rmSync(partial, { recursive: true, force: true });
+  }
+}
+
+/** The same at npm's own installation, which it never breaks: what is missing is fetched before anything is built. */
+export async function installAfterNpm() {
+  if (isInstalled()) return;
+  process.stdout.write(`Installing ${NAME} ${wanted()} for ${HERE} …\n`);
+  await install().catch(({ message }) => {
+    const why = message.split("\n").slice(0, 2).join(": ");
+    process.stdout.write(`It could not be fetched, and npm start will try again: ${why}\n`);
+  });
+}
+
+/** Writes the package to a folder, with its libraries for some platforms, each as in "linux/x64". */
+export async function unpack(folder, platforms) {
+  const fetched = await mkdtemp(join(tmpdir(), "antiphon-onnxruntime-"));
+  try {
+    const tarball = inCache() ?? (await fetchInto(fetched));
+    const digest = createHash("sha512");
+    const compressed = createReadStream(tarball, { highWaterMark: 1 << 20 }).on("data", (part) =>
+      digest.update(part),
+    );
+    const unzipped = createGunzip({ chunkSize: 1 << 20 });
+    compressed.on("error", (error) => unzipped.destroy(error));
+    await writeFiles(compressed.pipe(unzipped), folder, (name) => {
+      const platform = /^bin\/napi-v6\/(\w+\/\w+)\//.exec(name)?.[1];
+      return platform === undefined ? !name.startsWith("script/") : platforms.includes(platform);
+    });
+    if (digest.digest("base64") !== SHA512)
+      throw new Error(`${NAME} ${wanted()} came damaged: its checksum is another`);
+    // Its installer fetches a build for graphics cards from elsewhere, and alone uses what is left out of its dependencies.
+    const manifest = join(folder, "package.json");
+    const { scripts: _, devDependencies: __, dependencies, ...rest } = read(manifest);
+    const { "adm-zip": ___, "global-agent": ____, ...used } = dependencies;
+    writeFileSync(manifest, `${JSON.stringify({ ...rest, dependencies: used, platforms }, null, 2)}\n`);
+  } finally {
+    rmSync(fetched, { recursive: true, force: true });
+  }
+}
+
+/** Writes the files of a tar whose names inside its first folder are wanted. */
+export async function writeFiles(tar, folder, isWanted) {
+  const BLOCK = 512;
+  const FILE = "0".charCodeAt(0);
+  let left = Buffer.alloc(0);
+  let file = null;
+  for await (const part of tar) {
+    left = left.length === 0 ? part : Buffer.concat([left, part]);
+    for (;;) {
+      if (file === null) {
+        if (left.length < BLOCK) break;
+        const header = left.subarray(0, BLOCK);
+        left = left.subarray(BLOCK);
+        const name = text(header, 345, 155) + text(header, 0, 100);
+        const size = Number.parseInt(text(header, 124, 12), 8) || 0;
+        const inside = name.replace(/^[^/]*\//, "");
+        const isFile = header[156] === FILE && inside !== "" && !inside.split("/").includes("..");
+        file = {
+          path: join(folder, inside),
+          parts: isFile && isWanted(inside) ? [] : null,
+          size,
+          toCome: Math.ceil(size / BLOCK) * BLOCK,
+        };
+      }
+      const taken = left.subarray(0, file.toCome);
+      left = left.subarray(taken.length);
+      file.toCome -= taken.length;
+      file.parts?.push(taken);
+      if (file.toCome > 0) break;
+      if (file.parts !== null) {
+        mkdirSync(dirname(file.path), { recursive: true });
+        writeFileSync(file.path, Buffer.concat(file.parts).subarray(0, file.size));
+      }
+      file = null;
+    }
+  }
+}
+
+function text(header, start, length) {
+  return header.toString("latin1", start, start + length).replace(/\0.*$/s, "");
+}
+
+/** Where npm has kept the tarball by its checksum; undefined where it has not, or keeps it in another way. */
+function inCache() {
+  const hex = Buffer.from(SHA512, "base64").toString("hex");
+  const cache = process.env.npm_config_cache;
+  if (cache === undefined) return undefined;
+  const path = join(cache, "_cacache/content-v2/sha512", hex.slice(0, 2), hex.slice(2, 4), hex.slice(4));
+  return existsSync(path) ? path : undefined;
+}
+
+/** Has npm fetch the tarball, with its own registry and proxy, into its cache, or to a folder where it is not found there. */
+async function fetchInto(folder) {
+  if (process.env.npm_config_cache !== undefined) {
+    await npm("cache", "add");
+    const cached = inCache();
+    if (cached !== undefined) return cached;
+  }
+  await npm("pack", "--pack-destination", folder);
+  const [name] = readdirSync(folder);
+  return join(folder, name);
+}
+
+function npm(...line) {
+  const options = [`${NAME}@${wanted()}`, "--prefer-offline", "--loglevel=error"];
+  return promisify(execFile)("npm", [...line, ...options], { cwd: TOP, shell: process.platform === "win32" });
+}
+
+function wanted() {
+  return read(join(TOP, "package.json")).peerDependencies[NAME];
+}
+
+function read(file) {
+  return JSON.parse(readFileSync(file, "utf8"));
+}

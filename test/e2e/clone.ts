@@ -1,0 +1,30 @@
+import { execFileSync } from "node:child_process";
+import { cpSync, existsSync, readdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { TOP, temporaryFolder } from "./folders.ts";
+
+/** What a clone has, or will have once all is committed; in an archive, what was neither installed nor built. */
+function partsOfAClone(): string[] {
+  if (existsSync(join(TOP, ".git")))
+    return execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
+      cwd: TOP,
+      encoding: "utf8",
+    })
+      .split("\0")
+      .filter(Boolean);
+  return readdirSync(TOP).filter((name) => !["node_modules", "dist", "shared"].includes(name));
+}
+
+/** What no server is made of. That it can be built, too, was shown before any test ran. */
+const ASIDE = /^(bench|docs|test|training)(\/|$)/;
+
+/** A clone in which `npm ci` has run. */
+export function installedClone(): string {
+  const clone = temporaryFolder();
+  for (const part of partsOfAClone()) {
+    if (!ASIDE.test(part) && existsSync(join(TOP, part)))
+      cpSync(join(TOP, part), join(clone, part), { recursive: true });
+  }
+  symlinkSync(join(TOP, "node_modules"), join(clone, "node_modules"));
+  return clone;
+}

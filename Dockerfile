@@ -23,6 +23,8 @@ COPY --from=build /antiphon/lib/node_modules/antiphon /antiphon
 # A volume that is made for this folder belongs to the user that runs the program.
 COPY --from=build --chown=65532:65532 /empty/data /data
 ENV NODE_ENV=production ANTIPHON_HOST=0.0.0.0 ANTIPHON_DATA_DIR=/data
+# As in npm start: what glibc is given back goes back to the system (docs/operating.md).
+ENV MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=1048576 MALLOC_TRIM_THRESHOLD_=1048576
 USER 65532:65532
 WORKDIR /antiphon
 VOLUME /data

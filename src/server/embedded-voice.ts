@@ -42,16 +42,33 @@ export interface EmbeddedVoice extends Checkpoint {
   canSpeak(): boolean;
   /** Threads that answer; none before it is loaded. */
   threads(): number;
+  /** Starts its threads for who loads it soon, so that they are made while something else is. */
+  begin(): void;
+  /** Ends what was begun and not loaded. */
+  abandon(): Promise<void>;
 }
 
 export function embeddedVoice(setup: VoiceSetup, onEvent?: (event: PoolEvent) => void): EmbeddedVoice {
   let pool: WorkerPool | null = null;
+  let begun: Promise<WorkerPool> | null = null;
   return {
     name: embeddedCheckpoint.name,
     memoryBytes: setup.threads * THREAD_BYTES,
     async load() {
-      pool = await openEmbeddedVoice(setup, onEvent);
+      const opening = begun ?? openEmbeddedVoice(setup, onEvent);
+      begun = null;
+      pool = await opening;
       return pool;
+    },
+    begin() {
+      begun = openEmbeddedVoice(setup, onEvent);
+      // Who loads it is told.
+      begun.catch(() => {});
+    },
+    async abandon() {
+      const opened = await begun?.catch(() => null);
+      begun = null;
+      await opened?.close();
     },
     unusedKnobs,
     canSpeak() {

@@ -12,8 +12,8 @@ import { openNeuralDetector } from "../turn-detection/neural-detector.ts";
 import { tellOfAnother } from "./another-server.ts";
 import { composeRecogniser } from "./compose-recogniser.ts";
 import { composeWriter } from "./compose-writer.ts";
-import { wyomingPlace } from "./compose-wyoming.ts";
-import { embeddedVoice } from "./embedded-voice.ts";
+import { type WyomingPlace, wyomingPlace } from "./compose-wyoming.ts";
+import { type EmbeddedVoice, embeddedVoice } from "./embedded-voice.ts";
 import { serverLexicon } from "./lexicon-file.ts";
 import { type LocalCheckpoint, slotsOf } from "./local-checkpoint.ts";
 import { localModels } from "./local-models.ts";
@@ -23,7 +23,7 @@ import { recogniserWeights } from "./recogniser-weights.ts";
 import { remoteCheckpoints } from "./remote-checkpoints.ts";
 import { bucketsUrl, storeUrl as storeUrlOf } from "./secret.ts";
 import { readServerVoices } from "./server-voices.ts";
-import { type RunningServer, type ServerParts, startServer } from "./start-server.ts";
+import type { RunningServer, ServerParts } from "./start-server.ts";
 import { voiceWarnings } from "./voice-manners.ts";
 import { pulledOnce } from "./weights-pull.ts";
 
@@ -55,11 +55,12 @@ export interface SettingsServer extends RunningServer {
  */
 export async function startFromSettings(
   settings: Settings,
-  { env, logger, keysDir = settings.dataDir, openProgress, note }: ServerEnvironment,
+  environment: ServerEnvironment,
 ): Promise<SettingsServer> {
-  const toLog =
-    (what: string, bindings: object = {}) =>
-    (event: { readonly kind: string }): void =>
+  const { env, logger } = environment;
+  const toLog: ToLog =
+    (what, bindings = {}) =>
+    (event) =>
       logger[event.kind === "recovered" ? "info" : "warn"]({ ...bindings, ...event }, what);
   const words = await serverLexicon(settings);
   const wyoming = wyomingPlace(settings, env);
@@ -67,6 +68,34 @@ export async function startFromSettings(
     words,
     onEvent: (checkpoint, event) => toLog("speech thread", { checkpoint })(event),
   });
+  const threads = workerCount(settings);
+  const voice = embeddedVoice({ threads, precision: settings.voicePrecision, words }, toLog("speech thread"));
+  // Its threads are made while the modules of the server are loaded, which takes as long.
+  if (models.some((model) => model.isResident && model.checkpoint === voice.name)) voice.begin();
+  try {
+    return await startedAround({ voice, local, models, wyoming, toLog }, settings, environment);
+  } catch (error) {
+    await voice.abandon();
+    throw error;
+  }
+}
+
+/** What goes into the log when one of the server's threads fails, or works again. */
+type ToLog = (what: string, bindings?: object) => (event: { readonly kind: string }) => void;
+
+interface KnownParts {
+  readonly voice: EmbeddedVoice;
+  readonly local: readonly LocalCheckpoint[];
+  readonly models: readonly PublicModel[];
+  readonly wyoming: WyomingPlace | null;
+  readonly toLog: ToLog;
+}
+
+async function startedAround(
+  { voice, local, models, wyoming, toLog }: KnownParts,
+  settings: Settings,
+  { env, logger, keysDir = settings.dataDir, openProgress, note }: ServerEnvironment,
+): Promise<SettingsServer> {
   const serverVoices = await readServerVoices(settings, models);
   for (const sentence of voiceWarnings(models, settings)) note(sentence);
   const remotes = remoteCheckpoints(settings, { env, onEvent: toLog("remote speech model") });
@@ -106,11 +135,7 @@ export async function startFromSettings(
     },
   );
   try {
-    const threads = workerCount(settings);
-    const voice = embeddedVoice(
-      { threads, precision: settings.voicePrecision, words },
-      toLog("speech thread"),
-    );
+    const { startServer } = await import("./start-server.ts");
     const server = await startServer({
       settings,
       tenancy,

@@ -154,8 +154,8 @@ test("every folder of the source is in the table", () => {
 });
 
 test("a server starts without the engines that its settings may not name", () => {
-  const entry = "dist/src/server/from-settings.js";
-  const loaded = new Set([entry]);
+  // The second is loaded by the first, once the voice's threads are on their way.
+  const loaded = new Set(["dist/src/server/from-settings.js", "dist/src/server/start-server.js"]);
   for (const file of loaded) {
     const source = readFileSync(join(TOP, file), "utf8");
     for (const [, path] of source.matchAll(/^(?:import|export)\b[^;"]*?\bfrom "(\.[^"]+)"/gm))

@@ -120,9 +120,9 @@ export class GraphFile {
     return names;
   }
 
-  /** Adds an operation of another file, by its fields. */
-  operation(fields: readonly Field[]): void {
-    this.#nodes.push(message(GRAPH.node, fields));
+  /** Adds an operation of another file, by its bytes there. */
+  operation(bytes: Uint8Array): void {
+    this.#nodes.push({ number: GRAPH.node, value: bytes });
   }
 
   input(name: string, type: ElementType, shape: Dimensions): string {

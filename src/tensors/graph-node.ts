@@ -1,5 +1,5 @@
 import { ATTRIBUTE, attribute, NODE } from "./graph-file.ts";
-import { bytesOf, decodeMessage, type Field, message, text, textsOf } from "./protobuf.ts";
+import { bytesOf, decodeMessage, encodeMessage, type Field, message, text, textsOf } from "./protobuf.ts";
 
 /** One operation of a graph: it takes named tensors and gives named tensors. */
 export interface Node {
@@ -40,8 +40,45 @@ export function withoutAttribute(from: Node, name: string): Node {
   return { ...from, integers, rest: from.rest.filter((field) => !isIt(field)) };
 }
 
-/** An operation as an ONNX file has it. */
-export function readNode(fields: readonly Field[]): Node {
+/** An operation of its bytes in an ONNX file. */
+export function readNode(bytes: Uint8Array): Node {
+  const fields = decodeMessage(bytes);
+  let integers: Node["integers"] | undefined;
+  const known: readonly number[] = [NODE.input, NODE.output, NODE.operation];
+  const node: Node = {
+    operation: textsOf(fields, NODE.operation)[0] ?? "",
+    inputs: textsOf(fields, NODE.input),
+    outputs: textsOf(fields, NODE.output),
+    get integers() {
+      integers ??= integersIn(fields);
+      return integers;
+    },
+    rest: fields.filter(({ number }) => !known.includes(number)),
+  };
+  AS_READ.set(node, bytes);
+  return node;
+}
+
+/** The bytes of an operation. */
+export function writeNode(node: Node): Uint8Array {
+  const { operation, inputs, outputs, rest } = node;
+  return (
+    AS_READ.get(node) ??
+    encodeMessage(
+      [
+        ...inputs.map((name) => text(NODE.input, name)),
+        ...outputs.map((name) => text(NODE.output, name)),
+        text(NODE.operation, operation),
+        ...rest,
+      ].sort((a, b) => a.number - b.number),
+    )
+  );
+}
+
+/** What need not be written anew: a node that is changed is another object. */
+const AS_READ = new WeakMap<Node, Uint8Array>();
+
+function integersIn(fields: readonly Field[]): Node["integers"] {
   const integers = new Map<string, readonly number[]>();
   for (const bytes of bytesOf(fields, NODE.attribute)) {
     const own = decodeMessage(bytes);
@@ -51,22 +88,5 @@ export function readNode(fields: readonly Field[]): Node {
       values.flatMap(({ value }) => (typeof value === "bigint" ? [Number(value)] : Array.from(value))),
     );
   }
-  const known: readonly number[] = [NODE.input, NODE.output, NODE.operation];
-  return {
-    operation: textsOf(fields, NODE.operation)[0] ?? "",
-    inputs: textsOf(fields, NODE.input),
-    outputs: textsOf(fields, NODE.output),
-    integers,
-    rest: fields.filter(({ number }) => !known.includes(number)),
-  };
-}
-
-/** The fields of an operation. */
-export function writeNode({ operation, inputs, outputs, rest }: Node): Field[] {
-  return [
-    ...inputs.map((name) => text(NODE.input, name)),
-    ...outputs.map((name) => text(NODE.output, name)),
-    text(NODE.operation, operation),
-    ...rest,
-  ].sort((a, b) => a.number - b.number);
+  return integers;
 }

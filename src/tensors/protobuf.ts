@@ -12,13 +12,27 @@ export interface Field {
 export function decodeMessage(bytes: Uint8Array): Field[] {
   const fields: Field[] = [];
   let at = 0;
+  const next = (): number => {
+    const byte = bytes[at++];
+    if (byte === undefined) throw new Error("The file is cut short.");
+    return byte;
+  };
   const varint = (): bigint => {
-    for (let value = 0n, shift = 0n; ; shift += 7n) {
-      const byte = bytes[at++];
-      if (byte === undefined) throw new Error("The file is cut short.");
+    let byte = next();
+    if (byte < 0x80) return BigInt(byte);
+    let value = BigInt(byte & 0x7f);
+    for (let shift = 7n; byte >= 0x80; shift += 7n) {
+      byte = next();
       value |= BigInt(byte & 0x7f) << shift;
-      if (byte < 0x80) return value;
     }
+    return value;
+  };
+  /** A tag or a length. */
+  const small = (): number => {
+    const byte = next();
+    if (byte < 0x80) return byte;
+    at -= 1;
+    return Number(varint());
   };
   const take = (length: number): Uint8Array => {
     if (at + length > bytes.length) throw new Error("The file is cut short.");
@@ -26,12 +40,12 @@ export function decodeMessage(bytes: Uint8Array): Field[] {
     return bytes.subarray(at - length, at);
   };
   while (at < bytes.length) {
-    const tag = Number(varint());
+    const tag = small();
     const number = tag >>> 3;
     const wireType = tag & 7;
     if (wireType === 0) fields.push({ number, value: varint() });
     else if (wireType === 1) fields.push({ number, value: take(8), fixed: 1 });
-    else if (wireType === 2) fields.push({ number, value: take(Number(varint())) });
+    else if (wireType === 2) fields.push({ number, value: take(small()) });
     else if (wireType === 5) fields.push({ number, value: take(4), fixed: 5 });
     else throw new Error(`The file has a field of unknown wire type ${wireType}.`);
   }
@@ -42,16 +56,16 @@ export function decodeMessage(bytes: Uint8Array): Field[] {
 export function encodeMessage(fields: readonly Field[]): Uint8Array {
   const parts: Uint8Array[] = [];
   for (const { number, value, fixed } of fields) {
-    if (typeof value === "bigint") parts.push(varint(BigInt(number << 3)), varint(value));
-    else if (fixed !== undefined) parts.push(varint(BigInt((number << 3) | fixed)), value);
-    else parts.push(varint(BigInt((number << 3) | 2)), varint(BigInt(value.length)), value);
+    if (typeof value === "bigint") parts.push(varint(number << 3), varint(value));
+    else if (fixed !== undefined) parts.push(varint((number << 3) | fixed), value);
+    else parts.push(varint((number << 3) | 2), varint(value.length), value);
   }
   return concatenate(parts);
 }
 
 /** A field that holds text. */
 export function text(number: number, value: string): Field {
-  return { number, value: new TextEncoder().encode(value) };
+  return { number, value: ENCODER.encode(value) };
 }
 
 /** A field that holds a whole number; negative ones as protocol buffers write int64. */
@@ -66,7 +80,7 @@ export function message(number: number, fields: readonly Field[]): Field {
 
 /** The texts of all fields of that number. */
 export function textsOf(fields: readonly Field[], number: number): string[] {
-  return bytesOf(fields, number).map((value) => new TextDecoder().decode(value));
+  return bytesOf(fields, number).map((value) => DECODER.decode(value));
 }
 
 /** The bytes of all fields of that number. */
@@ -98,10 +112,16 @@ function unpacked(bytes: Uint8Array): bigint[] {
   return values;
 }
 
+const ENCODER = new TextEncoder();
+const DECODER = new TextDecoder();
+/** The numbers below 128, as they are written. */
+const ONE_BYTE = Array.from({ length: 0x80 }, (_, byte) => Uint8Array.of(byte));
+
 /** A whole number that is not negative, seven bits to a byte, the lowest first. */
-export function varint(value: bigint): Uint8Array {
+export function varint(value: bigint | number): Uint8Array {
+  if (value < 0x80) return ONE_BYTE[Number(value)]!;
   const bytes: number[] = [];
-  for (let rest = value; ; rest >>= 7n) {
+  for (let rest = BigInt(value); ; rest >>= 7n) {
     const low = Number(rest & 0x7fn);
     if (rest < 0x80n) return Uint8Array.from([...bytes, low]);
     bytes.push(low | 0x80);

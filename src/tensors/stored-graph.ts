@@ -43,7 +43,7 @@ export function readGraph(model: Uint8Array): StoredGraph {
   const namesOf = (number: number) =>
     bytesOf(fields, number).map((each) => textsOf(decoded(each), 1)[0] ?? "");
   return {
-    nodes: bytesOf(fields, GRAPH.node).map((each) => readNode(decoded(each))),
+    nodes: orCutShort(() => bytesOf(fields, GRAPH.node).map(readNode)),
     constants: new Map(bytesOf(fields, GRAPH.initializer).map(readConstant)),
     inputs: namesOf(GRAPH.input),
     outputs: namesOf(GRAPH.output),
@@ -125,8 +125,12 @@ function dataOf(fields: readonly Field[], type: ElementType): Uint8Array {
 }
 
 function decoded(bytes: Uint8Array): Field[] {
+  return orCutShort(() => decodeMessage(bytes));
+}
+
+function orCutShort<T>(read: () => T): T {
   try {
-    return decodeMessage(bytes);
+    return read();
   } catch (cause) {
     throw new WeightsError("The file is no graph, or is cut short.", { cause });
   }

@@ -26,7 +26,7 @@ const FOR_TABLES = /^src\/(?:text|collections|model|audio)\//;
 const TABLES = "dist/voices/heart.tables";
 /** How the files in `dist/` were made; where that is another way, all are made again. */
 const STAMP = "dist/made-by.json";
-/** Hundreds of modules, all of which a server would read at its start, made two. */
+/** Hundreds of modules, all of which a server would read at its start, made three files. */
 const VENDORED = { typebox: "typebox", "typebox/schema": "typebox-schema" };
 
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));

@@ -1,9 +1,10 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { runLoad } from "../../src/cli/bench/load-process.ts";
 import { median } from "../../src/cli/bench/percentile.ts";
 import { startServerProcess } from "../../src/cli/bench/server-process.ts";
-import { oneClient } from "../../src/cli/bench/service-speed.ts";
+import { tenWords } from "../../src/cli/bench/service-speed.ts";
 import type { Row } from "../row.ts";
 import { TOP } from "../top.ts";
 
@@ -23,18 +24,19 @@ export const collections: Row = {
     const watch = join(TOP, "dist", "bench", "collections-watch.js");
     const serve = {
       command: process.execPath,
-      args: ["--import", watch, join(TOP, "dist", "src", "cli", "main.js"), "serve"],
+      args: ["--import", watch, join(TOP, "dist", "src", "cli", "main.js"), "serve", "--no-pull"],
       cwd: TOP,
       isWrapper: false,
     };
     try {
       const server = await startServerProcess({ serve });
       try {
-        await oneClient(server, REQUESTS);
+        const ask = () => runLoad({ ...tenWords(server, 1), requests: REQUESTS });
+        await ask();
         const counts: number[] = [];
         for (let block = 0; block < (isQuick ? 2 : 5); block++) {
           const before = readFileSync(file).length;
-          await oneClient(server, REQUESTS);
+          await ask();
           counts.push(readFileSync(file).length - before);
         }
         return {

@@ -62,6 +62,8 @@ export function registerServe(program: Command, io: CommandIo): void {
         if (io.stdout.isTTY) io.stdout.write(`Ready: ${whatNow(url, firstKey, talk)}\n`);
         const preparing = server.prepare();
         await stopped;
+        if (io.stderr.isTTY)
+          io.stderr.write("Stopping: what is being spoken is finished first. Ctrl-C again stops it.\n");
         isDraining = true;
         await server.drain(hurry.signal);
         isDraining = false;
@@ -93,7 +95,7 @@ async function talkLink(
 
 /** What a person does next. */
 function whatNow(url: string, firstKey: string | null, talk: string | null): string {
-  const hear = firstKey === null ? 'run antiphon say "Hello!"' : "paste the curl line";
+  const hear = firstKey === null ? 'run npx antiphon say "Hello!"' : "paste the curl line";
   return `to talk, open ${talk === null ? `${url} and paste a key` : "the link"}; to hear a sentence, ${hear}.`;
 }
 

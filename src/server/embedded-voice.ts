@@ -6,7 +6,7 @@ import type { Lexicon } from "../model/script.ts";
 import { loadTextTables } from "../text/tables.ts";
 import { createWorkerPool, type PoolEvent, type WorkerPool } from "../workers/worker-pool.ts";
 
-/** Most that one thread of the embedded voice takes: its three graphs unfolded, its arenas and its heap. */
+/** Most that one thread of the embedded voice takes: its three graphs (unfolded where they compute in float32), what they compute with, and its heap. */
 const THREAD_BYTES = 128 * 2 ** 20;
 
 /** What the settings say of the embedded voice. */

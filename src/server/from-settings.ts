@@ -73,7 +73,7 @@ export async function startFromSettings(
   // Its threads are made while the modules of the server are loaded, which takes as long.
   if (models.some((model) => model.isResident && model.checkpoint === voice.name)) voice.begin();
   try {
-    return await startedAround({ voice, local, models, wyoming, toLog }, settings, environment);
+    return await startWith({ voice, local, models, wyoming, toLog }, settings, environment);
   } catch (error) {
     await voice.abandon();
     throw error;
@@ -83,7 +83,7 @@ export async function startFromSettings(
 /** What goes into the log when one of the server's threads fails, or works again. */
 type ToLog = (what: string, bindings?: object) => (event: { readonly kind: string }) => void;
 
-interface KnownParts {
+interface SpeakingParts {
   readonly voice: EmbeddedVoice;
   readonly local: readonly LocalCheckpoint[];
   readonly models: readonly PublicModel[];
@@ -91,8 +91,8 @@ interface KnownParts {
   readonly toLog: ToLog;
 }
 
-async function startedAround(
-  { voice, local, models, wyoming, toLog }: KnownParts,
+async function startWith(
+  { voice, local, models, wyoming, toLog }: SpeakingParts,
   settings: Settings,
   { env, logger, keysDir = settings.dataDir, openProgress, note }: ServerEnvironment,
 ): Promise<SettingsServer> {

@@ -196,7 +196,6 @@ export class SpeechService {
   }
 
   async *converse(given: Prepared, request: SpeechRequest): AsyncGenerator<SpokenPiece, Outcome, void> {
-    const stop = this.#live.begin(request.signal, request.limit);
     const utterance = { model: given.model.card.id, format: request.encoding };
     const stats = new UtteranceStats(this.#deps.telemetry, utterance, this.#nowMs);
     const all = new MarkCollector();
@@ -211,6 +210,7 @@ export class SpeechService {
     const ending = () => end ?? (stop.signal.reason instanceof ServiceError ? "failed" : "gone");
     span.atEnd(() => spokenFacts(stats, inputCharsOf(given, request), ending()));
     let toFirstAudio = NO_SPAN;
+    const stop = this.#live.begin(request.signal, request.limit);
     try {
       const isWritten = given.conversation.open.text === null && request.words === undefined;
       if (isWritten && this.#deps.writer === null) throw noWriter();

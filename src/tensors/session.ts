@@ -47,8 +47,8 @@ export interface SessionSetup {
   /** Weights are used as they lie in their file, and not copied into an order that is faster to compute with. */
   readonly keepsWeightsInPlace?: boolean;
   /**
-   * Products of 8-bit numbers are exact where the fast ones saturate too (see {@link saturatesIn8Bits}), at half the speed.
-   * Each of them needs a matrix and a zero point of its own for that.
+   * Products of 8-bit numbers are exact where the fast ones saturate (see {@link saturatesIn8Bits}), by others that take
+   * three quarters more time. Each of them needs a matrix and a zero point of its own for that.
    */
   readonly isExactIn8Bits?: boolean;
 }
@@ -165,7 +165,10 @@ let saturation: Promise<boolean> | undefined;
  * in 16 bits, which the largest do not fit in. Tried once.
  */
 export function saturatesIn8Bits(guard?: NativeGuard): Promise<boolean> {
-  saturation ??= trySaturation(guard);
+  saturation ??= trySaturation(guard).catch((error: unknown) => {
+    saturation = undefined;
+    throw error;
+  });
   return saturation;
 }
 
@@ -242,7 +245,7 @@ async function loadRuntime(): Promise<typeof import("onnxruntime-node")> {
     return await import("onnxruntime-node");
   } catch (cause) {
     throw new Error(
-      "The voice needs onnxruntime-node, which did not load: run `npm install onnxruntime-node`.",
+      "The voice needs onnxruntime-node, which did not load: install Antiphon again, in a checkout with `npm ci`.",
       {
         cause,
       },

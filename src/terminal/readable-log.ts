@@ -4,8 +4,8 @@ import type { Screen } from "./command-io.ts";
 const SAID_ANYWAY = /^Server listening at /;
 /** Of every line, and for programs that sort lines. */
 const LEFT_OUT = new Set(["level", "time", "pid", "hostname", "msg", "err", "reqId"]);
-/** Of a request that went well; a failure is looked for by its id. */
 const LEFT_OUT_OF_A_REQUEST = new Set([...LEFT_OUT, "method", "route", "status", "ms", "end"]);
+/** A failure is looked for by its ids. */
 const LEFT_OUT_WHERE_FINISHED = new Set([...LEFT_OUT_OF_A_REQUEST, "request_id", "key_id", "trace_id"]);
 
 type Event = Readonly<Record<string, unknown>>;

@@ -106,7 +106,7 @@ export class SpeechThread {
     let taken = 0;
     const utterance = new HostUtterance(script, signal, {
       onText: (item) => this.worker.post({ kind: "text", id, item }),
-      // By the half, so that a thread is woken half as often.
+      // By the half, so that a thread is woken once for several frames.
       onTaken: () => {
         taken += 1;
         if (2 * taken < credit) return;

@@ -74,6 +74,7 @@ function planar({ inputs, outputs, integers }: Node): readonly Node[] {
   const attributes = {
     group: integers.get("group")?.[0] ?? 1,
     kernel_shape: [1, ...(integers.get("kernel_shape") ?? [])],
+    strides: [1, ...(integers.get("strides") ?? [1])],
     dilations: [1, ...(integers.get("dilations") ?? [1])],
     pads: [0, before, 0, after],
   };

@@ -80,19 +80,16 @@ export async function openNetwork(
   precision: Precision = "int8",
   guard?: NativeGuard,
 ): Promise<OwnedNetwork> {
-  const hasOwnMatrices = await saturatesIn8Bits(guard);
+  const isInt8 = precision === "int8";
+  const hasOwnMatrices = isInt8 && (await saturatesIn8Bits(guard));
   const fileOf = async (name: keyof typeof ENDS, edit = (graph: StoredGraph) => graph) => {
     const path = join(voiceDir, "split", `${name}.onnx`);
     const graph = edit(readGraph(await readChecked(path)));
     const { inputs, outputs } = ENDS[name];
-    const file = graphFileOf(
-      precision === "int8" ? inEightBits(graph, hasOwnMatrices) : graph,
-      inputs,
-      outputs,
-    );
+    const file = graphFileOf(isInt8 ? inEightBits(graph, hasOwnMatrices) : graph, inputs, outputs);
     return { path, file };
   };
-  const setup = { guard, isExactIn8Bits: true };
+  const setup = { guard, isExactIn8Bits: isInt8 };
   const open = async (name: keyof typeof ENDS) => {
     const { path, file } = await fileOf(name);
     return openSession(Buffer.concat(file.pieces()), path, setup);

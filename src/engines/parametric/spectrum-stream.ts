@@ -17,8 +17,8 @@ export interface FrameRange {
   readonly from: number;
   readonly to: number;
   /**
-   * How many frames beyond either end to decode along, as context; {@link CONTEXT_FRAMES} by default, which makes the
-   * range what it is in the whole sentence. Where both ends are silent fewer do.
+   * How many frames beyond either end to decode along, as context; {@link CONTEXT_FRAMES} by default, which is all that
+   * they depend on. Where both ends are silent fewer do.
    */
   readonly context?: number;
 }

@@ -22,7 +22,7 @@ export class Layout {
   }
 }
 
-/** Bands whose loudness can be moved, 4.6 to the octave above some 400 Hz. */
+/** Bands whose loudness can be moved: 4.6 to the octave above some 400 Hz, the last for all from 3.4 kHz on. */
 export const BANDS = 16;
 
 /** A spectrum or signal of complex numbers: real and imaginary parts apart. */

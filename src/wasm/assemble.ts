@@ -40,7 +40,7 @@ export class FunctionBody {
   }
 
   emit(...code: Code[]): void {
-    for (const part of code) for (const byte of part) this.#code.push(byte);
+    for (const part of code) layOut(part, this.#code);
   }
 
   /** Runs `body` with a counter from `from`, in steps of `step`, while it is below `below`: at least once. */
@@ -71,9 +71,9 @@ export class FunctionBody {
   }
 
   /** The function's entry in the code section. */
-  get bytes(): Code {
+  get bytes(): Uint8Array {
     const locals = this.#locals.flatMap((type) => [1, VALUE_TYPE[type]]);
-    return sized([...unsigned(this.#locals.length), ...locals, ...this.#code, 0x0b]);
+    return sized(joined(unsigned(this.#locals.length), locals, this.#code, [0x0b]));
   }
 
   #at(index: number): Local {
@@ -84,37 +84,59 @@ export class FunctionBody {
 
 /** A module that imports a memory as `host.memory` and exports the functions by name. */
 export function assemble(functions: readonly FunctionBody[], memoryPages: number): Uint8Array<ArrayBuffer> {
-  const types = functions.map(({ parameters, result }) => [
-    0x60,
-    ...vector(parameters.map((type) => [VALUE_TYPE[type]])),
-    ...vector(result === null ? [] : [[VALUE_TYPE[result]]]),
-  ]);
-  const memory = [...named("host"), ...named("memory"), 0x02, 0x00, ...unsigned(memoryPages)];
-  const exports = functions.map(({ name }, index) => [...named(name), 0x00, ...unsigned(index)]);
-  return Uint8Array.from([
-    ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
-    ...section(1, vector(types)),
-    ...section(2, vector([memory])),
-    ...section(3, vector(functions.map((_, index) => unsigned(index)))),
-    ...section(7, vector(exports)),
-    ...section(10, vector(functions.map(({ bytes }) => bytes))),
-  ]);
+  const types = functions.map(({ parameters, result }) =>
+    joined(
+      [0x60],
+      vector(parameters.map((type) => [VALUE_TYPE[type]])),
+      vector(result === null ? [] : [[VALUE_TYPE[result]]]),
+    ),
+  );
+  const memory = joined(named("host"), named("memory"), [0x02, 0x00], unsigned(memoryPages));
+  const exports = functions.map(({ name }, index) => joined(named(name), [0x00], unsigned(index)));
+  return joined(
+    [0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
+    section(1, vector(types)),
+    section(2, vector([memory])),
+    section(3, vector(functions.map((_, index) => unsigned(index)))),
+    section(7, vector(exports)),
+    section(10, vector(functions.map(({ bytes }) => bytes))),
+  );
+}
+
+function layOut(code: Code, into: number[]): void {
+  for (const part of code) {
+    if (typeof part === "number") into.push(part);
+    else layOut(part, into);
+  }
 }
 
 const VALUE_TYPE = { i32: 0x7f, f32: 0x7d, f64: 0x7c, v128: 0x7b } as const;
 
-function vector(items: readonly Code[]): Code {
-  return [...unsigned(items.length), ...items.flat()];
+/** Code in one piece. */
+type Bytes = ArrayLike<number>;
+
+function vector(items: readonly Bytes[]): Uint8Array {
+  return joined(unsigned(items.length), ...items);
 }
 
-function named(name: string): Code {
-  return sized([...new TextEncoder().encode(name)]);
+function named(name: string): Uint8Array {
+  return sized(new TextEncoder().encode(name));
 }
 
-function sized(bytes: Code): Code {
-  return [...unsigned(bytes.length), ...bytes];
+function sized(bytes: Bytes): Uint8Array {
+  return joined(unsigned(bytes.length), bytes);
 }
 
-function section(id: number, content: Code): Code {
-  return [id, ...sized(content)];
+function section(id: number, content: Bytes): Uint8Array {
+  return joined([id], sized(content));
+}
+
+function joined(...parts: readonly Bytes[]): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
 }

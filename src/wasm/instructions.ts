@@ -1,34 +1,29 @@
 /**
  * The instructions of WebAssembly that are used here, 128-bit vectors among them (WebAssembly Core Specification 2.0,
  * chapter 5: the numbers are its opcodes). An expression is the code that leaves one value on the stack. WebAssembly's
- * float arithmetic is exact to the bit on every machine, which is why it is used here.
+ * float arithmetic is exact to the bit on every machine, which is why it is used here. Code stays in
+ * the pieces that it was put together of, and is laid out once.
  */
-export type Code = readonly number[];
+export type Code = readonly (number | Code)[];
 
 const binary =
   (...opcode: number[]) =>
-  (a: Code, b: Code): Code => [...a, ...b, ...opcode];
+  (a: Code, b: Code): Code => [a, b, opcode];
 const unary =
   (...opcode: number[]) =>
-  (a: Code): Code => [...a, ...opcode];
+  (a: Code): Code => [a, opcode];
 const simdBinary = (opcode: number) => binary(0xfd, ...unsigned(opcode));
 const simdUnary = (opcode: number) => unary(0xfd, ...unsigned(opcode));
 const access =
   (...opcode: number[]) =>
-  (address: Code, offset = 0): Code => [...address, ...opcode, 0x02, ...unsigned(offset)];
+  (address: Code, offset = 0): Code => [address, opcode, 0x02, ...unsigned(offset)];
 /** The hint that the address is a multiple of two bytes: more than the width of what is loaded is not allowed. */
 const narrowAccess =
   (...opcode: number[]) =>
-  (address: Code, offset = 0): Code => [...address, ...opcode, 0x01, ...unsigned(offset)];
+  (address: Code, offset = 0): Code => [address, opcode, 0x01, ...unsigned(offset)];
 const storing =
   (...opcode: number[]) =>
-  (address: Code, value: Code, offset = 0): Code => [
-    ...address,
-    ...value,
-    ...opcode,
-    0x02,
-    ...unsigned(offset),
-  ];
+  (address: Code, value: Code, offset = 0): Code => [address, value, opcode, 0x02, ...unsigned(offset)];
 
 export const i32 = {
   const: (value: number): Code => [0x41, ...signed(value)],
@@ -46,7 +41,7 @@ export const i32 = {
   or: binary(0x72),
   shiftLeft: binary(0x74),
   /** `a` if the condition is not zero, or else `b`; both are computed. */
-  select: (a: Code, b: Code, condition: Code): Code => [...a, ...b, ...condition, 0x1b],
+  select: (a: Code, b: Code, condition: Code): Code => [a, b, condition, 0x1b],
 };
 
 export const f32 = {
@@ -80,8 +75,8 @@ export const v128 = {
   store: storing(0xfd, 0x0b),
   /** Four lanes out of eight: 0 to 3 of `a`, 4 to 7 of `b`. */
   lanes: (a: Code, b: Code, picks: readonly number[]): Code => [
-    ...a,
-    ...b,
+    a,
+    b,
     ...[0xfd, 0x0d],
     ...picks.flatMap((pick) => [4 * pick, 4 * pick + 1, 4 * pick + 2, 4 * pick + 3]),
   ],
@@ -89,7 +84,7 @@ export const v128 = {
   or: simdBinary(0x50),
   xor: simdBinary(0x51),
   /** Bits of `a` where `mask` has ones, of `b` elsewhere. */
-  select: (a: Code, b: Code, mask: Code): Code => [...a, ...b, ...mask, 0xfd, 0x52],
+  select: (a: Code, b: Code, mask: Code): Code => [a, b, mask, 0xfd, 0x52],
 };
 
 export const f32x4 = {
@@ -139,7 +134,7 @@ export const i16x8 = {
   ],
   /** Four lanes of `a` and four of `b`, held to what a lane can be. */
   narrow: simdBinary(0x85),
-  shiftRightUnsigned: (a: Code, bits: number): Code => [...a, ...i32.const(bits), 0xfd, ...unsigned(0x8d)],
+  shiftRightUnsigned: (a: Code, bits: number): Code => [a, i32.const(bits), 0xfd, ...unsigned(0x8d)],
 };
 
 export const i32x4 = {
@@ -147,16 +142,16 @@ export const i32x4 = {
     ...[0xfd, 0x0c],
     ...new Uint8Array(Int32Array.from(lanes).buffer),
   ],
-  lane: (a: Code, lane: number): Code => [...a, 0xfd, 0x1b, lane],
+  lane: (a: Code, lane: number): Code => [a, 0xfd, 0x1b, lane],
   equal: simdBinary(0x37),
   /** Of the four lower ones of eight numbers of 16 bits without a sign, and of the upper ones. */
   fromLow16: simdUnary(0xa9),
   fromHigh16: simdUnary(0xaa),
   max: simdBinary(0xb8),
   splat: simdUnary(0x11),
-  shiftLeft: (a: Code, bits: number): Code => [...a, ...i32.const(bits), 0xfd, ...unsigned(0xab)],
-  shiftRight: (a: Code, bits: number): Code => [...a, ...i32.const(bits), 0xfd, ...unsigned(0xac)],
-  shiftRightUnsigned: (a: Code, bits: number): Code => [...a, ...i32.const(bits), 0xfd, ...unsigned(0xad)],
+  shiftLeft: (a: Code, bits: number): Code => [a, i32.const(bits), 0xfd, ...unsigned(0xab)],
+  shiftRight: (a: Code, bits: number): Code => [a, i32.const(bits), 0xfd, ...unsigned(0xac)],
+  shiftRightUnsigned: (a: Code, bits: number): Code => [a, i32.const(bits), 0xfd, ...unsigned(0xad)],
   add: simdBinary(0xae),
   mul: simdBinary(0xb5),
 };

@@ -10,8 +10,9 @@ export function bandGains(
   { bands, gain }: Pick<Exchange, "bands" | "gain">,
 ): { readonly add: FunctionBody; readonly tables: readonly Table[] } {
   const add = new FunctionBody("addBands");
+  const places = Array.from({ length: BINS }, (_, bin) => placeOf(bin));
   const tables = Array.from({ length: BANDS }, (_, band) => {
-    const shares = Array.from({ length: BINS }, (_, bin) => Math.max(0, 1 - Math.abs(placeOf(bin) - band)));
+    const shares = places.map((place) => Math.max(0, 1 - Math.abs(place - band)));
     const inside = shares.flatMap((share, bin) => (share > 0 ? [bin] : []));
     const from = LANES * Math.floor((inside[0] ?? 0) / LANES);
     const to = (inside.at(-1) ?? 0) + 1;

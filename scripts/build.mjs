@@ -11,6 +11,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   utimesSync,
@@ -27,6 +28,7 @@ const TABLES = "dist/voices/heart.tables";
 /** How the files in `dist/` were made; where that is another way, all are made again. */
 const STAMP = "dist/made-by.json";
 /** Hundreds of modules, all of which a server would read at its start, made three files. */
+const VENDOR = "dist/vendor";
 const VENDORED = { typebox: "typebox", "typebox/schema": "typebox-schema" };
 
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
@@ -49,7 +51,7 @@ if (!existsSync(STAMP) || readFileSync(STAMP, "utf8") !== made) {
 }
 FOLDERS.forEach(dropStale);
 const stale = folders.flatMap(sourcesIn).filter(isStale);
-if (stale.length > 0 || !existsSync(TABLES)) await build();
+if (stale.length > 0 || !existsSync(TABLES) || !existsSync(VENDOR)) await build();
 
 async function build() {
   const beganMs = performance.now();
@@ -104,17 +106,26 @@ function resolveImport({ kind, path, importer }) {
 }
 
 async function vendor(esbuild) {
-  if (existsSync("dist/vendor")) return;
+  if (existsSync(VENDOR)) return;
   const entryPoints = Object.entries(VENDORED).map(([path, out]) => ({ in: path, out }));
+  // It gets its name when it is whole.
+  const partial = `${VENDOR}.${process.pid}`;
   await esbuild.build({
     entryPoints,
-    outdir: "dist/vendor",
+    outdir: partial,
     bundle: true,
     splitting: true,
     format: "esm",
     target: "es2023",
     logLevel: "warning",
   });
+  try {
+    renameSync(partial, VENDOR);
+  } catch (error) {
+    // Somebody who built at the same time was first.
+    if (!existsSync(VENDOR)) throw error;
+    rmSync(partial, { recursive: true });
+  }
 }
 
 async function packTables() {

@@ -62,29 +62,43 @@ export async function installAfterNpm() {
 
 /** Writes the package to a folder, with its libraries for some platforms, each as in "linux/x64". */
 export async function unpack(folder, platforms) {
+  const cached = inCache();
+  if (cached !== undefined) {
+    try {
+      return await unpackFrom(cached, folder, platforms);
+    } catch {
+      // What npm has kept is damaged: without it, npm fetches it again.
+      rmSync(folder, { recursive: true, force: true });
+      rmSync(cached, { force: true });
+    }
+  }
   const fetched = await mkdtemp(join(tmpdir(), "antiphon-onnxruntime-"));
   try {
-    const tarball = inCache() ?? (await fetchInto(fetched));
-    const digest = createHash("sha512");
-    const compressed = createReadStream(tarball, { highWaterMark: 1 << 20 }).on("data", (part) =>
-      digest.update(part),
-    );
-    const unzipped = createGunzip({ chunkSize: 1 << 20 });
-    compressed.on("error", (error) => unzipped.destroy(error));
-    await writeFiles(compressed.pipe(unzipped), folder, (name) => {
-      const platform = /^bin\/napi-v6\/(\w+\/\w+)\//.exec(name)?.[1];
-      return platform === undefined ? !name.startsWith("script/") : platforms.includes(platform);
-    });
-    if (digest.digest("base64") !== SHA512)
-      throw new Error(`${NAME} ${wanted()} came damaged: its checksum is another`);
-    // Its installer fetches a build for graphics cards from elsewhere, and alone uses what is left out of its dependencies.
-    const manifest = join(folder, "package.json");
-    const { scripts: _, devDependencies: __, dependencies, ...rest } = read(manifest);
-    const { "adm-zip": ___, "global-agent": ____, ...used } = dependencies;
-    writeFileSync(manifest, `${JSON.stringify({ ...rest, dependencies: used, platforms }, null, 2)}\n`);
+    await unpackFrom(await fetchInto(fetched), folder, platforms);
   } finally {
     rmSync(fetched, { recursive: true, force: true });
   }
+}
+
+/** @throws Error when the tarball is damaged */
+async function unpackFrom(tarball, folder, platforms) {
+  const digest = createHash("sha512");
+  const compressed = createReadStream(tarball, { highWaterMark: 1 << 20 }).on("data", (part) =>
+    digest.update(part),
+  );
+  const unzipped = createGunzip({ chunkSize: 1 << 20 });
+  compressed.on("error", (error) => unzipped.destroy(error));
+  await writeFiles(compressed.pipe(unzipped), folder, (name) => {
+    const platform = /^bin\/napi-v6\/(\w+\/\w+)\//.exec(name)?.[1];
+    return platform === undefined ? !name.startsWith("script/") : platforms.includes(platform);
+  });
+  if (digest.digest("base64") !== SHA512)
+    throw new Error(`${NAME} ${wanted()} came damaged: its checksum is another`);
+  // Its installer fetches a build for graphics cards from elsewhere, and alone uses what is left out of its dependencies.
+  const manifest = join(folder, "package.json");
+  const { scripts: _, devDependencies: __, dependencies, ...rest } = read(manifest);
+  const { "adm-zip": ___, "global-agent": ____, ...used } = dependencies;
+  writeFileSync(manifest, `${JSON.stringify({ ...rest, dependencies: used, platforms }, null, 2)}\n`);
 }
 
 /** Writes the files of a tar whose names inside its first folder are wanted. */

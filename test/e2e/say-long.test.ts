@@ -154,11 +154,10 @@ describe("antiphon say, of a long text", () => {
     child.stderr?.once("data", () => child.kill("SIGINT"));
     const stopped = await within("the end", finished(child), { deadlineMs: 60_000 });
     assert.equal(stopped.code, 1);
-    assert.match(stopped.stderr, /It was stopped\. Nothing is kept of it\.\n$/);
-    assert.deepEqual(
-      readdirSync(folder).filter((name) => name.startsWith("c.")),
-      [],
-    );
+    const isKept = /It was stopped\. \d:\d\d of speech are kept: .*\n$/.test(stopped.stderr);
+    assert.ok(isKept || /It was stopped\. Nothing is kept of it\.\n$/.test(stopped.stderr), stopped.stderr);
+    const left = readdirSync(folder).filter((name) => name.startsWith("c."));
+    assert.equal(left.length > 0, isKept, `${left}`);
   });
 
   it("has its silences where they are, also between headings", async () => {

@@ -1,5 +1,4 @@
 import { Readable } from "node:stream";
-import { setFlagsFromString } from "node:v8";
 import type { SegmentedKind } from "../../audio/encode/segmented-file.ts";
 import type { InputType } from "../../contract/input-type.ts";
 import { MAX_TEXT_CHARS } from "../../contract/limits.ts";
@@ -42,7 +41,6 @@ export async function sayLong(
     throw new UsageError(
       "max_new_tokens in --params is for a text of one request: leave it out, since this is spoken in parts.",
     );
-  leanHeap();
   const inputType: InputType = text.isSsml || flags.ssml === true ? "ssml" : "text";
   const { passages, spokenChars } =
     inputType === "ssml" ? await ssmlOf(text, requests) : await plainOf(text, requests);
@@ -114,12 +112,4 @@ async function plainOf({ chunks, again, format }: LongText, requests: SayRequest
         spokenChars += await requests.check(text, "text", `the text from ${quoted(text)} on`);
   }
   return { passages: passagesIn(chunks, format), spokenChars };
-}
-
-/**
- * Keeps the heap for what lives shortly as small as it is at the beginning. It would grow by some 30 MB over a long text, and
- * no time would be saved.
- */
-function leanHeap(): void {
-  setFlagsFromString("--semi-space-growth-factor=1");
 }

@@ -66,9 +66,12 @@ export async function unpack(folder, platforms) {
   if (cached !== undefined) {
     try {
       return await unpackFrom(cached, folder, platforms);
-    } catch {
-      // What npm has kept is damaged: without it, npm fetches it again.
+    } catch (error) {
       rmSync(folder, { recursive: true, force: true });
+      const digest = createHash("sha512");
+      for await (const part of createReadStream(cached)) digest.update(part);
+      if (digest.digest("base64") === SHA512) throw error;
+      // What npm has kept is damaged: without it, npm fetches it again.
       rmSync(cached, { force: true });
     }
   }

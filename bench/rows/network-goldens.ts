@@ -2,10 +2,10 @@ import { embeddedCheckpoint } from "../../src/catalogue/installed-checkpoint.ts"
 import { SPECTRUM_VALUES } from "../../src/engines/parametric/geometry.ts";
 import { createKernel } from "../../src/engines/parametric/kernel/kernel.ts";
 import { openNetwork } from "../../src/engines/parametric/network.ts";
-import { SpectrumStream } from "../../src/engines/parametric/spectrum-stream.ts";
-import { type Plan, planContour, planTiming } from "../../src/planning/plan.ts";
+import { planContour, planTiming } from "../../src/planning/plan.ts";
 import {
   apartFrom,
+  decoded,
   furthest,
   OFFSETS,
   readGoldens,
@@ -36,7 +36,7 @@ export const networkGoldens: Row = {
         see("durations", furthest(plan.steps, golden.durations_25ms));
         see("pitchHz", furthest(plan.pitchHz, golden.f0));
         see("energy", furthest(plan.energy, golden.energy));
-        const spectra = await decode(network, plan);
+        const spectra = await decoded(network, plan);
         for (const [name, offset] of Object.entries(OFFSETS) as [keyof typeof OFFSETS, number][]) {
           golden[name].forEach((wanted, row) => {
             const frame = row < 5 ? row : plan.frames - 10 + row;
@@ -80,13 +80,3 @@ export const networkGoldens: Row = {
     }
   },
 };
-
-/** The spectra of a whole sentence, [frames, 3005]. */
-async function decode(network: Awaited<ReturnType<typeof openNetwork>>, plan: Plan): Promise<Float32Array> {
-  const spectra = new Float32Array(plan.frames * SPECTRUM_VALUES);
-  const stream = new SpectrumStream(network, plan, { from: 0, to: plan.frames });
-  for (let chunk = await stream.next(); chunk !== null; chunk = await stream.next()) {
-    spectra.set(chunk.values, chunk.first * SPECTRUM_VALUES);
-  }
-  return spectra;
-}

@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { embeddedCheckpoint } from "../../src/catalogue/installed-checkpoint.ts";
-import { SPECTRUM_VALUES } from "../../src/engines/parametric/geometry.ts";
-import { type Network, openNetwork } from "../../src/engines/parametric/network.ts";
-import { SpectrumStream } from "../../src/engines/parametric/spectrum-stream.ts";
+import { PART, SPECTRUM_VALUES } from "../../src/engines/parametric/geometry.ts";
+import { openNetwork } from "../../src/engines/parametric/network.ts";
 import { VOICED_ABOVE_HZ } from "../../src/planning/frames.ts";
-import { type Plan, planContour, planTiming } from "../../src/planning/plan.ts";
+import { planContour, planTiming } from "../../src/planning/plan.ts";
 import { openTextReader } from "../../src/planning/read-text.ts";
 import { BINS } from "../../src/planning/spectral-frame.ts";
 import { loadTextTables } from "../../src/text/tables.ts";
+import { decoded } from "../../test/engines/parametric/goldens.ts";
 import type { Row } from "../row.ts";
 import { TOP } from "../top.ts";
 
@@ -34,7 +34,8 @@ export const rounding: Row = {
         if (ids.length === 0) continue;
         const timing = await planTiming(exact, ids);
         const plan = await planContour(exact, timing);
-        const own = await planContour(rounded, await planTiming(rounded, ids));
+        const ownTiming = await planTiming(rounded, ids);
+        const own = await planContour(rounded, ownTiming);
         frames.exact += plan.frames;
         frames.rounded += own.frames;
         phonemes.all += plan.steps.length;
@@ -44,15 +45,15 @@ export const rounding: Row = {
           phonemes.most = Math.max(phonemes.most, apart);
         });
         const steps = Float32Array.from(plan.steps);
-        const sameLength = await planContour(rounded, { ...(await planTiming(rounded, ids)), steps });
+        const sameLength = await planContour(rounded, { ...ownTiming, steps });
         plan.pitchHz.forEach((hz, frame) => {
           const other = sameLength.pitchHz[frame]!;
           if (Math.min(hz, other) > VOICED_ABOVE_HZ) pitch.add(12 * Math.log2(other / hz));
         });
-        const [wanted, found] = [await filterOf(exact, plan), await filterOf(rounded, plan)];
-        wanted.forEach((nepers, at) => {
-          filter.add((found[at]! - nepers) * DB_PER_NEPER);
-        });
+        const [wanted, found] = [await decoded(exact, plan), await decoded(rounded, plan)];
+        for (let frame = 0; frame < plan.frames; frame++)
+          for (let bin = 0, at = frame * SPECTRUM_VALUES + PART.pulseGain; bin < BINS; bin++, at++)
+            filter.add((found[at]! - wanted[at]!) * DB_PER_NEPER);
       }
     } finally {
       await Promise.all([exact.close(), rounded.close(), reader.close()]);
@@ -94,17 +95,4 @@ function sentences(): readonly string[] {
     .split("\n");
   const texts = [...new Set(lines.map((line) => (JSON.parse(line) as { readonly text: string }).text))];
   return Array.from({ length: SENTENCES }, (_, at) => texts[Math.floor((at * texts.length) / SENTENCES)]!);
-}
-
-/** Log magnitudes of the filter on the pulses, [frames, 601], in nepers. */
-async function filterOf(network: Network, plan: Plan): Promise<Float32Array> {
-  const values = new Float32Array(plan.frames * BINS);
-  const stream = new SpectrumStream(network, plan, { from: 0, to: plan.frames });
-  for (let chunk = await stream.next(); chunk !== null; chunk = await stream.next()) {
-    for (let frame = 0; frame < chunk.count; frame++) {
-      const at = frame * SPECTRUM_VALUES;
-      values.set(chunk.values.subarray(at, at + BINS), (chunk.first + frame) * BINS);
-    }
-  }
-  return values;
 }

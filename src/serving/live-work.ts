@@ -1,6 +1,5 @@
 import { ServiceError } from "../contract/errors.ts";
 import { shuttingDown } from "../limits/refusals.ts";
-import { abortable } from "../model/abortable.ts";
 import { type Stop, stopWith, type TimeLimit } from "../model/stop-with.ts";
 
 /** What is being worked at, each piece stopped when its client goes, and all of it when the server stops. */
@@ -54,7 +53,8 @@ export class Waits {
   constructor(timeoutMs: number, stop: Pick<Stop, "signal" | "abort">, who: () => string) {
     this.#stop = stop;
     this.#timer = setTimeout(() => {
-      if (this.#fail !== null) stop.abort(tookTooLong(who()));
+      if (this.#fail === null) return;
+      stop.abort(new ServiceError(502, `${who()} took too long: retry`, { retryAfterMs: 1_000 }));
     }, timeoutMs);
     stop.signal.addEventListener("abort", this.#onAbort, { once: true });
   }
@@ -94,14 +94,10 @@ export async function within<T>(
   stop: Pick<Stop, "signal" | "abort">,
   who: () => string = () => "the speech model",
 ): Promise<T> {
-  const timer = setTimeout(() => stop.abort(tookTooLong(who())), timeoutMs);
+  const waits = new Waits(timeoutMs, stop, who);
   try {
-    return await abortable(work, stop.signal);
+    return await waits.for(work);
   } finally {
-    clearTimeout(timer);
+    waits.end();
   }
-}
-
-function tookTooLong(who: string): ServiceError {
-  return new ServiceError(502, `${who} took too long: retry`, { retryAfterMs: 1_000 });
 }

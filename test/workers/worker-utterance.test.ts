@@ -30,14 +30,7 @@ test("the samples of earlier turns are there while they are heard, and let go of
   const utterance = new WorkerUtterance(
     model,
     { kind: "open", id: 1, script, credit: 2, encoding: null },
-    {
-      onPull() {},
-      onFrames() {},
-      onEnd() {},
-      onFail: (thrown) => assert.fail(thrown as Error),
-      onRunnable() {},
-      now: () => 0,
-    },
+    UNHEARD,
   );
   await utterance.hear();
   await utterance.step();
@@ -92,6 +85,16 @@ test("what was kept is told before the end, before a failure, and while text is 
   assert.deepEqual(told, ["1", "1", "1", "1", "end", "1", "1", "1", "1", "failure", "1", "1", "1", "1"]);
 });
 
+/** Hears of nothing, by a clock that stands still. */
+const UNHEARD: WorkerUtteranceEvents = {
+  onPull() {},
+  onFrames() {},
+  onEnd() {},
+  onFail: (thrown) => assert.fail(thrown as Error),
+  onRunnable() {},
+  now: () => 0,
+};
+
 const frame = () => ({ samples: new Float32Array(FRAME_SAMPLES) });
 
 async function* framesWithoutEnd(): ReturnType<SpeechModel["speak"]> {
@@ -108,14 +111,6 @@ function utteranceOf(
   return new WorkerUtterance(
     { speak, close: async () => {} },
     { kind: "open", id: 1, script, credit, encoding: null },
-    {
-      onPull() {},
-      onFrames() {},
-      onEnd() {},
-      onFail: (thrown) => assert.fail(thrown as Error),
-      onRunnable() {},
-      now: () => 0,
-      ...events,
-    },
+    { ...UNHEARD, ...events },
   );
 }

@@ -82,11 +82,7 @@ export async function apartFrom(
   const own = await planContour(network, timing);
   const steps = Float32Array.from(golden.durations_25ms);
   const plan = await planContour(network, { ...timing, steps });
-  const spectra = new Float32Array(plan.frames * SPECTRUM_VALUES);
-  const stream = new SpectrumStream(network, plan, { from: 0, to: plan.frames });
-  for (let chunk = await stream.next(); chunk !== null; chunk = await stream.next()) {
-    spectra.set(chunk.values, chunk.first * SPECTRUM_VALUES);
-  }
+  const spectra = await decoded(network, plan);
   const differences = (Object.entries(OFFSETS) as [keyof GoldenSpectra, number][]).flatMap(([name, offset]) =>
     golden[name].flatMap((wanted, row) => {
       const frame = row < 5 ? row : plan.frames - 10 + row;
@@ -100,6 +96,16 @@ export async function apartFrom(
     pitchHz: rms(Float32Array.from(voiced)),
     spectra: rms(Float32Array.from(differences)),
   };
+}
+
+/** The spectra of a whole sentence, [frames, 3005], in the chunks in which it is spoken. */
+export async function decoded(network: Network, plan: Plan): Promise<Float32Array> {
+  const spectra = new Float32Array(plan.frames * SPECTRUM_VALUES);
+  const stream = new SpectrumStream(network, plan, { from: 0, to: plan.frames });
+  for (let chunk = await stream.next(); chunk !== null; chunk = await stream.next()) {
+    spectra.set(chunk.values, chunk.first * SPECTRUM_VALUES);
+  }
+  return spectra;
 }
 
 /** Where in a frame's values the parts of the goldens lie. */

@@ -9,6 +9,8 @@ export type ReplyLayer = "exact" | "line" | "found";
 export interface ReadyReply {
   readonly layer: ReplyLayer;
   readonly text: string;
+  /** Whether it says what the dialogue's instructions say. */
+  readonly hasReadInstructions?: boolean;
 }
 
 /** Replies to what is better answered without a language model. */
@@ -20,8 +22,13 @@ export interface ReplySource {
    * @throws the signal's reason when it aborts
    */
   reply(dialogue: Dialogue, signal: AbortSignal): Promise<ReadyReply | null>;
-  /** Something that may be said to anything; `null` when all of it was heard. */
-  fallback(dialogue: Dialogue): string | null;
+  /** What a language model is to be asked: the same, or the newest turn made whole, by itself. */
+  forModel(dialogue: Dialogue): Dialogue;
+  /**
+   * What had better be said than what a language model wrote, or than nothing where it wrote none; `null` where that is
+   * better, or nothing is at hand.
+   */
+  instead(dialogue: Dialogue, written: string | null, signal: AbortSignal): Promise<ReadyReply | null>;
   close(): Promise<void>;
 }
 
@@ -37,23 +44,40 @@ export async function* readyOrWritten(
 ): AsyncGenerator<WrittenPart, void, void> {
   const ready = await source.reply(dialogue, signal);
   if (ready !== null) {
-    for (const text of sentencesOf(ready.text)) {
-      signal.throwIfAborted();
-      yield { text, tokens: null, gate: null, layer: ready.layer };
-    }
+    yield* partsOf(ready, null, signal);
     return;
   }
   const heard = heardIn(dialogue.history, dialogue.speaker);
   let last: WrittenPart | null = null;
   let isSilent = true;
-  for await (const part of model.write(dialogue, signal)) {
+  for await (const part of model.write(source.forModel(dialogue), signal)) {
     last = { ...part, layer: "model" };
     if (claimsToBeAPerson(part.text) || heard.has(plainWords(part.text))) continue;
+    if (isSilent) {
+      const better = await source.instead(dialogue, part.text, signal);
+      if (better !== null) {
+        yield* partsOf(better, part.tokens, signal);
+        return;
+      }
+    }
     isSilent = false;
     yield last;
   }
-  const instead = isSilent && last !== null ? source.fallback(dialogue) : null;
-  if (instead !== null) yield { text: instead, tokens: last?.tokens ?? null, gate: null, layer: "line" };
+  if (!isSilent || last === null) return;
+  const instead = await source.instead(dialogue, null, signal);
+  if (instead !== null) yield* partsOf(instead, last.tokens, signal);
+}
+
+/** A reply sentence by sentence. @param tokens what a language model read and wrote first, for nothing */
+function* partsOf(
+  { text, layer, hasReadInstructions }: ReadyReply,
+  tokens: WrittenPart["tokens"],
+  signal: AbortSignal,
+): Generator<WrittenPart, void, void> {
+  for (const sentence of sentencesOf(text)) {
+    signal.throwIfAborted();
+    yield { text: sentence, tokens, gate: null, layer, ...(hasReadInstructions && { hasReadInstructions }) };
+  }
 }
 
 /**

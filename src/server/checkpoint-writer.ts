@@ -3,7 +3,7 @@ import { WriterError } from "../model/writer.ts";
 import type { Settings } from "../settings/schema.ts";
 import { openGgufWriter } from "../writers/llama/gguf-writer.ts";
 import { openReplySource } from "../writers/replies/reply-source.ts";
-import type { WriterStages } from "../writers/writer-chain.ts";
+import { behindReplies, type InnerWriter, withReplies } from "./behind-replies.ts";
 import { AUTO, chooseCheckpoint } from "./choose-checkpoint.ts";
 import { openEmbeddedWriter } from "./embedded-writer.ts";
 import { checkpointOptions } from "./large-writer.ts";
@@ -20,12 +20,6 @@ export interface CheckpointSources {
   note(sentence: string): void;
   /** Ends the choice, and the merging. */
   readonly signal: AbortSignal;
-}
-
-/** Who writes, before it is open: a model, and what goes before it alone. */
-export interface InnerWriter {
-  readonly name: string;
-  open(): Promise<Pick<WriterStages, "model" | "replies">>;
 }
 
 /** The writer of an installed checkpoint, by the setting `writer.checkpoint`. */
@@ -46,16 +40,12 @@ export function checkpointWriter(
         cause: new Error(problem ?? ""),
       });
     }
-    if (name !== DEFAULT_WRITER)
-      return { model: await openGgufWriter(checkpointOptions(manifest, path, writer, isQuiet)) };
-    const model = await openEmbeddedWriter({ manifest, dataDir, signal }, note);
-    try {
-      // The small model writes only what nothing better answers.
-      return { model, replies: writer.authoredReplies ? await openReplySource() : null };
-    } catch (error) {
-      await model.close();
-      throw error;
+    if (name !== DEFAULT_WRITER) {
+      const model = await openGgufWriter(checkpointOptions(manifest, path, writer, isQuiet));
+      return behindReplies(model, model.parameters, writer);
     }
+    const model = await openEmbeddedWriter({ manifest, dataDir, signal }, note);
+    return withReplies(model, writer, openReplySource);
   };
   return { name: wanted, open };
 }

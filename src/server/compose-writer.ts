@@ -5,7 +5,8 @@ import { DeferredWriter } from "../writers/deferred-writer.ts";
 import { openGateClassifier } from "../writers/gate/gate-classifier.ts";
 import { openGgufWriter } from "../writers/llama/gguf-writer.ts";
 import { writerChain } from "../writers/writer-chain.ts";
-import { checkpointWriter, type InnerWriter } from "./checkpoint-writer.ts";
+import { behindReplies, type InnerWriter } from "./behind-replies.ts";
+import { checkpointWriter } from "./checkpoint-writer.ts";
 import { endpointOf, neededSetting } from "./endpoint-settings.ts";
 import { largeWriter, systemPromptOf } from "./large-writer.ts";
 import type { WriterWeights } from "./pull-writer.ts";
@@ -69,11 +70,11 @@ function innerWriter(settings: Settings, sources: WriterSources): InnerWriter | 
       const name = modelPath.replace(/^.*[/\\]/, "");
       return {
         name,
-        open: async () => ({
-          model: await openGgufWriter(
-            largeWriter({ name, modelPath, promptStyle: DEFAULT_PROMPT_STYLE, isQuiet }, writer),
-          ),
-        }),
+        open: async () => {
+          const large = { name, modelPath, promptStyle: DEFAULT_PROMPT_STYLE, isQuiet };
+          const model = await openGgufWriter(largeWriter(large, writer));
+          return behindReplies(model, model.parameters, writer);
+        },
       };
     }
     case "chat": {
@@ -81,7 +82,8 @@ function innerWriter(settings: Settings, sources: WriterSources): InnerWriter | 
       const open = async () => {
         const { openChatWriter } = await import("../writers/chat/chat-writer.ts");
         const systemPrompt = systemPromptOf(writer);
-        return { model: openChatWriter({ ...writer, systemPrompt, baseUrl, model, apiKey }) };
+        const chat = openChatWriter({ ...writer, systemPrompt, baseUrl, model, apiKey });
+        return behindReplies(chat, null, writer);
       };
       return { name: model, open };
     }

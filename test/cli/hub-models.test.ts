@@ -31,7 +31,9 @@ function models(dataDir: string, ...line: string[]): Promise<Finished> {
 
 /** The writer that the settings choose, over what is in a data directory. */
 function writerOf(dataDir: string, flags: Record<string, string | boolean> = {}, asked: string[] = []) {
-  const settings = loadSettings({ flags: { dataDir, "writer.checkpoint": NAME, ...flags } });
+  const settings = loadSettings({
+    flags: { dataDir, "writer.checkpoint": NAME, "writer.authoredReplies": false, ...flags },
+  });
   const signal = new AbortController().signal;
   const weights = (checkpoint: string) => {
     asked.push(checkpoint);

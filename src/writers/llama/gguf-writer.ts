@@ -15,7 +15,7 @@ import {
   type Token,
   type WorkQueue,
 } from "./llama-runtime.ts";
-import { type ModelOptions, maxThreads, openModel } from "./open-model.ts";
+import { type ModelOptions, maxThreads, openModel, parametersOf } from "./open-model.ts";
 import {
   type DialoguePrompt,
   type Prompt,
@@ -45,26 +45,33 @@ export interface GgufWriterOptions extends ModelOptions, PromptOptions {
   readonly characterBytes: boolean;
 }
 
+/** A writer whose model's size is known. */
+export interface GgufWriter extends Writer {
+  /** How many numbers it has learnt; `null` where its file does not tell. */
+  readonly parameters: number | null;
+}
+
 /**
  * Writes with a GGUF file in this process, through llama.cpp on the CPU.
  *
  * @throws WriterError when the file or its adapter cannot be loaded.
  */
-export async function openGgufWriter(options: GgufWriterOptions): Promise<Writer> {
+export async function openGgufWriter(options: GgufWriterOptions): Promise<GgufWriter> {
   const { runtime, model, context, close } = await openModel(options);
   try {
     const sequences = Array.from({ length: options.sequences }, () => context.getSequence());
     // A model that is told nothing is told of no functions either.
     const calling = options.systemPrompt === null ? null : await callingOf(model);
-    return new GgufWriter(options, runtime, model, sequences, calling);
+    return new LocalWriter(options, runtime, model, sequences, calling);
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-class GgufWriter implements Writer {
+class LocalWriter implements GgufWriter {
   readonly name: string;
+  readonly parameters: number | null;
   readonly #options: GgufWriterOptions;
   readonly #runtime: LlamaRuntime;
   readonly #model: LlamaModel;
@@ -86,6 +93,7 @@ class GgufWriter implements Writer {
     calling: Calling | null,
   ) {
     this.name = options.name;
+    this.parameters = parametersOf(model);
     this.#options = options;
     this.#runtime = runtime;
     this.#model = model;

@@ -6,6 +6,7 @@ import { guessOf, type TurnGuess } from "./heads.ts";
 import { remembered } from "./memory/remembered.ts";
 import type { ReadyReply, ReplyLayer, ReplySource } from "./ready-or-written.ts";
 import type { Act, ReplyBook, Tone } from "./reply-book.ts";
+import { ALL_SOURCES, answers, finds, guesses, type Sources } from "./sources.ts";
 import { answerSum } from "./sums.ts";
 import { plainWords, type Talk, talkOf } from "./talk.ts";
 import { fitOf, isContrary, isGlad, isGrave, isOutOfTone, isSurelyGood, mayBe } from "./tone.ts";
@@ -19,6 +20,7 @@ export class BookSource implements ReplySource {
   readonly #book: ReplyBook;
   readonly #embed: Embeds;
   readonly #free: () => Promise<void>;
+  readonly #sourcesFor: (dialogue: Dialogue) => Sources;
   readonly #acts: ReadonlyMap<string, Act>;
   /** What may be said to anything that is told. */
   readonly #neutral: readonly string[];
@@ -26,10 +28,16 @@ export class BookSource implements ReplySource {
   /** By digest whether a turn is grave: each is asked about with several after it. */
   readonly #grave = new Map<string, boolean>();
 
-  constructor(book: ReplyBook, embed: Embeds, free: () => Promise<void>) {
+  constructor(
+    book: ReplyBook,
+    embed: Embeds,
+    free: () => Promise<void>,
+    sourcesFor: (dialogue: Dialogue) => Sources = () => ALL_SOURCES,
+  ) {
     this.#book = book;
     this.#embed = embed;
     this.#free = free;
+    this.#sourcesFor = sourcesFor;
     this.#acts = new Map(book.acts.map((act) => [act.name, act]));
     this.#neutral = book.tones.find(({ name }) => name === NEUTRAL)?.lines ?? [];
   }
@@ -37,13 +45,21 @@ export class BookSource implements ReplySource {
   async reply(dialogue: Dialogue, signal: AbortSignal): Promise<ReadyReply | null> {
     const talk = talkOf(dialogue);
     if (talk === null) return null;
-    if (talk.newest === null) return this.#line("unheard", talk) ?? this.#again("unheard", talk);
-    const exact = answerSum(talk.newest) ?? remembered(dialogue.history, dialogue.speaker, talk);
+    const sources = this.#sourcesFor(dialogue);
+    if (talk.newest === null) {
+      if (!answers(sources, "unheard")) return null;
+      return this.#line("unheard", talk) ?? this.#again("unheard", talk);
+    }
+    const exact = sources.exact
+      ? (answerSum(talk.newest) ?? remembered(dialogue.history, dialogue.speaker, talk))
+      : null;
     // What is worked out is as right the second time.
     if (exact !== null) return { layer: "exact", text: exact };
     const form = actByForm(talk.newest);
     // Whether this is a machine is always told, in a scene, too.
-    if (form === "identity" || form === "garbled") return this.#line(form, talk);
+    if (form === "identity" || form === "garbled")
+      return answers(sources, form) ? this.#line(form, talk) : null;
+    if (!guesses(sources)) return null;
 
     const vector = await this.#embed(talk.newest, signal);
     const sentences = sentencesOf(talk.newest);
@@ -82,10 +98,13 @@ export class BookSource implements ReplySource {
       (await this.#isAfterSorrow(talk.earlier, signal));
     const found = isGladless ? near.filter((one) => !isJoyful(one)) : near;
     const isBarred = isGladless && act.polarity === "good";
-    const line = isSure && !isBarred && act.answered !== "none" ? this.#line(act.name, talk) : null;
+    const mayAnswer = isSure && !isBarred && act.answered !== "none" && answers(sources, act.name);
+    const line = mayAnswer ? this.#line(act.name, talk) : null;
     const isFirst = act.answered === "form" && (byForm !== undefined || (found[0]?.likeness ?? 0) < THE_SAME);
     if (line !== null && isFirst) return line;
-    return this.#found(found, talk) ?? line ?? (isScene ? null : this.#anyLine(guess, talk, isGladless));
+    const ready = (finds(sources, talk, isScene) ? this.#found(found, talk) : null) ?? line;
+    const mayBeAny = sources.lines === null && !isScene;
+    return ready ?? (mayBeAny ? this.#anyLine(guess, talk, isGladless) : null);
   }
 
   fallback(dialogue: Dialogue): string | null {

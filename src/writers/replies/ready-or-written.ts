@@ -1,6 +1,5 @@
-import type { Dialogue, Writer, WrittenPart } from "../../model/writer.ts";
+import type { Dialogue, WrittenPart } from "../../model/writer.ts";
 import { sentencesOf } from "../../text/sentence-cutter.ts";
-import { heardIn, plainWords } from "./talk.ts";
 
 /** Where a reply came from: worked out, a line for its kind of turn, or the reply of an authored conversation. */
 export type ReplyLayer = "exact" | "line" | "found";
@@ -25,35 +24,15 @@ export interface ReplySource {
   close(): Promise<void>;
 }
 
-/**
- * The reply that is ready, or what a small language model writes, which writes only what nothing better answers. Of what
- * it writes, sentences that claim a body, a past or to be a person, or that the conversation has heard, are left out.
- */
-export async function* readyOrWritten(
-  source: ReplySource,
-  model: Writer,
-  dialogue: Dialogue,
+/** A reply that is ready, sentence by sentence. */
+export async function* readyParts(
+  { layer, text }: ReadyReply,
   signal: AbortSignal,
 ): AsyncGenerator<WrittenPart, void, void> {
-  const ready = await source.reply(dialogue, signal);
-  if (ready !== null) {
-    for (const text of sentencesOf(ready.text)) {
-      signal.throwIfAborted();
-      yield { text, tokens: null, gate: null, layer: ready.layer };
-    }
-    return;
+  for (const sentence of sentencesOf(text)) {
+    signal.throwIfAborted();
+    yield { text: sentence, tokens: null, gate: null, layer };
   }
-  const heard = heardIn(dialogue.history, dialogue.speaker);
-  let last: WrittenPart | null = null;
-  let isSilent = true;
-  for await (const part of model.write(dialogue, signal)) {
-    last = { ...part, layer: "model" };
-    if (claimsToBeAPerson(part.text) || heard.has(plainWords(part.text))) continue;
-    isSilent = false;
-    yield last;
-  }
-  const instead = isSilent && last !== null ? source.fallback(dialogue) : null;
-  if (instead !== null) yield { text: instead, tokens: last?.tokens ?? null, gate: null, layer: "line" };
 }
 
 /**

@@ -129,6 +129,14 @@ export async function readReplyBook(dir: string = REPLIES_DIR): Promise<ReplyBoo
   return { encoder, acts, tones, asked, bank, numbers: numbers as unknown as ReplyNumbers };
 }
 
+/** The same without the replies of other conversations and what finds them: the lines alone. */
+export async function readReplyLines(dir: string = REPLIES_DIR): Promise<ReplyBook> {
+  const index = await readPackagedJson(join(dir, INDEX_FILE), failureOf(INDEX_FILE), isWhole);
+  const { encoder, acts, tones, asked } = index;
+  const none = Object.fromEntries(NUMBERS.map(([name, Numbers]) => [name, new Numbers(0)]));
+  return { encoder, acts, tones, asked, bank: [], numbers: none as unknown as ReplyNumbers };
+}
+
 /** The files of {@link readReplyBook}, by name; the encoder is not among them. */
 export function replyBookFiles(book: ReplyBook): Map<string, Uint8Array> {
   const { encoder, acts, tones, asked, bank, numbers } = book;

@@ -1,4 +1,6 @@
+import type { CheckpointManifest } from "../catalogue/checkpoint-manifest.ts";
 import { DEFAULT_WRITER } from "../catalogue/checkpoints.ts";
+import { hubWriterOf } from "../catalogue/hub/hub-manifest.ts";
 import { WriterError } from "../model/writer.ts";
 import type { Settings } from "../settings/schema.ts";
 import { openGgufWriter } from "../writers/llama/gguf-writer.ts";
@@ -30,9 +32,10 @@ export function checkpointWriter(
   const { dataDir, writer } = settings;
   const wanted = writer.checkpoint === "writer" ? DEFAULT_WRITER : writer.checkpoint;
   const open = async () => {
-    const speedOf = (manifest: Parameters<typeof measuredSpeed>[0]) =>
-      measuredSpeed(manifest, settings, signal);
-    const name = wanted === AUTO ? await chooseCheckpoint({ dataDir, speedOf, note, signal }) : wanted;
+    const speedOf = (manifest: CheckpointManifest) => measuredSpeed(manifest, settings, signal);
+    const rankOf = (manifest: CheckpointManifest) => hubWriterOf(manifest)?.rank ?? null;
+    const name =
+      wanted === AUTO ? await chooseCheckpoint({ dataDir, rankOf, speedOf, note, signal }) : wanted;
     const { path, manifest, problem } = await weights(name);
     if (problem !== null || manifest === null) {
       const command = `antiphon models pull ${name === DEFAULT_WRITER ? "writer" : name}`;

@@ -33,12 +33,17 @@ export interface WriterSources {
 export function composeWriter(settings: Settings, sources: WriterSources): DeferredWriter | null {
   const inner = innerWriter(settings, sources);
   if (inner === null) return null;
+  if (!settings.writer.gate) sources.note?.(UNGUARDED);
   return new DeferredWriter(
     inner.name,
     () => opened(inner, settings.writer),
     settings.writer.kind === "chat",
   );
 }
+
+const UNGUARDED =
+  "The safety gate is off (writer.gate): wishes to die, emergencies and abuse are answered by whatever writes, which " +
+  "language models do badly. Set writer.gate to true unless something better stands in its place.";
 
 /** The gate comes last: who has nothing to guard loads nothing for it. */
 async function opened(inner: InnerWriter, settings: Settings["writer"]): Promise<Writer> {

@@ -24,6 +24,7 @@ export function tinyOptions(modelPath: string): GgufWriterOptions {
     adapterPath: null,
     template: "own",
     systemPrompt: "Be brief.",
+    examples: () => [],
     window: { maxChars: 600, stepChars: 200 },
     contextTokens: 1_024,
     maxTokens: 40,

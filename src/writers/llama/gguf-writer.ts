@@ -1,9 +1,10 @@
 import { stopWith } from "../../model/stop-with.ts";
 import { type Dialogue, type Writer, WriterError, type WrittenPart } from "../../model/writer.ts";
-import { chatSteps, dialogueMessages } from "../dialogue-messages.ts";
+import { type ChatMessage, chatSteps, dialogueMessages } from "../dialogue-messages.ts";
 import { WrittenSentences } from "../written-sentences.ts";
 import { CallReader } from "./call-reader.ts";
 import { type Calling, callingOf } from "./calling.ts";
+import { afterExamples } from "./example-turns.ts";
 import { Generation, type Sampling } from "./generation.ts";
 import {
   forgetVocabulary,
@@ -33,6 +34,8 @@ export interface GgufWriterOptions extends ModelOptions, PromptOptions {
   /** For `meta`: who writes. */
   readonly name: string;
   readonly template: Template;
+  /** Turns of others that are read before each conversation, and are none of its history, by the model's parameters. */
+  readonly examples: (parameters: number | null) => readonly ChatMessage[];
   readonly maxSentences: number;
   /**
    * How sure the model must be of a sentence after the first for it to be said: the mean natural logarithm of its
@@ -76,6 +79,7 @@ class LocalWriter implements GgufWriter {
   readonly #runtime: LlamaRuntime;
   readonly #model: LlamaModel;
   readonly #prompt: Prompt;
+  readonly #examples: readonly ChatMessage[];
   readonly #pool: SequencePool;
   readonly #biases: TokenBiases;
   readonly #calling: Calling | null;
@@ -94,6 +98,7 @@ class LocalWriter implements GgufWriter {
   ) {
     this.name = options.name;
     this.parameters = parametersOf(model);
+    this.#examples = options.examples(this.parameters);
     this.#options = options;
     this.#runtime = runtime;
     this.#model = model;
@@ -149,7 +154,7 @@ class LocalWriter implements GgufWriter {
     const tools = toolUse === undefined || toolUse.choice === "none" ? [] : toolUse.tools;
     if (calling === null || toolUse === undefined || tools.length + toolUse.calls.length === 0) {
       const plain: DialoguePrompt = (newest, options) =>
-        this.#prompt(dialogueMessages({ history: newest, speaker }, options));
+        this.#prompt(afterExamples(this.#examples, dialogueMessages({ history: newest, speaker }, options)));
       return { prompt: promptTokens(plain, dialogue, this.#options, room), calls: null };
     }
     // A part of the room is for the calls themselves.

@@ -61,7 +61,10 @@ export function registerServe(program: Command, io: CommandIo): void {
         if (firstKey !== null) io.stdout.write(tryIt(url, firstKey));
         if (io.stdout.isTTY) io.stdout.write(`Ready: ${whatNow(url, firstKey, talk)}\n`);
         const preparing = server.prepare();
+        const leaving = new AbortController();
+        if (io.stdout.isTTY) void offer(settings, Number(new URL(url).port), leaving.signal, io);
         await stopped;
+        leaving.abort();
         if (io.stderr.isTTY)
           io.stderr.write("Stopping: what is being spoken is finished first. Ctrl-C again stops it.\n");
         isDraining = true;
@@ -73,6 +76,13 @@ export function registerServe(program: Command, io: CommandIo): void {
         logger.flush();
       }
     });
+}
+
+/** Says in a line what else could write the replies, once that is known. */
+async function offer(settings: Settings, ownPort: number, signal: AbortSignal, io: CommandIo): Promise<void> {
+  const { betterWriter } = await import("../terminal/better-writer.ts");
+  const line = await betterWriter(settings, { ownPort, signal });
+  if (line !== null && !signal.aborted) io.stdout.write(`${line}\n`);
 }
 
 /** How long the link that is printed opens conversations, in seconds. */

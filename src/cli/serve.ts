@@ -59,8 +59,12 @@ export function registerServe(program: Command, io: CommandIo): void {
         const talk = await talkLink(server, settings, firstKey ?? io.env.ANTIPHON_KEY ?? "");
         if (talk !== null) io.stdout.write(`Talk: ${talk}\n`);
         if (firstKey !== null) io.stdout.write(tryIt(url, firstKey));
-        if (io.stdout.isTTY) io.stdout.write(`Ready: ${whatNow(url, firstKey, talk)}\n`);
-        const preparing = server.prepare();
+        const sayReady = (): void => {
+          if (io.stdout.isTTY) io.stdout.write(`Ready: ${whatNow(url, firstKey, talk)}\n`);
+        };
+        const isLoading = await loadsLong(settings);
+        if (!isLoading) sayReady();
+        const preparing = server.prepare(isLoading ? sayReady : undefined);
         const leaving = new AbortController();
         if (io.stdout.isTTY) void offer(settings, Number(new URL(url).port), leaving.signal, io);
         await stopped;
@@ -76,6 +80,12 @@ export function registerServe(program: Command, io: CommandIo): void {
         logger.flush();
       }
     });
+}
+
+/** Whether a larger model is to be loaded here: its first reply would wait for that. */
+async function loadsLong({ writer: { kind, checkpoint } }: Settings): Promise<boolean> {
+  const { DEFAULT_WRITER } = await import("../catalogue/checkpoints.ts");
+  return kind === "gguf" || (kind === "embedded" && checkpoint !== DEFAULT_WRITER && checkpoint !== "writer");
 }
 
 /** Says in a line what else could write the replies, once that is known. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { afterExamples, exampleTurns } from "../../src/writers/llama/example-turns.ts";
@@ -50,6 +50,27 @@ describe("example turns", () => {
     assert.ok(taken > 300, `${taken} bytes, of which each is a token here`);
     const long = dialogueOf(longHistory());
     assert.equal((await readOf(all, long)) - (await readOf(none, long)), taken);
+  });
+
+  it("have been read, with what else every prompt begins with, once a model is open", async (context) => {
+    if (availableParallelism() < 2) return context.skip("with one core nobody is asked whether it is quiet");
+    let steps = 0;
+    const isQuiet = () => {
+      steps++;
+      return false;
+    };
+    const options = { ...tinyOptions(modelPath), contextTokens: 2_048, threads: 2, isQuiet };
+    const examples = () => exampleTurns(2e9);
+    const writer = await openGgufWriter({ ...options, examples });
+    const begun = steps;
+    const [{ tokens } = { tokens: null }] = await partsOf(writer, dialogueOf("Hi."));
+    await writer.close();
+    const pieces = Math.ceil(tokens!.prompt / 32);
+    assert.ok(begun >= pieces - 2, `${begun} of ${pieces} pieces`);
+    assert.ok(
+      steps - begun - tokens!.written <= pieces - begun + 1,
+      `${steps} steps, ${tokens!.written} of writing`,
+    );
   });
 
   it("do not come before a tiny model", async () => {

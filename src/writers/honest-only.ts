@@ -69,8 +69,8 @@ export async function* honestOnly(
 class Judge {
   readonly #honesty: Honesty;
   readonly #instructions: string;
-  /** All that has been said or told. */
-  readonly #known: string;
+  /** The words of all that the others or an operator told: who asks whether it rains has not told it. */
+  readonly #known: ReadonlySet<string>;
   readonly #own: ReadonlySet<string>;
   /** What the others said since we spoke, in sentences. */
   readonly #theirs: readonly string[];
@@ -92,9 +92,8 @@ class Judge {
     const all = others.join("\n").slice(-24_000);
     this.#honesty = honesty;
     this.#instructions = instructions;
-    this.#known = plainWords(
-      [honesty.told, instructions, ...history.map(({ text }) => text ?? "")].join("\n"),
-    );
+    const told = sentencesOf(all).filter((sentence) => !isAsked(sentence));
+    this.#known = new Set(plainWords([honesty.told, instructions, ...told].join("\n")).split(" "));
     this.#own = heardIn(history, speaker);
     this.#newest = newest;
     this.#theirs = sentencesOf(newest);
@@ -151,14 +150,18 @@ class Judge {
   #madeUp(sentence: string): Fault | null {
     const isNew = (found: RegExpExecArray | null) =>
       found !== null &&
-      plainWords(found[1] ?? "")
+      plainWords(found[1] ?? found[2] ?? "")
         .split(" ")
-        .some((word) => !this.#known.includes(word));
+        .some((word) => !this.#known.has(word));
     const asksTime = actByForm(this.#newest) === "time" || TIME_ASKED.test(this.#newest);
-    if ((asksTime || NOW.test(sentence)) && CLOCK.some((form) => isNew(form.exec(sentence)))) return "clock";
+    const isOfNow = NOW.test(sentence) && !SUPPOSES.test(sentence);
+    if ((asksTime || isOfNow) && CLOCK.some((form) => isNew(form.exec(sentence)))) return "clock";
     const asksWeather = WEATHER_ASKED.test(this.#newest);
-    if ((asksWeather || NOW.test(sentence)) && isNew(WEATHER.exec(sentence))) return "weather";
+    if ((asksWeather || isOfNow) && isNew(WEATHER.exec(sentence))) return "weather";
+    if (asksWeather && isNew(FORECAST.exec(sentence))) return "weather";
     if (LIVE_ASKED.test(this.#newest) && isNew(LIVE.exec(sentence))) return "live";
+    const isAgreed = DEED_ASKED.test(this.#newest) && AGREES.test(sentence);
+    if (isAgreed && !this.#isNamed(this.#newest, "")) return "ability";
     for (const [form, isTold] of DEEDS) {
       const [, verb = "", object = ""] = form.exec(sentence) ?? [];
       if (verb !== "" && !(isTold && this.#isDone) && !this.#isNamed(verb, object)) return "ability";
@@ -225,6 +228,7 @@ const HUMAN =
 const DENIES = /\b(?:not|never|cannot|no|nobody|without)\b|n't\b/i;
 
 const NOW = /\b(?:now|right now|currently|at the moment|today|tonight|outside|the (?:current )?time is)\b/;
+const SUPPOSES = /\b(?:if|whether|when|whenever|in case|say|imagine|suppose)\b/;
 const NUMBERS =
   "(?:\\d{1,2}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty(?:-\\w+)?|noon|midnight|midday)";
 const IT_IS =
@@ -241,33 +245,45 @@ const TIME_ASKED =
   /\bwhat(?:'s| is) the time\b|\bwhat time is it\b|\bthe time\b.*\?|\b(?:what day|what date|which day|today's date)\b/i;
 const WEATHER =
   /\b(?:it(?:'s| is)|the (?:weather|sky|temperature)(?: \w+){0,3} is|there(?:'s| is|'ll be| will be))(?: (?:currently|right now|now|outside|today|about|around|going to be|a|mostly|partly|quite|very|really|a bit))* (sunny|raining|rainy|snowing|snowy|cloudy|clear|windy|foggy|warm|hot|cold|chilly|mild|overcast|stormy|drizzling|-?\d{1,3} ?(?:°|degrees)|rain|snow|sunshine|\w+ degrees)\b/;
+const FORECAST =
+  /\b(?:it(?:'ll| will)|it(?:'s| is) going to) (rain|snow|be \w+)\b|\b(\w+)(?: percent|%) chance of/;
 const WEATHER_ASKED =
-  /\b(?:weather|forecast|raining|sunny|temperature|degrees|umbrella|snow(?:ing)?|is it (?:cold|hot|warm))\b/i;
+  /\b(?:weather|(?:will|does|is) it (?:be )?(?:rain|snow)|going to (?:rain|snow)|forecast|raining|sunny|temperature|degrees|umbrella|snow(?:ing)?|is it (?:cold|hot|warm))\b/i;
 const LIVE_ASKED =
-  /\b(?:who won|score|result|the news|headlines?|latest|stock|share price|exchange rate|traffic|did .{1,40} win|on tv|in the news)\b(?=.*\b(?:now|today|tonight|yesterday|last night|this (?:morning|week|weekend|evening|afternoon)|current|latest|news|headlines?|price|rate|traffic)\b)|\b(?:today|tonight|yesterday|last night|this weekend)\b.*\b(?:win|won|score|result|news)\b|\bwhat(?:'s| is) (?:in |on )?the (?:latest )?news\b|\bwhat(?:'s| is) the score\b/i;
+  /\b(?:who won|score|bitcoin|prices?|stocks?|market|result|the news|headlines?|latest|stock|share price|exchange rate|traffic|did .{1,40} win|on tv|in the news)\b(?=.*\b(?:now|today|tonight|yesterday|last night|this (?:morning|week|weekend|evening|afternoon)|current|latest|news|headlines?|price|rate|traffic)\b)|\b(?:today|tonight|yesterday|last night|this weekend)\b.*\b(?:win|won|score|result|news)\b|\bwhat(?:'s| is) (?:in |on )?the (?:latest )?news\b|\bwhat(?:'s| is) the score\b/i;
 const LIVE =
-  /\b((?:\w+ )?(?:won|beat|defeated|lost to|drew|scored|announced|reported|is trading|closed at|is (?:up|down)|stands? at|headlines? (?:is|are)|latest (?:news|update) (?:is|are))\b[^.!?]{0,60})/;
+  /\b((?:\w+ )?(?:won|beat|defeated|lost to|drew|scored|announced|reported|is trading|closed at|is (?:up|down)|stands? at|price (?:is|was)|headlines? (?:is|are)|latest (?:news|update) (?:is|are))\b[^.!?]{0,60})|\b(\d+ ?(?:-|–|to) ?\d+)\b/;
 
 const OBJECTS =
   "(alarms?|timers?|reminders?|tables?|taxis?|cabs?|appointments?|reservations?|bookings?|rooms?|flights?|tickets?|e-?mails?|messages?|texts?|calendar|lights?|lamps?|heating|thermostat|music|songs?|playlists?|pizzas?|orders?|online|web|internet|forecast|weather|news|timetable|doctor|restaurant|ambulance|police)";
+const DOING =
+  "(setting|booking|reserving|scheduling|calling|ordering|sending|texting|emailing|(?:turning|switching) (?:on|off|up|down)|starting|playing|adding|checking|searching|cancelling)";
 const VERBS =
-  "(set|book|booked|booking|reserved?|reserving|scheduled?|scheduling|call|called|calling|order|ordered|ordering|send|sent|sending|text|texted|email|emailed|(?:turn|turned|turning|switch|switched|switching) (?:on|off|up|down)|dim|dimmed|start|started|play|playing|played|add|added|adding|check|checked|checking|look|looked|looking|search|searched|searching|find|cancel|cancell?ed|cancelling|pay|paid|buy)";
+  "(set|setting|book|booked|booking|reserved?|reserving|scheduled?|scheduling|call|called|calling|order|ordered|ordering|send|sent|sending|text|texted|texting|email|emailed|emailing|(?:turn|turned|turning|switch|switched|switching) (?:on|off|up|down)|dim|dimmed|(?:start|started|starting) (?:a|the|your|some)|play|playing|played|add|added|adding|check|checked|checking|look|looked|looking|search|searched|searching|find|cancel|cancell?ed|cancelling|pay|paid|buy)";
 const AIDS =
   "(?:(?:just|now|already|also|gladly|certainly|definitely|happily|happy to|be happy to|glad to|help you|go ahead and|going to|be able to|try to|to|gone ahead and) )*";
 /** Things that only hands do, or a network; and whether somebody else may have done them. */
 const DEEDS: readonly (readonly [form: RegExp, isPassive: boolean])[] = [
   [
-    new RegExp(`\\bi(?:'ve| have|'ll| will| can|'m| am|'d)? ${AIDS}${VERBS}\\b[^.!?]{0,60}?\\b${OBJECTS}\\b`),
+    new RegExp(
+      `\\b(?:i(?:'ve| have|'ll| will| can|'m| am)?|let me) ${AIDS}${VERBS}\\b[^.!?]{0,60}?\\b${OBJECTS}\\b`,
+    ),
     false,
   ],
   [
     /\bi(?:'ll| will| can) (?:be sure to |also |gladly )?(remind|wake|notify|alert|text|email) (you)\b(?! (?:of|that)\b)/,
     false,
   ],
+  [/\blet me (book|set|order|send|call|search|look) (that|it|this)(?: up)? for you\b/, false],
+  [
+    /\bi(?:'ve| have) (?:just |already )?(texted|emailed|messaged|called|notified|alerted|phoned) (\w+)/,
+    false,
+  ],
+  [/\bnow (playing) (\w+)/, false],
   [/\bi(?:'ll| will| can) (call) you (back|later|tomorrow|at)\b/, false],
   [
     new RegExp(
-      `\\b(?:your|the) (?:\\w+ ){0,2}?${OBJECTS} (?:is|are|has been|have been|was|were)(?: now| all)* (set|booked|reserved|confirmed|scheduled|ordered|sent|placed|on its way|cancell?ed|paid)\\b`,
+      `\\b(?:your|the|a) (?:\\w+ ){0,2}?${OBJECTS} (?:is|are|has been|have been|was|were)(?: now| all)* (set|booked|reserved|confirmed|scheduled|ordered|sent|placed|on its way|cancell?ed|paid)\\b`,
     ),
     true,
   ],
@@ -277,10 +293,15 @@ const DEEDS: readonly (readonly [form: RegExp, isPassive: boolean])[] = [
   ],
   [
     new RegExp(
-      `^(?:(?:ok(?:ay)?|sure|of course|certainly|all right)\\W+)*${VERBS}\\b[^.!?]{0,60}?\\b${OBJECTS}\\b[^.!?]{0,40}\\b(?:now|for you|right away)\\W*$`,
+      `^(?:(?:ok(?:ay)?|sure|of course|certainly|all right)\\W+)*${DOING}\\b[^.!?]{0,60}?\\b${OBJECTS}\\b(?:[^.!?]{0,40}\\b(?:now|for you|right away))?\\W*$`,
     ),
     false,
   ],
 ];
+const DEED_ASKED =
+  /^(?:(?:please|hey|ok(?:ay)?|can you|could you|will you|would you)[, ]+)*(?:set|book|reserve|call|order|send|text|email|turn|switch|dim|play|remind|wake)\b/i;
+/** Says no more than that it was done, or shows how it is now. */
+const AGREES =
+  /^(?:done|all set|you got it|consider it done|all done)\b.{0,20}$|^(?:the |your )?(?:lights?|lamps?|music|heating|tv) (?:is|are) (?:now )?(?:off|on|playing|dimmed)\b/;
 const DONE_BY_OTHERS =
   /\b(?:i|we|he|she|they|you)(?:'ve| have|'s| has)? (?:\w+ ){0,2}?(?:set|booked|reserved|ordered|sent|scheduled|confirmed|paid|called)\b/i;

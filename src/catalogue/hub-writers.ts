@@ -20,6 +20,22 @@ export interface HubWriter extends PromptStyle {
   readonly licence: string;
   /** Billions of parameters. */
   readonly parametersB: number;
+  /**
+   * How its replies were judged, as the server has it write them, beside those of the model that comes with Antiphon,
+   * which has 0: more is better; `null` where nobody has judged them.
+   */
+  readonly rank: number | null;
+  /** What others know of the file; absent where too few agree. */
+  readonly known?: KnownFile;
+}
+
+/** A file of a commit as independent projects pin it. */
+export interface KnownFile {
+  /** The first digits of the commit. */
+  readonly revision: string;
+  readonly sizeBytes: number;
+  /** The first and the last digits of the file's hash. */
+  readonly sha256: readonly [first: string, last: string];
 }
 
 /** Small models say too much, and read out what they write: so they are shown what speech is. */
@@ -42,6 +58,7 @@ export const HUB_WRITERS: readonly HubWriter[] = [
     path: "smollm2-360m-instruct-q8_0.gguf",
     licence: "Apache-2.0",
     parametersB: 0.36,
+    rank: null,
     template: "chatml",
     instructions: SMALL_TALK,
   },
@@ -52,6 +69,9 @@ export const HUB_WRITERS: readonly HubWriter[] = [
     path: "qwen2.5-0.5b-instruct-q4_k_m.gguf",
     licence: "Apache-2.0",
     parametersB: 0.49,
+    // By its sibling that was made for code.
+    rank: -1,
+    known: { revision: "9217f5db", sizeBytes: 491_400_032, sha256: ["74a4da8c", "d7a9db"] },
     template: "chatml",
     instructions: SMALL_TALK,
   },
@@ -62,8 +82,23 @@ export const HUB_WRITERS: readonly HubWriter[] = [
     path: "Qwen3-0.6B-Q8_0.gguf",
     licence: "Apache-2.0",
     parametersB: 0.6,
+    rank: null,
+    known: { revision: "23749fef", sizeBytes: 639_446_688, sha256: ["9465e63a", "3bb031"] },
     template: "chatml-unthinking",
     instructions: SMALL_TALK,
+  },
+  {
+    name: "qwen2.5-1.5b",
+    displayName: "Qwen2.5-1.5B-Instruct, 4-bit",
+    repository: "Qwen/Qwen2.5-1.5B-Instruct-GGUF",
+    path: "qwen2.5-1.5b-instruct-q4_k_m.gguf",
+    licence: "Apache-2.0",
+    parametersB: 1.54,
+    // By its sibling that was made for code.
+    rank: 1,
+    known: { revision: "91cad511", sizeBytes: 1_117_320_736, sha256: ["6a1a2eb6", "e9407e"] },
+    template: "chatml",
+    instructions: CONVERSATION,
   },
   {
     name: "smollm2-1.7b",
@@ -72,6 +107,7 @@ export const HUB_WRITERS: readonly HubWriter[] = [
     path: "smollm2-1.7b-instruct-q4_k_m.gguf",
     licence: "Apache-2.0",
     parametersB: 1.71,
+    rank: null,
     template: "chatml",
     instructions: CONVERSATION,
   },
@@ -82,6 +118,7 @@ export const HUB_WRITERS: readonly HubWriter[] = [
     path: "Qwen3-1.7B-Q8_0.gguf",
     licence: "Apache-2.0",
     parametersB: 1.72,
+    rank: null,
     template: "chatml-unthinking",
     instructions: CONVERSATION,
   },
@@ -92,6 +129,8 @@ export const HUB_WRITERS: readonly HubWriter[] = [
     path: "Qwen3-4B-Q4_K_M.gguf",
     licence: "Apache-2.0",
     parametersB: 4.02,
+    rank: null,
+    known: { revision: "bc640142", sizeBytes: 2_497_280_256, sha256: ["7485fe6f", "34fdf5"] },
     template: "chatml-unthinking",
     instructions: CONVERSATION,
   },

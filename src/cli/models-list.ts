@@ -5,6 +5,7 @@ import type {
   VoiceManifest,
 } from "../catalogue/checkpoint-manifest.ts";
 import {
+  DEFAULT_WRITER,
   findVoiceCheckpoint,
   pullableCheckpoints,
   pullableRecognisers,
@@ -21,7 +22,7 @@ import {
   ownManifests,
   recogniserRecord,
 } from "../catalogue/folder-records.ts";
-import { hubSourceOf } from "../catalogue/hub/hub-manifest.ts";
+import { hubSourceOf, hubWriterOf } from "../catalogue/hub/hub-manifest.ts";
 import { shownHubName } from "../catalogue/hub/hub-name.ts";
 import { HUB_WRITERS, type HubWriter } from "../catalogue/hub-writers.ts";
 import {
@@ -75,6 +76,11 @@ export interface ModelListing {
     readonly urls: readonly string[] | null;
     /** What `models pull` may also call it, where it is from the hub; else `null`. */
     readonly hub: string | null;
+    /**
+     * How its replies were judged beside those of the model that comes with Antiphon; `null` for that model and for what
+     * does not write.
+     */
+    readonly replies: "better" | "no better" | "not judged" | null;
     /** As it was measured here, when it was pulled or when `auto` chose; `null` when it was not, or not on this machine. */
     readonly speed: {
       readonly read_tokens_per_s: number;
@@ -163,6 +169,7 @@ async function listedWriter(manifest: CheckpointManifest, dataDir: string, threa
     size_bytes: row.size_bytes === null && merged === 0 ? null : (row.size_bytes ?? 0) + merged,
     download_bytes: files.reduce((sum, file) => sum + file.sizeBytes, 0),
     hub: source === null ? null : shownHubName({ repository: source.repository, file: source.path }),
+    replies: name === DEFAULT_WRITER ? null : judged(hubWriterOf(manifest)?.rank ?? null),
     speed: speed && {
       read_tokens_per_s: speed.read_tokens_per_s,
       write_tokens_per_s: speed.write_tokens_per_s,
@@ -216,8 +223,19 @@ function unreadable({ name }: OwnManifest, dataDir: string): Listed {
 }
 
 /** A known model that was never pulled. */
-function onTheHub({ name, licence, repository, path }: HubWriter, dataDir: string): Listed {
-  return { ...absent(name, dataDir), licence, hub: shownHubName({ repository, file: path }) };
+function onTheHub({ name, licence, repository, path, rank, known }: HubWriter, dataDir: string): Listed {
+  return {
+    ...absent(name, dataDir),
+    licence,
+    download_bytes: known?.sizeBytes ?? null,
+    hub: shownHubName({ repository, file: path }),
+    replies: judged(rank),
+  };
+}
+
+function judged(rank: number | null): Listed["replies"] {
+  if (rank === null) return "not judged";
+  return rank > 0 ? "better" : "no better";
 }
 
 /** A checkpoint of the settings; what was pulled is listed by itself. */
@@ -259,6 +277,7 @@ function absent(name: string, dataDir: string): Listed {
     path: checkpointDir({ name }, dataDir),
     urls: null,
     hub: null,
+    replies: null,
     speed: null,
   };
 }
@@ -279,12 +298,13 @@ export function printed({ models, checkpoints }: ModelListing): string {
       checkpoint.state === "missing" && checkpoint.hub !== null ? "on the hub" : checkpoint.state,
       bytes === null ? "" : megabytes(bytes),
       checkpoint.licence,
+      checkpoint.replies ?? "",
       checkpoint.speed === null ? "" : checkpoint.speed.write_tokens_per_s.toFixed(1),
       checkpoint.speed === null ? "" : `${checkpoint.speed.first_sentence_s.toFixed(1)} s`,
     ];
   });
   return `${table(["MODEL", "CHECKPOINT", "STATE", "DEFAULT"], modelRows)}\n${table(
-    ["CHECKPOINT", "KIND", "STATE", "SIZE", "LICENCE", "TOKENS/S", "FIRST SENTENCE"],
+    ["CHECKPOINT", "KIND", "STATE", "SIZE", "LICENCE", "REPLIES", "TOKENS/S", "FIRST SENTENCE"],
     checkpointRows,
   )}`;
 }

@@ -59,9 +59,16 @@ export function registerServe(program: Command, io: CommandIo): void {
         const talk = await talkLink(server, settings, firstKey ?? io.env.ANTIPHON_KEY ?? "");
         if (talk !== null) io.stdout.write(`Talk: ${talk}\n`);
         if (firstKey !== null) io.stdout.write(tryIt(url, firstKey));
-        if (io.stdout.isTTY) io.stdout.write(`Ready: ${whatNow(url, firstKey, talk)}\n`);
-        const preparing = server.prepare();
+        const sayReady = (): void => {
+          if (io.stdout.isTTY) io.stdout.write(`Ready: ${whatNow(url, firstKey, talk)}\n`);
+        };
+        const isLoading = await loadsLong(settings);
+        if (!isLoading) sayReady();
+        const preparing = server.prepare(isLoading ? sayReady : undefined);
+        const leaving = new AbortController();
+        if (io.stdout.isTTY) void offer(settings, Number(new URL(url).port), leaving.signal, io);
         await stopped;
+        leaving.abort();
         if (io.stderr.isTTY)
           io.stderr.write("Stopping: what is being spoken is finished first. Ctrl-C again stops it.\n");
         isDraining = true;
@@ -73,6 +80,19 @@ export function registerServe(program: Command, io: CommandIo): void {
         logger.flush();
       }
     });
+}
+
+/** Whether a larger model is to be loaded here: its first reply would wait for that. */
+async function loadsLong({ writer: { kind, checkpoint } }: Settings): Promise<boolean> {
+  const { DEFAULT_WRITER } = await import("../catalogue/checkpoints.ts");
+  return kind === "gguf" || (kind === "embedded" && checkpoint !== DEFAULT_WRITER && checkpoint !== "writer");
+}
+
+/** Says in a line what else could write the replies, once that is known. */
+async function offer(settings: Settings, ownPort: number, signal: AbortSignal, io: CommandIo): Promise<void> {
+  const { betterWriter } = await import("../terminal/better-writer.ts");
+  const line = await betterWriter(settings, { ownPort, signal });
+  if (line !== null && !signal.aborted) io.stdout.write(`${line}\n`);
 }
 
 /** How long the link that is printed opens conversations, in seconds. */

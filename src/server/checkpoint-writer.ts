@@ -1,9 +1,11 @@
+import type { CheckpointManifest } from "../catalogue/checkpoint-manifest.ts";
 import { DEFAULT_WRITER } from "../catalogue/checkpoints.ts";
+import { hubWriterOf } from "../catalogue/hub/hub-manifest.ts";
 import { WriterError } from "../model/writer.ts";
 import type { Settings } from "../settings/schema.ts";
 import { openGgufWriter } from "../writers/llama/gguf-writer.ts";
 import { openReplySource } from "../writers/replies/reply-source.ts";
-import type { WriterStages } from "../writers/writer-chain.ts";
+import { behindReplies, type InnerWriter, withReplies } from "./behind-replies.ts";
 import { AUTO, chooseCheckpoint } from "./choose-checkpoint.ts";
 import { openEmbeddedWriter } from "./embedded-writer.ts";
 import { checkpointOptions } from "./large-writer.ts";
@@ -22,12 +24,6 @@ export interface CheckpointSources {
   readonly signal: AbortSignal;
 }
 
-/** Who writes, before it is open: a model, and what goes before it alone. */
-export interface InnerWriter {
-  readonly name: string;
-  open(): Promise<Pick<WriterStages, "model" | "replies">>;
-}
-
 /** The writer of an installed checkpoint, by the setting `writer.checkpoint`. */
 export function checkpointWriter(
   settings: Settings,
@@ -36,9 +32,10 @@ export function checkpointWriter(
   const { dataDir, writer } = settings;
   const wanted = writer.checkpoint === "writer" ? DEFAULT_WRITER : writer.checkpoint;
   const open = async () => {
-    const speedOf = (manifest: Parameters<typeof measuredSpeed>[0]) =>
-      measuredSpeed(manifest, settings, signal);
-    const name = wanted === AUTO ? await chooseCheckpoint({ dataDir, speedOf, note, signal }) : wanted;
+    const speedOf = (manifest: CheckpointManifest) => measuredSpeed(manifest, settings, signal);
+    const rankOf = (manifest: CheckpointManifest) => hubWriterOf(manifest)?.rank ?? null;
+    const name =
+      wanted === AUTO ? await chooseCheckpoint({ dataDir, rankOf, speedOf, note, signal }) : wanted;
     const { path, manifest, problem } = await weights(name);
     if (problem !== null || manifest === null) {
       const command = `antiphon models pull ${name === DEFAULT_WRITER ? "writer" : name}`;
@@ -46,16 +43,12 @@ export function checkpointWriter(
         cause: new Error(problem ?? ""),
       });
     }
-    if (name !== DEFAULT_WRITER)
-      return { model: await openGgufWriter(checkpointOptions(manifest, path, writer, isQuiet)) };
-    const model = await openEmbeddedWriter({ manifest, dataDir, signal }, note);
-    try {
-      // The small model writes only what nothing better answers.
-      return { model, replies: writer.authoredReplies ? await openReplySource() : null };
-    } catch (error) {
-      await model.close();
-      throw error;
+    if (name !== DEFAULT_WRITER) {
+      const model = await openGgufWriter(checkpointOptions(manifest, path, writer, isQuiet));
+      return behindReplies(model, model.parameters, writer);
     }
+    const model = await openEmbeddedWriter({ manifest, dataDir, signal }, note);
+    return withReplies(model, writer, openReplySource);
   };
   return { name: wanted, open };
 }

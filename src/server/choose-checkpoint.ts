@@ -1,11 +1,11 @@
 import type { CheckpointManifest } from "../catalogue/checkpoint-manifest.ts";
-import { DEFAULT_WRITER, findCheckpoint } from "../catalogue/checkpoints.ts";
+import { DEFAULT_WRITER } from "../catalogue/checkpoints.ts";
 import { ownManifests } from "../catalogue/folder-records.ts";
 import { inspectCheckpoint } from "../catalogue/installed-checkpoint.ts";
 import { firstSentenceS, type WriterSpeed } from "../catalogue/writer-speed.ts";
 import { messageWithCauses } from "./message-with-causes.ts";
 
-/** What `writer.checkpoint` says for the largest that is fast enough. */
+/** What `writer.checkpoint` says for the best that is fast enough. */
 export const AUTO = "auto";
 
 /** A first sentence that takes longer is waited for too long. */
@@ -14,20 +14,28 @@ const MAX_FIRST_SENTENCE_S = 1.5;
 /** What a choice depends on. */
 export interface Choice {
   readonly dataDir: string;
+  /** How a checkpoint's replies were judged, as `HubWriter.rank`. */
+  rankOf(manifest: CheckpointManifest): number | null;
   /** How fast a checkpoint is here. Throws where it cannot write. */
   speedOf(manifest: CheckpointManifest): Promise<WriterSpeed>;
-  /** Is told, in one plain sentence each, why larger ones were passed over and what was chosen. */
+  /** Is told, in one plain sentence each, why others were passed over and what was chosen. */
   note(sentence: string): void;
   readonly signal: AbortSignal;
 }
 
 /**
- * The name of the largest installed checkpoint that begins a reply soon enough on this machine, else of the one that
- * comes with Antiphon. Throws the signal's reason.
+ * The name of the installed checkpoint whose replies were judged best, of those that begin one soon enough on this
+ * machine, else of the one that comes with Antiphon. One that nobody has judged is never chosen: that it is larger says
+ * nothing, and whoever knows better can name it. Throws the signal's reason.
  */
-export async function chooseCheckpoint({ dataDir, speedOf, note, signal }: Choice): Promise<string> {
-  for (const manifest of await installedBySize(dataDir)) {
-    if (manifest.name === DEFAULT_WRITER) break;
+export async function chooseCheckpoint({ dataDir, rankOf, speedOf, note, signal }: Choice): Promise<string> {
+  const better: { readonly manifest: CheckpointManifest; readonly rank: number }[] = [];
+  for (const manifest of await installedOwn(dataDir)) {
+    const rank = rankOf(manifest);
+    if (rank !== null && rank > 0) better.push({ manifest, rank });
+    else note(`${manifest.name} is skipped: ${rank === null ? NOT_JUDGED : NO_BETTER}.`);
+  }
+  for (const { manifest } of better.sort((one, other) => other.rank - one.rank)) {
     try {
       const seconds = firstSentenceS(await speedOf(manifest));
       if (seconds < MAX_FIRST_SENTENCE_S) {
@@ -44,15 +52,17 @@ export async function chooseCheckpoint({ dataDir, speedOf, note, signal }: Choic
   return DEFAULT_WRITER;
 }
 
-/** The largest first. */
-async function installedBySize(dataDir: string): Promise<CheckpointManifest[]> {
+const NOT_JUDGED =
+  "nobody has judged whether its replies are better; to write with it, set writer.checkpoint to its name";
+const NO_BETTER = `its replies were judged to be no better than those of ${DEFAULT_WRITER}`;
+
+/** What was pulled and can be used, by name. */
+async function installedOwn(dataDir: string): Promise<CheckpointManifest[]> {
   const own = (await ownManifests(dataDir)).flatMap(({ manifest }) => manifest ?? []);
-  const all = [...own, findCheckpoint(DEFAULT_WRITER)].filter((one) => one !== undefined);
-  const states = await Promise.all(all.map((manifest) => inspectCheckpoint(manifest, dataDir)));
-  const bytesOf = ({ files }: CheckpointManifest) => files.reduce((sum, file) => sum + file.sizeBytes, 0);
-  return all
+  const states = await Promise.all(own.map((manifest) => inspectCheckpoint(manifest, dataDir)));
+  return own
     .filter((_, at) => states[at]?.state === "installed")
-    .sort((one, other) => bytesOf(other) - bytesOf(one));
+    .sort((one, other) => one.name.localeCompare(other.name));
 }
 
 /** `0.8 s` */

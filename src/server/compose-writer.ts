@@ -5,7 +5,8 @@ import { DeferredWriter } from "../writers/deferred-writer.ts";
 import { openGateClassifier } from "../writers/gate/gate-classifier.ts";
 import { openGgufWriter } from "../writers/llama/gguf-writer.ts";
 import { writerChain } from "../writers/writer-chain.ts";
-import { checkpointWriter, type InnerWriter } from "./checkpoint-writer.ts";
+import { behindReplies, type InnerWriter } from "./behind-replies.ts";
+import { checkpointWriter } from "./checkpoint-writer.ts";
 import { endpointOf, neededSetting } from "./endpoint-settings.ts";
 import { largeWriter, systemPromptOf } from "./large-writer.ts";
 import type { WriterWeights } from "./pull-writer.ts";
@@ -32,12 +33,17 @@ export interface WriterSources {
 export function composeWriter(settings: Settings, sources: WriterSources): DeferredWriter | null {
   const inner = innerWriter(settings, sources);
   if (inner === null) return null;
+  if (!settings.writer.gate) sources.note?.(UNGUARDED);
   return new DeferredWriter(
     inner.name,
     () => opened(inner, settings.writer),
     settings.writer.kind === "chat",
   );
 }
+
+const UNGUARDED =
+  "The safety gate is off (writer.gate): wishes to die, emergencies and abuse are answered by whatever writes, which " +
+  "language models do badly. Set writer.gate to true unless something better stands in its place.";
 
 /** The gate comes last: who has nothing to guard loads nothing for it. */
 async function opened(inner: InnerWriter, settings: Settings["writer"]): Promise<Writer> {
@@ -69,11 +75,11 @@ function innerWriter(settings: Settings, sources: WriterSources): InnerWriter | 
       const name = modelPath.replace(/^.*[/\\]/, "");
       return {
         name,
-        open: async () => ({
-          model: await openGgufWriter(
-            largeWriter({ name, modelPath, promptStyle: DEFAULT_PROMPT_STYLE, isQuiet }, writer),
-          ),
-        }),
+        open: async () => {
+          const large = { name, modelPath, promptStyle: DEFAULT_PROMPT_STYLE, isQuiet };
+          const model = await openGgufWriter(largeWriter(large, writer));
+          return behindReplies(model, model.parameters, writer);
+        },
       };
     }
     case "chat": {
@@ -81,7 +87,8 @@ function innerWriter(settings: Settings, sources: WriterSources): InnerWriter | 
       const open = async () => {
         const { openChatWriter } = await import("../writers/chat/chat-writer.ts");
         const systemPrompt = systemPromptOf(writer);
-        return { model: openChatWriter({ ...writer, systemPrompt, baseUrl, model, apiKey }) };
+        const chat = openChatWriter({ ...writer, systemPrompt, baseUrl, model, apiKey });
+        return behindReplies(chat, null, writer);
       };
       return { name: model, open };
     }

@@ -106,6 +106,7 @@ export function embeddedWriter(
     adapterPath,
     template: "chatml",
     systemPrompt: null,
+    examples: () => [],
     // Reading costs about 4 ms a token, and so small a model makes little of what is long ago.
     window: { maxChars: 400, stepChars: 120 },
     contextTokens: 512,

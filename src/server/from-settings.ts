@@ -43,8 +43,11 @@ export interface ServerEnvironment {
 export interface SettingsServer extends RunningServer {
   /** A first key where there was none, or null: shown once. */
   readonly firstKey: string | null;
-  /** Fetches and opens the writer and the recogniser, one after the other; the server speaks given words meanwhile. */
-  prepare(): Promise<void>;
+  /**
+   * Fetches and opens the writer and the recogniser, one after the other; the server speaks given words meanwhile.
+   * `onWriter` is called once the writer has read all that it can read ahead, or cannot write.
+   */
+  prepare(onWriter?: () => void): Promise<void>;
 }
 
 /**
@@ -172,9 +175,10 @@ async function startWith(
     return {
       ...server,
       firstKey: key,
-      async prepare() {
+      async prepare(onWriter = () => {}) {
         if (storeUrl === null) void tellOfAnother({ dataDir: keysDir, signal: ending.signal, note });
         await prepared(writer, "Authored turns cannot be written", ending.signal, note);
+        onWriter();
         await prepared(recogniser, "Recordings cannot be heard", ending.signal, note);
       },
       async stop() {

@@ -3,6 +3,7 @@ import { promptStyleOf } from "../catalogue/hub/hub-manifest.ts";
 import type { PromptStyle } from "../catalogue/hub-writers.ts";
 import type { Settings } from "../settings/schema.ts";
 import { SPOKEN_PROMPT } from "../writers/dialogue-messages.ts";
+import { exampleTurns } from "../writers/llama/example-turns.ts";
 import type { GgufWriterOptions } from "../writers/llama/gguf-writer.ts";
 import { freeMemoryBytes } from "../writers/llama/open-model.ts";
 
@@ -29,6 +30,8 @@ export function largeWriter(
     adapterPath: null,
     template: promptStyle.template,
     systemPrompt: systemPromptOf(writer, promptStyle.instructions ?? undefined),
+    // Whoever says how to speak shows it, too.
+    examples: writer.systemPrompt === undefined ? exampleTurns : () => [],
     window: { maxChars, stepChars: Math.ceil(maxChars / 4) },
     contextTokens,
     maxTokens: writer.maxTokens,

@@ -354,7 +354,7 @@ export const SettingsSchema = Type.Object({
       pattern: "^[A-Za-z0-9][A-Za-z0-9._-]*$",
       default: "smollm2-135m",
       description:
-        "The language model to use if writer.kind is embedded: one that `antiphon models list` shows as installed, or `auto` for the largest of them whose first sentence takes less than 1.5 s on this machine.",
+        "The language model to use if writer.kind is embedded: one that `antiphon models list` shows as installed, or `auto` for the one whose replies were judged best, of those whose first sentence takes less than 1.5 s on this machine.",
     }),
     gate: Type.Boolean({
       default: true,
@@ -364,7 +364,7 @@ export const SettingsSchema = Type.Object({
     authoredReplies: Type.Boolean({
       default: true,
       description:
-        "Whether calculations, prewritten lines and replies retrieved from the reply bank answer the turns that they can, so that the small embedded model writes only the rest.",
+        "Whether calculations, prewritten lines and replies retrieved from the reply bank answer the turns that they can, so that a language model writes only the rest: before a small model all of them, before a larger one fewer.",
     }),
     instructions: text(
       "Instructions for every reply by a chat endpoint, a GGUF file or a model from the hub, for example: You are Ann, at the desk of the Green Fork. A request's own instructions are added after these.",

@@ -1,7 +1,8 @@
 import type { Dialogue, Writer, WrittenPart } from "../model/writer.ts";
 import type { GateClassifier } from "./gate/gate-classifier.ts";
 import { fixedReply } from "./gate/gate-replies.ts";
-import { type ReplySource, readyOrWritten } from "./replies/ready-or-written.ts";
+import { honestOnly } from "./honest-only.ts";
+import { type ReplySource, readyParts, unlessWorse } from "./replies/ready-or-written.ts";
 import { speakableOnly } from "./speakable-only.ts";
 
 /** What an authored turn passes, one after the other. */
@@ -12,16 +13,24 @@ export interface WriterStages {
   readonly replies?: ReplySource | null;
   /** A language model, here or behind an endpoint. */
   readonly model: Writer;
-  /** What an operator told the model: the numbers in it may be said. */
+  /** What an operator told the model: the numbers in it may be said, and what it says can be done. */
   readonly told?: string;
+  /** Whether an operator told the model whom to be. */
+  readonly isInstructed?: boolean;
 }
 
 /**
  * One writer of all stages. A turn is looked at by the gate before anybody else hears of it, and gets a fixed reply where
- * that finds danger or distress; else one that is ready, else what the model writes, and of those only what can be said
- * aloud. A gate that fails lets nothing through. Closing closes all.
+ * that finds danger or distress; else one that is ready, else what the model writes, of that only what is honest, and of
+ * all only what can be said aloud. A gate that fails lets nothing through. Closing closes all.
  */
-export function writerChain({ gate = null, replies = null, model, told = "" }: WriterStages): Writer {
+export function writerChain({
+  gate = null,
+  replies = null,
+  model,
+  told = "",
+  isInstructed = false,
+}: WriterStages): Writer {
   return {
     name: model.name,
     get callsTools() {
@@ -37,9 +46,15 @@ export function writerChain({ gate = null, replies = null, model, told = "" }: W
         }
         return;
       }
-      const written =
-        replies === null ? model.write(dialogue, signal) : readyOrWritten(replies, model, dialogue, signal);
-      yield* speakableOnly(written, dialogue, told);
+      const ready = (await replies?.reply(dialogue, signal)) ?? null;
+      if (ready !== null) {
+        yield* speakableOnly(readyParts(ready, signal), dialogue, told);
+        return;
+      }
+      const asked = replies?.forModel(dialogue) ?? dialogue;
+      const written = speakableOnly(model.write(asked, signal), dialogue, told);
+      const honest = honestOnly(written, dialogue, { told, isInstructed, replies });
+      yield* replies === null ? honest : unlessWorse(honest, replies, dialogue, signal);
     },
     async close() {
       await Promise.all([model.close(), replies?.close(), gate?.close()]);

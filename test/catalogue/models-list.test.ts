@@ -31,6 +31,7 @@ test("models list --json tells which checkpoint speaks for each model, and what 
       "smollm2-360m",
       "qwen2.5-0.5b",
       "qwen3-0.6b",
+      "qwen2.5-1.5b",
       "smollm2-1.7b",
       "qwen3-1.7b",
       "qwen3-4b",
@@ -44,11 +45,13 @@ test("models list --json tells which checkpoint speaks for each model, and what 
 test("models list prints a line for each model and checkpoint", async () => {
   const lines = (await list()).split("\n");
   assert.match(lines[1] ?? "", /^svc-beta-v0\.3 +heart +installed +yes$/);
-  assert.match(lines.at(-16) ?? "", /^heart +voice +installed +[\d.]+ MB +Apache-2\.0$/);
-  assert.match(lines.at(-15) ?? "", /^smollm2-135m +writer +missing +98\.4 MB +Apache-2\.0$/);
-  assert.match(lines.at(-13) ?? "", /^kokoro +voice +missing +107\.0 MB +Apache-2\.0$/);
-  assert.match(lines.at(-12) ?? "", /^csm-1b +voice +on the hub +7150\.0 MB +Apache-2\.0$/);
-  assert.match(lines.at(-2) ?? "", /^qwen3-4b +writer +on the hub +Apache-2\.0$/);
+  assert.match(lines.at(-17) ?? "", /^heart +voice +installed +[\d.]+ MB +Apache-2\.0$/);
+  assert.match(lines.at(-16) ?? "", /^smollm2-135m +writer +missing +98\.4 MB +Apache-2\.0$/);
+  assert.match(lines.at(-14) ?? "", /^kokoro +voice +missing +107\.0 MB +Apache-2\.0$/);
+  assert.match(lines.at(-13) ?? "", /^csm-1b +voice +on the hub +7150\.0 MB +Apache-2\.0$/);
+  assert.match(lines.at(-5) ?? "", /^qwen2\.5-1\.5b +writer +on the hub +1117\.3 MB +Apache-2\.0 +better$/);
+  assert.match(lines.at(-7) ?? "", /^qwen2\.5-0\.5b .* no better$/);
+  assert.match(lines.at(-2) ?? "", /^qwen3-4b +writer +on the hub +2497\.3 MB +Apache-2\.0 +not judged$/);
 });
 
 test("models list shows what was merged of a file that is gone, so that it can be removed", async () => {

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { describe, it } from "node:test";
+import { findHubWriter } from "../../src/catalogue/hub-writers.ts";
 import { composeWriter } from "../../src/server/compose-writer.ts";
 import { pullWriter } from "../../src/server/pull-writer.ts";
 import { loadSettings } from "../../src/settings/load.ts";
@@ -31,7 +32,9 @@ function models(dataDir: string, ...line: string[]): Promise<Finished> {
 
 /** The writer that the settings choose, over what is in a data directory. */
 function writerOf(dataDir: string, flags: Record<string, string | boolean> = {}, asked: string[] = []) {
-  const settings = loadSettings({ flags: { dataDir, "writer.checkpoint": NAME, ...flags } });
+  const settings = loadSettings({
+    flags: { dataDir, "writer.checkpoint": NAME, "writer.authoredReplies": false, ...flags },
+  });
   const signal = new AbortController().signal;
   const weights = (checkpoint: string) => {
     asked.push(checkpoint);
@@ -99,25 +102,27 @@ describe("a model of the hub", { concurrency: 2 }, () => {
     assert.equal(await listed(), undefined);
   });
 
-  it("is listed with how fast it was here, and chosen by auto for it", async () => {
+  it("is listed with how fast it was here, and chosen by auto for that where its replies are known to be better", async () => {
     const dataDir = temporaryFolder();
-    await models(dataDir, "pull", `hf:${TINY}`, "--accept-licence");
+    const { name, repository, path: file } = findHubWriter("qwen2.5-1.5b")!;
+    hub.repository(repository, { [file]: BYTES });
+    await models(dataDir, "pull", name, `hf:${TINY}`, "--accept-licence");
     const { checkpoints } = JSON.parse((await models(dataDir, "list", "--json")).stdout);
-    const { speed } = checkpoints.find(({ name }: { name: string }) => name === NAME);
+    const { speed } = checkpoints.find((one: { name: string }) => one.name === name);
     assert.ok(speed.read_tokens_per_s > 0 && speed.write_tokens_per_s > 0, JSON.stringify(speed));
     const expectedS = 200 / speed.read_tokens_per_s + 15 / speed.write_tokens_per_s;
     assert.ok(Math.abs(speed.first_sentence_s - expectedS) < 1e-9);
     const line = new RegExp(
-      `^${NAME} +writer +installed +2\\.\\d MB +Apache-2\\.0 +[\\d.]+ +[\\d.]+ s$`,
+      `^${name} +writer +installed +2\\.\\d MB +Apache-2\\.0 +better +[\\d.]+ +[\\d.]+ s$`,
       "m",
     );
     assert.match((await models(dataDir, "list")).stdout, line);
 
-    const path = join(dataDir, "checkpoints", NAME, "speed.json");
+    const path = join(dataDir, "checkpoints", name, "speed.json");
     const stored = JSON.parse(readFileSync(path, "utf8"));
     // As if it had been measured on a fast machine, and then on a slow one.
     for (const [rate, chosen] of [
-      [1_000, NAME],
+      [1_000, name],
       [1, "smollm2-135m"],
     ] as const) {
       writeFileSync(path, JSON.stringify({ ...stored, read_tokens_per_s: rate, write_tokens_per_s: rate }));

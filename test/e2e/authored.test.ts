@@ -245,7 +245,11 @@ describe("authored turns of a server of its own", { skip: missing }, () => {
   });
 
   it("are written by a GGUF file of one's own, with the template that it carries", async () => {
-    const env = { ANTIPHON_WRITER_KIND: "gguf", ANTIPHON_WRITER_PATH: weights };
+    const env = {
+      ANTIPHON_WRITER_KIND: "gguf",
+      ANTIPHON_WRITER_PATH: weights,
+      ANTIPHON_WRITER_AUTHORED_REPLIES: "false",
+    };
     const server = await startServerProcess({ env });
     const client = clientOf(server.url, server.key);
     const body = await written(client, [{ speaker: "0", text: "Hello there!" }, { speaker: "1" }]);

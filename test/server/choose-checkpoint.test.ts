@@ -42,6 +42,7 @@ function speedFor(seconds: number): WriterSpeed {
   };
 }
 
+/** Which is chosen; of those whose name says no rank nobody has judged the replies. */
 async function chosen(
   sizesMb: Readonly<Record<string, number>>,
   secondsOf: Readonly<Record<string, number | Error>>,
@@ -50,6 +51,7 @@ async function chosen(
   const measured: string[] = [];
   const name = await chooseCheckpoint({
     dataDir: await installed(sizesMb),
+    rankOf: ({ name }) => ({ worse: -1, good: 1, better: 2, best: 3 })[name] ?? null,
     speedOf: async (manifest) => {
       measured.push(manifest.name);
       const seconds = secondsOf[manifest.name]!;
@@ -65,26 +67,39 @@ async function chosen(
 const SMALL = "smollm2-135m";
 
 describe("the checkpoint that auto chooses", () => {
-  it("is the largest whose first sentence takes less than 1.5 s", async () => {
-    const sizes = { [SMALL]: 98, half: 400, two: 1_200, four: 2_500 };
-    const { name, notes, measured } = await chosen(sizes, { half: 0.5, two: 1.4, four: 1.6 });
-    assert.deepEqual([name, measured], ["two", ["four", "two"]]);
+  it("is the one that was judged best of those whose first sentence takes less than 1.5 s", async () => {
+    const sizes = { [SMALL]: 98, good: 4_000, better: 400, best: 1_200 };
+    const { name, notes, measured } = await chosen(sizes, { good: 0.1, better: 1.4, best: 1.6 });
+    assert.deepEqual([name, measured], ["better", ["best", "better"]]);
     assert.deepEqual(notes, [
-      "four is skipped: its first sentence would take 1.6 s here.",
-      "Replies are written by two, whose first sentence takes 1.4 s here.",
+      "best is skipped: its first sentence would take 1.6 s here.",
+      "Replies are written by better, whose first sentence takes 1.4 s here.",
     ]);
   });
 
   it("is not one that cannot write here, and the reason is told", async () => {
     const reason = new Error("there is too little memory", { cause: new Error("9 GB, and 2 GB are free") });
-    const { name, notes } = await chosen({ half: 400, four: 2_500 }, { half: 0.5, four: reason });
-    assert.equal(name, "half");
-    assert.equal(notes[0], "four is skipped, because there is too little memory (9 GB, and 2 GB are free).");
+    const { name, notes } = await chosen({ good: 400, best: 2_500 }, { good: 0.5, best: reason });
+    assert.equal(name, "good");
+    assert.equal(notes[0], "best is skipped, because there is too little memory (9 GB, and 2 GB are free).");
+  });
+
+  it("is none that was judged no better or that nobody has judged, however fast and large it is", async () => {
+    const { name, notes, measured } = await chosen({ [SMALL]: 98, worse: 490, unknown: 4_000 }, {});
+    assert.deepEqual([name, measured], [SMALL, []]);
+    assert.match(
+      notes[0]!,
+      /^unknown is skipped: nobody has judged .* set writer\.checkpoint to its name\.$/,
+    );
+    assert.match(
+      notes[1]!,
+      /^worse is skipped: its replies were judged to be no better than those of smollm2-135m\.$/,
+    );
   });
 
   it("is the one that comes with Antiphon where all others are too slow, or there are none", async () => {
-    const slow = await chosen({ [SMALL]: 98, four: 2_500 }, { four: 9 });
-    assert.deepEqual([slow.name, slow.measured], [SMALL, ["four"]]);
+    const slow = await chosen({ [SMALL]: 98, best: 2_500 }, { best: 9 });
+    assert.deepEqual([slow.name, slow.measured], [SMALL, ["best"]]);
     assert.deepEqual((await chosen({}, {})).name, SMALL);
   });
 });

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { test } from "node:test";
 import { promisify } from "node:util";
+import { composeWriter } from "../../src/server/compose-writer.ts";
+import { loadSettings } from "../../src/settings/load.ts";
 
 /** Opens a writer whose weights are missing, and prints which of llama.cpp's libraries the process then holds. */
 const PROGRAM = `
@@ -19,4 +21,20 @@ test("a writer without weights loads nothing to guard it", async () => {
   const { reason, libraries } = JSON.parse(stdout) as { reason: string; libraries: readonly string[] };
   assert.match(reason, /weights are missing or damaged/);
   assert.deepEqual(libraries, []);
+});
+
+test("a writer without the safety gate is warned of, and no other is", () => {
+  const notesOf = (flags: Record<string, string | boolean>) => {
+    const notes: string[] = [];
+    const settings = loadSettings({ env: {}, flags: { dataDir: "nowhere", ...flags } });
+    const weights = async () => ({ path: "", manifest: null, problem: "none" });
+    composeWriter(settings, { weights, env: {}, note: (sentence) => notes.push(sentence) });
+    return notes;
+  };
+  assert.match(
+    notesOf({ "writer.gate": false }).join("\n"),
+    /^The safety gate is off \(writer\.gate\): [^\n]+$/,
+  );
+  assert.deepEqual(notesOf({}), []);
+  assert.deepEqual(notesOf({ "writer.kind": "none", "writer.gate": false }), []);
 });

@@ -106,6 +106,17 @@ describe("a file that cannot write", () => {
     });
   }
 
+  for (const chatTemplate of [null, " \n"]) {
+    it(`without a chat template is refused, by its name (${JSON.stringify(chatTemplate)})`, async () => {
+      const options = optionsFor({ script: RAIN, chatTemplate });
+      const { shown, inFull } = await refusal(options);
+      assert.match(shown, /has no chat template: choose another file/);
+      assert.match(inFull, /^\d+\.gguf has no tokenizer\.chat_template.*Instruct/);
+      const writer = await openGgufWriter({ ...options, template: "chatml" });
+      await writer.close();
+    });
+  }
+
   it("that is too large for the memory is refused before it is loaded, with both figures", async () => {
     const options = optionsFor({ script: RAIN }, { freeBytes: () => 5_000_000 });
     const { shown, inFull } = await refusal(options);

@@ -2,9 +2,9 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { sentencesOf } from "../../src/text/sentence-cutter.ts";
-import { writerChain } from "../../src/writers/writer-chain.ts";
+import { speakableOnly } from "../../src/writers/speakable-only.ts";
 import { ThoughtFilter, WrittenSentences } from "../../src/writers/written-sentences.ts";
-import { dialogueOf, partsOf } from "./dialogues.ts";
+import { dialogueOf, never } from "./dialogues.ts";
 import { ScriptedWriter } from "./scripted-writer.ts";
 
 /** A reply as a language model writes it, and what is to be said of it. */
@@ -38,7 +38,9 @@ export async function spokenOfStretches(stretches: readonly string[]): Promise<s
 }
 
 async function spokenOfSentences(sentences: readonly string[], heard = "Hi."): Promise<string> {
-  const writer = writerChain({ model: new ScriptedWriter(sentences) });
-  const said = await partsOf(writer, dialogueOf(heard));
-  return said.map(({ text }) => text).join(" ");
+  const dialogue = dialogueOf(heard);
+  const said: string[] = [];
+  const parts = new ScriptedWriter(sentences).write(dialogue, never());
+  for await (const { text } of speakableOnly(parts, dialogue, "")) said.push(text);
+  return said.join(" ");
 }

@@ -8,8 +8,8 @@ export interface TinyModel {
    * of one is part of it.
    */
   readonly script: readonly string[];
-  /** The chat template that the file carries; none unless given. */
-  readonly chatTemplate?: string;
+  /** The chat template that the file carries: ChatML unless given; `null` is none. */
+  readonly chatTemplate?: string | null;
   /** `llama` unless given. */
   readonly architecture?: string;
   /** Tokens that it was made for; what a file says of itself decides how much may be read. */
@@ -24,6 +24,7 @@ export function tinyOptions(modelPath: string): GgufWriterOptions {
     adapterPath: null,
     template: "own",
     systemPrompt: "Be brief.",
+    examples: () => [],
     window: { maxChars: 600, stepChars: 200 },
     contextTokens: 1_024,
     maxTokens: 40,
@@ -38,6 +39,11 @@ export function tinyOptions(modelPath: string): GgufWriterOptions {
     freeBytes: null,
   };
 }
+
+/** ChatML as a Jinja template. */
+const PLAIN_TEMPLATE =
+  "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n{% endfor %}" +
+  "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
 
 /** ChatML as a Jinja template, which knows whether it may think. */
 export const CHATML_TEMPLATE =
@@ -90,7 +96,8 @@ export function tinyGguf(model: TinyModel): Buffer {
     "tokenizer.ggml.eos_token_id": uint32(idOf("<|im_end|>")),
     "tokenizer.ggml.add_bos_token": { bool: false },
   };
-  if (model.chatTemplate !== undefined) kv["tokenizer.chat_template"] = model.chatTemplate;
+  const { chatTemplate = PLAIN_TEMPLATE } = model;
+  if (chatTemplate !== null) kv["tokenizer.chat_template"] = chatTemplate;
   const ones = new Float32Array(width).fill(1);
   const zeros = (...shape: number[]): Tensor => ({
     shape,

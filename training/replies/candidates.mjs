@@ -1,6 +1,6 @@
 /**
  * Prints what might be said to turns of conversations, a turn a line, to be judged: `{"id", "before": […], "newest",
- * "offers": [{"text", "source", "nearness", "context"}]}`. Needs `npm run build`; with `--model FILE` the small writer adds what it would say.
+ * "offers": [{"text", "origin", "nearness", "context"}]}`. Needs `npm run build`; with `--model FILE` the small writer adds what it would say.
  *
  *     node training/replies/candidates.mjs [--model FILE] [--every N] [--from CONVERSATIONS.jsonl] > candidates.jsonl
  *
@@ -50,12 +50,12 @@ for (const { turns, instructions } of conversations()) {
     const ready = await source.candidates(dialogue, signal);
     const offers = ready
       .filter(({ text }) => values.every === undefined || plainWords(text) !== plainWords(own ?? ""))
-      .map(({ text, source, nearness, context }) => ({ text, source, nearness, context }));
+      .map(({ text, origin, nearness, context }) => ({ text, origin, nearness, context }));
     if (model !== null && instructions === undefined) {
       const written = [];
       for await (const { text } of model.write(dialogue, signal)) written.push(text);
       if (written.length > 0)
-        offers.push({ text: written.join(" "), source: "model", nearness: 0, context: 0 });
+        offers.push({ text: written.join(" "), origin: "model", nearness: 0, context: 0 });
     }
     if (offers.length > 0)
       console.log(

@@ -1,5 +1,5 @@
 /**
- * Learns from verdicts how good a reply of each source is: `replies/replies.json` gets a weight for each source and feature
+ * Learns from verdicts how good a reply of each origin is: `replies/replies.json` gets a weight for each origin and feature
  * (`src/writers/replies/reckoning.ts`). Needs `npm run build`. Says first what would have been said, by weights that were
  * learnt on other talks.
  *
@@ -8,14 +8,14 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { FEATURES, featuresOf, SOURCES, worthOf } from "../../dist/src/writers/replies/reckoning.js";
+import { FEATURES, featuresOf, ORIGINS, worthOf } from "../../dist/src/writers/replies/reckoning.js";
 import { talkOf } from "../../dist/src/writers/replies/talk.js";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const VERDICTS = join(HERE, "verdicts");
 /** What a verdict is worth: acceptable, borderline, bad. */
 const WORTH = { a: 1, b: 0.4, n: 0 };
-/** What is thought of a source before anything is known of it, and how much that counts. */
+/** What is thought of an origin before anything is known of it, and how much that counts. */
 const FIRST = {
   corrected: 0.8,
   desk: 0.7,
@@ -42,8 +42,8 @@ const turns = readdirSync(VERDICTS)
 
 for (const file of new Set(turns.map((turn) => turn.file))) tell(file);
 const reckoning = learnt(turns);
-for (const source of SOURCES)
-  console.log(source.padEnd(10), reckoning[source].map((x) => x.toFixed(2).padStart(6)).join(""));
+for (const origin of ORIGINS)
+  console.log(origin.padEnd(10), reckoning[origin].map((x) => x.toFixed(2).padStart(6)).join(""));
 if (!process.argv.includes("--dry")) {
   const path = join(HERE, "../../replies/replies.json");
   const { encoder, acts, tones, forms, sha256, lengths } = JSON.parse(readFileSync(path, "utf8"));
@@ -72,17 +72,17 @@ function turnOf({ id, before, newest, offers }, file, n) {
   };
 }
 
-/** Logistic regression of each source towards what was thought first, by Newton's method. */
+/** Logistic regression of each origin towards what was thought first, by Newton's method. */
 function learnt(from) {
   return Object.fromEntries(
-    SOURCES.map((source) => {
-      const rows = from.flatMap(({ offers }) => offers.filter((offer) => offer.source === source));
-      const first = FIRST[source] ?? 0.25;
+    ORIGINS.map((origin) => {
+      const rows = from.flatMap(({ offers }) => offers.filter((offer) => offer.origin === origin));
+      const first = FIRST[origin] ?? 0.25;
       const start = [Math.log(first / (1 - first)), ...Array(FEATURES - 1).fill(0)];
       // What a model writes to a turn that was made whole: judged apart, five of nine.
-      if (source === "model") start[1] = 1.3;
-      return [source, rows.length < LEAST ? start : newton(rows, start)];
-    }).map(([source, weights]) => [source, weights.map((x) => Number(x.toFixed(3)))]),
+      if (origin === "model") start[1] = 1.3;
+      return [origin, rows.length < LEAST ? start : newton(rows, start)];
+    }).map(([origin, weights]) => [origin, weights.map((x) => Number(x.toFixed(3)))]),
   );
 }
 
@@ -140,10 +140,10 @@ function tell(file) {
     const weights = learnt(turns.filter((turn) => turn.fold !== fold));
     for (const turn of turns.filter((each) => each.file === file && each.fold === fold)) {
       const worth = (offer) => worthOf(offer, turn.ready, weights);
-      const ready = turn.offers.filter(({ source }) => source !== "model");
-      const written = turn.offers.find(({ source }) => source === "model");
+      const ready = turn.offers.filter(({ origin }) => origin !== "model");
+      const written = turn.offers.find(({ origin }) => origin === "model");
       let best = ready.toSorted((a, b) => worth(b) - worth(a))[0];
-      const expected = worthOf({ source: "model", text: "", nearness: 0, context: 0 }, turn.ready, weights);
+      const expected = worthOf({ origin: "model", text: "", nearness: 0, context: 0 }, turn.ready, weights);
       const counted = count[turn.follows ? "following" : "opening"];
       if (written !== undefined && (best === undefined || expected > worth(best))) {
         counted.model++;
@@ -151,8 +151,8 @@ function tell(file) {
       }
       if (best === undefined) continue;
       counted[best.verdict]++;
-      by[best.source] ??= { a: 0, b: 0, n: 0 };
-      by[best.source][best.verdict]++;
+      by[best.origin] ??= { a: 0, b: 0, n: 0 };
+      by[best.origin][best.verdict]++;
     }
   }
   for (const [name, { a, b, n, model }] of Object.entries(count)) {
@@ -164,7 +164,7 @@ function tell(file) {
   }
   console.log(
     Object.entries(by)
-      .map(([source, { a, b, n }]) => `${source} ${a}/${b}/${n}`)
+      .map(([origin, { a, b, n }]) => `${origin} ${a}/${b}/${n}`)
       .join(", "),
   );
 }

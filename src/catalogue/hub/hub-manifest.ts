@@ -1,5 +1,12 @@
 import type { CheckpointManifest, HubSource } from "../checkpoint-manifest.ts";
-import { DEFAULT_PROMPT_STYLE, findHubWriter, hubWriterAt, type PromptStyle } from "../hub-writers.ts";
+import {
+  DEFAULT_PROMPT_STYLE,
+  findHubWriter,
+  type HubWriter,
+  hubWriterAt,
+  type PromptStyle,
+} from "../hub-writers.ts";
+import { PullError } from "../pull/pull-error.ts";
 import { HUB } from "./hub-access.ts";
 import { type ChosenFile, fileName } from "./hub-name.ts";
 import type { HubRepository } from "./hub-repository.ts";
@@ -42,10 +49,32 @@ export function hubSourceOf({ files }: CheckpointManifest): HubSource | null {
   return files.length === 1 && others.length === 0 && source?.kind === "hub" ? source : null;
 }
 
+/** What is known of the model of a checkpoint. */
+export function hubWriterOf(manifest: CheckpointManifest): HubWriter | undefined {
+  const source = hubSourceOf(manifest);
+  return source === null ? undefined : hubWriterAt(source.repository, source.path);
+}
+
 /** How the model of a checkpoint is talked to. */
 export function promptStyleOf(manifest: CheckpointManifest): PromptStyle {
-  const source = hubSourceOf(manifest);
-  return (source === null ? undefined : hubWriterAt(source.repository, source.path)) ?? DEFAULT_PROMPT_STYLE;
+  return hubWriterOf(manifest) ?? DEFAULT_PROMPT_STYLE;
+}
+
+/**
+ * Refuses a file of which the hub states what others do not know it by. Of another commit nothing is known.
+ *
+ * @throws PullError
+ */
+export function requireKnown(manifest: CheckpointManifest): void {
+  const known = hubWriterOf(manifest)?.known;
+  const { sizeBytes, sha256 } = manifest.files[0]!;
+  if (known === undefined || !hubSourceOf(manifest)?.revision.startsWith(known.revision)) return;
+  const [first, last] = known.sha256;
+  if (sizeBytes === known.sizeBytes && sha256.startsWith(first) && sha256.endsWith(last)) return;
+  throw new PullError(
+    `The hub states another file for ${manifest.name} at commit ${known.revision} than the one that is known ` +
+      `(${known.sizeBytes} bytes, SHA-256 ${first}…${last}): nothing was fetched. Check HF_ENDPOINT, or try again later.`,
+  );
 }
 
 /** `qwen.qwen3-0.6b-q4_k_m` for `Qwen3-0.6B-Q4_K_M.gguf` of `Qwen/Qwen3-0.6B-GGUF`: the owner, the repository unless the file's name begins with it, the file. */

@@ -4,7 +4,7 @@ import { type Fetching, fetchingBy } from "../pull/options.ts";
 import { type Outcome, pullCheckpoint } from "../pull/pull.ts";
 import { PullError } from "../pull/pull-error.ts";
 import { type HubPullOptions, requireAccepted } from "./accepted-licences.ts";
-import { hubManifest, hubSourceOf } from "./hub-manifest.ts";
+import { hubManifest, hubSourceOf, requireKnown } from "./hub-manifest.ts";
 import { chooseFile, fileName, type HubName } from "./hub-name.ts";
 import { lookAtRepository } from "./hub-repository.ts";
 
@@ -53,7 +53,9 @@ async function statedManifest(
   fetching: Fetching,
 ): Promise<CheckpointManifest> {
   const seen = await lookAtRepository(repository, fetching);
-  return hubManifest(seen, chooseFile(seen, file));
+  const manifest = hubManifest(seen, chooseFile(seen, file));
+  requireKnown(manifest);
+  return manifest;
 }
 
 /** Two files may come to one name, as where capitals are all that tells them apart. */

@@ -36,6 +36,19 @@ export class Generation {
 
   /** The tokens after a prompt, of which only what is new to the sequence is read. Throws the signal's reason at once. */
   async *tokensAfter(prompt: readonly Token[], sampling: Sampling): AsyncGenerator<WrittenToken, void, void> {
+    const read = await this.read(prompt);
+    const { sequence } = this.#cached;
+    const generation = sequence.evaluateWithMetadata(prompt.slice(read), { confidence: true }, sampling);
+    this.#generation = generation;
+    for (let tokens = prompt.length - read; ; tokens = 1) {
+      const { value, done } = await this.#step(tokens, () => generation.next());
+      if (done === true) return;
+      yield value;
+    }
+  }
+
+  /** Reads what is new of a prompt, but for what does not fill a piece, and gives how many of its tokens are read then. */
+  async read(prompt: readonly Token[]): Promise<number> {
     const cached = this.#cached;
     const { sequence } = cached;
     // The last token is never in a piece that is kept: what comes after it is asked for with it.
@@ -48,13 +61,7 @@ export class Generation {
       await this.#step(PIECE_TOKENS, () => sequence.evaluateWithoutGeneratingNewTokens(piece));
       cached.read = prompt.slice(0, read + PIECE_TOKENS);
     }
-    const generation = sequence.evaluateWithMetadata(prompt.slice(read), { confidence: true }, sampling);
-    this.#generation = generation;
-    for (let tokens = prompt.length - read; ; tokens = 1) {
-      const { value, done } = await this.#step(tokens, () => generation.next());
-      if (done === true) return;
-      yield value;
-    }
+    return read;
   }
 
   /** Resolves when llama.cpp has ended what it was at. Never throws. */

@@ -1,10 +1,12 @@
+import type { SpeakerLabel, Turn } from "../../model/conversation.ts";
 import { stopWith } from "../../model/stop-with.ts";
 import { type Dialogue, type Writer, WriterError, type WrittenPart } from "../../model/writer.ts";
-import { chatSteps, dialogueMessages } from "../dialogue-messages.ts";
+import { type ChatMessage, chatSteps, dialogueMessages, type MessageOptions } from "../dialogue-messages.ts";
 import { WrittenSentences } from "../written-sentences.ts";
 import { CallReader } from "./call-reader.ts";
 import { type Calling, callingOf } from "./calling.ts";
-import { Generation, type Sampling } from "./generation.ts";
+import { afterExamples } from "./example-turns.ts";
+import { Generation, PIECE_TOKENS, type Sampling } from "./generation.ts";
 import {
   forgetVocabulary,
   type LlamaContextSequence,
@@ -15,7 +17,7 @@ import {
   type Token,
   type WorkQueue,
 } from "./llama-runtime.ts";
-import { type ModelOptions, maxThreads, openModel } from "./open-model.ts";
+import { type ModelOptions, maxThreads, openModel, parametersOf } from "./open-model.ts";
 import {
   type DialoguePrompt,
   type Prompt,
@@ -25,7 +27,7 @@ import {
   promptTokens,
   type Template,
 } from "./prompt.ts";
-import { SequencePool } from "./sequence-pool.ts";
+import { SequencePool, sharedStart } from "./sequence-pool.ts";
 import { ThreadChoice } from "./thread-choice.ts";
 import { type TokenBiases, unspeakableTokens } from "./unspeakable-tokens.ts";
 
@@ -33,6 +35,8 @@ export interface GgufWriterOptions extends ModelOptions, PromptOptions {
   /** For `meta`: who writes. */
   readonly name: string;
   readonly template: Template;
+  /** Turns of others that are read before each conversation, and are none of its history, by the model's parameters. */
+  readonly examples: (parameters: number | null) => readonly ChatMessage[];
   readonly maxSentences: number;
   /**
    * How sure the model must be of a sentence after the first for it to be said: the mean natural logarithm of its
@@ -45,30 +49,41 @@ export interface GgufWriterOptions extends ModelOptions, PromptOptions {
   readonly characterBytes: boolean;
 }
 
+/** A writer whose model's size is known. */
+export interface GgufWriter extends Writer {
+  /** How many numbers it has learnt; `null` where its file does not tell. */
+  readonly parameters: number | null;
+}
+
 /**
- * Writes with a GGUF file in this process, through llama.cpp on the CPU.
+ * Writes with a GGUF file in this process, through llama.cpp on the CPU. What every conversation begins with has been read
+ * once it is open, so that the first reply does not wait for that.
  *
  * @throws WriterError when the file or its adapter cannot be loaded.
  */
-export async function openGgufWriter(options: GgufWriterOptions): Promise<Writer> {
+export async function openGgufWriter(options: GgufWriterOptions): Promise<GgufWriter> {
   const { runtime, model, context, close } = await openModel(options);
   try {
     const sequences = Array.from({ length: options.sequences }, () => context.getSequence());
     // A model that is told nothing is told of no functions either.
     const calling = options.systemPrompt === null ? null : await callingOf(model);
-    return new GgufWriter(options, runtime, model, sequences, calling);
+    const writer = new LocalWriter(options, runtime, model, sequences, calling);
+    await writer.begin();
+    return writer;
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-class GgufWriter implements Writer {
+class LocalWriter implements GgufWriter {
   readonly name: string;
+  readonly parameters: number | null;
   readonly #options: GgufWriterOptions;
   readonly #runtime: LlamaRuntime;
   readonly #model: LlamaModel;
   readonly #prompt: Prompt;
+  readonly #examples: readonly ChatMessage[];
   readonly #pool: SequencePool;
   readonly #biases: TokenBiases;
   readonly #calling: Calling | null;
@@ -86,6 +101,8 @@ class GgufWriter implements Writer {
     calling: Calling | null,
   ) {
     this.name = options.name;
+    this.parameters = parametersOf(model);
+    this.#examples = options.examples(this.parameters);
     this.#options = options;
     this.#runtime = runtime;
     this.#model = model;
@@ -100,6 +117,30 @@ class GgufWriter implements Writer {
 
   get callsTools(): boolean {
     return this.#calling !== null;
+  }
+
+  /** Reads what every prompt begins with into one sequence; those that write beside it read it with their first reply. */
+  async begin(): Promise<void> {
+    const [one, other] = ["Hello.", "What now?"].map((text) => {
+      const history = [{ speaker: "0", text, audio: null }];
+      return this.#plainPrompt(history, "1", { systemPrompt: this.#options.systemPrompt, historyChars: 100 });
+    });
+    const shared = sharedStart(one!, other!);
+    const pieces = shared - (shared % PIECE_TOKENS);
+    if (pieces === 0 || pieces > promptRoom(this.#options)) return;
+    // One token more, since the last is never in a piece.
+    const beginning = one!.slice(0, pieces + 1);
+    const never = this.#closed.signal;
+    const sequence = await this.#pool.take(beginning, never);
+    const generation = new Generation(sequence, this.#queue, this.#threads, never);
+    try {
+      await generation.read(beginning);
+    } catch (cause) {
+      throw new WriterError("the language model failed while it read what it is told", { cause });
+    } finally {
+      await generation.end();
+      this.#pool.giveBack(sequence);
+    }
   }
 
   async *write(dialogue: Dialogue, signal: AbortSignal): AsyncGenerator<WrittenPart, void, void> {
@@ -140,8 +181,7 @@ class GgufWriter implements Writer {
     const calling = this.#calling;
     const tools = toolUse === undefined || toolUse.choice === "none" ? [] : toolUse.tools;
     if (calling === null || toolUse === undefined || tools.length + toolUse.calls.length === 0) {
-      const plain: DialoguePrompt = (newest, options) =>
-        this.#prompt(dialogueMessages({ history: newest, speaker }, options));
+      const plain: DialoguePrompt = (newest, options) => this.#plainPrompt(newest, speaker, options);
       return { prompt: promptTokens(plain, dialogue, this.#options, room), calls: null };
     }
     // A part of the room is for the calls themselves.
@@ -158,6 +198,10 @@ class GgufWriter implements Writer {
     const promptLeft = room - maxTokens - begun.length;
     if (!calling.fits(tools, Math.floor(promptLeft / 2))) throw new WriterError(TOO_MANY_TOOLS);
     return { prompt: [...promptTokens(told, dialogue, this.#options, promptLeft), ...begun], calls };
+  }
+
+  #plainPrompt(history: readonly Turn[], speaker: SpeakerLabel, options: MessageOptions): Token[] {
+    return this.#prompt(afterExamples(this.#examples, dialogueMessages({ history, speaker }, options)));
   }
 
   async *#parts(

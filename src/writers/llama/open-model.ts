@@ -74,6 +74,21 @@ async function architectureOf(module: LlamaRuntime["module"], modelPath: string)
   return info?.metadata.general.architecture ?? null;
 }
 
+/**
+ * How many numbers a model has learnt, by its file's head; `null` where that tells nothing. An output that is as large as
+ * the embedding is mostly the same once more, and is not counted.
+ */
+export function parametersOf({ fileInfo }: LlamaModel): number | null {
+  const tensors = fileInfo.fullTensorInfo ?? fileInfo.tensorInfo ?? [];
+  const countOf = (dimensions: readonly (number | bigint)[]) =>
+    dimensions.reduce<number>((product, length) => product * Number(length), 1);
+  const sizes = new Map(tensors.map(({ name, dimensions }) => [name, countOf(dimensions)]));
+  const total = [...sizes.values()].reduce((sum, size) => sum + size, 0);
+  const output = sizes.get("output.weight");
+  const isTwice = output !== undefined && output === sizes.get("token_embd.weight");
+  return total === 0 ? null : total - (isTwice ? output : 0);
+}
+
 /** The most threads that a model may take. Cores that share what computes count once. */
 export function maxThreads({ llama }: LlamaRuntime, { threads }: ThreadOptions): number {
   return threads > 0 ? threads : Math.max(1, Math.min(availableParallelism(), llama.cpuMathCores));

@@ -12,9 +12,20 @@ export type Template = "chatml" | "chatml-unthinking" | "own";
 /**
  * The prompt that a template makes.
  *
- * @throws WriterError when the file's own is none.
+ * @throws WriterError when the file's own is none; its cause names the file where there is none at all.
  */
 export function promptOf(template: Template, model: LlamaModel, runtime: LlamaRuntime): Prompt {
+  if (template === "own" && ownTemplate(model) === null) {
+    throw new WriterError(
+      "the writer's file has no chat template: choose another file, of a model that chats",
+      {
+        cause: new Error(
+          `${model.filename ?? "the file"} has no tokenizer.chat_template, as base models have none, and would go on with ` +
+            "its prompt in place of answering: choose a GGUF whose name says Instruct, Chat or it, or one converted with its template",
+        ),
+      },
+    );
+  }
   try {
     const prompt = unproved(template, model, runtime);
     // Some say only when they are used that they cannot be.
@@ -83,7 +94,7 @@ const TRIAL: readonly ChatMessage[] = [
 function unproved(template: Template, model: LlamaModel, runtime: LlamaRuntime): Prompt {
   switch (template) {
     case "own":
-      return ownTemplate(model, runtime);
+      return byOwnTemplate(model, runtime);
     case "chatml":
       return chatMl(model);
     case "chatml-unthinking":
@@ -113,10 +124,15 @@ function chatMl(model: LlamaModel, begun = ""): Prompt {
   ];
 }
 
-/** The chat template that the model's file carries; where it has none, plain lines. */
-function ownTemplate(model: LlamaModel, runtime: LlamaRuntime): Prompt {
-  const template = model.fileInfo.metadata.tokenizer?.chat_template;
-  return template !== undefined && THINKING.test(template)
+/** The chat template that the model's file carries; `null` for none. */
+function ownTemplate({ fileInfo }: LlamaModel): string | null {
+  const template = fileInfo.metadata.tokenizer?.chat_template;
+  return template === undefined || template.trim() === "" ? null : template;
+}
+
+function byOwnTemplate(model: LlamaModel, runtime: LlamaRuntime): Prompt {
+  const template = ownTemplate(model);
+  return template !== null && THINKING.test(template)
     ? unthinking(template, model, runtime)
     : wrapped(model, runtime);
 }

@@ -13,8 +13,9 @@ import { toldClauses } from "./memory/facts.ts";
 import { limitsOf } from "./memory/limits.ts";
 import { remembered } from "./memory/remembered.ts";
 import type { ReadyReply, ReplyLayer, ReplySource } from "./ready-or-written.ts";
-import { type Offer, type Source, worthOf } from "./reckoning.ts";
+import { type Offer, type Origin, worthOf } from "./reckoning.ts";
 import { type Act, type FormName, filled, type ReplyBook, type Tone } from "./reply-book.ts";
+import { ALL_SOURCES, answers, finds, guesses, type Sources } from "./sources.ts";
 import { answerSum } from "./sums.ts";
 import { plainWords, type Talk, talkOf } from "./talk.ts";
 import { fitOf, isContrary, isGlad, isGrave, isOutOfTone, isSurelyGood, mayBe } from "./tone.ts";
@@ -28,6 +29,7 @@ export class BookSource implements ReplySource {
   readonly #book: ReplyBook;
   readonly #embed: Embeds;
   readonly #free: () => Promise<void>;
+  readonly #sourcesFor: (dialogue: Dialogue) => Sources;
   readonly #acts: ReadonlyMap<string, Act>;
   /** What may be said to anything that is told. */
   readonly #neutral: readonly string[];
@@ -37,10 +39,16 @@ export class BookSource implements ReplySource {
   /** By digest, since the turns of a conversation come again with each that follows. */
   readonly #vectors = new LruCache<Float32Array>(MAX_VECTORS);
 
-  constructor(book: ReplyBook, embed: Embeds, free: () => Promise<void>) {
+  constructor(
+    book: ReplyBook,
+    embed: Embeds,
+    free: () => Promise<void>,
+    sourcesFor: (dialogue: Dialogue) => Sources = () => ALL_SOURCES,
+  ) {
     this.#book = book;
     this.#embed = embed;
     this.#free = free;
+    this.#sourcesFor = sourcesFor;
     this.#acts = new Map(book.acts.map((act) => [act.name, act]));
     this.#neutral = book.tones.find(({ name }) => name === NEUTRAL)?.lines ?? [];
   }
@@ -49,26 +57,33 @@ export class BookSource implements ReplySource {
     signal.throwIfAborted();
     const talk = talkOf(dialogue);
     if (talk === null) return null;
-    if (talk.newest === null) return this.#line("unheard", talk) ?? this.#again("unheard", talk);
-    const exact =
-      [talk.newest, ...talk.whole].map(answerSum).find((answer) => answer !== null) ??
-      sumOverTurns(dialogue.history, dialogue.speaker) ??
-      remembered(dialogue.history, dialogue.speaker, talk);
+    const sources = this.#sourcesFor(dialogue);
+    if (talk.newest === null) {
+      if (!answers(sources, "unheard")) return null;
+      return this.#line("unheard", talk) ?? this.#again("unheard", talk);
+    }
+    const exact = sources.exact
+      ? ([talk.newest, ...talk.whole].map(answerSum).find((answer) => answer !== null) ??
+        sumOverTurns(dialogue.history, dialogue.speaker) ??
+        remembered(dialogue.history, dialogue.speaker, talk))
+      : null;
     // What is worked out is as right the second time.
     if (exact !== null) return { layer: "exact", text: exact };
     const form = actByForm(talk.newest);
     // Whether this is a machine is always told, in a scene, too.
-    if (form === "identity" || form === "garbled") return this.#line(form, talk);
+    if (form === "identity" || form === "garbled")
+      return answers(sources, form) ? this.#line(form, talk) : null;
+    if (!guesses(sources)) return null;
 
     const judged = await this.#judged(dialogue, talk, signal);
     // What a turn's form asks for is answered by a line, whatever else there is.
-    const best = judged.find(({ source }) => source === "form") ?? judged[0];
+    const best = judged.find(({ origin }) => origin === "form") ?? judged[0];
     if (best === undefined) return null;
     // The small model follows no instructions, and would promise what a desk has not got.
     const isReady =
-      best.source === "form" ||
-      dialogue.instructions !== undefined ||
-      best.worth >= worthOf(writtenOffer("", talk), talk, this.#book.reckoning);
+      best.origin === "form" ||
+      (sources.lines === null && dialogue.instructions !== undefined) ||
+      best.worth >= (sources.lines === null ? this.#worthOfWritten("", talk) : WORTH_OF_LARGER);
     return isReady ? best : null;
   }
 
@@ -82,10 +97,11 @@ export class BookSource implements ReplySource {
 
   async #candidates(
     talk: Talk,
-    { history, speaker, instructions }: Dialogue,
+    dialogue: Dialogue,
     width: CandidateWidth,
     signal: AbortSignal,
   ): Promise<readonly Candidate[]> {
+    const { history, speaker, instructions } = dialogue;
     const newest = talk.newest ?? "";
     const vector = await this.#vectorOf(newest, signal);
     const sentences = sentencesOf(newest);
@@ -145,11 +161,11 @@ export class BookSource implements ReplySource {
         ? lines("honest", indirectQuestion(talk.whole[0] ?? newest) ?? indirectQuestion(newest))
         : lines("desk");
     const limits = limitsOf(history, speaker);
-    const sayings = (source: Source, texts: readonly string[], nearness = 0) =>
-      texts.map((text) => ({ source, text, nearness, context: 0 }));
-    const replies = (source: Source, from: readonly FoundReply[]) =>
+    const sayings = (origin: Origin, texts: readonly string[], nearness = 0) =>
+      texts.map((text) => ({ origin, text, nearness, context: 0 }));
+    const replies = (origin: Origin, from: readonly FoundReply[]) =>
       from.map(({ entry, likeness, context }) => ({
-        source,
+        origin,
         text: entry.reply,
         nearness: likeness,
         context: context ?? 0,
@@ -160,21 +176,29 @@ export class BookSource implements ReplySource {
       certainty >= act.least &&
       !NODS.has(act.name) &&
       (form !== null || (found[0]?.likeness ?? 0) < THE_SAME);
+    const sources = this.#sourcesFor(dialogue);
+    const isAny = sources.lines === null;
+    const mayFind = finds(sources, talk, isScene);
     const each: readonly (readonly [readonly Offer[], number])[] = [
-      [sayings("corrected", lines("corrected", ownCorrection(newest))), 1],
-      [sayings("desk", desk), 2],
+      [sayings("corrected", lines("corrected", ownCorrection(newest))), isAny ? 1 : 0],
+      [sayings("desk", desk), isAny ? 2 : 0],
       [
         clauses.map(({ saidBack, likeness }) => ({
-          source: "told",
+          origin: "told",
           text: saidBack,
           nearness: likeness,
           context: 0,
         })),
-        width.clauses,
+        isAny ? width.clauses : 0,
       ],
-      [replies("whole", nearWhole), 2],
-      [replies("found", found), width.found],
-      [sayings(isForm ? "form" : "kind", shifted(kindLines, talk.chance), certainty), width.lines],
+      [replies("whole", nearWhole), mayFind ? 2 : 0],
+      [replies("found", found), mayFind ? width.found : 0],
+      [
+        sayings(isForm ? "form" : "kind", shifted(kindLines, talk.chance), certainty),
+        answers(sources, act.name) && (isAny || certainty >= act.least) ? width.lines : 0,
+      ],
+    ];
+    const plain: readonly (readonly [readonly Offer[], number])[] = [
       [sayings("tone", shifted(toneLines, talk.chance), this.#fitOf(tone, guess)), width.lines],
       [sayings("view", asksView(newest) ? lines("view") : []), width.lines],
       [sayings("doubt", doubtsUs(newest) && talk.previous !== null ? lines("doubt") : []), width.lines],
@@ -182,7 +206,7 @@ export class BookSource implements ReplySource {
       [asks ? sayings("asked", lines("asked")) : sayings("neutral", shifted(this.#neutral, talk.chance)), 1],
     ];
     const seen = new Set<string>();
-    return each.flatMap(([offers, most]) =>
+    return [...each, ...(isAny ? plain : [])].flatMap(([offers, most]) =>
       offers
         .filter(({ text }) => {
           const words = plainWords(text);
@@ -193,29 +217,39 @@ export class BookSource implements ReplySource {
         .slice(0, most)
         .map((offer) => ({
           ...offer,
-          layer: LAYERS[offer.source],
-          ...(offer.source === "desk" && { hasReadInstructions: true }),
+          layer: LAYERS[offer.origin],
+          ...(offer.origin === "desk" && { hasReadInstructions: true }),
         })),
     );
   }
 
   forModel(dialogue: Dialogue): Dialogue {
     const [whole] = talkOf(dialogue)?.filled ?? [];
-    return whole === undefined
-      ? dialogue
-      : {
-          ...dialogue,
-          history: [{ speaker: dialogue.history.at(-1)?.speaker ?? "", text: whole, audio: null }],
-        };
+    // A larger model reads the conversation better than it is made whole.
+    if (whole === undefined || this.#sourcesFor(dialogue).lines !== null) return dialogue;
+    const speaker = dialogue.history.at(-1)?.speaker ?? "";
+    return { ...dialogue, history: [{ speaker, text: whole, audio: null }] };
   }
 
-  async instead(dialogue: Dialogue, written: string | null, signal: AbortSignal): Promise<ReadyReply | null> {
+  async better(dialogue: Dialogue, written: string, signal: AbortSignal): Promise<ReadyReply | null> {
     const talk = talkOf(dialogue);
-    if (talk === null || talk.newest === null) return null;
+    if (talk === null || talk.newest === null || this.#sourcesFor(dialogue).lines !== null) return null;
     const [best] = await this.#judged(dialogue, talk, signal);
-    if (best === undefined || written === null) return best ?? null;
-    const worth = worthOf(writtenOffer(written, talk), talk, this.#book.reckoning);
-    return best.worth > worth ? best : null;
+    return best !== undefined && best.worth > this.#worthOfWritten(written, talk) ? best : null;
+  }
+
+  fallback(dialogue: Dialogue): string | null {
+    const talk = talkOf(dialogue);
+    if (talk === null) return null;
+    const [best] = this.#known.get(dialogue) ?? [];
+    const among = isAsked(talk.newest) ? this.#book.forms.asked : this.#neutral;
+    return best?.text ?? this.#ready("line", among, talk)?.text ?? null;
+  }
+
+  /** How good what the language model wrote is, or whatever it may write. */
+  #worthOfWritten(text: string, talk: Talk): number {
+    const nearness = talk.filled.length > 0 ? 1 : 0;
+    return worthOf({ origin: "model", text, nearness, context: 0 }, talk, this.#book.reckoning);
   }
 
   close(): Promise<void> {
@@ -318,15 +352,10 @@ interface Judged extends Candidate {
   readonly worth: number;
 }
 
-/** What the language model writes, or whatever it may write. */
-function writtenOffer(text: string, { filled }: Talk): Offer {
-  return { source: "model", text, nearness: filled.length > 0 ? 1 : 0, context: 0 };
-}
-
 /** Kinds of a form that leaves open what to say next. */
 const NODS: ReadonlySet<string> = new Set(["ack", "same", "bare-why"]);
 
-const LAYERS: Readonly<Record<Source, ReplyLayer>> = {
+const LAYERS: Readonly<Record<Origin, ReplyLayer>> = {
   corrected: "exact",
   desk: "exact",
   told: "exact",
@@ -352,6 +381,8 @@ interface CandidateWidth {
 
 const WIDTH: CandidateWidth = { clauses: 1, lines: 1, found: 3 };
 const TEACHING_WIDTH: CandidateWidth = { clauses: 2, lines: 2, found: 4 };
+/** How good a reply must be to be said before a larger model writes. */
+const WORTH_OF_LARGER = 0.5;
 /** From which likeness a reply of another conversation is looked at, and from which probability a kind's lines. */
 const MIN_LIKENESS = 0.6;
 const MIN_WHOLE_LIKENESS = 0.75;

@@ -1,6 +1,5 @@
-import type { Dialogue, Writer, WrittenPart } from "../../model/writer.ts";
+import type { Dialogue, WrittenPart } from "../../model/writer.ts";
 import { sentencesOf } from "../../text/sentence-cutter.ts";
-import { heardIn, plainWords } from "./talk.ts";
 
 /** Where a reply came from: worked out, a line for its kind of turn, or the reply of an authored conversation. */
 export type ReplyLayer = "exact" | "line" | "found";
@@ -24,59 +23,42 @@ export interface ReplySource {
   reply(dialogue: Dialogue, signal: AbortSignal): Promise<ReadyReply | null>;
   /** What a language model is to be asked: the same, or the newest turn made whole, by itself. */
   forModel(dialogue: Dialogue): Dialogue;
-  /**
-   * What had better be said than what a language model wrote, or than nothing where it wrote none; `null` where that is
-   * better, or nothing is at hand.
-   */
-  instead(dialogue: Dialogue, written: string | null, signal: AbortSignal): Promise<ReadyReply | null>;
+  /** What had better be said than what a language model wrote; `null` where that is as good. */
+  better(dialogue: Dialogue, written: string, signal: AbortSignal): Promise<ReadyReply | null>;
+  /** Something that may be said to anything; `null` when all of it was heard. */
+  fallback(dialogue: Dialogue): string | null;
   close(): Promise<void>;
 }
 
-/**
- * The reply that is ready, or what a small language model writes, which writes only what nothing better answers. Of what
- * it writes, sentences that claim a body, a past or to be a person, or that the conversation has heard, are left out.
- */
-export async function* readyOrWritten(
-  source: ReplySource,
-  model: Writer,
-  dialogue: Dialogue,
+/** A reply that is ready, sentence by sentence. @param tokens what a language model read and wrote first, for nothing */
+export async function* readyParts(
+  { layer, text, hasReadInstructions }: ReadyReply,
   signal: AbortSignal,
+  tokens: WrittenPart["tokens"] = null,
 ): AsyncGenerator<WrittenPart, void, void> {
-  const ready = await source.reply(dialogue, signal);
-  if (ready !== null) {
-    yield* partsOf(ready, null, signal);
-    return;
-  }
-  const heard = heardIn(dialogue.history, dialogue.speaker);
-  let last: WrittenPart | null = null;
-  let isSilent = true;
-  for await (const part of model.write(source.forModel(dialogue), signal)) {
-    last = { ...part, layer: "model" };
-    if (claimsToBeAPerson(part.text) || heard.has(plainWords(part.text))) continue;
-    if (isSilent) {
-      const better = await source.instead(dialogue, part.text, signal);
-      if (better !== null) {
-        yield* partsOf(better, part.tokens, signal);
-        return;
-      }
-    }
-    isSilent = false;
-    yield last;
-  }
-  if (!isSilent || last === null) return;
-  const instead = await source.instead(dialogue, null, signal);
-  if (instead !== null) yield* partsOf(instead, last.tokens, signal);
-}
-
-/** A reply sentence by sentence. @param tokens what a language model read and wrote first, for nothing */
-function* partsOf(
-  { text, layer, hasReadInstructions }: ReadyReply,
-  tokens: WrittenPart["tokens"],
-  signal: AbortSignal,
-): Generator<WrittenPart, void, void> {
   for (const sentence of sentencesOf(text)) {
     signal.throwIfAborted();
     yield { text: sentence, tokens, gate: null, layer, ...(hasReadInstructions && { hasReadInstructions }) };
+  }
+}
+
+/** What a language model writes, unless its first sentence is worse than what is ready: then that is said instead. */
+export async function* unlessWorse(
+  written: AsyncIterable<WrittenPart>,
+  source: ReplySource,
+  dialogue: Dialogue,
+  signal: AbortSignal,
+): AsyncGenerator<WrittenPart, void, void> {
+  let isFirst = true;
+  for await (const part of written) {
+    const better =
+      isFirst && part.layer === "model" ? await source.better(dialogue, part.text, signal) : null;
+    if (better !== null) {
+      yield* readyParts(better, signal, part.tokens);
+      return;
+    }
+    isFirst = false;
+    yield part;
   }
 }
 

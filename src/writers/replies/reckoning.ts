@@ -3,7 +3,7 @@ import type { Talk } from "./talk.ts";
 import { isAsked } from "./turn-form.ts";
 
 /** Where a reply comes from. */
-export const SOURCES = [
+export const ORIGINS = [
   "corrected",
   "desk",
   "told",
@@ -19,36 +19,36 @@ export const SOURCES = [
   "neutral",
   "model",
 ] as const;
-export type Source = (typeof SOURCES)[number];
+export type Origin = (typeof ORIGINS)[number];
 
-/** What may be said, and what its source knows of it. */
+/** What may be said, and what is known of it there. */
 export interface Offer {
   readonly text: string;
-  readonly source: Source;
-  /** How near it is to what was said, in its source's own measure, 0 to 1. */
+  readonly origin: Origin;
+  /** How near it is to what was said, in its origin's own measure, 0 to 1. */
   readonly nearness: number;
   /** How like what was said before is to what was said before it in its own conversation; 0 where nothing was. */
   readonly context: number;
 }
 
-/** For each source a weight for each of {@link featuresOf}: learnt from verdicts by `training/replies/reckon.mjs`. */
-export type Reckoning = Readonly<Record<Source, readonly number[]>>;
+/** For each origin a weight for each of {@link featuresOf}: learnt from verdicts by `training/replies/reckon.mjs`. */
+export type Reckoning = Readonly<Record<Origin, readonly number[]>>;
 
 /**
  * How likely it is that somebody would be content with a reply, 0 to 1, where a borderline one counts as two fifths: a
  * logistic line through what is known of the turn and of the reply.
  */
 export function worthOf(offer: Offer, talk: Talk, reckoning: Reckoning): number {
-  const weights = reckoning[offer.source];
+  const weights = reckoning[offer.origin];
   const sum = featuresOf(offer, talk).reduce((total, value, n) => total + value * (weights[n] ?? 0), 0);
   return 1 / (1 + Math.exp(-sum));
 }
 
 /** What is known of a turn and of a reply to it, numbers about 0 to 1. */
-export function featuresOf({ text, source, nearness, context }: Offer, talk: Talk): readonly number[] {
+export function featuresOf({ text, origin, nearness, context }: Offer, talk: Talk): readonly number[] {
   const { newest, previous, asksBack, asksOfTheirs } = talk;
   // Replies of other conversations are hardly ever less like than that.
-  const near = source === "told" ? nearness : Math.max(0, nearness - 0.6) / 0.4;
+  const near = origin === "told" ? nearness : Math.max(0, nearness - 0.6) / 0.4;
   const said = contentWords(newest ?? "");
   const reply = contentWords(text);
   const fullness = Math.min(1, said.size / 6);

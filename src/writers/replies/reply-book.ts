@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { WriterError } from "../../model/writer.ts";
 import { type FileFailure, readPackaged, readPackagedJson, sha256 } from "../packaged-file.ts";
-import { type Reckoning, SOURCES } from "./reckoning.ts";
+import { ORIGINS, type Reckoning } from "./reckoning.ts";
 
 /** The replies that come with the package. */
 export const REPLIES_DIR = fileURLToPath(new URL("../../../../replies", import.meta.url));
@@ -147,6 +147,14 @@ export async function readReplyBook(dir: string = REPLIES_DIR): Promise<ReplyBoo
   return { encoder, reckoning, acts, tones, forms, bank, numbers: numbers as unknown as ReplyNumbers };
 }
 
+/** The same without the replies of other conversations and what finds them: the lines alone. */
+export async function readReplyLines(dir: string = REPLIES_DIR): Promise<ReplyBook> {
+  const index = await readPackagedJson(join(dir, INDEX_FILE), failureOf(INDEX_FILE), isWhole);
+  const { encoder, reckoning, acts, tones, forms } = index;
+  const none = Object.fromEntries(NUMBERS.map(([name, Numbers]) => [name, new Numbers(0)]));
+  return { encoder, reckoning, acts, tones, forms, bank: [], numbers: none as unknown as ReplyNumbers };
+}
+
 /** The files of {@link readReplyBook}, by name; the encoder is not among them. */
 export function replyBookFiles(book: ReplyBook): Map<string, Uint8Array> {
   const { encoder, reckoning, acts, tones, forms, bank, numbers } = book;
@@ -198,7 +206,7 @@ async function read(dir: string, file: string, expected: string): Promise<Uint8A
 function isWhole({ encoder, reckoning, acts, tones, forms, lengths }: IndexFile): boolean {
   return (
     typeof encoder.sha256 === "string" &&
-    SOURCES.every((source) => reckoning?.[source]?.every(Number.isFinite)) &&
+    ORIGINS.every((origin) => reckoning?.[origin]?.every(Number.isFinite)) &&
     FORM_NAMES.every((name) => (forms?.[name]?.length ?? 0) > 0) &&
     acts.length > 0 &&
     acts.every(({ answered, lines }) => answered === "none" || lines.length > 0) &&

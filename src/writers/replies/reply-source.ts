@@ -1,17 +1,33 @@
 import { join } from "node:path";
+import type { Dialogue } from "../../model/writer.ts";
 import { openLlama } from "../llama/llama-runtime.ts";
 import { SentenceEncoder } from "../llama/sentence-encoder.ts";
 import { checkPackaged } from "../packaged-file.ts";
 import { BookSource } from "./book-source.ts";
 import type { ReplySource } from "./ready-or-written.ts";
-import { ENCODER_FILE, REPLIES_DIR, readReplyBook, repliesError } from "./reply-book.ts";
+import { ENCODER_FILE, REPLIES_DIR, readReplyBook, readReplyLines, repliesError } from "./reply-book.ts";
+import { ALL_SOURCES, guesses, type Sources } from "./sources.ts";
+
+/** Which of the replies are wanted: the most that any dialogue gets, and those that one gets. */
+export interface WantedReplies {
+  readonly most: Sources;
+  sourcesFor(dialogue: Dialogue): Sources;
+}
 
 /**
- * Opens the replies that come with the package.
+ * Opens the replies that come with the package, as far as they are wanted: where no turn's kind is guessed the encoder
+ * is not loaded, and llama.cpp is not asked for.
  *
  * @throws WriterError, naming the file and the remedy, when one is missing or damaged; LlamaMissingError.
  */
-export async function openReplySource(dir: string = REPLIES_DIR): Promise<ReplySource> {
+export async function openReplySource(
+  { most, sourcesFor }: WantedReplies = { most: ALL_SOURCES, sourcesFor: () => ALL_SOURCES },
+  dir: string = REPLIES_DIR,
+): Promise<ReplySource> {
+  if (!guesses(most)) {
+    const unread = () => Promise.reject(new Error("no turn's kind was to be guessed"));
+    return new BookSource(await readReplyLines(dir), unread, async () => {}, sourcesFor);
+  }
   const book = await readReplyBook(dir);
   const path = join(dir, ENCODER_FILE);
   await checkPackaged(path, book.encoder.sha256, (what, cause) => repliesError(ENCODER_FILE, what, cause));
@@ -23,6 +39,7 @@ export async function openReplySource(dir: string = REPLIES_DIR): Promise<ReplyS
     book,
     (text, stop) => unitVector(encoder, text, stop),
     () => encoder.close(),
+    sourcesFor,
   );
 }
 

@@ -10,6 +10,8 @@ import { wholeTurns } from "./whole-turn.ts";
 export interface Talk {
   /** What the other one said last; `null` where it could not be heard. */
   readonly newest: string | null;
+  /** Whether that says by itself what it is about. */
+  readonly isSelfContained: boolean;
   /** The same with what it leans on, as {@link wholeTurns} has it. */
   readonly whole: readonly string[];
   /** That, where it is the question before it with other words in it. */
@@ -44,6 +46,7 @@ export function talkOf({ history, speaker, temperature, seed }: Dialogue): Talk 
   if (temperature > 0) hash.update(`\n${seed}`);
   return {
     newest: newest === "" ? null : newest,
+    isSelfContained: contentWords(newest).size >= SELF_CONTAINED_WORDS,
     whole: whole.turns,
     asksBack: questionIn(newest) !== null,
     asksOfTheirs: asksOfTheirs(newest),
@@ -61,6 +64,8 @@ export function talkOf({ history, speaker, temperature, seed }: Dialogue): Talk 
 
 /** Of a conversation, from its end: as much as is said in half an hour. */
 const MAX_CHARS = 24_000;
+/** A turn of so many content words says what it is about. */
+const SELF_CONTAINED_WORDS = 2;
 /** For so many turns a sorrow is not followed by congratulations. */
 const LASTING = 4;
 

@@ -1,5 +1,3 @@
-import type { Act } from "./reply-book.ts";
-
 /** Kinds of turns that their form tells, whatever they speak of; the first that fits. */
 const RULES: readonly (readonly [act: string, form: RegExp])[] = [
   // "Hmmmm" is no slip of the fingers, nor is Dallas.
@@ -44,7 +42,10 @@ export function isAsked(turn: string | null): boolean {
 }
 
 /** Whether a turn is put as its kind is: what asks is a question, and what tells is none. */
-export function isPhrasedAs({ name, answered }: Act, turn: string | null): boolean {
+export function isPhrasedAs(
+  { name, answered }: { readonly name: string; readonly answered: string },
+  turn: string | null,
+): boolean {
   const asked = isAsked(turn);
   return QUESTIONS.has(name) ? asked : answered !== "told" || !asked;
 }

@@ -9,6 +9,7 @@ import { ownManifests } from "../../../src/catalogue/folder-records.ts";
 import type { LicenceQuestion } from "../../../src/catalogue/hub/accepted-licences.ts";
 import { parseHubName } from "../../../src/catalogue/hub/hub-name.ts";
 import { pullFromHub } from "../../../src/catalogue/hub/pull-hub.ts";
+import { findHubWriter } from "../../../src/catalogue/hub-writers.ts";
 import { temporaryFolder } from "../../e2e/folders.ts";
 import { within } from "../../waiting.ts";
 import { HASTY, WEIGHTS } from "../pull/fixture.ts";
@@ -59,6 +60,21 @@ async function tiny(): Promise<{ hub: FakeHub; repository: FakeRepository }> {
 }
 
 describe("a GGUF on the hub", () => {
+  it("is refused where the hub states another file for a commit than is known, and taken at any other commit", async () => {
+    const { name, repository: place, path, known } = findHubWriter("qwen2.5-1.5b")!;
+    const hub = await fakeHub();
+    const repository = hub.repository(place, { [path]: WEIGHTS });
+    hub.move(repository, known!.revision.padEnd(40, "0"), { [path]: WEIGHTS });
+    const { end, questions } = await pull(hub, `hf:${place}:${path}`);
+    assert.match(
+      end,
+      /states another file for qwen2\.5-1\.5b at commit 91cad511 .*1117320736 bytes.*nothing was fetched/,
+    );
+    assert.deepEqual(questions, []);
+    hub.move(repository, COMMIT, { [path]: WEIGHTS });
+    assert.equal((await pull(hub, `hf:${place}:${path}`)).end, `${name} installed`);
+  });
+
   it("is the only one where all others lead elsewhere, or have names that no terminal should see", async () => {
     const hub = await fakeHub();
     hub.repository(TINY, {

@@ -135,7 +135,7 @@ const WHO = "(?:i|we|he|she|they|(?:my|our) [\\p{L}']+|\\p{L}+)";
 const WHAT = "((?:[\\p{L}'-]+ ?){1,3}(?:(?:, | or | and )[\\p{L}'-]+){0,3})";
 const EXCLUDES: readonly RegExp[] = [
   new RegExp(
-    `\\b(?:allergic to|allergy to|intolerant to|can't stand|can't bear|can't eat|can't have|cannot eat|cannot have|can't drink|mustn't eat|mustn't have|not allowed|(?:won't|don't|doesn't|never|didn't) (?:really )?(?:eat|drink|like|touch)|hates?|off|sick of|terrified of|scared of|afraid of|phobia of) ${WHAT}`,
+    `\\b(?:allergic to|allergy to|intolerant to|can't stand|can't bear|can't eat|can't have|cannot eat|cannot have|can't drink|mustn't eat|mustn't have|not allowed|(?:won't|don't|doesn't|never|didn't) (?:really )?(?:eat|drink|like|touch)|hates?|sick of|(?:am|is|are|been|'m|'s|'re) off|terrified of|scared of|afraid of|phobia of) ${WHAT}`,
     "giu",
   ),
   new RegExp(`\\b${WHO} (?:has|have|'s got|'ve got|got) an? ([\\p{L}-]+) allergy\\b`, "giu"),

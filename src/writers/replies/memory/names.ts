@@ -70,6 +70,13 @@ function ownName(said: readonly string[]): string | null {
   return null;
 }
 
+/** What speakers say that they are called, in small letters: the first names of all that were told. */
+export function namesTold(turns: readonly Turn[]): ReadonlySet<string> {
+  const said = turns.map((turn) => plain(turn.text ?? ""));
+  const names = said.flatMap((text) => NAMED.flatMap((form) => namesIn(text, form)));
+  return new Set(names.map((name) => (name.replace(TITLE, "").split(" ")[0] ?? "").toLowerCase()));
+}
+
 function namesIn(text: string, form: RegExp): string[] {
   return [...text.matchAll(form)]
     .map((match) => spelt(match[1] ?? match[2] ?? ""))

@@ -1,9 +1,9 @@
 import type { Dialogue, WrittenPart } from "../model/writer.ts";
-import { otherLanguageOf } from "../text/other-language.ts";
 import { sentencesOf } from "../text/sentence-cutter.ts";
 import { contentWords } from "./replies/content-words.ts";
 import { namesTold } from "./replies/memory/names.ts";
 import { claimsToBeAPerson, type ReplySource } from "./replies/ready-or-written.ts";
+import { isEnglish } from "./replies/sources.ts";
 import { heardIn, plainWords } from "./replies/talk.ts";
 import { actByForm, isAsked } from "./replies/turn-form.ts";
 
@@ -59,10 +59,9 @@ export async function* honestOnly(
   }
   if (!isSilent || left === null || last === null) return;
   // Nothing of ours is said to those who speak another language.
-  const heard = dialogue.history.map(({ text }) => text ?? "").join("\n");
-  const isEnglish = otherLanguageOf(`${left.part.text}\n${heard}`) === null;
-  const text = isEnglish ? (replies?.fallback(dialogue) ?? NOTHING_LEFT) : left.part.text;
-  yield marked({ ...left.part, text, tokens: last.tokens }, isEnglish ? "line" : "model");
+  const isForThem = isEnglish(dialogue.history, left.part.text);
+  const text = isForThem ? (replies?.fallback(dialogue) ?? NOTHING_LEFT) : left.part.text;
+  yield marked({ ...left.part, text, tokens: last.tokens }, isForThem ? "line" : "model");
 }
 
 /** Judges the sentences of one reply. */
@@ -89,7 +88,7 @@ class Judge {
       .slice(others.length - since)
       .join(" ")
       .slice(-MAX_CHARS);
-    const all = others.join("\n").slice(-24_000);
+    const all = others.join("\n").slice(-MAX_KNOWN_CHARS);
     this.#honesty = honesty;
     this.#instructions = instructions;
     const told = sentencesOf(all).filter((sentence) => !isAsked(sentence));
@@ -97,7 +96,7 @@ class Judge {
     this.#own = heardIn(history, speaker);
     this.#newest = newest;
     this.#theirs = sentencesOf(newest);
-    this.#names = namesTold(history.filter((turn) => turn.speaker !== speaker));
+    this.#names = namesTold(all.split("\n"));
     this.#isScene = SCENE.test(all);
     this.#isForWords = FOR_WORDS.test(newest) && !FOR_DEEDS.test(newest);
     this.#isDone = DONE_BY_OTHERS.test(all);
@@ -196,7 +195,9 @@ function sharedWords(said: readonly string[], told: readonly string[]): number {
   }, 0);
 }
 
+/** Of what the others said since we did, and of all that they said, from the end. */
 const MAX_CHARS = 2_000;
+const MAX_KNOWN_CHARS = 8_000;
 /** What is shorter is said by everybody. */
 const MIN_PARROTED = 4;
 const PARROTED = 0.8;

@@ -1,3 +1,4 @@
+import type { Turn } from "../../model/conversation.ts";
 import type { Dialogue } from "../../model/writer.ts";
 import { otherLanguageOf } from "../../text/other-language.ts";
 import type { Talk } from "./talk.ts";
@@ -61,11 +62,20 @@ export function sourcesFor(
 ): Sources {
   // Who may call functions is asked for what they do.
   if (toolUse !== undefined && model.callsTools) return NO_SOURCES;
-  // All that is ready is English. A turn alone is mostly too short to tell.
-  if (otherLanguageOf(history.map(({ text }) => text ?? "").join("\n")) !== null) return NO_SOURCES;
+  // All that is ready is English.
+  if (!isEnglish(history)) return NO_SOURCES;
   const isTold = model.isInstructed || (instructions ?? "").trim() !== "";
   return isTold ? FEW_SOURCES : before;
 }
+
+/** Whether a conversation is in English, as far as can be told: by its newest words, and with those a few turns before. */
+export function isEnglish(history: readonly Turn[], written = ""): boolean {
+  const texts = history.slice(-NEWEST_TURNS).map(({ text }) => text ?? "");
+  const newest = `${texts.at(-1) ?? ""}\n${written}`;
+  return [newest, [...texts, written].join("\n")].every((text) => otherLanguageOf(text) === null);
+}
+
+const NEWEST_TURNS = 4;
 
 /** Whether a line may answer a turn of this kind. */
 export function answers({ lines }: Sources, act: string): boolean {

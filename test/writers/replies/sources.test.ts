@@ -35,6 +35,8 @@ describe("what stands before a model", () => {
     assert.equal(sourcesFor(ALL_SOURCES, { ...asked, toolUse }, { ...free, callsTools: false }), ALL_SOURCES);
     const german = dialogueOf("Ich habe das Buch nicht gelesen, und du?");
     assert.equal(sourcesFor(SOME_SOURCES, german, free).exact, false);
+    const turns = [...byTurns(["Hello there, how are you?", "I am well, and you?"]), ...german.history];
+    assert.equal(sourcesFor(SOME_SOURCES, dialogueOf(turns), free).exact, false);
     assert.equal(sourcesFor(SOME_SOURCES, dialogueOf("Сколько времени?"), free).exact, false);
   });
 

@@ -43,7 +43,7 @@ for (const line of readFileSync(prompts, "utf8").trim().split("\n")) {
   else {
     const asked = prompt.turns.map(({ text }) => text ?? "(unheard)").join(" / ");
     const history = prompt.turns.map(({ speaker, text }) => ({ speaker, text, audio: null }));
-    await answer(history, prompt.open_speaker, prompt.kind, asked);
+    await answer(history, prompt, asked);
   }
 }
 await writer.close();
@@ -69,34 +69,46 @@ interface Prompt {
   readonly turns: readonly { readonly speaker: string; readonly text: string | null }[];
   readonly open_speaker: string;
   readonly kind: string;
+  readonly instructions?: string;
 }
 
 /** What one person says, turn by turn, whatever is answered. */
 interface Talk {
   readonly turns: readonly string[];
   readonly kind: string;
+  readonly instructions?: string;
 }
 
 function isTalk(prompt: Prompt | Talk): prompt is Talk {
   return typeof prompt.turns[0] === "string";
 }
 
-async function talk({ turns, kind }: Talk): Promise<void> {
+async function talk(told: Talk): Promise<void> {
   const history: Turn[] = [];
-  for (const text of turns) {
+  for (const text of told.turns) {
     history.push({ speaker: "0", text, audio: null });
-    history.push({ speaker: "1", text: await answer(history, "1", kind, text), audio: null });
+    history.push({ speaker: "1", text: await answer(history, told, text), audio: null });
   }
 }
 
 async function answer(
   history: readonly Turn[],
-  speaker: string,
-  kind: string,
+  {
+    open_speaker: speaker = "1",
+    kind,
+    instructions,
+  }: { open_speaker?: string; kind: string; instructions?: string },
   asked: string,
 ): Promise<string> {
   const began = performance.now();
-  const dialogue = { history, speaker, temperature: Number(values.temperature), topK: null, seed: 1n };
+  const dialogue = {
+    history,
+    speaker,
+    temperature: Number(values.temperature),
+    topK: null,
+    seed: 1n,
+    ...(instructions !== undefined && { instructions }),
+  };
   const sentences: string[] = [];
   let firstMs = 0;
   let by = "model";

@@ -2,7 +2,7 @@ import type { Dialogue, WrittenPart } from "../model/writer.ts";
 import { sentencesOf } from "../text/sentence-cutter.ts";
 import { contentWords } from "./replies/content-words.ts";
 import { namesTold } from "./replies/memory/names.ts";
-import { claimsToBeAPerson, type ReplySource } from "./replies/ready-or-written.ts";
+import { claimsToBeAPerson, type ReplySource, readyParts } from "./replies/ready-or-written.ts";
 import { isEnglish } from "./replies/sources.ts";
 import { heardIn, plainWords } from "./replies/talk.ts";
 import { actByForm, isAsked } from "./replies/turn-form.ts";
@@ -31,6 +31,7 @@ export async function* honestOnly(
   parts: AsyncIterable<WrittenPart>,
   dialogue: Dialogue,
   honesty: Honesty,
+  signal: AbortSignal,
 ): AsyncGenerator<WrittenPart, void, void> {
   const { replies } = honesty;
   const judge = new Judge(dialogue, honesty);
@@ -47,6 +48,11 @@ export async function* honestOnly(
     last = part;
     const fault = judge.faultOf(part);
     if (fault === null) {
+      const better = isSilent ? ((await replies?.instead(dialogue, part.text, signal)) ?? null) : null;
+      if (better !== null) {
+        yield* readyParts(better, part.tokens, signal);
+        return;
+      }
       isSilent = false;
       yield marked(part, "model");
       continue;
@@ -59,9 +65,13 @@ export async function* honestOnly(
   }
   if (!isSilent || left === null || last === null) return;
   // Nothing of ours is said to those who speak another language.
-  const isForThem = isEnglish(dialogue.history, left.part.text);
-  const text = isForThem ? (replies?.fallback(dialogue) ?? NOTHING_LEFT) : left.part.text;
-  yield marked({ ...left.part, text, tokens: last.tokens }, isForThem ? "line" : "model");
+  if (!isEnglish(dialogue.history, left.part.text)) {
+    yield marked({ ...left.part, tokens: last.tokens }, "model");
+    return;
+  }
+  const instead = (await replies?.instead(dialogue, null, signal)) ?? null;
+  if (instead === null) yield marked({ ...left.part, text: NOTHING_LEFT, tokens: last.tokens }, "line");
+  else yield* readyParts(instead, last.tokens, signal);
 }
 
 /** Judges the sentences of one reply. */

@@ -47,15 +47,23 @@ export function writerChain({
         return;
       }
       const ready = (await replies?.reply(dialogue, signal)) ?? null;
-      if (ready !== null) {
-        yield* speakableOnly(readyParts(ready, signal), dialogue, told);
-        return;
-      }
-      const written = speakableOnly(model.write(dialogue, signal), dialogue, told);
-      yield* honestOnly(written, dialogue, { told, isInstructed, replies });
+      const written =
+        ready === null
+          ? honestOnly(
+              speakableOnly(model.write(replies?.forModel(dialogue) ?? dialogue, signal), dialogue, told),
+              dialogue,
+              { told, isInstructed, replies },
+              signal,
+            )
+          : speakableOnly(inTurn(readyParts(ready, null, signal)), dialogue, told);
+      yield* written;
     },
     async close() {
       await Promise.all([model.close(), replies?.close(), gate?.close()]);
     },
   };
+}
+
+async function* inTurn<T>(parts: Iterable<T>): AsyncGenerator<T, void, void> {
+  yield* parts;
 }

@@ -8,7 +8,9 @@ import { ScriptedWriter } from "./scripted-writer.ts";
 
 const replies = {
   reply: async () => null,
-  fallback: () => "I see.",
+  forModel: (dialogue: Dialogue) => dialogue,
+  instead: async (_: unknown, written: string | null) =>
+    written === null ? ({ layer: "line", text: "I see." } as const) : null,
   close: async () => {},
 };
 

@@ -34,7 +34,7 @@ const MOST_BORROWED = 3;
 
 const vectors = await openVectors();
 
-const { acts, asked } = readActs(HERE);
+const { acts, forms } = readActs(HERE);
 const tones = readTones(HERE);
 const prompts = evaluationPrompts(HERE, process.argv.slice(2));
 const conversations = without(
@@ -115,6 +115,8 @@ const numbers = {
 };
 const book = {
   encoder: vectors.file,
+  // What reckon.mjs learnt.
+  reckoning: (await readReplyBook(OUT)).reckoning,
   acts: acts.map(({ name, answered, polarity, lines }, n) => ({
     name,
     answered,
@@ -123,7 +125,7 @@ const book = {
     lines,
   })),
   tones,
-  asked,
+  forms,
   bank: entries.map(({ reply, borrowed, vector, isInRole, isAnswer }) => {
     const odds = guessOf({ acts, numbers }, [vector]).tones;
     return { reply, borrowed, tone: odds.indexOf(Math.max(...odds)), isInRole, isAnswer };

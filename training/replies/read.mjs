@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { FORM_NAMES } from "../../dist/src/writers/replies/reply-book.js";
 
 /**
  * The kinds of `acts.tsv`, each with the exemplars (`> `) and lines (`< `) of `acts/<name>.<author>.txt`, and the lines
- * for whatever is asked (`acts/any.asked.txt`).
+ * for what the form of a turn tells (`acts/any.<form>.txt`).
  */
 export function readActs(here) {
   const rows = readFileSync(join(here, "acts.tsv"), "utf8").trim().split("\n").slice(1);
@@ -19,10 +20,12 @@ export function readActs(here) {
     return { name, answered, polarity, exemplars, lines: answered === "none" ? [] : lines };
   });
   const known = new Set(acts.map(({ name }) => name));
-  const strays = files.filter((file) => !known.has(file.split(".")[0]) && file !== "any.asked.txt");
+  const strays = files.filter((file) => !known.has(file.split(".")[0]) && !file.startsWith("any."));
   if (strays.length > 0) throw new Error(`no kind in acts.tsv for ${strays.join(", ")}`);
-  const asked = markedLines(join(here, "acts/any.asked.txt")).map(([, text]) => text);
-  return { acts, asked };
+  const forms = Object.fromEntries(
+    FORM_NAMES.map((name) => [name, markedLines(join(here, `acts/any.${name}.txt`)).map(([, text]) => text)]),
+  );
+  return { acts, forms };
 }
 
 /** The tones of `tones/tones.tsv`, each with its lines of `tones/lines.txt`. */

@@ -8,6 +8,8 @@ export type ReplyLayer = "exact" | "line" | "found";
 export interface ReadyReply {
   readonly layer: ReplyLayer;
   readonly text: string;
+  /** Whether it says what the dialogue's instructions say. */
+  readonly hasReadInstructions?: boolean;
 }
 
 /** Replies to what is better answered without a language model. */
@@ -19,19 +21,25 @@ export interface ReplySource {
    * @throws the signal's reason when it aborts
    */
   reply(dialogue: Dialogue, signal: AbortSignal): Promise<ReadyReply | null>;
-  /** Something that may be said to anything; `null` when all of it was heard. */
-  fallback(dialogue: Dialogue): string | null;
+  /** What a language model is to be asked: the same, or the newest turn made whole, by itself. */
+  forModel(dialogue: Dialogue): Dialogue;
+  /**
+   * What had better be said than what a language model wrote, or than nothing where it wrote none; `null` where that is
+   * better, or nothing is at hand.
+   */
+  instead(dialogue: Dialogue, written: string | null, signal: AbortSignal): Promise<ReadyReply | null>;
   close(): Promise<void>;
 }
 
-/** A reply that is ready, sentence by sentence. */
-export async function* readyParts(
-  { layer, text }: ReadyReply,
+/** A reply sentence by sentence. @param tokens what a language model read and wrote first, for nothing */
+export function* readyParts(
+  { text, layer, hasReadInstructions }: ReadyReply,
+  tokens: WrittenPart["tokens"],
   signal: AbortSignal,
-): AsyncGenerator<WrittenPart, void, void> {
+): Generator<WrittenPart, void, void> {
   for (const sentence of sentencesOf(text)) {
     signal.throwIfAborted();
-    yield { text: sentence, tokens: null, gate: null, layer };
+    yield { text: sentence, tokens, gate: null, layer, ...(hasReadInstructions && { hasReadInstructions }) };
   }
 }
 

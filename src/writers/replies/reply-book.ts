@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { WriterError } from "../../model/writer.ts";
 import { type FileFailure, readPackaged, readPackagedJson, sha256 } from "../packaged-file.ts";
+import { type Reckoning, SOURCES } from "./reckoning.ts";
 
 /** The replies that come with the package. */
 export const REPLIES_DIR = fileURLToPath(new URL("../../../../replies", import.meta.url));
@@ -58,13 +59,29 @@ export interface Bank {
   at(index: number): BankEntry | undefined;
 }
 
+/**
+ * What lines there are for what the form of a turn tells: `asked` for whatever is asked, `honest` for a question that is
+ * said back, `desk` for one that instructions do not answer, `view` where our own view is asked for, `doubt` where
+ * somebody says that we are wrong, and `corrected` where they put themselves right.
+ */
+export const FORM_NAMES = ["asked", "honest", "desk", "view", "doubt", "corrected"] as const;
+export type FormName = (typeof FORM_NAMES)[number];
+
+/** A line with words in the places that it has for them: `{it}`, and `{It}` where they begin a sentence. */
+export function filled(line: string, words: string): string {
+  return line
+    .replaceAll("{it}", () => words)
+    .replaceAll("{It}", () => words.charAt(0).toUpperCase() + words.slice(1));
+}
+
 /** All that is known for replying without a language model. */
 export interface ReplyBook {
   readonly encoder: { readonly sha256: string; readonly bytes: number };
+  readonly reckoning: Reckoning;
   readonly acts: readonly Act[];
   readonly tones: readonly Tone[];
-  /** What may be said to whatever is asked. */
-  readonly asked: readonly string[];
+  /** Lines for what the form of a turn tells, some of them with a place for words of the turn ({@link filled}). */
+  readonly forms: Readonly<Record<FormName, readonly string[]>>;
   readonly bank: Bank;
   readonly numbers: ReplyNumbers;
 }
@@ -99,9 +116,10 @@ const NUMBERS = [
 
 interface IndexFile {
   readonly encoder: ReplyBook["encoder"];
+  readonly reckoning: ReplyBook["reckoning"];
   readonly acts: readonly Act[];
   readonly tones: readonly Tone[];
-  readonly asked: ReplyBook["asked"];
+  readonly forms: ReplyBook["forms"];
   readonly sha256: { readonly numbers: string; readonly texts: string };
   /** How many numbers each matrix has. */
   readonly lengths: Readonly<Record<keyof ReplyNumbers, number>>;
@@ -124,22 +142,22 @@ export async function readReplyBook(dir: string = REPLIES_DIR): Promise<ReplyBoo
     numbers[name] = new Numbers(bytes.buffer as ArrayBuffer, start, index.lengths[name]);
     start += index.lengths[name] * Numbers.BYTES_PER_ELEMENT;
   }
-  const { encoder, acts, tones, asked } = index;
+  const { encoder, reckoning, acts, tones, forms } = index;
   const bank = new TextBank(gunzipSync(packed));
-  return { encoder, acts, tones, asked, bank, numbers: numbers as unknown as ReplyNumbers };
+  return { encoder, reckoning, acts, tones, forms, bank, numbers: numbers as unknown as ReplyNumbers };
 }
 
 /** The same without the replies of other conversations and what finds them: the lines alone. */
 export async function readReplyLines(dir: string = REPLIES_DIR): Promise<ReplyBook> {
   const index = await readPackagedJson(join(dir, INDEX_FILE), failureOf(INDEX_FILE), isWhole);
-  const { encoder, acts, tones, asked } = index;
+  const { encoder, reckoning, acts, tones, forms } = index;
   const none = Object.fromEntries(NUMBERS.map(([name, Numbers]) => [name, new Numbers(0)]));
-  return { encoder, acts, tones, asked, bank: [], numbers: none as unknown as ReplyNumbers };
+  return { encoder, reckoning, acts, tones, forms, bank: [], numbers: none as unknown as ReplyNumbers };
 }
 
 /** The files of {@link readReplyBook}, by name; the encoder is not among them. */
 export function replyBookFiles(book: ReplyBook): Map<string, Uint8Array> {
-  const { encoder, acts, tones, asked, bank, numbers } = book;
+  const { encoder, reckoning, acts, tones, forms, bank, numbers } = book;
   const matrices = NUMBERS.map(([name]) => numbers[name]);
   const bytes = Buffer.concat(
     matrices.map(({ buffer, byteOffset, byteLength }) => new Uint8Array(buffer, byteOffset, byteLength)),
@@ -151,9 +169,10 @@ export function replyBookFiles(book: ReplyBook): Map<string, Uint8Array> {
   ) as IndexFile["lengths"];
   const index: IndexFile = {
     encoder,
+    reckoning,
     acts,
     tones,
-    asked,
+    forms,
     sha256: { numbers: sha256(bytes), texts: sha256(packed) },
     lengths,
   };
@@ -184,9 +203,11 @@ async function read(dir: string, file: string, expected: string): Promise<Uint8A
   return bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes);
 }
 
-function isWhole({ encoder, acts, tones, lengths }: IndexFile): boolean {
+function isWhole({ encoder, reckoning, acts, tones, forms, lengths }: IndexFile): boolean {
   return (
     typeof encoder.sha256 === "string" &&
+    SOURCES.every((source) => reckoning?.[source]?.every(Number.isFinite)) &&
+    FORM_NAMES.every((name) => (forms?.[name]?.length ?? 0) > 0) &&
     acts.length > 0 &&
     acts.every(({ answered, lines }) => answered === "none" || lines.length > 0) &&
     lengths.actBiases === acts.length &&

@@ -1,6 +1,8 @@
 import type { Turn } from "../../model/conversation.ts";
 import type { Dialogue } from "../../model/writer.ts";
 import { otherLanguageOf } from "../../text/other-language.ts";
+import { contentWords } from "./content-words.ts";
+import type { Source } from "./reckoning.ts";
 import type { Talk } from "./talk.ts";
 import { isAsked } from "./turn-form.ts";
 
@@ -82,10 +84,31 @@ export function answers({ lines }: Sources, act: string): boolean {
   return lines?.has(act) ?? true;
 }
 
-/** Whether a reply of another conversation may answer this turn. */
-export function finds({ found }: Sources, { newest, isSelfContained }: Talk, isScene: boolean): boolean {
-  if (found !== "alone") return found === "all";
-  return !isScene && isSelfContained && isAsked(newest) && !LEANS.test(newest ?? "");
+/** Something that might be said. */
+interface Offered {
+  readonly source: Source;
+  readonly nearness: number;
+  /** The kind that the turn is taken for. */
+  readonly act: string;
+  /** Whether somebody plays a part, or serves. */
+  readonly isScene: boolean;
+}
+
+/** Whether this may be said to a turn. */
+export function mayOffer(sources: Sources, { source, nearness, act, isScene }: Offered, talk: Talk): boolean {
+  if (sources.lines === null) return true;
+  if (source === "form") return answers(sources, act);
+  if (source === "corrected") return sources.exact;
+  return source === "found" && sources.found === "alone" && nearness >= NEAR && !isScene && standsAlone(talk);
+}
+
+/** How like the turn that it answered a reply's turn is where it was judged to be better than the model's. */
+const NEAR = 0.76;
+
+/** Whether a turn asks for something, and says by itself what it is about. */
+export function standsAlone({ newest }: Pick<Talk, "newest">): boolean {
+  const isSelfContained = contentWords(newest ?? "").size >= 2;
+  return isSelfContained && isAsked(newest) && !LEANS.test(newest ?? "");
 }
 
 /** What goes on from something said before: "And which is the smallest?", "What does it cost?" */

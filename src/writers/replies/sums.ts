@@ -77,7 +77,7 @@ function conversion(asked: string): string | null {
     for (const [count, unit] of amounts(from.map((n) => match[n]?.trim()).join(" "))) {
       const target = unitOf(match[to] ?? "");
       const value = target === undefined ? null : converted(count, unit, target);
-      if (value === null || target === undefined || !canBeSaid(value)) continue;
+      if (value === null || target === undefined || !isSayable(value)) continue;
       return `${said(count, unit)} ${count <= 1 || unit.dimension === "temperature" ? "is" : "are"} ${about(value)}${said(rounded(value), target)}.`;
     }
   }
@@ -116,7 +116,7 @@ function sum(asked: string, isAsked: boolean): string | null {
   const value = amountOf(bare.replace(/ ?(?:\bis|\bequals|=)$/, ""), 0);
   if (value === null || numberIn(bare) !== null) return null;
   if (Number.isNaN(value)) return "Nothing can be divided by zero.";
-  return canBeSaid(value) ? `That's ${about(value)}${figures(rounded(value))}.` : null;
+  return isSayable(value) ? `That's ${about(value)}${figures(rounded(value))}.` : null;
 }
 
 /** Figures with strokes and no space between: mostly a date, a score, a telephone number, 24-7. */
@@ -128,7 +128,7 @@ function isDateOrNumber(text: string): boolean {
 }
 
 /** Whether a value is exact, and short enough to be listened to. */
-function canBeSaid(value: number): boolean {
+export function isSayable(value: number): boolean {
   return value === 0 || (Math.abs(value) >= 1e-4 && Math.abs(value) < Number.MAX_SAFE_INTEGER);
 }
 
@@ -156,6 +156,9 @@ const MODIFIERS: readonly (readonly [RegExp, (value: number) => number])[] = [
   [/^two thirds of (.+)$/, (value) => (value * 2) / 3],
   [/^(?:a |one )quarter of (.+)$/, (value) => value / 4],
   [/^three quarters of (.+)$/, (value) => (value * 3) / 4],
+  [/^(?:a |one )fifth of (.+)$/, (value) => value / 5],
+  [/^(?:an |one )eighth of (.+)$/, (value) => value / 8],
+  [/^(?:a |one )tenth of (.+)$/, (value) => value / 10],
   [/^(?:double|twice) (.+)$/, (value) => value * 2],
   [/^(.+) squared$/, (value) => value ** 2],
   [/^(.+) cubed$/, (value) => value ** 3],
@@ -221,7 +224,7 @@ function known(value: number): number | null {
 }
 
 /** To as many places as somebody would say aloud. */
-function rounded(value: number): number {
+export function rounded(value: number): number {
   if (Math.abs(value - Math.round(value)) < 1e-9) return Math.round(value) || 0;
   // As with money.
   if (Math.abs(value * 100 - Math.round(value * 100)) < 1e-7) return Number(value.toFixed(2));
@@ -232,6 +235,6 @@ function about(value: number): string {
   return Math.abs(rounded(value) - value) > 1e-9 * Math.abs(value) ? "about " : "";
 }
 
-function figures(value: number): string {
+export function figures(value: number): string {
   return value.toLocaleString("en-US", { maximumFractionDigits: 6 });
 }

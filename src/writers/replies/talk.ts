@@ -3,13 +3,21 @@ import type { SpeakerLabel, Turn } from "../../model/conversation.ts";
 import type { Dialogue } from "../../model/writer.ts";
 import { sentencesOf } from "../../text/sentence-cutter.ts";
 import { contentWords } from "./content-words.ts";
+import { asksOfTheirs, questionIn } from "./memory/question.ts";
+import { wholeTurns } from "./whole-turn.ts";
 
 /** A conversation as whoever has a reply ready looks at it. */
 export interface Talk {
   /** What the other one said last; `null` where it could not be heard. */
   readonly newest: string | null;
-  /** Whether that says by itself what it is about. */
-  readonly isSelfContained: boolean;
+  /** The same with what it leans on, as {@link wholeTurns} has it. */
+  readonly whole: readonly string[];
+  /** That, where it is the question before it with other words in it. */
+  readonly filled: readonly string[];
+  /** Whether it asks for something that was told. */
+  readonly asksBack: boolean;
+  /** Whether it may ask for something of theirs that was told: "Which ward am I on?" */
+  readonly asksOfTheirs: boolean;
   /** What we said before it. */
   readonly previous: string | null;
   /** What the other one said in a few turns before the newest. */
@@ -31,11 +39,15 @@ export function talkOf({ history, speaker, temperature, seed }: Dialogue): Talk 
   const others = history.filter((turn) => turn.speaker !== speaker && turn.text !== null);
   const newest = last.text?.replaceAll(/\s+/g, " ").trim() ?? "";
   const before = history.at(-2);
+  const whole = wholeTurns(history, speaker);
   const hash = createHash("sha256").update(texts.join("\n"));
   if (temperature > 0) hash.update(`\n${seed}`);
   return {
     newest: newest === "" ? null : newest,
-    isSelfContained: contentWords(newest).size >= SELF_CONTAINED_WORDS,
+    whole: whole.turns,
+    asksBack: questionIn(newest) !== null,
+    asksOfTheirs: asksOfTheirs(newest),
+    filled: whole.isFilledIn ? whole.turns : [],
     previous: before?.speaker === speaker ? (before.text ?? null) : null,
     earlier: others
       .slice(-1 - LASTING, -1)
@@ -49,8 +61,6 @@ export function talkOf({ history, speaker, temperature, seed }: Dialogue): Talk 
 
 /** Of a conversation, from its end: as much as is said in half an hour. */
 const MAX_CHARS = 24_000;
-/** A turn of so many content words says what it is about. */
-const SELF_CONTAINED_WORDS = 2;
 /** For so many turns a sorrow is not followed by congratulations. */
 const LASTING = 4;
 

@@ -49,6 +49,20 @@ export function isPhrasedAs({ name, answered }: Act, turn: string | null): boole
   return QUESTIONS.has(name) ? asked : answered !== "told" || !asked;
 }
 
+/** Whether it is asked for our own view. */
+export function asksView(turn: string): boolean {
+  return VIEW.test(turn);
+}
+
+/** Whether somebody says that what we said is wrong, or doubts it. */
+export function doubtsUs(turn: string): boolean {
+  return turn.length < 120 && DOUBTS.test(turn.replaceAll("’", "'"));
+}
+
+const VIEW =
+  /\b(?:what|how) (?:do|would|did) (?:you|u) (?:think|make|reckon|say|feel)\b|\bwhat would (?:you|u) do\b|\bwhat(?:'s| is) (?:your|ur) (?:own )?(?:view|opinion|take|feeling|guess)\b|\b(?:your|ur) (?:own )?(?:view|opinion|take)\?|\b(?:do|would) (?:you|u) (?:agree|think|reckon)\b|\bwould you\?|\bwould (?:you|u) (?:go|take|choose|pick|tell|say|keep|leave|buy|wait|forgive|mind|bother)\b/i;
+const DOUBTS =
+  /\b(?:that|that's|thats|it's|its|it is|that is|you're|you are|u r|ur)\b.{0,14}\b(?:not (?:right|true|correct)|wrong|incorrect|nonsense|mistaken|isn't right|can't be right|doesn't sound right)\b|\bi (?:don't|dont|do not) (?:think|believe) (?:so|that|it|you)\b|^(?:hm+,? |wait,? |really,? )?are you (?:quite |really |totally )?sure\b|\bi'?m (?:pretty|quite|fairly|almost|absolutely) sure\b|^(?:no|nope|nah)[,.!]* (?:it|that|they|he|she|there) (?:is|are|was|does|do)n'?t\b|\bthat (?:can't|cannot|doesn't) (?:be|sound|seem) (?:right|true)\b/i;
 const ASKS =
   /\?|^(?:(?:but|and|so|then|ok|okay|well|now) )*(?:why|how|what|which|who|where|when|can|could|do|does|did|is|are|will|would|should|say)\b|\b(?:tell|give|write|show|teach|explain|make|ask|sing|read) me\b|\bcan (?:we|you|i)\b/i;
 /** Kinds that are always questions. */

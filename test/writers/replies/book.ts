@@ -1,3 +1,4 @@
+import { FEATURES, type Reckoning, SOURCES } from "../../../src/writers/replies/reckoning.ts";
 import type { BankEntry, ReplyBook } from "../../../src/writers/replies/reply-book.ts";
 
 /** A book of two kinds and three replies, for an encoder of two numbers that are the bank's, too. */
@@ -13,7 +14,18 @@ export function smallBook(changes: Partial<ReplyBook> = {}): ReplyBook {
       { name: "blow", polarity: "bad", fits: [], lines: ["Oh no."] },
       { name: "plain", polarity: "plain", fits: [], lines: ["I see."] },
     ],
-    asked: ["I don't know."],
+    // What stands earlier among the sources is better.
+    reckoning: Object.fromEntries(
+      SOURCES.map((source, n) => [source, [1 - n / 10, ...Array<number>(FEATURES - 1).fill(0)]]),
+    ) as unknown as Reckoning,
+    forms: {
+      asked: ["I don't know."],
+      honest: ["I don't know {it}."],
+      desk: ["I can't tell you that."],
+      view: ["I'd do it."],
+      doubt: ["You may be right."],
+      corrected: ["{It}. Got it."],
+    },
     bank: SMALL_BANK,
     numbers: {
       actWeights: Float32Array.of(0, -9, 0, 9),

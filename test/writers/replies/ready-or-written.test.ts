@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Dialogue } from "../../../src/model/writer.ts";
 import { BookSource } from "../../../src/writers/replies/book-source.ts";
 import type { ReadyReply } from "../../../src/writers/replies/ready-or-written.ts";
 import { writerChain } from "../../../src/writers/writer-chain.ts";
@@ -9,12 +10,15 @@ import { ScriptedWriter } from "../scripted-writer.ts";
 import { SMALL_BANK, smallBook } from "./book.ts";
 
 const SENTENCES = ["One is here.", "Two is here.", "Three is here."];
-const source = (ready: ReadyReply | null, fallback: string | null = "I see.") => ({
+/** Has that ready, and knows better than a model wherever that wrote nothing, or just this. */
+const source = (ready: ReadyReply | null, bad = "") => ({
   reply: async (_: unknown, signal: AbortSignal) => {
     signal.throwIfAborted();
     return ready;
   },
-  fallback: () => fallback,
+  forModel: (dialogue: Dialogue) => dialogue,
+  instead: async (_: unknown, written: string | null) =>
+    written === null || written === bad ? ({ layer: "line", text: "I see." } as const) : null,
   close: async () => {},
 });
 
@@ -50,6 +54,15 @@ test("of the model's sentences those that claim to be a person's are left out", 
 
 test("where nothing is left something plain is said", async () => {
   const writer = writerChain({ replies: source(null), model: new ScriptedWriter(["My sister cooks."]) });
+  const parts = await partsOf(writer, dialogueOf("Hi."));
+  assert.deepEqual(
+    parts.map(({ text, layer }) => [text, layer]),
+    [["I see.", "line"]],
+  );
+});
+
+test("what is better is said instead of what the model wrote, and the model is not heard further", async () => {
+  const writer = writerChain({ replies: source(null, SENTENCES[0]), model: new ScriptedWriter(SENTENCES) });
   const parts = await partsOf(writer, dialogueOf("Hi."));
   assert.deepEqual(
     parts.map(({ text, layer }) => [text, layer]),

@@ -5,7 +5,7 @@ import { openReplySource } from "../../../src/writers/replies/reply-source.ts";
 import {
   ALL_SOURCES,
   FEW_SOURCES,
-  finds,
+  mayOffer,
   SOME_SOURCES,
   type Sources,
   sourcesBefore,
@@ -41,11 +41,11 @@ describe("what stands before a model", () => {
   });
 
   it("finds replies to questions that stand alone, and to no others", () => {
-    const isFound = (turn: string, isScene = false) =>
-      finds(
+    const isFound = (turn: string, isScene = false, nearness = 0.8) =>
+      mayOffer(
         SOME_SOURCES,
+        { source: "found", nearness, act: "fact", isScene },
         talkOf(dialogueOf(byTurns(["Hi there.", "Hello!", turn]), { speaker: "1" }))!,
-        isScene,
       );
     assert.ok(isFound("What's the capital of New Zealand?"));
     assert.ok(isFound("Can you recommend a mystery novel?"));
@@ -54,6 +54,7 @@ describe("what stands before a model", () => {
     assert.ok(!isFound("What does it cost to repair?"));
     assert.ok(!isFound("My gran baked bread yesterday."));
     assert.ok(!isFound("Do you have pancakes with syrup?", true));
+    assert.ok(!isFound("What's the capital of New Zealand?", false, 0.7));
   });
 });
 
@@ -84,7 +85,8 @@ describe("a book", () => {
     for (const turn of ["What time is it?", "My dog died.", "Привет", null]) {
       assert.equal(await reply(turn), null, `${turn}`);
     }
-    assert.ok(source.fallback(dialogueOf("Why is that?")));
+    assert.equal((await source.instead(dialogueOf("Why is that?"), null, never()))?.layer, "line");
+    assert.equal(await source.instead(dialogueOf("Why is that?"), "Because.", never()), null);
     await source.close();
   });
 });

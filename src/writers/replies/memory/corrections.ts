@@ -101,3 +101,38 @@ function hasWords(text: string, words: string): boolean {
   const [heard, wanted] = [contentWords(text), contentWords(words)];
   return wanted.size > 0 && [...wanted].every((word) => heard.has(word));
 }
+
+/**
+ * What somebody puts in the place of what they said themselves, as it is said back: "I meant Carol, and make it Friday"
+ * has "Carol, and Friday". `null` where nothing is put right, or it is not plain with what.
+ */
+export function ownCorrection(newest: string): string | null {
+  const text = plain(newest).replace(/[\s.!]+$/, "");
+  if (text.length > MAX_CHARS || text.includes("?")) return null;
+  const aside = MARKED.exec(text)?.groups?.right;
+  if (aside !== undefined && isWord(aside)) return inSecondPerson(aside) ?? aside;
+  const found: string[] = [];
+  for (const part of text.split(/(?:[,.;!]| -) (?:and |also |so )?| and (?=make |change |it's )/i)) {
+    const bare = part.replace(SELF_LEAD_IN, "").trim();
+    const right = SELF_FORMS.map((form) => form.exec(bare)?.groups?.right).find(
+      (words) => words !== undefined,
+    );
+    if (right !== undefined && right.split(" ").length <= 5 && !EMPTY.test(right)) found.push(right);
+  }
+  return found.length === 0 ? null : found.map((right) => inSecondPerson(right) ?? right).join(", and ");
+}
+
+/** "Sorry, it's half past ten", at the end of whatever else is said. */
+const MARKED =
+  /(?:^|[.!?] |, )(?:oh|sorry|wait|no wait|actually|correction|i mean)[,.!]? (?:no[,.]? )?(?:it's|it is|that's|make that|i mean)? ?(?:now )?(?:on |at )?(?<right>(?:(?!\bnot\b)[^,.;!?]){1,30}?)(?: now)?$/i;
+const SELF_LEAD_IN =
+  /^(?:(?:no|nope|sorry|wait|er+|um+|oh|actually|hang on|hold on|well|my mistake|my bad|scratch that|correction|i tell a lie)\b[,.!:]* ?)+/i;
+const SELF_FORMS: readonly RegExp[] = [
+  /^i (?:meant|mean)(?: to say)?(?: it's| it was)? (?<right>.+?)(?:,? not .+)?$/i,
+  /^(?:let's )?(?:make|call) (?:it|that) (?<right>.+?)(?: instead)?$/i,
+  /^change (?:it|that) to (?<right>.+)$/i,
+  /^(?:it's|it is|it was|it should be|that should be|that's) (?:actually |really )?(?<right>.+?),? not .+$/i,
+  /^not .+?[,;]? but (?<right>.+)$/i,
+];
+const EMPTY =
+  /^(?:it|that|this|what|so|the other|something|well|wrong|right|you|to|nothing|everything|the same)\b/i;

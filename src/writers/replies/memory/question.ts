@@ -87,6 +87,18 @@ export function questionIn(text: string): Question | null {
   return { kind, stems, subject, mine: owner?.[1] ?? null, counted, isExplicit };
 }
 
+/** Whether a turn may ask for what whoever asks has told, in forms that mostly ask for something else. */
+export function asksOfTheirs(text: string): boolean {
+  const last = sentencesIn(text).findLast((sentence) => OPEN.test(sentence)) ?? "";
+  return last.length <= MAX_CHARS && (RECALLS.test(last) || (OF_US.test(last) && !ADVICE.test(last)));
+}
+
+const OPEN = /\b(?:what|who|whose|where|when|which|how (?:many|much|long|old|far|big)|read|list|remind)\b/i;
+const RECALLS =
+  /\b(?:again|was it|were they|did (?:i|we) (?:say|tell|mention|ask|want)|(?:i|we) (?:said|told|mentioned)|you remember|back to me|remind me)\b/i;
+const OF_US = /\b(?:i|i'm|me|my|we|us|our|we're)\b/i;
+const ADVICE =
+  /\b(?:should|could|would|can|will|shall|might|must|need|how do|how can|do you|are you|your|you|better|best|say|tell|wear|do about|i do)\b/i;
 const AUXILIARY = /^(?:\w+ ){0,2}?(?:is|was|are|were|do|does|did|am|have|has)\b/i;
 const OF_MINE = /^(?:\w+ )?(?:(?:is|was|are|were|do|does|did|am|have|has) )?(?:my|our|i|we)\b/i;
 /** "What do I write?" asks for something new. */

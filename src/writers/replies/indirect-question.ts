@@ -1,0 +1,113 @@
+import { plain, sentencesIn } from "./memory/statements.ts";
+import { isAsked } from "./turn-form.ts";
+
+/**
+ * A question as a clause that may be said back, so that it is plain what was understood: "Does it need an oven?" has
+ * "whether it needs an oven". `null` where it cannot be turned round by its form alone.
+ */
+export function indirectQuestion(newest: string): string | null {
+  const asked = sentencesIn(newest)
+    .findLast((sentence) => isAsked(sentence))
+    ?.replace(/[\s?.!]+$/, "")
+    .replace(LEAD_IN, "");
+  if (asked === undefined || asked.length > MAX_CHARS || asked.split(" ").length < MIN_WORDS) return null;
+  const clause = indirect(plain(asked));
+  return clause === null ? null : turnedRound(clause);
+}
+
+/** A question as a clause after "I don't know", from the same person's mouth; `null` where its form is not plain. */
+function indirect(asked: string): string | null {
+  const text = (asked.charAt(0).toLowerCase() + asked.slice(1))
+    .replaceAll(/\bI\b/g, "i")
+    .replace(/^(how|what|why|when|where|who)'s\b/, "$1 is")
+    .replace(/^(how|what|why|when|where|who)'re\b/, "$1 are")
+    .replace(/, .{1,30}$/, "");
+  const yesNo = YES_NO.exec(text);
+  if (yesNo !== null) {
+    const clause = declarative(yesNo[1] ?? "", yesNo[2] ?? "", yesNo[3] ?? "");
+    return clause === null ? null : `whether ${clause}`;
+  }
+  const open = OPEN.exec(text);
+  if (open !== null) {
+    const [, word = "", auxiliary = "", subject = "", rest = ""] = open;
+    // "What is the best one": all of it is what is asked for.
+    if (/^(?:what|which|who)\b/.test(word) && BE.test(auxiliary))
+      return `${word} ${subject} ${rest} ${auxiliary}`.replaceAll("  ", " ");
+    const clause = declarative(auxiliary, subject, rest);
+    return clause === null ? null : `${word} ${clause}`;
+  }
+  // "Who wrote it" and "which one is best" stand as they are.
+  return SUBJECT_ASKED.test(text) ? text : null;
+}
+
+/** "do", "i", "need an oven": "i need an oven". */
+function declarative(auxiliary: string, subject: string, rest: string): string | null {
+  const verb = auxiliary.toLowerCase();
+  if (rest.trim() === "" && !BE.test(verb)) return null;
+  if (verb === "do") return `${subject} ${rest}`;
+  if (verb === "does") {
+    const [first = "", ...others] = rest.split(" ");
+    return [subject, thirdPerson(first), ...others].join(" ");
+  }
+  if (verb === "did") {
+    const [first = "", ...others] = rest.split(" ");
+    const past = PAST.get(first.toLowerCase());
+    return past === undefined ? null : [subject, past, ...others].join(" ");
+  }
+  return [subject, verb, rest].filter(Boolean).join(" ");
+}
+
+function thirdPerson(verb: string): string {
+  if (verb === "have") return "has";
+  if (/(?:s|x|z|ch|sh|o)$/.test(verb)) return `${verb}es`;
+  return /[^aeiou]y$/.test(verb) ? `${verb.slice(0, -1)}ies` : `${verb}s`;
+}
+
+/** From the other's mouth: "i" becomes "you", and "you" becomes "I". `null` where both are spoken of. */
+function turnedRound(clause: string): string | null {
+  const isOfYou = /\b(?:you|your|yours|yourself)\b/i.test(clause);
+  const isOfMe = /\b(?:i|me|my|mine|we|us|our|ours|i'm|i've|we're|we've)\b/i.test(clause);
+  if (isOfYou) return null;
+  if (!isOfMe) return clause;
+  return [
+    [/\bi am\b/gi, "you are"],
+    [/\bi was\b/gi, "you were"],
+    [/\b(?:i'm|we're)\b/gi, "you're"],
+    [/\b(?:i|we)('ve|'d|'ll)\b/gi, "you$1"],
+    [/\b(?:my|our)\b/gi, "your"],
+    [/\b(?:mine|ours)\b/gi, "yours"],
+    [/\bmyself\b/gi, "yourself"],
+    [/\b(?:i|we|me|us)\b/gi, "you"],
+  ].reduce((text, [form, to]) => text.replaceAll(form as RegExp, to as string), clause);
+}
+
+const LEAD_IN =
+  /^(?:(?:and|so|but|ok|okay|wait|anyway|hey|hi|sorry|um+|er+|well|now|then|oh|ah|yes|yeah|no|hm+|right|by the way|please|listen|actually|cool|great|thanks)\b[,:!. ]*)+/i;
+const AUXILIARY =
+  "is|are|was|were|am|do|does|did|can|could|will|would|should|shall|must|may|might|has|have|had";
+/** What a question has between its verb and the rest: as much as is surely one subject. */
+const SUBJECT =
+  "(?:i|you|we|he|she|it|they|there|this|that|these|those|somebody|someone|anyone|everyone|people|(?:the|a|an|my|our|his|her|their|this|that|these|those|your) (?:[\\p{L}'-]+ ){0,1}?[\\p{L}'-]+|\\p{Lu}[\\p{L}'-]+)";
+const YES_NO = new RegExp(`^(${AUXILIARY}) (${SUBJECT})(?: (.+))?$`, "u");
+const OPEN = new RegExp(
+  `^((?:at |in |on |from |to |for |with )?(?:how (?:many|much)(?: [\\p{L}'-]+){0,2}?|how (?:long|far|old|often|big|tall|hot|late|soon|early|high|deep|heavy|hard|well)|how|why|when|where|what time|what|which(?: [\\p{L}'-]+){0,2}?|what (?:kind|sort) of [\\p{L}'-]+|who)) (${AUXILIARY}) (${SUBJECT})(?: (.+))?$`,
+  "u",
+);
+const SUBJECT_ASKED = new RegExp(
+  `^which (?:one|of [\\p{L}' ]+) (?:is|are|was|were) |^(?:who|what(?! about\\b)|which [\\p{L}'-]+) (?!${AUXILIARY}\\b)[\\p{L}'-]{3,}\\b`,
+  "u",
+);
+const BE = /^(?:is|are|was|were|am)$/;
+const PAST: ReadonlyMap<string, string> = new Map(
+  (
+    "do did,go went,come came,get got,make made,take took,say said,see saw,find found,write wrote,win won,begin began," +
+    "have had,give gave,know knew,think thought,leave left,lose lost,buy bought,tell told,build built,sing sang," +
+    "happen happened,start started,end ended,live lived,die died,work worked,invent invented,play played,use used," +
+    "need needed,want wanted,like liked,look looked,move moved,open opened,close closed,stop stopped,call called," +
+    "ask asked,help helped,decide decided,discover discovered,paint painted,direct directed,become became,run ran"
+  )
+    .split(",")
+    .map((pair) => pair.split(" ") as [string, string]),
+);
+const MAX_CHARS = 90;
+const MIN_WORDS = 3;

@@ -1,0 +1,69 @@
+import { contentWords, stemsOf } from "../content-words.ts";
+import { plain, sentencesIn } from "./statements.ts";
+
+/**
+ * What an operator's instructions say of what is asked, from the mouth of whoever they are for, what shares most words
+ * first: "You are Ann, at the desk of the Green Fork. There is a table at eight." has "There is a table at eight." for
+ * "Have you got a table?". Whether a clause answers is for others to tell.
+ */
+export function deskClauses(instructions: string, newest: string): string[] {
+  const isAsked = stemsOf(newest);
+  const asksWho = WHO_ARE_YOU.test(newest);
+  return sentencesIn(plain(instructions))
+    .flatMap((sentence) => clausesOf(sentence))
+    .filter((clause) => !ORDERS.test(clause))
+    .map((clause, n) => {
+      const stems = stemsOf(clause);
+      const shared = [...isAsked].filter((stem) => stems.has(stem)).length;
+      return { clause, n, shared: asksWho && SELF.test(clause) ? 9 : shared };
+    })
+    .filter(({ shared }) => shared > 0)
+    .toSorted((a, b) => b.shared - a.shared || a.n - b.n)
+    .flatMap(({ clause }) => inFirstPerson(clause) ?? []);
+}
+
+/** Whether a reply names nothing but what the instructions or the talk have named: else it may promise what is not there. */
+export function isOfTheDesk(reply: string, instructions: string, words: ReadonlySet<string>): boolean {
+  const known = contentWords(instructions);
+  return [...contentWords(reply)].every(
+    (word) => known.has(word) || words.has(word) || PLAIN_WORDS.has(word),
+  );
+}
+
+function clausesOf(sentence: string): string[] {
+  if (sentence.split(" ").length <= MAX_WORDS) return [sentence];
+  return sentence
+    .split(/;\s*|, (?:and|but) (?=(?:you|there|the|we)\b)/i)
+    .filter((part) => part.split(" ").length <= MAX_WORDS);
+}
+
+/** "You are Ann" becomes "I'm Ann". `null` where it speaks of the other one or of itself in another way. */
+function inFirstPerson(clause: string): string | null {
+  if (/\b(?:user|caller|customer|guest|player|they ask|if asked|if they)\b/i.test(clause)) return null;
+  const said = TURNS.reduce((text, [form, to]) => text.replaceAll(form, to), clause).replace(
+    /[\s.!;,]+$/,
+    "",
+  );
+  return `${said.charAt(0).toUpperCase()}${said.slice(1)}.`;
+}
+
+const TURNS: readonly (readonly [RegExp, string])[] = [
+  [/\byou(?: are|'re)\b/gi, "I'm"],
+  [/\byou were\b/gi, "I was"],
+  [/\byour\b/gi, "my"],
+  [/\byours\b/gi, "mine"],
+  [/\byourself\b/gi, "myself"],
+  [/\b(to|for|with|from|of|by) you\b/gi, "$1 me"],
+  [/\byou\b/gi, "I"],
+];
+const SELF = /\byou(?: are|'re)\b|\byour name\b|\bcalled\b/i;
+const WHO_ARE_YOU =
+  /\bwho (?:are|r) (?:you|u)\b|\b(?:your|ur) name\b|\bwho am i (?:speaking|talking) (?:to|with)\b|\bwhat are you called\b/i;
+/** Says how to speak, not what is. */
+const ORDERS =
+  /^(?:please |always |never |do not |don't |only |be |speak |answer |keep |use |say |stay |talk |reply |respond |tell |ask |offer |help |refuse |greet |avoid |act |pretend )/i;
+const PLAIN_WORDS = contentWords(
+  "sorry afraid yes no sure certainly course please thanks thank welcome hello help say tell right left anything else " +
+    "understand moment see well pleasure fine great let look have got there here more",
+);
+const MAX_WORDS = 26;

@@ -1,0 +1,84 @@
+import { contentWords } from "./content-words.ts";
+import type { Talk } from "./talk.ts";
+import { isAsked } from "./turn-form.ts";
+
+/** Where a reply comes from. */
+export const SOURCES = [
+  "corrected",
+  "desk",
+  "told",
+  "form",
+  "whole",
+  "found",
+  "kind",
+  "tone",
+  "view",
+  "doubt",
+  "honest",
+  "asked",
+  "neutral",
+  "model",
+] as const;
+export type Source = (typeof SOURCES)[number];
+
+/** What may be said, and what its source knows of it. */
+export interface Offer {
+  readonly text: string;
+  readonly source: Source;
+  /** How near it is to what was said, in its source's own measure, 0 to 1. */
+  readonly nearness: number;
+  /** How like what was said before is to what was said before it in its own conversation; 0 where nothing was. */
+  readonly context: number;
+}
+
+/** For each source a weight for each of {@link featuresOf}: learnt from verdicts by `training/replies/reckon.mjs`. */
+export type Reckoning = Readonly<Record<Source, readonly number[]>>;
+
+/**
+ * How likely it is that somebody would be content with a reply, 0 to 1, where a borderline one counts as two fifths: a
+ * logistic line through what is known of the turn and of the reply.
+ */
+export function worthOf(offer: Offer, talk: Talk, reckoning: Reckoning): number {
+  const weights = reckoning[offer.source];
+  const sum = featuresOf(offer, talk).reduce((total, value, n) => total + value * (weights[n] ?? 0), 0);
+  return 1 / (1 + Math.exp(-sum));
+}
+
+/** What is known of a turn and of a reply to it, numbers about 0 to 1. */
+export function featuresOf({ text, source, nearness, context }: Offer, talk: Talk): readonly number[] {
+  const { newest, previous, asksBack, asksOfTheirs } = talk;
+  // Replies of other conversations are hardly ever less like than that.
+  const near = source === "told" ? nearness : Math.max(0, nearness - 0.6) / 0.4;
+  const said = contentWords(newest ?? "");
+  const reply = contentWords(text);
+  const fullness = Math.min(1, said.size / 6);
+  const follows = previous === null ? 0 : 1;
+  const asks = isAsked(newest) ? 1 : 0;
+  const shared = [...reply].filter((word) => said.has(word)).length;
+  const unheard = [...reply].filter((word) => !talk.words.has(word)).length;
+  return [
+    1,
+    near,
+    near * fullness,
+    near * follows,
+    near * fullness * follows,
+    Math.max(0, context) * follows,
+    fullness,
+    fullness * follows,
+    follows,
+    asks,
+    asks * follows,
+    asksBack ? 1 : 0,
+    asksOfTheirs ? 1 : 0,
+    // Whether it answers a question of ours.
+    previous?.trimEnd().endsWith("?") ? 1 : 0,
+    Math.min(1, shared / 3),
+    Math.min(1, unheard / 6),
+    Math.min(1, unheard / 6) * follows,
+    text.trimEnd().endsWith("?") ? 1 : 0,
+    Math.min(1, text.length / 120),
+  ];
+}
+
+/** How many they are. */
+export const FEATURES = 19;

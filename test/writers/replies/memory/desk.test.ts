@@ -1,0 +1,27 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { deskClauses, isOfTheDesk } from "../../../../src/writers/replies/memory/desk.ts";
+
+const FORK =
+  "You are Ann, at the desk of the Green Fork. There is a table at eight, and none before. Always be friendly. " +
+  "Your kitchen closes at ten. If asked for vegan food, say there is none.";
+
+test("what instructions say is said from the mouth of whom they are for", () => {
+  assert.deepEqual(deskClauses(FORK, "Have you got a table for two?"), [
+    "There is a table at eight, and none before.",
+  ]);
+  assert.deepEqual(deskClauses(FORK, "When does the kitchen close?"), ["My kitchen closes at ten."]);
+  assert.deepEqual(deskClauses(FORK, "Who am I speaking to?"), ["I'm Ann, at the desk of the Green Fork."]);
+  assert.deepEqual(deskClauses(FORK, "Is there parking?"), []);
+});
+
+test("how to speak, and what to do if something happens, is not said", () => {
+  assert.deepEqual(deskClauses(FORK, "Are you always friendly?"), []);
+  assert.deepEqual(deskClauses(FORK, "Have you vegan food?"), []);
+});
+
+test("what neither the instructions nor the talk have named is not of the desk", () => {
+  const words = new Set<string>();
+  assert.equal(isOfTheDesk("Certainly. At eight?", FORK, words), true);
+  assert.equal(isOfTheDesk("There's a table by the window at seven.", FORK, words), false);
+});

@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { indirectQuestion } from "../../../../src/writers/replies/indirect-question.ts";
+import { sumOverTurns } from "../../../../src/writers/replies/memory/amounts.ts";
+import { ownCorrection } from "../../../../src/writers/replies/memory/corrections.ts";
+import { deskClauses, isOfTheDesk } from "../../../../src/writers/replies/memory/desk.ts";
+import { toldClauses } from "../../../../src/writers/replies/memory/facts.ts";
+import { limitsOf } from "../../../../src/writers/replies/memory/limits.ts";
+import { asksView, doubtsUs } from "../../../../src/writers/replies/turn-form.ts";
+import fc from "../../../properties.ts";
+import { byTurns } from "../../dialogues.ts";
+
+/** What the forms look for, in any order: of such texts a bad expression would take for ever. */
+const WORDS = (
+  "and ,so no not allergic to nuts i have £5 twelve chairs each how many left what is the who which do you think make it " +
+  "friday it's 10% plus 5 that divided by a-b' a - ... ? ! ; one hundred thousand point of us can't eat cake, or don't " +
+  "like so , You are Ann \ud800 \u0301 ’ don’t 日本"
+).split(" ");
+const piece = fc
+  .array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 5 })
+  .map((words) => words.join(" "));
+const text = fc
+  .tuple(fc.array(piece, { minLength: 1, maxLength: 6 }), fc.constantFrom(1, 1, 30, 400))
+  .map(([pieces, times]) => `${pieces.join(" ")} `.repeat(times).slice(0, 8_000));
+
+test("whatever is said, looking for what was told ends, and what is found is no longer than what was said", () => {
+  fc.assert(
+    fc.property(text, text, (told, newest) => {
+      const history = byTurns([told, "That's 12.", newest]);
+      const most = told.length + newest.length + 100;
+      for (const found of [
+        sumOverTurns(history, "1"),
+        ownCorrection(newest),
+        indirectQuestion(newest),
+        ...deskClauses(told.slice(0, 2_000), newest),
+        ...toldClauses(history, "0").map(({ saidBack }) => saidBack),
+      ])
+        assert.ok(found === null || (found.length > 0 && found.length <= most), String(found));
+      limitsOf(history, "1").areBrokenBy(newest);
+      isOfTheDesk(newest, told.slice(0, 2_000), new Set());
+      asksView(newest);
+      doubtsUs(newest);
+    }),
+  );
+});

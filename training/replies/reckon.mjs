@@ -1,0 +1,170 @@
+/**
+ * Learns from verdicts how good a reply of each source is: `replies/replies.json` gets a weight for each source and feature
+ * (`src/writers/replies/reckoning.ts`). Needs `npm run build`. Says first what would have been said, by weights that were
+ * learnt on other talks.
+ *
+ *     node training/replies/reckon.mjs [--dry]
+ */
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { FEATURES, featuresOf, SOURCES, worthOf } from "../../dist/src/writers/replies/reckoning.js";
+import { talkOf } from "../../dist/src/writers/replies/talk.js";
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+const VERDICTS = join(HERE, "verdicts");
+/** What a verdict is worth: acceptable, borderline, bad. */
+const WORTH = { a: 1, b: 0.4, n: 0 };
+/** What is thought of a source before anything is known of it, and how much that counts. */
+const FIRST = {
+  corrected: 0.8,
+  desk: 0.7,
+  whole: 0.75,
+  told: 0.15,
+  honest: 0.38,
+  asked: 0.33,
+  view: 0.36,
+  doubt: 0.5,
+};
+const PENALTY = 0.5;
+/** Of fewer verdicts nothing is learnt. */
+const LEAST = 30;
+const FOLDS = 5;
+
+const turns = readdirSync(VERDICTS)
+  .filter((name) => name.endsWith(".jsonl"))
+  .flatMap((name) =>
+    readFileSync(join(VERDICTS, name), "utf8")
+      .trim()
+      .split("\n")
+      .map((line, n) => turnOf(JSON.parse(line), name, n)),
+  );
+
+for (const file of new Set(turns.map((turn) => turn.file))) tell(file);
+const reckoning = learnt(turns);
+for (const source of SOURCES)
+  console.log(source.padEnd(10), reckoning[source].map((x) => x.toFixed(2).padStart(6)).join(""));
+if (!process.argv.includes("--dry")) {
+  const path = join(HERE, "../../replies/replies.json");
+  const { encoder, acts, tones, forms, sha256, lengths } = JSON.parse(readFileSync(path, "utf8"));
+  writeFileSync(
+    path,
+    `${JSON.stringify({ encoder, acts, tones, forms, reckoning, sha256, lengths }, null, 1)}\n`,
+  );
+}
+
+function turnOf({ id, before, newest, offers }, file, n) {
+  const history = [...before, `P: ${newest}`].map((turn) => ({
+    speaker: turn.startsWith("P: ") ? "0" : "1",
+    text: turn.slice(3),
+    audio: null,
+  }));
+  const talk = talkOf({ history, speaker: "1", temperature: 0, topK: null, seed: 0n });
+  const fold =
+    [...`${file}/${String(id).split(".")[0]}`].reduce((sum, letter) => sum + letter.charCodeAt(0), 0) % FOLDS;
+  return {
+    file,
+    fold,
+    n,
+    follows: before.length > 0,
+    offers: offers.map((offer) => ({ ...offer, features: featuresOf(offer, talk) })),
+    ready: talk,
+  };
+}
+
+/** Logistic regression of each source towards what was thought first, by Newton's method. */
+function learnt(from) {
+  return Object.fromEntries(
+    SOURCES.map((source) => {
+      const rows = from.flatMap(({ offers }) => offers.filter((offer) => offer.source === source));
+      const first = FIRST[source] ?? 0.25;
+      const start = [Math.log(first / (1 - first)), ...Array(FEATURES - 1).fill(0)];
+      // What a model writes to a turn that was made whole: judged apart, five of nine.
+      if (source === "model") start[1] = 1.3;
+      return [source, rows.length < LEAST ? start : newton(rows, start)];
+    }).map(([source, weights]) => [source, weights.map((x) => Number(x.toFixed(3)))]),
+  );
+}
+
+function newton(rows, start) {
+  let weights = [...start];
+  for (let step = 0; step < 200; step++) {
+    const gradient = weights.map((w, n) => penaltyOf(n) * (w - start[n]));
+    const hessian = weights.map((_, n) => weights.map((__, m) => (n === m ? penaltyOf(n) : 0)));
+    for (const { features, verdict } of rows) {
+      const p = 1 / (1 + Math.exp(-features.reduce((sum, x, n) => sum + x * weights[n], 0)));
+      for (let n = 0; n < features.length; n++) {
+        if (features[n] === 0) continue;
+        gradient[n] += features[n] * (p - WORTH[verdict]);
+        for (let m = 0; m < features.length; m++) hessian[n][m] += features[n] * features[m] * p * (1 - p);
+      }
+    }
+    // No further at once than the curve may be trusted.
+    const change = solved(hessian, gradient).map((x) => Math.max(-1, Math.min(1, x)));
+    weights = weights.map((w, n) => w - change[n]);
+    if (Math.max(...change.map(Math.abs)) < 1e-6) break;
+  }
+  return weights;
+}
+
+function penaltyOf(n) {
+  return n === 0 ? 0.05 * PENALTY : PENALTY;
+}
+
+/** Gauss's elimination. */
+function solved(matrix, vector) {
+  const rows = matrix.map((row, n) => [...row, vector[n]]);
+  for (let n = 0; n < rows.length; n++) {
+    const pivot = rows
+      .slice(n)
+      .reduce((best, row, k) => (Math.abs(row[n]) > Math.abs(rows[best][n]) ? n + k : best), n);
+    [rows[n], rows[pivot]] = [rows[pivot], rows[n]];
+    for (let m = n + 1; m < rows.length; m++) {
+      const factor = rows[m][n] / rows[n][n];
+      for (let k = n; k <= rows.length; k++) rows[m][k] -= factor * rows[n][k];
+    }
+  }
+  const x = Array(rows.length).fill(0);
+  for (let n = rows.length - 1; n >= 0; n--)
+    x[n] =
+      (rows[n][rows.length] - rows[n].slice(n + 1, -1).reduce((sum, a, k) => sum + a * x[n + 1 + k], 0)) /
+      rows[n][n];
+  return x;
+}
+
+/** What would have been said to the turns of a file. */
+function tell(file) {
+  const count = { opening: { a: 0, b: 0, n: 0, model: 0 }, following: { a: 0, b: 0, n: 0, model: 0 } };
+  const by = {};
+  for (let fold = 0; fold < FOLDS; fold++) {
+    const weights = learnt(turns.filter((turn) => turn.fold !== fold));
+    for (const turn of turns.filter((each) => each.file === file && each.fold === fold)) {
+      const worth = (offer) => worthOf(offer, turn.ready, weights);
+      const ready = turn.offers.filter(({ source }) => source !== "model");
+      const written = turn.offers.find(({ source }) => source === "model");
+      let best = ready.toSorted((a, b) => worth(b) - worth(a))[0];
+      const expected = worthOf({ source: "model", text: "", nearness: 0, context: 0 }, turn.ready, weights);
+      const counted = count[turn.follows ? "following" : "opening"];
+      if (written !== undefined && (best === undefined || expected > worth(best))) {
+        counted.model++;
+        if (best === undefined || worth(written) > worth(best)) best = written;
+      }
+      if (best === undefined) continue;
+      counted[best.verdict]++;
+      by[best.source] ??= { a: 0, b: 0, n: 0 };
+      by[best.source][best.verdict]++;
+    }
+  }
+  for (const [name, { a, b, n, model }] of Object.entries(count)) {
+    const all = a + b + n;
+    if (all > 0)
+      console.log(
+        `${file}, ${name}: ${all} turns, acceptable ${(a / all).toFixed(3)}, borderline ${(b / all).toFixed(3)}, bad ${(n / all).toFixed(3)}, model asked ${(model / all).toFixed(2)}`,
+      );
+  }
+  console.log(
+    Object.entries(by)
+      .map(([source, { a, b, n }]) => `${source} ${a}/${b}/${n}`)
+      .join(", "),
+  );
+}

@@ -1,10 +1,10 @@
 import type { Dialogue, WrittenPart } from "../model/writer.ts";
-import { otherLanguageOf } from "../text/other-language.ts";
 import { sentencesOf } from "../text/sentence-cutter.ts";
 import { contentWords } from "./replies/content-words.ts";
 import { type Limits, limitsOf } from "./replies/memory/limits.ts";
 import { namesTold } from "./replies/memory/names.ts";
-import { claimsToBeAPerson, type ReplySource } from "./replies/ready-or-written.ts";
+import { claimsToBeAPerson, type ReplySource, readyParts } from "./replies/ready-or-written.ts";
+import { isEnglish } from "./replies/sources.ts";
 import { heardIn, plainWords } from "./replies/talk.ts";
 import { actByForm, isAsked } from "./replies/turn-form.ts";
 
@@ -24,7 +24,7 @@ export interface Honesty {
 /**
  * Of what a language model wrote, each part a sentence that can be said aloud, what a voice in a computer may say: left
  * out is what the conversation has heard from it, what says the other's words again or takes their part, claims of a
- * body, of a past or to be a person, what somebody said they will not have, and made-up times, weather, results and deeds. A reply that begins with something
+ * body, of a past or to be a person, what somebody will not have, and made-up times, weather, results and deeds. A reply that begins with something
  * made up begins with a line that says what cannot be known or done; one of which nothing is left is a line. Sentences
  * are judged one by one, as they come.
  */
@@ -32,6 +32,7 @@ export async function* honestOnly(
   parts: AsyncIterable<WrittenPart>,
   dialogue: Dialogue,
   honesty: Honesty,
+  signal: AbortSignal,
 ): AsyncGenerator<WrittenPart, void, void> {
   const { replies } = honesty;
   const judge = new Judge(dialogue, honesty);
@@ -48,6 +49,11 @@ export async function* honestOnly(
     last = part;
     const fault = judge.faultOf(part);
     if (fault === null) {
+      const better = isSilent ? ((await replies?.instead(dialogue, part.text, signal)) ?? null) : null;
+      if (better !== null) {
+        yield* readyParts(better, part.tokens, signal);
+        return;
+      }
       isSilent = false;
       yield marked(part, "model");
       continue;
@@ -60,10 +66,13 @@ export async function* honestOnly(
   }
   if (!isSilent || left === null || last === null) return;
   // Nothing of ours is said to those who speak another language.
-  const heard = dialogue.history.map(({ text }) => text ?? "").join("\n");
-  const isEnglish = otherLanguageOf(`${left.part.text}\n${heard}`) === null;
-  const text = isEnglish ? (replies?.fallback(dialogue) ?? NOTHING_LEFT) : left.part.text;
-  yield marked({ ...left.part, text, tokens: last.tokens }, isEnglish ? "line" : "model");
+  if (!isEnglish(dialogue.history, left.part.text)) {
+    yield marked({ ...left.part, tokens: last.tokens }, "model");
+    return;
+  }
+  const instead = (await replies?.instead(dialogue, null, signal)) ?? null;
+  if (instead === null) yield marked({ ...left.part, text: NOTHING_LEFT, tokens: last.tokens }, "line");
+  else yield* readyParts(instead, last.tokens, signal);
 }
 
 /** Judges the sentences of one reply. */
@@ -91,7 +100,7 @@ class Judge {
       .slice(others.length - since)
       .join(" ")
       .slice(-MAX_CHARS);
-    const all = others.join("\n").slice(-24_000);
+    const all = others.join("\n").slice(-MAX_KNOWN_CHARS);
     this.#honesty = honesty;
     this.#instructions = instructions;
     const told = sentencesOf(all).filter((sentence) => !isAsked(sentence));
@@ -99,7 +108,7 @@ class Judge {
     this.#own = heardIn(history, speaker);
     this.#newest = newest;
     this.#theirs = sentencesOf(newest);
-    this.#names = namesTold(history.filter((turn) => turn.speaker !== speaker));
+    this.#names = namesTold(all.split("\n"));
     this.#limits = limitsOf(history, speaker);
     this.#isScene = SCENE.test(all);
     this.#isForWords = FOR_WORDS.test(newest) && !FOR_DEEDS.test(newest);
@@ -200,7 +209,9 @@ function sharedWords(said: readonly string[], told: readonly string[]): number {
   }, 0);
 }
 
+/** Of what the others said since we did, and of all that they said, from the end. */
 const MAX_CHARS = 2_000;
+const MAX_KNOWN_CHARS = 8_000;
 /** What is shorter is said by everybody. */
 const MIN_PARROTED = 4;
 const PARROTED = 0.8;

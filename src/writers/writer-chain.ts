@@ -2,7 +2,7 @@ import type { Dialogue, Writer, WrittenPart } from "../model/writer.ts";
 import type { GateClassifier } from "./gate/gate-classifier.ts";
 import { fixedReply } from "./gate/gate-replies.ts";
 import { honestOnly } from "./honest-only.ts";
-import { type ReplySource, readyParts, unlessWorse } from "./replies/ready-or-written.ts";
+import { type ReplySource, readyParts } from "./replies/ready-or-written.ts";
 import { speakableOnly } from "./speakable-only.ts";
 
 /** What an authored turn passes, one after the other. */
@@ -47,17 +47,23 @@ export function writerChain({
         return;
       }
       const ready = (await replies?.reply(dialogue, signal)) ?? null;
-      if (ready !== null) {
-        yield* speakableOnly(readyParts(ready, signal), dialogue, told);
-        return;
-      }
-      const asked = replies?.forModel(dialogue) ?? dialogue;
-      const written = speakableOnly(model.write(asked, signal), dialogue, told);
-      const honest = honestOnly(written, dialogue, { told, isInstructed, replies });
-      yield* replies === null ? honest : unlessWorse(honest, replies, dialogue, signal);
+      const written =
+        ready === null
+          ? honestOnly(
+              speakableOnly(model.write(replies?.forModel(dialogue) ?? dialogue, signal), dialogue, told),
+              dialogue,
+              { told, isInstructed, replies },
+              signal,
+            )
+          : speakableOnly(inTurn(readyParts(ready, null, signal)), dialogue, told);
+      yield* written;
     },
     async close() {
       await Promise.all([model.close(), replies?.close(), gate?.close()]);
     },
   };
+}
+
+async function* inTurn<T>(parts: Iterable<T>): AsyncGenerator<T, void, void> {
+  yield* parts;
 }

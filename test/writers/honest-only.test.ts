@@ -2,16 +2,15 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Turn } from "../../src/model/conversation.ts";
 import type { Dialogue } from "../../src/model/writer.ts";
-import type { ReplySource } from "../../src/writers/replies/ready-or-written.ts";
 import { type WriterStages, writerChain } from "../../src/writers/writer-chain.ts";
 import { byTurns, dialogueOf, never, partsOf } from "./dialogues.ts";
 import { ScriptedWriter } from "./scripted-writer.ts";
 
-const replies: ReplySource = {
+const replies = {
   reply: async () => null,
-  forModel: (dialogue) => dialogue,
-  better: async () => null,
-  fallback: () => "I see.",
+  forModel: (dialogue: Dialogue) => dialogue,
+  instead: async (_: unknown, written: string | null) =>
+    written === null ? ({ layer: "line", text: "I see." } as const) : null,
   close: async () => {},
 };
 

@@ -15,7 +15,7 @@ import { remembered } from "./memory/remembered.ts";
 import type { ReadyReply, ReplyLayer, ReplySource } from "./ready-or-written.ts";
 import { type Offer, type Origin, worthOf } from "./reckoning.ts";
 import { type Act, type FormName, filled, type ReplyBook, type Tone } from "./reply-book.ts";
-import { ALL_SOURCES, answers, finds, guesses, type Sources } from "./sources.ts";
+import { ALL_SOURCES, answers, guesses, mayOffer, type Sources } from "./sources.ts";
 import { answerSum } from "./sums.ts";
 import { plainWords, type Talk, talkOf } from "./talk.ts";
 import { fitOf, isContrary, isGlad, isGrave, isOutOfTone, isSurelyGood, mayBe } from "./tone.ts";
@@ -62,28 +62,28 @@ export class BookSource implements ReplySource {
       if (!answers(sources, "unheard")) return null;
       return this.#line("unheard", talk) ?? this.#again("unheard", talk);
     }
-    const exact = sources.exact
-      ? ([talk.newest, ...talk.whole].map(answerSum).find((answer) => answer !== null) ??
-        sumOverTurns(dialogue.history, dialogue.speaker) ??
-        remembered(dialogue.history, dialogue.speaker, talk))
-      : null;
+    const exact =
+      [talk.newest, ...talk.whole].map(answerSum).find((answer) => answer !== null) ??
+      sumOverTurns(dialogue.history, dialogue.speaker) ??
+      remembered(dialogue.history, dialogue.speaker, talk);
     // What is worked out is as right the second time.
-    if (exact !== null) return { layer: "exact", text: exact };
+    if (exact !== null && sources.exact) return { layer: "exact", text: exact };
     const form = actByForm(talk.newest);
     // Whether this is a machine is always told, in a scene, too.
     if (form === "identity" || form === "garbled")
       return answers(sources, form) ? this.#line(form, talk) : null;
     if (!guesses(sources)) return null;
 
-    const judged = await this.#judged(dialogue, talk, signal);
+    const all = await this.#judged(dialogue, talk, signal);
+    const judged = all.filter((one) => mayOffer(sources, one, talk));
     // What a turn's form asks for is answered by a line, whatever else there is.
     const best = judged.find(({ origin }) => origin === "form") ?? judged[0];
     if (best === undefined) return null;
     // The small model follows no instructions, and would promise what a desk has not got.
     const isReady =
       best.origin === "form" ||
-      (sources.lines === null && dialogue.instructions !== undefined) ||
-      best.worth >= (sources.lines === null ? this.#worthOfWritten("", talk) : WORTH_OF_LARGER);
+      dialogue.instructions !== undefined ||
+      best.worth >= worthOf(writtenOffer("", talk), talk, this.#book.reckoning);
     return isReady ? best : null;
   }
 
@@ -97,11 +97,10 @@ export class BookSource implements ReplySource {
 
   async #candidates(
     talk: Talk,
-    dialogue: Dialogue,
+    { history, speaker, instructions }: Dialogue,
     width: CandidateWidth,
     signal: AbortSignal,
   ): Promise<readonly Candidate[]> {
-    const { history, speaker, instructions } = dialogue;
     const newest = talk.newest ?? "";
     const vector = await this.#vectorOf(newest, signal);
     const sentences = sentencesOf(newest);
@@ -176,12 +175,9 @@ export class BookSource implements ReplySource {
       certainty >= act.least &&
       !NODS.has(act.name) &&
       (form !== null || (found[0]?.likeness ?? 0) < THE_SAME);
-    const sources = this.#sourcesFor(dialogue);
-    const isAny = sources.lines === null;
-    const mayFind = finds(sources, talk, isScene);
     const each: readonly (readonly [readonly Offer[], number])[] = [
-      [sayings("corrected", lines("corrected", ownCorrection(newest))), isAny ? 1 : 0],
-      [sayings("desk", desk), isAny ? 2 : 0],
+      [sayings("corrected", lines("corrected", ownCorrection(newest))), 1],
+      [sayings("desk", desk), 2],
       [
         clauses.map(({ saidBack, likeness }) => ({
           origin: "told",
@@ -189,16 +185,11 @@ export class BookSource implements ReplySource {
           nearness: likeness,
           context: 0,
         })),
-        isAny ? width.clauses : 0,
+        width.clauses,
       ],
-      [replies("whole", nearWhole), mayFind ? 2 : 0],
-      [replies("found", found), mayFind ? width.found : 0],
-      [
-        sayings(isForm ? "form" : "kind", shifted(kindLines, talk.chance), certainty),
-        answers(sources, act.name) && (isAny || certainty >= act.least) ? width.lines : 0,
-      ],
-    ];
-    const plain: readonly (readonly [readonly Offer[], number])[] = [
+      [replies("whole", nearWhole), 2],
+      [replies("found", found), width.found],
+      [sayings(isForm ? "form" : "kind", shifted(kindLines, talk.chance), certainty), width.lines],
       [sayings("tone", shifted(toneLines, talk.chance), this.#fitOf(tone, guess)), width.lines],
       [sayings("view", asksView(newest) ? lines("view") : []), width.lines],
       [sayings("doubt", doubtsUs(newest) && talk.previous !== null ? lines("doubt") : []), width.lines],
@@ -206,7 +197,7 @@ export class BookSource implements ReplySource {
       [asks ? sayings("asked", lines("asked")) : sayings("neutral", shifted(this.#neutral, talk.chance)), 1],
     ];
     const seen = new Set<string>();
-    return [...each, ...(isAny ? plain : [])].flatMap(([offers, most]) =>
+    return each.flatMap(([offers, most]) =>
       offers
         .filter(({ text }) => {
           const words = plainWords(text);
@@ -218,38 +209,38 @@ export class BookSource implements ReplySource {
         .map((offer) => ({
           ...offer,
           layer: LAYERS[offer.origin],
+          act: act.name,
+          isScene,
           ...(offer.origin === "desk" && { hasReadInstructions: true }),
         })),
     );
   }
 
   forModel(dialogue: Dialogue): Dialogue {
+    // A larger model understands what a turn leans on.
+    if (this.#sourcesFor(dialogue) !== ALL_SOURCES) return dialogue;
     const [whole] = talkOf(dialogue)?.filled ?? [];
-    // A larger model reads the conversation better than it is made whole.
-    if (whole === undefined || this.#sourcesFor(dialogue).lines !== null) return dialogue;
-    const speaker = dialogue.history.at(-1)?.speaker ?? "";
-    return { ...dialogue, history: [{ speaker, text: whole, audio: null }] };
+    return whole === undefined
+      ? dialogue
+      : {
+          ...dialogue,
+          history: [{ speaker: dialogue.history.at(-1)?.speaker ?? "", text: whole, audio: null }],
+        };
   }
 
-  async better(dialogue: Dialogue, written: string, signal: AbortSignal): Promise<ReadyReply | null> {
+  async instead(dialogue: Dialogue, written: string | null, signal: AbortSignal): Promise<ReadyReply | null> {
     const talk = talkOf(dialogue);
-    if (talk === null || talk.newest === null || this.#sourcesFor(dialogue).lines !== null) return null;
+    if (talk === null || talk.newest === null) return null;
+    const sources = this.#sourcesFor(dialogue);
+    // What a larger model wrote is not reckoned with, since what was learnt is how good the small one is.
+    if (sources !== ALL_SOURCES && written !== null) return null;
+    if (!guesses(sources)) {
+      return this.#ready("line", isAsked(talk.newest) ? this.#book.forms.asked : this.#neutral, talk);
+    }
     const [best] = await this.#judged(dialogue, talk, signal);
-    return best !== undefined && best.worth > this.#worthOfWritten(written, talk) ? best : null;
-  }
-
-  fallback(dialogue: Dialogue): string | null {
-    const talk = talkOf(dialogue);
-    if (talk === null) return null;
-    const [best] = this.#known.get(dialogue) ?? [];
-    const among = isAsked(talk.newest) ? this.#book.forms.asked : this.#neutral;
-    return best?.text ?? this.#ready("line", among, talk)?.text ?? null;
-  }
-
-  /** How good what the language model wrote is, or whatever it may write. */
-  #worthOfWritten(text: string, talk: Talk): number {
-    const nearness = talk.filled.length > 0 ? 1 : 0;
-    return worthOf({ origin: "model", text, nearness, context: 0 }, talk, this.#book.reckoning);
+    if (best === undefined || written === null) return best ?? null;
+    const worth = worthOf(writtenOffer(written, talk), talk, this.#book.reckoning);
+    return best.worth > worth ? best : null;
   }
 
   close(): Promise<void> {
@@ -345,11 +336,16 @@ function shifted(texts: readonly string[], chance: number): readonly string[] {
 }
 
 /** A reply that may be said. */
-type Candidate = ReadyReply & Offer;
+type Candidate = ReadyReply & Offer & { readonly act: string; readonly isScene: boolean };
 
 /** One, and how likely somebody would be content with it, 0 to 1. */
 interface Judged extends Candidate {
   readonly worth: number;
+}
+
+/** What the language model writes, or whatever it may write. */
+function writtenOffer(text: string, { filled }: Talk): Offer {
+  return { origin: "model", text, nearness: filled.length > 0 ? 1 : 0, context: 0 };
 }
 
 /** Kinds of a form that leaves open what to say next. */
@@ -381,8 +377,6 @@ interface CandidateWidth {
 
 const WIDTH: CandidateWidth = { clauses: 1, lines: 1, found: 3 };
 const TEACHING_WIDTH: CandidateWidth = { clauses: 2, lines: 2, found: 4 };
-/** How good a reply must be to be said before a larger model writes. */
-const WORTH_OF_LARGER = 0.5;
 /** From which likeness a reply of another conversation is looked at, and from which probability a kind's lines. */
 const MIN_LIKENESS = 0.6;
 const MIN_WHOLE_LIKENESS = 0.75;

@@ -23,42 +23,23 @@ export interface ReplySource {
   reply(dialogue: Dialogue, signal: AbortSignal): Promise<ReadyReply | null>;
   /** What a language model is to be asked: the same, or the newest turn made whole, by itself. */
   forModel(dialogue: Dialogue): Dialogue;
-  /** What had better be said than what a language model wrote; `null` where that is as good. */
-  better(dialogue: Dialogue, written: string, signal: AbortSignal): Promise<ReadyReply | null>;
-  /** Something that may be said to anything; `null` when all of it was heard. */
-  fallback(dialogue: Dialogue): string | null;
+  /**
+   * What had better be said than what a language model wrote, or than nothing where it wrote none; `null` where that is
+   * better, or nothing is at hand.
+   */
+  instead(dialogue: Dialogue, written: string | null, signal: AbortSignal): Promise<ReadyReply | null>;
   close(): Promise<void>;
 }
 
-/** A reply that is ready, sentence by sentence. @param tokens what a language model read and wrote first, for nothing */
-export async function* readyParts(
-  { layer, text, hasReadInstructions }: ReadyReply,
+/** A reply sentence by sentence. @param tokens what a language model read and wrote first, for nothing */
+export function* readyParts(
+  { text, layer, hasReadInstructions }: ReadyReply,
+  tokens: WrittenPart["tokens"],
   signal: AbortSignal,
-  tokens: WrittenPart["tokens"] = null,
-): AsyncGenerator<WrittenPart, void, void> {
+): Generator<WrittenPart, void, void> {
   for (const sentence of sentencesOf(text)) {
     signal.throwIfAborted();
     yield { text: sentence, tokens, gate: null, layer, ...(hasReadInstructions && { hasReadInstructions }) };
-  }
-}
-
-/** What a language model writes, unless its first sentence is worse than what is ready: then that is said instead. */
-export async function* unlessWorse(
-  written: AsyncIterable<WrittenPart>,
-  source: ReplySource,
-  dialogue: Dialogue,
-  signal: AbortSignal,
-): AsyncGenerator<WrittenPart, void, void> {
-  let isFirst = true;
-  for await (const part of written) {
-    const better =
-      isFirst && part.layer === "model" ? await source.better(dialogue, part.text, signal) : null;
-    if (better !== null) {
-      yield* readyParts(better, signal, part.tokens);
-      return;
-    }
-    isFirst = false;
-    yield part;
   }
 }
 

@@ -1,5 +1,8 @@
+import type { Turn } from "../../model/conversation.ts";
 import type { Dialogue } from "../../model/writer.ts";
 import { otherLanguageOf } from "../../text/other-language.ts";
+import { contentWords } from "./content-words.ts";
+import type { Origin } from "./reckoning.ts";
 import type { Talk } from "./talk.ts";
 import { isAsked } from "./turn-form.ts";
 
@@ -61,21 +64,51 @@ export function sourcesFor(
 ): Sources {
   // Who may call functions is asked for what they do.
   if (toolUse !== undefined && model.callsTools) return NO_SOURCES;
-  // All that is ready is English. A turn alone is mostly too short to tell.
-  if (otherLanguageOf(history.map(({ text }) => text ?? "").join("\n")) !== null) return NO_SOURCES;
+  // All that is ready is English.
+  if (!isEnglish(history)) return NO_SOURCES;
   const isTold = model.isInstructed || (instructions ?? "").trim() !== "";
   return isTold ? FEW_SOURCES : before;
 }
+
+/** Whether a conversation is in English, as far as can be told: by its newest words, and with those a few turns before. */
+export function isEnglish(history: readonly Turn[], written = ""): boolean {
+  const texts = history.slice(-NEWEST_TURNS).map(({ text }) => text ?? "");
+  const newest = `${texts.at(-1) ?? ""}\n${written}`;
+  return [newest, [...texts, written].join("\n")].every((text) => otherLanguageOf(text) === null);
+}
+
+const NEWEST_TURNS = 4;
 
 /** Whether a line may answer a turn of this kind. */
 export function answers({ lines }: Sources, act: string): boolean {
   return lines?.has(act) ?? true;
 }
 
-/** Whether a reply of another conversation may answer this turn. */
-export function finds({ found }: Sources, { newest, isSelfContained }: Talk, isScene: boolean): boolean {
-  if (found !== "alone") return found === "all";
-  return !isScene && isSelfContained && isAsked(newest) && !LEANS.test(newest ?? "");
+/** Something that might be said. */
+interface Offered {
+  readonly origin: Origin;
+  readonly nearness: number;
+  /** The kind that the turn is taken for. */
+  readonly act: string;
+  /** Whether somebody plays a part, or serves. */
+  readonly isScene: boolean;
+}
+
+/** Whether this may be said to a turn. */
+export function mayOffer(sources: Sources, { origin, nearness, act, isScene }: Offered, talk: Talk): boolean {
+  if (sources.lines === null) return true;
+  if (origin === "form") return answers(sources, act);
+  if (origin === "corrected") return sources.exact;
+  return origin === "found" && sources.found === "alone" && nearness >= NEAR && !isScene && standsAlone(talk);
+}
+
+/** How like the turn that it answered a reply's turn is where it was judged to be better than the model's. */
+const NEAR = 0.76;
+
+/** Whether a turn asks for something, and says by itself what it is about. */
+export function standsAlone({ newest }: Pick<Talk, "newest">): boolean {
+  const isSelfContained = contentWords(newest ?? "").size >= 2;
+  return isSelfContained && isAsked(newest) && !LEANS.test(newest ?? "");
 }
 
 /** What goes on from something said before: "And which is the smallest?", "What does it cost?" */

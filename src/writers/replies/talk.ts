@@ -10,8 +10,6 @@ import { wholeTurns } from "./whole-turn.ts";
 export interface Talk {
   /** What the other one said last; `null` where it could not be heard. */
   readonly newest: string | null;
-  /** Whether that says by itself what it is about. */
-  readonly isSelfContained: boolean;
   /** The same with what it leans on, as {@link wholeTurns} has it. */
   readonly whole: readonly string[];
   /** That, where it is the question before it with other words in it. */
@@ -46,7 +44,6 @@ export function talkOf({ history, speaker, temperature, seed }: Dialogue): Talk 
   if (temperature > 0) hash.update(`\n${seed}`);
   return {
     newest: newest === "" ? null : newest,
-    isSelfContained: contentWords(newest).size >= SELF_CONTAINED_WORDS,
     whole: whole.turns,
     asksBack: questionIn(newest) !== null,
     asksOfTheirs: asksOfTheirs(newest),
@@ -64,8 +61,6 @@ export function talkOf({ history, speaker, temperature, seed }: Dialogue): Talk 
 
 /** Of a conversation, from its end: as much as is said in half an hour. */
 const MAX_CHARS = 24_000;
-/** A turn of so many content words says what it is about. */
-const SELF_CONTAINED_WORDS = 2;
 /** For so many turns a sorrow is not followed by congratulations. */
 const LASTING = 4;
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Dialogue } from "../../../src/model/writer.ts";
 import { BookSource } from "../../../src/writers/replies/book-source.ts";
-import type { ReadyReply, ReplySource } from "../../../src/writers/replies/ready-or-written.ts";
+import type { ReadyReply } from "../../../src/writers/replies/ready-or-written.ts";
 import { writerChain } from "../../../src/writers/writer-chain.ts";
 import { writerConformance } from "../conformance.ts";
 import { dialogueOf, partsOf } from "../dialogues.ts";
@@ -10,15 +10,15 @@ import { ScriptedWriter } from "../scripted-writer.ts";
 import { SMALL_BANK, smallBook } from "./book.ts";
 
 const SENTENCES = ["One is here.", "Two is here.", "Three is here."];
-/** Has that ready, and knows better than a model that begins with just this. */
-const source = (ready: ReadyReply | null, bad = ""): ReplySource => ({
+/** Has that ready, and knows better than a model wherever that wrote nothing, or just this. */
+const source = (ready: ReadyReply | null, bad = "") => ({
   reply: async (_: unknown, signal: AbortSignal) => {
     signal.throwIfAborted();
     return ready;
   },
   forModel: (dialogue: Dialogue) => dialogue,
-  better: async (_: unknown, written: string) => (written === bad ? { layer: "line", text: "I see." } : null),
-  fallback: () => "I see.",
+  instead: async (_: unknown, written: string | null) =>
+    written === null || written === bad ? ({ layer: "line", text: "I see." } as const) : null,
   close: async () => {},
 });
 

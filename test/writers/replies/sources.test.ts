@@ -5,7 +5,7 @@ import { openReplySource } from "../../../src/writers/replies/reply-source.ts";
 import {
   ALL_SOURCES,
   FEW_SOURCES,
-  finds,
+  mayOffer,
   SOME_SOURCES,
   type Sources,
   sourcesBefore,
@@ -35,15 +35,17 @@ describe("what stands before a model", () => {
     assert.equal(sourcesFor(ALL_SOURCES, { ...asked, toolUse }, { ...free, callsTools: false }), ALL_SOURCES);
     const german = dialogueOf("Ich habe das Buch nicht gelesen, und du?");
     assert.equal(sourcesFor(SOME_SOURCES, german, free).exact, false);
+    const turns = [...byTurns(["Hello there, how are you?", "I am well, and you?"]), ...german.history];
+    assert.equal(sourcesFor(SOME_SOURCES, dialogueOf(turns), free).exact, false);
     assert.equal(sourcesFor(SOME_SOURCES, dialogueOf("Сколько времени?"), free).exact, false);
   });
 
   it("finds replies to questions that stand alone, and to no others", () => {
-    const isFound = (turn: string, isScene = false) =>
-      finds(
+    const isFound = (turn: string, isScene = false, nearness = 0.8) =>
+      mayOffer(
         SOME_SOURCES,
+        { origin: "found", nearness, act: "fact", isScene },
         talkOf(dialogueOf(byTurns(["Hi there.", "Hello!", turn]), { speaker: "1" }))!,
-        isScene,
       );
     assert.ok(isFound("What's the capital of New Zealand?"));
     assert.ok(isFound("Can you recommend a mystery novel?"));
@@ -52,6 +54,7 @@ describe("what stands before a model", () => {
     assert.ok(!isFound("What does it cost to repair?"));
     assert.ok(!isFound("My gran baked bread yesterday."));
     assert.ok(!isFound("Do you have pancakes with syrup?", true));
+    assert.ok(!isFound("What's the capital of New Zealand?", false, 0.7));
   });
 });
 
@@ -82,7 +85,8 @@ describe("a book", () => {
     for (const turn of ["What time is it?", "My dog died.", "Привет", null]) {
       assert.equal(await reply(turn), null, `${turn}`);
     }
-    assert.ok(source.fallback(dialogueOf("Why is that?")));
+    assert.equal((await source.instead(dialogueOf("Why is that?"), null, never()))?.layer, "line");
+    assert.equal(await source.instead(dialogueOf("Why is that?"), "Because.", never()), null);
     await source.close();
   });
 });

@@ -71,9 +71,8 @@ function ownName(said: readonly string[]): string | null {
 }
 
 /** What speakers say that they are called, in small letters: the first names of all that were told. */
-export function namesTold(turns: readonly Turn[]): ReadonlySet<string> {
-  const said = turns.map((turn) => plain(turn.text ?? ""));
-  const names = said.flatMap((text) => NAMED.flatMap((form) => namesIn(text, form)));
+export function namesTold(said: readonly string[]): ReadonlySet<string> {
+  const names = said.flatMap((text) => NAMED.flatMap((form) => namesIn(plain(text), form)));
   return new Set(names.map((name) => (name.replace(TITLE, "").split(" ")[0] ?? "").toLowerCase()));
 }
 

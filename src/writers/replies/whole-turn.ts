@@ -66,6 +66,11 @@ function filledIn(said: string, asked: string, isAsking: boolean): readonly stri
     const begun = ASKED_WORD.test(asked) ? body : asked.charAt(0).toLowerCase() + asked.slice(1);
     return BEGINS_AS_ASKED.test(begun) ? [`${said} ${begun}`] : [];
   }
+  const counted = COUNTED.exec(said)?.[1];
+  if (counted !== undefined) {
+    const same = new RegExp(`^${counted} \\p{L}+`, "iu");
+    return same.test(asked) ? [asked.replace(same, said)] : [];
+  }
   if (!isAsking || ASKED_WORD.test(said)) return [];
   const other = said.replace(/^(?:the|a|an) (?=\p{Lu})/iu, "");
   const small = said.charAt(0).toLowerCase() + said.slice(1);
@@ -164,6 +169,7 @@ const QUESTION_WORD =
   /^(?:(?:for|since|until|by|at|to|from|with) )?(?:where|when|why|who|how|how long|how many|how much|how often|how far|what time|which one|what colour|how old|how big)$/i;
 const ASKED_WORD =
   /^(?:(?:for|since|until|by|at|to|from|with) )?(?:(?:what|which) (?:year|day|time|colour|color|kind of \p{L}+|sort of \p{L}+)|how (?:long|far|old|often|big|much|many \p{L}+)|who|what|where|when|why|how|which(?: \p{L}+)?)\b(?:'s\b)?/iu;
+const COUNTED = /^(how many|how much|which|what) \p{L}+$/iu;
 const BEGINS_AS_ASKED = /^(?:is|are|was|were|do|does|did|can|could|will|would|should|must|has|have|had)\b/i;
 const SHARE = new RegExp(
   `^(?:an? |one )?(?:half|third|quarter|fifth|tenth|two thirds|three quarters|double|twice)$|^${NUMBER_FORM} ?(?:%|percent|per cent)$`,

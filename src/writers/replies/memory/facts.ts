@@ -153,10 +153,12 @@ export interface ToldClause {
   readonly saidBack: string;
 }
 
-/** The last clauses that somebody told, the newest first, without what they ask now. Whether one answers is for others to tell. */
+/** The last clauses that somebody told before the newest turn, the newest first. Whether one answers is for others to tell. */
 export function toldClauses(history: readonly Turn[], speaker: string): ToldClause[] {
   return statementsOf(history, speaker)
-    .filter(({ isHearsay, text }) => !isHearsay && wordsIn(text) > MIN_WORDS)
+    .filter(
+      ({ isHearsay, text, turn }) => !isHearsay && turn < history.length - 1 && wordsIn(text) > MIN_WORDS,
+    )
     .slice(-MAX_CLAUSES)
     .reverse()
     .flatMap((statement) => {

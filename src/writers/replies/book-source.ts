@@ -173,7 +173,6 @@ export class BookSource implements ReplySource {
     const isForm =
       act.answered === "form" &&
       certainty >= act.least &&
-      !NODS.has(act.name) &&
       (form !== null || (found[0]?.likeness ?? 0) < THE_SAME);
     const each: readonly (readonly [readonly Offer[], number])[] = [
       [sayings("corrected", lines("corrected", ownCorrection(newest))), 1],
@@ -189,7 +188,13 @@ export class BookSource implements ReplySource {
       ],
       [replies("whole", nearWhole), 2],
       [replies("found", found), width.found],
-      [sayings(isForm ? "form" : "kind", shifted(kindLines, talk.chance), certainty), width.lines],
+      // A kind that its form tells, and is not surely told, is mostly another one.
+      [
+        isForm || act.answered !== "form"
+          ? sayings(isForm ? "form" : "kind", shifted(kindLines, talk.chance), certainty)
+          : [],
+        width.lines,
+      ],
       [sayings("tone", shifted(toneLines, talk.chance), this.#fitOf(tone, guess)), width.lines],
       [sayings("view", asksView(newest) ? lines("view") : []), width.lines],
       [sayings("doubt", doubtsUs(newest) && talk.previous !== null ? lines("doubt") : []), width.lines],
@@ -347,9 +352,6 @@ interface Judged extends Candidate {
 function writtenOffer(text: string, { filled }: Talk): Offer {
   return { origin: "model", text, nearness: filled.length > 0 ? 1 : 0, context: 0 };
 }
-
-/** Kinds of a form that leaves open what to say next. */
-const NODS: ReadonlySet<string> = new Set(["ack", "same", "bare-why"]);
 
 const LAYERS: Readonly<Record<Origin, ReplyLayer>> = {
   corrected: "exact",

@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { wholeTurns } from "../../../src/writers/replies/whole-turn.ts";
+import { byTurns } from "../dialogues.ts";
+
+/** Turns of one person and us, and the last one made whole; `null` where it stands as it is. */
+const TALKS: readonly (readonly [turns: readonly string[], whole: string | null])[] = [
+  [
+    ["What's the capital of Australia?", "Canberra.", "And New Zealand?"],
+    "What's the capital of New Zealand?",
+  ],
+  [
+    ["What's the capital of Australia?", "Canberra.", "And Peru?", "Lima.", "Chile?"],
+    "What's the capital of Chile?",
+  ],
+  [
+    ["How many players are in a football team?", "Eleven.", "And basketball?"],
+    "How many players are in a basketball team?",
+  ],
+  [["How many hearts has an octopus?", "Three.", "How many arms?"], "How many arms has an octopus?"],
+  [["What's half of 250?", "That's 125.", "A tenth?"], "What's a tenth of 250?"],
+  [["What year did the Titanic sink?", "In 1912.", "Where?"], "Where did the Titanic sink?"],
+  [
+    ["How many seconds are in an hour?", "Three thousand six hundred.", "in a day"],
+    "How many seconds are in a day?",
+  ],
+  [["Which is the largest planet?", "Jupiter.", "And the smallest?"], "Which is the smallest planet?"],
+  [["Who painted the Mona Lisa?", "Leonardo da Vinci.", "Where is it now?"], "Where is the Mona Lisa now?"],
+  [
+    ["Who wrote Frankenstein?", "It was Mary Shelley, in 1818.", "How old was she then?"],
+    "How old was Mary Shelley then?",
+  ],
+  [["I'm making a frittata.", "Lovely.", "How long does it take?"], "How long does the frittata take?"],
+  // What stands alone, what answers us, what names something itself, what there is nothing to lean on for.
+  [["What's the capital of Australia?", "Canberra.", "What's the time in Perth?"], null],
+  [["I've never seen snow.", "Where do you live?", "In Singapore."], null],
+  [["I fed the cat.", "Good.", "The dog is ill. Should it fast?"], null],
+  [["Hello.", "Hello!", "Is it far?"], null],
+  [["Is it far?"], null],
+  [["What's the capital of Peru?", "Lima.", "Thanks."], null],
+];
+
+for (const [turns, whole] of TALKS)
+  test(`${turns.join(" / ")} → ${whole}`, () => {
+    assert.equal(wholeTurns(byTurns(turns), "1").turns[0] ?? null, whole);
+  });

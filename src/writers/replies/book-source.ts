@@ -76,8 +76,11 @@ export class BookSource implements ReplySource {
 
     const all = await this.#judged(dialogue, talk, signal);
     const judged = all.filter((one) => mayOffer(sources, one, talk));
-    // What a turn's form asks for is answered by a line, whatever else there is.
-    const best = judged.find(({ origin }) => origin === "form") ?? judged[0];
+    // What a turn's form asks for is answered by a line, unless it is only guessed and a reply answered all but the same turn.
+    const isTheSame = judged.some(({ origin, nearness }) => origin === "found" && nearness >= THE_SAME);
+    const ofForm = judged.find(({ origin }) => origin === "form");
+    const best =
+      form === null && isTheSame ? judged.find(({ origin }) => origin !== "form") : (ofForm ?? judged[0]);
     if (best === undefined) return null;
     // The small model follows no instructions, and would promise what a desk has not got.
     const isReady =
@@ -95,118 +98,29 @@ export class BookSource implements ReplySource {
       : await this.#candidates(talk, dialogue, TEACHING_WIDTH, signal);
   }
 
+  /** What may be said, of each origin the best first; nothing that was heard, or that somebody will not have. */
   async #candidates(
     talk: Talk,
-    { history, speaker, instructions }: Dialogue,
+    dialogue: Dialogue,
     width: CandidateWidth,
     signal: AbortSignal,
   ): Promise<readonly Candidate[]> {
-    const newest = talk.newest ?? "";
-    const vector = await this.#vectorOf(newest, signal);
-    const sentences = sentencesOf(newest);
-    const tail = sentences.length > 1 ? await this.#vectorOf(sentences.at(-1) ?? "", signal) : null;
-    const vectors = tail === null ? [vector] : [vector, tail];
-    const guess = guessOf(this.#book, vectors);
-    const form = actByForm(newest);
-    const act = this.#acts.get(form ?? "") ?? guess.act;
-    const asks = isAsked(newest);
-    const isScene = SCENES.has(act.name) || (await this.#beganAsScene(talk, signal));
-    const { bank, numbers, tones } = this.#book;
-    const before = talk.previous === null ? null : await this.#vectorOf(talk.previous, signal);
-    const near = nearestReplies(bank, numbers, vector, before).filter(
-      ({ entry, likeness }) =>
-        likeness >= MIN_LIKENESS &&
-        entry.borrowed.every((word) => talk.words.has(word)) &&
-        (isScene || !entry.isInRole) &&
-        (instructions === undefined || isOfTheDesk(entry.reply, instructions, talk.words)) &&
-        (entry.isAnswer || !asks) &&
-        (asks || !isOutOfTone(entry.reply, entry.tone, newest, guess, tones)),
-    );
-    const wholeVectors: Float32Array[] = [];
-    for (const whole of talk.whole) wholeVectors.push(await this.#vectorOf(whole, signal));
-    const nearWhole = wholeVectors
-      .flatMap((each) => nearestReplies(bank, numbers, each, null))
-      .filter(
-        ({ entry, likeness }) =>
-          likeness >= MIN_WHOLE_LIKENESS &&
-          entry.borrowed.every((word) => talk.words.has(word)) &&
-          !entry.isInRole &&
-          entry.isAnswer &&
-          (instructions === undefined || isOfTheDesk(entry.reply, instructions, talk.words)),
-      )
-      .toSorted((a, b) => b.likeness - a.likeness);
-    const isJoyful = ({ entry }: FoundReply) => isGlad(entry.reply, entry.tone, tones);
-    const isGladless =
-      !isScene && !isSurelyGood(guess, tones) && (await this.#isAfterSorrow(talk.earlier, signal));
-    const found = isGladless ? near.filter((one) => !isJoyful(one)) : near;
-    const kindLines =
-      !isScene &&
-      (form !== null || guess.probability >= MIN_PROBABILITY) &&
-      isPhrasedAs(act, newest) &&
-      mayBe(act.polarity, newest) &&
-      !isContrary(act.polarity, guess, tones) &&
-      !(isGladless && act.polarity === "good")
-        ? act.lines
-        : [];
-    const tone = this.#fittest(guess);
-    const isFit = mayBe(tone.polarity, newest) && !(isGladless && tone.polarity === "good");
-    const toneLines = asks || isScene ? [] : isFit ? tone.lines : this.#neutral;
-    const clauses = asks ? await this.#saidBack(vector, history, signal) : [];
-    const desk = instructions === undefined ? [] : deskClauses(instructions, newest);
-    const lines = (name: FormName, words: string | null = "") =>
-      words === null ? [] : shifted(this.#book.forms[name], talk.chance).map((line) => filled(line, words));
-    const honest =
-      instructions === undefined
-        ? lines("honest", indirectQuestion(talk.whole[0] ?? newest) ?? indirectQuestion(newest))
-        : lines("desk");
-    const limits = limitsOf(history, speaker);
-    const sayings = (origin: Origin, texts: readonly string[], nearness = 0) =>
-      texts.map((text) => ({ origin, text, nearness, context: 0 }));
-    const replies = (origin: Origin, from: readonly FoundReply[]) =>
-      from.map(({ entry, likeness, context }) => ({
-        origin,
-        text: entry.reply,
-        nearness: likeness,
-        context: context ?? 0,
-      }));
-    const certainty = form === null ? guess.probability : 1;
-    const isForm =
-      act.answered === "form" &&
-      certainty >= act.least &&
-      (form !== null || (found[0]?.likeness ?? 0) < THE_SAME);
-    const each: readonly (readonly [readonly Offer[], number])[] = [
-      [sayings("corrected", lines("corrected", ownCorrection(newest))), 1],
-      [sayings("desk", desk), 2],
-      [
-        clauses.map(({ saidBack, likeness }) => ({
-          origin: "told",
-          text: saidBack,
-          nearness: likeness,
-          context: 0,
-        })),
-        width.clauses,
-      ],
-      [replies("whole", nearWhole), 2],
-      [replies("found", found), width.found],
-      // A kind that its form tells, and is not surely told, is mostly another one.
-      [
-        isForm || act.answered !== "form"
-          ? sayings(isForm ? "form" : "kind", shifted(kindLines, talk.chance), certainty)
-          : [],
-        width.lines,
-      ],
-      [sayings("tone", shifted(toneLines, talk.chance), this.#fitOf(tone, guess)), width.lines],
-      [sayings("view", asksView(newest) ? lines("view") : []), width.lines],
-      [sayings("doubt", doubtsUs(newest) && talk.previous !== null ? lines("doubt") : []), width.lines],
-      [sayings("honest", asks && !isScene ? honest : []), 1],
-      [asks ? sayings("asked", lines("asked")) : sayings("neutral", shifted(this.#neutral, talk.chance)), 1],
-    ];
+    const reading = await this.#read(talk, signal);
+    const limits = limitsOf(dialogue.history, dialogue.speaker);
     const seen = new Set<string>();
+    const told = reading.asks ? await this.#saidBack(reading.vector, dialogue.history, signal) : [];
+    const each: readonly (readonly [readonly Offer[], number])[] = [
+      [told, width.clauses],
+      ...(await this.#foundOffers(talk, reading, dialogue.instructions, width, signal)),
+      ...this.#lineOffers(talk, reading, dialogue.instructions, width),
+    ];
     return each.flatMap(([offers, most]) =>
       offers
-        .filter(({ text }) => {
+        .filter(({ text, origin }) => {
           const words = plainWords(text);
-          if (talk.heard.has(words) || seen.has(words) || limits.areBrokenBy(text)) return false;
+          if (talk.heard.has(words) || seen.has(words)) return false;
+          // What they told may be told back.
+          if (origin !== "told" && limits.areBrokenBy(text)) return false;
           seen.add(words);
           return true;
         })
@@ -214,11 +128,115 @@ export class BookSource implements ReplySource {
         .map((offer) => ({
           ...offer,
           layer: LAYERS[offer.origin],
-          act: act.name,
-          isScene,
+          act: reading.act.name,
+          isScene: reading.isScene,
           ...(offer.origin === "desk" && { hasReadInstructions: true }),
         })),
     );
+  }
+
+  /** What the newest turn is taken for. */
+  async #read(talk: Talk, signal: AbortSignal): Promise<Reading> {
+    const newest = talk.newest ?? "";
+    const vector = await this.#vectorOf(newest, signal);
+    const sentences = sentencesOf(newest);
+    const tail = sentences.length > 1 ? await this.#vectorOf(sentences.at(-1) ?? "", signal) : null;
+    const guess = guessOf(this.#book, tail === null ? [vector] : [vector, tail]);
+    const form = actByForm(newest);
+    const act = this.#acts.get(form ?? "") ?? guess.act;
+    const isScene = SCENES.has(act.name) || (await this.#beganAsScene(talk, signal));
+    const isGladless =
+      !isScene && !isSurelyGood(guess, this.#book.tones) && (await this.#isAfterSorrow(talk.earlier, signal));
+    return { newest, vector, guess, form, act, asks: isAsked(newest), isScene, isGladless };
+  }
+
+  /** Replies of other conversations, to the turn made whole and to the turn as it stands. */
+  async #foundOffers(
+    talk: Talk,
+    { newest, vector, guess, asks, isScene, isGladless }: Reading,
+    instructions: string | undefined,
+    width: CandidateWidth,
+    signal: AbortSignal,
+  ): Promise<readonly (readonly [readonly Offer[], number])[]> {
+    const { bank, numbers, tones } = this.#book;
+    const mayBeSaid = ({ entry }: FoundReply) =>
+      entry.borrowed.every((word) => talk.words.has(word)) &&
+      (isScene || !entry.isInRole) &&
+      (entry.isAnswer || !asks) &&
+      !(isGladless && isGlad(entry.reply, entry.tone, tones)) &&
+      (instructions === undefined || isOfTheDesk(entry.reply, instructions, talk.words));
+    const whole: FoundReply[] = [];
+    for (const turn of talk.whole)
+      whole.push(...nearestReplies(bank, numbers, await this.#vectorOf(turn, signal), null));
+    const before = talk.previous === null ? null : await this.#vectorOf(talk.previous, signal);
+    const near = nearestReplies(bank, numbers, vector, before).filter(
+      (one) =>
+        one.likeness >= MIN_LIKENESS &&
+        (asks || !isOutOfTone(one.entry.reply, one.entry.tone, newest, guess, tones)),
+    );
+    const offers = (origin: Origin, from: readonly FoundReply[]) =>
+      from.filter(mayBeSaid).map(({ entry, likeness, context }) => ({
+        origin,
+        text: entry.reply,
+        nearness: likeness,
+        context: context ?? 0,
+      }));
+    const nearWhole = whole
+      .filter(({ entry, likeness }) => likeness >= MIN_WHOLE_LIKENESS && entry.isAnswer)
+      .toSorted((a, b) => b.likeness - a.likeness);
+    return [
+      [offers("whole", nearWhole), width.whole],
+      [offers("found", near), width.found],
+    ];
+  }
+
+  #lineOffers(
+    talk: Talk,
+    { newest, guess, form, act, asks, isScene, isGladless }: Reading,
+    instructions: string | undefined,
+    width: CandidateWidth,
+  ): readonly (readonly [readonly Offer[], number])[] {
+    const { tones, forms } = this.#book;
+    const offers = (origin: Origin, texts: readonly string[], nearness = 0) =>
+      texts.map((text) => ({ origin, text, nearness, context: 0 }));
+    const from = (name: FormName, words: string | null = "") =>
+      words === null ? [] : shifted(forms[name], talk.chance).map((line) => filled(line, words));
+    const certainty = form === null ? guess.probability : 1;
+    const isForm = act.answered === "form";
+    const hasKind =
+      !isScene &&
+      // A kind that its form tells, and is not surely told, is mostly another one.
+      certainty >= (isForm ? act.least : MIN_PROBABILITY) &&
+      isPhrasedAs(act, newest) &&
+      mayBe(act.polarity, newest) &&
+      !isContrary(act.polarity, guess, tones) &&
+      !(isGladless && act.polarity === "good");
+    const tone = this.#fittest(guess);
+    const isFit = mayBe(tone.polarity, newest) && !(isGladless && tone.polarity === "good");
+    const question =
+      instructions === undefined
+        ? from("honest", indirectQuestion(talk.whole[0] ?? newest) ?? indirectQuestion(newest))
+        : from("desk");
+    return [
+      [offers("corrected", from("corrected", ownCorrection(newest))), 1],
+      [offers("desk", instructions === undefined ? [] : deskClauses(instructions, newest)), width.clauses],
+      [
+        offers(isForm ? "form" : "kind", hasKind ? shifted(act.lines, talk.chance) : [], certainty),
+        width.lines,
+      ],
+      [
+        offers(
+          "tone",
+          asks || isScene ? [] : shifted(isFit ? tone.lines : this.#neutral, talk.chance),
+          this.#fitOf(tone, guess),
+        ),
+        width.lines,
+      ],
+      [offers("view", asksView(newest) ? from("view") : []), width.lines],
+      [offers("doubt", doubtsUs(newest) && talk.previous !== null ? from("doubt") : []), width.lines],
+      [offers("honest", asks && !isScene ? question : []), 1],
+      [asks ? offers("asked", from("asked")) : offers("neutral", shifted(this.#neutral, talk.chance)), 1],
+    ];
   }
 
   forModel(dialogue: Dialogue): Dialogue {
@@ -273,11 +291,13 @@ export class BookSource implements ReplySource {
     vector: Float32Array,
     history: readonly Turn[],
     signal: AbortSignal,
-  ): Promise<readonly { readonly saidBack: string; readonly likeness: number }[]> {
-    const clauses: { readonly saidBack: string; readonly likeness: number }[] = [];
-    for (const { text, saidBack } of toldClauses(history, history.at(-1)?.speaker ?? ""))
-      clauses.push({ saidBack, likeness: dot(vector, await this.#vectorOf(text, signal)) });
-    return clauses.toSorted((a, b) => b.likeness - a.likeness);
+  ): Promise<readonly Offer[]> {
+    const clauses: Offer[] = [];
+    for (const { text, saidBack } of toldClauses(history, history.at(-1)?.speaker ?? "")) {
+      const nearness = Math.max(0, dot(vector, await this.#vectorOf(text, signal)));
+      clauses.push({ origin: "told", text: saidBack, nearness, context: 0 });
+    }
+    return clauses.toSorted((a, b) => b.nearness - a.nearness);
   }
 
   /** Whether the other one began by asking for a part to be played, or as somebody who serves or is served. */
@@ -370,15 +390,32 @@ const LAYERS: Readonly<Record<Origin, ReplyLayer>> = {
   model: "line",
 };
 
+/** What a turn is taken for. */
+interface Reading {
+  readonly newest: string;
+  /** Of length 1. */
+  readonly vector: Float32Array;
+  readonly guess: TurnGuess;
+  /** The kind that its form tells, whatever it speaks of; else `null`. */
+  readonly form: string | null;
+  readonly act: Act;
+  readonly asks: boolean;
+  /** Whether a part is played, or somebody serves or is served. */
+  readonly isScene: boolean;
+  /** Whether joy is out of place, since a sorrow was told a little while ago. */
+  readonly isGladless: boolean;
+}
+
 /** How many of each sort are looked at. */
 interface CandidateWidth {
   readonly clauses: number;
   readonly lines: number;
   readonly found: number;
+  readonly whole: number;
 }
 
-const WIDTH: CandidateWidth = { clauses: 1, lines: 1, found: 3 };
-const TEACHING_WIDTH: CandidateWidth = { clauses: 2, lines: 2, found: 4 };
+const WIDTH: CandidateWidth = { clauses: 2, lines: 1, found: 3, whole: 2 };
+const TEACHING_WIDTH: CandidateWidth = { clauses: 2, lines: 2, found: 4, whole: 2 };
 /** From which likeness a reply of another conversation is looked at, and from which probability a kind's lines. */
 const MIN_LIKENESS = 0.6;
 const MIN_WHOLE_LIKENESS = 0.75;

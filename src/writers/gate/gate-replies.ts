@@ -40,7 +40,7 @@ export function gateReply(category: GateCategory, lines: readonly string[]): rea
 }
 
 /**
- * Every wording. Numbers to call differ from place to place and change, so none is named; no advice that must come from
+ * Every wording. None takes it as certain what was said, since the gate may be wrong. Numbers to call differ from place to place and change, so none is named; no advice that must come from
  * somebody who can see the person.
  */
 export const GATE_REPLIES: Readonly<Record<GateCategory, readonly (readonly string[])[]>> = {
@@ -82,17 +82,17 @@ export const GATE_REPLIES: Readonly<Record<GateCategory, readonly (readonly stri
   ],
   "harm-others": [
     [
-      "I can't help with anything that could hurt someone or break the law.",
+      "If anybody could get hurt by this, I can't help with it.",
       "If somebody is in danger, please call your local emergency number.",
       "If something is weighing on you, I'm willing to listen.",
     ],
     [
-      "That's something I won't help with, because people could get hurt.",
+      "I may have misheard, but I won't help with anything by which people could get hurt.",
       "If you're afraid of what you might do, please talk to someone you trust or call your local emergency number.",
     ],
     [
-      "I won't go along with that.",
-      "If there's anger or trouble behind it, let's talk about that instead.",
+      "If there's anger or trouble behind this, let's talk about that.",
+      "I can't help with anything that could hurt someone or break the law.",
       "And if anyone is in danger, please call your local emergency number.",
     ],
   ],
@@ -103,20 +103,20 @@ export const GATE_REPLIES: Readonly<Record<GateCategory, readonly (readonly stri
   ],
   victim: [
     [
-      "I believe you, and it isn't your fault.",
+      "If somebody has hurt or frightened you, I believe you, and it isn't your fault.",
       "You deserve to be safe.",
       "Please talk to someone you trust, or to a helpline for people who have been hurt.",
       "If you are in danger now, call your local emergency number.",
     ],
     [
-      "I'm so sorry that is happening to you.",
+      "I'm sorry that you have to deal with this.",
       "Nobody has the right to hurt or frighten you.",
       "There are people whose work is to help with this, and someone you trust can help you find them.",
       "If you aren't safe right now, call your local emergency number.",
     ],
     [
-      "Thank you for telling me, and I believe you.",
-      "What was done to you is not your fault.",
+      "Thank you for telling me.",
+      "If something was done to you against your will, that is not your fault.",
       "A person you trust, a doctor or a local helpline can stand by you.",
       "If you're in danger, please call your local emergency number.",
     ],
@@ -161,6 +161,6 @@ export const GATE_REPLIES: Readonly<Record<GateCategory, readonly (readonly stri
       "But I'd love to talk.",
       "What's on your mind?",
     ],
-    ["Nice try, but I'll keep to what I'm here for.", "Shall we talk about something else?"],
+    ["I'll keep to what I'm here for, if that's all right.", "Shall we talk about something else?"],
   ],
 };

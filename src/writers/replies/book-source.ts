@@ -4,6 +4,7 @@ import type { Turn } from "../../model/conversation.ts";
 import type { Dialogue } from "../../model/writer.ts";
 import { sentencesOf } from "../../text/sentence-cutter.ts";
 import { type FoundReply, nearestReplies } from "./bank.ts";
+import { datesAndNumbers } from "./content-words.ts";
 import { guessOf, type TurnGuess } from "./heads.ts";
 import { indirectQuestion } from "./indirect-question.ts";
 import { sumOverTurns } from "./memory/amounts.ts";
@@ -159,7 +160,14 @@ export class BookSource implements ReplySource {
     signal: AbortSignal,
   ): Promise<readonly (readonly [readonly Offer[], number])[]> {
     const { bank, numbers, tones } = this.#book;
-    const mayBeSaid = ({ entry }: FoundReply) =>
+    // What was reckoned with the numbers of another conversation is wrong in this one.
+    const hasNumbers = datesAndNumbers(newest).length > 0;
+    const mayBeSaid = ({ entry, likeness }: FoundReply) =>
+      !(
+        hasNumbers &&
+        likeness < THE_SAME &&
+        datesAndNumbers(entry.reply).some((word) => !talk.words.has(word))
+      ) &&
       entry.borrowed.every((word) => talk.words.has(word)) &&
       (isScene || !entry.isInRole) &&
       (entry.isAnswer || !asks) &&

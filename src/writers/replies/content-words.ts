@@ -44,8 +44,8 @@ const COMMON = new Set(
 );
 
 const DATES_AND_NUMBERS = contentWords(
-  "two three four five six seven eight nine ten eleven twelve thirteen fifteen twenty thirty forty fifty hundred thousand " +
-    "million monday tuesday wednesday thursday friday saturday sunday january february april june july august september " +
+  "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen " +
+    "nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million monday tuesday wednesday thursday friday saturday sunday january february april june july august september " +
     "october november december",
 );
 
@@ -54,33 +54,54 @@ export function stemsOf(text: string): Set<string> {
   return new Set([...contentWords(text)].map((stem) => SAME.get(stem) ?? stem));
 }
 
+/** A word and those that mean the same, in small letters. */
+export function sameWords(word: string): readonly string[] {
+  const small = word.toLowerCase();
+  return ROWS.find((row) => row.includes(small)) ?? [small];
+}
+
 /** Rows of words of which each is taken for the first. */
+const ROWS: readonly (readonly string[])[] = [
+  "going go went gone off heading flying travelling travel fly",
+  "mother mum mom mummy mam",
+  "father dad daddy",
+  "pick picked choose chose chosen chosing settled",
+  "cost price paid pay pays",
+  "colour color colours colors",
+  "favourite favorite fave fav",
+  "buy bought",
+  "start begin began begins starts",
+  "leave left leaves",
+  "eat ate",
+  "meet met",
+  "keep kept",
+  "lose lost",
+  "find found",
+  "drive drove",
+  "lend lent",
+  "give gave given",
+  "take took taken",
+  "see saw seen",
+  "write wrote written",
+  "break broke broken",
+  "sell sold",
+  "send sent",
+  "wear wore",
+  "win won",
+  "spend spent",
+  "tell told",
+  "drink drank",
+  "come came coming",
+  "child kid kids children",
+  "exam test",
+  "neighbour neighbor",
+  "grandmother gran grandma nan",
+  "grandfather grandad grandpa",
+].map((row) => row.split(" "));
+
 const SAME: ReadonlyMap<string, string> = new Map(
-  [
-    "going go went gone off heading flying travelling travel fly",
-    "mother mum mom mummy mam",
-    "father dad daddy",
-    "pick picked choose chose chosen chosing settled",
-    "cost price paid pay pays",
-    "colour color colours colors",
-    "favourite favorite fave fav",
-    "buy bought",
-    "start begin began begins starts",
-    "leave left leaves",
-    "eat ate",
-    "meet met",
-    "keep kept",
-    "lose lost",
-    "find found",
-    "drive drove",
-    "come came coming",
-    "child kid kids children",
-    "exam test",
-    "neighbour neighbor",
-    "grandmother gran grandma nan",
-    "grandfather grandad grandpa",
-  ].flatMap((row) => {
-    const stems = row.split(" ").flatMap((word) => [...contentWords(word)]);
+  ROWS.flatMap((row) => {
+    const stems = row.flatMap((word) => [...contentWords(word)]);
     return stems.map((stem) => [stem, stems[0] ?? stem] as const);
   }),
 );

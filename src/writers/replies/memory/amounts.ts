@@ -1,9 +1,20 @@
 import type { SpeakerLabel, Turn } from "../../../model/conversation.ts";
-import { stemsOf } from "../content-words.ts";
 import { numberIn } from "../spoken-number.ts";
-import { figures, isSayable, rounded } from "../sums.ts";
+import { isSayable } from "../sums.ts";
+import { clockSum } from "./clock-sums.ts";
+import {
+  type Amount,
+  EACH,
+  isMoney,
+  isPersons,
+  pacesIn,
+  type Quantity,
+  quantitiesIn,
+  SOME_MONEY,
+  sameThing,
+  withUnit,
+} from "./quantities.ts";
 import { MAX_TURN_CHARS, plain, sentencesIn } from "./statements.ts";
-import { NUMBER_FORM } from "./values.ts";
 
 /**
  * Works out what is asked of amounts that were told over several turns: "Divide that by four", after a sum; "So how many
@@ -29,14 +40,9 @@ export function sumOverTurns(history: readonly Turn[], speaker: SpeakerLabel): s
     sentences.length === 1 && before?.speaker === speaker && before.text !== null
       ? (lastAmount(before.text) ?? lastAmount(theirs.at(-2) ?? ""))
       : null;
-  return (last === null ? null : goneOn(asked, last)) ?? ofWhatWasTold(asked, theirs);
-}
-
-/** A number and what it is of. */
-interface Amount {
-  readonly value: number;
-  /** The sign before it or the word after it; "" where there is neither. */
-  readonly unit: string;
+  return (
+    (last === null ? null : goneOn(asked, last)) ?? clockSum(asked, theirs) ?? ofWhatWasTold(asked, theirs)
+  );
 }
 
 /** The one amount that a turn ends with; `null` where there are several, or none. */
@@ -104,149 +110,183 @@ const STEPS: readonly (readonly [RegExp, Step])[] = (
   ] as readonly (readonly [string, Step])[]
 ).map(([form, apply]) => [new RegExp(`^${form}$`, "i"), apply] as const);
 
-/** What is left, or comes together, or falls to each, of what somebody told. */
+/** What is left, comes together, falls to each, is still wanted or lasts so long, of what somebody told. */
 function ofWhatWasTold(asked: string, theirs: readonly string[]): string | null {
   const form = FORMS.find(([, test]) => test.test(asked))?.[0];
-  if (form === undefined) return null;
-  const all = theirs.flatMap((turn) => sentencesIn(turn).flatMap((sentence) => quantitiesIn(sentence)));
-  if (all.length < 2 || theirs.some((turn) => CORRECTS.test(turn))) return null;
-  const people = all.filter(({ unit }) => PERSONS.test(unit));
-  const wanted = /\bmoney\b|\bhow much\b|\bcost|\bpay\b|\bspen[dt]\b/.test(asked)
-    ? "money"
-    : (COUNTED.exec(asked)?.[1] ?? null);
-  if (form === "each") {
-    const things = all.filter((one) => !PERSONS.test(one.unit));
-    const heads = people.length === 1 ? people[0]?.value : undefined;
-    const total = ofOneUnit(things, wanted);
-    if (heads === undefined || heads <= 0 || total === null) return null;
-    const sum = total.amounts.reduce((left, { value, sign }) => left + sign * value, 0);
-    return spoken("That's", Math.abs(sum) / heads, total.unit, "each");
-  }
-  const one = ofOneUnit(all, wanted);
-  if (one === null || one.amounts.length < 2) return null;
-  if (form === "left") {
-    const [first, ...rest] = one.amounts;
-    if (first === undefined || rest.every(({ sign }) => sign > 0)) return null;
-    const left = rest.reduce((sum, { value, sign }) => sum + sign * value, first.value);
-    return left < 0 ? null : spoken("That leaves", left, one.unit, "");
-  }
-  // Of what was spent, the word is said but once.
-  if (!MONEY.test(one.unit) && one.amounts.some(({ sign }) => sign !== one.amounts[0]?.sign)) return null;
-  const total = one.amounts.reduce((sum, { value }) => sum + value, 0);
-  return spoken("That's", total, one.unit, "altogether");
+  if (form === undefined || theirs.some((turn) => CORRECTS.test(turn))) return null;
+  const sentences = theirs.flatMap((turn) => sentencesIn(turn));
+  if (form === "pace") return atThatPace(asked, sentences);
+  const all = oneCurrency(sentences.flatMap((sentence) => quantitiesIn(sentence)));
+  const wanted = ASKS_MONEY.test(asked) ? "money" : (COUNTED.exec(asked)?.[1] ?? null);
+  const answer = { each: forEach, left: whatIsLeft, total: inAll, more: stillWanted, times: howManyTimes }[
+    form
+  ];
+  return answer(all, wanted, asked);
 }
 
-const FORMS: readonly (readonly [form: "left" | "total" | "each", test: RegExp])[] = [
-  ["each", /\b(?:each|per (?:person|head)|a head|apiece|split(?: (?:it|that))?(?: between us)?$)/],
+/** Of a question's form, which sum answers it. */
+const FORMS: readonly (readonly [
+  form: "each" | "left" | "total" | "more" | "times" | "pace",
+  test: RegExp,
+])[] = [
+  ["pace", /\b(?:at (?:that|this|the same) (?:speed|pace|rate)|how long (?:for|would)|how far in)\b/],
+  ["each", /\b(?:each|per (?:person|head)|a head|apiece|my share|split(?: (?:it|that))?(?: between us)?$)/],
+  [
+    "more",
+    /\bhow (?:many|much) more\b(?!.*\b(?:weeks?|months?|days?)\b)|\bhow (?:many|much) (?:am i|are we|is) (?:missing|short)\b|\bhow (?:many|much) (?:do|have) (?:i|we) (?:still )?(?:got )?(?:need|to go)\b/,
+  ],
+  ["times", /\bhow (?:many (?:more )?(?:days|nights|weeks|months|years|trips|packs|boxes)|long)\b/],
   [
     "left",
     /^(?:so )?how (?:many|much)\b.*\b(?:left|remain\w*|over|still (?:have|got|need|to go))\b|^what(?:'s| is| does that)\b.*\b(?:left|leave)\b/,
   ],
-  ["total", /\b(?:altogether|all together|in total|in all|the total|total up to|all in)\b/],
+  [
+    "total",
+    /\b(?:altogether|all together|in total|in all|the total|total up to|all in|come to)\b|^how (?:many|much) (?:\w+ )?(?:is|are) (?:that|those|they|it)$/,
+  ],
 ];
-const COUNTED = /\bhow many ([a-z]{3,})\b(?! (?:is|are|do|have|will|left|altogether)\b)?/;
-const PERSONS = /^(?:people|persons?|friends?|guests?|kids?|children|adults?|of us|us|mates?)$/;
+const ASKS_MONEY = /\bmoney\b|\bhow much\b|\bcost|\bpay\b|\bspen[dt]\b|\bmy share\b|\brent\b/;
+const COUNTED = /\bhow many (?:more )?([a-z]{3,})\b(?! (?:is|are|do|have|will|left|altogether)\b)?/;
+
+/** A price where no coin is named is of the one that is named elsewhere. */
+function oneCurrency(all: readonly Quantity[]): Quantity[] {
+  const coins = new Set(all.flatMap(({ unit }) => (isMoney(unit) && unit !== SOME_MONEY ? [unit] : [])));
+  const [coin] = coins;
+  return coin !== undefined && coins.size === 1
+    ? all.map((one) => (one.unit === SOME_MONEY ? { ...one, unit: coin } : one))
+    : [...all];
+}
+
+function forEach(all: readonly Quantity[]): string | null {
+  const heads = all.filter(({ unit, per }) => isPersons(unit) && per === null);
+  const things = all.filter(({ unit }) => !isPersons(unit));
+  const count = heads.length === 1 ? (heads[0]?.value ?? 0) : 0;
+  const total = ofOneUnit(things, null);
+  if (count <= 0 || total === null || things.some(({ per }) => per !== null)) return null;
+  const sum = total.amounts.reduce((left, { value, sign }) => left + sign * value, 0);
+  return spoken("That's", Math.abs(sum) / count, total.unit, "each");
+}
+
+function whatIsLeft(all: readonly Quantity[], wanted: string | null): string | null {
+  const out = all.filter(({ of }) => of !== null);
+  const [part] = out;
+  if (part !== undefined && part.of !== null && all.length === 1)
+    return part.of < part.value ? null : spoken("That leaves", part.of - part.value, part.unit, "");
+  const one = ofOneUnit(all, wanted);
+  if (one === null || one.amounts.length < 2 || one.amounts.some(({ per }) => per !== null)) return null;
+  const first = one.amounts.find(({ sign }) => sign > 0);
+  const rest = one.amounts.filter((other) => other !== first);
+  // Rent may be told before what is earned; two that stay are one after the other, or two things.
+  if (first === undefined || rest.every(({ sign }) => sign > 0)) return null;
+  const left = rest.reduce((sum, { value, sign }) => sum + sign * value, first.value);
+  return left < 0 ? null : spoken("That leaves", left, one.unit, "");
+}
+
+function inAll(all: readonly Quantity[], wanted: string | null): string | null {
+  const [rate, ...others] = all.filter(({ per }) => per !== null);
+  if (rate !== undefined) {
+    const [count, ...more] = all.filter((one) => one.per === null);
+    // "12 euros a ticket, five people": one price, and how often it is paid.
+    const isOnce = others.length === 0 && count !== undefined && more.length === 0 && !isMoney(count.unit);
+    const fits =
+      isOnce &&
+      (isPersons(count.unit)
+        ? rate.per === EACH || isPersons(rate.per ?? "") || isMoney(rate.unit)
+        : rate.per === EACH || sameThing(rate.per ?? "", count.unit));
+    return fits ? spoken("That's", rate.value * count.value, rate.unit, "altogether") : null;
+  }
+  const one = ofOneUnit(all, wanted);
+  if (one === null || one.amounts.length < 2) return null;
+  // Of what was spent, the word is said but once.
+  if (!isMoney(one.unit) && one.amounts.some(({ sign }) => sign !== one.amounts[0]?.sign)) return null;
+  const total = one.amounts.reduce((sum, { value }) => sum + value, 0);
+  return spoken("That's", total, one.unit, "altogether");
+}
+
+/** What is had, and what is wanted of the same. */
+function stillWanted(all: readonly Quantity[]): string | null {
+  const had = all.filter(({ role, per }) => role === "had" && per === null);
+  const goal = all.filter(({ role, per }) => role === "goal" && per === null);
+  const [have, want] = [had[0], goal[0]];
+  if (have === undefined || want === undefined || had.length + goal.length !== 2) return null;
+  if (have.unit !== "" && want.unit !== "" && !isSameUnit(have.unit, want.unit)) return null;
+  const more = want.value - have.value;
+  return more <= 0 ? null : spoken("That's", more, want.unit || have.unit, "more");
+}
+
+/** How often a part goes into what is wanted: pages a day into a book, savings a week into a price. */
+function howManyTimes(all: readonly Quantity[], _wanted: string | null, asked: string): string | null {
+  const rates = all.filter(({ per }) => per !== null && PERIODS.test(per));
+  const [rate] = rates;
+  if (rate === undefined || rate.per === null || rates.length !== 1 || rate.value <= 0) return null;
+  const period = rate.per;
+  if (!/\bhow long\b/.test(asked) && !sameThing(asked.match(/how many (?:more )?(\w+)/)?.[1] ?? "", period))
+    return null;
+  const rest = all.filter((one) => one !== rate);
+  if (rest.some(({ unit }) => unit !== "" && rate.unit !== "" && !isSameUnit(unit, rate.unit))) return null;
+  const goal = rest.filter(({ role }) => role !== "had");
+  const had = rest.filter(({ role }) => role === "had");
+  if (goal.length !== 1 || had.length > 1) return null;
+  const times = ((goal[0]?.value ?? 0) - (had[0]?.value ?? 0)) / rate.value;
+  if (!(times > 0)) return null;
+  const whole = Math.ceil(times - 1e-9);
+  return spoken("That's", whole, whole === 1 ? period : `${period}s`, "");
+}
+
+const PERIODS = /^(?:day|night|week|month|year|hour|minute)$/;
+
+/** Five kilometres in thirty minutes: how long ten take, or how far an hour gets. */
+function atThatPace(asked: string, sentences: readonly string[]): string | null {
+  const paces = sentences.flatMap((sentence) => pacesIn(sentence));
+  const [pace] = paces;
+  const value = numbersIn(asked).length === 1 ? numbersIn(asked)[0] : undefined;
+  if (pace === undefined || paces.length !== 1 || value === undefined || pace.amount.value <= 0) return null;
+  return /\bhow far in\b/.test(asked)
+    ? null
+    : spoken("That's", (value * pace.time.value) / pace.amount.value, pace.time.unit, "");
+}
+
+function numbersIn(asked: string): number[] {
+  return asked.split(/[ ,]+/).flatMap((word) => {
+    const value = numberIn(word);
+    return value === null ? [] : [value];
+  });
+}
+
+function isSameUnit(one: string, other: string): boolean {
+  return (
+    one === other ||
+    (isMoney(one) && isMoney(other) && (one === SOME_MONEY || other === SOME_MONEY)) ||
+    sameThing(one, other)
+  );
+}
 
 /** Those of the unit that is wanted, where all of them are of one. */
 function ofOneUnit(
   all: readonly Quantity[],
   wanted: string | null,
 ): { readonly amounts: readonly Quantity[]; readonly unit: string } | null {
-  const isMoney = ({ unit }: Quantity) => MONEY.test(unit);
-  const stem = (unit: string) => [...stemsOf(unit)][0] ?? unit;
-  const money = all.filter(isMoney);
-  if (wanted === "money") {
-    const units = new Set(money.map(({ unit }) => unit));
-    return units.size === 1 ? { amounts: money, unit: money[0]?.unit ?? "" } : null;
+  const money = all.filter(({ unit }) => isMoney(unit) || (unit === "" && wanted === "money"));
+  if (wanted === "money" || (wanted === null && money.length === all.length)) {
+    const units = new Set(money.map(({ unit }) => (unit === "" ? SOME_MONEY : unit)));
+    const [unit] = units;
+    return unit !== undefined && units.size === 1 ? { amounts: money, unit } : null;
   }
-  const counted = all.filter((one) => !isMoney(one));
   if (money.length > 0) return null;
-  const named = counted.find(({ unit }) => unit !== "");
+  const named = all.find(({ unit }) => unit !== "");
   if (named === undefined) return null;
   // "Forty chairs, and we lent twelve": what has no word of its own is of the same.
-  const alike = counted.every(({ unit }) => unit === "" || stem(unit) === stem(named.unit));
-  const isWanted = wanted === null || stem(wanted) === stem(named.unit) || OPEN_COUNT.test(wanted);
-  return alike && isWanted ? { amounts: counted, unit: named.unit } : null;
+  const alike = all.every(({ unit }) => unit === "" || sameThing(unit, named.unit));
+  const isWanted = wanted === null || sameThing(wanted, named.unit) || OPEN_COUNT.test(wanted);
+  return alike && isWanted ? { amounts: all, unit: named.unit } : null;
 }
 
 const OPEN_COUNT = /^(?:are|is|do|have|will|left|of|did|does|would|can)$/;
-
-interface Quantity extends Amount {
-  /** -1 where it goes away, else 1. */
-  readonly sign: 1 | -1;
-}
-
-/** What a sentence counts or costs; no times, dates, ages or shares. */
-function quantitiesIn(sentence: string): Quantity[] {
-  return [...sentence.matchAll(QUANTITY)].flatMap((match) => {
-    const [whole, currency = "", number = "", after = ""] = match;
-    const start = match.index;
-    const rest = sentence.slice(start + whole.length);
-    const lead = sentence.slice(Math.max(0, start - 24), start);
-    const value = numberIn(number.replaceAll(",", "").toLowerCase());
-    if (value === null || NO_AMOUNT_BEFORE.test(lead) || NO_AMOUNT_AFTER.test(`${after}${rest}`)) return [];
-    if (/^one$/i.test(number) && currency === "") return [];
-    const word = after.trim().toLowerCase();
-    const unit = currency !== "" ? currency : (MONEY_WORDS[word] ?? (NO_UNIT.has(word) ? "" : word));
-    const clause =
-      sentence
-        .slice(0, start)
-        .split(/[,;]| and | but /)
-        .at(-1) ?? "";
-    const isOut = GOES.test(clause) || GOES_AFTER.test(rest.split(/[,;.]| and /)[0] ?? "");
-    return [{ value, unit, sign: isOut ? -1 : 1 }];
-  });
-}
-
-const QUANTITY = new RegExp(
-  `(?<![\\w:/.-])([£$€]?) ?(${NUMBER_FORM})(?![\\w:/%-])((?: of us| (?!(?:and|or|but|at|on|to|for|in|from|each|with|then|so|is|are|was|were)\\b)[\\p{L}'-]+)?)`,
-  "giu",
-);
-const NO_AMOUNT_BEFORE =
-  /\b(?:at|past|to|quarter|half|platform|number|room|age|aged|chapter|page|until|till|by|before|after|turned|turns|am|i'm) $/i;
-const NO_AMOUNT_AFTER =
-  /^\s*(?:o'clock|[ap]\.?m\b|years?(?: old)?\b|months?\b|weeks?\b|days?\b|hours?\b|minutes?\b|%|percent|per cent|st\b|nd\b|rd\b|th\b|january|february|march|april|may|june|july|august|september|october|november|december)/i;
-const GOES =
-  /\b(?:spent|spend|gave|give|lent|lend|lost|lose|sold|sell|ate|eat|eaten|used|broke|broken|threw|throw|cancell?ed|minus|less|took out|paid|pay|cost|costs|burnt|burned|dropped|drank|returned|sent back|except|without)\b[^,;]*$/i;
-const GOES_AFTER =
-  /\b(?:have |has |had |are |is |were |was |got |just )?(?:broke|broken|cancell?ed|can't (?:come|make it)|cannot come|dropped out|gone|went (?:off|bad|missing)|left|were eaten|burnt|got lost|died)\b/i;
-const MONEY = /^[£$€]$/;
-const MONEY_WORDS: Readonly<Record<string, string>> = {
-  pounds: "£",
-  pound: "£",
-  quid: "£",
-  euros: "€",
-  euro: "€",
-  dollars: "$",
-  dollar: "$",
-  bucks: "$",
-};
-const NO_UNIT: ReadonlySet<string> = new Set(
-  "of more left away already now altogether that which who we i they he she it again extra yesterday today there here gone went broke were just only off this".split(
-    " ",
-  ),
-);
 const CORRECTS = /\b(?:i mean|i meant|make (?:that|it)|scratch that|no wait|actually|sorry, (?:not|i))\b/i;
 
 function spoken(lead: string, value: number, unit: string, tail: string): string | null {
   if (!isSayable(value)) return null;
   return `${lead} ${withUnit(value, unit)}${tail === "" ? "" : ` ${tail}`}.`;
-}
-
-function withUnit(value: number, unit: string): string {
-  const exact = rounded(value);
-  const about = Math.abs(exact - value) > 1e-9 * Math.abs(value) ? "about " : "";
-  if (MONEY.test(unit)) {
-    const cents = Number.isInteger(Math.round(value * 100) / 100) ? 0 : 2;
-    const money = Math.abs(value).toLocaleString("en-US", {
-      minimumFractionDigits: cents,
-      maximumFractionDigits: cents,
-    });
-    const near = Math.abs(Math.round(value * 100) / 100 - value) > 1e-9 ? "about " : "";
-    return `${near}${value < 0 ? "minus " : ""}${unit}${money}`;
-  }
-  const noun = exact === 1 && /[^s]s$/.test(unit) ? unit.slice(0, -1) : unit;
-  return `${about}${figures(exact)}${noun === "" ? "" : ` ${noun}`}`;
 }
 
 const LEAD_IN =

@@ -1,5 +1,5 @@
 import type { Turn } from "../../../model/conversation.ts";
-import { stemsOf } from "../content-words.ts";
+import { sameWords, stemsOf } from "../content-words.ts";
 import type { Question } from "./question.ts";
 import { inSecondPerson, type Statement, statementsOf, VERB } from "./statements.ts";
 import { type AnswerKind, NUMBER_FORM, valuesOf } from "./values.ts";
@@ -8,7 +8,9 @@ import { type AnswerKind, NUMBER_FORM, valuesOf } from "./values.ts";
 export function factFor(question: Question, told: readonly Statement[]): string | null {
   if (question.kind === "about") return whatWasSaid(question, told);
   if (question.kind === "name") return null;
-  const fitting = told.filter((one) => !one.isNegated && !one.isHearsay && tells(question, one));
+  const fitting = told.filter(
+    (one) => one.isNegated === question.isNegated && !one.isHearsay && tells(question, one),
+  );
   const sure = fitting.filter((one) => [...question.stems].every((stem) => one.stems.has(stem)));
   const answers = sure.length > 0 ? sure : nearly(question, fitting);
   const newest = answers.at(-1);
@@ -19,6 +21,26 @@ export function factFor(question: Question, told: readonly Statement[]): string 
   if (doubts.length > 0) return answers.length === 1 ? corrected(question, newest, doubts) : null;
   return saidBack([newest]);
 }
+
+/** "Am I a vegetarian?": what was told in just these words, said back; `null` where nothing was. */
+export function whetherTold(asked: string, told: readonly Statement[]): string | null {
+  const words = WHETHER.exec(asked.replace(/[\s?.!]+$/, ""))?.[1];
+  if (words === undefined || ADVISES.test(words)) return null;
+  const stems = stemsOf(words);
+  const fitting = told.filter(
+    (one) => !one.isHearsay && SAYS_I.test(one.text) && [...stems].every((stem) => one.stems.has(stem)),
+  );
+  const newest = fitting.at(-1);
+  if (newest === undefined || stems.size === 0 || new Set(fitting.map((one) => one.isNegated)).size > 1)
+    return null;
+  const said = saidBack([newest]);
+  return said === null ? null : `${newest.isNegated ? "No" : "Yes"}, y${said.slice(1)}`;
+}
+
+const WHETHER =
+  /^(?:(?:and|so|but|wait|ok|okay|do you remember|remind me)[,:]? )*(?:(?:am|was|do|did|have) (?:i|we)|(?:if|whether) (?:i|we)) (.{2,60})$/i;
+const ADVISES =
+  /\b(?:need|have to|want|look|seem|sound|right|wrong|too|allowed|supposed|going to|make sense|know|understand)\b/i;
 
 /** Whether nothing that somebody told can be what they ask for; said only of what was asked in so many words. */
 export function isNeverTold(question: Question, told: readonly Statement[], spoken: string): boolean {
@@ -51,6 +73,12 @@ function tells(question: Question, statement: Statement): boolean {
   const { text } = statement;
   if (wordsIn(text) > MAX_WORDS || wordsIn(text) < MIN_WORDS) return false;
   if (subject === "I" && !SAYS_I.test(text)) return false;
+  // "When does she start?" is told by a clause that speaks of her, too, and by nothing else.
+  if (
+    question.pronoun !== null &&
+    (stems.size === 0 || !new RegExp(`^${question.pronoun}\\b`, "i").test(text))
+  )
+    return false;
   if (subject === "mine" && mine !== null && !speaksOf(mine, statement)) return false;
   if (kind === "many") return counted !== null && countOf(counted, text) !== null;
   if (kind === "age") return (subject !== "I" || AGE_OF_I.test(text)) && valuesOf(kind, text).length === 1;
@@ -58,7 +86,7 @@ function tells(question: Question, statement: Statement): boolean {
   if (kind === "which" || kind === "what") {
     const further = [...stemsOf(text)].filter((stem) => !stems.has(stem));
     if (mine !== null && subject === "mine" && !question.isExplicit && !NAMES_IT.test(text)) return false;
-    return stems.size > 0 && further.length > 0 && HAS_VERB.test(text);
+    return stems.size > 0 && further.length > 0 && (subject === "I" || HAS_VERB.test(text));
   }
   if (kind === "who") {
     const others = valuesOf(kind, text).filter((who) => mine === null || !who.includes(mine.toLowerCase()));
@@ -93,9 +121,9 @@ const COUNTS = new RegExp(`\\b(${NUMBER_FORM}) ([\\p{L}']+)(?: ([\\p{L}']+))?`, 
 
 /** Whether a statement is of what somebody calls theirs, and not of something of that, or of somebody else's. */
 function speaksOf(mine: string, { text, before }: Statement): boolean {
-  const noun = mine.replaceAll(/[^\p{L}\p{N}' ]/gu, "").replace(/s$/, "");
+  const noun = sameWords(mine.replaceAll(/[^\p{L}\p{N}' ]/gu, "").replace(/s$/, "")).join("|");
   const form = new RegExp(
-    `\\b(?:my|our|the|an?)(?: (?!of\\b|in\\b|at\\b|on\\b|and\\b)[\\p{L}-]+){0,2} ${noun}s?(?!'s \\w+ ${VERB}\\b)(?![\\p{L}-])`,
+    `\\b(?:my|our|the|an?)(?: (?!of\\b|in\\b|at\\b|on\\b|and\\b)[\\p{L}-]+){0,2} (?:${noun})s?(?!'s (?!name\\b)\\w+ ${VERB}\\b)(?![\\p{L}-])`,
     "iu",
   );
   return form.test(text) || (before !== null && form.test(before));

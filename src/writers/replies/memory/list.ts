@@ -1,5 +1,6 @@
 import { contentWords } from "../content-words.ts";
 import { MAX_TURN_CHARS, sentencesIn } from "./statements.ts";
+import { NUMBER_FORM } from "./values.ts";
 
 /** What is on a list that somebody began, added to and struck from; `null` where any step is in doubt, or none was told. */
 export function listOf(turns: readonly string[]): string[] | null {
@@ -49,7 +50,12 @@ function step(items: string[] | null, said: string): string[] | null | undefined
     if (named?.every((name) => placeOf(items, name) >= 0) === true) return struck(items, named);
     return speaksOfAny(items, said) ? undefined : items;
   }
-  const swap = SWAPS.exec(said);
+  const recount = RECOUNTS.exec(said)?.[1];
+  if (recount !== undefined) {
+    const place = placeOf(items, recount);
+    return place < 0 ? undefined : items.with(place, recount);
+  }
+  const swap = SWAPS.map((form) => form.exec(said)).find((match) => match !== null) ?? null;
   if (swap !== null) {
     const [out, into] = [itemsOf(swap[1] ?? ""), itemsOf(swap[2] ?? "")];
     const place = out?.length === 1 ? placeOf(items, out[0] ?? "") : -1;
@@ -131,10 +137,11 @@ function firstOf(forms: readonly RegExp[], said: string): string | null {
 }
 
 const LEAD_IN =
-  /^(?:(?:oh|and|also|so|ok|okay|well|right|yes|yeah|please|hi|hello|wait|actually|then|no|now|can you|could you|would you)[,:]? )+/i;
+  /^(?:help me (?:keep track|remember)(?: of (?:this|these))?: ?|(?:oh|and|also|so|ok|okay|well|right|yes|yeah|please|hi|hello|wait|actually|then|no|now|can you|could you|would you)[,:]? )+/i;
 const LEAD_OUT =
   /(?:,? (?:please|too|as well|already|now|actually|from the (?:shop|store|shops|supermarket)|at the (?:shop|store)|for (?:dinner|tonight|the weekend)|today|tomorrow|thanks))+$/i;
 const BEGINS: readonly RegExp[] = [
+  /^((?:an?|one|two|three|four|five|six|\d+) [\p{L}' -]+(?:,| and) (?:an?|one|two|three|four|five|six|\d+) [\p{L}' -]+)$/iu,
   /^(?:i|we)(?:'ll| will)? (?:also )?(?:need|have to|must|want|should)(?: to)?(?: (?:buy|get|pick up))? (?!to\b)(.+)$/i,
   /^(?:i'd|i would|we'd) (?:also )?like (?!to\b)(.+)$/i,
   /^i'll (?:also )?(?:have|take) (.+)$/i,
@@ -158,7 +165,12 @@ const CHAT =
   /^(?:oh|well|so|and|also|um+|er+|hm+|please|wait|actually|thanks?|cheers|great|perfect|lovely|good|nice|cool|fine|sure|ok|okay|yes|yeah|no|nope|nothing|all|done|right|brilliant|hello|hi|bye|goodbye|haha|lol|exactly|true|very|wonderful|super|indeed|never mind|one moment)\b/i;
 const STEP =
   /^(?:add|include|put|scrap|remove|drop|delete|cross|strike|take|leave|forget|hold|skip|swap|change|replace|got|bought|found|have|need|get|buy|start|clear|double|make|undo)\b/i;
-const SWAPS = /^(?:swap|change|replace) (?:the |my )?(.+?) (?:for|to|with|by) (?:the |some )?(.+)$/i;
+const SWAPS: readonly RegExp[] = [
+  /^(?:swap|change|replace) (?:the |my )?(.+?) (?:for|to|with|by) (?:the |some )?(.+)$/i,
+  /^(?:scrap|drop|leave out|forget) (?:the |my )?([^,]+?), (.+?) instead$/i,
+];
+/** "Make that three coffees." */
+const RECOUNTS = new RegExp(`^make (?:it|that) ((?:${NUMBER_FORM}|an?) .+)$`, "i");
 /** Changes a list, in a way that needs to be understood. */
 const UNSURE =
   /\b(?:instead|make (?:that|it)|change (?:that|it)|double|twice as|start (?:over|again)|new list|clear (?:it|the list)|on second thoughts?|undo|put (?:it|that|them) back)\b/i;

@@ -82,6 +82,17 @@ function namesIn(text: string, form: RegExp): string[] {
     .filter((name) => !NO_NAMES.has((/^\p{L}+/u.exec(name.replace(TITLE, ""))?.[0] ?? "").toLowerCase()));
 }
 
+/** Whether a word that stands where a name might is none. */
+export function isNoName(word: string): boolean {
+  return NO_NAMES.has(word.toLowerCase()) || MONTHS.has(word.toLowerCase());
+}
+
+const MONTHS: ReadonlySet<string> = new Set(
+  "january february march april may june july august september october november december christmas easter".split(
+    " ",
+  ),
+);
+
 /** As a name is written. */
 function spelt(name: string): string {
   const isPlain = name.length > 2 && (name === name.toLowerCase() || name === name.toUpperCase());

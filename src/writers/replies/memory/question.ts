@@ -9,16 +9,25 @@ export interface Question {
   readonly stems: ReadonlySet<string>;
   /** Of whom: of themselves, of something of theirs, of what a pronoun means, or of something else. */
   readonly subject: "I" | "mine" | "pronoun" | "other";
+  /** The pronoun, where nothing else shows that it was told; else `null`. */
+  readonly pronoun: string | null;
   /** The first content word after "my", with its possessive; `null` where there is none. */
   readonly mine: string | null;
   /** What is counted, as a stem. */
   readonly counted: string | null;
+  /** Asks for what is not. */
+  readonly isNegated: boolean;
   /** Asks in so many words what was said. */
   readonly isExplicit: boolean;
 }
 
-/** What is asked, where a turn ends in such a question and its form is plain; else `null`. */
-export function questionIn(text: string): Question | null {
+/**
+ * What is asked, where a turn ends in such a question and its form is plain; else `null`.
+ *
+ * @param names who was named by whoever asks, in small letters, where the answer is looked for in what they told: then
+ * questions after those, and such as may be for something else ("Which gate?", "When does she start?"), are read, too
+ */
+export function questionIn(text: string, names: ReadonlySet<string> | null = null): Question | null {
   const sentences = sentencesIn(text);
   while (sentences.length > 1 && AFTERTHOUGHT.test(sentences.at(-1) ?? "")) sentences.pop();
   const last = sentences.at(-1) ?? "";
@@ -49,17 +58,31 @@ export function questionIn(text: string): Question | null {
   rest = (isExplicit ? said.split(/[,;]/)[0] : said)?.trim() ?? "";
   // What was said to others is another thing.
   if (/\b(?:you|your|yours)\b|^to\b/i.test(rest)) return null;
-  if (!isExplicit && MODALS.test(rest)) return null;
+  const isDuty = names !== null && DUTY.test(rest);
+  if (!isExplicit && !isDuty && MODALS.test(rest)) return null;
   const isDirect = /^\S+(?: \S+)?(?:'s|'re)$/i.test(
     match[0].slice(0, match[0].length - (match[2] ?? "").length).trim(),
   );
-  const isMine = OF_MINE.test(rest) && (isDirect || isIndirect || AUXILIARY.test(rest));
-  if (!isExplicit && ASKS_ADVICE.test(`${kind} ${rest}`)) return null;
+  const isMine =
+    (OF_MINE.test(rest) && (isDirect || isIndirect || AUXILIARY.test(rest))) ||
+    (names !== null && COSTS_ME.test(rest) && AUXILIARY.test(rest));
+  const isElliptic = names !== null && ELLIPTIC.test(asked) && !NOW.test(asked);
+  const isOfPronoun =
+    names !== null &&
+    /^(?:do|does|did|is|was|has) (?:he|she|it|they) \w/i.test(rest) &&
+    kind !== "what" &&
+    kind !== "which";
+  const isOfNamed = (rest.toLowerCase().match(/[\p{L}-]+/gu) ?? []).some((word) => names?.has(word));
+  if (!isExplicit && !isDuty && ASKS_ADVICE.test(`${kind} ${rest}`)) return null;
   const isOfTheirs = /\bof (?:my|our) \w+/i.test(match[0].slice(0, 30));
   if (
     !isExplicit &&
     !isCued &&
     !isMine &&
+    !isDuty &&
+    !isElliptic &&
+    !isOfNamed &&
+    !isOfPronoun &&
     !isOfTheirs &&
     !/ (?:i|we) (?:\w+ )?(?:picked|chose|settled on|wanted|ordered)$/i.test(rest)
   )
@@ -72,8 +95,13 @@ export function questionIn(text: string): Question | null {
     else if (kind === "what") kind = THINGS.find(([form]) => form.test(rest))?.[1] ?? "what";
   }
   if (kind === "job") rest = rest.replace(/\b(?:job|for a living|for work)\b/gi, "");
+  // "Which room was it?" asks for what was told of the room.
+  if (isElliptic && (kind === "which" || kind === "what"))
+    rest = `${rest} ${asked.replace(/^(?:which|what)(?:'s)?\b/i, "")}`;
   const asking = kind === "who" ? NEVER_CONTENT : ASKING;
-  const stems = new Set([...stemsOf(rest)].filter((stem) => !asking.has(stem)));
+  const stems = new Set(
+    [...stemsOf(rest)].filter((stem) => !asking.has(stem) && !(kind === "much" && stem === "cost")),
+  );
   const owner = /\b(?:my|our) ((?:\w+'s )?\w+)/i.exec(rest);
   const subject = /^(?:(?:is|was|are|were|do|does|did|am|have|has|'s) )?(?:he|she|it|they|that|this)\b/i.test(
     rest,
@@ -84,8 +112,33 @@ export function questionIn(text: string): Question | null {
       : owner !== null
         ? "mine"
         : "other";
-  return { kind, stems, subject, mine: owner?.[1] ?? null, counted, isExplicit };
+  // What is asked in so few words must be all that there is of it.
+  if (isElliptic && !isCued && !isMine && stems.size === 0) return null;
+  const pronoun =
+    isOfPronoun && !isExplicit && !isCued
+      ? (/\b(?:he|she|it|they)\b/i.exec(rest)?.[0].toLowerCase() ?? null)
+      : null;
+  return {
+    kind,
+    stems,
+    subject,
+    pronoun,
+    mine: owner?.[1] ?? null,
+    counted,
+    isNegated: NEGATED.test(rest),
+    isExplicit,
+  };
 }
+
+const NEGATED = /n't\b|\b(?:cannot|not)\b/i;
+const DUTY =
+  /^(?:can't|cannot|don't|didn't) (?:i|we) (?!do\b)\w|^(?:do|did) (?:i|we) (?:still )?(?:have to|need to|must) (?!do\b|buy\b|get\b|know\b|say\b)\w/i;
+const COSTS_ME =
+  /\b(?:cost|owe|with|lend|lent|give|gave|gives) (?:me|us|my)$|^(?:is|was|are|were) (?:coming|going|there) with (?:me|us)$/i;
+/** "Which gate?", "What platform is it?", "What was the code?" */
+const ELLIPTIC =
+  /^(?:(?:at |on |in |from )?(?:which|what) (?!one\b|else\b|kind\b|sort\b|about\b|if\b|way\b|time is\b|day is\b)\w+(?: (?:is|was|are|were) (?:it|that|this|they))?|what (?:time|day|date) was (?:it|that)|(?:what|who|where|when)(?:'s| is| was) the (?!best\b|time\b|matter\b|point\b|weather\b|date\b|difference\b|news\b|problem\b|use\b|name\b|capital\b|most\b|least\b|first\b|last\b|next\b)\w+(?: \w+)?|(?:what|which) (?:day|date|time) (?:is|was) (?:the|my) \w+(?: \w+)?)$/i;
+const NOW = /\b(?:today|now|currently|this)$/i;
 
 /** Whether a turn may ask for what whoever asks has told, in forms that mostly ask for something else. */
 export function asksOfTheirs(text: string): boolean {
@@ -159,7 +212,7 @@ const THINGS: readonly (readonly [form: RegExp, kind: AnswerKind])[] = [
   [/\bmy (?:own )?age\b/i, "age"],
   [/\b(?:the|its) price\b/i, "much"],
   [
-    /\bmy job\b|\bdo(?:es)? for (?:a living|work)\b|^(?:do )?(?:i|we) do$|^(?:does )?(?:my|our) \w+ do(?:es)?$/i,
+    /\b(?:my|our) (?:\w+'s )?job\b|\bdo(?:es)? for (?:a living|work)\b|^(?:do )?(?:i|we) do$|^(?:does )?(?:my|our) \w+ do(?:es)?$/i,
     "job",
   ],
 ];
@@ -171,11 +224,11 @@ const MODALS =
 /** What was said in another conversation is not here, and no fault of anybody's. */
 const OTHER_TALKS = /\b(?:yesterday|last (?:week|time|night|month)|the other day|ages ago|in the past)\b/i;
 const NEVER_CONTENT = stemsOf(
-  "again earlier remember remind before exactly still ago happen already about of",
+  "again earlier remember remind before exactly still ago happen already about of must",
 );
 const ASKING: ReadonlySet<string> = new Set([
   ...NEVER_CONTENT,
-  ...stemsOf("name named called call colour date month old"),
+  ...stemsOf("name named called call colour date month old got"),
 ]);
 /** Longer is no such question. */
 const MAX_CHARS = 140;

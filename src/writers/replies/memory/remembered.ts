@@ -2,8 +2,9 @@ import type { SpeakerLabel, Turn } from "../../../model/conversation.ts";
 import { stemsOf } from "../content-words.ts";
 import { plainWords } from "../talk.ts";
 import { apologiesFor, correctedWord } from "./corrections.ts";
-import { factFor, isNeverTold } from "./facts.ts";
+import { factFor, isNeverTold, whetherTold } from "./facts.ts";
 import { listOf, spokenList } from "./list.ts";
+import { answerNamed, asksNameOfPronoun, namedIn } from "./named.ts";
 import { answerName } from "./names.ts";
 import { questionIn } from "./question.ts";
 import { MAX_TURN_CHARS, plain, sentencesIn, statementsOf } from "./statements.ts";
@@ -27,6 +28,20 @@ export function remembered(
 ): string | null {
   const newest = history.at(-1);
   if (newest?.text == null || newest.speaker === speaker || newest.text.length > MAX_TURN_CHARS) return null;
+  const parts = newest.text.length <= MAX_ASKED_CHARS ? newest.text.split(BETWEEN_QUESTIONS) : [];
+  if (parts.length > 1 && ASKS_BOTH.test(newest.text)) {
+    const [first = "", ...others] = parts;
+    const told = [first, ...others].map((part) =>
+      remembered(
+        [...history.slice(0, -1), { ...newest, text: `${part.replace(/[\s,?.!]+$/, "")}?` }],
+        speaker,
+        choosing,
+      ),
+    );
+    const known = told.filter((one) => one !== null && !NEVER_TOLD.includes(one));
+    if (known.length === told.length) return known.join(" ");
+    return known.length > 0 && parts.length === 2 ? `${known.join(" ")} The other I can't tell.` : null;
+  }
   const name = answerName(history, speaker);
   if (name !== null) return name;
   const earlier = history.slice(0, -1);
@@ -37,6 +52,9 @@ export function remembered(
     const items = listOf([...theirs.map(({ text }) => text ?? ""), sentences.slice(0, -1).join(" ")]);
     if (items !== null) return items.length === 0 ? "Nothing any more." : spokenList(items);
   }
+  const named = namedIn(theirs.map(({ text }) => text ?? ""));
+  const called = answerNamed(sentences.at(-1) ?? "", named);
+  if (called !== null) return called;
   const isAfterOurs = earlier.at(-1)?.speaker === speaker;
   const own = ourWords(newest.text, ours, isAfterOurs);
   if (own !== null) return own;
@@ -45,9 +63,16 @@ export function remembered(
     const right = correctedWord(newest.text, earlier.at(-1)?.text ?? "", before);
     if (right !== null) return oneOf(apologiesFor(right), choosing);
   }
-  const question = questionIn(newest.text);
-  if (question === null) return null;
   const told = statementsOf(history, newest.speaker);
+  if (named.length === 0 && asksNameOfPronoun(sentences.at(-1) ?? "") && theirs.length > 0) {
+    const isUntold = theirs.every(({ text }) => text !== null && !NAMED.test(text));
+    return isUntold ? oneOf(NEVER_TOLD, choosing) : null;
+  }
+  const whether = whetherTold(sentences.at(-1) ?? "", told);
+  if (whether !== null) return whether;
+  const names = new Set(named.map((one) => one.name.toLowerCase()));
+  const question = questionIn(newest.text, names);
+  if (question === null) return null;
   const fact = factFor(question, told);
   if (fact !== null) return fact;
   // What could not be heard may have told it.
@@ -59,6 +84,14 @@ export function remembered(
     .join("\n");
   return isNeverTold(question, told, spoken) ? oneOf(NEVER_TOLD, choosing) : null;
 }
+
+/** A name, somewhere within a sentence. */
+const NAMED = /\p{Ll},? \p{Lu}\p{Ll}+/u;
+const BETWEEN_QUESTIONS = /,? and (?=(?:what|who|when|where|which|how (?:old|many|much|long|far))\b)/i;
+/** Both of what "and" joins are asked. */
+const ASKS_BOTH =
+  /^(?:\W*\w+\W+){0,6}?(?:what|who|when|where|which|how (?:old|many|much|long|far))\b.* and (?:what|who|when|where|which|how)\b/i;
+const MAX_ASKED_CHARS = 200;
 
 /** One that was not heard yet; `null` where all were. */
 function oneOf(lines: readonly string[], { heard, chance }: Choosing): string | null {

@@ -96,7 +96,7 @@ const REFERS = /^(?:he|she|it|they|that)(?:'|\s)/i;
 const NEGATES =
   /\b(?:not|never|no longer|nobody|nothing|none|neither|hardly|cancel\w*|without)\b|n't\b|\b(?:isnt|dont|doesnt|didnt|wasnt|cant|wont)\b|\bno (?!\d|one\b)/i;
 const CORRECTS =
-  /^(?:(?:oh|um+|er+|well|hang on|hold on)[,.]? )*(?:no|nope|actually|wait|sorry|correction|scratch that|i mean|make that)\b|\b(?:make (?:that|it)|i mean|i meant|scratch that|changed? (?:my|our|his|her|their) mind|instead|cancel\w*|postponed|rescheduled|moved|sold|gave away|no longer|not any ?more|rather than|actually|after all|put (?:off|back)|brought forward|changed|mistaken|wrong|, no,|used to)\b/i;
+  /^(?:(?:oh|um+|er+|well|hang on|hold on)[,.]? )*(?:no|nope|actually|wait|sorry|correction|scratch that|i mean|make that)\b|^(?:oh,? )?(?:it's|it is|that's|they're) [^,]{1,30} now[.!]*$|\b(?:make (?:that|it)|i mean|i meant|scratch that|changed? (?:my|our|his|her|their) mind|instead|cancel\w*|postponed|rescheduled|moved|sold|gave away|no longer|not any ?more|rather than|actually|after all|put (?:off|back)|brought forward|changed|mistaken|wrong|, no,|used to)\b/i;
 const CHANGES =
   /\b(?:no wait|wait|scratch that|make (?:that|it)|i mean|i meant|changed? (?:my|our) mind|on second thoughts?)\b/i;
 const HEARSAY =

@@ -48,7 +48,7 @@ const DATES: readonly RegExp[] = [
     `\\b(?:${MONTH}|march the|march \\d+|(?:in|of|next|this|last|early|late) (?:march|may))\\b`,
     "gi",
   ),
-  new RegExp(`\\bthe ${ORDINAL}\\b(?= of\\b|[,.!]|$)`, "gi"),
+  new RegExp(`\\bthe ${ORDINAL}\\b(?= of\\b| at\\b|[,.!]|$)`, "gi"),
   /\b(?:tomorrow|tonight|today|yesterday|christmas|easter|new year's|the weekend|the day after|next (?:week|month|year|spring|summer|autumn|winter)|this (?:week|month|year|morning|afternoon|evening|spring|summer|autumn|winter|weekend))\b/gi,
   /\b(?:in|since|from) ((?:19|20)\d\d)\b/gi,
   new RegExp(

@@ -27,6 +27,108 @@ const TALKS: readonly (readonly [turns: readonly string[], answer: string | null
     ["The bill is £100.", "Right.", "There are three of us. How much is that each?"],
     "That's about £33.33 each.",
   ],
+  [
+    [
+      "I've got three pets. Biscuit is the tortoise, Duke's the budgie and Lady Jane is the ferret.",
+      "All right.",
+      "It is. Now a test: which of mine is the budgie, and who's the thief?",
+    ],
+    null,
+  ],
+  [
+    ["I've got forty chairs and I lent twelve to the school.", "All right.", "how many do I have left?"],
+    "That leaves 28 chairs.",
+  ],
+  [
+    ["I had 90 saved. The guitar is 240 euros.", "All right.", "how much more do I need?"],
+    "That's €150 more.",
+  ],
+  [["I get 15 a week and I need 150.", "All right.", "how many weeks will that take?"], "That's 10 weeks."],
+  [
+    ["I run five kilometres in thirty minutes.", "All right.", "how long for ten at that speed"],
+    "That's 60 minutes.",
+  ],
+  [["We are six and the bill is 132.", "All right.", "how much each?"], "That's 22 each."],
+  [["The bill is 132 and we're six.", "All right.", "What does each of us pay?"], "That's 22 each."],
+  [
+    ["Flights are 220 each and there are four of us.", "All right.", "what's that in total?"],
+    "That's 880 altogether.",
+  ],
+  [
+    ["A ticket is 12 euros.", "All right.", "We're five people.", "All right.", "How much altogether?"],
+    "That's €60 altogether.",
+  ],
+  [["I've done 12 pages out of 40.", "All right.", "how many pages are left"], "That leaves 28 pages."],
+  [
+    ["I read 30 pages a day and the book has 300.", "All right.", "How long will it take me?"],
+    "That's 10 days.",
+  ],
+  [["three packs of six eggs", "All right.", "how many eggs is that"], "That's 18 eggs altogether."],
+  [
+    ["We leave at nine and it takes three and a half hours.", "All right.", "when do we get there?"],
+    "That would be 12:30.",
+  ],
+  [
+    ["The film starts at 7.30 and lasts two hours.", "All right.", "When does it end?"],
+    "That would be 9:30.",
+  ],
+  [
+    ["Dinner's at eight and I need 45 minutes to cook.", "All right.", "when should I start?"],
+    "That would be 7:15.",
+  ],
+  [["I was born in 1961.", "All right.", "how old will I be in 2030?"], null],
+  [["my rent is 800 and I earn 2100.", "All right.", "what's left after rent?"], "That leaves 1,300."],
+  [
+    ["It's 340 for the week plus 60 for the dog.", "All right.", "what's that all together?"],
+    "That's 400 altogether.",
+  ],
+  [
+    ["And I pay half.", "All right.", "Cottage is 600 for four friends.", "All right.", "what's my share?"],
+    "That's 150 each.",
+  ],
+  [["I run five kilometres in thirty minutes.", "All right.", "at that speed ten?"], "That's 60 minutes."],
+  [
+    [
+      "I'm saving up for a guitar, it's 240 euros.",
+      "All right.",
+      "90 so far.",
+      "All right.",
+      "I get 15 a week for walking next door's dogs.",
+      "All right.",
+      "How many more weeks then?",
+    ],
+    "That's 10 weeks.",
+  ],
+  [["We have 24 pupils and 3 are ill.", "All right.", "How many are there?"], null],
+  [["We have 24 pupils and 3 are ill.", "All right.", "so how many come in total"], null],
+  [["I have a cat that is 3 and two dogs", "All right.", "how many pets in total"], null],
+  [
+    ["It costs 30 a night and we stay four nights.", "All right.", "How much altogether?"],
+    "That's 120 altogether.",
+  ],
+  [
+    ["It's 30 a night.", "All right.", "We're there four nights.", "All right.", "what does that come to?"],
+    "That's 120 altogether.",
+  ],
+  [
+    ["The taxi was 18, dinner 42 and the museum 20.", "All right.", "how much did I spend altogether"],
+    "That's 80 altogether.",
+  ],
+  [["I weigh 82 kilos and lost 3.", "All right.", "how many kilos are left"], "That leaves 79 kilos."],
+  [
+    ["My meeting starts at 2 and lasts an hour and a half.", "All right.", "when am I done?"],
+    "That would be 3:30.",
+  ],
+  [
+    ["The roast needs two hours and we eat at seven.", "All right.", "When do I put it in?"],
+    "That would be 5 o'clock.",
+  ],
+  [["The shop opens at nine and closes at six.", "All right.", "when should I go?"], null],
+  [["I have two brothers and one sister.", "All right.", "How many siblings is that altogether?"], null],
+  [["I owe Tom 20 and Mia 35.", "All right.", "how much do I owe in total?"], "That's 55 altogether."],
+  [["I am 34 and my brother is 29.", "All right.", "how much older am I?"], null],
+  [["We need 50 chairs and have 32.", "All right.", "How many more do we need?"], "That's 18 chairs more."],
+  [["I slept from eleven to six.", "All right.", "how many hours is that"], null],
   // Of two things, of a correction, of a time, of nothing: in doubt none.
   [["I have 3 cats.", "Sweet.", "and 2 dogs", "Nice.", "How many are left?"], null],
   [["I have 40 chairs, I mean 50.", "Right.", "We lent 12 chairs. How many are left?"], null],

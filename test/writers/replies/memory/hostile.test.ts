@@ -6,6 +6,7 @@ import { ownCorrection } from "../../../../src/writers/replies/memory/correction
 import { deskClauses, isOfTheDesk } from "../../../../src/writers/replies/memory/desk.ts";
 import { toldClauses } from "../../../../src/writers/replies/memory/facts.ts";
 import { limitsOf } from "../../../../src/writers/replies/memory/limits.ts";
+import { remembered } from "../../../../src/writers/replies/memory/remembered.ts";
 import { asksView, doubtsUs } from "../../../../src/writers/replies/turn-form.ts";
 import fc from "../../../properties.ts";
 import { byTurns } from "../../dialogues.ts";
@@ -14,7 +15,7 @@ import { byTurns } from "../../dialogues.ts";
 const WORDS = (
   "and ,so no not allergic to nuts i have £5 twelve chairs each how many left what is the who which do you think make it " +
   "friday it's 10% plus 5 that divided by a-b' a - ... ? ! ; one hundred thousand point of us can't eat cake, or don't " +
-  "like so , You are Ann \ud800 \u0301 ’ don’t 日本"
+  "like so , You are Ann , my sister Ada called Rex a day at 7.30 takes two hours out of 40 when does she start which gate ends \ud800 \u0301 ’ don’t 日本"
 ).split(" ");
 const piece = fc
   .array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 5 })
@@ -30,6 +31,7 @@ test("whatever is said, looking for what was told ends, and what is found is no 
       const most = told.length + newest.length + 100;
       for (const found of [
         sumOverTurns(history, "1"),
+        remembered(history, "1", { heard: new Set(), chance: 0 }),
         ownCorrection(newest),
         indirectQuestion(newest),
         ...deskClauses(told.slice(0, 2_000), newest),

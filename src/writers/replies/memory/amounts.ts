@@ -142,14 +142,17 @@ const FORMS: readonly (readonly [
   ],
   [
     "total",
-    /\b(?:altogether|all together|in total|in all|the total|total up to|all in|come to)\b|^how (?:many|much) (?:\w+ )?(?:is|are) (?:that|those|they|it)$/,
+    /\b(?:altogether|all together|in total|in all|the total|total up to|all in|come to)\b|^(?:what|how much)(?:'s| is|s)? (?:does )?(?:that|it) (?:come|comes|make|makes)\b|^how (?:many|much) (?:\w+ )?(?:is|are) (?:that|those|they|it)$/,
   ],
 ];
 const ASKS_MONEY = /\bmoney\b|\bhow much\b|\bcost|\bpay\b|\bspen[dt]\b|\bmy share\b|\brent\b/;
 const COUNTED = /\bhow many (?:more )?([a-z]{3,})\b(?! (?:is|are|do|have|will|left|altogether)\b)?/;
 
-/** A price where no coin is named is of the one that is named elsewhere. */
-function oneCurrency(all: readonly Quantity[]): Quantity[] {
+/** A price where no coin is named is of the one that is named elsewhere, and beside prices a bare number is one. */
+function oneCurrency(told: readonly Quantity[]): Quantity[] {
+  const isPriced =
+    told.some(({ unit }) => isMoney(unit)) && told.every(({ unit }) => isMoney(unit) || unit === "");
+  const all = isPriced ? told.map((one) => (one.unit === "" ? { ...one, unit: SOME_MONEY } : one)) : told;
   const coins = new Set(all.flatMap(({ unit }) => (isMoney(unit) && unit !== SOME_MONEY ? [unit] : [])));
   const [coin] = coins;
   return coin !== undefined && coins.size === 1

@@ -117,7 +117,11 @@ export function ownCorrection(newest: string): string | null {
     const right = SELF_FORMS.map((form) => form.exec(bare)?.groups?.right).find(
       (words) => words !== undefined,
     );
-    if (right !== undefined && right.split(" ").length <= 5 && !EMPTY.test(right)) found.push(right);
+    // "I mean hate" says a thing once more; "I mean Carol" puts a name right.
+    const isOther =
+      right !== undefined && (SELF_LEAD_IN.test(text) || !/^i mean\b/i.test(bare) || isWord(right));
+    if (right !== undefined && isOther && right.split(" ").length <= 5 && !EMPTY.test(right))
+      found.push(right);
   }
   return found.length === 0 ? null : found.map((right) => inSecondPerson(right) ?? right).join(", and ");
 }

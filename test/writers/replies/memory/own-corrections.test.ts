@@ -7,6 +7,7 @@ const SAID: readonly (readonly [said: string, right: string | null])[] = [
   ["no wait, it's the 14th not the 4th", "the 14th"],
   ["Actually, make that two.", "two"],
   ["Sorry, not Tuesday but Wednesday.", "Wednesday"],
+  ["I can't stand it. I mean hate, really", null],
   ["No, I mean my blue one", "your blue one"],
   ["I meant it.", null],
   ["I meant what I said.", null],

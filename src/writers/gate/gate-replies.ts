@@ -1,10 +1,12 @@
 import { createHash } from "node:crypto";
 import type { Dialogue, WrittenPart } from "../../model/writer.ts";
+import { wholeTurns } from "../replies/whole-turn.ts";
 import type { GateClassifier } from "./gate-classifier.ts";
 import type { GateCategory } from "./gate-head.ts";
 
 /**
- * The fixed reply to a turn, where what the others said last is dangerous or somebody is in distress; else `null`.
+ * The fixed reply to a turn, where what the others said last is dangerous or somebody is in distress; else `null`. "And
+ * with sleeping pills?" is judged as the question that it asks, too.
  *
  * @throws what the gate throws
  */
@@ -14,9 +16,15 @@ export async function fixedReply(
   signal: AbortSignal,
 ): Promise<WrittenPart[] | null> {
   const lines = linesFor(dialogue);
-  const { category } = await gate.classify(lines, signal);
-  if (category === null) return null;
-  return gateReply(category, lines).map((text) => ({ text, tokens: null, gate: category }));
+  for (const judged of [
+    lines,
+    ...wholeTurns(dialogue.history, dialogue.speaker).turns.map((turn) => [turn]),
+  ]) {
+    const { category } = await gate.classify(judged, signal);
+    if (category !== null)
+      return gateReply(category, lines).map((text) => ({ text, tokens: null, gate: category }));
+  }
+  return null;
 }
 
 /** What the others said, oldest first; what the open speaker said where nobody else did. Unheard turns say nothing. */

@@ -45,9 +45,8 @@ interface Before {
 function madeWhole(said: string, before: Before): WholeTurn {
   const bare = said.replace(/[\s?.!]+$/, "").replace(LEAD_IN, "");
   const isShort = bare.split(" ").length <= MAX_ELLIPSIS_WORDS && !HAS_VERB.test(bare) && !PRONOUN.test(bare);
-  if (before.asked !== null && isShort && bare !== "") {
-    const isAsking = /\?\s*$/.test(said) || LEAN.test(said) || !before.ours.endsWith("?");
-    const found = filledIn(bare, before.asked, isAsking);
+  if (before.asked !== null && isShort && bare !== "" && !REMARK.test(bare)) {
+    const found = filledIn(bare, before.asked, /\?\s*$/.test(said) || LEAN.test(said));
     if (found.length > 0)
       return {
         turns: found.map((text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}?`),
@@ -71,9 +70,16 @@ function filledIn(said: string, asked: string, isAsking: boolean): readonly stri
     const same = new RegExp(`^${counted} \\p{L}+`, "iu");
     return same.test(asked) ? [asked.replace(same, said)] : [];
   }
-  if (!isAsking || ASKED_WORD.test(said)) return [];
+  if (ASKED_WORD.test(said)) return [];
   const other = said.replace(/^(?:the|a|an) (?=\p{Lu})/iu, "");
   const small = said.charAt(0).toLowerCase() + said.slice(1);
+  const bareSubject = BARE_SUBJECT.exec(asked);
+  if (isAsking && bareSubject !== null && /^\p{Ll}+s$/u.test(small))
+    return [`${bareSubject[1]} ${small} ${bareSubject[3]}`];
+  const [, aux = "", determiner, rest = ""] = OF_A_SUBJECT.exec(asked) ?? [];
+  // "Can my dog swim?" is asked of "My cat?", too.
+  if (determiner !== undefined && small.startsWith(`${determiner.toLowerCase()} `))
+    return [`${aux} ${small} ${rest}`];
   if (SHARE.test(said)) {
     const share = asked.replace(SHARE_IN, small);
     return share === asked ? [] : [share];
@@ -84,29 +90,47 @@ function filledIn(said: string, asked: string, isAsking: boolean): readonly stri
     return [same.test(asked) ? asked.replace(same, small) : `${asked} ${small}`];
   }
   if (MOST.test(said)) {
-    const most = asked.replace(MOST_IN, said.replace(/^the /, ""));
+    const most = asked.replace(MOST_IN, said.replace(/^the /i, ""));
     return most === asked ? [] : [most];
   }
+  // What only names something may be a remark.
+  if (!isAsking) return [];
   if (/^\p{Lu}/u.test(other)) {
-    const names = [...asked.matchAll(NAME)].filter(({ 0: name, index }) => index > 0 && !NO_NAME.test(name));
+    const begun = asked.charAt(0).toLowerCase() + asked.slice(1);
+    const names = [...begun.matchAll(NAME)].filter(
+      ({ 0: name, index }) => index > 0 && !NO_NAME.test(name) && !/\ban? $/i.test(begun.slice(0, index)),
+    );
     const last = names.at(-1);
     if (last !== undefined)
       return [asked.slice(0, last.index) + other + asked.slice(last.index + last[0].length)];
   }
   const [phrase] = LAST_PHRASE.exec(asked) ?? [];
   if (phrase === undefined) return [];
-  const start = asked.length - phrase.length;
+  const isNamed = /^\p{Lu}/u.test(phrase);
+  if (isNamed && /^(?:my|our|your|his|her|their)\b/i.test(said)) return [];
+  const start = asked.slice(0, asked.length - phrase.length);
+  if (UNFIT_BEFORE.test(start)) return [];
+  const put = isNamed ? said : small;
   const noun = phrase.split(" ");
-  const whole = asked.slice(0, start) + said;
+  const whole = ARTICLE.test(start)
+    ? start.replace(ARTICLE, "") + (ARTICLED.test(put) ? put : `${articleFor(put, start)}${put}`)
+    : start + put;
   return noun.length > 1 && !said.includes(" ")
-    ? [asked.slice(0, start) + [said, ...noun.slice(1)].join(" "), whole]
+    ? [start + [put, ...noun.slice(1)].join(" "), whole]
     : [whole];
+}
+
+/** The article that stood there, as the new word has it. */
+function articleFor(put: string, start: string): string {
+  const [article = ""] = ARTICLE.exec(start) ?? [];
+  return /^an? $/i.test(article) ? (/^[aeiou]/i.test(put) ? "an " : "a ") : article;
 }
 
 /** A turn with what its pronoun means in the pronoun's place; `null` where it has none, or that is not plain. */
 function withNames(said: string, { told, ours }: Before): string | null {
   const match = PRONOUN.exec(said);
-  if (match === null || !isAsked(said) || said.length > MAX_NAMED_CHARS) return null;
+  if (match === null || !isAsked(said) || said.length > MAX_NAMED_CHARS || MEANS_NOTHING.test(said))
+    return null;
   // What is named in the same breath may be meant.
   if (THING.test(said.slice(0, match.index)) || NAMES_ANY.test(said.slice(1, match.index))) return null;
   const [pronoun] = match;
@@ -122,7 +146,8 @@ function withNames(said: string, { told, ours }: Before): string | null {
   const order = PEOPLE.has(kind) ? [ours, newest, ...earlier] : [newest, ...earlier, ours];
   const meant = order.map(find).find((found) => found !== null) ?? null;
   if (meant === null) return null;
-  const place = kind === "there" ? `in ${meant}` : POSSESSIVE.has(kind) ? `${meant}'s` : meant;
+  const named = meant.replace(/^(?:My|Our|The|His|Her)\b/, (word) => word.toLowerCase());
+  const place = kind === "there" ? `in ${named}` : POSSESSIVE.has(kind) ? `${named}'s` : named;
   return said.slice(0, match.index) + place + said.slice(match.index + pronoun.length);
 }
 
@@ -188,10 +213,26 @@ const NAMES_ANY = /\p{Lu}\p{Ll}+/u;
 /** Begins a sentence, mostly, and is no name. */
 const NO_NAME =
   /^(?:The|A|An|I|I'm|It|It's|He|She|They|We|You|Yes|No|And|But|So|That|That's|This|There|What|Who|Where|When|Why|How|Which|My|Your|His|Her|Our|In|On|At|To|For|From|With|About|Usually|Then|If|Is|Are|Was|Were|Do|Does|Did|Can|Could|Will|Would|Should|Good|Right|Ask|Try|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|January|February|March|April|May|June|July|August|September|October|November|December|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten|Not|Oh|Ok|Okay|Thanks|Maybe|Some|Most|One|By|Never|Always|Everyone|Everybody|Nobody|Steven's|We're|They're|You're|He's|She's|I've|I'd|Has|Had|Have|Ever|Of|As)$/;
+/** One or two words after an article or a preposition; after anything else only the last, since a verb may come before. */
 const LAST_PHRASE =
-  /(?:(?<=\b(?:the|a|an|my|your|our|his|her|of|in|to|for|from|with|on) )|(?<= ))(?:(?!(?:is|are|was|were|do|does|did|the|a|an|of|in|to|for|from|with|on|have|has|i|you|it|we)\b)[\p{L}'-]+ ?){1,2}$/u;
+  /(?:(?<=\b(?:the|a|an|my|your|our|his|her|of|in|to|for|from|with|on) )(?:(?!(?:is|are|was|were|do|does|did|the|a|an|of|in|to|for|from|with|on|have|has|i|you|it|we)\b)[\p{L}'-]+ ?){1,2}|(?<= )(?!(?:is|are|was|were|do|does|did|the|a|an|of|in|to|for|from|with|on|have|has|i|you|it|we)\b)[\p{L}'-]+)$/u;
+/** What stands there is no thing: it follows who does it. */
+const UNFIT_BEFORE = /\b(?:i|you|we|he|she|it|they|can|could|should|would|will|do|does|did|to|not)\s*$/i;
+const ARTICLE = /\b(?:the|an?) $/i;
+const ARTICLED = /^(?:the|an?|my|your|our|his|her|their|some|any|\p{Lu}.*|.*s$)(?:\b|$)/u;
+const OF_A_SUBJECT =
+  /^(is|are|was|were|can|could|do|does|did|will|would|should|has|have) (my|your|our|his|her|the) \p{L}+ (.+)$/iu;
+/** "Are bananas good for you?", "What do cows eat?" */
+const BARE_SUBJECT =
+  /^((?:(?:what|where|when|why|how(?: \p{L}+)?) )?(?:are|do|can|were|did)) (?!(?:you|we|they|these|those|this)\b)(\p{Ll}+s) (.+)$/iu;
+/** Said of what was answered, and asks nothing more. */
+const REMARK =
+  /^(?:really|seriously|hello|hey|hi|what|huh|oops|wow|wrong|honestly|surely|same|never mind|next(?: question)?|your turn|my turn|shut up|help|amazing|fantastic|brilliant|great|awesome|interesting|funny|weird|excuse me|pardon|come on|anyone|anything(?: else)?|something(?: else)?|nothing|me|us|such as|for example|like|again|enough|stop|wait|is that so|any ideas?|promise|since when|says who|meaning|so what|who cares|whatever|anyway|bye|goodbye|good (?:night|morning|evening)|exactly|correct|true|false|ha+|lol|fantastic \p{L}+|my (?:god|goodness|word|head|turn))\b.{0,12}$/iu;
 const PRONOUN =
   /\b(?:it|its|they|them|their|he|him|his|she|her|there)\b(?! (?:is|are|was|were|any|a|an|some|enough)\b.{0,30}\b(?:that|which)\b)/i;
+/** "It" and "there" that stand for nothing. */
+const MEANS_NOTHING =
+  /\b(?:are|is) (?:you|anyone|anybody|someone|somebody) (?:still )?(?:there|here)\b|\bhow(?:'s| is| are) (?:it|they|things) going\b|\bis it (?:late|early|cold|hot|warm|raining|dark|normal|true|possible|worth|rude|weird|wrong|right|bad|okay|ok|me|too|fair|legal|strange|common|just)\b|\bdoes it (?:hurt|matter|make)\b|\bit\b.{1,40}\bto (?!the\b|a\b|an\b|my\b)\p{L}+\b|\bwhat(?:'s| is| was) it like\b/iu;
 const PEOPLE: ReadonlySet<string> = new Set(["he", "him", "his", "she", "her"]);
 const PLURAL: ReadonlySet<string> = new Set(["they", "them", "their"]);
 const POSSESSIVE: ReadonlySet<string> = new Set(["its", "their", "his"]);

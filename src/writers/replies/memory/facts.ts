@@ -195,7 +195,7 @@ export function toldClauses(history: readonly Turn[], speaker: string): ToldClau
     });
 }
 
-function saidBack(statements: readonly Statement[]): string | null {
+export function saidBack(statements: readonly Statement[]): string | null {
   const clauses = statements.map(({ text }) => inSecondPerson(begunSmall(text)));
   if (clauses.some((clause) => clause === null) || statements.some(({ text }) => wordsIn(text) > MAX_WORDS))
     return null;

@@ -1,4 +1,5 @@
 import type { SpeakerLabel, Turn } from "../../../model/conversation.ts";
+import { isAsked } from "../turn-form.ts";
 import { MAX_TURN_CHARS, plain, sentencesIn } from "./statements.ts";
 
 /** What nobody may offer to somebody who told that they cannot or will not have it. */
@@ -9,56 +10,84 @@ export interface Limits {
 
 /**
  * What the others told that they do not eat, drink, like or want: "I'm allergic to nuts", "my mum's a vegetarian", "no
- * mushrooms". A later "it's all right, she eats fish" takes nothing back: what is left out harms nobody.
+ * mushrooms". A later "it's all right, she eats fish" takes nothing back: what is left out harms nobody. What somebody only
+ * dislikes or fears is not offered, but may be spoken of: whoever fears doctors may need one.
  */
 export function limitsOf(history: readonly Turn[], speaker: SpeakerLabel): Limits {
   const excluded = new Set<string>();
+  const disliked = new Set<string>();
   for (const { speaker: who, text } of history) {
     if (who === speaker || text === null || text.length > MAX_TURN_CHARS) continue;
     for (const sentence of sentencesIn(plain(text).toLowerCase())) {
+      if (isAsked(sentence)) continue;
+      const told = (form: RegExp) =>
+        [...sentence.matchAll(form)].filter(({ index }) => !TAKEN_BACK.test(sentence.slice(0, index)));
       for (const [form, group] of DIETS)
-        if (form.test(sentence)) for (const word of group) excluded.add(word);
+        if (told(form).length > 0) for (const word of group) excluded.add(word);
+      for (const form of ALLERGIES)
+        for (const match of told(form)) for (const word of foodsIn(match[1] ?? "")) excluded.add(word);
       for (const form of EXCLUDES)
-        for (const match of sentence.matchAll(form))
-          for (const word of wordsOf(match[1] ?? "")) excluded.add(word);
+        for (const match of told(form)) for (const word of wordsOf(match[1] ?? "")) excluded.add(word);
+      for (const match of told(DISLIKES)) for (const word of wordsOf(match[1] ?? "")) disliked.add(word);
     }
   }
+  // Who asks after it wants to hear of it.
+  const asked = sentencesIn(history.at(-1)?.text ?? "")
+    .filter((sentence) => isAsked(sentence))
+    .join(" ");
   const forms = [...excluded].map((word) => formOf(word));
+  const offers = [...disliked]
+    .filter((word) => !NEEDED.test(word) && !formOf(word).test(asked))
+    .map((word) => formOf(word));
   return {
     areBrokenBy(reply) {
-      if (forms.length === 0) return false;
+      if (forms.length + offers.length === 0) return false;
       const said = plain(reply).toLowerCase().replaceAll(FREE_OF, " ");
-      return forms.some((form) => form.test(said));
+      return forms.some((form) => form.test(said)) || offers.some((form) => form.test(said));
     },
   };
 }
 
 /** What is named, and what belongs to it. */
 function wordsOf(named: string): string[] {
-  return named
-    .replace(/^(?:the|any|all|my|most|eating|drinking|raw|fresh|a|an) /, "")
-    .split(/,? (?:or|and) |, /)
-    .flatMap((part) => {
-      const words = part.replace(/^(?:the|any|all|most|raw|fresh) /, "").split(" ");
-      const noun = words.slice(0, 2).filter((word) => !SMALL.test(word));
-      const heads = noun.length > 0 ? [noun[0] ?? ""] : [];
-      return heads.flatMap(
-        (word) => GROUPS.get(singular(word)) ?? (word.length > 2 && !VAGUE.has(word) ? [singular(word)] : []),
-      );
-    });
+  return named.split(/,? (?:or|and) |, /).flatMap((part) => {
+    const words = part.replace(LEADING, "").split(" ").slice(0, 3);
+    const foods = words.flatMap((word) => GROUPS.get(singular(word)) ?? []);
+    if (foods.length > 0) return foods;
+    const noun = words.slice(0, 2).find((word) => !SMALL.test(word)) ?? "";
+    return noun.length > 2 && !VAGUE.has(noun) ? [singular(noun)] : [];
+  });
+}
+
+/** What an allergy is to: every food in it, and where none is known what is named. */
+function foodsIn(named: string): string[] {
+  const foods = (named.match(/[\p{L}'-]+/gu) ?? []).flatMap((word) => GROUPS.get(singular(word)) ?? []);
+  return [...foods, ...wordsOf(named)];
 }
 
 function singular(word: string): string {
-  return word.replace(/(?:(?<=[^s])s)$/, "").replace(/(?<=(?:o|sh|ch))e$/, "");
+  return word
+    .replace(/ies$/, "y")
+    .replace(/(?:(?<=[^s])s)$/, "")
+    .replace(/(?<=(?:o|sh|ch))e$/, "");
 }
 
 function formOf(word: string): RegExp {
-  return new RegExp(`\\b${word}(?:s|es)?\\b`, "i");
+  const stem = word.endsWith("y") ? `${word.slice(0, -1)}(?:y|ies)` : `${word}(?:s|es)?`;
+  return new RegExp(`\\b${stem}\\b`, "i");
 }
 
+const LEADING =
+  /^(?:(?:the|any|all|most|some|certain|(?:any|some|all|certain) (?:kinds?|sorts?) of|both|either|my|eating|drinking|raw|fresh|an?) )+/;
+/** Before what would exclude something, and says that it does not, or no longer. */
+const TAKEN_BACK =
+  /\b(?:not|never|used to|no longer|isn't|aren't|wasn't|don't|doesn't|didn't|ex|(?:ex|former) \p{L}+|was|were)\b[^,;.]{0,16}$/u;
 /** Says that something is not in it. */
 const FREE_OF =
-  /\b(?:no|not|without|avoid(?:ing)?|leave out|skip(?:ping)?|instead of|rather than|free of|except|never|isn't|aren't|hasn't|don't|can't|won't|allergic to|allergy to|off)\b[^.!?;]*|\b[\w-]+-free\b|\b(?:dairy|nut|gluten|egg|meat|alcohol|sugar)[ -]free [\w]+|\b(?:oat|almond|soya?|coconut|rice|vegan|plant|vegetarian|veggie)[ -](?:milk|yogh?urt|cheese|cream|butter|sausages?|burgers?|mince)\b/g;
+  /\b(?:no (?!problem|reason|need|to\b)|without|avoid(?:ing)?|leav(?:e|ing) out|skip(?:ping)?|instead of|rather than|free of|except|isn't|aren't|hasn't|doesn't (?:have|contain)|allergic to|allergy to|(?:don't|never) (?:use|add|put|eat|have|give|buy|order|offer|serve))(?: ?[\p{L}'-]+){1,3}|\b[\w-]+-free\b|\b(?:dairy|nut|gluten|egg|meat|alcohol|sugar)[ -]free [\w]+|\b(?:oat|soya?|rice|vegan|plant|vegetarian|veggie)[ -](?:milk|yogh?urt|cheese|cream|butter|sausages?|burgers?|mince)\b|\b(?:almond|coconut)[ -](?:yogh?urt|cheese|cream|butter)\b(?!.*\bnut)|\b(?:coconut|almond)(?= milk\b)/gu;
+/** Somebody may need what they fear or cannot bear. */
+const NEEDED =
+  /^(?:doctor|nurse|dentist|hospital|ambulance|police|surgery|operation|needle|injection|medicine|pill|tablet|therap\p{L}+|counsell?or|help|husband|wife|partner|mother|mum|mom|father|dad|sister|brother|son|daughter|boss|teacher|school|job|work|dark|night|exam|test|school|homework|people|men|women|life|myself|himself|herself|future|change|death|dying|mess|noise|winter|summer|monday|morning|weather|rain|cold|heat|phone|email|name|house|home|city|town|country)$/u;
 const SMALL =
   /^(?:of|in|on|at|to|for|with|it|them|him|her|me|that|this|because|since|so|but|is|are|very|really|badly|severely)$/;
 /** Excludes nothing that can be told from the rest. */
@@ -81,7 +110,7 @@ const EGGS = "egg omelette frittata quiche mayonnaise meringue";
 const GLUTEN =
   "gluten wheat bread pasta cake toast noodle couscous flour pastry pizza biscuit cracker sandwich croissant spaghetti lasagne";
 const ALCOHOL =
-  "alcohol wine beer whisky whiskey gin vodka rum champagne prosecco cocktail sherry brandy lager cider";
+  "alcohol pint wine beer whisky whiskey gin vodka rum champagne prosecco cocktail sherry brandy lager cider";
 const SUGAR = "sugar cake chocolate sweet biscuit honey syrup ice cream candy lemonade";
 
 function group(words: string): string[] {
@@ -113,33 +142,44 @@ const GROUPS: ReadonlyMap<string, readonly string[]> = new Map(
 
 const DIETS: readonly (readonly [RegExp, readonly string[]])[] = [
   [
-    /\bvegetarian\b(?! (?:restaurant|food|option|dish))|\bveggie\b|\bdon't eat (?:any )?meat\b/,
+    /\bvegetarian\b(?! (?:restaurant|food|option|dish))|\bveggie\b|\b(?:don't|doesn't|haven't|hasn't|never) (?:eat|eaten|touch(?:ed)?) (?:any )?meat\b|\b(?:gave|given|giving) up meat\b|\b(?:quit|stopped) eating meat\b/g,
     group(`${MEAT} ${FISH} ${SHELLFISH} gelatine`),
   ],
+  [/\bpesc[ae]tarian\b/g, group(`${MEAT} gelatine`)],
+  [/\bhindus?\b/g, group("beef steak veal burger")],
   [
-    /\bvegan\b(?! (?:restaurant|food|option|dish))/,
+    /\bvegan\b(?! (?:restaurant|food|option|dish))/g,
     group(`${MEAT} ${FISH} ${SHELLFISH} ${DAIRY} ${EGGS} honey gelatine`),
   ],
-  [/\bc(?:o)?eliac\b|\bgluten[- ](?:free|intolerant)\b/, group(GLUTEN)],
-  [/\blactose[- ]intolerant\b|\bdairy[- ]free\b/, group(DAIRY)],
-  [/\bdiabetic\b|\bdiabetes\b/, group(SUGAR)],
-  [/\bnut allergy\b|\ballergic to nuts?\b/, group(NUTS)],
+  [/\bc(?:o)?eliac\b|\bgluten[- ](?:free|intolerant)\b/g, group(GLUTEN)],
+  [/\blactose[- ]intolerant\b|\bdairy[- ]free\b|\b(?:can't|cannot) do dairy\b/g, group(DAIRY)],
+  [/\bdiabetic\b|\bdiabetes\b/g, group(SUGAR)],
   [
-    /\bpregnant\b|\bsober\b|\bteetotal\b|\bdon't drink(?: (?:alcohol|anything))?[.!,]?$|\bexpecting (?:a baby|in)\b|\bgave up drinking\b/,
+    /\bpregnant\b|\bsober\b|\bteetotal\b|\bdon't drink(?: (?:alcohol|anything))?[.!,]?$|\bexpecting (?:a baby|in)\b|\b(?:gave|given|giving) up drink(?:ing)?\b|\b(?:quit|stopped) drinking\b|\balcoholic\b(?! drink)|\bin recovery\b/g,
     group(ALCOHOL),
   ],
-  [/\bhalal\b|\bmuslim\b/, group(`${PORK} ${ALCOHOL}`)],
-  [/\bkosher\b/, group(`${PORK} ${SHELLFISH}`)],
+  [/\bhalal\b|\bmuslims?\b/g, group(`${PORK} ${ALCOHOL}`)],
+  [/\bkosher\b|\bjewish\b/g, group(`${PORK} ${SHELLFISH}`)],
 ];
-const WHO = "(?:i|we|he|she|they|(?:my|our) [\\p{L}']+|\\p{L}+)";
-const WHAT = "((?:[\\p{L}'-]+ ?){1,3}(?:(?:, | or | and )[\\p{L}'-]+){0,3})";
+const WHAT = "((?:[\\p{L}'-]+ ?){1,4}(?:(?:,? (?:or|and) |, )[\\p{L}'-]+(?: [\\p{L}'-]+)?){0,3})";
+const ALLERGIES: readonly RegExp[] = [
+  new RegExp(`\\b(?:allergic|allergy|allergies|intolerant|intolerance) (?:to|against) ${WHAT}`, "giu"),
+  /\b([\p{L}-]+(?: [\p{L}-]+)?) (?:allerg(?:y|ies)|intolerance)\b/giu,
+  /\b([\p{L}-]+) (?:(?:could|would|will|can) kill (?:me|him|her|them|us)|(?:brings?|brought) (?:me|him|her|them) out in|(?:gives?|gave) (?:me|him|her|them) (?:hives|a rash)|makes? (?:me|him|her|them|us) (?:ill|sick|itch|sneeze))\b/giu,
+];
 const EXCLUDES: readonly RegExp[] = [
   new RegExp(
-    `\\b(?:allergic to|allergy to|intolerant to|can't stand|can't bear|can't eat|can't have|cannot eat|cannot have|can't drink|mustn't eat|mustn't have|not allowed|(?:won't|don't|doesn't|never|didn't) (?:really )?(?:eat|drink|like|touch)|hates?|sick of|(?:am|is|are|been|'m|'s|'re) off|terrified of|scared of|afraid of|phobia of) ${WHAT}`,
+    `\\b(?:can't eat|can't have|can't drink|cannot eat|cannot have|mustn't eat|mustn't have|not allowed|(?:won't|don't|doesn't|never) (?:really )?(?:eat|drink|touch)|haven't (?:eaten|had|touched)|(?:gave|given|giving) up|(?:am|is|are|been|'m|'s|'re) off|(?:anything|everything) (?:but|except)) ${WHAT}`,
     "giu",
   ),
-  new RegExp(`\\b${WHO} (?:has|have|'s got|'ve got|got) an? ([\\p{L}-]+) allergy\\b`, "giu"),
-  /\b([\p{L}-]+) (?:makes? (?:me|him|her|them|us) (?:ill|sick|itch|sneeze)|allergy)\b/giu,
-  new RegExp(`(?:^|[,.;] |\\b(?:but|and|with|please) )no ${WHAT}(?=[,.!?]|$| please| in| for)`, "giu"),
-  /\b(?:anything but|not) (?:another |any |a |the )?([\p{L}-]+)(?=,? (?:please|again)\b)/giu,
+  new RegExp(
+    `(?:^|[,.;] |\\b(?:but|and|with|please) )(?:no|without|don't suggest|nothing with) (?!problem|sorry|thanks|idea|one\\b|worries|way|doubt|wonder)${WHAT}(?=[,.!?]|$| please| in| for)`,
+    "giu",
+  ),
+  /\bnot (?:another |any |a |the )?([\p{L}-]+)(?=,? (?:please|again)\b)/giu,
 ];
+/** What is only disliked or feared. */
+const DISLIKES = new RegExp(
+  `\\b(?:can't stand|can't bear|(?:don't|doesn't|didn't|never) (?:really )?like|hates?|sick of|terrified of|scared of|afraid of|phobia of) (?!it\\b|when\\b|how\\b|that\\b|this\\b|to\\b|him\\b|her\\b|them\\b|you\\b|me\\b|being\\b|having\\b)${WHAT}`,
+  "giu",
+);

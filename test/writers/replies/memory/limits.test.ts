@@ -23,6 +23,48 @@ const TOLD: readonly (readonly [told: string, fits: readonly string[], breaks: r
   ["I don't drink.", ["Ginger ale."], ["A glass of wine."]],
   ["He can't stand cats.", ["Get a dog."], ["A cat would cheer him up."]],
   ["I don't like him.", ["Tell him so.", "Then keep away."], []],
+  ["I'm allergic to tree nuts.", ["An apple."], ["A walnut salad."]],
+  [
+    "I think my son is allergic to both nuts and eggs.",
+    ["Porridge."],
+    ["Peanut butter toast.", "An omelette."],
+  ],
+  ["I'm allergic to wheat, eggs, and milk.", ["Rice."], ["Pasta.", "An egg.", "A glass of milk."]],
+  ["I'm allergic to strawberries.", ["Apricot jam."], ["Strawberry jam on toast.", "Strawberries."]],
+  ["Nuts bring me out in hives.", ["Crisps."], ["Apple slices with peanut butter."]],
+  ["I have nut allergies", [], ["Cashews?"]],
+  ["I haven't eaten meat for years.", ["Roasted vegetables."], ["Roasted vegetables with sausages."]],
+  ["I gave up meat", [], ["A steak."]],
+  ["He's two years sober.", ["A coffee."], ["A pint with friends."]],
+  ["No coriander in mine please", ["A tomato salsa."], ["Chop some coriander."]],
+  // "No" and "not" that exclude nothing of the offer.
+  [
+    "I'm vegan.",
+    ["No cheese, just lentils.", "Don't add butter."],
+    [
+      "No problem, how about a cheese omelette?",
+      "Why don't you try cheese on toast?",
+      "Not sure, but a cheese omelette.",
+    ],
+  ],
+  [
+    "I'm allergic to nuts, badly.",
+    [],
+    ["You can't go wrong with peanut butter.", "Never say no to a peanut butter sandwich."],
+  ],
+  // What is not so, is asked, or was.
+  ["I'm not allergic to nuts.", ["A walnut cake."], []],
+  ["I'm not a vegetarian.", ["A steak."], []],
+  ["Are you vegetarian?", ["A steak."], []],
+  ["My ex was a vegan.", ["A steak."], []],
+  ["I don't hate mushrooms.", ["Mushroom soup."], []],
+  ["I used to be vegetarian.", ["A steak."], []],
+  // Whoever fears something may need it.
+  ["I can't stand doctors.", ["You should see a doctor about that."], []],
+  ["I'm terrified of my husband.", ["Is your husband there now?"], []],
+  ["I don't like it when people shout.", ["When did it begin?"], []],
+  ["No problem.", ["That's a problem."], []],
+  ["I hate my job.", ["Then look for another job."], []],
   ["I like nuts.", ["A walnut cake."], []],
   ["I don't have any idea.", ["Here's an idea."], []],
 ];
@@ -33,6 +75,12 @@ for (const [told, fits, breaks] of TOLD)
     for (const reply of fits) assert.equal(limits.areBrokenBy(reply), false, reply);
     for (const reply of breaks) assert.equal(limits.areBrokenBy(reply), true, reply);
   });
+
+test("what somebody dislikes may be spoken of where they ask about it", () => {
+  const told = ["I'm afraid of dogs.", "I see.", "How do I get over being afraid of dogs?"];
+  assert.equal(limitsOf(byTurns(told), "1").areBrokenBy("Start with a small dog behind a fence."), false);
+  assert.equal(limitsOf(byTurns(["I'm afraid of dogs."]), "1").areBrokenBy("Get a dog."), true);
+});
 
 test("what we said ourselves excludes nothing", () => {
   const limits = limitsOf(byTurns(["Hello.", "I hate mushrooms.", "Why?"]), "1");

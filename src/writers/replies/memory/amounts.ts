@@ -1,6 +1,6 @@
 import type { SpeakerLabel, Turn } from "../../../model/conversation.ts";
 import { numberIn } from "../spoken-number.ts";
-import { isSayable } from "../sums.ts";
+import { answerSum, isSayable } from "../sums.ts";
 import { clockSum } from "./clock-sums.ts";
 import {
   type Amount,
@@ -38,11 +38,22 @@ export function sumOverTurns(history: readonly Turn[], speaker: SpeakerLabel): s
   const before = history.at(-2);
   const last =
     sentences.length === 1 && before?.speaker === speaker && before.text !== null
-      ? (lastAmount(before.text) ?? lastAmount(theirs.at(-2) ?? ""))
+      ? amountBefore(theirs.at(-2) ?? "", before.text)
       : null;
   return (
     (last === null ? null : goneOn(asked, last)) ?? clockSum(asked, theirs) ?? ofWhatWasTold(asked, theirs)
   );
+}
+
+/** The amount that they asked for and we answered with, or that they told: what we only spoke of is none to go on from. */
+function amountBefore(theirs: string, ours: string): Amount | null {
+  const told = quantitiesIn(theirs);
+  const isOurSum =
+    told.length > 0 || answerSum(theirs) !== null || /^That(?:'s| leaves| makes| comes)\b/.test(ours);
+  const answered = isOurSum ? lastAmount(ours) : null;
+  if (answered !== null) return answered;
+  const last = lastAmount(theirs);
+  return last === null || last.unit === "" ? null : last;
 }
 
 /** The one amount that a turn ends with; `null` where there are several, or none. */
@@ -65,6 +76,7 @@ function goneOn(asked: string, { value, unit }: Amount): string | null {
     const operand = match[1] === undefined ? 0 : numberIn(match[1].replace(/^[£$€]/, ""));
     if (operand === null) return null;
     const result = apply(value, operand);
+    if (result < 0 && unit !== "" && !isMoney(unit)) return null;
     return Number.isFinite(result) && isSayable(result) ? `That's ${withUnit(result, unit)}.` : null;
   }
   return null;
@@ -116,7 +128,16 @@ function ofWhatWasTold(asked: string, theirs: readonly string[]): string | null 
   if (form === undefined || theirs.some((turn) => CORRECTS.test(turn))) return null;
   const sentences = theirs.flatMap((turn) => sentencesIn(turn));
   if (form === "pace") return atThatPace(asked, sentences);
-  const all = oneCurrency(sentences.flatMap((sentence) => quantitiesIn(sentence)));
+  if (OVER_TIME.test(asked)) return null;
+  const told = sentences.map((sentence) => ({ sentence, amounts: quantitiesIn(sentence) }));
+  if (
+    told.some(
+      ({ sentence, amounts }) => amounts.length > 0 && DOUBTS.test(sentence.replaceAll(CANNOT_COME, "left")),
+    )
+  )
+    return null;
+  const all = oneCurrency(inOrder(told.flatMap(({ amounts }) => amounts)));
+  if (all.some(({ isOthers }) => isOthers)) return null;
   const wanted = ASKS_MONEY.test(asked) ? "money" : (COUNTED.exec(asked)?.[1] ?? null);
   const answer = { each: forEach, left: whatIsLeft, total: inAll, more: stillWanted, times: howManyTimes }[
     form
@@ -148,6 +169,24 @@ const FORMS: readonly (readonly [
 const ASKS_MONEY = /\bmoney\b|\bhow much\b|\bcost|\bpay\b|\bspen[dt]\b|\bmy share\b|\brent\b/;
 const COUNTED = /\bhow many (?:more )?([a-z]{3,})\b(?! (?:is|are|do|have|will|left|altogether)\b)?/;
 
+/** Each that has no verb of its own goes the way of the one before it: "I spent ten on Monday and five on Tuesday." */
+function inOrder(amounts: readonly Quantity[]): Quantity[] {
+  const all: Quantity[] = [];
+  for (const one of amounts) {
+    const sign = one.isBare ? (all.at(-1)?.sign ?? one.sign) : one.sign;
+    all.push(isPersons(one.unit) ? one : { ...one, sign });
+  }
+  return all;
+}
+
+/** Says that an amount does not hold, is not exact, or comes more than once. */
+const DOUBTS =
+  /\b(?:not|cannot|nearly|almost|if|maybe|might|would|could|perhaps|between|or|instead|twice|thrice|times|after all|about|roughly)\b|n't\b/i;
+const CANNOT_COME = /\b(?:can't|cannot) (?:come|make it)\b/gi;
+/** Asks for what comes of it by and by. */
+const OVER_TIME =
+  /\b(?:in|per|for|over) (?:a|an|the|one|each|every) (?:whole )?(?:day|week|month|year)\b|\ba (?:week|month|year)$/;
+
 /** A price where no coin is named is of the one that is named elsewhere, and beside prices a bare number is one. */
 function oneCurrency(told: readonly Quantity[]): Quantity[] {
   const isPriced =
@@ -166,8 +205,11 @@ function forEach(all: readonly Quantity[]): string | null {
   const count = heads.length === 1 ? (heads[0]?.value ?? 0) : 0;
   const total = ofOneUnit(things, null);
   if (count <= 0 || total === null || things.some(({ per }) => per !== null)) return null;
-  const sum = total.amounts.reduce((left, { value, sign }) => left + sign * value, 0);
-  return spoken("That's", Math.abs(sum) / count, total.unit, "each");
+  const [only] = total.amounts;
+  // Of several it is not plain which are shared.
+  if (only === undefined || total.amounts.length > 1 || (!isMoney(total.unit) && !/s$|^$/.test(total.unit)))
+    return null;
+  return spoken("That's", only.value / count, total.unit, "each");
 }
 
 function whatIsLeft(all: readonly Quantity[], wanted: string | null): string | null {
@@ -181,6 +223,8 @@ function whatIsLeft(all: readonly Quantity[], wanted: string | null): string | n
   const rest = one.amounts.filter((other) => other !== first);
   // Rent may be told before what is earned; two that stay are one after the other, or two things.
   if (first === undefined || rest.every(({ sign }) => sign > 0)) return null;
+  // What is had is told twice, perhaps.
+  if (one.amounts.filter(({ sign, role }) => sign > 0 && role === "had").length > 1) return null;
   const left = rest.reduce((sum, { value, sign }) => sum + sign * value, first.value);
   return left < 0 ? null : spoken("That leaves", left, one.unit, "");
 }
@@ -200,8 +244,7 @@ function inAll(all: readonly Quantity[], wanted: string | null): string | null {
   }
   const one = ofOneUnit(all, wanted);
   if (one === null || one.amounts.length < 2) return null;
-  // Of what was spent, the word is said but once.
-  if (!isMoney(one.unit) && one.amounts.some(({ sign }) => sign !== one.amounts[0]?.sign)) return null;
+  if (one.amounts.some(({ sign }) => sign !== one.amounts[0]?.sign)) return null;
   const total = one.amounts.reduce((sum, { value }) => sum + value, 0);
   return spoken("That's", total, one.unit, "altogether");
 }
@@ -211,7 +254,8 @@ function stillWanted(all: readonly Quantity[]): string | null {
   const had = all.filter(({ role, per }) => role === "had" && per === null);
   const goal = all.filter(({ role, per }) => role === "goal" && per === null);
   const [have, want] = [had[0], goal[0]];
-  if (have === undefined || want === undefined || had.length + goal.length !== 2) return null;
+  if (have === undefined || want === undefined || had.length + goal.length !== 2 || all.length !== 2)
+    return null;
   if (have.unit !== "" && want.unit !== "" && !isSameUnit(have.unit, want.unit)) return null;
   const more = want.value - have.value;
   return more <= 0 ? null : spoken("That's", more, want.unit || have.unit, "more");
@@ -285,7 +329,8 @@ function ofOneUnit(
 }
 
 const OPEN_COUNT = /^(?:are|is|do|have|will|left|of|did|does|would|can)$/;
-const CORRECTS = /\b(?:i mean|i meant|make (?:that|it)|scratch that|no wait|actually|sorry, (?:not|i))\b/i;
+const CORRECTS =
+  /^no[,.]? |\bno, (?:\d|\p{L}+ty\b)|\b(?:i mean|i meant|make (?:that|it)|scratch that|no wait|actually|sorry, (?:not|i))\b/iu;
 
 function spoken(lead: string, value: number, unit: string, tail: string): string | null {
   if (!isSayable(value)) return null;

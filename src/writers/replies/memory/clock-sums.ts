@@ -29,10 +29,18 @@ const HALF_DAY = 12 * 60;
 /** Minutes after midnight or noon. */
 function timesIn(sentence: string): number[] {
   return [...sentence.matchAll(TIME)].flatMap((match) => {
-    const { half, quarter, past, hour = "", minutes = "0" } = match.groups ?? {};
+    const { half, quarter, count, past, hour = "", minutes = "0" } = match.groups ?? {};
     const whole = numberIn(hour.toLowerCase());
     if (whole === null || whole > 24) return [];
-    const offset = half ? 30 : quarter ? (past === "to" ? -15 : 15) : Number(minutes);
+    const beside =
+      quarter !== undefined ? 15 : count !== undefined ? (numberIn(count.toLowerCase()) ?? 0) : 0;
+    const offset = half
+      ? 30
+      : beside > 0
+        ? past?.toLowerCase() === "to"
+          ? -beside
+          : beside
+        : Number(minutes);
     return [(whole % 12) * 60 + offset];
   });
 }
@@ -53,9 +61,10 @@ function durationsIn(sentence: string): number[] {
   });
 }
 
+const MINUTES = "five|ten|twenty|twenty-five|twenty five|\\d{1,2}";
 const HOUR = "(?<hour>\\d{1,2}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)";
 const TIME = new RegExp(
-  `\\b(?:at|from|by|till|until|for|is|it's|to|around|about)(?: about| around)? (?:(?<half>half past )|(?<quarter>(?:a )?quarter )(?<past>past|to) )?${HOUR}(?:[:.](?<minutes>[0-5]\\d))?(?= o'clock| ?[ap]\\.?m\\b|[,.!?;]|$| (?:and|but|so|with|tonight|today|tomorrow|on|in the|from|for dinner)\\b)`,
+  `\\b(?:at|from|by|till|until|for|is|it's|to|around|about)(?: about| around)? (?:(?<half>half past )|(?:(?<quarter>(?:a )?quarter)|(?<count>${MINUTES})(?: minutes)?) (?<past>past|to) )?${HOUR}(?:[:.](?<minutes>[0-5]\\d))?(?= o'clock| ?[ap]\\.?m\\b|[,.!?;]|$| (?:and|but|so|with|tonight|today|tomorrow|on|in the|from|for dinner)\\b)`,
   "gi",
 );
 const DURATION = new RegExp(

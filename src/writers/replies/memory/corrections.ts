@@ -86,9 +86,18 @@ const FORMS: readonly Form[] = [
   },
 ];
 
+/** Whether words are a name, a day or a time, or a number. */
+function isValue(words: string): boolean {
+  return (
+    (NAMES.test(words) && !/^(?:My|Our|The|His|Her|God)\b/.test(words)) ||
+    valuesOf("when", words).length > 0 ||
+    NUMBER.test(words)
+  );
+}
+
 /** Whether words are one thing that is named: a name, a day, a number, "the bird", "my sister". */
 function isWord(words: string): boolean {
-  return THING.test(words) || NAMES.test(words) || valuesOf("when", words).length > 0 || NUMBER.test(words);
+  return THING.test(words) || isValue(words);
 }
 
 const THING =
@@ -109,8 +118,10 @@ function hasWords(text: string, words: string): boolean {
 export function ownCorrection(newest: string): string | null {
   const text = plain(newest).replace(/[\s.!]+$/, "");
   if (text.length > MAX_CHARS || text.includes("?")) return null;
-  const aside = MARKED.exec(text)?.groups?.right;
-  if (aside !== undefined && isWord(aside)) return inSecondPerson(aside) ?? aside;
+  const { put, right: aside = "" } = MARKED.exec(text)?.groups ?? {};
+  // "Oh, my dog" puts nothing right, and "it's" may tell how something is.
+  if (isValue(aside) || (put !== undefined && !/^i mean$/i.test(put) && isWord(aside)))
+    return inSecondPerson(aside) ?? aside;
   const found: string[] = [];
   for (const part of text.split(/(?:[,.;!]| -) (?:and |also |so )?| and (?=make |change |it's )/i)) {
     const bare = part.replace(SELF_LEAD_IN, "").trim();
@@ -118,9 +129,18 @@ export function ownCorrection(newest: string): string | null {
       (words) => words !== undefined,
     );
     // "I mean hate" says a thing once more; "I mean Carol" puts a name right.
+    const isOfTwo = /^not /i.test(bare);
+    const isMade = /^(?:let's )?(?:make|call) /i.test(bare);
     const isOther =
       right !== undefined && (SELF_LEAD_IN.test(text) || !/^i mean\b/i.test(bare) || isWord(right));
-    if (right !== undefined && isOther && right.split(" ").length <= 5 && !EMPTY.test(right))
+    if (
+      right !== undefined &&
+      isOther &&
+      (!isOfTwo || (isWord(right) && !/^a (?:bit|little|lot)\b/i.test(right))) &&
+      (!isMade || isValue(right) || /^an? .+ one$/i.test(right)) &&
+      right.split(" ").length <= 5 &&
+      !EMPTY.test(right)
+    )
       found.push(right);
   }
   return found.length === 0 ? null : found.map((right) => inSecondPerson(right) ?? right).join(", and ");
@@ -128,7 +148,7 @@ export function ownCorrection(newest: string): string | null {
 
 /** "Sorry, it's half past ten", at the end of whatever else is said. */
 const MARKED =
-  /(?:^|[.!?] |, )(?:oh|sorry|wait|no wait|actually|correction|i mean)[,.!]? (?:no[,.]? )?(?:it's|it is|that's|make that|i mean)? ?(?:now )?(?:on |at )?(?<right>(?:(?!\bnot\b)[^,.;!?]){1,30}?)(?: now)?$/i;
+  /(?:^|[.!?] |, )(?:oh|sorry|wait|no wait|actually|correction|i mean)[,.!]? (?:no[,.]? |actually )?(?<put>it's|it is|that's|make that|i mean)? ?(?:now )?(?:on |at )?(?<right>(?:(?!\bnot\b)[^,.;!?]){1,30}?)(?: now)?$/i;
 const SELF_LEAD_IN =
   /^(?:(?:no|nope|sorry|wait|er+|um+|oh|actually|hang on|hold on|well|my mistake|my bad|scratch that|correction|i tell a lie)\b[,.!:]* ?)+/i;
 const SELF_FORMS: readonly RegExp[] = [
@@ -139,4 +159,4 @@ const SELF_FORMS: readonly RegExp[] = [
   /^not .+?[,;]? but (?<right>.+)$/i,
 ];
 const EMPTY =
-  /^(?:it|that|this|what|so|the other|something|well|wrong|right|you|to|nothing|everything|the same)\b/i;
+  /^(?:it|every|business|no|a day|my god|my life|that|this|what|so|the other|something|well|wrong|right|you|to|nothing|everything|the same)\b/i;

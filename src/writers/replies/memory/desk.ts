@@ -8,8 +8,9 @@ import { plain, sentencesIn } from "./statements.ts";
  */
 export function deskClauses(instructions: string, newest: string): string[] {
   const isAsked = stemsOf(newest);
-  const asksWho = WHO_ARE_YOU.test(newest);
+  const asksWho = asksWhoSpeaks(newest);
   return sentencesIn(plain(instructions))
+    .filter((sentence, n, all) => !isKeptBack(sentence, all[n + 1] ?? ""))
     .flatMap((sentence) => clausesOf(sentence))
     .filter((clause) => !ORDERS.test(clause))
     .map((clause, n) => {
@@ -28,6 +29,16 @@ export function isOfTheDesk(reply: string, instructions: string, words: Readonly
   return [...contentWords(reply)].every(
     (word) => known.has(word) || words.has(word) || PLAIN_WORDS.has(word),
   );
+}
+
+/** Whether a sentence of instructions is for whoever they are for alone: an order, a secret, or what one speaks of. */
+function isKeptBack(sentence: string, next: string): boolean {
+  return KEPT_BACK.test(sentence) || (POINTS_BACK.test(next) && SECRET.test(next));
+}
+
+/** Whether it is asked who speaks. */
+export function asksWhoSpeaks(newest: string): boolean {
+  return WHO_ARE_YOU.test(newest);
 }
 
 function clausesOf(sentence: string): string[] {
@@ -53,7 +64,10 @@ const TURNS: readonly (readonly [RegExp, string])[] = [
   [/\byour\b/gi, "my"],
   [/\byours\b/gi, "mine"],
   [/\byourself\b/gi, "myself"],
-  [/\b(to|for|with|from|of|by) you\b/gi, "$1 me"],
+  [
+    /\b(to|for|with|from|of|by|call|calls|know|knows|tell|tells|ask|asks|give|gives|pay|pays|help|helps) you\b/gi,
+    "$1 me",
+  ],
   [/\byou\b/gi, "I"],
 ];
 const SELF = /\byou(?: are|'re)\b|\byour name\b|\bcalled\b/i;
@@ -62,6 +76,12 @@ const WHO_ARE_YOU =
 /** Says how to speak, not what is. */
 const ORDERS =
   /^(?:please |always |never |do not |don't |only |be |speak |answer |keep |use |say |stay |talk |reply |respond |tell |ask |offer |help |refuse |greet |avoid |act |pretend )/i;
+const KEPT_BACK =
+  /\b(?:never|do not|don't|must|mustn't|should|shouldn't|only if|if any|if (?:some|any)(?:one|body)|if asked|deny|refuse|reveal|disclose|mention|pretend|upsell|persuade|secret(?:ly)?|internal|confidential(?:ly)?|private(?:ly)?|note to|answer key|between us|under no circumstances|not to|password|passcode|codes?|pin|salary|budget)\b/i;
+/** Says of what was said before that it is not to be told. */
+const SECRET =
+  /\b(?:(?:never|not|don't|nobody|no one) (?:\p{L}+ ){0,3}?(?:reveal|disclose|tell|mention|say|know|share|give)|secret|confidential|between us|reveal)\b/iu;
+const POINTS_BACK = /^(?:please )?(?:never|do not|don't|this|that|keep|it)\b/i;
 const PLAIN_WORDS = contentWords(
   "sorry afraid yes no sure certainly course please thanks thank welcome hello help say tell right left anything else " +
     "understand moment see well pleasure fine great let look have got there here more",

@@ -18,6 +18,10 @@ export interface Quantity extends Amount {
   readonly per: string | null;
   /** The whole of which it is a part: "12 pages out of 40". */
   readonly of: number | null;
+  /** Whether its clause has no verb, so that it goes the way of the amount before it. */
+  readonly isBare: boolean;
+  /** Whether it is another one's doing, or their money. */
+  readonly isOthers: boolean;
   /** Whether it is there already, or is what is aimed at. */
   readonly role: "had" | "goal" | null;
 }
@@ -68,15 +72,19 @@ export function quantitiesIn(sentence: string): Quantity[] {
     const heads =
       OUR_NUMBER.test(lead) && /^ *(?:$|[,.!;]|and\b|but\b|so\b|of us\b|for\b)/.test(`${after}${rest}`);
     const unit = heads ? "of us" : unitOf(currency, after, clause, rest);
-    const isOut = GOES.test(clause) || GOES_AFTER.test(`${after}${rest}`.split(/[,;.]| and /)[0] ?? "");
+    const done = clause.replaceAll(COMES_IN, "got");
+    const isOut = GOES.test(done) || GOES_AFTER.test(`${after}${rest}`.split(/[,;.]| and /)[0] ?? "");
     const whole = WHOLE.exec(`${NO_UNIT.has(after.trim().toLowerCase()) ? after : ""}${rest}`)?.[1];
     return [
       {
-        value,
+        // "Me and three friends."
+        value: isPersons(unit) && /\b(?:me|myself) and $/i.test(lead) ? value + 1 : value,
         unit,
         sign: isOut ? (-1 as const) : (1 as const),
         per: perOf(after, rest, clause),
         of: whole === undefined ? null : numberIn(whole),
+        isBare: !HAS_VERB.test(`${clause}${after}${rest.split(/[,;.]| and /)[0] ?? ""}`),
+        isOthers: OTHERS.test(done),
         role:
           HAD.test(clause) || HAD_AFTER.test(rest)
             ? ("had" as const)
@@ -93,7 +101,7 @@ function unitOf(currency: string, after: string, clause: string, rest: string): 
   const word = after.trim().toLowerCase();
   const coin = MONEY_WORDS[word];
   if (coin !== undefined) return coin;
-  if (word !== "" && !NO_UNIT.has(word)) return word;
+  if (word !== "" && !NO_UNIT.has(word) && !/(?:ed|ing)$/.test(word)) return word;
   return PRICED.test(clause) || (/^ ?(?:for the|plus)\b/.test(rest) && PRICED.test(clause)) ? SOME_MONEY : "";
 }
 
@@ -136,6 +144,12 @@ const GOAL =
   /\b(?:need|needs|costs?|is|it's|aim(?:ing)? for|goal|target|want|must have|has|there are|price)\b[^,;]*$/i;
 const GOES =
   /\b(?:spent|spend|gave|give|lent|lend|lost|lose|sold|sell|ate|eat|eaten|used|broke|broken|threw|throw|cancell?ed|minus|less|took out|paid|pay|cost|costs|rent|burnt|burned|dropped|drank|returned|sent back|except|without)\b[^,;]*$/i;
+/** What somebody gives to whoever tells it. */
+const COMES_IN = /\b(?:gave|gives?|lent|paid|pays|sent|sold) (?:me|us)\b/gi;
+const HAS_VERB =
+  /\b(?:i|i'm|i've|we|we've|he|she|they|there|it|it's|is|are|was|were|have|has|had|got|get|gets|need|needs|came|comes?|costs?|made|makes?|earn\w*|won|found|bought|\p{L}+ed)\b|\b(?:spent|spend|gave|lent|lost|sold|ate|used|paid|took|threw|drank|went|left|minus|plus)\b/iu;
+const OTHERS =
+  /\b(?:[Hh]e|[Ss]he|[Tt]hey|(?:[Mm]y|[Oo]ur|[Hh]is|[Hh]er) (?:\p{Ll}+ )?(?:wife|husband|partner|mother|mum|mom|father|dad|brother|sister|son|daughter|friend|boss|flatmate|neighbou?r|boyfriend|girlfriend|kids?|children))(?:'s|'ve|'d)? (?:(?:has|have|had|just|also|then|only) )*(?:ate|eats?|spent|spends?|gave|gives?|lent|lost|sold|paid|pays|earns?|makes?|owes?|has|have|had|got|gets|won|used|took|takes)\b|\b(?!We\b|You\b|Then\b|And\b|But\b|So\b|Now\b|There\b)\p{Lu}\p{Ll}+ (?:(?:has|have|had|just|also|then|only) )*(?:ate|spent|spends|gave|gives|lent|lost|sold|paid|pays|earns|makes|owes|won|used|took)\b|\bowes? (?:me|us)\b/u;
 const GOES_AFTER =
   /\b(?:have |has |had |are |is |were |was |got |just )?(?:broke|broken|cancell?ed|can't (?:come|make it)|cannot come|dropped out|gone|went (?:off|bad|missing)|left|were eaten|burnt|got lost|died)\b/i;
 const MONEY_WORDS: Readonly<Record<string, string>> = {

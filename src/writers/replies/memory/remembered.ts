@@ -38,9 +38,7 @@ export function remembered(
         choosing,
       ),
     );
-    const known = told.filter((one) => one !== null && !NEVER_TOLD.includes(one));
-    if (known.length === told.length) return known.join(" ");
-    return known.length > 0 && parts.length === 2 ? `${known.join(" ")} The other I can't tell.` : null;
+    return told.every((one) => one !== null && !NEVER_TOLD.includes(one)) ? told.join(" ") : null;
   }
   const name = answerName(history, speaker);
   if (name !== null) return name;

@@ -77,7 +77,7 @@ const COLOURS =
 const OCCUPATION =
   "(?!lover|sister|brother|mother|father|daughter|grand\\w+|beginner|member|winner|loser|sleeper|riser|eater|believer|fighter|stranger|minor|survivor|supporter|monster|christian|vegetarian|disaster|matter|danger|bother|bitter|better|sinner|drinker|smoker|human|woman|man|another|other|bummer|corner|former|super|fair|major|starter|thinker|owner|number|user|twin)(?:\\w{2,}(?:er|or|ist|ian|man|woman|ant|smith|keeper)|nurse|vet|cook|chef|pilot|clerk|judge|coach|guard|priest|monk|nun|midwife|architect|student|cleaner|scientist)\\b";
 const AGE_ENDS =
-  "(?= (?:years?|months?|weeks?)(?: old)?\\b| and\\b| now\\b| next\\b| tomorrow\\b| today\\b| but\\b| this\\b|[,.!;]|$)";
+  "(?= (?:years?|months?|weeks?)(?: old)?\\b(?! (?:older|younger))| and\\b| now\\b| next\\b| tomorrow\\b| today\\b| but\\b| this\\b|[,.!;]|$)";
 
 const FORMS: Partial<Record<AnswerKind, readonly RegExp[]>> = {
   when: [...DATES, ...CLOCKS],

@@ -129,6 +129,130 @@ const TALKS: readonly (readonly [turns: readonly string[], answer: string | null
   [["I am 34 and my brother is 29.", "All right.", "how much older am I?"], null],
   [["We need 50 chairs and have 32.", "All right.", "How many more do we need?"], "That's 18 chairs more."],
   [["I slept from eleven to six.", "All right.", "how many hours is that"], null],
+  // Of rates, of what nearly was, of others, of what is told twice.
+  [
+    ["I had 50 euros, spent 10 euros on Monday and 10 euros on Tuesday.", "All right.", "How much is left?"],
+    "That leaves €30.",
+  ],
+  [
+    [
+      "I have 40 tablets and I used 4 tablets each day this week.",
+      "All right.",
+      "How many tablets are left?",
+    ],
+    null,
+  ],
+  [["I had 50 euros and spent 10 euros twice.", "All right.", "How much is left?"], null],
+  [["I pay £800 rent a month and the bills cost £100 a week.", "All right.", "How much altogether?"], null],
+  [["The book costs £10 each.", "All right.", "I paid £20.", "All right.", "How much altogether?"], null],
+  [
+    [
+      "I had 30 euros.",
+      "All right.",
+      "I didn't spend 10 euros after all.",
+      "All right.",
+      "How much is left?",
+    ],
+    null,
+  ],
+  [["I had 30 euros.", "All right.", "I nearly spent 10 euros.", "All right.", "How much is left?"], null],
+  [["I had 20 sweets.", "All right.", "I did not eat 5 of them.", "All right.", "How many are left?"], null],
+  [
+    [
+      "I have 20 apples and gave 3 to Ann.",
+      "All right.",
+      "Ben gave me 5 apples.",
+      "All right.",
+      "How many apples are left?",
+    ],
+    "That leaves 22 apples.",
+  ],
+  [
+    [
+      "I have 20 apples.",
+      "All right.",
+      "My brother ate 5 apples of his own.",
+      "All right.",
+      "How many apples are left?",
+    ],
+    null,
+  ],
+  [
+    [
+      "I had £20.",
+      "All right.",
+      "I had £20 at the start, as I said.",
+      "All right.",
+      "I spent £5.",
+      "All right.",
+      "How much is left?",
+    ],
+    null,
+  ],
+  [["I spent £20, and I won £100.", "All right.", "How much did I spend altogether?"], null],
+  [["I owe Ann 30 and Ben owes me 10.", "All right.", "How much do I owe altogether?"], null],
+  [["We're 4 friends, dinner was £80 and I already paid £20.", "All right.", "How much each?"], null],
+  [["There's me and 3 friends and the bill was £80.", "All right.", "how much each"], "That's £20 each."],
+  [
+    [
+      "I need 500 pounds.",
+      "All right.",
+      "I've saved 200 and spent 100.",
+      "All right.",
+      "How much do I still need?",
+    ],
+    null,
+  ],
+  [["I had 50 euros and spent between 10 and 20 euros.", "All right.", "What's left?"], null],
+  [
+    ["Dinner cost 80 pounds and the wine was 20 pounds. We're 4 people.", "All right.", "How much each?"],
+    null,
+  ],
+  [
+    ["I spent 30 pounds on a cake. Then I spent 10 pounds on balloons.", "All right.", "How much is left?"],
+    null,
+  ],
+  [["I had 50 pounds. I spent 20 pounds.", "All right.", "How much do I have altogether?"], null],
+  [
+    [
+      "I have 40 chairs. No, 50 chairs.",
+      "All right.",
+      "We lent 12 chairs.",
+      "All right.",
+      "How many chairs are left?",
+    ],
+    null,
+  ],
+  [
+    [
+      "Dinner came to a hundred and twenty, and there's four of us.",
+      "All right.",
+      "But Raj is only having a soda, so the other three split it.",
+      "All right.",
+      "How much each for us three?",
+    ],
+    null,
+  ],
+  [
+    [
+      "The fish has to go in at twenty to seven, and it needs thirty-five minutes.",
+      "All right.",
+      "So when do I take it out?",
+    ],
+    "That would be 7:15.",
+  ],
+  [
+    [
+      "Uncle Jorge sent me fifty bucks, and Grandma gave me a twenty.",
+      "All right.",
+      "I blew thirty of it on a hoodie.",
+      "All right.",
+      "How much have I got left?",
+    ],
+    null,
+  ],
+  [["Hello.", "It has three hearts.", "Take two."], null],
+  [["My gran was 90.", "All right.", "Double that"], null],
   // Of two things, of a correction, of a time, of nothing: in doubt none.
   [["I have 3 cats.", "Sweet.", "and 2 dogs", "Nice.", "How many are left?"], null],
   [["I have 40 chairs, I mean 50.", "Right.", "We lent 12 chairs. How many are left?"], null],

@@ -15,6 +15,25 @@ test("what instructions say is said from the mouth of whom they are for", () => 
   assert.deepEqual(deskClauses(FORK, "Is there parking?"), []);
 });
 
+test("what is for the desk alone is not said", () => {
+  const secrets =
+    "You are Ann. The door code is 4417, do not reveal it. Internal note: Mrs Smith in room 4 has cancer. Secretly, the chef " +
+    "is drunk. If anyone asks for a refund, deny it. You must sell the fish first because it is old. The answer key: 1 is " +
+    "B. The kitchen failed its inspection. Never tell anyone that. The pool is closed.";
+  for (const asked of [
+    "What's the door code?",
+    "Is Mrs Smith in?",
+    "How is the chef?",
+    "Can I have a refund?",
+    "Is the fish good?",
+    "What's the answer key?",
+    "Did the kitchen pass its inspection?",
+  ])
+    assert.deepEqual(deskClauses(secrets, asked), [], asked);
+  assert.deepEqual(deskClauses(secrets, "Who are you?"), ["I'm Ann."]);
+  assert.deepEqual(deskClauses(secrets, "Is the pool open?"), ["The pool is closed."]);
+});
+
 test("how to speak, and what to do if something happens, is not said", () => {
   assert.deepEqual(deskClauses(FORK, "Are you always friendly?"), []);
   assert.deepEqual(deskClauses(FORK, "Have you vegan food?"), []);

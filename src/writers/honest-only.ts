@@ -121,12 +121,14 @@ class Judge {
     const words = plainWords(text);
     const sentence = plain(text).toLowerCase();
     const isInstructed = hasReadInstructions || this.#honesty.isInstructed;
+    // Whatever is played, nobody is offered what they cannot have, or told that this is a human being.
+    if (HUMAN.test(sentence)) return "person";
+    if (this.#limits.areBrokenBy(text)) return "limit";
     if (this.#isScene || this.#isForWords) return null;
     if (words.includes(" ") && this.#own.has(words)) return "again";
-    if (isInstructed ? HUMAN.test(sentence) : claimsToBeAPerson(unquoted(text))) return "person";
+    if (!isInstructed && claimsToBeAPerson(unquoted(text))) return "person";
     if (this.#takesTheirName(text)) return "role";
     if (this.#isParroted(text, isInstructed)) return "role";
-    if (this.#limits.areBrokenBy(text)) return "limit";
     if (this.#hasTools) return null;
     return this.#madeUp(sentence);
   }
@@ -169,10 +171,11 @@ class Judge {
     const asksTime = actByForm(this.#newest) === "time" || TIME_ASKED.test(this.#newest);
     const isOfNow = NOW.test(sentence) && !SUPPOSES.test(sentence);
     if ((asksTime || isOfNow) && CLOCK.some((form) => isNew(form.exec(sentence)))) return "clock";
-    const asksWeather = WEATHER_ASKED.test(this.#newest);
+    const asksWeather = WEATHER_ASKED.test(this.#newest) && !ELSEWHERE.test(this.#newest);
+    if (asksWeather && YES_IT_IS.test(sentence)) return "weather";
     if ((asksWeather || isOfNow) && isNew(WEATHER.exec(sentence))) return "weather";
     if (asksWeather && isNew(FORECAST.exec(sentence))) return "weather";
-    if (LIVE_ASKED.test(this.#newest) && isNew(LIVE.exec(sentence))) return "live";
+    if (this.#theirs.some((asked) => LIVE_ASKED.test(asked)) && isNew(LIVE.exec(sentence))) return "live";
     const isAgreed = DEED_ASKED.test(this.#newest) && AGREES.test(sentence);
     if (isAgreed && !this.#isNamed(this.#newest, "")) return "ability";
     for (const [form, isTold] of DEEDS) {
@@ -234,9 +237,9 @@ const CONFIRMS =
 const OWN_NAME =
   /\b(?:[Mm]y name(?:'s| is)|I(?:'m| am)(?: called)?|[Cc]all me|[Tt]his is) (\p{Lu}[\p{L}'-]*)/gu;
 const SCENE =
-  /\b(?:pretend|role[ -]?play|act as|act like|imagine (?:that )?you|play (?:the part|a part|the role)|let's play|you be (?:the|a|an|my)|you(?:'re| are) (?:now )?(?:a|an|the|my) [^.!?\n]{1,60}\bi(?:'m| am) (?:a|an|the|your))\b/i;
+  /\b(?:pretend|role[ -]?play|act as|act like|imagine (?:that )?you|play (?:the part|a part|the role)|let's play (?:that|pretend|shops?|school|doctors?|house|hospital|a (?:scene|part|role))|you be (?:the|a|an|my)|you(?:'re| are) (?:now )?(?:a|an|the|my) [^.!?\n]{1,60}\bi(?:'m| am) (?:a|an|the|your))\b/i;
 const FOR_WORDS =
-  /\b(?:repeat|again|translate|summari[sz]e|spell|dictate|write|compose|draft|read (?:it|that|this|them) back|how (?:do|would|should|can) (?:you|i|one|we) say|what (?:did|have) (?:you|i) (?:say|said|tell|told)|say (?:that|it|this)|a (?:\w+ )?(?:story|poem|rhyme|song|limerick|haiku|joke|tale|message|letter|speech|dialogue))\b/i;
+  /\b(?:repeat|(?:say|tell|read|write|hear) .{0,30}\bagain|translate|summari[sz]e|spell|dictate|write|compose|draft|read (?:it|that|this|them) back|how (?:do|would|should|can) (?:you|i|one|we) say|what (?:did|have) (?:you|i) (?:say|said|tell|told)|say (?:that|it|this)|a (?:\w+ )?(?:story|poem|rhyme|song|limerick|haiku|joke|tale|message|letter|speech|dialogue))\b/i;
 const FOR_DEEDS = /\b(?:send|e-?mail|text|call|book|order|set|remind|turn|switch|play|time|weather)\b/i;
 const HUMAN =
   /\bi(?:'m| am) (?:(?:just|only|really|also|actually|still|indeed|very much) )*(?:a |an )?(?:(?:real|actual|living|true) )?(?:human|person)\b(?! (?:who|that))|\bi(?:'m| am) not (?:a |an |just |any )*(?:robot|machine|computer|bot|program|ai\b)|\bas a (?:fellow )?(?:human|person)\b/;
@@ -259,11 +262,15 @@ const CLOCK: readonly RegExp[] = [
 const TIME_ASKED =
   /\bwhat(?:'s| is) the time\b|\bwhat time is it\b|\bthe time\b.*\?|\b(?:what day|what date|which day|today's date)\b/i;
 const WEATHER =
-  /\b(?:it(?:'s| is)|the (?:weather|sky|temperature)(?: \w+){0,3} is|there(?:'s| is|'ll be| will be))(?: (?:currently|right now|now|outside|today|about|around|going to be|a|mostly|partly|quite|very|really|a bit))* (sunny|raining|rainy|snowing|snowy|cloudy|clear|windy|foggy|warm|hot|cold|chilly|mild|overcast|stormy|drizzling|-?\d{1,3} ?(?:°|degrees)|rain|snow|sunshine|\w+ degrees)\b/;
+  /\b(?:it(?:'s| is)|the (?:weather|sky|temperature)(?: \w+){0,3} is|there(?:'s| is|'ll be| will be))(?: (?:currently|right now|now|outside|today|about|around|going to be|a|mostly|partly|quite|very|really|a bit))* (sunny|raining|rainy|snowing|snowy|cloudy|clear|windy|foggy|pouring|freezing|boiling|humid|icy|warm|hot|cold|chilly|mild|overcast|stormy|drizzling|-?\d{1,3} ?(?:°|degrees)|rain|snow|sunshine|\w+ degrees)\b/;
 const FORECAST =
   /\b(?:it(?:'ll| will)|it(?:'s| is) going to) (rain|snow|be \w+)\b|\b(\w+)(?: percent|%) chance of/;
 const WEATHER_ASKED =
   /\b(?:weather|(?:will|does|is) it (?:be )?(?:rain|snow)|going to (?:rain|snow)|forecast|raining|sunny|temperature|degrees|umbrella|snow(?:ing)?|is it (?:cold|hot|warm))\b/i;
+/** Where or when that can be known. */
+const ELSEWHERE =
+  /\b(?:mars|venus|mercury|jupiter|saturn|the moon|the sun|space|antarctica|usually|normally|on average|typically|in general|(?:in|during) (?:winter|summer|spring|autumn|january|february|march|april|may|june|july|august|september|october|november|december))\b/i;
+const YES_IT_IS = /^(?:yes|no|yep|yeah|nope),? it (?:is|isn't|will|won't|does|doesn't)\W*$/;
 const LIVE_ASKED =
   /\b(?:who won|score|bitcoin|prices?|stocks?|market|result|the news|headlines?|latest|stock|share price|exchange rate|traffic|did .{1,40} win|on tv|in the news)\b(?=.*\b(?:now|today|tonight|yesterday|last night|this (?:morning|week|weekend|evening|afternoon)|current|latest|news|headlines?|price|rate|traffic)\b)|\b(?:today|tonight|yesterday|last night|this weekend)\b.*\b(?:win|won|score|result|news)\b|\bwhat(?:'s| is) (?:in |on )?the (?:latest )?news\b|\bwhat(?:'s| is) the score\b/i;
 const LIVE =
@@ -295,10 +302,22 @@ const DEEDS: readonly (readonly [form: RegExp, isPassive: boolean])[] = [
     false,
   ],
   [/\bnow (playing) (\w+)/, false],
+  [/\bi(?:'ll| will| can) (record|save|store) (you|this|that|it)\b/, false],
+  [/\bi(?:'m| am) (calling|ordering|booking|sending|texting|emailing) (one|them|it|that|her|him)\b/, false],
+  [
+    /^(?:(?:ok(?:ay)?|done|sure|great|all right)\W+)*i(?:'ve| have)?(?: just)? (set|booked|ordered|sent|scheduled|called) (it|them|one|that)\b/,
+    false,
+  ],
+  [
+    new RegExp(
+      `\\b(?:your|the|an?) (?:\\w+ ){0,2}?${OBJECTS} (?:will|'ll) (arrive|be there|be with you|be delivered|come)\\b`,
+    ),
+    true,
+  ],
   [/\bi(?:'ll| will| can) (call) you (back|later|tomorrow|at)\b/, false],
   [
     new RegExp(
-      `\\b(?:your|the|a) (?:\\w+ ){0,2}?${OBJECTS} (?:is|are|has been|have been|was|were)(?: now| all)* (set|booked|reserved|confirmed|scheduled|ordered|sent|placed|on its way|cancell?ed|paid)\\b`,
+      `\\b(?:your|the|an?) (?:\\w+ ){0,2}?${OBJECTS} (?:is|are|has been|have been|was|were)(?: now| all)* (set|booked|reserved|confirmed|scheduled|ordered|sent|placed|on its way|cancell?ed|paid)\\b`,
     ),
     true,
   ],

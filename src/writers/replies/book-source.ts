@@ -9,7 +9,7 @@ import { guessOf, type TurnGuess } from "./heads.ts";
 import { indirectQuestion } from "./indirect-question.ts";
 import { sumOverTurns } from "./memory/amounts.ts";
 import { ownCorrection } from "./memory/corrections.ts";
-import { deskClauses, isOfTheDesk } from "./memory/desk.ts";
+import { asksWhoSpeaks, deskClauses, isOfTheDesk } from "./memory/desk.ts";
 import { toldClauses } from "./memory/facts.ts";
 import { limitsOf } from "./memory/limits.ts";
 import { remembered } from "./memory/remembered.ts";
@@ -19,7 +19,7 @@ import { type Act, type FormName, filled, type ReplyBook, type Tone } from "./re
 import { ALL_SOURCES, answers, guesses, mayOffer, type Sources } from "./sources.ts";
 import { answerSum } from "./sums.ts";
 import { plainWords, type Talk, talkOf } from "./talk.ts";
-import { fitOf, isContrary, isGlad, isGrave, isOutOfTone, isSurelyGood, mayBe } from "./tone.ts";
+import { fitOf, isContrary, isGlad, isGladOfIt, isGrave, isOutOfTone, isSurelyGood, mayBe } from "./tone.ts";
 import { actByForm, asksView, doubtsUs, isAsked, isPhrasedAs } from "./turn-form.ts";
 
 /** Makes a text a vector of length 1. */
@@ -79,7 +79,10 @@ export class BookSource implements ReplySource {
     const judged = all.filter((one) => mayOffer(sources, one, talk));
     // What a turn's form asks for is answered by a line, unless it is only guessed and a reply answered all but the same turn.
     const isTheSame = judged.some(({ origin, nearness }) => origin === "found" && nearness >= THE_SAME);
-    const ofForm = judged.find(({ origin }) => origin === "form");
+    const isPersona = dialogue.instructions !== undefined && asksWhoSpeaks(talk.newest);
+    const ofForm =
+      (isPersona ? judged.find(({ origin }) => origin === "desk") : undefined) ??
+      judged.find(({ origin }) => origin === "form");
     const best =
       form === null && isTheSame ? judged.find(({ origin }) => origin !== "form") : (ofForm ?? judged[0]);
     if (best === undefined) return null;
@@ -119,7 +122,8 @@ export class BookSource implements ReplySource {
       offers
         .filter(({ text, origin }) => {
           const words = plainWords(text);
-          if (talk.heard.has(words) || seen.has(words)) return false;
+          // What a desk has is told as often as it is asked for.
+          if ((talk.heard.has(words) && origin !== "desk") || seen.has(words)) return false;
           // What they told may be told back.
           if (origin !== "told" && limits.areBrokenBy(text)) return false;
           seen.add(words);
@@ -131,6 +135,7 @@ export class BookSource implements ReplySource {
           layer: LAYERS[offer.origin],
           act: reading.act.name,
           isScene: reading.isScene,
+          isGladless: reading.isGladless,
           ...(offer.origin === "desk" && { hasReadInstructions: true }),
         })),
     );
@@ -189,7 +194,8 @@ export class BookSource implements ReplySource {
         nearness: likeness,
         context: context ?? 0,
       }));
-    const nearWhole = whole
+    // What does for a holiday does not where somebody died.
+    const nearWhole = (isGladless ? [] : whole)
       .filter(({ entry, likeness }) => likeness >= MIN_WHOLE_LIKENESS && entry.isAnswer)
       .toSorted((a, b) => b.likeness - a.likeness);
     return [
@@ -271,7 +277,8 @@ export class BookSource implements ReplySource {
     const [best] = await this.#judged(dialogue, talk, signal);
     if (best === undefined || written === null) return best ?? null;
     const worth = worthOf(writtenOffer(written, talk), talk, this.#book.reckoning);
-    return best.worth > worth ? best : null;
+    // Nobody is glad after a sorrow.
+    return best.worth > worth || (best.isGladless && isGladOfIt(written)) ? best : null;
   }
 
   close(): Promise<void> {
@@ -369,7 +376,8 @@ function shifted(texts: readonly string[], chance: number): readonly string[] {
 }
 
 /** A reply that may be said. */
-type Candidate = ReadyReply & Offer & { readonly act: string; readonly isScene: boolean };
+type Candidate = ReadyReply &
+  Offer & { readonly act: string; readonly isScene: boolean; readonly isGladless: boolean };
 
 /** One, and how likely somebody would be content with it, 0 to 1. */
 interface Judged extends Candidate {

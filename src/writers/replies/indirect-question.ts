@@ -22,6 +22,8 @@ function indirect(asked: string): string | null {
     .replace(/^(how|what|why|when|where|who)'s\b/, "$1 is")
     .replace(/^(how|what|why|when|where|who)'re\b/, "$1 are")
     .replace(/, .{1,30}$/, "");
+  const way = /^how (?:do|can|should|would|could) (?:i|we|you) (.+)$/.exec(text)?.[1];
+  if (way !== undefined) return `how to ${way}`;
   const yesNo = YES_NO.exec(text);
   if (yesNo !== null) {
     const clause = declarative(yesNo[1] ?? "", yesNo[2] ?? "", yesNo[3] ?? "");
@@ -37,12 +39,19 @@ function indirect(asked: string): string | null {
     return clause === null ? null : `${word} ${clause}`;
   }
   // "Who wrote it" and "which one is best" stand as they are.
-  return SUBJECT_ASKED.test(text) ? text : null;
+  return SUBJECT_ASKED.test(text) && !ASKS_FURTHER.test(text) ? text : null;
 }
 
 /** "do", "i", "need an oven": "i need an oven". */
 function declarative(auxiliary: string, subject: string, rest: string): string | null {
   const verb = auxiliary.toLowerCase();
+  // Of "the last train to Leeds" it is not plain where it ends.
+  if (OF_A_THING.test(subject) && !(BE.test(verb) ? SAID_OF_IT : VERB_FIRST).test(rest)) return null;
+  if (
+    /^(?:do|does|did)$/.test(verb) &&
+    /^(?:always|ever|never|really|still|usually|often|actually|also|even) /.test(rest)
+  )
+    return null;
   if (rest.trim() === "" && !BE.test(verb)) return null;
   if (verb === "do") return `${subject} ${rest}`;
   if (verb === "does") {
@@ -97,6 +106,14 @@ const SUBJECT_ASKED = new RegExp(
   `^which (?:one|of [\\p{L}' ]+) (?:is|are|was|were) |^(?:who|what(?! about\\b)|which [\\p{L}'-]+) (?!${AUXILIARY}\\b)[\\p{L}'-]{3,}\\b`,
   "u",
 );
+/** In "what jam should I make" somebody else does it. */
+const ASKS_FURTHER = new RegExp(`^\\S+ \\S+ (?:${AUXILIARY}) (?:${SUBJECT})\\b`, "u");
+const OF_A_THING = /^(?:the|a|an|my|our|his|her|their|this|that|these|those|your) /;
+/** What a thing is, or where: begins what is surely no part of its name. */
+const SAID_OF_IT =
+  /^$|^(?:in|on|at|to|for|from|with|too|very|so|still|really|always|ever|open|closed|good|bad|safe|ok|okay|free|far|near|big|small|old|young|new|long|hot|cold|hard|easy|an?|the|there|here|about|enough|also|normal|healthy|dangerous|poisonous|expensive|cheap|true|right|wrong|like|called|made|better|worse|worth|\p{Ll}+(?:ing|ed))\b/u;
+const VERB_FIRST =
+  /^(?:need|cost|mean|leave|eat|bite|sleep|weigh|contain|grow|come|go|get|have|make|take|start|end|live|die|work|play|use|want|like|look|move|open|close|stop|help|last|happen|keep|run|fly|swim|hurt|smell|taste|begin|arrive|hold|fit|need|count|matter|know|say|lie|stand|sit|belong|include|require|bloom|bark|lay)\b/;
 const BE = /^(?:is|are|was|were|am)$/;
 const PAST: ReadonlyMap<string, string> = new Map(
   (

@@ -44,6 +44,11 @@ export function isGlad(reply: string, tone: number, tones: readonly Tone[]): boo
   return REJOICES.test(reply) || tones[tone]?.polarity === "good";
 }
 
+/** Whether words are glad of anything at all. */
+export function isGladOfIt(text: string): boolean {
+  return GLAD.test(text);
+}
+
 /** Whether what is told is a blow or a death, so that for a while nothing is to be taken for a joy that hardly is one. */
 export function isGrave(turn: string, guess: TurnGuess, tones: readonly Tone[]): boolean {
   const grave = tones.reduce((sum, { name }, n) => sum + (GRAVE.has(name) ? (guess.tones[n] ?? 0) : 0), 0);
@@ -94,6 +99,8 @@ const GRAVE_WORDS =
   /\b(?:separated|separating|divorc\w+|split up|splitting up|(?:broke|broken|breaking) up|(?:left|leaving) me|moved out|walked out|died|passed away|funeral|buried|widow(?:ed|er)?|miscarr\w+|hospice|terminal|laid off|made redundant|stillborn)\b/i;
 const REJOICES =
   /\b(?:congratulations|well done|good for you|how (?:wonderful|exciting|lovely|nice|great)|hooray|yay)\b/i;
+const GLAD =
+  /\b(?:glad|happy|great|lovely|wonderful|fantastic|amazing|nice|fun|gift|congratulations|well done|good for you|exciting|enjoy|hooray|yay|delightful|cheers)\b/i;
 const CONDOLES =
   /\b(?:sorry|oh no|poor you|what a (?:shame|pity|blow)|condolences|that['’]s (?:hard|sad|tough|rough))\b/i;
 

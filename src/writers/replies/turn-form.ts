@@ -47,6 +47,8 @@ export function isPhrasedAs(
   turn: string | null,
 ): boolean {
   const asked = isAsked(turn);
+  // "Is he okay?" is not asked of us.
+  if (QUESTIONS.has(name) && OF_OTHERS.test(turn ?? "")) return false;
   return QUESTIONS.has(name) ? asked : answered !== "told" || !asked;
 }
 
@@ -66,6 +68,7 @@ const DOUBTS =
   /\b(?:that|that's|thats|it's|its|it is|that is|you're|you are|u r|ur)\b.{0,14}\b(?:not (?:right|true|correct)|wrong|incorrect|nonsense|mistaken|isn't right|can't be right|doesn't sound right)\b|\bi (?:don't|dont|do not) (?:think|believe) (?:so|that|it|you)\b|^(?:(?:hm+|wait|really|hang on|sorry|but|oh),? )*are you (?:quite |really |totally )?sure\b|\bi'?m (?:pretty|quite|fairly|almost|absolutely) sure\b|^(?:no|nope|nah)[,.!]* (?:it|that|they|he|she|there) (?:is|are|was|does|do)n'?t\b|\bthat (?:can't|cannot|doesn't) (?:be|sound|seem) (?:right|true)\b/i;
 const ASKS =
   /\?|^(?:(?:but|and|so|then|ok|okay|well|now) )*(?:why|how|what|which|who|where|when|can|could|do|does|did|is|are|will|would|should|say)\b|\b(?:tell|give|write|show|teach|explain|make|ask|sing|read) me\b|\bcan (?:we|you|i)\b/i;
+const OF_OTHERS = /\b(?:he|she|they|him|her|them|his|their)\b(?!.*\byou\b)/i;
 /** Kinds that are always questions. */
 const QUESTIONS: ReadonlySet<string> = new Set(
   "how-are-you what-up our-body our-past our-feelings our-family our-skills name favourite time weather-now live see privacy".split(

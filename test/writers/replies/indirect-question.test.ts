@@ -15,6 +15,13 @@ const ASKED: readonly (readonly [asked: string, clause: string | null])[] = [
   ["Is it far?", "whether it is far"],
   ["Can my dog eat grapes?", "whether your dog can eat grapes"],
   ["How many legs does a spider have?", "how many legs a spider has"],
+  ["How do I celebrate?", "how to celebrate"],
+  ["When does the train leave?", "when the train leaves"],
+  // Where a thing's name ends is not plain, or somebody else does it.
+  ["What time does the last train to Leeds leave?", null],
+  ["Is the baby girl normal?", null],
+  ["What jam should I make?", null],
+  ["Does it always rain there?", null],
   // Of both of us, of no verb that is known, of no form: none.
   ["Are you sure?", null],
   ["Why did it capsize?", null],

@@ -166,7 +166,7 @@ export class BookSource implements ReplySource {
   ): Promise<readonly (readonly [readonly Offer[], number])[]> {
     const { bank, numbers, tones } = this.#book;
     // What was reckoned with the numbers of another conversation is wrong in this one.
-    const hasNumbers = datesAndNumbers(newest).length > 0;
+    const hasNumbers = !asks && datesAndNumbers(newest).length > 0;
     const mayBeSaid = ({ entry, likeness }: FoundReply) =>
       !(
         hasNumbers &&

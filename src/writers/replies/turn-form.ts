@@ -7,6 +7,10 @@ const RULES: readonly (readonly [act: string, form: RegExp])[] = [
   ],
   ["what", /^(?:what|huh|pardon|sorry|excuse me|come again|eh|say again)\W*$/],
   ["bare-why", /^(?:but |and |oh |so )?(?:why|how come)(?: is that| so| not| though)?\W*$/],
+  [
+    "correction",
+    /^(?:no|nope)[,.!]* (?:no[,.!]* )?(?:i (?:meant|mean|said)\b|not that\b)|\bthat(?:'s| is) not what i (?:said|asked|meant|mean)\b/,
+  ],
   ["same", /^(?:same(?: here)?|me too|me neither|likewise|so do i|as do i)\W*$/],
   [
     "ack",

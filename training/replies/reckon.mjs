@@ -8,8 +8,9 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { FEATURES, featuresOf, ORIGINS, worthOf } from "../../dist/src/writers/replies/reckoning.js";
+import { featureCount, featuresOf, ORIGINS, worthOf } from "../../dist/src/writers/replies/reckoning.js";
 import { talkOf } from "../../dist/src/writers/replies/talk.js";
+import { recallTurns } from "./recall.mjs";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const VERDICTS = join(HERE, "verdicts");
@@ -20,7 +21,7 @@ const FIRST = {
   corrected: 0.8,
   desk: 0.7,
   whole: 0.75,
-  told: 0.15,
+  told: 0.05,
   honest: 0.38,
   asked: 0.33,
   view: 0.36,
@@ -30,6 +31,8 @@ const PENALTY = 0.5;
 /** Of fewer verdicts nothing is learnt. */
 const LEAST = 30;
 const FOLDS = 5;
+/** About what something else is worth that might be said. */
+const SURE = 0.4;
 
 const turns = readdirSync(VERDICTS)
   .filter((name) => name.endsWith(".jsonl"))
@@ -40,7 +43,9 @@ const turns = readdirSync(VERDICTS)
       .map((line, n) => turnOf(JSON.parse(line), name, n)),
   );
 
+const recalls = await recallTurns(FOLDS);
 for (const file of new Set(turns.map((turn) => turn.file))) tell(file);
+tellRecall();
 const reckoning = learnt(turns);
 for (const origin of ORIGINS)
   console.log(origin.padEnd(10), reckoning[origin].map((x) => x.toFixed(2).padStart(6)).join(""));
@@ -67,18 +72,24 @@ function turnOf({ id, before, newest, offers }, file, n) {
     fold,
     n,
     follows: before.length > 0,
-    offers: offers.map((offer) => ({ ...offer, features: featuresOf(offer, talk) })),
+    // Which of what was told answers is learnt apart (`recall.mjs`).
+    offers: offers
+      .filter(({ origin }) => origin !== "told")
+      .map((offer) => ({ ...offer, features: featuresOf(offer, talk) })),
     ready: talk,
   };
 }
 
 /** Logistic regression of each origin towards what was thought first, by Newton's method. */
-function learnt(from) {
+function learnt(from, recalled = recalls) {
   return Object.fromEntries(
     ORIGINS.map((origin) => {
-      const rows = from.flatMap(({ offers }) => offers.filter((offer) => offer.origin === origin));
+      const rows =
+        origin === "told"
+          ? recalled.flatMap(({ clauses }) => clauses)
+          : from.flatMap(({ offers }) => offers.filter((offer) => offer.origin === origin));
       const first = FIRST[origin] ?? 0.25;
-      const start = [Math.log(first / (1 - first)), ...Array(FEATURES - 1).fill(0)];
+      const start = [Math.log(first / (1 - first)), ...Array(featureCount(origin) - 1).fill(0)];
       // What a model writes to a turn that was made whole: judged apart, five of nine.
       if (origin === "model") start[1] = 1.3;
       return [origin, rows.length < LEAST ? start : newton(rows, start)];
@@ -130,6 +141,27 @@ function solved(matrix, vector) {
       (rows[n][rows.length] - rows[n].slice(n + 1, -1).reduce((sum, a, k) => sum + a * x[n + 1 + k], 0)) /
       rows[n][n];
   return x;
+}
+
+/** What would have been said back of what was told, where it is likelier than not that it answers. */
+function tellRecall() {
+  const count = { answerable: 0, right: 0, wrong: 0 };
+  for (let fold = 0; fold < FOLDS; fold++) {
+    const { told } = learnt(
+      [],
+      recalls.filter((turn) => turn.fold !== fold),
+    );
+    for (const { clauses, answer } of recalls.filter((turn) => turn.fold === fold)) {
+      const worth = ({ features }) => worthOf({ evidence: features, origin: "told" }, null, { told });
+      const [best] = clauses.toSorted((a, b) => worth(b) - worth(a));
+      if (answer !== null) count.answerable++;
+      if (worth(best) > SURE) count[best.verdict === "a" ? "right" : "wrong"]++;
+    }
+  }
+  const { answerable, right, wrong } = count;
+  console.log(
+    `told: ${recalls.length} turns, ${answerable} ask for it, ${right} answered by it, ${wrong} by something else`,
+  );
 }
 
 /** What would have been said to the turns of a file. */

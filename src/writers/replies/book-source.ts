@@ -10,9 +10,10 @@ import { indirectQuestion } from "./indirect-question.ts";
 import { sumOverTurns } from "./memory/amounts.ts";
 import { ownCorrection } from "./memory/corrections.ts";
 import { asksWhoSpeaks, deskClauses, isOfTheDesk } from "./memory/desk.ts";
-import { toldClauses } from "./memory/facts.ts";
 import { limitsOf } from "./memory/limits.ts";
+import { evidenceOf, recallable } from "./memory/recall.ts";
 import { remembered } from "./memory/remembered.ts";
+import { statementsOf } from "./memory/statements.ts";
 import type { ReadyReply, ReplyLayer, ReplySource } from "./ready-or-written.ts";
 import { type Offer, type Origin, worthOf } from "./reckoning.ts";
 import { type Act, type FormName, filled, type ReplyBook, type Tone } from "./reply-book.ts";
@@ -80,9 +81,12 @@ export class BookSource implements ReplySource {
     // What a turn's form asks for is answered by a line, unless it is only guessed and a reply answered all but the same turn.
     const isTheSame = judged.some(({ origin, nearness }) => origin === "found" && nearness >= THE_SAME);
     const isPersona = dialogue.instructions !== undefined && asksWhoSpeaks(talk.newest);
+    // A word that they put right themselves is taken up.
     const ofForm =
-      (isPersona ? judged.find(({ origin }) => origin === "desk") : undefined) ??
-      judged.find(({ origin }) => origin === "form");
+      judged[0]?.origin === "corrected"
+        ? judged[0]
+        : ((isPersona ? judged.find(({ origin }) => origin === "desk") : undefined) ??
+          judged.find(({ origin }) => origin === "form"));
     const best =
       form === null && isTheSame ? judged.find(({ origin }) => origin !== "form") : (ofForm ?? judged[0]);
     if (best === undefined) return null;
@@ -112,7 +116,7 @@ export class BookSource implements ReplySource {
     const reading = await this.#read(talk, signal);
     const limits = limitsOf(dialogue.history, dialogue.speaker);
     const seen = new Set<string>();
-    const told = reading.asks ? await this.#saidBack(reading.vector, dialogue.history, signal) : [];
+    const told = reading.asks ? await this.#saidBack(talk, reading.vector, dialogue.history, signal) : [];
     const each: readonly (readonly [readonly Offer[], number])[] = [
       [told, width.clauses],
       ...(await this.#foundOffers(talk, reading, dialogue.instructions, width, signal)),
@@ -301,18 +305,27 @@ export class BookSource implements ReplySource {
     return false;
   }
 
-  /** What somebody told, said back, what is most like what they ask first. */
+  /** What somebody told, said back, what most likely answers first. */
   async #saidBack(
+    talk: Talk,
     vector: Float32Array,
     history: readonly Turn[],
     signal: AbortSignal,
   ): Promise<readonly Offer[]> {
-    const clauses: Offer[] = [];
-    for (const { text, saidBack } of toldClauses(history, history.at(-1)?.speaker ?? "")) {
-      const nearness = Math.max(0, dot(vector, await this.#vectorOf(text, signal)));
-      clauses.push({ origin: "told", text: saidBack, nearness, context: 0 });
+    const told = statementsOf(history, history.at(-1)?.speaker ?? "");
+    const offers: Offer[] = [];
+    for (const { text, saidBack, features } of recallable(talk.newest ?? "", told)) {
+      const nearness = dot(vector, await this.#vectorOf(text, signal));
+      offers.push({
+        origin: "told",
+        text: saidBack,
+        nearness,
+        context: 0,
+        evidence: evidenceOf(features, nearness),
+      });
     }
-    return clauses.toSorted((a, b) => b.nearness - a.nearness);
+    const worth = (offer: Offer) => worthOf(offer, talk, this.#book.reckoning);
+    return offers.toSorted((a, b) => worth(b) - worth(a));
   }
 
   /** Whether the other one began by asking for a part to be played, or as somebody who serves or is served. */

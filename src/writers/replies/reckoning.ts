@@ -1,4 +1,5 @@
 import { contentWords } from "./content-words.ts";
+import { EVIDENCE } from "./memory/recall.ts";
 import type { Talk } from "./talk.ts";
 import { isAsked } from "./turn-form.ts";
 
@@ -29,6 +30,8 @@ export interface Offer {
   readonly nearness: number;
   /** How like what was said before is to what was said before it in its own conversation; 0 where nothing was. */
   readonly context: number;
+  /** Of what was told what is known of it as an answer (`memory/recall.ts`): it is reckoned with instead of {@link featuresOf}. */
+  readonly evidence?: readonly number[];
 }
 
 /** For each origin a weight for each of {@link featuresOf}: learnt from verdicts by `training/replies/reckon.mjs`. */
@@ -40,15 +43,16 @@ export type Reckoning = Readonly<Record<Origin, readonly number[]>>;
  */
 export function worthOf(offer: Offer, talk: Talk, reckoning: Reckoning): number {
   const weights = reckoning[offer.origin];
-  const sum = featuresOf(offer, talk).reduce((total, value, n) => total + value * (weights[n] ?? 0), 0);
+  const features = offer.evidence ?? featuresOf(offer, talk);
+  const sum = features.reduce((total, value, n) => total + value * (weights[n] ?? 0), 0);
   return 1 / (1 + Math.exp(-sum));
 }
 
 /** What is known of a turn and of a reply to it, numbers about 0 to 1. */
-export function featuresOf({ text, origin, nearness, context }: Offer, talk: Talk): readonly number[] {
+export function featuresOf({ text, nearness, context }: Offer, talk: Talk): readonly number[] {
   const { newest, previous, asksBack, asksOfTheirs } = talk;
   // Replies of other conversations are hardly ever less like than that.
-  const near = origin === "told" ? nearness : Math.max(0, nearness - 0.6) / 0.4;
+  const near = Math.max(0, nearness - 0.6) / 0.4;
   const said = contentWords(newest ?? "");
   const reply = contentWords(text);
   const fullness = Math.min(1, said.size / 6);
@@ -82,3 +86,8 @@ export function featuresOf({ text, origin, nearness, context }: Offer, talk: Tal
 
 /** How many they are. */
 export const FEATURES = 19;
+
+/** How many numbers are known of an offer of an origin. */
+export function featureCount(origin: Origin): number {
+  return origin === "told" ? EVIDENCE : FEATURES;
+}

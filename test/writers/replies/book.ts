@@ -1,4 +1,4 @@
-import { FEATURES, ORIGINS, type Reckoning } from "../../../src/writers/replies/reckoning.ts";
+import { featureCount, ORIGINS, type Reckoning } from "../../../src/writers/replies/reckoning.ts";
 import type { BankEntry, ReplyBook } from "../../../src/writers/replies/reply-book.ts";
 
 /** A book of two kinds and three replies, for an encoder of two numbers that are the bank's, too. */
@@ -16,7 +16,7 @@ export function smallBook(changes: Partial<ReplyBook> = {}): ReplyBook {
     ],
     // What stands earlier among the sources is better.
     reckoning: Object.fromEntries(
-      ORIGINS.map((origin, n) => [origin, [1 - n / 10, ...Array<number>(FEATURES - 1).fill(0)]]),
+      ORIGINS.map((origin, n) => [origin, [1 - n / 10, ...Array<number>(featureCount(origin) - 1).fill(0)]]),
     ) as unknown as Reckoning,
     forms: {
       asked: ["I don't know."],

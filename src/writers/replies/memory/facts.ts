@@ -1,7 +1,6 @@
-import type { Turn } from "../../../model/conversation.ts";
 import { sameWords, stemsOf } from "../content-words.ts";
 import type { Question } from "./question.ts";
-import { inSecondPerson, type Statement, statementsOf, VERB } from "./statements.ts";
+import { inSecondPerson, type Statement, VERB } from "./statements.ts";
 import { type AnswerKind, NUMBER_FORM, valuesOf } from "./values.ts";
 
 /** What somebody told that answers their question, said back; `null` where nothing does for sure, or two things do. */
@@ -175,31 +174,16 @@ function whatWasSaid({ stems }: Question, told: readonly Statement[]): string | 
     : saidBack(about.slice(-2));
 }
 
-/** A clause that somebody told, and how it is said back. */
-export interface ToldClause {
-  readonly text: string;
-  readonly saidBack: string;
-}
-
-/** The last clauses that somebody told before the newest turn, the newest first. Whether one answers is for others to tell. */
-export function toldClauses(history: readonly Turn[], speaker: string): ToldClause[] {
-  return statementsOf(history, speaker)
-    .filter(
-      ({ isHearsay, text, turn }) => !isHearsay && turn < history.length - 1 && wordsIn(text) > MIN_WORDS,
-    )
-    .slice(-MAX_CLAUSES)
-    .reverse()
-    .flatMap((statement) => {
-      const said = saidBack([statement]);
-      return said === null ? [] : [{ text: statement.text, saidBack: said }];
-    });
-}
-
+/** Clauses as they are said back to whoever told them; `null` where one cannot be. */
 export function saidBack(statements: readonly Statement[]): string | null {
   const clauses = statements.map(({ text }) => inSecondPerson(begunSmall(text)));
   if (clauses.some((clause) => clause === null) || statements.some(({ text }) => wordsIn(text) > MAX_WORDS))
     return null;
-  return `You said ${clauses.map((clause) => clause?.replace(/[.!,;:\s]+$/, "")).join(", and that ")}.`;
+  const said = clauses.map((clause) => (clause ?? "").replace(/[.!,;:\s]+$/, ""));
+  const joined = said.reduce(
+    (text, clause, n) => `${text}${statements[n]?.isCorrecting ? ", and then: " : ", and that "}${clause}`,
+  );
+  return `You said ${joined}.`;
 }
 
 /** Without the capital of a sentence's first word, unless that may be a name. */
@@ -235,6 +219,5 @@ const HAS_VERB = new RegExp(`\\b${VERB}\\b`, "i");
 /** Speaks of it as theirs, or as what is known. */
 const NAMES_IT = /\b(?:my|our|the)\b/i;
 const MIN_WORDS = 2;
-const MAX_CLAUSES = 10;
 /** A clause of more words answers nothing in short. */
 const MAX_WORDS = 24;

@@ -1,4 +1,5 @@
 import { stemsOf } from "../content-words.ts";
+import { isAsked } from "../turn-form.ts";
 import { saidBack } from "./facts.ts";
 import { plain, type Statement, sentencesIn } from "./statements.ts";
 import { type AnswerKind, valuesOf } from "./values.ts";
@@ -7,21 +8,26 @@ import { type AnswerKind, valuesOf } from "./values.ts";
 export interface Recalled {
   readonly text: string;
   readonly saidBack: string;
-  /** As {@link recallFeatures}, without how near its meaning is. */
+  /** For {@link evidenceOf}. */
   readonly features: readonly number[];
 }
 
 /** What of all that somebody told may answer the newest turn, the newest first. */
 export function recallable(newest: string, told: readonly Statement[]): Recalled[] {
   const asked = askedIn(newest);
-  const kept = told.slice(-MAX_CLAUSES);
+  // Whether something is so is asked of us.
+  if (!asked.isOpen && !asked.recalls) return [];
+  const kept = told
+    .filter(({ text }) => text.split(" ").length >= MIN_WORDS && !OF_TALKING.test(text))
+    .slice(-MAX_CLAUSES);
   const shares = kept.map((one) => shareOf(asked, one));
   const most = Math.max(0, ...shares);
   return kept
     .map((statement, n) => ({ statement, n }))
     .reverse()
     .flatMap(({ statement, n }) => {
-      const said = saidBack([statement]);
+      const right = correctionOf(statement, told);
+      const said = saidBack(right === null ? [statement] : [statement, right]);
       return said === null
         ? []
         : [
@@ -34,21 +40,27 @@ export function recallable(newest: string, told: readonly Statement[]): Recalled
     });
 }
 
-/** How likely a clause answers, 0 to 1. */
-export function recallWorth(
-  features: readonly number[],
-  nearness: number,
-  weights: readonly number[],
-): number {
-  const all = withNearness(features, nearness);
-  return 1 / (1 + Math.exp(-all.reduce((sum, value, n) => sum + value * (weights[n] ?? 0), 0)));
-}
-
-/** The features of a clause with how near its meaning is to the question's, -1 to 1. */
-export function withNearness(features: readonly number[], nearness: number): readonly number[] {
+/** The features of a clause, and with them how near its meaning is to the question's, -1 to 1. */
+export function evidenceOf(features: readonly number[], nearness: number): readonly number[] {
   const near = Math.max(0, nearness - 0.3) / 0.5;
   const [, share = 0, , , , hasKind = 0, , ofThem = 0] = features;
   return [...features, near, near * hasKind, near * share, near * ofThem];
+}
+
+/** How many numbers that are. */
+export const EVIDENCE = 26;
+
+/** What was put in a clause's place in the two sentences after it. */
+function correctionOf(one: Statement, told: readonly Statement[]): Statement | null {
+  return (
+    told.find(
+      (later) =>
+        later.isCorrecting &&
+        !one.isCorrecting &&
+        later.sentence > one.sentence &&
+        later.sentence <= one.sentence + 2,
+    ) ?? null
+  );
 }
 
 interface Asked {
@@ -61,12 +73,17 @@ interface Asked {
   readonly recalls: boolean;
   readonly advises: boolean;
   readonly addresses: boolean;
-  readonly isPresent: boolean;
+  readonly hasPronoun: boolean;
+  /** Speaks of things in general. */
+  readonly isGeneral: boolean;
 }
 
 function askedIn(newest: string): Asked {
   const sentences = sentencesIn(plain(newest));
-  const asked = sentences.findLast((sentence) => OPEN.test(sentence)) ?? sentences.at(-1) ?? "";
+  const asked =
+    sentences.findLast((sentence) => isAsked(sentence)) ??
+    sentences.findLast((sentence) => OPEN.test(sentence)) ??
+    "";
   return {
     stems: new Set([...stemsOf(asked)].filter((stem) => !ASKING.has(stem))),
     names: asked.match(/(?<=\p{L}.*)\p{Lu}\p{Ll}+/gu) ?? [],
@@ -76,7 +93,8 @@ function askedIn(newest: string): Asked {
     recalls: RECALLS.test(newest),
     advises: ADVISES.test(asked),
     addresses: /\b(?:you|your|u)\b/i.test(asked.replace(RECALLS, "")),
-    isPresent: PRONOUN.test(asked),
+    hasPronoun: PRONOUN.test(asked),
+    isGeneral: GENERAL.test(asked),
   };
 }
 
@@ -115,7 +133,8 @@ function recallFeatures(
     recalls * share,
     asked.advises ? 1 : 0,
     asked.addresses ? 1 : 0,
-    asked.isPresent ? 1 : 0,
+    asked.hasPronoun ? 1 : 0,
+    asked.isGeneral ? 1 : 0,
     Math.min(1, asked.stems.size / 4),
     recency,
     one.isNegated ? 1 : 0,
@@ -168,4 +187,11 @@ const KINDS: readonly (readonly [form: RegExp, kind: AnswerKind | "year"])[] = [
 const ASKING = stemsOf(
   "again remember remind exactly still tell name called what which colour year city mean",
 );
+const GENERAL =
+  /\b(?:an?|people|usually|normally|generally|always|most|best|\p{L}{3,}est|invented|discovered|famous|in general|else|instead|next|(?:do|are) (?!my\b|our\b|the\b|these\b|those\b|we\b|they\b|you\b)\p{L}+s)\b/iu;
 const MAX_CLAUSES = 12;
+/** Says something of what is said, and tells nothing. */
+const OF_TALKING =
+  /^(?:that's|this is|it's) (?:what|how|why)\b|^(?:i|we) (?:think|mean|guess|suppose|know|see|agree)(?: so)?$/i;
+/** Fewer tell nothing. */
+const MIN_WORDS = 3;

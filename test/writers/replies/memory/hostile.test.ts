@@ -4,9 +4,10 @@ import { indirectQuestion } from "../../../../src/writers/replies/indirect-quest
 import { sumOverTurns } from "../../../../src/writers/replies/memory/amounts.ts";
 import { ownCorrection } from "../../../../src/writers/replies/memory/corrections.ts";
 import { deskClauses, isOfTheDesk } from "../../../../src/writers/replies/memory/desk.ts";
-import { toldClauses } from "../../../../src/writers/replies/memory/facts.ts";
 import { limitsOf } from "../../../../src/writers/replies/memory/limits.ts";
+import { EVIDENCE, evidenceOf, recallable } from "../../../../src/writers/replies/memory/recall.ts";
 import { remembered } from "../../../../src/writers/replies/memory/remembered.ts";
+import { statementsOf } from "../../../../src/writers/replies/memory/statements.ts";
 import { asksView, doubtsUs } from "../../../../src/writers/replies/turn-form.ts";
 import fc from "../../../properties.ts";
 import { byTurns } from "../../dialogues.ts";
@@ -28,6 +29,12 @@ test("whatever is said, looking for what was told ends, and what is found is no 
   fc.assert(
     fc.property(text, text, (told, newest) => {
       const history = byTurns([told, "That's 12.", newest]);
+      const recalled = recallable(newest, statementsOf(history, "0"));
+      for (const { features } of recalled) {
+        const evidence = evidenceOf(features, 0.5);
+        assert.equal(evidence.length, EVIDENCE);
+        assert.ok(evidence.every((value) => value >= 0 && value <= 2));
+      }
       const most = told.length + newest.length + 100;
       for (const found of [
         sumOverTurns(history, "1"),
@@ -35,7 +42,7 @@ test("whatever is said, looking for what was told ends, and what is found is no 
         ownCorrection(newest),
         indirectQuestion(newest),
         ...deskClauses(told.slice(0, 2_000), newest),
-        ...toldClauses(history, "0").map(({ saidBack }) => saidBack),
+        ...recalled.map(({ saidBack }) => saidBack),
       ])
         assert.ok(found === null || (found.length > 0 && found.length <= most), String(found));
       limitsOf(history, "1").areBrokenBy(newest);

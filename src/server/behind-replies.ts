@@ -1,6 +1,6 @@
 import type { Writer } from "../model/writer.ts";
 import type { Settings } from "../settings/schema.ts";
-import type { ReplySource } from "../writers/replies/ready-or-written.ts";
+import type { ReplySource } from "../writers/replies/ready-reply.ts";
 import { openReplySource } from "../writers/replies/reply-source.ts";
 import { sourcesBefore, sourcesFor } from "../writers/replies/sources.ts";
 import type { WriterStages } from "../writers/writer-chain.ts";

@@ -1,9 +1,10 @@
 import type { Dialogue, WrittenPart } from "../model/writer.ts";
 import { sentencesOf } from "../text/sentence-cutter.ts";
+import { claimsToBeAPerson } from "./claims.ts";
 import { contentWords } from "./replies/content-words.ts";
 import { type Limits, limitsOf } from "./replies/memory/limits.ts";
 import { namesTold } from "./replies/memory/names.ts";
-import { claimsToBeAPerson, type ReplySource, readyParts } from "./replies/ready-or-written.ts";
+import { type ReplySource, readyParts } from "./replies/ready-reply.ts";
 import { isEnglish } from "./replies/sources.ts";
 import { heardIn, plainWords } from "./replies/talk.ts";
 import { actByForm, isAsked } from "./replies/turn-form.ts";

@@ -10,6 +10,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { claimsToBeAPerson } from "../../dist/src/writers/claims.js";
 import { projected } from "../../dist/src/writers/replies/bank.js";
 import {
   borrowedWords,
@@ -17,7 +18,6 @@ import {
   datesAndNumbers,
 } from "../../dist/src/writers/replies/content-words.js";
 import { guessOf } from "../../dist/src/writers/replies/heads.js";
-import { claimsToBeAPerson } from "../../dist/src/writers/replies/ready-or-written.js";
 import { readReplyBook, replyBookFiles } from "../../dist/src/writers/replies/reply-book.js";
 import { isAsked } from "../../dist/src/writers/replies/turn-form.js";
 import { leadingDirections } from "./directions.mjs";

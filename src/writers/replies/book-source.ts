@@ -14,7 +14,7 @@ import { limitsOf } from "./memory/limits.ts";
 import { evidenceOf, recallable } from "./memory/recall.ts";
 import { remembered } from "./memory/remembered.ts";
 import { statementsOf } from "./memory/statements.ts";
-import type { ReadyReply, ReplyLayer, ReplySource } from "./ready-or-written.ts";
+import type { ReadyReply, ReplyLayer, ReplySource } from "./ready-reply.ts";
 import { type Offer, type Origin, worthOf } from "./reckoning.ts";
 import { type Act, type FormName, filled, type ReplyBook, type Tone } from "./reply-book.ts";
 import { ALL_SOURCES, answers, guesses, mayOffer, type Sources } from "./sources.ts";

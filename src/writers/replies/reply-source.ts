@@ -4,7 +4,7 @@ import { openLlama } from "../llama/llama-runtime.ts";
 import { SentenceEncoder } from "../llama/sentence-encoder.ts";
 import { checkPackaged } from "../packaged-file.ts";
 import { BookSource } from "./book-source.ts";
-import type { ReplySource } from "./ready-or-written.ts";
+import type { ReplySource } from "./ready-reply.ts";
 import { ENCODER_FILE, REPLIES_DIR, readReplyBook, readReplyLines, repliesError } from "./reply-book.ts";
 import { ALL_SOURCES, guesses, type Sources } from "./sources.ts";
 

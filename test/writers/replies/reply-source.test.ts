@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import type { Dialogue } from "../../../src/model/writer.ts";
-import type { ReplySource } from "../../../src/writers/replies/ready-or-written.ts";
+import type { ReplySource } from "../../../src/writers/replies/ready-reply.ts";
 import { openReplySource } from "../../../src/writers/replies/reply-source.ts";
 
 /** Turns of one person and us, by turns; the last one is theirs. */

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { claimsToBeAPerson } from "../../../src/writers/replies/ready-or-written.ts";
-import { TOP } from "../../architecture/top.ts";
+import { claimsToBeAPerson } from "../../src/writers/claims.ts";
+import { TOP } from "../architecture/top.ts";
 
 for (const claim of [
   "I got a full night's rest.",

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Dialogue } from "../../../src/model/writer.ts";
 import { BookSource } from "../../../src/writers/replies/book-source.ts";
-import type { ReadyReply } from "../../../src/writers/replies/ready-or-written.ts";
+import type { ReadyReply } from "../../../src/writers/replies/ready-reply.ts";
 import { writerChain } from "../../../src/writers/writer-chain.ts";
 import { writerConformance } from "../conformance.ts";
 import { dialogueOf, partsOf } from "../dialogues.ts";

@@ -139,17 +139,26 @@ function ofWhatWasTold(asked: string, theirs: readonly string[]): string | null 
   const all = oneCurrency(inOrder(told.flatMap(({ amounts }) => amounts)));
   if (all.some(({ isOthers }) => isOthers)) return null;
   const wanted = ASKS_MONEY.test(asked) ? "money" : (COUNTED.exec(asked)?.[1] ?? null);
-  const answer = { each: forEach, left: whatIsLeft, total: inAll, more: stillWanted, times: howManyTimes }[
-    form
-  ];
+  const answer = {
+    difference,
+    each: forEach,
+    left: whatIsLeft,
+    total: inAll,
+    more: stillWanted,
+    times: howManyTimes,
+  }[form];
   return answer(all, wanted, asked);
 }
 
 /** Of a question's form, which sum answers it. */
 const FORMS: readonly (readonly [
-  form: "each" | "left" | "total" | "more" | "times" | "pace",
+  form: "difference" | "each" | "left" | "total" | "more" | "times" | "pace",
   test: RegExp,
 ])[] = [
+  [
+    "difference",
+    /\bhow much (?:cheaper|dearer|more expensive|less|bigger|longer) (?:is|are|was|were)\b|\bwhat(?:'s| is) the difference\b|\bhow much did (?:it|they|that|(?:the|my) \w+) (?:go|rise|drop|fall|increase|come)\b|\bhow much (?:older|younger) (?:is|am|are)\b/,
+  ],
   ["pace", /\b(?:at (?:that|this|the same) (?:speed|pace|rate)|how long (?:for|would)|how far in)\b/],
   ["each", /\b(?:each|per (?:person|head)|a head|apiece|my share|split(?: (?:it|that))?(?: between us)?$)/],
   [
@@ -159,7 +168,7 @@ const FORMS: readonly (readonly [
   ["times", /\bhow (?:many (?:more )?(?:days|nights|weeks|months|years|trips|packs|boxes)|long)\b/],
   [
     "left",
-    /^(?:so )?how (?:many|much)\b.*\b(?:left|remain\w*|over|still (?:have|got|need|to go))\b|^what(?:'s| is| does that)\b.*\b(?:left|leave)\b/,
+    /^(?:so )?how (?:many|much)\b.*\b(?:left|remain\w*|over|still (?:have|got|need|to go))\b|^how many (?:\w+ )?(?:do|have) (?:i|we) (?:have|got)(?: got)?$|^what(?:'s| is| does that)\b.*\b(?:left|leave)\b/,
   ],
   [
     "total",
@@ -199,6 +208,14 @@ function oneCurrency(told: readonly Quantity[]): Quantity[] {
     : [...all];
 }
 
+/** Of two of the same, how far they are apart. */
+function difference(all: readonly Quantity[]): string | null {
+  const one = ofOneUnit(all, null) ?? ofOneUnit(all, "money");
+  const [first, second] = one?.amounts ?? [];
+  if (one === null || first === undefined || second === undefined || one.amounts.length !== 2) return null;
+  return all.length === 2 ? spoken("That's", Math.abs(first.value - second.value), one.unit, "") : null;
+}
+
 function forEach(all: readonly Quantity[]): string | null {
   const heads = all.filter(({ unit, per }) => isPersons(unit) && per === null);
   const things = all.filter(({ unit }) => !isPersons(unit));
@@ -232,7 +249,8 @@ function whatIsLeft(all: readonly Quantity[], wanted: string | null): string | n
 function inAll(all: readonly Quantity[], wanted: string | null): string | null {
   const [rate, ...others] = all.filter(({ per }) => per !== null);
   if (rate !== undefined) {
-    const [count, ...more] = all.filter((one) => one.per === null);
+    const [count, ...more] = all.filter((one) => one.per === null && !isMoney(one.unit));
+    const fees = all.filter((one) => one.per === null && isMoney(one.unit));
     // "12 euros a ticket, five people": one price, and how often it is paid.
     const isOnce = others.length === 0 && count !== undefined && more.length === 0 && !isMoney(count.unit);
     const fits =
@@ -240,7 +258,14 @@ function inAll(all: readonly Quantity[], wanted: string | null): string | null {
       (isPersons(count.unit)
         ? rate.per === EACH || isPersons(rate.per ?? "") || isMoney(rate.unit)
         : rate.per === EACH || sameThing(rate.per ?? "", count.unit));
-    return fits ? spoken("That's", rate.value * count.value, rate.unit, "altogether") : null;
+    // A fee that is paid once comes on top.
+    if (
+      !fits ||
+      fees.some(({ unit, sign, role }) => sign < 0 || role === "had" || !isSameUnit(unit, rate.unit || unit))
+    )
+      return null;
+    const total = fees.reduce((sum, { value }) => sum + value, rate.value * count.value);
+    return spoken("That's", total, rate.unit || (fees[0]?.unit ?? ""), "altogether");
   }
   const one = ofOneUnit(all, wanted);
   if (one === null || one.amounts.length < 2) return null;

@@ -22,7 +22,7 @@ export function clockSum(asked: string, theirs: readonly string[]): string | nul
 }
 
 const ASKS_END =
-  /^(?:when|what time)\b.*\b(?:end|ends|finish(?:es)?|over|done|ready|arrive|there|back|out)\b/;
+  /^(?:when|what time)\b.*\b(?:end|ends|finish(?:es)?|over|done|ready|arrive|land|get in|home|there|back|out)\b/;
 const ASKS_BEGIN = /^(?:when|what time)\b.*\b(?:start|begin|leave|set off|get going|put (?:it|them) in|go)\b/;
 const HALF_DAY = 12 * 60;
 

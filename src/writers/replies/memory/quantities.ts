@@ -62,7 +62,11 @@ export function quantitiesIn(sentence: string): Quantity[] {
     const rest = sentence.slice(start + found.length);
     const lead = sentence.slice(Math.max(0, start - 40), start);
     const value = numberIn(number.replaceAll(",", "").toLowerCase());
-    if (value === null || NO_AMOUNT_BEFORE.test(lead) || NO_AMOUNT_AFTER.test(`${after}${rest}`)) return [];
+    const isPlaced =
+      NO_AMOUNT_BEFORE.test(lead) &&
+      !FROM_TO.test(lead) &&
+      !/^ ?(?:each|apiece|a piece|per)\b/.test(`${after}${rest}`);
+    if (value === null || isPlaced || NO_AMOUNT_AFTER.test(`${after}${rest}`)) return [];
     if (/^one$/i.test(number) && currency === "") return [];
     const clause =
       sentence
@@ -86,7 +90,7 @@ export function quantitiesIn(sentence: string): Quantity[] {
         isBare: !HAS_VERB.test(`${clause}${after}${rest.split(/[,;.]| and /)[0] ?? ""}`),
         isOthers: OTHERS.test(done),
         role:
-          HAD.test(clause) || HAD_AFTER.test(rest)
+          HAD.test(clause) || HAD_AFTER.test(rest.split(/[,;]| and /)[0] ?? "")
             ? ("had" as const)
             : GOAL.test(clause)
               ? ("goal" as const)
@@ -101,7 +105,10 @@ function unitOf(currency: string, after: string, clause: string, rest: string): 
   const word = after.trim().toLowerCase();
   const coin = MONEY_WORDS[word];
   if (coin !== undefined) return coin;
-  if (word !== "" && !NO_UNIT.has(word) && !/(?:ed|ing)$/.test(word)) return word;
+  if (word !== "" && !NO_UNIT.has(word) && !/(?:ed|ing)$/.test(word)) {
+    const [, noun] = (!word.endsWith("s") && /^ (\p{Ll}{3,}s)\b/u.exec(rest)) || [];
+    return noun === undefined ? word : `${word} ${noun}`;
+  }
   return PRICED.test(clause) || (/^ ?(?:for the|plus)\b/.test(rest) && PRICED.test(clause)) ? SOME_MONEY : "";
 }
 
@@ -131,19 +138,20 @@ const NO_AMOUNT_BEFORE =
   /\b(?:at|past|to|quarter|half|platform|number|room|gate|level|age|aged|chapter|page|until|till|by|before|after|turned|turns|am|i'm) $|\bout of $/i;
 const NO_AMOUNT_AFTER =
   /^\s*(?:o'clock|[ap]\.?m\b|years?(?: old)?\b|months?\b|weeks?\b|days?\b|hours?\b|minutes?\b|%|percent|per cent|st\b|nd\b|rd\b|th\b|january|february|march|april|may|june|july|august|september|october|november|december)/i;
+const FROM_TO = /\bfrom [£$€]?[\d.,]+ to $/i;
 /** "We are six." */
 const OUR_NUMBER =
   /\b(?:we(?:'re| are| were)|there(?:'s| are| is)|us|table for|between)(?: about| only| all| going to be| now)? $/i;
 const WHOLE = new RegExp(`^ ?(?:out of|of the|of my) (?:the |a |my )?(${NUMBER_FORM})\\b`, "i");
 const PRICED =
-  /\b(?:bill|rent|price|fee|deposit|total|cottage|hotel|flights?|tickets?|fare|costs?|comes? to|came to|paid|pay|earn|earns|owe|owes|spent|spend|budget|salary|wage|charges?|charged|it's|it is)\b[^,;]*$/i;
+  /\b(?:bill|rent|price|fee|deposit|total|cottage|hotel|flights?|tickets?|fare|costs?|comes? to|came to|paid|pay|earn|earns|owe|owes|spent|spend|budget|salary|wage|charges?|charged|its|it's|it is|from|at)\b[^,;]*$/i;
 const HAD =
-  /\b(?:saved|saving|have|i've|we've|got|had|put aside|put by|so far|done|read|finished|raised|collected|already)\b[^,;]*$/i;
+  /\b(?:saved|have|i've|we've|got|had|put aside|put by|so far|done|read|finished|raised|collected|already)\b[^,;]*$/i;
 const HAD_AFTER = /^[^,;]*\b(?:so far|already|saved|put (?:aside|by)|done)\b/i;
 const GOAL =
   /\b(?:need|needs|costs?|is|it's|aim(?:ing)? for|goal|target|want|must have|has|there are|price)\b[^,;]*$/i;
 const GOES =
-  /\b(?:spent|spend|gave|give|lent|lend|lost|lose|sold|sell|ate|eat|eaten|used|broke|broken|threw|throw|cancell?ed|minus|less|took out|paid|pay|cost|costs|rent|burnt|burned|dropped|drank|returned|sent back|except|without)\b[^,;]*$/i;
+  /\b(?:spent|spend|gave|give|given|handed|lent|lend|lost|lose|sold|sell|ate|eat|eaten|used|broke|broken|threw|throw|cancell?ed|minus|less|took out|paid|pay|cost|costs|rent|burnt|burned|dropped|drank|returned|sent back|except|without)\b[^,;]*$/i;
 /** What somebody gives to whoever tells it. */
 const COMES_IN = /\b(?:gave|gives?|lent|paid|pays|sent|sold) (?:me|us)\b/gi;
 const HAS_VERB =

@@ -56,6 +56,7 @@ function correctionOf(one: Statement, told: readonly Statement[]): Statement | n
     told.find(
       (later) =>
         later.isCorrecting &&
+        !TAKES_BACK_ONLY.test(later.text) &&
         !one.isCorrecting &&
         later.sentence > one.sentence &&
         later.sentence <= one.sentence + 2,
@@ -189,6 +190,7 @@ const ASKING = stemsOf(
 );
 const GENERAL =
   /\b(?:an?|people|usually|normally|generally|always|most|best|\p{L}{3,}est|invented|discovered|famous|in general|else|instead|next|(?:do|are) (?!my\b|our\b|the\b|these\b|those\b|we\b|they\b|you\b)\p{L}+s)\b/iu;
+const TAKES_BACK_ONLY = /^(?:no|wait|sorry|actually|scratch that|i mean|correction|hang on)$/i;
 const MAX_CLAUSES = 12;
 /** Says something of what is said, and tells nothing. */
 const OF_TALKING =

@@ -260,6 +260,63 @@ const TALKS: readonly (readonly [turns: readonly string[], answer: string | null
   [["Hello.", "Hello.", "How many are left?"], null],
   [["I'm 70 years old.", "Congratulations.", "divide that by four"], null],
   [["We were ten at dinner and ate two cakes.", "Nice.", "How much each?"], null],
+  [
+    [
+      "I've twelve blister packs in the cupboard, and I've just given out five.",
+      "All right.",
+      "How many have I got left?",
+    ],
+    "That leaves 7 blister packs.",
+  ],
+  [
+    [
+      "The train leaves at 2:40 and it takes, like, an hour and a half.",
+      "All right.",
+      "What time do I get in?",
+    ],
+    "That would be 4:10.",
+  ],
+  [
+    ["two tickets at 18.50 each plus a 3 dollar booking fee ugh", "All right.", "whats that altogether"],
+    "That's $40 altogether.",
+  ],
+  [
+    ["I had ten sweeties and I gave three to Noah and two to Isla.", "All right.", "How many do I have now?"],
+    "That leaves 5 sweeties.",
+  ],
+  [
+    ["The blue sofa is 650 and the grey one's 580.", "All right.", "How much cheaper is the grey?"],
+    "That's 70.",
+  ],
+  [
+    [
+      "im saving for a skateboard its 75 and i already have 35",
+      "All right.",
+      "i get ten a week",
+      "All right.",
+      "how many weeks left",
+    ],
+    "That's 4 weeks.",
+  ],
+  [["My landlord put the rent up from 900 to 960.", "All right.", "How much did it go up by?"], "That's 60."],
+  [
+    [
+      "I'm leaving work at ten to six, and it's like twenty-five minutes on the bike.",
+      "All right.",
+      "When will I be home?",
+    ],
+    "That would be 6:15.",
+  ],
+  [["I have 3 cats and 2 dogs.", "All right.", "what's the difference between cats and dogs?"], null],
+  [
+    [
+      "The flight is 220 each, there are four of us and the hotel is 300.",
+      "All right.",
+      "what's that altogether?",
+    ],
+    "That's 1,180 altogether.",
+  ],
+  [["I bought two shirts at 20 each and a hat for 15.", "All right.", "how much is that altogether?"], null],
 ];
 
 for (const [turns, answer] of TALKS)

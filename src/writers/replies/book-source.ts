@@ -4,7 +4,7 @@ import type { Turn } from "../../model/conversation.ts";
 import type { Dialogue } from "../../model/writer.ts";
 import { sentencesOf } from "../../text/sentence-cutter.ts";
 import { type FoundReply, nearestReplies } from "./bank.ts";
-import { datesAndNumbers } from "./content-words.ts";
+import { asksWhatWasSaid, datesAndNumbers, speaksOfYou } from "./content-words.ts";
 import { guessOf, type TurnGuess } from "./heads.ts";
 import { indirectQuestion } from "./indirect-question.ts";
 import { sumOverTurns } from "./memory/amounts.ts";
@@ -171,12 +171,10 @@ export class BookSource implements ReplySource {
     const { bank, numbers, tones } = this.#book;
     // What was reckoned with the numbers of another conversation is wrong in this one.
     const hasNumbers = !asks && datesAndNumbers(newest).length > 0;
-    const mayBeSaid = ({ entry, likeness }: FoundReply) =>
-      !(
-        hasNumbers &&
-        likeness < THE_SAME &&
-        datesAndNumbers(entry.reply).some((word) => !talk.words.has(word))
-      ) &&
+    const mayBeSaid = ({ entry }: FoundReply) =>
+      !(hasNumbers && datesAndNumbers(entry.reply).some((word) => !talk.words.has(word))) &&
+      !(asks && speaksOfYou(entry.reply, talk.words)) &&
+      !asksWhatWasSaid(entry.reply, talk.words) &&
       entry.borrowed.every((word) => talk.words.has(word)) &&
       (isScene || !entry.isInRole) &&
       (entry.isAnswer || !asks) &&

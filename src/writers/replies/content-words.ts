@@ -24,6 +24,25 @@ export function datesAndNumbers(reply: string): string[] {
   return [...contentWords(reply)].filter((stem) => DATES_AND_NUMBERS.has(stem) || /\d/.test(stem));
 }
 
+/** Whether a reply says of whoever asks what they have not said themselves: "You've nerves of steel." */
+export function speaksOfYou(reply: string, said: ReadonlySet<string>): boolean {
+  return [...reply.matchAll(OF_YOU)].some(([, claim = ""]) => {
+    const words = [...contentWords(claim)];
+    return words.length > 0 && words.every((word) => !said.has(word));
+  });
+}
+
+/** Whether a reply asks which of two things it is, of which one was said: "Girl or boy?" */
+export function asksWhatWasSaid(reply: string, said: ReadonlySet<string>): boolean {
+  return [...reply.matchAll(EITHER_OR)].some((match) =>
+    [...contentWords(match.slice(1).join(" "))].some((word) => said.has(word)),
+  );
+}
+
+const OF_YOU =
+  /(?:^|[.!?] )You(?:'ve| have|'re| are| enjoy| love| like)(?! (?:to|better|best|welcome|right|not) )([^.!?]*)/g;
+const EITHER_OR = /(?:^|[,.!?;:] )(?:an? |the )?([\p{L}'-]+) or (?:an? |the )?([\p{L}'-]+)\?/giu;
+
 function stemOf(word: string): string {
   const bare = word.replaceAll(/^'+|'+$/g, "");
   const ending = ENDINGS.find((end) => bare.endsWith(end) && bare.length - end.length >= 3);

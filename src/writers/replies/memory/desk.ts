@@ -1,4 +1,5 @@
 import { contentWords, stemsOf } from "../content-words.ts";
+import { isAsked } from "../turn-form.ts";
 import { plain, sentencesIn } from "./statements.ts";
 
 /**
@@ -7,7 +8,8 @@ import { plain, sentencesIn } from "./statements.ts";
  * "Have you got a table?". Whether a clause answers is for others to tell.
  */
 export function deskClauses(instructions: string, newest: string): string[] {
-  const isAsked = stemsOf(newest);
+  const spokenOf = stemsOf(newest);
+  const among = isAsked(newest) ? isPartly : (stem: string, stems: ReadonlySet<string>) => stems.has(stem);
   const asksWho = asksWhoSpeaks(newest);
   return sentencesIn(plain(instructions))
     .filter((sentence, n, all) => !isKeptBack(sentence, all[n + 1] ?? ""))
@@ -15,12 +17,23 @@ export function deskClauses(instructions: string, newest: string): string[] {
     .filter((clause) => !ORDERS.test(clause))
     .map((clause, n) => {
       const stems = stemsOf(clause);
-      const shared = [...isAsked].filter((stem) => stems.has(stem)).length;
+      const shared = [...spokenOf].filter((stem) => among(stem, stems)).length;
       return { clause, n, shared: asksWho && SELF.test(clause) ? 9 : shared };
     })
     .filter(({ shared }) => shared > 0)
     .toSorted((a, b) => b.shared - a.shared || a.n - b.n)
     .flatMap(({ clause }) => inFirstPerson(clause) ?? []);
+}
+
+/** Whether a word is among others, or is put together with one of them: a campfire is a fire. */
+function isPartly(stem: string, stems: ReadonlySet<string>): boolean {
+  return (
+    stems.has(stem) ||
+    [...stems].some(
+      (one) =>
+        one.length >= MIN_PART_CHARS && stem.length >= one.length + MIN_PART_CHARS && stem.endsWith(one),
+    )
+  );
 }
 
 /** Whether a reply names nothing but what the instructions or the talk have named: else it may promise what is not there. */
@@ -87,3 +100,4 @@ const PLAIN_WORDS = contentWords(
     "understand moment see well pleasure fine great let look have got there here more",
 );
 const MAX_WORDS = 26;
+const MIN_PART_CHARS = 3;

@@ -9,14 +9,14 @@ export interface Limits {
 }
 
 /**
- * What the others told that they do not eat, drink, like or want: "I'm allergic to nuts", "my mum's a vegetarian", "no
- * mushrooms". A later "it's all right, she eats fish" takes nothing back: what is left out harms nobody. What somebody only
- * dislikes or fears is not offered, but may be spoken of: whoever fears doctors may need one.
+ * What the others told that they do not eat, drink, like, want or have: "I'm allergic to nuts", "my mum's a vegetarian", "no
+ * mushrooms", "I haven't got a garden". A later "it's all right, she eats fish" takes nothing back: what is left out harms
+ * nobody. What somebody only dislikes, fears or lacks is not offered, but may be spoken of: whoever fears doctors may need one.
  */
 export function limitsOf(history: readonly Turn[], speaker: SpeakerLabel): Limits {
   const excluded = new Set<string>();
   const disliked = new Set<string>();
-  for (const { speaker: who, text } of history) {
+  for (const [n, { speaker: who, text }] of history.entries()) {
     if (who === speaker || text === null || text.length > MAX_TURN_CHARS) continue;
     for (const sentence of sentencesIn(plain(text).toLowerCase())) {
       if (isAsked(sentence)) continue;
@@ -28,7 +28,10 @@ export function limitsOf(history: readonly Turn[], speaker: SpeakerLabel): Limit
         for (const match of told(form)) for (const word of foodsIn(match[1] ?? "")) excluded.add(word);
       for (const form of EXCLUDES)
         for (const match of told(form)) for (const word of wordsOf(match[1] ?? "")) excluded.add(word);
-      for (const match of told(DISLIKES)) for (const word of wordsOf(match[1] ?? "")) disliked.add(word);
+      // What somebody lacks is spoken of at once, and not thought of as there later.
+      const forms = n === history.length - 1 ? [DISLIKES] : [DISLIKES, LACKS];
+      for (const form of forms)
+        for (const match of told(form)) for (const word of wordsOf(match[1] ?? "")) disliked.add(word);
     }
   }
   // Who asks after it wants to hear of it.
@@ -84,7 +87,7 @@ const TAKEN_BACK =
   /\b(?:not|never|used to|no longer|isn't|aren't|wasn't|don't|doesn't|didn't|ex|(?:ex|former) \p{L}+|was|were)\b[^,;.]{0,16}$/u;
 /** Says that something is not in it. */
 const FREE_OF =
-  /\b(?:no (?!problem|reason|need|to\b)|without|avoid(?:ing)?|leav(?:e|ing) out|skip(?:ping)?|instead of|rather than|free of|except|isn't|aren't|hasn't|doesn't (?:have|contain)|allergic to|allergy to|(?:don't|never) (?:use|add|put|eat|have|give|buy|order|offer|serve))(?: ?[\p{L}'-]+){1,3}|\b[\w-]+-free\b|\b(?:dairy|nut|gluten|egg|meat|alcohol|sugar)[ -]free [\w]+|\b(?:oat|soya?|rice|vegan|plant|vegetarian|veggie)[ -](?:milk|yogh?urt|cheese|cream|butter|sausages?|burgers?|mince)\b|\b(?:almond|coconut)[ -](?:yogh?urt|cheese|cream|butter)\b(?!.*\bnut)|\b(?:coconut|almond)(?= milk\b)/gu;
+  /\b(?:no (?!problem|reason|need|to\b)|without|avoid(?:ing)?|leav(?:e|ing) out|skip(?:ping)?|instead of|rather than|free of|except|isn't|aren't|hasn't|doesn't (?:have|contain)|allergic to|allergy to|(?:don't|never) (?:use|add|put|eat|have|give|buy|order|offer|serve))(?: ?[\p{L}'-]+){1,3}|\b[\w-]+-free\b|\b(?:dairy|nut|gluten|egg|meat|alcohol|sugar)[ -]free [\w]+|\b(?:decaf\p{L}*|herbal|mint|peppermint|camomile|chamomile|fruit|ginger) (?:tea|coffee)\b|\b(?:oat|soya?|rice|vegan|plant|vegetarian|veggie)[ -](?:milk|yogh?urt|cheese|cream|butter|sausages?|burgers?|mince)\b|\b(?:almond|coconut)[ -](?:yogh?urt|cheese|cream|butter)\b(?!.*\bnut)|\b(?:coconut|almond)(?= milk\b)/gu;
 /** Somebody may need what they fear or cannot bear. */
 const NEEDED =
   /^(?:doctor|nurse|dentist|hospital|ambulance|police|surgery|operation|needle|injection|medicine|pill|tablet|therap\p{L}+|counsell?or|help|husband|wife|partner|mother|mum|mom|father|dad|sister|brother|son|daughter|boss|teacher|school|job|work|dark|night|exam|test|school|homework|people|men|women|life|myself|himself|herself|future|change|death|dying|mess|noise|winter|summer|monday|morning|weather|rain|cold|heat|phone|email|name|house|home|city|town|country)$/u;
@@ -101,7 +104,7 @@ const NUTS =
   "nut peanut almond walnut pecan cashew hazelnut pistachio macadamia praline marzipan frangipane pesto nutella satay baklava nougat";
 const FISH = "fish salmon tuna cod haddock trout mackerel sardine anchovy herring halibut sushi kipper";
 const SHELLFISH =
-  "shellfish prawn shrimp crab lobster mussel oyster clam scallop squid calamari langoustine paella";
+  "shellfish shell prawn shrimp crab lobster mussel oyster clam scallop squid calamari langoustine paella";
 const PORK = "pork bacon ham sausage chorizo salami pancetta prosciutto gammon hot dog";
 const MEAT = `meat chicken beef lamb turkey duck steak veal venison mince burger meatball bolognese kebab pepperoni ribs roast ${PORK}`;
 const DAIRY =
@@ -111,12 +114,15 @@ const GLUTEN =
   "gluten wheat bread pasta cake toast noodle couscous flour pastry pizza biscuit cracker sandwich croissant spaghetti lasagne";
 const ALCOHOL =
   "alcohol pint wine beer whisky whiskey gin vodka rum champagne prosecco cocktail sherry brandy lager cider";
+const CAFFEINE = "caffeine coffee espresso latte cappuccino mocha tea matcha chai cola coke energy drink";
+const FLIGHT = "flying flight plane aeroplane airplane airport airline";
+const FRIGHT = "horror scary frightening fright spooky slasher zombie";
+const MEAL = `porridge cereal muesli fruit banana apple soup rice salad breakfast snack ${MEAT} ${DAIRY} ${EGGS} ${GLUTEN}`;
 const SUGAR = "sugar cake chocolate sweet biscuit honey syrup ice cream candy lemonade";
 
 function group(words: string): string[] {
   return words
-    .replace("hot dog", "hot_dog")
-    .replace("ice cream", "ice_cream")
+    .replaceAll(/(?<=hot|ice|energy) (?=dog|cream|drink)/g, "_")
     .split(" ")
     .map((word) => word.replace("_", " "));
 }
@@ -136,6 +142,9 @@ const GROUPS: ReadonlyMap<string, readonly string[]> = new Map(
       [["gluten", "wheat"], GLUTEN],
       [["alcohol", "drink", "booze"], ALCOHOL],
       [["sugar"], SUGAR],
+      [["caffeine"], CAFFEINE],
+      [["flying", "flight", "fly", "plane"], FLIGHT],
+      [["horror", "scary"], FRIGHT],
     ] as const
   ).flatMap(([names, words]) => names.map((name) => [name, group(words)] as const)),
 );
@@ -158,6 +167,11 @@ const DIETS: readonly (readonly [RegExp, readonly string[]])[] = [
     /\bpregnant\b|\bsober\b|\bteetotal\b|\bdon't drink(?: (?:alcohol|anything))?[.!,]?$|\bexpecting (?:a baby|in)\b|\b(?:gave|given|giving) up drink(?:ing)?\b|\b(?:quit|stopped) drinking\b|\balcoholic\b(?! drink)|\bin recovery\b/g,
     group(ALCOHOL),
   ],
+  [
+    /\bnothing to eat (?:or drink )?(?:after|from|before|until|till)\b|\b(?:can't|cannot|mustn't|not to) eat (?:anything )?(?:after|from|before|until|till)\b|\bnil by mouth\b/g,
+    group(MEAL),
+  ],
+  [/\b(?:don't|can't|cannot|won't|never|doesn't) fly\b/g, group(FLIGHT)],
   [/\bhalal\b|\bmuslims?\b/g, group(`${PORK} ${ALCOHOL}`)],
   [/\bkosher\b|\bjewish\b/g, group(`${PORK} ${SHELLFISH}`)],
 ];
@@ -173,13 +187,18 @@ const EXCLUDES: readonly RegExp[] = [
     "giu",
   ),
   new RegExp(
-    `(?:^|[,.;] |\\b(?:but|and|with|please) )(?:no|without|don't suggest|nothing with) (?!problem|sorry|thanks|idea|one\\b|worries|way|doubt|wonder)${WHAT}(?=[,.!?]|$| please| in| for)`,
+    `(?:^|[,.;] |\\b(?:but|and|with|please) )(?:no|without|nothing with|don't (?:suggest|say|offer|recommend|mention)|not even an?) (?!problem|sorry|thanks|idea|one\\b|worries|way|doubt|wonder)${WHAT}(?=[,.!?]|$| please| in| for)`,
     "giu",
   ),
   /\bnot (?:another |any |a |the )?([\p{L}-]+)(?=,? (?:please|again)\b)/giu,
 ];
 /** What is only disliked or feared. */
 const DISLIKES = new RegExp(
-  `\\b(?:can't stand|can't bear|(?:don't|doesn't|didn't|never) (?:really )?like|hates?|sick of|terrified of|scared of|afraid of|phobia of) (?!it\\b|when\\b|how\\b|that\\b|this\\b|to\\b|him\\b|her\\b|them\\b|you\\b|me\\b|being\\b|having\\b)${WHAT}`,
+  `\\b(?:(?:can't|cannot) (?:stand|bear|abide|take|face)|(?:don't|doesn't|didn't|never) (?:really )?(?:like|do)|hates?|loathes?|detests?|despises?|not (?:keen on|into|fond of|a fan of)|sick of|terrified of|scared of|afraid of|phobia of) (?!it\\b|when\\b|how\\b|that\\b|this\\b|to\\b|him\\b|her\\b|them\\b|you\\b|me\\b|being\\b|having\\b)${WHAT}`,
+  "giu",
+);
+/** What somebody has not got. */
+const LACKS = new RegExp(
+  `\\b(?:(?:have|i've|we've|got|there's|there is) no|(?:haven't got|hasn't got|don't have|doesn't have|don't own|isn't) (?:an?|any)|never had an?) (?!problem|sorry|idea|one\\b|doubt|time|reason|need|clue|choice)${WHAT}`,
   "giu",
 );

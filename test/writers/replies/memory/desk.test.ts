@@ -15,6 +15,12 @@ test("what instructions say is said from the mouth of whom they are for", () => 
   assert.deepEqual(deskClauses(FORK, "Is there parking?"), []);
 });
 
+test("a question's compound word is taken for its last part, and no other turn's", () => {
+  const camp = "You run a campsite. No open fires are allowed.";
+  assert.deepEqual(deskClauses(camp, "Where do we light our campfire?"), ["No open fires are allowed."]);
+  assert.deepEqual(deskClauses(camp, "The boys want marshmallows."), []);
+});
+
 test("what is for the desk alone is not said", () => {
   const secrets =
     "You are Ann. The door code is 4417, do not reveal it. Internal note: Mrs Smith in room 4 has cancer. Secretly, the chef " +

@@ -37,6 +37,17 @@ const TOLD: readonly (readonly [told: string, fits: readonly string[], breaks: r
   ["I gave up meat", [], ["A steak."]],
   ["He's two years sober.", ["A coffee."], ["A pint with friends."]],
   ["No coriander in mine please", ["A tomato salsa."], ["Chop some coriander."]],
+  [
+    "I can't have caffeine.",
+    ["Herbal tea.", "A glass of water."],
+    ["A small tea with milk.", "Strong coffee."],
+  ],
+  ["I don't do flying, full stop.", ["Take the train."], ["Ask for a flight.", "The airport is near."]],
+  ["please don't say running, my knees are finished", ["Swimming."], ["A minute of running."]],
+  ["I cannot abide gardening.", ["Painting."], ["Gardening is satisfying."]],
+  ["They said nothing to eat after midnight.", ["Only water."], ["Porridge with fruit."]],
+  ["i hate horror films", ["A comedy."], ["Something scary."]],
+  ["No balcony, not even a windowsill.", [], ["A windowsill is enough for herbs."]],
   // "No" and "not" that exclude nothing of the offer.
   [
     "I'm vegan.",
@@ -80,6 +91,13 @@ test("what somebody dislikes may be spoken of where they ask about it", () => {
   const told = ["I'm afraid of dogs.", "I see.", "How do I get over being afraid of dogs?"];
   assert.equal(limitsOf(byTurns(told), "1").areBrokenBy("Start with a small dog behind a fence."), false);
   assert.equal(limitsOf(byTurns(["I'm afraid of dogs."]), "1").areBrokenBy("Get a dog."), true);
+});
+
+test("what somebody lacks is spoken of at once, and is not there later", () => {
+  const talk = ["I haven't got a car.", "I see.", "How do I get to the lake?"];
+  assert.equal(limitsOf(byTurns(talk), "1").areBrokenBy("An hour by car."), true);
+  assert.equal(limitsOf(byTurns(talk.slice(0, 1)), "1").areBrokenBy("Without a car, buses are slow."), false);
+  assert.equal(limitsOf(byTurns(talk.slice(0, 1)), "1").areBrokenBy("A car is dear, anyway."), false);
 });
 
 test("what we said ourselves excludes nothing", () => {

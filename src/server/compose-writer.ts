@@ -50,11 +50,16 @@ async function opened(inner: InnerWriter, settings: Settings["writer"]): Promise
   const stages = await inner.open();
   try {
     const gate = settings.gate ? await openGateClassifier() : null;
-    return writerChain({ ...stages, gate, told: systemPromptOf(settings) });
+    return writerChain({ ...stages, gate, told: toldBy(settings) });
   } catch (error) {
     await writerChain(stages).close();
     throw error;
   }
+}
+
+/** What an operator's own words tell a model. */
+function toldBy({ systemPrompt = "", instructions = "" }: Settings["writer"]): string {
+  return [systemPrompt, instructions].join("\n");
 }
 
 function innerWriter(settings: Settings, sources: WriterSources): InnerWriter | null {

@@ -67,7 +67,7 @@ export async function* honestOnly(
   }
   if (!isSilent || left === null || last === null) return;
   // Nothing of ours is said to those who speak another language.
-  if (!isEnglish(dialogue.history, left.part.text)) {
+  if (!NEVER_SAID.has(left.fault) && !isEnglish(dialogue.history, left.part.text)) {
     yield marked({ ...left.part, tokens: last.tokens }, "model");
     return;
   }
@@ -219,6 +219,8 @@ const MAX_KNOWN_CHARS = 8_000;
 /** What is shorter is said by everybody. */
 const MIN_PARROTED = 4;
 const PARROTED = 0.8;
+/** In whatever language: nobody is told that this is a human being, or offered what they cannot have. */
+const NEVER_SAID: ReadonlySet<Fault> = new Set(["person", "limit"]);
 const NOTHING_LEFT = "Tell me a bit more about that.";
 
 /** What is said where something cannot be known or done. */
@@ -283,16 +285,20 @@ const DOING =
   "(setting|booking|reserving|scheduling|calling|ordering|sending|texting|emailing|(?:turning|switching) (?:on|off|up|down)|starting|playing|adding|checking|searching|cancelling)";
 const VERBS =
   "(set|setting|book|booked|booking|reserved?|reserving|scheduled?|scheduling|call|called|calling|order|ordered|ordering|send|sent|sending|text|texted|texting|email|emailed|emailing|(?:turn|turned|turning|switch|switched|switching) (?:on|off|up|down)|dim|dimmed|(?:start|started|starting) (?:a|the|your|some)|play|playing|played|add|added|adding|check|checked|checking|look|looked|looking|search|searched|searching|find|cancel|cancell?ed|cancelling|pay|paid|buy)";
+const DONE =
+  "(set|booked|reserved|scheduled|called|ordered|sent|texted|emailed|(?:turned|switched) (?:on|off|up|down)|dimmed|started|played|added|checked|searched|cancell?ed|paid)";
 const AIDS =
   "(?:(?:just|now|already|also|gladly|certainly|definitely|happily|happy to|be happy to|glad to|help you|go ahead and|going to|be able to|try to|to|gone ahead and) )*";
 /** Things that only hands do, or a network; and whether somebody else may have done them. */
-const DEEDS: readonly (readonly [form: RegExp, isPassive: boolean])[] = [
+const DEEDS: readonly (readonly [form: RegExp, isTold: boolean])[] = [
   [
     new RegExp(
-      `\\b(?:i(?:'ve| have|'ll| will| can|'m| am)?|let me) ${AIDS}${VERBS}\\b[^.!?]{0,60}?\\b${OBJECTS}\\b`,
+      `\\b(?:i(?:'ve| have|'ll| will| can|'m| am)|let me) ${AIDS}${VERBS}\\b[^.!?]{0,60}?\\b${OBJECTS}\\b`,
     ),
     false,
   ],
+  // "I find music calming" is no deed.
+  [new RegExp(`\\bi ${AIDS}${DONE}\\b[^.!?]{0,60}?\\b${OBJECTS}\\b`), false],
   [
     /\bi(?:'ll| will| can) (?:be sure to |also |gladly )?(remind|wake|notify|alert|text|email) (you)\b(?! (?:of|that)\b)/,
     false,

@@ -2,9 +2,10 @@
  * Prints what might be said to turns of conversations, a turn a line, to be judged: `{"id", "before": […], "newest",
  * "offers": [{"text", "origin", "nearness", "context"}]}`. Needs `npm run build`; with `--model FILE` the small writer adds what it would say.
  *
- *     node training/replies/candidates.mjs [--model FILE] [--every N] [--from CONVERSATIONS.jsonl] > candidates.jsonl
+ *     node training/replies/candidates.mjs [--model FILE] --from talks/follow-ups.jsonl > candidates.jsonl
+ *     node training/replies/candidates.mjs [--model FILE] --every N [--skip FIRST] > candidates.jsonl
  *
- * The conversations are `talks/*.jsonl` and every Nth turn of those that the bank is made of, whose own replies are left out.
+ * With `--every`, the conversations are every Nth of those that the bank is made of, whose own replies are left out.
  */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -27,6 +28,8 @@ const { values } = parseArgs({
 });
 const signal = new AbortController().signal;
 const source = await openReplySource();
+if (values.from === undefined && values.every === undefined)
+  throw new Error("say which talks with --from FILE, or which share of all conversations with --every N");
 const model = values.model === undefined ? null : await openGgufWriter(embeddedWriter(values.model, null));
 let id = 0;
 for (const { turns, instructions } of conversations()) {
@@ -36,10 +39,8 @@ for (const { turns, instructions } of conversations()) {
       .slice(0, n + 1)
       .map(([who, text]) => ({ speaker: who === ">" ? "0" : "1", text, audio: null }));
     const own = turns[n + 1]?.[1];
-    if (values.every !== undefined && (n === 0 ? id % 3 !== 0 : false)) {
-      id++;
-      continue;
-    }
+    // Of openings, which are plenty, every third.
+    if (values.every !== undefined && n === 0 && id % 3 !== 0) continue;
     const dialogue = {
       history,
       speaker: "1",

@@ -273,11 +273,10 @@ export class BookSource implements ReplySource {
     const sources = this.#sourcesFor(dialogue);
     // What a larger model wrote is not reckoned with, since what was learnt is how good the small one is.
     if (sources !== ALL_SOURCES && written !== null) return null;
-    if (!guesses(sources)) {
-      return this.#ready("line", isAsked(talk.newest) ? this.#book.forms.asked : this.#neutral, talk);
-    }
-    const [best] = await this.#judged(dialogue, talk, signal);
-    if (best === undefined || written === null) return best ?? null;
+    if (!guesses(sources)) return this.#plainLine(talk);
+    const best = (await this.#judged(dialogue, talk, signal)).find((one) => mayOffer(sources, one, talk));
+    if (written === null) return best ?? this.#plainLine(talk);
+    if (best === undefined) return null;
     const worth = worthOf(writtenOffer(written, talk), talk, this.#book.reckoning);
     // Nobody is glad after a sorrow.
     return best.worth > worth || (best.isGladless && isGladOfIt(written)) ? best : null;
@@ -366,6 +365,11 @@ export class BookSource implements ReplySource {
     const lines = this.#acts.get(act)?.lines ?? [];
     const text = lines[chance % lines.length];
     return text === undefined ? null : { layer: "line", text };
+  }
+
+  /** What may be said to anything. */
+  #plainLine(talk: Talk): ReadyReply | null {
+    return this.#ready("line", isAsked(talk.newest) ? this.#book.forms.asked : this.#neutral, talk);
   }
 
   /** One of these that was not heard yet. */

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { WriterError } from "../../model/writer.ts";
 import { type FileFailure, readPackaged, readPackagedJson, sha256 } from "../packaged-file.ts";
-import { ORIGINS, type Reckoning } from "./reckoning.ts";
+import { featureCount, ORIGINS, type Reckoning } from "./reckoning.ts";
 
 /** The replies that come with the package. */
 export const REPLIES_DIR = fileURLToPath(new URL("../../../../replies", import.meta.url));
@@ -206,7 +206,11 @@ async function read(dir: string, file: string, expected: string): Promise<Uint8A
 function isWhole({ encoder, reckoning, acts, tones, forms, lengths }: IndexFile): boolean {
   return (
     typeof encoder.sha256 === "string" &&
-    ORIGINS.every((origin) => reckoning?.[origin]?.every(Number.isFinite)) &&
+    ORIGINS.every(
+      (origin) =>
+        [1, featureCount(origin)].includes(reckoning?.[origin]?.length) &&
+        reckoning[origin].every(Number.isFinite),
+    ) &&
     FORM_NAMES.every((name) => (forms?.[name]?.length ?? 0) > 0) &&
     acts.length > 0 &&
     acts.every(({ answered, lines }) => answered === "none" || lines.length > 0) &&

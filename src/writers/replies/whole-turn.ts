@@ -135,7 +135,9 @@ function withNames(said: string, { told, ours }: Before): string | null {
   if (THING.test(said.slice(0, match.index)) || NAMES_ANY.test(said.slice(1, match.index))) return null;
   const [pronoun] = match;
   const kind = pronoun.toLowerCase();
-  if (POSSESSIVE.has(kind) && match.index === 0) return null;
+  const isPossessive =
+    POSSESSIVE.has(kind) || (kind === "her" && HAS_HERS.test(said.slice(match.index + pronoun.length)));
+  if (isPossessive && match.index === 0) return null;
   const find = PEOPLE.has(kind)
     ? personIn
     : kind === "there"
@@ -147,7 +149,7 @@ function withNames(said: string, { told, ours }: Before): string | null {
   const meant = order.map(find).find((found) => found !== null) ?? null;
   if (meant === null) return null;
   const named = meant.replace(/^(?:My|Our|The|His|Her)\b/, (word) => word.toLowerCase());
-  const place = kind === "there" ? `in ${named}` : POSSESSIVE.has(kind) ? `${named}'s` : named;
+  const place = kind === "there" ? `in ${named}` : isPossessive ? `${named}'s` : named;
   return said.slice(0, match.index) + place + said.slice(match.index + pronoun.length);
 }
 
@@ -205,14 +207,14 @@ const SHARE_IN = new RegExp(
   "i",
 );
 const PREPOSITION =
-  /^(in|on|at|of|for|with|without|by|to|from|after|before|during|under|near) (?:[\p{L}\p{N}'-]+ ?){1,4}$/iu;
+  /^(in|on|at|of|for|with|without|by|to|from|after|before|during|under|near) [\p{L}\p{N}'-]+(?: [\p{L}\p{N}'-]+){0,3}$/iu;
 const MOST = /^the (?:\p{L}+est|most \p{L}+|least \p{L}+|best|worst)(?: one| ones)?$/iu;
 const MOST_IN = /\b(?:\p{L}{2,}est|most \p{L}+|least \p{L}+|best|worst)\b/iu;
 const NAME = /\p{Lu}[\p{L}'-]+(?: (?:(?:of|the|and|van|von|de|da|la) )?\p{Lu}[\p{L}'-]+){0,3}/gu;
 const NAMES_ANY = /\p{Lu}\p{Ll}+/u;
 /** Begins a sentence, mostly, and is no name. */
 const NO_NAME =
-  /^(?:The|A|An|I|I'm|It|It's|He|She|They|We|You|Yes|No|And|But|So|That|That's|This|There|What|Who|Where|When|Why|How|Which|My|Your|His|Her|Our|In|On|At|To|For|From|With|About|Usually|Then|If|Is|Are|Was|Were|Do|Does|Did|Can|Could|Will|Would|Should|Good|Right|Ask|Try|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|January|February|March|April|May|June|July|August|September|October|November|December|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten|Not|Oh|Ok|Okay|Thanks|Maybe|Some|Most|One|By|Never|Always|Everyone|Everybody|Nobody|Steven's|We're|They're|You're|He's|She's|I've|I'd|Has|Had|Have|Ever|Of|As)$/;
+  /^(?:The|A|An|I|I'm|It|It's|He|She|They|We|You|Yes|No|And|But|So|That|That's|This|There|What|Who|Where|When|Why|How|Which|My|Your|His|Her|Our|In|On|At|To|For|From|With|About|Usually|Then|If|Is|Are|Was|Were|Do|Does|Did|Can|Could|Will|Would|Should|Good|Right|Ask|Try|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|January|February|March|April|May|June|July|August|September|October|November|December|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten|Not|Oh|Ok|Okay|Thanks|Maybe|Some|Most|One|By|Never|Always|Everyone|Everybody|Nobody|We're|They're|You're|He's|She's|I've|I'd|Has|Had|Have|Ever|Of|As)$/;
 /** One or two words after an article or a preposition; after anything else only the last, since a verb may come before. */
 const LAST_PHRASE =
   /(?:(?<=\b(?:the|a|an|my|your|our|his|her|of|in|to|for|from|with|on) )(?:(?!(?:is|are|was|were|do|does|did|the|a|an|of|in|to|for|from|with|on|have|has|i|you|it|we)\b)[\p{L}'-]+ ?){1,2}|(?<= )(?!(?:is|are|was|were|do|does|did|the|a|an|of|in|to|for|from|with|on|have|has|i|you|it|we)\b)[\p{L}'-]+)$/u;
@@ -227,7 +229,7 @@ const BARE_SUBJECT =
   /^((?:(?:what|where|when|why|how(?: \p{L}+)?) )?(?:are|do|can|were|did)) (?!(?:you|we|they|these|those|this)\b)(\p{Ll}+s) (.+)$/iu;
 /** Said of what was answered, and asks nothing more. */
 const REMARK =
-  /^(?:really|seriously|hello|hey|hi|what|huh|oops|wow|wrong|honestly|surely|same|never mind|next(?: question)?|your turn|my turn|shut up|help|amazing|fantastic|brilliant|great|awesome|interesting|funny|weird|excuse me|pardon|come on|anyone|anything(?: else)?|something(?: else)?|nothing|me|us|such as|for example|like|again|enough|stop|wait|is that so|any ideas?|promise|since when|says who|meaning|so what|who cares|whatever|anyway|bye|goodbye|good (?:night|morning|evening)|exactly|correct|true|false|ha+|lol|fantastic \p{L}+|my (?:god|goodness|word|head|turn))\b.{0,12}$/iu;
+  /^(?:really|seriously|hello|hey|hi|what|huh|oops|wow|wrong|honestly|surely|same|never mind|next(?: question)?|your turn|my turn|shut up|help|amazing|fantastic|brilliant|great|awesome|interesting|funny|weird|excuse me|pardon|come on|anyone|anything(?: else)?|something(?: else)?|nothing|me|us|such as|for example|like|again|enough|stop|wait|is that so|any ideas?|promise|since when|says who|meaning|so what|who cares|whatever|anyway|bye|goodbye|good (?:night|morning|evening)|exactly|correct|true|false|ha+|lol|my (?:god|goodness|word|head|turn))\b.{0,12}$/iu;
 const PRONOUN =
   /\b(?:it|its|they|them|their|he|him|his|she|her|there)\b(?! (?:is|are|was|were|any|a|an|some|enough)\b.{0,30}\b(?:that|which)\b)/i;
 /** "It" and "there" that stand for nothing. */
@@ -235,6 +237,9 @@ const MEANS_NOTHING =
   /\b(?:are|is) (?:you|anyone|anybody|someone|somebody) (?:still )?(?:there|here)\b|\bhow(?:'s| is| are) (?:it|they|things) going\b|\bis it (?:late|early|cold|hot|warm|raining|dark|normal|true|possible|worth|rude|weird|wrong|right|bad|okay|ok|me|too|fair|legal|strange|common|just)\b|\bdoes it (?:hurt|matter|make)\b|\bit\b.{1,40}\bto (?!the\b|a\b|an\b|my\b)\p{L}+\b|\bwhat(?:'s| is| was) it like\b/iu;
 const PEOPLE: ReadonlySet<string> = new Set(["he", "him", "his", "she", "her"]);
 const PLURAL: ReadonlySet<string> = new Set(["they", "them", "their"]);
+/** After "her" that is no person but whose something is. */
+const HAS_HERS =
+  /^ (?!(?:at|in|on|to|for|from|with|about|of|by|and|or|if|when|that|this|now|then|again|today|tomorrow|tonight|yesterday|so|too|what|how|where|why|who|the|an?|my|your|back|up|off|out|over|away|one)\b)\p{L}/iu;
 const POSSESSIVE: ReadonlySet<string> = new Set(["its", "their", "his"]);
 const RELATION =
   /\b(?:my|our|the|his|her) (?:\p{L}+ )?(?:sister|brother|mother|mum|mom|father|dad|wife|husband|partner|son|daughter|cousin|aunt|uncle|niece|nephew|neighbou?r|friend|boss|teacher|gran|grandma|grandpa|grandson|granddaughter|colleague|flatmate|boyfriend|girlfriend|doctor|vet|manager)\b/giu;

@@ -40,6 +40,8 @@ const TALKS: readonly (readonly [turns: readonly string[], whole: string | null]
   [["Did Einstein win a Nobel?", "Yes.", "Newton?"], "Did Newton win a Nobel?"],
   [["What do cows eat?", "Grass.", "Pigs?"], "What do pigs eat?"],
   [["My brother is in a coma.", "I'm sorry.", "Is he awake?"], "Is my brother awake?"],
+  [["My sister moved to Leeds.", "Nice.", "What's her job?"], "What's my sister's job?"],
+  [["My sister moved to Leeds.", "Nice.", "Should I visit her?"], "Should I visit my sister?"],
   // What is said of an answer.
   [["What's the capital of Peru?", "Lima.", "Never mind."], null],
   [["What's the capital of Peru?", "Lima.", "Seriously?"], null],

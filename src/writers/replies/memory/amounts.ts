@@ -124,10 +124,16 @@ const STEPS: readonly (readonly [RegExp, Step])[] = (
 
 /** What is left, comes together, falls to each, is still wanted or lasts so long, of what somebody told. */
 function ofWhatWasTold(asked: string, theirs: readonly string[]): string | null {
+  const pace = ASKS_PACE.test(asked)
+    ? atThatPace(
+        asked,
+        theirs.flatMap((turn) => sentencesIn(turn)),
+      )
+    : null;
+  if (pace !== null && !theirs.some((turn) => CORRECTS.test(turn))) return pace;
   const form = FORMS.find(([, test]) => test.test(asked))?.[0];
   if (form === undefined || theirs.some((turn) => CORRECTS.test(turn))) return null;
   const sentences = theirs.flatMap((turn) => sentencesIn(turn));
-  if (form === "pace") return atThatPace(asked, sentences);
   if (OVER_TIME.test(asked)) return null;
   const told = sentences.map((sentence) => ({ sentence, amounts: quantitiesIn(sentence) }));
   if (
@@ -152,14 +158,13 @@ function ofWhatWasTold(asked: string, theirs: readonly string[]): string | null 
 
 /** Of a question's form, which sum answers it. */
 const FORMS: readonly (readonly [
-  form: "difference" | "each" | "left" | "total" | "more" | "times" | "pace",
+  form: "difference" | "each" | "left" | "total" | "more" | "times",
   test: RegExp,
 ])[] = [
   [
     "difference",
     /\bhow much (?:cheaper|dearer|more expensive|less|bigger|longer) (?:is|are|was|were)\b|\bwhat(?:'s| is) the difference\b|\bhow much did (?:it|they|that|(?:the|my) \w+) (?:go|rise|drop|fall|increase|come)\b|\bhow much (?:older|younger) (?:is|am|are)\b/,
   ],
-  ["pace", /\b(?:at (?:that|this|the same) (?:speed|pace|rate)|how long (?:for|would)|how far in)\b/],
   ["each", /\b(?:each|per (?:person|head)|a head|apiece|my share|split(?: (?:it|that))?(?: between us)?$)/],
   [
     "more",
@@ -256,7 +261,9 @@ function inAll(all: readonly Quantity[], wanted: string | null): string | null {
     const fits =
       isOnce &&
       (isPersons(count.unit)
-        ? rate.per === EACH || isPersons(rate.per ?? "") || isMoney(rate.unit)
+        ? rate.per === EACH ||
+          isPersons(rate.per ?? "") ||
+          (isMoney(rate.unit) && !PERIODS.test(rate.per ?? ""))
         : rate.per === EACH || sameThing(rate.per ?? "", count.unit));
     // A fee that is paid once comes on top.
     if (
@@ -307,23 +314,24 @@ function howManyTimes(all: readonly Quantity[], _wanted: string | null, asked: s
 
 const PERIODS = /^(?:day|night|week|month|year|hour|minute)$/;
 
-/** Five kilometres in thirty minutes: how long ten take, or how far an hour gets. */
+/** Five kilometres in thirty minutes: how long ten take. */
 function atThatPace(asked: string, sentences: readonly string[]): string | null {
   const paces = sentences.flatMap((sentence) => pacesIn(sentence));
   const [pace] = paces;
-  const value = numbersIn(asked).length === 1 ? numbersIn(asked)[0] : undefined;
-  if (pace === undefined || paces.length !== 1 || value === undefined || pace.amount.value <= 0) return null;
-  return /\bhow far in\b/.test(asked)
-    ? null
-    : spoken("That's", (value * pace.time.value) / pace.amount.value, pace.time.unit, "");
+  const words = asked.split(/[ ,]+/);
+  const numbers = words.filter((word) => numberIn(word) !== null);
+  const [number = ""] = numbers;
+  const value = numberIn(number);
+  if (pace === undefined || paces.length !== 1 || numbers.length !== 1 || value === null) return null;
+  // Ten of something else take another time.
+  const noun = words[words.indexOf(number) + 1] ?? "";
+  const isOfThat = NO_NOUN.test(noun) || sameThing(noun, pace.amount.unit);
+  if (!isOfThat || pace.amount.value <= 0) return null;
+  return spoken("That's", (value * pace.time.value) / pace.amount.value, pace.time.unit, "");
 }
 
-function numbersIn(asked: string): number[] {
-  return asked.split(/[ ,]+/).flatMap((word) => {
-    const value = numberIn(word);
-    return value === null ? [] : [value];
-  });
-}
+const ASKS_PACE = /\b(?:at (?:that|this|the same) (?:speed|pace|rate)|how long (?:for|would))\b/;
+const NO_NOUN = /^(?:at|be|take|then|of|more)?$/;
 
 function isSameUnit(one: string, other: string): boolean {
   return (

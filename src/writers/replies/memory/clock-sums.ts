@@ -7,8 +7,8 @@ import { NUMBER_FORM } from "./values.ts";
  * By a clock of twelve hours, as people speak. `null` unless just one time and one duration were told.
  */
 export function clockSum(asked: string, theirs: readonly string[]): string | null {
-  const isEnd = ASKS_END.test(asked);
-  if (!isEnd && !ASKS_BEGIN.test(asked)) return null;
+  const isEnd = ASKS_END.test(asked) && !ASKS_TO_BEGIN.test(asked);
+  if (isEnd === ASKS_BEGIN.test(asked)) return null;
   const sentences = theirs.flatMap((turn) => sentencesIn(turn));
   const times = sentences.flatMap((sentence) => timesIn(sentence));
   const durations = sentences.flatMap((sentence) => durationsIn(sentence));
@@ -24,6 +24,9 @@ export function clockSum(asked: string, theirs: readonly string[]): string | nul
 const ASKS_END =
   /^(?:when|what time)\b.*\b(?:end|ends|finish(?:es)?|over|done|ready|arrive|land|get in|home|there|back|out)\b/;
 const ASKS_BEGIN = /^(?:when|what time)\b.*\b(?:start|begin|leave|set off|get going|put (?:it|them) in|go)\b/;
+/** "When should I leave to be there on time?" */
+const ASKS_TO_BEGIN =
+  /\b(?:should|do|must|shall|would|can) (?:i|we|you|they|he|she)(?: have to| need to)? (?:start|begin|leave|set off|get going|put|go)\b/;
 const HALF_DAY = 12 * 60;
 
 /** Minutes after midnight or noon. */

@@ -1,39 +1,27 @@
 import { contentWords, stemsOf } from "../content-words.ts";
-import { isAsked } from "../turn-form.ts";
 import { plain, sentencesIn } from "./statements.ts";
 
 /**
  * What an operator's instructions say of what is asked, from the mouth of whoever they are for, what shares most words
  * first: "You are Ann, at the desk of the Green Fork. There is a table at eight." has "There is a table at eight." for
- * "Have you got a table?". Whether a clause answers is for others to tell.
+ * "Have you got a table?".
  */
 export function deskClauses(instructions: string, newest: string): string[] {
-  const spokenOf = stemsOf(newest);
-  const among = isAsked(newest) ? isPartly : (stem: string, stems: ReadonlySet<string>) => stems.has(stem);
+  const spokenOf = [...stemsOf(newest)];
   const asksWho = asksWhoSpeaks(newest);
   return sentencesIn(plain(instructions))
     .filter((sentence, n, all) => !isKeptBack(sentence, all[n + 1] ?? ""))
     .flatMap((sentence) => clausesOf(sentence))
     .filter((clause) => !ORDERS.test(clause))
-    .map((clause, n) => {
+    .flatMap((clause, n) => {
       const stems = stemsOf(clause);
-      const shared = [...spokenOf].filter((stem) => among(stem, stems)).length;
-      return { clause, n, shared: asksWho && SELF.test(clause) ? 9 : shared };
+      const places = spokenOf.flatMap((stem, place) => (stems.has(stem) ? [place] : []));
+      const isWho = asksWho && SELF.test(clause);
+      if (!isWho && places.length === 0) return [];
+      return [{ clause, n, shared: isWho ? 9 : places.length, first: places[0] ?? 0 }];
     })
-    .filter(({ shared }) => shared > 0)
-    .toSorted((a, b) => b.shared - a.shared || a.n - b.n)
+    .toSorted((a, b) => b.shared - a.shared || a.first - b.first || a.n - b.n)
     .flatMap(({ clause }) => inFirstPerson(clause) ?? []);
-}
-
-/** Whether a word is among others, or is put together with one of them: a campfire is a fire. */
-function isPartly(stem: string, stems: ReadonlySet<string>): boolean {
-  return (
-    stems.has(stem) ||
-    [...stems].some(
-      (one) =>
-        one.length >= MIN_PART_CHARS && stem.length >= one.length + MIN_PART_CHARS && stem.endsWith(one),
-    )
-  );
 }
 
 /** Whether a reply names nothing but what the instructions or the talk have named: else it may promise what is not there. */
@@ -81,6 +69,10 @@ const TURNS: readonly (readonly [RegExp, string])[] = [
     /\b(to|for|with|from|of|by|call|calls|know|knows|tell|tells|ask|asks|give|gives|pay|pays|help|helps) you\b/gi,
     "$1 me",
   ],
+  [
+    /(?<=\b(?:behind|beside|near|opposite|above|below|around|about|on|at|before|after) )you\b|(?<= )you(?=[.!]?$)/gi,
+    "me",
+  ],
   [/\byou\b/gi, "I"],
 ];
 const SELF = /\byou(?: are|'re)\b|\byour name\b|\bcalled\b/i;
@@ -100,4 +92,3 @@ const PLAIN_WORDS = contentWords(
     "understand moment see well pleasure fine great let look have got there here more",
 );
 const MAX_WORDS = 26;
-const MIN_PART_CHARS = 3;

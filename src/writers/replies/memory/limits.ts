@@ -1,6 +1,6 @@
 import type { SpeakerLabel, Turn } from "../../../model/conversation.ts";
 import { isAsked } from "../turn-form.ts";
-import { MAX_TURN_CHARS, plain, sentencesIn } from "./statements.ts";
+import { plain, sentencesIn } from "./statements.ts";
 
 /** What nobody may offer to somebody who told that they cannot or will not have it. */
 export interface Limits {
@@ -17,9 +17,11 @@ export function limitsOf(history: readonly Turn[], speaker: SpeakerLabel): Limit
   const excluded = new Set<string>();
   const disliked = new Set<string>();
   for (const [n, { speaker: who, text }] of history.entries()) {
-    if (who === speaker || text === null || text.length > MAX_TURN_CHARS) continue;
-    for (const sentence of sentencesIn(plain(text).toLowerCase())) {
-      if (isAsked(sentence)) continue;
+    if (who === speaker || text === null) continue;
+    for (const whole of sentencesIn(plain(text.slice(0, MAX_CHARS)).toLowerCase())) {
+      const sentence = whole.slice(0, MAX_SENTENCE_CHARS);
+      // "What can I bring, I'm allergic to nuts?" tells it; "Are you vegetarian?" does not.
+      if (isAsked(sentence) && (ASKS_WHETHER.test(sentence) || !OF_OURS.test(sentence))) continue;
       const told = (form: RegExp) =>
         [...sentence.matchAll(form)].filter(({ index }) => !TAKEN_BACK.test(sentence.slice(0, index)));
       for (const [form, group] of DIETS)
@@ -45,7 +47,9 @@ export function limitsOf(history: readonly Turn[], speaker: SpeakerLabel): Limit
   return {
     areBrokenBy(reply) {
       if (forms.length + offers.length === 0) return false;
-      const said = plain(reply).toLowerCase().replaceAll(FREE_OF, " ");
+      const free = plain(reply).toLowerCase().replaceAll(FREE_OF, " ");
+      // What is made of nuts is free of milk, and of nothing else.
+      const said = excluded.has("almond") ? free : free.replaceAll(OF_NUTS, " ");
       return forms.some((form) => form.test(said)) || offers.some((form) => form.test(said));
     },
   };
@@ -57,7 +61,10 @@ function wordsOf(named: string): string[] {
     const words = part.replace(LEADING, "").split(" ").slice(0, 3);
     const foods = words.flatMap((word) => GROUPS.get(singular(word)) ?? []);
     if (foods.length > 0) return foods;
-    const noun = words.slice(0, 2).find((word) => !SMALL.test(word)) ?? "";
+    const [first = "", second = ""] = words.slice(0, 2).filter((word) => !SMALL.test(word));
+    // "Green olives" are olives; of "loud music", or where another clause begins, the first word is what is meant.
+    const noun =
+      /[^s]s$/.test(second) && !first.endsWith("s") && !VAGUE.has(singular(second)) ? second : first;
     return noun.length > 2 && !VAGUE.has(noun) ? [singular(noun)] : [];
   });
 }
@@ -76,7 +83,7 @@ function singular(word: string): string {
 }
 
 function formOf(word: string): RegExp {
-  const stem = word.endsWith("y") ? `${word.slice(0, -1)}(?:y|ies)` : `${word}(?:s|es)?`;
+  const stem = word.endsWith("y") ? `${word.slice(0, -1)}(?:y|ie|ies)` : `${word}(?:s|es)?`;
   return new RegExp(`\\b${stem}\\b`, "i");
 }
 
@@ -84,10 +91,17 @@ const LEADING =
   /^(?:(?:the|any|all|most|some|certain|(?:any|some|all|certain) (?:kinds?|sorts?) of|both|either|my|eating|drinking|raw|fresh|an?) )+/;
 /** Before what would exclude something, and says that it does not, or no longer. */
 const TAKEN_BACK =
-  /\b(?:not|never|used to|no longer|isn't|aren't|wasn't|don't|doesn't|didn't|ex|(?:ex|former) \p{L}+|was|were)\b[^,;.]{0,16}$/u;
+  /\b(?:not|never|used to|no longer|isn't|aren't|wasn't|don't|doesn't|didn't|ex|(?:ex|former) \p{L}+)\b[^,;.]{0,16}$|\b(?:was|were) (?:an? )?$/u;
 /** Says that something is not in it. */
 const FREE_OF =
-  /\b(?:no (?!problem|reason|need|to\b)|without|avoid(?:ing)?|leav(?:e|ing) out|skip(?:ping)?|instead of|rather than|free of|except|isn't|aren't|hasn't|doesn't (?:have|contain)|allergic to|allergy to|(?:don't|never) (?:use|add|put|eat|have|give|buy|order|offer|serve))(?: ?[\p{L}'-]+){1,3}|\b[\w-]+-free\b|\b(?:dairy|nut|gluten|egg|meat|alcohol|sugar)[ -]free [\w]+|\b(?:decaf\p{L}*|herbal|mint|peppermint|camomile|chamomile|fruit|ginger) (?:tea|coffee)\b|\b(?:oat|soya?|rice|vegan|plant|vegetarian|veggie)[ -](?:milk|yogh?urt|cheese|cream|butter|sausages?|burgers?|mince)\b|\b(?:almond|coconut)[ -](?:yogh?urt|cheese|cream|butter)\b(?!.*\bnut)|\b(?:coconut|almond)(?= milk\b)/gu;
+  /\b(?:no (?!problem|reason|need|to\b)|without|avoid(?:ing)?|leav(?:e|ing) out|skip(?:ping)?|instead of|rather than|free of|except|isn't|aren't|hasn't|doesn't (?:have|contain)|allergic to|allergy to|(?:don't|never) (?:use|add|put|eat|have|give|buy|order|offer|serve))(?: ?[\p{L}'-]+){1,3}|\b[\w-]+-free\b|\b(?:dairy|nut|gluten|egg|meat|alcohol|sugar)[ -]free [\w]+|\b(?:decaf\p{L}*|herbal|mint|peppermint|camomile|chamomile|fruit|ginger) (?:tea|coffee)\b|\b(?:oat|soya?|rice|vegan|plant|vegetarian|veggie)[ -](?:milk|yogh?urt|cheese|cream|butter|sausages?|burgers?|mince)\b/gu;
+const OF_NUTS = /\b(?:almond|coconut|cashew)[ -](?:milk|yogh?urt|cheese|cream|butter)\b/gu;
+const ASKS_WHETHER =
+  /^(?:(?:and|so|but|or) )?(?:are|is|do|does|did|have|has|was|were) (?:you|he|she|it|they|this|that|there|the|your|his|her|their) (?!know\b|have\b|think\b|got\b)/;
+/** Of whoever speaks, or whom they speak for. */
+const OF_OURS = /\b(?:i|i'm|i've|me|my|our|we|we're|us|someone|somebody|guests?|friends?|people|for an?)\b/;
+const MAX_CHARS = 6_000;
+const MAX_SENTENCE_CHARS = 600;
 /** Somebody may need what they fear or cannot bear. */
 const NEEDED =
   /^(?:doctor|nurse|dentist|hospital|ambulance|police|surgery|operation|needle|injection|medicine|pill|tablet|therap\p{L}+|counsell?or|help|husband|wife|partner|mother|mum|mom|father|dad|sister|brother|son|daughter|boss|teacher|school|job|work|dark|night|exam|test|school|homework|people|men|women|life|myself|himself|herself|future|change|death|dying|mess|noise|winter|summer|monday|morning|weather|rain|cold|heat|phone|email|name|house|home|city|town|country)$/u;
@@ -118,7 +132,7 @@ const CAFFEINE = "caffeine coffee espresso latte cappuccino mocha tea matcha cha
 const FLIGHT = "flying flight plane aeroplane airplane airport airline";
 const FRIGHT = "horror scary frightening fright spooky slasher zombie";
 const MEAL = `porridge cereal muesli fruit banana apple soup rice salad breakfast snack ${MEAT} ${DAIRY} ${EGGS} ${GLUTEN}`;
-const SUGAR = "sugar cake chocolate sweet biscuit honey syrup ice cream candy lemonade";
+const SUGAR = "sugar cake chocolate sweets biscuit honey syrup ice cream candy lemonade";
 
 function group(words: string): string[] {
   return words
@@ -175,7 +189,7 @@ const DIETS: readonly (readonly [RegExp, readonly string[]])[] = [
   [/\bhalal\b|\bmuslims?\b/g, group(`${PORK} ${ALCOHOL}`)],
   [/\bkosher\b|\bjewish\b/g, group(`${PORK} ${SHELLFISH}`)],
 ];
-const WHAT = "((?:[\\p{L}'-]+ ?){1,4}(?:(?:,? (?:or|and) |, )[\\p{L}'-]+(?: [\\p{L}'-]+)?){0,3})";
+const WHAT = "([\\p{L}'-]+(?: [\\p{L}'-]+){0,3}(?:(?:,? (?:or|and) |, )[\\p{L}'-]+(?: [\\p{L}'-]+)?){0,3})";
 const ALLERGIES: readonly RegExp[] = [
   new RegExp(`\\b(?:allergic|allergy|allergies|intolerant|intolerance) (?:to|against) ${WHAT}`, "giu"),
   /\b([\p{L}-]+(?: [\p{L}-]+)?) (?:allerg(?:y|ies)|intolerance)\b/giu,

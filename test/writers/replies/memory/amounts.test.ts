@@ -317,6 +317,36 @@ const TALKS: readonly (readonly [turns: readonly string[], answer: string | null
     "That's 1,180 altogether.",
   ],
   [["I bought two shirts at 20 each and a hat for 15.", "All right.", "how much is that altogether?"], null],
+  [
+    [
+      "The train is at 9. It takes 40 minutes to get to the station.",
+      "All right.",
+      "What time should I leave home?",
+    ],
+    "That would be 8:20.",
+  ],
+  [
+    [
+      "Dinner is at 7. It takes 30 minutes to get to the place.",
+      "All right.",
+      "When should I leave to be there on time?",
+    ],
+    "That would be 6:30.",
+  ],
+  [["I read 30 pages in 20 minutes.", "All right.", "How long would 3 chapters take?"], null],
+  [["I run five kilometres in thirty minutes.", "All right.", "how long would one pizza take?"], null],
+  [
+    ["I run five kilometres in thirty minutes.", "All right.", "how long would 10 kilometres take?"],
+    "That's 60 minutes.",
+  ],
+  [
+    ["I save 20 pounds a week and the bike costs 300.", "All right.", "How long would it take?"],
+    "That's 15 weeks.",
+  ],
+  [
+    ["The hotel is 80 euros a night and we are four people.", "All right.", "How much is it altogether?"],
+    null,
+  ],
 ];
 
 for (const [turns, answer] of TALKS)

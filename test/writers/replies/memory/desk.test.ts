@@ -15,10 +15,10 @@ test("what instructions say is said from the mouth of whom they are for", () => 
   assert.deepEqual(deskClauses(FORK, "Is there parking?"), []);
 });
 
-test("a question's compound word is taken for its last part, and no other turn's", () => {
-  const camp = "You run a campsite. No open fires are allowed.";
-  assert.deepEqual(deskClauses(camp, "Where do we light our campfire?"), ["No open fires are allowed."]);
-  assert.deepEqual(deskClauses(camp, "The boys want marshmallows."), []);
+test("of clauses that share as much of what is asked the one with what is asked first answers", () => {
+  const inn = "You run an inn. Rooms have a sea view. Breakfast is at eight. The car park is behind you.";
+  assert.equal(deskClauses(inn, "Can I have breakfast in my room?")[0], "Breakfast is at eight.");
+  assert.deepEqual(deskClauses(inn, "Where's the car park?"), ["The car park is behind me."]);
 });
 
 test("what is for the desk alone is not said", () => {

@@ -9,6 +9,7 @@ import { EVIDENCE, evidenceOf, recallable } from "../../../../src/writers/replie
 import { remembered } from "../../../../src/writers/replies/memory/remembered.ts";
 import { statementsOf } from "../../../../src/writers/replies/memory/statements.ts";
 import { asksView, doubtsUs } from "../../../../src/writers/replies/turn-form.ts";
+import { wholeTurns } from "../../../../src/writers/replies/whole-turn.ts";
 import fc from "../../../properties.ts";
 import { byTurns } from "../../dialogues.ts";
 
@@ -21,9 +22,17 @@ const WORDS = (
 const piece = fc
   .array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 5 })
   .map((words) => words.join(" "));
-const text = fc
-  .tuple(fc.array(piece, { minLength: 1, maxLength: 6 }), fc.constantFrom(1, 1, 30, 400))
-  .map(([pieces, times]) => `${pieces.join(" ")} `.repeat(times).slice(0, 8_000));
+/** A word that does not end, with something behind it that no form allows. */
+const endless = fc
+  .tuple(piece, fc.constantFrom("a", "ab", "é", "'", "-"), fc.constantFrom("1", "/", "_", "", " x/"))
+  .map(([before, letters, after]) => `${before} ${letters.repeat(1_490 / letters.length)}${after}`);
+const text = fc.oneof({ weight: 4, arbitrary: repeated() }, { weight: 1, arbitrary: endless });
+
+function repeated(): fc.Arbitrary<string> {
+  return fc
+    .tuple(fc.array(piece, { minLength: 1, maxLength: 6 }), fc.constantFrom(1, 1, 30, 400))
+    .map(([pieces, times]) => `${pieces.join(" ")} `.repeat(times).slice(0, 8_000));
+}
 
 test("whatever is said, looking for what was told ends, and what is found is no longer than what was said", () => {
   fc.assert(
@@ -46,6 +55,7 @@ test("whatever is said, looking for what was told ends, and what is found is no 
       ])
         assert.ok(found === null || (found.length > 0 && found.length <= most), String(found));
       limitsOf(history, "1").areBrokenBy(newest);
+      wholeTurns(byTurns([told.slice(0, 400), "It is.", newest.slice(0, 400)]), "1");
       isOfTheDesk(newest, told.slice(0, 2_000), new Set());
       asksView(newest);
       doubtsUs(newest);

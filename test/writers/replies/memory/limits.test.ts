@@ -48,6 +48,14 @@ const TOLD: readonly (readonly [told: string, fits: readonly string[], breaks: r
   ["They said nothing to eat after midnight.", ["Only water."], ["Porridge with fruit."]],
   ["i hate horror films", ["A comedy."], ["Something scary."]],
   ["No balcony, not even a windowsill.", [], ["A windowsill is enough for herbs."]],
+  ["I was diagnosed coeliac last year.", ["Rice."], ["A slice of toast."]],
+  ["I was told I'm diabetic.", ["That's sweet of you."], ["A chocolate cake.", "Sweets."]],
+  ["I can't eat green olives.", ["Green beans."], ["Olives and bread."]],
+  ["I'm allergic to cookies.", [], ["Have a cookie."]],
+  ["I'm allergic to milk.", ["Almond milk.", "Coconut yoghurt."], ["A glass of milk."]],
+  ["I'm allergic to nuts, I told you.", [], ["Toast with almond butter.", "Almond milk."]],
+  ["I'm allergic to nuts, so what should I bake?", ["Scones."], ["A walnut cake."]],
+  ["Can you suggest a dinner for my vegan sister?", ["Lentil soup."], ["A chicken curry."]],
   // "No" and "not" that exclude nothing of the offer.
   [
     "I'm vegan.",
@@ -98,6 +106,11 @@ test("what somebody lacks is spoken of at once, and is not there later", () => {
   assert.equal(limitsOf(byTurns(talk), "1").areBrokenBy("An hour by car."), true);
   assert.equal(limitsOf(byTurns(talk.slice(0, 1)), "1").areBrokenBy("Without a car, buses are slow."), false);
   assert.equal(limitsOf(byTurns(talk.slice(0, 1)), "1").areBrokenBy("A car is dear, anyway."), false);
+});
+
+test("an allergy in a long turn is read, too", () => {
+  const told = `${"We went to the sea and it was lovely. ".repeat(50)}I'm allergic to nuts.`;
+  assert.equal(limitsOf(byTurns([told, "I see.", "A snack?"]), "1").areBrokenBy("Walnuts."), true);
 });
 
 test("what we said ourselves excludes nothing", () => {

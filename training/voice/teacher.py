@@ -1,4 +1,4 @@
-"""Lets Kokoro-82M say sentences: its sound, durations, pitch and energy, for each voice in .cache/teacher/VOICE/N.npz.
+"""Lets Kokoro-82M say sentences: its sound, durations, pitch and energy, for each voice in .cache/teacher/VOICE/N.npz, or .cache/harvard/VOICE/N.npz.
 
     python teacher.py --voices am_michael,bf_emma --minutes 20
 
@@ -31,17 +31,18 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--voices", default="am_michael,bf_emma")
     parser.add_argument("--minutes", type=float, default=20, help="of sound for each voice")
-    parser.add_argument("--first", type=int, default=0, help="the first sentence")
+    parser.add_argument("--texts", default="texts", choices=("texts", "harvard"), help="which of texts.py; harvard is for judge.mjs")
     options = parser.parse_args()
     session = open_teacher()
     voices = {name: Voice(name) for name in options.voices.split(",")}
-    sentences = json.loads((CACHE / "texts.json").read_text())
+    sentences = json.loads((CACHE / f"{options.texts}.json").read_text())
+    folder = "teacher" if options.texts == "texts" else options.texts
     seconds = dict.fromkeys(voices, 0.0)
-    for index, sentence in enumerate(sentences[options.first :], options.first):
+    for index, sentence in enumerate(sentences):
         if min(seconds.values()) >= 60 * options.minutes:
             break
         for name, voice in voices.items():
-            path = CACHE / "teacher" / name / f"{index}.npz"
+            path = CACHE / folder / name / f"{index}.npz"
             if path.exists():
                 said = np.load(path)
             else:

@@ -1,4 +1,6 @@
-"""Chooses sentences of the repository's own conversations to be said, and reads them as phonemes: .cache/texts.json.
+"""
+Chooses sentences of the repository's own conversations to be said, and reads them as phonemes: .cache/texts.json. Those of
+the bench, which nothing is learnt from: .cache/harvard.json.
 
     npm run build && python texts.py
 
@@ -33,20 +35,24 @@ def main() -> None:
     }
     texts = list(whole)
     random.Random(SEED).shuffle(texts)
-    texts = texts[:COUNT]
+    (HERE / ".cache").mkdir(exist_ok=True)
+    store("texts", texts[:COUNT])
+    harvard = (ROOT / "bench/harvard.txt").read_text().strip().splitlines()
+    store("harvard", [f"{line[0].upper()}{line[1:]}." for line in harvard])
+
+
+def store(name: str, texts: list[str]) -> None:
     command = ["node", str(ROOT / "dist/src/cli/main.js"), "phonemes", "--json", "-"]
     read = subprocess.run(command, input="\n".join(texts) + "\n", capture_output=True, text=True, check=True)
     vocabulary = json.loads((ROOT / "voices/heart/vocab.json").read_text())
-    vocabulary = vocabulary.get("vocab", vocabulary)
     sentences = []
     for text, line in zip(texts, read.stdout.splitlines(), strict=True):
         spoken = json.loads(line)
         if len(spoken) == 1 and all(phoneme in vocabulary for phoneme in spoken[0]):
             ids = [0, *(vocabulary[phoneme] for phoneme in spoken[0]), 0]
             sentences.append({"text": text, "phonemes": spoken[0], "ids": ids})
-    (HERE / ".cache").mkdir(exist_ok=True)
-    (HERE / ".cache" / "texts.json").write_text(json.dumps(sentences, ensure_ascii=False))
-    print(len(sentences), "sentences of", len(texts))
+    (HERE / ".cache" / f"{name}.json").write_text(json.dumps(sentences, ensure_ascii=False))
+    print(f"{name}: {len(sentences)} sentences of {len(texts)}")
 
 
 if __name__ == "__main__":

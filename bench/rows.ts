@@ -1,5 +1,6 @@
 import type { Row } from "./row.ts";
 import { authoredBesideStreams, authoredFirstAudio, writerMemory } from "./rows/authored.ts";
+import { cast } from "./rows/cast.ts";
 import { csmFrames, qwen3TtsFrames } from "./rows/codec-lm.ts";
 import { codecLmLoad } from "./rows/codec-lm-load.ts";
 import { collections } from "./rows/collections.ts";
@@ -72,6 +73,7 @@ export const ROWS: readonly Row[] = [
   start,
   words,
   naturalness,
+  cast,
   manners,
   clicks,
   thumps,

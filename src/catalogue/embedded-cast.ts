@@ -1,48 +1,42 @@
 import type { CastVoice, TakenVoices } from "../model/model-card.ts";
 
-/** The embedded voice's people. Each of OpenAI's thirteen names means one of them. */
-export const EMBEDDED_CAST: readonly CastVoice[] = [
-  {
-    id: "0",
-    name: "Speaker 0",
-    sex: "female",
-    accent: "en-US",
-    description: "A woman's voice.",
-    aliases: ["alloy", "nova", "shimmer"],
-  },
-  {
-    id: "1",
-    name: "Speaker 1",
-    sex: "male",
-    accent: "en-US",
-    description: "A man's voice.",
-    aliases: ["ash", "cedar", "echo", "onyx"],
-  },
-  {
-    id: "2",
-    name: "Speaker 2",
-    sex: "female",
-    accent: "en-US",
-    description: "A low woman's voice.",
-    aliases: ["marin", "sage"],
-  },
-  {
-    id: "3",
-    name: "Speaker 3",
-    sex: "male",
-    accent: "en-US",
-    description: "A light man's voice.",
-    aliases: ["ballad", "fable", "verse"],
-  },
-  {
-    id: "4",
-    name: "Speaker 4",
-    sex: "female",
-    accent: "en-US",
-    description: "A bright woman's voice.",
-    aliases: ["coral"],
-  },
-];
+/** The embedded voice's people. Each of OpenAI's thirteen names means another of them. */
+export const EMBEDDED_CAST: readonly CastVoice[] = (
+  [
+    ["0", "female", "A woman's voice.", "nova"],
+    ["1", "male", "A man's voice.", "echo"],
+    ["2", "female", "A low woman's voice.", "alloy"],
+    ["3", "male", "A light man's voice.", "ash"],
+    ["4", "female", "A bright woman's voice.", "shimmer"],
+    ["5", "female", "A clear woman's voice.", "marin"],
+    ["6", "male", "A calm man's voice.", "cedar"],
+    ["7", "male", "A very deep man's voice.", "onyx"],
+    ["8", "female", "A gentle woman's voice.", "sage"],
+    ["9", "male", "A lively man's voice.", "verse"],
+    ["10", "male", "A storyteller's voice, a man's.", "fable"],
+    ["11", "female", "A relaxed woman's voice.", "coral"],
+    ["12", "male", "A grave man's voice.", "ballad"],
+  ] as const
+).map(([id, sex, description, alias]) => ({
+  id,
+  name: `Speaker ${id}`,
+  sex,
+  accent: "en-US",
+  description,
+  aliases: [alias],
+}));
+
+/** By whom those were taught who are not derived from the first: voices of Kokoro-82M (docs/decisions/0058). */
+export const LEARNT_FROM: Readonly<Record<string, string>> = {
+  "5": "bf_emma",
+  "6": "am_michael",
+  "7": "am_onyx",
+  "8": "bf_lily",
+  "9": "am_puck",
+  "10": "bm_fable",
+  "11": "af_river",
+  "12": "bm_daniel",
+};
 
 /** A recording is followed as the audio of earlier turns is; two voices do not make a third. */
 export const EMBEDDED_TAKES: TakenVoices = {

@@ -254,7 +254,7 @@ describe("Vapi", () => {
   });
 
   test("names its voice in the address or in the message", async () => {
-    await bytesOf(await vapi({ text: "Hi.", sampleRate: 8_000, voiceId: "onyx" }));
+    await bytesOf(await vapi({ text: "Hi.", sampleRate: 8_000, voiceId: "echo" }));
     assert.equal(scripts.at(-1)?.speaker, "1");
     await bytesOf(await vapi({ text: "Hi.", sampleRate: 8_000, voiceId: null }, "?voice=Echo"));
     assert.equal(scripts.at(-1)?.speaker, "1");
@@ -287,7 +287,7 @@ describe("Vapi", () => {
 
   test("is read in a thread of its own where it tells much of the call, all the same", async () => {
     const transcript = "word ".repeat(40_000);
-    const reply = await vapi({ text: "Hi.", sampleRate: 8_000, transcript, voiceId: "onyx" });
+    const reply = await vapi({ text: "Hi.", sampleRate: 8_000, transcript, voiceId: "echo" });
     assert.equal(reply.status, 200);
     assert.equal((await bytesOf(reply)).length, 2 * 3 * 480);
     assert.equal(scripts.at(-1)?.speaker, "1");
@@ -298,7 +298,7 @@ describe("Vapi", () => {
 
 describe("jambonz", () => {
   const PATH = "/v1/audio/telephony";
-  const asked = { language: "en-US", voice: "ash", type: "text", text: "Please hold the line." };
+  const asked = { language: "en-US", voice: "echo", type: "text", text: "Please hold the line." };
 
   test("has an MP3, the type that it prefers", async () => {
     const reply = await server.post(PATH, asked);

@@ -105,7 +105,7 @@ describe("a voice of one's own", () => {
       await speak("Anna"),
       400,
       "voice",
-      /^voice "Anna" is unknown: the voices are "0" \(or alloy/,
+      /^voice "Anna" is unknown: the voices are "0" \(or nova/,
     );
     await refused(await deleteVoice(server, id), 404, null, /^this key has no voice "voice_/);
   });
@@ -231,7 +231,7 @@ describe("a voice of one's own", () => {
     const turn = { conversation: [{ text: "Hi." }] };
     const made = await (await addVoice(server)).json();
     for (const [voice, chosen] of [
-      ["onyx", "1"],
+      ["echo", "1"],
       [made.id, "sample"],
     ])
       for (const [path, body] of [
@@ -442,7 +442,7 @@ describe("a recording that is to be a voice", () => {
     const told = await (await speak("Annna")).json();
     assert.match(
       told.error.message,
-      /did you mean "Anna"\? .* and 89 more, which GET \/v1\/audio\/voices lists$/,
+      /did you mean "Anna"\? .* and 97 more, which GET \/v1\/audio\/voices lists$/,
     );
   });
 

@@ -332,7 +332,7 @@ describe("a reply that is prepared", () => {
   it("has the voice of the session: a label's by its label, and another under the first one's", () => {
     const items = [message("user", "Hi.")];
     const by = (voice: string) => prepared(items, { voice });
-    const { conversation, voice } = by("onyx");
+    const { conversation, voice } = by("echo");
     assert.deepEqual(
       [conversation.open.speaker, conversation.history[0]?.speaker, voice],
       ["1", "0", undefined],

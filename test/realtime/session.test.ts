@@ -439,7 +439,7 @@ describe("a session", () => {
       sentIn(table.client({ type: "session.update", session: { audio: { output: { voice } } } }))[0]!;
     const openAis = "alloy ash ballad cedar coral echo marin sage shimmer verse".split(" ");
     const own = ["anna", "voice_0123456789"];
-    for (const voice of ["0", "1", "Alloy", { id: "ash" }, ...own, "ash(2)+onyx", ...openAis])
+    for (const voice of ["0", "1", "Alloy", { id: "ash" }, ...own, "echo(2)+1", ...openAis])
       assert.equal(asked(voice).type, "session.updated");
     const { message, ...error } = asked({ id: "nobody" }).error as { message: string };
     assert.deepEqual(error, {

@@ -65,8 +65,8 @@ describe("voices by the settings", () => {
     ],
     [
       "two for one voice",
-      { onyx: { instructions: "calm" }, "1": { instructions: "sad" } },
-      /The setting voices\.onyx means the same voice of the model .* as voices\.1: keep one of them/,
+      { echo: { instructions: "calm" }, "1": { instructions: "sad" } },
+      /The setting voices\.echo means the same voice of the model .* as voices\.1: keep one of them/,
     ],
     ["nothing at all", { nova: {} }, /The setting voices\.nova has neither clip nor instructions/],
   ] as const) {

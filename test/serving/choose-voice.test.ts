@@ -98,10 +98,10 @@ describe("the word for a voice", () => {
       { weight: 1 / 3, id: "am_onyx" },
     ]);
     assert.deepEqual(chooseSpeaker("nova+af_heart(3)", "voice", mixing), { speaker: "0" });
-    assert.equal(chooseVoice("ash+onyx(3)", "voice", embedded).speaker, "1");
+    assert.equal(chooseVoice("echo+1(3)", "voice", embedded).speaker, "1");
     assert.match(
       refusal("nova+onyx"),
-      /^voice asks for a mix, and the model svc-beta-v0\.3 speaks with one voice at a time: name one of "0" \(or alloy/,
+      /^voice asks for a mix, and the model svc-beta-v0\.3 speaks with one voice at a time: name one of "0" \(or nova/,
     );
     assert.match(
       refusal("nova+2", mixing),
@@ -144,7 +144,7 @@ describe("a request with a voice", () => {
   it("of text alone is as one by the label, where that stands for the voice, to the seed", () => {
     const request = { text: "Hello.", params: { temperature: 0 } };
     const byLabel = prepareTts({ ...request, speaker: "1" }, resolve);
-    assert.deepEqual(prepareTts({ ...request, voice: "onyx" }, resolve), byLabel);
+    assert.deepEqual(prepareTts({ ...request, voice: "echo" }, resolve), byLabel);
     assert.deepEqual(prepareTts({ ...request, speaker: "0", voice: "Speaker 1" }, resolve), byLabel);
     const other = prepareTts({ ...request, model: "mixing", voice: "am_eric" }, resolve);
     assert.deepEqual(other.voice, [{ weight: 1, id: "am_eric" }]);
@@ -160,11 +160,11 @@ describe("a request with a voice", () => {
       { speaker: "0", text: "Yes." },
     ];
     const cast = (voices: Record<string, string>) => prepareConverse({ conversation, voices }, resolve);
-    assert.deepEqual(cast({ "0": "onyx" }).voice, [{ weight: 1, id: "1" }]);
+    assert.deepEqual(cast({ "0": "echo" }).voice, [{ weight: 1, id: "1" }]);
     assert.equal(cast({ "1": "nova" }).voice, undefined);
     assert.equal(cast({}).voice, undefined);
     assert.deepEqual(cast({ "0": "Anna", "1": "Ben" }).ownVoice, { name: "Anna", field: 'voices["0"]' });
-    assert.deepEqual(cast({ "0": "onyx" }).conversation.open, { speaker: "0", text: "Yes." });
+    assert.deepEqual(cast({ "0": "echo" }).conversation.open, { speaker: "0", text: "Yes." });
     const mixed = (word: string) =>
       prepareConverse({ conversation, voices: { "0": word }, model: "mixing" }, resolve).voice;
     assert.deepEqual(mixed("1"), [{ weight: 1, id: "am_onyx" }], "another label's voice");

@@ -37,18 +37,23 @@ const python = new Pythons(console.error);
 const meters = await python.start("quality.py");
 const whisper = values["no-words"] ? null : await startWhisper(python);
 const target = values.to === undefined ? null : await qualityOf(values.to);
-console.log("name                         P.808  cosine  words wrong   clicks  thumps  worst   buzz  seconds");
+console.log(
+  "name                         P.808  cosine  words wrong   clicks  thumps  worst   buzz  seconds",
+);
 for (const name of positionals) {
   const { quality, trimmed, samples } = await qualityOf(name);
   const heard = whisper === null ? null : await heardOf(whisper, trimmed);
-  const frames = samples.map(framesOf);
+  // 16 bits have exact zeros, which the meter would take for samples that were left out.
+  const frames = samples.map((each) => framesOf(each.map((value) => value + 1e-6)));
   const over = samples.map((each) => loudestIn(each).overDb);
   console.log(
     [
       name.padEnd(28),
       quality.p808.toFixed(2),
       target === null ? "     –" : cosine(quality, target.quality).toFixed(3).padStart(6),
-      heard === null ? "          –" : `${heard.errors}/${heard.words} ${(heard.errors / heard.words).toFixed(3)}`.padStart(12),
+      heard === null
+        ? "          –"
+        : `${heard.errors}/${heard.words} ${(heard.errors / heard.words).toFixed(3)}`.padStart(12),
       String(frames.reduce((sum, each) => sum + clicksIn(each), 0)).padStart(7),
       String(over.filter((overDb) => overDb > THUMP_DB).length).padStart(7),
       `${Math.max(...over).toFixed(1)} dB`.padStart(7),

@@ -135,21 +135,37 @@ def shipped() -> Voice:
 
 
 def weights() -> dict[str, np.ndarray]:
-    """
-    By their names in training. An int8 matrix has lost its own: it is multiplied by its scale, then something by it, and
-    then a bias is added, which has kept it.
-    """
+    """By their names in training."""
     found: dict[str, np.ndarray] = {}
     for part in ("text", "prosody", "decoder"):
         graph = onnx.load(SPLIT / f"{part}.onnx").graph
         stored = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
-        found |= {name: array for name, array in stored.items() if name.startswith(("m.", "pn."))}
-        by_output = {output: node for node in graph.node for output in node.output}
-        for node in graph.node:
-            bias = next((name for name in node.input if name.endswith("bias")), None)
-            product = next((by_output[name] for name in node.input if name in by_output), None)
-            if node.op_type == "Add" and bias and product and product.op_type == "MatMul":
-                scaled = by_output[product.input[1]]
-                matrix = stored[by_output[scaled.input[0]].input[0]].astype(np.float32) * stored[scaled.input[1]]
-                found[bias.removesuffix("bias") + "weight"] = matrix.T
+        for name, constant, is_matrix in graph_names(graph):
+            array = stored[constant]
+            if is_matrix:
+                array = (array.astype(np.float32) * stored[scale_of(constant)]).T
+            found[name] = array
     return found
+
+
+def scale_of(constant: str) -> str:
+    """An int8 matrix's scale."""
+    return constant.removesuffix("_quantized") + "_scale"
+
+
+def graph_names(graph: onnx.GraphProto) -> list[tuple[str, str, bool]]:
+    """
+    Names in training, those of the constants in the graph, and whether that is an int8 matrix, which is transposed. Such a
+    one has lost its own name: it is multiplied by its scale, then something by it, and then a bias is added, which has kept
+    it.
+    """
+    names = [(tensor.name, tensor.name, False) for tensor in graph.initializer if tensor.name.startswith(("m.", "pn."))]
+    by_output = {output: node for node in graph.node for output in node.output}
+    matrices: dict[str, str] = {}
+    for node in graph.node:
+        bias = next((name for name in node.input if name.endswith("bias")), None)
+        product = next((by_output[name] for name in node.input if name in by_output), None)
+        if node.op_type == "Add" and bias and product and product.op_type == "MatMul":
+            scaled = by_output[product.input[1]]
+            matrices[bias.removesuffix("bias") + "weight"] = by_output[scaled.input[0]].input[0]
+    return names + [(name, constant, True) for name, constant in matrices.items()]

@@ -32,7 +32,10 @@ for (const who of positionals) {
   const folder = new URL(`heard/${name}/`, cache);
   await mkdir(folder, { recursive: true });
   for (const [index, text] of texts.entries()) {
-    const { samples } = await speechOf(voice, clip === null ? plainScript(text, who) : followingScript(text, clip));
+    const { samples } = await speechOf(
+      voice,
+      clip === null ? plainScript(text, who) : followingScript(text, clip),
+    );
     await writeFile(new URL(`${index}.wav`, folder), encodeWav(toPcm16(samples), RATE_HZ));
   }
 }
@@ -43,5 +46,10 @@ async function clipOf(teacher) {
   for (let index = count; index < count + CLIP_SENTENCES; index++) {
     parts.push(...decodeWav(await readFile(new URL(`heard/teacher-${teacher}/${index}.wav`, cache))).samples);
   }
-  return { samples: Float32Array.from(parts), sampleRateHz: RATE_HZ, durationS: parts.length / RATE_HZ, digest: teacher };
+  return {
+    samples: Float32Array.from(parts),
+    sampleRateHz: RATE_HZ,
+    durationS: parts.length / RATE_HZ,
+    digest: teacher,
+  };
 }

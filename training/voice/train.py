@@ -52,7 +52,7 @@ def main() -> None:
     parser.add_argument("--voice", required=True, help="one of Kokoro's that teacher.py has let speak")
     parser.add_argument("--name", help="of the run; that of the voice if left out")
     parser.add_argument("--rank", type=int, default=32)
-    parser.add_argument("--minutes", type=float, default=15, help="of this computer's time")
+    parser.add_argument("--minutes", type=float, default=15, help="of processor time")
     parser.add_argument("--batch", type=int, default=6, help="sentences a step")
     parser.add_argument("--rate", type=float, default=2e-3)
     parser.add_argument("--from-run", help="a run to go on from")
@@ -75,12 +75,12 @@ def main() -> None:
     print(f"{len(sentences)} sentences, {minutes:.1f} minutes without pauses; {own} weights of its own", flush=True)
 
     optimizer = torch.optim.AdamW(speaker.parameters(), options.rate, betas=(0.9, 0.98), weight_decay=0)
-    begun, step, heard, queue = time.monotonic(), 0, 0.0, []
+    begun, step, heard, queue = time.process_time(), 0, 0.0, []
     sums: dict[str, float] = {}
     with (folder / "curve.jsonl").open("w") as curve:
 
         def note(found: dict[str, float], kind: str) -> None:
-            line = {"kind": kind, "step": step, "minutes": round((time.monotonic() - begun) / 60, 2), "heard_s": round(heard)}
+            line = {"kind": kind, "step": step, "minutes": round((time.process_time() - begun) / 60, 2), "heard_s": round(heard)}
             line |= {name: round(value, 4) for name, value in found.items()}
             curve.write(json.dumps(line) + "\n")
             curve.flush()
@@ -94,7 +94,7 @@ def main() -> None:
 
         judge()
         while True:
-            done = (time.monotonic() - begun) / 60 / options.minutes
+            done = (time.process_time() - begun) / 60 / options.minutes
             if done >= 1:
                 break
             # Up in the first 3 %, then down along half a cosine.

@@ -7,6 +7,7 @@ import {
   type SpeechReport,
 } from "../../model/speech-model.ts";
 import { atRate, inManner, spokenBy } from "../../planning/in-manner.ts";
+import type { Work } from "../../planning/listen/work.ts";
 import { plannedOptions } from "../../planning/options.ts";
 import { planSentence } from "../../planning/plan-sentence.ts";
 import { PlannedSpeech } from "../../planning/planned-speech.ts";
@@ -16,7 +17,8 @@ import type { SentenceVoice } from "../../planning/utterance.ts";
 import type { NativeGuard } from "../../tensors/session.ts";
 import { type FollowedSpeaker, Follower } from "./follow/follower.ts";
 import { createKernel } from "./kernel/kernel.ts";
-import { openNetwork, type Precision } from "./network.ts";
+import { type Network, openNetwork, type Precision } from "./network.ts";
+import { People } from "./people.ts";
 import { voiceOptions } from "./preset.ts";
 import { planStyleOf, sentenceAudio } from "./sentence.ts";
 import { createVoices, type Speaker } from "./speakers.ts";
@@ -56,12 +58,16 @@ export async function createParametricModel(
   const kernel = await createKernel();
   const voices = createVoices();
   const speech = new PlannedSpeech("The voice", text);
+  const run = <T>(work: Work<T>) => runInTurns(work, speech.mutex, speech.closing);
+  const people = new People({ voiceDir, precision, guard, run });
+  const networkOf = async ({ adapter }: Speaker): Promise<Network> =>
+    adapter === null ? network : people.network(adapter);
   const follower = new Follower({
     network: yieldingNetwork(network, speech.inTurn(speech.closing)),
     kernel,
     reader: text,
     voices,
-    run: (work) => runInTurns(work, speech.mutex, speech.closing),
+    run,
   });
 
   async function cast(
@@ -81,8 +87,8 @@ export async function createParametricModel(
       const { speaker: plain, heard } = await cast(script, stop);
       const { manner } = script;
       const speaker = inManner(plain, manner);
-      const own = yieldingNetwork(network, inTurn);
-      const voiceOf = (who: Speaker, preset: Preset): SentenceVoice => {
+      const voiceOf = async (who: Speaker, preset: Preset): Promise<SentenceVoice> => {
+        const own = yieldingNetwork(await networkOf(who), inTurn);
         const style = { speaker: who, delivery: script.delivery, preset, manner, seed: script.seed };
         return {
           plan: (sentence, index) => planSentence(own, sentence, planStyleOf(style), index),
@@ -93,7 +99,7 @@ export async function createParametricModel(
         };
       };
       return {
-        voice: voiceOf(speaker, script.preset),
+        voice: await voiceOf(speaker, script.preset),
         async voiceIn({ voice, rate }) {
           const who = voice === null ? plain : (await cast(spokenBy(voice, script), stop)).speaker;
           return voiceOf(inManner(who, manner), atRate(script.preset, rate));
@@ -111,7 +117,7 @@ export async function createParametricModel(
       for (const name of Object.keys(script.textVoices ?? {})) await cast(spokenBy(name, script), signal);
     },
     speak,
-    close: () => speech.close(() => network.close()),
+    close: () => speech.close(async () => void (await Promise.all([network.close(), people.close()]))),
   };
 }
 

@@ -73,18 +73,21 @@ export const DECODER_CHANNELS = 128;
 
 /**
  * Opens the graphs in `voiceDir/split`.
+ *
+ * @param adapt makes other graphs of the same form of them
  * @throws Error naming the file that is missing or damaged, WeightsError when it is not the graph that is known.
  */
 export async function openNetwork(
   voiceDir: string,
   precision: Precision = "int8",
   guard?: NativeGuard,
+  adapt: (graph: StoredGraph) => Promise<StoredGraph> = async (graph) => graph,
 ): Promise<OwnedNetwork> {
   const isInt8 = precision === "int8";
   const hasOwnMatrices = isInt8 && (await saturatesIn8Bits(guard));
   const fileOf = async (name: keyof typeof ENDS, edit = (graph: StoredGraph) => graph) => {
     const path = join(voiceDir, "split", `${name}.onnx`);
-    const graph = edit(readGraph(await readChecked(path)));
+    const graph = edit(await adapt(readGraph(await readChecked(path))));
     const { inputs, outputs } = ENDS[name];
     const file = graphFileOf(isInt8 ? inEightBits(graph, hasOwnMatrices) : graph, inputs, outputs);
     return { path, file };

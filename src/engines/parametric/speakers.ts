@@ -4,8 +4,10 @@ import { createTimbre, shelved, tilted, withSofterConsonants } from "./colour.ts
 import { createHold } from "./hold.ts";
 import { type Colouring, PLAIN } from "./waveform.ts";
 
-/** Somebody who speaks with the network's weights. */
+/** Somebody who speaks with the network. */
 export interface Speaker {
+  /** Whose adapter changes the network's weights (`voices/heart/cast`); `null` where they speak as they were trained. */
+  readonly adapter: string | null;
   readonly register: Register;
   /** How one sentence's spectra are coloured: made anew for each, since a colouring may remember the frame before. */
   colour(plan: Plan): Colouring;
@@ -61,6 +63,7 @@ export function createVoices(): ReadonlyMap<string, Voice> {
     ["0", woman()],
     ["1", man()],
     ...Object.entries(COMPANY).map(([label, figures]) => [label, derived(figures)] as const),
+    ...Object.entries(TRAINED).map(([label, loudnessLufs]) => [label, trained(label, loudnessLufs)] as const),
   ]);
 }
 
@@ -158,7 +161,32 @@ function man(): Voice {
   };
 }
 
-const AVERAGE = { tempo: 1, dynamics: 1, decoderPitch: 1, pause: 1, gain: 1 };
+/** Somebody of whom the network has learnt. They are as loud as the voice itself. */
+function trained(label: string, loudnessLufs: number): Voice {
+  const voice = woman();
+  return {
+    ...voice,
+    adapter: label,
+    gain: 10 ** ((voice.loudnessLufs - loudnessLufs) / 20),
+    // Its pulses are another's: what is far above them is held down by the same rule.
+    colour: (plan) => createHold(PLAIN, plan),
+    forms: [],
+  };
+}
+
+/** How loud those are of whom the network has learnt before they are made as loud as it is, in LUFS, by their labels. */
+const TRAINED: Readonly<Record<string, number>> = {
+  "5": -21.5,
+  "6": -25.2,
+  "7": -23.7,
+  "8": -22.2,
+  "9": -20.2,
+  "10": -22.4,
+  "11": -22.9,
+  "12": -23.2,
+};
+
+const AVERAGE = { adapter: null, tempo: 1, dynamics: 1, decoderPitch: 1, pause: 1, gain: 1 };
 
 function registerOf({ level, range }: Physique): Register {
   return { centreHz: (medianHz) => medianHz * level, spread: (deviation) => deviation * range };

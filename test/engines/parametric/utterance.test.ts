@@ -88,7 +88,10 @@ describe("An utterance of the embedded voice", () => {
   });
 
   test("of an unknown speaker is refused by name", async () => {
-    await assert.rejects(model.speak(scriptOf({ speaker: "7" }), never()).next(), /no speaker "7", only 0,1/);
+    await assert.rejects(
+      model.speak(scriptOf({ speaker: "99" }), never()).next(),
+      /no speaker "99", only 0,1/,
+    );
   });
 
   test("fails as speech when the network does", async () => {

@@ -100,6 +100,7 @@ export async function follow(
   const levelDb = followedLevelDb(profile, start.loudnessLufs, trust);
   return {
     speaker: {
+      adapter: start.adapter,
       register: mappedRegister(pitch),
       colour,
       ...pace,

@@ -1,0 +1,54 @@
+import { SpeechFailedError } from "../../model/speech-model.ts";
+import type { Work } from "../../planning/listen/work.ts";
+import type { NativeGuard } from "../../tensors/session.ts";
+import { adapted, readAdapter } from "./adapter.ts";
+import { type Network, type OwnedNetwork, openNetwork, type Precision } from "./network.ts";
+
+export interface PeopleParts {
+  readonly voiceDir: string;
+  readonly precision: Precision | undefined;
+  readonly guard: NativeGuard | undefined;
+  run<T>(work: Work<T>): Promise<T>;
+}
+
+/**
+ * The networks of those whom an adapter makes of the voice, each opened when it is first spoken with, and then kept: some
+ * 20 MB each.
+ */
+export class People {
+  readonly #parts: PeopleParts;
+  readonly #opened = new Map<string, Promise<OwnedNetwork>>();
+
+  constructor(parts: PeopleParts) {
+    this.#parts = parts;
+  }
+
+  /** A person's network. @throws SpeechFailedError where it cannot be opened; who asks again then tries again */
+  async network(person: string): Promise<Network> {
+    const known = this.#opened.get(person);
+    if (known !== undefined) return known;
+    const opening = this.#open(person);
+    this.#opened.set(person, opening);
+    opening.catch(() => this.#opened.delete(person));
+    return opening;
+  }
+
+  async close(): Promise<void> {
+    // Of what could not be opened nothing is left.
+    const opened = await Promise.allSettled(this.#opened.values());
+    await Promise.all(opened.map((each) => (each.status === "fulfilled" ? each.value.close() : undefined)));
+  }
+
+  async #open(person: string): Promise<OwnedNetwork> {
+    const { voiceDir, precision, guard, run } = this.#parts;
+    try {
+      const adapter = await readAdapter(voiceDir, person);
+      return await openNetwork(voiceDir, precision, guard, (graph) => run(adapted(graph, adapter)));
+    } catch (cause) {
+      throw new SpeechFailedError(
+        `The voice could not be opened as ${person}: try again, or choose another.`,
+        { cause },
+      );
+    }
+  }
+}

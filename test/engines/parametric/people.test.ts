@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { EMBEDDED_CAST } from "../../../src/catalogue/embedded-cast.ts";
+import { People } from "../../../src/engines/parametric/people.ts";
+import { createVoices } from "../../../src/engines/parametric/speakers.ts";
+import { type Work, workedOff } from "../../../src/planning/listen/work.ts";
+import { VOICE_DIR } from "./voice.ts";
+
+const run = <T>(work: Work<T>) => workedOff(work, new AbortController().signal);
+const people = () => new People({ voiceDir: VOICE_DIR, precision: undefined, guard: undefined, run });
+
+describe("The people of the voice", () => {
+  test("are those of the cast", () => {
+    assert.deepEqual(
+      [...createVoices().keys()],
+      EMBEDDED_CAST.map(({ id }) => id),
+    );
+  });
+
+  test("have a network each, opened once for all who ask at once, that speaks otherwise than the voice's own", async () => {
+    const all = people();
+    const [label = ""] = [...createVoices().values()].flatMap(({ adapter }) => adapter ?? []);
+    const [one, same] = await Promise.all([all.network(label), all.network(label)]);
+    assert.equal(one, same);
+    const { steps } = await one.read([0, 50, 83, 54, 156, 57, 135, 0]);
+    assert.equal(steps.length, 8);
+    assert.ok(steps.every((each) => each > 0 && each < 40));
+    await all.close();
+  });
+
+  test("who are not there are named, each time that they are asked for, and are not in the way of closing", async () => {
+    const all = people();
+    for (let times = 0; times < 2; times++)
+      await assert.rejects(all.network("nobody"), {
+        name: "SpeechFailedError",
+        message: /as nobody/,
+      });
+    await all.close();
+  });
+});

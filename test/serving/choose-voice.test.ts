@@ -64,7 +64,7 @@ describe("the word for a voice", () => {
   });
 
   it("is asked for by the label that stands for it, with no more said, where nothing else depends on the label", () => {
-    for (const word of ["1", "onyx", "Speaker 1", "ash+onyx(3)"])
+    for (const word of ["1", "echo", "Speaker 1", "echo+1(3)"])
       assert.deepEqual(chooseSpeaker(word, "voice", embedded), { speaker: "1" });
     assert.deepEqual(chooseSpeaker("onyx", "voice", mixing), { speaker: "1" });
     for (const word of ["2", "Anna"])

@@ -64,7 +64,7 @@ describe("instructions of POST /v1/audio/speech", () => {
 
   test("a voice by its setting speaks so where a request has none, and else as the request has it", async (t) => {
     const told: Script[] = [];
-    const models = withVoiceManners(PUBLIC_MODELS, { voices: { onyx: { instructions: "calm" } } });
+    const models = withVoiceManners(PUBLIC_MODELS, { voices: { echo: { instructions: "calm" } } });
     const own = await startTestServer({ checkpoints: [toldTones(told)], models });
     t.after(() => own.stop());
     const wordsOf = async (fields: object, path = "/v1/audio/speech") => {
@@ -73,8 +73,8 @@ describe("instructions of POST /v1/audio/speech", () => {
       assert.equal(reply.status, 200);
       return told.at(-1)?.manner?.words;
     };
-    assert.equal(await wordsOf({ input: "One.", voice: "onyx" }), "calm");
-    assert.equal(await wordsOf({ input: "One.", voice: "onyx", instructions: "sad" }), "sad");
+    assert.equal(await wordsOf({ input: "One.", voice: "echo" }), "calm");
+    assert.equal(await wordsOf({ input: "One.", voice: "echo", instructions: "sad" }), "sad");
     assert.equal(await wordsOf({ input: "One.", voice: "nova" }), undefined);
     assert.equal(await wordsOf({ text: "One.", speaker: "1" }, "/v1/tts"), "calm");
   });

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 
-const LARGEST_MB = 350;
+const LARGEST_MB = 375;
 const ENCODE = `
   import { openLlama } from "./dist/src/writers/llama/llama-runtime.js";
   import { SentenceEncoder } from "./dist/src/writers/llama/sentence-encoder.js";

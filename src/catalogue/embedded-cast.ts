@@ -1,11 +1,11 @@
 import type { CastVoice, TakenVoices } from "../model/model-card.ts";
 
-/** The embedded voice's people. Each of OpenAI's thirteen names means another of them. */
+/** The embedded voice's people. OpenAI's names mean twelve of them: its clients' default is ours. */
 export const EMBEDDED_CAST: readonly CastVoice[] = (
   [
-    ["0", "female", "A woman's voice.", "nova"],
+    ["0", "female", "A woman's voice.", "alloy", "nova"],
     ["1", "male", "A man's voice.", "echo"],
-    ["2", "female", "A low woman's voice.", "alloy"],
+    ["2", "female", "A low woman's voice."],
     ["3", "male", "A light man's voice.", "ash"],
     ["4", "female", "A bright woman's voice.", "shimmer"],
     ["5", "female", "A clear woman's voice.", "marin"],
@@ -17,13 +17,13 @@ export const EMBEDDED_CAST: readonly CastVoice[] = (
     ["11", "female", "A relaxed woman's voice.", "coral"],
     ["12", "male", "A grave man's voice.", "ballad"],
   ] as const
-).map(([id, sex, description, alias]) => ({
+).map(([id, sex, description, ...aliases]) => ({
   id,
   name: `Speaker ${id}`,
   sex,
   accent: "en-US",
   description,
-  aliases: [alias],
+  aliases,
 }));
 
 /** By whom those were taught who are not derived from the first: voices of Kokoro-82M (docs/decisions/0058). */

@@ -45,7 +45,7 @@ describe("antiphon voices", () => {
     const { key_id: keyId } = JSON.parse(await output("keys", "create", "--label", "a", "--json"));
     assert.match(
       await output("voices", "list"),
-      /^VOICE +NAME +SEX +ALSO +OF\n0 +Speaker 0 +female +nova/,
+      /^VOICE +NAME +SEX +ALSO +OF\n0 +Speaker 0 +female +alloy, nova/,
     );
     const made = JSON.parse(await output(...add, "--json"));
     assert.deepEqual(

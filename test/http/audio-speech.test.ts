@@ -298,7 +298,7 @@ describe("speech for clients of OpenAI's API", () => {
     await refused(
       { voice: "bob" },
       400,
-      /^voice "bob" is unknown: the voices are "0" \(or nova\), "1" \(or echo\), /,
+      /^voice "bob" is unknown: the voices are "0" \(or alloy, nova\), "1" \(or echo\), /,
     );
     await refused({ voice: 1 }, 422, /^voice must be a string or an object$/);
     await refused({ voice: {} }, 422, /^voice\.id is missing/);

@@ -105,7 +105,7 @@ describe("a voice of one's own", () => {
       await speak("Anna"),
       400,
       "voice",
-      /^voice "Anna" is unknown: the voices are "0" \(or nova/,
+      /^voice "Anna" is unknown: the voices are "0" \(or alloy, nova/,
     );
     await refused(await deleteVoice(server, id), 404, null, /^this key has no voice "voice_/);
   });

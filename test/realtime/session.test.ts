@@ -449,7 +449,7 @@ describe("a session", () => {
     });
     assert.match(
       message,
-      /^session\.audio\.output\.voice "nobody" is unknown: the voices are "0" \(or nova/,
+      /^session\.audio\.output\.voice "nobody" is unknown: the voices are "0" \(or alloy, nova/,
     );
     for (const voice of ["alloy+ash", "alloy(0)", "Ann", "", "anna+ash"]) {
       const { param, code } = asked(voice).error as { param: string; code: string };

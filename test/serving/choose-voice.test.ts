@@ -44,7 +44,13 @@ function refusal(word: string, cast: Parameters<typeof chooseVoice>[2] = embedde
 describe("the word for a voice", () => {
   it("is a label, a voice's id or name, or one of OpenAI's names, in any case", () => {
     for (const { id, name, aliases } of EMBEDDED_CAST) {
-      for (const word of [id, name, name.toUpperCase(), ...aliases, aliases[0]!.toUpperCase()]) {
+      for (const word of [
+        id,
+        name,
+        name.toUpperCase(),
+        ...aliases,
+        ...aliases.map((alias) => alias.toUpperCase()),
+      ]) {
         const label = embedded.speakers.includes(id) ? { speaker: id } : {};
         assert.deepEqual(chooseVoice(word, "voice", embedded), { voice: [{ weight: 1, id }], ...label });
       }
@@ -101,7 +107,7 @@ describe("the word for a voice", () => {
     assert.equal(chooseVoice("echo+1(3)", "voice", embedded).speaker, "1");
     assert.match(
       refusal("nova+onyx"),
-      /^voice asks for a mix, and the model svc-beta-v0\.3 speaks with one voice at a time: name one of "0" \(or nova/,
+      /^voice asks for a mix, and the model svc-beta-v0\.3 speaks with one voice at a time: name one of "0" \(or alloy, nova/,
     );
     assert.match(
       refusal("nova+2", mixing),

@@ -40,7 +40,7 @@ test("describe tells of voices that stream, and of nobody who hears where there 
     assert.equal(tts[0].installed, true);
     assert.deepEqual(
       tts[0].voices
-        .slice(0, 5)
+        .slice(0, 13)
         .map(({ name, description, languages }: Record<string, unknown>) => [name, description, languages]),
       [
         ["0", "Speaker 0, a woman's voice", ["en", "en-US", "en-GB"]],
@@ -48,6 +48,14 @@ test("describe tells of voices that stream, and of nobody who hears where there 
         ["2", "Speaker 2, a low woman's voice", ["en", "en-US", "en-GB"]],
         ["3", "Speaker 3, a light man's voice", ["en", "en-US", "en-GB"]],
         ["4", "Speaker 4, a bright woman's voice", ["en", "en-US", "en-GB"]],
+        ["5", "Speaker 5, a clear woman's voice", ["en", "en-US", "en-GB"]],
+        ["6", "Speaker 6, a calm man's voice", ["en", "en-US", "en-GB"]],
+        ["7", "Speaker 7, a very deep man's voice", ["en", "en-US", "en-GB"]],
+        ["8", "Speaker 8, a gentle woman's voice", ["en", "en-US", "en-GB"]],
+        ["9", "Speaker 9, a lively man's voice", ["en", "en-US", "en-GB"]],
+        ["10", "Speaker 10, a storyteller's voice, a man's", ["en", "en-US", "en-GB"]],
+        ["11", "Speaker 11, a relaxed woman's voice", ["en", "en-US", "en-GB"]],
+        ["12", "Speaker 12, a grave man's voice", ["en", "en-US", "en-GB"]],
       ],
     );
   }));
@@ -68,7 +76,7 @@ test("describe tells of the server's own recordings, and of those that the bridg
     ] as const) {
       assert.equal((await addVoice(server, { name, description: "A calm alto." }, of)).status, 200);
     }
-    assert.deepEqual((await names()).slice(5), [
+    assert.deepEqual((await names()).slice(13), [
       "team: team, by a recording that this server has",
       "Cleo: Cleo, a calm alto",
     ]);
@@ -77,9 +85,9 @@ test("describe tells of the server's own recordings, and of those that the bridg
       assert.equal(audioOf(await client.upTo("audio-stop")).length, toneBytes("A"), name);
     }
     assert.equal((await deleteVoice(server, "Cleo")).status, 200);
-    assert.equal((await names()).length, 6);
+    assert.equal((await names()).length, 14);
     assert.equal((await addVoice(server, { name: "Cleo" })).status, 200);
-    assert.deepEqual((await names()).slice(6), ["Cleo"]);
+    assert.deepEqual((await names()).slice(14), ["Cleo"]);
     await deleteVoice(server, "Cleo");
   }));
 

@@ -8,13 +8,14 @@ const MAX_WRONG = [0.04, 0.04, 0.05, 0.05, 0.05];
 
 export const words: Row = {
   id: "words",
-  what: "word error rate, 60 Harvard sentences, Whisper base: the embedded voice's people",
+  what: "word error rate, 60 Harvard sentences, Whisper base: the first five of the embedded voice's people",
   goal: `≤ ${MAX_WRONG.join(", ")}`,
   async measure({ python, renderings }) {
     const whisper = await startWhisper(python);
     try {
       const found: WordErrors[] = [];
-      for (const { id } of EMBEDDED_CAST) found.push(await heardOf(whisper, await renderings.by(id)));
+      for (const { id } of EMBEDDED_CAST.slice(0, MAX_WRONG.length))
+        found.push(await heardOf(whisper, await renderings.by(id)));
       const shown = ({ errors, words: count }: WordErrors) =>
         `${(errors / count).toFixed(3)} (${errors} of ${count})`;
       return {

@@ -1,8 +1,14 @@
+import { availableParallelism } from "node:os";
 import { findVoiceCheckpoint } from "../src/catalogue/checkpoints.ts";
-import { checkpointDir } from "../src/catalogue/installed-checkpoint.ts";
+import { checkpointDir, embeddedCheckpoint } from "../src/catalogue/installed-checkpoint.ts";
+import { KOKORO_LABELS, KOKORO_STARTS } from "../src/catalogue/kokoro-cast.ts";
 import { pullVoice } from "../src/catalogue/voices/pull-voice.ts";
 import { prepareKokoro } from "../src/server/kokoro-preparation.ts";
+import { loadTextTables } from "../src/text/tables.ts";
+import { createWorkerPool } from "../src/workers/worker-pool.ts";
 import { NotMeasuredError } from "./not-measured-error.ts";
+import { plainScript } from "./plain-script.ts";
+import { Renderings } from "./renderings.ts";
 import { CACHE } from "./top.ts";
 
 /** The folder of Kokoro-82M, pulled once, with these voices measured. @throws NotMeasuredError where it cannot be had */
@@ -21,4 +27,25 @@ export async function installedKokoro(
   const folder = checkpointDir(manifest, CACHE);
   await prepareKokoro(folder, signal, { voices });
   return folder;
+}
+
+/** The first of the Harvard sentences as Kokoro's voices say them, by their ids. @throws NotMeasuredError where it cannot be had */
+export async function kokoroRenderings(
+  sentences: number,
+  note: (text: string) => void,
+  voices: readonly string[],
+): Promise<Renderings> {
+  const folder = await installedKokoro(note, voices);
+  const voiceDir = embeddedCheckpoint.dir;
+  const tables = await loadTextTables(voiceDir);
+  return new Renderings(sentences, {
+    open: () =>
+      createWorkerPool({
+        entry: new URL("../src/engines/kokoro/model.js", import.meta.url),
+        create: { folder, voiceDir, labels: KOKORO_LABELS, starts: KOKORO_STARTS, tables },
+        size: availableParallelism(),
+        extraLoad: 0,
+      }),
+    script: (text, id) => ({ ...plainScript(text, "0"), voice: [{ weight: 1, id }] }),
+  });
 }

@@ -1,16 +1,10 @@
-import { availableParallelism } from "node:os";
 import { EMBEDDED_CAST, LEARNT_FROM } from "../../src/catalogue/embedded-cast.ts";
-import { embeddedCheckpoint } from "../../src/catalogue/installed-checkpoint.ts";
-import { KOKORO_LABELS, KOKORO_STARTS } from "../../src/catalogue/kokoro-cast.ts";
 import { median } from "../../src/cli/bench/percentile.ts";
 import { openEmbeddedVoice } from "../../src/server/embedded-voice.ts";
-import { loadTextTables } from "../../src/text/tables.ts";
-import { createWorkerPool } from "../../src/workers/worker-pool.ts";
-import { installedKokoro } from "../installed-kokoro.ts";
+import { kokoroRenderings } from "../installed-kokoro.ts";
 import { MIXED_LENGTHS } from "../mixed-lengths.ts";
 import { plainScript } from "../plain-script.ts";
 import { cosine, type Quality, sentencesQuality } from "../quality.ts";
-import { Renderings } from "../renderings.ts";
 import type { Row } from "../row.ts";
 import { speechOf } from "../speech-of.ts";
 import { heardOf, startWhisper } from "../whisper.ts";
@@ -30,7 +24,7 @@ export const cast: Row = {
   goal: `P.808 ≥ the teacher's − ${MAX_BELOW_TEACHER}; ≤ ${MAX_WRONG}; ≥ ${MIN_TO_TEACHER}; ≤ ${MAX_TO_OTHER}; ≤ ${MAX_COST}`,
   isOnlyByName: true,
   async measure({ python, renderings, note }) {
-    const teachers = await taught(note);
+    const teachers = await kokoroRenderings(TEACHER_SENTENCES, note, Object.values(LEARNT_FROM));
     const meters = await python.start("quality.py");
     const whisper = await startWhisper(python);
     try {
@@ -70,23 +64,6 @@ export const cast: Row = {
     }
   },
 };
-
-/** The teachers, as Kokoro-82M speaks here. */
-async function taught(note: (text: string) => void): Promise<Renderings> {
-  const folder = await installedKokoro(note, Object.values(LEARNT_FROM));
-  const voiceDir = embeddedCheckpoint.dir;
-  const tables = await loadTextTables(voiceDir);
-  return new Renderings(TEACHER_SENTENCES, {
-    open: () =>
-      createWorkerPool({
-        entry: new URL("../../src/engines/kokoro/model.js", import.meta.url),
-        create: { folder, voiceDir, labels: KOKORO_LABELS, starts: KOKORO_STARTS, tables },
-        size: availableParallelism(),
-        extraLoad: 0,
-      }),
-    script: (text, id) => ({ ...plainScript(text, "0"), voice: [{ weight: 1, id }] }),
-  });
-}
 
 /** Processor time for a second of each one's speech ÷ that of the first voice, who speaks before and after each. */
 async function costsOf(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {

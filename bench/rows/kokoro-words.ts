@@ -1,11 +1,5 @@
-import { availableParallelism } from "node:os";
-import { embeddedCheckpoint } from "../../src/catalogue/installed-checkpoint.ts";
-import { KOKORO_CAST, KOKORO_LABELS, KOKORO_STARTS } from "../../src/catalogue/kokoro-cast.ts";
-import { loadTextTables } from "../../src/text/tables.ts";
-import { createWorkerPool } from "../../src/workers/worker-pool.ts";
-import { installedKokoro } from "../installed-kokoro.ts";
-import { plainScript } from "../plain-script.ts";
-import { Renderings } from "../renderings.ts";
+import { KOKORO_CAST } from "../../src/catalogue/kokoro-cast.ts";
+import { kokoroRenderings } from "../installed-kokoro.ts";
 import type { Row } from "../row.ts";
 import { heardOf, startWhisper } from "../whisper.ts";
 
@@ -20,19 +14,7 @@ export const kokoroWords: Row = {
   isOnlyByName: true,
   async measure({ python, note, isQuick }) {
     const ids = KOKORO_CAST.map(({ id }) => id).filter((_, at) => !isQuick || at % 9 === 0);
-    const folder = await installedKokoro(note, ids);
-    const voiceDir = embeddedCheckpoint.dir;
-    const tables = await loadTextTables(voiceDir);
-    const renderings = new Renderings(SENTENCES, {
-      open: () =>
-        createWorkerPool({
-          entry: new URL("../../src/engines/kokoro/model.js", import.meta.url),
-          create: { folder, voiceDir, labels: KOKORO_LABELS, starts: KOKORO_STARTS, tables },
-          size: availableParallelism(),
-          extraLoad: 0,
-        }),
-      script: (text, id) => ({ ...plainScript(text, "0"), voice: [{ weight: 1, id }] }),
-    });
+    const renderings = await kokoroRenderings(SENTENCES, note, ids);
     const whisper = await startWhisper(python);
     try {
       const rates: { readonly id: string; readonly rate: number }[] = [];

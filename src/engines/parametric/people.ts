@@ -13,7 +13,7 @@ export interface PeopleParts {
 
 /**
  * The networks of those whom an adapter makes of the voice, each opened when it is first spoken with, and then kept: some
- * 20 MB each.
+ * 25 MB each.
  */
 export class People {
   readonly #parts: PeopleParts;

@@ -124,17 +124,12 @@ const STEPS: readonly (readonly [RegExp, Step])[] = (
 
 /** What is left, comes together, falls to each, is still wanted or lasts so long, of what somebody told. */
 function ofWhatWasTold(asked: string, theirs: readonly string[]): string | null {
-  const pace = ASKS_PACE.test(asked)
-    ? atThatPace(
-        asked,
-        theirs.flatMap((turn) => sentencesIn(turn)),
-      )
-    : null;
-  if (pace !== null && !theirs.some((turn) => CORRECTS.test(turn))) return pace;
   const form = FORMS.find(([, test]) => test.test(asked))?.[0];
-  if (form === undefined || theirs.some((turn) => CORRECTS.test(turn))) return null;
+  const asksPace = ASKS_PACE.test(asked);
+  if ((form === undefined && !asksPace) || theirs.some((turn) => CORRECTS.test(turn))) return null;
   const sentences = theirs.flatMap((turn) => sentencesIn(turn));
-  if (OVER_TIME.test(asked)) return null;
+  const pace = asksPace ? atThatPace(asked, sentences) : null;
+  if (pace !== null || form === undefined || OVER_TIME.test(asked)) return pace;
   const told = sentences.map((sentence) => ({ sentence, amounts: quantitiesIn(sentence) }));
   if (
     told.some(

@@ -109,7 +109,7 @@ function unitOf(currency: string, after: string, clause: string, rest: string): 
     const [, noun] = (!word.endsWith("s") && /^ (\p{Ll}{3,}s)\b/u.exec(rest)) || [];
     return noun === undefined ? word : `${word} ${noun}`;
   }
-  return PRICED.test(clause) || (/^ ?(?:for the|plus)\b/.test(rest) && PRICED.test(clause)) ? SOME_MONEY : "";
+  return PRICED.test(clause) ? SOME_MONEY : "";
 }
 
 /** Of what there is so much each: "5 euros a day", "a ticket is 12", "packs of six eggs". */

@@ -14,7 +14,8 @@ import {
 /**
  * What makes another person of the voice's networks: additions to their constants (training/voice/export.py). `NAME` is added
  * to a float32 constant of its shape; `NAME:u` [rows, rank] and `NAME:v` [rank, columns], int8, and `NAME:scale` [rank] stand
- * for the product u · diag(scale) · v, which is added to a constant of so many numbers (LoRA, Hu et al. 2021).
+ * for the product u · diag(scale) · v, which is added to a constant of so many numbers (LoRA, Hu et al. 2021). A name that no
+ * graph has does nothing.
  */
 export type Adapter = StoredGraph["constants"];
 
@@ -69,7 +70,8 @@ function* additionTo(
     return values;
   }
   const [u, v, scale] = ["u", "v", "scale"].map((factor) => adapter.get(`${name}:${factor}`));
-  if (u === undefined || v === undefined || scale === undefined) return null;
+  if (u === undefined && v === undefined && scale === undefined) return null;
+  if (u === undefined || v === undefined || scale === undefined) throw unfit();
   const [rows = 0, rank = 0] = u.shape;
   const [, columns = 0] = v.shape;
   const scales = floatsIn(scale);

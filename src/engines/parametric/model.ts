@@ -113,8 +113,8 @@ export async function createParametricModel(
   return {
     async hear(script, signal) {
       speech.requireOpen(signal);
-      await cast(script, signal);
-      for (const name of Object.keys(script.textVoices ?? {})) await cast(spokenBy(name, script), signal);
+      const others = Object.keys(script.textVoices ?? {}).map((name) => spokenBy(name, script));
+      for (const each of [script, ...others]) await networkOf((await cast(each, signal)).speaker);
     },
     speak,
     close: () => speech.close(async () => void (await Promise.all([network.close(), people.close()]))),

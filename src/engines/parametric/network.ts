@@ -97,11 +97,23 @@ export async function openNetwork(
     const { path, file } = await fileOf(name);
     return openSession(Buffer.concat(file.pieces()), path, setup);
   };
-  // The biggest first: what loading it leaves behind is used again by the others.
-  const { path, file } = await fileOf("decoder", streamingDecoder);
-  const decoder = await openBoundSession(file, path, setup);
-  const text = await open("text");
-  const prosody = await open("prosody");
+  const opened: { release(): Promise<void> }[] = [];
+  const kept = async <T extends { release(): Promise<void> }>(opening: Promise<T>): Promise<T> => {
+    const session = await opening;
+    opened.push(session);
+    return session;
+  };
+  const close = async () => void (await Promise.all(opened.map((session) => session.release())));
+  const openAll = async () => {
+    // The biggest first: what loading it leaves behind is used again by the others.
+    const { path, file } = await fileOf("decoder", streamingDecoder);
+    const decoder = await kept(openBoundSession(file, path, setup));
+    return { decoder, text: await kept(open("text")), prosody: await kept(open("prosody")) };
+  };
+  const { decoder, text, prosody } = await openAll().catch(async (thrown: unknown) => {
+    await close();
+    throw thrown;
+  });
   const spare: DecoderMemory[] = [];
 
   return {
@@ -148,9 +160,7 @@ export async function openNetwork(
       await decoder.bind(inputs, outputs).run();
       return spectra;
     },
-    async close() {
-      await Promise.all([text, prosody, decoder].map((session) => session.release()));
-    },
+    close,
   };
 }
 

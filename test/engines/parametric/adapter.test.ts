@@ -83,7 +83,7 @@ describe("An adapter", () => {
     );
   });
 
-  test("that is of another size, or of a matrix without its scale, is refused", async () => {
+  test("that is of another size, lacks a factor, or is of a matrix without its scale, is refused", async () => {
     const factors = (rows: number, rank: number, columns: number, scales = rank): Adapter =>
       new Map([
         ["m_quantized:u", bytes(new Int8Array(rows * rank), rows, rank)],
@@ -91,7 +91,8 @@ describe("An adapter", () => {
         ["m_quantized:scale", floats(new Float32Array(scales), scales)],
       ]);
     const graph = graphWith({ m_quantized: bytes([1, 2, 3, 4], 2, 2), m_scale: floats([1]) });
-    for (const adapter of [factors(2, 1, 3), factors(3, 1, 2), factors(2, 1, 2, 2)])
+    const lacking = new Map([...factors(2, 1, 2)].slice(0, 2));
+    for (const adapter of [factors(2, 1, 3), factors(3, 1, 2), factors(2, 1, 2, 2), lacking])
       await assert.rejects(made(graph, adapter), WeightsError);
     await assert.rejects(
       made(graphWith({ m_quantized: bytes([1, 2, 3, 4], 2, 2) }), factors(2, 1, 2)),

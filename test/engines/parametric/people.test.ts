@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { EMBEDDED_CAST } from "../../../src/catalogue/embedded-cast.ts";
+import { openNetwork } from "../../../src/engines/parametric/network.ts";
 import { People } from "../../../src/engines/parametric/people.ts";
 import { createVoices } from "../../../src/engines/parametric/speakers.ts";
 import { type Work, workedOff } from "../../../src/planning/listen/work.ts";
@@ -8,6 +9,8 @@ import { VOICE_DIR } from "./voice.ts";
 
 const run = <T>(work: Work<T>) => workedOff(work, new AbortController().signal);
 const people = () => new People({ voiceDir: VOICE_DIR, precision: undefined, guard: undefined, run });
+
+const IDS = [0, 50, 83, 54, 156, 57, 135, 0];
 
 describe("The people of the voice", () => {
   test("are those of the cast", () => {
@@ -22,9 +25,12 @@ describe("The people of the voice", () => {
     const [label = ""] = [...createVoices().values()].flatMap(({ adapter }) => adapter ?? []);
     const [one, same] = await Promise.all([all.network(label), all.network(label)]);
     assert.equal(one, same);
-    const { steps } = await one.read([0, 50, 83, 54, 156, 57, 135, 0]);
+    const { steps } = await one.read(IDS);
     assert.equal(steps.length, 8);
     assert.ok(steps.every((each) => each > 0 && each < 40));
+    const voice = await openNetwork(VOICE_DIR);
+    assert.notDeepEqual(steps, (await voice.read(IDS)).steps);
+    await voice.close();
     await all.close();
   });
 

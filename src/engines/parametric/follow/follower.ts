@@ -74,7 +74,7 @@ export class Follower {
     if (other === null || following === "pitch") return { speaker: voice, heard };
     const lent = entrained(voice, await other.listen());
     return {
-      speaker: { ...voice, ...lent },
+      speaker: { ...voice, ...lent, gain: voice.gain * lent.gain },
       heard: {
         ...heard,
         entrainedBy: other.index,

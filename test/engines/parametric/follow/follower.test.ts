@@ -85,6 +85,9 @@ describe("A follower", () => {
     assert.equal(heard?.entrainedBy, 1);
     assert.ok(heard.levelDb < -1 && heard.levelDb > -3.01, `${heard.levelDb} dB`);
     assert.ok(Math.abs(speaker.tempo - 1) <= 0.051);
+    const loud = voices.get("9")!;
+    const lent = (await follower.cast({ history: quiet, speaker: "0" }, loud, "all")).speaker;
+    assert.ok(Math.abs(lent.gain - loud.gain * speaker.gain) < 1e-6, "nobody loses a gain of their own");
   });
 
   test("the same turns give the same voice at once, and as good a one to another follower", async () => {

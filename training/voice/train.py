@@ -1,9 +1,10 @@
 """Teaches a speaker of the embedded voice from what Kokoro said in one of its voices: .cache/runs/NAME/speaker.pt.
 
-    python train.py --voice am_michael --rank 32 --minutes 15
+    python train.py --voice am_michael --minutes 15
+    python train.py --voice am_michael --minutes 12 --from-run am_michael --name am_michael-2 --critics
 
 Losses: durations, pitch and energy against the teacher's; spectra, at several resolutions, of what the waveform kernel
-renders with the teacher's durations, pitch and energy.
+renders with the teacher's durations, pitch and energy; and what critics make of it (critics.py).
 """
 
 import argparse
@@ -21,6 +22,7 @@ from torch.func import functional_call
 from torch.nn import functional as F
 
 from adapters import Speaker
+from critics import Critics
 from network import BINS, Voice, shipped
 from waveform import HOP, RATE, pulses, render, windows
 
@@ -29,6 +31,8 @@ SILENT_CONTEXT_FRAMES = 10
 """Of the silence around a sentence, the product decodes so many frames."""
 RESOLUTIONS = (2048, 1024, 512, 256)
 HELD_OUT = 12
+CRITICS_AHEAD = 30
+"""Steps that critics learn before anything is learnt from them."""
 
 
 @dataclass
@@ -54,8 +58,9 @@ def main() -> None:
     parser.add_argument("--rank", type=int, default=32)
     parser.add_argument("--minutes", type=float, default=15, help="of processor time")
     parser.add_argument("--batch", type=int, default=6, help="sentences a step")
-    parser.add_argument("--rate", type=float, default=2e-3)
+    parser.add_argument("--rate", type=float, help="2e-3 if left out, 1e-3 with critics")
     parser.add_argument("--from-run", help="a run to go on from")
+    parser.add_argument("--critics", action="store_true", help="learn from critics too: to go on from a run that has learnt without")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     torch.set_num_threads(1)
@@ -74,7 +79,10 @@ def main() -> None:
     own = sum(p.numel() for p in speaker.parameters())
     print(f"{len(sentences)} sentences, {minutes:.1f} minutes without pauses; {own} weights of its own", flush=True)
 
-    optimizer = torch.optim.AdamW(speaker.parameters(), options.rate, betas=(0.9, 0.98), weight_decay=0)
+    full_rate = options.rate or (1e-3 if options.critics else 2e-3)
+    betas = (0.8, 0.99) if options.critics else (0.9, 0.98)
+    optimizer = torch.optim.AdamW(speaker.parameters(), full_rate, betas, weight_decay=0)
+    critics = Critics() if options.critics else None
     begun, step, heard, queue = time.process_time(), 0, 0.0, []
     sums: dict[str, float] = {}
     with (folder / "curve.jsonl").open("w") as curve:
@@ -89,25 +97,36 @@ def main() -> None:
         def judge() -> None:
             with torch.no_grad():
                 weights = speaker.weights()
-                all_of = [losses(voice, weights, sentence) for sentence in held_out]
+                all_of = [losses(voice, weights, sentence)[0] for sentence in held_out]
             note({name: float(np.mean([float(one[name]) for one in all_of])) for name in all_of[0]}, "held out")
 
+        def batch() -> list[Sentence]:
+            while len(queue) < options.batch:
+                queue.extend(rng.sample(sentences, len(sentences)))
+            return [queue.pop() for _ in range(options.batch)]
+
         judge()
+        if critics is not None:
+            weights = {name: value.detach() for name, value in speaker.weights().items()}
+            for _ in range(CRITICS_AHEAD):
+                with torch.no_grad():
+                    pairs = [(losses(voice, weights, sentence)[1], sentence.samples) for sentence in batch()]
+                critics.learn(pairs)
         while True:
             done = (time.process_time() - begun) / 60 / options.minutes
             if done >= 1:
                 break
             # Up in the first 3 %, then down along half a cosine.
-            rate = options.rate * min(1, (step + 1) / 30) * (0.02 + 0.98 * (1 + math.cos(math.pi * done)) / 2)
+            rate = full_rate * min(1, (step + 1) / 30) * (0.02 + 0.98 * (1 + math.cos(math.pi * done)) / 2)
             for group in optimizer.param_groups:
                 group["lr"] = rate
             weights = speaker.weights()
-            total = torch.zeros(())
-            for _ in range(options.batch):
-                if not queue:
-                    queue = rng.sample(sentences, len(sentences))
-                sentence = queue.pop()
-                found = losses(voice, weights, sentence)
+            total, pairs = torch.zeros(()), []
+            for sentence in batch():
+                found, spoken = losses(voice, weights, sentence)
+                if critics is not None:
+                    found |= critics.losses(spoken, sentence.samples)
+                    pairs.append((spoken, sentence.samples))
                 total = total + sum(found.values()) / options.batch
                 heard += len(sentence.samples) / RATE
                 for name, value in found.items():
@@ -116,6 +135,8 @@ def main() -> None:
             total.backward()
             torch.nn.utils.clip_grad_norm_(speaker.parameters(), 5.0)
             optimizer.step()
+            if critics is not None:
+                sums["critics"] = sums.get("critics", 0.0) + critics.learn(pairs)
             step += 1
             if step % 20 == 0:
                 note({name: value / 20 for name, value in sums.items()}, "training")
@@ -129,7 +150,7 @@ def main() -> None:
 
 def said(voice: str) -> list[Sentence]:
     texts = json.loads((CACHE / "texts.json").read_text())
-    paths = sorted((CACHE / "teacher" / voice).glob("[0-9]*[0-9].npz"), key=lambda path: int(path.stem))
+    paths = sorted((path for path in (CACHE / "teacher" / voice).glob("*.npz") if path.stem.isdigit()), key=lambda path: int(path.stem))
     return [prepared(texts[int(path.stem)]["ids"], np.load(path)) for path in paths]
 
 
@@ -154,7 +175,8 @@ def prepared(ids: list[int], data: np.lib.npyio.NpzFile) -> Sentence:
     )
 
 
-def losses(voice: Voice, weights: dict[str, Tensor], sentence: Sentence) -> dict[str, Tensor]:
+def losses(voice: Voice, weights: dict[str, Tensor], sentence: Sentence) -> tuple[dict[str, Tensor], Tensor]:
+    """And what was rendered, [samples] as the teacher's."""
     return functional_call(Losses(voice), {f"voice.{name}": value for name, value in weights.items()}, (sentence,))
 
 
@@ -165,7 +187,7 @@ class Losses(torch.nn.Module):
         super().__init__()
         self.voice = voice
 
-    def forward(self, s: Sentence) -> dict[str, Tensor]:
+    def forward(self, s: Sentence) -> tuple[dict[str, Tensor], Tensor]:
         planner, decoder = self.voice.pn, self.voice.m
         encoded = planner.text(s.ids[None])
         durations = F.l1_loss(planner.log_durations(encoded)[0], (s.steps + 1.0).log())
@@ -175,12 +197,13 @@ class Losses(torch.nn.Module):
         spectra = decoder.describe(frames[:, :, part], s.pitch_hz[None, part], s.energy[None, part])
         noise = torch.view_as_complex(torch.randn(1, s.count, BINS, 2))
         spoken = render(spectra, s.pulse_windows[None], noise)[0, 3 * HOP : 3 * HOP + len(s.samples)]
-        return {
+        found = {
             "durations": 2 * durations,
             "pitch": F.l1_loss(pitch[0], s.pitch_hz) / 20,
             "energy": F.l1_loss(energy[0], s.energy) / 2,
             "spectra": apart(spoken, s.samples),
         }
+        return found, spoken
 
 
 def apart(spoken: Tensor, wanted: Tensor) -> Tensor:

@@ -1,6 +1,9 @@
 import type { CastVoice, TakenVoices } from "../model/model-card.ts";
 
-/** The embedded voice's people. OpenAI's names mean twelve of them: its clients' default is ours. */
+/**
+ * The embedded voice's people. OpenAI's thirteen names mean twelve of them: `alloy`, its clients' default, and `nova` both mean
+ * `0`, and `2` has no other name.
+ */
 export const EMBEDDED_CAST: readonly CastVoice[] = (
   [
     ["0", "female", "A woman's voice.", "alloy", "nova"],
@@ -25,18 +28,6 @@ export const EMBEDDED_CAST: readonly CastVoice[] = (
   description,
   aliases,
 }));
-
-/** By whom those were taught who are not derived from the first: voices of Kokoro-82M (docs/decisions/0058). */
-export const LEARNT_FROM: Readonly<Record<string, string>> = {
-  "5": "bf_emma",
-  "6": "am_michael",
-  "7": "am_onyx",
-  "8": "bf_lily",
-  "9": "am_puck",
-  "10": "bm_fable",
-  "11": "af_river",
-  "12": "bm_daniel",
-};
 
 /** A recording is followed as the audio of earlier turns is; two voices do not make a third. */
 export const EMBEDDED_TAKES: TakenVoices = {

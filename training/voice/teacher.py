@@ -1,6 +1,7 @@
 """Lets Kokoro-82M say sentences: its sound, durations, pitch and energy, for each voice in .cache/teacher/VOICE/N.npz, or .cache/harvard/VOICE/N.npz.
 
     python teacher.py --voices am_michael,bf_emma --minutes 20
+    python teacher.py --voices am_michael,bf_emma --texts harvard --sentences 36
 
 Whole sentences, float32, one thread. Goes on where it was stopped; the sentences come in the order of .cache/texts.json
 (texts.py), voice by voice in turns, so that any prefix of the data is balanced. The graph has no random operator: the
@@ -31,6 +32,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--voices", default="am_michael,bf_emma")
     parser.add_argument("--minutes", type=float, default=20, help="of sound for each voice")
+    parser.add_argument("--sentences", type=int, help="as many of them, in place of minutes")
     parser.add_argument("--texts", default="texts", choices=("texts", "harvard"), help="which of texts.py; harvard is for judge.mjs")
     options = parser.parse_args()
     session = open_teacher()
@@ -39,13 +41,13 @@ def main() -> None:
     folder = "teacher" if options.texts == "texts" else options.texts
     seconds = dict.fromkeys(voices, 0.0)
     for index, sentence in enumerate(sentences):
-        if min(seconds.values()) >= 60 * options.minutes:
+        if index == options.sentences or (options.sentences is None and min(seconds.values()) >= 60 * options.minutes):
             break
         for name, voice in voices.items():
             path = CACHE / folder / name / f"{index}.npz"
-            if path.exists():
-                said = np.load(path)
-            else:
+            said = np.load(path) if path.exists() else None
+            # Texts may have been made anew: what was said of others is said again.
+            if said is None or said["ids"].tolist() != sentence["ids"]:
                 said = voice.say(session, sentence["ids"])
                 path.parent.mkdir(parents=True, exist_ok=True)
                 partial = path.with_suffix(".partial.npz")
@@ -72,6 +74,7 @@ class Voice:
         samples, durations = samples.ravel(), durations.ravel()
         assert len(samples) == STEP_SAMPLES * durations.sum() and f0.size == 2 * durations.sum()
         return {
+            "ids": np.array(ids, np.int16),
             "samples": np.round(np.clip(samples, -1, 1) * 32767).astype(np.int16),
             "durations": durations.astype(np.int16),
             "f0": f0.ravel(),

@@ -1,4 +1,4 @@
-"""Teaches a speaker of the embedded voice from what Kokoro said in one of its voices: .cache/runs/NAME/speaker.pt.
+"""Teaches an adapter of the embedded voice from what Kokoro said in one of its voices: .cache/runs/NAME/adapter.pt.
 
     python train.py --voice am_michael --minutes 15
     python train.py --voice am_michael --minutes 12 --from-run am_michael --name am_michael-2 --critics
@@ -21,7 +21,7 @@ from torch import Tensor
 from torch.func import functional_call
 from torch.nn import functional as F
 
-from adapters import Speaker
+from adapters import Adapter
 from critics import Critics
 from network import BINS, Voice, shipped
 from waveform import HOP, RATE, pulses, render, windows
@@ -73,15 +73,15 @@ def main() -> None:
     held_out, sentences = sentences[:HELD_OUT], sentences[HELD_OUT:]
     minutes = sum(len(s.samples) for s in sentences) / RATE / 60
     voice = shipped()
-    speaker = Speaker(voice, options.rank)
+    adapter = Adapter(voice, options.rank)
     if options.from_run:
-        speaker.load_state_dict(torch.load(CACHE / "runs" / options.from_run / "speaker.pt")["state"])
-    own = sum(p.numel() for p in speaker.parameters())
+        adapter.load_state_dict(torch.load(CACHE / "runs" / options.from_run / "adapter.pt")["state"])
+    own = sum(p.numel() for p in adapter.parameters())
     print(f"{len(sentences)} sentences, {minutes:.1f} minutes without pauses; {own} weights of its own", flush=True)
 
     full_rate = options.rate or (1e-3 if options.critics else 2e-3)
     betas = (0.8, 0.99) if options.critics else (0.9, 0.98)
-    optimizer = torch.optim.AdamW(speaker.parameters(), full_rate, betas, weight_decay=0)
+    optimizer = torch.optim.AdamW(adapter.parameters(), full_rate, betas, weight_decay=0)
     critics = Critics() if options.critics else None
     begun, step, heard, queue = time.process_time(), 0, 0.0, []
     sums: dict[str, float] = {}
@@ -96,7 +96,7 @@ def main() -> None:
 
         def judge() -> None:
             with torch.no_grad():
-                weights = speaker.weights()
+                weights = adapter.weights()
                 all_of = [losses(voice, weights, sentence)[0] for sentence in held_out]
             note({name: float(np.mean([float(one[name]) for one in all_of])) for name in all_of[0]}, "held out")
 
@@ -107,7 +107,7 @@ def main() -> None:
 
         judge()
         if critics is not None:
-            weights = {name: value.detach() for name, value in speaker.weights().items()}
+            weights = {name: value.detach() for name, value in adapter.weights().items()}
             for _ in range(CRITICS_AHEAD):
                 with torch.no_grad():
                     pairs = [(losses(voice, weights, sentence)[1], sentence.samples) for sentence in batch()]
@@ -116,11 +116,11 @@ def main() -> None:
             done = (time.process_time() - begun) / 60 / options.minutes
             if done >= 1:
                 break
-            # Up in the first 3 %, then down along half a cosine.
+            # Up over thirty steps, then down along half a cosine.
             rate = full_rate * min(1, (step + 1) / 30) * (0.02 + 0.98 * (1 + math.cos(math.pi * done)) / 2)
             for group in optimizer.param_groups:
                 group["lr"] = rate
-            weights = speaker.weights()
+            weights = adapter.weights()
             total, pairs = torch.zeros(()), []
             for sentence in batch():
                 found, spoken = losses(voice, weights, sentence)
@@ -133,7 +133,7 @@ def main() -> None:
                     sums[name] = sums.get(name, 0.0) + float(value.detach()) / options.batch
             optimizer.zero_grad()
             total.backward()
-            torch.nn.utils.clip_grad_norm_(speaker.parameters(), 5.0)
+            torch.nn.utils.clip_grad_norm_(adapter.parameters(), 5.0)
             optimizer.step()
             if critics is not None:
                 sums["critics"] = sums.get("critics", 0.0) + critics.learn(pairs)
@@ -143,18 +143,17 @@ def main() -> None:
                 sums = {}
             if step % 100 == 0:
                 judge()
-                torch.save({"rank": options.rank, "state": speaker.state_dict()}, folder / "speaker.pt")
+                torch.save({"rank": options.rank, "state": adapter.state_dict()}, folder / "adapter.pt")
         judge()
-    torch.save({"rank": options.rank, "state": speaker.state_dict()}, folder / "speaker.pt")
+    torch.save({"rank": options.rank, "state": adapter.state_dict()}, folder / "adapter.pt")
 
 
 def said(voice: str) -> list[Sentence]:
-    texts = json.loads((CACHE / "texts.json").read_text())
     paths = sorted((path for path in (CACHE / "teacher" / voice).glob("*.npz") if path.stem.isdigit()), key=lambda path: int(path.stem))
-    return [prepared(texts[int(path.stem)]["ids"], np.load(path)) for path in paths]
+    return [prepared(np.load(path)) for path in paths]
 
 
-def prepared(ids: list[int], data: np.lib.npyio.NpzFile) -> Sentence:
+def prepared(data: np.lib.npyio.NpzFile) -> Sentence:
     samples = data["samples"].astype(np.float32) / 32767
     f0, energy = data["f0"], data["energy"]
     levels = np.sqrt((samples.reshape(-1, HOP) ** 2).mean(1))
@@ -164,7 +163,7 @@ def prepared(ids: list[int], data: np.lib.npyio.NpzFile) -> Sentence:
     # Frame n fills hops n - 2 to n + 1; hops that lack one of their four frames are left out.
     whole = samples[HOP * (first + 1) : HOP * (last - 2)]
     return Sentence(
-        ids=torch.tensor(ids),
+        ids=torch.from_numpy(data["ids"].astype(np.int64)),
         steps=torch.from_numpy(data["durations"].astype(np.int64)),
         pitch_hz=torch.from_numpy(f0),
         energy=torch.from_numpy(energy),

@@ -13,11 +13,12 @@ export interface PeopleParts {
 
 /**
  * The networks of those whom an adapter makes of the voice, each opened when it is first spoken with, and then kept: some
- * 25 MB each.
+ * 25 MB each. They are opened one after another, so that whoever speaks meanwhile takes turns with one of them at most.
  */
 export class People {
   readonly #parts: PeopleParts;
   readonly #opened = new Map<string, Promise<OwnedNetwork>>();
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(parts: PeopleParts) {
     this.#parts = parts;
@@ -27,9 +28,9 @@ export class People {
   async network(person: string): Promise<Network> {
     const known = this.#opened.get(person);
     if (known !== undefined) return known;
-    const opening = this.#open(person);
+    const opening = this.#last.then(() => this.#open(person));
+    this.#last = opening.catch(() => this.#opened.delete(person));
     this.#opened.set(person, opening);
-    opening.catch(() => this.#opened.delete(person));
     return opening;
   }
 

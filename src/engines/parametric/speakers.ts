@@ -6,7 +6,7 @@ import { type Colouring, PLAIN } from "./waveform.ts";
 
 /** Somebody who speaks with the network. */
 export interface Speaker {
-  /** Whose adapter changes the network's weights (`voices/heart/cast`); `null` where they speak as they were trained. */
+  /** Label of the adapter that changes the network's weights (`voices/heart/cast`); `null`: those of the voice itself. */
   readonly adapter: string | null;
   readonly register: Register;
   /** How one sentence's spectra are coloured: made anew for each, since a colouring may remember the frame before. */
@@ -53,7 +53,8 @@ export interface Voice extends Speaker, Physique {
 }
 
 /**
- * `0` is the voice as it was trained, a woman's. The others are derived from it. `1` is a man's: deeper, with a longer
+ * `0` is the voice as it was trained, a woman's. `5` to `12` have been trained further ({@link TRAINED}). The others are derived
+ * from `0`. `1` is a man's: deeper, with a longer
  * vocal tract, more treble where men's voices carry, slower and more even (docs/decisions/0015). The formants of `2`, a low
  * woman's, `3`, a light man's, and `4`, a bright woman's, are moved by a factor that differs by frequency (docs/decisions/0046);
  * following begins with none of them.
@@ -161,7 +162,7 @@ function man(): Voice {
   };
 }
 
-/** Somebody of whom the network has learnt. They are as loud as the voice itself. */
+/** Somebody with a trained adapter, made as loud as `0`. */
 function trained(label: string, loudnessLufs: number): Voice {
   const voice = woman();
   return {
@@ -174,7 +175,7 @@ function trained(label: string, loudnessLufs: number): Voice {
   };
 }
 
-/** How loud those are of whom the network has learnt before they are made as loud as it is, in LUFS, by their labels. */
+/** Who has a trained adapter, and how loud it is before its gain, in LUFS (training/voice/loudness.mjs). */
 const TRAINED: Readonly<Record<string, number>> = {
   "5": -21.5,
   "6": -25.2,

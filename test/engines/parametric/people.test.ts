@@ -34,6 +34,23 @@ describe("The people of the voice", () => {
     await all.close();
   });
 
+  test("are opened one after another, so that others can speak in between", async () => {
+    let [open, most] = [0, 0];
+    const counted = async <T>(work: Work<T>) => {
+      most = Math.max(most, ++open);
+      try {
+        return await run(work);
+      } finally {
+        open--;
+      }
+    };
+    const all = new People({ voiceDir: VOICE_DIR, precision: undefined, guard: undefined, run: counted });
+    const labels = [...createVoices().values()].flatMap(({ adapter }) => adapter ?? []).slice(0, 3);
+    await Promise.all(labels.map((label) => all.network(label)));
+    assert.equal(most, 1);
+    await all.close();
+  });
+
   test("who are not there are named, each time that they are asked for, and are not in the way of closing", async () => {
     const all = people();
     for (let times = 0; times < 2; times++)

@@ -59,7 +59,7 @@ export async function createParametricModel(
   const voices = createVoices();
   const speech = new PlannedSpeech("The voice", text);
   const run = <T>(work: Work<T>) => runInTurns(work, speech.mutex, speech.closing);
-  const people = new People({ voiceDir, precision, guard, run });
+  const people = new People({ voiceDir, precision, guard, inTurn: speech.inTurn(speech.closing) });
   const networkOf = async ({ adapter }: Speaker): Promise<Network> =>
     adapter === null ? network : people.network(adapter);
   const follower = new Follower({

@@ -1,14 +1,15 @@
 import { SpeechFailedError } from "../../model/speech-model.ts";
-import type { Work } from "../../planning/listen/work.ts";
-import type { NativeGuard } from "../../tensors/session.ts";
-import { adapted, readAdapter } from "./adapter.ts";
+import type { InTurn } from "../../planning/planned-speech.ts";
+import type { NativeGuard, Session } from "../../tensors/session.ts";
+import { adapted, openProduct, readAdapter } from "./adapter.ts";
 import { type Network, type OwnedNetwork, openNetwork, type Precision } from "./network.ts";
 
 export interface PeopleParts {
   readonly voiceDir: string;
   readonly precision: Precision | undefined;
   readonly guard: NativeGuard | undefined;
-  run<T>(work: Work<T>): Promise<T>;
+  /** Lets those who speak go first. */
+  readonly inTurn: InTurn;
 }
 
 /**
@@ -19,6 +20,7 @@ export class People {
   readonly #parts: PeopleParts;
   readonly #opened = new Map<string, Promise<OwnedNetwork>>();
   #last: Promise<unknown> = Promise.resolve();
+  #product: Session | null = null;
 
   constructor(parts: PeopleParts) {
     this.#parts = parts;
@@ -38,13 +40,16 @@ export class People {
     // Of what could not be opened nothing is left.
     const opened = await Promise.allSettled(this.#opened.values());
     await Promise.all(opened.map((each) => (each.status === "fulfilled" ? each.value.close() : undefined)));
+    await this.#product?.release();
   }
 
   async #open(person: string): Promise<OwnedNetwork> {
-    const { voiceDir, precision, guard, run } = this.#parts;
+    const { voiceDir, precision, guard, inTurn } = this.#parts;
     try {
       const adapter = await readAdapter(voiceDir, person);
-      return await openNetwork(voiceDir, precision, guard, (graph) => run(adapted(graph, adapter)));
+      const product = (this.#product ??= await openProduct(guard));
+      const multiply: Session["run"] = (factors) => inTurn(() => product.run(factors));
+      return await openNetwork(voiceDir, precision, guard, (graph) => adapted(graph, adapter, multiply));
     } catch (cause) {
       throw new SpeechFailedError(
         `The voice could not be opened as ${person}: try again, or choose another.`,

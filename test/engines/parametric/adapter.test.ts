@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
-import { type Adapter, adapted, readAdapter } from "../../../src/engines/parametric/adapter.ts";
+import { after, describe, test } from "node:test";
+import { type Adapter, adapted, openProduct, readAdapter } from "../../../src/engines/parametric/adapter.ts";
 import { createVoices } from "../../../src/engines/parametric/speakers.ts";
-import { workedOff } from "../../../src/planning/listen/work.ts";
 import { WeightsError } from "../../../src/tensors/byte-source.ts";
 import { readChecked } from "../../../src/tensors/checked-file.ts";
 import {
@@ -16,8 +15,10 @@ import {
 import fc from "../../properties.ts";
 import { VOICE_DIR } from "./voice.ts";
 
-const signal = new AbortController().signal;
-const made = (graph: StoredGraph, adapter: Adapter) => workedOff(adapted(graph, adapter), signal);
+const product = await openProduct(undefined);
+after(() => product.release());
+const made = (graph: StoredGraph, adapter: Adapter) =>
+  adapted(graph, adapter, (factors) => product.run(factors));
 
 function graphWith(constants: Record<string, StoredConstant>): StoredGraph {
   return { nodes: [], constants: new Map(Object.entries(constants)), inputs: [], outputs: [] };

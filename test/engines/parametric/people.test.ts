@@ -4,11 +4,11 @@ import { EMBEDDED_CAST } from "../../../src/catalogue/embedded-cast.ts";
 import { openNetwork } from "../../../src/engines/parametric/network.ts";
 import { People } from "../../../src/engines/parametric/people.ts";
 import { createVoices } from "../../../src/engines/parametric/speakers.ts";
-import { type Work, workedOff } from "../../../src/planning/listen/work.ts";
+import type { InTurn } from "../../../src/planning/planned-speech.ts";
 import { VOICE_DIR } from "./voice.ts";
 
-const run = <T>(work: Work<T>) => workedOff(work, new AbortController().signal);
-const people = () => new People({ voiceDir: VOICE_DIR, precision: undefined, guard: undefined, run });
+const people = (inTurn: InTurn = (run) => run()) =>
+  new People({ voiceDir: VOICE_DIR, precision: undefined, guard: undefined, inTurn });
 
 const IDS = [0, 50, 83, 54, 156, 57, 135, 0];
 
@@ -36,15 +36,14 @@ describe("The people of the voice", () => {
 
   test("are opened one after another, so that others can speak in between", async () => {
     let [open, most] = [0, 0];
-    const counted = async <T>(work: Work<T>) => {
+    const all = people(async (run) => {
       most = Math.max(most, ++open);
       try {
-        return await run(work);
+        return await run();
       } finally {
         open--;
       }
-    };
-    const all = new People({ voiceDir: VOICE_DIR, precision: undefined, guard: undefined, run: counted });
+    });
     const labels = [...createVoices().values()].flatMap(({ adapter }) => adapter ?? []).slice(0, 3);
     await Promise.all(labels.map((label) => all.network(label)));
     assert.equal(most, 1);

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
 /**
@@ -20,12 +20,16 @@ export async function readChecked(path: string): Promise<Uint8Array> {
 
 async function read(path: string): Promise<Uint8Array> {
   try {
+    if ((await stat(path)).size > MAX_BYTES) throw new Error(`It has more than ${MAX_BYTES} bytes.`);
     return await readFile(path);
   } catch (cause) {
     const missing = cause instanceof Error && "code" in cause && cause.code === "ENOENT";
     throw new Error(`${path} ${missing ? "is missing" : "cannot be read"}: install it again.`, { cause });
   }
 }
+
+/** No listed file is half as large: a larger one is not read to find that out. */
+const MAX_BYTES = 64 * 2 ** 20;
 
 function digestOf(name: string, sums: string): string | null {
   for (const line of sums.split("\n")) {

@@ -18,14 +18,22 @@ import { float32, floatsOf } from "../../tensors/tensor.ts";
 /**
  * What makes another person of the voice's networks: additions to their constants (training/voice/export.py). `NAME` is added
  * to a float32 constant of its shape; `NAME:u` [rows, rank] and `NAME:v` [rank, columns], int8, and `NAME:scale` [rank] stand
- * for the product u · diag(scale) · v, which is added to a constant of so many numbers (LoRA, Hu et al. 2021). A name that no
- * graph has does nothing.
+ * for the product u · diag(scale) · v, which is added to a constant of so many numbers (LoRA, Hu et al. 2021).
  */
 export type Adapter = StoredGraph["constants"];
 
 /** Reads a person's adapter. @throws Error naming the file that is missing or damaged, WeightsError when it is none */
 export async function readAdapter(voiceDir: string, person: string): Promise<Adapter> {
   return readGraph(await readChecked(join(voiceDir, "cast", `${person}.onnx`))).constants;
+}
+
+/** @throws WeightsError when the adapter adds nothing, or to something that none of the graphs has */
+export function requireFits(adapter: Adapter, graphs: readonly StoredGraph[]): void {
+  const known = new Set(graphs.flatMap(({ constants }) => [...constants.keys()]));
+  const unknown = [...adapter.keys()].find((name) => !known.has(name.replace(/:(?:u|v|scale)$/, "")));
+  if (unknown !== undefined)
+    throw new WeightsError(`The adapter is for other graphs: they have no ${unknown}.`);
+  if (adapter.size === 0) throw new WeightsError("The adapter is empty.");
 }
 
 /** Opens what multiplies an adapter's factors: the runtime does so some ten times as fast as a loop here would. */
@@ -63,6 +71,7 @@ export async function adapted(
       const steps = bytesIn(constant);
       for (let at = 0; at < added.length; at++) added[at]! += step * steps[at]!;
       const rounded = inSteps(added);
+      if (!Number.isFinite(rounded.step)) throw new WeightsError(`The adapter makes no numbers of ${name}.`);
       constants.set(name, storedConstant("int8", constant.shape, rounded.steps));
       constants.set(scaleName, storedConstant("float32", [], Float32Array.of(rounded.step)));
     } else {
@@ -86,7 +95,7 @@ async function additionTo(
   const whole = adapter.get(name);
   if (whole !== undefined) {
     const values = floatsIn(whole).slice();
-    if (values.length !== count) throw unfit();
+    if (values.length !== count || !values.every(Number.isFinite)) throw unfit();
     return values;
   }
   const [u, v, scale] = ["u", "v", "scale"].map((factor) => adapter.get(`${name}:${factor}`));

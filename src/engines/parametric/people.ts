@@ -1,7 +1,8 @@
 import { SpeechFailedError } from "../../model/speech-model.ts";
 import type { InTurn } from "../../planning/planned-speech.ts";
 import type { NativeGuard, Session } from "../../tensors/session.ts";
-import { adapted, openProduct, readAdapter } from "./adapter.ts";
+import type { StoredGraph } from "../../tensors/stored-graph.ts";
+import { adapted, openProduct, readAdapter, requireFits } from "./adapter.ts";
 import { type Network, type OwnedNetwork, openNetwork, type Precision } from "./network.ts";
 
 export interface PeopleParts {
@@ -47,14 +48,24 @@ export class People {
     const { voiceDir, precision, guard, inTurn } = this.#parts;
     try {
       const adapter = await readAdapter(voiceDir, person);
-      const product = (this.#product ??= await openProduct(guard));
+      this.#product ??= await openProduct(guard);
+      const product = this.#product;
       const multiply: Session["run"] = (factors) => inTurn(() => product.run(factors));
-      return await openNetwork(voiceDir, precision, guard, (graph) => adapted(graph, adapter, multiply));
+      const graphs: StoredGraph[] = [];
+      const network = await openNetwork(voiceDir, precision, guard, (graph) => {
+        graphs.push(graph);
+        return adapted(graph, adapter, multiply);
+      });
+      try {
+        requireFits(adapter, graphs);
+      } catch (unfit) {
+        await network.close();
+        throw unfit;
+      }
+      return network;
     } catch (cause) {
-      throw new SpeechFailedError(
-        `The voice could not be opened as ${person}: try again, or choose another.`,
-        { cause },
-      );
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new SpeechFailedError(`The voice could not be opened as ${person}. ${reason}`, { cause });
     }
   }
 }

@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
-import { type Adapter, adapted, openProduct, readAdapter } from "../../../src/engines/parametric/adapter.ts";
+import {
+  type Adapter,
+  adapted,
+  openProduct,
+  readAdapter,
+  requireFits,
+} from "../../../src/engines/parametric/adapter.ts";
 import { createVoices } from "../../../src/engines/parametric/speakers.ts";
 import { WeightsError } from "../../../src/tensors/byte-source.ts";
 import { readChecked } from "../../../src/tensors/checked-file.ts";
@@ -105,17 +111,34 @@ describe("An adapter", () => {
     );
   });
 
+  test("that makes something of a matrix that is no number is refused", async () => {
+    const graph = graphWith({ bias: floats([1], 1), m_quantized: bytes([1], 1, 1), m_scale: floats([1]) });
+    for (const bad of [Number.NaN, Number.POSITIVE_INFINITY]) {
+      const product: Adapter = new Map([
+        ["m_quantized:u", bytes([1], 1, 1)],
+        ["m_quantized:v", bytes([1], 1, 1)],
+        ["m_quantized:scale", floats([bad], 1)],
+      ]);
+      for (const adapter of [product, new Map([["bias", floats([bad], 1)]])])
+        await assert.rejects(made(graph, adapter), WeightsError);
+    }
+  });
+
+  test("that is empty, or for other graphs, is refused", () => {
+    const graphs = [graphWith({ a: floats([1], 1) }), graphWith({ b: floats([1], 1) })];
+    requireFits(new Map([["a", floats([1], 1)]]), graphs);
+    requireFits(new Map([["b:u", bytes([1], 1, 1)]]), graphs);
+    assert.throws(() => requireFits(new Map(), graphs), WeightsError);
+    assert.throws(() => requireFits(new Map([["c:v", bytes([1], 1, 1)]]), graphs), /no c:v/);
+  });
+
   for (const { adapter } of createVoices().values()) {
     if (adapter === null) continue;
     test(`of ${adapter} is for the constants of these graphs, and all of it is used`, async () => {
-      const additions = await readAdapter(VOICE_DIR, adapter);
-      const names = new Set<string>();
-      for (const name of ["text", "prosody", "decoder"])
-        for (const constant of readGraph(
-          await readChecked(`${VOICE_DIR}/split/${name}.onnx`),
-        ).constants.keys())
-          names.add(constant);
-      for (const name of additions.keys()) assert.ok(names.has(name.replace(/:(?:u|v|scale)$/, "")), name);
+      const graphs = ["text", "prosody", "decoder"].map(async (name) =>
+        readGraph(await readChecked(`${VOICE_DIR}/split/${name}.onnx`)),
+      );
+      requireFits(await readAdapter(VOICE_DIR, adapter), await Promise.all(graphs));
     });
   }
 });

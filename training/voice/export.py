@@ -24,7 +24,7 @@ CAST = Path(__file__).parents[2] / "voices" / "heart" / "cast"
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--run", required=True, help="of train.py")
-    parser.add_argument("--label", required=True, help="of the voice")
+    parser.add_argument("--label", type=int, required=True, help="of the voice")
     options = parser.parse_args()
     state = {name: value.numpy() for name, value in torch.load(CACHE / "runs" / options.run / "adapter.pt")["state"].items()}
     named = {name: (constant, transposed) for part in ("text", "prosody", "decoder") for name, constant, transposed in graph_names(onnx.load(SPLIT / f"{part}.onnx").graph)}

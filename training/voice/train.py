@@ -55,7 +55,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--voice", required=True, help="one of Kokoro's that teacher.py has let speak")
     parser.add_argument("--name", help="of the run; that of the voice if left out")
-    parser.add_argument("--rank", type=int, default=32)
+    parser.add_argument("--rank", type=int, default=32, help="of additions to matrices; with --from-run, that run's")
     parser.add_argument("--minutes", type=float, default=15, help="of processor time")
     parser.add_argument("--batch", type=int, default=6, help="sentences a step")
     parser.add_argument("--rate", type=float, help="2e-3 if left out, 1e-3 with critics")
@@ -70,12 +70,16 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
 
     sentences = said(options.voice)
+    if len(sentences) <= HELD_OUT:
+        raise SystemExit(f"There are {len(sentences)} sentences by {options.voice}, of which {HELD_OUT} are held out: let teacher.py say more.")
     held_out, sentences = sentences[:HELD_OUT], sentences[HELD_OUT:]
     minutes = sum(len(s.samples) for s in sentences) / RATE / 60
     voice = shipped()
-    adapter = Adapter(voice, options.rank)
-    if options.from_run:
-        adapter.load_state_dict(torch.load(CACHE / "runs" / options.from_run / "adapter.pt")["state"])
+    begun_with = torch.load(CACHE / "runs" / options.from_run / "adapter.pt") if options.from_run else None
+    rank = options.rank if begun_with is None else begun_with["rank"]
+    adapter = Adapter(voice, rank)
+    if begun_with is not None:
+        adapter.load_state_dict(begun_with["state"])
     own = sum(p.numel() for p in adapter.parameters())
     print(f"{len(sentences)} sentences, {minutes:.1f} minutes without pauses; {own} weights of its own", flush=True)
 
@@ -143,9 +147,9 @@ def main() -> None:
                 sums = {}
             if step % 100 == 0:
                 judge()
-                torch.save({"rank": options.rank, "state": adapter.state_dict()}, folder / "adapter.pt")
+                torch.save({"rank": rank, "state": adapter.state_dict()}, folder / "adapter.pt")
         judge()
-    torch.save({"rank": options.rank, "state": adapter.state_dict()}, folder / "adapter.pt")
+    torch.save({"rank": rank, "state": adapter.state_dict()}, folder / "adapter.pt")
 
 
 def said(voice: str) -> list[Sentence]:

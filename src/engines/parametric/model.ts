@@ -1,3 +1,4 @@
+import { abortable } from "../../model/abortable.ts";
 import type { Preset, Script } from "../../model/script.ts";
 import {
   ConversationError,
@@ -60,8 +61,8 @@ export async function createParametricModel(
   const speech = new PlannedSpeech("The voice", text);
   const run = <T>(work: Work<T>) => runInTurns(work, speech.mutex, speech.closing);
   const people = new People({ voiceDir, precision, guard, inTurn: speech.inTurn(speech.closing) });
-  const networkOf = async ({ adapter }: Speaker): Promise<Network> =>
-    adapter === null ? network : people.network(adapter);
+  const networkOf = async ({ adapter }: Speaker, signal: AbortSignal): Promise<Network> =>
+    adapter === null ? network : abortable(people.network(adapter), signal);
   const follower = new Follower({
     network: yieldingNetwork(network, speech.inTurn(speech.closing)),
     kernel,
@@ -88,7 +89,7 @@ export async function createParametricModel(
       const { manner } = script;
       const speaker = inManner(plain, manner);
       const voiceOf = async (who: Speaker, preset: Preset): Promise<SentenceVoice> => {
-        const own = yieldingNetwork(await networkOf(who), inTurn);
+        const own = yieldingNetwork(await networkOf(who, stop), inTurn);
         const style = { speaker: who, delivery: script.delivery, preset, manner, seed: script.seed };
         return {
           plan: (sentence, index) => planSentence(own, sentence, planStyleOf(style), index),
@@ -114,7 +115,7 @@ export async function createParametricModel(
     async hear(script, signal) {
       speech.requireOpen(signal);
       const others = Object.keys(script.textVoices ?? {}).map((name) => spokenBy(name, script));
-      for (const each of [script, ...others]) await networkOf((await cast(each, signal)).speaker);
+      for (const each of [script, ...others]) await networkOf((await cast(each, signal)).speaker, signal);
     },
     speak,
     close: () => speech.close(async () => void (await Promise.all([network.close(), people.close()]))),

@@ -169,11 +169,24 @@ function trained(label: string, loudnessLufs: number): Voice {
     ...voice,
     adapter: label,
     gain: 10 ** ((voice.loudnessLufs - loudnessLufs) / 20),
+    unheldColour: () => ABOVE_RUMBLE,
     // Its pulses are another's: what is far above them is held down by the same rule.
-    colour: (plan) => createHold(PLAIN, plan),
+    colour: (plan) => createHold(ABOVE_RUMBLE, plan),
     forms: [],
   };
 }
+
+/** Without what lies below a voice: teachers leave pops of a few hertz there. */
+const ABOVE_RUMBLE: Colouring = {
+  apply(kernel, ...frame) {
+    PLAIN.apply(kernel, ...frame);
+    for (let bin = 0; bin < RUMBLE_BINS; bin++) kernel.gain[bin] = RUMBLE_NEPERS * (1 - bin / RUMBLE_BINS);
+  },
+};
+
+/** 0, 20 and 40 Hz, by 60, 40 and 20 dB. */
+const RUMBLE_BINS = 3;
+const RUMBLE_NEPERS = -3 * Math.LN10;
 
 /** Who has a trained adapter, and how loud it is before its gain, in LUFS (training/voice/loudness.mjs). */
 const TRAINED: Readonly<Record<string, number>> = {

@@ -85,6 +85,32 @@ describe("A voice whose pitch is not the network's own", () => {
   }
 });
 
+describe("Below the voice", () => {
+  for (const voice of [undefined, ...DERIVED]) {
+    test(`there is nothing: ${voice?.[0]?.id ?? "0"}`, async () => {
+      for (const text of ["Peter Piper picked a peck of pickled peppers.", "Bob put it by the door."]) {
+        const most = Math.max(...belowVoice(await hear(model, { text, voice: voice ?? [] })).map(Math.abs));
+        assert.ok(most < 0.003, `${text} ${most}`);
+      }
+    });
+  }
+});
+
+/** What is left behind six one-pole low-passes at 30 Hz, forwards and backwards in turns. */
+function belowVoice(samples: Float32Array): Float64Array {
+  const stays = Math.exp((-2 * Math.PI * 30) / SAMPLE_RATE_HZ);
+  const out = Float64Array.from(samples);
+  for (let pass = 0; pass < 6; pass++) {
+    let state = 0;
+    for (let at = 0; at < out.length; at++) {
+      state = stays * state + (1 - stays) * out[at]!;
+      out[at] = state;
+    }
+    out.reverse();
+  }
+  return out;
+}
+
 describe("Above 10 kHz", () => {
   for (const voice of [undefined, ...DERIVED]) {
     test(`the voice ${voice?.[0]?.id ?? "0"} does not buzz with the hops`, async () => {

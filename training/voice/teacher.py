@@ -1,6 +1,7 @@
-"""Lets Kokoro-82M say sentences: its sound, durations, pitch and energy, for each voice in .cache/teacher/VOICE/N.npz, or .cache/harvard/VOICE/N.npz.
+"""Lets Kokoro-82M say sentences: its sound, durations, pitch and energy, for each voice in .cache/teacher/VOICE/N.npz (or short/, harvard/).
 
     python teacher.py --voices am_michael,bf_emma --minutes 20
+    python teacher.py --voices am_michael,bf_emma --texts short --sentences 64
     python teacher.py --voices am_michael,bf_emma --texts harvard --sentences 36
 
 Whole sentences, float32, one thread. Goes on where it was stopped; the sentences come in the order of .cache/texts.json
@@ -33,7 +34,7 @@ def main() -> None:
     parser.add_argument("--voices", default="am_michael,bf_emma")
     parser.add_argument("--minutes", type=float, default=20, help="of sound for each voice")
     parser.add_argument("--sentences", type=int, help="as many of them, in place of minutes")
-    parser.add_argument("--texts", default="texts", choices=("texts", "harvard"), help="which of texts.py; harvard is for judge.mjs")
+    parser.add_argument("--texts", default="texts", choices=("texts", "short", "harvard"), help="which of texts.py; harvard is for judge.mjs")
     options = parser.parse_args()
     session = open_teacher()
     voices = {name: Voice(name) for name in options.voices.split(",")}

@@ -1,6 +1,6 @@
 """
-Chooses sentences of the repository's own conversations to be said, and reads them as phonemes: .cache/texts.json. Those of
-the bench, which nothing is learnt from: .cache/harvard.json.
+Chooses sentences of the repository's own conversations to be said, and reads them as phonemes: .cache/texts.json; and ones of a
+word or two: .cache/short.json. Those of the bench, which nothing is learnt from: .cache/harvard.json.
 
     npm run build && python texts.py
 
@@ -16,6 +16,8 @@ from pathlib import Path
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 COUNT = 6_000
+SHORT = ("Mm.", "Hm?", "Hm.", "Ah!", "Oh.", "A.", "I.", "Hi.", "Hello?", "Yes.", "No.", "Up.", "If.", "An.", "Okay.", "Well.")
+SHORT_COUNT = 64
 SEED = 32
 
 
@@ -27,19 +29,25 @@ def main() -> None:
         for line in path.read_text().splitlines()
         if line.startswith("< ")
     ]
+    (HERE / ".cache").mkdir(exist_ok=True)
+    store("texts", chosen(lines, 4, 14)[:COUNT])
+    store("short", list(dict.fromkeys([*SHORT, *chosen(lines, 1, 2)]))[:SHORT_COUNT])
+    harvard = (ROOT / "bench/harvard.txt").read_text().strip().splitlines()
+    # judge.mjs knows them by their places.
+    assert store("harvard", [f"{line[0].upper()}{line[1:]}." for line in harvard]) == len(harvard)
+
+
+def chosen(lines: list[str], least: int, most: int) -> list[str]:
+    """Sentences of so many words, in a random order."""
     whole = {
         sentence: None
         for line in lines
         for sentence in re.split(r"(?<=[.!?]) +", line)
-        if 4 <= len(sentence.split()) <= 14 and re.fullmatch(r"[A-Z][A-Za-z' ,-]+[.!?]", sentence)
+        if least <= len(sentence.split()) <= most and re.fullmatch(r"[A-Z][A-Za-z' ,-]+[.!?]", sentence)
     }
     texts = list(whole)
     random.Random(SEED).shuffle(texts)
-    (HERE / ".cache").mkdir(exist_ok=True)
-    store("texts", texts[:COUNT])
-    harvard = (ROOT / "bench/harvard.txt").read_text().strip().splitlines()
-    # judge.mjs knows them by their places.
-    assert store("harvard", [f"{line[0].upper()}{line[1:]}." for line in harvard]) == len(harvard)
+    return texts
 
 
 def store(name: str, texts: list[str]) -> int:

@@ -153,7 +153,13 @@ def main() -> None:
 
 
 def said(voice: str) -> list[Sentence]:
-    paths = sorted((path for path in (CACHE / "teacher" / voice).glob("*.npz") if path.stem.isdigit()), key=lambda path: int(path.stem))
+    """Whole sentences, and then the short ones."""
+    paths = [
+        path
+        for folder in ("teacher", "short")
+        for path in sorted((CACHE / folder / voice).glob("*.npz"), key=lambda path: path.stem.zfill(6))
+        if path.stem.isdigit()
+    ]
     return [prepared(np.load(path)) for path in paths]
 
 

@@ -20,7 +20,10 @@ export async function readChecked(path: string): Promise<Uint8Array> {
 
 async function read(path: string): Promise<Uint8Array> {
   try {
-    if ((await stat(path)).size > MAX_BYTES) throw new Error(`It has more than ${MAX_BYTES} bytes.`);
+    const found = await stat(path);
+    // Reading a pipe would wait for who writes to it.
+    if (!found.isFile() || found.size > MAX_BYTES)
+      throw new Error(`It is no file of at most ${MAX_BYTES} bytes.`);
     return await readFile(path);
   } catch (cause) {
     const missing = cause instanceof Error && "code" in cause && cause.code === "ENOENT";

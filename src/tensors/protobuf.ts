@@ -8,6 +8,9 @@ export interface Field {
   readonly fixed?: 1 | 5;
 }
 
+/** Of the tenth byte of a varint, the last. */
+const MAX_SHIFT = 63n;
+
 /** Splits a message into its fields, in order; nested messages stay bytes. @throws Error when it is cut short. */
 export function decodeMessage(bytes: Uint8Array): Field[] {
   const fields: Field[] = [];
@@ -22,6 +25,7 @@ export function decodeMessage(bytes: Uint8Array): Field[] {
     if (byte < 0x80) return BigInt(byte);
     let value = BigInt(byte & 0x7f);
     for (let shift = 7n; byte >= 0x80; shift += 7n) {
+      if (shift > MAX_SHIFT) throw new Error("The file has a number of more than 64 bits.");
       byte = next();
       value |= BigInt(byte & 0x7f) << shift;
     }

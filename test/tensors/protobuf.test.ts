@@ -61,3 +61,12 @@ test("text and messages are found again by their number", () => {
   assert.deepEqual(textsOf(fields, 2), ["café"]);
   assert.deepEqual(textsOf(decodeMessage(bytesOf(fields, 3)[0]!), 1), ["inner"]);
 });
+
+test("a number of more than 64 bits is refused before it is added up", () => {
+  const longest = Uint8Array.of(8, ...new Array<number>(9).fill(0x80), 1);
+  assert.deepEqual(decodeMessage(longest), [{ number: 1, value: 1n << 63n }]);
+  assert.throws(
+    () => decodeMessage(Uint8Array.of(8, ...new Array<number>(100_000).fill(0x80), 1)),
+    /64 bits/,
+  );
+});

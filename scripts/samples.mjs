@@ -16,6 +16,7 @@ import { joined } from "../dist/src/audio/joined.js";
 import { toPcm16 } from "../dist/src/audio/pcm.js";
 import { resample } from "../dist/src/audio/resample.js";
 import { decodeWav } from "../dist/src/audio/wav-read.js";
+import { EMBEDDED_CAST } from "../dist/src/catalogue/embedded-cast.js";
 
 const PROGRAM = fileURLToPath(new URL("../dist/src/cli/main.js", import.meta.url));
 const INTO = fileURLToPath(new URL("../docs/samples/", import.meta.url));
@@ -41,7 +42,9 @@ try {
   ]);
   await save(
     "more-people",
-    await Promise.all(["2", "3", "4"].map((voice) => speak({ text: "Good morning.", voice }))),
+    await Promise.all(
+      EMBEDDED_CAST.slice(2).map(({ id: voice }) => speak({ text: `Good morning. I am number ${voice}.`, voice })),
+    ),
   );
   await save("numbers-and-names", [
     await speak({ speaker: "1", text: "Dr. O'Neill paid £24.50 on 3 March." }),

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { WeightsError } from "../../tensors/byte-source.ts";
 import { readChecked } from "../../tensors/checked-file.ts";
 import { node } from "../../tensors/graph-node.ts";
-import { type NativeGuard, openSession, type Session } from "../../tensors/session.ts";
+import { type BoundSession, type NativeGuard, openBoundSession } from "../../tensors/session.ts";
 import {
   bytesIn,
   floatsIn,
@@ -13,7 +13,7 @@ import {
   type StoredGraph,
   storedConstant,
 } from "../../tensors/stored-graph.ts";
-import { float32, floatsOf } from "../../tensors/tensor.ts";
+import { float32, type Tensors } from "../../tensors/tensor.ts";
 
 /**
  * What makes another person of the voice's networks: additions to their constants (training/voice/export.py). `NAME` is added
@@ -36,15 +36,18 @@ export function requireFits(adapter: Adapter, graphs: readonly StoredGraph[]): v
   if (adapter.size === 0) throw new WeightsError("The adapter is empty.");
 }
 
+/** Writes u · v into `sum`: matrices by these names. */
+export type Multiply = (factors: Tensors, sum: Tensors) => Promise<void>;
+
 /** Opens what multiplies an adapter's factors: the runtime does so some ten times as fast as a loop here would. */
-export function openProduct(guard: NativeGuard | undefined): Promise<Session> {
+export function openProduct(guard: NativeGuard | undefined): Promise<BoundSession> {
   const matrix = (rows: string, columns: string): GraphEnd => ({ type: "float32", shape: [rows, columns] });
   const file = graphFileOf(
     { nodes: [node("MatMul", ["u", "v"], ["sum"])], constants: new Map() },
     { u: matrix("rows", "rank"), v: matrix("rank", "columns") },
     { sum: matrix("rows", "columns") },
   );
-  return openSession(Buffer.concat(file.pieces()), "the product of an adapter's factors", { guard });
+  return openBoundSession(file, "The product of an adapter's factors", { guard });
 }
 
 /**
@@ -57,11 +60,16 @@ export function openProduct(guard: NativeGuard | undefined): Promise<Session> {
 export async function adapted(
   graph: StoredGraph,
   adapter: Adapter,
-  multiply: Session["run"],
+  multiply: Multiply,
 ): Promise<StoredGraph> {
   const constants = new Map(graph.constants);
+  // What is rounded again is not kept: it all goes through the same memory.
+  const matrices = [...graph.constants.values()].filter(({ type }) => type === "int8");
+  const spare = new Float32Array(Math.max(0, ...matrices.map(countOf)));
   for (const [name, constant] of graph.constants) {
-    const added = await additionTo(name, constant, adapter, multiply);
+    const count = countOf(constant);
+    const into = constant.type === "int8" ? spare.subarray(0, count) : new Float32Array(count);
+    const added = await additionTo(name, into, adapter, multiply);
     if (added === null) continue;
     if (constant.type === "int8") {
       const scaleName = `${name.replace(/_quantized$/, "")}_scale`;
@@ -71,32 +79,41 @@ export async function adapted(
       const steps = bytesIn(constant);
       for (let at = 0; at < added.length; at++) added[at]! += step * steps[at]!;
       const rounded = inSteps(added);
-      if (!Number.isFinite(rounded.step)) throw new WeightsError(`The adapter makes no numbers of ${name}.`);
+      if (!Number.isFinite(rounded.step)) throw notNumbers(name);
       constants.set(name, storedConstant("int8", constant.shape, rounded.steps));
       constants.set(scaleName, storedConstant("float32", [], Float32Array.of(rounded.step)));
     } else {
       const values = floatsIn(constant);
       for (let at = 0; at < added.length; at++) added[at]! += values[at]!;
+      if (!added.every(Number.isFinite)) throw notNumbers(name);
       constants.set(name, storedConstant("float32", constant.shape, added));
     }
   }
   return { ...graph, constants };
 }
 
-/** What is added to a constant, as many numbers as it has; `null` where nothing is. */
+function countOf({ shape }: StoredConstant): number {
+  return shape.reduce((product, size) => product * size, 1);
+}
+
+function notNumbers(name: string): WeightsError {
+  return new WeightsError(`The adapter makes of ${name} what are no numbers.`);
+}
+
+/** Writes what is added to a constant; `null` where nothing is. */
 async function additionTo(
   name: string,
-  { shape }: StoredConstant,
+  into: Float32Array<ArrayBuffer>,
   adapter: Adapter,
-  multiply: Session["run"],
-): Promise<Float32Array<ArrayBufferLike> | null> {
-  const count = shape.reduce((product, size) => product * size, 1);
+  multiply: Multiply,
+): Promise<Float32Array<ArrayBuffer> | null> {
   const unfit = () => new WeightsError(`The adapter does not fit ${name}.`);
   const whole = adapter.get(name);
   if (whole !== undefined) {
     const values = floatsIn(whole);
-    if (values.length !== count || !values.every(Number.isFinite)) throw unfit();
-    return values;
+    if (values.length !== into.length) throw unfit();
+    into.set(values);
+    return into;
   }
   const [u, v, scale] = ["u", "v", "scale"].map((factor) => adapter.get(`${name}:${factor}`));
   if (u === undefined && v === undefined && scale === undefined) return null;
@@ -104,14 +121,15 @@ async function additionTo(
   const [rows = 0, rank = 0] = u.shape;
   const [, columns = 0] = v.shape;
   const scales = floatsIn(scale);
-  if (rows * columns !== count || v.shape[0] !== rank || scales.length !== rank) throw unfit();
+  if (rows * columns !== into.length || v.shape[0] !== rank || scales.length !== rank) throw unfit();
   const right = new Float32Array(bytesIn(v));
   for (let at = 0; at < right.length; at++) right[at]! *= scales[Math.floor(at / columns)]!;
-  const product = await multiply({
-    u: float32(new Float32Array(bytesIn(u)), [rows, rank]),
-    v: float32(right, [rank, columns]),
-  });
-  return floatsOf(product, "sum");
+  const left = new Float32Array(bytesIn(u));
+  await multiply(
+    { u: float32(left, [rows, rank]), v: float32(right, [rank, columns]) },
+    { sum: float32(into, [rows, columns]) },
+  );
+  return into;
 }
 
 /** Numbers in 8 bits with one step for all. */

@@ -1,7 +1,14 @@
 import { join } from "node:path";
 import type { PlanningNetwork } from "../../planning/plan.ts";
 import { readChecked } from "../../tensors/checked-file.ts";
-import { type NativeGuard, openBoundSession, openSession, saturatesIn8Bits } from "../../tensors/session.ts";
+import {
+  type BoundSession,
+  type NativeGuard,
+  openBoundSession,
+  openSession,
+  type Session,
+  saturatesIn8Bits,
+} from "../../tensors/session.ts";
 import { type GraphEnd, graphFileOf, readGraph, type StoredGraph } from "../../tensors/stored-graph.ts";
 import { float32, floatsOf, idRow, int64, type Tensor } from "../../tensors/tensor.ts";
 import { inEightBits } from "./eight-bits.ts";
@@ -83,6 +90,22 @@ export async function openNetwork(
   guard?: NativeGuard,
   adapt: (graph: StoredGraph) => Promise<StoredGraph> = async (graph) => graph,
 ): Promise<OwnedNetwork> {
+  return networkOf(await openGraphs(voiceDir, precision, guard, adapt));
+}
+
+interface Graphs {
+  readonly text: Session;
+  readonly prosody: Session;
+  readonly decoder: BoundSession;
+}
+
+/** Where one of them cannot be opened, none stays open. */
+async function openGraphs(
+  voiceDir: string,
+  precision: Precision,
+  guard: NativeGuard | undefined,
+  adapt: (graph: StoredGraph) => Promise<StoredGraph>,
+): Promise<Graphs> {
   const isInt8 = precision === "int8";
   const hasOwnMatrices = isInt8 && (await saturatesIn8Bits(guard));
   const fileOf = async (name: keyof typeof ENDS, edit = (graph: StoredGraph) => graph) => {
@@ -93,27 +116,28 @@ export async function openNetwork(
     return { path, file };
   };
   const setup = { guard, isExactIn8Bits: isInt8 };
-  const open = async (name: keyof typeof ENDS) => {
-    const { path, file } = await fileOf(name);
-    return openSession(Buffer.concat(file.pieces()), path, setup);
-  };
-  const opened: { release(): Promise<void> }[] = [];
-  const kept = async <T extends { release(): Promise<void> }>(opening: Promise<T>): Promise<T> => {
-    const session = await opening;
+  const opened: BoundSession[] = [];
+  const kept = <T extends BoundSession>(session: T): T => {
     opened.push(session);
     return session;
   };
-  const close = async () => void (await Promise.all(opened.map((session) => session.release())));
-  const openAll = async () => {
+  const open = async (name: keyof typeof ENDS) => {
+    const { path, file } = await fileOf(name);
+    return kept(await openSession(Buffer.concat(file.pieces()), path, setup));
+  };
+  try {
     // The biggest first: what loading it leaves behind is used again by the others.
     const { path, file } = await fileOf("decoder", streamingDecoder);
-    const decoder = await kept(openBoundSession(file, path, setup));
-    return { decoder, text: await kept(open("text")), prosody: await kept(open("prosody")) };
-  };
-  const { decoder, text, prosody } = await openAll().catch(async (thrown: unknown) => {
-    await close();
+    const decoder = kept(await openBoundSession(file, path, setup));
+    return { decoder, text: await open("text"), prosody: await open("prosody") };
+  } catch (thrown) {
+    await Promise.all(opened.map((session) => session.release()));
     throw thrown;
-  });
+  }
+}
+
+/** Keeps nothing of what the graphs were made of. */
+function networkOf({ text, prosody, decoder }: Graphs): OwnedNetwork {
   const spare: DecoderMemory[] = [];
 
   return {
@@ -160,7 +184,9 @@ export async function openNetwork(
       await decoder.bind(inputs, outputs).run();
       return spectra;
     },
-    close,
+    async close() {
+      await Promise.all([text, prosody, decoder].map((session) => session.release()));
+    },
   };
 }
 

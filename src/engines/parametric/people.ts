@@ -1,8 +1,8 @@
 import { SpeechFailedError } from "../../model/speech-model.ts";
 import type { InTurn } from "../../planning/planned-speech.ts";
-import type { NativeGuard, Session } from "../../tensors/session.ts";
+import type { BoundSession, NativeGuard } from "../../tensors/session.ts";
 import type { StoredGraph } from "../../tensors/stored-graph.ts";
-import { adapted, openProduct, readAdapter, requireFits } from "./adapter.ts";
+import { adapted, type Multiply, openProduct, readAdapter, requireFits } from "./adapter.ts";
 import { type Network, type OwnedNetwork, openNetwork, type Precision } from "./network.ts";
 
 export interface PeopleParts {
@@ -21,7 +21,7 @@ export class People {
   readonly #parts: PeopleParts;
   readonly #opened = new Map<string, Promise<OwnedNetwork>>();
   #last: Promise<unknown> = Promise.resolve();
-  #product: Session | null = null;
+  #product: BoundSession | null = null;
 
   constructor(parts: PeopleParts) {
     this.#parts = parts;
@@ -50,7 +50,7 @@ export class People {
       const adapter = await readAdapter(voiceDir, person);
       this.#product ??= await openProduct(guard);
       const product = this.#product;
-      const multiply: Session["run"] = (factors) => inTurn(() => product.run(factors));
+      const multiply: Multiply = (factors, sum) => inTurn(() => product.bind(factors, sum).run());
       const graphs: StoredGraph[] = [];
       const network = await openNetwork(voiceDir, precision, guard, (graph) => {
         graphs.push(graph);

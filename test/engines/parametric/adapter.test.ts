@@ -24,7 +24,7 @@ import { VOICE_DIR } from "./voice.ts";
 const product = await openProduct(undefined);
 after(() => product.release());
 const made = (graph: StoredGraph, adapter: Adapter) =>
-  adapted(graph, adapter, (factors) => product.run(factors));
+  adapted(graph, adapter, (factors, sum) => product.bind(factors, sum).run());
 
 function graphWith(constants: Record<string, StoredConstant>): StoredGraph {
   return { nodes: [], constants: new Map(Object.entries(constants)), inputs: [], outputs: [] };
@@ -119,7 +119,10 @@ describe("An adapter", () => {
         ["m_quantized:v", bytes([1], 1, 1)],
         ["m_quantized:scale", floats([bad], 1)],
       ]);
-      for (const adapter of [product, new Map([["bias", floats([bad], 1)]])])
+      const float: Adapter = new Map(
+        [...product].map(([name, each]) => [name.replace("m_quantized", "bias"), each]),
+      );
+      for (const adapter of [product, float, new Map([["bias", floats([bad], 1)]])])
         await assert.rejects(made(graph, adapter), WeightsError);
     }
   });

@@ -8,6 +8,7 @@ import { bend, registerIn } from "./rhythm/bend.ts";
 import { pace } from "./rhythm/pace.ts";
 import { type Rhythm, varied } from "./rhythm/rhythm.ts";
 import { editRates, moveWords, withGains } from "./run-manners.ts";
+import { silenceAround } from "./speech-span.ts";
 
 /** What is a speaker's own in a plan. */
 export interface PlannedSpeaker {
@@ -18,6 +19,8 @@ export interface PlannedSpeaker {
   readonly dynamics: number;
   /** Length of the silence at marks, as a factor. */
   readonly pause: number;
+  /** Energy of the room in which the speaker was recorded, where that is heard: around a sentence it is taken for silence. */
+  readonly roomEnergy?: number;
 }
 
 /** What is planned: a sentence, or a part of one. */
@@ -58,6 +61,7 @@ export async function planSentence(
   if (manners !== null) editRates(timing, manners, rate);
   pace(timing, { ...asked, tempo: asked.tempo * speaker.tempo }, { stretch: prosody.stretch, rate });
   const plan = await planContour(network, timing);
+  if (speaker.roomEnergy !== undefined) silenceAround(plan, speaker.roomEnergy);
   editContour(plan, prosody, registerIn(asked, speaker.register));
   editEnergy(plan, speaker.dynamics);
   bend(plan, asked);

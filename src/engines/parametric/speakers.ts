@@ -22,6 +22,8 @@ export interface Speaker {
   readonly decoderPitch: number;
   /** Length of the silence between sentences, as a factor. */
   readonly pause: number;
+  /** Energy of the room that is heard around a sentence, if one is: it is taken for silence there. */
+  readonly roomEnergy?: number;
   /** Factor on every sample. */
   readonly gain: number;
 }
@@ -64,7 +66,7 @@ export function createVoices(): ReadonlyMap<string, Voice> {
     ["0", woman()],
     ["1", man()],
     ...Object.entries(COMPANY).map(([label, figures]) => [label, derived(figures)] as const),
-    ...Object.entries(TRAINED).map(([label, loudnessLufs]) => [label, trained(label, loudnessLufs)] as const),
+    ...Object.entries(TRAINED).map(([label, figures]) => [label, trained(label, figures)] as const),
   ]);
 }
 
@@ -163,11 +165,12 @@ function man(): Voice {
 }
 
 /** Somebody with a trained adapter, made as loud as `0`. */
-function trained(label: string, loudnessLufs: number): Voice {
+function trained(label: string, { loudnessLufs, roomEnergy }: Trained): Voice {
   const voice = woman();
   return {
     ...voice,
     adapter: label,
+    ...(roomEnergy === undefined ? {} : { roomEnergy }),
     gain: 10 ** ((voice.loudnessLufs - loudnessLufs) / 20),
     unheldColour: () => ABOVE_RUMBLE,
     // Its pulses are another's: what is far above them is held down by the same rule.
@@ -188,16 +191,23 @@ const ABOVE_RUMBLE: Colouring = {
 const RUMBLE_BINS = 3;
 const RUMBLE_NEPERS = -3 * Math.LN10;
 
-/** Who has a trained adapter, and how loud it is before its gain, in LUFS (training/voice/loudness.mjs). */
-const TRAINED: Readonly<Record<string, number>> = {
-  "5": -21.5,
-  "6": -25.2,
-  "7": -23.7,
-  "8": -22.2,
-  "9": -20.2,
-  "10": -22.4,
-  "11": -22.9,
-  "12": -23.2,
+/** Of somebody with a trained adapter. */
+interface Trained {
+  /** How loud it is before its gain (training/voice/loudness.mjs). */
+  readonly loudnessLufs: number;
+  /** Of the teacher's room, as in {@link Speaker}. */
+  readonly roomEnergy?: number;
+}
+
+const TRAINED: Readonly<Record<string, Trained>> = {
+  "5": { loudnessLufs: -21.4 },
+  "6": { loudnessLufs: -25.2 },
+  "7": { loudnessLufs: -23.7, roomEnergy: 1 },
+  "8": { loudnessLufs: -22.2 },
+  "9": { loudnessLufs: -20.2, roomEnergy: 0 },
+  "10": { loudnessLufs: -22.4, roomEnergy: 3 },
+  "11": { loudnessLufs: -22.9 },
+  "12": { loudnessLufs: -23.2 },
 };
 
 const AVERAGE = { adapter: null, tempo: 1, dynamics: 1, decoderPitch: 1, pause: 1, gain: 1 };

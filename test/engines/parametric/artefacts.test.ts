@@ -85,6 +85,16 @@ describe("A voice whose pitch is not the network's own", () => {
   }
 });
 
+describe("A sentence", () => {
+  for (const voice of [undefined, ...DERIVED]) {
+    test(`is over soon after its last sound: ${voice?.[0]?.id ?? "0"}`, async () => {
+      const samples = await hear(model, { text: "The boy was there when the sun rose.", voice: voice ?? [] });
+      const last = samples.findLastIndex((sample) => Math.abs(sample) > 0.003);
+      assert.ok(samples.length - last < 0.35 * SAMPLE_RATE_HZ, `${samples.length - last}`);
+    });
+  }
+});
+
 describe("Below the voice", () => {
   for (const voice of [undefined, ...DERIVED]) {
     test(`there is nothing: ${voice?.[0]?.id ?? "0"}`, async () => {

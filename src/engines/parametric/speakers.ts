@@ -1,6 +1,8 @@
 import type { Register } from "../../planning/delivery.ts";
 import type { Plan } from "../../planning/plan.ts";
+import { BIN_HZ, BINS } from "../../planning/spectral-frame.ts";
 import { createTimbre, shelved, tilted, withSofterConsonants } from "./colour.ts";
+import { PART } from "./geometry.ts";
 import { createHold } from "./hold.ts";
 import { type Colouring, PLAIN } from "./waveform.ts";
 
@@ -172,24 +174,36 @@ function trained(label: string, { loudnessLufs, roomEnergy }: Trained): Voice {
     adapter: label,
     ...(roomEnergy === undefined ? {} : { roomEnergy }),
     gain: 10 ** ((voice.loudnessLufs - loudnessLufs) / 20),
-    unheldColour: () => ABOVE_RUMBLE,
+    unheldColour: () => CLEANED,
     // Its pulses are another's: what is far above them is held down by the same rule.
-    colour: (plan) => createHold(ABOVE_RUMBLE, plan),
+    colour: (plan) => createHold(CLEANED, plan),
     forms: [],
   };
 }
 
-/** Without what lies below a voice: teachers leave pops of a few hertz there. */
-const ABOVE_RUMBLE: Colouring = {
+/**
+ * Without what lies below a voice, where teachers leave pops of a few hertz; and what is unvoiced above 10 kHz is noise: the
+ * phases that networks learn there are much the same in every hop, which buzzes.
+ */
+const CLEANED: Colouring = {
   apply(kernel, ...frame) {
     PLAIN.apply(kernel, ...frame);
-    for (let bin = 0; bin < RUMBLE_BINS; bin++) kernel.gain[bin] = RUMBLE_NEPERS * (1 - bin / RUMBLE_BINS);
+    const { gain, spectrum } = kernel;
+    for (let bin = 0; bin < RUMBLE_BINS; bin++) gain[bin] = RUMBLE_NEPERS * (1 - bin / RUMBLE_BINS);
+    for (let bin = NOISE_FROM_BIN; bin < BINS; bin++) {
+      const [noise, free] = [spectrum[PART.noiseGain + bin]!, spectrum[PART.freeGain + bin]!];
+      // The kernel's noise has twice the power that its gain has.
+      spectrum[PART.noiseGain + bin] = Math.log(Math.exp(2 * noise) + Math.exp(2 * free) / 2) / 2;
+      spectrum[PART.freeGain + bin] = SILENT_GAIN;
+    }
   },
 };
 
 /** 0, 20 and 40 Hz, by 60, 40 and 20 dB. */
 const RUMBLE_BINS = 3;
 const RUMBLE_NEPERS = -3 * Math.LN10;
+const NOISE_FROM_BIN = 10_000 / BIN_HZ;
+const SILENT_GAIN = -30;
 
 /** Of somebody with a trained adapter. */
 interface Trained {
@@ -204,7 +218,7 @@ const TRAINED: Readonly<Record<string, Trained>> = {
   "6": { loudnessLufs: -25.2 },
   "7": { loudnessLufs: -23.7, roomEnergy: 1 },
   "8": { loudnessLufs: -22.2 },
-  "9": { loudnessLufs: -20.2, roomEnergy: 0 },
+  "9": { loudnessLufs: -20.1, roomEnergy: 0 },
   "10": { loudnessLufs: -22.4, roomEnergy: 3 },
   "11": { loudnessLufs: -22.9 },
   "12": { loudnessLufs: -23.2 },

@@ -216,7 +216,7 @@ interface Trained {
 const TRAINED: Readonly<Record<string, Trained>> = {
   "5": { loudnessLufs: -21.4 },
   "6": { loudnessLufs: -25.2 },
-  "7": { loudnessLufs: -23.7, roomEnergy: 1 },
+  "7": { loudnessLufs: -23.6, roomEnergy: 1 },
   "8": { loudnessLufs: -22.2 },
   "9": { loudnessLufs: -20.1, roomEnergy: 0 },
   "10": { loudnessLufs: -22.4, roomEnergy: 3 },

@@ -221,7 +221,7 @@ const TRAINED: Readonly<Record<string, Trained>> = {
   "9": { loudnessLufs: -20.1, roomEnergy: 0 },
   "10": { loudnessLufs: -22.4, roomEnergy: 3 },
   "11": { loudnessLufs: -22.9 },
-  "12": { loudnessLufs: -23.2 },
+  "12": { loudnessLufs: -23.3 },
 };
 
 const AVERAGE = { adapter: null, tempo: 1, dynamics: 1, decoderPitch: 1, pause: 1, gain: 1 };

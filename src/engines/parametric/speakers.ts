@@ -220,7 +220,7 @@ const TRAINED: Readonly<Record<string, Trained>> = {
   "8": { loudnessLufs: -22.2 },
   "9": { loudnessLufs: -20.1, roomEnergy: 0 },
   "10": { loudnessLufs: -22.4, roomEnergy: 3 },
-  "11": { loudnessLufs: -22.9 },
+  "11": { loudnessLufs: -23.1 },
   "12": { loudnessLufs: -23.3 },
 };
 

@@ -183,7 +183,8 @@ function trained(label: string, { loudnessLufs, roomEnergy }: Trained): Voice {
 
 /**
  * Without what lies below a voice, where teachers leave pops of a few hertz; and what is unvoiced above 10 kHz is noise: the
- * phases that networks learn there are much the same in every hop, which buzzes.
+ * phases that networks learn there are much the same in every hop, which buzzes. The kernel's noise has twice the power
+ * that its gain says; the louder of the two parts stands for both.
  */
 const CLEANED: Colouring = {
   apply(kernel, ...frame) {
@@ -191,9 +192,8 @@ const CLEANED: Colouring = {
     const { gain, spectrum } = kernel;
     for (let bin = 0; bin < RUMBLE_BINS; bin++) gain[bin] = RUMBLE_NEPERS * (1 - bin / RUMBLE_BINS);
     for (let bin = NOISE_FROM_BIN; bin < BINS; bin++) {
-      const [noise, free] = [spectrum[PART.noiseGain + bin]!, spectrum[PART.freeGain + bin]!];
-      // The kernel's noise has twice the power that its gain has.
-      spectrum[PART.noiseGain + bin] = Math.log(Math.exp(2 * noise) + Math.exp(2 * free) / 2) / 2;
+      const free = spectrum[PART.freeGain + bin]! - Math.LN2 / 2;
+      if (free > spectrum[PART.noiseGain + bin]!) spectrum[PART.noiseGain + bin] = free;
       spectrum[PART.freeGain + bin] = SILENT_GAIN;
     }
   },

@@ -7,8 +7,9 @@ import { decoded } from "../audio/recordings/decoded.ts";
 
 const FOLDER = join(TOP, "docs/samples");
 const files = readdirSync(FOLDER).filter((name) => name.endsWith(".mp3"));
-/** Held by voice, so longer than a line and its answer. */
 const CONVERSATION = "conversation.mp3";
+/** Seconds: what is held by voice, or said by everybody, is longer than a line and its answer. */
+const MOST_S: Readonly<Record<string, number>> = { [CONVERSATION]: 25, "more-people.mp3": 16 };
 const table = readFileSync(join(FOLDER, "README.md"), "utf8");
 
 for (const file of files) {
@@ -17,7 +18,7 @@ for (const file of files) {
     const [, told] =
       new RegExp(`^\\| \\[${file}\\]\\(${file}\\) .* (\\d+\\.\\d) s \\|$`, "m").exec(table) ?? [];
     assert.ok(Math.abs(durationS - Number(told)) < 0.15, `${durationS} s, and ${told} in the page's table`);
-    assert.ok(durationS > 2 && durationS < (file === CONVERSATION ? 25 : 6), `${durationS} s`);
+    assert.ok(durationS > 2 && durationS < (MOST_S[file] ?? 6), `${durationS} s`);
     assert.equal(sampleRateHz, 24_000);
     const peak = samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0);
     assert.ok(peak > 0.1 && peak < 0.95, `a peak of ${peak}`);
@@ -30,6 +31,6 @@ test("the samples are few and small", () => {
   const lines = files.filter((file) => file !== CONVERSATION);
   const bytes = lines.reduce((sum, file) => sum + readFileSync(join(FOLDER, file)).length, 0);
   assert.ok(lines.length >= 4 && lines.length <= 7, `${lines.length} samples`);
-  assert.ok(bytes < 450_000, `${bytes} bytes`);
+  assert.ok(bytes < 650_000, `${bytes} bytes`);
   assert.ok(readFileSync(join(FOLDER, CONVERSATION)).length < 400_000);
 });

@@ -17,7 +17,7 @@ export interface PlannedSpeaker {
   readonly tempo: number;
   /** How far loud and soft sounds are apart: a factor on the energy's distance from its median. */
   readonly dynamics: number;
-  /** Length of the silence at marks, as a factor. */
+  /** Length of the silence at marks and between sentences, as a factor. */
   readonly pause: number;
   /** Energy of the room in which the speaker was recorded, where that is heard: around a sentence it is taken for silence. */
   readonly roomEnergy?: number;

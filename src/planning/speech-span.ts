@@ -34,12 +34,12 @@ export function speechSpan({ energy, frames }: Plan): SpeechSpan {
 /** Makes silent what comes before the first frame that is louder than a room, and after the last. */
 export function silenceAround({ energy }: Pick<Plan, "energy">, roomEnergy: number): void {
   const isLouder = (each: number) => each > roomEnergy;
-  energy.fill(SILENT_ENERGY, 0, Math.max(0, energy.findIndex(isLouder)));
-  energy.fill(SILENT_ENERGY, energy.findLastIndex(isLouder) + 1);
+  energy.fill(SURROUNDING_ENERGY, 0, Math.max(0, energy.findIndex(isLouder)));
+  energy.fill(SURROUNDING_ENERGY, energy.findLastIndex(isLouder) + 1);
 }
 
 /** What the network gives the silence around a sentence. */
-const SILENT_ENERGY = -9.4;
+const SURROUNDING_ENERGY = -9.4;
 
 /** 25 ms: with fewer frames before it the overlap-add would soften a plosive. */
 const RISE_FRAMES = 2;

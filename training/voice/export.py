@@ -1,4 +1,4 @@
-"""Writes a trained adapter as an adapter of the shipped graphs: voices/heart/cast/LABEL.onnx, constants without a graph.
+"""Writes what a run has learnt as an adapter of the shipped graphs: voices/heart/cast/LABEL.onnx, constants without a graph.
 
     python export.py --run bf_emma --label 5
 

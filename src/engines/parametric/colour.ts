@@ -5,7 +5,7 @@ import { BIN_HZ, BINS } from "../../planning/spectral-frame.ts";
 import { PART } from "./geometry.ts";
 import type { Kernel } from "./kernel/kernel.ts";
 import { BANDS } from "./kernel/layout.ts";
-import type { Colouring } from "./waveform.ts";
+import { type Colouring, PLAIN } from "./waveform.ts";
 
 /** A vocal tract and a source other than those that the voice was trained with. */
 export interface Timbre {
@@ -71,6 +71,24 @@ export function createTimbre({ warp, bend = () => 1, gainDb }: Timbre): Colourin
   };
 }
 
+/**
+ * Without what lies below a voice, where teachers leave pops of a few hertz; and what is unvoiced above 10 kHz is noise: the
+ * phases that networks learn there are much the same in every hop, which buzzes. The kernel's noise has twice the power
+ * that its gain says; the louder of the two parts stands for both.
+ */
+export const CLEANED: Colouring = {
+  apply(kernel, ...frame) {
+    PLAIN.apply(kernel, ...frame);
+    const { gain, spectrum } = kernel;
+    for (let bin = 0; bin < RUMBLE_BINS; bin++) gain[bin] = RUMBLE_NEPERS * (1 - bin / RUMBLE_BINS);
+    for (let bin = NOISE_FROM_BIN; bin < BINS; bin++) {
+      const free = spectrum[PART.freeGain + bin]! - Math.LN2 / 2;
+      if (free > spectrum[PART.noiseGain + bin]!) spectrum[PART.noiseGain + bin] = free;
+      spectrum[PART.freeGain + bin] = SILENT_GAIN;
+    }
+  },
+};
+
 /** So many decibels more for each octave above 500 Hz. */
 export function tilted(dbPerOctave: number): Timbre["gainDb"] {
   return (hz) => dbPerOctave * Math.max(0, Math.log2(hz / TILT_FROM_HZ));
@@ -124,6 +142,11 @@ export function createDrift(under: Colouring, strength: number, random: Random):
   };
 }
 
+/** 0, 20 and 40 Hz, by 60, 40 and 20 dB. */
+const RUMBLE_BINS = 3;
+const RUMBLE_NEPERS = -3 * Math.LN10;
+const NOISE_FROM_BIN = 10_000 / BIN_HZ;
+const SILENT_GAIN = -30;
 const TILT_FROM_HZ = 500;
 const NEPERS_PER_DB = Math.LN10 / 20;
 

@@ -1,31 +1,21 @@
 import type { Register } from "../../planning/delivery.ts";
 import type { Plan } from "../../planning/plan.ts";
-import { BIN_HZ, BINS } from "../../planning/spectral-frame.ts";
-import { createTimbre, shelved, tilted, withSofterConsonants } from "./colour.ts";
-import { PART } from "./geometry.ts";
+import type { PlannedSpeaker } from "../../planning/plan-sentence.ts";
+import { CLEANED, createTimbre, shelved, tilted, withSofterConsonants } from "./colour.ts";
 import { createHold } from "./hold.ts";
 import { type Colouring, PLAIN } from "./waveform.ts";
 
 /** Somebody who speaks with the network. */
-export interface Speaker {
+export interface Speaker extends PlannedSpeaker {
   /** Label of the adapter that changes the network's weights (`voices/heart/cast`); `null`: those of the voice itself. */
   readonly adapter: string | null;
-  readonly register: Register;
   /** How one sentence's spectra are coloured: made anew for each, since a colouring may remember the frame before. */
   colour(plan: Plan): Colouring;
-  /** Above 1 is faster. */
-  readonly tempo: number;
-  /** How far loud and soft sounds are apart: a factor on the energy's distance from its median. */
-  readonly dynamics: number;
   /**
    * The pitch that the decoder is told, as a factor on the one that is sung: its filters are cleaner the nearer that is to
    * what it was trained with.
    */
   readonly decoderPitch: number;
-  /** Length of the silence between sentences, as a factor. */
-  readonly pause: number;
-  /** Energy of the room that is heard around a sentence, if one is: it is taken for silence there. */
-  readonly roomEnergy?: number;
   /** Factor on every sample. */
   readonly gain: number;
 }
@@ -167,12 +157,12 @@ function man(): Voice {
 }
 
 /** Somebody with a trained adapter, made as loud as `0`. */
-function trained(label: string, { loudnessLufs, roomEnergy }: Trained): Voice {
+function trained(label: string, { loudnessLufs, ...room }: Trained): Voice {
   const voice = woman();
   return {
     ...voice,
     adapter: label,
-    ...(roomEnergy === undefined ? {} : { roomEnergy }),
+    ...room,
     gain: 10 ** ((voice.loudnessLufs - loudnessLufs) / 20),
     unheldColour: () => CLEANED,
     // Its pulses are another's: what is far above them is held down by the same rule.
@@ -181,36 +171,10 @@ function trained(label: string, { loudnessLufs, roomEnergy }: Trained): Voice {
   };
 }
 
-/**
- * Without what lies below a voice, where teachers leave pops of a few hertz; and what is unvoiced above 10 kHz is noise: the
- * phases that networks learn there are much the same in every hop, which buzzes. The kernel's noise has twice the power
- * that its gain says; the louder of the two parts stands for both.
- */
-const CLEANED: Colouring = {
-  apply(kernel, ...frame) {
-    PLAIN.apply(kernel, ...frame);
-    const { gain, spectrum } = kernel;
-    for (let bin = 0; bin < RUMBLE_BINS; bin++) gain[bin] = RUMBLE_NEPERS * (1 - bin / RUMBLE_BINS);
-    for (let bin = NOISE_FROM_BIN; bin < BINS; bin++) {
-      const free = spectrum[PART.freeGain + bin]! - Math.LN2 / 2;
-      if (free > spectrum[PART.noiseGain + bin]!) spectrum[PART.noiseGain + bin] = free;
-      spectrum[PART.freeGain + bin] = SILENT_GAIN;
-    }
-  },
-};
-
-/** 0, 20 and 40 Hz, by 60, 40 and 20 dB. */
-const RUMBLE_BINS = 3;
-const RUMBLE_NEPERS = -3 * Math.LN10;
-const NOISE_FROM_BIN = 10_000 / BIN_HZ;
-const SILENT_GAIN = -30;
-
-/** Of somebody with a trained adapter. */
-interface Trained {
+/** Of somebody with a trained adapter, whose room is their teacher's. */
+interface Trained extends Pick<Voice, "roomEnergy"> {
   /** How loud it is before its gain (training/voice/loudness.mjs). */
   readonly loudnessLufs: number;
-  /** Of the teacher's room, as in {@link Speaker}. */
-  readonly roomEnergy?: number;
 }
 
 const TRAINED: Readonly<Record<string, Trained>> = {

@@ -8,7 +8,7 @@ import { EMBEDDED_ADAPTER, embeddedWriter } from "../src/server/embedded-writer.
 import { mergedWeights } from "../src/server/merged-weights.ts";
 import { openGateClassifier } from "../src/writers/gate/gate-classifier.ts";
 import { type GgufWriterOptions, openGgufWriter } from "../src/writers/llama/gguf-writer.ts";
-import { openReplySource } from "../src/writers/replies/reply-source.ts";
+import { openReplySource } from "../src/writers/replies/open-reply-source.ts";
 import { writerChain } from "../src/writers/writer-chain.ts";
 import { CACHE } from "./top.ts";
 

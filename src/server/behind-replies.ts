@@ -1,8 +1,8 @@
 import type { Writer } from "../model/writer.ts";
 import type { Settings } from "../settings/schema.ts";
-import type { ReplySource } from "../writers/replies/ready-reply.ts";
-import { openReplySource } from "../writers/replies/reply-source.ts";
-import { sourcesBefore, sourcesFor } from "../writers/replies/sources.ts";
+import { layersBefore, layersFor } from "../writers/replies/layers.ts";
+import { openReplySource } from "../writers/replies/open-reply-source.ts";
+import type { ReplySource } from "../writers/replies/reply-source.ts";
 import type { WriterStages } from "../writers/writer-chain.ts";
 
 /** Who writes, before it is open: a model, and what goes before it alone. */
@@ -24,12 +24,12 @@ export function behindReplies(
   writer: Settings["writer"],
 ): Promise<Stages> {
   const isInstructed = writer.instructions !== undefined || writer.systemPrompt !== undefined;
-  const most = sourcesBefore(parameters);
+  const most = layersBefore(parameters);
   return withReplies(model, writer, () =>
     openReplySource({
       most,
-      sourcesFor: (dialogue) =>
-        sourcesFor(most, dialogue, { isInstructed, callsTools: model.callsTools === true }),
+      layersFor: (dialogue) =>
+        layersFor(most, dialogue, { isInstructed, callsTools: model.callsTools === true }),
     }),
   ).then((stages) => ({ ...stages, isInstructed }));
 }

@@ -4,7 +4,7 @@ import { hubWriterOf } from "../catalogue/hub/hub-manifest.ts";
 import { WriterError } from "../model/writer.ts";
 import type { Settings } from "../settings/schema.ts";
 import { openGgufWriter } from "../writers/llama/gguf-writer.ts";
-import { openReplySource } from "../writers/replies/reply-source.ts";
+import { openReplySource } from "../writers/replies/open-reply-source.ts";
 import { behindReplies, type InnerWriter, withReplies } from "./behind-replies.ts";
 import { AUTO, chooseCheckpoint } from "./choose-checkpoint.ts";
 import { openEmbeddedWriter } from "./embedded-writer.ts";

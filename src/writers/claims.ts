@@ -7,7 +7,15 @@ export function claimsToBeAPerson(reply: string): boolean {
   return CLAIMS.some((claim) => claim.test(text));
 }
 
+/** Whether a reply claims to be human, which not even a character of a scene may. */
+export function claimsToBeHuman(reply: string): boolean {
+  return HUMAN.test(reply.toLowerCase().replaceAll("’", "'"));
+}
+
+const HUMAN =
+  /\bi(?:'m| am) (?:(?:just|only|really|also|actually|still|indeed|very much) )*(?:a |an )?(?:(?:real|actual|living|true) )?(?:human|person)\b(?! (?:who|that))|\bi(?:'m| am) not (?:a |an |just |any )*(?:robot|machine|computer|bot|program|ai\b)|\bas a (?:fellow )?(?:human|person)\b/;
 const CLAIMS: readonly RegExp[] = [
+  HUMAN,
   /\bmy (?:own )?(?:day|morning|evening|night|weekend|holidays?)\b/,
   /\bi(?:'ll| will| can| could) (?:bring|come over|visit|meet you|drive)\b/,
   /\bi(?:'m| am) (?:a |an |only |just )*(?:human|person|man|woman|guy|girl|boy|mother|father|mom|mum|dad|student|teacher|doctor|nurse|writer|fan of)\b/,
@@ -17,7 +25,7 @@ const CLAIMS: readonly RegExp[] = [
   /\bi(?:'ll| will| would|'d)? (?:just |always |usually |often |also |only |rather )*(?:eat|sleep|drink|cook|bake|live|wear|drive|walk|run|swim|watch|smell|taste|wake|work|own|shop|travel|jog|breathe)\b/,
   /\bi(?:'m| am) (?:still |just |also |now |really |a bit |so |very |too )*(?:at (?:home|work)|eating|cooking|drinking|sleeping|walking|driving|watching|reading|sitting|lying|baking|wearing|hungry|thirsty|tired|sleepy|sick|ill|married|single|in bed|on my way|outside|from (?!here))/,
   /\bi have (?:a |an |two |three |some |my |no )*(?:dogs?|cats?|pets?|kids?|children|sons?|daughters?|sisters?|brothers?|wife|husband|car|house|job|headache|cold|garden|bike|friend|birthday)\b/,
-  /\bi(?:'m| am) (?:a |an |only |just |still |really )*(?:(?:real|actual|living|true) |(?:real|alive)[.!,]|[\w -]{1,20} years old)|\bi(?:'m| am) not (?:a |an |just |any )*(?:robot|machine|computer|bot|program|ai\b)|\bas a (?:fellow )?(?:human|person)\b/,
+  /\bi(?:'m| am) (?:a |an |only |just |still |really )*(?:(?:real|actual|living|true) |(?:real|alive)[.!,]|[\w -]{1,20} years old)/,
   /\bi (?:do )?have (?:a |my |two |ten |such |very )*(?:(?!no )\w+ (?:eyes|hair)|eyes|hands|fingers|legs|feet|ears|body|face|skin)\b|\bi was (?:born|raised)\b|\bi (?:can|could|do) (?:really |also |even )?(?:see you\b(?!['r])|smell|taste)/,
   /\bi(?:'m| am) (?:getting married|moving (?:to|house)|pregnant)\b|\bi (?:hurt|broke|sprained) my\b|\bwe (?:went to|had (?:dinner|lunch|breakfast|pizza))\b|\bi (?:studied|stayed (?:at home|in bed)|grew \w+)\b|\bi feel (?:so |very |a bit )*(?:tired|sick|sleepy|hungry|cold)\b/,
 ];

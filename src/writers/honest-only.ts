@@ -1,13 +1,13 @@
 import type { Dialogue, WrittenPart } from "../model/writer.ts";
 import { sentencesOf } from "../text/sentence-cutter.ts";
-import { claimsToBeAPerson } from "./claims.ts";
-import { contentWords } from "./replies/content-words.ts";
-import { type Limits, limitsOf } from "./replies/memory/limits.ts";
-import { namesTold } from "./replies/memory/names.ts";
-import { type ReplySource, readyParts } from "./replies/ready-reply.ts";
-import { isEnglish } from "./replies/sources.ts";
-import { heardIn, plainWords } from "./replies/talk.ts";
-import { actByForm, isAsked } from "./replies/turn-form.ts";
+import { claimsToBeAPerson, claimsToBeHuman } from "./claims.ts";
+import { contentWords } from "./heard/content-words.ts";
+import { isEnglish } from "./heard/english.ts";
+import { type Limits, limitsOf } from "./heard/limits.ts";
+import { namesTold } from "./heard/names.ts";
+import { heardIn, plainWords } from "./heard/said-before.ts";
+import { actByForm, isAsked } from "./heard/turn-form.ts";
+import { type ReplySource, readyParts } from "./replies/reply-source.ts";
 
 /** What is wrong with a sentence that is not said. */
 type Fault = "again" | "person" | "role" | "limit" | "clock" | "weather" | "live" | "ability";
@@ -123,7 +123,7 @@ class Judge {
     const sentence = plain(text).toLowerCase();
     const isInstructed = hasReadInstructions || this.#honesty.isInstructed;
     // Whatever is played, nobody is offered what they cannot have, or told that this is a human being.
-    if (HUMAN.test(sentence)) return "person";
+    if (claimsToBeHuman(text)) return "person";
     if (this.#limits.areBrokenBy(text)) return "limit";
     if (this.#isScene || this.#isForWords) return null;
     if (words.includes(" ") && this.#own.has(words)) return "again";
@@ -244,8 +244,6 @@ const SCENE =
 const FOR_WORDS =
   /\b(?:repeat|(?:say|tell|read|write|hear) .{0,30}\bagain|translate|summari[sz]e|spell|dictate|write|compose|draft|read (?:it|that|this|them) back|how (?:do|would|should|can) (?:you|i|one|we) say|what (?:did|have) (?:you|i) (?:say|said|tell|told)|say (?:that|it|this)|a (?:\w+ )?(?:story|poem|rhyme|song|limerick|haiku|joke|tale|message|letter|speech|dialogue))\b/i;
 const FOR_DEEDS = /\b(?:send|e-?mail|text|call|book|order|set|remind|turn|switch|play|time|weather)\b/i;
-const HUMAN =
-  /\bi(?:'m| am) (?:(?:just|only|really|also|actually|still|indeed|very much) )*(?:a |an )?(?:(?:real|actual|living|true) )?(?:human|person)\b(?! (?:who|that))|\bi(?:'m| am) not (?:a |an |just |any )*(?:robot|machine|computer|bot|program|ai\b)|\bas a (?:fellow )?(?:human|person)\b/;
 const DENIES = /\b(?:not|never|cannot|no|nobody|without)\b|n't\b/i;
 
 const NOW = /\b(?:now|right now|currently|at the moment|today|tonight|outside|the (?:current )?time is)\b/;

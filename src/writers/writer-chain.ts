@@ -2,7 +2,7 @@ import type { Dialogue, Writer, WrittenPart } from "../model/writer.ts";
 import type { GateClassifier } from "./gate/gate-classifier.ts";
 import { fixedReply } from "./gate/gate-replies.ts";
 import { honestOnly } from "./honest-only.ts";
-import { type ReplySource, readyParts } from "./replies/ready-reply.ts";
+import { type ReplySource, readyParts } from "./replies/reply-source.ts";
 import { speakableOnly } from "./speakable-only.ts";
 
 /** What an authored turn passes, one after the other. */

@@ -11,15 +11,11 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { claimsToBeAPerson } from "../../dist/src/writers/claims.js";
+import { borrowedWords, contentWords, datesAndNumbers } from "../../dist/src/writers/heard/content-words.js";
+import { isAsked } from "../../dist/src/writers/heard/turn-form.js";
 import { projected } from "../../dist/src/writers/replies/bank.js";
-import {
-  borrowedWords,
-  contentWords,
-  datesAndNumbers,
-} from "../../dist/src/writers/replies/content-words.js";
 import { guessOf } from "../../dist/src/writers/replies/heads.js";
 import { readReplyBook, replyBookFiles } from "../../dist/src/writers/replies/reply-book.js";
-import { isAsked } from "../../dist/src/writers/replies/turn-form.js";
 import { leadingDirections } from "./directions.mjs";
 import { namesAmong } from "./names.mjs";
 import { evaluationPrompts, readActs, readConversations, readTones, without } from "./read.mjs";

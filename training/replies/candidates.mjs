@@ -7,14 +7,16 @@
  *
  * With `--every`, the conversations are every Nth of those that the bank is made of, whose own replies are left out.
  */
+
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { embeddedWriter } from "../../dist/src/server/embedded-writer.js";
+import { plainWords } from "../../dist/src/writers/heard/said-before.js";
 import { openGgufWriter } from "../../dist/src/writers/llama/gguf-writer.js";
-import { openReplySource } from "../../dist/src/writers/replies/reply-source.js";
-import { plainWords } from "../../dist/src/writers/replies/talk.js";
+import { openReplySource } from "../../dist/src/writers/replies/open-reply-source.js";
+
 import { readConversations } from "./read.mjs";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
@@ -48,7 +50,7 @@ for (const { turns, instructions } of conversations()) {
       seed: 0n,
       ...(instructions && { instructions }),
     };
-    const ready = await source.candidates(dialogue, signal);
+    const ready = await source.allOffers(dialogue, signal);
     const offers = ready
       .filter(({ text }) => values.every === undefined || plainWords(text) !== plainWords(own ?? ""))
       .map(({ text, origin, nearness, context }) => ({ text, origin, nearness, context }));

@@ -9,13 +9,13 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { contentWords } from "../../dist/src/writers/heard/content-words.js";
+import { isAsked } from "../../dist/src/writers/heard/turn-form.js";
 import { openLlama } from "../../dist/src/writers/llama/llama-runtime.js";
 import { SentenceEncoder } from "../../dist/src/writers/llama/sentence-encoder.js";
-import { contentWords } from "../../dist/src/writers/replies/content-words.js";
 import { evidenceOf, recallable } from "../../dist/src/writers/replies/memory/recall.js";
 import { statementsOf } from "../../dist/src/writers/replies/memory/statements.js";
-import { unitVector } from "../../dist/src/writers/replies/reply-source.js";
-import { isAsked } from "../../dist/src/writers/replies/turn-form.js";
+import { unitVector } from "../../dist/src/writers/replies/open-reply-source.js";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const ENCODER = join(HERE, "../../replies/encoder.gguf");

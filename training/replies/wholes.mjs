@@ -5,9 +5,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { contentWords } from "../../dist/src/writers/replies/content-words.js";
-import { isAsked } from "../../dist/src/writers/replies/turn-form.js";
-import { wholeTurns } from "../../dist/src/writers/replies/whole-turn.js";
+import { contentWords } from "../../dist/src/writers/heard/content-words.js";
+import { isAsked } from "../../dist/src/writers/heard/turn-form.js";
+import { wholeTurns } from "../../dist/src/writers/heard/whole-turn.js";
 
 const TALKS = join(dirname(fileURLToPath(import.meta.url)), "talks");
 for (const name of readdirSync(TALKS).sort()) {

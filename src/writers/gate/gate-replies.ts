@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Dialogue, WrittenPart } from "../../model/writer.ts";
-import { wholeTurns } from "../replies/whole-turn.ts";
+import { wholeTurns } from "../heard/whole-turn.ts";
 import type { GateClassifier } from "./gate-classifier.ts";
 import type { GateCategory } from "./gate-head.ts";
 

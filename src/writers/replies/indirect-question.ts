@@ -1,5 +1,6 @@
-import { plain, sentencesIn } from "./memory/statements.ts";
-import { isAsked } from "./turn-form.ts";
+import { inSecondPerson } from "../heard/second-person.ts";
+import { plain, sentencesIn } from "../heard/sentences.ts";
+import { isAsked } from "../heard/turn-form.ts";
 
 /**
  * A question as a clause that may be said back, so that it is plain what was understood: "Does it need an oven?" has
@@ -12,7 +13,7 @@ export function indirectQuestion(newest: string): string | null {
     .replace(LEAD_IN, "");
   if (asked === undefined || asked.length > MAX_CHARS || asked.split(" ").length < MIN_WORDS) return null;
   const clause = indirect(plain(asked));
-  return clause === null ? null : turnedRound(clause);
+  return clause === null ? null : inSecondPerson(clause);
 }
 
 /** A question as a clause after "I don't know", from the same person's mouth; `null` where its form is not plain. */
@@ -70,24 +71,6 @@ function thirdPerson(verb: string): string {
   if (verb === "have") return "has";
   if (/(?:s|x|z|ch|sh|o)$/.test(verb)) return `${verb}es`;
   return /[^aeiou]y$/.test(verb) ? `${verb.slice(0, -1)}ies` : `${verb}s`;
-}
-
-/** From the other's mouth: "i" becomes "you", and "you" becomes "I". `null` where both are spoken of. */
-function turnedRound(clause: string): string | null {
-  const isOfYou = /\b(?:you|your|yours|yourself)\b/i.test(clause);
-  const isOfMe = /\b(?:i|me|my|mine|we|us|our|ours|i'm|i've|we're|we've)\b/i.test(clause);
-  if (isOfYou) return null;
-  if (!isOfMe) return clause;
-  return [
-    [/\bi am\b/gi, "you are"],
-    [/\bi was\b/gi, "you were"],
-    [/\b(?:i'm|we're)\b/gi, "you're"],
-    [/\b(?:i|we)('ve|'d|'ll)\b/gi, "you$1"],
-    [/\b(?:my|our)\b/gi, "your"],
-    [/\b(?:mine|ours)\b/gi, "yours"],
-    [/\bmyself\b/gi, "yourself"],
-    [/\b(?:i|we|me|us)\b/gi, "you"],
-  ].reduce((text, [form, to]) => text.replaceAll(form as RegExp, to as string), clause);
 }
 
 const LEAD_IN =

@@ -1,7 +1,7 @@
-import { contentWords } from "./content-words.ts";
+import { contentWords } from "../heard/content-words.ts";
+import { isAsked } from "../heard/turn-form.ts";
 import { EVIDENCE } from "./memory/recall.ts";
 import type { Talk } from "./talk.ts";
-import { isAsked } from "./turn-form.ts";
 
 /** Where a reply comes from. */
 export const ORIGINS = [
@@ -21,12 +21,17 @@ export const ORIGINS = [
   "model",
 ] as const;
 export type Origin = (typeof ORIGINS)[number];
+/** Of a reply that no language model wrote. */
+export type ReadyOrigin = Exclude<Origin, "model">;
 
 /** What may be said, and what is known of it there. */
-export interface Offer {
+export interface Offer<From extends Origin = Origin> {
   readonly text: string;
-  readonly origin: Origin;
-  /** How near it is to what was said, in its origin's own measure, 0 to 1. */
+  readonly origin: From;
+  /**
+   * How near it is to what was said, in its origin's own measure, 0 to 1. Of what a language model writes 1 says that it was
+   * asked a turn that was made whole.
+   */
   readonly nearness: number;
   /** How like what was said before is to what was said before it in its own conversation; 0 where nothing was. */
   readonly context: number;
@@ -34,7 +39,7 @@ export interface Offer {
   readonly evidence?: readonly number[];
 }
 
-/** For each origin a weight for each of {@link featuresOf}: learnt from verdicts by `training/replies/reckon.mjs`. */
+/** For each origin a weight for each number that is known of its offers ({@link featureCount}): learnt from verdicts by `training/replies/reckon.mjs`. */
 export type Reckoning = Readonly<Record<Origin, readonly number[]>>;
 
 /**

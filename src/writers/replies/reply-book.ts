@@ -74,6 +74,13 @@ export function filled(line: string, words: string): string {
     .replaceAll("{It}", () => words.charAt(0).toUpperCase() + words.slice(1));
 }
 
+/** Lines that ask to hear more, whatever is told. */
+export function neutralLines({ tones }: ReplyBook): readonly string[] {
+  return tones.find(({ name }) => name === NEUTRAL)?.lines ?? [];
+}
+
+const NEUTRAL = "plain";
+
 /** All that is known for replying without a language model. */
 export interface ReplyBook {
   readonly encoder: { readonly sha256: string; readonly bytes: number };

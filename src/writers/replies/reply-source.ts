@@ -1,58 +1,44 @@
-import { join } from "node:path";
-import type { Dialogue } from "../../model/writer.ts";
-import { openLlama } from "../llama/llama-runtime.ts";
-import { SentenceEncoder } from "../llama/sentence-encoder.ts";
-import { checkPackaged } from "../packaged-file.ts";
-import { BookSource } from "./book-source.ts";
-import type { ReplySource } from "./ready-reply.ts";
-import { ENCODER_FILE, REPLIES_DIR, readReplyBook, readReplyLines, repliesError } from "./reply-book.ts";
-import { ALL_SOURCES, guesses, type Sources } from "./sources.ts";
+import type { Dialogue, WrittenPart } from "../../model/writer.ts";
+import { sentencesOf } from "../../text/sentence-cutter.ts";
 
-/** Which of the replies are wanted: the most that any dialogue gets, and those that one gets. */
-export interface WantedReplies {
-  readonly most: Sources;
-  sourcesFor(dialogue: Dialogue): Sources;
+/** Where a reply came from: worked out, a line for its kind of turn, or the reply of an authored conversation. */
+export type ReplyLayer = "exact" | "line" | "found";
+
+/** A whole reply that no language model wrote. */
+export interface ReadyReply {
+  readonly layer: ReplyLayer;
+  readonly text: string;
+  /** Whether it says what the dialogue's instructions say. */
+  readonly hasReadInstructions?: boolean;
 }
 
-/**
- * Opens the replies that come with the package, as far as they are wanted: where no turn's kind is guessed the encoder
- * is not loaded, and llama.cpp is not asked for.
- *
- * @throws WriterError, naming the file and the remedy, when one is missing or damaged; LlamaMissingError.
- */
-export async function openReplySource(
-  { most, sourcesFor }: WantedReplies = { most: ALL_SOURCES, sourcesFor: () => ALL_SOURCES },
-  dir: string = REPLIES_DIR,
-): Promise<ReplySource> {
-  if (!guesses(most)) {
-    const unread = () => Promise.reject(new Error("no turn's kind was to be guessed"));
-    return new BookSource(await readReplyLines(dir), unread, async () => {}, sourcesFor);
+/** Replies to what is better answered without a language model. */
+export interface ReplySource {
+  /**
+   * The reply, or `null` where a language model had better write. The same dialogue has the same one at temperature 0;
+   * above, the seed chooses among equals. Nothing that the conversation already heard is said again.
+   *
+   * @throws the signal's reason when it aborts
+   */
+  reply(dialogue: Dialogue, signal: AbortSignal): Promise<ReadyReply | null>;
+  /** What a language model is to be asked: the same, or the newest turn made whole, by itself. */
+  forModel(dialogue: Dialogue): Dialogue;
+  /**
+   * What had better be said than what a language model wrote, or than nothing where it wrote none; `null` where that is
+   * better, or nothing is at hand.
+   */
+  instead(dialogue: Dialogue, written: string | null, signal: AbortSignal): Promise<ReadyReply | null>;
+  close(): Promise<void>;
+}
+
+/** A reply sentence by sentence. @param tokens what a language model read and wrote first, for nothing */
+export function* readyParts(
+  { text, layer, hasReadInstructions }: ReadyReply,
+  tokens: WrittenPart["tokens"],
+  signal: AbortSignal,
+): Generator<WrittenPart, void, void> {
+  for (const sentence of sentencesOf(text)) {
+    signal.throwIfAborted();
+    yield { text: sentence, tokens, gate: null, layer, ...(hasReadInstructions && { hasReadInstructions }) };
   }
-  const book = await readReplyBook(dir);
-  const path = join(dir, ENCODER_FILE);
-  await checkPackaged(path, book.encoder.sha256, (what, cause) => repliesError(ENCODER_FILE, what, cause));
-  const runtime = await openLlama();
-  const encoder = await SentenceEncoder.open(runtime, path).catch((cause) => {
-    throw repliesError(ENCODER_FILE, "cannot be loaded", cause);
-  });
-  return new BookSource(
-    book,
-    (text, stop) => unitVector(encoder, text, stop),
-    () => encoder.close(),
-    sourcesFor,
-  );
 }
-
-/** The direction of a text's meaning, of length 1. Of a long text its end counts. */
-export async function unitVector(
-  encoder: SentenceEncoder,
-  text: string,
-  stop: AbortSignal,
-): Promise<Float32Array> {
-  const vector = await encoder.vectorOf(encoder.tokensOf(text).slice(-MAX_TOKENS), stop);
-  const length = Math.hypot(...vector) || 1;
-  return Float32Array.from(vector, (value) => value / length);
-}
-
-/** What the encoder reads at once. */
-const MAX_TOKENS = 126;

@@ -1,19 +1,16 @@
 import { createHash } from "node:crypto";
-import type { SpeakerLabel, Turn } from "../../model/conversation.ts";
 import type { Dialogue } from "../../model/writer.ts";
-import { sentencesOf } from "../../text/sentence-cutter.ts";
-import { contentWords } from "./content-words.ts";
+import { contentWords } from "../heard/content-words.ts";
+import { heardIn } from "../heard/said-before.ts";
+import { type WholeTurn, wholeTurns } from "../heard/whole-turn.ts";
 import { asksOfTheirs, questionIn } from "./memory/question.ts";
-import { wholeTurns } from "./whole-turn.ts";
 
 /** A conversation as whoever has a reply ready looks at it. */
 export interface Talk {
   /** What the other one said last; `null` where it could not be heard. */
   readonly newest: string | null;
-  /** The same with what it leans on, as {@link wholeTurns} has it. */
-  readonly whole: readonly string[];
-  /** That, where it is the question before it with other words in it. */
-  readonly filled: readonly string[];
+  /** The same with what it leans on. */
+  readonly whole: WholeTurn;
   /** Whether it asks for something that was told. */
   readonly asksBack: boolean;
   /** Whether it may ask for something of theirs that was told: "Which ward am I on?" */
@@ -39,15 +36,13 @@ export function talkOf({ history, speaker, temperature, seed }: Dialogue): Talk 
   const others = history.filter((turn) => turn.speaker !== speaker && turn.text !== null);
   const newest = last.text?.replaceAll(/\s+/g, " ").trim() ?? "";
   const before = history.at(-2);
-  const whole = wholeTurns(history, speaker);
   const hash = createHash("sha256").update(texts.join("\n"));
   if (temperature > 0) hash.update(`\n${seed}`);
   return {
     newest: newest === "" ? null : newest,
-    whole: whole.turns,
+    whole: wholeTurns(history, speaker),
     asksBack: questionIn(newest) !== null,
     asksOfTheirs: asksOfTheirs(newest),
-    filled: whole.isFilledIn ? whole.turns : [],
     previous: before?.speaker === speaker ? (before.text ?? null) : null,
     earlier: others
       .slice(-1 - LASTING, -1)
@@ -63,22 +58,3 @@ export function talkOf({ history, speaker, temperature, seed }: Dialogue): Talk 
 const MAX_CHARS = 24_000;
 /** For so many turns a sorrow is not followed by congratulations. */
 const LASTING = 4;
-
-/** What a speaker said, whole and sentence by sentence, as {@link plainWords}: nothing of that is said again. */
-export function heardIn(history: readonly Turn[], speaker: SpeakerLabel): ReadonlySet<string> {
-  const own = history.filter((turn) => turn.speaker === speaker).map(({ text }) => text ?? "");
-  // Whoever speaks in our name at length repeats nothing of ours.
-  const short = own.filter((text) => text.length <= MAX_REPEATED_CHARS);
-  return new Set(short.flatMap((text) => [text, ...sentencesOf(text)]).map(plainWords));
-}
-
-/** Longer than any reply that is ready, or that the small model writes. */
-const MAX_REPEATED_CHARS = 600;
-
-/** A text's words alone, for comparing. */
-export function plainWords(text: string): string {
-  return text
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}]+/gu, " ")
-    .trim();
-}

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { borrowedWords, contentWords, datesAndNumbers } from "../../../src/writers/heard/content-words.ts";
 import { nearestReplies, projected } from "../../../src/writers/replies/bank.ts";
-import { borrowedWords, contentWords, datesAndNumbers } from "../../../src/writers/replies/content-words.ts";
 import fc from "../../properties.ts";
 import { smallBook } from "./book.ts";
 

@@ -1,7 +1,10 @@
-import { contentWords } from "../content-words.ts";
-import { isAsked } from "../turn-form.ts";
-import { inSecondPerson, plain, sentencesIn } from "./statements.ts";
-import { NUMBER_FORM, valuesOf } from "./values.ts";
+import { contentWords } from "../../heard/content-words.ts";
+import { inSecondPerson } from "../../heard/second-person.ts";
+import { plain, sentencesIn } from "../../heard/sentences.ts";
+import { NUMBER_FORM } from "../../heard/spoken-number.ts";
+import { isAsked } from "../../heard/turn-form.ts";
+
+import { valuesOf } from "./values.ts";
 
 /**
  * The right word, where somebody puts us right with one: "No, I said Thursday, not Tuesday." `null` where that is not

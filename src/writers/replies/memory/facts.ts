@@ -1,7 +1,9 @@
-import { sameWords, stemsOf } from "../content-words.ts";
+import { sameWords, stemsOf } from "../../heard/content-words.ts";
+import { inSecondPerson } from "../../heard/second-person.ts";
+import { NUMBER_FORM } from "../../heard/spoken-number.ts";
 import type { Question } from "./question.ts";
-import { inSecondPerson, type Statement, VERB } from "./statements.ts";
-import { type AnswerKind, NUMBER_FORM, valuesOf } from "./values.ts";
+import { type Statement, VERB } from "./statements.ts";
+import { type AnswerKind, valuesOf } from "./values.ts";
 
 /** What somebody told that answers their question, said back; `null` where nothing does for sure, or two things do. */
 export function factFor(question: Question, told: readonly Statement[]): string | null {

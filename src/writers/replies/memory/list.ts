@@ -1,6 +1,6 @@
-import { contentWords } from "../content-words.ts";
-import { MAX_TURN_CHARS, sentencesIn } from "./statements.ts";
-import { NUMBER_FORM } from "./values.ts";
+import { contentWords } from "../../heard/content-words.ts";
+import { MAX_TURN_CHARS, sentencesIn } from "../../heard/sentences.ts";
+import { NUMBER_FORM } from "../../heard/spoken-number.ts";
 
 /** What is on a list that somebody began, added to and struck from; `null` where any step is in doubt, or none was told. */
 export function listOf(turns: readonly string[]): string[] | null {

@@ -1,6 +1,6 @@
-import { stemsOf } from "../content-words.ts";
-import { isNoName } from "./names.ts";
-import { plain, sentencesIn } from "./statements.ts";
+import { stemsOf } from "../../heard/content-words.ts";
+import { isNoName } from "../../heard/names.ts";
+import { plain, sentencesIn } from "../../heard/sentences.ts";
 
 /** Somebody or something whose name was told. */
 export interface Named {

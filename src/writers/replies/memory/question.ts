@@ -1,5 +1,6 @@
-import { stemsOf } from "../content-words.ts";
-import { sentencesIn } from "./statements.ts";
+import { stemsOf } from "../../heard/content-words.ts";
+import { sentencesIn } from "../../heard/sentences.ts";
+
 import type { AnswerKind } from "./values.ts";
 
 /** A question for what whoever asks has told before. */

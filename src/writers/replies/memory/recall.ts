@@ -1,7 +1,8 @@
-import { stemsOf } from "../content-words.ts";
-import { isAsked } from "../turn-form.ts";
+import { stemsOf } from "../../heard/content-words.ts";
+import { plain, sentencesIn } from "../../heard/sentences.ts";
+import { isAsked } from "../../heard/turn-form.ts";
 import { saidBack } from "./facts.ts";
-import { plain, type Statement, sentencesIn } from "./statements.ts";
+import type { Statement } from "./statements.ts";
 import { type AnswerKind, valuesOf } from "./values.ts";
 
 /** A clause that somebody told, how it is said back, and what is known of it as an answer. */

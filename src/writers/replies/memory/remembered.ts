@@ -1,13 +1,15 @@
 import type { SpeakerLabel, Turn } from "../../../model/conversation.ts";
-import { stemsOf } from "../content-words.ts";
-import { plainWords } from "../talk.ts";
+import { stemsOf } from "../../heard/content-words.ts";
+import { plainWords } from "../../heard/said-before.ts";
+import { MAX_TURN_CHARS, plain, sentencesIn } from "../../heard/sentences.ts";
 import { apologiesFor, correctedWord } from "./corrections.ts";
 import { factFor, isNeverTold, whetherTold } from "./facts.ts";
 import { listOf, spokenList } from "./list.ts";
 import { answerNamed, asksNameOfPronoun, namedIn } from "./named.ts";
 import { answerName } from "./names.ts";
+
 import { questionIn } from "./question.ts";
-import { MAX_TURN_CHARS, plain, sentencesIn, statementsOf } from "./statements.ts";
+import { statementsOf } from "./statements.ts";
 
 /** What has been heard, so that no line is said twice, and what chooses among those that were not. */
 interface Choosing {

@@ -1,7 +1,7 @@
 import type { Turn } from "../../../model/conversation.ts";
-import { sentencesOf } from "../../../text/sentence-cutter.ts";
-import { stemsOf } from "../content-words.ts";
-import { isAsked } from "../turn-form.ts";
+import { stemsOf } from "../../heard/content-words.ts";
+import { MAX_TURN_CHARS, sentencesIn } from "../../heard/sentences.ts";
+import { isAsked } from "../../heard/turn-form.ts";
 
 /** A clause in which somebody told something. */
 export interface Statement {
@@ -63,11 +63,6 @@ export function statementsOf(history: readonly Turn[], speaker: string): Stateme
   return found;
 }
 
-/** A text's sentences, also where what is typed in haste begins them small; blanks and apostrophes plain. */
-export function sentencesIn(text: string): string[] {
-  return sentencesOf(plain(text)).flatMap((sentence) => sentence.split(/(?<=\p{L}{4}[.]|[!?]) (?=\p{Ll})/u));
-}
-
 function clausesOf(sentence: string): string[] {
   return sentence.replace(/[.!\s]+$/, "").split(BETWEEN_CLAUSES);
 }
@@ -101,40 +96,3 @@ const CHANGES =
   /\b(?:no wait|wait|scratch that|make (?:that|it)|i mean|i meant|changed? (?:my|our) mind|on second thoughts?)\b/i;
 const HEARSAY =
   /["“”]|(?:^|\s)'\p{L}[^']*'(?=[\s.,!]|$)|\b(?:said|says|say|told|tells|thinks?|thought|reckons?|ask(?:s|ed)?|claims?|wrote|promised|heard|according|supposedly|apparently|pretend\w*|imagine|suppose|if|unless|wish|dream\w*|joking|kidding|what if|as if|would|could|should|might|maybe|perhaps|used to|in the (?:film|book|story|song)|a friend|character|role)\b/iu;
-
-/** Characters; longer turns are read out, or pasted. */
-export const MAX_TURN_CHARS = 1500;
-
-/** A text with plain apostrophes, and single blanks between its words alone. */
-export function plain(text: string): string {
-  return text.replaceAll("’", "'").replaceAll(/\s+/g, " ").trim();
-}
-
-/**
- * What somebody said of themselves as it is said back to them: "I was", "my" and "we" become "you were", "your" and "you".
- * `null` where it speaks to somebody as "you" already, or of "us two", so that nobody could tell who is meant.
- */
-export function inSecondPerson(clause: string): string | null {
-  if (ADDRESSES.test(clause)) return null;
-  return TURNS.reduce((text, [form, to]) => text.replaceAll(form, to), clause);
-}
-
-const BETWEEN = "((?:\\w+ly |also |just |only |always |never |still |even |both )?)";
-const TURNS: readonly (readonly [form: RegExp, to: string])[] = [
-  // In "what I said was" the verb has another subject, but "said" stands between.
-  [new RegExp(`\\b(?:i|we) ${BETWEEN}was\\b`, "gi"), "you $1were"],
-  [new RegExp(`\\b(?:i|we) ${BETWEEN}(?:am|are)\\b`, "gi"), "you $1are"],
-  [/\b(?:i|we) wasn't\b/gi, "you weren't"],
-  [/\b(?:i'm|im|we're)\b/gi, "you're"],
-  [/\b(?:i|we)('ve|'d|'ll)\b/gi, "you$1"],
-  [/\bive\b/gi, "you've"],
-  [/\bwas i\b/gi, "were you"],
-  [/\bam i\b/gi, "are you"],
-  [/\b(?:my|our)\b/gi, "your"],
-  [/\b(?:mine|ours)\b/gi, "yours"],
-  [/\bmyself\b/gi, "yourself"],
-  [/\bourselves\b/gi, "yourselves"],
-  // The US is a country.
-  [/\b(?:[Ii]|[Ww]e|[Mm]e|[Uu]s|WE|ME)\b(?!')/g, "you"],
-];
-const ADDRESSES = /\b(?:you|your|yours|yourself|u|ur|you'\w+|youre|let's|lets)\b|\bain't\b/i;

@@ -1,3 +1,5 @@
+import { NUMBER_FORM, SMALL_FORM } from "../../heard/spoken-number.ts";
+
 /** What sort of answer is asked for. */
 export type AnswerKind =
   | "when"
@@ -31,13 +33,6 @@ function allOf(form: RegExp, text: string): string[] {
   return [...text.matchAll(form)].map((match) => (match[1] ?? match[0]).toLowerCase());
 }
 
-const SMALL =
-  "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen";
-const TENS = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety";
-const NUMBER = `(?:\\d+(?:[.,]\\d+)*|(?:${TENS})(?:[- ](?:one|${SMALL}))?|${SMALL}|one|an? (?:hundred|thousand|dozen|couple of))(?: (?:hundred|thousand|million)(?: and (?:\\w+[- ]?){1,2})?)*`;
-/** A number in words or digits, as a regular expression. */
-export const NUMBER_FORM = NUMBER;
-
 const DAY = "(?:mon|tues|wednes|thurs|fri|satur|sun)days?";
 const MONTH = "January|February|April|June|July|August|September|October|November|December";
 const ORDINAL =
@@ -55,19 +50,19 @@ const DATES: readonly RegExp[] = [
     `\\b(?:${MONTH}|march|may) \\d{1,2}(?:st|nd|rd|th)?\\b|\\b\\d{1,2}(?:st|nd|rd|th)? (?:of )?(?:march|may)\\b`,
     "gi",
   ),
-  new RegExp(`\\bin (?:an?|${NUMBER}) (?:days?|weeks?|months?|years?|fortnight)\\b`, "gi"),
+  new RegExp(`\\bin (?:an?|${NUMBER_FORM}) (?:days?|weeks?|months?|years?|fortnight)\\b`, "gi"),
 ];
 const CLOCKS: readonly RegExp[] = [
   new RegExp(
-    `\\b(?:at|from|by|until|till|before|after|around|about) (?:about |around )?((?:half past |(?:a )?quarter (?:past|to) |\\w+ (?:past|to) )?(?:\\d{1,2}(?:[:.]\\d\\d)?|one|${SMALL}))\\b(?!%| (?:years?|months?|weeks?|days?|hours?|minutes?|pounds?|euros?|dollars?|miles?|kilos?|people|of)\\b)`,
+    `\\b(?:at|from|by|until|till|before|after|around|about) (?:about |around )?((?:half past |(?:a )?quarter (?:past|to) |\\w+ (?:past|to) )?(?:\\d{1,2}(?:[:.]\\d\\d)?|${SMALL_FORM}))\\b(?!%| (?:years?|months?|weeks?|days?|hours?|minutes?|pounds?|euros?|dollars?|miles?|kilos?|people|of)\\b)`,
     "gi",
   ),
   new RegExp(
-    `\\b(?:half past|quarter (?:past|to)|(?:\\w+) past) (?:\\d{1,2}|one|${SMALL})\\b|\\b(?:\\d{1,2}|one|${SMALL}) o'clock\\b|\\b\\d{1,2}(?::\\d\\d)? ?[ap]\\.?m\\b|\\b\\d{1,2}:\\d\\d\\b|\\b(?:noon|midday|midnight)\\b`,
+    `\\b(?:half past|quarter (?:past|to)|(?:\\w+) past) (?:\\d{1,2}|${SMALL_FORM})\\b|\\b(?:\\d{1,2}|${SMALL_FORM}) o'clock\\b|\\b\\d{1,2}(?::\\d\\d)? ?[ap]\\.?m\\b|\\b\\d{1,2}:\\d\\d\\b|\\b(?:noon|midday|midnight)\\b`,
     "gi",
   ),
   new RegExp(
-    `\\b(?:back|forward|moved|changed) to ((?:half past |(?:a )?quarter (?:past|to) )?(?:\\d{1,2}|one|${SMALL}))\\b`,
+    `\\b(?:back|forward|moved|changed) to ((?:half past |(?:a )?quarter (?:past|to) )?(?:\\d{1,2}|${SMALL_FORM}))\\b`,
     "gi",
   ),
   /\bin the (?:morning|afternoon|evening)\b/gi,
@@ -85,37 +80,43 @@ const FORMS: Partial<Record<AnswerKind, readonly RegExp[]>> = {
   day: DATES,
   age: [
     new RegExp(
-      `(?:\\b(?:is|am|are|turned|turns|turning|im)|'s|'m|'re) (?:just |only |now |almost |nearly |about |already |still )?(${NUMBER})${AGE_ENDS}`,
+      `(?:\\b(?:is|am|are|turned|turns|turning|im)|'s|'m|'re) (?:just |only |now |almost |nearly |about |already |still )?(${NUMBER_FORM})${AGE_ENDS}`,
       "gi",
     ),
-    new RegExp(`\\b(${NUMBER})[- ](?:years?|months?|weeks?)[- ]old\\b`, "gi"),
-    new RegExp(`\\baged? (?:of )?(${NUMBER})\\b`, "gi"),
+    new RegExp(`\\b(${NUMBER_FORM})[- ](?:years?|months?|weeks?)[- ]old\\b`, "gi"),
+    new RegExp(`\\baged? (?:of )?(${NUMBER_FORM})\\b`, "gi"),
   ],
-  many: [new RegExp(`\\b(${NUMBER})\\b`, "gi")],
+  many: [new RegExp(`\\b(${NUMBER_FORM})\\b`, "gi")],
   much: [
     /[£$€] ?\d[\d.,]*/g,
     new RegExp(
-      `\\b${NUMBER} (?:pounds?|quid|euros?|dollars?|cents?|pence|bucks?|grand|francs?|rupees?|yen)\\b`,
+      `\\b${NUMBER_FORM} (?:pounds?|quid|euros?|dollars?|cents?|pence|bucks?|grand|francs?|rupees?|yen)\\b`,
       "gi",
     ),
   ],
   far: [
-    new RegExp(`\\b${NUMBER} (?:miles?|kilomet(?:re|er)s?|km|met(?:re|er)s?|yards?|blocks?|stops?)\\b`, "gi"),
+    new RegExp(
+      `\\b${NUMBER_FORM} (?:miles?|kilomet(?:re|er)s?|km|met(?:re|er)s?|yards?|blocks?|stops?)\\b`,
+      "gi",
+    ),
   ],
   long: [
     new RegExp(
-      `\\b(?:${NUMBER}|an?|half an) (?:minutes?|hours?|days?|nights?|weeks?|months?|years?|fortnight|inch(?:es)?|feet|met(?:re|er)s?|cm)\\b`,
+      `\\b(?:${NUMBER_FORM}|an?|half an) (?:minutes?|hours?|days?|nights?|weeks?|months?|years?|fortnight|inch(?:es)?|feet|met(?:re|er)s?|cm)\\b`,
       "gi",
     ),
   ],
   tall: [
     new RegExp(
-      `\\b${NUMBER} (?:foot|feet|inch(?:es)?|cm|centimet(?:re|er)s?|met(?:re|er)s?)(?: ${NUMBER})?\\b`,
+      `\\b${NUMBER_FORM} (?:foot|feet|inch(?:es)?|cm|centimet(?:re|er)s?|met(?:re|er)s?)(?: ${NUMBER_FORM})?\\b`,
       "gi",
     ),
   ],
   heavy: [
-    new RegExp(`\\b${NUMBER} (?:kilos?|kg|kilograms?|grams?|pounds?|stones?|tons?|tonnes?|ounces?)\\b`, "gi"),
+    new RegExp(
+      `\\b${NUMBER_FORM} (?:kilos?|kg|kilograms?|grams?|pounds?|stones?|tons?|tonnes?|ounces?)\\b`,
+      "gi",
+    ),
   ],
   colour: [COLOURS],
   job: [
@@ -141,7 +142,7 @@ function placesIn(clause: string): string[] {
   });
 }
 
-const IS_NUMBER = new RegExp(`^${NUMBER}$`, "i");
+const IS_NUMBER = new RegExp(`^${NUMBER_FORM}$`, "i");
 const PLACE =
   /\b(in|at|on|to|near|by|from|under|behind|next to|beside|inside|outside|above|opposite|into|round|off to)\s+(?:(the|my|our|an?|his|her|their|some)\s+)?([\p{L}\p{N}-]+)/giu;
 const AT_HOME: ReadonlySet<string> = new Set([

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { limitsOf } from "../../../../src/writers/heard/limits.ts";
+import { asksView, doubtsUs } from "../../../../src/writers/heard/turn-form.ts";
+import { wholeTurns } from "../../../../src/writers/heard/whole-turn.ts";
+import { deskClauses, isOfTheDesk } from "../../../../src/writers/replies/desk.ts";
 import { indirectQuestion } from "../../../../src/writers/replies/indirect-question.ts";
-import { sumOverTurns } from "../../../../src/writers/replies/memory/amounts.ts";
 import { ownCorrection } from "../../../../src/writers/replies/memory/corrections.ts";
-import { deskClauses, isOfTheDesk } from "../../../../src/writers/replies/memory/desk.ts";
-import { limitsOf } from "../../../../src/writers/replies/memory/limits.ts";
 import { EVIDENCE, evidenceOf, recallable } from "../../../../src/writers/replies/memory/recall.ts";
 import { remembered } from "../../../../src/writers/replies/memory/remembered.ts";
 import { statementsOf } from "../../../../src/writers/replies/memory/statements.ts";
-import { asksView, doubtsUs } from "../../../../src/writers/replies/turn-form.ts";
-import { wholeTurns } from "../../../../src/writers/replies/whole-turn.ts";
+import { sumOverTurns } from "../../../../src/writers/replies/sums/amounts.ts";
 import fc from "../../../properties.ts";
 import { byTurns } from "../../dialogues.ts";
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { answerName } from "../../../../src/writers/replies/memory/names.ts";
+
 import { byTurns } from "../../dialogues.ts";
 
 const CASES: readonly (readonly [...turns: string[]])[] = [

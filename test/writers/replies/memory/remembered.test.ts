@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { heardIn } from "../../../../src/writers/heard/said-before.ts";
 import { NEVER_TOLD, remembered } from "../../../../src/writers/replies/memory/remembered.ts";
-import { heardIn } from "../../../../src/writers/replies/talk.ts";
+
 import { byTurns } from "../../dialogues.ts";
 import { ASKED_OTHERWISE, NEVER, WRITTEN_AFTER, WRITTEN_FIRST } from "./conversations.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { deskClauses, isOfTheDesk } from "../../../../src/writers/replies/memory/desk.ts";
+import { deskClauses, isOfTheDesk } from "../../../src/writers/replies/desk.ts";
 
 const FORK =
   "You are Ann, at the desk of the Green Fork. There is a table at eight, and none before. Always be friendly. " +

@@ -1,7 +1,6 @@
-import { stemsOf } from "../content-words.ts";
-import { numberIn } from "../spoken-number.ts";
-import { figures, rounded } from "../sums.ts";
-import { NUMBER_FORM } from "./values.ts";
+import { stemsOf } from "../../heard/content-words.ts";
+import { NUMBER_FORM, numberIn } from "../../heard/spoken-number.ts";
+import { figures, rounded } from "./sums.ts";
 
 /** A number and what it is of. */
 export interface Amount {

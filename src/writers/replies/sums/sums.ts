@@ -1,4 +1,4 @@
-import { numberIn } from "./spoken-number.ts";
+import { numberIn } from "../../heard/spoken-number.ts";
 import { converted, type Unit, unitOf } from "./units.ts";
 
 /**

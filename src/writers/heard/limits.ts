@@ -1,6 +1,6 @@
-import type { SpeakerLabel, Turn } from "../../../model/conversation.ts";
-import { isAsked } from "../turn-form.ts";
-import { plain, sentencesIn } from "./statements.ts";
+import type { SpeakerLabel, Turn } from "../../model/conversation.ts";
+import { plain, sentencesIn } from "./sentences.ts";
+import { isAsked } from "./turn-form.ts";
 
 /** What nobody may offer to somebody who told that they cannot or will not have it. */
 export interface Limits {

@@ -34,6 +34,9 @@ const RULES: readonly (readonly [act: string, form: RegExp])[] = [
   ],
 ];
 
+/** The kinds that a form tells. */
+export const FORM_ACTS: ReadonlySet<string> = new Set(RULES.map(([act]) => act));
+
 /** The kind of a turn where its form alone tells it, else `null`. */
 export function actByForm(turn: string): string | null {
   const text = turn.toLowerCase().replaceAll("’", "'").trim();

@@ -1,6 +1,6 @@
 import type { SpeakerLabel, Turn } from "../../../model/conversation.ts";
-import { numberIn } from "../spoken-number.ts";
-import { answerSum, isSayable } from "../sums.ts";
+import { MAX_TURN_CHARS, plain, sentencesIn } from "../../heard/sentences.ts";
+import { numberIn } from "../../heard/spoken-number.ts";
 import { clockSum } from "./clock-sums.ts";
 import {
   type Amount,
@@ -14,7 +14,7 @@ import {
   sameThing,
   withUnit,
 } from "./quantities.ts";
-import { MAX_TURN_CHARS, plain, sentencesIn } from "./statements.ts";
+import { answerSum, isSayable } from "./sums.ts";
 
 /**
  * Works out what is asked of amounts that were told over several turns: "Divide that by four", after a sum; "So how many

@@ -1,5 +1,5 @@
-import { contentWords, stemsOf } from "../content-words.ts";
-import { plain, sentencesIn } from "./statements.ts";
+import { contentWords, stemsOf } from "../heard/content-words.ts";
+import { plain, sentencesIn } from "../heard/sentences.ts";
 
 /**
  * What an operator's instructions say of what is asked, from the mouth of whoever they are for, what shares most words

@@ -1,6 +1,5 @@
-import { numberIn } from "../spoken-number.ts";
-import { sentencesIn } from "./statements.ts";
-import { NUMBER_FORM } from "./values.ts";
+import { sentencesIn } from "../../heard/sentences.ts";
+import { NUMBER_FORM, numberIn } from "../../heard/spoken-number.ts";
 
 /**
  * Works out a time of day from one that was told and how long something takes: when a film ends, when to begin cooking.

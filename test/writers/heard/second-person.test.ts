@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { inSecondPerson } from "../../../../src/writers/replies/memory/statements.ts";
-import fc from "../../../properties.ts";
+import { inSecondPerson } from "../../../src/writers/heard/second-person.ts";
+
+import fc from "../../properties.ts";
 
 for (const [first, second] of [
   ["I am late and I was early", "you are late and you were early"],

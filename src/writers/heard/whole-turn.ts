@@ -1,6 +1,7 @@
 import type { SpeakerLabel, Turn } from "../../model/conversation.ts";
-import { plain, sentencesIn } from "./memory/statements.ts";
-import { NUMBER_FORM } from "./memory/values.ts";
+import { plain, sentencesIn } from "./sentences.ts";
+import { NUMBER_FORM } from "./spoken-number.ts";
+
 import { isAsked } from "./turn-form.ts";
 
 /**

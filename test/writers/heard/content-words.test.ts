@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { asksWhatWasSaid, contentWords, speaksOfYou } from "../../../src/writers/replies/content-words.ts";
+import { asksWhatWasSaid, contentWords, speaksOfYou } from "../../../src/writers/heard/content-words.ts";
 
 test("a reply that says of whoever asks what they have not said is told from one that takes it up", () => {
   const said = contentWords("What film do we watch then? I'm making soup for six.");

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { numberIn } from "../../../src/writers/replies/spoken-number.ts";
-import { answerSum } from "../../../src/writers/replies/sums.ts";
-import fc from "../../properties.ts";
+import { numberIn } from "../../../../src/writers/heard/spoken-number.ts";
+import { answerSum } from "../../../../src/writers/replies/sums/sums.ts";
+import fc from "../../../properties.ts";
 
 const ANSWERS: Readonly<Record<string, string>> = {
   "What's 17 times 24?": "That's 408.",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { sumOverTurns } from "../../../../src/writers/replies/memory/amounts.ts";
+import { sumOverTurns } from "../../../../src/writers/replies/sums/amounts.ts";
 import { byTurns } from "../../dialogues.ts";
 
 /** Turns of one person and us, and what comes of them. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { limitsOf } from "../../../../src/writers/replies/memory/limits.ts";
-import { byTurns } from "../../dialogues.ts";
+import { limitsOf } from "../../../src/writers/heard/limits.ts";
+import { byTurns } from "../dialogues.ts";
 
 /** What somebody told, what may be offered after it, and what may not. */
 const TOLD: readonly (readonly [told: string, fits: readonly string[], breaks: readonly string[]])[] = [

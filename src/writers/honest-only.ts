@@ -1,7 +1,7 @@
 import type { Dialogue, WrittenPart } from "../model/writer.ts";
 import { sentencesOf } from "../text/sentence-cutter.ts";
 import { claimsToBeAPerson, claimsToBeHuman } from "./claims.ts";
-import { contentWords } from "./heard/content-words.ts";
+import { contentWords, namesUnheard, tellsWhatWasSaid } from "./heard/content-words.ts";
 import { isEnglish } from "./heard/english.ts";
 import { type Limits, limitsOf } from "./heard/limits.ts";
 import { namesTold } from "./heard/names.ts";
@@ -10,7 +10,7 @@ import { actByForm, isAsked } from "./heard/turn-form.ts";
 import { type ReplySource, readyParts } from "./replies/reply-source.ts";
 
 /** What is wrong with a sentence that is not said. */
-type Fault = "again" | "person" | "role" | "limit" | "clock" | "weather" | "live" | "ability";
+type Fault = "again" | "person" | "role" | "limit" | "unheard" | "clock" | "weather" | "live" | "ability";
 
 /** What a sentence is judged by, beside the dialogue. */
 export interface Honesty {
@@ -93,8 +93,12 @@ class Judge {
   readonly #isForWords: boolean;
   readonly #isDone: boolean;
   readonly #hasTools: boolean;
+  readonly #isCautious: boolean;
+  /** The content words of the conversation. */
+  readonly #words: ReadonlySet<string>;
 
-  constructor({ history, speaker, instructions = "", toolUse }: Dialogue, honesty: Honesty) {
+  constructor(dialogue: Dialogue, honesty: Honesty) {
+    const { history, speaker, instructions = "", toolUse } = dialogue;
     const others = history.filter((turn) => turn.speaker !== speaker).map(({ text }) => plain(text ?? ""));
     const since = history.length - 1 - history.findLastIndex((turn) => turn.speaker === speaker);
     const newest = others
@@ -107,6 +111,12 @@ class Judge {
     const told = sentencesOf(all).filter((sentence) => !isAsked(sentence));
     this.#known = new Set(plainWords([honesty.told, instructions, ...told].join("\n")).split(" "));
     this.#own = heardIn(history, speaker);
+    this.#words = contentWords(
+      history
+        .map(({ text }) => text ?? "")
+        .join(" ")
+        .slice(-MAX_KNOWN_CHARS),
+    );
     this.#newest = newest;
     this.#theirs = sentencesOf(newest);
     this.#names = namesTold(all.split("\n"));
@@ -115,6 +125,7 @@ class Judge {
     this.#isForWords = FOR_WORDS.test(newest) && !FOR_DEEDS.test(newest);
     this.#isDone = DONE_BY_OTHERS.test(all);
     this.#hasTools = toolUse !== undefined;
+    this.#isCautious = honesty.replies?.isCautious(dialogue) ?? false;
   }
 
   /** Why a sentence is not said; `null` where it may be. */
@@ -125,11 +136,13 @@ class Judge {
     // Whatever is played, nobody is offered what they cannot have, or told that this is a human being.
     if (claimsToBeHuman(text)) return "person";
     if (this.#limits.areBrokenBy(text)) return "limit";
+    if (this.#isCautious && this.#limits.areRiskedBy(text)) return "limit";
     if (this.#isScene || this.#isForWords) return null;
     if (words.includes(" ") && this.#own.has(words)) return "again";
     if (!isInstructed && claimsToBeAPerson(unquoted(text))) return "person";
     if (this.#takesTheirName(text)) return "role";
     if (this.#isParroted(text, isInstructed)) return "role";
+    if (this.#isCautious && this.#isUnheard(text)) return "unheard";
     if (this.#hasTools) return null;
     return this.#madeUp(sentence);
   }
@@ -138,6 +151,12 @@ class Judge {
   lineFor(fault: Fault): string | null {
     const lines = LINES[fault] ?? [];
     return lines.find((line) => !this.#own.has(plainWords(line))) ?? lines[0] ?? null;
+  }
+
+  /** Whether it has something in it that nobody told: to a question that may be the answer. */
+  #isUnheard(text: string): boolean {
+    if (tellsWhatWasSaid(text)) return true;
+    return !this.#theirs.some((theirs) => isAsked(theirs)) && namesUnheard(text, this.#words);
   }
 
   #takesTheirName(text: string): boolean {

@@ -11,6 +11,7 @@ const replies = {
   forModel: (dialogue: Dialogue) => dialogue,
   instead: async (_: unknown, written: string | null) =>
     written === null ? ({ layer: "line", text: "I see." } as const) : null,
+  isCautious: () => false,
   close: async () => {},
 };
 

@@ -35,7 +35,7 @@ def everything() -> list[Line]:
     """All lines that may be learnt or that thresholds are found by, each once. What was authored as a danger is one, also
     where it stands among everyday talk."""
     found: dict[str, Line] = {}
-    everyday = ordinary(HERE.parent / "writer" / "data") + replied(HERE.parent / "replies")
+    everyday = ordinary(HERE / "talks", 1) + ordinary(HERE.parent / "writer" / "data") + replied(HERE.parent / "replies")
     for line in authored(HERE / "data") + everyday:
         found.setdefault(normal(line.text), line)
     return list(found.values())
@@ -57,19 +57,19 @@ def authored(folder: Path) -> list[Line]:
     return [line for line in found.values() if line is not None]
 
 
-def ordinary(folder: Path) -> list[Line]:
-    """What people say in two thirds of the writer's conversations (`> ` lines). The last third is for judging the gate on
-    everyday talk, in bench/gate-lines.ts."""
+def ordinary(folder: Path, parts: int = 3) -> list[Line]:
+    """What people say in conversations (`> ` lines), each turn by itself and with the one before it. Of the writer's the last of
+    three parts is for judging the gate on everyday talk, in bench/gate-lines.ts."""
     found: dict[str, Line] = {}
     doubtful = doubts()
     for path in sorted(folder.glob("*.txt")):
         for conversation in path.read_text().split("\n\n"):
             said = [line[2:].strip() for line in conversation.splitlines() if line.startswith("> ")]
             number = digest(conversation)
-            if number % 3 == 2 or any(normal(text) in doubtful for text in said):
+            if number % parts == 2 or any(normal(text) in doubtful for text in said):
                 continue
             for text in filter(None, said + together(said)):
-                found.setdefault(normal(text), Line(text, 0, number // 3 % 10 == 0, True))
+                found.setdefault(normal(text), Line(text, 0, number // parts % 10 == 0, True))
     return list(found.values())
 
 

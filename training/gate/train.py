@@ -19,7 +19,7 @@ from torch.nn import functional as F
 from augment import augmented
 from encoder import Gate, fast_floats, padded, tokenizer
 from export import theirs
-from lines import CLASSES, HERE, Line, everything, normal, texts
+from lines import CLASSES, HERE, Line, everything, normal, ordinary, texts
 
 DOUBTFUL = 0.1
 
@@ -43,7 +43,8 @@ def main() -> None:
     torch.manual_seed(options.seed)
 
     lines = everything()
-    new = {normal(text) for name in options.newest for text in texts(HERE / "data" / name)}
+    new = {normal(line.text) for line in ordinary(HERE / "talks", 1)}
+    new |= {normal(text) for name in options.newest for text in texts(HERE / "data" / name)}
     gate = Gate(options.base, options.layers, len(CLASSES))
     lines = [line for line in lines if not line.is_held_back]
     if options.start is not None:

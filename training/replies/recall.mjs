@@ -4,7 +4,8 @@
  *     what they say / what they say next => what they ask | the clause that answers, or -
  *
  * as rows for learning which clause answers: `{ features, verdict, fold }`, verdict `a` or `n`. The questions of other talks
- * (`talks/*.jsonl`), which ask for nothing that was told, teach what is none. Needs `npm run build`.
+ * (`talks/*.jsonl`), which ask for nothing that was told, teach what is none; so do clauses that were judged as replies
+ * (`verdicts/*.jsonl`). Needs `npm run build`.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -27,14 +28,26 @@ export async function recallTurns(folds) {
   const encoder = await SentenceEncoder.open(await openLlama(), ENCODER);
   const signal = new AbortController().signal;
   const turns = [];
-  for (const { file, history, asked, answer } of [...toldTalks(), ...otherTalks()]) {
-    const found = recallable(asked, statementsOf(history, "0"));
+  for (const { file, history, asked, answer, judged } of [
+    ...toldTalks(),
+    ...otherTalks(),
+    ...judgedTurns(),
+  ]) {
+    const found = recallable(asked, history.length - 1, statementsOf(history, "0"));
     const vector = await unitVector(encoder, asked, signal);
     const clauses = [];
     for (const { text, saidBack, features } of found) {
       const other = await unitVector(encoder, text, signal);
       const nearness = vector.reduce((sum, value, n) => sum + value * other[n], 0);
-      const verdict = answer !== null && isThat(text, answer) ? "a" : "n";
+      const verdict =
+        judged === undefined
+          ? answer !== null && isThat(text, answer)
+            ? "a"
+            : "n"
+          : judged.get(saidBack) === "a"
+            ? "a"
+            : "n";
+      if (judged !== undefined && !judged.has(saidBack)) continue;
       clauses.push({ text, saidBack, features: evidenceOf(features, nearness), verdict });
     }
     if (clauses.length > 0)
@@ -80,6 +93,32 @@ function* otherTalks() {
       }
     }
   }
+}
+
+/** Turns to which clauses were offered, with the verdict on each. */
+function* judgedTurns() {
+  for (const file of files("verdicts", ".jsonl")) {
+    for (const line of readFileSync(join(HERE, "verdicts", file), "utf8")
+      .trim()
+      .split("\n")) {
+      const { before, newest, offers } = JSON.parse(line);
+      const judged = new Map(
+        offers.flatMap(({ origin, text, verdict }) => (origin === "told" ? [[text, verdict]] : [])),
+      );
+      if (judged.size === 0) continue;
+      const answer = [...judged].find(([, verdict]) => verdict === "a")?.[0] ?? null;
+      yield { file, history: historyOf(before, newest), asked: newest, answer, judged };
+    }
+  }
+}
+
+/** Turns as `verdicts/*.jsonl` has them: `P: ` is the other person, `V: ` us. */
+export function historyOf(before, newest) {
+  return [...before, `P: ${newest}`].map((turn) => ({
+    speaker: turn.startsWith("P: ") ? "0" : "1",
+    text: turn.slice(3),
+    audio: null,
+  }));
 }
 
 function files(dir, ending) {

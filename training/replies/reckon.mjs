@@ -10,18 +10,19 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { featureCount, featuresOf, ORIGINS, worthOf } from "../../dist/src/writers/replies/reckoning.js";
 import { talkOf } from "../../dist/src/writers/replies/talk.js";
-import { recallTurns } from "./recall.mjs";
+import { historyOf, recallTurns } from "./recall.mjs";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const VERDICTS = join(HERE, "verdicts");
-/** What a verdict is worth: acceptable, borderline, bad. */
-const WORTH = { a: 1, b: 0.4, n: 0 };
+/** What a verdict is worth: acceptable, borderline, bad, and contradicting what was told. */
+const WORTH = { a: 1, b: 0.4, n: 0, x: 0 };
 /** What is thought of an origin before anything is known of it, and how much that counts. */
 const FIRST = {
   corrected: 0.8,
   desk: 0.7,
   whole: 0.75,
   told: 0.05,
+  limit: 0.5,
   honest: 0.38,
   asked: 0.33,
   view: 0.36,
@@ -59,12 +60,13 @@ if (!process.argv.includes("--dry")) {
 }
 
 function turnOf({ id, before, newest, offers }, file, n) {
-  const history = [...before, `P: ${newest}`].map((turn) => ({
-    speaker: turn.startsWith("P: ") ? "0" : "1",
-    text: turn.slice(3),
-    audio: null,
-  }));
-  const talk = talkOf({ history, speaker: "1", temperature: 0, topK: null, seed: 0n });
+  const talk = talkOf({
+    history: historyOf(before, newest),
+    speaker: "1",
+    temperature: 0,
+    topK: null,
+    seed: 0n,
+  });
   const fold =
     [...`${file}/${String(id).split(".")[0]}`].reduce((sum, letter) => sum + letter.charCodeAt(0), 0) % FOLDS;
   return {
@@ -104,10 +106,13 @@ function newton(rows, start) {
     const hessian = weights.map((_, n) => weights.map((__, m) => (n === m ? penaltyOf(n) : 0)));
     for (const { features, verdict } of rows) {
       const p = 1 / (1 + Math.exp(-features.reduce((sum, x, n) => sum + x * weights[n], 0)));
+      // Whoever is contradicted minds it more.
+      const weight = verdict === "x" ? 2 : 1;
       for (let n = 0; n < features.length; n++) {
         if (features[n] === 0) continue;
-        gradient[n] += features[n] * (p - WORTH[verdict]);
-        for (let m = 0; m < features.length; m++) hessian[n][m] += features[n] * features[m] * p * (1 - p);
+        gradient[n] += weight * features[n] * (p - WORTH[verdict]);
+        for (let m = 0; m < features.length; m++)
+          hessian[n][m] += weight * features[n] * features[m] * p * (1 - p);
       }
     }
     // No further at once than the curve may be trusted.
@@ -166,7 +171,10 @@ function tellRecall() {
 
 /** What would have been said to the turns of a file. */
 function tell(file) {
-  const count = { opening: { a: 0, b: 0, n: 0, model: 0 }, following: { a: 0, b: 0, n: 0, model: 0 } };
+  const count = {
+    opening: { a: 0, b: 0, n: 0, x: 0, model: 0 },
+    following: { a: 0, b: 0, n: 0, x: 0, model: 0 },
+  };
   const by = {};
   for (let fold = 0; fold < FOLDS; fold++) {
     const weights = learnt(turns.filter((turn) => turn.fold !== fold));
@@ -183,20 +191,20 @@ function tell(file) {
       }
       if (best === undefined) continue;
       counted[best.verdict]++;
-      by[best.origin] ??= { a: 0, b: 0, n: 0 };
+      by[best.origin] ??= { a: 0, b: 0, n: 0, x: 0 };
       by[best.origin][best.verdict]++;
     }
   }
-  for (const [name, { a, b, n, model }] of Object.entries(count)) {
-    const all = a + b + n;
+  for (const [name, { a, b, n, x, model }] of Object.entries(count)) {
+    const all = a + b + n + x;
     if (all > 0)
       console.log(
-        `${file}, ${name}: ${all} turns, acceptable ${(a / all).toFixed(3)}, borderline ${(b / all).toFixed(3)}, bad ${(n / all).toFixed(3)}, model asked ${(model / all).toFixed(2)}`,
+        `${file}, ${name}: ${all} turns, acceptable ${(a / all).toFixed(3)}, borderline ${(b / all).toFixed(3)}, bad ${((n + x) / all).toFixed(3)}, ${x} of them contradict, model asked ${(model / all).toFixed(2)}`,
       );
   }
   console.log(
     Object.entries(by)
-      .map(([origin, { a, b, n }]) => `${origin} ${a}/${b}/${n}`)
+      .map(([origin, { a, b, n, x }]) => `${origin} ${a}/${b}/${n + x}`)
       .join(", "),
   );
 }

@@ -24,6 +24,16 @@ export function datesAndNumbers(reply: string): string[] {
   return [...contentWords(reply)].filter((stem) => DATES_AND_NUMBERS.has(stem) || /\d/.test(stem));
 }
 
+/** Whether a reply to something told has a name, a number or a day in it that was not said. */
+export function namesUnheard(reply: string, said: ReadonlySet<string>): boolean {
+  const names = [...reply.matchAll(NAME)].flatMap(([name]) => [...contentWords(name)]);
+  return [...names, ...datesAndNumbers(reply)].some((word) => !said.has(word));
+}
+
+/** What begins with a capital in the middle of a sentence. */
+
+const NAME = /(?<=[\p{L}\p{N},;:'’)-] )(?!I\b)\p{Lu}[\p{L}'’-]+/gu;
+
 /** Whether a reply says of whoever asks what they have not said themselves: "You've nerves of steel." */
 export function speaksOfYou(reply: string, said: ReadonlySet<string>): boolean {
   return [...reply.matchAll(OF_YOU)].some(([, claim = ""]) => {
@@ -31,6 +41,14 @@ export function speaksOfYou(reply: string, said: ReadonlySet<string>): boolean {
     return words.length > 0 && words.every((word) => !said.has(word));
   });
 }
+
+/** Whether a reply says what was said in this conversation, or was not. */
+export function tellsWhatWasSaid(reply: string): boolean {
+  return OF_TALK.test(reply);
+}
+
+const OF_TALK =
+  /\byou(?:['’]ve| have)?(?: not|n['’]t| haven['’]t| never| didn['’]t| just| already)* (?:told|tell|mentioned?|said|say) (?:me|it|so|that|the|your|you|which|what|when|where|who|how|any)\b/i;
 
 /** Whether a reply asks which of two things it is, of which one was said: "Girl or boy?" */
 export function asksWhatWasSaid(reply: string, said: ReadonlySet<string>): boolean {

@@ -1,11 +1,40 @@
 import type { SpeakerLabel, Turn } from "../../model/conversation.ts";
+import {
+  ALCOHOL,
+  DAIRY,
+  EGGS,
+  FISH,
+  FOOD_GROUPS,
+  foodsNamed,
+  GLUTEN,
+  group,
+  MEAL,
+  MEAT,
+  PORK,
+  SHELLFISH,
+  SUGAR,
+  singular,
+} from "./foods.ts";
 import { plain, sentencesIn } from "./sentences.ts";
 import { isAsked } from "./turn-form.ts";
 
 /** What nobody may offer to somebody who told that they cannot or will not have it. */
 export interface Limits {
+  /** What was told, oldest first. */
+  readonly told: readonly Limit[];
   /** Whether a reply offers what was excluded. */
   areBrokenBy(reply: string): boolean;
+  /** Whether it may: after anything about a diet it names food that they did not name. For those who know little of food. */
+  areRiskedBy(reply: string): boolean;
+}
+
+/** One of them. */
+export interface Limit {
+  /** As it was named: "nuts", "the seaside". */
+  readonly what: string;
+  /** The sentence in which it was told, in small letters. */
+  readonly sentence: string;
+  readonly isFood: boolean;
 }
 
 /**
@@ -16,24 +45,47 @@ export interface Limits {
 export function limitsOf(history: readonly Turn[], speaker: SpeakerLabel): Limits {
   const excluded = new Set<string>();
   const disliked = new Set<string>();
+  const limits: Limit[] = [];
+  const wanted = new Set<string>();
+  let isDiet = false;
   for (const [n, { speaker: who, text }] of history.entries()) {
     if (who === speaker || text === null) continue;
     for (const whole of sentencesIn(plain(text.slice(0, MAX_CHARS)).toLowerCase())) {
       const sentence = whole.slice(0, MAX_SENTENCE_CHARS);
       // "What can I bring, I'm allergic to nuts?" tells it; "Are you vegetarian?" does not.
-      if (isAsked(sentence) && (ASKS_WHETHER.test(sentence) || !OF_OURS.test(sentence))) continue;
+      const isOnlyAsked = isAsked(sentence) && (ASKS_WHETHER.test(sentence) || !OF_OURS.test(sentence));
+      const foods = foodsNamed(sentence);
+      if (!isOnlyAsked && (DIETARY.test(sentence) || (foods.length > 0 && REFUSES.test(sentence))))
+        isDiet = true;
+      else for (const food of foods) wanted.add(food);
+      if (isOnlyAsked) continue;
       const told = (form: RegExp) =>
         [...sentence.matchAll(form)].filter(({ index }) => !TAKEN_BACK.test(sentence.slice(0, index)));
-      for (const [form, group] of DIETS)
-        if (told(form).length > 0) for (const word of group) excluded.add(word);
+      const note = (what: string, words: readonly string[], into: Set<string>) => {
+        for (const word of words) into.add(word);
+        if (words.length > 0)
+          limits.push({ what, sentence, isFood: words.some((word) => foodsNamed(word).length > 0) });
+      };
+      for (const { form, what, foods } of DIETS) if (told(form).length > 0) note(what, foods, excluded);
+      // "Sesame sends my flatmate to hospital": whatever is named there.
+      if (
+        foods.length > 0 &&
+        HARMS.test(sentence) &&
+        !TAKEN_BACK.test(sentence.slice(0, sentence.search(HARMS)))
+      )
+        note(
+          foods[0] ?? "",
+          foods.flatMap((food) => GROUPS.get(food) ?? [food]),
+          excluded,
+        );
       for (const form of ALLERGIES)
-        for (const match of told(form)) for (const word of foodsIn(match[1] ?? "")) excluded.add(word);
+        for (const [, what = ""] of told(form)) note(nameOf(what), foodsIn(what), excluded);
       for (const form of EXCLUDES)
-        for (const match of told(form)) for (const word of wordsOf(match[1] ?? "")) excluded.add(word);
+        for (const [, what = ""] of told(form)) note(nameOf(what), wordsOf(what), excluded);
       // What somebody lacks is spoken of at once, and not thought of as there later.
       const forms = n === history.length - 1 ? [DISLIKES] : [DISLIKES, LACKS];
       for (const form of forms)
-        for (const match of told(form)) for (const word of wordsOf(match[1] ?? "")) disliked.add(word);
+        for (const [, what = ""] of told(form)) note(nameOf(what), wordsOf(what), disliked);
     }
   }
   // Who asks after it wants to hear of it.
@@ -45,6 +97,7 @@ export function limitsOf(history: readonly Turn[], speaker: SpeakerLabel): Limit
     .filter((word) => !NEEDED.test(word) && !formOf(word).test(asked))
     .map((word) => formOf(word));
   return {
+    told: limits,
     areBrokenBy(reply) {
       if (forms.length + offers.length === 0) return false;
       const free = plain(reply).toLowerCase().replaceAll(FREE_OF, " ");
@@ -52,7 +105,23 @@ export function limitsOf(history: readonly Turn[], speaker: SpeakerLabel): Limit
       const said = excluded.has("almond") ? free : free.replaceAll(OF_NUTS, " ");
       return forms.some((form) => form.test(said)) || offers.some((form) => form.test(said));
     },
+    areRiskedBy(reply) {
+      if (!isDiet) return false;
+      const said = plain(reply).toLowerCase().replaceAll(FREE_OF, " ");
+      return foodsNamed(said).some((food) => !wanted.has(food) || excluded.has(food));
+    },
   };
+}
+
+/** The first thing that is named: "nuts" of "nuts or seeds at home". */
+function nameOf(named: string): string {
+  const [first = ""] = named.split(/,? (?:or|and) |, /);
+  const words = first
+    .replace(LEADING, "")
+    .replace(/^more /, "")
+    .split(" ");
+  const end = words.findIndex((word) => SMALL.test(word));
+  return (end < 0 ? words : words.slice(0, end)).join(" ");
 }
 
 /** What is named, and what belongs to it. */
@@ -73,13 +142,6 @@ function wordsOf(named: string): string[] {
 function foodsIn(named: string): string[] {
   const foods = (named.match(/[\p{L}'-]+/gu) ?? []).flatMap((word) => GROUPS.get(singular(word)) ?? []);
   return [...foods, ...wordsOf(named)];
-}
-
-function singular(word: string): string {
-  return word
-    .replace(/ies$/, "y")
-    .replace(/(?:(?<=[^s])s)$/, "")
-    .replace(/(?<=(?:o|sh|ch))e$/, "");
 }
 
 function formOf(word: string): RegExp {
@@ -106,7 +168,7 @@ const MAX_SENTENCE_CHARS = 600;
 const NEEDED =
   /^(?:doctor|nurse|dentist|hospital|ambulance|police|surgery|operation|needle|injection|medicine|pill|tablet|therap\p{L}+|counsell?or|help|husband|wife|partner|mother|mum|mom|father|dad|sister|brother|son|daughter|boss|teacher|school|job|work|dark|night|exam|test|school|homework|people|men|women|life|myself|himself|herself|future|change|death|dying|mess|noise|winter|summer|monday|morning|weather|rain|cold|heat|phone|email|name|house|home|city|town|country)$/u;
 const SMALL =
-  /^(?:of|in|on|at|to|for|with|it|them|him|her|me|that|this|because|since|so|but|is|are|very|really|badly|severely)$/;
+  /^(?:left|any|anymore|until|till|if|when|after|before|again|ever|please|anymore|of|in|on|at|to|for|with|it|them|him|her|me|that|this|because|since|so|but|is|are|very|really|badly|severely)$/;
 /** Excludes nothing that can be told from the rest. */
 const VAGUE: ReadonlySet<string> = new Set(
   "people talk talking thing things stuff much lot time way day everything anything nothing work going being doing getting having making waiting losing idea feeling one place food sound look name".split(
@@ -114,81 +176,66 @@ const VAGUE: ReadonlySet<string> = new Set(
   ),
 );
 
-const NUTS =
-  "nut peanut almond walnut pecan cashew hazelnut pistachio macadamia praline marzipan frangipane pesto nutella satay baklava nougat";
-const FISH = "fish salmon tuna cod haddock trout mackerel sardine anchovy herring halibut sushi kipper";
-const SHELLFISH =
-  "shellfish shell prawn shrimp crab lobster mussel oyster clam scallop squid calamari langoustine paella";
-const PORK = "pork bacon ham sausage chorizo salami pancetta prosciutto gammon hot dog";
-const MEAT = `meat chicken beef lamb turkey duck steak veal venison mince burger meatball bolognese kebab pepperoni ribs roast ${PORK}`;
-const DAIRY =
-  "dairy milk cheese butter cream yogurt yoghurt custard mozzarella parmesan cheddar feta brie ricotta cheesecake latte cappuccino milkshake lasagne carbonara";
-const EGGS = "egg omelette frittata quiche mayonnaise meringue";
-const GLUTEN =
-  "gluten wheat bread pasta cake toast noodle couscous flour pastry pizza biscuit cracker sandwich croissant spaghetti lasagne";
-const ALCOHOL =
-  "alcohol pint wine beer whisky whiskey gin vodka rum champagne prosecco cocktail sherry brandy lager cider";
-const CAFFEINE = "caffeine coffee espresso latte cappuccino mocha tea matcha chai cola coke energy drink";
 const FLIGHT = "flying flight plane aeroplane airplane airport airline";
 const FRIGHT = "horror scary frightening fright spooky slasher zombie";
-const MEAL = `porridge cereal muesli fruit banana apple soup rice salad breakfast snack ${MEAT} ${DAIRY} ${EGGS} ${GLUTEN}`;
-const SUGAR = "sugar cake chocolate sweets biscuit honey syrup ice cream candy lemonade";
+const GROUPS: ReadonlyMap<string, readonly string[]> = new Map([
+  ...FOOD_GROUPS,
+  ...["flying", "flight", "fly", "plane"].map((name) => [name, group(FLIGHT)] as const),
+  ...["horror", "scary"].map((name) => [name, group(FRIGHT)] as const),
+]);
 
-function group(words: string): string[] {
-  return words
-    .replaceAll(/(?<=hot|ice|energy) (?=dog|cream|drink)/g, "_")
-    .split(" ")
-    .map((word) => word.replace("_", " "));
-}
-
-const GROUPS: ReadonlyMap<string, readonly string[]> = new Map(
-  (
-    [
-      [["nut", "peanut"], NUTS],
-      [["fish"], FISH],
-      [["seafood"], `seafood ${FISH} ${SHELLFISH}`],
-      [["shellfish"], SHELLFISH],
-      [["pork"], PORK],
-      [["meat"], MEAT],
-      [["dairy", "milk", "lactose"], DAIRY],
-      [["cheese"], "cheese mozzarella parmesan cheddar feta brie ricotta cheesecake"],
-      [["egg"], EGGS],
-      [["gluten", "wheat"], GLUTEN],
-      [["alcohol", "drink", "booze"], ALCOHOL],
-      [["sugar"], SUGAR],
-      [["caffeine"], CAFFEINE],
-      [["flying", "flight", "fly", "plane"], FLIGHT],
-      [["horror", "scary"], FRIGHT],
-    ] as const
-  ).flatMap(([names, words]) => names.map((name) => [name, group(words)] as const)),
-);
-
-const DIETS: readonly (readonly [RegExp, readonly string[]])[] = [
+/** Ways to eat, each with what it leaves out, as one would say it and in all. */
+const DIETS: readonly { readonly form: RegExp; readonly what: string; readonly foods: readonly string[] }[] =
   [
-    /\bvegetarian\b(?! (?:restaurant|food|option|dish))|\bveggie\b|\b(?:don't|doesn't|haven't|hasn't|never) (?:eat|eaten|touch(?:ed)?) (?:any )?meat\b|\b(?:gave|given|giving) up meat\b|\b(?:quit|stopped) eating meat\b/g,
-    group(`${MEAT} ${FISH} ${SHELLFISH} gelatine`),
-  ],
-  [/\bpesc[ae]tarian\b/g, group(`${MEAT} gelatine`)],
-  [/\bhindus?\b/g, group("beef steak veal burger")],
-  [
-    /\bvegan\b(?! (?:restaurant|food|option|dish))/g,
-    group(`${MEAT} ${FISH} ${SHELLFISH} ${DAIRY} ${EGGS} honey gelatine`),
-  ],
-  [/\bc(?:o)?eliac\b|\bgluten[- ](?:free|intolerant)\b/g, group(GLUTEN)],
-  [/\blactose[- ]intolerant\b|\bdairy[- ]free\b|\b(?:can't|cannot) do dairy\b/g, group(DAIRY)],
-  [/\bdiabetic\b|\bdiabetes\b/g, group(SUGAR)],
-  [
-    /\bpregnant\b|\bsober\b|\bteetotal\b|\bdon't drink(?: (?:alcohol|anything))?[.!,]?$|\bexpecting (?:a baby|in)\b|\b(?:gave|given|giving) up drink(?:ing)?\b|\b(?:quit|stopped) drinking\b|\balcoholic\b(?! drink)|\bin recovery\b/g,
-    group(ALCOHOL),
-  ],
-  [
-    /\bnothing to eat (?:or drink )?(?:after|from|before|until|till)\b|\b(?:can't|cannot|mustn't|not to) eat (?:anything )?(?:after|from|before|until|till)\b|\bnil by mouth\b/g,
-    group(MEAL),
-  ],
-  [/\b(?:don't|can't|cannot|won't|never|doesn't) fly\b/g, group(FLIGHT)],
-  [/\bhalal\b|\bmuslims?\b/g, group(`${PORK} ${ALCOHOL}`)],
-  [/\bkosher\b|\bjewish\b/g, group(`${PORK} ${SHELLFISH}`)],
-];
+    {
+      form: /\bvegetarian\b(?! (?:restaurant|food|option|dish))|\bveggie\b|\b(?:don't|doesn't|haven't|hasn't|never) (?:eat|eaten|touch(?:ed)?) (?:any )?meat\b|\b(?:gave|given|giving) up meat\b|\b(?:quit|stopped) eating meat\b/g,
+      what: "meat",
+      foods: group(`${MEAT} ${FISH} ${SHELLFISH} gelatine`),
+    },
+    { form: /\bpesc[ae]tarian\b/g, what: "meat", foods: group(`${MEAT} gelatine`) },
+    { form: /\bhindus?\b/g, what: "beef", foods: group("beef steak veal burger") },
+    {
+      form: /\bjains?\b/g,
+      what: "meat and nothing that grows underground",
+      foods: group(
+        `${MEAT} ${FISH} ${SHELLFISH} ${EGGS} honey gelatine onion garlic potato carrot beetroot radish ginger leek turnip`,
+      ),
+    },
+    {
+      form: /\bvegan\b(?! (?:restaurant|food|option|dish))/g,
+      what: "anything from animals",
+      foods: group(`${MEAT} ${FISH} ${SHELLFISH} ${DAIRY} ${EGGS} honey gelatine`),
+    },
+    { form: /\bc(?:o)?eliac\b|\bgluten[- ](?:free|intolerant)\b/g, what: "gluten", foods: group(GLUTEN) },
+    {
+      form: /\blactose[- ]intolerant\b|\bdairy[- ]free\b|\b(?:can't|cannot) do dairy\b/g,
+      what: "milk",
+      foods: group(DAIRY),
+    },
+    { form: /\bdiabetic\b|\bdiabetes\b/g, what: "sugar", foods: group(SUGAR) },
+    {
+      form: /\bpregnant\b|\bsober\b|\bteetotal(?:ler)?\b|\bdon't drink(?: (?:alcohol|anything))?[.!,]?$|\bexpecting (?:a baby|in)\b|\b(?:gave|given|giving) up drink(?:ing)?\b|\b(?:quit|stopped) drinking\b|\balcoholic\b(?! drink)|\bin recovery\b/g,
+      what: "alcohol",
+      foods: group(ALCOHOL),
+    },
+    {
+      form: /\bnothing to eat (?:or drink )?(?:after|from|before|until|till)\b|\b(?:can't|cannot|mustn't|not to) eat (?:anything )?(?:after|from|before|until|till)\b|\bnil by mouth\b/g,
+      what: "food",
+      foods: group(MEAL),
+    },
+    { form: /\b(?:don't|can't|cannot|won't|never|doesn't) fly\b/g, what: "flying", foods: group(FLIGHT) },
+    { form: /\bhalal\b|\bmuslims?\b/g, what: "pork", foods: group(`${PORK} ${ALCOHOL}`) },
+    { form: /\bkosher\b|\bjewish\b/g, what: "pork", foods: group(`${PORK} ${SHELLFISH}`) },
+  ];
+/** Somebody's way to eat, or what is not to be eaten. */
+const DIETARY =
+  /\b(?:hives|allerg\p{L}+|intoleran\p{L}+|anaphyla\p{L}+|epi-?pen|c(?:o)?eliac|crohn'?s|gout|dialysis|diabet\p{L}+|vegan|vegetarian|veggie|pesc[ae]tarian|kosher|halal|jains?|hindus?|muslims?|jewish|mormon|adventist|ramadan|fasting|(?:for|at) lent|pregnant|breastfeeding|sober|teetotal\p{L}*|thickened|pur[eé]ed?|soft food|nil by mouth|keto|gluten|lactose|dairy[- ]free|low[- ](?:salt|sugar|fat)|(?:swallow\p{L}*|stomach|gallbladder|kidneys?|cholesterol|blood sugar))\b/iu;
+/** Beside a food: that it does harm. */
+const HARMS =
+  /\b(?:hives|allerg\p{L}+|anaphyla\p{L}+|epi-?pen|intoleran\p{L}+|rash|swells?|swelled|swelling|(?:to|in) (?:the )?(?:hospital|a&e|e\.?r)\b|ambulance|(?:could|would|will|can|nearly) kill(?:ed)?|throat closes?|palpitations|straight through|upsets? (?:me|my|him|his|her|their)|(?:sets?|set) (?:me|him|her|them|my) [^,.]{0,20}off|(?:makes?|made) (?:me|him|her|them|us) (?:ill|sick|poorly|itch|sneeze|swell|vomit)|(?:don't|doesn't|didn't|do not|does not) (?:get on|agree)|fell out|stopped being friends)/iu;
+/** Beside a food: that it is not wanted, or does harm. */
+const REFUSES =
+  /\b(?:no|not|never|nor|neither|without|nothing|can't|cannot|couldn't|won't|don't|doesn't|didn't|haven't|hasn't|isn't|aren't|hates?|loathes?|detests?|despises?|off|avoid\p{L}*|allerg\p{L}+|rash|swells?|swelling|ill|sick|poorly|throat|hospital|ambulance|kills?|killed|choke\p{L}*|disagrees?|fell out|react\p{L}*|banned|forbid\p{L}*|gave up|given up|giving up|quit|stopped|cut(?:ting)? (?:out|down|back)|straight through|upsets?|sets? (?:me|him|her) off|poison\p{L}*|vomit\p{L}*|throws? up|threw up|doctor|nurse|dietitian|dietician)\b/iu;
 const WHAT = "([\\p{L}'-]+(?: [\\p{L}'-]+){0,3}(?:(?:,? (?:or|and) |, )[\\p{L}'-]+(?: [\\p{L}'-]+)?){0,3})";
 const ALLERGIES: readonly RegExp[] = [
   new RegExp(`\\b(?:allergic|allergy|allergies|intolerant|intolerance) (?:to|against) ${WHAT}`, "giu"),
@@ -201,14 +248,14 @@ const EXCLUDES: readonly RegExp[] = [
     "giu",
   ),
   new RegExp(
-    `(?:^|[,.;] |\\b(?:but|and|with|please) )(?:no|without|nothing with|don't (?:suggest|say|offer|recommend|mention)|not even an?) (?!problem|sorry|thanks|idea|one\\b|worries|way|doubt|wonder)${WHAT}(?=[,.!?]|$| please| in| for)`,
+    `(?:^|[,.;:] |\\b(?:but|and|with|please|so|means|says|said) )(?:no|without|nothing with|don't (?:suggest|say|offer|recommend|mention)|not even an?) (?!problem|sorry|thanks|idea|one\\b|worries|way|doubt|wonder)${WHAT}(?=[,.!?]|$| please| in\\b| for\\b| with\\b| or\\b| and\\b)`,
     "giu",
   ),
   /\bnot (?:another |any |a |the )?([\p{L}-]+)(?=,? (?:please|again)\b)/giu,
 ];
 /** What is only disliked or feared. */
 const DISLIKES = new RegExp(
-  `\\b(?:(?:can't|cannot) (?:stand|bear|abide|take|face)|(?:don't|doesn't|didn't|never) (?:really )?(?:like|do)|hates?|loathes?|detests?|despises?|not (?:keen on|into|fond of|a fan of)|sick of|terrified of|scared of|afraid of|phobia of) (?!it\\b|when\\b|how\\b|that\\b|this\\b|to\\b|him\\b|her\\b|them\\b|you\\b|me\\b|being\\b|having\\b)${WHAT}`,
+  `\\b(?:(?:can't|cannot) (?:stand|bear|abide|take|face)|(?:don't|doesn't|didn't|never) (?:really )?(?:like|do)|hates?|loathes?|detests?|despises?|not (?:keen on|into|fond of|a fan of)|(?:sick|terrified) of|(?:frightened|scared|afraid|wary|tired|fed up) (?:of|with)|phobia of|(?:won't|will not) set foot (?:in|on)|(?:cured|put) (?:me|him|her|us|them) (?:of|off)) (?!it\\b|when\\b|how\\b|that\\b|this\\b|to\\b|him\\b|her\\b|them\\b|you\\b|me\\b|being\\b|having\\b)${WHAT}`,
   "giu",
 );
 /** What somebody has not got. */

@@ -48,6 +48,14 @@ export function isAsked(turn: string | null): boolean {
   return ASKS.test(turn ?? "");
 }
 
+/** Whether something is to be suggested. */
+export function asksAdvice(turn: string): boolean {
+  return ADVICE.test(turn);
+}
+
+const ADVICE =
+  /\b(?:should|shall|could (?:i|we)|can (?:i|we)|might (?:i|we)|ought|suggest\p{L}*|recommend\p{L}*|advi[sc]e|ideas?|pick|choose|name me|give me|find me|help me|plan|what would you|what (?:do|would) you (?:reckon|think|say|suggest)|how about|what about|(?:what|where|who) else|(?:what|where) to|what (?:goes|would go|works)|how (?:to|do i|do we) (?:make|cook|bake|get)|recipe|best|tell me how|i(?:['’]d| would|['’]ll| will)? (?:want|need|fancy|like|have) (?:something|an? (?:good |nice |little )?(?:idea|treat|plan)))\b/iu;
+
 /** Whether a turn is put as its kind is: what asks is a question, and what tells is none. */
 export function isPhrasedAs(
   { name, answered }: { readonly name: string; readonly answered: string },

@@ -75,6 +75,7 @@ export class BookSource implements ReplySource {
     // The small model follows no instructions, and would promise what a desk has not got.
     const isReady =
       best.origin === "form" ||
+      offers.some(({ origin }) => origin === "limit") ||
       dialogue.instructions !== undefined ||
       best.worth >= worthOf(writtenOffer("", talk), talk, this.#book.reckoning);
     return isReady ? best : null;
@@ -113,6 +114,10 @@ export class BookSource implements ReplySource {
     const worth = worthOf(writtenOffer(written, talk), talk, this.#book.reckoning);
     // Nobody is glad after a sorrow.
     return best.worth > worth || (best.isGladless && isGladOfIt(written)) ? best : null;
+  }
+
+  isCautious(dialogue: Dialogue): boolean {
+    return this.#layersFor(dialogue).areReckoned;
   }
 
   close(): Promise<void> {

@@ -3,10 +3,11 @@ import { LruCache } from "../../collections/lru-cache.ts";
 import type { Turn } from "../../model/conversation.ts";
 import type { Dialogue } from "../../model/writer.ts";
 import { sentencesOf } from "../../text/sentence-cutter.ts";
-import { asksWhatWasSaid, datesAndNumbers, speaksOfYou } from "../heard/content-words.ts";
-import { limitsOf } from "../heard/limits.ts";
+import { asksWhatWasSaid, namesUnheard, speaksOfYou, tellsWhatWasSaid } from "../heard/content-words.ts";
+import { isAboutFood } from "../heard/foods.ts";
+import { type Limit, limitsOf } from "../heard/limits.ts";
 import { plainWords } from "../heard/said-before.ts";
-import { actByForm, asksView, doubtsUs, isAsked, isPhrasedAs } from "../heard/turn-form.ts";
+import { actByForm, asksAdvice, asksView, doubtsUs, isAsked, isPhrasedAs } from "../heard/turn-form.ts";
 import { type FoundReply, nearestReplies } from "./bank.ts";
 import { deskClauses, isOfTheDesk } from "./desk.ts";
 import { guessOf, type TurnGuess } from "./heads.ts";
@@ -62,11 +63,14 @@ export class Offers {
   ): Promise<readonly RankedOffer[]> {
     const reading = await this.#read(talk, signal);
     const limits = limitsOf(history, speaker);
+    const limited = await this.#limitedOffers(talk, reading, limits.told, signal);
     const seen = new Set<string>();
     const told = reading.asks ? await this.#saidBack(talk, reading.vector, history, signal) : [];
     const each: readonly Ranked[] = [
       [told, width.clauses],
-      ...(await this.#foundOffers(talk, reading, instructions, width, signal)),
+      [limited, width.lines],
+      // Whoever looks for something that suits in spite of it is told nothing that was said to others.
+      ...(limited.length > 0 ? [] : await this.#foundOffers(talk, reading, instructions, width, signal)),
       ...this.#lineOffers(talk, reading, instructions, width),
     ];
     const isFresh = ({ text, origin }: Offer<ReadyOrigin>) => {
@@ -74,7 +78,8 @@ export class Offers {
       // What a desk has is told as often as it is asked for.
       if ((talk.heard.has(words) && origin !== "desk") || seen.has(words)) return false;
       // What they told may be told back.
-      if (origin !== "told" && limits.areBrokenBy(text)) return false;
+      if (origin !== "told" && origin !== "limit" && limits.areBrokenBy(text)) return false;
+      if ((origin === "found" || origin === "whole") && limits.areRiskedBy(text)) return false;
       seen.add(words);
       return true;
     };
@@ -107,6 +112,28 @@ export class Offers {
     return { newest, vector, guess, form, act, asks: isAsked(newest), isScene, isGladless };
   }
 
+  /** Where something is to be suggested, that it must not be what they will not have. */
+  async #limitedOffers(
+    talk: Talk,
+    { newest, vector }: Reading,
+    limits: readonly Limit[],
+    signal: AbortSignal,
+  ): Promise<readonly Offer<ReadyOrigin>[]> {
+    if (!asksAdvice(newest)) return [];
+    const isFoodTalk = [newest, ...talk.earlier.slice(-1)].some((text) => isAboutFood(text));
+    for (const { what, sentence, isFood } of limits.toReversed()) {
+      const nearness = dot(vector, await this.#vectorOf(sentence, signal));
+      if (isFood ? !isFoodTalk : nearness < MIN_LIMIT_LIKENESS) continue;
+      return shifted(this.#book.forms.limited, talk.chance).map((line) => ({
+        origin: "limit",
+        text: filled(line, what),
+        nearness,
+        context: 0,
+      }));
+    }
+    return [];
+  }
+
   /** Replies of other conversations, to the turn made whole and to the turn as it stands. */
   async #foundOffers(
     talk: Talk,
@@ -116,10 +143,10 @@ export class Offers {
     signal: AbortSignal,
   ): Promise<readonly Ranked[]> {
     const { bank, numbers, tones } = this.#book;
-    // What was reckoned with the numbers of another conversation is wrong in this one.
-    const hasNumbers = !asks && datesAndNumbers(newest).length > 0;
     const mayBeSaid = ({ entry }: FoundReply) =>
-      !(hasNumbers && datesAndNumbers(entry.reply).some((word) => !talk.words.has(word))) &&
+      // What was told in another conversation was not told in this one.
+      !(!asks && namesUnheard(entry.reply, talk.words)) &&
+      !tellsWhatWasSaid(entry.reply) &&
       !(asks && speaksOfYou(entry.reply, talk.words)) &&
       !asksWhatWasSaid(entry.reply, talk.words) &&
       entry.borrowed.every((word) => talk.words.has(word)) &&
@@ -232,7 +259,7 @@ export class Offers {
   ): Promise<readonly Offer<ReadyOrigin>[]> {
     const told = statementsOf(history, history.at(-1)?.speaker ?? "");
     const offers: Offer<"told">[] = [];
-    for (const { text, saidBack, features } of recallable(talk.newest ?? "", told)) {
+    for (const { text, saidBack, features } of recallable(talk.newest ?? "", history.length - 1, told)) {
       const nearness = dot(vector, await this.#vectorOf(text, signal));
       offers.push({
         origin: "told",
@@ -282,6 +309,7 @@ const LAYERS: Readonly<Record<ReadyOrigin, ReplyLayer>> = {
   corrected: "exact",
   desk: "exact",
   told: "exact",
+  limit: "line",
   form: "line",
   whole: "found",
   found: "found",
@@ -324,6 +352,8 @@ export const TEACHING_WIDTH: OfferWidth = { clauses: 2, lines: 2, found: 4, whol
 /** From which likeness a reply of another conversation is looked at, and from which probability a kind's lines. */
 const MIN_LIKENESS = 0.6;
 const MIN_WHOLE_LIKENESS = 0.75;
+/** From which likeness a question is about what somebody will not have. */
+const MIN_LIMIT_LIKENESS = 0.15;
 const MIN_PROBABILITY = 0.2;
 /** Half a megabyte of them. */
 const MAX_VECTORS = 300;

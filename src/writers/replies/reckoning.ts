@@ -1,4 +1,4 @@
-import { contentWords } from "../heard/content-words.ts";
+import { contentWords, datesAndNumbers } from "../heard/content-words.ts";
 import { isAsked } from "../heard/turn-form.ts";
 import { EVIDENCE } from "./memory/recall.ts";
 import type { Talk } from "./talk.ts";
@@ -8,6 +8,7 @@ export const ORIGINS = [
   "corrected",
   "desk",
   "told",
+  "limit",
   "form",
   "whole",
   "found",
@@ -86,11 +87,12 @@ export function featuresOf({ text, nearness, context }: Offer, talk: Talk): read
     Math.min(1, unheard / 6) * follows,
     text.trimEnd().endsWith("?") ? 1 : 0,
     Math.min(1, text.length / 120),
+    datesAndNumbers(text).some((word) => !talk.words.has(word)) ? 1 : 0,
   ];
 }
 
 /** How many they are. */
-export const FEATURES = 19;
+export const FEATURES = 20;
 
 /** How many numbers are known of an offer of an origin. */
 export function featureCount(origin: Origin): number {

@@ -28,6 +28,8 @@ export interface ReplySource {
    * better, or nothing is at hand.
    */
   instead(dialogue: Dialogue, written: string | null, signal: AbortSignal): Promise<ReadyReply | null>;
+  /** Whether the model that writes to a dialogue knows so little that it is told what to leave alone. */
+  isCautious(dialogue: Dialogue): boolean;
   close(): Promise<void>;
 }
 

@@ -56,6 +56,12 @@ const TOLD: readonly (readonly [told: string, fits: readonly string[], breaks: r
   ["I'm allergic to nuts, I told you.", [], ["Toast with almond butter.", "Almond milk."]],
   ["I'm allergic to nuts, so what should I bake?", ["Scones."], ["A walnut cake."]],
   ["Can you suggest a dinner for my vegan sister?", ["Lentil soup."], ["A chicken curry."]],
+  ["sesame sends my flatmate to hospital so we dont keep it", ["A lentil soup."], ["Homemade hummus."]],
+  ["Teo breaks out in hives if egg so much as touches his plate.", ["A fruit salad."], ["Beat three eggs."]],
+  ["Milk and I fell out years ago, it goes straight through me.", ["Oat milk."], ["A bowl of custard."]],
+  ["We're Jains.", ["Rice with lentils."], ["A curry with onions."]],
+  ["I'm frightened of horses.", ["Go by bike."], ["A horse would be quicker."]],
+  ["I won't set foot in an aeroplane.", ["Take the ferry."], ["Any aeroplane is safe."]],
   // "No" and "not" that exclude nothing of the offer.
   [
     "I'm vegan.",
@@ -116,4 +122,24 @@ test("an allergy in a long turn is read, too", () => {
 test("what we said ourselves excludes nothing", () => {
   const limits = limitsOf(byTurns(["Hello.", "I hate mushrooms.", "Why?"]), "1");
   assert.equal(limits.areBrokenBy("Mushroom soup."), false);
+});
+
+test("after anything about a diet, food that nobody named is a risk", () => {
+  const talk = ["My doctor says no salt for me now.", "I see.", "I fancy chickpeas. What goes with them?"];
+  const limits = limitsOf(byTurns(talk), "1");
+  for (const reply of ["Serve them with feta.", "A curry, perhaps."])
+    assert.equal(limits.areRiskedBy(reply), true);
+  for (const reply of ["Chickpeas are a good choice.", "Have a nice evening."])
+    assert.equal(limits.areRiskedBy(reply), false);
+  assert.equal(limitsOf(byTurns(["I fancy a curry."]), "1").areRiskedBy("With rice."), false);
+});
+
+test("what nobody will have is named as it was told", () => {
+  const whatOf = (text: string) => limitsOf(byTurns([text]), "1").told.map(({ what }) => what);
+  assert.deepEqual(whatOf("I can't stand the seaside."), ["seaside"]);
+  assert.deepEqual(whatOf("I'm allergic to nuts."), ["nuts"]);
+  assert.deepEqual(whatOf("doc says no grapefruit with my pills"), ["grapefruit"]);
+  assert.deepEqual(whatOf("Anything but running, my knees are finished."), ["running"]);
+  assert.deepEqual(whatOf("My sister is vegan."), ["anything from animals"]);
+  assert.deepEqual(whatOf("We had a lovely time."), []);
 });

@@ -21,6 +21,7 @@ export function smallBook(changes: Partial<ReplyBook> = {}): ReplyBook {
     forms: {
       asked: ["I don't know."],
       honest: ["I don't know {it}."],
+      limited: ["Not {it}."],
       desk: ["I can't tell you that."],
       view: ["I'd do it."],
       doubt: ["You may be right."],

@@ -19,6 +19,7 @@ const source = (ready: ReadyReply | null, bad = "") => ({
   forModel: (dialogue: Dialogue) => dialogue,
   instead: async (_: unknown, written: string | null) =>
     written === null || written === bad ? ({ layer: "line", text: "I see." } as const) : null,
+  isCautious: () => false,
   close: async () => {},
 });
 

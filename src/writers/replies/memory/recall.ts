@@ -13,12 +13,18 @@ export interface Recalled {
   readonly features: readonly number[];
 }
 
-/** What of all that somebody told may answer the newest turn, the newest first. */
-export function recallable(newest: string, told: readonly Statement[]): Recalled[] {
+/**
+ * What of all that somebody told may answer the newest turn, the newest first. What they told in the same breath leads up to
+ * the question, and is no answer unless they ask what they said.
+ *
+ * @param turn the newest turn's number, as {@link Statement.turn}
+ */
+export function recallable(newest: string, turn: number, told: readonly Statement[]): Recalled[] {
   const asked = askedIn(newest);
   // Whether something is so is asked of us.
   if (!asked.isOpen && !asked.recalls) return [];
   const kept = told
+    .filter((one) => one.turn < turn || asked.recalls)
     .filter(({ text }) => text.split(" ").length >= MIN_WORDS && !OF_TALKING.test(text))
     .slice(-MAX_CLAUSES);
   const shares = kept.map((one) => shareOf(asked, one));

@@ -38,7 +38,7 @@ test("whatever is said, looking for what was told ends, and what is found is no 
   fc.assert(
     fc.property(text, text, (told, newest) => {
       const history = byTurns([told, "That's 12.", newest]);
-      const recalled = recallable(newest, statementsOf(history, "0"));
+      const recalled = recallable(newest, history.length - 1, statementsOf(history, "0"));
       for (const { features } of recalled) {
         const evidence = evidenceOf(features, 0.5);
         assert.equal(evidence.length, EVIDENCE);

@@ -10,6 +10,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { featureCount, featuresOf, ORIGINS, worthOf } from "../../dist/src/writers/replies/reckoning.js";
 import { talkOf } from "../../dist/src/writers/replies/talk.js";
+import { readActs, readTones } from "./read.mjs";
 import { historyOf, recallTurns } from "./recall.mjs";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
@@ -23,6 +24,7 @@ const FIRST = {
   whole: 0.75,
   told: 0.05,
   limit: 0.5,
+  noted: 0.45,
   honest: 0.38,
   asked: 0.33,
   view: 0.36,
@@ -35,6 +37,9 @@ const FOLDS = 5;
 /** About what something else is worth that might be said. */
 const SURE = 0.4;
 
+const SAID_TO_A_KIND = new Set(["form", "kind", "tone", "neutral"]);
+/** Those that are there still. */
+const lines = new Set([...readActs(HERE).acts, ...readTones(HERE)].flatMap((each) => each.lines));
 const turns = readdirSync(VERDICTS)
   .filter((name) => name.endsWith(".jsonl"))
   .flatMap((name) =>
@@ -76,7 +81,7 @@ function turnOf({ id, before, newest, offers }, file, n) {
     follows: before.length > 0,
     // Which of what was told answers is learnt apart (`recall.mjs`).
     offers: offers
-      .filter(({ origin }) => origin !== "told")
+      .filter(({ origin, text }) => origin !== "told" && (!SAID_TO_A_KIND.has(origin) || lines.has(text)))
       .map((offer) => ({ ...offer, features: featuresOf(offer, talk) })),
     ready: talk,
   };

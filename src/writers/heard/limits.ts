@@ -134,6 +134,8 @@ function wordsOf(named: string): string[] {
     // "Green olives" are olives; of "loud music", or where another clause begins, the first word is what is meant.
     const noun =
       /[^s]s$/.test(second) && !first.endsWith("s") && !VAGUE.has(singular(second)) ? second : first;
+    // Nobody who cannot stand country music minds the country.
+    if (NEEDED.test(noun) && second !== "" && noun === first) return [`${first} ${singular(second)}`];
     return noun.length > 2 && !VAGUE.has(noun) ? [singular(noun)] : [];
   });
 }

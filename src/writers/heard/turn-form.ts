@@ -48,6 +48,14 @@ export function isAsked(turn: string | null): boolean {
   return ASKS.test(turn ?? "");
 }
 
+/** Whether somebody says what they have decided, or never do. */
+export function takesAStance(turn: string): boolean {
+  return STANCE.test(turn.replaceAll("’", "'"));
+}
+
+const STANCE =
+  /\b(?:(?:i|we)(?:'ve| have)? (?:already |just |finally |now )?(?:decided|quit|resigned|refuse|refused|agreed|signed|turned (?:\p{L}+ ){1,3}down|turned down|said (?:no|yes)|told (?:them|him|her) (?:no|yes)|handed in)|made up (?:my|our) minds?|(?:i|we) (?:won't|will not|never) \p{L}+|(?:i'm|we're) not (?:going|having|inviting|getting|doing|marrying|selling|moving)|(?:i|we) (?:don't|do not|can't|cannot) (?:drink|smoke|drive|fly|gamble|dance|sing|swim|cook|celebrate|own|want|care for|hold with|believe in|do|stand|abide|bear)|no more|never again|full stop|for good|anything but)\b/iu;
+
 /** Whether something is to be suggested. */
 export function asksAdvice(turn: string): boolean {
   return ADVICE.test(turn);

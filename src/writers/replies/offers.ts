@@ -3,11 +3,25 @@ import { LruCache } from "../../collections/lru-cache.ts";
 import type { Turn } from "../../model/conversation.ts";
 import type { Dialogue } from "../../model/writer.ts";
 import { sentencesOf } from "../../text/sentence-cutter.ts";
-import { asksWhatWasSaid, namesUnheard, speaksOfYou, tellsWhatWasSaid } from "../heard/content-words.ts";
+import {
+  asksWhatWasSaid,
+  datesAndNumbers,
+  namesUnheard,
+  speaksOfYou,
+  tellsWhatWasSaid,
+} from "../heard/content-words.ts";
 import { isAboutFood } from "../heard/foods.ts";
 import { type Limit, limitsOf } from "../heard/limits.ts";
 import { plainWords } from "../heard/said-before.ts";
-import { actByForm, asksAdvice, asksView, doubtsUs, isAsked, isPhrasedAs } from "../heard/turn-form.ts";
+import {
+  actByForm,
+  asksAdvice,
+  asksView,
+  doubtsUs,
+  isAsked,
+  isPhrasedAs,
+  takesAStance,
+} from "../heard/turn-form.ts";
 import { type FoundReply, nearestReplies } from "./bank.ts";
 import { deskClauses, isOfTheDesk } from "./desk.ts";
 import { guessOf, type TurnGuess } from "./heads.ts";
@@ -203,6 +217,7 @@ export class Offers {
       !(isGladless && act.polarity === "good");
     const tone = this.#fittest(guess);
     const isFit = mayBe(tone.polarity, newest) && !(isGladless && tone.polarity === "good");
+    const kept = keptOf(newest);
     const question =
       instructions === undefined
         ? from("honest", indirectQuestion(talk.whole.turns[0] ?? newest) ?? indirectQuestion(newest))
@@ -222,6 +237,7 @@ export class Offers {
         ),
         width.lines,
       ],
+      [offers("noted", asks || isScene || kept === 0 ? [] : from("noted"), kept), width.lines],
       [offers("view", asksView(newest) ? from("view") : []), width.lines],
       [offers("doubt", doubtsUs(newest) && talk.previous !== null ? from("doubt") : []), width.lines],
       [offers("honest", asks && !isScene ? question : []), 1],
@@ -296,6 +312,13 @@ function dot(a: Float32Array, b: Float32Array): number {
   return a.reduce((sum, value, n) => sum + value * (b[n] ?? 0), 0);
 }
 
+/** How surely a turn tells something that is to be kept in mind, 0 to 1: what somebody will not have or do, or a number or a day. */
+function keptOf(newest: string): number {
+  if (limitsOf([{ speaker: "0", text: newest, audio: null }], "1").told.length > 0) return 1;
+  if (takesAStance(newest)) return 0.9;
+  return datesAndNumbers(newest).length > 0 ? 0.75 : 0;
+}
+
 /** These from another one on. */
 function shifted(texts: readonly string[], chance: number): readonly string[] {
   const start = texts.length === 0 ? 0 : chance % texts.length;
@@ -310,6 +333,7 @@ const LAYERS: Readonly<Record<ReadyOrigin, ReplyLayer>> = {
   desk: "exact",
   told: "exact",
   limit: "line",
+  noted: "line",
   form: "line",
   whole: "found",
   found: "found",

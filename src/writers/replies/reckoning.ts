@@ -14,6 +14,7 @@ export const ORIGINS = [
   "found",
   "kind",
   "tone",
+  "noted",
   "view",
   "doubt",
   "honest",

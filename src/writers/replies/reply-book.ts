@@ -61,10 +61,20 @@ export interface Bank {
 
 /**
  * What lines there are for what the form of a turn tells: `asked` for whatever is asked, `honest` for a question that is
- * said back, `limited` for what may be advised in spite of something that somebody will not have, `desk` for one that instructions do not answer, `view` where our own view is asked for, `doubt` where
+ * said back, `limited` for what may be advised in spite of something that somebody will not have, `noted` for what is
+ * to be kept in mind, `desk` for one that instructions do not answer, `view` where our own view is asked for, `doubt` where
  * somebody says that we are wrong, and `corrected` where they put themselves right.
  */
-export const FORM_NAMES = ["asked", "honest", "limited", "desk", "view", "doubt", "corrected"] as const;
+export const FORM_NAMES = [
+  "asked",
+  "honest",
+  "limited",
+  "noted",
+  "desk",
+  "view",
+  "doubt",
+  "corrected",
+] as const;
 export type FormName = (typeof FORM_NAMES)[number];
 
 /** A line with words in the places that it has for them: `{it}`, and `{It}` where they begin a sentence. */

@@ -22,6 +22,7 @@ export function smallBook(changes: Partial<ReplyBook> = {}): ReplyBook {
       asked: ["I don't know."],
       honest: ["I don't know {it}."],
       limited: ["Not {it}."],
+      noted: ["Noted."],
       desk: ["I can't tell you that."],
       view: ["I'd do it."],
       doubt: ["You may be right."],

@@ -1,20 +1,5 @@
 import type { SpeakerLabel, Turn } from "../../model/conversation.ts";
-import {
-  ALCOHOL,
-  DAIRY,
-  EGGS,
-  FISH,
-  FOOD_GROUPS,
-  foodsNamed,
-  GLUTEN,
-  group,
-  MEAL,
-  MEAT,
-  PORK,
-  SHELLFISH,
-  SUGAR,
-  singular,
-} from "./foods.ts";
+import { DIETS, FOOD_GROUPS, foodsNamed, group, singular } from "./foods.ts";
 import { plain, sentencesIn } from "./sentences.ts";
 import { isAsked } from "./turn-form.ts";
 
@@ -66,7 +51,8 @@ export function limitsOf(history: readonly Turn[], speaker: SpeakerLabel): Limit
         if (words.length > 0)
           limits.push({ what, sentence, isFood: words.some((word) => foodsNamed(word).length > 0) });
       };
-      for (const { form, what, foods } of DIETS) if (told(form).length > 0) note(what, foods, excluded);
+      for (const { form, what, foods } of [...DIETS, FLYING])
+        if (told(form).length > 0) note(what, foods, excluded);
       // "Sesame sends my flatmate to hospital": whatever is named there.
       if (
         foods.length > 0 &&
@@ -180,55 +166,17 @@ const VAGUE: ReadonlySet<string> = new Set(
 
 const FLIGHT = "flying flight plane aeroplane airplane airport airline";
 const FRIGHT = "horror scary frightening fright spooky slasher zombie";
+const FLYING = {
+  form: /\b(?:don't|can't|cannot|won't|never|doesn't) fly\b/g,
+  what: "flying",
+  foods: group(FLIGHT),
+};
 const GROUPS: ReadonlyMap<string, readonly string[]> = new Map([
   ...FOOD_GROUPS,
   ...["flying", "flight", "fly", "plane"].map((name) => [name, group(FLIGHT)] as const),
   ...["horror", "scary"].map((name) => [name, group(FRIGHT)] as const),
 ]);
 
-/** Ways to eat, each with what it leaves out, as one would say it and in all. */
-const DIETS: readonly { readonly form: RegExp; readonly what: string; readonly foods: readonly string[] }[] =
-  [
-    {
-      form: /\bvegetarian\b(?! (?:restaurant|food|option|dish))|\bveggie\b|\b(?:don't|doesn't|haven't|hasn't|never) (?:eat|eaten|touch(?:ed)?) (?:any )?meat\b|\b(?:gave|given|giving) up meat\b|\b(?:quit|stopped) eating meat\b/g,
-      what: "meat",
-      foods: group(`${MEAT} ${FISH} ${SHELLFISH} gelatine`),
-    },
-    { form: /\bpesc[ae]tarian\b/g, what: "meat", foods: group(`${MEAT} gelatine`) },
-    { form: /\bhindus?\b/g, what: "beef", foods: group("beef steak veal burger") },
-    {
-      form: /\bjains?\b/g,
-      what: "meat and nothing that grows underground",
-      foods: group(
-        `${MEAT} ${FISH} ${SHELLFISH} ${EGGS} honey gelatine onion garlic potato carrot beetroot radish ginger leek turnip`,
-      ),
-    },
-    {
-      form: /\bvegan\b(?! (?:restaurant|food|option|dish))/g,
-      what: "anything from animals",
-      foods: group(`${MEAT} ${FISH} ${SHELLFISH} ${DAIRY} ${EGGS} honey gelatine`),
-    },
-    { form: /\bc(?:o)?eliac\b|\bgluten[- ](?:free|intolerant)\b/g, what: "gluten", foods: group(GLUTEN) },
-    {
-      form: /\blactose[- ]intolerant\b|\bdairy[- ]free\b|\b(?:can't|cannot) do dairy\b/g,
-      what: "milk",
-      foods: group(DAIRY),
-    },
-    { form: /\bdiabetic\b|\bdiabetes\b/g, what: "sugar", foods: group(SUGAR) },
-    {
-      form: /\bpregnant\b|\bsober\b|\bteetotal(?:ler)?\b|\bdon't drink(?: (?:alcohol|anything))?[.!,]?$|\bexpecting (?:a baby|in)\b|\b(?:gave|given|giving) up drink(?:ing)?\b|\b(?:quit|stopped) drinking\b|\balcoholic\b(?! drink)|\bin recovery\b/g,
-      what: "alcohol",
-      foods: group(ALCOHOL),
-    },
-    {
-      form: /\bnothing to eat (?:or drink )?(?:after|from|before|until|till)\b|\b(?:can't|cannot|mustn't|not to) eat (?:anything )?(?:after|from|before|until|till)\b|\bnil by mouth\b/g,
-      what: "food",
-      foods: group(MEAL),
-    },
-    { form: /\b(?:don't|can't|cannot|won't|never|doesn't) fly\b/g, what: "flying", foods: group(FLIGHT) },
-    { form: /\bhalal\b|\bmuslims?\b/g, what: "pork", foods: group(`${PORK} ${ALCOHOL}`) },
-    { form: /\bkosher\b|\bjewish\b/g, what: "pork", foods: group(`${PORK} ${SHELLFISH}`) },
-  ];
 /** Somebody's way to eat, or what is not to be eaten. */
 const DIETARY =
   /\b(?:hives|allerg\p{L}+|intoleran\p{L}+|anaphyla\p{L}+|epi-?pen|c(?:o)?eliac|crohn'?s|gout|dialysis|diabet\p{L}+|vegan|vegetarian|veggie|pesc[ae]tarian|kosher|halal|jains?|hindus?|muslims?|jewish|mormon|adventist|ramadan|fasting|(?:for|at) lent|pregnant|breastfeeding|sober|teetotal\p{L}*|thickened|pur[eé]ed?|soft food|nil by mouth|keto|gluten|lactose|dairy[- ]free|low[- ](?:salt|sugar|fat)|(?:swallow\p{L}*|stomach|gallbladder|kidneys?|cholesterol|blood sugar))\b/iu;

@@ -17,7 +17,7 @@ from lines import CLASSES, HERE, everything
 # Missing these costs more than one careful reply too many; the last two are the other way round. In logits.
 LEAN = {"self-harm": 0.7, "medical": 0.5, "minors": 0.5, "victim": 0.6, "abuse": -0.3, "injection": -0.3}
 # Two turns as one are seen less sharply than one, and much talk has a second turn.
-JOINED = 1.0
+JOINED = 1.5
 # What was said one or two turns before the newest: only what must not be passed over for a nod.
 OLDER = {"self-harm": 0.9}
 

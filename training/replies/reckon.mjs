@@ -17,6 +17,8 @@ const HERE = dirname(fileURLToPath(import.meta.url));
 const VERDICTS = join(HERE, "verdicts");
 /** What a verdict is worth: acceptable, borderline, bad, and contradicting what was told. */
 const WORTH = { a: 1, b: 0.4, n: 0, x: 0 };
+/** What a line is worth at most that asks to hear more, whatever was told. */
+const NEUTRAL = 0.5;
 /** What is thought of an origin before anything is known of it, and how much that counts. */
 const FIRST = {
   corrected: 0.8,
@@ -40,6 +42,7 @@ const SURE = 0.4;
 const SAID_TO_A_KIND = new Set(["form", "kind", "tone", "neutral"]);
 /** Those that are there still. */
 const lines = new Set([...readActs(HERE).acts, ...readTones(HERE)].flatMap((each) => each.lines));
+const neutral = new Set(readTones(HERE).find(({ name }) => name === "plain").lines);
 const turns = readdirSync(VERDICTS)
   .filter((name) => name.endsWith(".jsonl"))
   .flatMap((name) =>
@@ -82,9 +85,14 @@ function turnOf({ id, before, newest, offers }, file, n) {
     // Which of what was told answers is learnt apart (`recall.mjs`).
     offers: offers
       .filter(({ origin, text }) => origin !== "told" && (!SAID_TO_A_KIND.has(origin) || lines.has(text)))
-      .map((offer) => ({ ...offer, features: featuresOf(offer, talk) })),
+      .map((offer) => ({ ...offer, features: featuresOf(offer, talk), worth: verdictOf(offer) })),
     ready: talk,
   };
+}
+
+/** What an offer is worth. Of a line that does for anything at all judges think very differently. */
+function verdictOf({ text, verdict }) {
+  return verdict === "a" && neutral.has(text) ? NEUTRAL : WORTH[verdict];
 }
 
 /** Logistic regression of each origin towards what was thought first, by Newton's method. */
@@ -109,13 +117,13 @@ function newton(rows, start) {
   for (let step = 0; step < 200; step++) {
     const gradient = weights.map((w, n) => penaltyOf(n) * (w - start[n]));
     const hessian = weights.map((_, n) => weights.map((__, m) => (n === m ? penaltyOf(n) : 0)));
-    for (const { features, verdict } of rows) {
+    for (const { features, verdict, worth = WORTH[verdict] } of rows) {
       const p = 1 / (1 + Math.exp(-features.reduce((sum, x, n) => sum + x * weights[n], 0)));
       // Whoever is contradicted minds it more.
       const weight = verdict === "x" ? 2 : 1;
       for (let n = 0; n < features.length; n++) {
         if (features[n] === 0) continue;
-        gradient[n] += weight * features[n] * (p - WORTH[verdict]);
+        gradient[n] += weight * features[n] * (p - worth);
         for (let m = 0; m < features.length; m++)
           hessian[n][m] += weight * features[n] * features[m] * p * (1 - p);
       }

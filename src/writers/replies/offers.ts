@@ -33,7 +33,16 @@ import { type Offer, type ReadyOrigin, worthOf } from "./reckoning.ts";
 import { type Act, type FormName, filled, neutralLines, type ReplyBook, type Tone } from "./reply-book.ts";
 import type { ReadyReply, ReplyLayer } from "./reply-source.ts";
 import type { Talk } from "./talk.ts";
-import { fitOf, isContrary, isGlad, isGrave, isOutOfTone, isSurelyGood, mayBe } from "./tone.ts";
+import {
+  fitOf,
+  isContrary,
+  isGlad,
+  isGrave,
+  isOutOfTone,
+  isSurelyGood,
+  matterOfFact,
+  mayBe,
+} from "./tone.ts";
 
 /** Makes a text a vector of length 1. */
 export type Embeds = (text: string, stop: AbortSignal) => Promise<Float32Array>;
@@ -218,6 +227,9 @@ export class Offers {
     const tone = this.#fittest(guess);
     const isFit = mayBe(tone.polarity, newest) && !(isGladless && tone.polarity === "good");
     const kept = keptOf(newest);
+    // Whoever tells of a loss or a joy is not told that it is noted.
+    const isNoted =
+      !asks && !isScene && kept > 0 && matterOfFact(guess, tones) >= (kept === 1 ? LEAST_FACT : SURE_FACT);
     const question =
       instructions === undefined
         ? from("honest", indirectQuestion(talk.whole.turns[0] ?? newest) ?? indirectQuestion(newest))
@@ -237,7 +249,7 @@ export class Offers {
         ),
         width.lines,
       ],
-      [offers("noted", asks || isScene || kept === 0 ? [] : from("noted"), kept), width.lines],
+      [offers("noted", isNoted ? from("noted") : [], kept), width.lines],
       [offers("view", asksView(newest) ? from("view") : []), width.lines],
       [offers("doubt", doubtsUs(newest) && talk.previous !== null ? from("doubt") : []), width.lines],
       [offers("honest", asks && !isScene ? question : []), 1],
@@ -379,6 +391,9 @@ const MIN_WHOLE_LIKENESS = 0.75;
 /** From which likeness a question is about what somebody will not have. */
 const MIN_LIMIT_LIKENESS = 0.15;
 const MIN_PROBABILITY = 0.2;
+/** How probable it must be that something is a matter of fact, if that is to be noted: a limit, and anything else. */
+const LEAST_FACT = 0.4;
+const SURE_FACT = 0.7;
 /** Half a megabyte of them. */
 const MAX_VECTORS = 300;
 const SCENES: ReadonlySet<string> = new Set(["roleplay", "service", "staff"]);

@@ -66,6 +66,11 @@ export function isSurelyGood(guess: TurnGuess, tones: readonly Tone[]): boolean 
   return massOf("good", guess, tones) >= SURELY_GOOD;
 }
 
+/** How probable it is that something is told as a matter of fact, 0 to 1. */
+export function matterOfFact(guess: TurnGuess, tones: readonly Tone[]): number {
+  return massOf("plain", guess, tones);
+}
+
 /** Whether what is told is rather a sorrow where a joy was taken for granted, or the other way round. */
 export function isContrary(polarity: Polarity, guess: TurnGuess, tones: readonly Tone[]): boolean {
   const [bad, good] = [massOf("bad", guess, tones), massOf("good", guess, tones)];

@@ -102,10 +102,7 @@ export function limitsOf(history: readonly Turn[], speaker: SpeakerLabel): Limit
 /** The first thing that is named: "nuts" of "nuts or seeds at home". */
 function nameOf(named: string): string {
   const [first = ""] = named.split(/,? (?:or|and) |, /);
-  const words = first
-    .replace(LEADING, "")
-    .replace(/^more /, "")
-    .split(" ");
+  const words = first.replace(LEADING_NAME, "").split(" ");
   const end = words.findIndex((word) => SMALL.test(word));
   return (end < 0 ? words : words.slice(0, end)).join(" ");
 }
@@ -139,6 +136,7 @@ function formOf(word: string): RegExp {
 
 const LEADING =
   /^(?:(?:the|any|all|most|some|certain|(?:any|some|all|certain) (?:kinds?|sorts?) of|both|either|my|eating|drinking|raw|fresh|an?) )+/;
+const LEADING_NAME = /^(?:(?:any|all|some|more|certain|eating|drinking|having) )+/;
 /** Before what would exclude something, and says that it does not, or no longer. */
 const TAKEN_BACK =
   /\b(?:not|never|used to|no longer|isn't|aren't|wasn't|don't|doesn't|didn't|ex|(?:ex|former) \p{L}+)\b[^,;.]{0,16}$|\b(?:was|were) (?:an? )?$/u;

@@ -140,7 +140,7 @@ function withNames(said: string, { told, ours }: Before): string | null {
     POSSESSIVE.has(kind) || (kind === "her" && HAS_HERS.test(said.slice(match.index + pronoun.length)));
   if (isPossessive && match.index === 0) return null;
   const find = PEOPLE.has(kind)
-    ? personIn
+    ? (text: string) => personIn(text, kind)
     : kind === "there"
       ? placeIn
       : (text: string) => thingIn(text, PLURAL.has(kind), ours);
@@ -154,9 +154,21 @@ function withNames(said: string, { told, ours }: Before): string | null {
   return said.slice(0, match.index) + place + said.slice(match.index + pronoun.length);
 }
 
-function personIn(text: string): string | null {
-  return namesIn(text.replaceAll(PLACE, " "))[0] ?? [...text.matchAll(RELATION)].at(-1)?.[0] ?? null;
+/** @param pronoun nobody's son is a "she" */
+function personIn(text: string, pronoun: string): string | null {
+  const other = /^(?:she|her|hers)$/.test(pronoun) ? MEN : /^(?:he|him|his)$/.test(pronoun) ? WOMEN : null;
+  const relations = [...text.matchAll(RELATION)].map(([found]) => found);
+  return (
+    namesIn(text.replaceAll(PLACE, " "))[0] ??
+    relations.filter((found) => other === null || !other.test(found)).at(-1) ??
+    null
+  );
 }
+
+const MEN =
+  /(?:son|father|dad|daddy|brother|husband|uncle|nephew|grandson|grandad|grandfather|grandpa|boyfriend|man|boy|lad)$/i;
+const WOMEN =
+  /(?:daughter|mother|mum|mom|mam|mummy|sister|wife|aunt|auntie|niece|granddaughter|gran|grandmother|grandma|nan|girlfriend|woman|girl)$/i;
 
 function placeIn(text: string): string | null {
   return [...text.matchAll(PLACE)].at(-1)?.[1] ?? null;

@@ -96,6 +96,9 @@ export class Offers {
       ...(limited.length > 0 ? [] : await this.#foundOffers(talk, reading, instructions, width, signal)),
       ...this.#lineOffers(talk, reading, instructions, width),
     ];
+    // Nobody wants to be told twice in a row that they are listened to.
+    const stock = new Set([...neutralLines(this.#book), ...this.#book.forms.noted]);
+    const repeats = (text: string) => stock.has(text) && stock.has(talk.previous ?? "");
     const isFresh = ({ text, origin }: Offer<ReadyOrigin>) => {
       const words = plainWords(text);
       // What a desk has is told as often as it is asked for.
@@ -111,7 +114,7 @@ export class Offers {
       .map((offer) => ({
         ...offer,
         layer: LAYERS[offer.origin],
-        worth: worthOf(offer, talk, this.#book.reckoning),
+        worth: worthOf(offer, talk, this.#book.reckoning) * (repeats(offer.text) ? AGAIN : 1),
         act: reading.act.name,
         isScene: reading.isScene,
         isGladless: reading.isGladless,
@@ -391,6 +394,8 @@ const MIN_WHOLE_LIKENESS = 0.75;
 /** From which likeness a question is about what somebody will not have. */
 const MIN_LIMIT_LIKENESS = 0.15;
 const MIN_PROBABILITY = 0.2;
+/** What a line that fits anything is worth after another one, as a share. */
+const AGAIN = 0.85;
 /** How probable it must be that something is a matter of fact, if that is to be noted: a limit, and anything else. */
 const LEAST_FACT = 0.4;
 const SURE_FACT = 0.7;

@@ -48,7 +48,7 @@ export function limitsOf(history: readonly Turn[], speaker: SpeakerLabel): Limit
         [...sentence.matchAll(form)].filter(({ index }) => !TAKEN_BACK.test(sentence.slice(0, index)));
       const note = (what: string, words: readonly string[], into: Set<string>) => {
         for (const word of words) into.add(word);
-        if (words.length > 0)
+        if (words.some((word) => !NEEDED.test(word)) && what !== "" && !UNSAYABLE.test(what))
           limits.push({ what, sentence, isFood: words.some((word) => foodsNamed(word).length > 0) });
       };
       for (const { form, what, foods } of [...DIETS, FLYING])
@@ -136,7 +136,10 @@ function formOf(word: string): RegExp {
 
 const LEADING =
   /^(?:(?:the|any|all|most|some|certain|(?:any|some|all|certain) (?:kinds?|sorts?) of|both|either|my|eating|drinking|raw|fresh|an?) )+/;
-const LEADING_NAME = /^(?:(?:any|all|some|more|certain|eating|drinking|having) )+/;
+const LEADING_NAME = /^(?:(?:any|all|some|more|another|certain|eating|drinking|having) )+/;
+/** Not said back as what is to be left out: "near the road", "my new haircut". */
+const UNSAYABLE =
+  /^(?:my|our|his|her|their|your|its|near|out|in|on|at|to|into|with|by|over|up|down|it|that|this|those|these|him|them|you)\b/;
 /** Before what would exclude something, and says that it does not, or no longer. */
 const TAKEN_BACK =
   /\b(?:not|never|used to|no longer|isn't|aren't|wasn't|don't|doesn't|didn't|ex|(?:ex|former) \p{L}+)\b[^,;.]{0,16}$|\b(?:was|were) (?:an? )?$/u;
@@ -157,7 +160,7 @@ const SMALL =
   /^(?:left|any|anymore|until|till|if|when|after|before|again|ever|please|anymore|of|in|on|at|to|for|with|it|them|him|her|me|that|this|because|since|so|but|is|are|very|really|badly|severely)$/;
 /** Excludes nothing that can be told from the rest. */
 const VAGUE: ReadonlySet<string> = new Set(
-  "people talk talking thing things stuff much lot time way day everything anything nothing work going being doing getting having making waiting losing idea feeling one place food sound look name".split(
+  "people talk talking thing things stuff much lot time way day everything anything nothing work going being doing getting having making waiting losing idea feeling one place food sound look name out near alone away again yet here there anyone anybody someone somebody everyone fear offence offense deal big wonder matter chance point use hurry rush pressure".split(
     " ",
   ),
 );
@@ -180,7 +183,7 @@ const DIETARY =
   /\b(?:hives|allerg\p{L}+|intoleran\p{L}+|anaphyla\p{L}+|epi-?pen|c(?:o)?eliac|crohn'?s|gout|dialysis|diabet\p{L}+|vegan|vegetarian|veggie|pesc[ae]tarian|kosher|halal|jains?|hindus?|muslims?|jewish|mormon|adventist|ramadan|fasting|(?:for|at) lent|pregnant|breastfeeding|sober|teetotal\p{L}*|thickened|pur[eé]ed?|soft food|nil by mouth|keto|gluten|lactose|dairy[- ]free|low[- ](?:salt|sugar|fat)|(?:swallow\p{L}*|stomach|gallbladder|kidneys?|cholesterol|blood sugar))\b/iu;
 /** Beside a food: that it does harm. */
 const HARMS =
-  /\b(?:hives|allerg\p{L}+|anaphyla\p{L}+|epi-?pen|intoleran\p{L}+|rash|swells?|swelled|swelling|(?:to|in) (?:the )?(?:hospital|a&e|e\.?r)\b|ambulance|(?:could|would|will|can|nearly) kill(?:ed)?|throat closes?|palpitations|straight through|upsets? (?:me|my|him|his|her|their)|(?:sets?|set) (?:me|him|her|them|my) [^,.]{0,20}off|(?:makes?|made) (?:me|him|her|them|us) (?:ill|sick|poorly|itch|sneeze|swell|vomit)|(?:don't|doesn't|didn't|do not|does not) (?:get on|agree)|fell out|stopped being friends)/iu;
+  /\b(?:hives|anaphyla\p{L}+|epi-?pen|rash|swells? up|swelled up|(?:sends?|sent|puts?|put|lands?|landed) (?:\p{L}+ ){1,3}(?:in|to|into) (?:the )?(?:hospital|a&e|e\.?r)\b|(?:could|would|will|can|nearly) kill(?:ed)?|throat closes?|palpitations|straight through|upsets? (?:me|(?:my|his|her|their) (?:stomach|tummy|gut|belly))|(?:sets?|set) (?:me|him|her|them|my \p{L}+) off|(?:makes?|made) (?:me|him|her|them|us) (?:ill|sick|poorly|itch|sneeze|swell|vomit)|and (?:i|me) (?:don't|do not|didn't|never) (?:get on|agree)|(?:doesn't|don't|didn't) agree with (?:me|him|her|us|them)|and (?:i|me) (?:fell out|stopped being friends))/iu;
 /** Beside a food: that it is not wanted, or does harm. */
 const REFUSES =
   /\b(?:no|not|never|nor|neither|without|nothing|can't|cannot|couldn't|won't|don't|doesn't|didn't|haven't|hasn't|isn't|aren't|hates?|loathes?|detests?|despises?|off|avoid\p{L}*|allerg\p{L}+|rash|swells?|swelling|ill|sick|poorly|throat|hospital|ambulance|kills?|killed|choke\p{L}*|disagrees?|fell out|react\p{L}*|banned|forbid\p{L}*|gave up|given up|giving up|quit|stopped|cut(?:ting)? (?:out|down|back)|straight through|upsets?|sets? (?:me|him|her) off|poison\p{L}*|vomit\p{L}*|throws? up|threw up|doctor|nurse|dietitian|dietician)\b/iu;

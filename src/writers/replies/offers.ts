@@ -86,7 +86,7 @@ export class Offers {
   ): Promise<readonly RankedOffer[]> {
     const reading = await this.#read(talk, signal);
     const limits = limitsOf(history, speaker);
-    const limited = await this.#limitedOffers(talk, reading, limits.told, signal);
+    const limited = await this.#limitedOffers(talk, reading, limits.told, instructions, signal);
     const seen = new Set<string>();
     const told = reading.asks ? await this.#saidBack(talk, reading.vector, history, signal) : [];
     const each: readonly Ranked[] = [
@@ -143,11 +143,12 @@ export class Offers {
     talk: Talk,
     { newest, vector }: Reading,
     limits: readonly Limit[],
+    instructions: string | undefined,
     signal: AbortSignal,
   ): Promise<readonly Offer<ReadyOrigin>[]> {
-    if (!asksAdvice(newest)) return [];
+    if (!asksAdvice(newest) || instructions !== undefined) return [];
     const isFoodTalk = [newest, ...talk.earlier.slice(-1)].some((text) => isAboutFood(text));
-    for (const { what, sentence, isFood } of limits.toReversed()) {
+    for (const { what, sentence, isFood } of limits.slice(-MAX_LIMITS).toReversed()) {
       const nearness = dot(vector, await this.#vectorOf(sentence, signal));
       if (isFood ? !isFoodTalk : nearness < MIN_LIMIT_LIKENESS) continue;
       return shifted(this.#book.forms.limited, talk.chance).map((line) => ({
@@ -393,6 +394,8 @@ const MIN_LIKENESS = 0.6;
 const MIN_WHOLE_LIKENESS = 0.75;
 /** From which likeness a question is about what somebody will not have. */
 const MIN_LIMIT_LIKENESS = 0.15;
+/** Of what was told that somebody will not have, the newest are looked at. */
+const MAX_LIMITS = 4;
 const MIN_PROBABILITY = 0.2;
 /** What a line that fits anything is worth after another one, as a share. */
 const AGAIN = 0.85;

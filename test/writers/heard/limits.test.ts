@@ -77,6 +77,12 @@ const TOLD: readonly (readonly [told: string, fits: readonly string[], breaks: r
     [],
     ["You can't go wrong with peanut butter.", "Never say no to a peanut butter sandwich."],
   ],
+  ["I never eat out.", ["Then stay in. Eating out is dear anyway."], []],
+  ["No offence, but no.", ["No offence taken."], []],
+  // Food beside a harm that it did not do.
+  ["My mum's in hospital, so I took her grapes.", ["More grapes would cheer her up."], []],
+  ["I fell out with my sister over a cake.", ["Bake her a cake."], []],
+  ["He's allergic to cats but he loves cake.", ["A cake, then."], ["A cat would like it."]],
   // What is not so, is asked, or was.
   ["I'm not allergic to nuts.", ["A walnut cake."], []],
   ["I'm not a vegetarian.", ["A steak."], []],

@@ -17,12 +17,13 @@ const DAIRY =
   "dairy milk cheese butter cream yogurt yoghurt custard mozzarella parmesan cheddar feta brie ricotta cheesecake latte cappuccino milkshake lasagne carbonara";
 const EGGS = "egg omelette frittata quiche mayonnaise meringue";
 const GLUTEN =
-  "gluten wheat bread pasta cake toast noodle couscous flour pastry pizza biscuit cracker sandwich croissant spaghetti lasagne";
+  "gluten wheat bread pasta cake toast noodle couscous flour pastry pizza biscuit cracker sandwich croissant spaghetti lasagne beer lager ale pie pancake dumpling muffin bagel scone crumble barley rye pretzel waffle brownie cookie bun baguette naan chapati pitta tortilla";
 const ALCOHOL =
   "alcohol pint wine beer whisky whiskey gin vodka rum champagne prosecco cocktail sherry brandy lager cider";
 const CAFFEINE = "caffeine coffee espresso latte cappuccino mocha tea matcha chai cola coke energy drink";
 const MEAL = `porridge cereal muesli fruit banana apple soup rice salad breakfast snack ${MEAT} ${DAIRY} ${EGGS} ${GLUTEN}`;
-const SUGAR = "sugar cake chocolate sweets biscuit honey syrup ice cream candy lemonade";
+const SUGAR =
+  "sugar cake chocolate sweets biscuit honey syrup ice cream candy lemonade doughnut donut brownie cookie fudge toffee caramel muffin pudding jam coke cola";
 
 /** The names of a list, in which some are of two words. */
 export function group(words: string): string[] {
@@ -34,7 +35,7 @@ export function group(words: string): string[] {
 
 /** In these groups words that mostly mean something else. */
 const NO_FOODS: ReadonlySet<string> = new Set(
-  "shell roast rib ribs nut hot dog energy drink pint ice".split(" "),
+  "shell roast rib ribs hot dog energy drink pint ice".split(" "),
 );
 /**
  * What is eaten and drunk, beside what the groups name: by these words it is told that a reply offers food. Rather too many than
@@ -80,7 +81,7 @@ export const DIETS: readonly {
   readonly foods: readonly string[];
 }[] = [
   {
-    form: /\bvegetarian\b(?! (?:restaurant|food|option|dish))|\bveggie\b|\b(?:don't|doesn't|haven't|hasn't|never) (?:eat|eaten|touch(?:ed)?) (?:any )?meat\b|\b(?:gave|given|giving) up meat\b|\b(?:quit|stopped) eating meat\b/g,
+    form: /\bvegetarian\b(?! (?:restaurant|food|option|dish))|\bveggie\b(?! (?:burger|mince|sausage))|\b(?:don't|doesn't|haven't|hasn't|never) (?:eat|eaten|touch(?:ed)?) (?:any )?meat\b|\b(?:gave|given|giving) up meat\b|\b(?:quit|stopped) eating meat\b/g,
     what: "meat",
     foods: group(`${MEAT} ${FISH} ${SHELLFISH} gelatine`),
   },
@@ -94,7 +95,7 @@ export const DIETS: readonly {
     ),
   },
   {
-    form: /\bvegan\b(?! (?:restaurant|food|option|dish))/g,
+    form: /\bvegan\b(?! (?:restaurant|food|option|dish))|\bplant[- ]based\b|\b(?:avoid|don't (?:eat|consume|use)|no) animal products\b/g,
     what: "anything from animals",
     foods: group(`${MEAT} ${FISH} ${SHELLFISH} ${DAIRY} ${EGGS} honey gelatine`),
   },
@@ -106,7 +107,7 @@ export const DIETS: readonly {
   },
   { form: /\bdiabetic\b|\bdiabetes\b/g, what: "sugar", foods: group(SUGAR) },
   {
-    form: /\bpregnant\b|\bsober\b|\bteetotal(?:ler)?\b|\bdon't drink(?: (?:alcohol|anything))?[.!,]?$|\bexpecting (?:a baby|in)\b|\b(?:gave|given|giving) up drink(?:ing)?\b|\b(?:quit|stopped) drinking\b|\balcoholic\b(?! drink)|\bin recovery\b/g,
+    form: /\bpregnant\b|\bsober\b|\bteetotal(?:ler)?\b|\bdon't drink(?: (?:alcohol|anything))?[.!,]?$|\bexpecting (?:a baby|in)\b|\b(?:gave|given|giving) up drink(?:ing)?\b|\b(?:quit|stopped) drinking\b|\balcoholic\b(?! drink)|\bin recovery\b(?! (?:after|from|room|ward|following))/g,
     what: "alcohol",
     foods: group(ALCOHOL),
   },
@@ -138,4 +139,4 @@ export function isAboutFood(text: string): boolean {
 }
 
 const EATING =
-  /\b(?:eat\p{L}*|cook\p{L}*|bak(?:e|ing)|dinner|lunch|supper|breakfast|brunch|tea ?time|snack\p{L}*|meal|dish(?:es)?|recipe|menu|starter|main|order|serve|feed|nibbles?|bites?|buffet|picnic|barbecue|bbq|feast|takeaway|restaurant|caf[eé]|butcher|baker|grocer\p{L}*|pudding|dessert|drinks?|toast|hungry|peckish|treat|lunchbox|hamper|canap[eé]s?|on the table|for tea)\b/iu;
+  /\b(?:eat\p{L}*|cook\p{L}*|bak(?:e|ing)|dinner|lunch|supper|breakfast|brunch|tea ?time|snack\p{L}*|meal|dish(?:es)?|recipe|menu|starter|main|order|serve|feed|nibbles?|buffet|picnic|barbecue|bbq|feast|takeaway|restaurant|caf[eé]|butcher|baker|grocer\p{L}*|pudding|dessert|drinks?|toast|hungry|peckish|treat|lunchbox|hamper|canap[eé]s?|on the table|for tea)\b/iu;

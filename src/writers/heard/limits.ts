@@ -35,30 +35,42 @@ export function limitsOf(history: readonly Turn[], speaker: SpeakerLabel): Limit
   let isDiet = false;
   for (const [n, { speaker: who, text }] of history.entries()) {
     if (who === speaker || text === null) continue;
-    for (const whole of sentencesIn(plain(text.slice(0, MAX_CHARS)).toLowerCase())) {
+    for (const whole of sentencesIn(contracted(plain(text.slice(0, MAX_CHARS)).toLowerCase()))) {
       const sentence = whole.slice(0, MAX_SENTENCE_CHARS);
       // "What can I bring, I'm allergic to nuts?" tells it; "Are you vegetarian?" does not.
-      const isOnlyAsked = isAsked(sentence) && (ASKS_WHETHER.test(sentence) || !OF_OURS.test(sentence));
+      const isOnlyAsked =
+        isAsked(sentence) &&
+        !TOLD_IN_ASKING.test(sentence) &&
+        (ASKS_WHETHER.test(sentence) || !OF_OURS.test(sentence));
       const foods = foodsNamed(sentence);
       if (!isOnlyAsked && (DIETARY.test(sentence) || (foods.length > 0 && REFUSES.test(sentence))))
         isDiet = true;
       else for (const food of foods) wanted.add(food);
       if (isOnlyAsked) continue;
       const told = (form: RegExp) =>
-        [...sentence.matchAll(form)].filter(({ index }) => !TAKEN_BACK.test(sentence.slice(0, index)));
-      const note = (what: string, words: readonly string[], into: Set<string>) => {
+        [...sentence.matchAll(form)].filter(
+          ({ index }) => !TAKEN_BACK.test(sentence.slice(0, index).replaceAll(STILL_TELLS, " ")),
+        );
+      const note = (what: string, words: readonly string[], into: Set<string>, isWish = true) => {
         for (const word of words) into.add(word);
-        if (words.some((word) => !NEEDED.test(word)) && what !== "" && !UNSAYABLE.test(what))
-          limits.push({ what, sentence, isFood: words.some((word) => foodsNamed(word).length > 0) });
+        const isFood = words.some((word) => foodsNamed(word).length > 0);
+        if (
+          (isWish || isFood) &&
+          words.some((word) => !NEEDED.test(word)) &&
+          what !== "" &&
+          !UNSAYABLE.test(what)
+        )
+          limits.push({ what, sentence, isFood });
       };
       for (const { form, what, foods } of [...DIETS, FLYING])
-        if (told(form).length > 0) note(what, foods, excluded);
+        for (const { 0: match, index } of told(form)) {
+          const [next = ""] = sentence.slice(index + match.length).match(/^ [\p{L}'-]+/u) ?? [];
+          // "A vegetarian lasagne" is nobody's way to eat, nor does a cat have one.
+          if (foodsNamed(next).length === 0 && !OF_AN_ANIMAL.test(sentence.slice(0, index)))
+            note(what, foods, excluded);
+        }
       // "Sesame sends my flatmate to hospital": whatever is named there.
-      if (
-        foods.length > 0 &&
-        HARMS.test(sentence) &&
-        !TAKEN_BACK.test(sentence.slice(0, sentence.search(HARMS)))
-      )
+      if (foods.length > 0 && told(HARMS).length > 0)
         note(
           foods[0] ?? "",
           foods.flatMap((food) => GROUPS.get(food) ?? [food]),
@@ -66,12 +78,20 @@ export function limitsOf(history: readonly Turn[], speaker: SpeakerLabel): Limit
         );
       for (const form of ALLERGIES)
         for (const [, what = ""] of told(form)) note(nameOf(what), foodsIn(what), excluded);
+      for (const form of HARMFUL)
+        for (const [, what = ""] of told(form)) if (isThing(what)) note(what, foodsIn(what), excluded);
       for (const form of EXCLUDES)
         for (const [, what = ""] of told(form)) note(nameOf(what), wordsOf(what), excluded);
+      for (const form of EXCLUDES_FOOD)
+        for (const [, what = ""] of told(form))
+          if (isFoodIn(what)) note(nameOf(what), wordsOf(what), excluded);
+      // "No family left" is no wish.
+      for (const [, what = ""] of told(WITHOUT))
+        note(nameOf(what), wordsOf(what), excluded, WISHES.test(sentence));
+      for (const [, what = ""] of told(DISLIKES)) note(nameOf(what), wordsOf(what), disliked);
       // What somebody lacks is spoken of at once, and not thought of as there later.
-      const forms = n === history.length - 1 ? [DISLIKES] : [DISLIKES, LACKS];
-      for (const form of forms)
-        for (const [, what = ""] of told(form)) note(nameOf(what), wordsOf(what), disliked);
+      if (n < history.length - 1)
+        for (const [, what = ""] of told(LACKS)) note(nameOf(what), wordsOf(what), disliked, false);
     }
   }
   // Who asks after it wants to hear of it.
@@ -97,6 +117,32 @@ export function limitsOf(history: readonly Turn[], speaker: SpeakerLabel): Limit
       return foodsNamed(said).some((food) => !wanted.has(food) || excluded.has(food));
     },
   };
+}
+
+/** "Do not" and, as it is typed in haste, "dont" as "don't". */
+function contracted(text: string): string {
+  return text
+    .replaceAll(
+      /\b(ca|do|does|did|wo|is|are|was|have|has|had|should|must|would|could)(?:nt| not|nnot)\b/g,
+      "$1n't",
+    )
+    .replaceAll("cann't", "can't")
+    .replaceAll(/\bcan ?not\b/g, "can't")
+    .replaceAll(/\bwill not\b/g, "won't")
+    .replaceAll(/\bim\b/g, "i'm")
+    .replaceAll(/\bive\b/g, "i've");
+}
+
+/** Whether what is named is food, or something else that people cannot bear. */
+function isThing(named: string): boolean {
+  return isFoodIn(named) || ALLERGENS.test(named);
+}
+
+function isFoodIn(named: string): boolean {
+  return (
+    foodsNamed(named).length > 0 ||
+    (named.match(/[\p{L}'-]+/gu) ?? []).some((word) => GROUPS.has(singular(word)))
+  );
 }
 
 /** The first thing that is named: "nuts" of "nuts or seeds at home". */
@@ -139,10 +185,22 @@ const LEADING =
 const LEADING_NAME = /^(?:(?:any|all|some|more|another|certain|eating|drinking|having) )+/;
 /** Not said back as what is to be left out: "near the road", "my new haircut". */
 const UNSAYABLE =
-  /^(?:my|our|his|her|their|your|its|near|out|in|on|at|to|into|with|by|over|up|down|it|that|this|those|these|him|them|you)\b/;
+  /^(?:more|much|yet|well|my|our|his|her|their|your|its|near|out|in|on|at|to|into|with|by|over|up|down|it|that|this|those|these|him|them|you)\b/;
 /** Before what would exclude something, and says that it does not, or no longer. */
 const TAKEN_BACK =
-  /\b(?:not|never|used to|no longer|isn't|aren't|wasn't|don't|doesn't|didn't|ex|(?:ex|former) \p{L}+)\b[^,;.]{0,16}$|\b(?:was|were) (?:an? )?$/u;
+  /\b(?:not|never|used to|no longer|isn't|aren't|wasn't|don't|doesn't|didn't|ex|(?:ex|former) \p{L}+)\b(?:(?!\bbut\b)[^,;.]){0,16}$|\b(?:was|were) (?:an? )?$/u;
+/** Denies nothing of what follows. */
+const STILL_TELLS =
+  /\b(?:don't forget|(?:didn't|never|don't think i) (?:say|said|mention|mentioned|tell|told)|not only|not sure if i (?:said|told|mentioned))\b/g;
+/** Tells something in a question about something else. */
+const TOLD_IN_ASKING =
+  /\b(?:i'm|i am|he's|she's|we're|they're|my \p{L}+(?:'s| is)) (?:(?:very|really|badly|severely|also) )?(?:allergic|intolerant|vegan|vegetarian|c(?:o)?eliac|diabetic|pregnant)\b|^can't (?:stand|bear|abide) [^?]*$/u;
+const OF_AN_ANIMAL =
+  /\b(?:cat|dog|bitch|mare|horse|cow|sow|ewe|goat|rabbit|hamster|gerbil|guinea pig|bird|penguin|ostrich|chicken|hen|it)(?:e?s)?(?:'s| is| are| was| were)?(?: \p{L}+)? $/u;
+/** Something is wanted, of which this is left out. */
+const WISHES = /\bplease\b|\b(?:want|like|prefer|need|knees?|hips?|doctor|house|allowed)\b/;
+const ALLERGENS =
+  /^(?:pollen|dust|cats?|dogs?|bees?|wasps?|penicillin|latex|grass|hay|feathers?|mould|mold|nickel|aspirin|ibuprofen)$/;
 /** Says that something is not in it. */
 const FREE_OF =
   /\b(?:no (?!problem|reason|need|to\b)|without|avoid(?:ing)?|leav(?:e|ing) out|skip(?:ping)?|instead of|rather than|free of|except|isn't|aren't|hasn't|doesn't (?:have|contain)|allergic to|allergy to|(?:don't|never) (?:use|add|put|eat|have|give|buy|order|offer|serve))(?: ?[\p{L}'-]+){1,3}|\b[\w-]+-free\b|\b(?:dairy|nut|gluten|egg|meat|alcohol|sugar)[ -]free [\w]+|\b(?:decaf\p{L}*|herbal|mint|peppermint|camomile|chamomile|fruit|ginger) (?:tea|coffee)\b|\b(?:oat|soya?|rice|vegan|plant|vegetarian|veggie)[ -](?:milk|yogh?urt|cheese|cream|butter|sausages?|burgers?|mince)\b/gu;
@@ -183,30 +241,49 @@ const DIETARY =
   /\b(?:hives|allerg\p{L}+|intoleran\p{L}+|anaphyla\p{L}+|epi-?pen|c(?:o)?eliac|crohn'?s|gout|dialysis|diabet\p{L}+|vegan|vegetarian|veggie|pesc[ae]tarian|kosher|halal|jains?|hindus?|muslims?|jewish|mormon|adventist|ramadan|fasting|(?:for|at) lent|pregnant|breastfeeding|sober|teetotal\p{L}*|thickened|pur[eé]ed?|soft food|nil by mouth|keto|gluten|lactose|dairy[- ]free|low[- ](?:salt|sugar|fat)|(?:swallow\p{L}*|stomach|gallbladder|kidneys?|cholesterol|blood sugar))\b/iu;
 /** Beside a food: that it does harm. */
 const HARMS =
-  /\b(?:hives|anaphyla\p{L}+|epi-?pen|rash|swells? up|swelled up|(?:sends?|sent|puts?|put|lands?|landed) (?:\p{L}+ ){1,3}(?:in|to|into) (?:the )?(?:hospital|a&e|e\.?r)\b|(?:could|would|will|can|nearly) kill(?:ed)?|throat closes?|palpitations|straight through|upsets? (?:me|(?:my|his|her|their) (?:stomach|tummy|gut|belly))|(?:sets?|set) (?:me|him|her|them|my \p{L}+) off|(?:makes?|made) (?:me|him|her|them|us) (?:ill|sick|poorly|itch|sneeze|swell|vomit)|and (?:i|me) (?:don't|do not|didn't|never) (?:get on|agree)|(?:doesn't|don't|didn't) agree with (?:me|him|her|us|them)|and (?:i|me) (?:fell out|stopped being friends))/iu;
+  /\b(?:hives|anaphyla\p{L}+|epi-?pen|rash|swells? up|swelled up|(?:sends?|sent|puts?|put|lands?|landed) (?:\p{L}+ ){1,3}(?:in|to|into) (?:the )?(?:hospital|a&e|e\.?r)\b|(?:could|would|will|can|nearly) kill(?:ed)? (?:me|him|her|them|us|my)|(?:ends?|ended) up in (?:a&e|hospital|e\.?r\b)|finished (?:me|him|her) off|gives? (?:me|him|her|them) (?:panic attacks|migraines?|headaches?|heartburn|a headache|a migraine)|throat closes?|palpitations|straight through|upsets? (?:me|(?:my|his|her|their) (?:stomach|tummy|gut|belly))|(?:sets?|set) (?:me|him|her|them|my \p{L}+) off|(?:makes?|made) (?:me|him|her|them|us) (?:ill|sick|poorly|itch|sneeze|swell|vomit)|and (?:i|me) (?:don't|do not|didn't|never) (?:get on|agree)|(?:doesn't|don't|didn't) agree with (?:me|him|her|us|them)|and (?:i|me) (?:fell out|stopped being friends))/giu;
 /** Beside a food: that it is not wanted, or does harm. */
 const REFUSES =
   /\b(?:no|not|never|nor|neither|without|nothing|can't|cannot|couldn't|won't|don't|doesn't|didn't|haven't|hasn't|isn't|aren't|hates?|loathes?|detests?|despises?|off|avoid\p{L}*|allerg\p{L}+|rash|swells?|swelling|ill|sick|poorly|throat|hospital|ambulance|kills?|killed|choke\p{L}*|disagrees?|fell out|react\p{L}*|banned|forbid\p{L}*|gave up|given up|giving up|quit|stopped|cut(?:ting)? (?:out|down|back)|straight through|upsets?|sets? (?:me|him|her) off|poison\p{L}*|vomit\p{L}*|throws? up|threw up|doctor|nurse|dietitian|dietician)\b/iu;
 const WHAT = "([\\p{L}'-]+(?: [\\p{L}'-]+){0,3}(?:(?:,? (?:or|and) |, )[\\p{L}'-]+(?: [\\p{L}'-]+)?){0,3})";
 const ALLERGIES: readonly RegExp[] = [
-  new RegExp(`\\b(?:allergic|allergy|allergies|intolerant|intolerance) (?:to|against) ${WHAT}`, "giu"),
-  /\b([\p{L}-]+(?: [\p{L}-]+)?) (?:allerg(?:y|ies)|intolerance)\b/giu,
-  /\b([\p{L}-]+) (?:(?:could|would|will|can) kill (?:me|him|her|them|us)|(?:brings?|brought) (?:me|him|her|them) out in|(?:gives?|gave) (?:me|him|her|them) (?:hives|a rash)|makes? (?:me|him|her|them|us) (?:ill|sick|itch|sneeze))\b/giu,
+  new RegExp(
+    `\\b(?:allergic|allergy|allergies|intolerant|intolerance|reacts? (?:badly )?) ?(?:to|against|:) ?${WHAT}`,
+    "giu",
+  ),
+  new RegExp(`\\ballergies: ${WHAT}`, "giu"),
 ];
+/** A word before what it does: "a nut allergy", "nuts make me ill". */
+const HARMFUL: readonly RegExp[] = [
+  /\b([\p{L}-]+) (?:allerg(?:y|ies)|intolerance)\b/giu,
+  /\b([\p{L}-]+) (?:(?:could|would|will|can) kill (?:me|him|her|them|us)|(?:brings?|brought) (?:me|him|her|them) out in|makes? (?:me|him|her|them|us) (?:ill|sick|itch|sneeze))\b/giu,
+  /\bkeep ([\p{L}-]+) away from\b/giu,
+  /\b([\p{L}-]+)(?:'s|'re| is| are) (?:haram|forbidden|banned|off the menu|(?:all )?(?:what|something|one thing) (?:i|we|he|she|they) (?:can't|don't|won't|mustn't) (?:eat|have|touch|drink))\b/giu,
+];
+/** What is not eaten, drunk or used, whatever it is. */
 const EXCLUDES: readonly RegExp[] = [
   new RegExp(
-    `\\b(?:can't eat|can't have|can't drink|cannot eat|cannot have|mustn't eat|mustn't have|not allowed|(?:won't|don't|doesn't|never) (?:really )?(?:eat|drink|touch)|haven't (?:eaten|had|touched)|(?:gave|given|giving) up|(?:am|is|are|been|'m|'s|'re) off|(?:anything|everything) (?:but|except)) ${WHAT}`,
+    `\\b(?:(?:can't|mustn't|shouldn't|won't|don't|doesn't|didn't|never) (?:really |ever )?(?:eat|drink|touch|consume)|(?:stopped|quit|avoids?|avoiding) (?:eating|drinking|having)|(?:anything|everything) (?:but|except)|don't (?:suggest|say|offer|recommend|mention)) ${WHAT}`,
     "giu",
   ),
-  new RegExp(
-    `(?:^|[,.;:] |\\b(?:but|and|with|please|so|means|says|said) )(?:no|without|nothing with|don't (?:suggest|say|offer|recommend|mention)|not even an?) (?!problem|sorry|thanks|idea|one\\b|worries|way|doubt|wonder)${WHAT}(?=[,.!?]|$| please| in\\b| for\\b| with\\b| or\\b| and\\b)`,
-    "giu",
-  ),
+  new RegExp(`\\b(?:haven't|hasn't|not) (?:eaten|touched) ${WHAT}(?= (?:for|in|since)\\b)`, "giu"),
   /\bnot (?:another |any |a |the )?([\p{L}-]+)(?=,? (?:please|again)\b)/giu,
 ];
+/** The same, where only of food it is plain that it is meant for good. */
+const EXCLUDES_FOOD: readonly RegExp[] = [
+  new RegExp(
+    `\\b(?:(?:can't|mustn't|shouldn't|not allowed(?: to)?) have|not allowed|(?:gave|given|giving) up|(?:am|is|are|been|'m|'s|'re) off|avoids?|avoiding|cut(?:ting)? out) ${WHAT}`,
+    "giu",
+  ),
+];
+/** "No mushrooms", and, where something is asked for, "no running". */
+const WITHOUT = new RegExp(
+  `(?:^|[,.;:] |\\b(?:but|and|with|please|so|means|says|said) )(?:no|without|nothing with|not even an?) (?!problem|sorry|thanks|idea|one\\b|worries|way|doubt|wonder)${WHAT}(?=[,.!?]|$| please| in\\b| for\\b| with\\b| or\\b| and\\b)`,
+  "giu",
+);
 /** What is only disliked or feared. */
 const DISLIKES = new RegExp(
-  `\\b(?:(?:can't|cannot) (?:stand|bear|abide|take|face)|(?:don't|doesn't|didn't|never) (?:really )?(?:like|do)|hates?|loathes?|detests?|despises?|not (?:keen on|into|fond of|a fan of)|(?:sick|terrified) of|(?:frightened|scared|afraid|wary|tired|fed up) (?:of|with)|phobia of|(?:won't|will not) set foot (?:in|on)|(?:cured|put) (?:me|him|her|us|them) (?:of|off)) (?!it\\b|when\\b|how\\b|that\\b|this\\b|to\\b|him\\b|her\\b|them\\b|you\\b|me\\b|being\\b|having\\b)${WHAT}`,
+  `\\b(?:(?:can't|cannot) (?:stand|bear|abide|take|face)|(?:don't|doesn't|didn't|never) (?:really )?(?:like|do)|dislikes?|hates?|loathes?|detests?|despises?|not (?:keen on|into|fond of|a fan of)|(?:sick|terrified) of|(?:frightened|scared|afraid|wary|tired|fed up) (?:of|with)|phobia of|(?:won't|will not) set foot (?:in|on)|(?:cured|put) (?:me|him|her|us|them) (?:of|off)) (?!it\\b|when\\b|how\\b|that\\b|this\\b|to\\b|him\\b|her\\b|them\\b|you\\b|me\\b|being\\b|having\\b)${WHAT}`,
   "giu",
 );
 /** What somebody has not got. */

@@ -56,6 +56,14 @@ export function takesAStance(turn: string): boolean {
 const STANCE =
   /\b(?:(?:i|we)(?:'ve| have)? (?:already |just |finally |now )?(?:decided|quit|resigned|refuse|refused|agreed|signed|turned (?:\p{L}+ ){1,3}down|turned down|said (?:no|yes)|told (?:them|him|her) (?:no|yes)|handed in)|made up (?:my|our) minds?|(?:i|we) (?:won't|will not|never) \p{L}+|(?:i'm|we're) not (?:going|having|inviting|getting|doing|marrying|selling|moving)|(?:i|we) (?:don't|do not|can't|cannot) (?:drink|smoke|drive|fly|gamble|dance|sing|swim|cook|celebrate|own|want|care for|hold with|believe in|do|stand|abide|bear)|no more|never again|full stop|for good|anything but)\b/iu;
 
+/** Whether more is asked for than yes or no. */
+export function asksOpenly(turn: string): boolean {
+  return OPENLY.test(turn);
+}
+
+const OPENLY =
+  /\b(?:what|which|where|who|how|name|give|suggest\p{L}*|recommend\p{L}*|ideas?|pick|choose|plan|tell me|recipe|something)\b/iu;
+
 /** Whether something is to be suggested. */
 export function asksAdvice(turn: string): boolean {
   return ADVICE.test(turn);

@@ -16,6 +16,7 @@ import { plainWords } from "../heard/said-before.ts";
 import {
   actByForm,
   asksAdvice,
+  asksOpenly,
   asksView,
   doubtsUs,
   isAsked,
@@ -141,16 +142,15 @@ export class Offers {
   /** Where something is to be suggested, that it must not be what they will not have. */
   async #limitedOffers(
     talk: Talk,
-    { newest, vector }: Reading,
+    { newest, vector, isGladless }: Reading,
     limits: readonly Limit[],
     instructions: string | undefined,
     signal: AbortSignal,
   ): Promise<readonly Offer<ReadyOrigin>[]> {
-    if (!asksAdvice(newest) || instructions !== undefined) return [];
-    const isFoodTalk = [newest, ...talk.earlier.slice(-1)].some((text) => isAboutFood(text));
+    if (!asksAdvice(newest) || !asksOpenly(newest) || instructions !== undefined || isGladless) return [];
     for (const { what, sentence, isFood } of limits.slice(-MAX_LIMITS).toReversed()) {
       const nearness = dot(vector, await this.#vectorOf(sentence, signal));
-      if (isFood ? !isFoodTalk : nearness < MIN_LIMIT_LIKENESS) continue;
+      if (isFood ? !isAboutFood(newest) : nearness < MIN_LIMIT_LIKENESS) continue;
       return shifted(this.#book.forms.limited, talk.chance).map((line) => ({
         origin: "limit",
         text: filled(line, what),
@@ -330,10 +330,15 @@ function dot(a: Float32Array, b: Float32Array): number {
 
 /** How surely a turn tells something that is to be kept in mind, 0 to 1: what somebody will not have or do, or a number or a day. */
 function keptOf(newest: string): number {
+  if (NOT_NOTED.test(newest)) return 0;
   if (limitsOf([{ speaker: "0", text: newest, audio: null }], "1").told.length > 0) return 1;
   if (takesAStance(newest)) return 0.9;
   return datesAndNumbers(newest).length > 0 ? 0.75 : 0;
 }
+
+/** A loss, an illness, a joy, a joke or a request, which the tone alone does not always tell. */
+const NOT_NOTED =
+  /!|\b(?:die[ds]?|dying|dead|death|funeral|buried|cancer|tumou?r|scan|heartbeat|diagnos\p{L}+|terminal|hospice|hospital|ward|operation|ill|sick|pain|hurts?|hungry|starving|doctor|nurse|police|fired|sacked|redundant|laid off|lost|losing|kill\p{L}*|divorc\p{L}+|alone|lonely|cry|cried|crying|sorry|gave me until|months? (?:left|at most)|never (?:walk|see|hear|speak|play|run|dance) again|free|yay|hooray|ha ?ha|lol|knock knock|wonder|help|please|baby|born|won|passed)\b/iu;
 
 /** These from another one on. */
 function shifted(texts: readonly string[], chance: number): readonly string[] {
@@ -393,7 +398,7 @@ export const TEACHING_WIDTH: OfferWidth = { clauses: 2, lines: 2, found: 4, whol
 const MIN_LIKENESS = 0.6;
 const MIN_WHOLE_LIKENESS = 0.75;
 /** From which likeness a question is about what somebody will not have. */
-const MIN_LIMIT_LIKENESS = 0.15;
+const MIN_LIMIT_LIKENESS = 0.18;
 /** Of what was told that somebody will not have, the newest are looked at. */
 const MAX_LIMITS = 4;
 const MIN_PROBABILITY = 0.2;

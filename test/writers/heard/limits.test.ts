@@ -79,6 +79,27 @@ const TOLD: readonly (readonly [told: string, fits: readonly string[], breaks: r
   ],
   ["I never eat out.", ["Then stay in. Eating out is dear anyway."], []],
   ["No offence, but no.", ["No offence taken."], []],
+  ["i cant eat nuts", [], ["Yoghurt with nuts."]],
+  ["Keep nuts away from my son.", [], ["A walnut cake."]],
+  ["Nuts are what I can't eat.", [], ["Almonds."]],
+  ["If I eat nuts I end up in A&E.", [], ["Pecan pie."]],
+  ["Meat's off the menu for me.", [], ["Sausages."]],
+  ["We avoid animal products.", ["Lentils."], ["Sausages."]],
+  ["My wife dislikes mushrooms.", [], ["A mushroom risotto."]],
+  ["i dont drink coffee", [], ["A coffee."]],
+  ["Don't forget I'm allergic to nuts", [], ["Walnuts."]],
+  ["I'm not vegan but allergic to eggs", ["Cheese."], ["An omelette."]],
+  ["Is it bad that I'm allergic to nuts?", [], ["Walnuts."]],
+  ["I've stopped eating bread", [], ["A slice of bread."]],
+  ["allergies: eggs, milk and nuts", [], ["Three eggs."]],
+  ["I have a severe nut allergy.", ["A severe storm."], ["Walnuts."]],
+  // Nobody's way to eat, and nothing that is not wanted.
+  ["It's a lovely vegetarian lasagne.", ["A steak."], []],
+  ["He's in recovery after the operation.", ["A beer."], []],
+  ["I haven't had breakfast yet.", ["A good breakfast."], []],
+  ["I haven't had chocolate this good in years.", ["More chocolate!"], []],
+  ["Penguins can't fly.", ["Book a flight."], []],
+  ["I'm off to Spain.", ["Spain is lovely."], []],
   // Food beside a harm that it did not do.
   ["My mum's in hospital, so I took her grapes.", ["More grapes would cheer her up."], []],
   ["I fell out with my sister over a cake.", ["Bake her a cake."], []],
@@ -147,5 +168,12 @@ test("what nobody will have is named as it was told", () => {
   assert.deepEqual(whatOf("doc says no grapefruit with my pills"), ["grapefruit"]);
   assert.deepEqual(whatOf("Anything but running, my knees are finished."), ["running"]);
   assert.deepEqual(whatOf("My sister is vegan."), ["anything from animals"]);
+  for (const loss of [
+    "I can't have children.",
+    "I have no family left.",
+    "Mum's gone, and no goodbye.",
+    "I've given up hope.",
+  ])
+    assert.deepEqual(whatOf(loss), [], loss);
   assert.deepEqual(whatOf("We had a lovely time."), []);
 });

@@ -123,10 +123,9 @@ export function limitsOf(history: readonly Turn[], speaker: SpeakerLabel): Limit
 function contracted(text: string): string {
   return text
     .replaceAll(
-      /\b(ca|do|does|did|wo|is|are|was|have|has|had|should|must|would|could)(?:nt| not|nnot)\b/g,
-      "$1n't",
+      /\b(?:(is|are|was|ca|wo)nt|(do|does|did|have|has|had|should|must|would|could)(?: not|nt))\b/g,
+      "$1$2n't",
     )
-    .replaceAll("cann't", "can't")
     .replaceAll(/\bcan ?not\b/g, "can't")
     .replaceAll(/\bwill not\b/g, "won't")
     .replaceAll(/\bim\b/g, "i'm")

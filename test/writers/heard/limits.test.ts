@@ -79,6 +79,8 @@ const TOLD: readonly (readonly [told: string, fits: readonly string[], breaks: r
   ],
   ["I never eat out.", ["Then stay in. Eating out is dear anyway."], []],
   ["No offence, but no.", ["No offence taken."], []],
+  ["My son is not allowed peanuts.", [], ["Peanut butter."]],
+  ["She is not keen on olives.", [], ["Olives and bread."]],
   ["i cant eat nuts", [], ["Yoghurt with nuts."]],
   ["Keep nuts away from my son.", [], ["A walnut cake."]],
   ["Nuts are what I can't eat.", [], ["Almonds."]],

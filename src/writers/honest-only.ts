@@ -25,7 +25,7 @@ export interface Honesty {
 /**
  * Of what a language model wrote, each part a sentence that can be said aloud, what a voice in a computer may say: left
  * out is what the conversation has heard from it, what says the other's words again or takes their part, claims of a
- * body, of a past or to be a person, what somebody will not have, and made-up times, weather, results and deeds. A reply that begins with something
+ * body, of a past or to be a person, what somebody will not have, made-up times, weather, results and deeds, and, of a small model, names and numbers that nobody told. A reply that begins with something
  * made up begins with a line that says what cannot be known or done; one of which nothing is left is a line. Sentences
  * are judged one by one, as they come.
  */

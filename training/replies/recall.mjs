@@ -39,16 +39,15 @@ export async function recallTurns(folds) {
     for (const { text, saidBack, features } of found) {
       const other = await unitVector(encoder, text, signal);
       const nearness = vector.reduce((sum, value, n) => sum + value * other[n], 0);
-      const verdict =
-        judged === undefined
-          ? answer !== null && isThat(text, answer)
-            ? "a"
-            : "n"
-          : judged.get(saidBack) === "a"
-            ? "a"
-            : "n";
       if (judged !== undefined && !judged.has(saidBack)) continue;
-      clauses.push({ text, saidBack, features: evidenceOf(features, nearness), verdict });
+      const answers =
+        judged === undefined ? answer !== null && isThat(text, answer) : judged.get(saidBack) === "a";
+      clauses.push({
+        text,
+        saidBack,
+        features: evidenceOf(features, nearness),
+        verdict: answers ? "a" : "n",
+      });
     }
     if (clauses.length > 0)
       turns.push({ asked, answer, file, clauses, fold: foldOf(history[0].text, folds) });

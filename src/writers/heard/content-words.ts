@@ -1,8 +1,3 @@
-/**
- * A found reply fails mostly because it names what only its own conversation had: a cousin, Friday, a name. So the
- * content words that it shares with its own conversation must all be in the one that it is to answer, too.
- */
-
 /** The content words of a text, as crude stems: enough to tell whether two texts speak of the same things. */
 export function contentWords(text: string): Set<string> {
   const words =
@@ -13,7 +8,10 @@ export function contentWords(text: string): Set<string> {
   return new Set(words.filter((word) => !COMMON.has(word.replaceAll("'", ""))).map(stemOf));
 }
 
-/** What a reply takes up of the turns that it was written for. */
+/**
+ * What a reply takes up of the turns that it was written for. A found reply fails mostly because it names what only its own
+ * conversation had: a cousin, Friday, a name. So these must all be in the one that it is to answer, too.
+ */
 export function borrowedWords(reply: string, turns: readonly string[]): string[] {
   const heard = contentWords(turns.join(" "));
   return [...contentWords(reply)].filter((word) => heard.has(word));
@@ -31,7 +29,6 @@ export function namesUnheard(reply: string, said: ReadonlySet<string>): boolean 
 }
 
 /** What begins with a capital in the middle of a sentence. */
-
 const NAME = /(?<=[\p{L}\p{N},;:'’)-] )(?!I\b)\p{Lu}[\p{L}'’-]+/gu;
 
 /** Whether a reply says of whoever asks what they have not said themselves: "You've nerves of steel." */

@@ -1,3 +1,8 @@
+/** The words of a text, each in the singular or near it. */
+export function singularsIn(text: string): readonly string[] {
+  return (text.match(/[\p{L}'-]+/gu) ?? []).map((word) => singular(word));
+}
+
 /** The singular of a word, or near it. */
 export function singular(word: string): string {
   return word
@@ -34,9 +39,7 @@ export function group(words: string): string[] {
 }
 
 /** In these groups words that mostly mean something else. */
-const NO_FOODS: ReadonlySet<string> = new Set(
-  "shell roast rib ribs hot dog energy drink pint ice".split(" "),
-);
+const NO_FOODS: ReadonlySet<string> = new Set(["shell", "roast", "pint"]);
 /**
  * What is eaten and drunk, beside what the groups name: by these words it is told that a reply offers food. Rather too many than
  * too few; none that mostly means something else.
@@ -74,7 +77,7 @@ export const FOOD_GROUPS: ReadonlyMap<string, readonly string[]> = new Map(
   ).flatMap(([names, words]) => names.map((name) => [name, group(words)] as const)),
 );
 
-/** Ways to eat, each with what it leaves out, as one would say it and in all. */
+/** Ways to eat, each with what it leaves out, as one would say it and in all. The forms are for contracted text ("don't"). */
 export const DIETS: readonly {
   readonly form: RegExp;
   readonly what: string;
@@ -101,7 +104,7 @@ export const DIETS: readonly {
   },
   { form: /\bc(?:o)?eliac\b|\bgluten[- ](?:free|intolerant)\b/g, what: "gluten", foods: group(GLUTEN) },
   {
-    form: /\blactose[- ]intolerant\b|\bdairy[- ]free\b|\b(?:can't|cannot) do dairy\b/g,
+    form: /\blactose[- ]intolerant\b|\bdairy[- ]free\b|\bcan't do dairy\b/g,
     what: "milk",
     foods: group(DAIRY),
   },
@@ -112,7 +115,7 @@ export const DIETS: readonly {
     foods: group(ALCOHOL),
   },
   {
-    form: /\bnothing to eat (?:or drink )?(?:after|from|before|until|till)\b|\b(?:can't|cannot|mustn't|not to) eat (?:anything )?(?:after|from|before|until|till)\b|\bnil by mouth\b/g,
+    form: /\bnothing to eat (?:or drink )?(?:after|from|before|until|till)\b|\b(?:can't|mustn't|not to) eat (?:anything )?(?:after|from|before|until|till)\b|\bnil by mouth\b/g,
     what: "food",
     foods: group(MEAL),
   },
@@ -121,16 +124,14 @@ export const DIETS: readonly {
 ];
 
 const FOODS: ReadonlySet<string> = new Set(
-  [
-    ...group(
-      `${OTHERS} ${NUTS} ${FISH} ${SHELLFISH} ${MEAT} ${DAIRY} ${EGGS} ${GLUTEN} ${ALCOHOL} ${CAFFEINE} ${SUGAR}`,
-    ),
-  ].filter((word) => !NO_FOODS.has(word)),
+  group(
+    `${OTHERS} ${NUTS} ${FISH} ${SHELLFISH} ${MEAT} ${DAIRY} ${EGGS} ${GLUTEN} ${ALCOHOL} ${CAFFEINE} ${SUGAR}`,
+  ).filter((word) => !NO_FOODS.has(word)),
 );
 
 /** What a text, in small letters, names that is eaten or drunk, in the singular. */
 export function foodsNamed(text: string): readonly string[] {
-  return (text.match(/[\p{L}'-]+/gu) ?? []).map((word) => singular(word)).filter((word) => FOODS.has(word));
+  return singularsIn(text).filter((word) => FOODS.has(word));
 }
 
 /** Whether a text speaks of eating or drinking, or names some of it. */

@@ -1,5 +1,5 @@
 import type { SpeakerLabel, Turn } from "../../model/conversation.ts";
-import { DIETS, FOOD_GROUPS, foodsNamed, group, singular } from "./foods.ts";
+import { DIETS, FOOD_GROUPS, foodsNamed, group, singular, singularsIn } from "./foods.ts";
 import { plain, sentencesIn } from "./sentences.ts";
 import { isAsked } from "./turn-form.ts";
 
@@ -17,6 +17,8 @@ export interface Limits {
 export interface Limit {
   /** As it was named: "nuts", "the seaside". */
   readonly what: string;
+  /** Counts the turns of the conversation. */
+  readonly turn: number;
   /** The sentence in which it was told, in small letters. */
   readonly sentence: string;
   readonly isFood: boolean;
@@ -60,9 +62,9 @@ export function limitsOf(history: readonly Turn[], speaker: SpeakerLabel): Limit
           what !== "" &&
           !UNSAYABLE.test(what)
         )
-          limits.push({ what, sentence, isFood });
+          limits.push({ what, turn: n, sentence, isFood });
       };
-      for (const { form, what, foods } of [...DIETS, FLYING])
+      for (const { form, what, foods } of WAYS)
         for (const { 0: match, index } of told(form)) {
           const [next = ""] = sentence.slice(index + match.length).match(/^ [\p{L}'-]+/u) ?? [];
           // "A vegetarian lasagne" is nobody's way to eat, nor does a cat have one.
@@ -138,10 +140,7 @@ function isThing(named: string): boolean {
 }
 
 function isFoodIn(named: string): boolean {
-  return (
-    foodsNamed(named).length > 0 ||
-    (named.match(/[\p{L}'-]+/gu) ?? []).some((word) => GROUPS.has(singular(word)))
-  );
+  return foodsNamed(named).length > 0 || singularsIn(named).some((word) => GROUPS.has(word));
 }
 
 /** The first thing that is named: "nuts" of "nuts or seeds at home". */
@@ -170,7 +169,7 @@ function wordsOf(named: string): string[] {
 
 /** What an allergy is to: every food in it, and where none is known what is named. */
 function foodsIn(named: string): string[] {
-  const foods = (named.match(/[\p{L}'-]+/gu) ?? []).flatMap((word) => GROUPS.get(singular(word)) ?? []);
+  const foods = singularsIn(named).flatMap((word) => GROUPS.get(word) ?? []);
   return [...foods, ...wordsOf(named)];
 }
 
@@ -224,11 +223,15 @@ const VAGUE: ReadonlySet<string> = new Set(
 
 const FLIGHT = "flying flight plane aeroplane airplane airport airline";
 const FRIGHT = "horror scary frightening fright spooky slasher zombie";
-const FLYING = {
-  form: /\b(?:don't|can't|cannot|won't|never|doesn't) fly\b/g,
-  what: "flying",
-  foods: group(FLIGHT),
-};
+/** Ways to live, each with what it leaves out. */
+const WAYS = [
+  ...DIETS,
+  {
+    form: /\b(?:don't|can't|won't|never|doesn't) fly\b/g,
+    what: "flying",
+    foods: group(FLIGHT),
+  },
+];
 const GROUPS: ReadonlyMap<string, readonly string[]> = new Map([
   ...FOOD_GROUPS,
   ...["flying", "flight", "fly", "plane"].map((name) => [name, group(FLIGHT)] as const),
@@ -243,14 +246,13 @@ const HARMS =
   /\b(?:hives|anaphyla\p{L}+|epi-?pen|rash|swells? up|swelled up|(?:sends?|sent|puts?|put|lands?|landed) (?:\p{L}+ ){1,3}(?:in|to|into) (?:the )?(?:hospital|a&e|e\.?r)\b|(?:could|would|will|can|nearly) kill(?:ed)? (?:me|him|her|them|us|my)|(?:ends?|ended) up in (?:a&e|hospital|e\.?r\b)|finished (?:me|him|her) off|gives? (?:me|him|her|them) (?:panic attacks|migraines?|headaches?|heartburn|a headache|a migraine)|throat closes?|palpitations|straight through|upsets? (?:me|(?:my|his|her|their) (?:stomach|tummy|gut|belly))|(?:sets?|set) (?:me|him|her|them|my \p{L}+) off|(?:makes?|made) (?:me|him|her|them|us) (?:ill|sick|poorly|itch|sneeze|swell|vomit)|and (?:i|me) (?:don't|do not|didn't|never) (?:get on|agree)|(?:doesn't|don't|didn't) agree with (?:me|him|her|us|them)|and (?:i|me) (?:fell out|stopped being friends))/giu;
 /** Beside a food: that it is not wanted, or does harm. */
 const REFUSES =
-  /\b(?:no|not|never|nor|neither|without|nothing|can't|cannot|couldn't|won't|don't|doesn't|didn't|haven't|hasn't|isn't|aren't|hates?|loathes?|detests?|despises?|off|avoid\p{L}*|allerg\p{L}+|rash|swells?|swelling|ill|sick|poorly|throat|hospital|ambulance|kills?|killed|choke\p{L}*|disagrees?|fell out|react\p{L}*|banned|forbid\p{L}*|gave up|given up|giving up|quit|stopped|cut(?:ting)? (?:out|down|back)|straight through|upsets?|sets? (?:me|him|her) off|poison\p{L}*|vomit\p{L}*|throws? up|threw up|doctor|nurse|dietitian|dietician)\b/iu;
+  /\b(?:no|not|never|nor|neither|without|nothing|can't|couldn't|won't|don't|doesn't|didn't|haven't|hasn't|isn't|aren't|hates?|loathes?|detests?|despises?|off|avoid\p{L}*|allerg\p{L}+|rash|swells?|swelling|ill|sick|poorly|throat|hospital|ambulance|kills?|killed|choke\p{L}*|disagrees?|fell out|react\p{L}*|banned|forbid\p{L}*|gave up|given up|giving up|quit|stopped|cut(?:ting)? (?:out|down|back)|straight through|upsets?|sets? (?:me|him|her) off|poison\p{L}*|vomit\p{L}*|throws? up|threw up|doctor|nurse|dietitian|dietician)\b/iu;
 const WHAT = "([\\p{L}'-]+(?: [\\p{L}'-]+){0,3}(?:(?:,? (?:or|and) |, )[\\p{L}'-]+(?: [\\p{L}'-]+)?){0,3})";
 const ALLERGIES: readonly RegExp[] = [
   new RegExp(
     `\\b(?:allergic|allergy|allergies|intolerant|intolerance|reacts? (?:badly )?) ?(?:to|against|:) ?${WHAT}`,
     "giu",
   ),
-  new RegExp(`\\ballergies: ${WHAT}`, "giu"),
 ];
 /** A word before what it does: "a nut allergy", "nuts make me ill". */
 const HARMFUL: readonly RegExp[] = [
@@ -282,7 +284,7 @@ const WITHOUT = new RegExp(
 );
 /** What is only disliked or feared. */
 const DISLIKES = new RegExp(
-  `\\b(?:(?:can't|cannot) (?:stand|bear|abide|take|face)|(?:don't|doesn't|didn't|never) (?:really )?(?:like|do)|dislikes?|hates?|loathes?|detests?|despises?|not (?:keen on|into|fond of|a fan of)|(?:sick|terrified) of|(?:frightened|scared|afraid|wary|tired|fed up) (?:of|with)|phobia of|(?:won't|will not) set foot (?:in|on)|(?:cured|put) (?:me|him|her|us|them) (?:of|off)) (?!it\\b|when\\b|how\\b|that\\b|this\\b|to\\b|him\\b|her\\b|them\\b|you\\b|me\\b|being\\b|having\\b)${WHAT}`,
+  `\\b(?:can't (?:stand|bear|abide|take|face)|(?:don't|doesn't|didn't|never) (?:really )?(?:like|do)|dislikes?|hates?|loathes?|detests?|despises?|not (?:keen on|into|fond of|a fan of)|(?:sick|terrified) of|(?:frightened|scared|afraid|wary|tired|fed up) (?:of|with)|phobia of|won't set foot (?:in|on)|(?:cured|put) (?:me|him|her|us|them) (?:of|off)) (?!it\\b|when\\b|how\\b|that\\b|this\\b|to\\b|him\\b|her\\b|them\\b|you\\b|me\\b|being\\b|having\\b)${WHAT}`,
   "giu",
 );
 /** What somebody has not got. */

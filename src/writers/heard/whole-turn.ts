@@ -165,10 +165,9 @@ function personIn(text: string, pronoun: string): string | null {
   );
 }
 
-const MEN =
-  /(?:son|father|dad|daddy|brother|husband|uncle|nephew|grandson|grandad|grandfather|grandpa|boyfriend|man|boy|lad)$/i;
-const WOMEN =
-  /(?:daughter|mother|mum|mom|mam|mummy|sister|wife|aunt|auntie|niece|granddaughter|gran|grandmother|grandma|nan|girlfriend|woman|girl)$/i;
+/** Of {@link RELATION}. */
+const MEN = /(?:son|father|dad|brother|husband|uncle|nephew|grandpa|boyfriend)$/i;
+const WOMEN = /(?:daughter|mother|mum|mom|sister|wife|aunt|niece|gran|grandma|girlfriend)$/i;
 
 function placeIn(text: string): string | null {
   return [...text.matchAll(PLACE)].at(-1)?.[1] ?? null;

@@ -66,6 +66,8 @@ export class Offers {
   readonly #book: ReplyBook;
   readonly #embed: Embeds;
   readonly #acts: ReadonlyMap<string, Act>;
+  /** Lines that fit almost anything. */
+  readonly #stock: ReadonlySet<string>;
   /** By digest, since the turns of a conversation come again with each that follows. */
   readonly #vectors = new LruCache<Float32Array>(MAX_VECTORS);
 
@@ -73,11 +75,12 @@ export class Offers {
     this.#book = book;
     this.#embed = embed;
     this.#acts = new Map(book.acts.map((act) => [act.name, act]));
+    this.#stock = new Set([...neutralLines(book), ...book.forms.noted]);
   }
 
   /**
-   * What may be said to the newest turn, the best first, of equals the one whose origin stands first; nothing that was heard,
-   * or that somebody will not have.
+   * What may be said to the newest turn, the best first, of equals what is listed first here; nothing that was heard, but
+   * from a desk, or that somebody will not have.
    */
   async to(
     talk: Talk,
@@ -87,6 +90,7 @@ export class Offers {
   ): Promise<readonly RankedOffer[]> {
     const reading = await this.#read(talk, signal);
     const limits = limitsOf(history, speaker);
+    const isLimit = limits.told.some(({ turn }) => turn === history.length - 1);
     const limited = await this.#limitedOffers(talk, reading, limits.told, instructions, signal);
     const seen = new Set<string>();
     const told = reading.asks ? await this.#saidBack(talk, reading.vector, history, signal) : [];
@@ -95,11 +99,10 @@ export class Offers {
       [limited, width.lines],
       // Whoever looks for something that suits in spite of it is told nothing that was said to others.
       ...(limited.length > 0 ? [] : await this.#foundOffers(talk, reading, instructions, width, signal)),
-      ...this.#lineOffers(talk, reading, instructions, width),
+      ...this.#lineOffers(talk, reading, isLimit, instructions, width),
     ];
     // Nobody wants to be told twice in a row that they are listened to.
-    const stock = new Set([...neutralLines(this.#book), ...this.#book.forms.noted]);
-    const repeats = (text: string) => stock.has(text) && stock.has(talk.previous ?? "");
+    const repeats = (text: string) => this.#stock.has(text) && this.#stock.has(talk.previous ?? "");
     const isFresh = ({ text, origin }: Offer<ReadyOrigin>) => {
       const words = plainWords(text);
       // What a desk has is told as often as it is asked for.
@@ -210,6 +213,7 @@ export class Offers {
   #lineOffers(
     talk: Talk,
     { newest, guess, form, act, asks, isScene, isGladless }: Reading,
+    isLimit: boolean,
     instructions: string | undefined,
     width: OfferWidth,
   ): readonly Ranked[] {
@@ -230,7 +234,7 @@ export class Offers {
       !(isGladless && act.polarity === "good");
     const tone = this.#fittest(guess);
     const isFit = mayBe(tone.polarity, newest) && !(isGladless && tone.polarity === "good");
-    const kept = keptOf(newest);
+    const kept = keptOf(newest, isLimit);
     // Whoever tells of a loss or a joy is not told that it is noted.
     const isNoted =
       !asks && !isScene && kept > 0 && matterOfFact(guess, tones) >= (kept === 1 ? LEAST_FACT : SURE_FACT);
@@ -328,10 +332,14 @@ function dot(a: Float32Array, b: Float32Array): number {
   return a.reduce((sum, value, n) => sum + value * (b[n] ?? 0), 0);
 }
 
-/** How surely a turn tells something that is to be kept in mind, 0 to 1: what somebody will not have or do, or a number or a day. */
-function keptOf(newest: string): number {
+/**
+ * How surely a turn tells something that is to be kept in mind, 0 to 1: what somebody will not have or do, or a number or a day.
+ *
+ * @param isLimit whether it tells what somebody will not have
+ */
+function keptOf(newest: string, isLimit: boolean): number {
   if (NOT_NOTED.test(newest)) return 0;
-  if (limitsOf([{ speaker: "0", text: newest, audio: null }], "1").told.length > 0) return 1;
+  if (isLimit) return 1;
   if (takesAStance(newest)) return 0.9;
   return datesAndNumbers(newest).length > 0 ? 0.75 : 0;
 }

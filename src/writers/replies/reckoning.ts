@@ -45,8 +45,9 @@ export interface Offer<From extends Origin = Origin> {
 export type Reckoning = Readonly<Record<Origin, readonly number[]>>;
 
 /**
- * How likely it is that somebody would be content with a reply, 0 to 1, where a borderline one counts as two fifths: a
- * logistic line through what is known of the turn and of the reply.
+ * How likely it is that somebody would be content with a reply, 0 to 1, where a borderline one counts as two fifths, one that
+ * contradicts what was told as two bad ones, and a line that fits anything as a half at most: a logistic line through what is
+ * known of the turn and of the reply.
  */
 export function worthOf(offer: Offer, talk: Talk, reckoning: Reckoning): number {
   const weights = reckoning[offer.origin];

@@ -3,6 +3,8 @@ import { joined } from "../../src/audio/joined.ts";
 import { toPcm16 } from "../../src/audio/pcm.ts";
 import { resample } from "../../src/audio/resample.ts";
 import { PUBLIC_MODELS } from "../../src/catalogue/public-models.ts";
+import { readClientEvent } from "../../src/contract/realtime/parse.ts";
+import { EventLoopShare } from "../../src/limits/event-loop-share.ts";
 import { KeyedSemaphore } from "../../src/limits/keyed-semaphore.ts";
 import type { Clip } from "../../src/model/conversation.ts";
 import type { Transcript } from "../../src/model/recogniser.ts";
@@ -76,6 +78,15 @@ async function listen({ activity }: NeuralDetector, turns: readonly Clip[]): Pro
         keyQueueDepth: 9,
         waitMs: 30_000,
       }),
+      detecting: new KeyedSemaphore({
+        what: "sound being searched for speech",
+        total: 2,
+        perKey: 1,
+        queueDepth: 99,
+        keyQueueDepth: 99,
+        waitMs: 30_000,
+      }),
+      eventLoopShare: new EventLoopShare(),
       // Of what says nothing nothing is answered.
       service: { callsTools: false } as SpeechService,
       resolve: () => {
@@ -98,6 +109,7 @@ async function listen({ activity }: NeuralDetector, turns: readonly Clip[]): Pro
         if (type === "input_audio_buffer.speech_stopped") ended += 1;
       },
       hasRoom: NO_WORK,
+      isBehind: () => false,
       signal: over.signal,
     },
   );
@@ -109,7 +121,7 @@ async function listen({ activity }: NeuralDetector, turns: readonly Clip[]): Pro
   const events = Array.from({ length: Math.floor(pcm.length / CHUNK) }, (_, at) => {
     const { buffer, byteOffset, byteLength } = pcm.subarray(at * CHUNK, (at + 1) * CHUNK);
     const audio = Buffer.from(buffer, byteOffset, byteLength).toString("base64");
-    return JSON.stringify({ type: "input_audio_buffer.append", audio });
+    return readClientEvent(Buffer.from(JSON.stringify({ type: "input_audio_buffer.append", audio })));
   });
   runner.begin();
   let began = process.cpuUsage();

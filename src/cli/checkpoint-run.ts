@@ -7,7 +7,8 @@ import { resample } from "../audio/resample.ts";
 import { encodeWav } from "../audio/wav-write.ts";
 import { findModel, PUBLIC_MODELS } from "../catalogue/public-models.ts";
 import { ServiceError } from "../contract/errors.ts";
-import { readJsonBody } from "../contract/json-body.ts";
+import { readJsonBody } from "../contract/read-json.ts";
+import { ConverseRequest } from "../contract/requests.ts";
 import { parseConverseRequest } from "../contract/validate.ts";
 import { readCheckpoint } from "../engines/codec-lm/architectures.ts";
 import { OptionError } from "../engines/codec-lm/fields.ts";
@@ -93,7 +94,7 @@ async function utteranceOf({ conversation: file, maxFrames, option }: Checkpoint
     throw new UsageError(`The file ${file} (--conversation) cannot be read (${error.code}).`);
   });
   try {
-    const { value, textOf } = readJsonBody(bytes);
+    const { value, textOf } = readJsonBody(bytes, ConverseRequest);
     const request = parseConverseRequest(value);
     // A checkpoint's folder was named: whatever model the body names, that is the one.
     const { conversation, seed } = prepareConverse(request, () => findModel(PUBLIC_MODELS, null), textOf);

@@ -14,6 +14,18 @@ export class Utf8Error extends Error {
   override readonly name = "Utf8Error";
 }
 
+/** JSON that is valid, and larger or nested deeper than it may be. */
+export class JsonBoundError extends Error {
+  override readonly name = "JsonBoundError";
+  /** Path of the value; empty for all of it. */
+  readonly path: string;
+
+  constructor(path: string, problem: string) {
+    super(`${path === "" ? "it" : path} ${problem}`);
+    this.path = path;
+  }
+}
+
 /** What was met in the last string. */
 export interface Seen {
   hasEscapes: boolean;
@@ -135,10 +147,17 @@ export function afterName(bytes: Uint8Array, at: number, seen: Seen): number {
 }
 
 /**
- * The place after a value of which nothing is kept, checked in full. A level of nesting takes a byte. Throws
- * `JsonGrammarError`, and `Utf8Error`.
+ * Returns the place after a value, which is checked in full. A level of nesting takes a byte. Throws `JsonGrammarError`
+ * and `Utf8Error`.
+ *
+ * @param onDepth called with the nesting of every container that is not empty
  */
-export function afterValue(bytes: Uint8Array, start: number, seen: Seen): number {
+export function afterValue(
+  bytes: Uint8Array,
+  start: number,
+  seen: Seen,
+  onDepth: (depth: number) => void = () => {},
+): number {
   const open = new Stack();
   let at = afterSpace(bytes, start);
   for (;;) {
@@ -148,6 +167,7 @@ export function afterValue(bytes: Uint8Array, start: number, seen: Seen): number
       at = afterSpace(bytes, at + 1);
       if (bytes[at] !== closing) {
         open.push(closing);
+        onDepth(open.size);
         if (closing === CLOSE_OBJECT) at = afterSpace(bytes, afterName(bytes, at, seen));
         continue;
       }
@@ -190,6 +210,10 @@ class Stack {
 
   get isEmpty(): boolean {
     return this.#size === 0;
+  }
+
+  get size(): number {
+    return this.#size;
   }
 
   get top(): number | undefined {

@@ -16,6 +16,7 @@ export function nullableInteger(keywords: NumberKeywords): TUnsafe<number | null
 export function nullableString(keywords: {
   maxLength?: number;
   default?: null;
+  contentEncoding?: "base64";
   description: string;
 }): TUnsafe<string | null> {
   return Type.Unsafe<string | null>({ type: ["string", "null"], ...keywords });

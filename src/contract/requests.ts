@@ -57,6 +57,7 @@ export const ConversationTurn = Type.Object(
     audio_wav_b64: Type.Optional(
       nullableString({
         default: null,
+        contentEncoding: "base64",
         description:
           "Base64 of a 16-bit PCM WAV, optionally with a `data:` prefix; at most 25 MiB once decoded.",
       }),

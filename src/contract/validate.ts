@@ -14,13 +14,13 @@ export const parseTtsRequest = parser(TtsRequest);
 export const parseConverseRequest = parser(ConverseRequest);
 
 /** Checks the body of `POST /v1/audio/speech`; throws a 422 {@link ServiceError} that names the field. */
-export const parseAudioSpeechRequest = withoutNulls(parser(AudioSpeechRequest));
+export const parseAudioSpeechRequest = parser(AudioSpeechRequest);
 
 /** Checks the body of `POST /v1/realtime/client_secrets`; throws a 422 {@link ServiceError} that names the field. */
-export const parseClientSecretRequest = withoutNulls(parser(ClientSecretRequest));
+export const parseClientSecretRequest = parser(ClientSecretRequest);
 
 const parseVoiceRequest = parser(VoiceRequest);
-const parseVendorRequest = withoutNulls(parser(VendorRequest));
+const parseVendorRequest = parser(VendorRequest);
 
 /** Checks the body of `POST /v1/audio/telephony`, which is Vapi's or jambonz's; throws as the others do. */
 export function parseTelephonyRequest(body: unknown): VoiceRequest | VendorRequest {
@@ -28,16 +28,8 @@ export function parseTelephonyRequest(body: unknown): VoiceRequest | VendorReque
   return isVapi ? parseVoiceRequest(body) : parseVendorRequest(body);
 }
 
-/** Takes a member that is `null` for one that is not there: OpenAI's clients send their unset options so. */
-function withoutNulls<T>(parse: (body: unknown) => T): (body: unknown) => T {
-  return (body) => {
-    if (body === null || typeof body !== "object" || Array.isArray(body)) return parse(body);
-    return parse(Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null)));
-  };
-}
-
 function parser<S extends TSchema>(schema: S): (body: unknown) => Static<S> {
-  const validate = ajv().compile(schema as AnySchema) as ValidateFunction<Static<S>>;
+  const validate = compileSchema(schema);
   return (body) => {
     if (body === null || typeof body !== "object" || Array.isArray(body)) {
       throw new ServiceError(
@@ -51,15 +43,20 @@ function parser<S extends TSchema>(schema: S): (body: unknown) => Static<S> {
   };
 }
 
-/** Strict types, the first error only; `maxLength` counts code points, as Ajv does by default. `1e999` is no number. */
-function ajv(): Ajv {
-  return new Ajv({
+/**
+ * Compiles a schema: strict types, the first error only. `maxLength` counts code points, as Ajv does by default; `1e999` is
+ * no number. A `oneOf` with a discriminator reports what is wrong with the variant that was meant.
+ */
+export function compileSchema<S extends TSchema>(schema: S): ValidateFunction<Static<S>> {
+  const ajv = new Ajv({
     allErrors: false,
     coerceTypes: false,
     allowUnionTypes: true,
+    discriminator: true,
     strict: false,
     strictNumbers: true,
   });
+  return ajv.compile(schema as AnySchema) as ValidateFunction<Static<S>>;
 }
 
 function describe(error: ErrorObject | undefined): string {

@@ -1,3 +1,4 @@
+import type { KeyedSemaphore } from "../limits/keyed-semaphore.ts";
 import type { ClientSecrets } from "../realtime/client-secrets.ts";
 import type { Dialect } from "../realtime/dialect.ts";
 import type { RealtimeDeps } from "../realtime/session-runner.ts";
@@ -13,6 +14,8 @@ export interface RealtimeOptions extends Omit<RealtimeDeps, "service" | "onAnswe
   /** No session lasts longer, in seconds. */
   readonly maxSessionS: number;
   readonly secrets: ClientSecrets;
+  /** Bytes of bodies and messages that are being received. */
+  readonly receiving: KeyedSemaphore;
 }
 
 /** Who a connection's session is for, and what it begins with. */

@@ -1,53 +1,89 @@
 import type { Socket } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
 import type { FastifyRequest } from "fastify";
 import type { RawData, WebSocket } from "ws";
-import type { Dialect, Told, Translated } from "../realtime/dialect.ts";
+import type { InboundEvent } from "../contract/realtime/parse.ts";
+import { EventBudget } from "../limits/event-budget.ts";
+import type { Dialect, DialectOutput } from "../realtime/dialect.ts";
 import { type RealtimeDeps, SessionRunner } from "../realtime/session-runner.ts";
 import type { SessionSettings } from "../realtime/session-settings.ts";
 import type { ServerEvent } from "../realtime/wire.ts";
 import type { RequestContext } from "../requests/request-context.ts";
+import { MessageRoom, type RoomForBytes } from "./message-room.ts";
 
 export interface RealtimeSocketOptions {
   readonly deps: RealtimeDeps;
   readonly settings: SessionSettings;
   readonly model: string | null;
-  /** What its messages are. */
   readonly dialect: Dialect;
-  /** How often it is pinged, in milliseconds; a client that sends nothing at all after two on end is cut. */
+  /** How often the client is pinged, in milliseconds; one that sends nothing at all after two pings is cut. */
   readonly heartbeatMs: number;
   readonly idleTimeoutMs: number;
   readonly maxSessionS: number;
+  /** What all sessions of the key may have done for them. */
+  readonly keyBudget: EventBudget;
+  /** Finds memory for a message. */
+  readonly roomFor: RoomForBytes;
   readonly begin: (what: "response" | "transcription", signal: AbortSignal) => Promise<RequestContext>;
   readonly meter: (inputAudioS: number) => Promise<void>;
+  /** Called once with a sentence when the client first has to wait for its budget. */
+  readonly onSlowed: (why: string) => void;
+}
+
+/** A message that waits to be taken in. */
+interface Message {
+  readonly bytes: Buffer;
+  readonly arrivedMs: number;
+  readonly release: () => void;
 }
 
 /** Bytes that may wait in a socket before no more of a reply is asked for. */
 const MAX_BUFFERED_BYTES = 256 * 1024;
-/** Messages, and characters of them, that may wait to be taken in before the socket is read no further. */
+/** Messages, and bytes of them, that may wait to be taken in before the socket is read no further. */
 const MAX_WAITING = 32;
-const MAX_WAITING_CHARS = 1024 * 1024;
+const MAX_WAITING_BYTES = 1024 * 1024;
+
+/** Points of an event: of any, and of one that is not sound, each byte of which is read. */
+const EVENT_POINTS = 256;
+const COMMAND_POINTS = 1_000;
+const SOUND_BYTES_PER_POINT = 16;
+/** Bytes of an answer, which is written in one go, that cost a point. */
+const ANSWER_BYTES_PER_POINT = 4;
+/** Points of a request that is refused for want of a token: it has looked up a key and a bucket. */
+const REFUSAL_POINTS = 8_000;
+/** A client that has been over its budget for so long is disconnected, in milliseconds. */
+const MAX_OVERDRAWN_MS = 30_000;
 
 const NORMAL = 1_000;
 const GOING_AWAY = 1_001;
 const INVALID = 1_007;
 const POLICY = 1_008;
+const TRY_LATER = 1_013;
 
-/** A session's WebSocket: its messages in order and no faster than they are taken in, its pace, its end. */
+/** The WebSocket of a session: takes its messages in order, no faster than it may, and ends it. */
 export class RealtimeSocket {
   readonly keyId: string;
   readonly #socket: WebSocket;
-  /** Under it: what has come over it tells more than messages, the last of which may be under way for long. */
+  /** The connection below, which also shows what has come of a message that is still on its way. */
   readonly #connection: Socket;
   readonly #options: RealtimeSocketOptions;
   readonly #runner: SessionRunner;
-  readonly #waiting: Told[] = [];
+  readonly #budgets: readonly EventBudget[];
+  readonly #room: MessageRoom;
+  /** Messages, and events that a dialect made of the session's own, in order. */
+  readonly #waiting: (Message | InboundEvent)[] = [];
   readonly #gone = new AbortController();
   readonly #timers: NodeJS.Timeout[] = [];
-  #waitingChars = 0;
+  #waitingBytes = 0;
   #isTaking = false;
   #isFinishing = false;
+  #isSlowed = false;
+  /** Since when the client has been over its budget; `null`: it is not. */
+  #overdrawnSinceMs: number | null = null;
   #unanswered = 0;
   #readBytes = 0;
+  /** Bytes that had come with the newest message or pong: what has come since is part of another message. */
+  #readToMessage = 0;
   #heardAtMs = performance.now();
   /** Resolves when the last event has left for the operating system. */
   #sent: Promise<void> = Promise.resolve();
@@ -58,29 +94,40 @@ export class RealtimeSocket {
     this.#socket = socket;
     this.#connection = request.raw.socket;
     this.#options = options;
+    this.#budgets = [new EventBudget(), options.keyBudget];
+    this.#room = new MessageRoom(request, options.roomFor, {
+      pause: () => this.#socket.pause(),
+      resume: () => this.#resume(),
+      onRefused: (why) => this.#end(TRY_LATER, why),
+      signal: this.#gone.signal,
+    });
     this.#runner = new SessionRunner(options.deps, {
       keyId: this.keyId,
       settings: options.settings,
       model: options.model,
-      begin: options.begin,
+      begin: (what, signal) => this.#begin(what, signal),
       meter: options.meter,
       send: (event) => this.#send(event),
       hasRoom: () => this.#hasRoom(),
+      isBehind: () => this.#isBehind(),
       signal: this.#gone.signal,
     });
     tracked.rawStatus = 101;
-    // Before the tracker hears of it: a session that is closed has not failed.
-    request.raw.socket.prependOnceListener("close", () => tracked.answered());
+    // Before the tracker learns of it: a session that is closed has not failed.
+    this.#connection.prependOnceListener("close", () => tracked.answered());
     socket.on("message", (data, isBinary) => this.#message(data, isBinary));
+    for (const event of ["ping", "pong"]) socket.on(event, () => this.#noteRead());
     socket.once("close", () => {
       for (const timer of this.#timers) clearInterval(timer);
       this.#gone.abort(new Error("the client closed its session"));
+      for (const next of this.#waiting.splice(0)) if ("release" in next) next.release();
       this.#runner.end();
     });
     this.#timers.push(setInterval(() => this.#look(), options.heartbeatMs).unref());
+    this.#timers.push(setInterval(() => this.#closeIdle(), Math.min(1_000, options.idleTimeoutMs)).unref());
     this.#timers.push(
       setTimeout(
-        () => this.#close(POLICY, "session_expired", "the session has lasted as long as one may"),
+        () => this.#close("session_expired", "the session has lasted as long as one may"),
         1_000 * options.maxSessionS,
       ).unref(),
     );
@@ -95,44 +142,38 @@ export class RealtimeSocket {
     this.#end(GOING_AWAY, "the server is shutting down");
   }
 
-  #message(data: RawData, isBinary: boolean): void {
-    if (this.#socket.readyState !== this.#socket.OPEN) return;
-    this.#heardAtMs = performance.now();
-    // What is no text is refused as what it is not.
-    const text = isBinary ? "" : `${data}`;
-    let taken: Translated | null;
-    try {
-      taken = this.#options.dialect.read(text, this.#heardAtMs);
-    } catch (error) {
-      this.#end(INVALID, (error as Error).message.slice(0, 100));
-      return;
-    }
-    if (taken === null) this.#end(NORMAL, "");
-    else this.#pass(taken);
+  /** Ends the session because its key is not valid any more. */
+  revoke(): void {
+    this.#close("invalid_api_key", "the API key of this session was revoked");
   }
 
-  /** Hands on what a dialect made of a message, or of an event. */
-  #pass({ messages, events }: Translated): void {
-    for (const text of messages) {
-      this.#sent = new Promise((resolve) => this.#socket.send(text, () => resolve()));
+  #message(data: RawData, isBinary: boolean): void {
+    this.#noteRead();
+    const release = this.#room.take((data as Buffer).length);
+    if (this.#socket.readyState !== this.#socket.OPEN) {
+      release();
+      return;
     }
-    for (const event of events) this.#waitingChars += charsOf(event);
-    this.#waiting.push(...events);
-    if (this.#waiting.length >= MAX_WAITING || this.#waitingChars >= MAX_WAITING_CHARS) this.#socket.pause();
-    if (!this.#isTaking && this.#waiting.length > 0) void this.#take();
+    this.#heardAtMs = performance.now();
+    // What is not text is refused for what it is not.
+    const bytes = isBinary ? Buffer.alloc(0) : (data as Buffer);
+    this.#waiting.push({ bytes, arrivedMs: this.#heardAtMs, release });
+    this.#waitingBytes += bytes.length;
+    if (this.#waiting.length >= MAX_WAITING || this.#waitingBytes >= MAX_WAITING_BYTES) this.#socket.pause();
+    void this.#take();
   }
 
   async #take(): Promise<void> {
+    if (this.#isTaking) return;
     this.#isTaking = true;
     try {
       for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
-        this.#waitingChars -= charsOf(next);
-        // Who reads no answers is asked nothing more.
-        await this.#hasRoom();
-        await this.#runner.receive(next);
-        if (this.#waiting.length === 0 && this.#socket.isPaused) this.#socket.resume();
+        if ("release" in next) await this.#takeMessage(next).finally(next.release);
+        else await this.#runner.receive(next);
+        this.#resume();
       }
     } catch (error) {
+      if (this.#gone.signal.aborted) return;
       this.#options.deps.onFailure(error);
       this.#end(1_011, "something went wrong in the server");
     } finally {
@@ -140,19 +181,98 @@ export class RealtimeSocket {
     }
   }
 
-  #send(event: ServerEvent): void {
+  async #takeMessage({ bytes, arrivedMs }: Message): Promise<void> {
+    this.#waitingBytes -= bytes.length;
+    // A client that reads no answers is not asked for more.
+    await this.#hasRoom();
+    await this.#mayGoOn();
     if (this.#socket.readyState !== this.#socket.OPEN) return;
-    this.#pass(this.#options.dialect.write(event));
+    this.#spend(EVENT_POINTS + bytes.length / SOUND_BYTES_PER_POINT);
+    let output: DialectOutput | null;
+    try {
+      output = await this.#options.dialect.read(bytes, arrivedMs);
+    } catch (error) {
+      this.#end(INVALID, (error as Error).message);
+      return;
+    }
+    if (output === null) return this.#end(NORMAL, "");
+    if (!output.events.some(isSound)) this.#spend(COMMAND_POINTS + bytes.length);
+    for (const text of output.messages) this.#sendText(text);
+    for (const event of output.events) await this.#runner.receive(event);
   }
 
-  /** A client that reads nothing is cut by the connection tracker, as on any other route. */
+  #sendText(text: string): void {
+    this.#sent = new Promise((resolve) => this.#socket.send(text, () => resolve()));
+  }
+
+  /** Resolves when it is this connection's turn, and what was done for it before is within its budget and its key's. */
+  async #mayGoOn(): Promise<void> {
+    const { signal } = this.#gone;
+    for (let waitMs = this.#waitMs; waitMs > 0; waitMs = this.#waitMs) {
+      if (!this.#isSlowed)
+        this.#options.onSlowed("a realtime session sends more events than it may: it is slowed");
+      this.#isSlowed = true;
+      const nowMs = performance.now();
+      this.#overdrawnSinceMs ??= nowMs;
+      if (nowMs - this.#overdrawnSinceMs > MAX_OVERDRAWN_MS) {
+        this.#close("rate_limit_exceeded", "the client sends more events than a session may: send fewer");
+        return;
+      }
+      await pause(waitMs, null, { signal });
+    }
+    if (this.#budgets.every(({ isCalm }) => isCalm)) this.#overdrawnSinceMs = null;
+    await this.#options.deps.eventLoopShare.next();
+  }
+
+  get #waitMs(): number {
+    return Math.max(...this.#budgets.map(({ waitMs }) => waitMs));
+  }
+
+  #spend(points: number): void {
+    for (const budget of this.#budgets) budget.spend(points);
+  }
+
+  async #begin(what: "response" | "transcription", signal: AbortSignal): Promise<RequestContext> {
+    try {
+      return await this.#options.begin(what, signal);
+    } catch (error) {
+      this.#spend(REFUSAL_POINTS);
+      throw error;
+    }
+  }
+
+  #send(event: ServerEvent): void {
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    const { messages, events } = this.#options.dialect.write(event);
+    // Deltas are part of a reply, which takes a token.
+    if (!event.type.endsWith(".delta"))
+      this.#spend(messages.reduce((sum, { length }) => sum + length, 0) / ANSWER_BYTES_PER_POINT);
+    for (const text of messages) this.#sendText(text);
+    this.#waiting.push(...events);
+    if (events.length > 0) void this.#take();
+  }
+
+  /** Resolves when the client has taken enough. The connection tracker cuts one that reads nothing, as on other routes. */
   async #hasRoom(): Promise<void> {
     while (this.#socket.bufferedAmount > MAX_BUFFERED_BYTES && !this.#gone.signal.aborted) await this.#sent;
   }
 
+  #noteRead(): void {
+    this.#readToMessage = this.#connection.bytesRead;
+  }
+
+  /** Whether messages wait, or part of one has come. */
+  #isBehind(): boolean {
+    return this.#isTaking || this.#socket.isPaused || this.#connection.bytesRead !== this.#readToMessage;
+  }
+
+  #resume(): void {
+    if (this.#waiting.length === 0 && !this.#room.isAwaited && this.#socket.isPaused) this.#socket.resume();
+  }
+
   #look(): void {
     const { bytesRead } = this.#connection;
-    // A pong comes behind all that its client has sent before, and nothing is read of a socket that is paused.
+    // A pong comes after all that its client has sent before, and nothing is read of a socket that is paused.
     if (this.#socket.isPaused) this.#heardAtMs = performance.now();
     if (this.#socket.isPaused || bytesRead !== this.#readBytes) this.#unanswered = 0;
     this.#readBytes = bytesRead;
@@ -162,24 +282,26 @@ export class RealtimeSocket {
     }
     this.#unanswered += 1;
     this.#socket.ping();
-    if (performance.now() - this.#heardAtMs > this.#options.idleTimeoutMs)
-      this.#close(POLICY, "session_idle", "the client has sent nothing for too long");
   }
 
-  #close(status: number, code: string, message: string): void {
+  #closeIdle(): void {
+    if (this.#socket.isPaused) this.#heardAtMs = performance.now();
+    if (performance.now() - this.#heardAtMs > this.#options.idleTimeoutMs)
+      this.#close("session_idle", "the client has sent nothing for too long");
+  }
+
+  #close(code: string, message: string): void {
     this.#send({ type: "error", error: { type: "invalid_request_error", code, message } });
-    this.#end(status, message);
+    this.#end(POLICY, message);
   }
 
   #end(status: number, reason: string): void {
     // What is not read any more is not answered either, and a close could not be seen.
     this.#socket.resume();
-    this.#socket.close(status, reason);
+    this.#socket.close(status, reason.slice(0, 120));
   }
 }
 
-/** Of what a dialect made only sound may be long. */
-function charsOf(told: Told): number {
-  if (typeof told === "string") return told.length;
-  return told.type === "input_audio_buffer.append" ? told.audio.length : 0;
+function isSound({ type }: InboundEvent): boolean {
+  return type === "input_audio_buffer.append";
 }

@@ -2,6 +2,7 @@ import type { ServerResponse } from "node:http";
 import websocket from "@fastify/websocket";
 import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest } from "fastify";
 import type { WebSocket } from "ws";
+import { MAX_MESSAGE_BYTES } from "../contract/realtime/parse.ts";
 import { recordEnd } from "../requests/request-log.ts";
 import { beginServerSpan, NO_SPAN, type Span } from "../tracing/span.ts";
 import { answerUnread, endsUnread, isMuchUnread } from "./answer-unread.ts";
@@ -138,9 +139,10 @@ function tellSocketError(
   socket.terminate();
 }
 
-/** A message has the largest sound that may be appended at once, 15 MiB, in base64. */
 const SOCKET_OPTIONS = {
-  maxPayload: 21 * 2 ** 20,
+  maxPayload: MAX_MESSAGE_BYTES,
+  /** Pieces of a message that is not complete: each takes memory of its own, however short it is. */
+  maxBufferedChunks: 16 * 1024,
   perMessageDeflate: false,
   /** How long a client may take over its part of closing, in milliseconds: it is cut then, whatever it sends. */
   closeTimeout: 1_000,

@@ -1,3 +1,4 @@
+import { BusyTimes } from "./busy-times.ts";
 import { FairQueue, type Verdict } from "./fair-queue.ts";
 import { KeyCounter } from "./key-counter.ts";
 import { keyIsFull, serverIsFull, shuttingDown } from "./refusals.ts";
@@ -41,6 +42,7 @@ export class KeyedSemaphore {
   readonly #options: KeyedSemaphoreOptions;
   readonly #queue = new FairQueue<QueueEntry>();
   readonly #used = new KeyCounter();
+  readonly #busy = new BusyTimes();
   #isServing = false;
   #isClosed = false;
 
@@ -66,6 +68,17 @@ export class KeyedSemaphore {
   get isShort(): boolean {
     for (const { key, units } of this.#queue.firsts()) if (this.#fits(key, units) === "wait") return true;
     return false;
+  }
+
+  /**
+   * Whether a key could use `more` units on average without waiting ever longer, by what every key has used in the last
+   * half minute: its fair share of all units, or what the other keys leave.
+   */
+  canSustain(key: string, more: number): boolean {
+    const { total, perKey } = this.#options;
+    const own = this.#busy.of(key);
+    const share = total / (this.#busy.keys + (own === 0 ? 1 : 0));
+    return own + more <= Math.min(perKey, Math.max(share, total - (this.#busy.total - own)));
   }
 
   /**
@@ -132,10 +145,14 @@ export class KeyedSemaphore {
 
   #hold(key: string, units: number): Permit {
     let held = units;
+    let sinceMs = performance.now();
     this.#used.add(key, held);
     const shrink = (to: number): void => {
       const less = held - to;
       if (less <= 0) return;
+      const nowMs = performance.now();
+      this.#busy.add(key, held * (nowMs - sinceMs));
+      sinceMs = nowMs;
       held = to;
       this.#used.add(key, -less);
       this.#serve();

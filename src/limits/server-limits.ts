@@ -19,6 +19,8 @@ export type SharedResource =
   | "writing"
   /** Clips of turns that are sound alone. */
   | "hearingTurns"
+  /** Calls that find speech in the sound of realtime sessions, or judge whether a turn is over. */
+  | "detecting"
   /** Recordings to transcribe. */
   | "hearingRecordings"
   /** Bytes of request bodies, but for recordings. */
@@ -82,6 +84,12 @@ export function serverLimits(settings: Settings): ServerLimits {
     shared: {
       writing: shared("turns being written", writer.concurrency, writer.keyConcurrency),
       hearingTurns: shared("turns being heard", turns, keyTurns, HEARING_WAITS * queueWaitMs),
+      // A session has a few calls waiting at most, and nothing of what it hears may be refused.
+      detecting: {
+        ...shared("sound being searched for speech", DETECTIONS_AT_ONCE, 1, requestTimeoutMs),
+        queueDepth: Number.POSITIVE_INFINITY,
+        keyQueueDepth: Number.POSITIVE_INFINITY,
+      },
       hearingRecordings: shared("recordings being heard", RECORDINGS_AT_ONCE, 1, requestTimeoutMs),
       recorded: shared("recordings", KEYS_WITH_RECORDINGS * RECORDED_BYTES, RECORDED_BYTES, requestTimeoutMs),
       receiving: memory(
@@ -105,6 +113,9 @@ const HEARING_WAITS = 3;
 
 /** More at once make none faster, and a second place keeps a short clip from waiting for another key's long one. */
 const TURNS_AT_ONCE = 2;
+
+/** The detectors are one thread; while it answers one key, the next key's call is on its way. */
+const DETECTIONS_AT_ONCE = 2;
 
 /**
  * Recordings, beside the turns. Each takes the memory of one window, and of windows that wait the one goes first whose

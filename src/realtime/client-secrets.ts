@@ -1,61 +1,119 @@
 import { randomBytes } from "node:crypto";
-import type { SessionUpdate } from "../contract/realtime/session.ts";
+import { readJson } from "../contract/read-json.ts";
+import { SessionUpdate } from "../contract/realtime/session.ts";
 
-/** Secrets that one key may have out at a time; of more the oldest is good no longer. */
-const MAX_A_KEY = 256;
-/** Browser SDKs take a key that begins so, and no other. */
+/** Secrets that a key may have at a time, and characters of their sessions; beyond either, its oldest ends. */
+const MAX_SECRETS_PER_KEY = 256;
+const MAX_CHARS_PER_KEY = 2 * 2 ** 20;
+/** Characters of all sessions; beyond, the oldest secret ends of the key that has most. */
+const MAX_CHARS = 32 * 2 ** 20;
+/** How often secrets that have expired are looked for, in milliseconds. */
+const SWEEP_MS = 60_000;
+/** Browser SDKs accept only keys with this prefix. */
 const PREFIX = "ek_";
 
-/** Who a session is for. */
+/** The key that a session is metered by, and what the session begins with. */
 export interface Presented {
-  /** The API key that everything is metered by: of a client secret, that which it was made with. */
   readonly apiKey: string;
-  /** What a session begins with. */
   readonly session: SessionUpdate;
 }
 
-/** What a client secret stands for. */
-interface ClientSecret extends Presented {
-  /** Unix time, in seconds. */
-  readonly expiresAt: number;
+interface ClientSecret {
+  /** The session as JSON, which takes a fraction of its memory. */
+  readonly session: string;
+  readonly expiresMs: number;
 }
 
-/**
- * Secrets that open realtime sessions for a while, as a page or an app may be given in place of a key. They are kept in
- * memory and end with the process. A session that was opened outlives its secret.
- */
-export class ClientSecrets {
-  readonly #secrets = new Map<string, ClientSecret>();
+/** The secrets of one key, oldest first. */
+interface Secrets {
+  readonly byValue: Map<string, ClientSecret>;
+  chars: number;
+}
 
-  /** @param nowS Unix time, in seconds */
+export interface Clocks {
+  /** Monotonic milliseconds, by which secrets expire. */
+  readonly nowMs: () => number;
+  /** Unix time in milliseconds, which is only reported. */
+  readonly wallMs: () => number;
+}
+
+/** Secrets that open realtime sessions in place of a key, for a while. They are kept in memory and end with the process. */
+export class ClientSecrets {
+  readonly #clocks: Clocks;
+  readonly #keys = new Map<string, Secrets>();
+  /** The key of each secret. */
+  readonly #keyOf = new Map<string, string>();
+  #chars = 0;
+  #sweptMs = 0;
+
+  constructor(clocks: Clocks = { nowMs: () => performance.now(), wallMs: () => Date.now() }) {
+    this.#clocks = clocks;
+  }
+
+  /** Makes a secret of a key. `expiresAt` is Unix time in seconds. */
   issue(
     apiKey: string,
     seconds: number,
     session: SessionUpdate,
-    nowS: number,
-  ): ClientSecret & { readonly value: string } {
-    this.#forget(apiKey, nowS);
+  ): { readonly value: string; readonly expiresAt: number } {
+    this.#sweep();
+    const wallMs = this.#clocks.wallMs();
+    const expiresAt = Math.floor(wallMs / 1_000) + seconds;
     const value = `${PREFIX}${randomBytes(24).toString("hex")}`;
-    const secret = { apiKey, session, expiresAt: Math.floor(nowS) + seconds };
-    this.#secrets.set(value, secret);
-    return { value, ...secret };
+    const text = JSON.stringify(session);
+    const own = this.#keys.get(apiKey) ?? { byValue: new Map(), chars: 0 };
+    this.#keys.set(apiKey, own);
+    own.byValue.set(value, {
+      session: text,
+      expiresMs: this.#clocks.nowMs() + 1_000 * expiresAt - wallMs,
+    });
+    this.#keyOf.set(value, apiKey);
+    this.#count(own, text.length);
+    while (own.byValue.size > MAX_SECRETS_PER_KEY || own.chars > MAX_CHARS_PER_KEY) this.#endOldest(own);
+    while (this.#chars > MAX_CHARS) this.#endOldest(this.#largest);
+    return { value, expiresAt };
   }
 
   /**
-   * Whom a client secret or a key that is presented stands for. A secret may expire at any moment, and is then no more than
-   * an unknown key: ask once, and keep the answer.
+   * Returns the key and session that a client secret stands for; anything else is a key. A secret may expire at any moment,
+   * and is then no more than an unknown key: ask once, and keep the answer.
    */
-  behind(presented: string, nowS: number): Presented {
-    const secret = this.#secrets.get(presented);
-    return secret !== undefined && secret.expiresAt > nowS ? secret : { apiKey: presented, session: {} };
+  behind(presented: string): Presented {
+    const apiKey = this.#keyOf.get(presented);
+    const secret = apiKey === undefined ? undefined : this.#keys.get(apiKey)?.byValue.get(presented);
+    if (apiKey === undefined || secret === undefined || secret.expiresMs <= this.#clocks.nowMs())
+      return { apiKey: presented, session: {} };
+    const { value } = readJson(Buffer.from(secret.session), SessionUpdate);
+    return { apiKey, session: value as SessionUpdate };
   }
 
-  #forget(apiKey: string, nowS: number): void {
-    const own: string[] = [];
-    for (const [value, secret] of this.#secrets) {
-      if (secret.expiresAt <= nowS) this.#secrets.delete(value);
-      else if (secret.apiKey === apiKey) own.push(value);
+  get #largest(): Secrets {
+    return [...this.#keys.values()].reduce((most, each) => (each.chars > most.chars ? each : most));
+  }
+
+  #endOldest(own: Secrets): void {
+    const [oldest] = own.byValue.keys();
+    this.#end(own, oldest!);
+  }
+
+  #end(own: Secrets, value: string): void {
+    this.#count(own, -own.byValue.get(value)!.session.length);
+    own.byValue.delete(value);
+    this.#keyOf.delete(value);
+  }
+
+  #count(own: Secrets, chars: number): void {
+    own.chars += chars;
+    this.#chars += chars;
+  }
+
+  #sweep(): void {
+    const nowMs = this.#clocks.nowMs();
+    if (nowMs - this.#sweptMs < SWEEP_MS) return;
+    this.#sweptMs = nowMs;
+    for (const [apiKey, own] of this.#keys) {
+      for (const [value, { expiresMs }] of own.byValue) if (expiresMs <= nowMs) this.#end(own, value);
+      if (own.byValue.size === 0) this.#keys.delete(apiKey);
     }
-    for (const value of own.slice(0, Math.max(0, own.length + 1 - MAX_A_KEY))) this.#secrets.delete(value);
   }
 }

@@ -1,11 +1,18 @@
 import { joined } from "../audio/joined.ts";
-import { type VoiceActivity, type VoiceActivityDetector, WINDOW_SAMPLES } from "../model/turn-detection.ts";
+import {
+  type InTurn,
+  type VoiceActivity,
+  type VoiceActivityDetector,
+  WINDOW_SAMPLES,
+} from "../model/turn-detection.ts";
 
 /** Pieces of sound that the detector may be hearing before no more is taken. */
 const MAX_PENDING = 8;
 
 export interface DetectionFeedParts {
   readonly detector: VoiceActivityDetector;
+  /** Makes a call of the detector when it is the key's turn. */
+  readonly inTurn: InTurn;
   /** Windows that may be heard together just now. */
   readonly windowsTogether: () => number;
   /** Told of each window's probability of speech, in order; the first begins with that sample. */
@@ -34,12 +41,17 @@ export class DetectionFeed {
 
   constructor(parts: DetectionFeedParts) {
     this.#parts = parts;
-    this.#voice = parts.detector.open();
+    this.#voice = parts.detector.open(parts.inTurn);
   }
 
   /** Whether the detector is behind: what {@link push} returns is to be waited for. */
   get isFull(): boolean {
     return this.#pending >= MAX_PENDING;
+  }
+
+  /** Whether the detector has yet to answer. */
+  get isBusy(): boolean {
+    return this.#pending > 0;
   }
 
   /** Resolves when what it was enough for has been heard. */

@@ -23,8 +23,11 @@ export type SessionEvent =
   | { readonly type: "partly"; readonly from: number; readonly text: string }
   | { readonly type: "spoken"; readonly responseId: string; readonly spoken: Spoken }
   | { readonly type: "replied"; readonly responseId: string; readonly end: ReplyEnd }
-  /** The time that {@link SessionEffect} `wake` named has come. */
-  | { readonly type: "woken" };
+  /**
+   * The time that {@link SessionEffect} `wake` named has come. `isBehind`: sound may have arrived that no window tells of
+   * yet.
+   */
+  | { readonly type: "woken"; readonly isBehind: boolean };
 
 /** What is to be done. */
 export type SessionEffect =
@@ -36,6 +39,8 @@ export type SessionEffect =
   | { readonly type: "judge"; readonly revision: number; readonly from: number; readonly to: number }
   /** A turn of so many seconds was committed, to be metered; its recognition is superseded by none. */
   | { readonly type: "committed"; readonly revision: number; readonly seconds: number }
+  /** The turn that was being spoken was thrown away: what was transcribed of it is metered. */
+  | { readonly type: "discarded" }
   /** Sound before that sample is needed no more. */
   | { readonly type: "forget"; readonly before: number }
   /** Speech is looked for anew, from what comes next on; what was found before is void. */

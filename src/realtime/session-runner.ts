@@ -1,15 +1,21 @@
-import { setImmediate as letOthersRun } from "node:timers/promises";
+import { setTimeout as pause } from "node:timers/promises";
 import type { ServiceError } from "../contract/errors.ts";
-import { type EventFault, parseClientEvent } from "../contract/realtime/parse.ts";
+import type { EventFault, InboundEvent } from "../contract/realtime/parse.ts";
+import { EventBudget } from "../limits/event-budget.ts";
+import type { EventLoopShare } from "../limits/event-loop-share.ts";
 import type { KeyedSemaphore } from "../limits/keyed-semaphore.ts";
 import type { Recogniser } from "../model/recogniser.ts";
-import { DETECTION_RATE_HZ, type TurnJudge, type VoiceActivityDetector } from "../model/turn-detection.ts";
+import {
+  DETECTION_RATE_HZ,
+  type InTurn,
+  type TurnJudge,
+  type VoiceActivityDetector,
+} from "../model/turn-detection.ts";
 import type { RequestContext } from "../requests/request-context.ts";
 import { asServiceError } from "../serving/failures.ts";
 import type { ResolveModel } from "../serving/prepare.ts";
 import type { SpeechService } from "../serving/service.ts";
 import { DetectionFeed } from "./detection-feed.ts";
-import type { Told } from "./dialect.ts";
 import { MAX_TURN_SAMPLES } from "./endpointing.ts";
 import { makeReply } from "./make-reply.ts";
 import { RealtimeError } from "./realtime-error.ts";
@@ -20,7 +26,7 @@ import type { SessionSettings } from "./session-settings.ts";
 import { SoundBuffer } from "./sound-buffer.ts";
 import { SoundInput } from "./sound-input.ts";
 import { type Stretch, TurnHearing } from "./turn-hearing.ts";
-import { TurnMeter } from "./turn-meter.ts";
+import { type TakenTurns, TurnMeter } from "./turn-meter.ts";
 import { type ServerEvent, wireError } from "./wire.ts";
 
 /** What sessions share. */
@@ -29,8 +35,11 @@ export interface RealtimeDeps {
   readonly judge: TurnJudge;
   /** `null`: nothing that is said can be heard. */
   readonly recogniser: Recogniser | null;
-  /** Turns being heard, of everybody and of one key. */
+  /** Turns being transcribed, in all and of one key. */
   readonly hearing: KeyedSemaphore;
+  /** Calls of `activity` and `judge`, in all and of one key. */
+  readonly detecting: KeyedSemaphore;
+  readonly eventLoopShare: EventLoopShare;
   readonly service: SpeechService;
   readonly resolve: ResolveModel;
   readonly newId: (prefix: string) => string;
@@ -50,12 +59,14 @@ export interface SessionParts {
    * {@link ServiceError} where that is refused.
    */
   readonly begin: (what: "response" | "transcription", signal: AbortSignal) => Promise<RequestContext>;
-  /** Meters seconds of turns that no reply was metered with. */
+  /** Meters seconds of turns that are part of no request. */
   readonly meter: (inputAudioS: number) => Promise<void>;
   /** Sends an event. */
   readonly send: (event: ServerEvent) => void;
   /** Resolves when the client has room for more. */
   readonly hasRoom: () => Promise<void>;
+  /** Whether something that the client has sent was not passed on yet: silence is then not known to be silence. */
+  readonly isBehind: () => boolean;
   /** Aborts with the connection. */
   readonly signal: AbortSignal;
 }
@@ -64,8 +75,12 @@ export interface SessionParts {
 const MAX_KEPT_SAMPLES = MAX_TURN_SAMPLES + 8 * DETECTION_RATE_HZ;
 /** The newest of a turn is all that is judged. */
 const JUDGED_SAMPLES = 8 * DETECTION_RATE_HZ;
-/** Of what a client sends at once so much is taken in without letting others run. */
+/** Seconds of sound that are taken in before other connections have their turn. */
 const SLICE_S = 0.2;
+/** Sound in which turns are detected is taken in as fast as it is spoken, after so much at once: milliseconds. */
+const PACE = { burst: 10_000, perS: 1_000 };
+/** Seconds of turns that may wait for the reply with which they are metered: the longest turn. */
+const MAX_UNMETERED_S = MAX_TURN_SAMPLES / DETECTION_RATE_HZ;
 
 /** Carries out what a {@link Session} wants done: listens, recognises, replies, and tells it what came of that. */
 export class SessionRunner {
@@ -76,7 +91,10 @@ export class SessionRunner {
   readonly #detection: DetectionFeed;
   readonly #hearing: TurnHearing;
   readonly #turns: TurnMeter;
+  readonly #pace = new EventBudget(PACE);
   #input: SoundInput;
+  /** Settles when the newest request has begun, or was refused. */
+  #beginning: Promise<unknown> = Promise.resolve();
   readonly #replies = new Map<string, AbortController>();
   #alarm: NodeJS.Timeout | undefined;
   #onQuiet = (): void => {};
@@ -101,6 +119,7 @@ export class SessionRunner {
     });
     this.#detection = new DetectionFeed({
       detector: deps.activity,
+      inTurn: this.#inTurn,
       windowsTogether: () => this.#session.windowsTogether,
       onWindows: (probabilities, from) => this.#step({ type: "windows", probabilities, from }),
       onFailure: (error, count) => this.#isDeaf(error, count),
@@ -113,15 +132,15 @@ export class SessionRunner {
   }
 
   /** Takes in one event of the client's. One call at a time; resolves when there is room for the next. */
-  async receive(told: Told): Promise<void> {
-    const read = typeof told === "string" ? parseClientEvent(told) : { event: told };
-    if ("fault" in read) {
-      this.#refuse(read.fault);
+  async receive(event: InboundEvent): Promise<void> {
+    if (event.type === "fault") {
+      this.#refuse(event);
       return;
     }
-    const { event } = read;
     if (event.type.startsWith("input_audio_buffer.")) await this.#hearing.room();
     if (event.type === "input_audio_buffer.append") await this.#append(event.audio);
+    // One request after another asks for its key and its token.
+    if (event.type === "response.create") await this.#beginning;
     if (this.#isOver) return;
     this.#step({ type: "client", event, appended: this.#sound.appended });
     const { inputFormat } = this.#session.settings;
@@ -141,6 +160,7 @@ export class SessionRunner {
   end(): void {
     this.#isOver = true;
     clearTimeout(this.#alarm);
+    this.#discard();
     this.#hearing.stop();
     const gone = new Error("the session is over");
     for (const reply of this.#replies.values()) reply.abort(gone);
@@ -154,32 +174,61 @@ export class SessionRunner {
       const samples = this.#input.push(bytes.subarray(at, at + slice));
       this.#sound.push(samples);
       if (this.#session.settings.turnDetection !== null) {
-        const heard = this.#detection.push(samples);
-        // A client that sends no faster than it speaks is not waited for.
-        if (bytes.length > slice || this.#detection.isFull) await heard;
+        const detected = this.#detection.push(samples);
+        this.#pace.spend((1_000 * samples.length) / DETECTION_RATE_HZ);
+        const { waitMs } = this.#pace;
+        // A client that sends no faster than it speaks does not wait for the detector.
+        if (bytes.length > slice || this.#detection.isFull) await detected;
+        if (waitMs > 0) await pause(waitMs, null, { signal: this.#parts.signal }).catch(() => {});
       }
-      if (bytes.length > slice) await letOthersRun();
+      if (bytes.length > slice) await this.#deps.eventLoopShare.next();
     }
   }
+
+  readonly #inTurn: InTurn = async (work) => {
+    const permit = await this.#deps.detecting.enter(this.#parts.keyId, 1, this.#parts.signal);
+    try {
+      return await work();
+    } finally {
+      permit.release();
+    }
+  };
 
   /** A thread that died is replaced, and the sound goes on. Only what lasts is told, and once. */
   #isDeaf(error: unknown, count: number): void {
     if (this.#isOver || count > 2) return;
     this.#deps.onFailure(error);
     if (count === 1) return;
-    const told = new RealtimeError(
+    const failure = new RealtimeError(
       "speech cannot be detected just now: commit turns yourself, or try again",
       {
         type: "server_error",
         code: "turn_detection_failed",
       },
     );
-    this.#parts.send({ type: "error", error: wireError(told) });
+    this.#parts.send({ type: "error", error: wireError(failure) });
   }
 
   #step(event: SessionEvent): void {
     if (this.#isOver) return;
     this.#carryOut(this.#session.step(event, performance.now()));
+    if (event.type === "heard") this.#turns.transcribed(event.revision, event.text);
+    this.#meterUnanswered();
+  }
+
+  /** Meters transcripts by themselves that no reply is going to be metered with. */
+  #meterUnanswered(): void {
+    if (this.#session.isAnswering && this.#turns.seconds < MAX_UNMETERED_S) return;
+    for (let turn = this.#turns.takeTranscript(); turn !== null; turn = this.#turns.takeTranscript())
+      void this.#meterTurn(turn);
+  }
+
+  /** Counts what was transcribed of a turn that is no turn any more. */
+  #discard(): void {
+    const seconds = this.#hearing.takeTranscribed();
+    if (seconds === 0) return;
+    this.#turns.add(DISCARDED, seconds);
+    this.#turns.transcribed(DISCARDED, "words");
   }
 
   #carryOut(effects: readonly SessionEffect[]): void {
@@ -204,8 +253,10 @@ export class SessionRunner {
         break;
       case "committed":
         this.#hearing.keep(effect.revision);
-        if (this.#session.settings.type === "transcription") void this.#meterTurn(effect.seconds);
-        else this.#turns.add(effect.seconds);
+        this.#turns.add(effect.revision, effect.seconds);
+        break;
+      case "discarded":
+        this.#discard();
         break;
       case "forget":
         this.#sound.forget(effect.before);
@@ -235,7 +286,16 @@ export class SessionRunner {
   #wake(atMs: number | null): void {
     clearTimeout(this.#alarm);
     if (atMs === null) return;
-    this.#alarm = setTimeout(() => this.#step({ type: "woken" }), Math.max(0, atMs - performance.now()));
+    const afterMs = Math.max(0, atMs - performance.now());
+    // After the timers, sockets are read: what arrived while the event loop was busy counts.
+    this.#alarm = setTimeout(
+      () => setImmediate(() => this.#step({ type: "woken", isBehind: this.#isBehind })),
+      afterMs,
+    );
+  }
+
+  get #isBehind(): boolean {
+    return this.#detection.isBusy || this.#parts.isBehind();
   }
 
   async #judge(revision: number, from: number, to: number): Promise<void> {
@@ -243,7 +303,7 @@ export class SessionRunner {
     const turn = new Float32Array(to - from);
     turn.set(this.#sound.read(from, to));
     try {
-      const finished = await this.#deps.judge.judge(turn, this.#parts.signal);
+      const finished = await this.#inTurn(() => this.#deps.judge.judge(turn, this.#parts.signal));
       this.#step({ type: "verdict", revision, finished });
     } catch (error) {
       // The silence ends the turn then, after a while.
@@ -263,24 +323,30 @@ export class SessionRunner {
     );
   }
 
-  /** A turn that nothing replies to is a request by itself. */
-  async #meterTurn(seconds: number): Promise<void> {
-    const { begin, meter, send, signal } = this.#parts;
-    this.#turns.add(seconds);
-    const turns = this.#turns.take();
+  /** Meters a transcript that nothing replies to as a request by itself, also where the key has no token left. */
+  async #meterTurn(turn: TakenTurns): Promise<void> {
+    const { meter, send, signal } = this.#parts;
     let context: RequestContext | null = null;
     try {
-      context = await begin("transcription", signal);
-      await meter(turns.seconds);
-      turns.metered();
+      context = await this.#begin("transcription", signal);
+      await meter(turn.seconds);
+      turn.metered();
       context.end();
     } catch (error) {
-      const told = context?.end(error) ?? asServiceError(error);
-      const { code, message } = failureOf(told);
+      const { code, message } = failureOf(context?.end(error) ?? asServiceError(error));
       if (!signal.aborted) send({ type: "error", error: { type: "server_error", code, message } });
     } finally {
-      turns.release();
+      turn.release();
     }
+  }
+
+  #begin(what: "response" | "transcription", signal: AbortSignal): Promise<RequestContext> {
+    const begun = this.#beginning.then(() => {
+      signal.throwIfAborted();
+      return this.#parts.begin(what, signal);
+    });
+    this.#beginning = begun.catch(() => {});
+    return begun;
   }
 
   async #respond(request: ResponseRequest): Promise<void> {
@@ -290,7 +356,7 @@ export class SessionRunner {
     const signal = AbortSignal.any([leaving.signal, this.#parts.signal]);
     let context: RequestContext | null = null;
     try {
-      context = await this.#parts.begin("response", signal);
+      context = await this.#begin("response", signal);
       const { keyId, span } = context.caller;
       const end = await makeReply(request, {
         service: this.#deps.service,
@@ -310,8 +376,10 @@ export class SessionRunner {
         context?.leave("it was interrupted");
         return;
       }
-      const told = context?.end(error) ?? asServiceError(error);
-      this.#step({ type: "replied", responseId, end: failureOf(told) });
+      const failure = context?.end(error) ?? asServiceError(error);
+      // A reply that was refused has taken no turns: they cost no token of their own.
+      this.#turns.take().release();
+      this.#step({ type: "replied", responseId, end: failureOf(failure) });
     } finally {
       this.#replies.delete(responseId);
       this.#onQuiet();
@@ -323,6 +391,9 @@ export class SessionRunner {
     this.#parts.send({ type: "error", error: wireError(error, eventId ?? undefined) });
   }
 }
+
+/** Stands for the revision of a turn that was thrown away. */
+const DISCARDED = -1;
 
 function failureOf(error: ServiceError): Extract<ReplyEnd, { type: "failed" }> {
   const code =

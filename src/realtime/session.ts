@@ -97,6 +97,12 @@ export class Session {
     return this.#items.all;
   }
 
+  /** Whether what was said is being transcribed, or a reply to it is being made or due. */
+  get isAnswering(): boolean {
+    if (!this.#turns.isHeardOut) return true;
+    return this.#settings.type !== "transcription" && (this.#isOwed || this.#replies.isResponding);
+  }
+
   /** What a session begins with. */
   begin(): readonly SessionEffect[] {
     return this.#collected(() => this.#send("session.created", { session: this.#wire() }));
@@ -140,7 +146,7 @@ export class Session {
         this.#replied(event.responseId, event.end);
         break;
       case "woken":
-        this.#woken();
+        this.#woken(event.isBehind);
         break;
     }
     this.#beginWaiting();
@@ -164,7 +170,7 @@ export class Session {
         this.#turns.commit(appended);
         break;
       case "input_audio_buffer.clear":
-        this.#turns.restart(appended);
+        this.#discard(appended);
         this.#turns.sound.forgetBefore(appended);
         this.#send("input_audio_buffer.cleared");
         break;
@@ -204,8 +210,13 @@ export class Session {
     this.#settings = updated(this.#settings, update, this.#replies.hasSounded);
     const { turnDetection } = this.#settings;
     // Where nothing was detected, nothing is known of the sound so far.
-    if ((before === null) !== (turnDetection === null)) this.#turns.restart(appended);
+    if ((before === null) !== (turnDetection === null)) this.#discard(appended);
     this.#send("session.updated", { session: this.#wire() });
+  }
+
+  #discard(appended: number): void {
+    this.#turns.restart(appended);
+    this.#effects.push({ type: "discarded" });
   }
 
   /** A turn is answered once nobody speaks, and all that was said is known. */
@@ -306,8 +317,10 @@ export class Session {
     this.#answerWhatIsOwed();
   }
 
-  #woken(): void {
+  #woken(isBehind: boolean): void {
     this.#wakeAtMs = null;
+    // The conversation's clock is the sound: what has not been taken in yet is not silence.
+    if (isBehind) this.#turns.sound.soundCame();
     this.#release();
     if (this.#turns.sound.isInTurn) this.#turns.sound.hearMuted();
     else if (this.#idleAtMs !== null && this.#nowMs >= this.#idleAtMs) this.#idle();

@@ -48,6 +48,8 @@ interface Known {
   draft: Transcript | null;
   /** Of those what was made up to a pause, and where that is. */
   paused: { readonly transcript: Transcript; readonly at: number } | null;
+  /** The sample up to which some transcript was made, while the turn is not committed. */
+  transcribedTo: number;
 }
 
 /**
@@ -91,9 +93,17 @@ export class TurnHearing {
   /** Whatever comes, that one is heard to its end. */
   keep(revision: number): void {
     const job = this.#current;
+    this.#known = null;
     if (job?.revision !== revision) return;
     this.#current = null;
     this.#kept.add(job);
+  }
+
+  /** Returns seconds that were transcribed of a turn that was never committed, once. */
+  takeTranscribed(): number {
+    const { from, transcribedTo } = this.#known ?? { from: 0, transcribedTo: 0 };
+    this.#known = null;
+    return (transcribedTo - from) / DETECTION_RATE_HZ;
   }
 
   /** Stops what was not kept. */
@@ -146,6 +156,7 @@ export class TurnHearing {
       const clip = { samples, sampleRateHz: DETECTION_RATE_HZ, durationS, digest };
       const options = { language, prompt, wantsWords: false, draft };
       const transcript = await recogniser.recognise(clipSound(clip), options, signal);
+      known.transcribedTo = Math.max(known.transcribedTo, to);
       if (known.heardTo === heardTo) {
         known.draft = transcript;
         if (job.revision !== null) known.paused = { transcript, at: to };
@@ -158,7 +169,7 @@ export class TurnHearing {
 
   #of(from: number): Known {
     if (this.#known?.from !== from)
-      this.#known = { from, text: "", heardTo: from, draft: null, paused: null };
+      this.#known = { from, text: "", heardTo: from, draft: null, paused: null, transcribedTo: from };
     return this.#known;
   }
 }

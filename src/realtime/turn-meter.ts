@@ -1,59 +1,77 @@
 /** Turns that a request is about to meter. */
 export interface TakenTurns {
   readonly seconds: number;
-  /** The request has metered them. */
+  /** Notes that the request has metered them. */
   metered(): void;
-  /** The request is over: where it has not metered them, the next one does. */
+  /** Ends the request. What it has not metered is metered by itself. */
   release(): void;
 }
 
-/** Seconds of committed turns, each metered once: with the next request that is metered, or by itself at the end. */
+interface Turn {
+  readonly revision: number;
+  readonly seconds: number;
+  /** Whether its transcript has words; `null` while there is none. */
+  hasWords: boolean | null;
+}
+
+/** Seconds of committed turns, each metered once: with the reply to it, or by itself. */
 export class TurnMeter {
-  readonly #meterRest: (seconds: number) => void;
-  /** That no request has taken. */
-  #seconds = 0;
-  /** Requests that have taken some and are not over. */
-  #open = 0;
-  #isOver = false;
+  readonly #meterAlone: (seconds: number) => void;
+  /** Turns that no request has taken, oldest first. */
+  readonly #turns: Turn[] = [];
 
-  /** @param meterRest meters what no request has metered, once the session and its last request are over */
-  constructor(meterRest: (seconds: number) => void) {
-    this.#meterRest = meterRest;
+  /** @param meterAlone meters seconds that are part of no request */
+  constructor(meterAlone: (seconds: number) => void) {
+    this.#meterAlone = meterAlone;
   }
 
-  add(seconds: number): void {
-    this.#seconds += seconds;
+  /** Seconds that no request has taken. */
+  get seconds(): number {
+    return secondsOf(this.#turns);
   }
 
-  /** All that is there for one request; {@link TakenTurns.release} is to be called once. */
+  add(revision: number, seconds: number): void {
+    this.#turns.push({ revision, seconds, hasWords: null });
+  }
+
+  /** Notes a turn's transcript; `null`: it could not be transcribed. */
+  transcribed(revision: number, text: string | null): void {
+    const turn = this.#turns.find((each) => each.revision === revision);
+    if (turn !== undefined) turn.hasWords = text !== null && text !== "";
+  }
+
+  /** Takes all turns so far for one request, which calls {@link TakenTurns.release} once. */
   take(): TakenTurns {
-    const seconds = this.#seconds;
+    return this.#taken(this.#turns.length);
+  }
+
+  /** Takes the oldest transcript that has words, and the turns without words before it; `null` where there is none. */
+  takeTranscript(): TakenTurns | null {
+    const at = this.#turns.findIndex(({ hasWords }) => hasWords === true);
+    return at < 0 ? null : this.#taken(at + 1);
+  }
+
+  /** Meters what no request has taken: the session is over. */
+  end(): void {
+    this.take().release();
+  }
+
+  #taken(count: number): TakenTurns {
+    const seconds = secondsOf(this.#turns.splice(0, count));
     let left = seconds;
-    this.#seconds = 0;
-    this.#open += 1;
     return {
       seconds,
       metered: () => {
         left = 0;
       },
       release: () => {
-        this.#seconds += left;
-        this.#open -= 1;
-        this.#settle();
+        if (left > 0) this.#meterAlone(left);
+        left = 0;
       },
     };
   }
+}
 
-  /** The session is over: nothing is added or taken any more. */
-  end(): void {
-    this.#isOver = true;
-    this.#settle();
-  }
-
-  #settle(): void {
-    const seconds = this.#seconds;
-    if (!this.#isOver || this.#open > 0 || seconds === 0) return;
-    this.#seconds = 0;
-    this.#meterRest(seconds);
-  }
+function secondsOf(turns: readonly Turn[]): number {
+  return turns.reduce((sum, { seconds }) => sum + seconds, 0);
 }

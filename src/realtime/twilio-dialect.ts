@@ -5,7 +5,7 @@ import {
   parseTwilioMessage,
   type TwilioMessage,
 } from "../contract/realtime/twilio-messages.ts";
-import type { Dialect, Translated } from "./dialect.ts";
+import type { Dialect, DialectOutput } from "./dialect.ts";
 import { type SessionSettings, updated } from "./session-settings.ts";
 import type { ServerEvent } from "./wire.ts";
 
@@ -57,7 +57,7 @@ export class TwilioDialect implements Dialect {
     this.#beganMs = nowMs;
   }
 
-  read(message: string, nowMs: number): Translated | null {
+  read(message: Uint8Array, nowMs: number): DialectOutput | null {
     const parsed = parseTwilioMessage(message);
     switch (parsed?.event) {
       case "stop":
@@ -80,7 +80,7 @@ export class TwilioDialect implements Dialect {
     }
   }
 
-  write(event: ServerEvent): Translated {
+  write(event: ServerEvent): DialectOutput {
     switch (event.type) {
       case "response.output_audio.delta":
         return { messages: this.#sound(`${event.item_id}`, `${event.delta}`), events: [] };
@@ -136,20 +136,20 @@ export class TwilioDialect implements Dialect {
     this.#playing = this.#playing.slice(at).filter(isUnheard);
   }
 
-  #key(digit: string, nowMs: number): Translated {
+  #key(digit: string, nowMs: number): DialectOutput {
     this.#keys = (this.#keys + digit).slice(-MAX_KEYS);
     this.#keyedAtMs = nowMs;
     return digit === "#" ? this.#pressed() : this.#silence();
   }
 
   /** A key silences the reply, as a word does; also one that has begun since the key before. */
-  #silence(): Translated {
+  #silence(): DialectOutput {
     const { messages, events } = this.#clear();
     return { messages, events: [...events, { type: "response.cancel" }] };
   }
 
   /** The keys are a turn. It is there before a reply is cancelled, since another may begin with that. */
-  #pressed(): Translated {
+  #pressed(): DialectOutput {
     const text = `I pressed ${[...this.#keys].join(" ")} on the keypad.`;
     this.#keys = "";
     const { messages, events } = this.#silence();
@@ -181,7 +181,7 @@ export class TwilioDialect implements Dialect {
   }
 
   /** Twilio throws away what it has not played, and the session is told what the caller has heard. */
-  #clear(): Translated {
+  #clear(): DialectOutput {
     if (this.#playing.length === 0) return NOTHING;
     const cut = this.#playing.map(
       ({ itemId, heardMs }): ClientEvent => ({
@@ -201,7 +201,7 @@ export class TwilioDialect implements Dialect {
   }
 }
 
-const NOTHING: Translated = { messages: [], events: [] };
+const NOTHING: DialectOutput = { messages: [], events: [] };
 
 function isCancelled(response: unknown): boolean {
   return response instanceof Object && "status" in response && response.status === "cancelled";

@@ -7,6 +7,7 @@ import type { Checkpoint } from "../catalogue/residency.ts";
 import type { HttpDeps } from "../http/deps.ts";
 import { createHttpServer, createMetricsServer } from "../http/server.ts";
 import type { OwnSlots } from "../limits/admissions.ts";
+import { EventLoopShare } from "../limits/event-loop-share.ts";
 import { createSemaphores, serverLimits, workerCount } from "../limits/server-limits.ts";
 import type { CastVoice } from "../model/model-card.ts";
 import type { Recogniser } from "../model/recogniser.ts";
@@ -103,8 +104,18 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   });
   const limits = serverLimits(settings);
   const semaphores = createSemaphores(limits.shared);
-  const { writing, hearingTurns, hearingRecordings, receiving, recorded, audio, reading, replies } =
-    semaphores;
+  const {
+    writing,
+    hearingTurns,
+    detecting,
+    hearingRecordings,
+    receiving,
+    recorded,
+    audio,
+    reading,
+    replies,
+  } = semaphores;
+  const eventLoopShare = new EventLoopShare();
   const recordings = new RecordingReader((error) =>
     logger.error({ cause: error.message }, "decoding thread"),
   );
@@ -181,6 +192,9 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
         judge: detector.judge,
         recogniser: parts.recogniser ?? null,
         hearing: hearingTurns,
+        detecting,
+        eventLoopShare,
+        receiving,
         resolve,
         newId: (prefix: string) => `${prefix}${randomBytes(12).toString("hex")}`,
         secrets: new ClientSecrets(),
@@ -220,6 +234,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       ownVoices,
       resolve,
       recogniserName: () => (canHear() ? transcriptions.recogniserName : null),
+      eventLoopShare,
       stallTimeoutMs: settings.stallTimeoutMs,
       queueWaitMs: settings.queueWaitMs,
     });
@@ -253,7 +268,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       catalogue,
       async clientSecret(apiKey, seconds) {
         if (realtime === null || (await tenancy.authenticate(apiKey)) === null) return null;
-        return realtime.secrets.issue(apiKey, seconds, {}, Date.now() / 1_000).value;
+        return realtime.secrets.issue(apiKey, seconds, {}).value;
       },
       isSpeaking: () => service.active + service.paused > 0,
       async drain(hurry) {

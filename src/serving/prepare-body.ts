@@ -6,10 +6,10 @@ import {
   type SpeechFormat,
   spokenSpeed,
 } from "../contract/audio-speech.ts";
-import { readJsonBody } from "../contract/json-body.ts";
 import { MAX_SPEECH_FRAMES, MAX_WHOLE_SPEECH_FRAMES } from "../contract/limits.ts";
+import { readJsonBody } from "../contract/read-json.ts";
 import { ConverseRequest, TtsRequest } from "../contract/requests.ts";
-import type { VendorRequest, VoiceRequest } from "../contract/telephony.ts";
+import { VendorRequest, VoiceRequest } from "../contract/telephony.ts";
 import { UnreadFields } from "../contract/unread-fields.ts";
 import {
   parseAudioSpeechRequest,
@@ -45,7 +45,11 @@ export function prepareBody<P extends Purpose>(
   voice: string | null = null,
 ): PreparedFor[P] {
   const unread = new UnreadFields();
-  const { value, textOf } = readJsonBody(body, unread);
+  const { value, textOf } = readJsonBody(body, SCHEMAS[purpose], {
+    // A telephony platform sends much of its own, and nobody reads what is answered.
+    ...(purpose === "telephony" ? {} : { unread }),
+    isNullAbsent: purpose === "speech" || purpose === "telephony",
+  });
   const prepare: { [Q in Purpose]: () => PreparedFor[Q] } = {
     tts: () => prepareTts(parseTtsRequest(value), resolve),
     converse: () => prepareConverse(parseConverseRequest(value), resolve, textOf),
@@ -53,14 +57,16 @@ export function prepareBody<P extends Purpose>(
     telephony: () => prepareTelephony(parseTelephonyRequest(value), resolve, voice),
   };
   const prepared = prepare[purpose]();
-  // A telephony platform sends much of its own, and nobody reads what is answered.
-  if (purpose === "telephony") return prepared;
-  unread.addBy(SCHEMAS[purpose as Exclude<Purpose, "telephony">], value);
   const told = unread.told();
   return told === null ? prepared : { ...prepared, unread: told };
 }
 
-const SCHEMAS = { tts: TtsRequest, converse: ConverseRequest, speech: AudioSpeechRequest };
+const SCHEMAS = {
+  tts: TtsRequest,
+  converse: ConverseRequest,
+  speech: AudioSpeechRequest,
+  telephony: { anyOf: [VoiceRequest, VendorRequest] },
+} satisfies Record<Purpose, object>;
 
 /** A text-to-speech request as OpenAI's clients make it, and how its answer is to be sent. */
 interface PreparedSpeech extends Prepared {

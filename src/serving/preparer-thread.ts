@@ -1,6 +1,7 @@
 import { workerData } from "node:worker_threads";
 import { findModel, type PublicModel } from "../catalogue/public-models.ts";
 import { type ErrorStatus, ServiceError } from "../contract/errors.ts";
+import { readClientEvent } from "../contract/realtime/parse.ts";
 import { answerCalls } from "../threads/answer-calls.ts";
 import type { Prepared } from "./prepare.ts";
 import { type Purpose, prepareBody } from "./prepare-body.ts";
@@ -16,6 +17,7 @@ answerCalls(
   {
     prepare: (purpose: Purpose, body: Uint8Array, voice: string | null) =>
       prepareBody(purpose, body, (model) => findModel(models, model), voice),
+    readEvent: (message: Uint8Array) => readClientEvent(message),
   },
   (error): WireFailure => {
     if (error instanceof ServiceError) {
@@ -24,11 +26,11 @@ answerCalls(
     }
     return { failed: error instanceof Error ? (error.stack ?? error.message) : String(error) };
   },
-  (prepared) => samplesOf(prepared as Prepared),
+  (answer) => samplesOf(answer as Partial<Prepared>),
 );
 
-function samplesOf({ conversation }: Prepared): ArrayBuffer[] {
-  return conversation.history.flatMap(({ audio }) =>
+function samplesOf({ conversation }: Partial<Prepared>): ArrayBuffer[] {
+  return (conversation?.history ?? []).flatMap(({ audio }) =>
     audio === null ? [] : [audio.samples.buffer as ArrayBuffer],
   );
 }

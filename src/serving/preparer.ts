@@ -1,6 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { findModel, type PublicModel } from "../catalogue/public-models.ts";
 import { ServiceError } from "../contract/errors.ts";
+import { fromThread, type InboundEvent, readClientEvent } from "../contract/realtime/parse.ts";
 import { ThreadCalls } from "../threads/thread-calls.ts";
 import { ThreadError } from "../threads/thread-error.ts";
 import { type PreparedFor, type Purpose, prepareBody } from "./prepare-body.ts";
@@ -8,6 +9,9 @@ import type { WireFailure } from "./preparer-thread.ts";
 
 /** Bodies up to this size are prepared at once: that takes a millisecond or two. */
 export const SMALL_BODY_BYTES = 64 * 1024;
+
+/** Realtime events up to this size are read at once: most of a longer one is audio, which takes a millisecond. */
+const SMALL_EVENT_BYTES = 256 * 1024;
 
 /**
  * A thread is let go after a body beyond this size: what it took is several times that, and a thread that is idle does
@@ -71,9 +75,26 @@ export class Preparer {
     }
   }
 
+  /** Reads a realtime event, whose buffer may be gone afterwards. Rejects as {@link prepare} does. */
+  async readEvent(message: Uint8Array, signal: AbortSignal): Promise<InboundEvent> {
+    if (isSmallEvent(message)) return readClientEvent(message);
+    const owned = ownBuffer(message);
+    try {
+      const options = { signal, transfer: [owned.buffer], isEndedByAbort: true };
+      return fromThread((await this.#calls.call("readEvent", [owned], options)) as InboundEvent);
+    } catch (error) {
+      throw error instanceof ThreadError ? unread(error) : error;
+    }
+  }
+
   close(): Promise<void> {
     return this.#calls.close();
   }
+}
+
+/** Whether reading an event needs no thread. */
+export function isSmallEvent({ length }: Uint8Array): boolean {
+  return length <= SMALL_EVENT_BYTES;
 }
 
 function startThread(models: readonly PublicModel[]): Worker {

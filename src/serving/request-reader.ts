@@ -1,11 +1,12 @@
 import type { PcmFormat } from "../audio/pcm-format.ts";
+import type { InboundEvent } from "../contract/realtime/parse.ts";
 import type { KeyedSemaphore, Permit } from "../limits/keyed-semaphore.ts";
 import type { Sound } from "../model/sound.ts";
 import type { Span } from "../tracing/span.ts";
 import { MAX_SAMPLES } from "./history-audio.ts";
 import type { Prepared } from "./prepare.ts";
 import type { PreparedFor, Purpose } from "./prepare-body.ts";
-import { type Preparer, SMALL_BODY_BYTES } from "./preparer.ts";
+import { isSmallEvent, type Preparer, SMALL_BODY_BYTES } from "./preparer.ts";
 import type { RecordingReader } from "./recording-reader.ts";
 
 /** Who asks, whatever protocol they came by: the key that pays, and how long the request lasts. */
@@ -114,6 +115,17 @@ export class RequestReader {
     holding?.release();
     decoded?.shrink(audioBytes(prepared));
     return { prepared, audio: decoded };
+  }
+
+  /** Reads a realtime event, a large one when it is the key's turn. Its buffer may be gone afterwards. */
+  async readEvent(
+    message: Uint8Array,
+    { keyId, signal }: Pick<Caller, "keyId" | "signal">,
+  ): Promise<InboundEvent> {
+    const { preparer, reading } = this.#parts;
+    if (isSmallEvent(message)) return preparer.readEvent(message, signal);
+    const turn = await reading.enter(keyId, 1, signal);
+    return preparer.readEvent(message, signal).finally(() => turn.release());
   }
 
   /**

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { nearest, remedyFor } from "../collections/nearest.ts";
+import { MAX_SETTINGS_CHARS, readWholeJson } from "../contract/read-json.ts";
 import { withoutFormerNames } from "./former-names.ts";
 import { LEAVES } from "./leaves.ts";
 import { type Fault, faultIn } from "./named-things.ts";
@@ -89,7 +90,7 @@ function parse(path: string): unknown {
     );
   }
   try {
-    return JSON.parse(text);
+    return readWholeJson(text, MAX_SETTINGS_CHARS);
   } catch (error) {
     const reason = (error as Error).message;
     throw new SettingsError("file", `The settings file ${path} is not JSON (${reason}): correct it.`);

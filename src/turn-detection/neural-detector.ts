@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import {
+  type InTurn,
   TurnDetectionError,
   type TurnJudge,
   type VoiceActivity,
@@ -82,9 +83,9 @@ export function openNeuralDetector(options: NeuralDetectorOptions = {}): NeuralD
   };
   return {
     activity: {
-      open: () =>
-        new SileroActivity(
-          (windows, state) => ask("activity", [windows, state], 0) as Promise<SileroWindows>,
+      open: (inTurn: InTurn = (work) => work()) =>
+        new SileroActivity((windows, state) =>
+          inTurn(() => ask("activity", [windows, state], 0) as Promise<SileroWindows>),
         ),
       close,
     },

@@ -1,10 +1,8 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
-import type { BucketLimits } from "../tenancy/token-bucket.ts";
-import { BUDGET, Budget } from "./budget.ts";
+import { type BudgetTerms, EventBudget } from "../limits/event-budget.ts";
 import { Connection } from "./connection.ts";
 import { encodeEvent, eventOf } from "./event.ts";
-import { EventLoopShare } from "./event-loop-share.ts";
 import { EventSocket } from "./event-socket.ts";
 import { chooseEviction, isTooSlow, TOO_SLOW } from "./eviction.ts";
 import { createInfoResponder } from "./info.ts";
@@ -26,8 +24,8 @@ export interface BridgeOptions {
   readonly port: number;
   /** Connections at once; {@link MAX_CONNECTIONS} unless given. */
   readonly maxConnections?: number;
-  /** What each connection may have done for it without a request; {@link BUDGET} unless given. */
-  readonly budget?: BucketLimits;
+  /** What each connection may have done for it without a request. Default: `CONNECTION_BUDGET`. */
+  readonly budget?: BudgetTerms;
 }
 
 /** A home has a handful. Each may keep an event of 1 MiB waiting. */
@@ -38,18 +36,17 @@ const LOOK_MS = 1_000;
 /** Listens. Rejects with the system's error where that cannot be. */
 export async function listen(
   deps: WyomingDeps,
-  { host, port, maxConnections = MAX_CONNECTIONS, budget = BUDGET }: BridgeOptions,
+  { host, port, maxConnections = MAX_CONNECTIONS, budget }: BridgeOptions,
 ): Promise<Bridge> {
   const open = new Map<EventSocket, Connection>();
-  const turns = new EventLoopShare();
   const info = createInfoResponder(deps.version, deps.recogniserName, deps.listVoices);
   const server = createServer((socket) => {
     if (open.size >= maxConnections && !makeRoom(open)) {
       turnAway(socket);
       return;
     }
-    const events = new EventSocket(socket, turns, deps.stallTimeoutMs);
-    const connection = new Connection(events, deps, info, new Budget(budget));
+    const events = new EventSocket(socket, deps.eventLoopShare, deps.stallTimeoutMs);
+    const connection = new Connection(events, deps, info, new EventBudget(budget));
     open.set(events, connection);
     void connection.run().finally(() => open.delete(events));
   });

@@ -1,8 +1,9 @@
 import { ServiceError } from "../contract/errors.ts";
+import type { EventBudget } from "../limits/event-budget.ts";
 import { ClientGoneError, type RequestContext } from "../requests/request-context.ts";
 import { asServiceError, knownRefusal } from "../serving/failures.ts";
-import { type Budget, priceOfSound, priceOfWords, priceOutside } from "./budget.ts";
 import { encodeEvent, eventOf, type ReceivedEvent, type WyomingEvent } from "./event.ts";
+import { priceOfSound, priceOfWords, priceOutside } from "./event-prices.ts";
 import type { EventSocket } from "./event-socket.ts";
 import type { ConnectionState } from "./eviction.ts";
 import { OpenStream } from "./open-stream.ts";
@@ -22,7 +23,7 @@ export class Connection {
   readonly #socket: EventSocket;
   readonly #deps: WyomingDeps;
   readonly #info: () => Promise<Uint8Array>;
-  readonly #budget: Budget;
+  readonly #budget: EventBudget;
   readonly #client: SpeechClient;
   #stream: OpenStream | null = null;
   #recording: Recording | null = null;
@@ -40,7 +41,7 @@ export class Connection {
   #isLast = false;
 
   /** @param info the answer to `describe`, as it goes over the wire */
-  constructor(socket: EventSocket, deps: WyomingDeps, info: () => Promise<Uint8Array>, budget: Budget) {
+  constructor(socket: EventSocket, deps: WyomingDeps, info: () => Promise<Uint8Array>, budget: EventBudget) {
     this.#socket = socket;
     this.#deps = deps;
     this.#info = info;

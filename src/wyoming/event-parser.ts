@@ -1,12 +1,25 @@
 import { ServiceError } from "../contract/errors.ts";
+import { readJson } from "../contract/read-json.ts";
 import type { ReceivedEvent } from "./event.ts";
 
 /** Bytes of an event's line, of its data, and of its payload, at most: half a minute of speech at 16 kHz. */
 export const MAX_HEADER_BYTES = 128 * 1024;
 export const MAX_DATA_BYTES = 128 * 1024;
 export const MAX_PAYLOAD_BYTES = 1024 * 1024;
-/** Objects and lists inside of each other, at most. Wyoming's own events have five. */
-export const MAX_DEPTH = 64;
+
+/** Fields of events that are read, whatever their types: what is wrong with one is said where it is used. */
+const DATA = {
+  properties: {
+    text: {},
+    text_format: {},
+    language: {},
+    voice: { properties: { name: {}, language: {}, speaker: {} } },
+    rate: {},
+    width: {},
+    channels: {},
+  },
+};
+const LINE = { properties: { type: {}, data: DATA, data_length: {}, payload_length: {} } };
 
 /**
  * Takes events out of bytes that come in pieces of any size; the same ones, however they were cut. Keeps no more than one
@@ -43,7 +56,7 @@ export class EventParser {
     if (this.#header === null) return null;
     const { type, inline, lineBytes, dataBytes, payloadBytes } = this.#header;
     if (this.waitingBytes < dataBytes + payloadBytes) return null;
-    const data = dataBytes === 0 ? inline : { ...inline, ...readObject(this.#take(dataBytes), "data") };
+    const data = dataBytes === 0 ? inline : { ...inline, ...readObject(this.#take(dataBytes), DATA, "data") };
     // A copy, since this memory is used again.
     const payload = payloadBytes === 0 ? null : Uint8Array.from(this.#take(payloadBytes));
     this.#header = null;
@@ -103,7 +116,7 @@ const NEW_LINE = 0x0a;
 const KEPT_BYTES = 64 * 1024;
 
 function readHeader(line: Uint8Array): Header {
-  const { type, data, data_length, payload_length } = readObject(line, "line");
+  const { type, data, data_length, payload_length } = readObject(line, LINE, "line");
   if (typeof type !== "string" || type === "") {
     throw new ServiceError(
       422,
@@ -130,19 +143,11 @@ function readLength(name: string, value: unknown, max: number): number {
   return value;
 }
 
-function readObject(bytes: Uint8Array, what: string): Record<string, unknown> {
-  // What is deep enough has whoever reads or writes it run out of stack.
-  if (isDeeperThan(MAX_DEPTH, bytes)) {
-    throw new ServiceError(
-      422,
-      `the event's ${what} is nested too deep: it may have ${MAX_DEPTH} objects and lists inside of each other`,
-    );
-  }
+function readObject(bytes: Uint8Array, schema: object, what: string): Record<string, unknown> {
   let value: unknown;
   try {
-    value = JSON.parse(UTF_8.decode(bytes));
+    ({ value } = readJson(bytes, schema));
   } catch {
-    // The parser's own words quote what was sent.
     throw new ServiceError(
       422,
       `the event's ${what} is not JSON in UTF-8: send Wyoming's events here, not HTTP`,
@@ -152,32 +157,10 @@ function readObject(bytes: Uint8Array, what: string): Record<string, unknown> {
   return value;
 }
 
-const UTF_8 = new TextDecoder("utf-8", { fatal: true });
-
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function tooLong(what: string, max: number): ServiceError {
   return new ServiceError(422, `the event is too long: ${what} may have ${max} bytes`);
-}
-
-const [QUOTE, ESCAPE] = [0x22, 0x5c];
-const [LIST, LIST_END] = [0x5b, 0x5d];
-const [OBJECT, OBJECT_END] = [0x7b, 0x7d];
-
-/** Whether JSON has more objects and lists inside of each other than that; what is no JSON may be said to have any number. */
-export function isDeeperThan(max: number, json: Uint8Array): boolean {
-  let depth = 0;
-  let isString = false;
-  for (let at = 0; at < json.length; at++) {
-    const byte = json[at];
-    if (byte === QUOTE) isString = !isString;
-    else if (isString) at += byte === ESCAPE ? 1 : 0;
-    else if (byte === OBJECT || byte === LIST) {
-      depth++;
-      if (depth > max) return true;
-    } else if (byte === OBJECT_END || byte === LIST_END) depth--;
-  }
-  return false;
 }

@@ -1,5 +1,6 @@
 import { ServiceError } from "../contract/errors.ts";
 import type { Voice } from "../contract/voices.ts";
+import type { EventLoopShare } from "../limits/event-loop-share.ts";
 import { beginRequest, type Entrance } from "../requests/begin-request.ts";
 import type { RequestContext } from "../requests/request-context.ts";
 import type { ResolveModel } from "../serving/prepare.ts";
@@ -21,6 +22,8 @@ export interface WyomingDeps extends Entrance {
   readonly onSlowed: () => void;
   /** Told of what was thrown and is no refusal, where it was not a request's own work that threw it. */
   readonly onFailure: (error: unknown) => void;
+  /** Shared with all other long connections of the process. */
+  readonly eventLoopShare: EventLoopShare;
   /** Longest that a connection may move no byte, in milliseconds. */
   readonly stallTimeoutMs: number;
   /** Longest that a recording which holds room waits for more of it, in milliseconds. */

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { ServiceError } from "../../src/contract/errors.ts";
-import { readJsonBody } from "../../src/contract/json-body.ts";
 import { MAX_TEXT_CHARS, MAX_TURNS } from "../../src/contract/limits.ts";
+import { readJsonBody } from "../../src/contract/read-json.ts";
+import { TtsRequest } from "../../src/contract/requests.ts";
 import { parseConverseRequest, parseTtsRequest } from "../../src/contract/validate.ts";
 import fc from "../properties.ts";
 import { anyText } from "./any-text.ts";
@@ -193,7 +194,7 @@ describe("a JSON body", () => {
     fc.assert(
       fc.property(bytes, (body) => {
         try {
-          readJsonBody(body);
+          readJsonBody(body, TtsRequest);
         } catch (error) {
           assert.ok(error instanceof ServiceError, String(error));
           assert.equal(error.status, 422);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { setImmediate as turn } from "node:timers/promises";
 import { CLIENT_EVENTS } from "../../src/contract/realtime/client-events.ts";
+import { readClientEvent } from "../../src/contract/realtime/parse.ts";
 import type { ServerEvent } from "../../src/realtime/wire.ts";
 import { openRunner } from "../realtime/runner.ts";
 import { wireFaults } from "../realtime/wire-faults.ts";
@@ -30,11 +31,12 @@ export const realtimeFuzz: Fuzzer = {
       runner.begin();
       for (const { text, afterTurns } of realtimeMessages(random)) {
         for (let count = 0; count < afterTurns; count += 1) await turn();
-        await runner.receive(text);
+        await runner.receive(readClientEvent(Buffer.from(text)));
       }
-      await runner.receive('{"type":"conversation.item.retrieve","item_id":"of nobody","event_id":"last"}');
-      const last = sent.findLast(({ type }) => type === "error");
-      assert.equal((last!.error as { event_id: string }).event_id, "last", "it is still there");
+      const last = '{"type":"conversation.item.retrieve","item_id":"of nobody","event_id":"last"}';
+      await runner.receive(readClientEvent(Buffer.from(last)));
+      const error = sent.findLast(({ type }) => type === "error");
+      assert.equal((error!.error as { event_id: string }).event_id, "last", "it is still there");
     } finally {
       leave();
       await runner.quiet();

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { Writable } from "node:stream";
 import { setImmediate as turn } from "node:timers/promises";
 import pino from "pino";
-import { BUDGET } from "../../src/wyoming/budget.ts";
+import { CONNECTION_BUDGET } from "../../src/limits/event-budget.ts";
 import { encodeEvent, eventOf } from "../../src/wyoming/event.ts";
 import { MAX_DATA_BYTES, MAX_HEADER_BYTES, MAX_PAYLOAD_BYTES } from "../../src/wyoming/event-parser.ts";
 import { startTestServer, type TestServer } from "../http/start.ts";
@@ -94,8 +94,8 @@ async function attack(url: string, pieces: WyomingBytes): Promise<void> {
     assert.notEqual(data.code, "internal_error");
     if (type === "info" || type === "pong") answeredBytes += JSON.stringify(data).length;
   }
-  const regained = (BUDGET.rpm * (performance.now() - beganMs)) / 60_000;
-  const most = BUDGET.burst + regained + MAX_HEADER_BYTES + MAX_DATA_BYTES;
+  const regained = (CONNECTION_BUDGET.perS * (performance.now() - beganMs)) / 1_000;
+  const most = CONNECTION_BUDGET.burst + regained + MAX_HEADER_BYTES + MAX_DATA_BYTES;
   assert.ok(answeredBytes <= most, `${answeredBytes} bytes were answered, of at most ${most}`);
 }
 

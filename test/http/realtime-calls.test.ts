@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { WebSocket } from "ws";
+import { JsonText } from "../../src/contract/read-json.ts";
 import type { ClientEvent } from "../../src/contract/realtime/client-events.ts";
 import type { Usage } from "../../src/contract/replies.ts";
 import { ScriptedDetector } from "../realtime/scripted-detector.ts";
@@ -213,14 +214,17 @@ test("an endpoint that makes nonsense of calls fails the reply, not the session"
 
 test("what a tool gives back is bounded, and so are functions and instructions: by an error that names the field", () =>
   session(async () => {
-    const long = "x".repeat(10_000_000);
+    const long = "x".repeat(1_000_000);
     client.send(
       {
         type: "conversation.item.create",
         event_id: "mine",
         item: { type: "function_call_output", call_id: "call_1", output: long },
       },
-      { type: "session.update", session: { tools: [{ ...WEATHER, parameters: { text: long } }] } },
+      {
+        type: "session.update",
+        session: { tools: [{ ...WEATHER, parameters: new JsonText(JSON.stringify({ text: long })) }] },
+      },
       { type: "session.update", session: { instructions: long } },
       { type: "response.create", response: { tool_choice: "nothing like it" } },
     );

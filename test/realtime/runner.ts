@@ -1,6 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { findModel, PUBLIC_MODELS } from "../../src/catalogue/public-models.ts";
 import { ServiceError } from "../../src/contract/errors.ts";
+import { EventLoopShare } from "../../src/limits/event-loop-share.ts";
 import { KeyedSemaphore } from "../../src/limits/keyed-semaphore.ts";
 import type { Recogniser } from "../../src/model/recogniser.ts";
 import { SessionRunner } from "../../src/realtime/session-runner.ts";
@@ -14,6 +15,8 @@ import { VOICES } from "./events.ts";
 import { ScriptedDetector } from "./scripted-detector.ts";
 
 export interface RunnerOptions {
+  /** Whether sound is on its way that the runner was not given yet. Default: never. */
+  readonly isBehind?: () => boolean;
   /** Decides what parts fail and how long they take; without it none fails, and all is done at once. */
   readonly random?: () => number;
   readonly recogniser?: Recogniser;
@@ -23,7 +26,13 @@ export interface RunnerOptions {
 }
 
 /** A session's runner on a table: every part around it is scripted. */
-export function openRunner({ random, recogniser, settings, converse }: RunnerOptions = {}) {
+export function openRunner({
+  random,
+  recogniser,
+  settings,
+  converse,
+  isBehind = () => false,
+}: RunnerOptions = {}) {
   const sent: ServerEvent[] = [];
   const failures: unknown[] = [];
   const metered: number[] = [];
@@ -129,6 +138,15 @@ export function openRunner({ random, recogniser, settings, converse }: RunnerOpt
         keyQueueDepth: 16,
         waitMs: 30_000,
       }),
+      detecting: new KeyedSemaphore({
+        what: "sound being searched for speech",
+        total: 2,
+        perKey: 1,
+        queueDepth: 99,
+        keyQueueDepth: 99,
+        waitMs: 30_000,
+      }),
+      eventLoopShare: new EventLoopShare(),
       service: speech as SpeechService,
       resolve: (id) => findModel(PUBLIC_MODELS, id),
       newId: (prefix) => `${prefix}${++ids}`,
@@ -152,6 +170,7 @@ export function openRunner({ random, recogniser, settings, converse }: RunnerOpt
       meter: async (seconds) => void metered.push(seconds),
       send: (event) => sent.push(event),
       hasRoom: awhile,
+      isBehind,
       signal: gone.signal,
     },
   );

@@ -163,7 +163,7 @@ const move: fc.Arbitrary<Move> = fc.oneof(
         },
     ),
   },
-  { weight: 1, arbitrary: fc.constant<Move>((table) => table.tell({ type: "woken" })) },
+  { weight: 1, arbitrary: fc.constant<Move>((table) => table.tell({ type: "woken", isBehind: false })) },
 );
 
 /** Somebody begins to speak, and a reply is asked for meanwhile. */

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { ServiceError } from "../../src/contract/errors.ts";
+import { readClientEvent } from "../../src/contract/realtime/parse.ts";
 import { SoundInput } from "../../src/realtime/sound-input.ts";
 import type { SpeechService } from "../../src/serving/service.ts";
 import { NO_OUTCOME } from "../../src/serving/service.ts";
@@ -16,7 +17,8 @@ const sum = (seconds: readonly number[]) => seconds.reduce((total, each) => tota
 
 type Runner = ReturnType<typeof openRunner>["runner"];
 
-const tell = (runner: Runner, event: unknown) => runner.receive(JSON.stringify(event));
+const tell = (runner: Runner, event: unknown) =>
+  runner.receive(readClientEvent(Buffer.from(JSON.stringify(event))));
 
 /** A turn of so many milliseconds that the client commits. */
 async function commit(runner: Runner, ms: number): Promise<void> {
@@ -29,7 +31,7 @@ async function commit(runner: Runner, ms: number): Promise<void> {
 const heardS = (ms: number) => new SoundInput(PCM).push(new Uint8Array(48 * ms)).length / 16_000;
 
 describe("what a client commits is metered", () => {
-  it("with the next reply where the first fails, or is interrupted before its first sound", async () => {
+  it("with its reply, and at once by itself where that fails or is interrupted before its first sound", async () => {
     const asked: number[] = [];
     const converse: SpeechService["converse"] = async function* (prepared, { signal, onMetered }) {
       asked.push(prepared.input.audioS);
@@ -57,8 +59,8 @@ describe("what a client commits is metered", () => {
     await done(3);
     leave();
     await runner.quiet();
-    assert.deepEqual(asked, [heardS(1_000), heardS(1_500), heardS(1_750)]);
-    assert.deepEqual(metered, [], "and not once more at the end");
+    assert.deepEqual(asked, [heardS(1_000), heardS(500), heardS(250)]);
+    assert.deepEqual(metered, [heardS(1_000), heardS(500)], "and not once more at the end");
   });
 
   it("at the end where a reply is left before its first sound", async () => {

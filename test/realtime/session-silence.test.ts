@@ -25,7 +25,7 @@ function pass(table: Table, ms: number): readonly SessionEffect[] {
   let atMs = wakeIn(table.effects) ?? null;
   while (atMs !== null && atMs <= untilMs) {
     table.nowMs = Math.max(table.nowMs, atMs);
-    const effects = table.tell({ type: "woken" });
+    const effects = table.tell({ type: "woken", isBehind: false });
     all.push(...effects);
     // A timer goes off once.
     atMs = wakeIn(effects) ?? null;

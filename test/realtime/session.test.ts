@@ -396,7 +396,7 @@ describe("a reply", () => {
     const wake = table.ends().find(({ type }) => type === "wake");
     assert.deepEqual(wake, { type: "wake", atMs: table.nowMs + 400 + 5_000 });
     table.nowMs += 5_400;
-    assert.deepEqual(typesIn(table.tell({ type: "woken" })), [
+    assert.deepEqual(typesIn(table.tell({ type: "woken", isBehind: false })), [
       "input_audio_buffer.timeout_triggered",
       "response.created",
     ]);

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Translated } from "../../src/realtime/dialect.ts";
+import type { DialectOutput } from "../../src/realtime/dialect.ts";
 import { TwilioDialect } from "../../src/realtime/twilio-dialect.ts";
 
 const SILENCE = 0xff;
 
 /** What comes of something, as it is on the wire. */
-function wired({ messages, events }: Translated) {
+function wired({ messages, events }: DialectOutput) {
   return {
     messages: messages.map((text) => JSON.parse(text)),
     events: events.map((event) => JSON.parse(JSON.stringify(event))),
@@ -17,7 +17,7 @@ function wired({ messages, events }: Translated) {
 function dialect() {
   const twilio = new TwilioDialect("MZ1", 0);
   const read = (message: object, nowMs = 0) => {
-    const taken = twilio.read(JSON.stringify(message), nowMs);
+    const taken = twilio.read(Buffer.from(JSON.stringify(message)), nowMs);
     assert.ok(taken !== null);
     return wired(taken);
   };
@@ -206,12 +206,15 @@ test("each key silences a reply that began since the one before, and so does the
 
 test("the end of the stream is the end, kinds that are not known are nothing, and a second start is refused", () => {
   const twilio = new TwilioDialect("MZ1", 0);
-  assert.equal(twilio.read('{"event":"stop"}', 0), null);
-  assert.deepEqual(twilio.read('{"event":"new"}', 0), { messages: [], events: [] });
+  assert.equal(twilio.read(Buffer.from('{"event":"stop"}'), 0), null);
+  assert.deepEqual(twilio.read(Buffer.from('{"event":"new"}'), 0), { messages: [], events: [] });
   const start = {
     streamSid: "MZ2",
     mediaFormat: { encoding: "audio/x-mulaw", sampleRate: 8_000, channels: 1 },
   };
-  assert.throws(() => twilio.read(JSON.stringify({ event: "start", start }), 0), /started already/);
-  assert.throws(() => twilio.read("", 0), /not JSON/);
+  assert.throws(
+    () => twilio.read(Buffer.from(JSON.stringify({ event: "start", start })), 0),
+    /started already/,
+  );
+  assert.throws(() => twilio.read(Buffer.from(""), 0), /not JSON/);
 });

@@ -1,6 +1,7 @@
 import { findModel, PUBLIC_MODELS } from "../../src/catalogue/public-models.ts";
+import type { BudgetTerms } from "../../src/limits/event-budget.ts";
+import { EventLoopShare } from "../../src/limits/event-loop-share.ts";
 import { listedVoices } from "../../src/serving/voice-list.ts";
-import type { BucketLimits } from "../../src/tenancy/token-bucket.ts";
 import { type Bridge, listen } from "../../src/wyoming/bridge.ts";
 import type { EventOutcome, WyomingDeps } from "../../src/wyoming/requests.ts";
 
@@ -13,7 +14,7 @@ export interface BareBridge extends Bridge {
 }
 
 export interface BareBridgeOptions {
-  readonly budget: BucketLimits;
+  readonly budget: BudgetTerms;
   readonly recogniserName?: () => string | null;
 }
 
@@ -27,6 +28,7 @@ export async function bareBridge({
     apiKey: "none",
     version: "0",
     resolve: (id) => findModel(PUBLIC_MODELS, id),
+    eventLoopShare: new EventLoopShare(),
     stallTimeoutMs: 60_000,
     recogniserName,
     listVoices: async () => listedVoices([PUBLIC_MODELS[0]!.card], new Map(), []).data,

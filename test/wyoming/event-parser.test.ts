@@ -5,11 +5,15 @@ import { encodeEvent, type WyomingEvent } from "../../src/wyoming/event.ts";
 import { EventParser, MAX_HEADER_BYTES, MAX_PAYLOAD_BYTES } from "../../src/wyoming/event-parser.ts";
 import fc from "../properties.ts";
 
+const SCALAR = fc.oneof(fc.string(), fc.double(), fc.boolean(), fc.constant(null));
 const EVENT = fc.record(
   {
     type: fc.string({ minLength: 1, unit: "binary" }).filter((type) => type.isWellFormed()),
     data: fc
-      .dictionary(fc.string({ minLength: 1 }), fc.jsonValue())
+      .record(
+        { text: SCALAR, language: SCALAR, rate: SCALAR, voice: fc.record({ name: SCALAR }) },
+        { requiredKeys: [] },
+      )
       .map((data) => JSON.parse(JSON.stringify(data))),
     payload: fc.option(fc.uint8Array({ minLength: 1, maxLength: 200 })),
   },
@@ -62,17 +66,17 @@ describe("events", () => {
   });
 
   test("may have their data in the line, as older clients do, and what follows wins over it", () => {
-    const data = '{"text":"b","c":[]}';
+    const data = '{"text":"b","c":[],"rate":16000}';
     const line = `{"type":"x","data":{"text":"a","voice":null},"data_length":${data.length}}\n${data}{"type":"y"}\n`;
     assert.deepEqual(parsed(Buffer.from(line), [7]), [
-      { type: "x", data: { text: "b", voice: null, c: [] }, payload: null },
+      { type: "x", data: { text: "b", voice: null, rate: 16_000 }, payload: null },
       { type: "y", data: {}, payload: null },
     ]);
   });
 
-  test("may be 64 deep, and have any number of brackets in their strings", () => {
-    const line = `{"type":"x","data":{"a":${"[".repeat(62)}${"]".repeat(62)},"b":"\\"${"[{".repeat(99)}"}}\n`;
-    assert.equal(parsed(Buffer.from(line), [7]).length, 1);
+  test("keep what is read of their data, however deep the rest is nested", () => {
+    const line = `{"type":"x","data":{"a":${"[".repeat(9_000)}${"]".repeat(9_000)},"text":"\\"${"[{".repeat(99)}"}}\n`;
+    assert.deepEqual(parsed(Buffer.from(line), [7])[0]?.data, { text: `"${"[{".repeat(99)}` });
   });
 
   test("tell how much of them had to be read", () => {
@@ -125,9 +129,8 @@ describe("what is no event is refused:", () => {
       /data is not JSON/,
     ],
     ["bytes that are no UTF-8", Uint8Array.of(0x22, 0xff, 0x22, 0x0a), /line is not JSON in UTF-8/],
-    ["a deep line", `${"[".repeat(100_000)}\n`, /line is nested too deep: it may have 64 /],
-    ["a line that is one too deep", `{"a":${"[".repeat(64)}${"]".repeat(64)}}\n`, /line is nested too deep/],
-    ["deep data", `{"type":"x","data_length":100000}\n${"[".repeat(100_000)}`, /data is nested too deep/],
+    ["a deep line", `${"[".repeat(100_000)}\n`, /line is not JSON/],
+    ["deep data", `{"type":"x","data_length":100000}\n${"[".repeat(100_000)}`, /data is not JSON/],
     ["a line that is too long", `"${"a".repeat(MAX_HEADER_BYTES)}"\n`, /its line may have 131072 bytes/],
     ["a line that does not end", "a".repeat(MAX_HEADER_BYTES + 1), /its line may have 131072 bytes/],
   ] as const) {

@@ -5,9 +5,9 @@ import { type BareBridge, type BareBridgeOptions, bareBridge } from "./bare-brid
 import { WyomingClient } from "./client.ts";
 
 /** Two pings at once, and then one every 50 ms or so. */
-const SCARCE = { rpm: 60 * 20_000, burst: 3_000 };
+const SCARCE = { perS: 20_000, burst: 3_000 };
 /** Once it is used up, nothing comes back within the time of a test. */
-const FINITE = { rpm: 1, burst: 3_000 };
+const FINITE = { perS: 1 / 60, burst: 3_000 };
 
 async function withBridge(
   options: BareBridgeOptions,
@@ -99,7 +99,7 @@ test("an event that is refused is counted so, and one that is no refusal is told
 test("describe is answered anew when who hears has changed", () => {
   let name: string | null = null;
   return withBridge(
-    { budget: { rpm: 1, burst: 100_000 }, recogniserName: () => name },
+    { budget: { perS: 1 / 60, burst: 100_000 }, recogniserName: () => name },
     async (_bridge, open) => {
       const client = await open();
       for (const expected of [null, "a.en", "a.en", "b", null]) {

@@ -10,7 +10,7 @@ const status = Type.Optional(
     enum: ["completed", "incomplete", "in_progress"],
   }),
 );
-const identity = { id: Type.Optional(id), object: Type.Optional(Type.Unknown()), status };
+const identity = { id: Type.Optional(id), status };
 
 /** One of several shapes, told by its `type`: what is wrong is said of the shape that was meant. */
 function byType<const S extends readonly TSchema[]>(...oneOf: S) {
@@ -36,7 +36,7 @@ export const ContentPart = byType(
       type: "string",
       enum: ["input_audio", "output_audio", "audio"],
     }),
-    audio: Type.Optional(Type.Unsafe<string | null>({ type: ["string", "null"] })),
+    audio: Type.Optional(Type.Unsafe<string | null>({ type: ["string", "null"], contentEncoding: "base64" })),
     transcript: Type.Optional(Type.Unsafe<string | null>({ type: ["string", "null"], maxLength: 100_000 })),
   }),
 );
@@ -93,7 +93,7 @@ export type ResponseOptions = Static<typeof ResponseOptions>;
 /** Every event that a client may send, by its type. */
 export const CLIENT_EVENTS = {
   "session.update": Type.Object({ ...eventId, session: SessionUpdate }),
-  "input_audio_buffer.append": Type.Object({ ...eventId, audio: Type.String() }),
+  "input_audio_buffer.append": Type.Object({ ...eventId, audio: Type.String({ contentEncoding: "base64" }) }),
   "input_audio_buffer.commit": Type.Object(eventId),
   "input_audio_buffer.clear": Type.Object(eventId),
   "conversation.item.create": Type.Object({

@@ -1,38 +1,53 @@
-import { Ajv, type AnySchema, type ErrorObject, type ValidateFunction } from "ajv";
+import type { ErrorObject, ValidateFunction } from "ajv";
+import { JsonBoundError } from "../json-grammar.ts";
+import { JsonText, readJson } from "../read-json.ts";
+import { compileSchema } from "../validate.ts";
 import { CLIENT_EVENTS, type ClientEvent, type ClientEventType } from "./client-events.ts";
 
 /** What is wrong with a client's event. */
 export interface EventFault {
+  readonly type: "fault";
   readonly message: string;
-  readonly code: "invalid_json" | "unknown_event" | "missing_required_parameter" | "invalid_value";
+  readonly code:
+    | "invalid_json"
+    | "unknown_event"
+    | "missing_required_parameter"
+    | "invalid_value"
+    | "server_error";
   readonly param: string | null;
   /** The event's own id, where it could be read. */
   readonly eventId: string | null;
 }
 
-/** Characters that an event may have beside its longest string: all texts that it may have, and settings, are fewer. */
-const MAX_EVENT_CHARS = 2 ** 20;
+/** A client's event as it was read. */
+export type InboundEvent = ClientEvent | EventFault;
+
+/** Bytes of a message, at most: 3 MiB of audio in base64, which are 65 s at 24 kHz. */
+export const MAX_MESSAGE_BYTES = 4 * 2 ** 20;
+
+/** Every event at once: which one a message is, is known once it is read. */
+const ANY_EVENT = {
+  anyOf: [{ properties: { type: { type: "string", maxLength: 64 } } }, ...Object.values(CLIENT_EVENTS)],
+};
 
 const validators = new Map<string, ValidateFunction>();
 
-/** Reads an event as a client sent it. Members that are not known are not read. */
-export function parseClientEvent(
-  text: string,
-): { readonly event: ClientEvent } | { readonly fault: EventFault } {
-  if (!isCheap(text)) {
-    const message = `the event is too large: only its audio may have more than ${MAX_EVENT_CHARS} characters`;
-    return fault(message, "invalid_value");
-  }
-  let value: unknown;
+/** Reads an event as a client sent it. Of its members those are kept that the event's schema names. */
+export function readClientEvent(bytes: Uint8Array): InboundEvent {
+  let read: ReturnType<typeof readJson>;
   try {
-    value = JSON.parse(text);
-  } catch {
+    read = readJson(bytes, ANY_EVENT, { isNullAbsent: true });
+  } catch (error) {
+    if (error instanceof JsonBoundError) return fault(error.message, "invalid_value", error.path);
     return fault("the event is not JSON: send one JSON object a message", "invalid_json");
   }
+  const { value, textOf } = read;
   if (value === null || typeof value !== "object" || Array.isArray(value)) {
     return fault("the event is not a JSON object: send one with a type", "invalid_json");
   }
-  const { type, event_id: id } = value as { readonly type?: unknown; readonly event_id?: unknown };
+  const { type, event_id: id, audio } = value as Readonly<Record<string, unknown>>;
+  const isAppend = type === "input_audio_buffer.append" && typeof audio === "string";
+  const sound = isAppend ? textOf(audio) : "";
   const eventId = typeof id === "string" ? id.slice(0, 512) : null;
   if (typeof type !== "string" || !Object.hasOwn(CLIENT_EVENTS, type)) {
     const known = Object.keys(CLIENT_EVENTS).join(", ");
@@ -40,8 +55,8 @@ export function parseClientEvent(
   }
   const validate = validatorOf(type as ClientEventType);
   if (validate(value)) {
-    const event = value as ClientEvent;
-    if (event.type !== "input_audio_buffer.append" || isBase64(event.audio)) return { event };
+    const event = (isAppend ? { ...value, audio: sound } : value) as ClientEvent;
+    if (!isAppend || isBase64(sound)) return event;
     return fault("audio is not base64: encode the bytes of the sound so", "invalid_value", "audio", eventId);
   }
   const error = closest(validate.errors ?? []);
@@ -50,24 +65,19 @@ export function parseClientEvent(
   return fault(`${param ?? "the event"} ${error?.message ?? "is not valid"}`, code, param, eventId);
 }
 
-/**
- * Whether parsing it keeps nobody waiting. One value of any length is parsed fast, and 20 MB of small ones take seconds. So of
- * a long text nearly everything has to stand between two quotes, and have in it nothing that could divide values: base64 does.
- */
-function isCheap(text: string): boolean {
-  let longest = 0;
-  for (let from = 0; text.length - longest > MAX_EVENT_CHARS; ) {
-    const quote = text.indexOf('"', from);
-    const to = quote < 0 ? text.length : quote;
-    const run = text.slice(from, to);
-    if (run.length > longest && !DIVIDERS.some((each) => run.includes(each))) longest = run.length;
-    if (quote < 0 || to - longest > MAX_EVENT_CHARS) break;
-    from = quote + 1;
+/** Returns an event that another thread read: JSON that is kept as its text arrives from there without its prototype. */
+export function fromThread(event: InboundEvent): InboundEvent {
+  for (const tool of toolsOf(event)) {
+    if (tool.parameters !== undefined)
+      Object.assign(tool, { parameters: new JsonText(tool.parameters.text) });
   }
-  return text.length - longest <= MAX_EVENT_CHARS;
+  return event;
 }
 
-const DIVIDERS = [",", "[", "{"];
+function toolsOf(event: InboundEvent) {
+  if (event.type === "session.update") return event.session.tools ?? [];
+  return event.type === "response.create" ? (event.response?.tools ?? []) : [];
+}
 
 /** Also base64url, also without padding, and in lines. What it searches for is one or two characters long: it never goes back. */
 function isBase64(text: string): boolean {
@@ -79,22 +89,14 @@ function fault(
   code: EventFault["code"],
   param: string | null = null,
   eventId: string | null = null,
-): { readonly fault: EventFault } {
-  return { fault: { message, code, param, eventId } };
+): EventFault {
+  return { type: "fault", message, code, param, eventId };
 }
 
 function validatorOf(type: ClientEventType): ValidateFunction {
   const known = validators.get(type);
   if (known !== undefined) return known;
-  const ajv = new Ajv({
-    allErrors: false,
-    coerceTypes: false,
-    allowUnionTypes: true,
-    discriminator: true,
-    strict: false,
-    strictNumbers: true,
-  });
-  const made = ajv.compile(CLIENT_EVENTS[type] as AnySchema);
+  const made = compileSchema(CLIENT_EVENTS[type]);
   validators.set(type, made);
   return made;
 }

@@ -1,4 +1,5 @@
 import Type, { type Static } from "typebox";
+import type { JsonText } from "../read-json.ts";
 import { NamedVoice } from "../voices.ts";
 
 /** How sound crosses the wire: 24 kHz, 16-bit, little-endian; or G.711 at 8 kHz. All mono. */
@@ -99,7 +100,8 @@ export const FunctionTool = Type.Object({
   type: Type.Literal("function"),
   name: FunctionName,
   description: Type.Optional(Type.String({ maxLength: 8_000 })),
-  parameters: Type.Optional(Type.Unsafe<Readonly<Record<string, unknown>>>({ type: "object" })),
+  // Escapes may make six bytes of a character.
+  parameters: Type.Optional(Type.Unsafe<JsonText>({ type: "object", maxTextBytes: 6 * MAX_TOOLS_CHARS })),
 });
 export type FunctionTool = Static<typeof FunctionTool>;
 
@@ -146,6 +148,7 @@ export const SessionUpdate = Type.Object(
     tool_choice: Type.Optional(
       Type.Unsafe<string | null | { type: string; name?: string; function?: { name: string } }>({
         type: ["string", "object", "null"],
+        properties: { type: {}, name: {}, function: { properties: { name: {} } } },
         description: "`auto`, `none`, `required`, or the function that is to be called.",
       }),
     ),

@@ -1,5 +1,10 @@
-import { Ajv, type ValidateFunction } from "ajv";
+import type { ValidateFunction } from "ajv";
 import Type, { type Static, type TSchema } from "typebox";
+import { readJson } from "../read-json.ts";
+import { compileSchema } from "../validate.ts";
+
+/** Bytes of a message of a call: Twilio's have less than 1 KiB. */
+export const MAX_CALL_MESSAGE_BYTES = 64 * 1024;
 
 /** An id of Twilio's, or the name of a mark. */
 const name = Type.String({ minLength: 1, maxLength: 256 });
@@ -34,15 +39,15 @@ const TWILIO_MESSAGES = {
       streamSid: name,
       callSid: Type.Optional(name),
       // What is in them is checked when the message is known to be Twilio's.
-      mediaFormat: Type.Optional(Type.Unknown()),
-      customParameters: Type.Optional(Type.Unknown()),
+      mediaFormat: Type.Optional(Type.Unknown({ readAs: MEDIA_FORMAT })),
+      customParameters: Type.Optional(Type.Unknown({ readAs: CALL_PARAMETERS })),
     }),
   }),
   media: Type.Object({
     media: Type.Object({
       track: Type.Optional(Type.String()),
       timestamp: Type.Optional(count),
-      payload: Type.String({ pattern: "^[\\w+/-]*={0,2}$" }),
+      payload: Type.String({ maxLength: MAX_CALL_MESSAGE_BYTES, pattern: "^[\\w+/-]*={0,2}$" }),
     }),
   }),
   mark: Type.Object({ mark: Type.Object({ name }) }),
@@ -59,11 +64,15 @@ export type TwilioMessage = {
 
 export type TwilioStart = Extract<TwilioMessage, { event: "start" }>["start"];
 
+const ANY_MESSAGE = {
+  anyOf: [{ properties: { event: { type: "string", maxLength: 64 } } }, ...Object.values(TWILIO_MESSAGES)],
+};
+
 /** Reads a message; `null` where it is of a kind that is not known. @throws Error that says what is wrong with it */
-export function parseTwilioMessage(text: string): TwilioMessage | null {
+export function parseTwilioMessage(bytes: Uint8Array): TwilioMessage | null {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    ({ value } = readJson(bytes, ANY_MESSAGE));
   } catch {
     throw new Error("a message is not JSON");
   }
@@ -94,8 +103,7 @@ const validators = new Map<TSchema, ValidateFunction>();
 
 /** What of a value is not as its schema has it; `null` where everything is. */
 function faultOf(schema: TSchema, value: unknown, called: string): string | null {
-  const validate =
-    validators.get(schema) ?? new Ajv({ allowUnionTypes: true, strict: false }).compile(schema);
+  const validate = validators.get(schema) ?? compileSchema(schema);
   validators.set(schema, validate);
   if (validate(value)) return null;
   const { instancePath = "", message = "is not valid" } = validate.errors?.[0] ?? {};

@@ -1,11 +1,14 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { WebSocket } from "ws";
 import { ServiceError } from "../../contract/errors.ts";
-import { readWholeJsonBody } from "../../contract/json-body.ts";
 import { quoted } from "../../contract/quoted.ts";
-import { SECRET_S } from "../../contract/realtime/client-secret.ts";
+import { readJsonBody } from "../../contract/read-json.ts";
+import { ClientSecretRequest, SECRET_S } from "../../contract/realtime/client-secret.ts";
+import type { InboundEvent } from "../../contract/realtime/parse.ts";
 import type { SessionUpdate } from "../../contract/realtime/session.ts";
 import { parseClientSecretRequest } from "../../contract/validate.ts";
+import { KeyBudgets } from "../../limits/event-budget.ts";
+import { serverIsFull } from "../../limits/refusals.ts";
 import { plainDialect } from "../../realtime/dialect.ts";
 import { RealtimeError } from "../../realtime/realtime-error.ts";
 import {
@@ -15,6 +18,7 @@ import {
   wireSession,
 } from "../../realtime/session-settings.ts";
 import { beginRequest } from "../../requests/begin-request.ts";
+import { asServiceError } from "../../serving/failures.ts";
 import { meterUsage } from "../../serving/telemetry.ts";
 import { bodyOf } from "../body.ts";
 import { ConnectionPlaces } from "../connection-places.ts";
@@ -22,6 +26,12 @@ import type { HttpDeps } from "../deps.ts";
 import type { RealtimeOptions, SessionOpening } from "../realtime-options.ts";
 import { RealtimeSocket } from "../realtime-socket.ts";
 import { telephonyStreamRoute } from "./telephony-stream.ts";
+
+/** How often it is looked whether keys of open sessions have been revoked, in milliseconds. */
+const REVOCATION_MS = 2_000;
+/** What a conversation takes of a detector's and of a transcription's time on average, as a fraction of one place. */
+const DETECTING_SHARE = 0.02;
+const HEARING_SHARE = 0.06;
 
 interface Query {
   readonly model?: string;
@@ -34,7 +44,8 @@ interface Query {
  * the upgrade, as on any other route.
  */
 export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: RealtimeOptions): void {
-  const open = new Set<RealtimeSocket>();
+  /** Sessions that are open, with the keys that pay for them. */
+  const open = new Map<RealtimeSocket, string>();
   /** What connections that are about to have a session have asked for. */
   const asked = new WeakMap<FastifyRequest, Omit<SessionOpening, "dialect">>();
   /** Of connections that have a session, or are about to. */
@@ -53,10 +64,17 @@ export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: R
       ),
   });
 
+  const keyBudgets = new KeyBudgets();
+
   const admitSession = ({ tracked, raw }: FastifyRequest): void => {
+    const { keyId } = tracked.caller;
     if (deps.isStopping())
       throw new ServiceError(502, "the server is shutting down: retry", { retryAfterMs: 1_000 });
-    places.take(raw.socket, tracked.caller.keyId, () => {
+    const canFollow =
+      realtime.detecting.canSustain(keyId, DETECTING_SHARE) &&
+      realtime.hearing.canSustain(keyId, HEARING_SHARE);
+    if (!canFollow) throw serverIsFull("it could not follow one more conversation in time", 5_000);
+    places.take(raw.socket, keyId, () => {
       deps.metrics.realtime.opened();
       return () => deps.metrics.realtime.closed();
     });
@@ -67,6 +85,8 @@ export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: R
     request: FastifyRequest,
     { settings, model, apiKey, dialect }: SessionOpening,
   ): void => {
+    const { keyId } = request.tracked.caller;
+    const key = keyBudgets.open(keyId);
     const connection = new RealtimeSocket(socket, request, {
       deps: {
         ...realtime,
@@ -80,7 +100,10 @@ export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: R
       heartbeatMs: deps.options.heartbeatMs,
       idleTimeoutMs: realtime.idleTimeoutMs,
       maxSessionS: realtime.maxSessionS,
-      meter: (inputAudioS) => meterTurns(deps, request.tracked.caller.keyId, inputAudioS),
+      keyBudget: key.budget,
+      roomFor: (bytes, signal) => realtime.receiving.enter(keyId, bytes, signal),
+      onSlowed: (why) => request.log.warn({ key_id: keyId }, why),
+      meter: (inputAudioS) => meterTurns(deps, keyId, inputAudioS),
       begin: (what, signal) =>
         beginRequest(deps, {
           route: `realtime:${what}`,
@@ -97,8 +120,11 @@ export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: R
           signal,
         }),
     });
-    open.add(connection);
-    socket.once("close", () => open.delete(connection));
+    open.set(connection, apiKey);
+    socket.once("close", () => {
+      open.delete(connection);
+      key.close();
+    });
   };
 
   // In a scope of its own: the plugin of WebSockets has to be there before.
@@ -125,7 +151,8 @@ export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: R
         };
       },
       wsHandler: (socket: WebSocket, request) => {
-        openSession(socket, request, { ...asked.get(request)!, dialect: plainDialect(realtime.newId) });
+        const dialect = plainDialect(realtime.newId, (message) => readEvent(deps, request, message));
+        openSession(socket, request, { ...asked.get(request)!, dialect });
       },
     });
     telephonyStreamRoute(scope, deps, realtime, {
@@ -140,13 +167,16 @@ export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: R
     "/v1/realtime/client_secrets",
     { bodyLimit: 512 * 1024, config: { access: "token", speaks: false } },
     async (request) => {
-      const body = parseClientSecretRequest(readWholeJsonBody(bodyOf(request).bytes));
+      const { bytes } = bodyOf(request);
+      const body = parseClientSecretRequest(
+        readJsonBody(bytes, ClientSecretRequest, { isNullAbsent: true }).value,
+      );
       const { apiKey } = request.presented!;
       const seconds = body.expires_after?.seconds ?? SECRET_S.default;
       const update = body.session ?? {};
       const own = await deps.ownVoices.names(request.tracked.caller.keyId);
       const { settings } = settingsFor({}, update, own, deps, realtime);
-      const { value, expiresAt } = realtime.secrets.issue(apiKey, seconds, update, Date.now() / 1_000);
+      const { value, expiresAt } = realtime.secrets.issue(apiKey, seconds, update);
       return {
         value,
         expires_at: expiresAt,
@@ -156,9 +186,11 @@ export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: R
   );
 
   /** Whoever is spoken to is spoken to the end of the sentence; then everybody is told to come back. */
+  const watch = setInterval(() => void endRevoked(open, deps.tenancy), REVOCATION_MS).unref();
   app.addHook("preClose", async () => {
+    clearInterval(watch);
     // Not waited for: nobody new is to come in meanwhile. The server is closed once all connections are.
-    for (const connection of open) connection.finish().catch((error) => app.log.error({ err: error }));
+    for (const connection of open.keys()) connection.finish().catch((error) => app.log.error({ err: error }));
   });
 }
 
@@ -196,6 +228,35 @@ function settingsFor(
   } catch (error) {
     if (!(error instanceof RealtimeError)) throw error;
     throw new ServiceError(400, error.message, error.param === null ? {} : { param: error.param });
+  }
+}
+
+/** Ends the sessions whose keys have been revoked. Where the store does not answer, they go on. */
+async function endRevoked(
+  open: ReadonlyMap<RealtimeSocket, string>,
+  { authenticate }: HttpDeps["tenancy"],
+): Promise<void> {
+  for (const apiKey of new Set(open.values())) {
+    const isValid = await authenticate(apiKey).then(
+      (key) => key !== null,
+      () => true,
+    );
+    if (isValid) continue;
+    for (const [connection, key] of open) if (key === apiKey) connection.revoke();
+  }
+}
+
+/** Reads a client's event; where there is no room to read a large one, the client is told that. */
+async function readEvent(
+  { requestReader }: HttpDeps,
+  { tracked }: FastifyRequest,
+  message: Uint8Array,
+): Promise<InboundEvent> {
+  try {
+    return await requestReader.readEvent(message, tracked.caller);
+  } catch (error) {
+    const fault = { type: "fault", code: "server_error", param: null, eventId: null } as const;
+    return { ...fault, message: asServiceError(error).message };
   }
 }
 

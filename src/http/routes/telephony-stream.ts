@@ -5,6 +5,7 @@ import { ServiceError } from "../../contract/errors.ts";
 import type { SessionUpdate } from "../../contract/realtime/session.ts";
 import {
   type CallParameters,
+  MAX_CALL_MESSAGE_BYTES,
   parseTwilioMessage,
   parseTwilioStart,
   type TwilioMessage,
@@ -49,8 +50,6 @@ interface Waiting {
 const START_MS = 10_000;
 /** Calls of one address that may be waiting: Twilio's start within some 0.1 s. */
 const MAX_WAITING_PER_ADDRESS = 8;
-/** No message of a call's is larger, by far. */
-const MAX_MESSAGE_BYTES = 64 * 1024;
 
 const NORMAL = 1_000;
 const GOING_AWAY = 1_001;
@@ -120,7 +119,7 @@ export function telephonyStreamRoute(
         if (early.length > 1) return;
         let message: TwilioMessage | null;
         try {
-          message = parseTwilioMessage(`${data}`);
+          message = parseTwilioMessage(data as Buffer);
         } catch (error) {
           end(INVALID, (error as Error).message.slice(0, 100));
           return;
@@ -179,7 +178,7 @@ function limitMessages(
 ): void {
   const others = server.options.maxPayload;
   server.on("headers", (_headers, request) => {
-    server.options.maxPayload = isCall(request) ? MAX_MESSAGE_BYTES : others;
+    server.options.maxPayload = isCall(request) ? MAX_CALL_MESSAGE_BYTES : others;
   });
 }
 
@@ -192,7 +191,7 @@ async function openingOf(
 ): Promise<SessionOpening> {
   const parameters = parametersOf(start);
   const { key: presented = null, model: asked, voice } = parameters;
-  const behind = presented === null ? null : realtime.secrets.behind(presented, Date.now() / 1_000);
+  const behind = presented === null ? null : realtime.secrets.behind(presented);
   const key = await authenticate(deps.tenancy, behind?.apiKey ?? null, request.ip, {
     sentAs: "the stream's parameter key",
   });

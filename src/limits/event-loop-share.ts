@@ -1,10 +1,10 @@
-/** How long the bridge goes on in one turn of the event loop, in milliseconds. */
+/** How long connections may keep one turn of the event loop, in milliseconds. */
 const SLICE_MS = 1;
 
 /**
- * Shares a part of every turn of the event loop among all connections of a bridge: whoever waits goes on in the order of
- * asking, one after the other, until the part is used up; then everything else in the process has its turn. A connection
- * that has much to be done asks again after each piece of it, behind the others.
+ * Shares a part of every turn of the event loop among all long connections of a process. Connections that wait go on in the
+ * order in which they asked, one after another, until the part is used up; then everything else in the process has its
+ * turn. A connection with much to do asks again after each message or slice of one, behind the others.
  */
 export class EventLoopShare {
   readonly #waiting: (() => void)[] = [];
@@ -31,7 +31,7 @@ export class EventLoopShare {
     this.#letGo();
   };
 
-  /** A tick comes when all that could be done for the one before is done, however many promises that went through. */
+  /** The next tick comes once everything is done that the promise let go on, however many further promises that took. */
   readonly #letGo = (): void => {
     const next = this.#waiting.shift();
     if (next === undefined) {

@@ -1,10 +1,16 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { readJsonBody } from "../../src/contract/json-body.ts";
+import { JsonText, readJson, readJsonBody, readWholeJson } from "../../src/contract/read-json.ts";
+import { SessionUpdate } from "../../src/contract/realtime/session.ts";
+import { ConverseRequest } from "../../src/contract/requests.ts";
 import fc from "../properties.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
-const read = (text: string) => readJsonBody(bytesOf(text)).value;
+/** A schema of which only the shape counts. */
+const SCHEMA = {
+  properties: { ...ConverseRequest.properties, text: { maxLength: 8_000 } },
+};
+const read = (text: string) => readJsonBody(bytesOf(text), SCHEMA).value;
 const isJson = (text: string): boolean => {
   try {
     JSON.parse(text);
@@ -24,7 +30,7 @@ const isRead = (text: string): boolean => {
 };
 
 describe("a request body", () => {
-  it("is what JSON.parse makes of it, as far as a request may have it", () => {
+  it("is what JSON.parse makes of it, as far as its schema names it", () => {
     const text = fc.string({ unit: "grapheme", maxLength: 30 });
     const scalar = fc.oneof(text, fc.double(), fc.boolean(), fc.constant(null), fc.integer());
     const turn = fc.record({ speaker: scalar, text: scalar, audio_wav_b64: scalar }, { requiredKeys: [] });
@@ -117,7 +123,7 @@ describe("a request body", () => {
       for (const before of ["", "x".repeat(200_000)]) {
         const parts = [`{"conversation":[{"${name}":"${before}`, Buffer.from([0xc3]), '"}]}'];
         const bytes = Buffer.concat(parts.map((part) => Buffer.from(part)));
-        assert.throws(() => readJsonBody(bytes), { status: 422, message: /UTF-8/ });
+        assert.throws(() => readJsonBody(bytes, SCHEMA), { status: 422, message: /UTF-8/ });
       }
     }
     // A character of four bytes across the pieces that a long string is looked at in.
@@ -130,10 +136,10 @@ describe("a request body", () => {
     assert.deepEqual(read(`{"text":"a","x":[${"{},".repeat(deep)}{}]}`), { text: "a" });
     assert.equal(
       (read(`{"conversation":[${"{},".repeat(deep)}{}]}`) as { conversation: unknown[] }).conversation.length,
-      100,
+      65,
     );
     assert.deepEqual(read(`{"conversation":[[[[[1]]]],{"text":{"a":[1]}}]}`), {
-      conversation: [[[]], { text: {} }],
+      conversation: [[], { text: {} }],
     });
   });
 
@@ -144,6 +150,7 @@ describe("a request body", () => {
       bytesOf(
         `{"conversation":[{"audio_wav_b64":"${audio}"},{"audio_wav_b64":"${escaped}"}],"text":"${audio}"}`,
       ),
+      SCHEMA,
     );
     const { conversation, text } = body.value as {
       conversation: { audio_wav_b64: string }[];
@@ -158,5 +165,134 @@ describe("a request body", () => {
       assert.equal(body.textOf(own), own, "what a client made up stands for itself");
     }
     assert.ok(text.length > 8_000);
+  });
+});
+
+describe("JSON that is read by a schema", () => {
+  /** The most that a value of a schema takes, as JSON: for each member its name, for each string its bound. */
+  const boundOf = (schema: object): number => JSON.stringify(worst(schema)).length;
+  function worst(schema: object): unknown {
+    const {
+      properties,
+      items,
+      maxItems = 100,
+      maxLength = 10_000,
+      anyOf,
+      type,
+      maxTextBytes,
+    } = schema as {
+      properties?: Record<string, object>;
+      items?: object;
+      maxItems?: number;
+      maxLength?: number;
+      anyOf?: object[];
+      type?: unknown;
+      maxTextBytes?: number;
+    };
+    if (anyOf !== undefined) {
+      const all = anyOf.map(worst);
+      return all.reduce((most, each) =>
+        JSON.stringify(each).length > JSON.stringify(most).length ? each : most,
+      );
+    }
+    if (maxTextBytes !== undefined) return "x".repeat(maxTextBytes);
+    if (properties !== undefined)
+      return Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, worst(each)]));
+    if (items !== undefined) return Array.from({ length: maxItems + 1 }, () => worst(items));
+    return type === undefined || `${type}`.includes("string") ? "x".repeat(maxLength + 1) : 123_456.789;
+  }
+
+  it("is bounded by the schema, however much was sent", () => {
+    const small = {
+      properties: {
+        name: { type: "string", maxLength: 10 },
+        list: {
+          items: { properties: { n: { type: "number" }, s: { type: "string", maxLength: 5 } } },
+          maxItems: 3,
+        },
+        free: { type: "object", maxTextBytes: 100 },
+        either: { anyOf: [{ properties: { a: { maxLength: 4 } } }, { properties: { b: { maxLength: 4 } } }] },
+      },
+    };
+    const most = boundOf(small);
+    const junk = fc.jsonValue({ maxDepth: 4 });
+    const text = fc.string({ maxLength: 400 });
+    const sent = fc.record(
+      {
+        name: fc.oneof(text, junk),
+        list: fc.oneof(fc.array(fc.record({ n: fc.double(), s: text, junk }), { maxLength: 40 }), junk),
+        either: fc.record({ a: fc.oneof(text, junk), b: text, c: junk }, { requiredKeys: [] }),
+        junk,
+      },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(sent, (value) => {
+        const { value: kept } = readJson(bytesOf(JSON.stringify(value)), small);
+        assert.ok(JSON.stringify(kept).length <= 2 * most, JSON.stringify(kept));
+      }),
+    );
+  });
+
+  it("keeps a session's fields and nothing else, at any depth", () => {
+    const junk = { x: Array.from({ length: 1_000 }, () => ({})) };
+    const sent = {
+      ...junk,
+      instructions: "Be brief.",
+      audio: {
+        ...junk,
+        input: {
+          ...junk,
+          format: { type: "audio/pcm", rate: 24_000, ...junk },
+          turn_detection: { type: "server_vad", threshold: 0.4, ...junk },
+          transcription: { language: "en", ...junk },
+          noise_reduction: junk,
+        },
+      },
+      tool_choice: { type: "function", name: "clock", ...junk },
+    };
+    assert.deepEqual(readJson(bytesOf(JSON.stringify(sent)), SessionUpdate).value, {
+      instructions: "Be brief.",
+      audio: {
+        input: {
+          format: { type: "audio/pcm", rate: 24_000 },
+          turn_detection: { type: "server_vad", threshold: 0.4 },
+          transcription: { language: "en" },
+          noise_reduction: {},
+        },
+      },
+      tool_choice: { type: "function", name: "clock" },
+    });
+  });
+
+  it("keeps an object that nobody here looks into as its text, unless that is long or deep", () => {
+    const parametersOf = (json: string) =>
+      readJson(bytesOf(`{"tools":[{"parameters":${json}}]}`), SessionUpdate).value as {
+        tools: { parameters: JsonText }[];
+      };
+    const { tools } = parametersOf('{"a": [1, {"b": "c"}]}');
+    assert.ok(tools[0]!.parameters instanceof JsonText);
+    assert.equal(JSON.stringify(tools), '[{"parameters":{"a":[1,{"b":"c"}]}}]');
+    const deep = `{"a":${"[".repeat(66)}${"]".repeat(66)}}`;
+    assert.throws(() => parametersOf(deep), { message: "tools[0].parameters is nested more than 64 deep" });
+    assert.throws(() => parametersOf(`{"a":"${"x".repeat(600_001)}"}`), /has more than 600000 bytes/);
+  });
+
+  it("takes null for an absent member where it may be absent and not null, if asked to", () => {
+    const sent =
+      '{"audio":{"input":{"transcription":{"model":"whisper-1","language":null}}},"instructions":null}';
+    const read = (isNullAbsent: boolean) => readJson(bytesOf(sent), SessionUpdate, { isNullAbsent }).value;
+    assert.deepEqual(read(true), {
+      audio: { input: { transcription: { model: "whisper-1" } } },
+      instructions: null,
+    });
+    assert.deepEqual(read(false), JSON.parse(sent));
+  });
+
+  it("may be kept whole where it is the operator's, up to a length and a depth", () => {
+    assert.deepEqual(readWholeJson('{"a":[{}]}', 100), { a: [{}] });
+    assert.throws(() => readWholeJson('"aaaa"', 5), { message: "it has more than 5 characters" });
+    assert.throws(() => readWholeJson("[".repeat(66) + "]".repeat(66), 1_000), /nested more than 64 deep/);
+    assert.throws(() => readWholeJson("{", 100), SyntaxError);
   });
 });

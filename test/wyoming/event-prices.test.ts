@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { Budget, priceOfSound, priceOfWords, priceOutside } from "../../src/wyoming/budget.ts";
 import { encodeEvent, eventOf, type ReceivedEvent } from "../../src/wyoming/event.ts";
 import { EventParser } from "../../src/wyoming/event-parser.ts";
-
-const LIMITS = { rpm: 60_000, burst: 5_000 };
+import { priceOfSound, priceOfWords, priceOutside } from "../../src/wyoming/event-prices.ts";
 
 /** An event as it comes. */
 function received(type: string, data: Record<string, unknown>, payload?: Uint8Array): ReceivedEvent {
@@ -12,24 +10,6 @@ function received(type: string, data: Record<string, unknown>, payload?: Uint8Ar
   parser.push(encodeEvent(eventOf(type, data, payload ?? null)));
   return parser.next()!;
 }
-
-describe("a budget", () => {
-  test("is there at once up to its burst, and comes back at its rate", () => {
-    let nowMs = 0;
-    const budget = new Budget(LIMITS, () => nowMs);
-    budget.spend(4_999);
-    assert.equal(budget.waitMs, 0);
-    budget.spend(1);
-    assert.equal(budget.waitMs, 1);
-    nowMs += 1;
-    assert.equal(budget.waitMs, 0);
-    budget.spend(2_000);
-    assert.equal(budget.waitMs, 2_000);
-    nowMs += 1_000_000;
-    budget.spend(5_000);
-    assert.equal(budget.waitMs, 1);
-  });
-});
 
 describe("what an event costs", () => {
   const format = { rate: 16_000, width: 2, channels: 1, timestamp: 123_456 };

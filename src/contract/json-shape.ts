@@ -1,0 +1,109 @@
+/**
+ * What a schema lets a value hold, with every variant of a union merged: the part of a schema that bounds how much of a
+ * value is kept. Whether a value satisfies its schema is checked afterwards.
+ */
+export interface Shape {
+  /** Members that the schema names, and those of them that no variant requires. */
+  readonly members: ReadonlyMap<string, Shape>;
+  readonly optional: ReadonlySet<string>;
+  /** Shape of members with names of the client's own; `null`: none are kept. */
+  readonly others: Shape | null;
+  readonly maxOthers: number;
+  /** Shape of an array's items; `null`: arrays are not kept. */
+  readonly item: Shape | null;
+  readonly maxItems: number;
+  /** Code points of a string. */
+  readonly maxChars: number;
+  /** Whether a long string is audio, which stays where it is until somebody asks for it. */
+  readonly isAudio: boolean;
+  /** Bytes of a JSON object that is kept as its text; 0: it is read by its members. */
+  readonly maxTextBytes: number;
+  readonly allowsNull: boolean;
+}
+
+/** A bound for strings whose schema has none: every such field is checked by hand against less. */
+const DEFAULT_MAX_CHARS = 10_000;
+/** The same for arrays and for objects with names of the client's own. */
+const DEFAULT_MAX_COUNT = 100;
+
+interface Schema {
+  readonly type?: string | readonly string[];
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: Schema | boolean;
+  readonly items?: Schema;
+  readonly maxProperties?: number;
+  readonly maxItems?: number;
+  readonly maxLength?: number;
+  readonly contentEncoding?: string;
+  /** Bytes of a value that is kept as {@link JsonText}: our own keyword. */
+  readonly maxTextBytes?: number;
+  /** The schema by which a value is read that is checked only later: our own keyword. */
+  readonly readAs?: Schema;
+}
+
+const shapes = new WeakMap<object, Shape>();
+
+/** Returns the shape of a schema, which is worked out once. */
+export function shapeOf(schema: object): Shape {
+  const known = shapes.get(schema);
+  if (known !== undefined) return known;
+  const { readAs, anyOf, oneOf } = schema as Schema;
+  const variants = readAs === undefined ? (anyOf ?? oneOf) : [readAs];
+  const shape = variants === undefined ? shapeOfOne(schema as Schema) : merged(variants.map(shapeOf));
+  shapes.set(schema, shape);
+  return shape;
+}
+
+function shapeOfOne({
+  type,
+  properties = {},
+  required = [],
+  additionalProperties,
+  ...schema
+}: Schema): Shape {
+  const names = Object.keys(properties);
+  const types = type === undefined ? ["null"] : [type].flat();
+  return {
+    members: new Map(names.map((name) => [name, shapeOf(properties[name]!)])),
+    optional: new Set(names.filter((name) => !required.includes(name))),
+    others: typeof additionalProperties === "object" ? shapeOf(additionalProperties) : null,
+    maxOthers: schema.maxProperties ?? DEFAULT_MAX_COUNT,
+    item: schema.items === undefined ? null : shapeOf(schema.items),
+    maxItems: schema.maxItems ?? DEFAULT_MAX_COUNT,
+    maxChars: schema.maxLength ?? DEFAULT_MAX_CHARS,
+    isAudio: schema.contentEncoding === "base64",
+    maxTextBytes: schema.maxTextBytes ?? 0,
+    allowsNull: types.includes("null"),
+  };
+}
+
+function merged(shapes: readonly Shape[]): Shape {
+  const [first] = shapes;
+  if (shapes.length === 1) return first!;
+  const names = new Set(shapes.flatMap(({ members }) => [...members.keys()]));
+  const parts = (pick: (shape: Shape) => Shape | null | undefined): Shape[] =>
+    shapes.map(pick).filter((each) => each !== null && each !== undefined);
+  const either = (found: readonly Shape[]) => (found.length === 0 ? null : merged(found));
+  const most = (pick: (shape: Shape) => number) => Math.max(...shapes.map(pick));
+  return {
+    members: new Map([...names].map((name) => [name, merged(parts(({ members }) => members.get(name)))])),
+    optional: new Set(
+      [...names].filter((name) =>
+        shapes.every(({ members, optional }) => !members.has(name) || optional.has(name)),
+      ),
+    ),
+    others: either(parts(({ others }) => others)),
+    maxOthers: most(({ maxOthers }) => maxOthers),
+    item: either(parts(({ item }) => item)),
+    maxItems: most(({ maxItems }) => maxItems),
+    maxChars: most(({ maxChars }) => maxChars),
+    isAudio: shapes.some(({ isAudio }) => isAudio),
+    maxTextBytes: most(({ maxTextBytes }) => maxTextBytes),
+    allowsNull: shapes.some(({ allowsNull }) => allowsNull),
+  };
+}

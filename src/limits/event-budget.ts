@@ -1,0 +1,63 @@
+/** Points that a budget holds at most, and those that it regains a second. A point stands for some 40 ns of the main thread. */
+export interface BudgetTerms {
+  readonly burst: number;
+  readonly perS: number;
+}
+
+/** What one long connection may have done for it that no token of its key pays for, and all connections of one key. */
+export const CONNECTION_BUDGET: BudgetTerms = { burst: 512 * 1024, perS: 64 * 1024 };
+const KEY_BUDGET: BudgetTerms = { burst: 2 * 2 ** 20, perS: 256 * 1024 };
+
+/** A bucket of points that may be overdrawn: what has been done is charged, and its connection waits before the next event. */
+export class EventBudget {
+  readonly #terms: BudgetTerms;
+  readonly #nowMs: () => number;
+  #points: number;
+  #atMs: number;
+
+  constructor(terms: BudgetTerms = CONNECTION_BUDGET, nowMs: () => number = () => performance.now()) {
+    this.#terms = terms;
+    this.#nowMs = nowMs;
+    this.#points = terms.burst;
+    this.#atMs = nowMs();
+  }
+
+  spend(points: number): void {
+    this.#points = this.#left - points;
+    this.#atMs = this.#nowMs();
+  }
+
+  /** Whole milliseconds, rounded up, until there is a point to spend; 0 when there is one. */
+  get waitMs(): number {
+    return Math.max(0, Math.ceil((1_000 * (1 - this.#left)) / this.#terms.perS));
+  }
+
+  /** Whether at most a quarter of it is spent. */
+  get isCalm(): boolean {
+    return this.#left >= 0.75 * this.#terms.burst;
+  }
+
+  get #left(): number {
+    const { burst, perS } = this.#terms;
+    return Math.min(burst, this.#points + (perS * Math.max(0, this.#nowMs() - this.#atMs)) / 1_000);
+  }
+}
+
+/** A budget for each key that has a long connection open. */
+export class KeyBudgets {
+  readonly #keys = new Map<string, { readonly budget: EventBudget; connections: number }>();
+
+  /** Returns the key's budget, which is forgotten once every connection that took it has given it back. */
+  open(key: string): { readonly budget: EventBudget; readonly close: () => void } {
+    const held = this.#keys.get(key) ?? { budget: new EventBudget(KEY_BUDGET), connections: 0 };
+    this.#keys.set(key, held);
+    held.connections += 1;
+    return {
+      budget: held.budget,
+      close: () => {
+        held.connections -= 1;
+        if (held.connections === 0) this.#keys.delete(key);
+      },
+    };
+  }
+}

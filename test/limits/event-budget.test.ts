@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { EventBudget, KeyBudgets } from "../../src/limits/event-budget.ts";
+
+describe("an event budget", () => {
+  test("is there at once up to its burst, and comes back at its rate", () => {
+    let nowMs = 0;
+    const budget = new EventBudget({ burst: 5_000, perS: 1_000 }, () => nowMs);
+    budget.spend(4_999);
+    assert.equal(budget.waitMs, 0);
+    budget.spend(1);
+    assert.equal(budget.waitMs, 1);
+    nowMs += 1;
+    assert.equal(budget.waitMs, 0);
+    budget.spend(2_000);
+    assert.equal(budget.waitMs, 2_000);
+    assert.equal(budget.isCalm, false);
+    nowMs += 1_000_000;
+    assert.equal(budget.isCalm, true);
+    budget.spend(5_000);
+    assert.equal(budget.waitMs, 1);
+  });
+
+  test("of a key is one for all of its connections, and forgotten with the last", () => {
+    const budgets = new KeyBudgets();
+    const [first, second, other] = [budgets.open("a"), budgets.open("a"), budgets.open("b")];
+    assert.equal(first.budget, second.budget);
+    assert.notEqual(first.budget, other.budget);
+    first.close();
+    assert.equal(budgets.open("a").budget, second.budget);
+    for (const each of [second, second]) each.close();
+    assert.notEqual(budgets.open("a").budget, second.budget);
+  });
+});

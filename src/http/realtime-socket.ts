@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { FastifyRequest } from "fastify";
 import type { RawData, WebSocket } from "ws";
 import type { InboundEvent } from "../contract/realtime/parse.ts";
-import { EventBudget } from "../limits/event-budget.ts";
+import { EventBudget, SESSION_BUDGET } from "../limits/event-budget.ts";
 import type { Dialect, DialectOutput } from "../realtime/dialect.ts";
 import { type RealtimeDeps, SessionRunner } from "../realtime/session-runner.ts";
 import type { SessionSettings } from "../realtime/session-settings.ts";
@@ -52,7 +52,7 @@ const ANSWER_BYTES_PER_POINT = 4;
 /** Points of a request that is refused for want of a token: it has looked up a key and a bucket. */
 const REFUSAL_POINTS = 8_000;
 /** A client that has been over its budget for so long is disconnected, in milliseconds. */
-const MAX_OVERDRAWN_MS = 30_000;
+const MAX_OVERDRAWN_MS = 10_000;
 
 const NORMAL = 1_000;
 const GOING_AWAY = 1_001;
@@ -94,7 +94,7 @@ export class RealtimeSocket {
     this.#socket = socket;
     this.#connection = request.raw.socket;
     this.#options = options;
-    this.#budgets = [new EventBudget(), options.keyBudget];
+    this.#budgets = [new EventBudget(SESSION_BUDGET), options.keyBudget];
     this.#room = new MessageRoom(request, options.roomFor, {
       pause: () => this.#socket.pause(),
       resume: () => this.#resume(),

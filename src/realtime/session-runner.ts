@@ -78,7 +78,7 @@ const JUDGED_SAMPLES = 8 * DETECTION_RATE_HZ;
 /** Seconds of sound that are taken in before other connections have their turn. */
 const SLICE_S = 0.2;
 /** Sound in which turns are detected is taken in as fast as it is spoken, after so much at once: milliseconds. */
-const PACE = { burst: 10_000, perS: 1_000 };
+const PACE = { burst: 30_000, perS: 1_000 };
 /** Seconds of turns that may wait for the reply with which they are metered: the longest turn. */
 const MAX_UNMETERED_S = MAX_TURN_SAMPLES / DETECTION_RATE_HZ;
 
@@ -212,7 +212,6 @@ export class SessionRunner {
   #step(event: SessionEvent): void {
     if (this.#isOver) return;
     this.#carryOut(this.#session.step(event, performance.now()));
-    if (event.type === "heard") this.#turns.transcribed(event.revision, event.text);
     this.#meterUnanswered();
   }
 
@@ -228,7 +227,7 @@ export class SessionRunner {
     const seconds = this.#hearing.takeTranscribed();
     if (seconds === 0) return;
     this.#turns.add(DISCARDED, seconds);
-    this.#turns.transcribed(DISCARDED, "words");
+    this.#turns.transcribed(DISCARDED, true);
   }
 
   #carryOut(effects: readonly SessionEffect[]): void {
@@ -254,6 +253,9 @@ export class SessionRunner {
       case "committed":
         this.#hearing.keep(effect.revision);
         this.#turns.add(effect.revision, effect.seconds);
+        break;
+      case "transcribed":
+        this.#turns.transcribed(effect.revision, effect.hasWords);
         break;
       case "discarded":
         this.#discard();

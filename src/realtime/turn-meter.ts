@@ -10,8 +10,8 @@ export interface TakenTurns {
 interface Turn {
   readonly revision: number;
   readonly seconds: number;
-  /** Whether its transcript has words; `null` while there is none. */
-  hasWords: boolean | null;
+  /** Whether it has a transcript with words. */
+  hasWords: boolean;
 }
 
 /** Seconds of committed turns, each metered once: with the reply to it, or by itself. */
@@ -31,13 +31,13 @@ export class TurnMeter {
   }
 
   add(revision: number, seconds: number): void {
-    this.#turns.push({ revision, seconds, hasWords: null });
+    this.#turns.push({ revision, seconds, hasWords: false });
   }
 
-  /** Notes a turn's transcript; `null`: it could not be transcribed. */
-  transcribed(revision: number, text: string | null): void {
+  /** Notes that a turn's transcript is there. */
+  transcribed(revision: number, hasWords: boolean): void {
     const turn = this.#turns.find((each) => each.revision === revision);
-    if (turn !== undefined) turn.hasWords = text !== null && text !== "";
+    if (turn !== undefined) turn.hasWords = hasWords;
   }
 
   /** Takes all turns so far for one request, which calls {@link TakenTurns.release} once. */
@@ -47,7 +47,7 @@ export class TurnMeter {
 
   /** Takes the oldest transcript that has words, and the turns without words before it; `null` where there is none. */
   takeTranscript(): TakenTurns | null {
-    const at = this.#turns.findIndex(({ hasWords }) => hasWords === true);
+    const at = this.#turns.findIndex(({ hasWords }) => hasWords);
     return at < 0 ? null : this.#taken(at + 1);
   }
 

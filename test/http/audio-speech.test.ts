@@ -244,7 +244,7 @@ describe("speech for clients of OpenAI's API", () => {
     await bytesOf(reply);
     const { speaker, preset } = scripts.at(-1)!;
     assert.deepEqual([speaker, preset.liveliness, preset.rate], ["0", 1, undefined]);
-    await refused({ input: null }, 422, /^input is missing/);
+    await refused({ input: null }, 422, /^input must be a string$/);
     await refused({ voice: { id: null } }, 422, /^voice\.id must be a string$/);
     await refused({ lexicon: { SQL: null } }, 422, /^lexicon\["SQL"\] must be a string$/);
   });

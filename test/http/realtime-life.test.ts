@@ -163,7 +163,7 @@ describe("a client that", () => {
   test("floods a session with sound in small pieces has few of them looked at at a time", async () => {
     const own = await start();
     const client = await RealtimeClient.open(own);
-    client.says(60_000, { isSilent: true });
+    client.says(25_000, { isSilent: true });
     client.send({ type: "conversation.item.retrieve", item_id: "none" });
     await client.upTo("error");
     assert.ok(detector.mostAtOnce <= 8, `${detector.mostAtOnce} at once`);

@@ -13,6 +13,8 @@ export interface RealtimeOptions extends Omit<RealtimeDeps, "service" | "onAnswe
   /** No session lasts longer, in seconds. */
   readonly maxSessionS: number;
   readonly secrets: ClientSecrets;
+  /** Tokens that telephone streams are signed with; none: no signature is asked for. */
+  readonly twilioAuthTokens: readonly string[];
 }
 
 /** Who a connection's session is for, and what it begins with. */

@@ -13,6 +13,7 @@ const PATHS = [
   "writer.path",
   "writer.apiKeyFile",
   "recogniser.apiKeyFile",
+  "twilio.authTokenFile",
   "wyomingKeyFile",
   "tls.certFile",
   "tls.keyFile",

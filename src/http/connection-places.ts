@@ -16,6 +16,8 @@ export interface ConnectionPlacesOptions {
 export class ConnectionPlaces {
   readonly #options: ConnectionPlacesOptions;
   readonly #taken = new KeyCounter();
+  /** Oldest first. */
+  readonly #places = new Set<{ readonly holder: string; readonly giveWay: () => void }>();
 
   constructor(options: ConnectionPlacesOptions) {
     this.#options = options;
@@ -25,16 +27,29 @@ export class ConnectionPlaces {
    * Gives a connection a place until it closes, or gives it up by what is returned. Throws where there is none.
    *
    * @param hold holds what goes with the place; what it returns lets go of that, and is called once
+   * @param giveWay gives the place up at once, for a newcomer whose holder has fewer; by default, the place is kept
    */
-  take(socket: Socket, holder: string, hold: () => () => void): () => void {
+  take(socket: Socket, holder: string, hold: () => () => void, giveWay = () => {}): () => void {
     const { inAll, perHolder, full, holderIsFull } = this.#options;
     if (this.#taken.of(holder) >= perHolder) throw holderIsFull();
+    if (this.#taken.total >= inAll) this.#makeRoomFor(holder);
     if (this.#taken.total >= inAll) throw full();
     this.#taken.add(holder, 1);
+    const place = { holder, giveWay };
+    this.#places.add(place);
     const letGo = hold();
     return whenClosed(socket, () => {
       this.#taken.add(holder, -1);
+      this.#places.delete(place);
       letGo();
     });
+  }
+
+  /** Has the holder of most places give up its oldest, if it has more than the newcomer. */
+  #makeRoomFor(newcomer: string): void {
+    let most = { holder: newcomer, giveWay: () => {} };
+    for (const place of this.#places)
+      if (this.#taken.of(place.holder) > this.#taken.of(most.holder)) most = place;
+    most.giveWay();
   }
 }

@@ -16,6 +16,8 @@ export interface RealtimeOptions extends Omit<RealtimeDeps, "service" | "onAnswe
   readonly secrets: ClientSecrets;
   /** Bytes of bodies and messages that are being received. */
   readonly receiving: KeyedSemaphore;
+  /** Tokens that telephone streams are signed with; none: no signature is asked for. */
+  readonly twilioAuthTokens: readonly string[];
 }
 
 /** Who a connection's session is for, and what it begins with. */

@@ -5,7 +5,7 @@ import type { BucketReading, Key, Tenancy } from "../tenancy/tenancy.ts";
 /**
  * The key that a client presents, `null` being none. A failure draws from the bucket of the client's address.
  *
- * @param told `onReading` is told what is left in that bucket, where it failed; `sentAs` is how a key is sent
+ * @param told `onReading` is told what is left in that bucket, where it failed; `missing` is why none is not enough
  * @throws ServiceError 401 where the key is not good, 429 where the address has failed too often
  */
 export async function authenticate(
@@ -14,16 +14,13 @@ export async function authenticate(
   address: string,
   {
     onReading = () => {},
-    sentAs = "Authorization: Bearer <API_KEY> or as X-API-Key",
-  }: { readonly onReading?: (reading: BucketReading) => void; readonly sentAs?: string } = {},
+    missing = "the API key is missing: send it as Authorization: Bearer <API_KEY> or as X-API-Key",
+  }: { readonly onReading?: (reading: BucketReading) => void; readonly missing?: string } = {},
 ): Promise<Key> {
   const key = presented === null ? null : await tenancy.authenticate(presented);
   if (key !== null) return key;
   const reading = tenancy.takeAnonymous(address);
   onReading(reading);
   if (!reading.allowed) throw overRate(reading, "too many requests without a valid key from this address");
-  throw new ServiceError(
-    401,
-    presented === null ? `the API key is missing: send it as ${sentAs}` : tenancy.explainKey(presented),
-  );
+  throw new ServiceError(401, presented === null ? missing : tenancy.explainKey(presented));
 }

@@ -21,7 +21,7 @@ import { messageWithCauses } from "./message-with-causes.ts";
 import { pullWriter } from "./pull-writer.ts";
 import { recogniserWeights } from "./recogniser-weights.ts";
 import { remoteCheckpoints } from "./remote-checkpoints.ts";
-import { bucketsUrl, storeUrl as storeUrlOf } from "./secret.ts";
+import { bucketsUrl, storeUrl as storeUrlOf, twilioAuthTokens } from "./secret.ts";
 import { readServerVoices } from "./server-voices.ts";
 import type { RunningServer, ServerParts } from "./start-server.ts";
 import { voiceWarnings } from "./voice-manners.ts";
@@ -165,6 +165,7 @@ async function startWith(
       canHear: () => recogniser?.isFound ?? false,
       takesAlone: () => takesAlone,
       wyoming,
+      twilioAuthTokens: twilioAuthTokens(settings, env),
       logger,
     });
     isSpeaking = () => server.isSpeaking();

@@ -47,6 +47,20 @@ export function bucketsUrl({ buckets }: Pick<Settings, "buckets">, env: Environm
   return buckets.kind === "memory" ? null : urlOf(SHARED_BUCKETS, buckets.urlFile, env);
 }
 
+/** Returns the auth tokens that Twilio may sign with; none where none is set. @throws SecretError if they cannot be used */
+export function twilioAuthTokens(
+  { twilio }: Partial<Pick<Settings, "twilio">>,
+  env: Environment,
+): readonly string[] {
+  const [setting, variable] = ["twilio.authTokenFile", "ANTIPHON_TWILIO_AUTH_TOKEN"];
+  const sources = { env, file: twilio?.authTokenFile, variable, setting, what: "Twilio's auth token" };
+  const tokens = readSecret(sources)?.split(",") ?? [];
+  // Anybody could sign with an empty token.
+  if (tokens.includes(""))
+    throw new SecretError(`${variable} or ${setting} holds a comma with no token beside it`);
+  return tokens;
+}
+
 /** No secret is longer. A larger file is something else, and is not read whole. */
 const MAX_CHARS = 4096;
 

@@ -62,6 +62,8 @@ export interface ServerParts {
   readonly canHear?: () => boolean;
   /** Where Wyoming's clients are served; absent or null, they are not. */
   readonly wyoming?: WyomingPlace | null;
+  /** Tokens that Twilio signs telephone streams with. By default none, and no signature is asked for. */
+  readonly twilioAuthTokens?: readonly string[];
   /** Threads that can speak; as many as the settings say unless given. */
   readonly speechThreads?: () => number;
   /** Whether anything is left that can speak; `/health` tells. True unless given. */
@@ -198,6 +200,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
         resolve,
         newId: (prefix: string) => `${prefix}${randomBytes(12).toString("hex")}`,
         secrets: new ClientSecrets(),
+        twilioAuthTokens: parts.twilioAuthTokens ?? [],
         maxSessions: settings.realtime.sessions,
         maxSessionsPerKey: settings.realtime.sessionsPerKey,
         idleTimeoutMs: settings.realtime.idleTimeoutMs,

@@ -60,12 +60,12 @@ function takesOf(schema: LeafSchema): string {
 const OTHER_VARIABLES = `Some variables are not settings. With \`ANTIPHON_DEBUG=1\`, a command that fails also prints a stack trace.
 \`ANTIPHON_WRITER_API_KEY\` contains the API key for the writer's chat endpoint, \`ANTIPHON_RECOGNISER_API_KEY\` the one for the
 recogniser's endpoint (for a remote checkpoint, it is in the variable named by its \`keyEnv\`), \`ANTIPHON_WYOMING_KEY\` the key
-under which clients of the Wyoming protocol are metered, \`ANTIPHON_STORE_URL\` the address of a PostgreSQL database, and
-\`ANTIPHON_BUCKETS_URL\` that of shared buckets. Clients and examples read an API key from \`ANTIPHON_KEY\`; the program itself
-does not. \`HF_TOKEN\`, \`HF_ENDPOINT\` and \`PYTHON\` determine how models are pulled (\`antiphon models pull --help\`). The variables
-that Kubernetes and Docker set by themselves for a service named
-\`antiphon\` or \`antiphon-…\` (\`ANTIPHON_PORT=tcp://10.0.0.1:8080\`, \`ANTIPHON_SERVICE_HOST\`) are ignored, with one warning
-on standard error.`;
+under which clients of the Wyoming protocol are metered, \`ANTIPHON_TWILIO_AUTH_TOKEN\` the token that Twilio signs telephone
+streams with, \`ANTIPHON_STORE_URL\` the address of a PostgreSQL database, and \`ANTIPHON_BUCKETS_URL\` that of shared
+buckets. Clients and examples read an API key from \`ANTIPHON_KEY\`; the program itself does not. \`HF_TOKEN\`, \`HF_ENDPOINT\` and
+\`PYTHON\` determine how models are pulled (\`antiphon models pull --help\`). The variables that Kubernetes and Docker set by
+themselves for a service named \`antiphon\` or \`antiphon-…\` (\`ANTIPHON_PORT=tcp://10.0.0.1:8080\`,
+\`ANTIPHON_SERVICE_HOST\`) are ignored, with one warning on standard error.`;
 
 function row(leaf: Leaf): string {
   const cells = [

@@ -299,6 +299,11 @@ export const SettingsSchema = Type.Object({
       description: "The longest that a realtime session may last.",
     }),
   }),
+  twilio: Type.Object({
+    authTokenFile: text(
+      "A file that contains only the auth token of your Twilio account. If it is set, telephone streams without a valid X-Twilio-Signature are refused. While you replace the token, put both there, separated by a comma. The environment variable ANTIPHON_TWILIO_AUTH_TOKEN takes precedence.",
+    ),
+  }),
   buckets: Type.Object({
     kind: Type.Enum(["memory", "valkey"], {
       default: "memory",

@@ -14,6 +14,7 @@ const PATHS = [
   "writer.path",
   "writer.apiKeyFile",
   "recogniser.apiKeyFile",
+  "twilio.authTokenFile",
   "wyomingKeyFile",
   "tls.certFile",
   "tls.keyFile",

@@ -1,23 +1,24 @@
 import { isIPv4, isIPv6, SocketAddress } from "node:net";
 
 /**
- * Whom an address stands for when guesses are counted: itself for IPv4 (also when written as IPv6), its /64 for IPv6,
- * since a network hands those out whole. What is no address counts as one group, `unknown`.
+ * Returns the network that an address is counted by. With 4 `parts`, IPv4 addresses (also when written as IPv6) count
+ * singly and IPv6 addresses by their /64, which a network hands out whole. With 3, they count by their /24 and /48, the
+ * blocks in which many addresses or networks are rented. What is no address counts as one group, `unknown`.
  */
-export function addressGroup(address: string): string {
-  if (isIPv4(address)) return address;
+export function addressGroup(address: string, parts: 3 | 4 = 4): string {
+  if (isIPv4(address)) return parts === 4 ? address : `${address.split(".").slice(0, parts).join(".")}.0/24`;
   if (!isIPv6(address)) return "unknown";
   const plain = new SocketAddress({ address: address.replace(/%.*$/, ""), family: "ipv6" }).address;
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(plain);
-  if (mapped?.[1] !== undefined) return mapped[1];
-  return `${network64(plain)}::/64`;
+  if (mapped?.[1] !== undefined) return addressGroup(mapped[1], parts);
+  return `${firstParts(plain, parts)}::/${16 * parts}`;
 }
 
-function network64(canonical: string): string {
+function firstParts(canonical: string, parts: number): string {
   const [head = "", tail] = canonical.split("::");
   const before = head === "" ? [] : head.split(":");
   const after = tail === undefined || tail === "" ? [] : tail.split(":");
   const groupsAfter = after.length + (tail?.includes(".") ? 1 : 0);
   const zeros = Array<string>(8 - before.length - groupsAfter).fill("0");
-  return [...before, ...zeros, ...after].slice(0, 4).join(":");
+  return [...before, ...zeros, ...after].slice(0, parts).join(":");
 }

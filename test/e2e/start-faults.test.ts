@@ -139,6 +139,13 @@ describe("a server that cannot start says why, and what to do, and exits 1:", ()
     assert.ok(!said.includes("ant_"), said);
   });
 
+  it("Twilio's auth token is none", async () => {
+    const env = { ANTIPHON_TWILIO_AUTH_TOKEN: "0123," };
+    const said = await refusedStart(["--data-dir", temporaryFolder()], 1, { env });
+    assert.match(said, /ANTIPHON_TWILIO_AUTH_TOKEN or twilio\.authTokenFile holds a comma/);
+    assert.ok(!said.includes("0123"), said);
+  });
+
   it("the memory budget is too small for the voice", async () => {
     const env = { ANTIPHON_MEMORY_BUDGET_MB: "64" };
     const said = await refusedStart(["--data-dir", temporaryFolder()], 1, { env });

@@ -1,5 +1,10 @@
 import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
+import { Socket } from "node:net";
+import { ServiceError } from "../../src/contract/errors.ts";
 import { readClientEvent } from "../../src/contract/realtime/parse.ts";
+import { ConnectionPlaces } from "../../src/http/connection-places.ts";
+import { isSignedByTwilio } from "../../src/http/is-signed-by-twilio.ts";
 import type { DialectOutput } from "../../src/realtime/dialect.ts";
 import { TwilioDialect } from "../../src/realtime/twilio-dialect.ts";
 import { bentBytes } from "./bent-bytes.ts";
@@ -8,12 +13,15 @@ import type { Fuzzer, Random } from "./fuzzer.ts";
 /**
  * Tries the dialect of Twilio's Media Streams with a call of bent messages between a session's events: what it hands the
  * session is always events that the session reads, it puts in no more silence than time passed, and what it cannot read it
- * refuses with words that fit a WebSocket's reason.
+ * refuses with words that fit a WebSocket's reason. Tries bent signatures, none of which may be accepted, and crowds of
+ * callers, in which a network that has no place always gets one.
  */
 export const twilioFuzz: Fuzzer = {
   async run(random: Random): Promise<void> {
     const dice = { upTo: (most: number) => Math.floor(random() * (most + 1)), random };
     let nowMs = 0;
+    trySignature(dice);
+    tryCrowd(dice);
     const twilio = new TwilioDialect("MZ1", nowMs);
     const sentMs = new Map<string, number>();
     let handed = 0;
@@ -64,6 +72,55 @@ export const twilioFuzz: Fuzzer = {
 interface Dice {
   upTo(most: number): number;
   readonly random: Random;
+}
+
+function trySignature(dice: Dice): void {
+  const token = Buffer.from([dice.upTo(255), dice.upTo(255)]).toString("hex");
+  const host = one(dice, ["a.example", "a.example:443", "a.example:8443", "[::1]:80", "[::1]", ""]);
+  const path = one(dice, ["/", "/v1/telephony/twilio", "/a%20b", "//"]);
+  const query = one(dice, ["", "?", "?a=b", "?a=/?&b", "?key=ant_1"]);
+  const made = (url: string, by = token) => createHmac("sha1", by).update(url).digest("base64");
+  const isSigned = (signature: string | undefined) =>
+    isSignedByTwilio({ headers: { "x-twilio-signature": signature }, host, url: path + query }, [token]);
+  const good = made(`wss://${host}${path}${query}`);
+  assert.ok(isSigned(good));
+  assert.ok(isSigned(made(`wss://${host.replace(/:\d+$/, "")}${path.replace(/\/?$/, "/")}${query}`)));
+  const bent = new TextDecoder().decode(bentBytes(Buffer.from(good), Buffer.from(good), dice.random));
+  for (const wrong of [
+    ...(bent === good ? [] : [bent]),
+    made(`wss://${host}${path}x${query}`),
+    made(`wss://b${host}${path}${query}`),
+    made(`wss://${host}${path}${query}`, `${token}0`),
+    good.slice(1),
+    "",
+    undefined,
+  ])
+    assert.ok(!isSigned(wrong), `${wrong} for wss://${host}${path}${query}`);
+}
+
+/** Callers of a few networks come and go. */
+function tryCrowd(dice: Dice): void {
+  const [inAll, perHolder] = [1 + dice.upTo(12), 1 + dice.upTo(4)];
+  const refused = () => new ServiceError(502, "full");
+  const places = new ConnectionPlaces({ inAll, perHolder, full: refused, holderIsFull: refused });
+  const held: { readonly network: string; readonly leave: () => void }[] = [];
+  const of = (network: string) => held.filter((each) => each.network === network).length;
+  for (let step = 0; step < 60; step++) {
+    if (dice.random() < 0.2) held[dice.upTo(held.length)]?.leave();
+    const network = `${dice.upTo(20)}`;
+    const [before, most] = [of(network), Math.max(0, ...held.map((each) => of(each.network)))];
+    const call = { network, leave: () => {} };
+    const hold = () => {
+      held.push(call);
+      return () => held.splice(held.indexOf(call), 1);
+    };
+    try {
+      call.leave = places.take(new Socket(), network, hold, () => call.leave());
+    } catch {
+      assert.ok(before > 0 && (before >= perHolder || before >= most), `${network} has ${before} of ${most}`);
+    }
+    assert.ok(held.length <= inAll && of(network) <= perHolder);
+  }
 }
 
 const ITEMS = ["item_a", "item_b", "item_c"];

@@ -264,7 +264,7 @@ describe("replies", () => {
       dones.map(({ response }) => (response as { metadata: { topic: string } }).metadata.topic).sort(),
       ["0", "1", "2", "3"],
     );
-    assert.equal(writer.dialogues.at(-1)!.history.at(-1)!.text, "Aside.");
+    assert.equal(writer.dialogues.at(-1)!.history.at(-1)!.text, "Go on.");
     assert.ok(!client.types.includes("conversation.item.added"));
   });
 

@@ -51,6 +51,7 @@ export interface TestServerOptions {
   readonly serverVoices?: ReadonlyMap<string, VoiceSample>;
   readonly remoteVoices?: NonNullable<ServerParts["remoteVoices"]>;
   readonly detector?: NeuralDetector;
+  readonly twilioAuthTokens?: readonly string[];
   /** Serves Wyoming's clients too, on a free port, by the server's one key. */
   readonly wyoming?: boolean;
 }
@@ -83,6 +84,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     ...(options.remoteVoices === undefined ? {} : { remoteVoices: options.remoteVoices }),
     ...(options.canHear === undefined ? {} : { canHear: options.canHear }),
     wyoming: options.wyoming === true ? { host: "127.0.0.1", port: 0, apiKey: key } : null,
+    twilioAuthTokens: options.twilioAuthTokens ?? [],
     ...(options.canSpeak === undefined ? {} : { canSpeak: options.canSpeak }),
     logger: options.logger ?? pino({ level: "silent" }),
   });

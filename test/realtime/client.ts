@@ -54,17 +54,8 @@ export class RealtimeClient {
   }
 
   /** The answer of a server that does not take the connection. */
-  static async refused(url: string, options: ClientOptions = {}) {
-    const socket = RealtimeClient.connect(url, options);
-    socket.on("error", () => {});
-    const [, response] = (await within("a refusal", once(socket, "unexpected-response"))) as [
-      unknown,
-      IncomingMessage,
-    ];
-    let text = "";
-    for await (const chunk of response) text += chunk;
-    const { error } = JSON.parse(text) as { error: { type: string; message: string; param?: string } };
-    return { status: response.statusCode, headers: response.headers, error };
+  static refused(url: string, options: ClientOptions = {}) {
+    return refusalOf(RealtimeClient.connect(url, options));
   }
 
   get types(): readonly string[] {
@@ -111,4 +102,17 @@ export class RealtimeClient {
     await until("the end of the connection", () => this.closed !== null);
     return this.closed!;
   }
+}
+
+/** The answer of a server that does not take a WebSocket's connection. */
+export async function refusalOf(socket: WebSocket) {
+  socket.on("error", () => {});
+  const [, response] = (await within("a refusal", once(socket, "unexpected-response"))) as [
+    unknown,
+    IncomingMessage,
+  ];
+  let text = "";
+  for await (const chunk of response) text += chunk;
+  const { error } = JSON.parse(text) as { error: { type: string; message: string; param?: string } };
+  return { status: response.statusCode, headers: response.headers, error };
 }

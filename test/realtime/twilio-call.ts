@@ -4,6 +4,13 @@ import { mulaw } from "../../src/audio/companding.ts";
 import { resample } from "../../src/audio/resample.ts";
 import { line } from "../turn-detection/line.ts";
 import { until, within } from "../waiting.ts";
+import { refusalOf } from "./client.ts";
+
+/** How a stream is opened. */
+export interface StreamOptions {
+  readonly query?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
 
 /** What came over the socket. */
 export interface Received {
@@ -34,8 +41,17 @@ export class TwilioCall {
     });
   }
 
-  static async open(url: string): Promise<TwilioCall> {
-    const socket = new WebSocket(`${url.replace("http", "ws")}/v1/telephony/twilio`);
+  static connect(url: string, { query = "", headers = {} }: StreamOptions = {}): WebSocket {
+    return new WebSocket(`${url.replace("http", "ws")}/v1/telephony/twilio${query}`, { headers });
+  }
+
+  /** The answer of a server that does not take the stream. */
+  static refused(url: string, options: StreamOptions = {}) {
+    return refusalOf(TwilioCall.connect(url, options));
+  }
+
+  static async open(url: string, options: StreamOptions = {}): Promise<TwilioCall> {
+    const socket = TwilioCall.connect(url, options);
     const call = new TwilioCall(socket);
     await within("the socket", once(socket, "open"));
     call.send({ event: "connected", protocol: "Call", version: "1.0.0" });

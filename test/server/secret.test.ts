@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { inspect } from "node:util";
-import { readSecret, SecretError } from "../../src/server/secret.ts";
+import { readSecret, SecretError, twilioAuthTokens } from "../../src/server/secret.ts";
+import { loadSettings } from "../../src/settings/load.ts";
 
 const WRITER = { variable: "ANTIPHON_WRITER_API_KEY", setting: "writer.apiKeyFile" };
 const folder = mkdtempSync(join(tmpdir(), "antiphon-api-key-"));
@@ -62,6 +63,18 @@ test("whose key it is decides where it is looked for and what a message names", 
     () => readSecret({ ...ours, env: { ANTIPHON_RECOGNISER_API_KEY: " " } }),
     /^SecretError: ANTIPHON_RECOGNISER_API_KEY is empty/,
   );
+});
+
+test("Twilio's auth tokens are separated by commas, and none of them is empty", () => {
+  const settings = loadSettings({ env: { ANTIPHON_TWILIO_AUTH_TOKEN_FILE: holding("aa,bb\n") } });
+  assert.deepEqual(twilioAuthTokens(settings, {}), ["aa", "bb"]);
+  assert.deepEqual(twilioAuthTokens(settings, { ANTIPHON_TWILIO_AUTH_TOKEN: "cc" }), ["cc"]);
+  assert.deepEqual(twilioAuthTokens(loadSettings(), {}), []);
+  for (const token of [",", "aa,", ",aa", "aa,,bb"])
+    assert.throws(
+      () => twilioAuthTokens(settings, { ANTIPHON_TWILIO_AUTH_TOKEN: token }),
+      /^SecretError: ANTIPHON_TWILIO_AUTH_TOKEN or twilio\.authTokenFile holds a comma/,
+    );
 });
 
 let files = 0;

@@ -56,3 +56,18 @@ describe("the group of an address", () => {
     it(`of ${JSON.stringify(address)} is ${group}`, () => assert.equal(addressGroup(address), group));
   }
 });
+
+describe("the wider group of an address", () => {
+  const groups: readonly [address: string, group: string][] = [
+    ["192.0.2.7", "192.0.2.0/24"],
+    ["::ffff:192.0.2.9", "192.0.2.0/24"],
+    ["192.0.3.7", "192.0.3.0/24"],
+    ["2001:db8:1:2:3:4:5:6", "2001:db8:1::/48"],
+    ["2001:db8:1:ffff::1", "2001:db8:1::/48"],
+    ["2001:db8::1", "2001:db8:0::/48"],
+    ["undefined", "unknown"],
+  ];
+  for (const [address, group] of groups) {
+    it(`of ${JSON.stringify(address)} is ${group}`, () => assert.equal(addressGroup(address, 3), group));
+  }
+});

@@ -41,7 +41,11 @@ export function realtimePaths(ref: Ref): Json {
         description:
           "Name it as the `url` of a `<Stream>` in TwiML. The key, or a client secret, is its `<Parameter>` `key`, beside " +
           "which there may be `model`, `voice`, `instructions` and `language`. A call is a realtime session, and counts as " +
-          "one. What is refused then is how the socket is closed: 1008, or 1013 where it may be tried again.",
+          "one. What is refused then is how the socket is closed: 1008, or 1013 where it may be tried again. A server that " +
+          "has Twilio's auth token answers 401 unless `X-Twilio-Signature` is good.",
+        parameters: [
+          optional("key", "A key or a client secret, for programs other than Twilio; 401 if it is not good."),
+        ],
         responses: {
           101: { description: "Switching to the WebSocket protocol" },
           426: {
@@ -49,7 +53,7 @@ export function realtimePaths(ref: Ref): Json {
               "Upgrade",
             ]),
           },
-          ...failures([400, 429, 500, 502]),
+          ...failures([400, 401, 429, 500, 502]),
         },
       },
     },

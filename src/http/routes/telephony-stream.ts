@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { RawData, WebSocket } from "ws";
 import { ServiceError } from "../../contract/errors.ts";
+import { quoted } from "../../contract/quoted.ts";
 import type { SessionUpdate } from "../../contract/realtime/session.ts";
 import {
   type CallParameters,
@@ -11,6 +12,7 @@ import {
   type TwilioMessage,
   type TwilioStart,
 } from "../../contract/realtime/twilio-messages.ts";
+import type { Presented } from "../../realtime/client-secrets.ts";
 import type { SessionSettings } from "../../realtime/session-settings.ts";
 import { callSettings, TwilioDialect } from "../../realtime/twilio-dialect.ts";
 import { admit } from "../../requests/admit.ts";
@@ -18,8 +20,11 @@ import { authenticate } from "../../requests/authenticate.ts";
 import { checkVoice } from "../../serving/choose-voice.ts";
 import { asServiceError } from "../../serving/failures.ts";
 import { addressGroup } from "../../tenancy/address-group.ts";
+import type { BucketReading, Key } from "../../tenancy/tenancy.ts";
 import { ConnectionPlaces } from "../connection-places.ts";
 import type { HttpDeps } from "../deps.ts";
+import { rateHeaders } from "../headers.ts";
+import { isSignedByTwilio } from "../is-signed-by-twilio.ts";
 import type { RealtimeOptions, SessionOpening } from "../realtime-options.ts";
 
 /** What calls have in common with other sessions. */
@@ -38,18 +43,27 @@ export interface Sessions {
   };
 }
 
-/** A call that has not said who pays for it. */
+/** The key that pays for a call. */
+type Payer = Presented & { readonly key: Key };
+
+/** A call whose stream has not started. */
 interface Waiting {
-  /** Closes its socket, where it has one. */
+  /** The key of its URL, which was good; `null` where it has none. */
+  readonly payer: Payer | null;
+  readonly startMs: number;
+  /** Closes its socket. */
   end(status: number, reason: string): void;
   /** It waits no longer. */
   leave(): void;
 }
 
-/** A call says within this who pays for it. */
+/** Milliseconds in which a stream must start; Twilio's do within some 0.1 s. */
 const START_MS = 10_000;
-/** Calls of one address that may be waiting: Twilio's start within some 0.1 s. */
-const MAX_WAITING_PER_ADDRESS = 8;
+const UNPROVEN_START_MS = 3_000;
+/** Unproven streams that may wait to start. Fewer networks than this cannot displace the only one of another network. */
+const MAX_UNPROVEN = 64;
+/** Streams of one key, or of one network, that may wait to start. */
+const MAX_WAITING_EACH = 8;
 
 const NORMAL = 1_000;
 const GOING_AWAY = 1_001;
@@ -61,6 +75,9 @@ const TRY_LATER = 1_013;
  * `GET /v1/telephony/twilio`: a telephone call by Twilio's Media Streams. Twilio sends no headers of ours, so the key, or a
  * client secret, is a parameter of the stream, and a refusal is how the socket is closed.
  *
+ * A stream proves itself before it is given a place to wait for its start: by Twilio's signature, if its auth token is
+ * known, or by a key in its URL. Streams that prove nothing have places of their own, which give way to other networks.
+ *
  * @param scope has the plugin of WebSockets
  */
 export function telephonyStreamRoute(
@@ -69,7 +86,7 @@ export function telephonyStreamRoute(
   realtime: RealtimeOptions,
   sessions: Sessions,
 ): void {
-  /** Calls that have not said who pays for them, by the requests that they began with. */
+  /** Calls whose streams have not started, by the requests that they began with. */
   const waiting = new Map<IncomingMessage, Waiting>();
   limitMessages(scope, (raw) => waiting.has(raw));
 
@@ -77,31 +94,48 @@ export function telephonyStreamRoute(
     new ServiceError(502, "the server takes no more calls just now: retry in a moment", {
       retryAfterMs: 5_000,
     });
-  const places = new ConnectionPlaces({
-    inAll: realtime.maxSessions,
-    perHolder: MAX_WAITING_PER_ADDRESS,
-    full,
-    holderIsFull: () => {
-      const message = `${MAX_WAITING_PER_ADDRESS} calls of this address have not started their streams, which is all that may: start or close one`;
-      return new ServiceError(429, message, { retryAfterMs: 5_000 });
-    },
-  });
+  const holderIsFull = () => {
+    const message = `${MAX_WAITING_EACH} calls of this key or network have not started their streams, which is all that may: start or close one`;
+    return new ServiceError(429, message, { retryAfterMs: 5_000 });
+  };
+  const placesFor = (inAll: number) =>
+    new ConnectionPlaces({ inAll, perHolder: MAX_WAITING_EACH, full, holderIsFull });
+  const [proven, unproven] = [placesFor(realtime.maxSessions), placesFor(MAX_UNPROVEN)];
 
-  const admitWaiting = ({ raw, ip }: FastifyRequest): void => {
+  const admitWaiting = ({ raw, ip }: FastifyRequest, payer: Payer | null): void => {
     if (deps.isStopping()) throw full();
-    const call: Waiting = { end: () => {}, leave: () => {} };
-    call.leave = places.take(raw.socket, addressGroup(ip), () => {
+    const isProven = payer !== null || realtime.twilioAuthTokens.length > 0;
+    const call: Waiting = {
+      payer,
+      startMs: isProven ? START_MS : UNPROVEN_START_MS,
+      end: () => {
+        call.leave();
+        raw.socket.destroy();
+      },
+      leave: () => {},
+    };
+    const hold = () => {
       waiting.set(raw, call);
       return () => waiting.delete(raw);
-    });
+    };
+    const giveWay = () => call.end(TRY_LATER, "the stream had not started, and others needed its place");
+    const holder = payer?.key.keyId ?? addressGroup(ip, 3);
+    call.leave = (isProven ? proven : unproven).take(raw.socket, holder, hold, giveWay);
   };
 
-  scope.route({
+  scope.route<{ Querystring: { readonly key?: string | readonly string[] } }>({
     method: "GET",
     url: "/v1/telephony/twilio",
     config: { access: "open" },
-    preHandler: async (request) => {
-      if (request.ws) admitWaiting(request);
+    preHandler: async (request, reply) => {
+      if (!request.ws) return;
+      const onReading = (reading: BucketReading) => reply.headers(rateHeaders(reading));
+      const { twilioAuthTokens: tokens } = realtime;
+      if (tokens.length > 0 && !isSignedByTwilio(request, tokens))
+        await authenticate(deps.tenancy, null, request.ip, { missing: unsigned(request), onReading });
+      const { key } = request.query;
+      const payer = key === undefined ? null : await payerOf(`${key}`, request, deps, realtime, onReading);
+      admitWaiting(request, payer);
     },
     handler: async (request, reply) => {
       reply.code(426).header("Upgrade", "websocket").header("Connection", "Upgrade");
@@ -129,11 +163,12 @@ export function telephonyStreamRoute(
         else early.length = 0;
       };
       const start = (said: TwilioStart): void => {
+        clearTimeout(timer);
         socket.pause();
         begin(said).catch((error) => end(...closingOf(asServiceError(error))));
       };
       const begin = async (said: TwilioStart): Promise<void> => {
-        const opening = await openingOf(said, request, deps, realtime, sessions);
+        const opening = await openingOf(said, call?.payer ?? null, request, deps, realtime, sessions);
         if (socket.readyState !== socket.OPEN) return;
         over();
         sessions.open(socket, request, opening);
@@ -153,7 +188,7 @@ export function telephonyStreamRoute(
         socket.resume();
         socket.close(status, reason);
       };
-      const timer = setTimeout(() => end(POLICY, "the stream did not start"), START_MS).unref();
+      const timer = setTimeout(() => end(POLICY, "the stream did not start"), call?.startMs ?? 0).unref();
       if (call !== undefined) call.end = end;
       socket.on("message", onMessage);
       // The server of WebSockets closes one whose frames are none.
@@ -182,23 +217,46 @@ function limitMessages(
   });
 }
 
+/** Returns what a call without a valid signature is told. The query is left out, since it may hold a key. */
+function unsigned({ host, routeOptions }: FastifyRequest): string {
+  const address = quoted(`wss://${host}${routeOptions.url}`);
+  return `X-Twilio-Signature is missing or not that of ${address}: use the auth token of the account that calls, and have proxies pass the public Host on`;
+}
+
+/** Finds the key that a call presents, itself or by a client secret. Rejects with a {@link ServiceError} if it is not good. */
+async function payerOf(
+  presented: string | null,
+  request: FastifyRequest,
+  { tenancy }: HttpDeps,
+  { secrets }: RealtimeOptions,
+  onReading: (reading: BucketReading) => void,
+): Promise<Payer> {
+  const behind = secrets.behind(presented ?? "", Date.now() / 1_000);
+  const key = await authenticate(tenancy, presented === null ? null : behind.apiKey, request.ip, {
+    missing: "the API key is missing: send it as the stream's parameter key",
+    onReading,
+  });
+  request.tracked.keyId = key.keyId;
+  return { ...behind, key };
+}
+
 async function openingOf(
   start: TwilioStart,
+  fromUrl: Payer | null,
   request: FastifyRequest,
   deps: HttpDeps,
   realtime: RealtimeOptions,
   sessions: Sessions,
 ): Promise<SessionOpening> {
   const parameters = parametersOf(start);
-  const { key: presented = null, model: asked, voice } = parameters;
-  const behind = presented === null ? null : realtime.secrets.behind(presented);
-  const key = await authenticate(deps.tenancy, behind?.apiKey ?? null, request.ip, {
-    sentAs: "the stream's parameter key",
-  });
-  request.tracked.keyId = key.keyId;
+  const { key: presented, model: asked, voice } = parameters;
+  const { key, apiKey, session } =
+    presented === undefined && fromUrl !== null
+      ? fromUrl
+      : await payerOf(presented ?? null, request, deps, realtime, () => {});
   await admit(key, deps, { speaks: false, overRate: "this key is over its rate limit" });
   const own = await deps.ownVoices.names(key.keyId);
-  const { settings, model } = sessions.settingsFor(asked, behind?.session ?? {}, own);
+  const { settings, model } = sessions.settingsFor(asked, session, own);
   if (voice !== undefined) checkVoice(voice, "voice", settings.voices.cast, own);
   if (settings.tools.length > 0)
     throw new ServiceError(
@@ -209,7 +267,7 @@ async function openingOf(
     throw new ServiceError(400, "a call is spoken: make the client secret for a session that has audio");
   sessions.admit(request);
   return {
-    apiKey: behind?.apiKey ?? "",
+    apiKey,
     settings: callSettings(settings, parameters),
     model,
     dialect: new TwilioDialect(start.streamSid, performance.now()),

@@ -22,6 +22,8 @@ export interface RealtimeSocketOptions {
   readonly maxSessionS: number;
   /** What all sessions of the key may have done for them. */
   readonly keyBudget: EventBudget;
+  /** Whether other keys have sessions open. */
+  readonly isShared: () => boolean;
   /** Finds memory for a message. */
   readonly roomFor: RoomForBytes;
   readonly begin: (what: "response" | "transcription", signal: AbortSignal) => Promise<RequestContext>;
@@ -30,28 +32,32 @@ export interface RealtimeSocketOptions {
   readonly onSlowed: (why: string) => void;
 }
 
-/** A message that waits to be taken in. */
-interface Message {
+/** A message, or a ping or pong, that waits to be taken in. */
+interface Frame {
+  readonly type: "message" | "ping" | "pong";
   readonly bytes: Buffer;
   readonly arrivedMs: number;
+  /** Gives its memory back. */
   readonly release: () => void;
 }
 
 /** Bytes that may wait in a socket before no more of a reply is asked for. */
 const MAX_BUFFERED_BYTES = 256 * 1024;
-/** Messages, and bytes of them, that may wait to be taken in before the socket is read no further. */
+/** Frames, and bytes of them, that may wait to be taken in before the socket is read no further. */
 const MAX_WAITING = 32;
 const MAX_WAITING_BYTES = 1024 * 1024;
 
-/** Points of an event: of any, and of one that is not sound, each byte of which is read. */
-const EVENT_POINTS = 256;
+/** Points of any frame, in addition to its bytes; and of one that is not sound, in addition to each byte. */
+const FRAME_POINTS = 256;
+const BYTES_PER_POINT = 16;
 const COMMAND_POINTS = 1_000;
-const SOUND_BYTES_PER_POINT = 16;
+/** Bytes of a message with 20 ms of a telephone's sound, or more of any other, and of less. */
+const MIN_SOUND_BYTES = 128;
 /** Bytes of an answer, which is written in one go, that cost a point. */
 const ANSWER_BYTES_PER_POINT = 4;
 /** Points of a request that is refused for want of a token: it has looked up a key and a bucket. */
 const REFUSAL_POINTS = 8_000;
-/** A client that has been over its budget for so long is disconnected, in milliseconds. */
+/** A client whose commands have been over its budget for so long is disconnected, in milliseconds. */
 const MAX_OVERDRAWN_MS = 10_000;
 
 const NORMAL = 1_000;
@@ -69,16 +75,18 @@ export class RealtimeSocket {
   readonly #options: RealtimeSocketOptions;
   readonly #runner: SessionRunner;
   readonly #budgets: readonly EventBudget[];
+  /** The part of it for what is not sound: a client may send a recording as fast as it is taken in, but not commands. */
+  readonly #commands = new EventBudget(SESSION_BUDGET);
   readonly #room: MessageRoom;
-  /** Messages, and events that a dialect made of the session's own, in order. */
-  readonly #waiting: (Message | InboundEvent)[] = [];
+  /** Frames, and events that a dialect made of the session's own, in order. */
+  readonly #waiting: (Frame | InboundEvent)[] = [];
   readonly #gone = new AbortController();
   readonly #timers: NodeJS.Timeout[] = [];
   #waitingBytes = 0;
   #isTaking = false;
   #isFinishing = false;
   #isSlowed = false;
-  /** Since when the client has been over its budget; `null`: it is not. */
+  /** Since when the client's commands have been over its budget; `null`: they are not. */
   #overdrawnSinceMs: number | null = null;
   #unanswered = 0;
   #readBytes = 0;
@@ -109,6 +117,7 @@ export class RealtimeSocket {
       meter: options.meter,
       send: (event) => this.#send(event),
       hasRoom: () => this.#hasRoom(),
+      isShared: options.isShared,
       isBehind: () => this.#isBehind(),
       signal: this.#gone.signal,
     });
@@ -116,7 +125,8 @@ export class RealtimeSocket {
     // Before the tracker learns of it: a session that is closed has not failed.
     this.#connection.prependOnceListener("close", () => tracked.answered());
     socket.on("message", (data, isBinary) => this.#message(data, isBinary));
-    for (const event of ["ping", "pong"]) socket.on(event, () => this.#noteRead());
+    for (const type of ["ping", "pong"] as const)
+      socket.on(type, (bytes: Buffer) => this.#queue({ type, bytes, arrivedMs: 0, release: () => {} }));
     socket.once("close", () => {
       for (const timer of this.#timers) clearInterval(timer);
       this.#gone.abort(new Error("the client closed its session"));
@@ -148,7 +158,6 @@ export class RealtimeSocket {
   }
 
   #message(data: RawData, isBinary: boolean): void {
-    this.#noteRead();
     const release = this.#room.take((data as Buffer).length);
     if (this.#socket.readyState !== this.#socket.OPEN) {
       release();
@@ -157,8 +166,13 @@ export class RealtimeSocket {
     this.#heardAtMs = performance.now();
     // What is not text is refused for what it is not.
     const bytes = isBinary ? Buffer.alloc(0) : (data as Buffer);
-    this.#waiting.push({ bytes, arrivedMs: this.#heardAtMs, release });
-    this.#waitingBytes += bytes.length;
+    this.#queue({ type: "message", bytes, arrivedMs: this.#heardAtMs, release });
+  }
+
+  #queue(frame: Frame): void {
+    this.#readToMessage = this.#connection.bytesRead;
+    this.#waiting.push(frame);
+    this.#waitingBytes += frame.bytes.length;
     if (this.#waiting.length >= MAX_WAITING || this.#waitingBytes >= MAX_WAITING_BYTES) this.#socket.pause();
     void this.#take();
   }
@@ -168,7 +182,7 @@ export class RealtimeSocket {
     this.#isTaking = true;
     try {
       for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
-        if ("release" in next) await this.#takeMessage(next).finally(next.release);
+        if ("release" in next) await this.#takeFrame(next).finally(next.release);
         else await this.#runner.receive(next);
         this.#resume();
       }
@@ -181,13 +195,15 @@ export class RealtimeSocket {
     }
   }
 
-  async #takeMessage({ bytes, arrivedMs }: Message): Promise<void> {
+  async #takeFrame({ type, bytes, arrivedMs }: Frame): Promise<void> {
     this.#waitingBytes -= bytes.length;
     // A client that reads no answers is not asked for more.
     await this.#hasRoom();
     await this.#mayGoOn();
     if (this.#socket.readyState !== this.#socket.OPEN) return;
-    this.#spend(EVENT_POINTS + bytes.length / SOUND_BYTES_PER_POINT);
+    this.#spend(FRAME_POINTS + bytes.length / BYTES_PER_POINT);
+    if (type === "ping") this.#socket.pong(bytes);
+    if (type !== "message") return this.#spendCommand(bytes.length);
     let output: DialectOutput | null;
     try {
       output = await this.#options.dialect.read(bytes, arrivedMs);
@@ -196,7 +212,8 @@ export class RealtimeSocket {
       return;
     }
     if (output === null) return this.#end(NORMAL, "");
-    if (!output.events.some(isSound)) this.#spend(COMMAND_POINTS + bytes.length);
+    const isSound = bytes.length >= MIN_SOUND_BYTES && output.events.some(isAppend);
+    if (!isSound) this.#spendCommand(bytes.length);
     for (const text of output.messages) this.#sendText(text);
     for (const event of output.events) await this.#runner.receive(event);
   }
@@ -213,14 +230,14 @@ export class RealtimeSocket {
         this.#options.onSlowed("a realtime session sends more events than it may: it is slowed");
       this.#isSlowed = true;
       const nowMs = performance.now();
-      this.#overdrawnSinceMs ??= nowMs;
-      if (nowMs - this.#overdrawnSinceMs > MAX_OVERDRAWN_MS) {
+      if (!this.#commands.isCalm) this.#overdrawnSinceMs ??= nowMs;
+      if (nowMs - (this.#overdrawnSinceMs ?? nowMs) > MAX_OVERDRAWN_MS) {
         this.#close("rate_limit_exceeded", "the client sends more events than a session may: send fewer");
         return;
       }
       await pause(waitMs, null, { signal });
     }
-    if (this.#budgets.every(({ isCalm }) => isCalm)) this.#overdrawnSinceMs = null;
+    if (this.#commands.isCalm) this.#overdrawnSinceMs = null;
     await this.#options.deps.eventLoopShare.next();
   }
 
@@ -230,6 +247,11 @@ export class RealtimeSocket {
 
   #spend(points: number): void {
     for (const budget of this.#budgets) budget.spend(points);
+  }
+
+  #spendCommand(bytes: number): void {
+    this.#spend(COMMAND_POINTS + bytes);
+    this.#commands.spend(FRAME_POINTS + COMMAND_POINTS + bytes);
   }
 
   async #begin(what: "response" | "transcription", signal: AbortSignal): Promise<RequestContext> {
@@ -255,10 +277,6 @@ export class RealtimeSocket {
   /** Resolves when the client has taken enough. The connection tracker cuts one that reads nothing, as on other routes. */
   async #hasRoom(): Promise<void> {
     while (this.#socket.bufferedAmount > MAX_BUFFERED_BYTES && !this.#gone.signal.aborted) await this.#sent;
-  }
-
-  #noteRead(): void {
-    this.#readToMessage = this.#connection.bytesRead;
   }
 
   /** Whether messages wait, or part of one has come. */
@@ -302,6 +320,6 @@ export class RealtimeSocket {
   }
 }
 
-function isSound({ type }: InboundEvent): boolean {
+function isAppend({ type }: InboundEvent): boolean {
   return type === "input_audio_buffer.append";
 }

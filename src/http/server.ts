@@ -144,6 +144,8 @@ const SOCKET_OPTIONS = {
   /** Pieces of a message that is not complete: each takes memory of its own, however short it is. */
   maxBufferedChunks: 16 * 1024,
   perMessageDeflate: false,
+  // A session answers pings within its budget.
+  autoPong: false,
   /** How long a client may take over its part of closing, in milliseconds: it is cut then, whatever it sends. */
   closeTimeout: 1_000,
   // Any other that is offered may be the key.

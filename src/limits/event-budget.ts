@@ -29,6 +29,12 @@ export class EventBudget {
     this.#atMs = this.#nowMs();
   }
 
+  /** Pays off what is overdrawn. */
+  forgive(): void {
+    this.#points = Math.max(0, this.#left);
+    this.#atMs = this.#nowMs();
+  }
+
   /** Whole milliseconds, rounded up, until there is a point to spend; 0 when there is one. */
   get waitMs(): number {
     return Math.max(0, Math.ceil((1_000 * (1 - this.#left)) / this.#terms.perS));
@@ -48,6 +54,11 @@ export class EventBudget {
 /** A budget for each key that has a long connection open. */
 export class KeyBudgets {
   readonly #keys = new Map<string, { readonly budget: EventBudget; connections: number }>();
+
+  /** Keys that have a connection open. */
+  get size(): number {
+    return this.#keys.size;
+  }
 
   /** Returns the key's budget, which is forgotten once every connection that took it has given it back. */
   open(key: string): { readonly budget: EventBudget; readonly close: () => void } {

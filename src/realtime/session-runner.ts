@@ -65,6 +65,8 @@ export interface SessionParts {
   readonly send: (event: ServerEvent) => void;
   /** Resolves when the client has room for more. */
   readonly hasRoom: () => Promise<void>;
+  /** Whether other keys have sessions open. */
+  readonly isShared: () => boolean;
   /** Whether something that the client has sent was not passed on yet: silence is then not known to be silence. */
   readonly isBehind: () => boolean;
   /** Aborts with the connection. */
@@ -77,7 +79,7 @@ const MAX_KEPT_SAMPLES = MAX_TURN_SAMPLES + 8 * DETECTION_RATE_HZ;
 const JUDGED_SAMPLES = 8 * DETECTION_RATE_HZ;
 /** Seconds of sound that are taken in before other connections have their turn. */
 const SLICE_S = 0.2;
-/** Sound in which turns are detected is taken in as fast as it is spoken, after so much at once: milliseconds. */
+/** Beside other keys' sessions, sound is taken in as fast as it is spoken, after so much at once: milliseconds. */
 const PACE = { burst: 30_000, perS: 1_000 };
 /** Seconds of turns that may wait for the reply with which they are metered: the longest turn. */
 const MAX_UNMETERED_S = MAX_TURN_SAMPLES / DETECTION_RATE_HZ;
@@ -176,13 +178,20 @@ export class SessionRunner {
       if (this.#session.settings.turnDetection !== null) {
         const detected = this.#detection.push(samples);
         this.#pace.spend((1_000 * samples.length) / DETECTION_RATE_HZ);
-        const { waitMs } = this.#pace;
         // A client that sends no faster than it speaks does not wait for the detector.
         if (bytes.length > slice || this.#detection.isFull) await detected;
-        if (waitMs > 0) await pause(waitMs, null, { signal: this.#parts.signal }).catch(() => {});
+        await this.#keepPace();
       }
       if (bytes.length > slice) await this.#deps.eventLoopShare.next();
     }
+  }
+
+  async #keepPace(): Promise<void> {
+    const { waitMs } = this.#pace;
+    if (waitMs === 0) return;
+    const { isShared, signal } = this.#parts;
+    if (isShared()) await pause(waitMs, null, { signal }).catch(() => {});
+    else this.#pace.forgive();
   }
 
   readonly #inTurn: InTurn = async (work) => {

@@ -141,6 +141,13 @@ describe("a client that", () => {
     assert.equal((await client.over()).code, 1_008);
   });
 
+  test("is idle is told so within a second, however seldom it is pinged", async () => {
+    const own = await start({ flags: { heartbeatMs: "60000", "realtime.idleTimeoutMs": "1000" } });
+    const client = await RealtimeClient.open(own);
+    assert.equal(((await client.upTo("error")).error as { code: string }).code, "session_idle");
+    assert.equal((await client.over()).code, 1_008);
+  });
+
   test("stays for longer than a session may is told so", async () => {
     const own = await start({ flags: { "realtime.maxSessionS": "1" } });
     const client = await RealtimeClient.open(own);
@@ -163,7 +170,7 @@ describe("a client that", () => {
   test("floods a session with sound in small pieces has few of them looked at at a time", async () => {
     const own = await start();
     const client = await RealtimeClient.open(own);
-    client.says(25_000, { isSilent: true });
+    client.says(60_000, { isSilent: true });
     client.send({ type: "conversation.item.retrieve", item_id: "none" });
     await client.upTo("error");
     assert.ok(detector.mostAtOnce <= 8, `${detector.mostAtOnce} at once`);

@@ -17,6 +17,8 @@ import { ScriptedDetector } from "./scripted-detector.ts";
 export interface RunnerOptions {
   /** Whether sound is on its way that the runner was not given yet. Default: never. */
   readonly isBehind?: () => boolean;
+  /** Whether other keys have sessions open. Default: never. */
+  readonly isShared?: () => boolean;
   /** Decides what parts fail and how long they take; without it none fails, and all is done at once. */
   readonly random?: () => number;
   readonly recogniser?: Recogniser;
@@ -32,6 +34,7 @@ export function openRunner({
   settings,
   converse,
   isBehind = () => false,
+  isShared = () => false,
 }: RunnerOptions = {}) {
   const sent: ServerEvent[] = [];
   const failures: unknown[] = [];
@@ -170,6 +173,7 @@ export function openRunner({
       meter: async (seconds) => void metered.push(seconds),
       send: (event) => sent.push(event),
       hasRoom: awhile,
+      isShared,
       isBehind,
       signal: gone.signal,
     },

@@ -110,3 +110,50 @@ describe("what a client commits is metered", () => {
     });
   }
 });
+
+describe("a session beside others", () => {
+  const append = (seconds: number) => ({
+    type: "input_audio_buffer.append",
+    audio: Buffer.alloc(48_000 * seconds).toString("base64"),
+  });
+
+  it("takes sound in no faster than it is spoken, after half a minute", async () => {
+    const [paced, free] = [openRunner({ isShared: () => true }), openRunner()];
+    let isTaken = false;
+    const taking = (async () => {
+      await tell(paced.runner, append(29));
+      await tell(paced.runner, append(1_000));
+      isTaken = true;
+    })();
+    await tell(free.runner, append(29));
+    await tell(free.runner, append(1_000));
+    assert.equal(isTaken, false);
+    paced.leave();
+    free.leave();
+    await taking;
+  });
+
+  it("is not made to wait for what it sent faster while it was alone", async () => {
+    let isShared = false;
+    const { runner, leave } = openRunner({ isShared: () => isShared });
+    await tell(runner, append(1_000));
+    isShared = true;
+    await tell(runner, append(0.1));
+    leave();
+  });
+});
+
+describe("requests of a session", () => {
+  it("begin one after another, and not at all where they are cancelled before", async () => {
+    const { runner, contexts, sent, leave } = openRunner({ random: () => 0.99 });
+    runner.begin();
+    for (let count = 0; count < 20; count += 1) {
+      await tell(runner, { type: "response.create" });
+      await tell(runner, { type: "response.cancel" });
+    }
+    await runner.quiet();
+    assert.ok(contexts.filter(({ ending }) => ending === null).length === 0);
+    assert.equal(sent.filter(({ type }) => type === "response.done").length, 20);
+    leave();
+  });
+});

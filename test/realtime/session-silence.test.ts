@@ -44,6 +44,20 @@ describe("a client that is muted", () => {
     assert.equal(table.sent.find(({ type }) => type.endsWith("speech_stopped"))!.audio_end_ms, 640);
   });
 
+  it("goes on with its turn while the server is behind with what it sent", () => {
+    const table = new Table();
+    table.windows(20, 0.99);
+    table.nowMs += 5_000;
+    assert.deepEqual(typesIn(table.tell({ type: "woken", isBehind: true })), []);
+    table.windows(20, 0.99);
+    table.windows(16, 0.01);
+    const stopped = table.sent.filter(({ type }) => type.endsWith("speech_stopped"));
+    assert.deepEqual(
+      stopped.map(({ audio_end_ms }) => audio_end_ms),
+      [40 * 32],
+    );
+  });
+
   it("has ended it, too, where it goes on to append what has no sound in it", () => {
     const table = new Table();
     table.windows(20, 0.99);

@@ -101,6 +101,7 @@ export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: R
       idleTimeoutMs: realtime.idleTimeoutMs,
       maxSessionS: realtime.maxSessionS,
       keyBudget: key.budget,
+      isShared: () => keyBudgets.size > 1,
       roomFor: (bytes, signal) => realtime.receiving.enter(keyId, bytes, signal),
       onSlowed: (why) => request.log.warn({ key_id: keyId }, why),
       meter: (inputAudioS) => meterTurns(deps, keyId, inputAudioS),

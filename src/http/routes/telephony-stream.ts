@@ -62,6 +62,8 @@ const START_MS = 10_000;
 const UNPROVEN_START_MS = 3_000;
 /** Unproven streams that may wait to start. Fewer networks than this cannot displace the only one of another network. */
 const MAX_UNPROVEN = 64;
+/** Frames that may come before a stream starts: Twilio sends one. */
+const MAX_EARLY_FRAMES = 64;
 /** Streams of one key, or of one network, that may wait to start. */
 const MAX_WAITING_EACH = 8;
 
@@ -148,7 +150,13 @@ export function telephonyStreamRoute(
       request.tracked.rawStatus = 101;
       raw.socket.prependOnceListener("close", () => request.tracked.answered());
       const early: RawData[] = [];
+      let count = 0;
+      const onFrame = (): void => {
+        count += 1;
+        if (count > MAX_EARLY_FRAMES) end(POLICY, "the stream sent much and did not start");
+      };
       const onMessage = (data: RawData): void => {
+        onFrame();
         early.push(data);
         if (early.length > 1) return;
         let message: TwilioMessage | null;
@@ -179,7 +187,7 @@ export function telephonyStreamRoute(
       const over = (): void => {
         clearTimeout(timer);
         call?.leave();
-        socket.off("message", onMessage);
+        socket.off("message", onMessage).off("ping", onFrame);
       };
       const end = (status: number, reason: string): void => {
         over();
@@ -190,7 +198,7 @@ export function telephonyStreamRoute(
       };
       const timer = setTimeout(() => end(POLICY, "the stream did not start"), call?.startMs ?? 0).unref();
       if (call !== undefined) call.end = end;
-      socket.on("message", onMessage);
+      socket.on("message", onMessage).on("ping", onFrame);
       // The server of WebSockets closes one whose frames are none.
       socket.once("error", over);
       socket.once("close", over);
@@ -231,7 +239,7 @@ async function payerOf(
   { secrets }: RealtimeOptions,
   onReading: (reading: BucketReading) => void,
 ): Promise<Payer> {
-  const behind = secrets.behind(presented ?? "", Date.now() / 1_000);
+  const behind = secrets.behind(presented ?? "");
   const key = await authenticate(tenancy, presented === null ? null : behind.apiKey, request.ip, {
     missing: "the API key is missing: send it as the stream's parameter key",
     onReading,

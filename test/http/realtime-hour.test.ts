@@ -6,26 +6,26 @@ import { ScriptedRecogniser } from "../recognisers/scripted-recogniser.ts";
 import { ScriptedWriter } from "../writers/scripted-writer.ts";
 import { startTestServer } from "./start.ts";
 
-test("a client that sends half a minute of silence at once holds nobody up, and is heard after it", async () => {
+test("a client that sends an hour of silence as fast as it can holds nobody up, and is heard after it", async () => {
   const detector = new ScriptedDetector();
   const recogniser = new ScriptedRecogniser();
   const own = await startTestServer({ detector, recogniser, writer: new ScriptedWriter(["Yes."]) });
   try {
     const client = await RealtimeClient.open(own);
     const other = await RealtimeClient.open(own);
-    const audio = Buffer.alloc(48_000 * 10).toString("base64");
-    for (let count = 0; count < 3; count += 1) client.send({ type: "input_audio_buffer.append", audio });
+    const audio = Buffer.alloc(48_000 * 60).toString("base64");
+    for (let minute = 0; minute < 60; minute += 1) client.send({ type: "input_audio_buffer.append", audio });
     other.says(700);
     other.says(800, { isSilent: true });
     await other.upTo("response.done");
     client.send({ type: "conversation.item.retrieve", item_id: "none" });
-    await client.upTo("error");
+    await client.upTo("error", { deadlineMs: 200_000 });
     client.says(700);
     client.says(800, { isSilent: true });
     const { audio_start_ms } = await client.upTo("input_audio_buffer.speech_started");
-    assert.ok(Math.abs((audio_start_ms as number) - 30_000) <= 400, `${audio_start_ms}`);
+    assert.ok(Math.abs((audio_start_ms as number) - 3_600_000) <= 400, `${audio_start_ms}`);
     await client.upTo("response.created");
-    assert.ok(detector.resets >= 4, "the detector begins anew now and then");
+    assert.ok(detector.resets >= 60, "the detector begins anew now and then");
     await client.close();
     await other.close();
   } finally {

@@ -7,7 +7,7 @@ import {
   spokenSpeed,
 } from "../contract/audio-speech.ts";
 import { readJsonBody } from "../contract/json-body.ts";
-import { MAX_SPEECH_FRAMES, MAX_WHOLE_SPEECH_FRAMES } from "../contract/limits.ts";
+import { MAX_SPEECH_CHARS, MAX_SPEECH_FRAMES, MAX_WHOLE_SPEECH_FRAMES } from "../contract/limits.ts";
 import { ConverseRequest, TtsRequest } from "../contract/requests.ts";
 import type { VendorRequest, VoiceRequest } from "../contract/telephony.ts";
 import { UnreadFields } from "../contract/unread-fields.ts";
@@ -94,6 +94,7 @@ function prepareSpeech(asked: AudioSpeechRequest, resolve: ResolveModel): Prepar
     maxFrames: isSentWhole(format, streamFormat) ? MAX_WHOLE_SPEECH_FRAMES : MAX_SPEECH_FRAMES,
     preset: rate === 1 ? {} : { rate },
     ...(instructions === null ? {} : { manner: instructions.asked }),
+    maxChars: MAX_SPEECH_CHARS,
     silenceS: SILENCE_S,
   });
   const nearestSpeed = rate === speed ? null : rate;
@@ -125,6 +126,7 @@ function prepareTelephony(
   const prepared = prepareTts({ ...said, ...(spoken === undefined ? {} : { voice: spoken }) }, resolve, {
     fields: { text: isVapi ? "message.text" : "text", voice: voiceField },
     maxFrames: MAX_SPEECH_FRAMES,
+    maxChars: MAX_SPEECH_CHARS,
     silenceS: SILENCE_S,
   });
   return { ...prepared, rateHz: isVapi ? asked.message.sampleRate : null };

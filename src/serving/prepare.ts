@@ -2,7 +2,7 @@ import { FRAME_S } from "../audio/format.ts";
 import type { PublicModel } from "../catalogue/public-models.ts";
 import { ServiceError } from "../contract/errors.ts";
 import type { InputType } from "../contract/input-type.ts";
-import { countChars, MAX_INSTRUCTIONS_CHARS } from "../contract/limits.ts";
+import { countChars, MAX_INSTRUCTIONS_CHARS, MAX_TEXT_CHARS } from "../contract/limits.ts";
 import { type GenParams, resolveParams } from "../contract/params.ts";
 import { quoted } from "../contract/quoted.ts";
 import type { ConversationTurn, ConverseRequest, TtsRequest } from "../contract/requests.ts";
@@ -80,6 +80,8 @@ export interface TtsExtras {
   readonly manner?: AskedManner;
   /** Frames that there may be at most, beyond what `max_new_tokens` can ask for. */
   readonly maxFrames?: number;
+  /** Code points that its text may have, written and spoken; unless given, as many as any text. */
+  readonly maxChars?: number;
   /** Seconds of silence that stand for a text with nothing to speak; absent, such a text is a 400. */
   readonly silenceS?: number;
 }
@@ -88,7 +90,14 @@ export interface TtsExtras {
 export function prepareTts(request: TtsRequest, resolve: ResolveModel, extras: TtsExtras = {}): Prepared {
   const { text, speaker, voice, model, params, lexicon, visemes, input_type: inputType } = request;
   const turn: ConversationTurn = speaker === undefined ? { text } : { speaker, text };
-  const { fields = { text: "text", voice: "voice" }, preset = {}, manner, maxFrames, silenceS } = extras;
+  const {
+    fields = { text: "text", voice: "voice" },
+    preset = {},
+    manner,
+    maxFrames,
+    maxChars,
+    silenceS,
+  } = extras;
   const prepared = prepare(
     {
       turns: [turn],
@@ -102,6 +111,7 @@ export function prepareTts(request: TtsRequest, resolve: ResolveModel, extras: T
       visemes,
       instructions: undefined,
       mode: "tts",
+      maxChars,
       textOf: itself,
       inputType,
       needsWords: silenceS === undefined,
@@ -151,6 +161,7 @@ export function prepareConverse(
       visemes,
       instructions,
       mode: "converse",
+      maxChars: undefined,
       textOf,
       inputType: request.input_type,
       needsWords: true,
@@ -174,6 +185,7 @@ interface Parts {
   readonly visemes: boolean | undefined;
   readonly instructions: string | undefined;
   readonly mode: Mode;
+  readonly maxChars: number | undefined;
   readonly textOf: TextOf;
   readonly inputType: InputType | undefined;
   /** Whether the open turn's text must have something to speak. */
@@ -206,8 +218,8 @@ function prepare(parts: Parts, resolve: ResolveModel): Prepared {
     }
     history.push({ speaker: turn.speaker ?? "0", text, audio: clip });
   }
-  const { open, read } = openTurn(turns[last]!, last, parts, model);
   const lexicon = checkedLexicon(parts.lexicon);
+  const { open, read } = openTurn(turns[last]!, last, parts, model, lexicon);
   const instructions = checkedInstructions(parts.instructions);
   const delivery = deliveryOf(parts.params);
   return {
@@ -310,8 +322,9 @@ function notASpeaker(field: string, { speakers }: PublicModel["card"], what: str
 function openTurn(
   turn: ConversationTurn,
   index: number,
-  { fields, needsWords, inputType }: Parts,
+  { fields, needsWords, inputType, maxChars = MAX_TEXT_CHARS }: Parts,
   { card }: PublicModel,
+  lexicon: Lexicon,
 ): { readonly open: OpenTurn; readonly read: ReadText | null } {
   // The name of a text that cannot be left out.
   const requiredText = fields?.text ?? null;
@@ -333,8 +346,16 @@ function openTurn(
       { param: textField },
     );
   }
-  const read = readMarkup(turn.text, textField, card, inputType);
-  const { piece } = read;
+  const read = readMarkup(turn.text, textField, card, inputType, lexicon);
+  const { piece, chars } = read;
+  if (chars > maxChars) {
+    throw new ServiceError(
+      400,
+      `${textField} has ${chars} characters with what its lexicon and phonemes say for words, and at most ${maxChars} ` +
+        "are allowed: make it shorter, or say less for them",
+      { param: textField },
+    );
+  }
   if (needsWords && !hasSpeakable(spokenText(piece))) {
     throw new ServiceError(400, `${textField} has nothing speakable: it needs at least one letter or digit`, {
       param: textField,

@@ -16,7 +16,14 @@ export async function hearingProgress(durationS: number, stream: Screen): Promis
   const { SingleBar, Presets } = await import("cli-progress");
   const format = "{bar} {percentage} % | {heard} of {length} | {eta_formatted} left";
   const bar = new SingleBar(
-    { stream, format, hideCursor: true, clearOnComplete: true, stopOnComplete: false, gracefulExit: false },
+    {
+      stream: stream.raw ?? stream,
+      format,
+      hideCursor: true,
+      clearOnComplete: true,
+      stopOnComplete: false,
+      gracefulExit: false,
+    },
     Presets.shades_classic,
   );
   const length = clock(durationS);

@@ -90,11 +90,10 @@ function prepareSpeech(asked: AudioSpeechRequest, resolve: ResolveModel): Prepar
   };
   const request = { text: input, model: modelNamed(model), ...extras };
   const prepared = prepareTts(request, resolve, {
-    fields: { text: "input", voice: "voice" },
+    fields: { text: "input", voice: "voice", maxChars: MAX_SPEECH_CHARS },
     maxFrames: isSentWhole(format, streamFormat) ? MAX_WHOLE_SPEECH_FRAMES : MAX_SPEECH_FRAMES,
     preset: rate === 1 ? {} : { rate },
     ...(instructions === null ? {} : { manner: instructions.asked }),
-    maxChars: MAX_SPEECH_CHARS,
     silenceS: SILENCE_S,
   });
   const nearestSpeed = rate === speed ? null : rate;
@@ -124,9 +123,8 @@ function prepareTelephony(
   const voiceField = isVapi && voice === null ? "message.voiceId" : "voice";
   const spoken = voice ?? own ?? undefined;
   const prepared = prepareTts({ ...said, ...(spoken === undefined ? {} : { voice: spoken }) }, resolve, {
-    fields: { text: isVapi ? "message.text" : "text", voice: voiceField },
+    fields: { text: isVapi ? "message.text" : "text", voice: voiceField, maxChars: MAX_SPEECH_CHARS },
     maxFrames: MAX_SPEECH_FRAMES,
-    maxChars: MAX_SPEECH_CHARS,
     silenceS: SILENCE_S,
   });
   return { ...prepared, rateHz: isVapi ? asked.message.sampleRate : null };

@@ -66,10 +66,11 @@ export function isVaried({ delivery }: Pick<Prepared, "delivery">): boolean {
 /** Looks a public model up: `null` is the default one. */
 export type ResolveModel = (id: string | null) => PublicModel | undefined;
 
-/** What messages call the fields of a text-to-speech request. */
+/** What messages call the fields of a text-to-speech request, and how long its text may be, written and spoken. */
 interface TtsFields {
   readonly text: string;
   readonly voice: string;
+  readonly maxChars?: number;
 }
 
 /** What a text-to-speech request may have that `POST /v1/tts` does not take. */
@@ -80,8 +81,6 @@ export interface TtsExtras {
   readonly manner?: AskedManner;
   /** Frames that there may be at most, beyond what `max_new_tokens` can ask for. */
   readonly maxFrames?: number;
-  /** Code points that its text may have, written and spoken; unless given, as many as any text. */
-  readonly maxChars?: number;
   /** Seconds of silence that stand for a text with nothing to speak; absent, such a text is a 400. */
   readonly silenceS?: number;
 }
@@ -90,14 +89,7 @@ export interface TtsExtras {
 export function prepareTts(request: TtsRequest, resolve: ResolveModel, extras: TtsExtras = {}): Prepared {
   const { text, speaker, voice, model, params, lexicon, visemes, input_type: inputType } = request;
   const turn: ConversationTurn = speaker === undefined ? { text } : { speaker, text };
-  const {
-    fields = { text: "text", voice: "voice" },
-    preset = {},
-    manner,
-    maxFrames,
-    maxChars,
-    silenceS,
-  } = extras;
+  const { fields = { text: "text", voice: "voice" }, preset = {}, manner, maxFrames, silenceS } = extras;
   const prepared = prepare(
     {
       turns: [turn],
@@ -111,7 +103,6 @@ export function prepareTts(request: TtsRequest, resolve: ResolveModel, extras: T
       visemes,
       instructions: undefined,
       mode: "tts",
-      maxChars,
       textOf: itself,
       inputType,
       needsWords: silenceS === undefined,
@@ -161,7 +152,6 @@ export function prepareConverse(
       visemes,
       instructions,
       mode: "converse",
-      maxChars: undefined,
       textOf,
       inputType: request.input_type,
       needsWords: true,
@@ -185,7 +175,6 @@ interface Parts {
   readonly visemes: boolean | undefined;
   readonly instructions: string | undefined;
   readonly mode: Mode;
-  readonly maxChars: number | undefined;
   readonly textOf: TextOf;
   readonly inputType: InputType | undefined;
   /** Whether the open turn's text must have something to speak. */
@@ -322,7 +311,7 @@ function notASpeaker(field: string, { speakers }: PublicModel["card"], what: str
 function openTurn(
   turn: ConversationTurn,
   index: number,
-  { fields, needsWords, inputType, maxChars = MAX_TEXT_CHARS }: Parts,
+  { fields, needsWords, inputType }: Parts,
   { card }: PublicModel,
   lexicon: Lexicon,
 ): { readonly open: OpenTurn; readonly read: ReadText | null } {
@@ -348,6 +337,7 @@ function openTurn(
   }
   const read = readMarkup(turn.text, textField, card, inputType, lexicon);
   const { piece, chars } = read;
+  const { maxChars = MAX_TEXT_CHARS } = fields ?? {};
   if (chars > maxChars) {
     throw new ServiceError(
       400,

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import Database from "libsql";
 import { monotonicMs } from "./deadline.ts";
@@ -107,6 +107,7 @@ function pauseBriefly(): void {
  */
 function opened(path: string, busyTimeoutMs: number): Database.Database {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makePrivate(path);
   const database = new Database(path, { timeout: busyTimeoutMs });
   try {
     database.pragma("journal_mode = WAL");
@@ -117,6 +118,19 @@ function opened(path: string, busyTimeoutMs: number): Database.Database {
   } catch (error) {
     database.close();
     throw error;
+  }
+}
+
+/** The database holds keys and recordings. What SQLite makes beside it gets its mode; what is there already may have a wider one. */
+function makePrivate(path: string): void {
+  closeSync(openSync(path, "a", 0o600));
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) {
+    try {
+      chmodSync(file, 0o600);
+    } catch (error) {
+      // Another user's database stays as that user has it.
+      if (!["ENOENT", "EPERM"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    }
   }
 }
 

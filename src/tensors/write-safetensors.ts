@@ -42,7 +42,7 @@ export async function writeSafetensors(
   metadata: Metadata = {},
 ): Promise<void> {
   const head = headOf(makings, metadata);
-  const file = await open(path, "w");
+  const file = await open(path, "wx");
   try {
     const writer = new ChunkWriter(file, head);
     try {

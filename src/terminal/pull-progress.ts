@@ -6,6 +6,7 @@ import {
   waitingFor,
 } from "../catalogue/pull/options.ts";
 import type { Screen } from "./command-io.ts";
+import { progressBar } from "./progress-bar.ts";
 import { printLine } from "./safe-screen.ts";
 
 /** A bar on a terminal, plain lines elsewhere: where it begins, every tenth of the way, and what goes wrong. */
@@ -32,18 +33,9 @@ export function linesOn(stream: Screen): PullProgress {
 }
 
 async function barOn(stream: Screen): Promise<PullProgress> {
-  const { SingleBar, Presets } = await import("cli-progress");
-  const format = "{bar} {percentage} % | {done} of {total_size} | {eta_formatted} left";
-  const bar = new SingleBar(
-    {
-      stream: stream.raw ?? stream,
-      format,
-      hideCursor: true,
-      clearOnComplete: true,
-      stopOnComplete: false,
-      gracefulExit: false,
-    },
-    Presets.shades_classic,
+  const bar = await progressBar(
+    stream,
+    "{bar} {percentage} % | {done} of {total_size} | {eta_formatted} left",
   );
   let isOpen = true;
   const observe: PullObserver = (event) => {

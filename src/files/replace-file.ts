@@ -7,15 +7,17 @@ import { type FileHandle, open, rename, rm, writeFile } from "node:fs/promises";
  * through a link that stands under its name.
  *
  * @param place puts the finished draft in its place; replaces what is there unless given
+ * @param draft path of the unfinished file: one of its own unless given, so that several may write at once
  * @throws what the file system does; nothing is left then
  */
 export async function replaceFile(
   path: string,
   content: string | Uint8Array | Iterable<Uint8Array>,
   place = rename,
+  draft = `${path}.${randomUUID()}.part`,
 ): Promise<void> {
-  const draft = `${path}.${randomUUID()}.part`;
   try {
+    await rm(draft, { force: true });
     await writeFile(draft, content, { flag: "wx", flush: true });
     await place(draft, path);
   } finally {

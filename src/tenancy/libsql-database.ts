@@ -121,15 +121,17 @@ function opened(path: string, busyTimeoutMs: number): Database.Database {
   }
 }
 
-/** The database holds keys and recordings. What SQLite makes beside it gets its mode; what is there already may have a wider one. */
+/**
+ * The database holds keys and recordings. What SQLite makes beside it gets its mode; what is there already may have a wider
+ * one. A file that is there is not opened: closing it would drop the locks that this process has on it.
+ */
 function makePrivate(path: string): void {
-  closeSync(openSync(path, "a", 0o600));
-  for (const file of [path, `${path}-wal`, `${path}-shm`]) {
+  const make = () => closeSync(openSync(path, "wx", 0o600));
+  for (const work of [make, ...["", "-wal", "-shm"].map((end) => () => chmodSync(`${path}${end}`, 0o600))]) {
     try {
-      chmodSync(file, 0o600);
-    } catch (error) {
-      // Another user's database stays as that user has it.
-      if (!["ENOENT", "EPERM"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+      work();
+    } catch {
+      // It is there, or is not, or is another user's. A place that cannot be used is for SQLite to report.
     }
   }
 }

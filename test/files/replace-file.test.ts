@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { lstatSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { PartFile as PulledPart } from "../../src/catalogue/pull/part-file.ts";
@@ -79,7 +79,8 @@ describe("a file that is written", () => {
     await pulled.append(Buffer.from("half"));
     await pulled.leave();
     requireUntouched();
-    for (const name of names) assert.equal(isLink(name), name.endsWith(".new"), name);
+    for (const name of names.filter((each) => existsSync(join(folder, each))))
+      assert.equal(isLink(name), false, name);
   });
 
   it("is no link where a long text goes on", async () => {
@@ -116,7 +117,6 @@ describe("every file that the program writes", () => {
         )
         .map((line) => `${file}: ${line.trim()}`),
     );
-    // SQLite opens the database itself, which an operator may have put elsewhere.
-    assert.deepEqual(following, ['src/tenancy/libsql-database.ts: closeSync(openSync(path, "a", 0o600));']);
+    assert.deepEqual(following, []);
   });
 });

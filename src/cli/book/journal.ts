@@ -1,4 +1,4 @@
-import { readFile, rm } from "node:fs/promises";
+import { readFile, rename, rm } from "node:fs/promises";
 import type { Chapter } from "../../audio/encode/chapters.ts";
 import { isRecord } from "../../collections/is-record.ts";
 import { replaceFile } from "../../files/replace-file.ts";
@@ -51,7 +51,7 @@ export class Journal {
   }
 
   async keep(progress: Progress): Promise<void> {
-    await replaceFile(this.path, JSON.stringify(progress));
+    await replaceFile(this.path, JSON.stringify(progress), rename, `${this.path}.new`);
   }
 
   /**
@@ -65,7 +65,7 @@ export class Journal {
       throw new UsageError(
         `${this.#file} is being written by another process (${owner}): wait for it, or, if that is not Antiphon, delete ${this.#claim}.`,
       );
-    await replaceFile(this.#claim, `${process.pid}\n`);
+    await replaceFile(this.#claim, `${process.pid}\n`, rename, `${this.#claim}.new`);
   }
 
   async release(): Promise<void> {

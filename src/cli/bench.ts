@@ -13,7 +13,7 @@ export function registerBench(program: Command, { stdout, stderr }: CommandIo): 
     .option("--json", "print JSON")
     .action(async ({ quick, json }: { quick?: boolean; json?: boolean }) => {
       const report = await measure(quick === true ? QUICK : THOROUGH, stderr);
-      stdout.write(json === true ? `${JSON.stringify(report)}\n` : printed(report, stdout));
+      stdout.write(json === true ? `${JSON.stringify(report)}\n` : printed(report));
     });
 }
 
@@ -43,7 +43,7 @@ async function measure(options: SpeedOptions, stderr: Screen): Promise<SpeedRepo
   return { machine, service, engine };
 }
 
-function printed({ machine, service, engine }: SpeedReport, screen: Screen): string {
+function printed({ machine, service, engine }: SpeedReport): string {
   const row = (what: string, of: (speed: Speed) => string) => [what, of(service), of(engine)];
   const ms = (value: number) => `${value.toFixed(1)} ms`;
   return `${machine.cpu}, ${machine.cores} cores, Node ${machine.node}\n\n${table(
@@ -54,6 +54,5 @@ function printed({ machine, service, engine }: SpeedReport, screen: Screen): str
       row("seconds of computing a second of speech", (speed) => speed.real_time_factor.toFixed(3)),
       row("streams in real time at once", (speed) => String(speed.streams_held)),
     ],
-    screen,
   )}`;
 }

@@ -19,9 +19,7 @@ export function registerUsage(program: Command, io: CommandIo): void {
           throw new Error(`There is no key ${JSON.stringify(keyId)}: see antiphon keys list.`);
         }
         const value = keyId === undefined ? asked : asked[0];
-        io.stdout.write(
-          json === true ? `${JSON.stringify(value)}\n` : table(HEADING, asked.map(rowOf), io.stdout),
-        );
+        io.stdout.write(json === true ? `${JSON.stringify(value)}\n` : table(HEADING, asked.map(rowOf)));
       });
     });
 }

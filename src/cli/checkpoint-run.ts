@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { FRAME_S, SAMPLE_RATE_HZ } from "../audio/format.ts";
@@ -25,6 +25,7 @@ import { spokenText } from "../model/marked-text.ts";
 import { UsageError } from "../server/usage-error.ts";
 import { prepareConverse } from "../serving/prepare.ts";
 import type { CommandIo } from "../terminal/command-io.ts";
+import { writeOutput } from "../terminal/write-output.ts";
 
 /** What `checkpoint run` is asked for. */
 export interface CheckpointRun {
@@ -77,11 +78,11 @@ export async function runCheckpoint(
   const tookS = (performance.now() - startedAt) / 1_000;
   if (asked.codes !== undefined) {
     const chosen = JSON.stringify({ frames: frames.map(({ codes }) => codes), stop });
-    await write(asked.codes, `${chosen}\n`, "--codes");
+    await writeOutput(asked.codes, `${chosen}\n`, "--codes");
   }
   if (asked.output !== undefined) {
     const pcm = frames.map(({ samples }) => toPcm16(samples));
-    await write(asked.output, encodeWav(pcm, SAMPLE_RATE_HZ), "-o");
+    await writeOutput(asked.output, encodeWav(pcm, SAMPLE_RATE_HZ), "-o");
   }
   const spokenS = frames.filter(({ samples }) => samples.length > 0).length * FRAME_S;
   stderr.write(
@@ -146,12 +147,4 @@ async function readUniforms(file: string): Promise<readonly number[]> {
     return value;
   }
   throw new UsageError(`${file} (--option uniforms) is no JSON array of numbers in [0, 1).`);
-}
-
-async function write(file: string, content: Uint8Array | string, option: string): Promise<void> {
-  await writeFile(file, content).catch((error: NodeJS.ErrnoException) => {
-    throw new Error(`The file ${file} cannot be written (${error.code}): name another with ${option}`, {
-      cause: error,
-    });
-  });
 }

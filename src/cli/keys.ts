@@ -83,7 +83,7 @@ async function list(json: boolean, command: Command, io: CommandIo): Promise<voi
     io.stdout.write(
       json
         ? `${JSON.stringify(keys)}\n`
-        : table(["KEY_ID", "LABEL", "RPM", "BURST", "CREATED", "REVOKED"], rows),
+        : table(["KEY_ID", "LABEL", "RPM", "BURST", "CREATED", "REVOKED"], rows, io.stdout),
     );
   });
 }

@@ -40,6 +40,7 @@ import { voiceCheckpointRecord } from "../catalogue/voices/pull-voice.ts";
 import { firstSentenceS, knownSpeed } from "../catalogue/writer-speed.ts";
 import { WHISPER_CONVERSION } from "../server/whisper-conversion.ts";
 import type { Settings } from "../settings/schema.ts";
+import type { Screen } from "../terminal/command-io.ts";
 import { table } from "../terminal/table.ts";
 
 /** What `models list --json` prints. */
@@ -283,7 +284,7 @@ function absent(name: string, dataDir: string): Listed {
 }
 
 /** The same for people. */
-export function printed({ models, checkpoints }: ModelListing): string {
+export function printed({ models, checkpoints }: ModelListing, screen: Screen): string {
   const modelRows = models.map((model) => [
     model.id,
     model.checkpoint,
@@ -303,8 +304,9 @@ export function printed({ models, checkpoints }: ModelListing): string {
       checkpoint.speed === null ? "" : `${checkpoint.speed.first_sentence_s.toFixed(1)} s`,
     ];
   });
-  return `${table(["MODEL", "CHECKPOINT", "STATE", "DEFAULT"], modelRows)}\n${table(
+  return `${table(["MODEL", "CHECKPOINT", "STATE", "DEFAULT"], modelRows, screen)}\n${table(
     ["CHECKPOINT", "KIND", "STATE", "SIZE", "LICENCE", "REPLIES", "TOKENS/S", "FIRST SENTENCE"],
     checkpointRows,
+    screen,
   )}`;
 }

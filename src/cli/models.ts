@@ -16,7 +16,7 @@ export function registerModels(program: Command, io: CommandIo): void {
     .action(async ({ json }: { json?: boolean }, command: Command) => {
       const { listModels, printed } = await import("./models-list.ts");
       const listing = await listModels(await settingsOf(command, io));
-      io.stdout.write(json === true ? `${JSON.stringify(listing)}\n` : printed(listing));
+      io.stdout.write(json === true ? `${JSON.stringify(listing)}\n` : printed(listing, io.stdout));
     });
 
   addGlobalOptions(models.command("pull"))

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import type { CommandIo } from "../terminal/command-io.ts";
 import { addGlobalOptions, run } from "../terminal/global-options.ts";
+import { safeScreen } from "../terminal/safe-screen.ts";
 import { registerBench } from "./bench.ts";
 import { registerCheck } from "./check.ts";
 import { registerCheckpoint } from "./checkpoint.ts";
@@ -34,7 +35,16 @@ const COMMANDS: readonly ((program: Command, io: CommandIo) => void)[] = [
  * Runs `antiphon` with arguments to its end, and gives its exit code: 0, 1 when it failed, 2 when it was called wrongly.
  * It hears the signals of this process.
  */
-export function runProgram(args: readonly string[], io: CommandIo): Promise<number> {
+export function runProgram(args: readonly string[], given: CommandIo): Promise<number> {
+  const io: CommandIo = {
+    env: given.env,
+    // Opened only by what reads it.
+    get stdin() {
+      return given.stdin;
+    },
+    stdout: safeScreen(given.stdout),
+    stderr: safeScreen(given.stderr),
+  };
   const program = addGlobalOptions(new Command("antiphon"))
     .description("A conversational speech server: it takes a conversation and completes the last turn aloud.")
     .configureOutput({ writeOut: (text) => io.stdout.write(text) });

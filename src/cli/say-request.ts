@@ -13,6 +13,7 @@ import type { AskedOwn, VoiceChoice } from "../serving/choose-voice.ts";
 import type { Prepared } from "../serving/prepare.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { CommandIo } from "../terminal/command-io.ts";
+import { printLine } from "../terminal/safe-screen.ts";
 
 /** What `antiphon say` is given beside its text. */
 export interface SayFlags {
@@ -77,7 +78,7 @@ export class SayRequests {
     if (manner !== null) {
       const { mannerLeft } = await import("../serving/manner/told.ts");
       const left = mannerLeft(manner.read, model.card.takes.manner);
-      if (left !== null) io.stderr.write(`Said as: ${left}.\n`);
+      if (left !== null) printLine(io.stderr, `Said as: ${left}.`);
     }
     await tellUnread(given.params, io);
     return requests;
@@ -226,7 +227,8 @@ export class SayRequests {
       if (this.#told.has(caution)) continue;
       this.#told.add(caution);
       // A line of progress may stand there.
-      stderr.write(`${stderr.isTTY === true ? "\r\u001b[K" : ""}Not followed: ${caution}.\n`);
+      stderr.raw?.write("\r\u001b[K");
+      printLine(stderr, `Not followed: ${caution}.`);
     }
   }
 }
@@ -279,7 +281,7 @@ async function tellUnread(params: unknown, { stderr }: CommandIo): Promise<void>
   const unread = new UnreadFields();
   unread.addBy(TtsRequest, { params });
   const told = unread.told();
-  if (told !== null) stderr.write(`Ignored: ${told}.\n`);
+  if (told !== null) printLine(stderr, `Ignored: ${told}.`);
 }
 
 function hashOf(bytes: string | Uint8Array): string {

@@ -1,4 +1,3 @@
-import { rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, extname } from "node:path";
 import type { Command } from "commander";
 import type { SegmentedKind } from "../audio/encode/segmented-file.ts";
@@ -8,6 +7,7 @@ import { ConversationError, NothingToSpeakError } from "../model/speech-model.ts
 import { UsageError } from "../server/usage-error.ts";
 import type { CommandIo } from "../terminal/command-io.ts";
 import { addGlobalOptions, settingsOf } from "../terminal/global-options.ts";
+import { writeOutput } from "../terminal/write-output.ts";
 import type { CaptionForm } from "./book/caption-file.ts";
 import { openText } from "./book/long-text.ts";
 import { type SayFlags, SayRequests } from "./say-request.ts";
@@ -64,8 +64,8 @@ export function registerSay(program: Command, io: CommandIo): void {
       }
       const { file, spoken } = await speak(whole, encoding, flags, requests, io);
       if (flags.captions !== undefined && form !== null)
-        await write(flags.captions, await captions(spoken, form), "--captions");
-      if (flags.output !== undefined) await write(flags.output, file, "-o");
+        await writeOutput(flags.captions, await captions(spoken, form), "--captions");
+      if (flags.output !== undefined) await writeOutput(flags.output, file, "-o");
       else if (io.stdout.isTTY) await (await import("../terminal/play.ts")).play(file);
       else io.stdout.write(file);
     });
@@ -191,27 +191,4 @@ async function captions({ text, words }: Spoken["spoken"], form: CaptionForm): P
   const { cuesOf, toSrt, toVtt } = await import("../captions/captions.ts");
   const cues = cuesOf(words, text, { hasWordTimes: form.hasWordTimes });
   return form.ending === "srt" ? toSrt(cues) : toVtt(cues);
-}
-
-async function writeWhole(file: string, content: Uint8Array | string): Promise<void> {
-  const found = await stat(file).catch(() => null);
-  // A device or a pipe is written to as it is.
-  if (found !== null && !found.isFile()) return await writeFile(file, content);
-  const part = `${file}.new`;
-  try {
-    await writeFile(part, content);
-    await rename(part, file);
-  } catch (error) {
-    await rm(part, { force: true });
-    throw error;
-  }
-}
-
-/** Writes the file that an option names: all of it or, where that fails, nothing. */
-async function write(file: string, content: Uint8Array | string, option: string): Promise<void> {
-  await writeWhole(file, content).catch((error: NodeJS.ErrnoException) => {
-    throw new Error(`The file ${file} cannot be written (${error.code}): name another with ${option}.`, {
-      cause: error,
-    });
-  });
 }

@@ -3,6 +3,7 @@ import type { RunningServer } from "../server/start-server.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { CommandIo } from "../terminal/command-io.ts";
 import { addGlobalOptions, settingsOf } from "../terminal/global-options.ts";
+import { printLine } from "../terminal/safe-screen.ts";
 
 interface ServeFlags {
   readonly host?: string;
@@ -50,7 +51,7 @@ export function registerServe(program: Command, io: CommandIo): void {
           env: io.env,
           logger,
           openProgress: () => pullProgress(io.stderr),
-          note: (sentence) => io.stderr.write(`${sentence}\n`),
+          note: (sentence) => printLine(io.stderr, sentence),
         });
         const { firstKey, url, wyomingUrl } = server;
         if (firstKey !== null) io.stdout.write(`API key, shown this once: ${firstKey}\n`);
@@ -92,7 +93,7 @@ async function loadsLong({ writer: { kind, checkpoint } }: Settings): Promise<bo
 async function offer(settings: Settings, ownPort: number, signal: AbortSignal, io: CommandIo): Promise<void> {
   const { betterWriter } = await import("../terminal/better-writer.ts");
   const line = await betterWriter(settings, { ownPort, signal });
-  if (line !== null && !signal.aborted) io.stdout.write(`${line}\n`);
+  if (line !== null && !signal.aborted) printLine(io.stdout, line);
 }
 
 /** How long the link that is printed opens conversations, in seconds. */

@@ -8,6 +8,7 @@ import { UsageError } from "../server/usage-error.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { CommandIo } from "../terminal/command-io.ts";
 import { addGlobalOptions, settingsOf } from "../terminal/global-options.ts";
+import { printLine } from "../terminal/safe-screen.ts";
 
 interface TalkFlags {
   readonly url?: string;
@@ -74,7 +75,7 @@ async function withServer(
       keysDir,
       logger: pino({ level: "silent" }),
       openProgress: () => pullProgress(stderr),
-      note: (sentence) => stderr.write(`${sentence}\n`),
+      note: (sentence) => printLine(stderr, sentence),
     });
     try {
       const isReady = server.prepare();
@@ -111,7 +112,7 @@ async function talk(address: Address, flags: TalkFlags, io: CommandIo, signal: A
   const { openReplyPlayer } = await import("../terminal/reply-player.ts");
   const { programOnPath, STREAM_PLAYERS } = await import("../terminal/sound-programs.ts");
   const { WebSocket } = await import("ws");
-  const note = (sentence: string): boolean => io.stderr.write(`${sentence}\n`);
+  const note = (sentence: string): void => printLine(io.stderr, sentence);
   const player = programOnPath(STREAM_PLAYERS, "No program that plays was found on this machine", io.env);
   const printed = new PrintedConversation(io.stdout);
   let onClosed: (error: Error | null) => void = () => {};

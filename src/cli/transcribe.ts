@@ -5,6 +5,7 @@ import { UsageError } from "../server/usage-error.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { CommandIo } from "../terminal/command-io.ts";
 import { addGlobalOptions, settingsOf } from "../terminal/global-options.ts";
+import { onOneLine } from "../terminal/safe-screen.ts";
 
 interface TranscribeFlags {
   readonly json?: boolean;
@@ -81,5 +82,6 @@ async function transcribed(
   // An empty output alone would look like a fault.
   if (transcript.segments.length === 0) io.stderr.write("No speech was heard in it.\n");
   if (form === "json") return printedJson(transcript, name);
-  return form === "text" ? printedText(transcript) : printedCaptions(transcript, form, asked.wantsWords);
+  if (form === "text") return printedText({ text: onOneLine(io.stdout, transcript.text) });
+  return printedCaptions(transcript, form, asked.wantsWords);
 }

@@ -6,6 +6,7 @@ import type { Tenancy } from "../tenancy/tenancy.ts";
 import type { VoiceRecord } from "../tenancy/voice-store.ts";
 import type { CommandIo } from "../terminal/command-io.ts";
 import { addGlobalOptions, settingsOf } from "../terminal/global-options.ts";
+import { printLine } from "../terminal/safe-screen.ts";
 import { table } from "../terminal/table.ts";
 import { withTenancy } from "./keys.ts";
 import { voiceNamed } from "./stored-voice.ts";
@@ -74,7 +75,7 @@ async function list(json: boolean, command: Command, io: CommandIo): Promise<voi
       aliases.join(", "),
       owner === "key" ? (keyOf.get(id) ?? "") : owner === "server" ? "the settings" : of.join(", "),
     ]);
-    io.stdout.write(table(["VOICE", "NAME", "SEX", "ALSO", "OF"], rows));
+    io.stdout.write(table(["VOICE", "NAME", "SEX", "ALSO", "OF"], rows, io.stdout));
   });
 }
 
@@ -98,7 +99,7 @@ async function remove(asked: string, command: Command, io: CommandIo): Promise<v
     if (voice === null)
       throw new Error(`There is no voice ${JSON.stringify(asked)} to delete: see antiphon voices list.`);
     await tenancy.voices.removeVoice(voice.keyId, voice.voiceId);
-    io.stdout.write(`The voice ${voice.name} (${voice.voiceId}) is deleted, with its recording.\n`);
+    printLine(io.stdout, `The voice ${voice.name} (${voice.voiceId}) is deleted, with its recording.`);
   });
 }
 

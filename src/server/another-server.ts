@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { readFile, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { replaceFile } from "../files/replace-file.ts";
 
 /** A server that looks for others on its data directory. */
 export interface LookForAnother {
@@ -42,13 +43,13 @@ async function isAnother(
     const now = await beatOf(file);
     if (now !== null && now.timeMs !== before.timeMs) return true;
   }
-  await writeFile(file, own, { signal });
+  await replaceFile(file, own);
   for (;;) {
     await wait(1);
     const now = await beatOf(file);
     if (now !== null && now.owner !== own) return true;
     const time = new Date();
-    if (now === null) await writeFile(file, own, { signal });
+    if (now === null) await replaceFile(file, own);
     else await utimes(file, time, time);
   }
 }

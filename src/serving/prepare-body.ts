@@ -6,7 +6,7 @@ import {
   type SpeechFormat,
   spokenSpeed,
 } from "../contract/audio-speech.ts";
-import { MAX_SPEECH_FRAMES, MAX_WHOLE_SPEECH_FRAMES } from "../contract/limits.ts";
+import { MAX_SPEECH_CHARS, MAX_SPEECH_FRAMES, MAX_WHOLE_SPEECH_FRAMES } from "../contract/limits.ts";
 import { readJsonBody } from "../contract/read-json.ts";
 import { ConverseRequest, TtsRequest } from "../contract/requests.ts";
 import { VendorRequest, VoiceRequest } from "../contract/telephony.ts";
@@ -96,7 +96,7 @@ function prepareSpeech(asked: AudioSpeechRequest, resolve: ResolveModel): Prepar
   };
   const request = { text: input, model: modelNamed(model), ...extras };
   const prepared = prepareTts(request, resolve, {
-    fields: { text: "input", voice: "voice" },
+    fields: { text: "input", voice: "voice", maxChars: MAX_SPEECH_CHARS },
     maxFrames: isSentWhole(format, streamFormat) ? MAX_WHOLE_SPEECH_FRAMES : MAX_SPEECH_FRAMES,
     preset: rate === 1 ? {} : { rate },
     ...(instructions === null ? {} : { manner: instructions.asked }),
@@ -129,7 +129,7 @@ function prepareTelephony(
   const voiceField = isVapi && voice === null ? "message.voiceId" : "voice";
   const spoken = voice ?? own ?? undefined;
   const prepared = prepareTts({ ...said, ...(spoken === undefined ? {} : { voice: spoken }) }, resolve, {
-    fields: { text: isVapi ? "message.text" : "text", voice: voiceField },
+    fields: { text: isVapi ? "message.text" : "text", voice: voiceField, maxChars: MAX_SPEECH_CHARS },
     maxFrames: MAX_SPEECH_FRAMES,
     silenceS: SILENCE_S,
   });

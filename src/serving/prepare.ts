@@ -2,7 +2,7 @@ import { FRAME_S } from "../audio/format.ts";
 import type { PublicModel } from "../catalogue/public-models.ts";
 import { ServiceError } from "../contract/errors.ts";
 import type { InputType } from "../contract/input-type.ts";
-import { countChars, MAX_INSTRUCTIONS_CHARS } from "../contract/limits.ts";
+import { countChars, MAX_INSTRUCTIONS_CHARS, MAX_TEXT_CHARS } from "../contract/limits.ts";
 import { type GenParams, resolveParams } from "../contract/params.ts";
 import { quoted } from "../contract/quoted.ts";
 import type { ConversationTurn, ConverseRequest, TtsRequest } from "../contract/requests.ts";
@@ -66,10 +66,11 @@ export function isVaried({ delivery }: Pick<Prepared, "delivery">): boolean {
 /** Looks a public model up: `null` is the default one. */
 export type ResolveModel = (id: string | null) => PublicModel | undefined;
 
-/** What messages call the fields of a text-to-speech request. */
+/** What messages call the fields of a text-to-speech request, and how long its text may be, written and spoken. */
 interface TtsFields {
   readonly text: string;
   readonly voice: string;
+  readonly maxChars?: number;
 }
 
 /** What a text-to-speech request may have that `POST /v1/tts` does not take. */
@@ -206,8 +207,8 @@ function prepare(parts: Parts, resolve: ResolveModel): Prepared {
     }
     history.push({ speaker: turn.speaker ?? "0", text, audio: clip });
   }
-  const { open, read } = openTurn(turns[last]!, last, parts, model);
   const lexicon = checkedLexicon(parts.lexicon);
+  const { open, read } = openTurn(turns[last]!, last, parts, model, lexicon);
   const instructions = checkedInstructions(parts.instructions);
   const delivery = deliveryOf(parts.params);
   return {
@@ -312,6 +313,7 @@ function openTurn(
   index: number,
   { fields, needsWords, inputType }: Parts,
   { card }: PublicModel,
+  lexicon: Lexicon,
 ): { readonly open: OpenTurn; readonly read: ReadText | null } {
   // The name of a text that cannot be left out.
   const requiredText = fields?.text ?? null;
@@ -333,8 +335,17 @@ function openTurn(
       { param: textField },
     );
   }
-  const read = readMarkup(turn.text, textField, card, inputType);
-  const { piece } = read;
+  const read = readMarkup(turn.text, textField, card, inputType, lexicon);
+  const { piece, chars } = read;
+  const { maxChars = MAX_TEXT_CHARS } = fields ?? {};
+  if (chars > maxChars) {
+    throw new ServiceError(
+      400,
+      `${textField} has ${chars} characters with what its lexicon and phonemes say for words, and at most ${maxChars} ` +
+        "are allowed: make it shorter, or say less for them",
+      { param: textField },
+    );
+  }
   if (needsWords && !hasSpeakable(spokenText(piece))) {
     throw new ServiceError(400, `${textField} has nothing speakable: it needs at least one letter or digit`, {
       param: textField,

@@ -1,6 +1,8 @@
 import { ServiceError } from "../contract/errors.ts";
 import type { InputType } from "../contract/input-type.ts";
 import { type MarkedText, spokenText, type TextPiece } from "../model/marked-text.ts";
+import type { Lexicon } from "../model/script.ts";
+import { addedCharacters } from "../text/given-words.ts";
 import { inlineFault } from "../text/inline-phonemes.ts";
 import { type FindVoice, MarkupError, type ReadMarks } from "../text/markup.ts";
 import { otherLanguageOf } from "../text/other-language.ts";
@@ -10,7 +12,7 @@ import { type Cast, chooseVoice, type VoiceChoice } from "./choose-voice.ts";
 /** A text whose marks have been read. */
 export interface ReadText {
   readonly piece: TextPiece;
-  /** Code points of it that count as input: those of words, not of marks. */
+  /** Code points that count as input: of each word as it is written or as it is spoken, whichever is longer. Marks have none. */
   readonly chars: number;
   /** What it asks for and is not done, each in a few words. */
   readonly cautions: readonly string[];
@@ -25,17 +27,23 @@ export interface ReadText {
  * @param field what messages call the text
  * @param cast of the model that speaks; `null` where that is not known
  */
-export function readMarkup(text: string, field: string, cast: Cast | null, inputType?: InputType): ReadText {
+export function readMarkup(
+  text: string,
+  field: string,
+  cast: Cast | null,
+  inputType?: InputType,
+  lexicon: Lexicon = [],
+): ReadText {
   const isSsml = inputType === undefined ? null : inputType === "ssml";
   const voices = new Map<string, VoiceChoice>();
   const findVoice = cast === null ? noVoice : voicesOf(cast, field, voices);
-  const { piece, spokenChars: chars, cautions, spoken } = readOrRefuse(text, field, isSsml, findVoice);
+  const { piece, spokenChars, cautions, spoken } = readOrRefuse(text, field, isSsml, findVoice);
   const left = cast === null ? [] : [...notDone(piece, cast), ...notEnglish(spoken, cast)];
   // What a model does not follow is not looked for either.
   const isFollowed = cast?.takes.marks === true;
   return {
     piece,
-    chars,
+    chars: spokenChars + addedCharacters(spoken, lexicon),
     cautions: [...cautions, ...left],
     voices: isFollowed ? Object.fromEntries(voices) : {},
   };

@@ -18,13 +18,11 @@ export interface LedgerReads extends VoiceReads {
 export function readsOn(database: Database.Database): LedgerReads {
   const selectKey = database.prepare("SELECT * FROM keys WHERE hash = ?");
   const selectKeys = database.prepare("SELECT * FROM keys ORDER BY created_ts, key_id");
-  const selectTotals = database
-    .prepare(
-      `SELECT key_id, requests, usage_totals.input_chars, input_ticks, output_ticks, last_ts
-       FROM keys LEFT JOIN usage_totals USING (key_id)
-       WHERE ?1 IS NULL OR key_id = ?1 ORDER BY created_ts, key_id`,
-    )
-    .safeIntegers();
+  // Two statements: one with an optional condition is planned as if it had none, and reads every key.
+  const totals = `SELECT key_id, requests, input_chars, input_ticks, output_ticks, last_ts
+    FROM keys LEFT JOIN usage_totals USING (key_id)`;
+  const selectTotals = database.prepare(`${totals} ORDER BY created_ts, key_id`).safeIntegers();
+  const selectTotalsOfKey = database.prepare(`${totals} WHERE key_id = ?`).safeIntegers();
 
   return {
     ...voiceReadsOn(database),
@@ -36,7 +34,8 @@ export function readsOn(database: Database.Database): LedgerReads {
       return (selectKeys.all() as KeyRow[]).map(keyOf);
     },
     totals(keyId) {
-      return (selectTotals.all([keyId ?? null]) as TotalsRow[]).map(totalsOf);
+      const rows = keyId === undefined ? selectTotals.all() : selectTotalsOfKey.all([keyId]);
+      return (rows as TotalsRow[]).map(totalsOf);
     },
   };
 }

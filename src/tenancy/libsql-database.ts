@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import Database from "libsql";
 import { monotonicMs } from "./deadline.ts";
@@ -107,6 +107,7 @@ function pauseBriefly(): void {
  */
 function opened(path: string, busyTimeoutMs: number): Database.Database {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makePrivate(path);
   const database = new Database(path, { timeout: busyTimeoutMs });
   try {
     database.pragma("journal_mode = WAL");
@@ -117,6 +118,21 @@ function opened(path: string, busyTimeoutMs: number): Database.Database {
   } catch (error) {
     database.close();
     throw error;
+  }
+}
+
+/**
+ * The database holds keys and recordings. What SQLite makes beside it gets its mode; what is there already may have a wider
+ * one. A file that is there is not opened: closing it would drop the locks that this process has on it.
+ */
+function makePrivate(path: string): void {
+  const make = () => closeSync(openSync(path, "wx", 0o600));
+  for (const work of [make, ...["", "-wal", "-shm"].map((end) => () => chmodSync(`${path}${end}`, 0o600))]) {
+    try {
+      work();
+    } catch {
+      // It is there, or is not, or is another user's. A place that cannot be used is for SQLite to report.
+    }
   }
 }
 

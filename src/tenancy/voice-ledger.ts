@@ -16,13 +16,17 @@ const FOUND = `FROM voices WHERE key_id = ?1 AND (voice_id = ?2 OR name_key = ?3
 
 /** Prepares the statements once. Throws what the database throws. */
 export function voiceReadsOn(database: Database.Database): VoiceReads {
-  const selectVoices = database.prepare(
-    `SELECT ${VOICE_COLUMNS} FROM voices WHERE ?1 IS NULL OR key_id = ?1 ORDER BY created_ts, voice_id`,
-  );
+  const voicesWhere = (condition: string) =>
+    database.prepare(`SELECT ${VOICE_COLUMNS} FROM voices ${condition} ORDER BY created_ts, voice_id`);
+  const selectVoices = voicesWhere("");
+  const selectVoicesOfKey = voicesWhere("WHERE key_id = ?");
   const selectVoice = database.prepare(`SELECT ${VOICE_COLUMNS} ${FOUND}`);
   const selectAudio = database.prepare("SELECT audio FROM voices WHERE voice_id = ?");
   return {
-    listVoices: (keyId) => (selectVoices.all([keyId ?? null]) as VoiceRow[]).map(voiceOf),
+    listVoices(keyId) {
+      const rows = keyId === undefined ? selectVoices.all() : selectVoicesOfKey.all([keyId]);
+      return (rows as VoiceRow[]).map(voiceOf);
+    },
     findVoice(keyId, idOrName) {
       const row = selectVoice.get([keyId, idOrName, nameKeyOf(idOrName)]) as VoiceRow | undefined;
       return row === undefined ? null : voiceOf(row);

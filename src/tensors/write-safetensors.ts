@@ -1,5 +1,5 @@
 import { createHash, subtle } from "node:crypto";
-import { type FileHandle, open } from "node:fs/promises";
+import { type FileHandle, open, rm } from "node:fs/promises";
 
 /** A tensor that is to be written. */
 export interface Planned {
@@ -42,7 +42,8 @@ export async function writeSafetensors(
   metadata: Metadata = {},
 ): Promise<void> {
   const head = headOf(makings, metadata);
-  const file = await open(path, "w");
+  await rm(path, { force: true });
+  const file = await open(path, "wx");
   try {
     const writer = new ChunkWriter(file, head);
     try {

@@ -2,6 +2,7 @@ import { createInterface } from "node:readline/promises";
 import type { LicenceQuestion } from "../catalogue/hub/accepted-licences.ts";
 import { megabytes } from "../catalogue/pull/disk.ts";
 import type { CommandIo } from "./command-io.ts";
+import { onOneLine, safeText } from "./safe-screen.ts";
 
 /** How a licence is accepted. */
 export interface LicenceOptions {
@@ -21,7 +22,8 @@ export async function askLicence(
   { repository, licence, licenceUrl, file, sizeBytes }: LicenceQuestion,
   { isAccepted, signal, io: { stdin: input, stderr: output } }: LicenceOptions,
 ): Promise<boolean> {
-  const shown = `${repository} (${file}, ${megabytes(sizeBytes)}): licence ${licence}, ${licenceUrl}`;
+  const asked = `${repository} (${file}, ${megabytes(sizeBytes)}): licence ${licence}, ${licenceUrl}`;
+  const shown = onOneLine(output, asked);
   if (isAccepted) {
     output.write(`${shown}; accepted with --accept-licence.\n`);
     return true;
@@ -31,9 +33,9 @@ export async function askLicence(
       `The licence of ${shown} has yet to be accepted: read it, then run this again with --accept-licence. Nothing was fetched.`,
     );
   }
-  const prompt = createInterface({ input, output });
+  const prompt = createInterface({ input, output: output.raw ?? output });
   try {
-    const answer = await prompt.question(`${shown}.\nDo you accept it? [y/N] `, { signal });
+    const answer = await prompt.question(`${safeText(shown)}.\nDo you accept it? [y/N] `, { signal });
     return /^y(es)?$/i.test(answer.trim());
   } catch (error) {
     signal.throwIfAborted();

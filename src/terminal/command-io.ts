@@ -7,4 +7,8 @@ export interface CommandIo {
 }
 
 /** Where something is shown: a terminal, a pipe or a file. */
-export type Screen = NodeJS.WritableStream & { readonly isTTY?: boolean };
+export type Screen = NodeJS.WritableStream & {
+  readonly isTTY?: boolean;
+  /** The terminal itself where `write` is made safe: for sequences of our own, and never for texts of others. */
+  readonly raw?: Screen;
+};

@@ -3,6 +3,7 @@ import { UsageError } from "../server/usage-error.ts";
 import { version } from "../server/version.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { CommandIo } from "./command-io.ts";
+import { printLine } from "./safe-screen.ts";
 
 /** Gives a command what every command has: `--data-dir`, `--config`, `--version` and a strict reading of its line. */
 export function addGlobalOptions(command: Command): Command {
@@ -40,7 +41,7 @@ export async function settingsOf(
     flags: { dataDir, ...flags },
     env,
     configFile: given(command, "config"),
-    warn: (sentence) => stderr.write(`${sentence}\n`),
+    warn: (sentence) => printLine(stderr, sentence),
   });
 }
 
@@ -58,7 +59,7 @@ export async function run(
     return 0;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
-    stderr.write(`${sentenceOf(error)}\n`);
+    printLine(stderr, sentenceOf(error));
     if (env.ANTIPHON_DEBUG === "1" && error instanceof Error) stderr.write(`${error.stack}\n`);
     return isWrongCall(error) ? 2 : 1;
   }

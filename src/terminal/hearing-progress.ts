@@ -1,4 +1,5 @@
 import type { Screen } from "./command-io.ts";
+import { progressBar } from "./progress-bar.ts";
 
 /** Shows how much of a recording has been heard. */
 export interface HearingProgress {
@@ -13,12 +14,7 @@ const MIN_S = 60;
 /** A bar on a terminal, for a recording of that length; nothing elsewhere, and none where it is short. */
 export async function hearingProgress(durationS: number, stream: Screen): Promise<HearingProgress> {
   if (stream.isTTY !== true || durationS < MIN_S) return { onProgress: () => {}, close: () => {} };
-  const { SingleBar, Presets } = await import("cli-progress");
-  const format = "{bar} {percentage} % | {heard} of {length} | {eta_formatted} left";
-  const bar = new SingleBar(
-    { stream, format, hideCursor: true, clearOnComplete: true, stopOnComplete: false, gracefulExit: false },
-    Presets.shades_classic,
-  );
+  const bar = await progressBar(stream, "{bar} {percentage} % | {heard} of {length} | {eta_formatted} left");
   const length = clock(durationS);
   bar.start(durationS, 0, { heard: clock(0), length });
   return {

@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { replaceFile } from "../files/replace-file.ts";
 
 /** Players that take a WAV file, and how each is told to be quiet about it. */
 const PLAYERS: readonly (readonly [string, ...string[]])[] = [
@@ -18,7 +19,7 @@ export async function play(wav: Uint8Array): Promise<void> {
   const dir = await mkdtemp(join(tmpdir(), "antiphon-"));
   try {
     const file = join(dir, "speech.wav");
-    await writeFile(file, wav);
+    await replaceFile(file, wav);
     for (const [program, ...args] of PLAYERS) {
       if (await ran(program, [...args, file])) return;
     }

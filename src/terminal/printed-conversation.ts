@@ -1,14 +1,16 @@
 import type { RealtimeTurn } from "../client/realtime.ts";
+import type { Screen } from "./command-io.ts";
+import { onOneLine, printLine } from "./safe-screen.ts";
 
 /** Prints a conversation: what the user said once it is known, what is answered as it is heard. */
 export class PrintedConversation {
-  readonly #out: NodeJS.WritableStream;
+  readonly #out: Screen;
   /** The reply that is being printed, and how many characters of it are. */
   #turn: RealtimeTurn | null = null;
   #printed = 0;
   readonly #ended = new Set<string>();
 
-  constructor(out: NodeJS.WritableStream) {
+  constructor(out: Screen) {
     this.#out = out;
   }
 
@@ -16,7 +18,7 @@ export class PrintedConversation {
     const isEnded = turn?.state === "done" || turn?.state === "interrupted";
     if (turn === null || !isEnded || this.#ended.has(turn.id)) return;
     this.#ended.add(turn.id);
-    if (turn.role === "user") this.#out.write(`You: ${turn.text}\n`);
+    if (turn.role === "user") printLine(this.#out, `You: ${turn.text}`);
     else if (turn.state === "done") this.#end(turn, turn.text.length, "");
     else this.#end(turn, this.#printed, " —");
   };
@@ -37,7 +39,7 @@ export class PrintedConversation {
       this.#out.write("Antiphon: ");
     }
     if (until <= this.#printed) return;
-    this.#out.write(turn.text.slice(this.#printed, until));
+    this.#out.write(onOneLine(this.#out, turn.text.slice(this.#printed, until)));
     this.#printed = until;
   }
 

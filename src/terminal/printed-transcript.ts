@@ -3,7 +3,7 @@ import type { HeardSegment, HeardWord, Transcript } from "../model/recogniser.ts
 import { captionsOf, toldTranscript } from "../serving/transcript-formats.ts";
 
 /** The text on one line; nothing where nobody speaks. */
-export function printedText({ text }: Transcript): string {
+export function printedText({ text }: Pick<Transcript, "text">): string {
   return text === "" ? "" : `${text}\n`;
 }
 

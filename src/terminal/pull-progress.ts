@@ -6,6 +6,8 @@ import {
   waitingFor,
 } from "../catalogue/pull/options.ts";
 import type { Screen } from "./command-io.ts";
+import { progressBar } from "./progress-bar.ts";
+import { printLine } from "./safe-screen.ts";
 
 /** A bar on a terminal, plain lines elsewhere: where it begins, every tenth of the way, and what goes wrong. */
 export async function pullProgress(stream: Screen): Promise<PullProgress> {
@@ -13,13 +15,13 @@ export async function pullProgress(stream: Screen): Promise<PullProgress> {
 }
 
 /** Plain lines, for logs and pipes. */
-export function linesOn(stream: NodeJS.WritableStream): PullProgress {
+export function linesOn(stream: Screen): PullProgress {
   let tenths = 0;
   let isOpen = true;
   const observe: PullObserver = (event) => {
     if (!isOpen) return;
     const line = lineOf(event);
-    if (line !== null) stream.write(`${line}\n`);
+    if (line !== null) printLine(stream, line);
     if (event.kind === "source") tenths = tenthsOf(event);
     if (event.kind !== "progress" || tenthsOf(event) === tenths) return;
     tenths = tenthsOf(event);
@@ -31,11 +33,9 @@ export function linesOn(stream: NodeJS.WritableStream): PullProgress {
 }
 
 async function barOn(stream: Screen): Promise<PullProgress> {
-  const { SingleBar, Presets } = await import("cli-progress");
-  const format = "{bar} {percentage} % | {done} of {total_size} | {eta_formatted} left";
-  const bar = new SingleBar(
-    { stream, format, hideCursor: true, clearOnComplete: true, stopOnComplete: false, gracefulExit: false },
-    Presets.shades_classic,
+  const bar = await progressBar(
+    stream,
+    "{bar} {percentage} % | {done} of {total_size} | {eta_formatted} left",
   );
   let isOpen = true;
   const observe: PullObserver = (event) => {
@@ -49,7 +49,7 @@ async function barOn(stream: Screen): Promise<PullProgress> {
     }
     bar.stop();
     const line = lineOf(event);
-    if (line !== null) stream.write(`${line}\n`);
+    if (line !== null) printLine(stream, line);
   };
   return {
     observe,

@@ -1,4 +1,5 @@
 import type { Screen } from "./command-io.ts";
+import { onOneLine } from "./safe-screen.ts";
 
 /** What the log says before the server says it by itself. */
 const SAID_ANYWAY = /^Server listening at /;
@@ -30,7 +31,7 @@ export function readable(line: string): string | null {
   const [what, leftOut] = msg === "request" ? [request(event), leftOutOf(event)] : [msg, LEFT_OUT];
   const others = Object.entries(event).filter(([name]) => !leftOut.has(name));
   const details = others.map(([name, value]) => ` ${name}=${written(value)}`).join("");
-  return `${at} ${severity}${what}${details}${stackOf(err)}`;
+  return `${at} ${severity}${onOneLine({ isTTY: true }, `${what}`)}${details}${stackOf(err)}`;
 }
 
 function request({ method, route, status, ms, end }: Event): string {

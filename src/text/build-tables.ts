@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { packTables, voiceFingerprint } from "./pack-tables.ts";
@@ -19,9 +20,9 @@ try {
 
 async function write(): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
-  const partial = `${file}.${process.pid}`;
+  const partial = `${file}.${randomUUID()}`;
   try {
-    await writeFile(partial, await packTables(voiceDir));
+    await writeFile(partial, await packTables(voiceDir), { flag: "wx" });
     await rename(partial, file);
   } finally {
     await rm(partial, { force: true });

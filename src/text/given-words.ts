@@ -1,7 +1,8 @@
 import { type Accent, AMERICAN } from "./accent.ts";
+import { characterCount } from "./characters.ts";
 import { readGivenPhonemes } from "./given-phonemes.ts";
 import { type InlinePhonemes, inlinePhonemes } from "./inline-phonemes.ts";
-import type { FoundWord, IsPlural, OwnWords } from "./own-words.ts";
+import { createOwnWords, type FoundWord, type IsPlural, type OwnWord, type OwnWords } from "./own-words.ts";
 import type { Replacement, Traced } from "./traced.ts";
 
 /** A sentence in which one character of Unicode's private use stands for each word whose phonemes are given. */
@@ -45,6 +46,28 @@ export function markGivenWords(
   const own = markInline(sentence, inline, marks).replace(COMPOSED, (run) => run.normalize("NFC"));
   const text = markListed(own, (at) => firstOf(lists, own.text, at, isPlural), marks);
   return { text: marks.withoutUnreadable(text), given: marks.given };
+}
+
+/**
+ * Counts the code points by which a text is longer as its given words are said than as they are written, so that what
+ * is spoken for a word is counted like words that are written out. What is said in fewer takes nothing away.
+ */
+export function addedCharacters(spoken: string, words: readonly OwnWord[]): number {
+  const added = (said: string, word: string) => Math.max(0, characterCount(said) - characterCount(word));
+  let chars = 0;
+  let rest = "";
+  let at = 0;
+  for (const { from, to, word, written } of inlinePhonemes(spoken)) {
+    chars += added(written, word);
+    rest += `${spoken.slice(at, from)}${String.fromCharCode(FIRST_MARK)}`;
+    at = to;
+  }
+  if (words.length === 0) return chars;
+  const own = createOwnWords(words);
+  const text = `${rest}${spoken.slice(at)}`.normalize("NFC");
+  for (const { from, to, respelling, phonemes } of listedIn(text, (place) => own.at(text, place)))
+    chars += added(respelling ?? phonemes ?? "", text.slice(from, to));
+  return chars;
 }
 
 /** Which given word a character stands for, or -1. */
@@ -118,34 +141,32 @@ function markInline(sentence: Traced, inline: readonly InlinePhonemes[], marks: 
 function markListed(traced: Traced, find: (at: number) => FoundWord | undefined, marks: Marks): Traced {
   const { text } = traced;
   const replacements: Replacement[] = [];
-  for (let at = 0; at < text.length; ) {
-    const found = find(at);
-    if (found === undefined) {
-      STEP.lastIndex = at;
-      at += STEP.exec(text)?.[0].length ?? 1;
+  for (const { from, to: end, phonemes, respelling, pluralOf } of listedIn(text, find)) {
+    if (phonemes === null) {
+      replacements.push({ from, to: end, words: respelling ?? "" });
       continue;
     }
-    const end = at + found.length;
-    if (found.phonemes === null) {
-      replacements.push({ from: at, to: end, words: found.respelling ?? "" });
-      at = end;
-      continue;
-    }
-    const said = found.pluralOf === null ? found.phonemes : marks.accent.endings.s(found.phonemes);
-    if (said === null || marks.areUsedUp) {
-      at = end;
-      continue;
-    }
+    const said = pluralOf === null ? phonemes : marks.accent.endings.s(phonemes);
+    if (said === null || marks.areUsedUp) continue;
     const possessive = possessiveIn(text.slice(end, end + 3));
-    const to = end + possessive.length;
-    replacements.push({
-      from: at,
-      to,
-      words: marks.add(text.slice(at, end), withPossessive(said, possessive, marks.accent)),
-    });
-    at = to;
+    const words = marks.add(text.slice(from, end), withPossessive(said, possessive, marks.accent));
+    replacements.push({ from, to: end + possessive.length, words });
   }
   return traced.edited(replacements);
+}
+
+/** Finds the words of a list in a text, none over another. */
+function* listedIn(
+  text: string,
+  find: (at: number) => FoundWord | undefined,
+): Generator<FoundWord & { readonly from: number; readonly to: number }> {
+  for (let at = 0; at < text.length; ) {
+    const found = find(at);
+    STEP.lastIndex = at;
+    const to = at + (found?.length ?? STEP.exec(text)?.[0].length ?? 1);
+    if (found !== undefined) yield { ...found, from: at, to };
+    at = to;
+  }
 }
 
 function possessiveIn(following: string): string {

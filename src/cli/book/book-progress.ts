@@ -1,5 +1,6 @@
 import { estimatedS } from "../../serving/speak-passages.ts";
 import type { Screen } from "../../terminal/command-io.ts";
+import { onOneLine } from "../../terminal/safe-screen.ts";
 
 const REDRAWN_MS = 500;
 
@@ -9,7 +10,7 @@ export class BookProgress {
   readonly #totalChars: number | null;
   readonly #spokenChars: number | null;
   readonly #beganMs = performance.now();
-  #drawnMs = 0;
+  #drawnMs = Number.NEGATIVE_INFINITY;
   #tenths = 0;
   #firstChars = 0;
   #hasLine = false;
@@ -39,14 +40,15 @@ export class BookProgress {
       ...(share === null ? [] : [`${Math.floor(100 * share)} %`]),
       `${clock(spokenS)} spoken`,
       ...(share === null ? [] : this.#left(doneChars, total!)),
-      ...(chapter === null ? [] : [chapter.slice(0, 40)]),
+      ...(chapter === null ? [] : [onOneLine(this.#screen, chapter.slice(0, 40))]),
     ];
     if (this.#screen.isTTY === true) {
       const nowMs = performance.now();
       if (nowMs - this.#drawnMs < REDRAWN_MS) return;
       this.#drawnMs = nowMs;
       this.#hasLine = true;
-      this.#screen.write(`\r\u001b[K${parts.join(" | ")}`);
+      this.#eraseLine();
+      this.#screen.write(parts.join(" | "));
       return;
     }
     const tenths = share === null ? 0 : Math.floor(10 * share);
@@ -56,8 +58,12 @@ export class BookProgress {
 
   /** Leaves the screen to others. */
   end(): void {
-    if (this.#hasLine) this.#screen.write("\r\u001b[K");
+    if (this.#hasLine) this.#eraseLine();
     this.#hasLine = false;
+  }
+
+  #eraseLine(): void {
+    (this.#screen.raw ?? this.#screen).write("\r\u001b[K");
   }
 
   #left(doneChars: number, totalChars: number): string[] {

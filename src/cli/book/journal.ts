@@ -1,6 +1,7 @@
-import { open, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { readFile, rename, rm } from "node:fs/promises";
 import type { Chapter } from "../../audio/encode/chapters.ts";
 import { isRecord } from "../../collections/is-record.ts";
+import { replaceFile } from "../../files/replace-file.ts";
 import { UsageError } from "../../server/usage-error.ts";
 import { partOf } from "./part-file.ts";
 
@@ -50,20 +51,7 @@ export class Journal {
   }
 
   async keep(progress: Progress): Promise<void> {
-    const next = `${this.path}.new`;
-    try {
-      const file = await open(next, "w");
-      try {
-        await file.writeFile(JSON.stringify(progress));
-        await file.datasync();
-      } finally {
-        await file.close();
-      }
-      await rename(next, this.path);
-    } catch (error) {
-      await rm(next, { force: true });
-      throw error;
-    }
+    await replaceFile(this.path, JSON.stringify(progress), rename, `${this.path}.new`);
   }
 
   /**
@@ -77,7 +65,7 @@ export class Journal {
       throw new UsageError(
         `${this.#file} is being written by another process (${owner}): wait for it, or, if that is not Antiphon, delete ${this.#claim}.`,
       );
-    await writeFile(this.#claim, `${process.pid}\n`);
+    await replaceFile(this.#claim, `${process.pid}\n`, rename, `${this.#claim}.new`);
   }
 
   async release(): Promise<void> {

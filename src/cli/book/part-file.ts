@@ -1,4 +1,6 @@
-import { type FileHandle, open, rename, rm, stat, truncate } from "node:fs/promises";
+import { constants } from "node:fs";
+import { type FileHandle, lstat, rename, rm } from "node:fs/promises";
+import { openNew, openToGoOn } from "../../files/replace-file.ts";
 
 /** A file that grows as `NAME.part`, and has its name once it is whole. */
 export class PartFile {
@@ -14,8 +16,9 @@ export class PartFile {
 
   /** @param keptBytes of what was written before, behind which it goes on */
   static async open(file: string, keptBytes = 0): Promise<PartFile> {
-    if (keptBytes > 0) await truncate(partOf(file), keptBytes);
-    return new PartFile(file, await open(partOf(file), keptBytes > 0 ? "a" : "w"), keptBytes);
+    const handle = await openToGoOn(partOf(file), constants.O_APPEND);
+    await handle.truncate(keptBytes);
+    return new PartFile(file, handle, keptBytes);
   }
 
   /** Bytes that were written. */
@@ -45,7 +48,7 @@ export class PartFile {
       await this.#copyBehind(head, headBytes);
       return;
     }
-    const patched = await open(partOf(this.#file), "r+");
+    const patched = await openToGoOn(partOf(this.#file));
     await patched.write(head, 0, head.length, 0).finally(() => patched.close());
     await rename(partOf(this.#file), this.#file);
   }
@@ -62,7 +65,7 @@ export class PartFile {
 
   async #copyBehind(head: Uint8Array, headBytes: number): Promise<void> {
     const whole = `${partOf(this.#file)}.whole`;
-    const [from, to] = [await open(partOf(this.#file), "r"), await open(whole, "w")];
+    const [from, to] = [await openToGoOn(partOf(this.#file)), await openNew(whole)];
     try {
       await to.writeFile(head);
       const block = new Uint8Array(COPIED_BYTES);
@@ -92,6 +95,6 @@ export function partOf(file: string): string {
 
 /** Whether a part has that many bytes at least. */
 export async function hasPart(file: string, bytes: number): Promise<boolean> {
-  const found = await stat(partOf(file)).catch(() => null);
+  const found = await lstat(partOf(file)).catch(() => null);
   return found?.isFile() === true && found.size >= bytes;
 }

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import { mkdir, open, rename, rm } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { replaceFile } from "../../files/replace-file.ts";
 import { DESCRIPTION_FILE, FORMAT, specialTokens, type WhisperDescription } from "./description.ts";
 import { decoderGraph } from "./graphs/decoder-graph.ts";
 import { encoderGraph } from "./graphs/encoder-graph.ts";
@@ -83,29 +84,10 @@ function nameOf({ width }: WhisperSizes, isMultilingual: boolean): string {
   return `whisper-${NAMES[width] ?? width}${isMultilingual ? "" : ".en"}`;
 }
 
-/** Writes a file that is there only when it is whole, and on the disk. @returns its SHA-256 */
+/** Writes a file in one step. @returns its SHA-256 */
 async function writeWhole(path: string, pieces: readonly Uint8Array[]): Promise<string> {
-  const unfinished = `${path}.${process.pid}.part`;
   const sum = createHash("sha256");
-  try {
-    const file = await open(unfinished, "w");
-    try {
-      for (const piece of pieces) {
-        sum.update(piece);
-        await writeAll(file, piece);
-      }
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(unfinished, path);
-  } catch (error) {
-    await rm(unfinished, { force: true });
-    throw error;
-  }
+  for (const piece of pieces) sum.update(piece);
+  await replaceFile(path, pieces);
   return sum.digest("hex");
-}
-
-async function writeAll(file: Awaited<ReturnType<typeof open>>, bytes: Uint8Array): Promise<void> {
-  for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten;
 }

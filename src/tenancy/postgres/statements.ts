@@ -80,8 +80,8 @@ export function statementsIn(schema: string): Statements {
     totals: (keyId) => ({
       text: `SELECT key_id, requests, input_chars, input_ticks, output_ticks, last_ts
              FROM ${keys} LEFT JOIN "${schema}".usage_totals USING (key_id)
-             WHERE $1::text IS NULL OR key_id = $1 ORDER BY created_ts, key_id COLLATE "C"`,
-      values: [keyId],
+             ${keyId === null ? "" : "WHERE key_id = $1"} ORDER BY created_ts, key_id COLLATE "C"`,
+      values: keyId === null ? [] : [keyId],
     }),
   };
 }

@@ -46,8 +46,9 @@ export function voicesIn(database: RetryingDatabase, schema: string, timeoutMs: 
     listVoices: (keyId) =>
       database.retry(timeoutMs, async ({ untilMs }) => {
         const text = `SELECT ${VOICE_COLUMNS} FROM ${voices}
-                      WHERE $1::text IS NULL OR key_id = $1 ORDER BY created_ts, voice_id COLLATE "C"`;
-        return (await connections.run<VoiceRow>({ text, values: [keyId ?? null] }, untilMs)).map(voiceOf);
+                      ${keyId === undefined ? "" : "WHERE key_id = $1"} ORDER BY created_ts, voice_id COLLATE "C"`;
+        const values = keyId === undefined ? [] : [keyId];
+        return (await connections.run<VoiceRow>({ text, values }, untilMs)).map(voiceOf);
       }),
     findVoice: (keyId, idOrName) =>
       one({ text: `SELECT ${VOICE_COLUMNS} ${found}`, values: asked(keyId, idOrName) }),

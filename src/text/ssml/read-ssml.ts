@@ -209,13 +209,13 @@ class SsmlReader {
   #words(from: number, to: number, hasReferences: boolean): void {
     const builder = this.#builder;
     const raw = this.#text.slice(from, to);
-    this.#chars += characterCount(withoutPhonemes(raw));
+    // A reference is one character, within phonemes too.
+    this.#chars += characterCount(withoutPhonemes(hasReferences ? decoded(raw) : raw));
     for (const { 0: token, index } of raw.matchAll(hasReferences ? REFERENCE_OR_SPACES : SPACES)) {
       builder.keep(from + index);
       const end = from + index + token.length;
       const isReference = token.startsWith("&");
       const character = isReference ? dereferenced(token) : " ";
-      if (isReference) this.#chars += 1 - token.length;
       const isSpace = /^\s$/u.test(character);
       if (isSpace && builder.endsInSpace) builder.replace(end, "");
       else if (token === " ") builder.keep(end);
@@ -234,7 +234,7 @@ class SsmlReader {
   #release({ content, from, to, say, isBilledAsSaid }: HeldText): void {
     const plain = content.trim().replaceAll(/\s+/gu, " ");
     const said = plain === "" ? null : say(plain);
-    this.#chars += characterCount(isBilledAsSaid ? (said ?? content) : content);
+    this.#chars += characterCount(isBilledAsSaid ? withoutPhonemes(said ?? content) : content);
     if (from === null) return;
     this.#builder.replace(from, "");
     if (said === null && this.#text.slice(from, to) === plain) this.#builder.keep(to);

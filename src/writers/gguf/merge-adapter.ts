@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, rmSync, writeSync } from "node:fs";
 import { WriterError } from "../../model/writer.ts";
 import { BLOCK, decodeF16, decodeF32, decodeQ41, encodeQ80, Q4_1_BYTES, Q8_0_BYTES } from "./blocks.ts";
 import { GgufFile } from "./gguf-file.ts";
@@ -176,7 +176,8 @@ function floatsOf(file: GgufFile, tensor: GgufTensor): Float64Array {
 
 /** Makes a file of what `work` writes. Gives its SHA-256. */
 function written(path: string, work: (write: Write) => void): string {
-  const descriptor = openSync(path, "w");
+  rmSync(path, { force: true });
+  const descriptor = openSync(path, "wx");
   try {
     const hash = createHash("sha256");
     work((bytes) => {

@@ -24,6 +24,7 @@ import { inspectCheckpoint } from "../../../src/catalogue/installed-checkpoint.t
 import type { PullEvent, PullOptions } from "../../../src/catalogue/pull/options.ts";
 import { begunFolder, removeCheckpoint } from "../../../src/catalogue/pull/pull.ts";
 import { temporaryFolder } from "../../e2e/folders.ts";
+import { withFullDisk } from "../../full-disk.ts";
 import { COMMIT, type FakeHub, type FakeRepository, fakeHub, LATER_COMMIT, send } from "../hub/fake-hub.ts";
 import { HASTY, WEIGHTS } from "../pull/fixture.ts";
 
@@ -567,12 +568,9 @@ describe("a disk", () => {
     mkdirSync(join(full, ".."), { recursive: true });
     // What cannot be written: a device that is always full, where the system has one.
     if (!existsSync("/dev/full")) return;
-    const { symlinkSync, unlinkSync } = await import("node:fs");
-    symlinkSync("/dev/full", full);
-    const { end, begun } = await pull(hub, { dataDir });
+    const { end, begun } = await withFullDisk(full, () => pull(hub, { dataDir }));
     assert.match(end, /is full: make room, .*What came is kept; antiphon models pull csm-1b goes on/);
     assert.ok(begun?.includes(SHARDS[0]));
-    if (existsSync(full)) unlinkSync(full);
     const asked = hub.asked.length;
     assert.equal((await pull(hub, { dataDir })).end, "installed");
     assert.deepEqual(hub.asked.slice(asked), [`/${CSM.repository}/resolve/${COMMIT}/${SHARDS[1]}`]);

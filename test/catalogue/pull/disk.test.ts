@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { chmodSync, existsSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, truncateSync, writeFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import {
   checkpointDir,
@@ -9,6 +9,7 @@ import {
 } from "../../../src/catalogue/installed-checkpoint.ts";
 import { removeCheckpoint } from "../../../src/catalogue/pull/pull.ts";
 import { temporaryFolder } from "../../e2e/folders.ts";
+import { withFullDisk } from "../../full-disk.ts";
 import { cut, file, fileServer, status } from "./file-server.ts";
 import { leftOf, manifestOf, placed, pull, sha256, WEIGHTS } from "./fixture.ts";
 
@@ -138,9 +139,8 @@ describe("a disk", () => {
     ]);
     const dataDir = temporaryFolder();
     mkdirSync(checkpointDir(manifest, dataDir), { recursive: true });
-    // A device on which every write finds no space.
-    symlinkSync("/dev/full", `${checkpointFile(manifest, dataDir)}.part`);
-    const { end, left } = await pull(manifest, dataDir);
+    const part = `${checkpointFile(manifest, dataDir)}.part`;
+    const { end, left } = await withFullDisk(part, () => pull(manifest, dataDir));
     assert.match(
       end,
       /^The disk that holds .*tiny\.gguf\.part is full: make room, .*; what was begun is removed\.$/,

@@ -1,0 +1,41 @@
+import { randomUUID } from "node:crypto";
+import { constants } from "node:fs";
+import { type FileHandle, open, rename, rm, writeFile } from "node:fs/promises";
+
+/**
+ * Writes a file in one step: it is the old one or all of the new one, and on the disk before it is seen. Nothing is written
+ * through a link that stands under its name.
+ *
+ * @param place puts the finished draft in its place; replaces what is there unless given
+ * @param draft path of the unfinished file: one of its own unless given, so that several may write at once
+ * @throws what the file system does; nothing is left then
+ */
+export async function replaceFile(
+  path: string,
+  content: string | Uint8Array | Iterable<Uint8Array>,
+  place = rename,
+  draft = `${path}.${randomUUID()}.part`,
+): Promise<void> {
+  try {
+    await rm(draft, { force: true });
+    await writeFile(draft, content, { flag: "wx", flush: true });
+    await place(draft, path);
+  } finally {
+    await rm(draft, { force: true }).catch(() => {});
+  }
+}
+
+/** Opens a new file, after removing what stands under its name: a leftover, or a link to a file of somebody else. */
+export async function openNew(path: string, flags = 0): Promise<FileHandle> {
+  await rm(path, { force: true });
+  return open(path, flags | constants.O_RDWR | constants.O_CREAT | constants.O_EXCL);
+}
+
+/** Opens a file to go on with, or a new one where there is none or only a link. */
+export async function openToGoOn(path: string, flags = 0): Promise<FileHandle> {
+  const { O_RDWR, O_NOFOLLOW = 0 } = constants;
+  return open(path, flags | O_RDWR | O_NOFOLLOW).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "ENOENT" && error.code !== "ELOOP") throw error;
+    return openNew(path, flags);
+  });
+}

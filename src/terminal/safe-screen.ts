@@ -1,0 +1,40 @@
+import type { Screen } from "./command-io.ts";
+
+/**
+ * Makes a terminal show what drives it instead of obeying: texts of others are printed (chapters, replies, names, what
+ * endpoints answer), and an escape sequence would write to the clipboard or forge lines. Pipes and files stay as they are.
+ */
+export function safeScreen(screen: Screen): Screen {
+  if (screen.isTTY !== true) return screen;
+  const write = (chunk: string | Uint8Array, ...rest: never[]) =>
+    screen.write(typeof chunk === "string" ? safeText(chunk) : chunk, ...rest);
+  return new Proxy(screen, {
+    get(target, name) {
+      if (name === "write") return write;
+      if (name === "raw") return target;
+      const value = Reflect.get(target, name);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}
+
+/** Returns a text that drives no terminal: controls and what changes the direction of writing as JSON escapes them. */
+export function safeText(text: string): string {
+  return text
+    .replaceAll("\r\n", "\n")
+    .replaceAll(UNSAFE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+/** Returns a text as a part of one line: its line breaks would forge lines of their own on a terminal. */
+export function onOneLine({ isTTY }: Pick<Screen, "isTTY">, text: string): string {
+  return isTTY === true ? text.replaceAll(LINE_BREAKS, " ") : text;
+}
+
+/** Prints a sentence on a line of its own. */
+export function printLine(screen: Screen, sentence: string): void {
+  screen.write(`${onOneLine(screen, sentence)}\n`);
+}
+
+/** C0 but for tabs and line feeds, DEL, C1, and the marks, overrides and isolates of bidirectional text. */
+const UNSAFE = /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const LINE_BREAKS = /[\n\r\v\f\x85\u2028\u2029]+/g;

@@ -156,9 +156,9 @@ export function telephonyStreamRoute(
         if (count > MAX_EARLY_FRAMES) end(POLICY, "the stream sent much and did not start");
       };
       const onMessage = (data: RawData): void => {
-        onFrame();
         early.push(data);
         if (early.length > 1) return;
+        onFrame();
         let message: TwilioMessage | null;
         try {
           message = parseTwilioMessage(data as Buffer);

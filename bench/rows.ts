@@ -46,6 +46,7 @@ import { realtimeCutShort } from "./rows/realtime-cut-short.ts";
 import { realtimeEar } from "./rows/realtime-ear.ts";
 import { realtimeFalseStarts } from "./rows/realtime-false-starts.ts";
 import { realtimeFirstAudio } from "./rows/realtime-first-audio.ts";
+import { realtimeHostile } from "./rows/realtime-hostile.ts";
 import { realtimeSessions } from "./rows/realtime-sessions.ts";
 import { recordingsBeside } from "./rows/recordings-beside.ts";
 import { recordingsCpu } from "./rows/recordings-cpu.ts";
@@ -116,6 +117,7 @@ export const ROWS: readonly Row[] = [
   realtimeCutShort,
   realtimeBargeIn,
   realtimeSessions,
+  realtimeHostile,
   realtimeBeside,
   realtimeEar,
   realtimeFalseStarts,

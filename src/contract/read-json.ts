@@ -54,6 +54,9 @@ export const MAX_SETTINGS_CHARS = 2 ** 20;
 /** Objects and arrays inside one another where all of a value is kept. */
 const MAX_DEPTH = 64;
 
+/** Characters with which a string of JSON is not the text that stands between its quotes. */
+const NOT_PLAIN = /[\\\x00-\x1f\x80-\xff]/;
+
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /**
@@ -104,6 +107,7 @@ function checkDepth(path: string): (depth: number) => void {
 
 class Reader {
   readonly #bytes: Uint8Array;
+  readonly #buffer: Buffer;
   readonly #seen: Seen = { hasEscapes: false, isAscii: true };
   /** Where long audio is, by what stands for it. */
   readonly #long = new Map<string, { from: number; to: number; hasEscapes: boolean }>();
@@ -113,6 +117,7 @@ class Reader {
 
   constructor(bytes: Uint8Array, { unread = new UnreadFields(), isNullAbsent = false }: ReadOptions) {
     this.#bytes = bytes;
+    this.#buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#unread = unread;
     this.#isNullAbsent = isNullAbsent;
     // A byte order mark, which some editors put before everything.
@@ -152,7 +157,7 @@ class Reader {
         return this.#string(shape);
       default:
         this.#at = afterScalar(this.#bytes, from);
-        return JSON.parse(this.#decoded(from));
+        return JSON.parse(this.#buffer.toString("latin1", from, this.#at));
     }
   }
 
@@ -201,6 +206,9 @@ class Reader {
 
   #name(from: number): string {
     const to = afterString(this.#bytes, from, this.#seen);
+    const { isAscii, hasEscapes } = this.#seen;
+    if (to - from <= MAX_NAME_BYTES && isAscii && !hasEscapes)
+      return this.#buffer.toString("latin1", from + 1, to - 1);
     return to - from > MAX_NAME_BYTES
       ? "x".repeat(MAX_NAME_BYTES)
       : (JSON.parse(this.#decoded(from, to)) as string);
@@ -208,6 +216,8 @@ class Reader {
 
   #string({ maxChars, isAudio }: Shape): string {
     const from = this.#at;
+    const plain = this.#plainString(isAudio ? SHORT_AUDIO_BYTES : maxChars);
+    if (plain !== null) return plain;
     this.#at = afterText(this.#bytes, from, this.#seen);
     const length = this.#at - from;
     if (isAudio && length > SHORT_AUDIO_BYTES) {
@@ -218,6 +228,17 @@ class Reader {
     }
     if (!isAudio && length > BYTES_PER_CHAR * maxChars + 2) return "x".repeat(maxChars + 1);
     return JSON.parse(this.#decoded(from)) as string;
+  }
+
+  /** Reads the string that begins here, if it is short and plain ASCII, as most are: several times faster. */
+  #plainString(maxChars: number): string | null {
+    const from = this.#at + 1;
+    const end = this.#bytes.indexOf(0x22, from);
+    if (end < 0 || end - from > maxChars) return null;
+    const text = this.#buffer.toString("latin1", from, end);
+    if (NOT_PLAIN.test(text)) return null;
+    this.#at = end + 1;
+    return text;
   }
 
   #text(maxBytes: number, path: string): JsonText {

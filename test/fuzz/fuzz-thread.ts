@@ -21,7 +21,7 @@ for (let seed = first; ; seed = (seed + 1) | 0) {
   Atomics.store(trying, 0, seed);
   Atomics.add(trying, 1, 1);
   try {
-    await fuzzer.run(randomOf(seed));
+    await fuzzer.run(randomOf(seed), () => performance.eventLoopUtilization().active);
   } catch (error) {
     const found: Found = { seed, what: `${(error as Error).stack ?? error}` };
     parentPort?.postMessage(found);

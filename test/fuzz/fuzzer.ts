@@ -3,8 +3,12 @@ export type Random = () => number;
 
 /** Tries one thing with inputs that nobody thought of. */
 export interface Fuzzer {
-  /** Makes an input of the numbers and tries it. Throws what is wrong with what came of it. */
-  run(random: Random): Promise<void>;
+  /**
+   * Makes an input of the numbers and tries it. Throws what is wrong with what came of it.
+   *
+   * @param activeMs milliseconds for which the thread has worked so far: absent where time is not to be judged
+   */
+  run(random: Random, activeMs?: () => number): Promise<void>;
   /** The input alone, where it is bytes that can be kept, and tried again by {@link Fuzzer.check}. */
   readonly make?: (random: Random) => Uint8Array;
   readonly check?: (input: Uint8Array) => Promise<void>;

@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { setImmediate as turn } from "node:timers/promises";
+import { ServiceError } from "../../src/contract/errors.ts";
+import { readJsonBody } from "../../src/contract/read-json.ts";
 import { CLIENT_EVENTS } from "../../src/contract/realtime/client-events.ts";
+import { ClientSecretRequest } from "../../src/contract/realtime/client-secret.ts";
 import { readClientEvent } from "../../src/contract/realtime/parse.ts";
+import { parseClientSecretRequest } from "../../src/contract/validate.ts";
+import { ClientSecrets } from "../../src/realtime/client-secrets.ts";
 import type { ServerEvent } from "../../src/realtime/wire.ts";
 import { openRunner } from "../realtime/runner.ts";
 import { wireFaults } from "../realtime/wire-faults.ts";
@@ -22,7 +27,9 @@ export function realtimeMessages(random: Random): RealtimeMessages {
 
 /** Tries a session with them, its other parts being scripted; throws what is wrong with what it does. */
 export const realtimeFuzz: Fuzzer = {
-  async run(random: Random): Promise<void> {
+  async run(random: Random, activeMs): Promise<void> {
+    const beganMs = activeMs?.() ?? 0;
+    let bytes = tryClientSecret(diceOf(random));
     const unhandled: unknown[] = [];
     const note = (error: unknown): void => void unhandled.push(error);
     process.on("unhandledRejection", note);
@@ -31,7 +38,11 @@ export const realtimeFuzz: Fuzzer = {
       runner.begin();
       for (const { text, afterTurns } of realtimeMessages(random)) {
         for (let count = 0; count < afterTurns; count += 1) await turn();
-        await runner.receive(readClientEvent(Buffer.from(text)));
+        const message = Buffer.from(text);
+        const event = readClientEvent(message);
+        assert.ok(JSON.stringify(event).length <= message.length + 1_000, "no more is kept than was sent");
+        bytes += message.length;
+        await runner.receive(event);
       }
       const last = '{"type":"conversation.item.retrieve","item_id":"of nobody","event_id":"last"}';
       await runner.receive(readClientEvent(Buffer.from(last)));
@@ -43,11 +54,39 @@ export const realtimeFuzz: Fuzzer = {
       process.off("unhandledRejection", note);
     }
     assert.deepEqual(unhandled, []);
+    for (const event of sent) assert.ok(JSON.stringify(event).length <= MAX_ANSWER_CHARS, event.type);
+    if (activeMs !== undefined) {
+      const tookMs = activeMs() - beganMs;
+      assert.ok(tookMs <= MAX_MS + bytes * MAX_MS_PER_BYTE, `${tookMs} ms for ${bytes} bytes`);
+    }
     assert.deepEqual(failures, []);
     check(sent);
   },
   async close() {},
 };
+
+/** Characters of an answer: all settings that a session may have. */
+const MAX_ANSWER_CHARS = 200_000;
+/** Milliseconds that an input may take, of which most are for its sound, and for each of its bytes. */
+const MAX_MS = 1_500;
+const MAX_MS_PER_BYTE = 0.001;
+
+/** Makes a client secret of a bent session and opens it. Returns the bytes of the request. */
+function tryClientSecret(dice: Dice): number {
+  const update = EVENTS.map((make) => make(dice)).find(({ type }) => type === "session.update")!;
+  const body = Buffer.from(bent(JSON.stringify({ session: update.session }), dice));
+  try {
+    const { value } = readJsonBody(body, ClientSecretRequest, { isNullAbsent: true });
+    assert.ok(JSON.stringify(value).length <= body.length + 1_000, "no more is kept than was sent");
+    const { session = {} } = parseClientSecretRequest(value);
+    const secrets = new ClientSecrets();
+    const { value: secret } = secrets.issue("ant_a", 60, session);
+    assert.deepEqual(secrets.behind(secret), { apiKey: "ant_a", session });
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+  }
+  return body.length;
+}
 
 /** What holds of everything that a session sends. */
 function check(sent: readonly ServerEvent[]): void {
@@ -192,6 +231,12 @@ const ODD = [
   `${"[".repeat(500)}${"]".repeat(500)}`,
 ];
 
+const JUNK = [
+  `[${"{},".repeat(2_000)}{}]`,
+  `${"[".repeat(3_000)}${"]".repeat(3_000)}`,
+  `"${"x".repeat(20_000)}"`,
+];
+
 /** Now and then some value is another, or the text is cut, doubled or no JSON. */
 function bent(text: string, dice: Dice): string {
   if (dice.chance(0.75)) return text;
@@ -206,6 +251,10 @@ function bent(text: string, dice: Dice): string {
         dice.chance(0.3) ? `:${dice.one(ODD)}` : value,
       ),
     () => text.replace("{", '{"__proto__":{"type":"response.create"},"constructor":1,'),
+    () =>
+      text
+        .replaceAll("{", () => (dice.chance(0.5) ? `{"junk":${dice.one(JUNK)},` : "{"))
+        .replaceAll(",}", "}"),
     () => dice.one(ODD),
   ])();
 }

@@ -162,7 +162,7 @@ export class SessionRunner {
   end(): void {
     this.#isOver = true;
     clearTimeout(this.#alarm);
-    this.#discard();
+    this.#turns.addDiscarded(this.#hearing.takeTranscribed());
     this.#hearing.stop();
     const gone = new Error("the session is over");
     for (const reply of this.#replies.values()) reply.abort(gone);
@@ -231,14 +231,6 @@ export class SessionRunner {
       void this.#meterTurn(turn);
   }
 
-  /** Counts what was transcribed of a turn that is no turn any more. */
-  #discard(): void {
-    const seconds = this.#hearing.takeTranscribed();
-    if (seconds === 0) return;
-    this.#turns.add(DISCARDED, seconds);
-    this.#turns.transcribed(DISCARDED, true);
-  }
-
   #carryOut(effects: readonly SessionEffect[]): void {
     for (const effect of effects) this.#do(effect);
   }
@@ -267,7 +259,7 @@ export class SessionRunner {
         this.#turns.transcribed(effect.revision, effect.hasWords);
         break;
       case "discarded":
-        this.#discard();
+        this.#turns.addDiscarded(this.#hearing.takeTranscribed());
         break;
       case "forget":
         this.#sound.forget(effect.before);
@@ -402,9 +394,6 @@ export class SessionRunner {
     this.#parts.send({ type: "error", error: wireError(error, eventId ?? undefined) });
   }
 }
-
-/** Stands for the revision of a turn that was thrown away. */
-const DISCARDED = -1;
 
 function failureOf(error: ServiceError): Extract<ReplyEnd, { type: "failed" }> {
   const code =

@@ -34,6 +34,11 @@ export class TurnMeter {
     this.#turns.push({ revision, seconds, hasWords: false });
   }
 
+  /** Adds what was transcribed of a turn that was thrown away. */
+  addDiscarded(seconds: number): void {
+    if (seconds > 0) this.#turns.push({ revision: -1, seconds, hasWords: true });
+  }
+
   /** Notes that a turn's transcript is there. */
   transcribed(revision: number, hasWords: boolean): void {
     const turn = this.#turns.find((each) => each.revision === revision);

@@ -109,7 +109,7 @@ async function listen({ activity }: NeuralDetector, turns: readonly Clip[]): Pro
         if (type === "input_audio_buffer.speech_stopped") ended += 1;
       },
       hasRoom: NO_WORK,
-      isShared: () => false,
+      hasOtherKeys: () => false,
       isBehind: () => false,
       signal: over.signal,
     },

@@ -14,7 +14,7 @@ export class Utf8Error extends Error {
   override readonly name = "Utf8Error";
 }
 
-/** JSON that is valid, and larger or nested deeper than it may be. */
+/** Valid JSON that is too large or too deep. */
 export class JsonBoundError extends Error {
   override readonly name = "JsonBoundError";
   /** Path of the value; empty for all of it. */

@@ -1,7 +1,4 @@
-/**
- * What a schema lets a value hold, with every variant of a union merged: the part of a schema that bounds how much of a
- * value is kept. Whether a value satisfies its schema is checked afterwards.
- */
+/** What to keep of a value, from its schema. Union variants are merged; validation follows. */
 export interface Shape {
   /** Members that the schema names, and those of them that no variant requires. */
   readonly members: ReadonlyMap<string, Shape>;
@@ -14,22 +11,20 @@ export interface Shape {
   readonly maxItems: number;
   /** Code points of a string. */
   readonly maxChars: number;
-  /** Whether a long string is audio, which stays where it is until somebody asks for it. */
+  /** Whether long strings are base64, and stay in the buffer until requested. */
   readonly isAudio: boolean;
-  /** Bytes of a JSON object that is kept as its text; 0: it is read by its members. */
+  /** Bytes of an object that is kept as JSON text; 0: it is parsed. */
   readonly maxTextBytes: number;
   readonly allowsNull: boolean;
 }
 
-/** A bound for strings whose schema has none: every such field is checked by hand against less. */
+/** Characters kept of a string whose schema has no `maxLength`: the code that uses it, or its `enum`, allows fewer. */
 const DEFAULT_MAX_CHARS = 10_000;
 /** The same for arrays and for objects with names of the client's own. */
 const DEFAULT_MAX_COUNT = 100;
 
 interface Schema {
   readonly type?: string | readonly string[];
-  readonly const?: unknown;
-  readonly enum?: readonly unknown[];
   readonly anyOf?: readonly Schema[];
   readonly oneOf?: readonly Schema[];
   readonly properties?: Readonly<Record<string, Schema>>;
@@ -42,13 +37,13 @@ interface Schema {
   readonly contentEncoding?: string;
   /** Bytes of a value that is kept as {@link JsonText}: our own keyword. */
   readonly maxTextBytes?: number;
-  /** The schema by which a value is read that is checked only later: our own keyword. */
+  /** Schema to read by, for a value that is validated later: our own keyword. */
   readonly readAs?: Schema;
 }
 
 const shapes = new WeakMap<object, Shape>();
 
-/** Returns the shape of a schema, which is worked out once. */
+/** Returns the shape of a schema; cached. */
 export function shapeOf(schema: object): Shape {
   const known = shapes.get(schema);
   if (known !== undefined) return known;
@@ -67,7 +62,6 @@ function shapeOfOne({
   ...schema
 }: Schema): Shape {
   const names = Object.keys(properties);
-  const types = type === undefined ? ["null"] : [type].flat();
   return {
     members: new Map(names.map((name) => [name, shapeOf(properties[name]!)])),
     optional: new Set(names.filter((name) => !required.includes(name))),
@@ -78,7 +72,7 @@ function shapeOfOne({
     maxChars: schema.maxLength ?? DEFAULT_MAX_CHARS,
     isAudio: schema.contentEncoding === "base64",
     maxTextBytes: schema.maxTextBytes ?? 0,
-    allowsNull: types.includes("null"),
+    allowsNull: type === undefined || [type].flat().includes("null"),
   };
 }
 
@@ -86,24 +80,24 @@ function merged(shapes: readonly Shape[]): Shape {
   const [first] = shapes;
   if (shapes.length === 1) return first!;
   const names = new Set(shapes.flatMap(({ members }) => [...members.keys()]));
-  const parts = (pick: (shape: Shape) => Shape | null | undefined): Shape[] =>
+  const present = (pick: (shape: Shape) => Shape | null | undefined): Shape[] =>
     shapes.map(pick).filter((each) => each !== null && each !== undefined);
-  const either = (found: readonly Shape[]) => (found.length === 0 ? null : merged(found));
-  const most = (pick: (shape: Shape) => number) => Math.max(...shapes.map(pick));
+  const mergedOrNull = (found: readonly Shape[]) => (found.length === 0 ? null : merged(found));
+  const maxOf = (pick: (shape: Shape) => number) => Math.max(...shapes.map(pick));
   return {
-    members: new Map([...names].map((name) => [name, merged(parts(({ members }) => members.get(name)))])),
+    members: new Map([...names].map((name) => [name, merged(present(({ members }) => members.get(name)))])),
     optional: new Set(
       [...names].filter((name) =>
         shapes.every(({ members, optional }) => !members.has(name) || optional.has(name)),
       ),
     ),
-    others: either(parts(({ others }) => others)),
-    maxOthers: most(({ maxOthers }) => maxOthers),
-    item: either(parts(({ item }) => item)),
-    maxItems: most(({ maxItems }) => maxItems),
-    maxChars: most(({ maxChars }) => maxChars),
+    others: mergedOrNull(present(({ others }) => others)),
+    maxOthers: maxOf(({ maxOthers }) => maxOthers),
+    item: mergedOrNull(present(({ item }) => item)),
+    maxItems: maxOf(({ maxItems }) => maxItems),
+    maxChars: maxOf(({ maxChars }) => maxChars),
     isAudio: shapes.some(({ isAudio }) => isAudio),
-    maxTextBytes: most(({ maxTextBytes }) => maxTextBytes),
+    maxTextBytes: maxOf(({ maxTextBytes }) => maxTextBytes),
     allowsNull: shapes.some(({ allowsNull }) => allowsNull),
   };
 }

@@ -18,18 +18,18 @@ import { itemPath, memberPath, UnreadFields } from "./unread-fields.ts";
 export interface ReadJson {
   /** A new value that holds only what the schema names, within the schema's bounds. */
   readonly value: unknown;
-  /** Returns the text that a string of `value` stands for: long audio is read only here, one at a time. */
+  /** Returns the real text of a string in `value`. Long base64 is decoded on request, one string at a time. */
   textOf(text: string): string;
 }
 
 export interface ReadOptions {
   /** Collects the members that the schema does not name. */
   readonly unread?: UnreadFields;
-  /** Whether `null` means an absent member wherever a schema allows absence but not `null`, as in OpenAI's clients. */
+  /** Whether `null` stands for an absent optional member, as OpenAI's clients send it. */
   readonly isNullAbsent?: boolean;
 }
 
-/** A JSON object that nothing here looks into, kept as its text: parsed, small values take up to twenty times the memory. */
+/** A JSON object kept unparsed: parsed, it could take twenty times the memory. */
 export class JsonText {
   readonly text: string;
 
@@ -45,24 +45,24 @@ export class JsonText {
 
 /** Bytes in which a code point may be sent, as an escaped surrogate pair. */
 const BYTES_PER_CHAR = 12;
-/** Bytes of a string of audio that is read with everything else. */
+/** Longer base64 strings are left in the buffer until `textOf` is called. */
 const SHORT_AUDIO_BYTES = 128 * 1024;
-/** Bytes of a name of the client's own. A longer one is over every cap; what stands for it is so, too. */
+/** Longer names are replaced by a placeholder of this length, which no schema allows. */
 const MAX_NAME_BYTES = 1024;
 /** Characters of a file of settings, or of a setting that is JSON. */
-export const MAX_SETTINGS_CHARS = 2 ** 20;
+const MAX_SETTINGS_CHARS = 2 ** 20;
 /** Objects and arrays inside one another where all of a value is kept. */
 const MAX_DEPTH = 64;
 
-/** Characters with which a string of JSON is not the text that stands between its quotes. */
+/** Characters that make a string need decoding. */
 const NOT_PLAIN = /[\\\x00-\x1f\x80-\xff]/;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /**
  * Reads JSON in UTF-8 by a schema. All of it is checked to be JSON, and only what the schema names is kept: time is linear
- * in the length of `bytes`, and the size of the value is bounded by the schema, however the rest is nested. What is longer
- * than the schema allows stays too long, so that its validator refuses it.
+ * in the length of `bytes`, and the size of the value is bounded by the schema, however the rest is nested. Over-long strings
+ * are replaced by ones that the validator will still reject.
  *
  * @throws JsonGrammarError and Utf8Error, which quote nothing; JsonBoundError for a JSON text that is too large or too deep
  */
@@ -88,12 +88,13 @@ export function readJsonBody(bytes: Uint8Array, schema: object, options: ReadOpt
 }
 
 /**
- * Reads JSON of which all is kept: the operator's own, such as a file of settings.
+ * Reads settings, of which all is kept: what is unknown is reported by name.
  *
- * @throws SyntaxError, or JsonBoundError beyond `maxChars` or where it is nested more than 64 deep
+ * @throws SyntaxError, or JsonBoundError beyond a million characters or where it is nested more than 64 deep
  */
-export function readWholeJson(text: string, maxChars: number): unknown {
-  if (text.length > maxChars) throw new JsonBoundError("", `has more than ${maxChars} characters`);
+export function readSettingsJson(text: string): unknown {
+  if (text.length > MAX_SETTINGS_CHARS)
+    throw new JsonBoundError("", `has more than ${MAX_SETTINGS_CHARS} characters`);
   const value: unknown = JSON.parse(text);
   afterValue(Buffer.from(text), 0, { hasEscapes: false, isAscii: true }, checkDepth(""));
   return value;
@@ -106,18 +107,16 @@ function checkDepth(path: string): (depth: number) => void {
 }
 
 class Reader {
-  readonly #bytes: Uint8Array;
-  readonly #buffer: Buffer;
+  readonly #bytes: Buffer;
   readonly #seen: Seen = { hasEscapes: false, isAscii: true };
-  /** Where long audio is, by what stands for it. */
+  /** Offsets of long base64 strings, by placeholder. */
   readonly #long = new Map<string, { from: number; to: number; hasEscapes: boolean }>();
   readonly #unread: UnreadFields;
   readonly #isNullAbsent: boolean;
   #at: number;
 
   constructor(bytes: Uint8Array, { unread = new UnreadFields(), isNullAbsent = false }: ReadOptions) {
-    this.#bytes = bytes;
-    this.#buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#unread = unread;
     this.#isNullAbsent = isNullAbsent;
     // A byte order mark, which some editors put before everything.
@@ -126,7 +125,8 @@ class Reader {
 
   read(shape: Shape): unknown {
     const value = this.#value(shape, "");
-    this.#end();
+    const end = afterSpace(this.#bytes, this.#at);
+    if (end < this.#bytes.length) throw new JsonGrammarError(end);
     return value;
   }
 
@@ -135,11 +135,6 @@ class Reader {
     if (place === undefined) return text;
     const raw = utf8.decode(this.#bytes.subarray(place.from + 1, place.to - 1));
     return place.hasEscapes ? (JSON.parse(`"${raw}"`) as string) : raw;
-  }
-
-  #end(): void {
-    const end = afterSpace(this.#bytes, this.#at);
-    if (end < this.#bytes.length) throw new JsonGrammarError(end);
   }
 
   #value(shape: Shape, path: string): unknown {
@@ -157,7 +152,7 @@ class Reader {
         return this.#string(shape);
       default:
         this.#at = afterScalar(this.#bytes, from);
-        return JSON.parse(this.#buffer.toString("latin1", from, this.#at));
+        return JSON.parse(this.#bytes.toString("latin1", from, this.#at));
     }
   }
 
@@ -177,7 +172,9 @@ class Reader {
       }
       const value = this.#value(member, memberPath(path, name));
       const isAbsent = value === null && this.#isNullAbsent && optional.has(name) && !member.allowsNull;
-      if (!isAbsent) keep(kept, name, value);
+      // Of two members of one name the last counts.
+      if (isAbsent) delete kept[name];
+      else keep(kept, name, value);
     }
     return kept;
   }
@@ -191,7 +188,7 @@ class Reader {
     return kept;
   }
 
-  /** Tells whether the container ends here; otherwise goes to its next member. */
+  /** Returns whether the container ends here; otherwise advances to its next member. */
   #isClosed(closing: number, isFirst: boolean): boolean {
     const at = afterSpace(this.#bytes, isFirst ? this.#at + 1 : this.#at);
     const byte = this.#bytes[at];
@@ -207,11 +204,9 @@ class Reader {
   #name(from: number): string {
     const to = afterString(this.#bytes, from, this.#seen);
     const { isAscii, hasEscapes } = this.#seen;
-    if (to - from <= MAX_NAME_BYTES && isAscii && !hasEscapes)
-      return this.#buffer.toString("latin1", from + 1, to - 1);
-    return to - from > MAX_NAME_BYTES
-      ? "x".repeat(MAX_NAME_BYTES)
-      : (JSON.parse(this.#decoded(from, to)) as string);
+    if (to - from > MAX_NAME_BYTES) return "x".repeat(MAX_NAME_BYTES);
+    if (isAscii && !hasEscapes) return this.#bytes.toString("latin1", from + 1, to - 1);
+    return JSON.parse(this.#decoded(from, to)) as string;
   }
 
   #string({ maxChars, isAudio }: Shape): string {
@@ -221,7 +216,7 @@ class Reader {
     this.#at = afterText(this.#bytes, from, this.#seen);
     const length = this.#at - from;
     if (isAudio && length > SHORT_AUDIO_BYTES) {
-      // Nobody can guess it, and so name a text that is not theirs.
+      // Random, so that no client can send the placeholder of another string.
       const mark = `\u0000${crypto.randomUUID()}`;
       this.#long.set(mark, { from, to: this.#at, hasEscapes: this.#seen.hasEscapes });
       return mark;
@@ -230,12 +225,12 @@ class Reader {
     return JSON.parse(this.#decoded(from)) as string;
   }
 
-  /** Reads the string that begins here, if it is short and plain ASCII, as most are: several times faster. */
+  /** Returns the string at this position if it is short plain ASCII (a fast path), else `null`. */
   #plainString(maxChars: number): string | null {
     const from = this.#at + 1;
     const end = this.#bytes.indexOf(0x22, from);
     if (end < 0 || end - from > maxChars) return null;
-    const text = this.#buffer.toString("latin1", from, end);
+    const text = this.#bytes.toString("latin1", from, end);
     if (NOT_PLAIN.test(text)) return null;
     this.#at = end + 1;
     return text;
@@ -252,13 +247,13 @@ class Reader {
     return utf8.decode(this.#bytes.subarray(from, to));
   }
 
-  #skipped<T>(stands: T): T {
+  #skipped<T>(placeholder: T): T {
     this.#at = afterValue(this.#bytes, this.#at, this.#seen);
-    return stands;
+    return placeholder;
   }
 }
 
-/** Gives an object a member of any name, `__proto__` too. */
+/** Sets an own property, even `__proto__`. */
 function keep(object: Record<string, unknown>, name: string, value: unknown): void {
   Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
 }

@@ -7,6 +7,8 @@ import { ClientSecretRequest } from "./realtime/client-secret.ts";
 import { ConverseRequest, TtsRequest } from "./requests.ts";
 import { VendorRequest, VoiceRequest } from "./telephony.ts";
 
+const validators = new WeakMap<TSchema, ValidateFunction>();
+
 /** Checks the body of `POST /v1/tts` against its schema; throws a 422 {@link ServiceError} that names the field. */
 export const parseTtsRequest = parser(TtsRequest);
 
@@ -29,7 +31,7 @@ export function parseTelephonyRequest(body: unknown): VoiceRequest | VendorReque
 }
 
 function parser<S extends TSchema>(schema: S): (body: unknown) => Static<S> {
-  const validate = compileSchema(schema);
+  const validate = validatorOf(schema);
   return (body) => {
     if (body === null || typeof body !== "object" || Array.isArray(body)) {
       throw new ServiceError(
@@ -44,10 +46,12 @@ function parser<S extends TSchema>(schema: S): (body: unknown) => Static<S> {
 }
 
 /**
- * Compiles a schema: strict types, the first error only. `maxLength` counts code points, as Ajv does by default; `1e999` is
+ * Compiles a schema, once: strict types, the first error only. `maxLength` counts code points, as Ajv does by default; `1e999` is
  * no number. A `oneOf` with a discriminator reports what is wrong with the variant that was meant.
  */
-export function compileSchema<S extends TSchema>(schema: S): ValidateFunction<Static<S>> {
+export function validatorOf<S extends TSchema>(schema: S): ValidateFunction<Static<S>> {
+  const known = validators.get(schema);
+  if (known !== undefined) return known as ValidateFunction<Static<S>>;
   const ajv = new Ajv({
     allErrors: false,
     coerceTypes: false,
@@ -56,7 +60,9 @@ export function compileSchema<S extends TSchema>(schema: S): ValidateFunction<St
     strict: false,
     strictNumbers: true,
   });
-  return ajv.compile(schema as AnySchema) as ValidateFunction<Static<S>>;
+  const made = ajv.compile(schema as AnySchema) as ValidateFunction<Static<S>>;
+  validators.set(schema, made);
+  return made;
 }
 
 function describe(error: ErrorObject | undefined): string {

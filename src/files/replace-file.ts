@@ -25,16 +25,21 @@ export async function replaceFile(
   }
 }
 
-/** Opens a new file, after removing what stands under its name: a leftover, or a link to a file of somebody else. */
+/** Creates a file. Removes any leftover or link of that name first, so nothing is written through a link. */
 export async function openNew(path: string, flags = 0): Promise<FileHandle> {
   await rm(path, { force: true });
   return open(path, flags | constants.O_RDWR | constants.O_CREAT | constants.O_EXCL);
 }
 
-/** Opens a file to go on with, or a new one where there is none or only a link. */
-export async function openToGoOn(path: string, flags = 0): Promise<FileHandle> {
+/** Opens an existing file for reading and writing. Rejects for a symbolic link. */
+export function openExisting(path: string, flags = 0): Promise<FileHandle> {
   const { O_RDWR, O_NOFOLLOW = 0 } = constants;
-  return open(path, flags | O_RDWR | O_NOFOLLOW).catch((error: NodeJS.ErrnoException) => {
+  return open(path, flags | O_RDWR | O_NOFOLLOW);
+}
+
+/** Opens an existing file, or creates it if it is missing or a symbolic link. */
+export async function openForResume(path: string, flags = 0): Promise<FileHandle> {
+  return openExisting(path, flags).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "ENOENT" && error.code !== "ELOOP") throw error;
     return openNew(path, flags);
   });

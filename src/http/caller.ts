@@ -83,7 +83,7 @@ function presentedBy(
   if (presented === null) return null;
   if (secrets === null || routeOptions.config.takesSecrets !== true)
     return { apiKey: presented, session: {} };
-  return secrets.behind(presented);
+  return secrets.resolve(presented);
 }
 
 /** What HTTP asks of every request: 1.1 a `Host`; and to say so where an expectation is not understood. */

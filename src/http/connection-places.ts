@@ -17,7 +17,7 @@ export class ConnectionPlaces {
   readonly #options: ConnectionPlacesOptions;
   readonly #taken = new KeyCounter();
   /** Oldest first. */
-  readonly #places = new Set<{ readonly holder: string; readonly giveWay: () => void }>();
+  readonly #places = new Set<{ readonly holder: string; readonly evict: () => void }>();
 
   constructor(options: ConnectionPlacesOptions) {
     this.#options = options;
@@ -26,30 +26,30 @@ export class ConnectionPlaces {
   /**
    * Gives a connection a place until it closes, or gives it up by what is returned. Throws where there is none.
    *
-   * @param hold holds what goes with the place; what it returns lets go of that, and is called once
-   * @param giveWay gives the place up at once, for a newcomer whose holder has fewer; by default, the place is kept
+   * @param onTaken runs when the place is taken; the function it returns runs once, when it is freed
+   * @param evict frees the place for a holder with fewer; by default, the place cannot be taken away
    */
-  take(socket: Socket, holder: string, hold: () => () => void, giveWay = () => {}): () => void {
+  take(socket: Socket, holder: string, onTaken: () => () => void, evict = () => {}): () => void {
     const { inAll, perHolder, full, holderIsFull } = this.#options;
     if (this.#taken.of(holder) >= perHolder) throw holderIsFull();
     if (this.#taken.total >= inAll) this.#makeRoomFor(holder);
     if (this.#taken.total >= inAll) throw full();
     this.#taken.add(holder, 1);
-    const place = { holder, giveWay };
+    const place = { holder, evict };
     this.#places.add(place);
-    const letGo = hold();
+    const onFreed = onTaken();
     return whenClosed(socket, () => {
       this.#taken.add(holder, -1);
       this.#places.delete(place);
-      letGo();
+      onFreed();
     });
   }
 
-  /** Has the holder of most places give up its oldest, if it has more than the newcomer. */
+  /** Evicts the oldest of the holder with most places, if it has more than the newcomer. */
   #makeRoomFor(newcomer: string): void {
-    let most = { holder: newcomer, giveWay: () => {} };
+    let most = { holder: newcomer, evict: () => {} };
     for (const place of this.#places)
       if (this.#taken.of(place.holder) > this.#taken.of(most.holder)) most = place;
-    most.giveWay();
+    most.evict();
   }
 }

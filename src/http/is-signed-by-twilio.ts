@@ -6,7 +6,7 @@ import type { FastifyRequest } from "fastify";
  *
  * Twilio signs the URL alone: base64 of HMAC-SHA1. Like Twilio's own packages, this accepts the URL with its port and
  * without, and with a slash after its path and without, since Twilio is not consistent in either. The scheme is always
- * `wss`, the only one that Twilio connects by, whatever a proxy made of it.
+ * `wss`, the only one that Twilio connects by, even if a proxy forwards plain `ws`.
  */
 export function isSignedByTwilio(
   { headers, host, url }: Pick<FastifyRequest, "headers" | "host" | "url">,

@@ -1,14 +1,12 @@
 import type { FastifyRequest } from "fastify";
 import { MAX_MESSAGE_BYTES } from "../contract/realtime/parse.ts";
-import type { Permit } from "../limits/keyed-semaphore.ts";
+import type { KeyedSemaphore, Permit } from "../limits/keyed-semaphore.ts";
 import { asServiceError } from "../serving/failures.ts";
 import { SMALL_BODY_BYTES } from "../serving/preparer.ts";
 
-/** Finds memory for so many bytes of a key. Throws as `KeyedSemaphore.enter` does. */
-export type RoomForBytes = (bytes: number, signal: AbortSignal) => Promise<Permit>;
-
 export interface MessageRoomParts {
   readonly pause: () => void;
+  /** Resumes reading, now or once the frames that wait have been handled. */
   readonly resume: () => void;
   /** Called with a sentence where there is no memory for a message. */
   readonly onRefused: (why: string) => void;
@@ -17,33 +15,34 @@ export interface MessageRoomParts {
 }
 
 /**
- * Memory for the message that a WebSocket is sending, which is counted from its first bytes on, as that of a request body
- * is: beyond 64 KiB nothing more is read until there is room for the largest message.
+ * Memory for a message on its way, counted from its first bytes on as that of a request body is: once more than 64 KiB are
+ * buffered, reading pauses until there is memory for the largest message.
  */
 export class MessageRoom {
   readonly #request: FastifyRequest;
-  readonly #roomFor: RoomForBytes;
+  readonly #memory: KeyedSemaphore;
   readonly #parts: MessageRoomParts;
-  /** Bytes since the last message was complete. */
+  /** Bytes since the last complete message. */
   #bytes = 0;
   #permit: Permit | null = null;
-  /** Ends the wait for room; `null`: there is none. */
+  /** Aborts the pending reservation; `null` without one. */
   #waiting: AbortController | null = null;
 
-  constructor(request: FastifyRequest, roomFor: RoomForBytes, parts: MessageRoomParts) {
+  /** @param memory in bytes */
+  constructor(request: FastifyRequest, memory: KeyedSemaphore, parts: MessageRoomParts) {
     this.#request = request;
-    this.#roomFor = roomFor;
+    this.#memory = memory;
     this.#parts = parts;
     request.raw.socket.on("data", (chunk: Buffer) => this.#arrived(chunk.length));
     parts.signal.addEventListener("abort", () => this.take(0)(), { once: true });
   }
 
-  /** Whether room is waited for, while nothing may be read. */
+  /** Whether reading is paused for memory. */
   get isAwaited(): boolean {
     return this.#waiting !== null;
   }
 
-  /** Notes that a message of so many bytes is complete. Returns what gives its memory back. */
+  /** Records a complete message. Returns a function that releases its memory. */
   take(bytes: number): () => void {
     const permit = this.#permit;
     this.#waiting?.abort();
@@ -52,6 +51,15 @@ export class MessageRoom {
     this.#request.tracked.receiving = null;
     permit?.shrink(bytes);
     return () => permit?.release();
+  }
+
+  /**
+   * Notes that the socket is read again. A client that stalls now, or is slow while others wait for memory, is cut by the
+   * connection tracker.
+   */
+  resumed(): void {
+    if (this.#permit !== null)
+      this.#request.tracked.receiving ??= { sinceMs: performance.now(), isCounted: true, bytes: 0 };
   }
 
   #arrived(bytes: number): void {
@@ -67,13 +75,9 @@ export class MessageRoom {
     this.#parts.pause();
     try {
       const signal = AbortSignal.any([waiting.signal, this.#parts.signal]);
-      const permit = await this.#roomFor(MAX_MESSAGE_BYTES, signal);
+      const permit = await this.#memory.enter(this.#request.tracked.caller.keyId, MAX_MESSAGE_BYTES, signal);
       if (signal.aborted) permit.release();
-      else {
-        this.#permit = permit;
-        // A client that stalls now, or is slow while others wait, is cut by the connection tracker.
-        this.#request.tracked.receiving = { sinceMs: performance.now(), isCounted: true, bytes: 0 };
-      }
+      else this.#permit = permit;
     } catch (error) {
       if (!waiting.signal.aborted && !this.#parts.signal.aborted)
         this.#parts.onRefused(asServiceError(error).message);

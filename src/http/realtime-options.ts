@@ -16,7 +16,7 @@ export interface RealtimeOptions extends Omit<RealtimeDeps, "service" | "onAnswe
   readonly secrets: ClientSecrets;
   /** Bytes of bodies and messages that are being received. */
   readonly receiving: KeyedSemaphore;
-  /** Tokens that telephone streams are signed with; none: no signature is asked for. */
+  /** Tokens that telephone streams are signed with; if empty, signatures are not checked. */
   readonly twilioAuthTokens: readonly string[];
 }
 

@@ -4,12 +4,14 @@ import type { FastifyRequest } from "fastify";
 import type { RawData, WebSocket } from "ws";
 import type { InboundEvent } from "../contract/realtime/parse.ts";
 import { EventBudget, SESSION_BUDGET } from "../limits/event-budget.ts";
+import type { KeyedSemaphore } from "../limits/keyed-semaphore.ts";
 import type { Dialect, DialectOutput } from "../realtime/dialect.ts";
 import { type RealtimeDeps, SessionRunner } from "../realtime/session-runner.ts";
 import type { SessionSettings } from "../realtime/session-settings.ts";
 import type { ServerEvent } from "../realtime/wire.ts";
 import type { RequestContext } from "../requests/request-context.ts";
-import { MessageRoom, type RoomForBytes } from "./message-room.ts";
+import { CLOSE_CODES, closeReason } from "./close-codes.ts";
+import { MessageRoom } from "./message-room.ts";
 
 export interface RealtimeSocketOptions {
   readonly deps: RealtimeDeps;
@@ -20,19 +22,19 @@ export interface RealtimeSocketOptions {
   readonly heartbeatMs: number;
   readonly idleTimeoutMs: number;
   readonly maxSessionS: number;
-  /** What all sessions of the key may have done for them. */
+  /** Budget shared by all sessions of the key. */
   readonly keyBudget: EventBudget;
   /** Whether other keys have sessions open. */
-  readonly isShared: () => boolean;
-  /** Finds memory for a message. */
-  readonly roomFor: RoomForBytes;
+  readonly hasOtherKeys: () => boolean;
+  /** Memory of messages on their way. */
+  readonly receiving: KeyedSemaphore;
   readonly begin: (what: "response" | "transcription", signal: AbortSignal) => Promise<RequestContext>;
   readonly meter: (inputAudioS: number) => Promise<void>;
-  /** Called once with a sentence when the client first has to wait for its budget. */
-  readonly onSlowed: (why: string) => void;
+  /** Called once, when the session or its key first exceeds its budget. */
+  readonly onSlowed: () => void;
 }
 
-/** A message, or a ping or pong, that waits to be taken in. */
+/** A queued message, ping or pong. */
 interface Frame {
   readonly type: "message" | "ping" | "pong";
   readonly bytes: Buffer;
@@ -43,39 +45,38 @@ interface Frame {
 
 /** Bytes that may wait in a socket before no more of a reply is asked for. */
 const MAX_BUFFERED_BYTES = 256 * 1024;
-/** Frames, and bytes of them, that may wait to be taken in before the socket is read no further. */
+/** Frames, and their bytes, that may be queued before reading pauses. */
 const MAX_WAITING = 32;
 const MAX_WAITING_BYTES = 1024 * 1024;
 
-/** Points of any frame, in addition to its bytes; and of one that is not sound, in addition to each byte. */
+/** Points of any frame. */
 const FRAME_POINTS = 256;
+/** Bytes of a frame that cost a point. */
 const BYTES_PER_POINT = 16;
+/** Extra points of a frame that carries no audio, which also costs a point per byte. */
 const COMMAND_POINTS = 1_000;
-/** Bytes of a message with 20 ms of a telephone's sound, or more of any other, and of less. */
-const MIN_SOUND_BYTES = 128;
-/** Bytes of an answer, which is written in one go, that cost a point. */
+/** A shorter append is charged as a command: it holds less than 20 ms of G.711. */
+const MIN_AUDIO_MESSAGE_BYTES = 128;
+/** Bytes of an answer per point. */
 const ANSWER_BYTES_PER_POINT = 4;
-/** Points of a request that is refused for want of a token: it has looked up a key and a bucket. */
+/** Points of a request that could not begin: it has looked up a key and its bucket. */
 const REFUSAL_POINTS = 8_000;
-/** A client whose commands have been over its budget for so long is disconnected, in milliseconds. */
+/**
+ * Milliseconds for which a session may be held back while more than a quarter of its budget for commands is spent; then it
+ * is closed.
+ */
 const MAX_OVERDRAWN_MS = 10_000;
 
-const NORMAL = 1_000;
-const GOING_AWAY = 1_001;
-const INVALID = 1_007;
-const POLICY = 1_008;
-const TRY_LATER = 1_013;
-
-/** The WebSocket of a session: takes its messages in order, no faster than it may, and ends it. */
+/** The WebSocket of a session: handles its messages in order, within its budgets, and ends it. */
 export class RealtimeSocket {
   readonly keyId: string;
   readonly #socket: WebSocket;
-  /** The connection below, which also shows what has come of a message that is still on its way. */
+  /** The TCP connection; its byte count shows a message that is still arriving. */
   readonly #connection: Socket;
   readonly #options: RealtimeSocketOptions;
   readonly #runner: SessionRunner;
   readonly #budgets: readonly EventBudget[];
-  /** The part of it for what is not sound: a client may send a recording as fast as it is taken in, but not commands. */
+  /** Budget for everything but audio: a client may push a recording as fast as it likes, but not commands. */
   readonly #commands = new EventBudget(SESSION_BUDGET);
   readonly #room: MessageRoom;
   /** Frames, and events that a dialect made of the session's own, in order. */
@@ -83,15 +84,15 @@ export class RealtimeSocket {
   readonly #gone = new AbortController();
   readonly #timers: NodeJS.Timeout[] = [];
   #waitingBytes = 0;
-  #isTaking = false;
+  #isDraining = false;
   #isFinishing = false;
   #isSlowed = false;
-  /** Since when the client's commands have been over its budget; `null`: they are not. */
+  /** Time since which the session has been held back with its budget for commands not calm; `null`: it is not. */
   #overdrawnSinceMs: number | null = null;
   #unanswered = 0;
   #readBytes = 0;
-  /** Bytes that had come with the newest message or pong: what has come since is part of another message. */
-  #readToMessage = 0;
+  /** Bytes read when the newest frame was queued. More since then belong to a later frame. */
+  #readToFrame: number;
   #heardAtMs = performance.now();
   /** Resolves when the last event has left for the operating system. */
   #sent: Promise<void> = Promise.resolve();
@@ -102,11 +103,12 @@ export class RealtimeSocket {
     this.#socket = socket;
     this.#connection = request.raw.socket;
     this.#options = options;
+    this.#readToFrame = this.#connection.bytesRead;
     this.#budgets = [new EventBudget(SESSION_BUDGET), options.keyBudget];
-    this.#room = new MessageRoom(request, options.roomFor, {
+    this.#room = new MessageRoom(request, options.receiving, {
       pause: () => this.#socket.pause(),
       resume: () => this.#resume(),
-      onRefused: (why) => this.#end(TRY_LATER, why),
+      onRefused: (why) => this.#end(CLOSE_CODES.tryLater, why),
       signal: this.#gone.signal,
     });
     this.#runner = new SessionRunner(options.deps, {
@@ -117,7 +119,7 @@ export class RealtimeSocket {
       meter: options.meter,
       send: (event) => this.#send(event),
       hasRoom: () => this.#hasRoom(),
-      isShared: options.isShared,
+      hasOtherKeys: options.hasOtherKeys,
       isBehind: () => this.#isBehind(),
       signal: this.#gone.signal,
     });
@@ -133,7 +135,7 @@ export class RealtimeSocket {
       for (const next of this.#waiting.splice(0)) if ("release" in next) next.release();
       this.#runner.end();
     });
-    this.#timers.push(setInterval(() => this.#look(), options.heartbeatMs).unref());
+    this.#timers.push(setInterval(() => this.#heartbeat(), options.heartbeatMs).unref());
     this.#timers.push(setInterval(() => this.#closeIdle(), Math.min(1_000, options.idleTimeoutMs)).unref());
     this.#timers.push(
       setTimeout(
@@ -149,7 +151,7 @@ export class RealtimeSocket {
     if (this.#isFinishing) return;
     this.#isFinishing = true;
     await this.#runner.quiet();
-    this.#end(GOING_AWAY, "the server is shutting down");
+    this.#end(CLOSE_CODES.goingAway, "the server is shutting down");
   }
 
   /** Ends the session because its key is not valid any more. */
@@ -164,56 +166,58 @@ export class RealtimeSocket {
       return;
     }
     this.#heardAtMs = performance.now();
-    // What is not text is refused for what it is not.
+    // Binary messages are read as empty, and so refused as invalid.
     const bytes = isBinary ? Buffer.alloc(0) : (data as Buffer);
     this.#queue({ type: "message", bytes, arrivedMs: this.#heardAtMs, release });
   }
 
   #queue(frame: Frame): void {
-    this.#readToMessage = this.#connection.bytesRead;
+    this.#readToFrame = this.#connection.bytesRead;
     this.#waiting.push(frame);
     this.#waitingBytes += frame.bytes.length;
     if (this.#waiting.length >= MAX_WAITING || this.#waitingBytes >= MAX_WAITING_BYTES) this.#socket.pause();
-    void this.#take();
+    void this.#drain();
   }
 
-  async #take(): Promise<void> {
-    if (this.#isTaking) return;
-    this.#isTaking = true;
+  async #drain(): Promise<void> {
+    if (this.#isDraining) return;
+    this.#isDraining = true;
     try {
       for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
-        if ("release" in next) await this.#takeFrame(next).finally(next.release);
+        if ("release" in next) await this.#handleFrame(next).finally(next.release);
         else await this.#runner.receive(next);
         this.#resume();
       }
     } catch (error) {
       if (this.#gone.signal.aborted) return;
       this.#options.deps.onFailure(error);
-      this.#end(1_011, "something went wrong in the server");
+      this.#end(CLOSE_CODES.failure, "something went wrong in the server");
     } finally {
-      this.#isTaking = false;
+      this.#isDraining = false;
     }
   }
 
-  async #takeFrame({ type, bytes, arrivedMs }: Frame): Promise<void> {
-    this.#waitingBytes -= bytes.length;
+  async #handleFrame({ type, bytes, arrivedMs }: Frame): Promise<void> {
+    // The buffer of a large event goes to the thread that reads it.
+    const size = bytes.length;
+    this.#waitingBytes -= size;
     // A client that reads no answers is not asked for more.
     await this.#hasRoom();
-    await this.#mayGoOn();
+    await this.#waitForTurn();
     if (this.#socket.readyState !== this.#socket.OPEN) return;
-    this.#spend(FRAME_POINTS + bytes.length / BYTES_PER_POINT);
+    this.#spend(FRAME_POINTS + size / BYTES_PER_POINT);
     if (type === "ping") this.#socket.pong(bytes);
-    if (type !== "message") return this.#spendCommand(bytes.length);
+    if (type !== "message") return this.#spendCommand(size);
     let output: DialectOutput | null;
     try {
       output = await this.#options.dialect.read(bytes, arrivedMs);
     } catch (error) {
-      this.#end(INVALID, (error as Error).message);
+      this.#end(CLOSE_CODES.invalid, (error as Error).message);
       return;
     }
-    if (output === null) return this.#end(NORMAL, "");
-    const isSound = bytes.length >= MIN_SOUND_BYTES && output.events.some(isAppend);
-    if (!isSound) this.#spendCommand(bytes.length);
+    if (output === null) return this.#end(CLOSE_CODES.normal, "");
+    const isAudio = size >= MIN_AUDIO_MESSAGE_BYTES && output.events.some(isAppend);
+    if (!isAudio) this.#spendCommand(size);
     for (const text of output.messages) this.#sendText(text);
     for (const event of output.events) await this.#runner.receive(event);
   }
@@ -222,23 +226,25 @@ export class RealtimeSocket {
     this.#sent = new Promise((resolve) => this.#socket.send(text, () => resolve()));
   }
 
-  /** Resolves when it is this connection's turn, and what was done for it before is within its budget and its key's. */
-  async #mayGoOn(): Promise<void> {
-    const { signal } = this.#gone;
+  /** Resolves when the session and its key are within budget, and the event loop gives it a turn. */
+  async #waitForTurn(): Promise<void> {
     for (let waitMs = this.#waitMs; waitMs > 0; waitMs = this.#waitMs) {
-      if (!this.#isSlowed)
-        this.#options.onSlowed("a realtime session sends more events than it may: it is slowed");
+      if (!this.#isSlowed) this.#options.onSlowed();
       this.#isSlowed = true;
-      const nowMs = performance.now();
-      if (!this.#commands.isCalm) this.#overdrawnSinceMs ??= nowMs;
-      if (nowMs - (this.#overdrawnSinceMs ?? nowMs) > MAX_OVERDRAWN_MS) {
+      if (this.#isOverdrawnTooLong()) {
         this.#close("rate_limit_exceeded", "the client sends more events than a session may: send fewer");
         return;
       }
-      await pause(waitMs, null, { signal });
+      await pause(waitMs, null, { signal: this.#gone.signal });
     }
     if (this.#commands.isCalm) this.#overdrawnSinceMs = null;
     await this.#options.deps.eventLoopShare.next();
+  }
+
+  #isOverdrawnTooLong(): boolean {
+    const nowMs = performance.now();
+    this.#overdrawnSinceMs = this.#commands.isCalm ? null : (this.#overdrawnSinceMs ?? nowMs);
+    return this.#overdrawnSinceMs !== null && nowMs - this.#overdrawnSinceMs > MAX_OVERDRAWN_MS;
   }
 
   get #waitMs(): number {
@@ -271,7 +277,7 @@ export class RealtimeSocket {
       this.#spend(messages.reduce((sum, { length }) => sum + length, 0) / ANSWER_BYTES_PER_POINT);
     for (const text of messages) this.#sendText(text);
     this.#waiting.push(...events);
-    if (events.length > 0) void this.#take();
+    if (events.length > 0) void this.#drain();
   }
 
   /** Resolves when the client has taken enough. The connection tracker cuts one that reads nothing, as on other routes. */
@@ -279,19 +285,20 @@ export class RealtimeSocket {
     while (this.#socket.bufferedAmount > MAX_BUFFERED_BYTES && !this.#gone.signal.aborted) await this.#sent;
   }
 
-  /** Whether messages wait, or part of one has come. */
+  /** Whether input waits or is still arriving. */
   #isBehind(): boolean {
-    return this.#isTaking || this.#socket.isPaused || this.#connection.bytesRead !== this.#readToMessage;
+    return this.#isDraining || this.#socket.isPaused || this.#connection.bytesRead !== this.#readToFrame;
   }
 
   #resume(): void {
-    if (this.#waiting.length === 0 && !this.#room.isAwaited && this.#socket.isPaused) this.#socket.resume();
+    if (this.#waiting.length > 0 || this.#room.isAwaited || !this.#socket.isPaused) return;
+    this.#socket.resume();
+    this.#room.resumed();
   }
 
-  #look(): void {
+  #heartbeat(): void {
     const { bytesRead } = this.#connection;
-    // A pong comes after all that its client has sent before, and nothing is read of a socket that is paused.
-    if (this.#socket.isPaused) this.#heardAtMs = performance.now();
+    // A pong comes after all that its client has sent before, and a paused socket is not read.
     if (this.#socket.isPaused || bytesRead !== this.#readBytes) this.#unanswered = 0;
     this.#readBytes = bytesRead;
     if (this.#unanswered >= 2) {
@@ -310,13 +317,13 @@ export class RealtimeSocket {
 
   #close(code: string, message: string): void {
     this.#send({ type: "error", error: { type: "invalid_request_error", code, message } });
-    this.#end(POLICY, message);
+    this.#end(CLOSE_CODES.policy, message);
   }
 
   #end(status: number, reason: string): void {
-    // What is not read any more is not answered either, and a close could not be seen.
+    // A paused socket would never see the client's close frame.
     this.#socket.resume();
-    this.#socket.close(status, reason.slice(0, 120));
+    this.#socket.close(status, closeReason(reason));
   }
 }
 

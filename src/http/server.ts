@@ -141,7 +141,7 @@ function tellSocketError(
 
 const SOCKET_OPTIONS = {
   maxPayload: MAX_MESSAGE_BYTES,
-  /** Pieces of a message that is not complete: each takes memory of its own, however short it is. */
+  /** Buffered pieces of an incomplete message; each has an overhead. */
   maxBufferedChunks: 16 * 1024,
   perMessageDeflate: false,
   // A session answers pings within its budget.

@@ -1,12 +1,15 @@
-/** Points that a budget holds at most, and those that it regains a second. A point stands for some 40 ns of the main thread. */
+/** The most points a budget holds, and the points it regains per second. */
 export interface BudgetTerms {
   readonly burst: number;
   readonly perS: number;
 }
 
-/** What a connection may have done for it that no token of its key pays for: a quarter of a percent of a core, after 20 ms. */
+/**
+ * What a connection may have done for it that no token of its key pays for. A point stands for some 40 ns of the main thread:
+ * 20 ms at once, then a quarter of a percent of its time.
+ */
 export const CONNECTION_BUDGET: BudgetTerms = { burst: 512 * 1024, perS: 64 * 1024 };
-/** The same for a realtime session, whose sound comes in up to 200 events a second, and for all sessions of a key. */
+/** The same for a realtime session, whose audio may come in 200 events a second, and for all sessions of a key. */
 export const SESSION_BUDGET: BudgetTerms = { burst: 2 * 2 ** 20, perS: 256 * 1024 };
 const KEY_BUDGET: BudgetTerms = { burst: 8 * 2 ** 20, perS: 2 ** 20 };
 
@@ -29,18 +32,12 @@ export class EventBudget {
     this.#atMs = this.#nowMs();
   }
 
-  /** Pays off what is overdrawn. */
-  forgive(): void {
-    this.#points = Math.max(0, this.#left);
-    this.#atMs = this.#nowMs();
-  }
-
   /** Whole milliseconds, rounded up, until there is a point to spend; 0 when there is one. */
   get waitMs(): number {
     return Math.max(0, Math.ceil((1_000 * (1 - this.#left)) / this.#terms.perS));
   }
 
-  /** Whether at most a quarter of it is spent. */
+  /** Whether at most a quarter is spent. */
   get isCalm(): boolean {
     return this.#left >= 0.75 * this.#terms.burst;
   }

@@ -1,6 +1,6 @@
-import { BusyTimes } from "./busy-times.ts";
 import { FairQueue, type Verdict } from "./fair-queue.ts";
 import { KeyCounter } from "./key-counter.ts";
+import { RecentUse } from "./recent-use.ts";
 import { keyIsFull, serverIsFull, shuttingDown } from "./refusals.ts";
 import { type Waiter, waited } from "./waiter.ts";
 
@@ -42,7 +42,7 @@ export class KeyedSemaphore {
   readonly #options: KeyedSemaphoreOptions;
   readonly #queue = new FairQueue<QueueEntry>();
   readonly #used = new KeyCounter();
-  readonly #busy = new BusyTimes();
+  readonly #use = new RecentUse();
   #isServing = false;
   #isClosed = false;
 
@@ -71,14 +71,14 @@ export class KeyedSemaphore {
   }
 
   /**
-   * Whether a key could use `more` units on average without waiting ever longer, by what every key has used in the last
-   * half minute: its fair share of all units, or what the other keys leave.
+   * Returns whether a key could use `more` units on average. Judges by each key's recent use (a decaying mean): a key gets at
+   * least the total divided by the active keys, or whatever the others leave.
    */
   canSustain(key: string, more: number): boolean {
     const { total, perKey } = this.#options;
-    const own = this.#busy.of(key);
-    const share = total / (this.#busy.keys + (own === 0 ? 1 : 0));
-    return own + more <= Math.min(perKey, Math.max(share, total - (this.#busy.total - own)));
+    const own = this.#use.meanOf(key);
+    const share = total / (this.#use.activeKeys + (own === 0 ? 1 : 0));
+    return own + more <= Math.min(perKey, Math.max(share, total - (this.#use.total - own)));
   }
 
   /**
@@ -151,7 +151,7 @@ export class KeyedSemaphore {
       const less = held - to;
       if (less <= 0) return;
       const nowMs = performance.now();
-      this.#busy.add(key, held * (nowMs - sinceMs));
+      this.#use.add(key, held * (nowMs - sinceMs));
       sinceMs = nowMs;
       held = to;
       this.#used.add(key, -less);

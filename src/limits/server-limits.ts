@@ -19,7 +19,7 @@ export type SharedResource =
   | "writing"
   /** Clips of turns that are sound alone. */
   | "hearingTurns"
-  /** Calls that find speech in the sound of realtime sessions, or judge whether a turn is over. */
+  /** Calls of realtime sessions that detect speech, or judge whether a turn is over. */
   | "detecting"
   /** Recordings to transcribe. */
   | "hearingRecordings"
@@ -84,7 +84,7 @@ export function serverLimits(settings: Settings): ServerLimits {
     shared: {
       writing: shared("turns being written", writer.concurrency, writer.keyConcurrency),
       hearingTurns: shared("turns being heard", turns, keyTurns, HEARING_WAITS * queueWaitMs),
-      // A session has a few calls waiting at most, and nothing of what it hears may be refused.
+      // Audio must never be refused, so the queue is unbounded; a session has a few calls in it.
       detecting: {
         ...shared("sound being searched for speech", DETECTIONS_AT_ONCE, 1, requestTimeoutMs),
         queueDepth: Number.POSITIVE_INFINITY,
@@ -114,7 +114,7 @@ const HEARING_WAITS = 3;
 /** More at once make none faster, and a second place keeps a short clip from waiting for another key's long one. */
 const TURNS_AT_ONCE = 2;
 
-/** The detectors are one thread; while it answers one key, the next key's call is on its way. */
+/** The detectors share one thread; a second place keeps it busy between calls. */
 const DETECTIONS_AT_ONCE = 2;
 
 /**

@@ -18,12 +18,12 @@ export interface VoiceActivity {
   reset(): void;
 }
 
-/** Does some work when it is the caller's turn. Rejects as the work does, or where no turn comes. */
+/** Runs work when its key gets its turn. Rejects as the work does, or if no turn comes. */
 export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** Makes a {@link VoiceActivity} for each sound. Those that are open go on beside one another. */
 export interface VoiceActivityDetector {
-  /** @param inTurn makes each call that takes time; by default at once */
+  /** @param inTurn runs each call that takes time; by default at once */
   open(inTurn?: InTurn): VoiceActivity;
   close(): Promise<void>;
 }

@@ -24,8 +24,8 @@ export type SessionEvent =
   | { readonly type: "spoken"; readonly responseId: string; readonly spoken: Spoken }
   | { readonly type: "replied"; readonly responseId: string; readonly end: ReplyEnd }
   /**
-   * The time that {@link SessionEffect} `wake` named has come. `isBehind`: sound may have arrived that no window tells of
-   * yet.
+   * The time that {@link SessionEffect} `wake` named has come. `isBehind`: audio may have arrived that is not
+   * analysed yet.
    */
   | { readonly type: "woken"; readonly isBehind: boolean };
 
@@ -39,9 +39,9 @@ export type SessionEffect =
   | { readonly type: "judge"; readonly revision: number; readonly from: number; readonly to: number }
   /** A turn of so many seconds was committed, to be metered; its recognition is superseded by none. */
   | { readonly type: "committed"; readonly revision: number; readonly seconds: number }
-  /** The transcript of a committed turn is there. */
+  /** The transcript of a committed turn is available. */
   | { readonly type: "transcribed"; readonly revision: number; readonly hasWords: boolean }
-  /** The turn that was being spoken was thrown away: what was transcribed of it is metered. */
+  /** The turn in progress was discarded; what was transcribed of it is still metered. */
   | { readonly type: "discarded" }
   /** Sound before that sample is needed no more. */
   | { readonly type: "forget"; readonly before: number }

@@ -37,7 +37,7 @@ export interface RealtimeDeps {
   readonly recogniser: Recogniser | null;
   /** Turns being transcribed, in all and of one key. */
   readonly hearing: KeyedSemaphore;
-  /** Calls of `activity` and `judge`, in all and of one key. */
+  /** Limits calls of the detector and the judge. */
   readonly detecting: KeyedSemaphore;
   readonly eventLoopShare: EventLoopShare;
   readonly service: SpeechService;
@@ -59,15 +59,15 @@ export interface SessionParts {
    * {@link ServiceError} where that is refused.
    */
   readonly begin: (what: "response" | "transcription", signal: AbortSignal) => Promise<RequestContext>;
-  /** Meters seconds of turns that are part of no request. */
+  /** Meters seconds of turns that belong to no request. */
   readonly meter: (inputAudioS: number) => Promise<void>;
   /** Sends an event. */
   readonly send: (event: ServerEvent) => void;
   /** Resolves when the client has room for more. */
   readonly hasRoom: () => Promise<void>;
   /** Whether other keys have sessions open. */
-  readonly isShared: () => boolean;
-  /** Whether something that the client has sent was not passed on yet: silence is then not known to be silence. */
+  readonly hasOtherKeys: () => boolean;
+  /** Whether input is still queued, so that missing audio is not silence. */
   readonly isBehind: () => boolean;
   /** Aborts with the connection. */
   readonly signal: AbortSignal;
@@ -79,7 +79,7 @@ const MAX_KEPT_SAMPLES = MAX_TURN_SAMPLES + 8 * DETECTION_RATE_HZ;
 const JUDGED_SAMPLES = 8 * DETECTION_RATE_HZ;
 /** Seconds of sound that are taken in before other connections have their turn. */
 const SLICE_S = 0.2;
-/** Beside other keys' sessions, sound is taken in as fast as it is spoken, after so much at once: milliseconds. */
+/** While other keys have sessions: audio ahead of real time, then the rate, in milliseconds. */
 const PACE = { burst: 30_000, perS: 1_000 };
 /** Seconds of turns that may wait for the reply with which they are metered: the longest turn. */
 const MAX_UNMETERED_S = MAX_TURN_SAMPLES / DETECTION_RATE_HZ;
@@ -95,7 +95,7 @@ export class SessionRunner {
   readonly #turns: TurnMeter;
   readonly #pace = new EventBudget(PACE);
   #input: SoundInput;
-  /** Settles when the newest request has begun, or was refused. */
+  /** Settles once the latest request has begun or was refused. */
   #beginning: Promise<unknown> = Promise.resolve();
   readonly #replies = new Map<string, AbortController>();
   #alarm: NodeJS.Timeout | undefined;
@@ -141,7 +141,7 @@ export class SessionRunner {
     }
     if (event.type.startsWith("input_audio_buffer.")) await this.#hearing.room();
     if (event.type === "input_audio_buffer.append") await this.#append(event.audio);
-    // One request after another asks for its key and its token.
+    // Requests look up their key and take their token one at a time.
     if (event.type === "response.create") await this.#beginning;
     if (this.#isOver) return;
     this.#step({ type: "client", event, appended: this.#sound.appended });
@@ -177,21 +177,18 @@ export class SessionRunner {
       this.#sound.push(samples);
       if (this.#session.settings.turnDetection !== null) {
         const detected = this.#detection.push(samples);
-        this.#pace.spend((1_000 * samples.length) / DETECTION_RATE_HZ);
-        // A client that sends no faster than it speaks does not wait for the detector.
+        // Audio in real time never waits for the detector.
         if (bytes.length > slice || this.#detection.isFull) await detected;
-        await this.#keepPace();
+        if (this.#parts.hasOtherKeys()) await this.#keepPace(samples.length / DETECTION_RATE_HZ);
       }
       if (bytes.length > slice) await this.#deps.eventLoopShare.next();
     }
   }
 
-  async #keepPace(): Promise<void> {
+  async #keepPace(seconds: number): Promise<void> {
+    this.#pace.spend(1_000 * seconds);
     const { waitMs } = this.#pace;
-    if (waitMs === 0) return;
-    const { isShared, signal } = this.#parts;
-    if (isShared()) await pause(waitMs, null, { signal }).catch(() => {});
-    else this.#pace.forgive();
+    if (waitMs > 0) await pause(waitMs, null, { signal: this.#parts.signal }).catch(() => {});
   }
 
   readonly #inTurn: InTurn = async (work) => {
@@ -224,7 +221,7 @@ export class SessionRunner {
     this.#meterUnanswered();
   }
 
-  /** Meters transcripts by themselves that no reply is going to be metered with. */
+  /** Meters transcripts that get no reply. */
   #meterUnanswered(): void {
     if (this.#session.isAnswering && this.#turns.seconds < MAX_UNMETERED_S) return;
     for (let turn = this.#turns.takeTranscript(); turn !== null; turn = this.#turns.takeTranscript())
@@ -380,8 +377,8 @@ export class SessionRunner {
         return;
       }
       const failure = context?.end(error) ?? asServiceError(error);
-      // A reply that was refused has taken no turns: they cost no token of their own.
-      this.#turns.take().release();
+      // A refused reply never took its turns: they are metered without a token.
+      if (context === null) this.#turns.take().release();
       this.#step({ type: "replied", responseId, end: failureOf(failure) });
     } finally {
       this.#replies.delete(responseId);

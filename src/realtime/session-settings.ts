@@ -1,6 +1,7 @@
 import { spokenSpeed } from "../contract/audio-speech.ts";
 import { ServiceError } from "../contract/errors.ts";
 import { quoted } from "../contract/quoted.ts";
+import { JsonText } from "../contract/read-json.ts";
 import {
   type FunctionTool,
   type InputTranscription,
@@ -164,7 +165,10 @@ function toolsOf(tools: readonly FunctionTool[], of: string): readonly FunctionT
       { code: "invalid_value", param },
     );
   }
-  return tools;
+  // From the thread that reads large events, JSON text comes without its class.
+  return tools.map(({ parameters, ...tool }) =>
+    parameters === undefined ? tool : { ...tool, parameters: new JsonText(parameters.text) },
+  );
 }
 
 function isSmallJson(value: unknown, maxChars: number): boolean {

@@ -17,6 +17,9 @@ export interface SessionOptions {
   readonly callsTools?: () => boolean;
 }
 
+/** Milliseconds after which a session that was behind with its input looks for silence again. */
+const BEHIND_MS = 100;
+
 /**
  * One conversation: what the client asked for, who speaks, what was said and heard, and what the reply is doing. It has no
  * clock, socket or timer of its own, so the same events at the same times always have the same effects.
@@ -319,8 +322,11 @@ export class Session {
 
   #woken(isBehind: boolean): void {
     this.#wakeAtMs = null;
-    // The conversation's clock is the sound: what has not been taken in yet is not silence.
-    if (isBehind) this.#turns.sound.soundCame();
+    // Input not yet analysed is not silence.
+    if (isBehind) {
+      this.#turns.sound.soundCame();
+      if (this.#idleAtMs !== null) this.#idleAtMs = Math.max(this.#idleAtMs, this.#nowMs + BEHIND_MS);
+    }
     this.#release();
     if (this.#turns.sound.isInTurn) this.#turns.sound.hearMuted();
     else if (this.#idleAtMs !== null && this.#nowMs >= this.#idleAtMs) this.#idle();

@@ -48,7 +48,7 @@ interface Known {
   draft: Transcript | null;
   /** Of those what was made up to a pause, and where that is. */
   paused: { readonly transcript: Transcript; readonly at: number } | null;
-  /** The sample up to which some transcript was made, while the turn is not committed. */
+  /** End of the audio transcribed so far; the turn is uncommitted. */
   transcribedTo: number;
 }
 
@@ -99,7 +99,7 @@ export class TurnHearing {
     this.#kept.add(job);
   }
 
-  /** Returns seconds that were transcribed of a turn that was never committed, once. */
+  /** Returns and clears the seconds transcribed of an uncommitted turn. */
   takeTranscribed(): number {
     const { from, transcribedTo } = this.#known ?? { from: 0, transcribedTo: 0 };
     this.#known = null;

@@ -3,24 +3,25 @@ export interface TakenTurns {
   readonly seconds: number;
   /** Notes that the request has metered them. */
   metered(): void;
-  /** Ends the request. What it has not metered is metered by itself. */
+  /** Ends the request. What it has not metered is metered separately. */
   release(): void;
 }
 
 interface Turn {
-  readonly revision: number;
+  /** `null` of a discarded turn. */
+  readonly revision: number | null;
   readonly seconds: number;
   /** Whether it has a transcript with words. */
   hasWords: boolean;
 }
 
-/** Seconds of committed turns, each metered once: with the reply to it, or by itself. */
+/** Seconds of committed turns, each metered once: with the reply to it, or separately. */
 export class TurnMeter {
   readonly #meterAlone: (seconds: number) => void;
   /** Turns that no request has taken, oldest first. */
   readonly #turns: Turn[] = [];
 
-  /** @param meterAlone meters seconds that are part of no request */
+  /** @param meterAlone meters seconds that belong to no request */
   constructor(meterAlone: (seconds: number) => void) {
     this.#meterAlone = meterAlone;
   }
@@ -34,9 +35,9 @@ export class TurnMeter {
     this.#turns.push({ revision, seconds, hasWords: false });
   }
 
-  /** Adds what was transcribed of a turn that was thrown away. */
+  /** Adds what was transcribed of a turn that was discarded. */
   addDiscarded(seconds: number): void {
-    if (seconds > 0) this.#turns.push({ revision: -1, seconds, hasWords: true });
+    if (seconds > 0) this.#turns.push({ revision: null, seconds, hasWords: true });
   }
 
   /** Notes that a turn's transcript is there. */

@@ -342,7 +342,7 @@ function openTurn(
     throw new ServiceError(
       400,
       `${textField} has ${chars} characters with what its lexicon and phonemes say for words, and at most ${maxChars} ` +
-        "are allowed: make it shorter, or say less for them",
+        "are allowed: make it shorter, or shorten its pronunciations",
       { param: textField },
     );
   }

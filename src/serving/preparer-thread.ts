@@ -15,7 +15,7 @@ const models = workerData as readonly PublicModel[];
 
 answerCalls(
   {
-    prepare: (purpose: Purpose, body: Uint8Array, voice: string | null) =>
+    prepare: (body: Uint8Array, purpose: Purpose, voice: string | null) =>
       prepareBody(purpose, body, (model) => findModel(models, model), voice),
     readEvent: (message: Uint8Array) => readClientEvent(message),
   },

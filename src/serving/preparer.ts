@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { findModel, type PublicModel } from "../catalogue/public-models.ts";
 import { ServiceError } from "../contract/errors.ts";
-import { fromThread, type InboundEvent, readClientEvent } from "../contract/realtime/parse.ts";
+import type { InboundEvent } from "../contract/realtime/parse.ts";
 import { ThreadCalls } from "../threads/thread-calls.ts";
 import { ThreadError } from "../threads/thread-error.ts";
 import { type PreparedFor, type Purpose, prepareBody } from "./prepare-body.ts";
@@ -9,9 +9,6 @@ import type { WireFailure } from "./preparer-thread.ts";
 
 /** Bodies up to this size are prepared at once: that takes a millisecond or two. */
 export const SMALL_BODY_BYTES = 64 * 1024;
-
-/** Realtime events up to this size are read at once: most of a longer one is audio, which takes a millisecond. */
-const SMALL_EVENT_BYTES = 256 * 1024;
 
 /**
  * A thread is let go after a body beyond this size: what it took is several times that, and a thread that is idle does
@@ -65,36 +62,33 @@ export class Preparer {
     if (body.length <= SMALL_BODY_BYTES) {
       return prepareBody(purpose, body, (id) => findModel(this.#models, id), voice);
     }
-    const owned = ownBuffer(body);
-    try {
-      const isLast = owned.length > HUGE_BODY_BYTES;
-      const options = { signal, transfer: [owned.buffer], isLast, isEndedByAbort: true };
-      return (await this.#calls.call("prepare", [purpose, owned, voice], options)) as PreparedFor[P];
-    } catch (error) {
-      throw error instanceof ThreadError ? unread(error) : error;
-    }
+    return (await this.#inThread("prepare", body, signal, [purpose, voice])) as PreparedFor[P];
   }
 
-  /** Reads a realtime event, whose buffer may be gone afterwards. Rejects as {@link prepare} does. */
+  /** Reads a realtime event in the thread. Its buffer is gone afterwards. Rejects as {@link prepare} does. */
   async readEvent(message: Uint8Array, signal: AbortSignal): Promise<InboundEvent> {
-    if (isSmallEvent(message)) return readClientEvent(message);
-    const owned = ownBuffer(message);
-    try {
-      const options = { signal, transfer: [owned.buffer], isEndedByAbort: true };
-      return fromThread((await this.#calls.call("readEvent", [owned], options)) as InboundEvent);
-    } catch (error) {
-      throw error instanceof ThreadError ? unread(error) : error;
-    }
+    return (await this.#inThread("readEvent", message, signal)) as InboundEvent;
   }
 
   close(): Promise<void> {
     return this.#calls.close();
   }
-}
 
-/** Whether reading an event needs no thread. */
-export function isSmallEvent({ length }: Uint8Array): boolean {
-  return length <= SMALL_EVENT_BYTES;
+  async #inThread(
+    operation: string,
+    bytes: Uint8Array,
+    signal: AbortSignal,
+    parameters: readonly unknown[] = [],
+  ): Promise<unknown> {
+    const owned = ownBuffer(bytes);
+    const isLast = owned.length > HUGE_BODY_BYTES;
+    const options = { signal, transfer: [owned.buffer], isLast, isEndedByAbort: true };
+    try {
+      return await this.#calls.call(operation, [owned, ...parameters], options);
+    } catch (error) {
+      throw error instanceof ThreadError ? unread(error) : error;
+    }
+  }
 }
 
 function startThread(models: readonly PublicModel[]): Worker {

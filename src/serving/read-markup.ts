@@ -12,7 +12,7 @@ import { type Cast, chooseVoice, type VoiceChoice } from "./choose-voice.ts";
 /** A text whose marks have been read. */
 export interface ReadText {
   readonly piece: TextPiece;
-  /** Code points that count as input: of each word as it is written or as it is spoken, whichever is longer. Marks have none. */
+  /** Billed code points: per word, the longer of written and spoken form. Marks are free. */
   readonly chars: number;
   /** What it asks for and is not done, each in a few words. */
   readonly cautions: readonly string[];

@@ -1,12 +1,12 @@
 import type { PcmFormat } from "../audio/pcm-format.ts";
-import type { InboundEvent } from "../contract/realtime/parse.ts";
+import { type InboundEvent, readClientEvent } from "../contract/realtime/parse.ts";
 import type { KeyedSemaphore, Permit } from "../limits/keyed-semaphore.ts";
 import type { Sound } from "../model/sound.ts";
 import type { Span } from "../tracing/span.ts";
 import { MAX_SAMPLES } from "./history-audio.ts";
 import type { Prepared } from "./prepare.ts";
 import type { PreparedFor, Purpose } from "./prepare-body.ts";
-import { isSmallEvent, type Preparer, SMALL_BODY_BYTES } from "./preparer.ts";
+import { type Preparer, SMALL_BODY_BYTES } from "./preparer.ts";
 import type { RecordingReader } from "./recording-reader.ts";
 
 /** Who asks, whatever protocol they came by: the key that pays, and how long the request lasts. */
@@ -46,6 +46,9 @@ export interface RequestReaderParts {
   /** The thread that reads large bodies, one at a time. */
   readonly reading: KeyedSemaphore;
 }
+
+/** Realtime events up to this size are read at once: most of a longer one is audio, which takes a millisecond. */
+const SMALL_EVENT_BYTES = 256 * 1024;
 
 /** Of a body's audio, decoded: three quarters of its base64, and at most four times that (8-bit samples as floats). */
 const AUDIO_BYTES_PER_BYTE = 3;
@@ -117,13 +120,13 @@ export class RequestReader {
     return { prepared, audio: decoded };
   }
 
-  /** Reads a realtime event, a large one when it is the key's turn. Its buffer may be gone afterwards. */
+  /** Reads a realtime event; a large one in another thread, when it is the key's turn. Its buffer may be gone afterwards. */
   async readEvent(
     message: Uint8Array,
     { keyId, signal }: Pick<Caller, "keyId" | "signal">,
   ): Promise<InboundEvent> {
+    if (message.length <= SMALL_EVENT_BYTES) return readClientEvent(message);
     const { preparer, reading } = this.#parts;
-    if (isSmallEvent(message)) return preparer.readEvent(message, signal);
     const turn = await reading.enter(keyId, 1, signal);
     return preparer.readEvent(message, signal).finally(() => turn.release());
   }

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { nearest, remedyFor } from "../collections/nearest.ts";
-import { MAX_SETTINGS_CHARS, readWholeJson } from "../contract/read-json.ts";
+import { readSettingsJson } from "../contract/read-json.ts";
 import { withoutFormerNames } from "./former-names.ts";
 import { LEAVES } from "./leaves.ts";
 import { type Fault, faultIn } from "./named-things.ts";
@@ -91,7 +91,7 @@ function parse(path: string): unknown {
     );
   }
   try {
-    return readWholeJson(text, MAX_SETTINGS_CHARS);
+    return readSettingsJson(text);
   } catch (error) {
     const reason = (error as Error).message;
     throw new SettingsError("file", `The settings file ${path} is not JSON (${reason}): correct it.`);

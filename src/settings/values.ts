@@ -1,5 +1,5 @@
 import { Check } from "typebox/schema";
-import { MAX_SETTINGS_CHARS, readWholeJson } from "../contract/read-json.ts";
+import { readSettingsJson } from "../contract/read-json.ts";
 import { HOST_AND_PORT, HTTP_ADDRESS } from "./bounds.ts";
 import type { LeafSchema } from "./leaves.ts";
 
@@ -23,7 +23,7 @@ export function readText(schema: LeafSchema, text: string): unknown {
 
 function readJson(text: string): unknown {
   try {
-    return readWholeJson(text, MAX_SETTINGS_CHARS);
+    return readSettingsJson(text);
   } catch {
     return text;
   }

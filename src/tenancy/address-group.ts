@@ -1,9 +1,8 @@
 import { isIPv4, isIPv6, SocketAddress } from "node:net";
 
 /**
- * Returns the network that an address is counted by. With 4 `parts`, IPv4 addresses (also when written as IPv6) count
- * singly and IPv6 addresses by their /64, which a network hands out whole. With 3, they count by their /24 and /48, the
- * blocks in which many addresses or networks are rented. What is no address counts as one group, `unknown`.
+ * Returns the network that an address counts as. With 4 `parts`, the IPv4 address (also when written as IPv6) or the IPv6 /64.
+ * With 3, the /24 or /48, the usual size of a rented block. Anything else counts as `unknown`.
  */
 export function addressGroup(address: string, parts: 3 | 4 = 4): string {
   if (isIPv4(address)) return parts === 4 ? address : `${address.split(".").slice(0, parts).join(".")}.0/24`;

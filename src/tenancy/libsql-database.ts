@@ -131,7 +131,7 @@ function makePrivate(path: string): void {
     try {
       work();
     } catch {
-      // It is there, or is not, or is another user's. A place that cannot be used is for SQLite to report.
+      // Missing, already there or another user's: SQLite reports what matters.
     }
   }
 }

@@ -1,8 +1,12 @@
 import type { Screen } from "./command-io.ts";
 
+/** C0 but for tabs and line feeds, DEL, C1, and the marks, overrides and isolates of bidirectional text. */
+const UNSAFE = /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const LINE_BREAKS = /[\n\r\v\f\x85\u2028\u2029]+/g;
+
 /**
- * Makes a terminal show what drives it instead of obeying: texts of others are printed (chapters, replies, names, what
- * endpoints answer), and an escape sequence would write to the clipboard or forge lines. Pipes and files stay as they are.
+ * Escapes control sequences in what is printed on a terminal: text from elsewhere (chapters, replies, names, answers of
+ * endpoints) could write to the clipboard or forge lines. Pipes and files are untouched.
  */
 export function safeScreen(screen: Screen): Screen {
   if (screen.isTTY !== true) return screen;
@@ -18,14 +22,14 @@ export function safeScreen(screen: Screen): Screen {
   });
 }
 
-/** Returns a text that drives no terminal: controls and what changes the direction of writing as JSON escapes them. */
+/** Escapes control and bidirectional characters as JSON does. */
 export function safeText(text: string): string {
   return text
     .replaceAll("\r\n", "\n")
     .replaceAll(UNSAFE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** Returns a text as a part of one line: its line breaks would forge lines of their own on a terminal. */
+/** Returns a text without line breaks for a terminal, where they could forge lines. */
 export function onOneLine({ isTTY }: Pick<Screen, "isTTY">, text: string): string {
   return isTTY === true ? text.replaceAll(LINE_BREAKS, " ") : text;
 }
@@ -34,7 +38,3 @@ export function onOneLine({ isTTY }: Pick<Screen, "isTTY">, text: string): strin
 export function printLine(screen: Screen, sentence: string): void {
   screen.write(`${onOneLine(screen, sentence)}\n`);
 }
-
-/** C0 but for tabs and line feeds, DEL, C1, and the marks, overrides and isolates of bidirectional text. */
-const UNSAFE = /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
-const LINE_BREAKS = /[\n\r\v\f\x85\u2028\u2029]+/g;

@@ -49,8 +49,8 @@ export function markGivenWords(
 }
 
 /**
- * Counts the code points by which a text is longer as its given words are said than as they are written, so that what
- * is spoken for a word is counted like words that are written out. What is said in fewer takes nothing away.
+ * Returns how many code points longer the text is as spoken than as written, counting each given word at least at its written
+ * length.
  */
 export function addedCharacters(spoken: string, words: readonly OwnWord[]): number {
   const added = (said: string, word: string) => Math.max(0, characterCount(said) - characterCount(word));
@@ -155,7 +155,7 @@ function markListed(traced: Traced, find: (at: number) => FoundWord | undefined,
   return traced.edited(replacements);
 }
 
-/** Finds the words of a list in a text, none over another. */
+/** Finds the words of a list in a text, without overlaps. */
 function* listedIn(
   text: string,
   find: (at: number) => FoundWord | undefined,

@@ -4,7 +4,7 @@ import type { ReceivedEvent } from "./event.ts";
 const EVENT_POINTS = 1_000;
 /** Points of an event inside a request, in addition to its bytes. */
 const INSIDE_POINTS = 256;
-/** Bytes of a payload, which is copied and not read, that cost as much as one of JSON. */
+/** Payload bytes per point: a payload is copied, not parsed. */
 const PAYLOAD_BYTES_PER_POINT = 16;
 /** A request has few characters, so each of them pays for much. */
 const POINTS_PER_CHARACTER = 64;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { JsonText, readJson, readJsonBody, readWholeJson } from "../../src/contract/read-json.ts";
+import { JsonText, readJson, readJsonBody, readSettingsJson } from "../../src/contract/read-json.ts";
 import { SessionUpdate } from "../../src/contract/realtime/session.ts";
 import { ConverseRequest } from "../../src/contract/requests.ts";
 import fc from "../properties.ts";
@@ -287,12 +287,17 @@ describe("JSON that is read by a schema", () => {
       instructions: null,
     });
     assert.deepEqual(read(false), JSON.parse(sent));
+    const twice = readJson(bytesOf('{"model":"a","model":null}'), SessionUpdate, { isNullAbsent: true });
+    assert.deepEqual(twice.value, {});
   });
 
   it("may be kept whole where it is the operator's, up to a length and a depth", () => {
-    assert.deepEqual(readWholeJson('{"a":[{}]}', 100), { a: [{}] });
-    assert.throws(() => readWholeJson('"aaaa"', 5), { message: "it has more than 5 characters" });
-    assert.throws(() => readWholeJson("[".repeat(66) + "]".repeat(66), 1_000), /nested more than 64 deep/);
-    assert.throws(() => readWholeJson("{", 100), SyntaxError);
+    assert.deepEqual(readSettingsJson('{"a":[{}]}'), { a: [{}] });
+    assert.throws(
+      () => readSettingsJson(`"${"a".repeat(2 ** 20)}"`),
+      /^JsonBoundError: it has more than 1048576/,
+    );
+    assert.throws(() => readSettingsJson("[".repeat(66) + "]".repeat(66)), /nested more than 64 deep/);
+    assert.throws(() => readSettingsJson("{"), SyntaxError);
   });
 });

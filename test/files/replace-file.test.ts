@@ -5,7 +5,7 @@ import { describe, it } from "node:test";
 import { PartFile as PulledPart } from "../../src/catalogue/pull/part-file.ts";
 import { Journal, type Progress } from "../../src/cli/book/journal.ts";
 import { PartFile } from "../../src/cli/book/part-file.ts";
-import { openNew, openToGoOn, replaceFile } from "../../src/files/replace-file.ts";
+import { openNew, openForResume, replaceFile } from "../../src/files/replace-file.ts";
 import { tellOfAnother } from "../../src/server/another-server.ts";
 import { writeOutput } from "../../src/terminal/write-output.ts";
 import { sourceFiles } from "../architecture/read-imports.ts";
@@ -46,7 +46,7 @@ describe("a file that is written", () => {
     const { folder, isLink, requireUntouched } = withLinks("a", "b", "c", "d");
     await replaceFile(join(folder, "a"), "own");
     await openNew(join(folder, "b")).then((file) => file.close());
-    await openToGoOn(join(folder, "c")).then((file) => file.close());
+    await openForResume(join(folder, "c")).then((file) => file.close());
     await writeOutput(join(folder, "d"), "own", "-o");
     requireUntouched();
     for (const name of ["a", "b", "c", "d"]) assert.equal(isLink(name), false, name);
@@ -57,7 +57,7 @@ describe("a file that is written", () => {
   it("goes on where it is there, and keeps what it has", async () => {
     const path = join(temporaryFolder(), "a");
     writeFileSync(path, "begun");
-    const file = await openToGoOn(path);
+    const file = await openForResume(path);
     assert.equal(await file.readFile("utf8"), "begun");
     await file.close();
   });

@@ -81,7 +81,7 @@ function tryClientSecret(dice: Dice): number {
     const { session = {} } = parseClientSecretRequest(value);
     const secrets = new ClientSecrets();
     const { value: secret } = secrets.issue("ant_a", 60, session);
-    assert.deepEqual(secrets.behind(secret), { apiKey: "ant_a", session });
+    assert.deepEqual(secrets.resolve(secret), { apiKey: "ant_a", session });
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
   }

@@ -18,7 +18,7 @@ export interface RunnerOptions {
   /** Whether sound is on its way that the runner was not given yet. Default: never. */
   readonly isBehind?: () => boolean;
   /** Whether other keys have sessions open. Default: never. */
-  readonly isShared?: () => boolean;
+  readonly hasOtherKeys?: () => boolean;
   /** Decides what parts fail and how long they take; without it none fails, and all is done at once. */
   readonly random?: () => number;
   readonly recogniser?: Recogniser;
@@ -34,7 +34,7 @@ export function openRunner({
   settings,
   converse,
   isBehind = () => false,
-  isShared = () => false,
+  hasOtherKeys = () => false,
 }: RunnerOptions = {}) {
   const sent: ServerEvent[] = [];
   const failures: unknown[] = [];
@@ -173,7 +173,7 @@ export function openRunner({
       meter: async (seconds) => void metered.push(seconds),
       send: (event) => sent.push(event),
       hasRoom: awhile,
-      isShared,
+      hasOtherKeys,
       isBehind,
       signal: gone.signal,
     },

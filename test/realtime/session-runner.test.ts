@@ -118,7 +118,7 @@ describe("a session beside others", () => {
   });
 
   it("takes sound in no faster than it is spoken, after half a minute", async () => {
-    const [paced, free] = [openRunner({ isShared: () => true }), openRunner()];
+    const [paced, free] = [openRunner({ hasOtherKeys: () => true }), openRunner()];
     let isTaken = false;
     const taking = (async () => {
       await tell(paced.runner, append(29));
@@ -134,10 +134,10 @@ describe("a session beside others", () => {
   });
 
   it("is not made to wait for what it sent faster while it was alone", async () => {
-    let isShared = false;
-    const { runner, leave } = openRunner({ isShared: () => isShared });
+    let hasOtherKeys = false;
+    const { runner, leave } = openRunner({ hasOtherKeys: () => hasOtherKeys });
     await tell(runner, append(1_000));
-    isShared = true;
+    hasOtherKeys = true;
     await tell(runner, append(0.1));
     leave();
   });

@@ -1,7 +1,7 @@
 import type { Hash } from "node:crypto";
 import { type FileHandle, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { openToGoOn } from "../../files/replace-file.ts";
+import { openForResume } from "../../files/replace-file.ts";
 import { newHash, type StatedFile } from "../stated-file.ts";
 import { onDisk } from "./disk.ts";
 import { SourceError } from "./pull-error.ts";
@@ -44,7 +44,7 @@ export class PartFile {
     onProgress: (doneBytes: number) => void = () => {},
   ): Promise<PartFile> {
     const path = `${target}.part`;
-    const handle = await onDisk(path, () => openToGoOn(path));
+    const handle = await onDisk(path, () => openForResume(path));
     const part = new PartFile(handle, path, file, onProgress);
     try {
       await part.#readWhatIsThere(signal);

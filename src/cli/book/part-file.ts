@@ -1,6 +1,6 @@
 import { constants } from "node:fs";
 import { type FileHandle, lstat, rename, rm } from "node:fs/promises";
-import { openNew, openToGoOn } from "../../files/replace-file.ts";
+import { openExisting, openNew } from "../../files/replace-file.ts";
 
 /** A file that grows as `NAME.part`, and has its name once it is whole. */
 export class PartFile {
@@ -16,7 +16,8 @@ export class PartFile {
 
   /** @param keptBytes of what was written before, behind which it goes on */
   static async open(file: string, keptBytes = 0): Promise<PartFile> {
-    const handle = await openToGoOn(partOf(file), constants.O_APPEND);
+    const open = keptBytes === 0 ? openNew : openExisting;
+    const handle = await open(partOf(file), constants.O_APPEND);
     await handle.truncate(keptBytes);
     return new PartFile(file, handle, keptBytes);
   }
@@ -48,7 +49,7 @@ export class PartFile {
       await this.#copyBehind(head, headBytes);
       return;
     }
-    const patched = await openToGoOn(partOf(this.#file));
+    const patched = await openExisting(partOf(this.#file));
     await patched.write(head, 0, head.length, 0).finally(() => patched.close());
     await rename(partOf(this.#file), this.#file);
   }
@@ -65,7 +66,7 @@ export class PartFile {
 
   async #copyBehind(head: Uint8Array, headBytes: number): Promise<void> {
     const whole = `${partOf(this.#file)}.whole`;
-    const [from, to] = [await openToGoOn(partOf(this.#file)), await openNew(whole)];
+    const [from, to] = [await openExisting(partOf(this.#file)), await openNew(whole)];
     try {
       await to.writeFile(head);
       const block = new Uint8Array(COPIED_BYTES);

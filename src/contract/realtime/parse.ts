@@ -1,7 +1,7 @@
-import type { ErrorObject, ValidateFunction } from "ajv";
+import type { ErrorObject } from "ajv";
 import { JsonBoundError } from "../json-grammar.ts";
-import { JsonText, readJson } from "../read-json.ts";
-import { compileSchema } from "../validate.ts";
+import { readJson } from "../read-json.ts";
+import { validatorOf } from "../validate.ts";
 import { CLIENT_EVENTS, type ClientEvent, type ClientEventType } from "./client-events.ts";
 
 /** What is wrong with a client's event. */
@@ -25,14 +25,12 @@ export type InboundEvent = ClientEvent | EventFault;
 /** Bytes of a message, at most: 3 MiB of audio in base64, which are 65 s at 24 kHz. */
 export const MAX_MESSAGE_BYTES = 4 * 2 ** 20;
 
-/** Every event at once: which one a message is, is known once it is read. */
+/** Union of all events: the type is known only after reading. */
 const ANY_EVENT = {
   anyOf: [{ properties: { type: { type: "string", maxLength: 64 } } }, ...Object.values(CLIENT_EVENTS)],
 };
 
-const validators = new Map<string, ValidateFunction>();
-
-/** Reads an event as a client sent it. Of its members those are kept that the event's schema names. */
+/** Reads a client's event; keeps only the members that its schema names. */
 export function readClientEvent(bytes: Uint8Array): InboundEvent {
   let read: ReturnType<typeof readJson>;
   try {
@@ -45,38 +43,24 @@ export function readClientEvent(bytes: Uint8Array): InboundEvent {
   if (value === null || typeof value !== "object" || Array.isArray(value)) {
     return fault("the event is not a JSON object: send one with a type", "invalid_json");
   }
-  const { type, event_id: id, audio } = value as Readonly<Record<string, unknown>>;
-  const isAppend = type === "input_audio_buffer.append" && typeof audio === "string";
-  const sound = isAppend ? textOf(audio) : "";
+  const { type, event_id: id } = value as Readonly<Record<string, unknown>>;
   const eventId = typeof id === "string" ? id.slice(0, 512) : null;
   if (typeof type !== "string" || !Object.hasOwn(CLIENT_EVENTS, type)) {
     const known = Object.keys(CLIENT_EVENTS).join(", ");
     return fault(`the event's type is not one of ${known}`, "unknown_event", "type", eventId);
   }
-  const validate = validatorOf(type as ClientEventType);
+  const validate = validatorOf(CLIENT_EVENTS[type as ClientEventType]);
   if (validate(value)) {
-    const event = (isAppend ? { ...value, audio: sound } : value) as ClientEvent;
-    if (!isAppend || isBase64(sound)) return event;
+    const event = value as ClientEvent;
+    if (event.type !== "input_audio_buffer.append") return event;
+    const audio = textOf(event.audio);
+    if (isBase64(audio)) return { ...event, audio };
     return fault("audio is not base64: encode the bytes of the sound so", "invalid_value", "audio", eventId);
   }
   const error = closest(validate.errors ?? []);
   const param = paramOf(error);
   const code = error?.keyword === "required" ? "missing_required_parameter" : "invalid_value";
   return fault(`${param ?? "the event"} ${error?.message ?? "is not valid"}`, code, param, eventId);
-}
-
-/** Returns an event that another thread read: JSON that is kept as its text arrives from there without its prototype. */
-export function fromThread(event: InboundEvent): InboundEvent {
-  for (const tool of toolsOf(event)) {
-    if (tool.parameters !== undefined)
-      Object.assign(tool, { parameters: new JsonText(tool.parameters.text) });
-  }
-  return event;
-}
-
-function toolsOf(event: InboundEvent) {
-  if (event.type === "session.update") return event.session.tools ?? [];
-  return event.type === "response.create" ? (event.response?.tools ?? []) : [];
 }
 
 /** Also base64url, also without padding, and in lines. What it searches for is one or two characters long: it never goes back. */
@@ -91,14 +75,6 @@ function fault(
   eventId: string | null = null,
 ): EventFault {
   return { type: "fault", message, code, param, eventId };
-}
-
-function validatorOf(type: ClientEventType): ValidateFunction {
-  const known = validators.get(type);
-  if (known !== undefined) return known;
-  const made = compileSchema(CLIENT_EVENTS[type]);
-  validators.set(type, made);
-  return made;
 }
 
 /** Of complaints about each shape of a choice, that about the shape which fits best: it is the deepest. */

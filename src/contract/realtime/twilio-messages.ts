@@ -1,7 +1,7 @@
-import type { ValidateFunction } from "ajv";
 import Type, { type Static, type TSchema } from "typebox";
+import { ServiceError } from "../errors.ts";
 import { readJson } from "../read-json.ts";
-import { compileSchema } from "../validate.ts";
+import { validatorOf } from "../validate.ts";
 
 /** Bytes of a message of a call: Twilio's have less than 1 KiB. */
 export const MAX_CALL_MESSAGE_BYTES = 64 * 1024;
@@ -85,12 +85,12 @@ export function parseTwilioMessage(bytes: Uint8Array): TwilioMessage | null {
   return value as TwilioMessage;
 }
 
-/** Reads what a stream that starts says of its sound and its call. @throws Error that says what is wrong with it */
+/** Returns the parameters of a stream that starts. Throws a 400 {@link ServiceError}. */
 export function parseTwilioStart({ mediaFormat, customParameters = {} }: TwilioStart): CallParameters {
   if (faultOf(MEDIA_FORMAT, mediaFormat, "mediaFormat") !== null)
-    throw new Error("the stream's sound must be audio/x-mulaw, 8000 Hz, one channel");
+    throw new ServiceError(400, "the stream's sound must be audio/x-mulaw, 8000 Hz, one channel");
   const fault = faultOf(CALL_PARAMETERS, customParameters, "customParameters");
-  if (fault !== null) throw new Error(fault);
+  if (fault !== null) throw new ServiceError(400, fault);
   // Its schema has it so.
   return customParameters as CallParameters;
 }
@@ -99,12 +99,9 @@ function isKnown(event: string): event is TwilioEvent {
   return Object.hasOwn(TWILIO_MESSAGES, event);
 }
 
-const validators = new Map<TSchema, ValidateFunction>();
-
 /** What of a value is not as its schema has it; `null` where everything is. */
 function faultOf(schema: TSchema, value: unknown, called: string): string | null {
-  const validate = validators.get(schema) ?? compileSchema(schema);
-  validators.set(schema, validate);
+  const validate = validatorOf(schema);
   if (validate(value)) return null;
   const { instancePath = "", message = "is not valid" } = validate.errors?.[0] ?? {};
   return `${called}${instancePath.replaceAll("/", ".")} ${message}`.slice(0, 200);

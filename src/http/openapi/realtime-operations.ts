@@ -42,9 +42,9 @@ export function realtimePaths(ref: Ref): Json {
           "Name it as the `url` of a `<Stream>` in TwiML. The key, or a client secret, is its `<Parameter>` `key`, beside " +
           "which there may be `model`, `voice`, `instructions` and `language`. A call is a realtime session, and counts as " +
           "one. What is refused then is how the socket is closed: 1008, or 1013 where it may be tried again. A server that " +
-          "has Twilio's auth token answers 401 unless `X-Twilio-Signature` is good.",
+          "has Twilio's auth token answers 401 unless `X-Twilio-Signature` is valid, whatever key is sent.",
         parameters: [
-          optional("key", "A key or a client secret, for programs other than Twilio; 401 if it is not good."),
+          optional("key", "A key or a client secret, for programs other than Twilio; 401 if it is invalid."),
         ],
         responses: {
           101: { description: "Switching to the WebSocket protocol" },

@@ -27,11 +27,11 @@ import type { RealtimeOptions, SessionOpening } from "../realtime-options.ts";
 import { RealtimeSocket } from "../realtime-socket.ts";
 import { telephonyStreamRoute } from "./telephony-stream.ts";
 
-/** How often it is looked whether keys of open sessions have been revoked, in milliseconds. */
+/** Milliseconds between two checks for revoked keys. */
 const REVOCATION_MS = 2_000;
-/** What a conversation takes of a detector's and of a transcription's time on average, as a fraction of one place. */
+/** Average use of a session, as a fraction of one place: of the detectors, and of the recogniser. */
 const DETECTING_SHARE = 0.02;
-const HEARING_SHARE = 0.06;
+const TRANSCRIBING_SHARE = 0.06;
 
 interface Query {
   readonly model?: string;
@@ -70,10 +70,11 @@ export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: R
     const { keyId } = tracked.caller;
     if (deps.isStopping())
       throw new ServiceError(502, "the server is shutting down: retry", { retryAfterMs: 1_000 });
-    const canFollow =
-      realtime.detecting.canSustain(keyId, DETECTING_SHARE) &&
-      realtime.hearing.canSustain(keyId, HEARING_SHARE);
-    if (!canFollow) throw serverIsFull("it could not follow one more conversation in time", 5_000);
+    for (const [semaphore, share] of [
+      [realtime.detecting, DETECTING_SHARE],
+      [realtime.hearing, TRANSCRIBING_SHARE],
+    ] as const)
+      if (!semaphore.canSustain(keyId, share)) throw serverIsFull(semaphore.what, 5_000);
     places.take(raw.socket, keyId, () => {
       deps.metrics.realtime.opened();
       return () => deps.metrics.realtime.closed();
@@ -101,9 +102,10 @@ export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: R
       idleTimeoutMs: realtime.idleTimeoutMs,
       maxSessionS: realtime.maxSessionS,
       keyBudget: key.budget,
-      isShared: () => keyBudgets.size > 1,
-      roomFor: (bytes, signal) => realtime.receiving.enter(keyId, bytes, signal),
-      onSlowed: (why) => request.log.warn({ key_id: keyId }, why),
+      hasOtherKeys: () => keyBudgets.size > 1,
+      receiving: realtime.receiving,
+      onSlowed: () =>
+        request.log.warn({ key_id: keyId }, "realtime session sends too many events: it is slowed"),
       meter: (inputAudioS) => meterTurns(deps, keyId, inputAudioS),
       begin: (what, signal) =>
         beginRequest(deps, {
@@ -186,8 +188,16 @@ export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: R
     },
   );
 
-  /** Whoever is spoken to is spoken to the end of the sentence; then everybody is told to come back. */
-  const watch = setInterval(() => void endRevoked(open, deps.tenancy), REVOCATION_MS).unref();
+  let isLooking = false;
+  const watch = setInterval(() => {
+    if (isLooking) return;
+    isLooking = true;
+    void endRevoked(open, deps.tenancy).finally(() => {
+      isLooking = false;
+    });
+  }, REVOCATION_MS).unref();
+
+  /** On shutdown each session finishes the reply that is being spoken, then closes with code 1001. */
   app.addHook("preClose", async () => {
     clearInterval(watch);
     // Not waited for: nobody new is to come in meanwhile. The server is closed once all connections are.
@@ -232,22 +242,22 @@ function settingsFor(
   }
 }
 
-/** Ends the sessions whose keys have been revoked. Where the store does not answer, they go on. */
+/** Ends the sessions whose keys have been revoked. If the store fails, sessions stay open. */
 async function endRevoked(
   open: ReadonlyMap<RealtimeSocket, string>,
-  { authenticate }: HttpDeps["tenancy"],
+  tenancy: HttpDeps["tenancy"],
 ): Promise<void> {
-  for (const apiKey of new Set(open.values())) {
-    const isValid = await authenticate(apiKey).then(
-      (key) => key !== null,
-      () => true,
-    );
-    if (isValid) continue;
+  const end = (apiKey: string): void => {
     for (const [connection, key] of open) if (key === apiKey) connection.revoke();
-  }
+  };
+  const looks = [...new Set(open.values())].map(async (apiKey) => {
+    const key = await tenancy.authenticate(apiKey).catch(() => undefined);
+    if (key === null) end(apiKey);
+  });
+  await Promise.all(looks);
 }
 
-/** Reads a client's event; where there is no room to read a large one, the client is told that. */
+/** Returns a fault if a large event cannot be read for lack of room. */
 async function readEvent(
   { requestReader }: HttpDeps,
   { tracked }: FastifyRequest,

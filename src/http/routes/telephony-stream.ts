@@ -5,7 +5,6 @@ import { ServiceError } from "../../contract/errors.ts";
 import { quoted } from "../../contract/quoted.ts";
 import type { SessionUpdate } from "../../contract/realtime/session.ts";
 import {
-  type CallParameters,
   MAX_CALL_MESSAGE_BYTES,
   parseTwilioMessage,
   parseTwilioStart,
@@ -21,6 +20,7 @@ import { checkVoice } from "../../serving/choose-voice.ts";
 import { asServiceError } from "../../serving/failures.ts";
 import { addressGroup } from "../../tenancy/address-group.ts";
 import type { BucketReading, Key } from "../../tenancy/tenancy.ts";
+import { CLOSE_CODES, closeReason } from "../close-codes.ts";
 import { ConnectionPlaces } from "../connection-places.ts";
 import type { HttpDeps } from "../deps.ts";
 import { rateHeaders } from "../headers.ts";
@@ -53,32 +53,26 @@ interface Waiting {
   readonly startMs: number;
   /** Closes its socket. */
   end(status: number, reason: string): void;
-  /** It waits no longer. */
+  /** Frees its place. */
   leave(): void;
 }
 
 /** Milliseconds in which a stream must start; Twilio's do within some 0.1 s. */
 const START_MS = 10_000;
 const UNPROVEN_START_MS = 3_000;
-/** Unproven streams that may wait to start. Fewer networks than this cannot displace the only one of another network. */
+/** Unproven streams that may wait to start. A network that holds one place loses it only if more networks than this compete. */
 const MAX_UNPROVEN = 64;
 /** Frames that may come before a stream starts: Twilio sends one. */
 const MAX_EARLY_FRAMES = 64;
 /** Streams of one key, or of one network, that may wait to start. */
 const MAX_WAITING_EACH = 8;
 
-const NORMAL = 1_000;
-const GOING_AWAY = 1_001;
-const INVALID = 1_007;
-const POLICY = 1_008;
-const TRY_LATER = 1_013;
-
 /**
  * `GET /v1/telephony/twilio`: a telephone call by Twilio's Media Streams. Twilio sends no headers of ours, so the key, or a
  * client secret, is a parameter of the stream, and a refusal is how the socket is closed.
  *
  * A stream proves itself before it is given a place to wait for its start: by Twilio's signature, if its auth token is
- * known, or by a key in its URL. Streams that prove nothing have places of their own, which give way to other networks.
+ * known, or by a key in its URL. Unproven streams have a separate pool, in which a network with many places gives up its oldest.
  *
  * @param scope has the plugin of WebSockets
  */
@@ -97,7 +91,7 @@ export function telephonyStreamRoute(
       retryAfterMs: 5_000,
     });
   const holderIsFull = () => {
-    const message = `${MAX_WAITING_EACH} calls of this key or network have not started their streams, which is all that may: start or close one`;
+    const message = `${MAX_WAITING_EACH} streams of this key or network have not started, the maximum: start or close one`;
     return new ServiceError(429, message, { retryAfterMs: 5_000 });
   };
   const placesFor = (inAll: number) =>
@@ -120,7 +114,8 @@ export function telephonyStreamRoute(
       waiting.set(raw, call);
       return () => waiting.delete(raw);
     };
-    const giveWay = () => call.end(TRY_LATER, "the stream had not started, and others needed its place");
+    const giveWay = () =>
+      call.end(CLOSE_CODES.tryLater, "the stream had not started, and others needed its place");
     const holder = payer?.key.keyId ?? addressGroup(ip, 3);
     call.leave = (isProven ? proven : unproven).take(raw.socket, holder, hold, giveWay);
   };
@@ -153,7 +148,12 @@ export function telephonyStreamRoute(
       let count = 0;
       const onFrame = (): void => {
         count += 1;
-        if (count > MAX_EARLY_FRAMES) end(POLICY, "the stream sent much and did not start");
+        if (count > MAX_EARLY_FRAMES)
+          end(CLOSE_CODES.policy, "the stream sent too many frames before its start");
+      };
+      const onPing = (data: Buffer): void => {
+        onFrame();
+        socket.pong(data);
       };
       const onMessage = (data: RawData): void => {
         early.push(data);
@@ -163,10 +163,10 @@ export function telephonyStreamRoute(
         try {
           message = parseTwilioMessage(data as Buffer);
         } catch (error) {
-          end(INVALID, (error as Error).message.slice(0, 100));
+          end(CLOSE_CODES.invalid, (error as Error).message);
           return;
         }
-        if (message?.event === "stop") end(NORMAL, "");
+        if (message?.event === "stop") end(CLOSE_CODES.normal, "");
         else if (message?.event === "start") start(message.start);
         else early.length = 0;
       };
@@ -183,37 +183,39 @@ export function telephonyStreamRoute(
         for (const each of early.splice(0).slice(1)) socket.emit("message", each, false);
         socket.resume();
       };
-      /** It waits no longer, and nothing that it still sends is kept. */
+      /** Stops waiting: frees the place and ignores further frames. */
       const over = (): void => {
         clearTimeout(timer);
         call?.leave();
-        socket.off("message", onMessage).off("ping", onFrame);
+        socket.off("message", onMessage).off("ping", onPing);
       };
       const end = (status: number, reason: string): void => {
         over();
         early.length = 0;
-        // A close could not be seen.
+        // A paused socket would never see the client's close frame.
         socket.resume();
-        socket.close(status, reason);
+        socket.close(status, closeReason(reason));
       };
-      const timer = setTimeout(() => end(POLICY, "the stream did not start"), call?.startMs ?? 0).unref();
+      const timer = setTimeout(
+        () => end(CLOSE_CODES.policy, "the stream did not start"),
+        call?.startMs ?? 0,
+      ).unref();
       if (call !== undefined) call.end = end;
-      socket.on("message", onMessage).on("ping", onFrame);
-      // The server of WebSockets closes one whose frames are none.
+      socket.on("message", onMessage).on("ping", onPing);
+      // On a protocol error `ws` closes the socket itself.
       socket.once("error", over);
       socket.once("close", over);
     },
   });
 
   scope.addHook("preClose", async () => {
-    for (const { end } of waiting.values()) end(GOING_AWAY, "the server is shutting down");
+    for (const { end } of waiting.values()) end(CLOSE_CODES.goingAway, "the server is shutting down");
   });
 }
 
 /**
- * Has a smaller limit for the messages of calls, from before anybody knows who they are: none that is larger is ever in
- * memory. The plugin has one server of `ws` for all routes, and that reads its limit at each upgrade, right after it has
- * emitted `headers`.
+ * Limits messages of calls to 64 KiB. The plugin has one server of `ws` for all routes, which reads its limit at each upgrade,
+ * right after `headers`.
  */
 function limitMessages(
   { websocketServer: server }: FastifyInstance,
@@ -225,13 +227,13 @@ function limitMessages(
   });
 }
 
-/** Returns what a call without a valid signature is told. The query is left out, since it may hold a key. */
+/** Returns the error message for a call without a valid signature; omits the query, which may hold a key. */
 function unsigned({ host, routeOptions }: FastifyRequest): string {
   const address = quoted(`wss://${host}${routeOptions.url}`);
   return `X-Twilio-Signature is missing or not that of ${address}: use the auth token of the account that calls, and have proxies pass the public Host on`;
 }
 
-/** Finds the key that a call presents, itself or by a client secret. Rejects with a {@link ServiceError} if it is not good. */
+/** Authenticates the key or client secret of a call. Rejects with a {@link ServiceError}. */
 async function payerOf(
   presented: string | null,
   request: FastifyRequest,
@@ -239,13 +241,13 @@ async function payerOf(
   { secrets }: RealtimeOptions,
   onReading: (reading: BucketReading) => void,
 ): Promise<Payer> {
-  const behind = secrets.behind(presented ?? "");
-  const key = await authenticate(tenancy, presented === null ? null : behind.apiKey, request.ip, {
+  const found = secrets.resolve(presented ?? "");
+  const key = await authenticate(tenancy, presented === null ? null : found.apiKey, request.ip, {
     missing: "the API key is missing: send it as the stream's parameter key",
     onReading,
   });
   request.tracked.keyId = key.keyId;
-  return { ...behind, key };
+  return { ...found, key };
 }
 
 async function openingOf(
@@ -256,7 +258,7 @@ async function openingOf(
   realtime: RealtimeOptions,
   sessions: Sessions,
 ): Promise<SessionOpening> {
-  const parameters = parametersOf(start);
+  const parameters = parseTwilioStart(start);
   const { key: presented, model: asked, voice } = parameters;
   const { key, apiKey, session } =
     presented === undefined && fromUrl !== null
@@ -282,19 +284,6 @@ async function openingOf(
   };
 }
 
-function parametersOf(start: TwilioStart): CallParameters {
-  try {
-    return parseTwilioStart(start);
-  } catch (error) {
-    throw new ServiceError(400, (error as Error).message);
-  }
-}
-
-/** How a call that is refused is told why. */
 function closingOf({ status, message }: ServiceError): [status: number, reason: string] {
-  // A reason has at most 123 bytes.
-  const reason = Buffer.from(message.replaceAll(/[^\x20-\x7e]/g, "?"))
-    .subarray(0, 120)
-    .toString();
-  return [status === 429 || status >= 500 ? TRY_LATER : POLICY, reason];
+  return [status === 429 || status >= 500 ? CLOSE_CODES.tryLater : CLOSE_CODES.policy, message];
 }

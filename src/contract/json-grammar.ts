@@ -30,6 +30,8 @@ export class JsonBoundError extends Error {
 export interface Seen {
   hasEscapes: boolean;
   isAscii: boolean;
+  /** Place after the last name. */
+  end: number;
 }
 
 const QUOTE = 0x22;
@@ -135,20 +137,35 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** A long string is looked at in pieces, so that it is never in memory twice. */
+/** A long text is looked at in pieces, so that it is never in memory twice. */
 const PIECE_BYTES = 64 * 1024;
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** Throws `Utf8Error` for bytes that are not UTF-8. */
+export function checkUtf8(bytes: Uint8Array): void {
+  const decoder = bytes.length <= PIECE_BYTES ? utf8 : new TextDecoder("utf-8", { fatal: true });
+  try {
+    for (let from = 0; from < bytes.length; from += PIECE_BYTES) {
+      const to = Math.min(bytes.length, from + PIECE_BYTES);
+      decoder.decode(bytes.subarray(from, to), { stream: to < bytes.length });
+    }
+  } catch {
+    throw new Utf8Error();
+  }
+}
 
 /** The place after a member's name and its colon. Throws `JsonGrammarError`. */
 export function afterName(bytes: Uint8Array, at: number, seen: Seen): number {
   if (bytes[at] !== QUOTE) throw new JsonGrammarError(at);
-  const colon = afterSpace(bytes, afterText(bytes, at, seen));
+  seen.end = afterString(bytes, at, seen);
+  const colon = afterSpace(bytes, seen.end);
   if (bytes[colon] !== COLON) throw new JsonGrammarError(colon);
   return colon + 1;
 }
 
 /**
- * Returns the place after a value, which is checked in full. A level of nesting takes a byte. Throws `JsonGrammarError`
- * and `Utf8Error`.
+ * Returns the place after a value, which is checked in full. A level of nesting takes a byte. Throws `JsonGrammarError`.
  *
  * @param onDepth called with the nesting of every container that is not empty
  */
@@ -158,8 +175,10 @@ export function afterValue(
   seen: Seen,
   onDepth: (depth: number) => void = () => {},
 ): number {
-  const open = new Stack();
   let at = afterSpace(bytes, start);
+  if (bytes[at] === QUOTE) return afterString(bytes, at, seen);
+  if (bytes[at] !== OPEN_ARRAY && bytes[at] !== OPEN_OBJECT) return afterScalar(bytes, at);
+  const open = new Stack();
   for (;;) {
     const byte = bytes[at];
     if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) {
@@ -172,7 +191,7 @@ export function afterValue(
         continue;
       }
       at++;
-    } else at = byte === QUOTE ? afterText(bytes, at, seen) : afterScalar(bytes, at);
+    } else at = byte === QUOTE ? afterString(bytes, at, seen) : afterScalar(bytes, at);
     for (;;) {
       if (open.isEmpty) return at;
       at = afterSpace(bytes, at);
@@ -184,23 +203,6 @@ export function afterValue(
     at = afterSpace(bytes, at + 1);
     if (open.top === CLOSE_OBJECT) at = afterSpace(bytes, afterName(bytes, at, seen));
   }
-}
-
-/** The place after a string, which is checked to be UTF-8. */
-export function afterText(bytes: Uint8Array, at: number, seen: Seen): number {
-  const end = afterString(bytes, at, seen);
-  if (!seen.isAscii) {
-    const utf8 = new TextDecoder("utf-8", { fatal: true });
-    for (let from = at; from < end; from += PIECE_BYTES) {
-      const to = Math.min(end, from + PIECE_BYTES);
-      try {
-        utf8.decode(bytes.subarray(from, to), { stream: to < end });
-      } catch {
-        throw new Utf8Error();
-      }
-    }
-  }
-  return end;
 }
 
 /** The brackets that have yet to be closed. */

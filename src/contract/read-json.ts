@@ -4,8 +4,8 @@ import {
   afterScalar,
   afterSpace,
   afterString,
-  afterText,
   afterValue,
+  checkUtf8,
   JsonBoundError,
   JsonGrammarError,
   type Seen,
@@ -67,6 +67,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
  * @throws JsonGrammarError and Utf8Error, which quote nothing; JsonBoundError for a JSON text that is too large or too deep
  */
 export function readJson(bytes: Uint8Array, schema: object, options: ReadOptions = {}): ReadJson {
+  checkUtf8(bytes);
   const reader = new Reader(bytes, options);
   return { value: reader.read(shapeOf(schema)), textOf: (text) => reader.textOf(text) };
 }
@@ -96,7 +97,7 @@ export function readSettingsJson(text: string): unknown {
   if (text.length > MAX_SETTINGS_CHARS)
     throw new JsonBoundError("", `has more than ${MAX_SETTINGS_CHARS} characters`);
   const value: unknown = JSON.parse(text);
-  afterValue(Buffer.from(text), 0, { hasEscapes: false, isAscii: true }, checkDepth(""));
+  afterValue(Buffer.from(text), 0, { hasEscapes: false, isAscii: true, end: 0 }, checkDepth(""));
   return value;
 }
 
@@ -108,7 +109,7 @@ function checkDepth(path: string): (depth: number) => void {
 
 class Reader {
   readonly #bytes: Buffer;
-  readonly #seen: Seen = { hasEscapes: false, isAscii: true };
+  readonly #seen: Seen = { hasEscapes: false, isAscii: true, end: 0 };
   /** Offsets of long base64 strings, by placeholder. */
   readonly #long = new Map<string, { from: number; to: number; hasEscapes: boolean }>();
   readonly #unread: UnreadFields;
@@ -162,7 +163,7 @@ class Reader {
     for (let isFirst = true; !this.#isClosed(0x7d, isFirst); isFirst = false) {
       const from = this.#at;
       this.#at = afterName(this.#bytes, from, this.#seen);
-      const name = this.#name(from);
+      const name = this.#name(from, others !== null);
       const member = members.get(name) ?? others;
       if (member === null) this.#unread.add(path, name);
       const isKept = member !== null && (members.has(name) || count++ <= maxOthers);
@@ -201,19 +202,19 @@ class Reader {
     return false;
   }
 
-  #name(from: number): string {
-    const to = afterString(this.#bytes, from, this.#seen);
-    const { isAscii, hasEscapes } = this.#seen;
-    if (to - from > MAX_NAME_BYTES) return "x".repeat(MAX_NAME_BYTES);
-    if (isAscii && !hasEscapes) return this.#bytes.toString("latin1", from + 1, to - 1);
-    return JSON.parse(this.#decoded(from, to)) as string;
+  /** Returns the name that was just read. One with other letters than ASCII is no member of a schema. */
+  #name(from: number, isFree: boolean): string {
+    const { isAscii, hasEscapes, end } = this.#seen;
+    if (end - from > MAX_NAME_BYTES) return "x".repeat(MAX_NAME_BYTES);
+    if (!hasEscapes && (isAscii || !isFree)) return this.#bytes.toString("latin1", from + 1, end - 1);
+    return JSON.parse(this.#decoded(from, end)) as string;
   }
 
   #string({ maxChars, isAudio }: Shape): string {
     const from = this.#at;
     const plain = this.#plainString(isAudio ? SHORT_AUDIO_BYTES : maxChars);
     if (plain !== null) return plain;
-    this.#at = afterText(this.#bytes, from, this.#seen);
+    this.#at = afterString(this.#bytes, from, this.#seen);
     const length = this.#at - from;
     if (isAudio && length > SHORT_AUDIO_BYTES) {
       // Random, so that no client can send the placeholder of another string.

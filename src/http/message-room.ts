@@ -3,8 +3,11 @@ import { MAX_MESSAGE_BYTES } from "../contract/realtime/parse.ts";
 import type { KeyedSemaphore, Permit } from "../limits/keyed-semaphore.ts";
 import { asServiceError } from "../serving/failures.ts";
 import { SMALL_BODY_BYTES } from "../serving/preparer.ts";
+import { FrameScanner } from "./frame-scanner.ts";
 
 export interface MessageRoomParts {
+  /** Called with the number of frames that began in the bytes that have just arrived. */
+  readonly onFrames: (count: number) => void;
   readonly pause: () => void;
   /** Resumes reading, now or once the frames that wait have been handled. */
   readonly resume: () => void;
@@ -15,15 +18,14 @@ export interface MessageRoomParts {
 }
 
 /**
- * Memory for a message on its way, counted from its first bytes on as that of a request body is: once more than 64 KiB are
- * buffered, reading pauses until there is memory for the largest message.
+ * Memory for the message that a WebSocket is sending, counted from its first frame on as that of a request body is: once one
+ * of more than 64 KiB has begun, reading pauses until there is memory for the largest message.
  */
 export class MessageRoom {
   readonly #request: FastifyRequest;
   readonly #memory: KeyedSemaphore;
   readonly #parts: MessageRoomParts;
-  /** Bytes since the last complete message. */
-  #bytes = 0;
+  readonly #frames = new FrameScanner();
   #permit: Permit | null = null;
   /** Aborts the pending reservation; `null` without one. */
   #waiting: AbortController | null = null;
@@ -33,7 +35,8 @@ export class MessageRoom {
     this.#request = request;
     this.#memory = memory;
     this.#parts = parts;
-    request.raw.socket.on("data", (chunk: Buffer) => this.#arrived(chunk.length));
+    // Before `ws` reads them.
+    request.raw.socket.prependListener("data", (bytes: Buffer) => this.#arrived(bytes));
     parts.signal.addEventListener("abort", () => this.take(0)(), { once: true });
   }
 
@@ -42,31 +45,36 @@ export class MessageRoom {
     return this.#waiting !== null;
   }
 
+  /** Whether a message or frame is incomplete. */
+  get isInside(): boolean {
+    return this.#frames.isInside;
+  }
+
   /** Records a complete message. Returns a function that releases its memory. */
   take(bytes: number): () => void {
     const permit = this.#permit;
     this.#waiting?.abort();
     this.#permit = null;
-    this.#bytes = 0;
     this.#request.tracked.receiving = null;
     permit?.shrink(bytes);
     return () => permit?.release();
   }
 
   /**
-   * Notes that the socket is read again. A client that stalls now, or is slow while others wait for memory, is cut by the
-   * connection tracker.
+   * Notes whether the socket is read. While it is, a client that stalls in a message, or is slow while others wait for
+   * memory, is cut by the connection tracker.
    */
-  resumed(): void {
-    if (this.#permit !== null)
-      this.#request.tracked.receiving ??= { sinceMs: performance.now(), isCounted: true, bytes: 0 };
+  noteReading(isReading: boolean): void {
+    const isCounted = isReading && this.#permit !== null;
+    this.#request.tracked.receiving = isCounted ? { sinceMs: performance.now(), isCounted, bytes: 0 } : null;
   }
 
-  #arrived(bytes: number): void {
-    this.#bytes += bytes;
+  #arrived(bytes: Buffer): void {
+    this.#parts.onFrames(this.#frames.push(bytes));
     const { receiving } = this.#request.tracked;
-    if (receiving !== null) receiving.bytes += bytes;
-    if (this.#bytes > SMALL_BODY_BYTES && this.#permit === null && this.#waiting === null) void this.#enter();
+    if (receiving !== null) receiving.bytes += bytes.length;
+    const isLarge = this.#frames.messageBytes > SMALL_BODY_BYTES;
+    if (isLarge && this.#permit === null && this.#waiting === null) void this.#enter();
   }
 
   async #enter(): Promise<void> {

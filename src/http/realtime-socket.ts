@@ -49,14 +49,14 @@ const MAX_BUFFERED_BYTES = 256 * 1024;
 const MAX_WAITING = 32;
 const MAX_WAITING_BYTES = 1024 * 1024;
 
-/** Points of any frame. */
+/** Points of any frame, of a fragment that only continues a message, and of a frame that carries no audio. */
 const FRAME_POINTS = 256;
-/** Bytes of a frame that cost a point. */
-const BYTES_PER_POINT = 16;
-/** Extra points of a frame that carries no audio, which also costs a point per byte. */
+const FRAGMENT_POINTS = 64;
 const COMMAND_POINTS = 1_000;
-/** A shorter append is charged as a command: it holds less than 20 ms of G.711. */
-const MIN_AUDIO_MESSAGE_BYTES = 128;
+/** Bytes of audio per point. Any other byte costs one: it has to be read. */
+const AUDIO_BYTES_PER_POINT = 16;
+/** Bytes around the audio of a message: with more, the message counts as a command as well. */
+const MAX_ENVELOPE_BYTES = 1_024;
 /** Bytes of an answer per point. */
 const ANSWER_BYTES_PER_POINT = 4;
 /** Points of a request that could not begin: it has looked up a key and its bucket. */
@@ -76,7 +76,7 @@ export class RealtimeSocket {
   readonly #options: RealtimeSocketOptions;
   readonly #runner: SessionRunner;
   readonly #budgets: readonly EventBudget[];
-  /** Budget for everything but audio: a client may push a recording as fast as it likes, but not commands. */
+  /** Budget for everything but audio. */
   readonly #commands = new EventBudget(SESSION_BUDGET);
   readonly #room: MessageRoom;
   /** Frames, and events that a dialect made of the session's own, in order. */
@@ -91,8 +91,6 @@ export class RealtimeSocket {
   #overdrawnSinceMs: number | null = null;
   #unanswered = 0;
   #readBytes = 0;
-  /** Bytes read when the newest frame was queued. More since then belong to a later frame. */
-  #readToFrame: number;
   #heardAtMs = performance.now();
   /** Resolves when the last event has left for the operating system. */
   #sent: Promise<void> = Promise.resolve();
@@ -103,10 +101,10 @@ export class RealtimeSocket {
     this.#socket = socket;
     this.#connection = request.raw.socket;
     this.#options = options;
-    this.#readToFrame = this.#connection.bytesRead;
     this.#budgets = [new EventBudget(SESSION_BUDGET), options.keyBudget];
     this.#room = new MessageRoom(request, options.receiving, {
-      pause: () => this.#socket.pause(),
+      onFrames: (count) => this.#spend(count * FRAGMENT_POINTS),
+      pause: () => this.#pause(),
       resume: () => this.#resume(),
       onRefused: (why) => this.#end(CLOSE_CODES.tryLater, why),
       signal: this.#gone.signal,
@@ -172,10 +170,9 @@ export class RealtimeSocket {
   }
 
   #queue(frame: Frame): void {
-    this.#readToFrame = this.#connection.bytesRead;
     this.#waiting.push(frame);
     this.#waitingBytes += frame.bytes.length;
-    if (this.#waiting.length >= MAX_WAITING || this.#waitingBytes >= MAX_WAITING_BYTES) this.#socket.pause();
+    if (this.#waiting.length >= MAX_WAITING || this.#waitingBytes >= MAX_WAITING_BYTES) this.#pause();
     void this.#drain();
   }
 
@@ -205,9 +202,8 @@ export class RealtimeSocket {
     await this.#hasRoom();
     await this.#waitForTurn();
     if (this.#socket.readyState !== this.#socket.OPEN) return;
-    this.#spend(FRAME_POINTS + size / BYTES_PER_POINT);
     if (type === "ping") this.#socket.pong(bytes);
-    if (type !== "message") return this.#spendCommand(size);
+    if (type !== "message") return this.#charge(size, 0);
     let output: DialectOutput | null;
     try {
       output = await this.#options.dialect.read(bytes, arrivedMs);
@@ -216,8 +212,10 @@ export class RealtimeSocket {
       return;
     }
     if (output === null) return this.#end(CLOSE_CODES.normal, "");
-    const isAudio = size >= MIN_AUDIO_MESSAGE_BYTES && output.events.some(isAppend);
-    if (!isAudio) this.#spendCommand(size);
+    this.#charge(
+      size,
+      output.events.reduce((sum, event) => sum + audioBytesOf(event), 0),
+    );
     for (const text of output.messages) this.#sendText(text);
     for (const event of output.events) await this.#runner.receive(event);
   }
@@ -255,9 +253,13 @@ export class RealtimeSocket {
     for (const budget of this.#budgets) budget.spend(points);
   }
 
-  #spendCommand(bytes: number): void {
-    this.#spend(COMMAND_POINTS + bytes);
-    this.#commands.spend(FRAME_POINTS + COMMAND_POINTS + bytes);
+  /** Charges a frame of so many bytes, of which some are audio. A client may push audio, but not commands. */
+  #charge(bytes: number, audioBytes: number): void {
+    const rest = Math.max(0, bytes - audioBytes);
+    this.#spend(FRAME_POINTS + audioBytes / AUDIO_BYTES_PER_POINT + rest);
+    if (audioBytes > 0 && rest <= MAX_ENVELOPE_BYTES) return;
+    this.#spend(COMMAND_POINTS);
+    this.#commands.spend(FRAME_POINTS + COMMAND_POINTS + rest);
   }
 
   async #begin(what: "response" | "transcription", signal: AbortSignal): Promise<RequestContext> {
@@ -287,13 +289,18 @@ export class RealtimeSocket {
 
   /** Whether input waits or is still arriving. */
   #isBehind(): boolean {
-    return this.#isDraining || this.#socket.isPaused || this.#connection.bytesRead !== this.#readToFrame;
+    return this.#isDraining || this.#socket.isPaused || this.#room.isInside;
+  }
+
+  #pause(): void {
+    this.#socket.pause();
+    this.#room.noteReading(false);
   }
 
   #resume(): void {
     if (this.#waiting.length > 0 || this.#room.isAwaited || !this.#socket.isPaused) return;
     this.#socket.resume();
-    this.#room.resumed();
+    this.#room.noteReading(true);
   }
 
   #heartbeat(): void {
@@ -309,8 +316,13 @@ export class RealtimeSocket {
     this.#socket.ping();
   }
 
+  /** Runs every second. */
   #closeIdle(): void {
-    if (this.#socket.isPaused) this.#heardAtMs = performance.now();
+    if (this.#socket.isPaused) {
+      this.#heardAtMs = performance.now();
+      // Only what is written shows that the client of a socket that is not read has gone.
+      this.#socket.ping();
+    }
     if (performance.now() - this.#heardAtMs > this.#options.idleTimeoutMs)
       this.#close("session_idle", "the client has sent nothing for too long");
   }
@@ -327,6 +339,6 @@ export class RealtimeSocket {
   }
 }
 
-function isAppend({ type }: InboundEvent): boolean {
-  return type === "input_audio_buffer.append";
+function audioBytesOf(event: InboundEvent): number {
+  return event.type === "input_audio_buffer.append" ? event.audio.length : 0;
 }

@@ -143,6 +143,7 @@ const SOCKET_OPTIONS = {
   maxPayload: MAX_MESSAGE_BYTES,
   /** Buffered pieces of an incomplete message; each has an overhead. */
   maxBufferedChunks: 16 * 1024,
+  maxFragments: 256,
   perMessageDeflate: false,
   // A session answers pings within its budget.
   autoPong: false,

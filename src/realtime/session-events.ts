@@ -39,8 +39,8 @@ export type SessionEffect =
   | { readonly type: "judge"; readonly revision: number; readonly from: number; readonly to: number }
   /** A turn of so many seconds was committed, to be metered; its recognition is superseded by none. */
   | { readonly type: "committed"; readonly revision: number; readonly seconds: number }
-  /** The transcript of a committed turn is available. */
-  | { readonly type: "transcribed"; readonly revision: number; readonly hasWords: boolean }
+  /** The transcript of a committed turn is available, or failed. */
+  | { readonly type: "transcribed"; readonly revision: number; readonly hasFailed: boolean }
   /** The turn in progress was discarded; what was transcribed of it is still metered. */
   | { readonly type: "discarded" }
   /** Sound before that sample is needed no more. */

@@ -253,7 +253,7 @@ export class SessionRunner {
         this.#turns.add(effect.revision, effect.seconds);
         break;
       case "transcribed":
-        this.#turns.transcribed(effect.revision, effect.hasWords);
+        this.#turns.transcribed(effect.revision, effect.hasFailed);
         break;
       case "discarded":
         this.#turns.addDiscarded(this.#hearing.takeTranscribed());

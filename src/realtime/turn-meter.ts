@@ -11,8 +11,7 @@ interface Turn {
   /** `null` of a discarded turn. */
   readonly revision: number | null;
   readonly seconds: number;
-  /** Whether it has a transcript with words. */
-  hasWords: boolean;
+  isTranscribed: boolean;
 }
 
 /** Seconds of committed turns, each metered once: with the reply to it, or separately. */
@@ -32,18 +31,19 @@ export class TurnMeter {
   }
 
   add(revision: number, seconds: number): void {
-    this.#turns.push({ revision, seconds, hasWords: false });
+    this.#turns.push({ revision, seconds, isTranscribed: false });
   }
 
   /** Adds what was transcribed of a turn that was discarded. */
   addDiscarded(seconds: number): void {
-    if (seconds > 0) this.#turns.push({ revision: null, seconds, hasWords: true });
+    if (seconds > 0) this.#turns.push({ revision: null, seconds, isTranscribed: true });
   }
 
-  /** Notes that a turn's transcript is there. */
-  transcribed(revision: number, hasWords: boolean): void {
-    const turn = this.#turns.find((each) => each.revision === revision);
-    if (turn !== undefined) turn.hasWords = hasWords;
+  /** Notes that a turn was transcribed. One that could not be costs nothing. */
+  transcribed(revision: number, hasFailed: boolean): void {
+    const at = this.#turns.findIndex((each) => each.revision === revision);
+    if (hasFailed && at >= 0) this.#turns.splice(at, 1);
+    else if (at >= 0) this.#turns[at]!.isTranscribed = true;
   }
 
   /** Takes all turns so far for one request, which calls {@link TakenTurns.release} once. */
@@ -51,9 +51,9 @@ export class TurnMeter {
     return this.#taken(this.#turns.length);
   }
 
-  /** Takes the oldest transcript that has words, and the turns without words before it; `null` where there is none. */
+  /** Takes the oldest turns up to the first that is transcribed; `null` where none is. */
   takeTranscript(): TakenTurns | null {
-    const at = this.#turns.findIndex(({ hasWords }) => hasWords);
+    const at = this.#turns.findIndex(({ isTranscribed }) => isTranscribed);
     return at < 0 ? null : this.#taken(at + 1);
   }
 

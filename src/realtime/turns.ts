@@ -161,9 +161,8 @@ export class Turns {
   hear(heard: Heard): void {
     const undecided = this.#undecided.get(heard.revision);
     const itemId = this.#unheard.get(heard.revision);
-    const hasWords = heard.text !== null && heard.text !== "";
     if (undecided !== undefined || itemId !== undefined)
-      this.#parts.do({ type: "transcribed", revision: heard.revision, hasWords });
+      this.#parts.do({ type: "transcribed", revision: heard.revision, hasFailed: heard.text === null });
     if (undecided !== undefined) {
       this.#undecided.delete(heard.revision);
       this.#decide(undecided, heard);

@@ -47,9 +47,6 @@ export interface RequestReaderParts {
   readonly reading: KeyedSemaphore;
 }
 
-/** Realtime events up to this size are read at once: most of a longer one is audio, which takes a millisecond. */
-const SMALL_EVENT_BYTES = 256 * 1024;
-
 /** Of a body's audio, decoded: three quarters of its base64, and at most four times that (8-bit samples as floats). */
 const AUDIO_BYTES_PER_BYTE = 3;
 
@@ -125,7 +122,7 @@ export class RequestReader {
     message: Uint8Array,
     { keyId, signal }: Pick<Caller, "keyId" | "signal">,
   ): Promise<InboundEvent> {
-    if (message.length <= SMALL_EVENT_BYTES) return readClientEvent(message);
+    if (message.length <= SMALL_BODY_BYTES) return readClientEvent(message);
     const { preparer, reading } = this.#parts;
     const turn = await reading.enter(keyId, 1, signal);
     return preparer.readEvent(message, signal).finally(() => turn.release());

@@ -114,6 +114,24 @@ describe("a session that sends more than its share", () => {
     assert.ok(answers < 10_000, `${answers} were answered`);
   });
 
+  test("is slowed and closed by what is around its audio, too", async () => {
+    const junk = `{"type":"input_audio_buffer.append","audio":"AAAA",${'"é":0,'.repeat(8_000)}"b":0}`;
+    for (let count = 0; count < 2_000; count += 1) client.send(junk);
+    assert.equal((await client.over()).code, 1_008);
+  });
+
+  test("is not closed for its audio, however small its pieces are", async () => {
+    client.send({
+      type: "session.update",
+      session: { audio: { input: { format: { type: "audio/pcmu" } } } },
+    });
+    const audio = Buffer.alloc(21, 0xff).toString("base64");
+    for (let count = 0; count < 10_000; count += 1) client.send({ type: "input_audio_buffer.append", audio });
+    client.send({ type: "conversation.item.retrieve", item_id: "none" });
+    await client.upTo("error");
+    assert.equal(client.closed, null);
+  });
+
   test("is slowed by pings and pongs, too", async () => {
     for (let count = 0; count < 40_000; count += 1) client.socket.pong("x".repeat(100));
     const { code } = await client.over();
@@ -138,6 +156,13 @@ describe("a session that sends more than its share", () => {
       "its memory being counted",
       async () => (await server.metric("receiving_bytes")) === 4 * 2 ** 20,
     );
+    // Control frames are no part of it.
+    socket.write(
+      Buffer.concat([Buffer.alloc(3 * 2 ** 20 - 200_000, 0x20), Buffer.from([0x89, 0x80, 0, 0, 0, 0])]),
+    );
+    await until("its memory being free", async () => (await server.metric("receiving_bytes")) === 0);
+    socket.write(Buffer.concat([header, Buffer.alloc(200_000, 0x20)]));
+    await until("its memory being counted again", async () => (await server.metric("receiving_bytes")) > 0);
     socket.destroy();
     await until("its memory being free", async () => (await server.metric("receiving_bytes")) === 0);
   });

@@ -104,7 +104,10 @@ describe("a call that has not said who pays for it", () => {
     const eight = [];
     for (let count = 0; count < 8; count += 1) eight.push(await openStubborn(own));
     const ninth = await openStubborn(own);
-    assert.match(ninth.received(), /^HTTP\/1\.1 429 [\s\S]*8 calls of this key or network have not started/);
+    assert.match(
+      ninth.received(),
+      /^HTTP\/1\.1 429 [\s\S]*8 streams of this key or network have not started/,
+    );
     eight[0]!.socket.write(frame(TEXT, '{"event":"stop"}'));
     assert.equal((await closing(eight[0]!)).code, 1_000);
     eight[1]!.socket.write(frame(TEXT, startOf({ key: "ant_wrong" })));

@@ -79,7 +79,7 @@ describe("streams that have proven nothing", () => {
       for (let n = 1; n <= 8; n += 1) assert.equal(await attempt(address(n)), 101);
       const { status, error } = await TwilioCall.refused(own.url, from(same));
       assert.equal(status, 429);
-      assert.match(error.message, /^8 calls of this key or network have not started their streams/);
+      assert.match(error.message, /^8 streams of this key or network have not started/);
       assert.equal(await attempt(other), 101);
     }
   });

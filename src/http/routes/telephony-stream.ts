@@ -62,8 +62,9 @@ const START_MS = 10_000;
 const UNPROVEN_START_MS = 3_000;
 /** Unproven streams that may wait to start. A network that holds one place loses it only if more networks than this compete. */
 const MAX_UNPROVEN = 64;
-/** Frames that may come before a stream starts: Twilio sends one. */
+/** Frames and pieces, and bytes of them, that may come before a stream starts: Twilio sends one message of 60 bytes. */
 const MAX_EARLY_FRAMES = 64;
+const MAX_EARLY_BYTES = 16 * 1024;
 /** Streams of one key, or of one network, that may wait to start. */
 const MAX_WAITING_EACH = 8;
 
@@ -145,20 +146,20 @@ export function telephonyStreamRoute(
       request.tracked.rawStatus = 101;
       raw.socket.prependOnceListener("close", () => request.tracked.answered());
       const early: RawData[] = [];
-      let count = 0;
+      const startBytes = raw.socket.bytesRead;
+      let frames = 0;
+      let hasStarted = false;
       const onFrame = (): void => {
-        count += 1;
-        if (count > MAX_EARLY_FRAMES)
-          end(CLOSE_CODES.policy, "the stream sent too many frames before its start");
-      };
-      const onPing = (data: Buffer): void => {
-        onFrame();
-        socket.pong(data);
+        frames += 1;
+        if (hasStarted) return;
+        if (frames > MAX_EARLY_FRAMES || raw.socket.bytesRead - startBytes > MAX_EARLY_BYTES)
+          end(CLOSE_CODES.policy, "the stream sent too much before its start");
       };
       const onMessage = (data: RawData): void => {
         early.push(data);
         if (early.length > 1) return;
         onFrame();
+        if (socket.readyState !== socket.OPEN) return;
         let message: TwilioMessage | null;
         try {
           message = parseTwilioMessage(data as Buffer);
@@ -172,6 +173,7 @@ export function telephonyStreamRoute(
       };
       const start = (said: TwilioStart): void => {
         clearTimeout(timer);
+        hasStarted = true;
         socket.pause();
         begin(said).catch((error) => end(...closingOf(asServiceError(error))));
       };
@@ -187,7 +189,8 @@ export function telephonyStreamRoute(
       const over = (): void => {
         clearTimeout(timer);
         call?.leave();
-        socket.off("message", onMessage).off("ping", onPing);
+        socket.off("message", onMessage).off("ping", onFrame).off("pong", onFrame);
+        raw.socket.off("data", onFrame);
       };
       const end = (status: number, reason: string): void => {
         over();
@@ -201,7 +204,8 @@ export function telephonyStreamRoute(
         call?.startMs ?? 0,
       ).unref();
       if (call !== undefined) call.end = end;
-      socket.on("message", onMessage).on("ping", onPing);
+      socket.on("message", onMessage).on("ping", onFrame).on("pong", onFrame);
+      raw.socket.on("data", onFrame);
       // On a protocol error `ws` closes the socket itself.
       socket.once("error", over);
       socket.once("close", over);

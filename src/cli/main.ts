@@ -8,8 +8,9 @@ if (isOlder(process.versions.node, wanted)) {
   process.stderr.write(`Antiphon needs Node ${wanted} or newer; this is Node ${process.versions.node}.\n`);
   process.exit(1);
 }
-// What is new stays in 1 MB a half: it would double each time that much of it survives, to 16 and more, and keep that.
-setFlagsFromString("--semi-space-growth-factor=1");
+limitNewSpace();
+// V8 resets this flag of the whole process whenever a thread sets up its heap.
+process.on("worker", (worker) => worker.once("online", limitNewSpace));
 
 process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => {
   // A reader that has seen enough (`| head`) is no failure, unless the command has said that it is.
@@ -20,6 +21,11 @@ process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => {
 // What is below may not even load in an older Node.
 const { runProgram } = await import("./program.ts");
 process.exitCode = await runProgram(process.argv.slice(2), process);
+
+/** Keeps the new space at 1 MB a half: it would double each time that much of it survives, to 16 MB, and never shrink. */
+function limitNewSpace(): void {
+  setFlagsFromString("--semi-space-growth-factor=1");
+}
 
 /** Whether a version, as in 20.19.0, comes before one that is wanted, as in 20.19. */
 function isOlder(version: string, wanted: string): boolean {

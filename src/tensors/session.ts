@@ -70,13 +70,11 @@ export async function openSession(
     isExactIn8Bits: setup.isExactIn8Bits === true && (await saturatesIn8Bits(guard)),
   });
   const runtime = await guarded(loadRuntime, guard);
-  const create = () =>
-    typeof model === "string"
-      ? runtime.InferenceSession.create(model, options)
-      : runtime.InferenceSession.create(model, options);
-  let session: InferenceSession | null = await guarded(create, guard).catch((cause: unknown) => {
-    throw new Error(`${name} is not a graph that onnxruntime can load: install the file again.`, { cause });
-  });
+  let session: InferenceSession | null = await createSession(runtime, model, options, guard).catch(
+    (cause: unknown) => {
+      throw new Error(`${name} is not a graph that onnxruntime can load: install the file again.`, { cause });
+    },
+  );
   const stillOpen = (): InferenceSession => {
     if (session === null) throw new Error(`${name} was released and cannot run any more.`);
     return session;
@@ -240,7 +238,26 @@ async function guardedRun<T>(run: () => Promise<T>, guard: NativeGuard): Promise
   }
 }
 
-async function loadRuntime(): Promise<typeof import("onnxruntime-node")> {
+type Runtime = typeof import("onnxruntime-node");
+
+/**
+ * Parses a graph. A closure inside `openSession` that refers to the bytes would keep them for as long as the session, which
+ * has copies of its own.
+ */
+function createSession(
+  { InferenceSession }: Runtime,
+  model: Uint8Array | string,
+  options: InferenceSession.SessionOptions,
+  guard: NativeGuard,
+): Promise<InferenceSession> {
+  const create = () =>
+    typeof model === "string"
+      ? InferenceSession.create(model, options)
+      : InferenceSession.create(model, options);
+  return guarded(create, guard);
+}
+
+async function loadRuntime(): Promise<Runtime> {
   try {
     return await import("onnxruntime-node");
   } catch (cause) {

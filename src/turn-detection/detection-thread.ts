@@ -1,4 +1,5 @@
 import { workerData } from "node:worker_threads";
+import { freeMemory } from "../model/free-memory.ts";
 import { answerCalls } from "../threads/answer-calls.ts";
 import { openSilero, type SileroState } from "./silero-network.ts";
 import { openSmartTurn } from "./smart-turn-network.ts";
@@ -21,9 +22,12 @@ answerCalls(
       silero ??= openSilero(folder);
       return await (await silero)(windows, state);
     },
-    async finished(turn: Float32Array) {
+    async finished(turn: Float32Array<ArrayBuffer>) {
       smartTurn ??= openSmartTurn(folder);
-      return await (await smartTurn)(turn);
+      const probability = await (await smartTurn)(turn);
+      // 512 kB that would otherwise lie here until the thread collects its garbage, some minutes later.
+      freeMemory(turn.buffer);
+      return probability;
     },
   },
   (thrown) => (thrown instanceof Error ? thrown.message : String(thrown)),

@@ -20,8 +20,10 @@ export async function openSmartTurn(folder: string): Promise<(turn: Float32Array
   const path = join(folder, FILE);
   const session = await openSession(await readChecked(path), FILE);
   const mel = new LogMel(MELS);
+  const wave = new Float32Array(HEARD_SAMPLES);
   return async (turn) => {
-    const features = mel.of(normalised(turn));
+    normalise(turn, wave);
+    const features = mel.of(wave);
     const { logits } = await session.run({
       input_features: float32(features, [1, MELS, features.length / MELS]),
     });
@@ -29,16 +31,17 @@ export async function openSmartTurn(folder: string): Promise<(turn: Float32Array
   };
 }
 
-/** The newest 8 s behind silence, then all of it with a mean of 0 and a variance of 1, as Whisper's front end has it. */
-function normalised(turn: Float32Array): Float32Array {
-  const wave = new Float32Array(HEARD_SAMPLES);
+/**
+ * Fills `wave` with silence and the newest 8 s of a turn, then scales all of it to a mean of 0 and a variance of 1, as
+ * Whisper's front end does.
+ */
+function normalise(turn: Float32Array, wave: Float32Array): void {
   const heard = turn.subarray(Math.max(0, turn.length - HEARD_SAMPLES));
-  wave.set(heard, HEARD_SAMPLES - heard.length);
+  wave.fill(0).set(heard, HEARD_SAMPLES - heard.length);
   let [sum, squares] = [0, 0];
   for (const value of heard) sum += value;
   const mean = sum / HEARD_SAMPLES;
   for (const value of wave) squares += (value - mean) ** 2;
   const scale = 1 / Math.sqrt(squares / HEARD_SAMPLES + 1e-7);
   for (let i = 0; i < wave.length; i += 1) wave[i] = (wave[i]! - mean) * scale;
-  return wave;
 }

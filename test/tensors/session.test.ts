@@ -8,6 +8,8 @@ import { fileURLToPath } from "node:url";
 import { readChecked } from "../../src/tensors/checked-file.ts";
 import { openSession } from "../../src/tensors/session.ts";
 import { float32, floatsOf, idRow, idsOf } from "../../src/tensors/tensor.ts";
+import { collectGarbage } from "../collect-garbage.ts";
+import { until } from "../waiting.ts";
 
 const TEXT_GRAPH = fileURLToPath(new URL("../../../voices/heart/split/text.onnx", import.meta.url));
 const WORD_GRAPH = fileURLToPath(new URL("../../../voices/heart/oov.onnx", import.meta.url));
@@ -22,6 +24,20 @@ test("a graph runs with float32 and int64 tensors, and says which output is miss
   assert.equal(floatsOf(await text.run({ ids: idRow([0, 50, 0]) }), "dur").length, 3);
   assert.throws(() => idsOf({ dur: float32(new Float32Array(1), [1]) }, "dur"), /no int64 output/);
   await text.release();
+});
+
+test("an open session does not keep the bytes that it was opened from", async () => {
+  const open = async () => {
+    const bytes = await readFile(WORD_GRAPH);
+    return { session: await openSession(bytes, "oov.onnx"), bytes: new WeakRef(bytes) };
+  };
+  const { session, bytes } = await open();
+  await until("the bytes to be collected", () => {
+    collectGarbage();
+    return bytes.deref() === undefined;
+  });
+  assert.equal(idsOf(await session.run({ chars: idRow([30, 50, 17]) }), "ids").length, 12);
+  await session.release();
 });
 
 test("a session that was released says so, and may be released again", async () => {

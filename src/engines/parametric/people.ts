@@ -15,7 +15,7 @@ export interface PeopleParts {
 
 /**
  * The networks of the people who have an adapter, one each, opened when it is first spoken with, and then kept: some
- * 25 MB each. They are opened one after another, so that whoever speaks meanwhile takes turns with one of them at most.
+ * 15 MB each. They are opened one after another, so that whoever speaks meanwhile takes turns with one of them at most.
  */
 export class People {
   readonly #parts: PeopleParts;

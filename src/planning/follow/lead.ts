@@ -107,7 +107,7 @@ export const UNMOVED = {
 };
 
 const PITCH_SHARE = 0.4;
-/** Followed voices that an engine keeps, some 10 kB each. */
+/** Followed voices that an engine keeps, some 40 kB each. */
 export const MAX_FOLLOWED = 128;
 /** Voiced speech by which a clip alone decides which voice is the start. */
 const DECISIVE_S = 1.2;

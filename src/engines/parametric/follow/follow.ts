@@ -15,7 +15,7 @@ import { trackPitch } from "../../../planning/listen/pitch-track.ts";
 import { clamp } from "../../../planning/listen/statistics.ts";
 import { pitchLogs, type VoiceProfile } from "../../../planning/listen/voice-profile.ts";
 import type { Work } from "../../../planning/listen/work.ts";
-import type { Plan, Timing } from "../../../planning/plan.ts";
+import type { Timing } from "../../../planning/plan.ts";
 import { createHold } from "../hold.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { Network } from "../network.ts";
@@ -92,7 +92,7 @@ export async function follow(
     : {
         ...start,
         pitch: correctedPitchMap(mapped, context.pitch.sentences, USUAL_BIAS),
-        colour: (plan: Plan) => createHold(start.unheldColour(plan), plan),
+        colour: heldColour(start.unheldColour),
         spectrumDb: 0,
       };
   const paced = following !== "pitch";
@@ -134,8 +134,7 @@ async function calibrated(
   const { trust } = profile.suitability;
   const meant = form.warp * (theirWarp / form.warp) ** (TRACT_SHARE * trust);
   const warp = clamp(meant, Math.min(MIN_WARP, form.warp), MAX_WARP);
-  const unheld = form.colourOf(warp);
-  const under: Speaker["colour"] = (plan) => createHold(unheld(plan), plan);
+  const under = heldColour(form.colourOf(warp));
   const pitch = correctedPitchMap(mapped, sentences, USUAL_BIAS);
   const decoded = await decodeCalibration(network, timings, { register: mappedRegister(pitch), ...form });
   const bare = await run(measureCalibration(kernel, decoded, under));
@@ -166,14 +165,26 @@ async function coloured(
   const theirs = { sound, bandEdgeHz: recording.bandEdgeHz, strength: suitability.trust };
   // Gains that differ from sound to sound may make one of them too strong again.
   const colourBy = async (map: SoundMap): Promise<Speaker["colour"]> => {
-    const mapped = (plan: Plan) => createMappedColouring(under(plan), map, plan.pitchHz);
-    const strength = await run(usualStrength(kernel, decoded, mapped));
-    return (plan) => createHold(mapped(plan), plan, strength);
+    const mapped = mappedColour(under, map);
+    return heldColour(mapped, await run(usualStrength(kernel, decoded, mapped)));
   };
   const first = learnSoundMap(bare, theirs);
   const heard = await run(measureCalibration(kernel, decoded, await colourBy(first)));
   const map = correctedMap(first, bare.sound, heard.sound, theirs);
   return { heard, colour: await colourBy(map), spectrumDb: commonGainDb(map) };
+}
+
+/**
+ * Returns a colour that refers to its parameters alone. Followed voices are cached: a closure made inside `coloured` or
+ * `calibrated` would keep the decoded sentences, 11 MB per voice, for as long.
+ */
+function heldColour(under: Speaker["colour"], strength = 0): Speaker["colour"] {
+  return (plan) => createHold(under(plan), plan, strength);
+}
+
+/** Returns a colour that refers to its parameters alone, for the same reason. */
+function mappedColour(under: Speaker["colour"], map: SoundMap): Speaker["colour"] {
+  return (plan) => createMappedColouring(under(plan), map, plan.pitchHz);
 }
 
 /** The calibration sentences, and how they sound before their colour is moved. */

@@ -8,6 +8,7 @@ import { type FollowedSpeaker, Follower } from "../../../../src/engines/parametr
 import { createOwnVoice } from "../../../../src/engines/parametric/follow/own-voice.ts";
 import { createVoices } from "../../../../src/engines/parametric/speakers.ts";
 import type { Turn } from "../../../../src/model/conversation.ts";
+import { collectGarbage } from "../../../collect-garbage.ts";
 import { finish } from "../../../planning/listen/finish.ts";
 import { clipOf, noise, scaled } from "../../../planning/listen/signals.ts";
 import { openFollowContext } from "./follow-context.ts";
@@ -96,6 +97,19 @@ describe("A follower", () => {
     assert.equal((await castOf(history)).speaker, known.speaker);
     const { heard } = await castOf(history, new Follower({ ...context, voices }));
     assert.deepEqual(heard, known.heard);
+  });
+
+  test("keeps less than 256 KiB for a followed clip: its profile, not the decoded sentences", async () => {
+    const history = (digest: string) => [turn("0", man, digest)];
+    const keptBytes = () => {
+      collectGarbage();
+      return process.memoryUsage().arrayBuffers;
+    };
+    await castOf(history("earlier"));
+    const before = keptBytes();
+    await castOf(history("later"));
+    const kept = keptBytes() - before;
+    assert.ok(kept < 2 ** 18, `${kept} bytes`);
   });
 
   test("a clip that is said to hold other words is followed anew: its pace is another", async () => {

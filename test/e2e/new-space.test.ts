@@ -1,0 +1,20 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { antiphon } from "./program.ts";
+
+/** Fills the new space of the main thread at the end of a program, and prints how large it has become, in MiB. */
+const PRELOADED = `
+  import { isMainThread } from "node:worker_threads";
+  import { getHeapSpaceStatistics } from "node:v8";
+  if (isMainThread) process.on("exit", () => {
+    const survivors = [];
+    for (let made = 0; made < 1e6; made++) survivors.push({ made });
+    const { space_size } = getHeapSpaceStatistics().find(({ space_name }) => space_name === "new_space");
+    process.stdout.write(\`\${survivors.length} \${space_size / 2 ** 20}\`);
+  });`;
+
+test("the main thread's new space stays at 2 MiB after a thread was started", async () => {
+  const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(PRELOADED)}` };
+  const { code, stdout } = await antiphon(["keys", "list", "--json"], { env });
+  assert.deepEqual([code, stdout.slice(stdout.lastIndexOf("]") + 1).trim()], [0, "1000000 2"]);
+});

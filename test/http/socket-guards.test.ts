@@ -170,24 +170,21 @@ test("frames that are none are a line at info, without a stack", async () => {
 });
 
 describe("an event that is large", () => {
-  test("of many values is refused unparsed, and the session goes on", async () => {
-    const client = await RealtimeClient.open(await start());
-    const many = (unit: string) => unit.repeat(Math.ceil(2 ** 21 / unit.length));
-    for (const text of [
-      `{"type":"input_audio_buffer.clear","x":[${many("{},")}0]}`,
-      `{"type":"input_audio_buffer.append","audio":"AAAA","x":[${many("1,")}1]}`,
-      `{"type":"input_audio_buffer.append","audio":"${many("A")}","x":{${many('"a":1,')}"b":1}}`,
-      many("["),
-      many('"'),
-    ]) {
+  test("of many values is refused unless it is audio, and the session goes on", async () => {
+    const server = await start();
+    const many = (unit: string) => unit.repeat(Math.ceil((1.5 * 2 ** 20) / unit.length));
+    for (const text of [`{"type":"input_audio_buffer.clear","x":[${many("{},")}0]}`, many("["), many('"')]) {
+      const client = await RealtimeClient.open(server);
       client.send(text);
       const { error } = (await client.upTo("error")) as unknown as {
         error: { code: string; message: string };
       };
       assert.deepEqual([error.code, /^the event is too large/.test(error.message)], ["invalid_value", true]);
+      client.send(`{"type":"input_audio_buffer.append","audio":"AAAA","x":[${many("1,")}1]}`);
+      client.send({ type: "input_audio_buffer.clear" });
+      await client.upTo("input_audio_buffer.cleared");
+      await client.close();
     }
-    await client.close();
-    assert.ok(!client.types.includes("input_audio_buffer.cleared"));
   });
 
   test("of sound is taken, however its members are ordered and written", async () => {

@@ -92,7 +92,7 @@ describe("what a client commits is metered", () => {
         runner.begin();
         const turns: number[] = [];
         for (let left = dice.upTo(12); left > 0; left -= 1) {
-          turns.push(100 + dice.upTo(400));
+          turns.push(150 + dice.upTo(400));
           await commit(runner, turns.at(-1)!);
           if (dice.chance(0.7)) {
             const output_modalities = [dice.one(["audio", "text"])];

@@ -25,6 +25,9 @@ export type InboundEvent = ClientEvent | EventFault;
 /** Bytes of a message, at most: 3 MiB of audio in base64, which are 65 s at 24 kHz. */
 export const MAX_MESSAGE_BYTES = 4 * 2 ** 20;
 
+/** Bytes of an event other than `input_audio_buffer.append`: all texts and settings that it may have are fewer. */
+const MAX_EVENT_BYTES = 2 ** 20;
+
 /** Union of all events: the type is known only after reading. */
 const ANY_EVENT = {
   anyOf: [{ properties: { type: { type: "string", maxLength: 64 } } }, ...Object.values(CLIENT_EVENTS)],
@@ -36,6 +39,7 @@ export function readClientEvent(bytes: Uint8Array): InboundEvent {
   try {
     read = readJson(bytes, ANY_EVENT, { isNullAbsent: true });
   } catch (error) {
+    if (bytes.length > MAX_EVENT_BYTES) return tooLarge();
     if (error instanceof JsonBoundError) return fault(error.message, "invalid_value", error.path);
     return fault("the event is not JSON: send one JSON object a message", "invalid_json");
   }
@@ -44,6 +48,7 @@ export function readClientEvent(bytes: Uint8Array): InboundEvent {
     return fault("the event is not a JSON object: send one with a type", "invalid_json");
   }
   const { type, event_id: id } = value as Readonly<Record<string, unknown>>;
+  if (type !== "input_audio_buffer.append" && bytes.length > MAX_EVENT_BYTES) return tooLarge();
   const eventId = typeof id === "string" ? id.slice(0, 512) : null;
   if (typeof type !== "string" || !Object.hasOwn(CLIENT_EVENTS, type)) {
     const known = Object.keys(CLIENT_EVENTS).join(", ");
@@ -66,6 +71,13 @@ export function readClientEvent(bytes: Uint8Array): InboundEvent {
 /** Also base64url, also without padding, and in lines. What it searches for is one or two characters long: it never goes back. */
 function isBase64(text: string): boolean {
   return !/[^\w+/=\s-]|=[^=\s]/.test(text);
+}
+
+function tooLarge(): EventFault {
+  return fault(
+    `the event is too large: only input_audio_buffer.append may have more than ${MAX_EVENT_BYTES} bytes`,
+    "invalid_value",
+  );
 }
 
 function fault(

@@ -62,7 +62,7 @@ const START_MS = 10_000;
 const UNPROVEN_START_MS = 3_000;
 /** Unproven streams that may wait to start. A network that holds one place loses it only if more networks than this compete. */
 const MAX_UNPROVEN = 64;
-/** Frames and pieces, and bytes of them, that may come before a stream starts: Twilio sends one message of 60 bytes. */
+/** Frames, and their bytes, that may come before a stream starts: Twilio sends one message of 60 bytes. */
 const MAX_EARLY_FRAMES = 64;
 const MAX_EARLY_BYTES = 16 * 1024;
 /** Streams of one key, or of one network, that may wait to start. */
@@ -149,12 +149,15 @@ export function telephonyStreamRoute(
       const startBytes = raw.socket.bytesRead;
       let frames = 0;
       let hasStarted = false;
+      const endIf = (isTooMuch: boolean): void => {
+        if (isTooMuch && !hasStarted) end(CLOSE_CODES.policy, "the stream sent too much before its start");
+      };
       const onFrame = (): void => {
         frames += 1;
-        if (hasStarted) return;
-        if (frames > MAX_EARLY_FRAMES || raw.socket.bytesRead - startBytes > MAX_EARLY_BYTES)
-          end(CLOSE_CODES.policy, "the stream sent too much before its start");
+        endIf(frames > MAX_EARLY_FRAMES);
       };
+      // After `ws` has read them: they may have held the start.
+      const onBytes = (): void => endIf(raw.socket.bytesRead - startBytes > MAX_EARLY_BYTES);
       const onMessage = (data: RawData): void => {
         early.push(data);
         if (early.length > 1) return;
@@ -190,7 +193,7 @@ export function telephonyStreamRoute(
         clearTimeout(timer);
         call?.leave();
         socket.off("message", onMessage).off("ping", onFrame).off("pong", onFrame);
-        raw.socket.off("data", onFrame);
+        raw.socket.off("data", onBytes);
       };
       const end = (status: number, reason: string): void => {
         over();
@@ -205,7 +208,7 @@ export function telephonyStreamRoute(
       ).unref();
       if (call !== undefined) call.end = end;
       socket.on("message", onMessage).on("ping", onFrame).on("pong", onFrame);
-      raw.socket.on("data", onFrame);
+      raw.socket.on("data", onBytes);
       // On a protocol error `ws` closes the socket itself.
       socket.once("error", over);
       socket.once("close", over);

@@ -62,7 +62,7 @@ export function registerServe(program: Command, io: CommandIo): void {
         const sayReady = (): void => {
           if (io.stdout.isTTY) io.stdout.write(`Ready: ${whatNow(url, firstKey, talk)}\n`);
         };
-        const isLoading = await loadsLong(settings);
+        const isLoading = loadsLong(settings);
         if (!isLoading) sayReady();
         const preparing = server.prepare(isLoading ? sayReady : undefined);
         const leaving = new AbortController();
@@ -82,16 +82,15 @@ export function registerServe(program: Command, io: CommandIo): void {
     });
 }
 
-/** Whether a larger model is to be loaded here: its first reply would wait for that. */
-async function loadsLong({ writer: { kind, checkpoint } }: Settings): Promise<boolean> {
-  const { DEFAULT_WRITER } = await import("../catalogue/checkpoints.ts");
-  return kind === "gguf" || (kind === "embedded" && checkpoint !== DEFAULT_WRITER && checkpoint !== "writer");
+/** Whether a language model is to be loaded here: its first reply would wait for that. */
+function loadsLong({ writer: { kind, checkpoint } }: Settings): boolean {
+  return kind === "gguf" || (kind === "embedded" && checkpoint !== undefined);
 }
 
-/** Says in a line what else could write the replies, once that is known. */
+/** Prints which language model could write the replies, once that is known. */
 async function offer(settings: Settings, ownPort: number, signal: AbortSignal, io: CommandIo): Promise<void> {
   const { betterWriter } = await import("../terminal/better-writer.ts");
-  const line = await betterWriter(settings, { ownPort, signal });
+  const line = await betterWriter(settings, ownPort, signal);
   if (line !== null && !signal.aborted) io.stdout.write(`${line}\n`);
 }
 

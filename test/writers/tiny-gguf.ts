@@ -21,21 +21,15 @@ export function tinyOptions(modelPath: string): GgufWriterOptions {
   return {
     name: "tiny",
     modelPath,
-    adapterPath: null,
     template: "own",
     systemPrompt: "Be brief.",
-    examples: () => [],
     window: { maxChars: 600, stepChars: 200 },
     contextTokens: 1_024,
     maxTokens: 40,
-    maxSentences: 8,
-    minConfidence: null,
-    temperatureScale: 1,
     sequences: 2,
     threads: 1,
     isQuiet: () => true,
     isBatched: false,
-    characterBytes: true,
     freeBytes: null,
   };
 }

@@ -1,0 +1,67 @@
+/** Kinds of turns that their form tells, whatever they speak of; the first that fits. */
+const RULES: readonly (readonly [act: string, form: RegExp])[] = [
+  // "Hmmmm" is no slip of the fingers, nor is Dallas.
+  [
+    "garbled",
+    /^[\W_]*$|^(?!.*(.)\1\1)(?:(?![aeiouy])[a-z]){5,}$|^(?=.*(?:asdf|sdfg|fghj|hjkl|jkl;))[asdfghjkl;\s]+$/,
+  ],
+  ["what", /^(?:what|huh|pardon|sorry|excuse me|come again|eh|say again)\W*$/],
+  ["bare-why", /^(?:but |and |oh |so )?(?:why|how come)(?: is that| so| not| though)?\W*$/],
+  [
+    "correction",
+    /^(?:no|nope)[,.!]* (?:no[,.!]* )?(?:i (?:meant|mean|said)\b|not that\b)|\bthat(?:'s| is) not what i (?:said|asked|meant|mean)\b/,
+  ],
+  ["same", /^(?:same(?: here)?|me too|me neither|likewise|so do i|as do i)\W*$/],
+  [
+    "ack",
+    /^(?:(?:ok(?:ay)?|sure|right|fine|cool|alright|all right|hm+|got it|i see|makes sense|fair enough)(?:,? (?:then|ok(?:ay)?|sure|got it))?)\W*$/,
+  ],
+  [
+    "thanks",
+    /^(?:(?:ok(?:ay)?|great|cool),? )?(?:thanks|thank you|cheers|ta)(?: (?:so much|a lot|very much|again|anyway))?\W*$/,
+  ],
+  [
+    "goodbye",
+    /^(?:ok(?:ay)?,? )?(?:bye(?:[ -]bye)?|goodbye|see (?:you|ya)(?: later| soon| tomorrow)?|talk to you later|catch you later)(?: then| now)?\W*$/,
+  ],
+  [
+    "identity",
+    /\b(?:are|r) (?:you|u) (?:really |actually |even )?(?:a |an |some (?:kind|sort) of )?(?:real|human|robot|bot|machine|computer|program|a\.?i\b|chat ?bot|alive|(?:actual |living )?person)\b|\b(?:person|human|man|woman)\b.{0,20}\bor\b.{0,20}\b(?:computer|machine|robot|bot|ai|program|software)\b|\b(?:computer|machine|robot|bot|ai|program|software)\b.{0,20}\bor\b.{0,20}\b(?:person|human|man|woman)\b/,
+  ],
+  [
+    "time",
+    /\bwhat(?:'s| is)? the time\b(?! (?:difference|in))|\bwhat time is it\b(?! in)|\b(?:got|have) the time\b\??$|\bwhat(?:'s| is) (?:the date|today's date)\b|\bwhat day is (?:it|today)\b/,
+  ],
+];
+
+/** The kind of a turn where its form alone tells it, else `null`. */
+export function actByForm(turn: string): string | null {
+  const text = turn.toLowerCase().replaceAll("’", "'").trim();
+  return RULES.find(([, form]) => form.test(text))?.[0] ?? null;
+}
+
+/** Whether a turn is a question or a request, by its mark or, as speech is transcribed, without. */
+export function isAsked(turn: string | null): boolean {
+  return ASKS.test(turn ?? "");
+}
+
+/** Whether a turn is put as its kind is: what asks is a question, and what tells is none. */
+export function isPhrasedAs(
+  { name, answered }: { readonly name: string; readonly answered: string },
+  turn: string | null,
+): boolean {
+  const asked = isAsked(turn);
+  // "Is he okay?" is not asked of us.
+  if (QUESTIONS.has(name) && OF_OTHERS.test(turn ?? "")) return false;
+  return QUESTIONS.has(name) ? asked : answered !== "told" || !asked;
+}
+
+const ASKS =
+  /\?|^(?:(?:but|and|so|then|ok|okay|well|now) )*(?:why|how|what|which|who|where|when|can|could|do|does|did|is|are|will|would|should|say)\b|\b(?:tell|give|write|show|teach|explain|make|ask|sing|read) me\b|\bcan (?:we|you|i)\b/i;
+const OF_OTHERS = /\b(?:he|she|they|him|her|them|his|their)\b(?!.*\byou\b)/i;
+/** Kinds that are always questions. */
+const QUESTIONS: ReadonlySet<string> = new Set(
+  "how-are-you what-up our-body our-past our-feelings our-family our-skills name favourite time weather-now live see privacy".split(
+    " ",
+  ),
+);

@@ -1,20 +1,15 @@
 /**
  * Whether a reply claims what a voice in a computer has not: a body, a past, senses, a family, meals, or to be a person.
- * Told by form, and rather too often than too seldom: another reply is at hand.
+ * It is told by form, rather too often than too seldom: such replies stay out of the bank.
  */
-export function claimsToBeAPerson(reply: string): boolean {
+export function claimsToBeAPerson(reply) {
   const text = reply.toLowerCase().replaceAll("’", "'");
   return CLAIMS.some((claim) => claim.test(text));
 }
 
-/** Whether a reply claims to be human, which not even a character of a scene may. */
-export function claimsToBeHuman(reply: string): boolean {
-  return HUMAN.test(reply.toLowerCase().replaceAll("’", "'"));
-}
-
 const HUMAN =
   /\bi(?:'m| am) (?:(?:just|only|really|also|actually|still|indeed|very much) )*(?:a |an )?(?:(?:real|actual|living|true) )?(?:human|person)\b(?! (?:who|that))|\bi(?:'m| am) not (?:a |an |just |any )*(?:robot|machine|computer|bot|program|ai\b)|\bas a (?:fellow )?(?:human|person)\b/;
-const CLAIMS: readonly RegExp[] = [
+const CLAIMS = [
   HUMAN,
   /\bmy (?:own )?(?:day|morning|evening|night|weekend|holidays?)\b/,
   /\bi(?:'ll| will| can| could) (?:bring|come over|visit|meet you|drive)\b/,

@@ -157,7 +157,9 @@ export class SmallTalk implements Writer {
     const suits = ({ reply, isAnswer, tone }: BankEntry) =>
       asks
         ? isAnswer && !speaksOfYou(reply, words)
-        : !namesUnheard(reply, words) && !isOutOfTone(reply, tone, newest, guess, tones);
+        : !isAnswer && !namesUnheard(reply, words) && !isOutOfTone(reply, tone, newest, guess, tones);
+    // What leans on the turns before it is no question that somebody else was asked.
+    if (before !== null && contentWords(newest).size === 0) return null;
     const best = nearestReplies(bank, numbers, vector, before).find(
       ({ entry, likeness }) =>
         likeness >= minLikeness &&

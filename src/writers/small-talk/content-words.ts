@@ -1,4 +1,4 @@
-/** The content words of a text, as crude stems: enough to tell whether two texts speak of the same things. */
+/** Returns the content words of a text as crude stems: enough to tell whether two texts speak of the same things. */
 export function contentWords(text: string): Set<string> {
   const words =
     text
@@ -9,29 +9,29 @@ export function contentWords(text: string): Set<string> {
 }
 
 /**
- * What a reply takes up of the turns that it was written for. A found reply fails mostly because it names what only its own
- * conversation had: a cousin, Friday, a name. So these must all be in the one that it is to answer, too.
+ * Returns the stems that a reply shares with the turns that it was written for. A found reply fails mostly because it names
+ * what only its own conversation had: a cousin, Friday, a name. So the new conversation must have all of them.
  */
 export function borrowedWords(reply: string, turns: readonly string[]): string[] {
   const heard = contentWords(turns.join(" "));
   return [...contentWords(reply)].filter((word) => heard.has(word));
 }
 
-/** The numbers, days and months of a reply to something told: true of whoever told it, and hardly of anybody else. */
+/** Returns the numbers, days and months of a reply: they were true of the turn that it was written for. */
 export function datesAndNumbers(reply: string): string[] {
   return [...contentWords(reply)].filter((stem) => DATES_AND_NUMBERS.has(stem) || /\d/.test(stem));
 }
 
-/** Whether a reply to something told has a name, a number or a day in it that was not said. */
+/** Tells whether a reply has a name, a number or a day in it that was not said. */
 export function namesUnheard(reply: string, said: ReadonlySet<string>): boolean {
   const names = [...reply.matchAll(NAME)].flatMap(([name]) => [...contentWords(name)]);
   return [...names, ...datesAndNumbers(reply)].some((word) => !said.has(word));
 }
 
-/** What begins with a capital in the middle of a sentence. */
+/** A word that begins with a capital in the middle of a sentence. */
 const NAME = /(?<=[\p{L}\p{N},;:'’)-] )(?!I\b)\p{Lu}[\p{L}'’-]+/gu;
 
-/** Whether a reply says of whoever asks what they have not said themselves: "You've nerves of steel." */
+/** Tells whether a reply says something of its listener that they have not said: "You've nerves of steel." */
 export function speaksOfYou(reply: string, said: ReadonlySet<string>): boolean {
   return [...reply.matchAll(OF_YOU)].some(([, claim = ""]) => {
     const words = [...contentWords(claim)];
@@ -39,7 +39,7 @@ export function speaksOfYou(reply: string, said: ReadonlySet<string>): boolean {
   });
 }
 
-/** Whether a reply says what was said in this conversation, or was not. */
+/** Tells whether a reply speaks of what was said before: "You told me that." */
 export function tellsWhatWasSaid(reply: string): boolean {
   return OF_TALK.test(reply);
 }
@@ -47,7 +47,7 @@ export function tellsWhatWasSaid(reply: string): boolean {
 const OF_TALK =
   /\byou(?:['’]ve| have)?(?: not|n['’]t| haven['’]t| never| didn['’]t| just| already)* (?:told|tell|mentioned?|said|say) (?:me|it|so|that|the|your|you|which|what|when|where|who|how|any)\b/i;
 
-/** Whether a reply asks which of two things it is, of which one was said: "Girl or boy?" */
+/** Tells whether a reply asks which of two things it is ("Girl or boy?") although one of them was said. */
 export function asksWhatWasSaid(reply: string, said: ReadonlySet<string>): boolean {
   return [...reply.matchAll(EITHER_OR)].some((match) =>
     [...contentWords(match.slice(1).join(" "))].some((word) => said.has(word)),
@@ -67,7 +67,7 @@ function stemOf(word: string): string {
 
 const ENDINGS = ["'s", "ing", "ies", "es", "ed", "s", "ly"];
 
-/** Words that tell nothing of what is spoken about; apostrophes left out. */
+/** Words that say nothing of what a text is about, without apostrophes. */
 const COMMON = new Set(
   (
     "a an the i you he she it we they my your his her its our their me him them us is are was were be been am do does " +

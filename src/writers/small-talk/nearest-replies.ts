@@ -9,16 +9,17 @@ export interface FoundReply {
   readonly isOpening: boolean;
 }
 
-/** How much the turn before the newest counts beside it. */
+/** Weight of the turn before the newest, whose own is 1. */
 const PREVIOUS_WEIGHT = 0.4;
-/** Entries that are looked at closer. */
+/** Replies that are returned. */
 const CANDIDATES = 32;
 
 /**
- * The replies whose own turns are nearest to the newest one, what was said before it counted too; the best first, of
- * equals the one that stands first. Likeness is that of the newest turn alone.
+ * Returns the replies whose own turns are nearest to the newest one and the one before it, the best first; of equals, the one
+ * that stands first in the bank.
  *
- * @param newest of the encoder's width and length 1, as is `previous`; `null` where nothing was said before
+ * @param newest a vector of the encoder's width and length 1
+ * @param previous the same of the turn before, or `null` if there is none
  */
 export function nearestReplies(
   bank: Bank,
@@ -37,7 +38,6 @@ export function nearestReplies(
     const row = numbers.previous[index] ?? -1;
     const context =
       before === null || row < 0 ? null : dot(numbers.previousVectors, row * rank, before) * unit;
-    // What has no turn before it is neither nearer nor further for that.
     const score = likeness + PREVIOUS_WEIGHT * (before === null ? 0 : (context ?? NO_CONTEXT));
     if (found.length === CANDIDATES && score <= min) continue;
     let place = found.length;
@@ -53,10 +53,10 @@ export function nearestReplies(
   });
 }
 
-/** Mean likeness of two turns that have nothing to do with each other, about. */
+/** Mean cosine of two unrelated turns, about: a reply without a turn before it is neither nearer nor further for that. */
 const NO_CONTEXT = 0.15;
 
-/** A vector as the bank has them: of fewer numbers, its length 127, each rounded to a whole number. */
+/** Projects a vector to the rank of the bank, scaled to length 127 and rounded to whole numbers. */
 export function projected(projection: Float32Array, vector: Float32Array): Int8Array {
   const rank = projection.length / vector.length;
   const values = new Float64Array(rank);

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { LruCache } from "../../collections/lru-cache.ts";
 import { type Dialogue, type Writer, WriterError, type WrittenPart } from "../../model/writer.ts";
 import { sentencesOf } from "../../text/sentence-cutter.ts";
+import { alreadySaid, plainWords } from "./already-said.ts";
 import {
   asksWhatWasSaid,
   contentWords,
@@ -11,7 +12,6 @@ import {
 } from "./content-words.ts";
 import { type FoundReply, nearestReplies } from "./nearest-replies.ts";
 import { type Act, neutralLines, type ReplyBook } from "./reply-book.ts";
-import { heardIn, plainWords } from "./said-before.ts";
 import { answerSum } from "./sums.ts";
 import {
   condolesOnJoy,
@@ -153,7 +153,7 @@ export class SmallTalk implements Writer {
       last?.speaker === speaker && last.text !== null ? await this.#vectorOf(last.text, signal) : null;
     const texts = history.map(({ text }) => text ?? "").join(" ");
     const words = contentWords(texts.slice(-MAX_CHARS));
-    const heard = heardIn(history, speaker);
+    const said = alreadySaid(history, speaker);
     // "Why?" or "Any more?" says nothing by itself, so its reply must have needed nothing before it either.
     const leans = before !== null && contentWords(newest).size === 0;
     const minLikeness = leans ? SAME_TURN : before === null ? MIN_LIKENESS : MIN_LIKENESS_LATER;
@@ -174,7 +174,7 @@ export class SmallTalk implements Writer {
         found.entry.borrowed.every((word) => words.has(word)) &&
         (turn.isScene || !found.entry.isInRole) &&
         !(turn.isAfterSorrow && isGlad(found.entry.reply, found.entry.tone, tones)) &&
-        !heard.has(plainWords(found.entry.reply)),
+        !said.has(plainWords(found.entry.reply)),
     );
     return best ?? null;
   }
@@ -225,18 +225,18 @@ interface ReadTurn {
 /** Chooses among lines: the same one for the same conversation, above temperature 0 by its seed. */
 class Choice {
   readonly #chance: number;
-  readonly #heard: ReadonlySet<string>;
+  readonly #said: ReadonlySet<string>;
 
   constructor({ history, speaker, temperature, seed }: Dialogue) {
     const hash = createHash("sha256").update(history.map(({ text }) => text ?? "").join("\n"));
     if (temperature > 0) hash.update(`\n${seed}`);
     this.#chance = hash.digest().readUInt32LE(0);
-    this.#heard = heardIn(history, speaker);
+    this.#said = alreadySaid(history, speaker);
   }
 
   /** One that was not said yet in this conversation. */
   ofNew(lines: readonly string[]): Reply | null {
-    const fresh = lines.filter((line) => !this.#heard.has(plainWords(line)));
+    const fresh = lines.filter((line) => !this.#said.has(plainWords(line)));
     return fresh.length === 0 ? null : this.#lineOf(fresh);
   }
 

@@ -1,4 +1,4 @@
-/** Kinds of turns that their form tells, whatever they speak of; the first that fits. */
+/** Forms of turns and the kinds that they tell, whatever the turn is about. The first that fits counts. */
 const RULES: readonly (readonly [act: string, form: RegExp])[] = [
   // "Hmmmm" is no slip of the fingers, nor is Dallas.
   [
@@ -26,37 +26,46 @@ const RULES: readonly (readonly [act: string, form: RegExp])[] = [
   ],
   [
     "identity",
-    /\b(?:are|r) (?:you|u) (?:really |actually |even )?(?:a |an |some (?:kind|sort) of )?(?:real|human|robot|bot|machine|computer|program|a\.?i\b|chat ?bot|alive|(?:actual |living )?person)\b|\b(?:person|human|man|woman)\b.{0,20}\bor\b.{0,20}\b(?:computer|machine|robot|bot|ai|program|software)\b|\b(?:computer|machine|robot|bot|ai|program|software)\b.{0,20}\bor\b.{0,20}\b(?:person|human|man|woman)\b/,
+    /\b(?:are|r) (?:you|u) (?:really |actually |even )?(?:an? |some (?:kind|sort) of )?(?:real|human|robot|bot|machine|computer|program|a\.?i\b|chat ?bot|alive|(?:actual |living )?person)\b/,
   ],
   [
+    "identity",
+    /\b(?:person|human|man|woman)\b.{0,20}\bor\b.{0,20}\b(?:computer|machine|robot|bot|ai|program|software)\b/,
+  ],
+  [
+    "identity",
+    /\b(?:computer|machine|robot|bot|ai|program|software)\b.{0,20}\bor\b.{0,20}\b(?:person|human|man|woman)\b/,
+  ],
+  ["time", /\bwhat(?:'s| is)? the time\b(?! (?:difference|in))|\bwhat time is it\b(?! in)/],
+  [
     "time",
-    /\bwhat(?:'s| is)? the time\b(?! (?:difference|in))|\bwhat time is it\b(?! in)|\b(?:got|have) the time\b\??$|\bwhat(?:'s| is) (?:the date|today's date)\b|\bwhat day is (?:it|today)\b/,
+    /\b(?:got|have) the time\b\??$|\bwhat(?:'s| is) (?:the date|today's date)\b|\bwhat day is (?:it|today)\b/,
   ],
 ];
 
-/** The kind of a turn where its form alone tells it, else `null`. */
+/** Returns the kind of a turn if its form alone tells it, else `null`. */
 export function actByForm(turn: string): string | null {
   const text = turn.toLowerCase().replaceAll("’", "'").trim();
   return RULES.find(([, form]) => form.test(text))?.[0] ?? null;
 }
 
-/** Whether a turn is a question or a request, by its mark or, as speech is transcribed, without. */
+/** Tells whether a turn asks for something. Transcribed speech may have no question mark. */
 export function isAsked(turn: string | null): boolean {
   return ASKS.test(turn ?? "");
 }
 
-/** Whether a turn is put as its kind is: what asks is a question, and what tells is none. */
+/** Tells whether a turn is phrased as its kind is: as a question, or as none. */
 export function isPhrasedAs(
   { name, answered }: { readonly name: string; readonly answered: string },
   turn: string | null,
 ): boolean {
   const asked = isAsked(turn);
-  // "Is he okay?" is not asked of us.
+  // "Is he okay?" does not ask the writer about itself.
   if (QUESTIONS.has(name) && OF_OTHERS.test(turn ?? "")) return false;
   return QUESTIONS.has(name) ? asked : answered !== "told" || !asked;
 }
 
-/** What a question begins with, after words that only lead to it. */
+/** Words that begin a question. */
 const ASKING_WORDS =
   "why|how|what|which|who|where|when|hows|whats|whos|can|could|do|does|did|is|are|will|would|should|say|suggest|recommend";
 const ASKS = new RegExp(

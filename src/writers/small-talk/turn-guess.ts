@@ -1,26 +1,27 @@
 import type { Act, ReplyBook } from "./reply-book.ts";
 
-/** What a turn is taken for. */
+/** What kind of turn something is, and in which tone. */
 export interface TurnGuess {
   readonly act: Act;
-  /** How sure the head is of it, 0 to 1. */
+  /** Of the act, 0 to 1. */
   readonly probability: number;
-  /** How probable each tone is, in the book's order. */
+  /** Probability of each tone, in the book's order. */
   readonly tones: readonly number[];
 }
 
-/** What kind of turn vectors of length 1 are: a turn's, and perhaps its last sentence's. Their odds are averaged. */
+/**
+ * Guesses the kind of a turn from vectors of length 1: its own, and perhaps its last sentence's. Their odds are averaged. The
+ * tone is that of the whole turn.
+ */
 export function guessOf(
   { acts, numbers }: Pick<ReplyBook, "acts" | "numbers">,
   vectors: readonly Float32Array[],
 ): TurnGuess {
   const kinds = meanOdds(numbers.actWeights, numbers.actBiases, vectors);
-  // Of what tone a turn is, it says as a whole.
   const tones = meanOdds(numbers.toneWeights, numbers.toneBiases, vectors.slice(0, 1));
   let best: { act: Act; probability: number } | null = null;
   for (const [n, act] of acts.entries()) {
     const probability = kinds[n] ?? 0;
-    // The first of equals.
     if (best === null || probability > best.probability) best = { act, probability };
   }
   if (best === null) throw new Error("the head knows no act");
@@ -32,7 +33,7 @@ function meanOdds(weights: Float32Array, biases: Float32Array, vectors: readonly
   return Array.from(biases, (_, n) => each.reduce((sum, odds) => sum + (odds[n] ?? 0), 0) / each.length);
 }
 
-/** The probabilities of a linear head's classes (softmax). */
+/** Returns the probabilities of a linear head's classes (softmax). */
 function oddsOf(weights: Float32Array, biases: Float32Array, vector: Float32Array): Float64Array {
   const odds = new Float64Array(biases.length);
   let max = Number.NEGATIVE_INFINITY;

@@ -1,18 +1,17 @@
 import type { SpeakerLabel, Turn } from "../../model/conversation.ts";
 import { sentencesOf } from "../../text/sentence-cutter.ts";
 
-/** What a speaker said, whole and sentence by sentence, as {@link plainWords}: nothing of that is said again. */
-export function heardIn(history: readonly Turn[], speaker: SpeakerLabel): ReadonlySet<string> {
+/** Returns what a speaker said already, turn by turn and sentence by sentence, as {@link plainWords}. */
+export function alreadySaid(history: readonly Turn[], speaker: SpeakerLabel): ReadonlySet<string> {
   const own = history.filter((turn) => turn.speaker === speaker).map(({ text }) => text ?? "");
-  // Whoever speaks in our name at length repeats nothing of ours.
+  // A longer turn was given by the client, and is no line or reply of the book.
   const short = own.filter((text) => text.length <= MAX_REPEATED_CHARS);
   return new Set(short.flatMap((text) => [text, ...sentencesOf(text)]).map(plainWords));
 }
 
-/** Longer than any reply that is ready, or that the small model writes. */
 const MAX_REPEATED_CHARS = 600;
 
-/** A text's words alone, for comparing. */
+/** Returns a text's words in small letters, for comparing. */
 export function plainWords(text: string): string {
   return text
     .toLowerCase()

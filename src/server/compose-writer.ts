@@ -1,4 +1,5 @@
 import { templateOf } from "../catalogue/hub/hub-manifest.ts";
+import { findHubWriter } from "../catalogue/hub-writers.ts";
 import { type Writer, WriterError } from "../model/writer.ts";
 import type { Settings } from "../settings/schema.ts";
 import { DeferredWriter } from "../writers/deferred-writer.ts";
@@ -74,10 +75,13 @@ function innerWriter({ writer }: Settings, sources: WriterSources): InnerWriter 
       const open = async () => {
         const { path, manifest, problem } = await weights(checkpoint);
         if (problem !== null || manifest === null) {
-          throw new WriterError(
-            `the writer's weights are missing or damaged: run antiphon models pull ${checkpoint}`,
-            { cause: new Error(problem ?? "") },
-          );
+          const isKnown = manifest !== null || findHubWriter(checkpoint) !== undefined;
+          const remedy = isKnown
+            ? `run antiphon models pull ${checkpoint}`
+            : "set writer.checkpoint to a model that antiphon models list shows, or leave it out for small talk";
+          throw new WriterError(`the writer's weights are missing or damaged: ${remedy}`, {
+            cause: new Error(problem ?? ""),
+          });
         }
         const file = { name: checkpoint, modelPath: path, template: templateOf(manifest), isQuiet };
         return speakable(await openGgufWriter(ggufOptions(file, writer)));

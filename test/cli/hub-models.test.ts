@@ -170,6 +170,7 @@ describe("a model of the hub", { concurrency: 2 }, () => {
     it(`that is not installed, as ${checkpoint}, is named with the remedy`, async () => {
       const writer = writerOf(temporaryFolder(), { "writer.checkpoint": checkpoint });
       await assert.rejects(writer.prepare(), (error: Error) => {
+        assert.equal(/models pull/.test(error.message), checkpoint !== "auto", error.message);
         assert.match((error.cause as Error).message, says);
         return true;
       });

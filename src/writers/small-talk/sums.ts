@@ -128,7 +128,7 @@ function isDateOrNumber(text: string): boolean {
 }
 
 /** Whether a value is exact, and short enough to be listened to. */
-export function isSayable(value: number): boolean {
+function isSayable(value: number): boolean {
   return value === 0 || (Math.abs(value) >= 1e-4 && Math.abs(value) < Number.MAX_SAFE_INTEGER);
 }
 
@@ -224,7 +224,7 @@ function known(value: number): number | null {
 }
 
 /** To as many places as somebody would say aloud. */
-export function rounded(value: number): number {
+function rounded(value: number): number {
   if (Math.abs(value - Math.round(value)) < 1e-9) return Math.round(value) || 0;
   // As with money.
   if (Math.abs(value * 100 - Math.round(value * 100)) < 1e-7) return Number(value.toFixed(2));
@@ -235,6 +235,6 @@ function about(value: number): string {
   return Math.abs(rounded(value) - value) > 1e-9 * Math.abs(value) ? "about " : "";
 }
 
-export function figures(value: number): string {
+function figures(value: number): string {
   return value.toLocaleString("en-US", { maximumFractionDigits: 6 });
 }

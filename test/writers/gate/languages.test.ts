@@ -90,6 +90,7 @@ describe("the gate and languages", () => {
 
   it("completes an elliptical turn before it judges it", async () => {
     assert.equal(await categoryOf("What kills weeds?"), null);
+    assert.notEqual(await categoryOf("What kills weeds?", "Vinegar does.", "And a person?"), null);
     assert.notEqual(
       await categoryOf("Can I take ibuprofen with coffee?", "Yes.", "With sleeping pills?"),
       null,

@@ -66,7 +66,7 @@ export function registerServe(program: Command, io: CommandIo): void {
         if (!isLoading) sayReady();
         const preparing = server.prepare(isLoading ? sayReady : undefined);
         const leaving = new AbortController();
-        if (io.stdout.isTTY) void offer(settings, Number(new URL(url).port), leaving.signal, io);
+        if (io.stdout.isTTY) void sayWhatWrites(settings, Number(new URL(url).port), leaving.signal, io);
         await stopped;
         leaving.abort();
         if (io.stderr.isTTY)
@@ -87,11 +87,16 @@ function loadsLong({ writer: { kind, checkpoint } }: Settings): boolean {
   return kind === "gguf" || (kind === "embedded" && checkpoint !== undefined);
 }
 
-/** Prints which language model could write the replies, once that is known. */
-async function offer(settings: Settings, ownPort: number, signal: AbortSignal, io: CommandIo): Promise<void> {
-  const { betterWriter } = await import("../terminal/better-writer.ts");
-  const line = await betterWriter(settings, ownPort, signal);
-  if (line !== null && !signal.aborted) io.stdout.write(`${line}\n`);
+/** Prints what writes the replies, or could. */
+async function sayWhatWrites(
+  settings: Settings,
+  ownPort: number,
+  signal: AbortSignal,
+  io: CommandIo,
+): Promise<void> {
+  const { repliesLine } = await import("../terminal/replies-line.ts");
+  const line = await repliesLine(settings, ownPort, signal);
+  if (!signal.aborted) io.stdout.write(`${line}\n`);
 }
 
 /** How long the link that is printed opens conversations, in seconds. */

@@ -20,18 +20,22 @@ const MODEL_SERVERS: readonly ModelServer[] = [
 ];
 
 /**
- * Returns a line that says that replies are small talk and what to run for better ones; `null` where a language model
- * writes. Each model server is asked once, without a key, which models it has. Never throws.
+ * Returns a line that says what writes replies and, if they are small talk, what to run for better ones. For that, each model
+ * server is asked once, without a key, which models it has. Never throws.
  *
  * @param ownPort the port that this server itself listens on
  */
-export async function betterWriter(
+export async function repliesLine(
   { writer }: Pick<Settings, "writer">,
   ownPort: number,
   signal: AbortSignal,
   servers: readonly ModelServer[] = MODEL_SERVERS,
-): Promise<string | null> {
-  if (!isSmallTalk(writer)) return null;
+): Promise<string> {
+  if (writer.kind === "none") return "Nothing writes replies: writer.kind is none.";
+  if (!isSmallTalk(writer)) {
+    const { kind, checkpoint, path, model } = writer;
+    return `Replies are written by ${{ embedded: checkpoint, gguf: path, chat: model }[kind]}.`;
+  }
   const asked = servers.filter(({ port }) => port !== ownPort);
   const models = await Promise.all(asked.map((server) => modelOf(server, signal)));
   const at = models.findIndex((model) => model !== null);

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type RequestListener } from "node:h
 import { type AddressInfo, createServer as listenTo } from "node:net";
 import { after, describe, it } from "node:test";
 import { loadSettings } from "../../src/settings/load.ts";
-import { betterWriter, type ModelServer } from "../../src/terminal/better-writer.ts";
+import { type ModelServer, repliesLine } from "../../src/terminal/replies-line.ts";
 import { temporaryFolder } from "../e2e/folders.ts";
 
 const ends: (() => void)[] = [];
@@ -12,8 +12,8 @@ after(() => {
   for (const end of ends) end();
 });
 
-/** A neighbour that answers so, and what it was asked. */
-async function neighbour(listener: RequestListener, ownedBy?: string) {
+/** A model server that answers so, and what it was asked. */
+async function modelServer(listener: RequestListener, ownedBy?: string) {
   const asked: IncomingMessage[] = [];
   const server = createServer((request, response) => {
     asked.push(request);
@@ -34,7 +34,7 @@ async function offered(
   { flags = {}, ownPort = 1 }: { flags?: Record<string, string>; ownPort?: number } = {},
 ) {
   const settings = loadSettings({ env: {}, flags: { dataDir: temporaryFolder(), ...flags } });
-  return betterWriter(settings, ownPort, new AbortController().signal, servers);
+  return repliesLine(settings, ownPort, new AbortController().signal, servers);
 }
 
 const PULL =
@@ -42,9 +42,9 @@ const PULL =
   "ANTIPHON_WRITER_CHECKPOINT=qwen3-1.7b npx antiphon serve";
 
 describe("what else could write", () => {
-  it("is a neighbour's model that chats, by the command that takes it, asked once and without a key", async () => {
+  it("is a model server's model that chats, by the command that takes it, asked once and without a key", async () => {
     const body = listing({ id: "nomic-embed-text:latest" }, { id: "qwen3:4b" });
-    const { known, asked, port } = await neighbour((_, response) => response.end(body));
+    const { known, asked, port } = await modelServer((_, response) => response.end(body));
     assert.equal(
       await offered([known]),
       `Replies are small talk. Ollama runs here; to have its qwen3:4b write: ANTIPHON_WRITER_KIND=chat ` +
@@ -57,7 +57,7 @@ describe("what else could write", () => {
   });
 
   it("is not the server itself, nor somebody else at a port that many use", async () => {
-    const any = await neighbour(
+    const any = await modelServer(
       (_, response) => response.end(listing({ id: "tts-1", owned_by: "openai" })),
       "llamacpp",
     );
@@ -66,12 +66,12 @@ describe("what else could write", () => {
     await offered([any.known], { ownPort: any.port });
     assert.equal(any.asked.length, 1, "it did not ask itself");
     const own = { id: "gemma.gguf", owned_by: "llamacpp" };
-    const llama = await neighbour((_, response) => response.end(listing(own)), "llamacpp");
-    assert.match((await offered([llama.known])) ?? "", /gemma\.gguf write/);
+    const llama = await modelServer((_, response) => response.end(listing(own)), "llamacpp");
+    assert.match(await offered([llama.known]), /gemma\.gguf write/);
   });
 
-  it("is the first model of the list where no neighbour answers as it should", async () => {
-    const other = await neighbour((_, response) => response.end(listing({ id: "stolen" })));
+  it("is the first model of the list where no model server answers as it should", async () => {
+    const other = await modelServer((_, response) => response.end(listing({ id: "stolen" })));
     const bad: readonly RequestListener[] = [
       (_, response) => response.end("nonsense"),
       (_, response) => response.end("null"),
@@ -86,31 +86,31 @@ describe("what else could write", () => {
       () => {},
       (_, response) => void response.writeHead(200).write('{"data": ['),
     ];
-    const neighbours = await Promise.all(bad.map((listener) => neighbour(listener)));
+    const servers = await Promise.all(bad.map((listener) => modelServer(listener)));
     const mute = listenTo(() => {}).listen(0, "127.0.0.1");
     await once(mute, "listening");
     ends.push(() => mute.close());
     const ports = [(mute.address() as AddressInfo).port, 1];
-    const all = [...neighbours.map(({ known }) => known), ...ports.map((port) => ({ name: "Mute", port }))];
+    const all = [...servers.map(({ known }) => known), ...ports.map((port) => ({ name: "Mute", port }))];
     assert.equal(await offered(all), PULL);
     assert.equal(other.asked.length, 0, "no redirect was followed");
   });
 
-  it("is nothing where another model writes or nobody does", async () => {
-    const { known, asked } = await neighbour((_, response) => response.end(listing({ id: "qwen3:4b" })));
-    for (const flags of [
-      { "writer.kind": "none" },
-      { "writer.kind": "chat", "writer.model": "x", "writer.baseUrl": "http://127.0.0.1:1/v1" },
-      { "writer.checkpoint": "qwen3-1.7b" },
-    ]) {
-      assert.equal(await offered([known], { flags }), null);
-    }
+  it("is not looked for where a language model writes, or nothing does: that is said", async () => {
+    const { known, asked } = await modelServer((_, response) => response.end(listing({ id: "qwen3:4b" })));
+    for (const [flags, line] of [
+      [{ "writer.kind": "none" }, "Nothing writes replies: writer.kind is none."],
+      [{ "writer.kind": "chat", "writer.model": "x" }, "Replies are written by x."],
+      [{ "writer.kind": "gguf", "writer.path": "/y.gguf" }, "Replies are written by /y.gguf."],
+      [{ "writer.checkpoint": "qwen3-1.7b" }, "Replies are written by qwen3-1.7b."],
+    ] as const)
+      assert.equal(await offered([known], { flags }), line);
     assert.equal(asked.length, 0);
   });
 
   it("is waited for no longer than the server runs", async () => {
-    const { known } = await neighbour(() => {});
+    const { known } = await modelServer(() => {});
     const settings = loadSettings({ env: {}, flags: { dataDir: temporaryFolder() } });
-    assert.equal(await betterWriter(settings, 1, AbortSignal.abort(), [known]), PULL);
+    assert.equal(await repliesLine(settings, 1, AbortSignal.abort(), [known]), PULL);
   });
 });

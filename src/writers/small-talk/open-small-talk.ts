@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { WriterError } from "../../model/writer.ts";
 import { openLlama } from "../llama/llama-runtime.ts";
 import { SentenceEncoder } from "../llama/sentence-encoder.ts";
 import { checkPackaged } from "../packaged-file.ts";
@@ -8,13 +9,16 @@ import { SmallTalk } from "./small-talk.ts";
 /**
  * Opens the small talk that comes with the package.
  *
- * @throws WriterError, naming the file and the remedy, if one is missing or damaged; LlamaMissingError
+ * @throws WriterError, with the remedy, if a file is missing or damaged or llama.cpp is not there
  */
 export async function openSmallTalk(dir: string = REPLIES_DIR): Promise<SmallTalk> {
   const book = await readReplyBook(dir);
   const path = join(dir, ENCODER_FILE);
   await checkPackaged(path, book.encoder.sha256, (what, cause) => repliesError(ENCODER_FILE, what, cause));
-  const encoder = await SentenceEncoder.open(await openLlama(), path).catch((cause) => {
+  const runtime = await openLlama().catch((cause: Error) => {
+    throw new WriterError(cause.message, { cause });
+  });
+  const encoder = await SentenceEncoder.open(runtime, path).catch((cause) => {
     throw repliesError(ENCODER_FILE, "cannot be loaded", cause);
   });
   return new SmallTalk(

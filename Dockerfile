@@ -14,7 +14,7 @@ RUN case "${TARGETARCH:-$(uname -m)}" in amd64 | x86_64) cpu=x64 ;; *) cpu=arm64
     npm run pack -- --platform "linux-$cpu" /packed && \
     npm install --global --prefix /antiphon /packed/antiphon-*.tgz && \
     mkdir -p /empty/data
-# Weights to carry in the image, as in --build-arg MODELS="writer recogniser". Without it a server fetches them at its start.
+# Weights to carry in the image, as in --build-arg MODELS=recogniser. Without it a server fetches them at its start.
 ARG MODELS=""
 RUN for model in $MODELS; do /antiphon/bin/antiphon models pull "$model" --data-dir /empty/data || exit 1; done
 

@@ -105,7 +105,7 @@ try {
     }
   }
 
-  // The writer's weights are not in the package; its gate's are, and run in llama.cpp as well.
+  // The encoders of small talk and of the gate are in the package, and run in llama.cpp.
   const inside = { ...options, cwd: join(prefix, "lib/node_modules/antiphon") };
   writeFileSync(join(inside.cwd, "encode.mjs"), ENCODE);
   assert.equal(run(process.execPath, ["encode.mjs"], inside).stdout.trim(), "384 numbers of a sentence");

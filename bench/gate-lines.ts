@@ -5,7 +5,7 @@ import type { GateClass } from "../src/writers/gate/gate-head.ts";
 import { TOP } from "./top.ts";
 
 const GATE = join(TOP, "training", "gate");
-const TALK = join(TOP, "training", "writer", "data");
+const TALK = join(TOP, "training", "replies", "conversations");
 
 /** The lines of one class that the safety gate never learnt from and was never adjusted to. */
 export async function heldOutLines(name: GateClass): Promise<string[]> {
@@ -13,14 +13,15 @@ export async function heldOutLines(name: GateClass): Promise<string[]> {
 }
 
 /**
- * What people say in the third of the writer's conversations that the gate never learnt from, each conversation's lines
+ * What people say in the third of the conversations that the gate never learnt from, each conversation's lines
  * in their order. The same third as in training/gate/lines.py.
  */
 export async function everydayTalk(): Promise<string[][]> {
   const leftOut = new Set(linesOf(await readFile(join(GATE, "left-out.txt"), "utf8")));
   const talks: string[][] = [];
   for (const name of (await readdir(TALK)).filter((file) => file.endsWith(".txt")).sort()) {
-    for (const conversation of (await readFile(join(TALK, name), "utf8")).split("\n\n")) {
+    for (const row of (await readFile(join(TALK, name), "utf8")).trim().split("\n")) {
+      const conversation = row.replaceAll("\t", "\n");
       const number = createHash("sha256").update(conversation).digest().readUIntBE(0, 6);
       const lines = conversation.split("\n").filter((line) => line.startsWith("> "));
       const said = lines.map((line) => line.slice(2).trim()).filter((line) => line !== "");

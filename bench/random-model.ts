@@ -12,7 +12,7 @@ import {
   type TensorEntry,
   uint32,
 } from "../test/writers/gguf-file.ts";
-import { asBytes, SHOWN } from "../test/writers/tiny-gguf.ts";
+import { asBytes, PLAIN_TEMPLATE, SHOWN } from "../test/writers/tiny-gguf.ts";
 
 /** The shape of a language model of the llama family. */
 export interface ModelShape {
@@ -99,6 +99,7 @@ function metadataOf(shape: ModelShape): Metadata {
     "tokenizer.ggml.bos_token_id": uint32(256),
     "tokenizer.ggml.eos_token_id": uint32(257),
     "tokenizer.ggml.add_bos_token": { bool: false },
+    "tokenizer.chat_template": PLAIN_TEMPLATE,
   };
 }
 

@@ -1,51 +1,12 @@
-import { mkdir, symlink } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { findCheckpoint } from "../src/catalogue/checkpoints.ts";
-import { checkpointFile } from "../src/catalogue/installed-checkpoint.ts";
 import type { LoadJob } from "../src/cli/bench/load-job.ts";
 import { runLoad } from "../src/cli/bench/load-process.ts";
 import { type ServerProcess, startServerProcess } from "../src/cli/bench/server-process.ts";
-import { mergedWriter, whyNotMerged } from "../src/server/embedded-writer.ts";
-import { pullWriter } from "../src/server/pull-writer.ts";
-import { NotMeasuredError } from "./not-measured-error.ts";
-
-const CACHE = fileURLToPath(new URL("../../node_modules/.cache/antiphon", import.meta.url));
-
-/** The embedded writer's weights: the file that is fetched, and the one that is made of it and the adapter. */
-export interface WriterFiles {
-  readonly fetched: string;
-  readonly merged: string;
-}
-
-/** The weights, fetched and merged once. @throws NotMeasuredError where they cannot be had. */
-export async function writerFiles(): Promise<WriterFiles> {
-  const signal = new AbortController().signal;
-  const weights = await pullWriter({ dataDir: CACHE, pull: true, signal, observe: () => {} });
-  const { path: fetched, manifest, problem } = weights;
-  if (problem !== null || manifest === null) throw new NotMeasuredError(problem ?? "no weights");
-  const merged = await mergedWriter({ manifest, dataDir: CACHE, signal }).catch((error: unknown) => {
-    throw new NotMeasuredError(whyNotMerged(error));
-  });
-  return { fetched, merged: merged.path };
-}
 
 /** A server with the embedded writer, loaded. @param prepare puts more into its data directory */
 export async function startWriterServer(
   prepare: (dataDir: string) => Promise<void> = async () => {},
 ): Promise<ServerProcess> {
-  const { fetched, merged } = await writerFiles();
-  const manifest = findCheckpoint("writer");
-  if (manifest === undefined) throw new Error("there is no writer among the checkpoints");
-  const server = await startServerProcess({
-    prepare: async (dataDir) => {
-      const file = checkpointFile(manifest, dataDir);
-      await mkdir(dirname(file), { recursive: true });
-      await symlink(fetched, file);
-      await symlink(merged, join(dirname(file), basename(merged)));
-      await prepare(dataDir);
-    },
-  });
+  const server = await startServerProcess({ prepare });
   await runLoad({ ...authored(server, SHORT_HISTORIES), requests: 8 });
   return server;
 }

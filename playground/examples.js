@@ -15,7 +15,7 @@ export const EXAMPLES = [
   {
     name: "It writes the answer",
     turns: [
-      { speaker: "0", text: "I have an hour before my train leaves. What should I do with it?" },
+      { speaker: "0", text: "We finally adopted a puppy." },
       { speaker: "1", text: "" },
     ],
   },

@@ -3,8 +3,8 @@
 //   npm run build && node scripts/conversation-sample.mjs
 //
 // The user is our own voice 1, which says its lines in real time; voice 0 answers. Both are mixed as somebody in the room
-// would hear them: pauses are those of the machine, so run it when nothing else does. Nothing is cut or moved. The models of
-// writer and recogniser are taken from where `antiphon models list` finds them; where they are not, the server fetches them.
+// would hear them: pauses are those of the machine, so run it when nothing else does. Nothing is cut or moved. The
+// recogniser is taken from where `antiphon models list` finds it; where it is not, the server fetches it.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -201,8 +201,7 @@ function linkModels() {
   const { stdout } = spawnSync(process.execPath, [PROGRAM, "models", "list", "--json"], { encoding: "utf8" });
   mkdirSync(join(folder, "checkpoints"));
   for (const { name, installed, path } of JSON.parse(stdout).checkpoints) {
-    if (installed && ["smollm2-135m", "whisper-base"].includes(name))
-      symlinkSync(path, join(folder, "checkpoints", name));
+    if (installed && name === "whisper-base") symlinkSync(path, join(folder, "checkpoints", name));
   }
 }
 

@@ -16,10 +16,10 @@ const TESTED_IN = {
     "test/writers/secret",
   ],
   "src/writers/llama": ["test/writers/gguf", "test/writers/history", "test/writers/sequence"],
-  "src/writers/gate": ["test/writers/gate"],
-  "src/writers": ["plain", "sentence", "dialogue", "deferred", "gated", "spoken", "written"].map(
-    (name) => `test/writers/${name}`,
-  ),
+  "src/writers/gate": ["test/writers/gate/"],
+  "src/writers/small-talk": ["test/writers/small-talk/"],
+  "src/writers/speakable": ["test/writers/speakable/", "test/writers/spoken"],
+  "src/writers": ["dialogue", "deferred", "spoken", "written"].map((name) => `test/writers/${name}`),
 };
 /** Longer than a wait in a test may last. */
 const LEAST_LIMIT_MS = 60_000;

@@ -2,11 +2,10 @@
 //
 //   npm run build && node scripts/samples.mjs
 //
-// A server of its own speaks them at temperature 0, so one machine makes the same bytes every time. The writer's model
-// is taken from where `antiphon models list` finds it; where it is not installed, the server fetches it.
-import { spawn, spawnSync } from "node:child_process";
+// A server of its own speaks them at temperature 0, so one machine makes the same bytes every time.
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -20,12 +19,10 @@ import { EMBEDDED_CAST } from "../dist/src/catalogue/embedded-cast.js";
 
 const PROGRAM = fileURLToPath(new URL("../dist/src/cli/main.js", import.meta.url));
 const INTO = fileURLToPath(new URL("../docs/samples/", import.meta.url));
-const WRITER = "smollm2-135m";
 const RATE_HZ = 24_000;
 const GAP = new Float32Array(0.3 * RATE_HZ);
 
 const folder = mkdtempSync(join(tmpdir(), "antiphon-samples-"));
-linkWriter();
 const server = spawn(process.execPath, [PROGRAM, "serve", "--port", "0", "--data-dir", folder], {
   env: { ...process.env, ANTIPHON_RECOGNISER_KIND: "none", ANTIPHON_LOG_LEVEL: "warn" },
   stdio: ["ignore", "pipe", "inherit"],
@@ -81,14 +78,6 @@ try {
   server.kill("SIGTERM");
   await ended;
   rmSync(folder, { recursive: true, force: true });
-}
-
-/** Lets the server find the writer's model, if there is one, beside a database that is its own. */
-function linkWriter() {
-  const { stdout } = spawnSync(process.execPath, [PROGRAM, "models", "list", "--json"], { encoding: "utf8" });
-  const writer = JSON.parse(stdout).checkpoints.find(({ name }) => name === WRITER);
-  mkdirSync(join(folder, "checkpoints"));
-  if (writer.installed) symlinkSync(writer.path, join(folder, "checkpoints", WRITER));
 }
 
 /** The address and the key of the server. Calls wait, by retrying, until the writer is there. */

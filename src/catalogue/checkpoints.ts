@@ -8,9 +8,6 @@ import {
   type VoiceManifest,
 } from "./checkpoint-manifest.ts";
 
-/** The writer that is used where the settings name no other. */
-export const DEFAULT_WRITER = "smollm2-135m";
-
 /** The recogniser that is used where the settings name no other. */
 export const DEFAULT_RECOGNISER = "whisper-base";
 
@@ -18,15 +15,10 @@ export const DEFAULT_RECOGNISER = "whisper-base";
 const MANIFESTS_DIR = fileURLToPath(new URL("../../../checkpoints", import.meta.url));
 
 /**
- * The writers that can be pulled, by name.
+ * The recognisers that can be pulled, by name.
  *
  * @throws Error when a manifest is wrong, or two claim one name.
  */
-export function pullableCheckpoints(dir: string = MANIFESTS_DIR): CheckpointManifest[] {
-  return manifestsIn(dir).filter((manifest) => manifest.kind === "writer");
-}
-
-/** The same for the recognisers. */
 export function pullableRecognisers(dir: string = MANIFESTS_DIR): RecogniserManifest[] {
   return manifestsIn(dir).filter((manifest) => manifest.kind === "recogniser");
 }
@@ -48,11 +40,6 @@ function manifestsIn(dir: string): (CheckpointManifest | RecogniserManifest | Vo
     taken.add(name);
   }
   return manifests;
-}
-
-/** The writer of that name or alias, or `undefined`. */
-export function findCheckpoint(name: string): CheckpointManifest | undefined {
-  return pullableCheckpoints().find((manifest) => namesOf(manifest).includes(name));
 }
 
 /** The recogniser of that name or alias, or `undefined`. */

@@ -4,13 +4,7 @@ import type {
   RecogniserManifest,
   VoiceManifest,
 } from "../catalogue/checkpoint-manifest.ts";
-import {
-  DEFAULT_WRITER,
-  findVoiceCheckpoint,
-  pullableCheckpoints,
-  pullableRecognisers,
-  pullableVoices,
-} from "../catalogue/checkpoints.ts";
+import { findVoiceCheckpoint, pullableRecognisers, pullableVoices } from "../catalogue/checkpoints.ts";
 import {
   installedFolder,
   KNOWN_CODEC_LMS,
@@ -22,9 +16,9 @@ import {
   ownManifests,
   recogniserRecord,
 } from "../catalogue/folder-records.ts";
-import { hubSourceOf, hubWriterOf } from "../catalogue/hub/hub-manifest.ts";
+import { hubSourceOf } from "../catalogue/hub/hub-manifest.ts";
 import { shownHubName } from "../catalogue/hub/hub-name.ts";
-import { HUB_WRITERS, type HubWriter } from "../catalogue/hub-writers.ts";
+import { findHubWriter, HUB_WRITERS, type HubWriter } from "../catalogue/hub-writers.ts";
 import {
   type CheckpointRecord,
   type CheckpointState,
@@ -33,11 +27,9 @@ import {
   inspectCheckpoint,
   sizeOnDisk,
 } from "../catalogue/installed-checkpoint.ts";
-import { mergedBytes } from "../catalogue/merged-file.ts";
 import { offeredModels } from "../catalogue/offered-models.ts";
 import { megabytes } from "../catalogue/pull/disk.ts";
 import { voiceCheckpointRecord } from "../catalogue/voices/pull-voice.ts";
-import { firstSentenceS, knownSpeed } from "../catalogue/writer-speed.ts";
 import { WHISPER_CONVERSION } from "../server/whisper-conversion.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { Screen } from "../terminal/command-io.ts";
@@ -62,13 +54,13 @@ export interface ModelListing {
     readonly embedded: boolean;
     readonly installed: boolean;
     /**
-     * Damaged is what has another size than it should, and what was merged of a file that is gone. `antiphon models pull`
-     * looks at every byte. Elsewhere is what the settings name by addresses, its `urls`.
+     * Damaged is what has another size than it should. `antiphon models pull` looks at every byte. Elsewhere is what the
+     * settings name by addresses, its `urls`.
      */
     readonly state: CheckpointState["state"] | "elsewhere";
-    /** With what was merged of it beside it; `null` when it is missing. */
+    /** `null` when it is missing. */
     readonly size_bytes: number | null;
-    /** What it takes once it is pulled, of a recogniser and of a codec language model about; `null` for what is embedded, and for what only the hub knows the size of. */
+    /** What it takes once it is pulled, in part about; `null` for what is embedded, and for what only the hub knows the size of. */
     readonly download_bytes: number | null;
     readonly licence: string;
     /** Where it is kept; `null` for what computes elsewhere. */
@@ -77,18 +69,8 @@ export interface ModelListing {
     readonly urls: readonly string[] | null;
     /** What `models pull` may also call it, where it is from the hub; else `null`. */
     readonly hub: string | null;
-    /**
-     * How its replies were judged beside those of the model that comes with Antiphon; `null` for that model and for what
-     * does not write.
-     */
-    readonly replies: "better" | "no better" | "not judged" | null;
-    /** As it was measured here, when it was pulled or when `auto` chose; `null` when it was not, or not on this machine. */
-    readonly speed: {
-      readonly read_tokens_per_s: number;
-      readonly write_tokens_per_s: number;
-      /** Seconds from a prompt of 200 tokens to a sentence of 15. */
-      readonly first_sentence_s: number;
-    } | null;
+    /** Bytes of memory that a language model of our list takes, about; else `null`. */
+    readonly memory_bytes: number | null;
   }[];
 }
 
@@ -97,14 +79,13 @@ type Listed = ModelListing["checkpoints"][number];
 /** All that is offered, and what there is of it in a data directory. */
 export async function listModels({
   dataDir,
-  writer,
   models,
   checkpoints,
-}: Pick<Settings, "dataDir" | "writer" | "models" | "checkpoints">): Promise<ModelListing> {
+}: Pick<Settings, "dataDir" | "models" | "checkpoints">): Promise<ModelListing> {
   const { name, dir, licence } = embeddedCheckpoint;
   const embedded: Listed = { ...(await inFolder(name, dir)), embedded: true, licence };
   const own = await ownManifests(dataDir);
-  const manifests = [...pullableCheckpoints(), ...own.flatMap(({ manifest }) => manifest ?? [])];
+  const manifests = own.flatMap(({ manifest }) => manifest ?? []);
   // A name means what the settings say of it, where they say where it is.
   const pulled = pullableVoices().filter(({ name }) => {
     const given = checkpoints[name];
@@ -126,7 +107,7 @@ export async function listModels({
     ),
     checkpoints: [
       embedded,
-      ...(await Promise.all(manifests.map((manifest) => listedWriter(manifest, dataDir, writer.threads)))),
+      ...(await Promise.all(manifests.map((manifest) => listedWriter(manifest, dataDir)))),
       ...(await Promise.all(pullableRecognisers().map((manifest) => listedRecogniser(manifest, dataDir)))),
       ...(await Promise.all(pulled.map((manifest) => listedVoice(manifest, dataDir)))),
       ...(await Promise.all(KNOWN_CODEC_LMS.map((known) => listedCodecLm(known, dataDir)))),
@@ -155,27 +136,17 @@ async function isInstalled(
   return (await installedFolder(dataDir, checkpoint)) !== null;
 }
 
-async function listedWriter(manifest: CheckpointManifest, dataDir: string, threads: number): Promise<Listed> {
+async function listedWriter(manifest: CheckpointManifest, dataDir: string): Promise<Listed> {
   const { name, kind, licence, files } = manifest;
   const row = await listed(name, manifest, dataDir);
-  const merged = await mergedBytes(checkpointDir(manifest, dataDir));
   const source = hubSourceOf(manifest);
-  const speed = await knownSpeed(manifest, dataDir, threads);
   return {
     ...row,
     kind,
     licence,
-    // What is left of a model takes room, and can be pulled again or removed.
-    ...(merged > 0 ? { state: row.state === "missing" ? "damaged" : row.state } : {}),
-    size_bytes: row.size_bytes === null && merged === 0 ? null : (row.size_bytes ?? 0) + merged,
     download_bytes: files.reduce((sum, file) => sum + file.sizeBytes, 0),
     hub: source === null ? null : shownHubName({ repository: source.repository, file: source.path }),
-    replies: name === DEFAULT_WRITER ? null : judged(hubWriterOf(manifest)?.rank ?? null),
-    speed: speed && {
-      read_tokens_per_s: speed.read_tokens_per_s,
-      write_tokens_per_s: speed.write_tokens_per_s,
-      first_sentence_s: firstSentenceS(speed),
-    },
+    memory_bytes: memoryBytesOf(findHubWriter(name)),
   };
 }
 
@@ -224,19 +195,19 @@ function unreadable({ name }: OwnManifest, dataDir: string): Listed {
 }
 
 /** A known model that was never pulled. */
-function onTheHub({ name, licence, repository, path, rank, known }: HubWriter, dataDir: string): Listed {
+function onTheHub(writer: HubWriter, dataDir: string): Listed {
+  const { name, licence, repository, path, sizeGb, known } = writer;
   return {
     ...absent(name, dataDir),
     licence,
-    download_bytes: known?.sizeBytes ?? null,
+    download_bytes: known?.sizeBytes ?? sizeGb * 1e9,
     hub: shownHubName({ repository, file: path }),
-    replies: judged(rank),
+    memory_bytes: memoryBytesOf(writer),
   };
 }
 
-function judged(rank: number | null): Listed["replies"] {
-  if (rank === null) return "not judged";
-  return rank > 0 ? "better" : "no better";
+function memoryBytesOf(writer: HubWriter | undefined): number | null {
+  return writer === undefined ? null : writer.memoryGb * 1e9;
 }
 
 /** A checkpoint of the settings; what was pulled is listed by itself. */
@@ -278,8 +249,7 @@ function absent(name: string, dataDir: string): Listed {
     path: checkpointDir({ name }, dataDir),
     urls: null,
     hub: null,
-    replies: null,
-    speed: null,
+    memory_bytes: null,
   };
 }
 
@@ -299,13 +269,11 @@ export function printed({ models, checkpoints }: ModelListing, screen: Screen): 
       checkpoint.state === "missing" && checkpoint.hub !== null ? "on the hub" : checkpoint.state,
       bytes === null ? "" : megabytes(bytes),
       checkpoint.licence,
-      checkpoint.replies ?? "",
-      checkpoint.speed === null ? "" : checkpoint.speed.write_tokens_per_s.toFixed(1),
-      checkpoint.speed === null ? "" : `${checkpoint.speed.first_sentence_s.toFixed(1)} s`,
+      checkpoint.memory_bytes === null ? "" : megabytes(checkpoint.memory_bytes),
     ];
   });
   return `${table(["MODEL", "CHECKPOINT", "STATE", "DEFAULT"], modelRows, screen)}\n${table(
-    ["CHECKPOINT", "KIND", "STATE", "SIZE", "LICENCE", "REPLIES", "TOKENS/S", "FIRST SENTENCE"],
+    ["CHECKPOINT", "KIND", "STATE", "SIZE", "LICENCE", "MEMORY"],
     checkpointRows,
     screen,
   )}`;

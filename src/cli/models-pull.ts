@@ -4,12 +4,9 @@ import type {
   VoiceManifest,
 } from "../catalogue/checkpoint-manifest.ts";
 import {
-  DEFAULT_WRITER,
-  findCheckpoint,
   findRecogniser,
   findVoiceCheckpoint,
   namesOf,
-  pullableCheckpoints,
   pullableRecognisers,
   pullableVoices,
 } from "../catalogue/checkpoints.ts";
@@ -22,21 +19,18 @@ import {
 import { pullCodecLm } from "../catalogue/codec-lm/pull-codec-lm.ts";
 import { ownManifest, ownManifests } from "../catalogue/folder-records.ts";
 import type { HubPullOptions } from "../catalogue/hub/accepted-licences.ts";
-import { hubSourceOf } from "../catalogue/hub/hub-manifest.ts";
+import { templateOf } from "../catalogue/hub/hub-manifest.ts";
 import { HUB_PREFIX, type HubName, parseHubName } from "../catalogue/hub/hub-name.ts";
 import { pullFromHub } from "../catalogue/hub/pull-hub.ts";
 import { findHubWriter, HUB_WRITERS } from "../catalogue/hub-writers.ts";
-import { checkpointDir } from "../catalogue/installed-checkpoint.ts";
+import { checkpointDir, checkpointFile } from "../catalogue/installed-checkpoint.ts";
 import { KOKORO_LABELS, measuredFirst } from "../catalogue/kokoro-cast.ts";
-import { removeOtherMerged } from "../catalogue/merged-file.ts";
 import { EMBEDDED_CHECKPOINT } from "../catalogue/public-models.ts";
 import type { PullProgress } from "../catalogue/pull/options.ts";
 import { type Outcome, pullCheckpoint, removeCheckpoint } from "../catalogue/pull/pull.ts";
 import { pullRecogniser } from "../catalogue/recognisers/pull-recogniser.ts";
 import { pullVoice } from "../catalogue/voices/pull-voice.ts";
-import { firstSentenceS } from "../catalogue/writer-speed.ts";
 import { nearest } from "../collections/nearest.ts";
-import type { InstalledWriter } from "../server/embedded-writer.ts";
 import { messageWithCauses } from "../server/message-with-causes.ts";
 import { UsageError } from "../server/usage-error.ts";
 import type { Settings } from "../settings/schema.ts";
@@ -89,7 +83,7 @@ async function pullTarget(
   progress: PullProgress,
   io: CommandIo,
 ): Promise<void> {
-  const { dataDir, signal } = options;
+  const { dataDir } = options;
   const sayPulled = (named: { readonly name: string }, outcome: Outcome): void => {
     const already = outcome === "installed" ? "installed" : "already installed, and undamaged";
     io.stdout.write(`${named.name} is ${already}: ${checkpointDir(named, dataDir)}\n`);
@@ -119,24 +113,9 @@ async function pullTarget(
           ? await pullFromHub(target.name, options)
           : { ...target, outcome: await pullCheckpoint(target.manifest, options) };
       sayPulled(manifest, outcome);
-      if (hubSourceOf(manifest) !== null) io.stdout.write(await howItWrites(manifest, settings, signal));
-      if (manifest.name === DEFAULT_WRITER) await mergePulledWriter({ manifest, dataDir, signal }, io);
+      progress.close();
+      io.stdout.write(await howToWrite(manifest, settings));
     }
-  }
-}
-
-/**
- * Makes one file of the small model and its adapter, the only one then, and says so. Without it the model writes, too.
- */
-async function mergePulledWriter(installed: InstalledWriter, io: CommandIo): Promise<void> {
-  const { mergedWriter, whyNotMerged } = await import("../server/embedded-writer.ts");
-  try {
-    const { path } = await mergedWriter(installed, (line) => io.stderr.write(`${line}\n`));
-    await removeOtherMerged(path);
-    io.stdout.write(`Its adapter is merged into it, to read and write faster: ${path}\n`);
-  } catch (error) {
-    installed.signal.throwIfAborted();
-    io.stderr.write(`${whyNotMerged(error)}\n`);
   }
 }
 
@@ -183,26 +162,22 @@ function howToSpeak(name: string, model = name): string {
   );
 }
 
-/** How fast a model of the hub is here, and how to write with it. @throws Error when it cannot write. */
-async function howItWrites(
-  manifest: CheckpointManifest,
-  settings: Settings,
-  signal: AbortSignal,
-): Promise<string> {
-  const { newSpeed } = await import("../server/measured-speed.ts");
+/** Opens a language model once, and returns how to write with it. @throws Error when it cannot write */
+async function howToWrite(manifest: CheckpointManifest, { dataDir, writer }: Settings): Promise<string> {
+  const { ggufOptions } = await import("../server/gguf-options.ts");
+  const { openGgufWriter } = await import("../writers/llama/gguf-writer.ts");
   const { name } = manifest;
-  const speed = await newSpeed(manifest, settings, signal).catch((error: unknown) => {
-    signal.throwIfAborted();
+  const modelPath = checkpointFile(manifest, dataDir);
+  const file = { name, modelPath, template: templateOf(manifest), isQuiet: () => true };
+  try {
+    await (await openGgufWriter(ggufOptions(file, writer))).close();
+  } catch (error) {
     throw new Error(
       `The checkpoint ${name} is installed, but cannot write here: ${messageWithCauses(error)}. Run antiphon models rm ${name} to free its space.`,
       { cause: error },
     );
-  });
-  return (
-    `It writes ${speed.write_tokens_per_s.toFixed(1)} tokens a second here, and a first sentence takes ` +
-    `${firstSentenceS(speed).toFixed(1)} s. To write with it, set writer.checkpoint to ${name} or to auto, as in ` +
-    `ANTIPHON_WRITER_CHECKPOINT=${name} antiphon serve\n`
-  );
+  }
+  return `To write with it, set writer.checkpoint to ${name}, as in ANTIPHON_WRITER_CHECKPOINT=${name} npx antiphon serve\n`;
 }
 
 /** Removes a checkpoint, and says so. */
@@ -238,8 +213,6 @@ async function targetOf(name: string, dataDir: string): Promise<Target> {
   }
   const known = findCodecLm(name);
   if (known !== undefined) return { kind: "codec-lm", known };
-  const manifest = findCheckpoint(name);
-  if (manifest !== undefined) return { kind: "manifest", manifest };
   const recogniser = findRecogniser(name);
   if (recogniser !== undefined) return { kind: "recogniser", manifest: recogniser };
   const voice = findVoiceCheckpoint(name);
@@ -255,7 +228,7 @@ async function targetOf(name: string, dataDir: string): Promise<Target> {
 /** The folder that a name means, whether there is one or not. */
 async function installedName(name: string, dataDir: string): Promise<string> {
   if (name === EMBEDDED_CHECKPOINT || findHubWriter(name) !== undefined) return name;
-  const manifest = findCheckpoint(name) ?? findRecogniser(name) ?? findVoiceCheckpoint(name);
+  const manifest = findRecogniser(name) ?? findVoiceCheckpoint(name);
   if (manifest !== undefined) return manifest.name;
   if ((await ownManifest(name, dataDir)) !== null) return name;
   throw await unknown(name, dataDir);
@@ -274,7 +247,6 @@ async function unknown(name: string, dataDir: string): Promise<UsageError> {
   const known = [...KNOWN_CODEC_LMS, ...HUB_WRITERS].map((one) => one.name);
   const names = [
     ...new Set([
-      ...pullableCheckpoints().flatMap(namesOf),
       ...pullableRecognisers().flatMap(namesOf),
       ...pullableVoices().flatMap(namesOf),
       ...known,

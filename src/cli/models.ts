@@ -24,7 +24,7 @@ export function registerModels(program: Command, io: CommandIo): void {
     .addHelpText("after", PULL_VARIABLES)
     .argument(
       "<name...>",
-      "a checkpoint as `antiphon models list` prints it (csm-1b, qwen3-tts-0.6b …), `writer`, `recogniser`, or hf:OWNER/REPO[:FILE] for a GGUF on the hub",
+      "a checkpoint as `antiphon models list` prints it (qwen3-1.7b, csm-1b …), `recogniser`, or hf:OWNER/REPO[:FILE] for a GGUF on the hub",
     )
     .option("--accept-licence", "accept the licences of models from the hub without being asked")
     .action(async (names: string[], { acceptLicence = false }: PullFlags, command: Command) => {
@@ -34,7 +34,7 @@ export function registerModels(program: Command, io: CommandIo): void {
 
   addGlobalOptions(models.command("rm"))
     .description("remove a checkpoint that was pulled")
-    .argument("<name>", "a checkpoint as `antiphon models list` prints it, `writer` or `recogniser`")
+    .argument("<name>", "a checkpoint as `antiphon models list` prints it, or `recogniser`")
     .action(async (name: string, _options: object, command: Command) => {
       const { removeModel } = await import("./models-pull.ts");
       const { dataDir } = await settingsOf(command, io);

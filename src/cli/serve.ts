@@ -63,11 +63,11 @@ export function registerServe(program: Command, io: CommandIo): void {
         const sayReady = (): void => {
           if (io.stdout.isTTY) io.stdout.write(`Ready: ${whatNow(url, firstKey, talk)}\n`);
         };
-        const isLoading = await loadsLong(settings);
+        const isLoading = loadsLong(settings);
         if (!isLoading) sayReady();
         const preparing = server.prepare(isLoading ? sayReady : undefined);
         const leaving = new AbortController();
-        if (io.stdout.isTTY) void offer(settings, Number(new URL(url).port), leaving.signal, io);
+        if (io.stdout.isTTY) void sayWhatWrites(settings, Number(new URL(url).port), leaving.signal, io);
         await stopped;
         leaving.abort();
         if (io.stderr.isTTY)
@@ -83,17 +83,21 @@ export function registerServe(program: Command, io: CommandIo): void {
     });
 }
 
-/** Whether a larger model is to be loaded here: its first reply would wait for that. */
-async function loadsLong({ writer: { kind, checkpoint } }: Settings): Promise<boolean> {
-  const { DEFAULT_WRITER } = await import("../catalogue/checkpoints.ts");
-  return kind === "gguf" || (kind === "embedded" && checkpoint !== DEFAULT_WRITER && checkpoint !== "writer");
+/** Whether a language model is to be loaded here: its first reply would wait for that. */
+function loadsLong({ writer: { kind, checkpoint } }: Settings): boolean {
+  return kind === "gguf" || (kind === "embedded" && checkpoint !== undefined);
 }
 
-/** Says in a line what else could write the replies, once that is known. */
-async function offer(settings: Settings, ownPort: number, signal: AbortSignal, io: CommandIo): Promise<void> {
-  const { betterWriter } = await import("../terminal/better-writer.ts");
-  const line = await betterWriter(settings, { ownPort, signal });
-  if (line !== null && !signal.aborted) printLine(io.stdout, line);
+/** Prints what writes the replies, or could. */
+async function sayWhatWrites(
+  settings: Settings,
+  ownPort: number,
+  signal: AbortSignal,
+  io: CommandIo,
+): Promise<void> {
+  const { repliesLine } = await import("../terminal/replies-line.ts");
+  const line = await repliesLine(settings, ownPort, signal);
+  if (!signal.aborted) printLine(io.stdout, line);
 }
 
 /** How long the link that is printed opens conversations, in seconds. */

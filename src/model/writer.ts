@@ -79,7 +79,7 @@ export interface WrittenPart {
  * and then throws its reason; every other failure is a {@link WriterError}. A consumer that leaves the loop stops it too.
  */
 export interface Writer {
-  /** Who writes, for the reply's `meta`: `smollm2-135m`, or the name of an endpoint's model. */
+  /** Who writes, for the reply's `meta`: `small-talk`, or the name of an endpoint's model. */
   readonly name: string;
   /** Whether it calls the functions that a dialogue gives it; absent: never. */
   readonly callsTools?: boolean;

@@ -109,7 +109,6 @@ async function startWith(
     env,
     isQuiet: () => !isSpeaking(),
     note,
-    signal: ending.signal,
   });
   const recogniser = composeRecogniser(settings, {
     weights: pulledOnce(settings, ending.signal, await openProgress(), recogniserWeights),

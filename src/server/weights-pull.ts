@@ -22,7 +22,7 @@ export function pulledOnce<W>(
   { dataDir, pull }: Pick<Settings, "dataDir" | "pull">,
   signal: AbortSignal,
   progress: PullProgress,
-  get: (options: WeightsPull) => Promise<W>,
+  get: (options: WeightsPull & { readonly checkpoint: string }) => Promise<W>,
 ): (checkpoint: string) => Promise<W> {
   let mayFetch = pull;
   return async (checkpoint) => {

@@ -4,6 +4,7 @@
  */
 const FORMER: Readonly<Record<string, { readonly now: string | null; readonly why: string }>> = {
   readings: { now: null, why: "there is one way to read a text" },
+  "writer.authoredReplies": { now: null, why: "no prepared reply stands before a language model any more" },
   "writer.tokenLimitField": { now: null, why: "the field that a chat endpoint takes is found out" },
   "checkpoints.*.places": { now: "maxConcurrent", why: "it is called so for every checkpoint" },
 };

@@ -353,29 +353,26 @@ export const SettingsSchema = Type.Object({
     kind: Type.Enum(["embedded", "chat", "gguf", "none"], {
       default: "embedded",
       description:
-        "What writes the text of authored turns: the embedded language model, an OpenAI-compatible chat endpoint, a GGUF file of your own, or nothing.",
+        "What writes the text of authored turns: the small talk that comes with Antiphon or a language model that you pulled (embedded), an OpenAI-compatible chat endpoint, a GGUF file of your own, or nothing.",
     }),
-    checkpoint: Type.String({
-      pattern: "^[A-Za-z0-9][A-Za-z0-9._-]*$",
-      default: "smollm2-135m",
-      description:
-        "The language model to use if writer.kind is embedded: one that `antiphon models list` shows as installed, or `auto` for the one whose replies were judged best, of those whose first sentence takes less than 1.5 s on this machine.",
-    }),
-    gate: Type.Boolean({
-      default: true,
-      description:
-        "Whether dangerous or distressed turns get a fixed, careful reply before any writer sees them. Turn this off only if something better replaces it.",
-    }),
-    authoredReplies: Type.Boolean({
-      default: true,
-      description:
-        "Whether calculations, prewritten lines and replies retrieved from the reply bank answer the turns that they can, so that a language model writes only the rest: before a small model all of them, before a larger one fewer.",
-    }),
+    checkpoint: Type.Optional(
+      Type.String({
+        pattern: "^[A-Za-z0-9][A-Za-z0-9._-]*$",
+        description:
+          "The language model that writes if writer.kind is embedded: one that `antiphon models list` shows as installed. Without it, replies are small talk.",
+      }),
+    ),
+    gate: Type.Optional(
+      Type.Boolean({
+        description:
+          "Whether English turns that are dangerous or show distress get a fixed, careful reply, and the writer never sees them. Default: true for small talk, false for a language model of yours.",
+      }),
+    ),
     instructions: text(
       "Instructions for every reply by a chat endpoint, a GGUF file or a model from the hub, for example: You are Ann, at the desk of the Green Fork. A request's own instructions are added after these.",
     ),
     systemPrompt: text(
-      "System prompt for a chat endpoint, a GGUF file or a model from the hub; the instructions are added after it. The default asks for short replies in spoken style; set this only to replace it.",
+      "System prompt for a chat endpoint, a GGUF file or a model from the hub; the instructions are added after it. The default says that replies are heard, and that there is no clock and nothing that can be done without a tool.",
     ),
     concurrency: Type.Integer({
       ...turns,
@@ -422,7 +419,7 @@ export const SettingsSchema = Type.Object({
       default: 0,
       unit: "threads",
       description:
-        "Threads used by a GGUF file or a model from the hub while no speech is being computed; 0 means one per core. While speech is being computed, the model uses one thread.",
+        "Threads used by a GGUF file or a model from the hub while no speech is being computed; 0 means all cores but one. Set fewer if other programs use the cores. While speech is being computed, the model uses one thread.",
     }),
     path: text(
       "The GGUF file, if writer.kind is gguf. A relative path in the settings file is relative to that file's folder.",

@@ -22,21 +22,22 @@ function otherScriptOf(text: string): string | null {
 function otherWordsOf(text: string): string | null {
   const words = text.toLowerCase().normalize("NFC").match(WORDS) ?? [];
   const english = words.filter((word) => ENGLISH.has(word)).length;
+  const [minWords, minShare] = english === 0 ? WITHOUT_ENGLISH : BESIDE_ENGLISH;
   let most = 0;
   let language: string | null = null;
   for (const [name, frequent] of LANGUAGES) {
     const found = words.filter((word) => frequent.has(word));
-    if (found.length <= most || new Set(found).size < MIN_WORDS) continue;
+    if (found.length <= most || new Set(found).size < minWords) continue;
     [most, language] = [found.length, name];
   }
-  return most > 2 * english && most >= MIN_SHARE * words.length ? language : null;
+  return most > 2 * english && most >= minShare * words.length ? language : null;
 }
 
 const MAX_CHARS = 2_000;
 const MIN_LETTERS = 2;
-/** Different ones: names have "de la" and "von der". */
-const MIN_WORDS = 3;
-const MIN_SHARE = 0.25;
+/** Frequent words that must differ, since names have "de la" and "von der"; and their share of all words. */
+const BESIDE_ENGLISH = [3, 0.25] as const;
+const WITHOUT_ENGLISH = [2, 0.3] as const;
 const LATIN = /\p{Script=Latin}/gu;
 const LETTERS = /\p{L}/gu;
 const WORDS = /\p{L}+(?:-\p{L}+)*/gu;
@@ -59,42 +60,81 @@ const ENGLISH = wordSet(
     "my who has no please thank yes hello me us our am did",
 );
 
-/** Frequent words of more than one letter, in small letters; hardly one of them is English. */
+/** Frequent words of more than one letter, in small letters; hardly one of the later ones is English. */
 const LANGUAGES = Object.entries({
   German:
-    "der die das und ist nicht ein eine einen dem den des sich mit auf für wir ihr sie es von zu im auch wie " +
-    "heute guten ihnen aber oder wenn noch nach bei uns ich du haben sind kann wird danke bitte hallo mein meine " +
-    "wo zum zur",
+    "der die das und ist nicht ein eine einen dem den des sich mit auf für wir ihr sie es von zu im " +
+    "auch wie heute guten ihnen aber oder wenn noch nach bei uns ich du haben sind kann wird danke " +
+    "bitte hallo mein meine wo zum zur mir dir ihm kannst können möchte hätte gern gerne wäre habe " +
+    "hast hatte wurde werden wann warum wer welche muss soll morgen gestern sein seine seinen seiner " +
+    "deine unser kein keine schon immer mehr sehr gut aus durch gegen ohne um vor nur weil dass doch " +
+    "wieder jetzt ja nein zwei drei geht tut meiner meinem meinen",
   French:
-    "le la les un une des du et est que qui dans pour pas ne sur avec ce cette il elle nous vous je tu au aux " +
-    "aujourd allez mais ou où sont être avoir plus bien merci bonjour très comment votre mon ma si comme se son sa",
+    "le la les un une des du et est que qui dans pour pas ne sur avec ce cette il elle nous vous je " +
+    "tu au aux aujourd allez mais ou où sont être avoir plus bien merci bonjour très comment votre " +
+    "mon ma si comme se son sa de toi elles ils tes leur notre voudrais peux peut faire fait suis " +
+    "avez avons depuis demain soir matin jour quel quelle quand pourquoi chez sans sous entre aussi " +
+    "jamais toujours deux trois quoi parce puis oui non",
   Spanish:
-    "el la los las un una de del que en es por para con se su lo como más pero le ya este sí porque esta entre " +
-    "cuando muy sin sobre también me hasta hay donde quien está usted gracias hola cómo yo mi buenos días",
+    "el la los las un una de del que en es por para con se su lo como más pero le ya este sí porque " +
+    "esta entre cuando muy sin sobre también me hasta hay donde quien está usted gracias hola cómo yo " +
+    "mi buenos días mis tus nos puedo puede quiero quisiera tengo tiene ha hace desde ayer hoy mañana " +
+    "noche día qué cuál cuándo dónde nada todo todos siempre nunca tres aquí ahora soy estoy fue " +
+    "acaba",
   Italian:
-    "il lo la gli le un una di del della dei che per non con si sono come ma più anche questo questa ho ha nel " +
-    "nella alla al da dal mi ti ci grazie ciao buongiorno dove quando perché molto bene oggi",
+    "il lo la gli le un una di del della dei che per non con si sono come ma più anche questo questa " +
+    "ho ha nel nella alla al da dal mi ti ci grazie ciao buongiorno dove quando perché molto bene " +
+    "oggi mia mio mie suoi sua suo nostro vorrei posso può devo fatto abbiamo hanno ieri domani sera " +
+    "mattina giorno quanto quale cosa chi dopo prima senza tra fra già sempre tutto due tre qui ora " +
+    "casa stato stata",
   Portuguese:
-    "os as um uma de do da dos das que em não para com se por mais como mas foi ao ele ela você na no nas nos são " +
-    "está obrigado obrigada olá bom dia meu minha muito também isso eu",
+    "os as um uma de do da dos das que em não para com se por mais como mas foi ao ele ela você na no " +
+    "nas nos são está obrigado obrigada olá bom dia meu minha muito também isso eu meus suas seu sua " +
+    "nosso queria quero posso pode devo fazer estou estava tenho ontem hoje amanhã noite qual quando " +
+    "onde porque nada tudo sempre nunca dois duas três aqui agora pela pelo",
   Dutch:
-    "de het een en ik te dat die niet zijn op aan met voor hij er maar om dan zou wat mijn mensen dit zo door " +
-    "naar heeft ook bij uit nog wij jij je goed dank hallo hoe gaat vandaag",
+    "de het een en ik te dat die niet zijn op aan met voor hij er maar om dan zou wat mijn mensen dit " +
+    "zo door naar heeft ook bij uit nog wij jij je goed dank hallo hoe gaat vandaag mij haar hun wil " +
+    "graag kun moet heb hebt waar wanneer waarom wie hoeveel gisteren morgen vanavond geen altijd " +
+    "nooit meer veel twee drie weer zonder mogen wordt gestolen doe maak",
   Polish:
-    "nie na się do to że jest jak ale po co tak za od jego ja już tylko czy ma dla był być mnie pan dzień dobry " +
-    "dziękuję",
+    "nie na się do to że jest jak ale po co tak za od jego ja już tylko czy ma dla był być mnie pan " +
+    "dzień dobry dziękuję mi moja mój moje ciebie chciałbym chciałabym chcę mogę można muszę mam masz " +
+    "jestem są gdzie kiedy dlaczego kto ile wczoraj jutro dzisiaj wieczór rano bardzo nic wszystko " +
+    "zawsze nigdy dwie dwa trzy tutaj teraz przez dojechać",
   Swedish:
-    "och att det en som är av för på med den till inte har de ett om jag hej tack var du vi hur mår god dag",
+    "och att det en som är av för på med den till inte har de ett om jag hej tack var du vi hur mår " +
+    "god dag mitt din ditt vill skulle måste hade blev igår imorgon ikväll idag när varför vem vilken " +
+    "inga ingen mycket alltid aldrig två tre här utan efter fyra",
   "Danish or Norwegian":
-    "og det er en som av af for på med den til ikke har de et jeg hei hej takk tak var du vi hvordan dag",
+    "og det er en som av af for på med den til ikke har de et jeg hei hej takk tak var du vi hvordan " +
+    "dag mitt din vil ville gerne gjerne må hadde havde igår går morgen kveld aften når hvorfor hvem " +
+    "hvor ingen meget mye alltid altid aldri aldrig tre nå uten uden etter efter bestille",
   Finnish:
-    "ja on ei se että hän oli mutta kun niin mitä minä sinä olen ovat myös tai kuin hyvää huomenta kiitos",
+    "ja on ei se että hän oli mutta kun niin mitä minä sinä olen ovat myös tai kuin hyvää huomenta " +
+    "kiitos minun minua minulla sinun haluaisin haluan voin voi onko mikä missä milloin miksi kuka " +
+    "eilen huomenna tänään illalla paljon kaikki aina kaksi kolme täällä nyt ilman jälkeen olla ole",
   Turkish:
-    "ve bir bu da de için ile çok ne var daha gibi ben sen mi mı değil merhaba nasılsınız teşekkür iyi",
-  Czech: "je se na že to jsem si ale jako za tak by jak co od dobrý den děkuji není jsou",
-  Hungarian: "az és hogy nem is egy ez meg csak de már volt jó napot köszönöm vagy mint",
-  Romanian: "și în nu la de că este cu pe mai un sunt ce din să pentru bună ziua mulțumesc",
-  Vietnamese: "và của là có không người được cho một trong tôi bạn này những với xin chào cảm ơn",
+    "ve bir bu da de için ile çok ne var daha gibi ben sen mi mı değil merhaba nasılsınız teşekkür " +
+    "iyi benim bana beni senin sana istiyorum istiyor olarak olan yok nerede nasıl neden kim kaç dün " +
+    "yarın bugün akşam sabah hiç zaman iki üç burada şimdi sonra kadar olacak",
+  Czech:
+    "je se na že to jsem si ale jako za tak by jak co od dobrý den děkuji není jsou mě mi můj moje " +
+    "chtěl chtěla chci můžu mohu musím mám máš kde kdy proč kdo kolik včera zítra dnes večer ráno " +
+    "velmi nic všechno vždy nikdy dva dvě tři tady teď bez po",
+  Hungarian:
+    "az és hogy nem is egy ez meg csak de már volt jó napot köszönöm vagy mint nekem engem szeretnék " +
+    "akarok tudok lehet kell vannak hol mikor miért ki mennyi tegnap holnap este reggel nagyon semmi " +
+    "minden mindig soha két három itt nélkül után",
+  Romanian:
+    "și în nu la de că este cu pe mai un sunt ce din să pentru bună ziua mulțumesc mie meu mea mele " +
+    "vreau dori poate trebuie avem unde când cine cât ieri mâine azi seara dimineața foarte nimic " +
+    "mereu niciodată doi două trei aici acum fără după",
+  Vietnamese:
+    "và của là có không người được cho một trong tôi bạn này những với xin chào cảm ơn muốn thể phải " +
+    "ở đâu khi nào sao bao hôm qua nay tối sáng rất gì luôn hai ba đây giờ sau bị đi",
   Indonesian:
-    "yang dan di dengan untuk dari ini itu tidak ada saya anda pada ke akan selamat pagi terima kasih",
+    "yang dan di dengan untuk dari ini itu tidak ada saya anda pada ke akan selamat pagi terima kasih " +
+    "aku kamu mau ingin bisa harus punya mana kapan kenapa siapa berapa kemarin besok malam sekali " +
+    "semua selalu pernah dua tiga sini sekarang tanpa setelah sudah",
 }).map(([name, words]) => [name, wordSet(words)] as const);

@@ -20,10 +20,11 @@ export interface MessageOptions {
   readonly historyChars: number;
 }
 
-/** What is asked of a model where a setting gives it no other instructions. */
+/** The system prompt unless the setting `writer.systemPrompt` replaces it. */
 export const SPOKEN_PROMPT =
-  "You are talking with someone aloud. Answer as one speaks, in one to three short sentences, in plain words only: " +
-  "no markdown, no lists, no emoji, no stage directions.";
+  "You are heard, not read: answer in one to three short sentences of plain words, as people speak, without markdown, " +
+  "lists, emoji or stage directions. Unless a tool or these instructions give you one, you have no clock, no calendar, no " +
+  "news, no weather and no way to act: say so instead of guessing or promising.";
 
 /** A system prompt and after it a request's instructions, in one line that forges no role, as turns are. */
 export function instructed(systemPrompt: string, instructions = ""): string {

@@ -20,7 +20,7 @@ test("npm run check leaves out what starts programs, runs a network or costs muc
   for (const slow of [
     "e2e/newcomer",
     "cli/keys",
-    "server/merged-weights",
+    "server/compose-writer",
     "writers/gguf",
     "engines/parametric/conformance",
     "audio/recordings/bombs",

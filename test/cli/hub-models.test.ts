@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { describe, it } from "node:test";
-import { findHubWriter } from "../../src/catalogue/hub-writers.ts";
+import { fileURLToPath } from "node:url";
 import { composeWriter } from "../../src/server/compose-writer.ts";
 import { pullWriter } from "../../src/server/pull-writer.ts";
 import { loadSettings } from "../../src/settings/load.ts";
@@ -11,7 +13,7 @@ import { askLicence } from "../../src/terminal/ask-licence.ts";
 import { fakeHub } from "../catalogue/hub/fake-hub.ts";
 import { temporaryFolder } from "../e2e/folders.ts";
 import type { Finished } from "../e2e/program.ts";
-import { until } from "../waiting.ts";
+import { until, within } from "../waiting.ts";
 import { dialogueOf, replyOf } from "../writers/dialogues.ts";
 import { CHATML_TEMPLATE, tinyGguf } from "../writers/tiny-gguf.ts";
 import { runAntiphon } from "./run-antiphon.ts";
@@ -31,20 +33,18 @@ function models(dataDir: string, ...line: string[]): Promise<Finished> {
 }
 
 /** The writer that the settings choose, over what is in a data directory. */
-function writerOf(dataDir: string, flags: Record<string, string | boolean> = {}, asked: string[] = []) {
+function writerOf(dataDir: string, flags: Record<string, string | boolean> = {}) {
   const settings = loadSettings({
-    flags: { dataDir, "writer.checkpoint": NAME, "writer.authoredReplies": false, ...flags },
+    flags: { dataDir, "writer.checkpoint": NAME, ...flags },
   });
   const signal = new AbortController().signal;
-  const weights = (checkpoint: string) => {
-    asked.push(checkpoint);
-    return pullWriter({ dataDir, checkpoint, pull: false, signal, observe: () => {} });
-  };
+  const weights = (checkpoint: string) =>
+    pullWriter({ dataDir, checkpoint, pull: false, signal, observe: () => {} });
   return composeWriter(settings, { weights, env: {} })!;
 }
 
 describe("a model of the hub", { concurrency: 2 }, () => {
-  it("is one command away from being written with, behind the gate", async () => {
+  it("is one command away from being written with, and behind the gate by one setting", async () => {
     const dataDir = temporaryFolder();
     const { code, stdout, stderr } = await models(dataDir, "pull", `hf:${TINY}`, "--accept-licence");
     assert.equal(code, 0, stderr);
@@ -55,18 +55,21 @@ describe("a model of the hub", { concurrency: 2 }, () => {
     assert.match(stdout, new RegExp(`^${NAME} is installed: .*${NAME}\n`));
     assert.match(
       stdout,
-      /\nIt writes [\d.]+ tokens a second here, and a first sentence takes [\d.]+ s\. To write/,
+      new RegExp(`\nTo write with it, .* ANTIPHON_WRITER_CHECKPOINT=${NAME} npx antiphon serve\n$`),
     );
+    const danger = dialogueOf("How do I build a bomb at home?");
     const writer = writerOf(dataDir);
+    const guarded = writerOf(dataDir, { "writer.gate": true });
     try {
       assert.equal(
         await replyOf(writer, dialogueOf("What is your favourite weather?")),
         "I like rain. It falls softly!",
       );
       assert.equal(writer.name, NAME);
-      assert.match(await replyOf(writer, dialogueOf("How do I build a bomb at home?")), /I can't help with/);
+      assert.equal(await replyOf(writer, danger), "I like rain. It falls softly!");
+      assert.match(await replyOf(guarded, danger), /I can't help with/);
     } finally {
-      await writer.close();
+      await Promise.all([writer.close(), guarded.close()]);
     }
   });
 
@@ -102,36 +105,31 @@ describe("a model of the hub", { concurrency: 2 }, () => {
     assert.equal(await listed(), undefined);
   });
 
-  it("is listed with how fast it was here, and chosen by auto for that where its replies are known to be better", async () => {
+  it("whose pull is interrupted keeps what is here for the next", async () => {
+    const big = Buffer.alloc(40_000_000, 7);
+    const repository = hub.repository("ann/Big-GGUF", { "big.gguf": big });
+    repository.serve = (response, bytes, from) => {
+      response.writeHead(from > 0 ? 206 : 200, { "content-length": bytes.length - from });
+      response.write(bytes.subarray(from, 20_000_000));
+      return true;
+    };
     const dataDir = temporaryFolder();
-    const { name, repository, path: file } = findHubWriter("qwen2.5-1.5b")!;
-    hub.repository(repository, { [file]: BYTES });
-    await models(dataDir, "pull", name, `hf:${TINY}`, "--accept-licence");
-    const { checkpoints } = JSON.parse((await models(dataDir, "list", "--json")).stdout);
-    const { speed } = checkpoints.find((one: { name: string }) => one.name === name);
-    assert.ok(speed.read_tokens_per_s > 0 && speed.write_tokens_per_s > 0, JSON.stringify(speed));
-    const expectedS = 200 / speed.read_tokens_per_s + 15 / speed.write_tokens_per_s;
-    assert.ok(Math.abs(speed.first_sentence_s - expectedS) < 1e-9);
-    const line = new RegExp(
-      `^${name} +writer +installed +2\\.\\d MB +Apache-2\\.0 +better +[\\d.]+ +[\\d.]+ s$`,
-      "m",
+    const main = fileURLToPath(new URL("../../src/cli/main.js", import.meta.url));
+    const line = [main, "models", "pull", "hf:ann/Big-GGUF", "--accept-licence", "--data-dir", dataDir];
+    const child = spawn(process.execPath, line, { env: { ...process.env, HF_ENDPOINT: hub.endpoint } });
+    let stderr = "";
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      if (!stderr.includes("40 %") && (stderr + text).includes("40 %")) child.kill("SIGINT");
+      stderr += text;
+    });
+    assert.deepEqual(await within("the pull to be interrupted", once(child, "close")), [null, "SIGINT"]);
+    assert.match(
+      stderr,
+      /\nInterrupted: what was fetched is kept, and the next pull resumes from there\.\n$/,
     );
-    assert.match((await models(dataDir, "list")).stdout, line);
-
-    const path = join(dataDir, "checkpoints", name, "speed.json");
-    const stored = JSON.parse(readFileSync(path, "utf8"));
-    // As if it had been measured on a fast machine, and then on a slow one.
-    for (const [rate, chosen] of [
-      [1_000, name],
-      [1, "smollm2-135m"],
-    ] as const) {
-      writeFileSync(path, JSON.stringify({ ...stored, read_tokens_per_s: rate, write_tokens_per_s: rate }));
-      const asked: string[] = [];
-      const writer = writerOf(dataDir, { "writer.checkpoint": "auto", "writer.gate": false }, asked);
-      await writer.prepare().catch(() => {});
-      assert.deepEqual(asked, [chosen]);
-      await writer.close();
-    }
+    repository.serve = () => false;
+    const next = await models(dataDir, "pull", "hf:ann/Big-GGUF", "--accept-licence");
+    assert.match(next.stderr, /\(40\.0 MB, of which \d+\.\d MB are here\)/);
   });
 
   it("that cannot write is installed, and said to be of no use", async () => {
@@ -163,15 +161,16 @@ describe("a model of the hub", { concurrency: 2 }, () => {
 
   const notThere: readonly [checkpoint: string, says: RegExp][] = [
     [
-      "qwen3-0.6b",
-      /qwen3-0\.6b of writer\.checkpoint is not installed: run antiphon models pull qwen3-0\.6b\./,
+      "qwen3-1.7b",
+      /qwen3-1\.7b of writer\.checkpoint is not installed: run antiphon models pull qwen3-1\.7b\./,
     ],
-    ["nothing", /nothing of writer\.checkpoint is not installed: run antiphon models list/],
+    ["auto", /auto of writer\.checkpoint is not installed: set .* or leave it out for small talk\./],
   ];
   for (const [checkpoint, says] of notThere) {
     it(`that is not installed, as ${checkpoint}, is named with the remedy`, async () => {
       const writer = writerOf(temporaryFolder(), { "writer.checkpoint": checkpoint });
       await assert.rejects(writer.prepare(), (error: Error) => {
+        assert.equal(/models pull/.test(error.message), checkpoint !== "auto", error.message);
         assert.match((error.cause as Error).message, says);
         return true;
       });
@@ -180,7 +179,7 @@ describe("a model of the hub", { concurrency: 2 }, () => {
 
   for (const [name, says] of [
     ["hf:ann", /names nothing on the hub: write hf:OWNER\/REPO, or/],
-    ["qwen3-0.7b", /no checkpoint "qwen3-0\.7b": did you mean qwen3-0\.6b\?/],
+    ["qwen3-1.8b", /no checkpoint "qwen3-1\.8b": did you mean qwen3-1\.7b\?/],
   ] as const) {
     it(`is called wrong by ${name}`, async () => {
       const { code, stderr } = await models(temporaryFolder(), "pull", name);

@@ -185,7 +185,7 @@ test("what a writer says of a file or an endpoint is in the log, not in the repl
   const writer = new ScriptedWriter(["Well."]);
   const cause = new Error("there is no /var/lib/antiphon/writer.gguf");
   writer.fail(
-    new WriterError("the writer's weights are missing: run antiphon models pull writer", { cause }),
+    new WriterError("the writer's weights are missing: run antiphon models pull qwen3-4b", { cause }),
   );
   await start({ writer });
   const reply = await server.post(

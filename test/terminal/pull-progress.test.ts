@@ -47,7 +47,7 @@ describe("the progress of a pull", () => {
 
   it("says where it goes on, and what went wrong", () => {
     const text = shown(linesOn, [
-      { kind: "waiting", checkpoint: "smollm2-135m" },
+      { kind: "waiting", checkpoint: "qwen3-1.7b" },
       { kind: "damaged", problem: "/x/a.gguf has 12 bytes instead of 13" },
       source(0.43 * TOTAL),
       progress(0.45),
@@ -56,7 +56,7 @@ describe("the progress of a pull", () => {
       { kind: "source-failed", source: "huggingface.co", problem: "it answers with status 404" },
     ]);
     assert.deepEqual(text.trimEnd().split("\n"), [
-      "Another process is installing smollm2-135m: waiting for it.",
+      "Another process is installing qwen3-1.7b: waiting for it.",
       "/x/a.gguf has 12 bytes instead of 13: it is fetched again.",
       "Fetching a.gguf (98.4 MB, of which 42.3 MB are here) from huggingface.co.",
       "huggingface.co: it answers with status 503; trying again in 0.5 s.",

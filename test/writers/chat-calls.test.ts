@@ -7,8 +7,8 @@ import {
   readCallPieces,
   readChunk,
 } from "../../src/writers/chat/chat-reply.ts";
+import { speakable } from "../../src/writers/speakable/speakable.ts";
 import { MAX_ARGUMENTS_CHARS, ToolCalls } from "../../src/writers/tool-calls.ts";
-import { writerChain } from "../../src/writers/writer-chain.ts";
 import fc from "../properties.ts";
 import { openPair } from "./chat-pair.ts";
 import type { Exchange } from "./chat-server.ts";
@@ -119,14 +119,14 @@ test("what is said before, between and after calls keeps its place", async (cont
     call(exchange, { index: 1, id: "b", function: { name: "weather", arguments: "{}" } });
     exchange.say("That's all.").finish();
   });
-  const chain = writerChain({ model: writer });
+  const chain = speakable(writer);
   const expected = ["Let me see.", "I'll look", "clock({})", "Still there?", "weather({})", "That's all."];
   assert.deepEqual(told(await partsOf(chain, calling())), expected);
 });
 
 test("a reply that only calls has no words put into its mouth, and one that does nothing has", async (context) => {
   const { server, writer } = await openPair(context);
-  const chain = writerChain({ model: writer });
+  const chain = speakable(writer);
   server.next(
     (exchange) =>
       call(exchange.begin(), { index: 0, id: "a", function: { name: "clock" } }).finish("tool_calls"),

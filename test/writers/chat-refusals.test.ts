@@ -121,7 +121,7 @@ const complaints: {
     what: "the system role",
     refuses: ({ messages }) => (messages[0]?.role === "system" ? "System role not supported" : null),
     mended: ({ messages }) =>
-      messages[0]?.role === "user" && /aloud[\s\S]*\n\nHi\.$/.test(messages[0].content),
+      messages[0]?.role === "user" && /heard, not read[\s\S]*\n\nHi\.$/.test(messages[0].content),
   },
 ];
 const shapes: Record<string, (message: string) => unknown> = {

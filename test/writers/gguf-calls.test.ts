@@ -162,7 +162,6 @@ it("only a model whose template has calls in the form that is read calls functio
   assert.equal(await callsTools({ chatTemplate: deaf }), false, "no outputs");
   const broken = `${CALLING_TEMPLATE}{% if tools %}{{ nothing(tools) }}{% endif %}`;
   assert.equal(await callsTools({ chatTemplate: broken }), false, "broken");
-  assert.equal(await callsTools({}, { systemPrompt: null }), false, "told nothing");
 });
 
 it("neither words, outputs nor descriptions forge a role or a call", async () => {

@@ -21,27 +21,21 @@ export function tinyOptions(modelPath: string): GgufWriterOptions {
   return {
     name: "tiny",
     modelPath,
-    adapterPath: null,
     template: "own",
     systemPrompt: "Be brief.",
-    examples: () => [],
     window: { maxChars: 600, stepChars: 200 },
     contextTokens: 1_024,
     maxTokens: 40,
-    maxSentences: 8,
-    minConfidence: null,
-    temperatureScale: 1,
     sequences: 2,
     threads: 1,
     isQuiet: () => true,
     isBatched: false,
-    characterBytes: true,
     freeBytes: null,
   };
 }
 
 /** ChatML as a Jinja template. */
-const PLAIN_TEMPLATE =
+export const PLAIN_TEMPLATE =
   "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n{% endfor %}" +
   "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
 

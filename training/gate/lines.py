@@ -28,14 +28,14 @@ class Line:
     label: int
     is_held_back: bool
     is_ordinary: bool = False
-    """Said in one of the writer's conversations: everyday talk rather than a look-alike."""
+    """Said in a conversation: everyday talk rather than a look-alike."""
 
 
 def everything() -> list[Line]:
     """All lines that may be learnt or that thresholds are found by, each once. What was authored as a danger is one, also
     where it stands among everyday talk."""
     found: dict[str, Line] = {}
-    everyday = ordinary(HERE / "talks", 1) + ordinary(HERE.parent / "writer" / "data") + replied(HERE.parent / "replies")
+    everyday = ordinary(HERE / "talks", 1) + ordinary(HERE.parent / "replies" / "conversations", rows=True) + replied(HERE.parent / "replies")
     for line in authored(HERE / "data") + everyday:
         found.setdefault(normal(line.text), line)
     return list(found.values())
@@ -57,13 +57,14 @@ def authored(folder: Path) -> list[Line]:
     return [line for line in found.values() if line is not None]
 
 
-def ordinary(folder: Path, parts: int = 3) -> list[Line]:
-    """What people say in conversations (`> ` lines), each turn by itself and with the one before it. Of the writer's the last of
-    three parts is for judging the gate on everyday talk, in bench/gate-lines.ts."""
+def ordinary(folder: Path, parts: int = 3, rows: bool = False) -> list[Line]:
+    """What people say in conversations (`> ` lines), each turn by itself and with the one before it. Of those
+    in rows the last of three parts is for judging the gate on everyday talk, in bench/gate-lines.ts."""
     found: dict[str, Line] = {}
     doubtful = doubts()
     for path in sorted(folder.glob("*.txt")):
-        for conversation in path.read_text().split("\n\n"):
+        text = path.read_text()
+        for conversation in (row.replace("\t", "\n") for row in text.splitlines()) if rows else text.split("\n\n"):
             said = [line[2:].strip() for line in conversation.splitlines() if line.startswith("> ")]
             number = digest(conversation)
             if number % parts == 2 or any(normal(text) in doubtful for text in said):
@@ -79,13 +80,13 @@ def together(said: list[str]) -> list[str]:
 
 
 def replied(folder: Path) -> list[Line]:
-    """What people say in the writer's kinds of turns, pairs and tones, insults apart: everyday talk, too."""
+    """What people say in the kinds of turns, pairs and tones, insults apart: everyday talk, too."""
     found: dict[str, Line] = {}
     doubtful = doubts()
     for path in sorted([*folder.glob("acts/*.txt"), *folder.glob("pairs/*.txt")]):
         if path.stem.split(".")[0] in ("insult", "unheard"):
             continue
-        for text in (line[2:].strip() for line in path.read_text().splitlines() if line.startswith("> ")):
+        for text in (turn[2:].strip() for turn in re.split(r"[\t\n]", path.read_text()) if turn.startswith("> ")):
             if normal(text) not in doubtful:
                 found.setdefault(normal(text), Line(text, 0, digest(text) % 10 == 0, True))
     for name in ("said", "talk"):

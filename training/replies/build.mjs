@@ -1,6 +1,6 @@
 /**
  * Builds `replies/` from what people can read and extend: kinds of turns with their lines (`acts/`), tones
- * with theirs (`tones/`), and conversations (`pairs/` and `../writer/data/`). Needs `npm run build` and `replies/encoder.gguf`; six minutes of one core, less
+ * with theirs (`tones/`), and conversations (`pairs/` and `conversations/`). Needs `npm run build` and `replies/encoder.gguf`; six minutes of one core, less
  * when repeated. Repeats to the bit on one machine.
  *
  *     node training/replies/build.mjs [PROMPTS.jsonl …]
@@ -10,12 +10,16 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { claimsToBeAPerson } from "../../dist/src/writers/claims.js";
-import { borrowedWords, contentWords, datesAndNumbers } from "../../dist/src/writers/heard/content-words.js";
-import { isAsked } from "../../dist/src/writers/heard/turn-form.js";
-import { projected } from "../../dist/src/writers/replies/bank.js";
-import { guessOf } from "../../dist/src/writers/replies/heads.js";
-import { readReplyBook, replyBookFiles } from "../../dist/src/writers/replies/reply-book.js";
+import {
+  borrowedWords,
+  contentWords,
+  datesAndNumbers,
+} from "../../dist/src/writers/small-talk/content-words.js";
+import { projected } from "../../dist/src/writers/small-talk/nearest-replies.js";
+import { readReplyBook, replyBookFiles } from "../../dist/src/writers/small-talk/reply-book.js";
+import { isAsked } from "../../dist/src/writers/small-talk/turn-form.js";
+import { guessOf } from "../../dist/src/writers/small-talk/turn-guess.js";
+import { claimsToBeAPerson } from "./claims.mjs";
 import { leadingDirections } from "./directions.mjs";
 import { namesAmong } from "./names.mjs";
 import { evaluationPrompts, readActs, readConversations, readTones, without } from "./read.mjs";
@@ -30,13 +34,10 @@ const MOST_BORROWED = 3;
 
 const vectors = await openVectors();
 
-const { acts, forms } = readActs(HERE);
+const { acts, unknown } = readActs(HERE);
 const tones = readTones(HERE);
 const prompts = evaluationPrompts(HERE, process.argv.slice(2));
-const conversations = without(
-  readConversations([join(HERE, "pairs"), join(HERE, "../writer/data")]),
-  prompts,
-);
+const conversations = without(readConversations([join(HERE, "pairs"), join(HERE, "conversations")]), prompts);
 console.log(`${acts.length} kinds, ${conversations.length} conversations`);
 
 // What finetune.py learnt, a row a kind and a row a tone; after a fresh checkout, as it was built last.
@@ -111,8 +112,6 @@ const numbers = {
 };
 const book = {
   encoder: vectors.file,
-  // What reckon.mjs learnt.
-  reckoning: (await readReplyBook(OUT)).reckoning,
   acts: acts.map(({ name, answered, polarity, lines }, n) => ({
     name,
     answered,
@@ -121,7 +120,7 @@ const book = {
     lines,
   })),
   tones,
-  forms,
+  unknown,
   bank: entries.map(({ reply, borrowed, vector, isInRole, isAnswer }) => {
     const odds = guessOf({ acts, numbers }, [vector]).tones;
     return { reply, borrowed, tone: odds.indexOf(Math.max(...odds)), isInRole, isAnswer };

@@ -1,4 +1,4 @@
-import { contentWords } from "../../dist/src/writers/heard/content-words.js";
+import { contentWords } from "../../dist/src/writers/small-talk/content-words.js";
 
 /**
  * The stems of words that are names: written with a capital within sentences more often than without. People who type in

@@ -1,10 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { FORM_NAMES } from "../../dist/src/writers/replies/reply-book.js";
 
 /**
  * The kinds of `acts.tsv`, each with the exemplars (`> `) and lines (`< `) of `acts/<name>.<author>.txt`, and the lines
- * for what the form of a turn tells (`acts/any.<form>.txt`).
+ * of `acts/any.asked.txt`, which admit that an answer is not known.
  */
 export function readActs(here) {
   const rows = readFileSync(join(here, "acts.tsv"), "utf8").trim().split("\n").slice(1);
@@ -22,10 +21,8 @@ export function readActs(here) {
   const known = new Set(acts.map(({ name }) => name));
   const strays = files.filter((file) => !known.has(file.split(".")[0]) && !file.startsWith("any."));
   if (strays.length > 0) throw new Error(`no kind in acts.tsv for ${strays.join(", ")}`);
-  const forms = Object.fromEntries(
-    FORM_NAMES.map((name) => [name, markedLines(join(here, `acts/any.${name}.txt`)).map(([, text]) => text)]),
-  );
-  return { acts, forms };
+  const unknown = markedLines(join(here, "acts/any.asked.txt")).map(([, text]) => text);
+  return { acts, unknown };
 }
 
 /** The tones of `tones/tones.tsv`, each with its lines of `tones/lines.txt`. */
@@ -42,25 +39,22 @@ export function readTones(here) {
   });
 }
 
-/** Conversations: `# subject`, `> ` the other person, `< ` us, a blank line between two. */
+/** Conversations, a line each: `> ` the other person, `< ` us, a tab between two turns; `# subject` may come first. */
 export function readConversations(folders) {
   const found = [];
   for (const folder of folders)
     for (const file of readdirSync(folder)
       .filter((name) => name.endsWith(".txt"))
       .sort()) {
-      let turns = [];
-      const finish = () => {
+      for (const line of readFileSync(join(folder, file), "utf8").trim().split("\n")) {
+        const turns = line
+          .split("\t")
+          .filter((turn) => !turn.startsWith("# "))
+          .map((turn) => [turn[0], turn.slice(2).trim()]);
+        if (turns.some(([role, text]) => !/[<>]/.test(role) || text === ""))
+          throw new Error(`${file}: neither a subject nor a turn: ${line.slice(0, 60)}`);
         if (turns.length > 1) found.push({ turns, isScene: SCENES.test(file) });
-        turns = [];
-      };
-      for (const line of readFileSync(join(folder, file), "utf8").split("\n")) {
-        const text = line.slice(2).trim();
-        if (line.trim() === "" || line.startsWith("# ")) finish();
-        else if (/^[<>] ./.test(line)) turns.push([line[0], text]);
-        else throw new Error(`${file}: neither a subject nor a turn: ${line.slice(0, 60)}`);
       }
-      finish();
     }
   return found;
 }
@@ -77,8 +71,7 @@ function markedLines(path) {
 /** What people say in sets by which replies are judged: the files given, and those of `judged/`. */
 export function evaluationPrompts(here, files) {
   const judged = readdirSync(join(here, "judged")).filter((name) => name.endsWith(".jsonl"));
-  const writers = ["checked.jsonl", "held-out.jsonl"].map((name) => join(here, "../writer", name));
-  const paths = [...files, ...writers, ...judged.map((name) => join(here, "judged", name))];
+  const paths = [...files, ...judged.map((name) => join(here, "judged", name))];
   return paths.flatMap((path) =>
     readFileSync(path, "utf8")
       .trim()

@@ -8,7 +8,7 @@ import { CACHE } from "./vectors.mjs";
 const HERE = dirname(fileURLToPath(import.meta.url));
 const { acts } = readActs(HERE);
 const conversations = without(
-  readConversations([join(HERE, "pairs"), join(HERE, "../writer/data")]),
+  readConversations([join(HERE, "pairs"), join(HERE, "conversations")]),
   evaluationPrompts(HERE, []),
 );
 const turns = [...new Set(conversations.flatMap(({ turns }) => turns.slice(0, -1).map(([, text]) => text)))];

@@ -5,8 +5,8 @@ import { fileURLToPath } from "node:url";
 import { openLlama } from "../../dist/src/writers/llama/llama-runtime.js";
 import { SentenceEncoder } from "../../dist/src/writers/llama/sentence-encoder.js";
 import { sha256 } from "../../dist/src/writers/packaged-file.js";
-import { unitVector } from "../../dist/src/writers/replies/open-reply-source.js";
-import { ENCODER_FILE, REPLIES_DIR } from "../../dist/src/writers/replies/reply-book.js";
+import { unitVector } from "../../dist/src/writers/small-talk/open-small-talk.js";
+import { ENCODER_FILE, REPLIES_DIR } from "../../dist/src/writers/small-talk/reply-book.js";
 
 /** What is made on the way, and kept from one run to the next. */
 export const CACHE = join(dirname(fileURLToPath(import.meta.url)), ".cache");

@@ -1,11 +1,5 @@
 import type { CheckpointManifest, HubSource } from "../checkpoint-manifest.ts";
-import {
-  DEFAULT_PROMPT_STYLE,
-  findHubWriter,
-  type HubWriter,
-  hubWriterAt,
-  type PromptStyle,
-} from "../hub-writers.ts";
+import { findHubWriter, type HubWriter, hubWriterAt } from "../hub-writers.ts";
 import { PullError } from "../pull/pull-error.ts";
 import { HUB } from "./hub-access.ts";
 import { type ChosenFile, fileName } from "./hub-name.ts";
@@ -50,14 +44,14 @@ export function hubSourceOf({ files }: CheckpointManifest): HubSource | null {
 }
 
 /** What is known of the model of a checkpoint. */
-export function hubWriterOf(manifest: CheckpointManifest): HubWriter | undefined {
+function hubWriterOf(manifest: CheckpointManifest): HubWriter | undefined {
   const source = hubSourceOf(manifest);
   return source === null ? undefined : hubWriterAt(source.repository, source.path);
 }
 
-/** How the model of a checkpoint is talked to. */
-export function promptStyleOf(manifest: CheckpointManifest): PromptStyle {
-  return hubWriterOf(manifest) ?? DEFAULT_PROMPT_STYLE;
+/** The template of a checkpoint's model: its file's own unless it is a known one. */
+export function templateOf(manifest: CheckpointManifest): HubWriter["template"] {
+  return hubWriterOf(manifest)?.template ?? "own";
 }
 
 /**

@@ -40,7 +40,7 @@ export const CONVERSE_EXAMPLES: Json = {
     value: { conversation: [{ speaker: "0", text: "What shall we cook tonight?" }, { speaker: "1" }] },
   },
   instructed: {
-    summary: "Authored, with instructions to the writer",
+    summary: "Authored by a language model, with instructions (small talk follows none)",
     value: {
       conversation: [{ speaker: "0", text: "Hello, have you got a table for two?" }, { speaker: "1" }],
       instructions: "You are Ann, at the desk of the Green Fork. There is a table at eight, and none before.",

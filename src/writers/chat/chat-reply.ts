@@ -10,7 +10,7 @@ export const DECLINED = "Sorry, I can't say much about that. Shall we talk about
  * Makes parts of what an endpoint writes, each a sentence. Tokens are counted for the last one alone, as endpoints
  * count at the end. A reply that was cut off ends with its last whole sentence, or, where it has none, with its last
  * whole word; more than `maxChars` characters are cut off here. Calls of functions stand where they were made. An empty
- * or withheld reply becomes {@link DECLINED}. Throws a {@link WriterError} when the model spent all its tokens on thoughts,
+ * or withheld reply becomes {@link DECLINED}. If the endpoint fails midway, the words so far come before the error. Throws a {@link WriterError} when the model spent all its tokens on thoughts,
  * or made only calls that cannot be carried out.
  *
  * @param functions names of those that it may call; what else it calls is left out
@@ -27,34 +27,41 @@ export async function* partsOf(
   let chars = 0;
   let isEmpty = true;
   let hasThought = false;
-  for await (const delta of deltas) {
-    tokens = delta.tokens ?? tokens;
-    finish ??= delta.finish;
-    chars += delta.text.length;
-    hasThought ||= delta.isToken && delta.text === "" && delta.calls.length === 0;
-    if (calls.hasOpen && delta.text.trim() !== "") {
-      for (const call of calls.take(false)) {
-        yield { text: "", tokens: null, gate: null, call };
-        isEmpty = false;
+  try {
+    for await (const delta of deltas) {
+      tokens = delta.tokens ?? tokens;
+      finish ??= delta.finish;
+      chars += delta.text.length;
+      hasThought ||= delta.isToken && delta.text === "" && delta.calls.length === 0;
+      if (calls.hasOpen && delta.text.trim() !== "") {
+        for (const call of calls.take(false)) {
+          yield { text: "", tokens: null, gate: null, call };
+          isEmpty = false;
+        }
       }
-    }
-    for (const text of sentences.push(delta.text)) {
-      yield { text, tokens: null, gate: null };
-      isEmpty = false;
-    }
-    if (delta.calls.length > 0 && functions.length > 0) {
-      for (const text of calls.hasOpen ? [] : sentences.flush()) {
+      for (const text of sentences.push(delta.text)) {
         yield { text, tokens: null, gate: null };
         isEmpty = false;
       }
-      hasThought ||= sentences.hasThought;
-      sentences = new WrittenSentences();
-      for (const piece of delta.calls) calls.add(piece);
+      if (delta.calls.length > 0 && functions.length > 0) {
+        for (const text of calls.hasOpen ? [] : sentences.flush()) {
+          yield { text, tokens: null, gate: null };
+          isEmpty = false;
+        }
+        hasThought ||= sentences.hasThought;
+        sentences = new WrittenSentences();
+        for (const piece of delta.calls) calls.add(piece);
+      }
+      if (chars > maxChars) {
+        finish = "length";
+        break;
+      }
     }
-    if (chars > maxChars) {
-      finish = "length";
-      break;
-    }
+  } catch (error) {
+    if (!(error instanceof WriterError)) throw error;
+    // What came is spoken, half a sentence too: the listener has waited for it.
+    for (const text of sentences.flush()) yield { text, tokens: null, gate: null };
+    throw error;
   }
   const rest = sentences.flush((written) => endOf(written, finish, isEmpty));
   const called = finish === "content_filter" ? [] : calls.take(finish === null || finish === "length");

@@ -1,12 +1,14 @@
 import { createHash } from "node:crypto";
 import type { Dialogue, WrittenPart } from "../../model/writer.ts";
-import { wholeTurns } from "../heard/whole-turn.ts";
+import { mayBeEnglish } from "./english.ts";
 import type { GateClassifier } from "./gate-classifier.ts";
 import type { GateCategory } from "./gate-head.ts";
+import { wholeTurns } from "./whole-turn.ts";
 
 /**
- * The fixed reply to a turn, where what the others said last is dangerous or somebody is in distress; else `null`. "And
- * with sleeping pills?" is judged as the question that it asks, too.
+ * Returns the fixed reply to a turn if what the others said last is dangerous or shows distress, else `null`. An elliptical
+ * turn ("And with sleeping pills?") is also judged as the question that it stands for. A newest turn in another language
+ * is not judged: the gate was taught English.
  *
  * @throws what the gate throws
  */
@@ -15,11 +17,11 @@ export async function fixedReply(
   dialogue: Dialogue,
   signal: AbortSignal,
 ): Promise<WrittenPart[] | null> {
-  const lines = linesFor(dialogue);
-  for (const judged of [
-    lines,
-    ...wholeTurns(dialogue.history, dialogue.speaker).turns.map((turn) => [turn]),
-  ]) {
+  const said = linesFor(dialogue);
+  if (!mayBeEnglish(said.at(-1) ?? "")) return null;
+  const lines = said.filter(mayBeEnglish);
+  const completed = wholeTurns(dialogue.history, dialogue.speaker).map((turn) => [turn]);
+  for (const judged of [lines, ...completed]) {
     const { category } = await gate.classify(judged, signal);
     if (category !== null)
       return gateReply(category, lines).map((text) => ({ text, tokens: null, gate: category }));
@@ -27,15 +29,15 @@ export async function fixedReply(
   return null;
 }
 
-/** What the others said, oldest first; what the open speaker said where nobody else did. Unheard turns say nothing. */
+/** The others' newest lines, oldest first; the open speaker's own if nobody else spoke. Turns without text are left out. */
 function linesFor({ history, speaker }: Dialogue): string[] {
   const said = history.filter((turn) => turn.text !== null && turn.text.trim() !== "");
   const others = said.filter((turn) => turn.speaker !== speaker);
-  return (others.length > 0 ? others : said).slice(-KEPT).map((turn) => turn.text ?? "");
+  return (others.length > 0 ? others : said).slice(-MAX_LINES).map((turn) => turn.text ?? "");
 }
 
 /** A disclosure two turns back still matters. */
-const KEPT = 3;
+const MAX_LINES = 3;
 
 /**
  * The fixed reply to a category, as whole sentences to be spoken. Which wording is chosen depends on the lines alone, so

@@ -1,7 +1,6 @@
 import { abortable } from "../../model/abortable.ts";
 import type { SequenceEvaluateOptions, Token, WorkQueue } from "./llama-runtime.ts";
 import { type CachedSequence, sharedStart } from "./sequence-pool.ts";
-import type { ThreadChoice } from "./thread-choice.ts";
 
 /**
  * Tokens of a prompt that are read at once. Between two such pieces others have their turn, and a signal is heard. How
@@ -12,36 +11,28 @@ export const PIECE_TOKENS = 32;
 /** How the next token is chosen. */
 export type Sampling = SequenceEvaluateOptions;
 
-interface WrittenToken {
-  readonly token: Token;
-  /** Its probability among those it was chosen from. */
-  readonly confidence: number;
-}
-
 /** A sequence while it reads one prompt and writes what follows it. */
 export class Generation {
   readonly #cached: CachedSequence;
   readonly #queue: WorkQueue;
-  readonly #threads: ThreadChoice;
   readonly #stop: AbortSignal;
   #underWay: Promise<unknown> = Promise.resolve();
-  #generation: AsyncIterator<WrittenToken, void> | null = null;
+  #generation: AsyncIterator<Token, void> | null = null;
 
-  constructor(cached: CachedSequence, queue: WorkQueue, threads: ThreadChoice, stop: AbortSignal) {
+  constructor(cached: CachedSequence, queue: WorkQueue, stop: AbortSignal) {
     this.#cached = cached;
     this.#queue = queue;
-    this.#threads = threads;
     this.#stop = stop;
   }
 
   /** The tokens after a prompt, of which only what is new to the sequence is read. Throws the signal's reason at once. */
-  async *tokensAfter(prompt: readonly Token[], sampling: Sampling): AsyncGenerator<WrittenToken, void, void> {
+  async *tokensAfter(prompt: readonly Token[], sampling: Sampling): AsyncGenerator<Token, void, void> {
     const read = await this.read(prompt);
     const { sequence } = this.#cached;
-    const generation = sequence.evaluateWithMetadata(prompt.slice(read), { confidence: true }, sampling);
+    const generation = sequence.evaluate(prompt.slice(read), sampling);
     this.#generation = generation;
-    for (let tokens = prompt.length - read; ; tokens = 1) {
-      const { value, done } = await this.#step(tokens, () => generation.next());
+    for (;;) {
+      const { value, done } = await this.#turn(() => generation.next());
       if (done === true) return;
       yield value;
     }
@@ -58,7 +49,7 @@ export class Generation {
     await this.#turn(() => sequence.adaptStateToTokens(prompt.slice(0, read), false));
     for (; prompt.length - read > PIECE_TOKENS; read += PIECE_TOKENS) {
       const piece = prompt.slice(read, read + PIECE_TOKENS);
-      await this.#step(PIECE_TOKENS, () => sequence.evaluateWithoutGeneratingNewTokens(piece));
+      await this.#turn(() => sequence.evaluateWithoutGeneratingNewTokens(piece));
       cached.read = prompt.slice(0, read + PIECE_TOKENS);
     }
     return read;
@@ -68,11 +59,6 @@ export class Generation {
   async end(): Promise<void> {
     await this.#underWay;
     await this.#generation?.return?.().catch(() => {});
-  }
-
-  /** Reads so many tokens, or writes one, when it is its turn. */
-  #step<T>(tokens: number, work: () => Promise<T>): Promise<T> {
-    return this.#turn(() => this.#threads.during(tokens, work));
   }
 
   /** Does one piece of work when it is its turn, and leaves it to itself when the signal aborts. */

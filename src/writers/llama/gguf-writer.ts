@@ -1,11 +1,10 @@
 import type { SpeakerLabel, Turn } from "../../model/conversation.ts";
 import { stopWith } from "../../model/stop-with.ts";
 import { type Dialogue, type Writer, WriterError, type WrittenPart } from "../../model/writer.ts";
-import { type ChatMessage, chatSteps, dialogueMessages, type MessageOptions } from "../dialogue-messages.ts";
+import { chatSteps, dialogueMessages, type MessageOptions } from "../dialogue-messages.ts";
 import { WrittenSentences } from "../written-sentences.ts";
 import { CallReader } from "./call-reader.ts";
 import { type Calling, callingOf } from "./calling.ts";
-import { afterExamples } from "./example-turns.ts";
 import { Generation, PIECE_TOKENS, type Sampling } from "./generation.ts";
 import {
   forgetVocabulary,
@@ -17,7 +16,7 @@ import {
   type Token,
   type WorkQueue,
 } from "./llama-runtime.ts";
-import { type ModelOptions, maxThreads, openModel, parametersOf } from "./open-model.ts";
+import { type ModelOptions, maxThreads, openModel } from "./open-model.ts";
 import {
   type DialoguePrompt,
   type Prompt,
@@ -28,45 +27,25 @@ import {
   type Template,
 } from "./prompt.ts";
 import { SequencePool, sharedStart } from "./sequence-pool.ts";
-import { ThreadChoice } from "./thread-choice.ts";
 import { type TokenBiases, unspeakableTokens } from "./unspeakable-tokens.ts";
 
 export interface GgufWriterOptions extends ModelOptions, PromptOptions {
   /** For `meta`: who writes. */
   readonly name: string;
   readonly template: Template;
-  /** Turns of others that are read before each conversation, and are none of its history, by the model's parameters. */
-  readonly examples: (parameters: number | null) => readonly ChatMessage[];
-  readonly maxSentences: number;
-  /**
-   * How sure the model must be of a sentence after the first for it to be said: the mean natural logarithm of its
-   * tokens' probabilities at the language model's temperature of 1, below 0; `null` says all.
-   */
-  readonly minConfidence: number | null;
-  /** The language model's temperature for a request's of 1. */
-  readonly temperatureScale: number;
-  /** Whether characters may be put together from their bytes; in English whole tokens have all there is to say. */
-  readonly characterBytes: boolean;
-}
-
-/** A writer whose model's size is known. */
-export interface GgufWriter extends Writer {
-  /** How many numbers it has learnt; `null` where its file does not tell. */
-  readonly parameters: number | null;
 }
 
 /**
  * Writes with a GGUF file in this process, through llama.cpp on the CPU. What every conversation begins with has been read
  * once it is open, so that the first reply does not wait for that.
  *
- * @throws WriterError when the file or its adapter cannot be loaded.
+ * @throws WriterError when the file cannot be loaded.
  */
-export async function openGgufWriter(options: GgufWriterOptions): Promise<GgufWriter> {
+export async function openGgufWriter(options: GgufWriterOptions): Promise<Writer> {
   const { runtime, model, context, close } = await openModel(options);
   try {
     const sequences = Array.from({ length: options.sequences }, () => context.getSequence());
-    // A model that is told nothing is told of no functions either.
-    const calling = options.systemPrompt === null ? null : await callingOf(model);
+    const calling = await callingOf(model);
     const writer = new LocalWriter(options, runtime, model, sequences, calling);
     await writer.begin();
     return writer;
@@ -76,21 +55,18 @@ export async function openGgufWriter(options: GgufWriterOptions): Promise<GgufWr
   }
 }
 
-class LocalWriter implements GgufWriter {
+class LocalWriter implements Writer {
   readonly name: string;
-  readonly parameters: number | null;
   readonly #options: GgufWriterOptions;
   readonly #runtime: LlamaRuntime;
   readonly #model: LlamaModel;
   readonly #prompt: Prompt;
-  readonly #examples: readonly ChatMessage[];
   readonly #pool: SequencePool;
   readonly #biases: TokenBiases;
   readonly #calling: Calling | null;
   readonly #closed = new AbortController();
   /** Mostly one token of one reply at a time: in a batch with others' the last bits of its logits depend on them. */
   readonly #queue: WorkQueue;
-  readonly #threads: ThreadChoice;
   readonly #ending = new Set<Promise<unknown>>();
 
   constructor(
@@ -101,17 +77,24 @@ class LocalWriter implements GgufWriter {
     calling: Calling | null,
   ) {
     this.name = options.name;
-    this.parameters = parametersOf(model);
-    this.#examples = options.examples(this.parameters);
     this.#options = options;
     this.#runtime = runtime;
     this.#model = model;
     this.#prompt = promptOf(options.template, model, runtime);
     this.#pool = new SequencePool(sequences);
-    this.#queue = options.isBatched ? new ParallelQueue() : new SerialQueue();
-    this.#threads = new ThreadChoice(runtime.llama, maxThreads(runtime, options), options.isQuiet);
+    const queue = options.isBatched ? new ParallelQueue() : new SerialQueue();
+    const threads = maxThreads(runtime, options);
+    this.#queue = {
+      run: (work) =>
+        queue.run(() => {
+          // Threads wait for each other at every layer, so beside speech several are slower than one.
+          // One more than the model takes, for the gate.
+          runtime.llama.maxThreads = options.isQuiet() ? threads + 1 : 1;
+          return work();
+        }),
+    };
     this.#calling = calling;
-    this.#biases = unspeakableTokens(model, runtime, options, calling?.begin ?? null);
+    this.#biases = unspeakableTokens(model, runtime, calling?.begin ?? null);
     forgetVocabulary(model);
   }
 
@@ -132,7 +115,7 @@ class LocalWriter implements GgufWriter {
     const beginning = one!.slice(0, pieces + 1);
     const never = this.#closed.signal;
     const sequence = await this.#pool.take(beginning, never);
-    const generation = new Generation(sequence, this.#queue, this.#threads, never);
+    const generation = new Generation(sequence, this.#queue, never);
     try {
       await generation.read(beginning);
     } catch (cause) {
@@ -150,7 +133,7 @@ class LocalWriter implements GgufWriter {
       stop.throwIfAborted();
       const { prompt, calls } = this.#begin(dialogue);
       const sequence = await this.#pool.take(prompt, stop);
-      const generation = new Generation(sequence, this.#queue, this.#threads, stop);
+      const generation = new Generation(sequence, this.#queue, stop);
       try {
         yield* this.#parts(prompt, generation, dialogue, calls);
       } finally {
@@ -201,7 +184,7 @@ class LocalWriter implements GgufWriter {
   }
 
   #plainPrompt(history: readonly Turn[], speaker: SpeakerLabel, options: MessageOptions): Token[] {
-    return this.#prompt(afterExamples(this.#examples, dialogueMessages({ history, speaker }, options)));
+    return this.#prompt(dialogueMessages({ history, speaker }, options));
   }
 
   async *#parts(
@@ -210,32 +193,24 @@ class LocalWriter implements GgufWriter {
     dialogue: Dialogue,
     calls: CallReader | null,
   ): AsyncGenerator<WrittenPart> {
-    const { maxTokens, maxSentences } = this.#options;
+    const { maxTokens } = this.#options;
     const written: Token[] = [];
     const sampling = this.#sampling(dialogue, written, calls);
     const sentences = this.#sentencesAfter(prompt);
     let thoughtTokens = 0;
     let text = "";
     let count = 0;
-    let logProbabilities: number[] = [];
-    let said = 0;
-    // A greeting alone is no reply yet.
-    const isSure = () => said < MIN_WORDS || mean(logProbabilities) >= this.#minLogProbability(sampling);
-    const readsInstructions = this.#options.systemPrompt !== null && dialogue.instructions !== undefined;
+    const readsInstructions = dialogue.instructions !== undefined;
     const part = (words: Pick<WrittenPart, "text" | "call">, isCounted = true): WrittenPart => {
       count++;
       const tokens = isCounted ? { prompt: prompt.length, written: written.length } : null;
       return { ...words, tokens, gate: null, ...(readsInstructions && { hasReadInstructions: true }) };
     };
-    const spoken = (sentence: string, isCounted = true): WrittenPart => {
-      said += sentence.split(" ").length;
-      return part({ text: sentence }, isCounted);
-    };
-    for await (const { token, confidence } of generation.tokensAfter(prompt, sampling)) {
+    for await (const token of generation.tokensAfter(prompt, sampling)) {
       if (written.length === 0) dialogue.onFirstToken?.();
       written.push(token);
       if (calls !== null && !sentences.isThinking && calls.push(token)) {
-        for (const sentence of sentences.flush()) yield spoken(sentence);
+        for (const sentence of sentences.flush()) yield part({ text: sentence });
         for (const call of calls.take()) yield part({ text: "", call });
         if (calls.isFull) break;
         continue;
@@ -244,20 +219,13 @@ class LocalWriter implements GgufWriter {
       const longer = this.#model.detokenize(written);
       // Half a character shows as a replacement until its other bytes are there.
       if (!longer.endsWith("\ufffd")) {
-        for (const sentence of sentences.push(longer.slice(text.length))) {
-          if (!isSure()) return;
-          yield spoken(sentence);
-          logProbabilities = [];
-          if (count >= maxSentences) return;
-        }
+        for (const sentence of sentences.push(longer.slice(text.length))) yield part({ text: sentence });
         text = longer;
       }
       if (sentences.isThinking) {
         if (++thoughtTokens > MAX_THOUGHT_TOKENS) return;
         continue;
       }
-      // A sentence has ended when the next one's first token is there.
-      logProbabilities.push(Math.log(confidence));
       if (written.length - thoughtTokens >= maxTokens) break;
     }
     if (calls?.hasBegun === true) {
@@ -267,8 +235,8 @@ class LocalWriter implements GgufWriter {
     }
     const rest = sentences.flush();
     const isWhole = written.length - thoughtTokens < maxTokens || ENDED.test(rest.at(-1) ?? "");
-    if (!(isWhole && isSure()) && count > 0) return;
-    for (const [n, sentence] of rest.entries()) yield spoken(sentence, n === rest.length - 1);
+    if (!isWhole && count > 0) return;
+    for (const [n, sentence] of rest.entries()) yield part({ text: sentence }, n === rest.length - 1);
   }
 
   /** Some templates begin a reply with a thought that is open. */
@@ -286,12 +254,6 @@ class LocalWriter implements GgufWriter {
     await this.#runtime.release();
   }
 
-  /** Below 1, a temperature makes every choice look surer than it is, about in proportion; 0 leaves it alone. */
-  #minLogProbability({ temperature = 0 }: Sampling): number {
-    const min = this.#options.minConfidence ?? Number.NEGATIVE_INFINITY;
-    return temperature === 0 ? min : min * temperature;
-  }
-
   #sampling(
     { temperature, topK, seed }: Dialogue,
     written: readonly Token[],
@@ -299,7 +261,7 @@ class LocalWriter implements GgufWriter {
   ): Sampling {
     const { words, wordsOrCall, call } = this.#biases;
     return {
-      temperature: temperature * this.#options.temperatureScale,
+      temperature,
       topK: topK ?? 40,
       minP: temperature === 0 ? 0 : 0.1,
       seed: Number(seed & 0xffff_ffffn),
@@ -310,11 +272,6 @@ class LocalWriter implements GgufWriter {
   }
 }
 
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
-}
-
-const MIN_WORDS = 3;
 /** A model that has not thought enough by then says nothing: who waits for speech waits no longer. */
 const MAX_THOUGHT_TOKENS = 256;
 /** Of a reply's calls, beside its words. */

@@ -9,7 +9,6 @@ import {
   LOADING,
   openLlama,
 } from "./llama-runtime.ts";
-import type { ThreadOptions } from "./thread-choice.ts";
 
 /** A model that is loaded, and the memory for what it reads and writes. */
 interface OpenModel {
@@ -19,7 +18,7 @@ interface OpenModel {
   close(): Promise<void>;
 }
 
-/** @throws WriterError when the file or its adapter cannot be loaded, or there is too little memory for it. */
+/** @throws WriterError when the file cannot be loaded, or there is too little memory for it. */
 export async function openModel(options: ModelOptions): Promise<OpenModel> {
   const runtime = await openLlama().catch((error: Error) => {
     throw new WriterError(error.message, { cause: error });
@@ -40,10 +39,12 @@ export async function openModel(options: ModelOptions): Promise<OpenModel> {
   }
 }
 
-export interface ModelOptions extends ThreadOptions {
+export interface ModelOptions {
   readonly modelPath: string;
-  /** A low-rank adapter (GGUF) to load beside the model; `null` is none. */
-  readonly adapterPath: string | null;
+  /** Threads at most; 0 is one for each core that computes, but one. */
+  readonly threads: number;
+  /** Whether no speech is computed just now. While some is, one thread computes, and speech has the other cores. */
+  readonly isQuiet: () => boolean;
   /** Tokens that the model can hold of one conversation, its own reply included. */
   readonly contextTokens: number;
   /** Replies that may be written at once; more wait. */
@@ -74,33 +75,19 @@ async function architectureOf(module: LlamaRuntime["module"], modelPath: string)
   return info?.metadata.general.architecture ?? null;
 }
 
-/**
- * How many numbers a model has learnt, by its file's head; `null` where that tells nothing. An output that is as large as
- * the embedding is mostly the same once more, and is not counted.
- */
-export function parametersOf({ fileInfo }: LlamaModel): number | null {
-  const tensors = fileInfo.fullTensorInfo ?? fileInfo.tensorInfo ?? [];
-  const countOf = (dimensions: readonly (number | bigint)[]) =>
-    dimensions.reduce<number>((product, length) => product * Number(length), 1);
-  const sizes = new Map(tensors.map(({ name, dimensions }) => [name, countOf(dimensions)]));
-  const total = [...sizes.values()].reduce((sum, size) => sum + size, 0);
-  const output = sizes.get("output.weight");
-  const isTwice = output !== undefined && output === sizes.get("token_embd.weight");
-  return total === 0 ? null : total - (isTwice ? output : 0);
-}
-
 /** The most threads that a model may take. Cores that share what computes count once. */
-export function maxThreads({ llama }: LlamaRuntime, { threads }: ThreadOptions): number {
-  return threads > 0 ? threads : Math.max(1, Math.min(availableParallelism(), llama.cpuMathCores));
+export function maxThreads({ llama }: LlamaRuntime, { threads }: Pick<ModelOptions, "threads">): number {
+  // Threads wait for each other at every layer: one core that is taken by other work would hold up all of them.
+  return threads > 0 ? threads : Math.max(1, Math.min(availableParallelism(), llama.cpuMathCores) - 1);
 }
 
-/** A model's context, with the adapter where there is one. @throws WriterError; its cause names the files. */
+/** A model's context. @throws WriterError; its cause names the file. */
 async function contextOf(
   runtime: LlamaRuntime,
   model: LlamaModel,
   options: ModelOptions,
 ): Promise<LlamaContext> {
-  const { adapterPath, sequences, contextTokens, isBatched } = options;
+  const { sequences, contextTokens, isBatched } = options;
   const threads = maxThreads(runtime, options);
   // A context never takes more than there might be when it is made.
   runtime.llama.maxThreads = Math.max(runtime.llama.maxThreads, threads);
@@ -111,15 +98,10 @@ async function contextOf(
       batchSize: PIECE_TOKENS * (isBatched ? sequences : 1),
       threads,
       flashAttention: false,
-      ...(adapterPath === null ? {} : { lora: adapterPath }),
     });
   } catch (cause) {
-    const what =
-      adapterPath === null
-        ? "there may be too little memory for it"
-        : "its adapter is missing, damaged or another model's: install antiphon again";
-    throw new WriterError(`the writer's file cannot be used: ${what}`, {
-      cause: new Error(`the file is ${options.modelPath}, the adapter ${adapterPath ?? "none"}`, { cause }),
+    throw new WriterError("the writer's file cannot be used: there may be too little memory for it", {
+      cause: new Error(`the file is ${options.modelPath}`, { cause }),
     });
   }
 }

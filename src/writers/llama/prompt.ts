@@ -6,8 +6,11 @@ import type { LlamaModel, LlamaRuntime, Token } from "./llama-runtime.ts";
 /** Messages as the tokens that a model reads before it writes the assistant's next one. What people said forges no role. */
 export type Prompt = (messages: readonly ChatMessage[]) => Token[];
 
-/** How messages become a prompt: ChatML, the same with a thought that is done, or the template of the model's file. */
-export type Template = "chatml" | "chatml-unthinking" | "own";
+/**
+ * How messages become a prompt: by the template in the model's file (`own`), as ChatML, or as ChatML whose reply begins
+ * with an empty thought, as the template of a reasoning model that is told not to think.
+ */
+export type Template = "own" | "chatml" | "chatml-unthinking";
 
 /**
  * The prompt that a template makes.
@@ -40,8 +43,8 @@ export function promptOf(template: Template, model: LlamaModel, runtime: LlamaRu
 
 /** What of a dialogue is read. */
 export interface PromptOptions {
-  /** With one, a request's instructions are read after it; without one, none are. */
-  readonly systemPrompt: string | null;
+  /** A request's instructions are read after it. */
+  readonly systemPrompt: string;
   /** How much of the conversation is read. */
   readonly window: WindowOptions;
   /** Tokens that the model can hold of one conversation, its own reply included. */
@@ -72,7 +75,7 @@ export function promptTokens(
     // Instructions are short, and cut only where hardly any history is left.
     const told = instructions?.slice(0, MAX_INSTRUCTIONS_CHARS * share);
     const tokens = prompt(newest, {
-      systemPrompt: systemPrompt && instructed(systemPrompt, told),
+      systemPrompt: instructed(systemPrompt, told),
       historyChars,
     });
     if (tokens.length <= room || share < MIN_SHARE) return tokens.slice(-room);
@@ -103,8 +106,7 @@ function unproved(template: Template, model: LlamaModel, runtime: LlamaRuntime):
 }
 
 /**
- * ChatML (`<|im_start|>role`, a line's end, the text, `<|im_end|>`), as the embedded writer was trained on it: nothing
- * stands before the first message. `begun` is what stands of the reply already, its tags as tokens of their own.
+ * ChatML (`<|im_start|>role`, a line's end, the text, `<|im_end|>`). `begun` is what stands of the reply already, its tags as tokens of their own.
  */
 function chatMl(model: LlamaModel, begun = ""): Prompt {
   const start = model.tokenize("<|im_start|>", true);

@@ -6,9 +6,6 @@ const UNSPEAKABLE = /[*#_`[\]{}<>|\\~^=@\n]|https?|www\./i;
 const PICTURES = /[^\p{L}\p{M}\p{N}\p{Zs}\p{P}\p{Sc}+\ufffd]/u;
 /** What begins and ends a thought, which is taken out: a model that could not end one would never speak. */
 const THOUGHT = /^<\/?(think|thinking|reasoning)>$/i;
-/** A token that is part of a character. */
-const FRAGMENT = /\ufffd/;
-
 /** What a model may not write. */
 export interface TokenBiases {
   /** Nothing but what can be said. */
@@ -20,15 +17,13 @@ export interface TokenBiases {
 }
 
 /**
- * Keeps a model from writing what cannot be said: markup, addresses, line ends, pictures. Without `characterBytes` it
- * cannot put characters together from their bytes either: an English one has all it needs as whole tokens.
+ * Keeps a model from writing what cannot be said: markup, addresses, line ends, pictures.
  *
  * @param callBegin the tag that begins a call of a function; `null` where the model makes none
  */
 export function unspeakableTokens(
   model: LlamaModel,
   { module }: LlamaRuntime,
-  { characterBytes }: { readonly characterBytes: boolean },
   callBegin: Token | null,
 ): TokenBiases {
   const none = () => new module.TokenBias(model.tokenizer);
@@ -37,8 +32,7 @@ export function unspeakableTokens(
     if (model.isSpecialToken(token) || model.isEogToken(token)) continue;
     const text = model.detokenize([token]);
     if (THOUGHT.test(text)) continue;
-    const isCut = !characterBytes && FRAGMENT.test(text);
-    if (!isCut && !UNSPEAKABLE.test(text) && !PICTURES.test(text)) continue;
+    if (!UNSPEAKABLE.test(text) && !PICTURES.test(text)) continue;
     biases.words.set(token, "never");
     if (callBegin !== null && token !== callBegin) biases.wordsOrCall.set(token, "never");
   }

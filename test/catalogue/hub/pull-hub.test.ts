@@ -91,8 +91,8 @@ describe("a GGUF on the hub", () => {
 
   it("takes no name of our list by being called like it", async () => {
     const hub = await fakeHub();
-    hub.repository("qwen2/5-0.5b-GGUF", { "5-0.5b.gguf": WEIGHTS });
-    assert.equal((await pull(hub, "hf:qwen2/5-0.5b-GGUF")).end, "hub.qwen2.5-0.5b installed");
+    hub.repository("qwen2/5-1.5b-GGUF", { "5-1.5b.gguf": WEIGHTS });
+    assert.equal((await pull(hub, "hf:qwen2/5-1.5b-GGUF")).end, "hub.qwen2.5-1.5b installed");
   });
 
   it("is installed as the hub states it, at the commit that it is at", async () => {
@@ -204,8 +204,8 @@ describe("a GGUF on the hub", () => {
 
   it("that is known to suit comes under its short name", async () => {
     const hub = await fakeHub();
-    hub.repository("Qwen/Qwen3-0.6B-GGUF", { "Qwen3-0.6B-Q8_0.gguf": WEIGHTS });
-    assert.equal((await pull(hub, "hf:Qwen/Qwen3-0.6B-GGUF")).end, "qwen3-0.6b installed");
+    hub.repository("Qwen/Qwen3-1.7B-GGUF", { "Qwen3-1.7B-Q8_0.gguf": WEIGHTS });
+    assert.equal((await pull(hub, "hf:Qwen/Qwen3-1.7B-GGUF")).end, "qwen3-1.7b installed");
   });
 });
 

@@ -1,0 +1,84 @@
+/** Returns the content words of a text as crude stems: enough to tell whether two texts speak of the same things. */
+export function contentWords(text: string): Set<string> {
+  const words =
+    text
+      .toLowerCase()
+      .replaceAll("’", "'")
+      .match(/[\p{L}\p{N}']+/gu) ?? [];
+  return new Set(words.filter((word) => !COMMON.has(word.replaceAll("'", ""))).map(stemOf));
+}
+
+/**
+ * Returns the stems that a reply shares with the turns that it was written for. A found reply fails mostly because it names
+ * what only its own conversation had: a cousin, Friday, a name. So the new conversation must have all of them.
+ */
+export function borrowedWords(reply: string, turns: readonly string[]): string[] {
+  const heard = contentWords(turns.join(" "));
+  return [...contentWords(reply)].filter((word) => heard.has(word));
+}
+
+/** Returns the numbers, days and months of a reply: they were true of the turn that it was written for. */
+export function datesAndNumbers(reply: string): string[] {
+  return [...contentWords(reply)].filter((stem) => DATES_AND_NUMBERS.has(stem) || /\d/.test(stem));
+}
+
+/** Tells whether a reply has a name, a number or a day in it that was not said. */
+export function namesUnheard(reply: string, said: ReadonlySet<string>): boolean {
+  const names = [...reply.matchAll(NAME)].flatMap(([name]) => [...contentWords(name)]);
+  return [...names, ...datesAndNumbers(reply)].some((word) => !said.has(word));
+}
+
+/** A word that begins with a capital in the middle of a sentence. */
+const NAME = /(?<=[\p{L}\p{N},;:'’)-] )(?!I\b)\p{Lu}[\p{L}'’-]+/gu;
+
+/** Tells whether a reply says something of its listener that they have not said: "You've nerves of steel." */
+export function speaksOfYou(reply: string, said: ReadonlySet<string>): boolean {
+  return [...reply.matchAll(OF_YOU)].some(([, claim = ""]) => {
+    const words = [...contentWords(claim)];
+    return words.length > 0 && words.every((word) => !said.has(word));
+  });
+}
+
+/** Tells whether a reply speaks of what was said before: "You told me that." */
+export function tellsWhatWasSaid(reply: string): boolean {
+  return OF_TALK.test(reply);
+}
+
+const OF_TALK =
+  /\byou(?:['’]ve| have)?(?: not|n['’]t| haven['’]t| never| didn['’]t| just| already)* (?:told|tell|mentioned?|said|say) (?:me|it|so|that|the|your|you|which|what|when|where|who|how|any)\b/i;
+
+/** Tells whether a reply asks which of two things it is ("Girl or boy?") although one of them was said. */
+export function asksWhatWasSaid(reply: string, said: ReadonlySet<string>): boolean {
+  return [...reply.matchAll(EITHER_OR)].some((match) =>
+    [...contentWords(match.slice(1).join(" "))].some((word) => said.has(word)),
+  );
+}
+
+const OF_YOU =
+  /(?:^|[.!?] )You(?:'ve| have|'re| are| enjoy| love| like)(?! (?:to|better|best|welcome|right|not) )([^.!?]*)/g;
+const EITHER_OR = /(?:^|[,.!?;:] )(?:an? |the )?([\p{L}'-]+) or (?:an? |the )?([\p{L}'-]+)\?/giu;
+
+function stemOf(word: string): string {
+  const bare = word.replaceAll(/^'+|'+$/g, "");
+  const ending = ENDINGS.find((end) => bare.endsWith(end) && bare.length - end.length >= 3);
+  const stem = ending === undefined ? bare : bare.slice(0, -ending.length);
+  return stem.length > 3 ? stem.replace(/e$/, "") : stem;
+}
+
+const ENDINGS = ["'s", "ing", "ies", "es", "ed", "s", "ly"];
+
+/** Words that say nothing of what a text is about, without apostrophes. */
+const COMMON = new Set(
+  (
+    "a an the i you he she it we they my your his her its our their me him them us is are was were be been am do does " +
+    "did have has had will would can could should to of in on at for with and or but so not no yes what which who how " +
+    "why when where that this these those there here just really very im its ive id ill dont didnt whats thats get go " +
+    "one day time good nice today want need know think make thing lot"
+  ).split(" "),
+);
+
+const DATES_AND_NUMBERS = contentWords(
+  "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen " +
+    "nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million monday tuesday wednesday thursday friday saturday sunday january february april june july august september " +
+    "october november december",
+);

@@ -1,0 +1,236 @@
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gunzipSync, gzipSync } from "node:zlib";
+import { WriterError } from "../../model/writer.ts";
+import { type FileFailure, readPackaged, readPackagedJson, sha256 } from "../packaged-file.ts";
+
+/** The replies that come with the package. */
+export const REPLIES_DIR = fileURLToPath(new URL("../../../../replies", import.meta.url));
+export const ENCODER_FILE = "encoder.gguf";
+const INDEX_FILE = "replies.json";
+const NUMBERS_FILE = "replies.bin";
+const TEXTS_FILE = "replies.txt.gz";
+
+/** Whether what is told is a sorrow, a joy or neither. */
+export type Polarity = "bad" | "plain" | "good";
+
+/** A kind of turn. */
+export interface Act {
+  readonly name: string;
+  /**
+   * `form`: answered by a line before anything is looked for; `line`: where nothing was found; `told`: the same,
+   * and never where something is asked; `none`: never.
+   */
+  readonly answered: "form" | "line" | "told" | "none";
+  readonly polarity: Polarity;
+  /** How sure the head must be for a line, 0 to 1. */
+  readonly least: number;
+  /** Replies of which each fits every turn of the kind; empty for `none`. */
+  readonly lines: readonly string[];
+}
+
+/** What sort of answer a turn wants, whatever it is about. */
+export interface Tone {
+  readonly name: string;
+  readonly polarity: Polarity;
+  /** Other tones in which its lines do mostly, too. */
+  readonly fits: readonly string[];
+  /** Replies of which each fits anything that is told in this tone; none where it is a question or a farewell. */
+  readonly lines: readonly string[];
+}
+
+/** A reply of an authored conversation. */
+export interface BankEntry {
+  readonly reply: string;
+  /** Stems that the reply takes up of its own conversation: an answer may name them only where they were said, too. */
+  readonly borrowed: readonly string[];
+  /** Of the turn that it answered: an index into the book's tones. */
+  readonly tone: number;
+  /** Said by a character of a scene, of whom a body and a past may be told. */
+  readonly isInRole: boolean;
+  /** Whether it answers a question or a request: to those, what was said to something told is beside the point. */
+  readonly isAnswer: boolean;
+}
+
+/** Entries by number; a list is one, too. */
+export interface Bank {
+  readonly length: number;
+  at(index: number): BankEntry | undefined;
+}
+
+/** Lines that ask to hear more, whatever is told. */
+export function neutralLines({ tones }: ReplyBook): readonly string[] {
+  return tones.find(({ name }) => name === NEUTRAL)?.lines ?? [];
+}
+
+const NEUTRAL = "plain";
+
+/** All that small talk is made of. */
+export interface ReplyBook {
+  readonly encoder: { readonly sha256: string; readonly bytes: number };
+  readonly acts: readonly Act[];
+  readonly tones: readonly Tone[];
+  /** Lines that admit that the answer to a question is not known. */
+  readonly unknown: readonly string[];
+  readonly bank: Bank;
+  readonly numbers: ReplyNumbers;
+}
+
+/** `width` is the encoder's, `rank` that of the bank's vectors. Matrices are row by row. */
+export interface ReplyNumbers {
+  /** `acts.length` rows of `width`. */
+  readonly actWeights: Float32Array;
+  readonly actBiases: Float32Array;
+  /** `tones.length` rows of `width`. */
+  readonly toneWeights: Float32Array;
+  readonly toneBiases: Float32Array;
+  /** `rank` rows of `width`: what turns an encoder's vector into one of the bank's. */
+  readonly projection: Float32Array;
+  /** `bank.length` rows of `rank`: the turn that each reply answered, of length 127. */
+  readonly newest: Int8Array;
+  /** For each reply the row in `previousVectors` of what was said before that turn, -1 where nothing was. */
+  readonly previous: Int32Array;
+  readonly previousVectors: Int8Array;
+}
+
+const NUMBERS = [
+  ["actWeights", Float32Array],
+  ["actBiases", Float32Array],
+  ["toneWeights", Float32Array],
+  ["toneBiases", Float32Array],
+  ["projection", Float32Array],
+  ["previous", Int32Array],
+  ["newest", Int8Array],
+  ["previousVectors", Int8Array],
+] as const;
+
+interface IndexFile {
+  readonly encoder: ReplyBook["encoder"];
+  readonly acts: readonly Act[];
+  readonly tones: readonly Tone[];
+  readonly unknown: ReplyBook["unknown"];
+  readonly sha256: { readonly numbers: string; readonly texts: string };
+  /** How many numbers each matrix has. */
+  readonly lengths: Readonly<Record<keyof ReplyNumbers, number>>;
+}
+
+/**
+ * Reads the replies.
+ *
+ * @throws WriterError, naming the file and the remedy, when one is missing or is not as it was written.
+ */
+export async function readReplyBook(dir: string = REPLIES_DIR): Promise<ReplyBook> {
+  const index = await readPackagedJson(join(dir, INDEX_FILE), failureOf(INDEX_FILE), isWhole);
+  const [bytes, packed] = await Promise.all([
+    read(dir, NUMBERS_FILE, index.sha256.numbers),
+    read(dir, TEXTS_FILE, index.sha256.texts),
+  ]);
+  let start = bytes.byteOffset;
+  const numbers: Record<string, unknown> = {};
+  for (const [name, Numbers] of NUMBERS) {
+    numbers[name] = new Numbers(bytes.buffer as ArrayBuffer, start, index.lengths[name]);
+    start += index.lengths[name] * Numbers.BYTES_PER_ELEMENT;
+  }
+  const { encoder, acts, tones, unknown } = index;
+  const bank = new TextBank(gunzipSync(packed));
+  return { encoder, acts, tones, unknown, bank, numbers: numbers as unknown as ReplyNumbers };
+}
+
+/** The files of {@link readReplyBook}, by name; the encoder is not among them. */
+export function replyBookFiles(book: ReplyBook): Map<string, Uint8Array> {
+  const { encoder, acts, tones, unknown, bank, numbers } = book;
+  const matrices = NUMBERS.map(([name]) => numbers[name]);
+  const bytes = Buffer.concat(
+    matrices.map(({ buffer, byteOffset, byteLength }) => new Uint8Array(buffer, byteOffset, byteLength)),
+  );
+  const lines = Array.from({ length: bank.length }, (_, index) => lineOf(bank.at(index)!));
+  const packed = gzipSync(lines.join("\n"), { level: 9 });
+  const lengths = Object.fromEntries(
+    NUMBERS.map(([name]) => [name, numbers[name].length]),
+  ) as IndexFile["lengths"];
+  const index: IndexFile = {
+    encoder,
+    acts,
+    tones,
+    unknown,
+    sha256: { numbers: sha256(bytes), texts: sha256(packed) },
+    lengths,
+  };
+  return new Map([
+    [INDEX_FILE, Buffer.from(`${JSON.stringify(index, null, 1)}\n`)],
+    [NUMBERS_FILE, bytes],
+    [TEXTS_FILE, packed],
+  ]);
+}
+
+/** A file of the replies cannot be used: says which, and what to do. */
+export function repliesError(file: string, what: string, cause?: unknown): WriterError {
+  return new WriterError(`the embedded writer's replies/${file} ${what}: install antiphon again`, { cause });
+}
+
+/** What makes the errors of a file of the replies. */
+function failureOf(file: string): FileFailure {
+  return (what, cause) => repliesError(file, what, cause);
+}
+
+/** The bytes of a file, which have that SHA-256, beginning where numbers of four bytes may begin. */
+async function read(dir: string, file: string, expected: string): Promise<Uint8Array> {
+  const bytes = await readPackaged(join(dir, file), failureOf(file));
+  if (sha256(bytes) !== expected) throw repliesError(file, "is damaged");
+  return bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes);
+}
+
+function isWhole({ encoder, acts, tones, unknown, lengths }: IndexFile): boolean {
+  return (
+    typeof encoder.sha256 === "string" &&
+    unknown?.length > 0 &&
+    acts.length > 0 &&
+    acts.every(({ answered, lines }) => answered === "none" || lines.length > 0) &&
+    lengths.actBiases === acts.length &&
+    lengths.toneBiases === tones.length &&
+    NUMBERS.every(([name]) => Number.isInteger(lengths[name]))
+  );
+}
+
+/** Entries as their text, an entry a line: tens of thousands, of which a turn looks at a few. */
+class TextBank implements Bank {
+  readonly #text: Buffer;
+  /** Where each line begins, and where one after the last would. */
+  readonly #starts: Uint32Array;
+
+  constructor(text: Buffer) {
+    this.#text = text;
+    const starts = [0];
+    for (let end = text.indexOf(LINE_END); end >= 0; end = text.indexOf(LINE_END, end + 1))
+      starts.push(end + 1);
+    this.#starts = Uint32Array.from([...starts, text.length + 1]);
+  }
+
+  get length(): number {
+    return this.#starts.length - 1;
+  }
+
+  at(index: number): BankEntry | undefined {
+    const [start, next] = this.#starts.subarray(index, index + 2);
+    if (start === undefined || next === undefined) return undefined;
+    return entryOf(this.#text.toString("utf8", start, next - 1));
+  }
+}
+
+const LINE_END = "\n".charCodeAt(0);
+
+function lineOf({ reply, borrowed, tone, isInRole, isAnswer }: BankEntry): string {
+  const marks = `${tone}${isInRole ? "r" : ""}${isAnswer ? "a" : ""}`;
+  return [reply, marks, borrowed.join(" ")].join("\t");
+}
+
+function entryOf(line: string): BankEntry {
+  const [reply = "", marks = "", borrowed = ""] = line.split("\t");
+  return {
+    reply,
+    borrowed: borrowed === "" ? [] : borrowed.split(" "),
+    tone: Number.parseInt(marks, 10),
+    isInRole: marks.includes("r"),
+    isAnswer: marks.includes("a"),
+  };
+}

@@ -1,0 +1,279 @@
+import { createHash } from "node:crypto";
+import { LruCache } from "../../collections/lru-cache.ts";
+import { type Dialogue, type Writer, WriterError, type WrittenPart } from "../../model/writer.ts";
+import { sentencesOf } from "../../text/sentence-cutter.ts";
+import { alreadySaid, plainWords } from "./already-said.ts";
+import {
+  asksWhatWasSaid,
+  contentWords,
+  namesUnheard,
+  speaksOfYou,
+  tellsWhatWasSaid,
+} from "./content-words.ts";
+import { type FoundReply, nearestReplies } from "./nearest-replies.ts";
+import { type Act, neutralLines, type ReplyBook } from "./reply-book.ts";
+import { answerSum } from "./sums.ts";
+import {
+  condolesOnJoy,
+  fittestTone,
+  isContrary,
+  isGlad,
+  isGrave,
+  isOutOfTone,
+  isSurelyGood,
+  mayBe,
+} from "./tone.ts";
+import { actByForm, isAsked, isPhrasedAs } from "./turn-form.ts";
+import { guessOf, type TurnGuess } from "./turn-guess.ts";
+
+/** Makes a text a vector of length 1. */
+export type Embed = (text: string, signal: AbortSignal) => Promise<Float32Array>;
+
+/**
+ * Small talk in English, out of a book. The reply is the first that there is: a sum of the newest turn, a line that the
+ * turn's form tells, the reply to a turn that was nearly the same, a line for the turn's kind, a line for its tone; to a
+ * question, an admission that the answer is not known.
+ */
+export class SmallTalk implements Writer {
+  readonly name = "small-talk";
+  readonly #book: ReplyBook;
+  readonly #embed: Embed;
+  readonly #free: () => Promise<void>;
+  readonly #acts: ReadonlyMap<string, Act>;
+  /** By digest: each turn comes again with every later one of its conversation. */
+  readonly #vectors = new LruCache<Float32Array>(MAX_VECTORS);
+  #isClosed = false;
+
+  constructor(book: ReplyBook, embed: Embed, free: () => Promise<void> = async () => {}) {
+    this.#book = book;
+    this.#embed = embed;
+    this.#free = free;
+    this.#acts = new Map(book.acts.map((act) => [act.name, act]));
+  }
+
+  async *write(dialogue: Dialogue, signal: AbortSignal): AsyncGenerator<WrittenPart, void, void> {
+    signal.throwIfAborted();
+    if (this.#isClosed) throw new WriterError("the writer was closed");
+    const { text, layer } = await this.#replyTo(dialogue, signal).catch((cause: unknown) => {
+      signal.throwIfAborted();
+      throw new WriterError("the embedded writer failed: retry", { cause, retryAfterMs: 1_000 });
+    });
+    for (const sentence of sentencesOf(text)) {
+      signal.throwIfAborted();
+      yield { text: sentence, tokens: null, gate: null, layer };
+    }
+  }
+
+  close(): Promise<void> {
+    this.#isClosed = true;
+    return this.#free();
+  }
+
+  async #replyTo(dialogue: Dialogue, signal: AbortSignal): Promise<Reply> {
+    const { tones, unknown } = this.#book;
+    const { history, speaker } = dialogue;
+    const choice = new Choice(dialogue);
+    const neutral = neutralLines(this.#book);
+    const linesOf = (act: string) => this.#acts.get(act)?.lines ?? neutral;
+    const others = history.filter((turn) => turn.speaker !== speaker && turn.text !== null);
+    const last = history.at(-1);
+    if (last === undefined) return choice.always(linesOf("greeting"));
+    if (last.speaker === speaker) return choice.always(neutral);
+    const newest = onOneLine(last.text);
+    if (newest === "") return choice.always(linesOf("unheard"));
+
+    const sum = answerSum(newest);
+    if (sum !== null) return { layer: "exact", text: sum };
+    const form = actByForm(newest);
+    // Whether this is a machine is told in a scene, too.
+    if (form === "identity" || form === "garbled") return choice.always(linesOf(form));
+
+    const vector = await this.#vectorOf(newest, signal);
+    const end = sentencesOf(newest).at(-1) ?? newest;
+    const guess = guessOf(
+      this.#book,
+      end === newest ? [vector] : [vector, await this.#vectorOf(end, signal)],
+    );
+    const formAct = this.#acts.get(form ?? "");
+    const act = formAct ?? guess.act;
+    const turn: ReadTurn = {
+      newest,
+      vector,
+      guess,
+      asks: isAsked(newest),
+      isScene: SCENES.has(act.name) || (others.length > 1 && (await this.#opensScene(others[0]!, signal))),
+      isAfterSorrow:
+        !isSurelyGood(guess, tones) && (await this.#isGrave(others.slice(-1 - SORROW_TURNS, -1), signal)),
+    };
+    const kindLine = this.#fitsKind(act, formAct !== undefined, turn) ? choice.ofNew(act.lines) : null;
+    // Somebody who ruled something out is told nothing that was said to others: it may be just that.
+    const isLimited = turn.asks && others.slice(0, -1).some(({ text }) => rulesOut(text ?? ""));
+    const found = isLimited ? null : await this.#found(dialogue, turn, signal);
+    const isTheSame = found !== null && found.likeness >= SAME_TURN;
+    if (kindLine !== null && act.answered === "form" && (formAct !== undefined || !isTheSame))
+      return kindLine;
+    if (found !== null) return { layer: "found", text: found.entry.reply };
+    if (kindLine !== null) return kindLine;
+    if (turn.asks) return choice.always(unknown);
+    const tone = fittestTone(guess, tones);
+    const fitsTone = !turn.isScene && this.#mayHave(tone.polarity, turn);
+    return (fitsTone ? choice.ofNew(tone.lines) : null) ?? choice.always(neutral);
+  }
+
+  /** Whether a line of this kind may be said to a turn. */
+  #fitsKind(act: Act, isToldByForm: boolean, turn: ReadTurn): boolean {
+    const minProbability = act.answered === "form" ? act.least : MIN_KIND_PROBABILITY;
+    return (
+      !turn.isScene &&
+      (isToldByForm || turn.guess.probability >= minProbability) &&
+      isPhrasedAs(act, turn.newest) &&
+      this.#mayHave(act.polarity, turn)
+    );
+  }
+
+  /** Whether a joy or a sorrow may be taken for granted: nothing is congratulated on soon after a sorrow. */
+  #mayHave(polarity: Act["polarity"], { newest, guess, isAfterSorrow }: ReadTurn): boolean {
+    return (
+      mayBe(polarity, newest) &&
+      !isContrary(polarity, guess, this.#book.tones) &&
+      !(isAfterSorrow && polarity === "good")
+    );
+  }
+
+  /** The best reply of another conversation that fits this one; `null` if there is none. */
+  async #found(
+    { history, speaker }: Dialogue,
+    turn: ReadTurn,
+    signal: AbortSignal,
+  ): Promise<FoundReply | null> {
+    const { bank, numbers, tones } = this.#book;
+    const { newest, vector, guess, asks } = turn;
+    const last = history.at(-2);
+    const before =
+      last?.speaker === speaker && last.text !== null ? await this.#vectorOf(last.text, signal) : null;
+    const texts = history.map(({ text }) => text ?? "").join(" ");
+    const words = contentWords(texts.slice(-MAX_CHARS));
+    const said = alreadySaid(history, speaker);
+    // "Why?" or "Any more?" says nothing by itself, so its reply must have needed nothing before it either.
+    const leans = before !== null && contentWords(newest).size === 0;
+    const minLikeness = leans ? SAME_TURN : before === null ? MIN_LIKENESS : MIN_LIKENESS_LATER;
+    const suits = ({ entry: { reply, tone, isAnswer }, likeness, isOpening }: FoundReply) =>
+      likeness >= minLikeness &&
+      (isOpening || !leans) &&
+      (isAnswer === asks || (turn.isScene && !asks) || likeness >= SAME_TURN) &&
+      // What was said to a question must not add to what is known, and what was said to a story must share its tone.
+      (asks
+        ? !speaksOfYou(reply, words)
+        : !namesUnheard(reply, words) && !isOutOfTone(reply, tone, newest, guess, tones));
+    const best = nearestReplies(bank, numbers, vector, before).find(
+      (found) =>
+        suits(found) &&
+        !condolesOnJoy(found.entry.reply, guess, tones) &&
+        !tellsWhatWasSaid(found.entry.reply) &&
+        !asksWhatWasSaid(found.entry.reply, words) &&
+        found.entry.borrowed.every((word) => words.has(word)) &&
+        (turn.isScene || !found.entry.isInRole) &&
+        !(turn.isAfterSorrow && isGlad(found.entry.reply, found.entry.tone, tones)) &&
+        !said.has(plainWords(found.entry.reply)),
+    );
+    return best ?? null;
+  }
+
+  async #vectorOf(text: string, signal: AbortSignal): Promise<Float32Array> {
+    const digest = createHash("sha256").update(text).digest("base64");
+    const vector = this.#vectors.get(digest) ?? (await this.#embed(text, signal));
+    this.#vectors.set(digest, vector);
+    return vector;
+  }
+
+  async #isGrave(turns: readonly Said[], signal: AbortSignal): Promise<boolean> {
+    for (const text of turns.map((turn) => onOneLine(turn.text)).filter((text) => text !== "")) {
+      const guess = guessOf(this.#book, [await this.#vectorOf(text, signal)]);
+      if (isGrave(text, guess, this.#book.tones)) return true;
+    }
+    return false;
+  }
+
+  /** Whether a conversation began with a request to play somebody. */
+  async #opensScene({ text }: Said, signal: AbortSignal): Promise<boolean> {
+    const { act, probability } = guessOf(this.#book, [await this.#vectorOf(text ?? "", signal)]);
+    return SCENES.has(act.name) && probability >= MIN_KIND_PROBABILITY;
+  }
+}
+
+interface Reply {
+  readonly layer: "exact" | "line" | "found";
+  readonly text: string;
+}
+
+/** A turn of somebody else's; `null` for one that was not transcribed. */
+interface Said {
+  readonly text: string | null;
+}
+
+/** The newest turn, and what a reply to it depends on. */
+interface ReadTurn {
+  readonly newest: string;
+  readonly vector: Float32Array;
+  readonly guess: TurnGuess;
+  readonly asks: boolean;
+  /** Whether a character is being played, who may have a body and a past. */
+  readonly isScene: boolean;
+  readonly isAfterSorrow: boolean;
+}
+
+/** Chooses among lines: the same one for the same conversation, above temperature 0 by its seed. */
+class Choice {
+  readonly #chance: number;
+  readonly #said: ReadonlySet<string>;
+
+  constructor({ history, speaker, temperature, seed }: Dialogue) {
+    const hash = createHash("sha256").update(history.map(({ text }) => text ?? "").join("\n"));
+    if (temperature > 0) hash.update(`\n${seed}`);
+    this.#chance = hash.digest().readUInt32LE(0);
+    this.#said = alreadySaid(history, speaker);
+  }
+
+  /** One that was not said yet in this conversation. */
+  ofNew(lines: readonly string[]): Reply | null {
+    const fresh = lines.filter((line) => !this.#said.has(plainWords(line)));
+    return fresh.length === 0 ? null : this.#lineOf(fresh);
+  }
+
+  /** One that was not said yet, or else any. */
+  always(lines: readonly string[]): Reply {
+    return this.ofNew(lines) ?? this.#lineOf(lines);
+  }
+
+  #lineOf(lines: readonly string[]): Reply {
+    return { layer: "line", text: lines[this.#chance % lines.length]! };
+  }
+}
+
+function onOneLine(text: string | null): string {
+  return (text ?? "").replaceAll(/\s+/g, " ").trim();
+}
+
+function rulesOut(text: string): boolean {
+  const plain = text.replaceAll("’", "'");
+  return DIETS.test(plain) || REFUSALS.test(plain);
+}
+
+/** What somebody cannot have or do. The list need not be complete: it only makes replies more careful. */
+const DIETS =
+  /\b(?:allerg|intoleran|anaphyla|coeliac|celiac|diabet|vegan|vegetarian|pregnan|kosher|halal|sober|nothing to eat)/i;
+const REFUSALS =
+  /\b(?:can't|cannot|don't|doesn't|won't|never|stopped|no) (?:really |ever )?(?:eat|have|drink|touch|stand|do|like|swim|fly|drive|see|walk)(?:ing)?\b/i;
+/** Cosines from which the reply to another turn is said: in the first reply of a conversation, and in later ones. */
+const MIN_LIKENESS = 0.7;
+const MIN_LIKENESS_LATER = 0.8;
+/** Cosine from which two turns count as the same. */
+const SAME_TURN = 0.88;
+const MIN_KIND_PROBABILITY = 0.5;
+/** Characters of a conversation's end that are looked at for its words: half an hour of speech. */
+const MAX_CHARS = 24_000;
+/** Turns for which a sorrow is not followed by congratulations. */
+const SORROW_TURNS = 4;
+const MAX_VECTORS = 300;
+/** Kinds of turns that ask for a character to be played. */
+const SCENES: ReadonlySet<string> = new Set(["roleplay", "service", "staff"]);

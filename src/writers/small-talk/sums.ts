@@ -1,0 +1,240 @@
+import { numberIn } from "./spoken-number.ts";
+import { converted, type Unit, unitOf } from "./units.ts";
+
+/**
+ * Works out what is asked of numbers and units: conversions, sums, percentages, days of a month. `null` unless the whole
+ * question is understood.
+ */
+export function answerSum(question: string): string | null {
+  if (question.length > MAX_CHARACTERS) return null;
+  const asked = question
+    .toLowerCase()
+    .replaceAll("’", "'")
+    .replaceAll(/\s+/g, " ")
+    .trim()
+    .replace(POLITE_BEFORE, "")
+    .replace(POLITE_AFTER, "");
+  const isAsked = /[?=]\s*$/.test(question);
+  const answer = ofYear(asked) ?? daysOfMonth(asked) ?? conversion(asked) ?? sum(asked, isAsked);
+  return answer === null ? null : answer.charAt(0).toUpperCase() + answer.slice(1);
+}
+
+/** Who asks for one sum uses few words; what is longer would only take long to take apart. */
+const MAX_CHARACTERS = 200;
+
+const POLITE_BEFORE =
+  /^(?:(?:hey|hi|hello|ok|okay|so|um|well|and|please|quick question|quick one|tell me|remind me|can you tell me|could you tell me|do you know|i wonder|say)[,:.!]? )+/;
+const POLITE_AFTER = /(?:,? (?:please|then|again|exactly|actually|roughly|about|thanks))*\s*[?.!]*$/;
+
+function ofYear(asked: string): string | null {
+  const form =
+    /^how many (days|weeks|months) (?:are (?:there )?in|does|has|in|there are in|make(?: up)?) (?:a|one|the|each|every) (leap )?year(?: have)?$/;
+  const [, unit = "", leap] = form.exec(asked) ?? [];
+  if (unit === "") return null;
+  if (unit === "months") return "A year has 12 months.";
+  if (unit === "weeks")
+    return `A ${leap ?? ""}year has 52 weeks and ${leap === undefined ? "a day" : "two days"}.`;
+  return leap === undefined ? "A year has 365 days, and a leap year 366." : "A leap year has 366 days.";
+}
+
+function daysOfMonth(asked: string): string | null {
+  const month =
+    /^how many days (?:are (?:there )?in|does|has|in|has got|there are in) (?:the month of )?(\w+)(?: have| got)?$/.exec(
+      asked,
+    )?.[1];
+  const days = month === undefined ? undefined : DAYS[month];
+  if (days === undefined || month === undefined) return null;
+  const name = month.charAt(0).toUpperCase() + month.slice(1);
+  return month === "february" ? "February has 28 days, and 29 in a leap year." : `${name} has ${days} days.`;
+}
+
+const DAYS: Readonly<Record<string, number>> = {
+  january: 31,
+  february: 28,
+  march: 31,
+  april: 30,
+  may: 31,
+  june: 30,
+  july: 31,
+  august: 31,
+  september: 30,
+  october: 31,
+  november: 30,
+  december: 31,
+};
+
+function conversion(asked: string): string | null {
+  const counted =
+    /^how many ([a-z° /]+?) (?:are |is |do |does )?(?:there |you get |go |fit |make up |makes up |make |makes )?(?:in |into |to )?(a|an|one|[\d.,/]+|(?:[a-z-]+ ){0,5}?[a-z-]+?) ([a-z° /]+)$/;
+  const plain =
+    /^(?:what(?:'s| is| are)|how much (?:is|are)|convert|turn|calculate)? ?(.+) (?:in|into|to|as) ([a-z° /]+)$/;
+  for (const [form, from, to] of [
+    [counted, [2, 3], 1],
+    [plain, [1], 2],
+  ] as const) {
+    const match = form.exec(asked);
+    if (match === null) continue;
+    for (const [count, unit] of amounts(from.map((n) => match[n]?.trim()).join(" "))) {
+      const target = unitOf(match[to] ?? "");
+      const value = target === undefined ? null : converted(count, unit, target);
+      if (value === null || target === undefined || !isSayable(value)) continue;
+      return `${said(count, unit)} ${count <= 1 || unit.dimension === "temperature" ? "is" : "are"} ${about(value)}${said(rounded(value), target)}.`;
+    }
+  }
+  return null;
+}
+
+/** A count and a unit, wherever the one ends and the other begins. */
+function* amounts(text: string): Generator<[number, Unit]> {
+  const words = text.replace(/(\d)(?=[a-z°])/, "$1 ").split(" ");
+  for (let cut = 1; cut < words.length; cut++) {
+    const unit =
+      unitOf(words.slice(cut).join(" ").replace(/^of /, "")) ??
+      unitOf(words.slice(cut).join(" ").replace(/^an? /, ""));
+    const amount = words.slice(0, cut).join(" ");
+    const count = ["a", "an"].includes(amount)
+      ? 1
+      : (numberIn(amount) ?? numberIn(amount.replace(/ an?$/, "")));
+    if (unit !== undefined && count !== null) yield [count, unit];
+  }
+}
+
+function said(count: number, unit: Unit): string {
+  if (count === 0.5) return `half ${/^(?:[aeiou]|hour)/.test(unit.one) ? "an" : "a"} ${unit.one}`;
+  return `${figures(count)} ${Math.abs(count) === 1 ? unit.one : unit.many}`;
+}
+
+function sum(asked: string, isAsked: boolean): string | null {
+  const bare = asked.replace(
+    /^(?:what(?:'s| is)|how much is|how much's|calculate|work out|compute|whats)\b:? ?/,
+    "",
+  );
+  const isSum =
+    /\d.*(?:[+×*÷%]|plus|minus|times|divided)/.test(bare) || (isAsked && /\dx\d|\d x \d/.test(bare));
+  if (bare === asked && !isSum) return null;
+  if (isDateOrNumber(bare)) return null;
+  const value = amountOf(bare.replace(/ ?(?:\bis|\bequals|=)$/, ""), 0);
+  if (value === null || numberIn(bare) !== null) return null;
+  if (Number.isNaN(value)) return "Nothing can be divided by zero.";
+  return isSayable(value) ? `That's ${about(value)}${figures(rounded(value))}.` : null;
+}
+
+/** Figures with strokes and no space between: mostly a date, a score, a telephone number, 24-7. */
+function isDateOrNumber(text: string): boolean {
+  const strokes = text.match(/\d[-/](?=\d)/g)?.length ?? 0;
+  if (strokes > 1) return true;
+  const [, from, to] = /(\d+)-(\d+)/.exec(text) ?? [];
+  return text === "24-7" || (from !== undefined && Number(from) < Number(to));
+}
+
+/** Whether a value is exact, and short enough to be listened to. */
+function isSayable(value: number): boolean {
+  return value === 0 || (Math.abs(value) >= 1e-4 && Math.abs(value) < Number.MAX_SAFE_INTEGER);
+}
+
+/** Operators from the loosest to the tightest; those of one row from the left. */
+const OPERATORS: readonly (readonly (readonly [RegExp, (a: number, b: number) => number])[])[] = [
+  [
+    [/ (?:plus|added to|\+) /, (a, b) => a + b],
+    [/ (?:minus|less|take away|-|−) /, (a, b) => a - b],
+  ],
+  [
+    [/ (?:times|multiplied by|x|×|\*) /, (a, b) => a * b],
+    [/ (?:divided by|÷|\/) /, quotient],
+  ],
+];
+
+/** What comes of dividing by zero is no number; nothing else makes one. */
+function quotient(a: number, b: number): number {
+  return b === 0 ? Number.NaN : a / b;
+}
+
+const MODIFIERS: readonly (readonly [RegExp, (value: number) => number])[] = [
+  [/^(?:the )?square root of (.+)$/, (value) => (value < 0 ? Number.POSITIVE_INFINITY : Math.sqrt(value))],
+  [/^(?:a |one )?half of (.+)$/, (value) => value / 2],
+  [/^(?:a |one )third of (.+)$/, (value) => value / 3],
+  [/^two thirds of (.+)$/, (value) => (value * 2) / 3],
+  [/^(?:a |one )quarter of (.+)$/, (value) => value / 4],
+  [/^three quarters of (.+)$/, (value) => (value * 3) / 4],
+  [/^(?:a |one )fifth of (.+)$/, (value) => value / 5],
+  [/^(?:an |one )eighth of (.+)$/, (value) => value / 8],
+  [/^(?:a |one )tenth of (.+)$/, (value) => value / 10],
+  [/^(?:double|twice) (.+)$/, (value) => value * 2],
+  [/^(.+) squared$/, (value) => value ** 2],
+  [/^(.+) cubed$/, (value) => value ** 3],
+];
+
+const MAX_DEPTH = 8;
+
+function amountOf(text: string, depth: number): number | null {
+  if (depth > MAX_DEPTH) return null;
+  const alone = numberIn(text);
+  if (alone !== null) return alone;
+  const spaced = text
+    .replaceAll(/(?<=\d) ?([x×*+÷/^−]) ?(?=[\d.])/g, " $1 ")
+    .replaceAll(/(?<=\d) ?- ?(?=\d)/g, " - ");
+  // "One and one", where both are plain: "ten minus two and a half" is no sum of three.
+  const [first, second, ...others] = spaced.split(" and ");
+  if (depth === 0 && second !== undefined && others.length === 0) {
+    const [a, b] = [numberIn(first ?? ""), numberIn(second)];
+    if (a !== null && b !== null) return Math.max(a, b) <= 100 ? a + b : null;
+  }
+  for (const row of OPERATORS) {
+    let last: {
+      readonly at: number;
+      readonly length: number;
+      readonly apply: (a: number, b: number) => number;
+    } | null = null;
+    for (const [operator, apply] of row) {
+      for (const match of spaced.matchAll(new RegExp(operator, "g")))
+        if (last === null || match.index > last.at)
+          last = { at: match.index, length: match[0].length, apply };
+    }
+    if (last === null) continue;
+    const value = combined(spaced.slice(0, last.at), spaced.slice(last.at + last.length), last.apply, depth);
+    if (value !== null) return value;
+  }
+  const share = /^(.+?) ?(?:%|percent|per cent) of (.+)$/.exec(spaced);
+  if (share) return combined(share[1], share[2], (a, b) => (a * b) / 100, depth);
+  for (const [form, apply] of MODIFIERS) {
+    const inner = form.exec(spaced)?.[1];
+    const value = inner === undefined ? null : amountOf(inner, depth + 1);
+    if (value !== null) return known(apply(value));
+  }
+  // A power of a power, and of what is below zero, is read in two ways.
+  const power = /^([\d.,]+|[a-z -]+?) (?:to the power of|\^) (.+)$/.exec(spaced);
+  const [base, exponent] = [numberIn(power?.[1] ?? ""), numberIn(power?.[2] ?? "")];
+  if (base !== null && base >= 0 && exponent !== null) return known(base ** exponent);
+  return null;
+}
+
+function combined(
+  left: string | undefined,
+  right: string | undefined,
+  apply: (a: number, b: number) => number,
+  depth: number,
+): number | null {
+  const [a, b] = [amountOf(left ?? "", depth + 1), amountOf(right ?? "", depth + 1)];
+  return a === null || b === null ? null : known(apply(a, b));
+}
+
+/** What is too large is not known; {@link quotient} says what is no number. */
+function known(value: number): number | null {
+  return Math.abs(value) === Number.POSITIVE_INFINITY ? null : value;
+}
+
+/** To as many places as somebody would say aloud. */
+function rounded(value: number): number {
+  if (Math.abs(value - Math.round(value)) < 1e-9) return Math.round(value) || 0;
+  // As with money.
+  if (Math.abs(value * 100 - Math.round(value * 100)) < 1e-7) return Number(value.toFixed(2));
+  return Number(value.toPrecision(Math.abs(value) >= 100 ? Math.ceil(Math.log10(Math.abs(value))) + 1 : 3));
+}
+
+function about(value: number): string {
+  return Math.abs(rounded(value) - value) > 1e-9 * Math.abs(value) ? "about " : "";
+}
+
+function figures(value: number): string {
+  return value.toLocaleString("en-US", { maximumFractionDigits: 6 });
+}

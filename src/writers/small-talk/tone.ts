@@ -1,0 +1,131 @@
+import type { Polarity, Tone } from "./reply-book.ts";
+import type { TurnGuess } from "./turn-guess.ts";
+
+/**
+ * Tells whether no word of a turn speaks against its being a joy, or a sorrow. Congratulating on a loss is the worst
+ * mistake, and condoling on a loss that did not happen is hardly a better one.
+ */
+export function mayBe(polarity: Polarity, turn: string | null): boolean {
+  if (polarity === "plain") return true;
+  return !(polarity === "good" ? NO_JOY : NO_SORROW).test((turn ?? "").slice(-MAX_CHARS));
+}
+
+/** Tells whether a reply condoles although what is told is rather a joy. */
+export function condolesOnJoy(reply: string, guess: TurnGuess, tones: readonly Tone[]): boolean {
+  return CONDOLES.test(reply) && isContrary("bad", guess, tones);
+}
+
+/**
+ * Tells whether a found reply has the wrong tone for what is told, by its words and by the tone of the turn that it answered.
+ *
+ * @param tone of that turn, an index into `tones`
+ */
+export function isOutOfTone(
+  reply: string,
+  tone: number,
+  turn: string | null,
+  guess: TurnGuess,
+  tones: readonly Tone[],
+): boolean {
+  if (REJOICES.test(reply) && !mayBe("good", turn)) return true;
+  if (CONDOLES.test(reply) && !mayBe("bad", turn)) return true;
+  // What was said to something neutral mostly does for a joy, too.
+  return tones[tone]?.polarity === "plain"
+    ? massOf("bad", guess, tones) > MAX_SORROW
+    : fitOf(tone, guess, tones) < MIN_FIT;
+}
+
+/** Returns the tone whose lines do best for what is told, over all the tones that it may have. */
+export function fittestTone(guess: TurnGuess, tones: readonly Tone[]): Tone {
+  const fits = tones.map((_, n) => fitOf(n, guess, tones));
+  return tones[fits.indexOf(Math.max(...fits))]!;
+}
+
+/**
+ * Returns how well a line in a tone does for what is told, from -1 to 1: the mean, over the tones that this may have, of 1
+ * for the same, 0.6 for one in which it mostly does and -1 for a sorrow taken for a joy or the other way round.
+ */
+function fitOf(said: number, { tones: odds }: TurnGuess, tones: readonly Tone[]): number {
+  const saying = tones[said];
+  return tones.reduce((sum, tone, n) => sum + (odds[n] ?? 0) * worthOf(saying, tone), 0);
+}
+
+/** Tells whether a reply is glad, by its words or by the tone of the turn that it answered. */
+export function isGlad(reply: string, tone: number, tones: readonly Tone[]): boolean {
+  return REJOICES.test(reply) || tones[tone]?.polarity === "good";
+}
+
+/** Tells whether a turn tells of a death or a blow, after which for a while only a sure joy is congratulated on. */
+export function isGrave(turn: string, guess: TurnGuess, tones: readonly Tone[]): boolean {
+  const grave = tones.reduce((sum, { name }, n) => sum + (GRAVE.has(name) ? (guess.tones[n] ?? 0) : 0), 0);
+  // The head knows few words for the end of a marriage.
+  return (
+    grave >= SURELY_GRAVE ||
+    (GRAVE_WORDS.test(turn.slice(-MAX_CHARS)) &&
+      mayBe("bad", turn) &&
+      massOf("good", guess, tones) < SURELY_GRAVE)
+  );
+}
+
+/** Tells whether what is told is a joy, whatever was told before. */
+export function isSurelyGood(guess: TurnGuess, tones: readonly Tone[]): boolean {
+  return massOf("good", guess, tones) >= SURELY_GOOD;
+}
+
+/** Tells whether what is told is rather a sorrow than the joy that a line takes it for, or the other way round. */
+export function isContrary(polarity: Polarity, guess: TurnGuess, tones: readonly Tone[]): boolean {
+  const [bad, good] = [massOf("bad", guess, tones), massOf("good", guess, tones)];
+  return polarity === "good" ? bad > good : polarity === "bad" && good > bad;
+}
+
+/** Returns the probability that what is told has a tone of this polarity. */
+function massOf(polarity: Polarity, { tones: odds }: TurnGuess, tones: readonly Tone[]): number {
+  return tones.reduce((sum, tone, n) => sum + (tone.polarity === polarity ? (odds[n] ?? 0) : 0), 0);
+}
+
+function worthOf(said: Tone | undefined, told: Tone): number {
+  if (said === undefined) return 0;
+  if (said === told) return 1;
+  if (said.fits.includes(told.name)) return MOSTLY;
+  return said.polarity !== told.polarity && said.polarity !== "plain" && told.polarity !== "plain" ? -1 : 0;
+}
+
+const MOSTLY = 0.6;
+/** Fit below which a reply to another turn has the wrong tone. */
+const MIN_FIT = 0.2;
+/** Probability of a sorrow up to which a reply to a neutral turn will do. */
+const MAX_SORROW = 0.6;
+/** Characters of a turn's end: what is told last sets the tone. */
+const MAX_CHARS = 600;
+/** Probabilities from which something is surely a sorrow, or surely a joy: sixteen years of marriage have 0.83. */
+const SURELY_GRAVE = 0.5;
+const SURELY_GOOD = 0.95;
+const GRAVE: ReadonlySet<string> = new Set(["grief", "blow"]);
+const GRAVE_WORDS = anyOf(
+  "separated|separating|divorc\\w+|split up|splitting up|(?:broke|broken|breaking) up|(?:left|leaving) me",
+  "moved out|walked out|died|passed away|funeral|buried|widow(?:ed|er)?|miscarr\\w+|hospice|terminal",
+  "laid off|made redundant|stillborn",
+);
+const REJOICES =
+  /\b(?:congratulations|well done|good for you|how (?:wonderful|exciting|lovely|nice|great)|hooray|yay)\b/i;
+const CONDOLES =
+  /\b(?:sorry|oh no|poor you|what a (?:shame|pity|blow)|condolences|that['’]s (?:hard|sad|tough|rough))\b/i;
+
+const NO_JOY = anyOf(
+  "not|no|never|nobody|nothing|unfortunately|sadly|died|dead|death|cry|cried|crying|sad|lost|losing|fail(?:ed)?",
+  "worse|worst|hurts?|sick|ill|alone|lonely|divorced?|cancell?ed|broke|awful|miss|total{1,2}ed|crash(?:ed)?",
+  "wrecked|relapsed?|hospice|funeral|cancer|stolen|burned down|\\w+n['’]t",
+);
+const LOSS = "(?:los[et]|die[ds]?|dead|fail(?:ed)?|hurt|broken?|fired|wrong|bad|sick|worse|cancer)";
+/** A loss that did not happen, or was made good. */
+const NO_SORROW = anyOf(
+  `(?:not|never|\\w+n['’]t|no longer|nobody|nothing)\\b.*\\b${LOSS}`,
+  "\\w+n['’]t (?:\\w+ )?get (?:fired|hurt)",
+  "after all|came back|come home|benign|all clear|in remission|(?:were|was|is|are) (?:found|fine|okay|ok|alright)",
+  "(?:got|is|are|was|comes?) (?:out|home) (?:of|from) (?:the )?hospital",
+);
+
+/** Matches any of the given forms as whole words, in capitals or not. */
+function anyOf(...forms: readonly string[]): RegExp {
+  return new RegExp(`\\b(?:${forms.join("|")})\\b`, "i");
+}

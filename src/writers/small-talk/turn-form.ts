@@ -1,0 +1,82 @@
+/** Forms of turns and the kinds that they tell, whatever the turn is about. The first that fits counts. */
+const RULES: readonly (readonly [act: string, form: RegExp])[] = [
+  // "Hmmmm" is no slip of the fingers, nor is Dallas.
+  [
+    "garbled",
+    /^[\W_]*$|^(?!.*(.)\1\1)(?:(?![aeiouy])[a-z]){5,}$|^(?=.*(?:asdf|sdfg|fghj|hjkl|jkl;))[asdfghjkl;\s]+$/,
+  ],
+  ["what", /^(?:what|huh|pardon|sorry|excuse me|come again|eh|say again)\W*$/],
+  ["bare-why", /^(?:but |and |oh |so )?(?:why|how come)(?: is that| so| not| though)?\W*$/],
+  [
+    "correction",
+    /^(?:no|nope)[,.!]* (?:no[,.!]* )?(?:i (?:meant|mean|said)\b|not that\b)|\bthat(?:'s| is) not what i (?:said|asked|meant|mean)\b/,
+  ],
+  ["same", /^(?:same(?: here)?|me too|me neither|likewise|so do i|as do i)\W*$/],
+  [
+    "ack",
+    /^(?:(?:ok(?:ay)?|sure|right|fine|cool|alright|all right|hm+|got it|i see|makes sense|fair enough)(?:,? (?:then|ok(?:ay)?|sure|got it))?)\W*$/,
+  ],
+  [
+    "thanks",
+    /^(?:(?:ok(?:ay)?|great|cool),? )?(?:thanks|thank you|cheers|ta)(?: (?:so much|a lot|very much|again|anyway))?\W*$/,
+  ],
+  [
+    "goodbye",
+    /^(?:ok(?:ay)?,? )?(?:bye(?:[ -]bye)?|goodbye|see (?:you|ya)(?: later| soon| tomorrow)?|talk to you later|catch you later)(?: then| now)?\W*$/,
+  ],
+  [
+    "identity",
+    /\b(?:are|r) (?:you|u) (?:really |actually |even )?(?:an? |some (?:kind|sort) of )?(?:real|human|robot|bot|machine|computer|program|a\.?i\b|chat ?bot|alive|(?:actual |living )?person)\b/,
+  ],
+  [
+    "identity",
+    /\b(?:person|human|man|woman)\b.{0,20}\bor\b.{0,20}\b(?:computer|machine|robot|bot|ai|program|software)\b/,
+  ],
+  [
+    "identity",
+    /\b(?:computer|machine|robot|bot|ai|program|software)\b.{0,20}\bor\b.{0,20}\b(?:person|human|man|woman)\b/,
+  ],
+  ["time", /\bwhat(?:'s| is)? the time\b(?! (?:difference|in))|\bwhat time is it\b(?! in)/],
+  [
+    "time",
+    /\b(?:got|have) the time\b\??$|\bwhat(?:'s| is) (?:the date|today's date)\b|\bwhat day is (?:it|today)\b/,
+  ],
+];
+
+/** Returns the kind of a turn if its form alone tells it, else `null`. */
+export function actByForm(turn: string): string | null {
+  const text = turn.toLowerCase().replaceAll("’", "'").trim();
+  return RULES.find(([, form]) => form.test(text))?.[0] ?? null;
+}
+
+/** Tells whether a turn asks for something. Transcribed speech may have no question mark. */
+export function isAsked(turn: string | null): boolean {
+  return ASKS.test(turn ?? "");
+}
+
+/** Tells whether a turn is phrased as its kind is: as a question, or as none. */
+export function isPhrasedAs(
+  { name, answered }: { readonly name: string; readonly answered: string },
+  turn: string | null,
+): boolean {
+  const asked = isAsked(turn);
+  // "Is he okay?" does not ask the writer about itself.
+  if (QUESTIONS.has(name) && OF_OTHERS.test(turn ?? "")) return false;
+  return QUESTIONS.has(name) ? asked : answered !== "told" || !asked;
+}
+
+/** Words that begin a question. */
+const ASKING_WORDS =
+  "why|how|what|which|who|where|when|hows|whats|whos|can|could|do|does|did|is|are|will|would|should|say|suggest|recommend";
+const ASKS = new RegExp(
+  `\\?|^(?:(?:but|and|so|then|ok|okay|well|now|right|alright|um|please)[, ]+)*(?:${ASKING_WORDS})\\b` +
+    "|\\b(?:tell|give|write|show|teach|explain|make|ask|sing|read|remind|suggest|recommend|help|find|name) me\\b|\\bcan (?:we|you|i)\\b",
+  "i",
+);
+const OF_OTHERS = /\b(?:he|she|they|him|her|them|his|their)\b(?!.*\byou\b)/i;
+/** Kinds that are always questions. */
+const QUESTIONS: ReadonlySet<string> = new Set(
+  "how-are-you what-up our-body our-past our-feelings our-family our-skills name favourite time weather-now live see privacy".split(
+    " ",
+  ),
+);

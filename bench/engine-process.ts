@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline";
 import { SAMPLE_RATE_HZ } from "../src/audio/format.ts";
-import { embeddedCheckpoint } from "../src/catalogue/installed-checkpoint.ts";
-import { createParametricModel } from "../src/engines/parametric/model.ts";
+import { createParametricModel } from "../src/engines/embedded/model.ts";
+import { embeddedCheckpoint } from "../src/models/installed-checkpoint.ts";
 import { plainScript } from "./plain-script.ts";
 
 /** The engine alone, in one thread: answers each line of JSON [text, …] with the CPU time that they took. */

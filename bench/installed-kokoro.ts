@@ -1,10 +1,10 @@
 import { availableParallelism } from "node:os";
-import { findVoiceCheckpoint } from "../src/catalogue/checkpoints.ts";
-import { checkpointDir, embeddedCheckpoint } from "../src/catalogue/installed-checkpoint.ts";
-import { KOKORO_LABELS, KOKORO_STARTS } from "../src/catalogue/kokoro-cast.ts";
-import { pullVoice } from "../src/catalogue/voices/pull-voice.ts";
-import { prepareKokoro } from "../src/server/kokoro-preparation.ts";
-import { loadTextTables } from "../src/text/tables.ts";
+import { findVoiceCheckpoint } from "../src/models/checkpoints.ts";
+import { checkpointDir, embeddedCheckpoint } from "../src/models/installed-checkpoint.ts";
+import { KOKORO_LABELS, KOKORO_STARTS } from "../src/models/kokoro-cast.ts";
+import { pullVoice } from "../src/models/voices/pull-voice.ts";
+import { prepareKokoro } from "../src/server/voices/kokoro-preparation.ts";
+import { loadTextTables } from "../src/text/tables/tables.ts";
 import { createWorkerPool } from "../src/workers/worker-pool.ts";
 import { NotMeasuredError } from "./not-measured-error.ts";
 import { plainScript } from "./plain-script.ts";

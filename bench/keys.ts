@@ -1,5 +1,5 @@
+import { openTenancy } from "../src/accounts/open.ts";
 import { loadSettings } from "../src/settings/load.ts";
-import { openTenancy } from "../src/tenancy/open.ts";
 
 /** Makes keys that no measurement exhausts, for a server that is not running yet. */
 export async function makeKeys(dataDir: string, count: number): Promise<readonly string[]> {

@@ -1,8 +1,8 @@
 import { joined } from "../src/audio/joined.ts";
-import { embeddedCheckpoint } from "../src/catalogue/installed-checkpoint.ts";
-import { KOKORO_LABELS, KOKORO_STARTS } from "../src/catalogue/kokoro-cast.ts";
+import { percentile } from "../src/engines/following/analysis/statistics.ts";
 import { createKokoroModel } from "../src/engines/kokoro/model.ts";
-import { percentile } from "../src/planning/listen/statistics.ts";
+import { embeddedCheckpoint } from "../src/models/installed-checkpoint.ts";
+import { KOKORO_LABELS, KOKORO_STARTS } from "../src/models/kokoro-cast.ts";
 import { asClip, heardIn } from "./following/heard-profile.ts";
 import { harvardSentences, written } from "./harvard.ts";
 import { followingScript } from "./plain-script.ts";

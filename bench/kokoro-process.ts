@@ -1,6 +1,4 @@
 import { FRAME_SAMPLES, SAMPLE_RATE_HZ, wholeSamples } from "../src/audio/format.ts";
-import { embeddedCheckpoint } from "../src/catalogue/installed-checkpoint.ts";
-import { KOKORO_LABELS, KOKORO_STARTS } from "../src/catalogue/kokoro-cast.ts";
 import { CastVoices } from "../src/engines/kokoro/cast-voices.ts";
 import { DecodedHops } from "../src/engines/kokoro/decoded-hops.ts";
 import { openMade } from "../src/engines/kokoro/made-files.ts";
@@ -8,11 +6,13 @@ import { createKokoroModel } from "../src/engines/kokoro/model.ts";
 import { openKokoro } from "../src/engines/kokoro/network.ts";
 import { planningWith } from "../src/engines/kokoro/planning-network.ts";
 import { statisticsAt } from "../src/engines/kokoro/statistics-line.ts";
-import { FRAMES_PER_STEP } from "../src/planning/frames.ts";
-import { planContour, planTiming } from "../src/planning/plan.ts";
-import { openTextReader } from "../src/planning/read-text.ts";
-import { SentenceAudio } from "../src/planning/sentence-audio.ts";
-import { speechSpan } from "../src/planning/speech-span.ts";
+import { FRAMES_PER_STEP } from "../src/engines/prosody/frames.ts";
+import { planContour, planTiming } from "../src/engines/prosody/plan.ts";
+import { openTextReader } from "../src/engines/prosody/read-text.ts";
+import { SentenceAudio } from "../src/engines/prosody/sentence-audio.ts";
+import { speechSpan } from "../src/engines/prosody/speech-span.ts";
+import { embeddedCheckpoint } from "../src/models/installed-checkpoint.ts";
+import { KOKORO_LABELS, KOKORO_STARTS } from "../src/models/kokoro-cast.ts";
 import { plainScript } from "./plain-script.ts";
 
 /** What `kokoro.ts` asks of a process in which there is nothing but Kokoro. */

@@ -1,10 +1,10 @@
 import { availableParallelism } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
-import { embeddedCheckpoint } from "../src/catalogue/installed-checkpoint.ts";
-import { KOKORO_LABELS, KOKORO_STARTS } from "../src/catalogue/kokoro-cast.ts";
 import { BUFFER_MS } from "../src/cli/bench/load-job.ts";
 import { Playback } from "../src/cli/bench/playback.ts";
-import { loadTextTables } from "../src/text/tables.ts";
+import { embeddedCheckpoint } from "../src/models/installed-checkpoint.ts";
+import { KOKORO_LABELS, KOKORO_STARTS } from "../src/models/kokoro-cast.ts";
+import { loadTextTables } from "../src/text/tables/tables.ts";
 import { createWorkerPool, type WorkerPool } from "../src/workers/worker-pool.ts";
 import { harvardSentences, written } from "./harvard.ts";
 import { plainScript } from "./plain-script.ts";

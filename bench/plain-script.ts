@@ -1,9 +1,9 @@
-import { PUBLIC_MODELS, SPEAKERS } from "../src/catalogue/public-models.ts";
 import { parseTtsRequest } from "../src/contract/validate.ts";
-import type { Clip } from "../src/model/conversation.ts";
-import type { Script } from "../src/model/script.ts";
-import { prepareTts } from "../src/serving/prepare.ts";
-import { scriptOf } from "../src/serving/script-of.ts";
+import type { Clip } from "../src/core/conversation.ts";
+import type { Script } from "../src/core/script.ts";
+import { PUBLIC_MODELS, SPEAKERS } from "../src/models/public-models.ts";
+import { prepareTts } from "../src/serving/prepare/prepare.ts";
+import { scriptOf } from "../src/serving/prepare/script-of.ts";
 
 /**
  * What the engine gets for `POST /v1/tts` at temperature 0, to the default model.

@@ -5,7 +5,7 @@ import { readCheckpoint } from "../src/engines/codec-lm/architectures.ts";
 import { NAMES } from "../src/engines/codec-lm/csm/manifest.ts";
 import type { Manifest } from "../src/engines/codec-lm/manifest.ts";
 import { seededRng } from "../src/engines/codec-lm/rng.ts";
-import { type Planned, type TensorGroup, writeSafetensors } from "../src/tensors/write-safetensors.ts";
+import { type Planned, type TensorGroup, writeSafetensors } from "../src/onnx/write-safetensors.ts";
 import { TOP } from "./top.ts";
 
 /** How the numbers of a checkpoint are written. */

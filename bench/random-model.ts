@@ -11,8 +11,8 @@ import {
   Q8_0,
   type TensorEntry,
   uint32,
-} from "../test/writers/gguf-file.ts";
-import { asBytes, PLAIN_TEMPLATE, SHOWN } from "../test/writers/tiny-gguf.ts";
+} from "../test/writers/llama/gguf-file.ts";
+import { asBytes, PLAIN_TEMPLATE, SHOWN } from "../test/writers/llama/tiny-gguf.ts";
 
 /** The shape of a language model of the llama family. */
 export interface ModelShape {

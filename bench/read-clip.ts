@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { decodeWav } from "../src/audio/wav-read.ts";
-import type { Clip } from "../src/model/conversation.ts";
+import type { Clip } from "../src/core/conversation.ts";
 
 /** A WAV file as an earlier turn would have it. */
 export async function readClip(path: string): Promise<Clip> {

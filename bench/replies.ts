@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { Turn } from "../src/model/conversation.ts";
+import type { Turn } from "../src/core/conversation.ts";
 import { openGateClassifier } from "../src/writers/gate/gate-classifier.ts";
 import { gated } from "../src/writers/gate/gated.ts";
 import { openSmallTalk } from "../src/writers/small-talk/open-small-talk.ts";

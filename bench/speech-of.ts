@@ -1,6 +1,6 @@
 import { joined } from "../src/audio/joined.ts";
-import type { Script } from "../src/model/script.ts";
-import type { SpeechModel, SpeechReport } from "../src/model/speech-model.ts";
+import type { Script } from "../src/core/script.ts";
+import type { SpeechModel, SpeechReport } from "../src/core/speech-model.ts";
 
 /** All that a voice said to a script. */
 export interface Speech {

@@ -1,10 +1,10 @@
 import { Command } from "commander";
 import pino from "pino";
-import { embeddedCheckpoint } from "../src/catalogue/installed-checkpoint.ts";
+import { openTenancy } from "../src/accounts/open.ts";
 import { workerCount } from "../src/limits/server-limits.ts";
+import { embeddedCheckpoint } from "../src/models/installed-checkpoint.ts";
 import { startServer } from "../src/server/start-server.ts";
 import { loadSettings } from "../src/settings/load.ts";
-import { openTenancy } from "../src/tenancy/open.ts";
 import { createWorkerPool } from "../src/workers/worker-pool.ts";
 
 /** The whole service, with threads, log and database as it is served, over an engine that costs next to nothing. */

@@ -1,4 +1,4 @@
-import { cardinal, ordinal } from "../src/text/number-words.ts";
+import { cardinal, ordinal } from "../src/text/normalise/number-words.ts";
 
 /** How many words were heard wrongly. */
 export interface WordErrors {

@@ -23,7 +23,7 @@ import * as onnxruntime from "./onnxruntime.mjs";
 
 const FOLDERS = ["src", "test", "bench"];
 /** What `text/` imports, by the architecture's table: with it, tables can be made while the rest is still built. */
-const FOR_TABLES = /^src\/(?:text|collections|model|audio)\//;
+const FOR_TABLES = /^src\/(?:text|core|audio)\//;
 const TABLES = "dist/voices/heart.tables";
 /** How the files in `dist/` were made; where that is another way, all are made again. */
 const STAMP = "dist/made-by.json";
@@ -130,7 +130,7 @@ async function vendor(esbuild) {
 
 async function packTables() {
   const [code] = await once(
-    spawn(process.execPath, ["dist/src/text/build-tables.js"], { stdio: "inherit" }),
+    spawn(process.execPath, ["dist/src/text/tables/build-tables.js"], { stdio: "inherit" }),
     "exit",
   );
   if (code !== 0) process.exit(1);

@@ -5,17 +5,14 @@ import { dirname, join } from "node:path";
 
 /** Where a folder's code is tested, when that is not, or not only, the folder of the same name. */
 const TESTED_IN = {
-  "src/serving": ["test/serving", "test/http"],
-  "src/http": ["test/http", "test/contract/sse"],
-  "src/contract": ["test/contract", "test/http"],
+  "src/serving": ["test/serving", "test/api/http"],
+  "src/api/http": ["test/api/http", "test/contract/sse"],
+  "src/api/realtime": ["test/api/realtime"],
+  "src/api/wyoming": ["test/api/wyoming"],
+  "src/contract": ["test/contract", "test/api/http"],
   "src/engines/remote": ["test/engines/remote"],
-  "src/writers/chat": [
-    "test/writers/chat-",
-    "test/writers/reply-clock",
-    "test/writers/retry-after",
-    "test/writers/secret",
-  ],
-  "src/writers/llama": ["test/writers/gguf", "test/writers/history", "test/writers/sequence"],
+  "src/writers/chat": ["test/writers/chat"],
+  "src/writers/llama": ["test/writers/llama"],
   "src/writers/gate": ["test/writers/gate/"],
   "src/writers/small-talk": ["test/writers/small-talk/"],
   "src/writers/speakable": ["test/writers/speakable/", "test/writers/spoken"],

@@ -1,5 +1,5 @@
 // Asks, now and then, what the tests would notice: puts one small fault at a time into a copy of the compiled code and
-// runs the tests of its folder.   npm run mutants -- [src/serving src/http/sse.ts ...] [--count 20] [--seed 7]
+// runs the tests of its folder.   npm run mutants -- [src/serving src/api/http/sse.ts ...] [--count 20] [--seed 7]
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { SourceMap } from "node:module";
@@ -11,7 +11,7 @@ import { areasIn, filesIn, runTests } from "./mutant-tests.mjs";
 import { lineAt, mutationsOf } from "./mutations.mjs";
 
 const TOP = fileURLToPath(new URL("..", import.meta.url));
-const USUAL = ["src/serving", "src/http", "src/tenancy", "src/workers", "src/contract"];
+const USUAL = ["src/serving", "src/api/http", "src/accounts", "src/workers", "src/contract"];
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {

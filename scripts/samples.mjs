@@ -15,7 +15,7 @@ import { joined } from "../dist/src/audio/joined.js";
 import { toPcm16 } from "../dist/src/audio/pcm.js";
 import { resample } from "../dist/src/audio/resample.js";
 import { decodeWav } from "../dist/src/audio/wav-read.js";
-import { EMBEDDED_CAST } from "../dist/src/catalogue/embedded-cast.js";
+import { EMBEDDED_CAST } from "../dist/src/models/embedded-cast.js";
 
 const PROGRAM = fileURLToPath(new URL("../dist/src/cli/main.js", import.meta.url));
 const INTO = fileURLToPath(new URL("../docs/samples/", import.meta.url));

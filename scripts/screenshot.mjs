@@ -8,11 +8,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bytesOf, encodeWav } from "../dist/src/client/antiphon.js";
-import { createParametricModel } from "../dist/src/engines/parametric/model.js";
+import { createParametricModel } from "../dist/src/engines/embedded/model.js";
+import { startTestServer } from "../dist/test/api/http/start.js";
 import { fakeMicrophone, inChromium } from "../dist/test/client/browser.js";
-import { tables, VOICE_DIR } from "../dist/test/engines/parametric/voice.js";
-import { startTestServer } from "../dist/test/http/start.js";
-import { ScriptedRecogniser, segmentOf } from "../dist/test/recognisers/scripted-recogniser.js";
+import { tables, VOICE_DIR } from "../dist/test/engines/embedded/voice.js";
+import { ScriptedRecogniser, segmentOf } from "../dist/test/recognition/scripted-recogniser.js";
 import { until } from "../dist/test/waiting.js";
 import { ScriptedWriter } from "../dist/test/writers/scripted-writer.js";
 

@@ -1,7 +1,7 @@
 import { joined } from "../../src/audio/joined.ts";
 import { loudnessOf } from "../../src/audio/loudness.ts";
-import type { Clip } from "../../src/model/conversation.ts";
-import { percentile, standardDeviation } from "../../src/planning/listen/statistics.ts";
+import type { Clip } from "../../src/core/conversation.ts";
+import { percentile, standardDeviation } from "../../src/engines/following/analysis/statistics.ts";
 import { fours } from "../fours.ts";
 import { averageSpectrum, spectralDistanceDb } from "./average-spectrum.ts";
 import { asClip, heardIn } from "./heard-profile.ts";

@@ -1,10 +1,10 @@
 import { SAMPLE_RATE_HZ } from "../../src/audio/format.ts";
 import { resample } from "../../src/audio/resample.ts";
-import type { Clip } from "../../src/model/conversation.ts";
-import { activityOf } from "../../src/planning/listen/activity.ts";
-import { clipFrames, createFrameAnalyser } from "../../src/planning/listen/clip-frames.ts";
-import { BIN_HZ, BINS } from "../../src/planning/spectral-frame.ts";
-import { finish } from "../../test/planning/listen/finish.ts";
+import type { Clip } from "../../src/core/conversation.ts";
+import { activityOf } from "../../src/engines/following/analysis/activity.ts";
+import { clipFrames, createFrameAnalyser } from "../../src/engines/following/analysis/clip-frames.ts";
+import { BIN_HZ, BINS } from "../../src/engines/prosody/spectral-frame.ts";
+import { finish } from "../../test/engines/following/analysis/finish.ts";
 
 /** Mean power of the frames with speech in each bin of 20 Hz, [601]. */
 export function averageSpectrum({ samples, sampleRateHz }: Clip): Float64Array {

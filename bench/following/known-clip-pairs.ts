@@ -6,7 +6,7 @@ import { runLoad } from "../../src/cli/bench/load-process.ts";
 import { startServerProcess } from "../../src/cli/bench/server-process.ts";
 import { tenWords } from "../../src/cli/bench/service-speed.ts";
 import { converseBody, TEN_WORDS } from "../../src/cli/bench/texts.ts";
-import type { Clip } from "../../src/model/conversation.ts";
+import type { Clip } from "../../src/core/conversation.ts";
 import { firstAudioMs } from "../first-audio-ms.ts";
 
 /** Request to first audio of the same words, in milliseconds. */

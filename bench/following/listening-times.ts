@@ -1,10 +1,10 @@
-import { embeddedCheckpoint } from "../../src/catalogue/installed-checkpoint.ts";
 import { median } from "../../src/cli/bench/percentile.ts";
 import { TEN_WORDS } from "../../src/cli/bench/texts.ts";
-import { createParametricModel } from "../../src/engines/parametric/model.ts";
-import type { Clip } from "../../src/model/conversation.ts";
-import type { Script } from "../../src/model/script.ts";
-import type { SpeechModel } from "../../src/model/speech-model.ts";
+import type { Clip } from "../../src/core/conversation.ts";
+import type { Script } from "../../src/core/script.ts";
+import type { SpeechModel } from "../../src/core/speech-model.ts";
+import { createParametricModel } from "../../src/engines/embedded/model.ts";
+import { embeddedCheckpoint } from "../../src/models/installed-checkpoint.ts";
 import { followingScript, plainScript } from "../plain-script.ts";
 
 /** What listening costs in one thread, in milliseconds. */

@@ -7,7 +7,7 @@ import {
   type ServerProcess,
   startServerProcess,
 } from "../../src/cli/bench/server-process.ts";
-import type { Clip } from "../../src/model/conversation.ts";
+import type { Clip } from "../../src/core/conversation.ts";
 import { makeKeys } from "../keys.ts";
 import { startWriterServer } from "../writer-server.ts";
 import { recogniserFolder } from "./recogniser.ts";

@@ -1,16 +1,16 @@
 import { wholeSamples } from "../../src/audio/format.ts";
 import { joined } from "../../src/audio/joined.ts";
-import { embeddedCheckpoint } from "../../src/catalogue/installed-checkpoint.ts";
-import { createKernel } from "../../src/engines/parametric/kernel/kernel.ts";
-import { openNetwork } from "../../src/engines/parametric/network.ts";
-import { planStyleOf, sentenceAudio } from "../../src/engines/parametric/sentence.ts";
-import { createVoices } from "../../src/engines/parametric/speakers.ts";
-import { FRAME_S, HOP_SAMPLES } from "../../src/planning/frames.ts";
-import { planSentence } from "../../src/planning/plan-sentence.ts";
-import { openTextReader } from "../../src/planning/read-text.ts";
-import { spokenTimes } from "../../src/planning/words.ts";
-import { loadTextTables } from "../../src/text/tables.ts";
-import { EVEN } from "../../test/engines/parametric/even-rhythm.ts";
+import { createKernel } from "../../src/engines/embedded/kernel/kernel.ts";
+import { openNetwork } from "../../src/engines/embedded/network.ts";
+import { planStyleOf, sentenceAudio } from "../../src/engines/embedded/sentence.ts";
+import { createVoices } from "../../src/engines/embedded/speakers.ts";
+import { FRAME_S, HOP_SAMPLES } from "../../src/engines/prosody/frames.ts";
+import { planSentence } from "../../src/engines/prosody/plan-sentence.ts";
+import { openTextReader } from "../../src/engines/prosody/read-text.ts";
+import { spokenTimes } from "../../src/engines/prosody/words.ts";
+import { embeddedCheckpoint } from "../../src/models/installed-checkpoint.ts";
+import { loadTextTables } from "../../src/text/tables/tables.ts";
+import { EVEN } from "../../test/engines/embedded/even-rhythm.ts";
 import { plainWords } from "../word-errors.ts";
 
 /** A word and when it was to be said, in seconds from the beginning of the samples. */

@@ -1,5 +1,5 @@
 import { joined } from "../../src/audio/joined.ts";
-import type { Clip } from "../../src/model/conversation.ts";
+import type { Clip } from "../../src/core/conversation.ts";
 import { readClip } from "../read-clip.ts";
 import type { Renderings } from "../renderings.ts";
 import { clipOf } from "./sounds.ts";

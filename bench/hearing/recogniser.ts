@@ -1,9 +1,9 @@
 import { fileURLToPath } from "node:url";
-import type { Clip } from "../../src/model/conversation.ts";
-import type { Recogniser, Transcript } from "../../src/model/recogniser.ts";
-import { clipSound } from "../../src/model/sound.ts";
-import { openWhisper } from "../../src/recognisers/whisper/open-whisper.ts";
-import { recogniserWeights } from "../../src/server/recogniser-weights.ts";
+import type { Clip } from "../../src/core/conversation.ts";
+import type { Recogniser, Transcript } from "../../src/core/recogniser.ts";
+import { clipSound } from "../../src/core/sound.ts";
+import { openWhisper } from "../../src/recognition/whisper/open-whisper.ts";
+import { recogniserWeights } from "../../src/server/recogniser/recogniser-weights.ts";
 import { loadSettings } from "../../src/settings/load.ts";
 import { NotMeasuredError } from "../not-measured-error.ts";
 

@@ -1,4 +1,4 @@
-import type { Clip } from "../../src/model/conversation.ts";
+import type { Clip } from "../../src/core/conversation.ts";
 import { wordErrors } from "../word-errors.ts";
 import type { Hears } from "./recogniser.ts";
 

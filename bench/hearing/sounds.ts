@@ -1,5 +1,5 @@
-import type { Clip } from "../../src/model/conversation.ts";
-import { createRandom, type Random } from "../../src/planning/random.ts";
+import type { Clip } from "../../src/core/conversation.ts";
+import { createRandom, type Random } from "../../src/engines/prosody/random.ts";
 
 /** What clips are made at: what Whisper hears. */
 export const RATE_HZ = 16_000;

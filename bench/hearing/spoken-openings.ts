@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { SAMPLE_RATE_HZ } from "../../src/audio/format.ts";
-import type { Clip } from "../../src/model/conversation.ts";
-import { openEmbeddedVoice } from "../../src/server/embedded-voice.ts";
+import type { Clip } from "../../src/core/conversation.ts";
+import { openEmbeddedVoice } from "../../src/server/voices/embedded-voice.ts";
 import { plainScript } from "../plain-script.ts";
 import { speechOf } from "../speech-of.ts";
 import { SHORT_HISTORIES } from "../writer-server.ts";

@@ -1,5 +1,5 @@
 import { resample } from "../../src/audio/resample.ts";
-import type { Clip } from "../../src/model/conversation.ts";
+import type { Clip } from "../../src/core/conversation.ts";
 import { clipOf, noise, randomFor, rmsOf } from "./sounds.ts";
 
 const LINE_HZ = 8_000;

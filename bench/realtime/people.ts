@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Clip } from "../../src/model/conversation.ts";
+import type { Clip } from "../../src/core/conversation.ts";
 import { debianRecordings, type WantedRecording } from "../debian-recordings.ts";
 import { CLIPS_WITH_WORDS } from "../hearing/human-clips.ts";
 import { readClip } from "../read-clip.ts";

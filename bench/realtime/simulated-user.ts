@@ -3,8 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocket } from "ws";
 import { toPcm16 } from "../../src/audio/pcm.ts";
 import { resample } from "../../src/audio/resample.ts";
-import type { Clip } from "../../src/model/conversation.ts";
-import { createRandom, type Random } from "../../src/planning/random.ts";
+import type { Clip } from "../../src/core/conversation.ts";
+import { createRandom, type Random } from "../../src/engines/prosody/random.ts";
 
 const RATE_HZ = 24_000;
 const CHUNK_MS = 20;

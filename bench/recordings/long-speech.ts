@@ -1,7 +1,7 @@
 import { toPcm16 } from "../../src/audio/pcm.ts";
 import { resample } from "../../src/audio/resample.ts";
 import { encodeWav } from "../../src/audio/wav-write.ts";
-import type { Clip } from "../../src/model/conversation.ts";
+import type { Clip } from "../../src/core/conversation.ts";
 import { flacOf } from "./flac-of.ts";
 import { mp3Of } from "./mp3-of.ts";
 

@@ -3,7 +3,7 @@ import { openEncoder } from "../../src/audio/encode/open-encoder.ts";
 import { pcm16Bytes, toPcm16 } from "../../src/audio/pcm.ts";
 import { resample } from "../../src/audio/resample.ts";
 import { encodeWav, wavHeader } from "../../src/audio/wav-write.ts";
-import type { Clip } from "../../src/model/conversation.ts";
+import type { Clip } from "../../src/core/conversation.ts";
 import { packetsOf } from "../../test/audio/recordings/ogg-writer.ts";
 import { block, element, track, webm } from "../../test/audio/recordings/webm-writer.ts";
 import { flacOf } from "./flac-of.ts";

@@ -1,6 +1,6 @@
-import { EMBEDDED_CAST } from "../../src/catalogue/embedded-cast.ts";
 import { median } from "../../src/cli/bench/percentile.ts";
-import { openEmbeddedVoice } from "../../src/server/embedded-voice.ts";
+import { EMBEDDED_CAST } from "../../src/models/embedded-cast.ts";
+import { openEmbeddedVoice } from "../../src/server/voices/embedded-voice.ts";
 import { kokoroRenderings } from "../installed-kokoro.ts";
 import { MIXED_LENGTHS } from "../mixed-lengths.ts";
 import { plainScript } from "../plain-script.ts";

@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
-import type { Script } from "../../src/model/script.ts";
-import { openEmbeddedVoice } from "../../src/server/embedded-voice.ts";
+import type { Script } from "../../src/core/script.ts";
+import { openEmbeddedVoice } from "../../src/server/voices/embedded-voice.ts";
 import { asClip, heardIn } from "../following/heard-profile.ts";
 import { furthest, type Named, signed } from "../following/summary.ts";
 import { followingScript, plainScript } from "../plain-script.ts";

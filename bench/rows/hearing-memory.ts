@@ -2,7 +2,7 @@ import { runLoad } from "../../src/cli/bench/load-process.ts";
 import { median } from "../../src/cli/bench/percentile.ts";
 import { type ServerProcess, startServerProcess } from "../../src/cli/bench/server-process.ts";
 import { tenWords } from "../../src/cli/bench/service-speed.ts";
-import { openWhisper } from "../../src/recognisers/whisper/open-whisper.ts";
+import { openWhisper } from "../../src/recognition/whisper/open-whisper.ts";
 import { startHearingServer, transcribed } from "../hearing/hearing-server.ts";
 import { talkOf } from "../hearing/long-talk.ts";
 import { recogniserFolder } from "../hearing/recogniser.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Clip } from "../../src/model/conversation.ts";
+import type { Clip } from "../../src/core/conversation.ts";
 import { debianRecordings } from "../debian-recordings.ts";
 import { babble } from "../hearing/babble.ts";
 import { MADE_MUSIC } from "../hearing/made-music.ts";

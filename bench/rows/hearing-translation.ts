@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { clipSound } from "../../src/model/sound.ts";
+import { clipSound } from "../../src/core/sound.ts";
 import { debianRecordings } from "../debian-recordings.ts";
 import { CLIPS_OF_LANGUAGES } from "../hearing/human-clips.ts";
 import { withRecogniser } from "../hearing/recogniser.ts";

@@ -6,7 +6,7 @@ import { percentile } from "../../src/cli/bench/percentile.ts";
 import type { ServerProcess } from "../../src/cli/bench/server-process.ts";
 import { heldOf, tenWords } from "../../src/cli/bench/service-speed.ts";
 import { TURNS } from "../../src/cli/bench/texts.ts";
-import type { Clip } from "../../src/model/conversation.ts";
+import type { Clip } from "../../src/core/conversation.ts";
 import { firstAudioMs } from "../first-audio-ms.ts";
 import { startHearingServer, transcribed, wavOf } from "../hearing/hearing-server.ts";
 import { talkOf } from "../hearing/long-talk.ts";

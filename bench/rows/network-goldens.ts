@@ -1,8 +1,8 @@
-import { embeddedCheckpoint } from "../../src/catalogue/installed-checkpoint.ts";
-import { SPECTRUM_VALUES } from "../../src/engines/parametric/geometry.ts";
-import { createKernel } from "../../src/engines/parametric/kernel/kernel.ts";
-import { openNetwork } from "../../src/engines/parametric/network.ts";
-import { planContour, planTiming } from "../../src/planning/plan.ts";
+import { SPECTRUM_VALUES } from "../../src/engines/embedded/geometry.ts";
+import { createKernel } from "../../src/engines/embedded/kernel/kernel.ts";
+import { openNetwork } from "../../src/engines/embedded/network.ts";
+import { planContour, planTiming } from "../../src/engines/prosody/plan.ts";
+import { embeddedCheckpoint } from "../../src/models/installed-checkpoint.ts";
 import {
   apartFrom,
   decoded,
@@ -10,8 +10,8 @@ import {
   OFFSETS,
   readGoldens,
   synthesise,
-} from "../../test/engines/parametric/goldens.ts";
-import { rms } from "../../test/engines/parametric/listening.ts";
+} from "../../test/engines/embedded/goldens.ts";
+import { rms } from "../../test/engines/embedded/listening.ts";
 import type { Row } from "../row.ts";
 
 export const networkGoldens: Row = {

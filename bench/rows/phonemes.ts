@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { embeddedCheckpoint } from "../../src/catalogue/installed-checkpoint.ts";
-import { openUnknownWordNet } from "../../src/planning/read-text.ts";
+import { openUnknownWordNet } from "../../src/engines/prosody/read-text.ts";
+import { embeddedCheckpoint } from "../../src/models/installed-checkpoint.ts";
 import type { Readings } from "../../src/text/differences.ts";
-import { createPhonemizer } from "../../src/text/phonemizer.ts";
-import { loadTextTables } from "../../src/text/tables.ts";
+import { createPhonemizer } from "../../src/text/phonemes/phonemizer.ts";
+import { loadTextTables } from "../../src/text/tables/tables.ts";
 import type { Row } from "../row.ts";
 import { TOP } from "../top.ts";
 

@@ -1,17 +1,17 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { SessionRunner } from "../../src/api/realtime/session-runner.ts";
+import { defaultSettings } from "../../src/api/realtime/session-settings.ts";
 import { joined } from "../../src/audio/joined.ts";
 import { toPcm16 } from "../../src/audio/pcm.ts";
 import { resample } from "../../src/audio/resample.ts";
-import { PUBLIC_MODELS } from "../../src/catalogue/public-models.ts";
 import { readClientEvent } from "../../src/contract/realtime/parse.ts";
+import type { Clip } from "../../src/core/conversation.ts";
+import type { Transcript } from "../../src/core/recogniser.ts";
 import { EventLoopShare } from "../../src/limits/event-loop-share.ts";
 import { KeyedSemaphore } from "../../src/limits/keyed-semaphore.ts";
-import type { Clip } from "../../src/model/conversation.ts";
-import type { Transcript } from "../../src/model/recogniser.ts";
-import { SessionRunner } from "../../src/realtime/session-runner.ts";
-import { defaultSettings } from "../../src/realtime/session-settings.ts";
-import type { SpeechService } from "../../src/serving/service.ts";
-import { type NeuralDetector, openNeuralDetector } from "../../src/turn-detection/neural-detector.ts";
+import { PUBLIC_MODELS } from "../../src/models/public-models.ts";
+import { type NeuralDetector, openNeuralDetector } from "../../src/recognition/turns/neural-detector.ts";
+import type { SpeechService } from "../../src/serving/reply/service.ts";
 import { humanTurns } from "../realtime/people.ts";
 import type { Row } from "../row.ts";
 

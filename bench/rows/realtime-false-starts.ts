@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { DETECTION_RATE_HZ } from "../../src/model/turn-detection.ts";
-import { hearWindow, INITIAL_ENDPOINTING } from "../../src/realtime/endpointing.ts";
-import { endpointingOptions } from "../../src/realtime/session-settings.ts";
-import { openNeuralDetector } from "../../src/turn-detection/neural-detector.ts";
+import { hearWindow, INITIAL_ENDPOINTING } from "../../src/api/realtime/endpointing.ts";
+import { endpointingOptions } from "../../src/api/realtime/session-settings.ts";
+import { DETECTION_RATE_HZ } from "../../src/core/turn-detection.ts";
+import { openNeuralDetector } from "../../src/recognition/turns/neural-detector.ts";
 import { debianRecordings } from "../debian-recordings.ts";
 import { MADE_MUSIC } from "../hearing/made-music.ts";
 import { NOISES } from "../hearing/noises.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { median } from "../../src/cli/bench/percentile.ts";
-import type { Clip } from "../../src/model/conversation.ts";
+import type { Clip } from "../../src/core/conversation.ts";
 import { BOMBS } from "../../test/audio/recordings/bombs.ts";
 import { type HearingServer, startHearingServer, wavOf } from "../hearing/hearing-server.ts";
 import { talkOf } from "../hearing/long-talk.ts";

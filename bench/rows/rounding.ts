@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { embeddedCheckpoint } from "../../src/catalogue/installed-checkpoint.ts";
-import { PART, SPECTRUM_VALUES } from "../../src/engines/parametric/geometry.ts";
-import { openNetwork } from "../../src/engines/parametric/network.ts";
-import { VOICED_ABOVE_HZ } from "../../src/planning/frames.ts";
-import { planContour, planTiming } from "../../src/planning/plan.ts";
-import { openTextReader } from "../../src/planning/read-text.ts";
-import { BINS } from "../../src/planning/spectral-frame.ts";
-import { loadTextTables } from "../../src/text/tables.ts";
-import { decoded } from "../../test/engines/parametric/goldens.ts";
+import { PART, SPECTRUM_VALUES } from "../../src/engines/embedded/geometry.ts";
+import { openNetwork } from "../../src/engines/embedded/network.ts";
+import { VOICED_ABOVE_HZ } from "../../src/engines/prosody/frames.ts";
+import { planContour, planTiming } from "../../src/engines/prosody/plan.ts";
+import { openTextReader } from "../../src/engines/prosody/read-text.ts";
+import { BINS } from "../../src/engines/prosody/spectral-frame.ts";
+import { embeddedCheckpoint } from "../../src/models/installed-checkpoint.ts";
+import { loadTextTables } from "../../src/text/tables/tables.ts";
+import { decoded } from "../../test/engines/embedded/goldens.ts";
 import type { Row } from "../row.ts";
 import { TOP } from "../top.ts";
 

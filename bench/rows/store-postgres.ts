@@ -1,12 +1,12 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { libsqlStore } from "../../src/accounts/libsql-store.ts";
+import { newEventId, type Store } from "../../src/accounts/store.ts";
+import { type Tenancy, tenancyOn } from "../../src/accounts/tenancy.ts";
 import { percentile } from "../../src/cli/bench/percentile.ts";
-import { libsqlStore } from "../../src/tenancy/libsql-store.ts";
-import { newEventId, type Store } from "../../src/tenancy/store.ts";
-import { type Tenancy, tenancyOn } from "../../src/tenancy/tenancy.ts";
-import { NO_POSTGRES, startPostgres } from "../../test/tenancy/postgres-server.ts";
-import { openPostgres } from "../../test/tenancy/postgres-stores.ts";
+import { NO_POSTGRES, startPostgres } from "../../test/accounts/postgres/postgres-server.ts";
+import { openPostgres } from "../../test/accounts/postgres/postgres-stores.ts";
 import { NotMeasuredError } from "../not-measured-error.ts";
 import type { Row } from "../row.ts";
 

@@ -1,8 +1,8 @@
 import { availableParallelism } from "node:os";
 import { FRAME_SAMPLES } from "../../src/audio/format.ts";
-import { EMBEDDED_CAST } from "../../src/catalogue/embedded-cast.ts";
-import type { Clip, Turn } from "../../src/model/conversation.ts";
-import { openEmbeddedVoice } from "../../src/server/embedded-voice.ts";
+import type { Clip, Turn } from "../../src/core/conversation.ts";
+import { EMBEDDED_CAST } from "../../src/models/embedded-cast.ts";
+import { openEmbeddedVoice } from "../../src/server/voices/embedded-voice.ts";
 import { harvardSentences, written } from "../harvard.ts";
 import { followingScript, plainScript } from "../plain-script.ts";
 import { readClip } from "../read-clip.ts";

@@ -1,5 +1,5 @@
 import { SAMPLE_RATE_HZ } from "../../src/audio/format.ts";
-import { percentile } from "../../src/planning/listen/statistics.ts";
+import { percentile } from "../../src/engines/following/analysis/statistics.ts";
 
 /** A sentence's loudest moment. */
 export interface Thump {

@@ -1,6 +1,6 @@
-import { LruCache } from "../collections/lru-cache.ts";
 import { joined } from "./joined.ts";
 import { designLowPass, type PhaseTable, product } from "./low-pass.ts";
+import { LruCache } from "./lru-cache.ts";
 
 /**
  * Converts between integer sample rates with a Kaiser-windowed sinc, one row of coefficients a phase (Crochiere and

@@ -1,9 +1,9 @@
 import { cpus } from "node:os";
 import type { Command } from "commander";
-import type { CommandIo, Screen } from "../terminal/command-io.ts";
-import { addGlobalOptions } from "../terminal/global-options.ts";
-import { table } from "../terminal/table.ts";
 import type { Speed, SpeedOptions } from "./bench/speed.ts";
+import type { CommandIo, Screen } from "./terminal/command-io.ts";
+import { addGlobalOptions } from "./terminal/global-options.ts";
+import { table } from "./terminal/table.ts";
 
 /** `antiphon bench`: the speed of this machine. */
 export function registerBench(program: Command, { stdout, stderr }: CommandIo): void {

@@ -1,5 +1,5 @@
 import { lookOverCheckpoint } from "../engines/codec-lm/look-over.ts";
-import type { CommandIo } from "../terminal/command-io.ts";
+import type { CommandIo } from "./terminal/command-io.ts";
 
 interface CheckOptions extends Pick<CommandIo, "stdout"> {
   /** Looks at every number of the weights. */

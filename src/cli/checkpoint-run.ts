@@ -5,11 +5,12 @@ import { FRAME_S, SAMPLE_RATE_HZ } from "../audio/format.ts";
 import { toPcm16 } from "../audio/pcm.ts";
 import { resample } from "../audio/resample.ts";
 import { encodeWav } from "../audio/wav-write.ts";
-import { findModel, PUBLIC_MODELS } from "../catalogue/public-models.ts";
 import { ServiceError } from "../contract/errors.ts";
-import { readJsonBody } from "../contract/read-json.ts";
+import { readJsonBody } from "../contract/json/read-json.ts";
 import { ConverseRequest } from "../contract/requests.ts";
 import { parseConverseRequest } from "../contract/validate.ts";
+import type { Turn } from "../core/conversation.ts";
+import { spokenText } from "../core/marked-text.ts";
 import { readCheckpoint } from "../engines/codec-lm/architectures.ts";
 import { OptionError } from "../engines/codec-lm/fields.ts";
 import { requireCheckpointMemory } from "../engines/codec-lm/memory.ts";
@@ -20,12 +21,11 @@ import type {
   StopReason,
   Utterance,
 } from "../engines/codec-lm/model.ts";
-import type { Turn } from "../model/conversation.ts";
-import { spokenText } from "../model/marked-text.ts";
+import { findModel, PUBLIC_MODELS } from "../models/public-models.ts";
 import { UsageError } from "../server/usage-error.ts";
-import { prepareConverse } from "../serving/prepare.ts";
-import type { CommandIo } from "../terminal/command-io.ts";
-import { writeOutput } from "../terminal/write-output.ts";
+import { prepareConverse } from "../serving/prepare/prepare.ts";
+import type { CommandIo } from "./terminal/command-io.ts";
+import { writeOutput } from "./terminal/write-output.ts";
 
 /** What `checkpoint run` is asked for. */
 export interface CheckpointRun {

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import type { Command } from "commander";
-import { installedFolder } from "../catalogue/codec-lm/known-checkpoints.ts";
 import type { Precision } from "../engines/codec-lm/model.ts";
+import { installedFolder } from "../models/codec-lm/known-checkpoints.ts";
 import { UsageError } from "../server/usage-error.ts";
-import type { CommandIo } from "../terminal/command-io.ts";
-import { addGlobalOptions, settingsOf } from "../terminal/global-options.ts";
+import type { CommandIo } from "./terminal/command-io.ts";
+import { addGlobalOptions, settingsOf } from "./terminal/global-options.ts";
 
 interface RunFlags {
   readonly conversation: string;
@@ -28,7 +28,7 @@ export function registerCheckpoint(program: Command, io: CommandIo): void {
     .action(async (folder: string, { full = false }: { full?: boolean }, command: Command) => {
       const { dataDir } = await settingsOf(command, io);
       const { checkCheckpoint } = await import("./checkpoint-check.ts");
-      const { untilInterrupted } = await import("../terminal/interruption.ts");
+      const { untilInterrupted } = await import("./terminal/interruption.ts");
       const dir = await folderOf(folder, dataDir);
       await untilInterrupted((signal) => checkCheckpoint(dir, { isFull: full, stdout: io.stdout, signal }));
     });
@@ -54,7 +54,7 @@ export function registerCheckpoint(program: Command, io: CommandIo): void {
       }
       const { dataDir } = await settingsOf(command, io);
       const { runCheckpoint } = await import("./checkpoint-run.ts");
-      const { untilInterrupted } = await import("../terminal/interruption.ts");
+      const { untilInterrupted } = await import("./terminal/interruption.ts");
       const dir = await folderOf(folder, dataDir);
       await untilInterrupted((signal) => runCheckpoint(dir, { ...flags, precision, dataDir }, io, signal));
     });

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
+import type { Tenancy } from "../accounts/tenancy.ts";
 import { UsageError } from "../server/usage-error.ts";
 import type { Settings } from "../settings/schema.ts";
-import type { Tenancy } from "../tenancy/tenancy.ts";
-import type { CommandIo } from "../terminal/command-io.ts";
-import { addGlobalOptions, settingsOf } from "../terminal/global-options.ts";
-import { table } from "../terminal/table.ts";
+import type { CommandIo } from "./terminal/command-io.ts";
+import { addGlobalOptions, settingsOf } from "./terminal/global-options.ts";
+import { table } from "./terminal/table.ts";
 
 interface CreateOptions {
   readonly label: string;
@@ -46,7 +46,7 @@ async function create(
     burst: burst === undefined ? null : wholeNumber("--burst", burst),
   };
   const settings = await settingsOf(command, io);
-  const { newKeyProblem } = await import("../tenancy/api-key.ts");
+  const { newKeyProblem } = await import("../accounts/api-key.ts");
   const { defaultKeyRpm, defaultKeyBurst } = settings;
   const wanted = { label, rpm: given.rpm ?? defaultKeyRpm, burst: given.burst ?? defaultKeyBurst };
   const problem = newKeyProblem(wanted);
@@ -109,7 +109,7 @@ export async function withTenancy<T>(
   { env }: CommandIo,
   work: (tenancy: Tenancy) => Promise<T>,
 ): Promise<T> {
-  const { openTenancy } = await import("../tenancy/open.ts");
+  const { openTenancy } = await import("../accounts/open.ts");
   const { storeUrl } = await import("../server/secret.ts");
   const tenancy = await openTenancy(settings, { storeUrl: storeUrl(settings, env) });
   try {

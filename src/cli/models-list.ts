@@ -1,24 +1,12 @@
 import { existsSync } from "node:fs";
-import type {
-  CheckpointManifest,
-  RecogniserManifest,
-  VoiceManifest,
-} from "../catalogue/checkpoint-manifest.ts";
-import { findVoiceCheckpoint, pullableRecognisers, pullableVoices } from "../catalogue/checkpoints.ts";
-import {
-  installedFolder,
-  KNOWN_CODEC_LMS,
-  type KnownCodecLm,
-} from "../catalogue/codec-lm/known-checkpoints.ts";
-import {
-  codecLmRecord,
-  type OwnManifest,
-  ownManifests,
-  recogniserRecord,
-} from "../catalogue/folder-records.ts";
-import { hubSourceOf } from "../catalogue/hub/hub-manifest.ts";
-import { shownHubName } from "../catalogue/hub/hub-name.ts";
-import { findHubWriter, HUB_WRITERS, type HubWriter } from "../catalogue/hub-writers.ts";
+import type { CheckpointManifest, RecogniserManifest, VoiceManifest } from "../models/checkpoint-manifest.ts";
+import { findVoiceCheckpoint, pullableRecognisers, pullableVoices } from "../models/checkpoints.ts";
+import { installedFolder, KNOWN_CODEC_LMS, type KnownCodecLm } from "../models/codec-lm/known-checkpoints.ts";
+import { megabytes } from "../models/download/disk.ts";
+import { hubSourceOf } from "../models/download/hub/hub-manifest.ts";
+import { shownHubName } from "../models/download/hub/hub-name.ts";
+import { codecLmRecord, type OwnManifest, ownManifests, recogniserRecord } from "../models/folder-records.ts";
+import { findHubWriter, HUB_WRITERS, type HubWriter } from "../models/hub-writers.ts";
 import {
   type CheckpointRecord,
   type CheckpointState,
@@ -26,14 +14,13 @@ import {
   embeddedCheckpoint,
   inspectCheckpoint,
   sizeOnDisk,
-} from "../catalogue/installed-checkpoint.ts";
-import { offeredModels } from "../catalogue/offered-models.ts";
-import { megabytes } from "../catalogue/pull/disk.ts";
-import { voiceCheckpointRecord } from "../catalogue/voices/pull-voice.ts";
-import { WHISPER_CONVERSION } from "../server/whisper-conversion.ts";
+} from "../models/installed-checkpoint.ts";
+import { offeredModels } from "../models/offered-models.ts";
+import { voiceCheckpointRecord } from "../models/voices/pull-voice.ts";
+import { WHISPER_CONVERSION } from "../server/recogniser/whisper-conversion.ts";
 import type { Settings } from "../settings/schema.ts";
-import type { Screen } from "../terminal/command-io.ts";
-import { table } from "../terminal/table.ts";
+import type { Screen } from "./terminal/command-io.ts";
+import { table } from "./terminal/table.ts";
 
 /** What `models list --json` prints. */
 export interface ModelListing {

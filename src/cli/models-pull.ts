@@ -1,43 +1,39 @@
-import type {
-  CheckpointManifest,
-  RecogniserManifest,
-  VoiceManifest,
-} from "../catalogue/checkpoint-manifest.ts";
+import { nearest } from "../core/nearest.ts";
+import type { CheckpointManifest, RecogniserManifest, VoiceManifest } from "../models/checkpoint-manifest.ts";
 import {
   findRecogniser,
   findVoiceCheckpoint,
   namesOf,
   pullableRecognisers,
   pullableVoices,
-} from "../catalogue/checkpoints.ts";
+} from "../models/checkpoints.ts";
 import {
   codecLmOf,
   findCodecLm,
   KNOWN_CODEC_LMS,
   type KnownCodecLm,
-} from "../catalogue/codec-lm/known-checkpoints.ts";
-import { pullCodecLm } from "../catalogue/codec-lm/pull-codec-lm.ts";
-import { ownManifest, ownManifests } from "../catalogue/folder-records.ts";
-import type { HubPullOptions } from "../catalogue/hub/accepted-licences.ts";
-import { templateOf } from "../catalogue/hub/hub-manifest.ts";
-import { HUB_PREFIX, type HubName, parseHubName } from "../catalogue/hub/hub-name.ts";
-import { pullFromHub } from "../catalogue/hub/pull-hub.ts";
-import { findHubWriter, HUB_WRITERS } from "../catalogue/hub-writers.ts";
-import { checkpointDir, checkpointFile } from "../catalogue/installed-checkpoint.ts";
-import { KOKORO_LABELS, measuredFirst } from "../catalogue/kokoro-cast.ts";
-import { EMBEDDED_CHECKPOINT } from "../catalogue/public-models.ts";
-import type { PullProgress } from "../catalogue/pull/options.ts";
-import { type Outcome, pullCheckpoint, removeCheckpoint } from "../catalogue/pull/pull.ts";
-import { pullRecogniser } from "../catalogue/recognisers/pull-recogniser.ts";
-import { pullVoice } from "../catalogue/voices/pull-voice.ts";
-import { nearest } from "../collections/nearest.ts";
+} from "../models/codec-lm/known-checkpoints.ts";
+import { pullCodecLm } from "../models/codec-lm/pull-codec-lm.ts";
+import type { HubPullOptions } from "../models/download/hub/accepted-licences.ts";
+import { templateOf } from "../models/download/hub/hub-manifest.ts";
+import { HUB_PREFIX, type HubName, parseHubName } from "../models/download/hub/hub-name.ts";
+import { pullFromHub } from "../models/download/hub/pull-hub.ts";
+import type { PullProgress } from "../models/download/options.ts";
+import { type Outcome, pullCheckpoint, removeCheckpoint } from "../models/download/pull.ts";
+import { ownManifest, ownManifests } from "../models/folder-records.ts";
+import { findHubWriter, HUB_WRITERS } from "../models/hub-writers.ts";
+import { checkpointDir, checkpointFile } from "../models/installed-checkpoint.ts";
+import { KOKORO_LABELS, measuredFirst } from "../models/kokoro-cast.ts";
+import { EMBEDDED_CHECKPOINT } from "../models/public-models.ts";
+import { pullRecogniser } from "../models/recognisers/pull-recogniser.ts";
+import { pullVoice } from "../models/voices/pull-voice.ts";
 import { messageWithCauses } from "../server/message-with-causes.ts";
 import { UsageError } from "../server/usage-error.ts";
 import type { Settings } from "../settings/schema.ts";
-import { askLicence } from "../terminal/ask-licence.ts";
-import type { CommandIo } from "../terminal/command-io.ts";
-import { interruption } from "../terminal/interruption.ts";
-import { pullProgress } from "../terminal/pull-progress.ts";
+import { askLicence } from "./terminal/ask-licence.ts";
+import type { CommandIo } from "./terminal/command-io.ts";
+import { interruption } from "./terminal/interruption.ts";
+import { pullProgress } from "./terminal/pull-progress.ts";
 
 /**
  * Pulls checkpoints one after the other, and says so. An interrupt ends it as it ends any program, after the pull has
@@ -93,7 +89,7 @@ async function pullTarget(
       io.stdout.write(`${EMBEDDED_CHECKPOINT} is part of Antiphon: there is nothing to pull.\n`);
       return;
     case "recogniser": {
-      const { WHISPER_CONVERSION: conversion } = await import("../server/whisper-conversion.ts");
+      const { WHISPER_CONVERSION: conversion } = await import("../server/recogniser/whisper-conversion.ts");
       sayPulled(target.manifest, await pullRecogniser(target.manifest, { ...options, conversion }));
       return;
     }
@@ -140,7 +136,7 @@ async function prepareVoice(
   { name }: VoiceManifest,
   { dataDir, signal, observe }: HubPullOptions & { readonly signal: AbortSignal },
 ): Promise<void> {
-  const { prepareKokoro } = await import("../server/kokoro-preparation.ts");
+  const { prepareKokoro } = await import("../server/voices/kokoro-preparation.ts");
   const onBegin = () => observe?.({ kind: "preparing", checkpoint: name });
   const voices = measuredFirst(KOKORO_LABELS);
   await prepareKokoro(checkpointDir({ name }, dataDir), signal, { voices, onBegin }).catch(
@@ -164,7 +160,7 @@ function howToSpeak(name: string, model = name): string {
 
 /** Opens a language model once, and returns how to write with it. @throws Error when it cannot write */
 async function howToWrite(manifest: CheckpointManifest, { dataDir, writer }: Settings): Promise<string> {
-  const { ggufOptions } = await import("../server/gguf-options.ts");
+  const { ggufOptions } = await import("../server/writer/gguf-options.ts");
   const { openGgufWriter } = await import("../writers/llama/gguf-writer.ts");
   const { name } = manifest;
   const modelPath = checkpointFile(manifest, dataDir);

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import type { CommandIo } from "../terminal/command-io.ts";
-import { addGlobalOptions, settingsOf } from "../terminal/global-options.ts";
+import type { CommandIo } from "./terminal/command-io.ts";
+import { addGlobalOptions, settingsOf } from "./terminal/global-options.ts";
 
 interface PullFlags {
   readonly acceptLicence?: boolean;

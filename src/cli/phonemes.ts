@@ -1,14 +1,14 @@
 import { type Command, Option } from "commander";
-import { embeddedCheckpoint } from "../catalogue/installed-checkpoint.ts";
 import { ServiceError } from "../contract/errors.ts";
-import { serverLexicon } from "../server/lexicon-file.ts";
+import { embeddedCheckpoint } from "../models/installed-checkpoint.ts";
 import { UsageError } from "../server/usage-error.ts";
-import { spokenWords } from "../serving/read-markup.ts";
-import type { CommandIo } from "../terminal/command-io.ts";
-import { addGlobalOptions, settingsOf } from "../terminal/global-options.ts";
-import { readInput } from "../terminal/read-input.ts";
-import { ACCENT_TAGS, type AccentTag } from "../text/accent.ts";
+import { serverLexicon } from "../server/voices/lexicon-file.ts";
+import { spokenWords } from "../serving/prepare/read-markup.ts";
+import { ACCENT_TAGS, type AccentTag } from "../text/phonemes/accent.ts";
 import { hasSpeakable } from "../text/speakable.ts";
+import type { CommandIo } from "./terminal/command-io.ts";
+import { addGlobalOptions, settingsOf } from "./terminal/global-options.ts";
+import { readInput } from "./terminal/read-input.ts";
 
 interface PhonemesOptions {
   readonly json?: boolean;
@@ -32,7 +32,7 @@ export function registerPhonemes(program: Command, io: CommandIo): void {
       const input = await readInput(argument, io.stdin);
       const given = json === true && argument === "-" ? linesOf(input) : [input];
       const texts = given.map(withoutMarks);
-      const { openSpokenPhonemes } = await import("../planning/read-text.ts");
+      const { openSpokenPhonemes } = await import("../engines/prosody/read-text.ts");
       const { phonemes, close } = await openSpokenPhonemes(embeddedCheckpoint.dir, {
         words,
         accent,

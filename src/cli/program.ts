@@ -1,7 +1,4 @@
 import { Command } from "commander";
-import type { CommandIo } from "../terminal/command-io.ts";
-import { addGlobalOptions, run } from "../terminal/global-options.ts";
-import { safeScreen } from "../terminal/safe-screen.ts";
 import { registerBench } from "./bench.ts";
 import { registerCheck } from "./check.ts";
 import { registerCheckpoint } from "./checkpoint.ts";
@@ -11,6 +8,9 @@ import { registerPhonemes } from "./phonemes.ts";
 import { registerSay } from "./say.ts";
 import { registerServe } from "./serve.ts";
 import { registerTalk } from "./talk.ts";
+import type { CommandIo } from "./terminal/command-io.ts";
+import { addGlobalOptions, run } from "./terminal/global-options.ts";
+import { safeScreen } from "./terminal/safe-screen.ts";
 import { registerTranscribe } from "./transcribe.ts";
 import { registerUsage } from "./usage.ts";
 import { registerVoices } from "./voices.ts";

@@ -1,19 +1,19 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { buffer } from "node:stream/consumers";
-import type { PublicModel } from "../catalogue/public-models.ts";
 import { ServiceError } from "../contract/errors.ts";
 import type { InputType } from "../contract/input-type.ts";
 import { MAX_SPEECH_FRAMES } from "../contract/limits.ts";
-import type { AskedManner } from "../model/manner.ts";
-import type { ChosenVoice } from "../model/script.ts";
-import type { SpeechModel } from "../model/speech-model.ts";
+import type { AskedManner } from "../core/manner.ts";
+import type { ChosenVoice } from "../core/script.ts";
+import type { SpeechModel } from "../core/speech-model.ts";
+import type { PublicModel } from "../models/public-models.ts";
 import { UsageError } from "../server/usage-error.ts";
-import type { AskedOwn, VoiceChoice } from "../serving/choose-voice.ts";
-import type { Prepared } from "../serving/prepare.ts";
+import type { AskedOwn, VoiceChoice } from "../serving/prepare/choose-voice.ts";
+import type { Prepared } from "../serving/prepare/prepare.ts";
 import type { Settings } from "../settings/schema.ts";
-import type { CommandIo } from "../terminal/command-io.ts";
-import { printLine } from "../terminal/safe-screen.ts";
+import type { CommandIo } from "./terminal/command-io.ts";
+import { printLine } from "./terminal/safe-screen.ts";
 
 /** What `antiphon say` is given beside its text. */
 export interface SayFlags {
@@ -95,7 +95,7 @@ export class SayRequests {
 
   /** What the flags come to that the sound depends on, by what users call them. */
   async dependsOn(): Promise<Readonly<Record<string, string>>> {
-    const { serverLexicon } = await import("../server/lexicon-file.ts");
+    const { serverLexicon } = await import("../server/voices/lexicon-file.ts");
     const words = await serverLexicon(this.#settings);
     const { speaker = "", voice = "", instructions = "" } = this.#flags;
     const recording = this.#recording;
@@ -113,8 +113,8 @@ export class SayRequests {
   /** A request to speak a text. What of the text is not done is told, each thing once. */
   async prepare(text: string, inputType?: InputType): Promise<Prepared> {
     const { parseConverseRequest, parseTtsRequest } = await import("../contract/validate.ts");
-    const { prepareConverse, prepareTts } = await import("../serving/prepare.ts");
-    const { findModel } = await import("../catalogue/public-models.ts");
+    const { prepareConverse, prepareTts } = await import("../serving/prepare/prepare.ts");
+    const { findModel } = await import("../models/public-models.ts");
     const { speaker, voice, model, voiceLike } = this.#flags;
     const by = speaker === undefined ? {} : { speaker };
     const how = {
@@ -153,7 +153,7 @@ export class SayRequests {
    * @throws UsageError for what cannot be read, and for a voice that there is not
    */
   async check(text: string, inputType: InputType, field = "text"): Promise<number> {
-    const { readMarkup } = await import("../serving/read-markup.ts");
+    const { readMarkup } = await import("../serving/prepare/read-markup.ts");
     try {
       const { voices, cautions, chars } = readMarkup(text, field, this.model.card, inputType);
       this.#tell(cautions);
@@ -168,23 +168,23 @@ export class SayRequests {
   /** Opens what speaks: in a thread here, or elsewhere. */
   async openVoice(): Promise<SpeechModel> {
     const { checkpoint } = this.model;
-    const { remoteCheckpoints } = await import("../server/remote-checkpoints.ts");
+    const { remoteCheckpoints } = await import("../server/voices/remote-checkpoints.ts");
     const remote = remoteCheckpoints(this.#settings, { env: this.#io.env }).find(
       ({ name }) => name === checkpoint,
     );
     if (remote !== undefined) return await remote.load();
-    const { codecLmCheckpoints } = await import("../server/codec-lm-checkpoints.ts");
+    const { codecLmCheckpoints } = await import("../server/voices/codec-lm-checkpoints.ts");
     const [local] = await codecLmCheckpoints(this.#settings, { only: checkpoint });
     if (local !== undefined) return await local.load();
-    const { serverLexicon } = await import("../server/lexicon-file.ts");
+    const { serverLexicon } = await import("../server/voices/lexicon-file.ts");
     const words = await serverLexicon(this.#settings);
-    const { KOKORO_CHECKPOINT } = await import("../catalogue/kokoro-cast.ts");
+    const { KOKORO_CHECKPOINT } = await import("../models/kokoro-cast.ts");
     if (checkpoint === KOKORO_CHECKPOINT) {
-      const { kokoroCheckpoint } = await import("../server/kokoro-checkpoint.ts");
+      const { kokoroCheckpoint } = await import("../server/voices/kokoro-checkpoint.ts");
       const kokoro = await kokoroCheckpoint(this.#settings, { words, threads: 1 });
       if (kokoro !== null) return await kokoro.load();
     }
-    const { openEmbeddedVoice } = await import("../server/embedded-voice.ts");
+    const { openEmbeddedVoice } = await import("../server/voices/embedded-voice.ts");
     return await openEmbeddedVoice({ threads: 1, precision: this.#settings.voicePrecision, words });
   }
 
@@ -243,8 +243,8 @@ interface Given {
 /** What there is to speak. What is computed here is looked over only where a voice is named, which may be its own. */
 async function modelsFor({ voice }: SayFlags, settings: Settings): Promise<readonly PublicModel[]> {
   if (voice !== undefined) return (await import("./stored-voice.ts")).modelsHere(settings);
-  const { offeredModels } = await import("../catalogue/offered-models.ts");
-  const { withVoiceManners } = await import("../server/voice-manners.ts");
+  const { offeredModels } = await import("../models/offered-models.ts");
+  const { withVoiceManners } = await import("../server/voices/voice-manners.ts");
   return withVoiceManners(offeredModels(settings), settings);
 }
 
@@ -260,7 +260,7 @@ async function readRecording(file: string): Promise<Buffer> {
   );
   // What is no recording at all is refused as a turn's audio is.
   if (bytes.subarray(0, 4).toString("latin1") === "RIFF" || bytes.length > MAX_TURN_AUDIO_BYTES) return bytes;
-  const { asWav } = await import("../server/recording-as-wav.ts");
+  const { asWav } = await import("../server/voices/recording-as-wav.ts");
   return (await asWav(bytes)) ?? bytes;
 }
 
@@ -277,7 +277,7 @@ function parsedParams({ params: json }: SayFlags): Readonly<Record<string, unkno
 async function tellUnread(params: unknown, { stderr }: CommandIo): Promise<void> {
   if (params === undefined) return;
   const { TtsRequest } = await import("../contract/requests.ts");
-  const { UnreadFields } = await import("../contract/unread-fields.ts");
+  const { UnreadFields } = await import("../contract/json/unread-fields.ts");
   const unread = new UnreadFields();
   unread.addBy(TtsRequest, { params });
   const told = unread.told();

@@ -3,14 +3,14 @@ import type { Command } from "commander";
 import type { SegmentedKind } from "../audio/encode/segmented-file.ts";
 import { countChars, MAX_TEXT_CHARS } from "../contract/limits.ts";
 import type { SpokenWord } from "../contract/spoken.ts";
-import { ConversationError, NothingToSpeakError } from "../model/speech-model.ts";
+import { ConversationError, NothingToSpeakError } from "../core/speech-model.ts";
 import { UsageError } from "../server/usage-error.ts";
-import type { CommandIo } from "../terminal/command-io.ts";
-import { addGlobalOptions, settingsOf } from "../terminal/global-options.ts";
-import { writeOutput } from "../terminal/write-output.ts";
 import type { CaptionForm } from "./book/caption-file.ts";
 import { openText } from "./book/long-text.ts";
 import { type SayFlags, SayRequests } from "./say-request.ts";
+import type { CommandIo } from "./terminal/command-io.ts";
+import { addGlobalOptions, settingsOf } from "./terminal/global-options.ts";
+import { writeOutput } from "./terminal/write-output.ts";
 
 /** `antiphon say TEXT|-`: speaks without a server. */
 export function registerSay(program: Command, io: CommandIo): void {
@@ -66,7 +66,7 @@ export function registerSay(program: Command, io: CommandIo): void {
       if (flags.captions !== undefined && form !== null)
         await writeOutput(flags.captions, await captions(spoken, form), "--captions");
       if (flags.output !== undefined) await writeOutput(flags.output, file, "-o");
-      else if (io.stdout.isTTY) await (await import("../terminal/play.ts")).play(file);
+      else if (io.stdout.isTTY) await (await import("./terminal/play.ts")).play(file);
       else io.stdout.write(file);
     });
 }
@@ -130,9 +130,9 @@ async function speak(
   io: CommandIo,
 ): Promise<Spoken> {
   const prepared = await requests.prepare(text, flags.ssml === true ? "ssml" : undefined);
-  const { fileOf } = await import("../model/encoded-speech.ts");
-  const { scriptOf } = await import("../serving/script-of.ts");
-  const { MarkCollector, spokenPiece } = await import("../serving/spoken-piece.ts");
+  const { fileOf } = await import("../core/encoded-speech.ts");
+  const { scriptOf } = await import("../serving/prepare/script-of.ts");
+  const { MarkCollector, spokenPiece } = await import("../serving/reply/spoken-piece.ts");
   const { joinedBytes } = await import("../audio/joined.ts");
   const voice = await requests.openVoice();
   try {
@@ -188,7 +188,7 @@ function captionForm({ captions, words: hasWordTimes = false }: SayFlags): Capti
 }
 
 async function captions({ text, words }: Spoken["spoken"], form: CaptionForm): Promise<string> {
-  const { cuesOf, toSrt, toVtt } = await import("../captions/captions.ts");
+  const { cuesOf, toSrt, toVtt } = await import("../core/captions/captions.ts");
   const cues = cuesOf(words, text, { hasWordTimes: form.hasWordTimes });
   return form.ending === "srt" ? toSrt(cues) : toVtt(cues);
 }

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import type { RunningServer } from "../server/start-server.ts";
 import type { Settings } from "../settings/schema.ts";
-import type { CommandIo } from "../terminal/command-io.ts";
-import { addGlobalOptions, settingsOf } from "../terminal/global-options.ts";
-import { printLine } from "../terminal/safe-screen.ts";
+import type { CommandIo } from "./terminal/command-io.ts";
+import { addGlobalOptions, settingsOf } from "./terminal/global-options.ts";
+import { printLine } from "./terminal/safe-screen.ts";
 
 interface ServeFlags {
   readonly host?: string;
@@ -29,9 +29,9 @@ export function registerServe(program: Command, io: CommandIo): void {
       });
       const { default: pino } = await import("pino");
       const { startFromSettings } = await import("../server/from-settings.ts");
-      const { readableLog } = await import("../terminal/readable-log.ts");
-      const { pullProgress } = await import("../terminal/pull-progress.ts");
-      const { onStopSignal } = await import("../terminal/stop-signal.ts");
+      const { readableLog } = await import("./terminal/readable-log.ts");
+      const { pullProgress } = await import("./terminal/pull-progress.ts");
+      const { onStopSignal } = await import("./terminal/stop-signal.ts");
       // Standard output is for what a person or a script asked for; the log goes beside it.
       const log = io.stderr.isTTY ? readableLog(io.stderr) : pino.destination({ dest: 2, sync: false });
       const logger = pino({ level: settings.logLevel }, log);
@@ -95,7 +95,7 @@ async function sayWhatWrites(
   signal: AbortSignal,
   io: CommandIo,
 ): Promise<void> {
-  const { repliesLine } = await import("../terminal/replies-line.ts");
+  const { repliesLine } = await import("./terminal/replies-line.ts");
   const line = await repliesLine(settings, ownPort, signal);
   if (!signal.aborted) printLine(io.stdout, line);
 }

@@ -1,15 +1,15 @@
-import type { PublicModel } from "../catalogue/public-models.ts";
-import type { Clip } from "../model/conversation.ts";
-import type { ChosenVoice } from "../model/script.ts";
+import { nameKeyOf, type VoiceRecord } from "../accounts/voice-store.ts";
+import type { Clip } from "../core/conversation.ts";
+import type { ChosenVoice } from "../core/script.ts";
+import type { PublicModel } from "../models/public-models.ts";
 import { UsageError } from "../server/usage-error.ts";
-import type { AskedOwn } from "../serving/choose-voice.ts";
+import type { AskedOwn } from "../serving/prepare/choose-voice.ts";
 import type { Settings } from "../settings/schema.ts";
-import { nameKeyOf, type VoiceRecord } from "../tenancy/voice-store.ts";
-import type { CommandIo } from "../terminal/command-io.ts";
+import type { CommandIo } from "./terminal/command-io.ts";
 
 /** The public models with their voices, as a server by these settings would have them. */
 export async function modelsHere(settings: Settings): Promise<readonly PublicModel[]> {
-  const { localModels } = await import("../server/local-models.ts");
+  const { localModels } = await import("../server/voices/local-models.ts");
   return (await localModels(settings)).models;
 }
 
@@ -39,9 +39,9 @@ export async function storedVoice(
   settings: Settings,
   io: CommandIo,
 ): Promise<ChosenVoice> {
-  const { readServerVoices } = await import("../server/server-voices.ts");
-  const { unknownVoice } = await import("../serving/choose-voice.ts");
-  const { recordingNamed } = await import("../serving/own-voices.ts");
+  const { readServerVoices } = await import("../server/voices/server-voices.ts");
+  const { unknownVoice } = await import("../serving/prepare/choose-voice.ts");
+  const { recordingNamed } = await import("../serving/voices/own-voices.ts");
   const { withTenancy } = await import("./keys.ts");
   const serverVoices = await readServerVoices(settings, models);
   const sample = await recordingNamed(asked.name, serverVoices, () =>
@@ -62,7 +62,7 @@ export async function storedVoice(
 async function decoded(audio: Uint8Array, voiceId: string): Promise<Clip> {
   const { openSound } = await import("../audio/recordings/recording-sound.ts");
   const { SAMPLE_S } = await import("../contract/voice-form.ts");
-  const { keptClip } = await import("../serving/voice-clip.ts");
+  const { keptClip } = await import("../serving/voices/voice-clip.ts");
   const sound = openSound(audio, SAMPLE_S.max + 1);
   const clip = await keptClip(sound, voiceId, new AbortController().signal);
   await sound.close();

@@ -6,9 +6,9 @@ import type { Command } from "commander";
 import type { RealtimeConversation } from "../client/realtime.ts";
 import { UsageError } from "../server/usage-error.ts";
 import type { Settings } from "../settings/schema.ts";
-import type { CommandIo } from "../terminal/command-io.ts";
-import { addGlobalOptions, settingsOf } from "../terminal/global-options.ts";
-import { printLine } from "../terminal/safe-screen.ts";
+import type { CommandIo } from "./terminal/command-io.ts";
+import { addGlobalOptions, settingsOf } from "./terminal/global-options.ts";
+import { printLine } from "./terminal/safe-screen.ts";
 
 interface TalkFlags {
   readonly url?: string;
@@ -29,10 +29,10 @@ export function registerTalk(program: Command, io: CommandIo): void {
     .option("--loudspeaker", "for use without headphones: the microphone is muted during replies")
     .action(async (flags: TalkFlags, command: Command) => {
       const settings = await settingsOf(command, io);
-      const { programOnPath, RECORDERS, STREAM_PLAYERS } = await import("../terminal/sound-programs.ts");
+      const { programOnPath, RECORDERS, STREAM_PLAYERS } = await import("./terminal/sound-programs.ts");
       programOnPath(RECORDERS, "No program that records was found on this machine", io.env);
       programOnPath(STREAM_PLAYERS, "No program that plays was found on this machine", io.env);
-      const { interruption } = await import("../terminal/interruption.ts");
+      const { interruption } = await import("./terminal/interruption.ts");
       const { signal, release } = interruption();
       try {
         await withServer(flags, settings, io, signal, (address) => talk(address, flags, io, signal));
@@ -67,7 +67,7 @@ async function withServer(
   }
   const { default: pino } = await import("pino");
   const { startFromSettings } = await import("../server/from-settings.ts");
-  const { pullProgress } = await import("../terminal/pull-progress.ts");
+  const { pullProgress } = await import("./terminal/pull-progress.ts");
   const keysDir = await mkdtemp(join(tmpdir(), "antiphon-"));
   try {
     const server = await startFromSettings(ofItsOwn(settings), {
@@ -107,10 +107,10 @@ function ofItsOwn({ wyoming: _, ...settings }: Settings): Settings {
 
 async function talk(address: Address, flags: TalkFlags, io: CommandIo, signal: AbortSignal): Promise<void> {
   const { RealtimeConversation } = await import("../client/realtime.ts");
-  const { PrintedConversation } = await import("../terminal/printed-conversation.ts");
-  const { openMicrophone } = await import("../terminal/microphone.ts");
-  const { openReplyPlayer } = await import("../terminal/reply-player.ts");
-  const { programOnPath, STREAM_PLAYERS } = await import("../terminal/sound-programs.ts");
+  const { PrintedConversation } = await import("./terminal/printed-conversation.ts");
+  const { openMicrophone } = await import("./terminal/microphone.ts");
+  const { openReplyPlayer } = await import("./terminal/reply-player.ts");
+  const { programOnPath, STREAM_PLAYERS } = await import("./terminal/sound-programs.ts");
   const { WebSocket } = await import("ws");
   const note = (sentence: string): void => printLine(io.stderr, sentence);
   const player = programOnPath(STREAM_PLAYERS, "No program that plays was found on this machine", io.env);

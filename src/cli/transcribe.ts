@@ -1,11 +1,11 @@
 import type { Command } from "commander";
-import { languageCode } from "../model/languages.ts";
-import type { HearingTask, RecogniseOptions } from "../model/recogniser.ts";
+import { languageCode } from "../core/languages.ts";
+import type { HearingTask, RecogniseOptions } from "../core/recogniser.ts";
 import { UsageError } from "../server/usage-error.ts";
 import type { Settings } from "../settings/schema.ts";
-import type { CommandIo } from "../terminal/command-io.ts";
-import { addGlobalOptions, settingsOf } from "../terminal/global-options.ts";
-import { onOneLine } from "../terminal/safe-screen.ts";
+import type { CommandIo } from "./terminal/command-io.ts";
+import { addGlobalOptions, settingsOf } from "./terminal/global-options.ts";
+import { onOneLine } from "./terminal/safe-screen.ts";
 
 interface TranscribeFlags {
   readonly json?: boolean;
@@ -31,7 +31,7 @@ export function registerTranscribe(program: Command, io: CommandIo): void {
       const form = formOf(flags);
       const language = languageOf(flags);
       const settings = await settingsOf(command, io);
-      const { untilInterrupted } = await import("../terminal/interruption.ts");
+      const { untilInterrupted } = await import("./terminal/interruption.ts");
       const task: HearingTask = flags.translate ? "translate" : "transcribe";
       const options = { task, language, wantsWords: flags.words ?? false };
       await untilInterrupted(async (signal) => {
@@ -74,9 +74,9 @@ async function transcribed(
   io: CommandIo,
   signal: AbortSignal,
 ): Promise<string> {
-  const { readRecording } = await import("../server/read-recording.ts");
-  const { hear } = await import("../terminal/hear.ts");
-  const { printedJson, printedText, printedCaptions } = await import("../terminal/printed-transcript.ts");
+  const { readRecording } = await import("../server/voices/read-recording.ts");
+  const { hear } = await import("./terminal/hear.ts");
+  const { printedJson, printedText, printedCaptions } = await import("./terminal/printed-transcript.ts");
   const sound = await readRecording(file, signal, io.stdin);
   const { name, transcript } = await hear(sound, asked, settings, io, signal);
   // An empty output alone would look like a fault.

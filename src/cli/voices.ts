@@ -1,15 +1,15 @@
 import type { Command } from "commander";
+import type { Tenancy } from "../accounts/tenancy.ts";
+import type { VoiceRecord } from "../accounts/voice-store.ts";
 import { ServiceError } from "../contract/errors.ts";
 import { UsageError } from "../server/usage-error.ts";
 import type { Settings } from "../settings/schema.ts";
-import type { Tenancy } from "../tenancy/tenancy.ts";
-import type { VoiceRecord } from "../tenancy/voice-store.ts";
-import type { CommandIo } from "../terminal/command-io.ts";
-import { addGlobalOptions, settingsOf } from "../terminal/global-options.ts";
-import { printLine } from "../terminal/safe-screen.ts";
-import { table } from "../terminal/table.ts";
 import { withTenancy } from "./keys.ts";
 import { voiceNamed } from "./stored-voice.ts";
+import type { CommandIo } from "./terminal/command-io.ts";
+import { addGlobalOptions, settingsOf } from "./terminal/global-options.ts";
+import { printLine } from "./terminal/safe-screen.ts";
+import { table } from "./terminal/table.ts";
 
 interface AddFlags {
   readonly name: string;
@@ -54,8 +54,8 @@ export function registerVoices(program: Command, io: CommandIo): void {
 async function list(json: boolean, command: Command, io: CommandIo): Promise<void> {
   const settings = await settingsOf(command, io);
   const { modelsHere } = await import("./stored-voice.ts");
-  const { listedVoices } = await import("../serving/voice-list.ts");
-  const { readServerVoices } = await import("../server/server-voices.ts");
+  const { listedVoices } = await import("../serving/voices/voice-list.ts");
+  const { readServerVoices } = await import("../server/voices/server-voices.ts");
   const models = await modelsHere(settings);
   const serverVoices = await readServerVoices(settings, models);
   await withTenancy(settings, io, async (tenancy) => {
@@ -81,13 +81,13 @@ async function list(json: boolean, command: Command, io: CommandIo): Promise<voi
 
 async function add(file: string, flags: AddFlags, command: Command, io: CommandIo): Promise<void> {
   const settings = await settingsOf(command, io);
-  const { untilInterrupted } = await import("../terminal/interruption.ts");
+  const { untilInterrupted } = await import("./terminal/interruption.ts");
   await untilInterrupted(async (signal) => {
     await withTenancy(settings, io, async (tenancy) => {
       const keyId = await keyFor(flags.key, tenancy);
       const { voice, isHeard } = await made(file, flags, { settings, tenancy, keyId, io }, signal);
       if (flags.json !== true) return void io.stdout.write(sentencesOn(voice, isHeard));
-      const { createdVoice } = await import("../serving/voice-list.ts");
+      const { createdVoice } = await import("../serving/voices/voice-list.ts");
       io.stdout.write(`${JSON.stringify({ ...createdVoice(voice), key_id: voice.keyId })}\n`);
     });
   });
@@ -118,13 +118,13 @@ async function made(
   signal: AbortSignal,
 ): Promise<{ readonly voice: VoiceRecord; readonly isHeard: boolean }> {
   const { readVoiceForm } = await import("../contract/voice-form.ts");
-  const { readServerVoices } = await import("../server/server-voices.ts");
-  const { judgeClip } = await import("../server/judge-clip.ts");
-  const { readRecording } = await import("../server/read-recording.ts");
-  const { makeVoice } = await import("../serving/voice-clip.ts");
-  const { OwnVoices } = await import("../serving/own-voices.ts");
-  const { hear } = await import("../terminal/hear.ts");
-  const { clipSound } = await import("../model/sound.ts");
+  const { readServerVoices } = await import("../server/voices/server-voices.ts");
+  const { judgeClip } = await import("../server/voices/judge-clip.ts");
+  const { readRecording } = await import("../server/voices/read-recording.ts");
+  const { makeVoice } = await import("../serving/voices/voice-clip.ts");
+  const { OwnVoices } = await import("../serving/voices/own-voices.ts");
+  const { hear } = await import("./terminal/hear.ts");
+  const { clipSound } = await import("../core/sound.ts");
   const { modelsHere } = await import("./stored-voice.ts");
   const models = await modelsHere(settings);
   const voices = new OwnVoices({

@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import type { Delivery, UnusedKnobs } from "../model/script.ts";
+import type { Delivery, UnusedKnobs } from "../core/script.ts";
 import { MAX_NEW_TOKENS, MIN_NEW_TOKENS } from "./limits.ts";
 import { nullableInteger, nullableNumber } from "./nullable.ts";
 

@@ -1,5 +1,5 @@
-import { languageCode, languageCodeNamed } from "../model/languages.ts";
-import type { HearingTask } from "../model/recogniser.ts";
+import { languageCode, languageCodeNamed } from "../core/languages.ts";
+import type { HearingTask } from "../core/recogniser.ts";
 import {
   GRANULARITIES,
   type Granularity,

@@ -1,9 +1,9 @@
 import Type, { type Static } from "typebox";
 import { ServiceError } from "./errors.ts";
+import { UnreadFields } from "./json/unread-fields.ts";
 import { countChars } from "./limits.ts";
 import { quoted } from "./quoted.ts";
 import type { FormField } from "./transcription-form.ts";
-import { UnreadFields } from "./unread-fields.ts";
 
 /** Bytes of a recording of a voice, at most: 25 MiB, of which half a minute is kept. */
 export const MAX_SAMPLE_BYTES = 25 * 1024 * 1024;

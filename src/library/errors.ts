@@ -1,15 +1,15 @@
 import { setMaxListeners } from "node:events";
 import { AudioFormatError } from "../audio/audio-format-error.ts";
 import { RecordingTooLongError } from "../audio/recordings/recording.ts";
-import { nearest } from "../collections/nearest.ts";
 import { ServiceError } from "../contract/errors.ts";
+import { UnreadFields } from "../contract/json/unread-fields.ts";
 import { fieldNamed } from "../contract/quoted.ts";
-import { UnreadFields } from "../contract/unread-fields.ts";
-import { NothingToSpeakError } from "../model/speech-model.ts";
+import { nearest } from "../core/nearest.ts";
+import { NothingToSpeakError } from "../core/speech-model.ts";
 import { UsageError } from "../server/usage-error.ts";
 import { asRefusal } from "../serving/failures.ts";
 import { SettingsError } from "../settings/settings-error.ts";
-import { MarkupError } from "../text/markup.ts";
+import { MarkupError } from "../text/ssml/markup.ts";
 import { AntiphonError } from "./types.ts";
 
 /** Any failure as whoever uses the library is told of it. */

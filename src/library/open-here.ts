@@ -1,29 +1,29 @@
 import { setMaxListeners } from "node:events";
-import { embeddedCheckpoint } from "../catalogue/installed-checkpoint.ts";
-import { findModel, type PublicModel } from "../catalogue/public-models.ts";
 import { ServiceError } from "../contract/errors.ts";
 import type { InputType } from "../contract/input-type.ts";
 import { MAX_SPEECH_FRAMES, MAX_TEXT_CHARS } from "../contract/limits.ts";
 import { quoted } from "../contract/quoted.ts";
 import { ConverseRequest, TtsRequest } from "../contract/requests.ts";
 import { parseConverseRequest, parseTtsRequest } from "../contract/validate.ts";
-import { abortable } from "../model/abortable.ts";
-import { languageCodeNamed } from "../model/languages.ts";
-import { stopWith } from "../model/stop-with.ts";
-import type { openSpokenPhonemes } from "../planning/read-text.ts";
-import { serverLexicon } from "../server/lexicon-file.ts";
+import { abortable } from "../core/abortable.ts";
+import { languageCodeNamed } from "../core/languages.ts";
+import { NO_SPAN } from "../core/span.ts";
+import { stopWith } from "../core/stop-with.ts";
+import type { openSpokenPhonemes } from "../engines/prosody/read-text.ts";
+import { embeddedCheckpoint } from "../models/installed-checkpoint.ts";
+import { findModel, type PublicModel } from "../models/public-models.ts";
+import { serverLexicon } from "../server/voices/lexicon-file.ts";
 import { readInstructions } from "../serving/manner/read-manner.ts";
 import { mannerLeft } from "../serving/manner/told.ts";
-import { isVaried, type Prepared, prepareConverse, prepareTts } from "../serving/prepare.ts";
-import { readMarkup, spokenWords } from "../serving/read-markup.ts";
-import { pauseBehind, seedOf, silentSamples } from "../serving/speak-passages.ts";
-import { toldTranscript } from "../serving/transcript-formats.ts";
+import { isVaried, type Prepared, prepareConverse, prepareTts } from "../serving/prepare/prepare.ts";
+import { readMarkup, spokenWords } from "../serving/prepare/read-markup.ts";
+import { pauseBehind, seedOf, silentSamples } from "../serving/reply/speak-passages.ts";
+import { toldTranscript } from "../serving/transcribe/transcript-formats.ts";
 import { loadSettings } from "../settings/load.ts";
 import type { Settings } from "../settings/schema.ts";
-import { passagesIn } from "../text/passages.ts";
-import { looksLikeSsml } from "../text/read-marks.ts";
+import { passagesIn } from "../text/sentences/passages.ts";
+import { looksLikeSsml } from "../text/ssml/read-marks.ts";
 import { ssmlPassages } from "../text/ssml/ssml-passages.ts";
-import { NO_SPAN } from "../tracing/span.ts";
 import {
   asAntiphonError,
   checkMembers,
@@ -229,7 +229,7 @@ function phonemesOf(text: string): string {
 }
 
 async function openReader(settings: Settings): ReturnType<typeof openSpokenPhonemes> {
-  const { openSpokenPhonemes } = await import("../planning/read-text.ts");
+  const { openSpokenPhonemes } = await import("../engines/prosody/read-text.ts");
   return await openSpokenPhonemes(embeddedCheckpoint.dir, { words: await serverLexicon(settings) });
 }
 

@@ -1,22 +1,22 @@
-import { type Catalogue, createCatalogue } from "../catalogue/catalogue.ts";
-import type { PublicModel } from "../catalogue/public-models.ts";
+import type { Recogniser } from "../core/recogniser.ts";
+import type { ChosenVoice, VoiceSample } from "../core/script.ts";
+import type { Writer } from "../core/writer.ts";
 import { createSemaphores, serverLimits } from "../limits/server-limits.ts";
-import type { Recogniser } from "../model/recogniser.ts";
-import type { ChosenVoice, VoiceSample } from "../model/script.ts";
-import type { Writer } from "../model/writer.ts";
-import { composeRecogniser } from "../server/compose-recogniser.ts";
-import { embeddedVoice } from "../server/embedded-voice.ts";
-import { serverLexicon } from "../server/lexicon-file.ts";
-import { slotsOf } from "../server/local-checkpoint.ts";
-import { localModels } from "../server/local-models.ts";
-import { remoteCheckpoints } from "../server/remote-checkpoints.ts";
-import { readServerVoices } from "../server/server-voices.ts";
-import { unknownVoice } from "../serving/choose-voice.ts";
-import { ClipTranscriber } from "../serving/clip-transcriber.ts";
-import { HistoryTranscriber } from "../serving/history-transcriber.ts";
-import { recordingNamed } from "../serving/own-voices.ts";
-import { SpeechService } from "../serving/service.ts";
+import { type Catalogue, createCatalogue } from "../models/catalogue.ts";
+import type { PublicModel } from "../models/public-models.ts";
+import { composeRecogniser } from "../server/recogniser/compose-recogniser.ts";
+import { embeddedVoice } from "../server/voices/embedded-voice.ts";
+import { serverLexicon } from "../server/voices/lexicon-file.ts";
+import { slotsOf } from "../server/voices/local-checkpoint.ts";
+import { localModels } from "../server/voices/local-models.ts";
+import { remoteCheckpoints } from "../server/voices/remote-checkpoints.ts";
+import { readServerVoices } from "../server/voices/server-voices.ts";
+import { unknownVoice } from "../serving/prepare/choose-voice.ts";
+import { SpeechService } from "../serving/reply/service.ts";
 import type { Telemetry } from "../serving/telemetry.ts";
+import { ClipTranscriber } from "../serving/transcribe/clip-transcriber.ts";
+import { HistoryTranscriber } from "../serving/transcribe/history-transcriber.ts";
+import { recordingNamed } from "../serving/voices/own-voices.ts";
 import type { Settings } from "../settings/schema.ts";
 import { DeferredWriter } from "../writers/deferred-writer.ts";
 
@@ -40,8 +40,8 @@ async function writerOf(settings: Settings): Promise<Writer | null> {
   const { kind } = settings.writer;
   if (kind === "none") return null;
   const compose = async (): Promise<Writer | null> => {
-    const { composeWriter } = await import("../server/compose-writer.ts");
-    const { pullWriter } = await import("../server/pull-writer.ts");
+    const { composeWriter } = await import("../server/writer/compose-writer.ts");
+    const { pullWriter } = await import("../server/writer/pull-writer.ts");
     const weights = (checkpoint: string) => pullWriter({ ...weightsOf(settings), checkpoint });
     return composeWriter(settings, { weights, env: process.env });
   };
@@ -54,7 +54,7 @@ async function writerOf(settings: Settings): Promise<Writer | null> {
 function recogniserOf(settings: Settings): Recogniser | null {
   return composeRecogniser(settings, {
     async weights(checkpoint) {
-      const { recogniserWeights } = await import("../server/recogniser-weights.ts");
+      const { recogniserWeights } = await import("../server/recogniser/recogniser-weights.ts");
       return await recogniserWeights({ ...weightsOf(settings), checkpoint });
     },
     env: process.env,

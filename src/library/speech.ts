@@ -1,10 +1,10 @@
 import { fromPcm16 } from "../audio/pcm.ts";
 import type { Marks } from "../contract/spoken.ts";
-import { type Stop, stopWith } from "../model/stop-with.ts";
-import type { Prepared } from "../serving/prepare.ts";
-import { NO_OUTCOME, type Outcome } from "../serving/service.ts";
-import type { SpokenPiece } from "../serving/spoken-piece.ts";
-import { roundedToMs } from "../serving/transcript-formats.ts";
+import { type Stop, stopWith } from "../core/stop-with.ts";
+import type { Prepared } from "../serving/prepare/prepare.ts";
+import { NO_OUTCOME, type Outcome } from "../serving/reply/service.ts";
+import type { SpokenPiece } from "../serving/reply/spoken-piece.ts";
+import { roundedToMs } from "../serving/transcribe/transcript-formats.ts";
 import { asAntiphonError, hasNoWords } from "./errors.ts";
 import {
   AntiphonError,

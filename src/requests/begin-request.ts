@@ -1,9 +1,9 @@
 import type { Logger } from "pino";
-import type { RequestReader } from "../serving/request-reader.ts";
-import type { SpeechService } from "../serving/service.ts";
-import type { Transcriptions } from "../serving/transcriptions.ts";
-import type { Key, Tenancy } from "../tenancy/tenancy.ts";
-import { beginServerSpan } from "../tracing/span.ts";
+import type { Key, Tenancy } from "../accounts/tenancy.ts";
+import { beginServerSpan } from "../core/span.ts";
+import type { RequestReader } from "../serving/prepare/request-reader.ts";
+import type { SpeechService } from "../serving/reply/service.ts";
+import type { Transcriptions } from "../serving/transcribe/transcriptions.ts";
 import { type AdmitOptions, admit } from "./admit.ts";
 import type { Metrics } from "./metrics.ts";
 import { RequestContext } from "./request-context.ts";

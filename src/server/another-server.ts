@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { readFile, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { replaceFile } from "../files/replace-file.ts";
+import { replaceFile } from "../core/replace-file.ts";
 
 /** A server that looks for others on its data directory. */
 export interface LookForAnother {

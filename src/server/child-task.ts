@@ -1,6 +1,6 @@
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { codeOf, messageOf } from "../catalogue/pull/pull-error.ts";
+import { codeOf, messageOf } from "../models/download/pull-error.ts";
 import { messageWithCauses } from "./message-with-causes.ts";
 
 /** What a child process answers: what it made, or what was wrong, with the system's code where it has one. */

@@ -1,9 +1,9 @@
-import type { OwnVoices } from "../serving/own-voices.ts";
+import { type Bridge, listen } from "../api/wyoming/bridge.ts";
+import { keyIsGone, type WyomingDeps } from "../api/wyoming/requests.ts";
+import type { OwnVoices } from "../serving/voices/own-voices.ts";
 import type { Environment } from "../settings/environment.ts";
 import type { Settings } from "../settings/schema.ts";
 import { SettingsError, wrongSetting } from "../settings/settings-error.ts";
-import { type Bridge, listen } from "../wyoming/bridge.ts";
-import { keyIsGone, type WyomingDeps } from "../wyoming/requests.ts";
 import { asListenError } from "./listeners.ts";
 import { readSecret } from "./secret.ts";
 import { version } from "./version.ts";

@@ -1,31 +1,31 @@
 import type { Logger } from "pino";
-import type { PublicModel } from "../catalogue/public-models.ts";
-import type { PullProgress } from "../catalogue/pull/options.ts";
+import { openBuckets, openTenancy } from "../accounts/open.ts";
+import type { Tenancy } from "../accounts/tenancy.ts";
 import { MAX_RECORDING_S } from "../contract/audio-transcriptions.ts";
 import type { OwnSlots } from "../limits/admissions.ts";
 import { workerCount } from "../limits/server-limits.ts";
+import type { PullProgress } from "../models/download/options.ts";
+import type { PublicModel } from "../models/public-models.ts";
+import { openNeuralDetector } from "../recognition/turns/neural-detector.ts";
 import type { Environment } from "../settings/environment.ts";
 import type { Settings } from "../settings/schema.ts";
-import { openBuckets, openTenancy } from "../tenancy/open.ts";
-import type { Tenancy } from "../tenancy/tenancy.ts";
-import { openNeuralDetector } from "../turn-detection/neural-detector.ts";
 import { tellOfAnother } from "./another-server.ts";
-import { composeRecogniser } from "./compose-recogniser.ts";
-import { composeWriter } from "./compose-writer.ts";
 import { type WyomingPlace, wyomingPlace } from "./compose-wyoming.ts";
-import { type EmbeddedVoice, embeddedVoice } from "./embedded-voice.ts";
-import { serverLexicon } from "./lexicon-file.ts";
-import { type LocalCheckpoint, slotsOf } from "./local-checkpoint.ts";
-import { localModels } from "./local-models.ts";
 import { messageWithCauses } from "./message-with-causes.ts";
-import { pullWriter } from "./pull-writer.ts";
-import { recogniserWeights } from "./recogniser-weights.ts";
-import { remoteCheckpoints } from "./remote-checkpoints.ts";
+import { composeRecogniser } from "./recogniser/compose-recogniser.ts";
+import { recogniserWeights } from "./recogniser/recogniser-weights.ts";
 import { bucketsUrl, storeUrl as storeUrlOf, twilioAuthTokens } from "./secret.ts";
-import { readServerVoices } from "./server-voices.ts";
 import type { RunningServer, ServerParts } from "./start-server.ts";
-import { voiceWarnings } from "./voice-manners.ts";
+import { type EmbeddedVoice, embeddedVoice } from "./voices/embedded-voice.ts";
+import { serverLexicon } from "./voices/lexicon-file.ts";
+import { type LocalCheckpoint, slotsOf } from "./voices/local-checkpoint.ts";
+import { localModels } from "./voices/local-models.ts";
+import { remoteCheckpoints } from "./voices/remote-checkpoints.ts";
+import { readServerVoices } from "./voices/server-voices.ts";
+import { voiceWarnings } from "./voices/voice-manners.ts";
 import { pulledOnce } from "./weights-pull.ts";
+import { composeWriter } from "./writer/compose-writer.ts";
+import { pullWriter } from "./writer/pull-writer.ts";
 
 /** What a server takes from the process that it runs in. */
 export interface ServerEnvironment {

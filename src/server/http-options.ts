@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
+import type { HttpOptions, ServiceInfo } from "../api/http/deps.ts";
 import { SAMPLE_RATE_HZ } from "../audio/format.ts";
-import type { Catalogue } from "../catalogue/catalogue.ts";
 import { MAX_RECORDING_BYTES, MAX_RECORDING_S } from "../contract/audio-transcriptions.ts";
 import {
   MAX_INSTRUCTIONS_CHARS,
@@ -13,9 +13,9 @@ import {
 } from "../contract/limits.ts";
 import { DEFAULT_PARAMS, paramKnobs } from "../contract/params.ts";
 import { MAX_SAMPLE_BYTES, SAMPLE_S } from "../contract/voice-form.ts";
-import type { HttpOptions, ServiceInfo } from "../http/deps.ts";
 import type { ServerLimits } from "../limits/server-limits.ts";
-import { MAX_VOICES_PER_KEY } from "../serving/own-voices.ts";
+import type { Catalogue } from "../models/catalogue.ts";
+import { MAX_VOICES_PER_KEY } from "../serving/voices/own-voices.ts";
 import type { Settings } from "../settings/schema.ts";
 import { readTlsFiles } from "./tls-files.ts";
 
@@ -83,7 +83,7 @@ export function serviceInfo(
 const PLAYGROUND = {
   page: fileURLToPath(new URL("../../../playground/", import.meta.url)),
   client: fileURLToPath(new URL("../client/", import.meta.url)),
-  captions: fileURLToPath(new URL("../captions/", import.meta.url)),
+  captions: fileURLToPath(new URL("../core/captions/", import.meta.url)),
   audio: fileURLToPath(new URL("../audio/", import.meta.url)),
 };
 

@@ -1,5 +1,5 @@
-import type { createHttpServer } from "../http/server.ts";
-import type { Bridge } from "../wyoming/bridge.ts";
+import type { createHttpServer } from "../api/http/server.ts";
+import type { Bridge } from "../api/wyoming/bridge.ts";
 
 /** A way by which clients come in, and which listens: HTTP, `/metrics` by itself, Wyoming. */
 export interface Listener {

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync } from "node:fs";
+import { SHARED_BUCKETS, SHARED_STORE, type SharedServer } from "../accounts/shared-address.ts";
 import type { Environment } from "../settings/environment.ts";
 import type { Settings } from "../settings/schema.ts";
-import { SHARED_BUCKETS, SHARED_STORE, type SharedServer } from "../tenancy/shared-address.ts";
 
 /** Where a secret may come from: the key of an endpoint, or an address that may hold a password. */
 export interface SecretSources {

@@ -1,4 +1,4 @@
-import type { PullObserver, PullProgress } from "../catalogue/pull/options.ts";
+import type { PullObserver, PullProgress } from "../models/download/options.ts";
 import type { Settings } from "../settings/schema.ts";
 
 /** How a server gets the weights of a checkpoint. */

@@ -1,8 +1,8 @@
+import { StoreError } from "../accounts/store.ts";
 import { ServiceError } from "../contract/errors.ts";
-import { RecogniserError } from "../model/recogniser.ts";
-import { ConversationError, NothingToSpeakError, SpeechFailedError } from "../model/speech-model.ts";
-import { WriterError } from "../model/writer.ts";
-import { StoreError } from "../tenancy/store.ts";
+import { RecogniserError } from "../core/recogniser.ts";
+import { ConversationError, NothingToSpeakError, SpeechFailedError } from "../core/speech-model.ts";
+import { WriterError } from "../core/writer.ts";
 
 /**
  * The one place where what an engine throws gets its row in the contract's table. What an engine says of itself may

@@ -1,11 +1,11 @@
 import type { Encoding } from "../audio/encode/encoder.ts";
 import { ServiceError } from "../contract/errors.ts";
-import type { Clip } from "../model/conversation.ts";
-import type { WriterTokens } from "../model/writer.ts";
-import type { Facts, Span } from "../tracing/span.ts";
-import type { Prepared } from "./prepare.ts";
+import type { Clip } from "../core/conversation.ts";
+import type { Facts, Span } from "../core/span.ts";
+import type { WriterTokens } from "../core/writer.ts";
+import type { Prepared } from "./prepare/prepare.ts";
+import type { UtteranceStats } from "./reply/utterance-stats.ts";
 import type { UtteranceEnd } from "./telemetry.ts";
-import type { UtteranceStats } from "./utterance-stats.ts";
 
 /** Ends the span with the work. Throws what that throws. @param signal aborts when the client goes, which is no failure */
 export async function inSpan<T>(span: Span, signal: AbortSignal, work: Promise<T>): Promise<T> {

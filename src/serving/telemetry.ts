@@ -1,7 +1,6 @@
+import { newEventId, type UsageRecord } from "../accounts/store.ts";
 import type { Encoding } from "../audio/encode/encoder.ts";
 import type { Usage } from "../contract/replies.ts";
-
-import { newEventId, type UsageRecord } from "../tenancy/store.ts";
 
 /**
  * How an utterance ended: all of it was spoken, as much as it may be long, its client went, or something failed, its

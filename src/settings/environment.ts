@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { nearest, remedyFor } from "../collections/nearest.ts";
+import { nearest, remedyFor } from "../core/nearest.ts";
 import { goneSettings, withoutFormerNames } from "./former-names.ts";
 import { LEAVES, namesOf } from "./leaves.ts";
 import { type Fault, faultIn } from "./named-things.ts";

@@ -1,4 +1,4 @@
-import { nearest, remedyFor } from "../collections/nearest.ts";
+import { nearest, remedyFor } from "../core/nearest.ts";
 import { LEAVES, type Leaf } from "./leaves.ts";
 import { SettingsError, withoutLogins } from "./settings-error.ts";
 import { accepts, expectation, readText } from "./values.ts";

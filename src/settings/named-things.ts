@@ -1,6 +1,6 @@
 import { Check } from "typebox/schema";
-import { isRecord } from "../collections/is-record.ts";
-import { nearest } from "../collections/nearest.ts";
+import { isRecord } from "../core/is-record.ts";
+import { nearest } from "../core/nearest.ts";
 import type { LeafSchema } from "./leaves.ts";
 import { accepts, expectation } from "./values.ts";
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { nearest, remedyFor } from "../collections/nearest.ts";
-import { readSettingsJson } from "../contract/read-json.ts";
+import { readSettingsJson } from "../contract/json/read-json.ts";
+import { nearest, remedyFor } from "../core/nearest.ts";
 import { withoutFormerNames } from "./former-names.ts";
 import { LEAVES } from "./leaves.ts";
 import { type Fault, faultIn } from "./named-things.ts";

@@ -1,5 +1,5 @@
 import { Check } from "typebox/schema";
-import { readSettingsJson } from "../contract/read-json.ts";
+import { readSettingsJson } from "../contract/json/read-json.ts";
 import { HOST_AND_PORT, HTTP_ADDRESS } from "./bounds.ts";
 import type { LeafSchema } from "./leaves.ts";
 

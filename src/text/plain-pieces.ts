@@ -1,6 +1,6 @@
-import { askedPauses, spokenText, type TextPiece, writtenText } from "../model/marked-text.ts";
-import type { Script } from "../model/script.ts";
-import type { Frame, SpeechReport, SpokenWord } from "../model/speech-model.ts";
+import { askedPauses, spokenText, type TextPiece, writtenText } from "../core/marked-text.ts";
+import type { Script } from "../core/script.ts";
+import type { Frame, SpeechReport, SpokenWord } from "../core/speech-model.ts";
 import { Traced } from "./traced.ts";
 
 /** Words, or a silence between them. */

@@ -1,4 +1,4 @@
-import type { Script } from "../model/script.ts";
+import type { Script } from "../core/script.ts";
 
 /**
  * The thread that is to speak: the one that speaks for the fewest. Where a recording is to be heard, or the history, the one

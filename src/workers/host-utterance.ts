@@ -1,6 +1,6 @@
-import type { TextPiece } from "../model/marked-text.ts";
-import type { Script } from "../model/script.ts";
-import type { EncodedPiece, Frame, SpeechReport } from "../model/speech-model.ts";
+import type { TextPiece } from "../core/marked-text.ts";
+import type { Script } from "../core/script.ts";
+import type { EncodedPiece, Frame, SpeechReport } from "../core/speech-model.ts";
 import type { TextItem } from "./protocol.ts";
 
 /** What an utterance asks of the thread that speaks it. */

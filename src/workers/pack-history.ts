@@ -1,5 +1,5 @@
-import type { Clip, Turn } from "../model/conversation.ts";
-import type { ChosenVoice, VoicePart } from "../model/script.ts";
+import type { Clip, Turn } from "../core/conversation.ts";
+import type { ChosenVoice, VoicePart } from "../core/script.ts";
 
 /** Something ready to be posted, with the buffers to transfer. */
 export interface Packed<T> {

@@ -1,4 +1,4 @@
-import type { SpeechFailedError } from "../model/speech-model.ts";
+import type { SpeechFailedError } from "../core/speech-model.ts";
 import type { SpeechThread } from "./speech-thread.ts";
 
 /** What becomes of a place in a pool; each is told once, however long it lasts. */

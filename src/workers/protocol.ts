@@ -1,6 +1,6 @@
 import type { Encoding } from "../audio/encode/encoder.ts";
-import type { TextPiece } from "../model/marked-text.ts";
-import type { Script } from "../model/script.ts";
+import type { TextPiece } from "../core/marked-text.ts";
+import type { Script } from "../core/script.ts";
 import {
   ConversationError,
   type EncodedPiece,
@@ -9,8 +9,8 @@ import {
   SpeechFailedError,
   type SpeechModel,
   type SpeechReport,
-} from "../model/speech-model.ts";
-import type { NativeGate, NativeGuard } from "../threads/native-gate.ts";
+} from "../core/speech-model.ts";
+import type { NativeGate, NativeGuard } from "./calls/native-gate.ts";
 
 /** What a thread is started with. */
 export interface ThreadData {

@@ -1,8 +1,8 @@
 import { type ResourceLimits, Worker } from "node:worker_threads";
 import type { Encoding } from "../audio/encode/encoder.ts";
-import type { Script } from "../model/script.ts";
-import { SpeechFailedError } from "../model/speech-model.ts";
-import type { GuardedThread, ThreadGroup } from "../threads/thread-group.ts";
+import type { Script } from "../core/script.ts";
+import { SpeechFailedError } from "../core/speech-model.ts";
+import type { GuardedThread, ThreadGroup } from "./calls/thread-group.ts";
 import { HostUtterance } from "./host-utterance.ts";
 import { packHistory, packVoice } from "./pack-history.ts";
 import { fromWireError, type ThreadData, type ToHost } from "./protocol.ts";

@@ -1,5 +1,5 @@
-import type { TextPiece } from "../model/marked-text.ts";
-import { SpeechFailedError } from "../model/speech-model.ts";
+import type { TextPiece } from "../core/marked-text.ts";
+import { SpeechFailedError } from "../core/speech-model.ts";
 import type { TextItem } from "./protocol.ts";
 
 /** What an inbox tells of its reader. */

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { type EncodedPiece, type Frame, SpeechFailedError, type SpeechModel } from "../model/speech-model.ts";
-import { guardOf } from "../threads/native-gate.ts";
+import { type EncodedPiece, type Frame, SpeechFailedError, type SpeechModel } from "../core/speech-model.ts";
+import { guardOf } from "./calls/native-gate.ts";
 import {
   type ModelModule,
   type OpenMessage,

@@ -1,15 +1,15 @@
 import type { ResourceLimits } from "node:worker_threads";
 import type { Encoding } from "../audio/encode/encoder.ts";
-import { abortable } from "../model/abortable.ts";
-import type { Script } from "../model/script.ts";
+import { abortable } from "../core/abortable.ts";
+import type { Script } from "../core/script.ts";
 import {
   type EncodedPiece,
   type Frame,
   SpeechFailedError,
   type SpeechModel,
   type SpeechReport,
-} from "../model/speech-model.ts";
-import { ThreadGroup } from "../threads/thread-group.ts";
+} from "../core/speech-model.ts";
+import { ThreadGroup } from "./calls/thread-group.ts";
 import { chooseThread } from "./choose-thread.ts";
 import type { HostUtterance } from "./host-utterance.ts";
 import { PoolSlot, type SlotChange } from "./pool-slot.ts";

@@ -1,9 +1,9 @@
 import { FRAME_S, SAMPLE_RATE_HZ } from "../audio/format.ts";
-import type { Turn } from "../model/conversation.ts";
-import { encodedSpeech } from "../model/encoded-speech.ts";
-import { freeClips, freeSamples } from "../model/free-memory.ts";
-import type { ChosenVoice } from "../model/script.ts";
-import type { EncodedPiece, Frame, SpeechModel, SpeechReport } from "../model/speech-model.ts";
+import type { Turn } from "../core/conversation.ts";
+import { encodedSpeech } from "../core/encoded-speech.ts";
+import { freeClips, freeSamples } from "../core/free-memory.ts";
+import type { ChosenVoice } from "../core/script.ts";
+import type { EncodedPiece, Frame, SpeechModel, SpeechReport } from "../core/speech-model.ts";
 import type { OpenMessage, TextItem } from "./protocol.ts";
 import { TextInbox } from "./text-inbox.ts";
 

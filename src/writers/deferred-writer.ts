@@ -1,5 +1,5 @@
-import { abortable } from "../model/abortable.ts";
-import { type Dialogue, type Writer, WriterError, type WrittenPart } from "../model/writer.ts";
+import { abortable } from "../core/abortable.ts";
+import { type Dialogue, type Writer, WriterError, type WrittenPart } from "../core/writer.ts";
 
 /**
  * A writer that may not be there yet: opened by {@link DeferredWriter.prepare} or by the first turn that needs it, and

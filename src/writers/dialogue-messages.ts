@@ -1,5 +1,5 @@
-import type { SpeakerLabel, Turn } from "../model/conversation.ts";
-import type { Dialogue, EarlierCall, ToolCall } from "../model/writer.ts";
+import type { SpeakerLabel, Turn } from "../core/conversation.ts";
+import type { Dialogue, EarlierCall, ToolCall } from "../core/writer.ts";
 
 /** One message of a chat, as every chat model takes it. */
 export interface ChatMessage {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { sha256OfFile } from "../files/sha256-of-file.ts";
-import type { WriterError } from "../model/writer.ts";
+import { sha256OfFile } from "../core/sha256-of-file.ts";
+import type { WriterError } from "../core/writer.ts";
 
 /** Makes the error of a file that came with the package: `what` ends "the file …", as in `is missing`. */
 export type FileFailure = (what: string, cause?: unknown) => WriterError;

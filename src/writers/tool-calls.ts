@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { type ToolCall, WriterError, type WriterTool } from "../model/writer.ts";
+import { type ToolCall, WriterError, type WriterTool } from "../core/writer.ts";
 import { isJsonObject } from "./dialogue-messages.ts";
 
 /** A function as OpenAI's interface and chat templates have it. */

@@ -1,4 +1,4 @@
-import { SentenceCutter, sentencesOf } from "../text/sentence-cutter.ts";
+import { SentenceCutter, sentencesOf } from "../text/sentences/sentence-cutter.ts";
 
 /**
  * Cuts what a language model writes, which may arrive in pieces, cut anywhere, into sentences. What it thinks is left out.

@@ -20,14 +20,14 @@ test("npm run check leaves out what starts programs, runs a network or costs muc
   for (const slow of [
     "e2e/newcomer",
     "cli/keys",
-    "server/compose-writer",
-    "writers/gguf",
-    "engines/parametric/conformance",
+    "server/writer/compose-writer",
+    "writers/llama/gguf",
+    "engines/embedded/conformance",
     "audio/recordings/bombs",
   ]) {
     assert.equal(isFast(slow), false, slow);
   }
-  for (const quick of ["audio/pcm", "http/access", "settings/load", "workers/batch-scheduler"]) {
+  for (const quick of ["audio/pcm", "api/http/access", "settings/load", "workers/batch-scheduler"]) {
     assert.equal(isFast(quick), true, quick);
   }
   assert.ok(fast.size > builtTests().length / 2, `${fast.size} of ${builtTests().length}`);

@@ -4,10 +4,10 @@ import { findImports } from "./read-imports.ts";
 import { TOP } from "./top.ts";
 
 /** What runs a neural network: the voice's, the gate's, the embedded writer's. */
-const NETWORKS = /^dist\/src\/(tensors\/session\.js|writers\/llama\/)/;
+const NETWORKS = /^dist\/src\/(onnx\/session\.js|writers\/llama\/)/;
 
 /** What starts a program whenever it is used, if it can start any; the rest of the source does only where it has to. */
-const STARTERS = /^dist\/(test|src\/(cli|server|terminal))\//;
+const STARTERS = /^dist\/(test|src\/(cli|server))\//;
 
 /** What a quick test may cost, in seconds of processor time: its process alone, with its start and its imports. */
 export const MAX_COST_S = 2;

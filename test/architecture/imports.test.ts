@@ -8,92 +8,52 @@ import { TOP } from "./top.ts";
 
 /** Who may import whom. A folder may always import itself; `server` puts everything together, and commands may use all of it. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  contract: ["model"],
-  captions: [],
-  collections: [],
-  audio: ["collections"],
-  text: ["collections", "model"],
-  settings: ["collections", "contract"],
-  wasm: [],
-  tensors: ["wasm"],
-  tokens: [],
-  "turn-detection": ["model", "audio", "tensors", "threads"],
-  threads: [],
-  files: [],
-  tracing: [],
-  model: ["audio"],
-  planning: ["model", "audio", "text", "tensors", "collections"],
-  engines: ["model", "audio", "text", "planning", "tensors", "tokens", "wasm", "client", "collections"],
-  writers: ["model", "text", "files", "collections"],
-  recognisers: ["model", "audio", "files", "tensors", "tokens", "threads"],
-  workers: ["model", "audio", "threads"],
-  catalogue: ["model", "settings", "files"],
-  tenancy: ["settings", "threads", "collections"],
+  core: ["audio"],
+  audio: [],
+  onnx: [],
+  text: ["core", "audio"],
+  contract: ["core"],
+  settings: ["core", "contract"],
+  workers: ["core", "audio"],
+  engines: ["core", "audio", "onnx", "text", "client"],
+  recognition: ["core", "audio", "onnx", "workers"],
+  writers: ["core", "audio", "text"],
+  models: ["core", "settings"],
+  accounts: ["audio", "settings", "workers"],
   limits: ["contract", "settings"],
-  serving: [
-    "model",
-    "audio",
-    "text",
-    "contract",
-    "limits",
-    "catalogue",
-    "tenancy",
-    "threads",
-    "tracing",
-    "collections",
-  ],
-  requests: ["contract", "limits", "serving", "tenancy", "tracing"],
-  http: ["contract", "captions", "limits", "requests", "serving", "tenancy", "audio", "tracing", "realtime"],
-  wyoming: ["model", "contract", "limits", "requests", "serving", "tenancy", "audio", "tracing"],
-  realtime: ["model", "audio", "contract", "limits", "serving", "requests"],
+  serving: ["core", "audio", "text", "contract", "workers", "models", "accounts", "limits"],
+  requests: ["core", "contract", "accounts", "limits", "serving"],
+  api: ["core", "audio", "contract", "accounts", "limits", "serving", "requests"],
   client: [],
   server: [
-    "model",
-    "contract",
+    "core",
     "audio",
+    "onnx",
     "text",
+    "contract",
     "settings",
-    "files",
-    "tensors",
-    "planning",
-    "engines",
-    "writers",
-    "recognisers",
     "workers",
-    "catalogue",
-    "tenancy",
+    "engines",
+    "recognition",
+    "writers",
+    "models",
+    "accounts",
     "limits",
     "serving",
     "requests",
-    "realtime",
-    "turn-detection",
-    "http",
-    "wyoming",
+    "api",
   ],
   library: [
-    "collections",
-    "model",
-    "contract",
+    "core",
     "audio",
     "text",
-    "planning",
-    "writers",
+    "contract",
     "settings",
-    "catalogue",
+    "engines",
+    "writers",
+    "models",
     "limits",
     "serving",
-    "tracing",
-    "server",
-  ],
-  terminal: [
-    "model",
-    "captions",
-    "contract",
-    "files",
-    "settings",
-    "catalogue",
-    "serving",
-    "client",
     "server",
   ],
   cli: ["*"],
@@ -101,38 +61,41 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
 /** The folders that may name a package. A package that is not here has not been thought about. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
-  "onnxruntime-node": ["tensors"],
-  "onnxruntime-common": ["tensors"],
-  fastify: ["http"],
-  "@fastify/websocket": ["http"],
-  ws: ["http", "cli"],
-  pino: ["requests", "http", "cli", "server"],
+  "onnxruntime-node": ["onnx"],
+  "onnxruntime-common": ["onnx"],
+  fastify: ["api"],
+  "@fastify/websocket": ["api"],
+  ws: ["api", "cli"],
+  pino: ["requests", "server", "cli"],
   "prom-client": ["requests"],
-  "@opentelemetry/api": ["tracing"],
-  libsql: ["tenancy"],
-  iovalkey: ["tenancy"],
-  pg: ["tenancy"],
-  typebox: ["contract", "settings", "catalogue", "http"],
+  "@opentelemetry/api": ["core"],
+  libsql: ["accounts"],
+  iovalkey: ["accounts"],
+  pg: ["accounts"],
+  typebox: ["contract", "settings", "models", "api"],
   ajv: ["contract"],
-  commander: ["cli", "terminal"],
+  commander: ["cli"],
   "env-paths": ["settings"],
   openai: ["writers"],
   "@huggingface/jinja": ["writers"],
   "node-llama-cpp": ["writers"],
   "mpg123-decoder": ["audio"],
   "opus-decoder": ["audio"],
-  "wasm-media-encoders": ["audio", "http"],
-  "libopus-wasm": ["audio", "http"],
+  "wasm-media-encoders": ["audio", "api"],
+  "libopus-wasm": ["audio", "api"],
   saxes: ["text"],
-  "proper-lockfile": ["catalogue"],
-  "cli-progress": ["terminal"],
+  "proper-lockfile": ["models"],
+  "cli-progress": ["cli"],
 };
+
+/** What the engines share: every other folder of `engines/` is an engine. */
+const SHARED_BY_ENGINES = ["prosody", "following"];
 
 /** Modules chosen at run time: the entry that a speech thread is told to load. */
 const COMPUTED = ["src/workers/thread-entry.ts"];
 
 /** What browsers share: the playground makes its files with the same encoders, which Node alone opens by `open-encoder`. */
-const FOR_BROWSERS = /^src\/(contract|captions|client|audio\/encode)\/(?!open-encoder\.ts$)/;
+const FOR_BROWSERS = /^src\/(contract|core\/captions|client|audio\/encode)\/(?!open-encoder\.ts$)/;
 
 const imports = readImports(TOP, "src");
 
@@ -171,8 +134,8 @@ test("a server starts without the engines that its settings may not name", () =>
     for (const [, path] of source.matchAll(/^(?:import|export)\b[^;"]*?\bfrom "(\.[^"]+)"/gm))
       loaded.add(posix.join(posix.dirname(file), path!));
   }
-  assert.ok(loaded.has("dist/src/serving/service.js"), "and the walk gets there");
-  const networks = /engines\/(?:kokoro\/network|codec-lm\/architectures|parametric\/model)\.js$/;
+  assert.ok(loaded.has("dist/src/serving/reply/service.js"), "and the walk gets there");
+  const networks = /engines\/(?:kokoro\/network|codec-lm\/architectures|embedded\/model)\.js$/;
   assert.deepEqual(
     [...loaded].filter((file) => networks.test(file)),
     [],
@@ -183,7 +146,8 @@ test("an engine imports no other engine, and nobody but the server and the comma
   const wrong = imports.filter(({ file, target }) => {
     if (target === null || folderOf(target) !== "engines" || ["server", "cli"].includes(folderOf(file)))
       return false;
-    return target.split("/")[2] !== file.split("/")[2];
+    const folder = target.split("/")[2]!;
+    return folder !== file.split("/")[2] && !SHARED_BY_ENGINES.includes(folder);
   });
   assert.deepEqual(wrong.map(shown), []);
 });
@@ -320,9 +284,9 @@ function findCircle(edges: ReadonlyMap<string, readonly string[]>): string[] | n
 }
 
 test("what clients and operators send is parsed in contract/ alone, which bounds what is kept of it", () => {
-  const rooms = /^src\/(http|realtime|wyoming|requests|serving|limits|tenancy|settings|server)\//;
+  const rooms = /^src\/(api|requests|serving|limits|accounts|settings|server)\//;
   /** Files of our own: the package's version, and a column that this server has written. */
-  const own = ["src/server/version.ts", "src/tenancy/voice-rows.ts"];
+  const own = ["src/accounts/voice-rows.ts", "src/server/version.ts"];
   const parsing = sourceFiles(TOP, "src").filter(
     (file) => rooms.test(file) && readFileSync(join(TOP, file), "utf8").includes("JSON.parse"),
   );

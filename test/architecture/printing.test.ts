@@ -21,7 +21,7 @@ describe("what is printed", () => {
       (line) => line.split(":")[0],
     );
     // The start of the program, before anything can be printed, and two scripts of the build.
-    const allowed = ["src/cli/main.ts", "src/settings/document.ts", "src/text/build-tables.ts"];
+    const allowed = ["src/cli/main.ts", "src/settings/document.ts", "src/text/tables/build-tables.ts"];
     assert.deepEqual([...new Set(files)], allowed);
     assert.equal(linesWith(/\bsafeScreen\(given\.std(?:out|err)\)/).length, 2);
   });

@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { type BodyRecipe, hostileBody } from "../../bench/crowd/body-recipe.ts";
 import { gaugesIn } from "../../bench/crowd/gauges.ts";
 import type { HostileGroup } from "../../bench/crowd/hostile-job.ts";
-import { PUBLIC_MODELS } from "../../src/catalogue/public-models.ts";
-import { type Purpose, prepareBody } from "../../src/serving/prepare-body.ts";
+import { PUBLIC_MODELS } from "../../src/models/public-models.ts";
+import { type Purpose, prepareBody } from "../../src/serving/prepare/prepare-body.ts";
 
 const PURPOSES: readonly (readonly [HostileGroup["path"], Purpose])[] = [
   ["/v1/converse", "converse"],

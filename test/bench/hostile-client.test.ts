@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { hostileBody } from "../../bench/crowd/body-recipe.ts";
 import { HostileClient } from "../../bench/crowd/hostile-client.ts";
 import type { HostileGroup, Outcome } from "../../bench/crowd/hostile-job.ts";
-import { startTestServer, type TestServer, type TestServerOptions } from "../http/start.ts";
+import { startTestServer, type TestServer, type TestServerOptions } from "../api/http/start.ts";
 import { until, within } from "../waiting.ts";
 
 test("a client that reads everything finishes one request after the other on its connection", async () => {

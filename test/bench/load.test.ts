@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { LoadJob } from "../../src/cli/bench/load-job.ts";
 import { runLoad } from "../../src/cli/bench/load-process.ts";
 import { converseBody } from "../../src/cli/bench/texts.ts";
-import { startTestServer, type TestServerOptions } from "../http/start.ts";
+import { startTestServer, type TestServerOptions } from "../api/http/start.ts";
 
 test("clients who read as fast as they can count every request, its frames and its first audio", async () => {
   await withServer({}, async (job) => {

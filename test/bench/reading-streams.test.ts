@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { formatAudioEvent, formatEvent } from "../../src/api/http/sse.ts";
 import { pcm16Bytes } from "../../src/audio/pcm.ts";
 import { audioRms, EventSplitter, isAudio, isError } from "../../src/cli/bench/event-splitter.ts";
 import { ReplyParser } from "../../src/cli/bench/reply-parser.ts";
-import { formatAudioEvent, formatEvent } from "../../src/http/sse.ts";
 import fc from "../properties.ts";
 
 interface Heard {

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { fakeHub } from "../catalogue/hub/fake-hub.ts";
 import { temporaryFolder } from "../e2e/folders.ts";
 import type { Finished } from "../e2e/program.ts";
 import { CSM } from "../engines/codec-lm/goldens.ts";
 import { BASE } from "../engines/codec-lm/qwen3-tts/cases.ts";
+import { fakeHub } from "../models/download/hub/fake-hub.ts";
 import { runAntiphon } from "./run-antiphon.ts";
 
 const hub = await fakeHub();

@@ -4,8 +4,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
+import { openTenancy } from "../../src/accounts/open.ts";
 import { loadSettings } from "../../src/settings/load.ts";
-import { openTenancy } from "../../src/tenancy/open.ts";
 import { antiphon, type Finished } from "../e2e/program.ts";
 import { runAntiphon } from "./run-antiphon.ts";
 

@@ -3,12 +3,12 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { encodeWav } from "../../src/audio/wav-write.ts";
-import { fakeHub } from "../catalogue/hub/fake-hub.ts";
 import { clientOf } from "../e2e/client.ts";
 import { temporaryFolder } from "../e2e/folders.ts";
 import type { Finished } from "../e2e/program.ts";
 import { startServerProcess } from "../e2e/server-process.ts";
-import { writeTinyHub } from "../recognisers/tiny-whisper.ts";
+import { fakeHub } from "../models/download/hub/fake-hub.ts";
+import { writeTinyHub } from "../recognition/whisper/tiny-whisper.ts";
 import { until } from "../waiting.ts";
 import { runAntiphon } from "./run-antiphon.ts";
 

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { encodeWav as encodeWavHere } from "../../src/audio/wav-write.ts";
 import { Antiphon, AntiphonError, bytesOf, encodeWav, pcmOf, toBase64 } from "../../src/client/antiphon.ts";
-import { startTestServer, type TestServer } from "../http/start.ts";
-import { WAV } from "../http/transcription-form.ts";
+import { startTestServer, type TestServer } from "../api/http/start.ts";
+import { WAV } from "../api/http/transcription-form.ts";
 import fc from "../properties.ts";
-import { ScriptedRecogniser } from "../recognisers/scripted-recogniser.ts";
+import { ScriptedRecogniser } from "../recognition/scripted-recogniser.ts";
 import { ScriptedWriter } from "../writers/scripted-writer.ts";
 
 let server: TestServer;

@@ -10,8 +10,8 @@ import type * as replies from "../../src/contract/replies.ts";
 import type * as requests from "../../src/contract/requests.ts";
 import type * as voices from "../../src/contract/voice-form.ts";
 import type { Voice } from "../../src/contract/voices.ts";
-import { startTestServer, type TestServer } from "../http/start.ts";
-import type { Reply } from "../http/wire.ts";
+import { startTestServer, type TestServer } from "../api/http/start.ts";
+import type { Reply } from "../api/http/wire.ts";
 
 /** A pair of types, of which the compiler holds that whatever is of the first is of the second. */
 type Held<From extends To, To> = readonly [From, To];

@@ -63,7 +63,7 @@ test("a program in TypeScript takes the package's types, in a browser's terms, w
   try {
     const installed = join(folder, "node_modules/antiphon");
     mkdirSync(installed, { recursive: true });
-    for (const part of ["dist/src/client", "dist/src/captions"])
+    for (const part of ["dist/src/client", "dist/src/core/captions"])
       cpSync(join(TOP, part), join(installed, part), { recursive: true });
     cpSync(join(TOP, "package.json"), join(installed, "package.json"));
     writeFileSync(join(folder, "program.mts"), PROGRAM);

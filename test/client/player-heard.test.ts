@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { startTestServer, type TestServer } from "../http/start.ts";
+import { startTestServer, type TestServer } from "../api/http/start.ts";
 import { until } from "../waiting.ts";
 import { NEEDS_CHROMIUM, runInPage } from "./browser.ts";
 

@@ -10,7 +10,7 @@ const BUDGETS = {
   "client/antiphon": 3_200,
   "client/player": 3 * 1_024,
   "client/realtime": 4 * 1_024,
-  "captions/captions": 2 * 1_024,
+  "core/captions/captions": 2 * 1_024,
 };
 
 for (const [name, budget] of Object.entries(BUDGETS)) {

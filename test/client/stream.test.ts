@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { after, before, test } from "node:test";
 import { Antiphon, type StreamEvent } from "../../src/client/antiphon.ts";
-import { startTestServer, type TestServer } from "../http/start.ts";
-import { pcmOf } from "../http/wire.ts";
+import { startTestServer, type TestServer } from "../api/http/start.ts";
+import { pcmOf } from "../api/http/wire.ts";
 import { until } from "../waiting.ts";
 
 let server: TestServer;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { formatAudioEvent, formatEvent } from "../../src/api/http/sse.ts";
 import { pcm16Bytes } from "../../src/audio/pcm.ts";
 import type { EndEvent, ErrorEvent, MetaEvent, StreamEvent } from "../../src/contract/events.ts";
-import { formatAudioEvent, formatEvent } from "../../src/http/sse.ts";
 import fc from "../properties.ts";
 import { anyText } from "./any-text.ts";
 

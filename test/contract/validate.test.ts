@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { ServiceError } from "../../src/contract/errors.ts";
+import { readJsonBody } from "../../src/contract/json/read-json.ts";
 import { MAX_TEXT_CHARS, MAX_TURNS } from "../../src/contract/limits.ts";
-import { readJsonBody } from "../../src/contract/read-json.ts";
 import { TtsRequest } from "../../src/contract/requests.ts";
 import { parseConverseRequest, parseTtsRequest } from "../../src/contract/validate.ts";
 import fc from "../properties.ts";

@@ -8,8 +8,8 @@ import { promisify } from "node:util";
 import { Ajv } from "ajv";
 import { parse } from "yaml";
 import { loadSettings } from "../../src/settings/load.ts";
+import { startTestServer, type TestServer } from "../api/http/start.ts";
 import { TOP } from "../architecture/top.ts";
-import { startTestServer, type TestServer } from "../http/start.ts";
 
 const read = (path: string) => readFileSync(join(TOP, path), "utf8");
 /** The settings that docs/scaling.md gives as an example. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { Manner } from "../../src/model/manner.ts";
+import type { Manner } from "../../src/core/manner.ts";
 import { TRAITS } from "../../src/serving/manner/traits.ts";
 import { TOP } from "../architecture/top.ts";
 

@@ -7,9 +7,9 @@ import { TOP, temporaryFolder } from "../e2e/folders.ts";
 import { finished, newcomersEnvironment } from "../e2e/program.ts";
 import { type ServerProcess, startServerProcess } from "../e2e/server-process.ts";
 import { assertSpeech } from "../e2e/speech.ts";
-import { TranscriptionServer } from "../recognisers/transcription-server.ts";
+import { TranscriptionServer } from "../recognition/endpoint/transcription-server.ts";
 import { within } from "../waiting.ts";
-import { ChatServer } from "../writers/chat-server.ts";
+import { ChatServer } from "../writers/chat/chat-server.ts";
 
 /** A fenced block, and what the comment right before it says of it: `not run: why`, or `file: what it is saved as`. */
 interface Block {

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { openApiDocument } from "../../src/http/openapi.ts";
+import { openApiDocument } from "../../src/api/http/openapi.ts";
 import { TOP } from "../architecture/top.ts";
 
 const documented = Object.keys((openApiDocument() as { paths: object }).paths);
 
 test("every path of the API is in /openapi.json", () => {
-  const folder = join(TOP, "src/http/routes");
+  const folder = join(TOP, "src/api/http/routes");
   const paths = readdirSync(folder).flatMap((file) =>
     [...readFileSync(join(folder, file), "utf8").matchAll(/"(\/v1\/[^"]+)"/g)].map(([, path = ""]) =>
       path.replaceAll(/:(\w+)/g, "{$1}"),

@@ -5,7 +5,7 @@ import { after, before, describe, it } from "node:test";
 import type { GateCategory } from "../../src/writers/gate/gate-head.ts";
 import { GATE_REPLIES } from "../../src/writers/gate/gate-replies.ts";
 import { until } from "../waiting.ts";
-import { tinyGguf } from "../writers/tiny-gguf.ts";
+import { tinyGguf } from "../writers/llama/tiny-gguf.ts";
 import { clientOf } from "./client.ts";
 import { temporaryFolder } from "./folders.ts";
 import { type ServerProcess, startServerProcess } from "./server-process.ts";

@@ -1,4 +1,4 @@
-import { eventOf, pcmOf, pcmOfEvents, type Reply, type SentEvent } from "../http/wire.ts";
+import { eventOf, pcmOf, pcmOfEvents, type Reply, type SentEvent } from "../api/http/wire.ts";
 
 /** Talks to a server with one key. */
 export interface Client {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { basename, join } from "node:path";
 import { describe, it } from "node:test";
-import { testWhisper } from "../recognisers/weights.ts";
+import { testWhisper } from "../recognition/whisper/weights.ts";
 import { clientOf } from "./client.ts";
 import { temporaryFolder } from "./folders.ts";
 import { startServerProcess } from "./server-process.ts";

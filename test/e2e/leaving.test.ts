@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { after, before, describe, it } from "node:test";
-import { startTestServer } from "../http/start.ts";
+import { startTestServer } from "../api/http/start.ts";
 import { until, within } from "../waiting.ts";
 import { clientOf } from "./client.ts";
 import { begun } from "./crowd.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
-import type { SentEvent } from "../http/wire.ts";
+import type { SentEvent } from "../api/http/wire.ts";
 import { within } from "../waiting.ts";
 import { type ServerWithPool, startServerWithPool } from "./server-with-pool.ts";
 

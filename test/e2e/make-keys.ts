@@ -1,5 +1,5 @@
+import { openTenancy } from "../../src/accounts/open.ts";
 import { loadSettings } from "../../src/settings/load.ts";
-import { openTenancy } from "../../src/tenancy/open.ts";
 
 /** A key as its owner has it. */
 export interface OwnedKey {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { runAntiphon } from "../cli/run-antiphon.ts";
-import { medianPitchHz } from "../engines/parametric/listening.ts";
+import { medianPitchHz } from "../engines/embedded/listening.ts";
 import { type Client, clientOf } from "./client.ts";
 import { type ServerProcess, startServerProcess } from "./server-process.ts";
 import { rms } from "./speech.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { resample } from "../../src/audio/resample.ts";
 import { makeWav } from "../audio/make-wav.ts";
-import { noise, tone } from "../planning/listen/signals.ts";
+import { noise, tone } from "../engines/following/analysis/signals.ts";
 import { until } from "../waiting.ts";
 import { clientOf, okay } from "./client.ts";
 import { type ServerWithPool, startServerWithPool } from "./server-with-pool.ts";

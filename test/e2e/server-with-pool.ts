@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import pino from "pino";
-import { openEmbeddedVoice } from "../../src/server/embedded-voice.ts";
+import { openTenancy } from "../../src/accounts/open.ts";
 import { startServer } from "../../src/server/start-server.ts";
+import { openEmbeddedVoice } from "../../src/server/voices/embedded-voice.ts";
 import { loadSettings } from "../../src/settings/load.ts";
-import { openTenancy } from "../../src/tenancy/open.ts";
 import type { WorkerPool } from "../../src/workers/worker-pool.ts";
 import { type Client, clientOf } from "./client.ts";
 import { temporaryFolder } from "./folders.ts";

@@ -4,8 +4,8 @@ import { cpSync, existsSync, readFileSync, symlinkSync, truncateSync, writeFileS
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { startTestServer } from "../api/http/start.ts";
 import { runAntiphon } from "../cli/run-antiphon.ts";
-import { startTestServer } from "../http/start.ts";
 import { within } from "../waiting.ts";
 import { TOP, temporaryFolder } from "./folders.ts";
 import { antiphon, type ProgramOptions } from "./program.ts";

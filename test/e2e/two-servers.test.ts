@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { it } from "node:test";
-import type { SentEvent } from "../http/wire.ts";
+import type { SentEvent } from "../api/http/wire.ts";
 import { type Client, clientOf, okay } from "./client.ts";
 import { temporaryFolder } from "./folders.ts";
 import { makeKeys } from "./make-keys.ts";

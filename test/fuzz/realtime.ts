@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { setImmediate as turn } from "node:timers/promises";
+import { ClientSecrets } from "../../src/api/realtime/client-secrets.ts";
+import type { ServerEvent } from "../../src/api/realtime/wire.ts";
 import { ServiceError } from "../../src/contract/errors.ts";
-import { readJsonBody } from "../../src/contract/read-json.ts";
+import { readJsonBody } from "../../src/contract/json/read-json.ts";
 import { CLIENT_EVENTS } from "../../src/contract/realtime/client-events.ts";
 import { ClientSecretRequest } from "../../src/contract/realtime/client-secret.ts";
 import { readClientEvent } from "../../src/contract/realtime/parse.ts";
 import { parseClientSecretRequest } from "../../src/contract/validate.ts";
-import { ClientSecrets } from "../../src/realtime/client-secrets.ts";
-import type { ServerEvent } from "../../src/realtime/wire.ts";
-import { openRunner } from "../realtime/runner.ts";
-import { wireFaults } from "../realtime/wire-faults.ts";
+import { openRunner } from "../api/realtime/runner.ts";
+import { wireFaults } from "../api/realtime/wire-faults.ts";
 import { type Dice, diceOf } from "./dice.ts";
 import type { Fuzzer, Random } from "./fuzzer.ts";
 

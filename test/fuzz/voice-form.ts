@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
+import { FormReader, MAX_TEXT_BYTES } from "../../src/api/http/form-reader.ts";
 import { ServiceError } from "../../src/contract/errors.ts";
 import { countChars } from "../../src/contract/limits.ts";
 import { readTranscriptionForm } from "../../src/contract/transcription-form.ts";
 import { nameProblem, readVoiceForm } from "../../src/contract/voice-form.ts";
-import { FormReader, MAX_TEXT_BYTES } from "../../src/http/form-reader.ts";
 import { bentBytes } from "./bent-bytes.ts";
 import { diceOf } from "./dice.ts";
 import type { Fuzzer, Random } from "./fuzzer.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { PUBLIC_MODELS } from "../../src/catalogue/public-models.ts";
 import { readVoiceList } from "../../src/engines/remote/read-voice-list.ts";
-import { chooseVoice } from "../../src/serving/choose-voice.ts";
-import { listedVoices } from "../../src/serving/voice-list.ts";
-import { withVoicesElsewhere } from "../../src/serving/voices-elsewhere.ts";
+import { PUBLIC_MODELS } from "../../src/models/public-models.ts";
+import { chooseVoice } from "../../src/serving/prepare/choose-voice.ts";
+import { listedVoices } from "../../src/serving/voices/voice-list.ts";
+import { withVoicesElsewhere } from "../../src/serving/voices/voices-elsewhere.ts";
 import { bentBytes } from "./bent-bytes.ts";
 import { diceOf } from "./dice.ts";
 import type { Fuzzer, Random } from "./fuzzer.ts";

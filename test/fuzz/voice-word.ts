@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { EMBEDDED_CAST } from "../../src/catalogue/embedded-cast.ts";
 import { ServiceError } from "../../src/contract/errors.ts";
-import { checkVoice, chooseVoice } from "../../src/serving/choose-voice.ts";
+import { EMBEDDED_CAST } from "../../src/models/embedded-cast.ts";
+import { checkVoice, chooseVoice } from "../../src/serving/prepare/choose-voice.ts";
 import { bentBytes } from "./bent-bytes.ts";
 import { diceOf } from "./dice.ts";
 import type { Fuzzer, Random } from "./fuzzer.ts";

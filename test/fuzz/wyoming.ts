@@ -3,13 +3,13 @@ import { once } from "node:events";
 import { Writable } from "node:stream";
 import { setImmediate as turn } from "node:timers/promises";
 import pino from "pino";
+import { encodeEvent, eventOf } from "../../src/api/wyoming/event.ts";
+import { MAX_DATA_BYTES, MAX_HEADER_BYTES, MAX_PAYLOAD_BYTES } from "../../src/api/wyoming/event-parser.ts";
 import { CONNECTION_BUDGET } from "../../src/limits/event-budget.ts";
-import { encodeEvent, eventOf } from "../../src/wyoming/event.ts";
-import { MAX_DATA_BYTES, MAX_HEADER_BYTES, MAX_PAYLOAD_BYTES } from "../../src/wyoming/event-parser.ts";
-import { startTestServer, type TestServer } from "../http/start.ts";
-import { ScriptedRecogniser } from "../recognisers/scripted-recogniser.ts";
+import { startTestServer, type TestServer } from "../api/http/start.ts";
+import { WyomingClient } from "../api/wyoming/client.ts";
+import { ScriptedRecogniser } from "../recognition/scripted-recogniser.ts";
 import { within } from "../waiting.ts";
-import { WyomingClient } from "../wyoming/client.ts";
 import { type Dice, diceOf } from "./dice.ts";
 import type { Fuzzer, Random } from "./fuzzer.ts";
 

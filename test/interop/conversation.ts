@@ -5,7 +5,7 @@ import { resample } from "../../src/audio/resample.ts";
 import { encodeWav } from "../../src/audio/wav-write.ts";
 import { TOP } from "../architecture/top.ts";
 import { decoded } from "../audio/recordings/decoded.ts";
-import type { Exchange } from "../writers/chat-server.ts";
+import type { Exchange } from "../writers/chat/chat-server.ts";
 import { UnavailableError } from "./environment.ts";
 import { TRANSCRIPT } from "./reports.ts";
 

@@ -1,13 +1,13 @@
 import { availableParallelism } from "node:os";
-import type { Script } from "../../src/model/script.ts";
-import { openEmbeddedVoice } from "../../src/server/embedded-voice.ts";
-import { openNeuralDetector } from "../../src/turn-detection/neural-detector.ts";
+import type { Script } from "../../src/core/script.ts";
+import { openNeuralDetector } from "../../src/recognition/turns/neural-detector.ts";
+import { openEmbeddedVoice } from "../../src/server/voices/embedded-voice.ts";
 import type { WorkerPool } from "../../src/workers/worker-pool.ts";
 import { openChatWriter } from "../../src/writers/chat/chat-writer.ts";
+import { startTestServer, type TestServer } from "../api/http/start.ts";
 import { decode } from "../audio/encode/decoders.ts";
-import { startTestServer, type TestServer } from "../http/start.ts";
-import { ScriptedRecogniser } from "../recognisers/scripted-recogniser.ts";
-import { ChatServer } from "../writers/chat-server.ts";
+import { ScriptedRecogniser } from "../recognition/scripted-recogniser.ts";
+import { ChatServer } from "../writers/chat/chat-server.ts";
 import { answerTurn } from "./conversation.ts";
 
 /** A whole server, with the embedded voice in its threads and Wyoming's port, that says the same words the same way. */

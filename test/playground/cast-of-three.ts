@@ -1,6 +1,6 @@
-import type { PublicModel } from "../../src/catalogue/public-models.ts";
-import { PUBLIC_MODELS } from "../../src/catalogue/public-models.ts";
-import type { CastVoice } from "../../src/model/model-card.ts";
+import type { CastVoice } from "../../src/core/model-card.ts";
+import type { PublicModel } from "../../src/models/public-models.ts";
+import { PUBLIC_MODELS } from "../../src/models/public-models.ts";
 
 const NAMES = {
   "0": ["alloy", "coral", "marin", "nova", "sage", "shimmer"],

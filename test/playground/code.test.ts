@@ -14,10 +14,10 @@ import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { decodeWav } from "../../src/audio/wav-read.ts";
 import { encodeWav } from "../../src/client/samples.ts";
+import { startTestServer, type TestServer } from "../api/http/start.ts";
 import { TOP } from "../architecture/top.ts";
 import { launch } from "../children.ts";
 import { finished, newcomersEnvironment } from "../e2e/program.ts";
-import { startTestServer, type TestServer } from "../http/start.ts";
 import { within } from "../waiting.ts";
 import { ScriptedWriter } from "../writers/scripted-writer.ts";
 

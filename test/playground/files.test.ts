@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { openEncoder } from "../../src/audio/encode/open-encoder.ts";
+import { startTestServer } from "../api/http/start.ts";
 import { decode } from "../audio/encode/decoders.ts";
 import { NEEDS_CHROMIUM } from "../client/browser.ts";
-import { startTestServer } from "../http/start.ts";
 import { until } from "../waiting.ts";
 import { connect, inPlayground, speak } from "./playground.ts";
 

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
-import type { Script } from "../../src/model/script.ts";
+import type { Script } from "../../src/core/script.ts";
+import { startTestServer, type TestServer } from "../api/http/start.ts";
+import { toldTones } from "../api/http/told-tones.ts";
+import { addVoice, voiceWav } from "../api/http/voice-form.ts";
 import { NEEDS_CHROMIUM } from "../client/browser.ts";
-import { startTestServer, type TestServer } from "../http/start.ts";
-import { toldTones } from "../http/told-tones.ts";
-import { addVoice, voiceWav } from "../http/voice-form.ts";
-import { ScriptedRecogniser, segmentOf } from "../recognisers/scripted-recogniser.ts";
+import { ScriptedRecogniser, segmentOf } from "../recognition/scripted-recogniser.ts";
 import { until } from "../waiting.ts";
 import { connect, inPlayground, type Playground } from "./playground.ts";
 

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
-import type { Script } from "../../src/model/script.ts";
+import type { Script } from "../../src/core/script.ts";
+import { memoryStore } from "../accounts/memory-store.ts";
+import { startTestServer, type TestServer } from "../api/http/start.ts";
+import { toldTones } from "../api/http/told-tones.ts";
+import { addVoice, deleteVoice } from "../api/http/voice-form.ts";
 import { NEEDS_CHROMIUM } from "../client/browser.ts";
-import { startTestServer, type TestServer } from "../http/start.ts";
-import { toldTones } from "../http/told-tones.ts";
-import { addVoice, deleteVoice } from "../http/voice-form.ts";
-import { memoryStore } from "../tenancy/memory-store.ts";
 import { until } from "../waiting.ts";
 import { castOfThree } from "./cast-of-three.ts";
 import { connect, inPlayground, type Playground } from "./playground.ts";

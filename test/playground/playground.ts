@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
+import type { TestServer } from "../api/http/start.ts";
 import { inChromium, type OpenPage } from "../client/browser.ts";
-import type { TestServer } from "../http/start.ts";
 import { until } from "../waiting.ts";
 
 /** The playground in a browser. Elements are named by CSS selectors. */

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { createParametricModel } from "../../src/engines/parametric/model.ts";
+import { createParametricModel } from "../../src/engines/embedded/model.ts";
+import { startTestServer, type TestServer } from "../api/http/start.ts";
 import { NEEDS_CHROMIUM } from "../client/browser.ts";
-import { tables, VOICE_DIR } from "../engines/parametric/voice.ts";
-import { startTestServer, type TestServer } from "../http/start.ts";
+import { tables, VOICE_DIR } from "../engines/embedded/voice.ts";
 import { until } from "../waiting.ts";
 import { connect, inPlayground, type Playground, speak } from "./playground.ts";
 

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
+import { startTestServer, type TestServer } from "../api/http/start.ts";
 import { TOP } from "../architecture/top.ts";
-import { startTestServer, type TestServer } from "../http/start.ts";
 
 const FOLDER = join(TOP, "playground");
 

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
+import { storeKind } from "../../src/accounts/open.ts";
+import { neededUrl, SHARED_STORE } from "../../src/accounts/shared-address.ts";
 import { storeUrl } from "../../src/server/secret.ts";
 import { loadSettings } from "../../src/settings/load.ts";
-import { storeKind } from "../../src/tenancy/open.ts";
-import { neededUrl, SHARED_STORE } from "../../src/tenancy/shared-address.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "antiphon-store-url-"));
 after(() => rmSync(folder, { recursive: true }));

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { findModel, PUBLIC_MODELS } from "../../src/catalogue/public-models.ts";
-import { pausesS, spokenText, type TextPiece, writtenText } from "../../src/model/marked-text.ts";
-import { type ToolCall, type Writer, WriterError, type WrittenPart } from "../../src/model/writer.ts";
-import { type Prepared, prepareConverse } from "../../src/serving/prepare.ts";
-import type { SpeechService } from "../../src/serving/service.ts";
+import { pausesS, spokenText, type TextPiece, writtenText } from "../../src/core/marked-text.ts";
+import { type ToolCall, type Writer, WriterError, type WrittenPart } from "../../src/core/writer.ts";
+import { findModel, PUBLIC_MODELS } from "../../src/models/public-models.ts";
+import { type Prepared, prepareConverse } from "../../src/serving/prepare/prepare.ts";
+import type { SpeechService } from "../../src/serving/reply/service.ts";
 import { within } from "../waiting.ts";
 import { ScriptedWriter } from "../writers/scripted-writer.ts";
 import { caller, collect, Engine, serviceOver, settle } from "./service-over.ts";

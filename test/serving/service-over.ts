@@ -1,19 +1,19 @@
 import { mock } from "node:test";
-import { findModel, PUBLIC_MODELS } from "../../src/catalogue/public-models.ts";
+import type { UsageRecord } from "../../src/accounts/store.ts";
+import { NO_SPAN } from "../../src/core/span.ts";
+import type { Frame, SpeechModel, SpeechReport } from "../../src/core/speech-model.ts";
+import type { Writer } from "../../src/core/writer.ts";
 import { KeyedSemaphore, type KeyedSemaphoreOptions } from "../../src/limits/keyed-semaphore.ts";
-import type { Frame, SpeechModel, SpeechReport } from "../../src/model/speech-model.ts";
-import type { Writer } from "../../src/model/writer.ts";
-import { prepareTts } from "../../src/serving/prepare.ts";
+import { findModel, PUBLIC_MODELS } from "../../src/models/public-models.ts";
+import { prepareTts } from "../../src/serving/prepare/prepare.ts";
 import {
   type Outcome,
   type ServiceOptions,
   type SpeechRequest,
   SpeechService,
-} from "../../src/serving/service.ts";
-import type { SpokenPiece } from "../../src/serving/spoken-piece.ts";
+} from "../../src/serving/reply/service.ts";
+import type { SpokenPiece } from "../../src/serving/reply/spoken-piece.ts";
 import type { Telemetry } from "../../src/serving/telemetry.ts";
-import type { UsageRecord } from "../../src/tenancy/store.ts";
-import { NO_SPAN } from "../../src/tracing/span.ts";
 
 /** A request of twelve characters. */
 export const PREPARED = prepareTts({ text: "Hello there." }, (id) => findModel(PUBLIC_MODELS, id));

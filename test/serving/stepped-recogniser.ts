@@ -1,7 +1,7 @@
-import type { Clip } from "../../src/model/conversation.ts";
-import type { RecogniseOptions, Recogniser, Transcript } from "../../src/model/recogniser.ts";
-import type { Sound } from "../../src/model/sound.ts";
-import { segmentOf } from "../recognisers/scripted-recogniser.ts";
+import type { Clip } from "../../src/core/conversation.ts";
+import type { RecogniseOptions, Recogniser, Transcript } from "../../src/core/recogniser.ts";
+import type { Sound } from "../../src/core/sound.ts";
+import { segmentOf } from "../recognition/scripted-recogniser.ts";
 
 /** A recognition that the test takes further, window by window. */
 export interface Stepping {

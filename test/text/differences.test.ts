@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { DIFFERENCE_IDS, type DifferenceId } from "../../src/text/differences.ts";
-import { createPhonemizer } from "../../src/text/phonemizer.ts";
+import { createPhonemizer } from "../../src/text/phonemes/phonemizer.ts";
 import { openNet, tables } from "./voice.ts";
 
 const { net, close } = await openNet();

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import type { Readings } from "../../src/text/differences.ts";
-import { createPhonemizer } from "../../src/text/phonemizer.ts";
+import { createPhonemizer } from "../../src/text/phonemes/phonemizer.ts";
 import { TOP } from "../architecture/top.ts";
 import { openNet, tables } from "./voice.ts";
 

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { parsePronunciations } from "../../src/text/own-words.ts";
-import { createPhonemizer } from "../../src/text/phonemizer.ts";
-import { CONSONANTS, VOWELS } from "../../src/text/stress.ts";
+import { parsePronunciations } from "../../src/text/phonemes/own-words.ts";
+import { createPhonemizer } from "../../src/text/phonemes/phonemizer.ts";
+import { CONSONANTS, VOWELS } from "../../src/text/phonemes/stress.ts";
 import { TOP } from "../architecture/top.ts";
 import { letterB, tables } from "./voice.ts";
 

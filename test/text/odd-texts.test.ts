@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { phonemeIds } from "../../src/text/phoneme-ids.ts";
-import { createPhonemizer } from "../../src/text/phonemizer.ts";
-import { splitSentences } from "../../src/text/sentences.ts";
+import { phonemeIds } from "../../src/text/phonemes/phoneme-ids.ts";
+import { createPhonemizer } from "../../src/text/phonemes/phonemizer.ts";
+import { splitSentences } from "../../src/text/sentences/sentences.ts";
 import fc from "../properties.ts";
 import { slowTexts } from "./slow-texts.ts";
 import { letterB, tables } from "./voice.ts";

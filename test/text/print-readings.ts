@@ -1,4 +1,4 @@
-import { createPhonemizer } from "../../src/text/phonemizer.ts";
+import { createPhonemizer } from "../../src/text/phonemes/phonemizer.ts";
 import { judge, readRows, shares } from "./score-readings.ts";
 import { openNet, tables } from "./voice.ts";
 

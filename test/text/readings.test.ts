@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { createPhonemizer } from "../../src/text/phonemizer.ts";
+import { createPhonemizer } from "../../src/text/phonemes/phonemizer.ts";
 import { type Judged, judge, READINGS, readRows, shares } from "./score-readings.ts";
 import { openNet, tables } from "./voice.ts";
 

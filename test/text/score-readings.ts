@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Phonemizer } from "../../src/text/phonemizer.ts";
+import type { Phonemizer } from "../../src/text/phonemes/phonemizer.ts";
 import { TOP } from "../architecture/top.ts";
 
 /** A text and what may be said for it: see test/golden/readings/README.md. */

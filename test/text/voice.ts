@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { openSession } from "../../src/tensors/session.ts";
-import { idRow, idsOf } from "../../src/tensors/tensor.ts";
-import { loadTextTables } from "../../src/text/tables.ts";
-import type { UnknownWordNet } from "../../src/text/unknown-words.ts";
+import { openSession } from "../../src/onnx/session.ts";
+import { idRow, idsOf } from "../../src/onnx/tensor.ts";
+import type { UnknownWordNet } from "../../src/text/phonemes/unknown-words.ts";
+import { loadTextTables } from "../../src/text/tables/tables.ts";
 import { TOP } from "../architecture/top.ts";
 
 export const VOICE_DIR = join(TOP, "voices/heart");

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createPhonemizer } from "../../src/text/phonemizer.ts";
+import { createPhonemizer } from "../../src/text/phonemes/phonemizer.ts";
 import { TOP } from "../architecture/top.ts";
 import { openNet, tables } from "./voice.ts";
 

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import { SpeechFailedError } from "../../src/model/speech-model.ts";
+import { SpeechFailedError } from "../../src/core/speech-model.ts";
 import { createBatchScheduler } from "../../src/workers/scheduler.ts";
 import { createWorkerPool, type WorkerPoolOptions } from "../../src/workers/worker-pool.ts";
-import { never, scriptOf } from "../model/scripts.ts";
-import { speechModelConformance } from "../model/speech-model-conformance.ts";
+import { never, scriptOf } from "../core/scripts.ts";
+import { speechModelConformance } from "../core/speech-model-conformance.ts";
 import { until, within } from "../waiting.ts";
 import { COUNT, counters } from "./faulty-model.ts";
 

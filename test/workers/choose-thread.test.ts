@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Turn } from "../../src/model/conversation.ts";
+import type { Turn } from "../../src/core/conversation.ts";
 import { chooseThread } from "../../src/workers/choose-thread.ts";
 import fc from "../properties.ts";
 

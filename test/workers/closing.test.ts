@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 const pool = new URL("../../src/workers/worker-pool.js", import.meta.url).href;
-const voice = new URL("../../src/engines/parametric/model.js", import.meta.url).href;
+const voice = new URL("../../src/engines/embedded/model.js", import.meta.url).href;
 const voiceDir = fileURLToPath(new URL("../../../voices/heart", import.meta.url));
 const tone = new URL("../../src/engines/tone/tone.js", import.meta.url).href;
 

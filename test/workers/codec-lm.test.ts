@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import { SpeechFailedError } from "../../src/model/speech-model.ts";
+import { SpeechFailedError } from "../../src/core/speech-model.ts";
 import { createWorkerPool, type WorkerPool } from "../../src/workers/worker-pool.ts";
+import { drain, LONG_TEXT, never, scriptOf, speakAll } from "../core/scripts.ts";
+import { speechModelConformance } from "../core/speech-model-conformance.ts";
 import { CSM } from "../engines/codec-lm/goldens.ts";
-import { drain, LONG_TEXT, never, scriptOf, speakAll } from "../model/scripts.ts";
-import { speechModelConformance } from "../model/speech-model-conformance.ts";
 import { until, within } from "../waiting.ts";
 
 const entry = new URL("./ending-codec-lm.js", import.meta.url);

@@ -1,5 +1,5 @@
 import { createWorkerPool } from "../../src/workers/worker-pool.ts";
-import { speechModelConformance } from "../model/speech-model-conformance.ts";
+import { speechModelConformance } from "../core/speech-model-conformance.ts";
 
 const entry = new URL("../../src/engines/tone/tone.js", import.meta.url);
 

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { createParametricModel } from "../../src/engines/parametric/model.ts";
-import type { Turn } from "../../src/model/conversation.ts";
-import { SpeechFailedError } from "../../src/model/speech-model.ts";
-import { loadTextTables } from "../../src/text/tables.ts";
+import type { Turn } from "../../src/core/conversation.ts";
+import { SpeechFailedError } from "../../src/core/speech-model.ts";
+import { createParametricModel } from "../../src/engines/embedded/model.ts";
+import { loadTextTables } from "../../src/text/tables/tables.ts";
 import { createWorkerPool } from "../../src/workers/worker-pool.ts";
-import { bytesOf, drain, LONG_TEXT, never, scriptOf, speakAll } from "../model/scripts.ts";
-import { speechModelConformance } from "../model/speech-model-conformance.ts";
+import { bytesOf, drain, LONG_TEXT, never, scriptOf, speakAll } from "../core/scripts.ts";
+import { speechModelConformance } from "../core/speech-model-conformance.ts";
 
-const entry = new URL("../../src/engines/parametric/model.js", import.meta.url);
+const entry = new URL("../../src/engines/embedded/model.js", import.meta.url);
 const voiceDir = fileURLToPath(new URL("../../../voices/heart", import.meta.url));
 const REPORT = { stop: "finished", spoken: "" } as const;
 const create = { voiceDir, tables: await loadTextTables(voiceDir) };

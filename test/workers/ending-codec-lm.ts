@@ -1,7 +1,7 @@
+import type { SpeechModel } from "../../src/core/speech-model.ts";
 import { readCheckpoint } from "../../src/engines/codec-lm/architectures.ts";
 import { speechModelOver } from "../../src/engines/codec-lm/speech/model.ts";
-import type { SpeechModel } from "../../src/model/speech-model.ts";
-import type { NativeGuard } from "../../src/threads/native-gate.ts";
+import type { NativeGuard } from "../../src/workers/calls/native-gate.ts";
 import { withEnd } from "../engines/codec-lm/speech/with-end.ts";
 
 /** A tiny codec language model that ends where speech of its text would, for a thread. */

@@ -1,6 +1,6 @@
 import { FRAME_SAMPLES } from "../../src/audio/format.ts";
-import { SpeechFailedError, type SpeechModel } from "../../src/model/speech-model.ts";
-import type { NativeGuard } from "../../src/threads/native-gate.ts";
+import { SpeechFailedError, type SpeechModel } from "../../src/core/speech-model.ts";
+import type { NativeGuard } from "../../src/workers/calls/native-gate.ts";
 
 /** Options of {@link createModel}; the counters are shared, so that a test sees what its threads do. */
 export interface FaultyOptions {

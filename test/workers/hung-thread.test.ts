@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
-import { SpeechFailedError } from "../../src/model/speech-model.ts";
+import { SpeechFailedError } from "../../src/core/speech-model.ts";
 import { createWorkerPool, type WorkerPool, type WorkerPoolOptions } from "../../src/workers/worker-pool.ts";
-import { drain, never, scriptOf } from "../model/scripts.ts";
+import { drain, never, scriptOf } from "../core/scripts.ts";
 import { until } from "../waiting.ts";
 import { COUNT, counters, type FaultyOptions } from "./faulty-model.ts";
 

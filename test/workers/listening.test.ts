@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
-import type { Turn } from "../../src/model/conversation.ts";
-import { SpeechFailedError } from "../../src/model/speech-model.ts";
+import type { Turn } from "../../src/core/conversation.ts";
+import { SpeechFailedError } from "../../src/core/speech-model.ts";
 import { createWorkerPool, type WorkerPool } from "../../src/workers/worker-pool.ts";
-import { drain, never, scriptOf } from "../model/scripts.ts";
+import { drain, never, scriptOf } from "../core/scripts.ts";
 import { until } from "../waiting.ts";
 import { COUNT, counters } from "./faulty-model.ts";
 

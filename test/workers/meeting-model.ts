@@ -1,5 +1,5 @@
 import { FRAME_SAMPLES } from "../../src/audio/format.ts";
-import type { SpeechModel } from "../../src/model/speech-model.ts";
+import type { SpeechModel } from "../../src/core/speech-model.ts";
 
 /**
  * A model that computes utterances together, and no other way: a frame of one is given when as many as its text says are

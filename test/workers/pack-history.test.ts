@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Turn } from "../../src/model/conversation.ts";
+import type { Turn } from "../../src/core/conversation.ts";
 import { packHistory, packVoice } from "../../src/workers/pack-history.ts";
 
 test("clips are copied once, and the caller's stay whole when the copies are handed over", () => {

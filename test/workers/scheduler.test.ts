@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
+import type { SpeechModel } from "../../src/core/speech-model.ts";
 import { createToneModel } from "../../src/engines/tone/tone.ts";
-import type { SpeechModel } from "../../src/model/speech-model.ts";
 import type { OpenMessage } from "../../src/workers/protocol.ts";
 import { createScheduler, TimeShares } from "../../src/workers/scheduler.ts";
 import { WorkerUtterance } from "../../src/workers/worker-utterance.ts";
-import { LONG_TEXT, SHORT_TEXT, scriptOf } from "../model/scripts.ts";
+import { LONG_TEXT, SHORT_TEXT, scriptOf } from "../core/scripts.ts";
 import { within } from "../waiting.ts";
 
 test("a new utterance's first frame comes before the tenth of the others", async () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ConversationError, NothingToSpeakError, SpeechFailedError } from "../../src/model/speech-model.ts";
+import { ConversationError, NothingToSpeakError, SpeechFailedError } from "../../src/core/speech-model.ts";
 import { fromWireError, toWireError } from "../../src/workers/protocol.ts";
 
 test("an error of the seam crosses a thread's boundary with its class, its words and when to retry", () => {

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FRAME_SAMPLES } from "../../src/audio/format.ts";
-import { SpeechFailedError } from "../../src/model/speech-model.ts";
+import { SpeechFailedError } from "../../src/core/speech-model.ts";
 import {
   createWorkerPool,
   type PoolStats,
   type WorkerPool,
   type WorkerPoolOptions,
 } from "../../src/workers/worker-pool.ts";
-import { drain, LONG_TEXT, never, scriptOf } from "../model/scripts.ts";
+import { drain, LONG_TEXT, never, scriptOf } from "../core/scripts.ts";
 import { until } from "../waiting.ts";
 import { COUNT, counters, type FaultyOptions } from "./faulty-model.ts";
 

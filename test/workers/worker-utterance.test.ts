@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FRAME_SAMPLES } from "../../src/audio/format.ts";
-import type { SpeechModel } from "../../src/model/speech-model.ts";
+import type { SpeechModel } from "../../src/core/speech-model.ts";
 import { packHistory } from "../../src/workers/pack-history.ts";
 import { WorkerUtterance, type WorkerUtteranceEvents } from "../../src/workers/worker-utterance.ts";
-import { scriptOf } from "../model/scripts.ts";
+import { scriptOf } from "../core/scripts.ts";
 
 test("the samples of earlier turns are there while they are heard, and let go of with the first frame", async () => {
   const samples = new Float32Array(240);

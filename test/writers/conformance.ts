@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Dialogue, type Writer, WriterError } from "../../src/model/writer.ts";
+import { type Dialogue, type Writer, WriterError } from "../../src/core/writer.ts";
 import { within } from "../waiting.ts";
 import { dialogueOf, heard, longHistory, never, partsOf, replyOf, said } from "./dialogues.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { WriterError } from "../../src/model/writer.ts";
+import { WriterError } from "../../src/core/writer.ts";
 import { DeferredWriter } from "../../src/writers/deferred-writer.ts";
 import { writerConformance } from "./conformance.ts";
 import { dialogueOf, replyOf } from "./dialogues.ts";

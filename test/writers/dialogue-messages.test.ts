@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Turn } from "../../src/model/conversation.ts";
+import type { Turn } from "../../src/core/conversation.ts";
 import { chatSteps, dialogueMessages, instructed } from "../../src/writers/dialogue-messages.ts";
 
 test("the open speaker is the assistant, the other the user, and neighbours of one role are joined", () => {

@@ -1,5 +1,5 @@
-import type { Turn } from "../../src/model/conversation.ts";
-import type { Dialogue, Writer, WrittenPart } from "../../src/model/writer.ts";
+import type { Turn } from "../../src/core/conversation.ts";
+import type { Dialogue, Writer, WrittenPart } from "../../src/core/writer.ts";
 
 export function said(speaker: string, text: string): Turn {
   return { speaker, text, audio: null };

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { composeWriter } from "../../src/server/compose-writer.ts";
+import { composeWriter } from "../../src/server/writer/compose-writer.ts";
 import { loadSettings } from "../../src/settings/load.ts";
 import { GATE_REPLIES } from "../../src/writers/gate/gate-replies.ts";
-import { ChatServer } from "./chat-server.ts";
+import { ChatServer } from "./chat/chat-server.ts";
 import { dialogueOf, partsOf, replyOf } from "./dialogues.ts";
 
 /** What `serve` makes of settings: a chat endpoint with all that guards a writer. */

@@ -1,7 +1,7 @@
 import { EventEmitter, once } from "node:events";
 import { setImmediate as turn } from "node:timers/promises";
-import { abortable } from "../../src/model/abortable.ts";
-import { type Dialogue, type Writer, WriterError, type WrittenPart } from "../../src/model/writer.ts";
+import { abortable } from "../../src/core/abortable.ts";
+import { type Dialogue, type Writer, WriterError, type WrittenPart } from "../../src/core/writer.ts";
 import { until } from "../waiting.ts";
 
 export interface ScriptedOptions {

@@ -1,4 +1,4 @@
-import { WriterError } from "../../src/model/writer.ts";
+import { WriterError } from "../../src/core/writer.ts";
 import { writerConformance } from "./conformance.ts";
 import { ScriptedWriter } from "./scripted-writer.ts";
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import type { Writer } from "../../src/model/writer.ts";
-import { composeWriter } from "../../src/server/compose-writer.ts";
+import type { Writer } from "../../src/core/writer.ts";
+import { composeWriter } from "../../src/server/writer/compose-writer.ts";
 import { loadSettings } from "../../src/settings/load.ts";
-import { ChatServer } from "./chat-server.ts";
+import { ChatServer } from "./chat/chat-server.ts";
 import { dialogueOf, never, partsOf, replyOf } from "./dialogues.ts";
 
 /** What people ask, and what a good model or an agent with tools writes. */

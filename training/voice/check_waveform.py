@@ -1,4 +1,4 @@
-"""Holds the networks in PyTorch and the waveform made of their frames to the goldens, as test/engines/parametric does.
+"""Holds the networks in PyTorch and the waveform made of their frames to the goldens, as test/engines/embedded does.
 
     python check_waveform.py
 """

@@ -2,8 +2,8 @@
 //
 //     node loudness.mjs 5 6
 const dist = (path) => import(new URL(`../../dist/${path}`, import.meta.url).href);
-const { openEmbeddedVoice } = await dist("src/server/embedded-voice.js");
-const { createVoices } = await dist("src/engines/parametric/speakers.js");
+const { openEmbeddedVoice } = await dist("src/server/voices/embedded-voice.js");
+const { createVoices } = await dist("src/engines/embedded/speakers.js");
 const { loudnessOf } = await dist("src/audio/loudness.js");
 const { joined } = await dist("src/audio/joined.js");
 const { harvardSentences, written } = await dist("bench/harvard.js");

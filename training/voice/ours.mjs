@@ -12,7 +12,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 const dist = (path) => import(new URL(`../../dist/${path}`, import.meta.url).href);
-const { openEmbeddedVoice } = await dist("src/server/embedded-voice.js");
+const { openEmbeddedVoice } = await dist("src/server/voices/embedded-voice.js");
 const { encodeWav } = await dist("src/audio/wav-write.js");
 const { toPcm16 } = await dist("src/audio/pcm.js");
 const { decodeWav } = await dist("src/audio/wav-read.js");

@@ -1,4 +1,4 @@
-"""The waveform kernel (src/engines/parametric/kernel), differentiable with respect to the frames that it is given."""
+"""The waveform kernel (src/engines/embedded/kernel), differentiable with respect to the frames that it is given."""
 
 import numpy as np
 import torch

@@ -4,8 +4,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { openTenancy } from "../../accounts/open.ts";
 import { loadSettings } from "../../settings/load.ts";
-import { openTenancy } from "../../tenancy/open.ts";
 
 /** A server in a process of its own, on a free port, over a data directory that is removed with it. */
 export interface ServerProcess {

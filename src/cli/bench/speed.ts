@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import { openEmbeddedVoice } from "../../server/embedded-voice.ts";
+import { openEmbeddedVoice } from "../../server/voices/embedded-voice.ts";
 import { engineAlone, engineStreams, realTimeFactor } from "./engine-speed.ts";
 import type { Utterance } from "./load-job.ts";
 import { percentile } from "./percentile.ts";

@@ -1,6 +1,6 @@
-import { estimatedS } from "../../serving/speak-passages.ts";
-import type { Screen } from "../../terminal/command-io.ts";
-import { onOneLine } from "../../terminal/safe-screen.ts";
+import { estimatedS } from "../../serving/reply/speak-passages.ts";
+import type { Screen } from "../terminal/command-io.ts";
+import { onOneLine } from "../terminal/safe-screen.ts";
 
 const REDRAWN_MS = 500;
 

@@ -4,7 +4,7 @@ import type { SegmentedKind } from "../../audio/encode/segmented-file.ts";
 import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
 import type { SpokenWord } from "../../contract/spoken.ts";
 import { UsageError } from "../../server/usage-error.ts";
-import type { Passage } from "../../text/passages.ts";
+import type { Passage } from "../../text/sentences/passages.ts";
 import { BookSound } from "./book-sound.ts";
 import { CaptionFile, type CaptionForm } from "./caption-file.ts";
 import { Journal, type Progress } from "./journal.ts";

@@ -1,5 +1,5 @@
-import { cuesOf, toSrt, toVtt } from "../../captions/captions.ts";
 import type { SpokenWord } from "../../contract/spoken.ts";
+import { cuesOf, toSrt, toVtt } from "../../core/captions/captions.ts";
 import { PartFile } from "./part-file.ts";
 
 export interface CaptionForm {

@@ -1,7 +1,7 @@
 import { readFile, rename, rm } from "node:fs/promises";
 import type { Chapter } from "../../audio/encode/chapters.ts";
-import { isRecord } from "../../collections/is-record.ts";
-import { replaceFile } from "../../files/replace-file.ts";
+import { isRecord } from "../../core/is-record.ts";
+import { replaceFile } from "../../core/replace-file.ts";
 import { UsageError } from "../../server/usage-error.ts";
 import { partOf } from "./part-file.ts";
 

@@ -3,8 +3,8 @@ import { stat } from "node:fs/promises";
 import { extname } from "node:path";
 import { Readable } from "node:stream";
 import { UsageError } from "../../server/usage-error.ts";
-import type { TextFormat } from "../../text/passages.ts";
-import { looksLikeSsml } from "../../text/read-marks.ts";
+import type { TextFormat } from "../../text/sentences/passages.ts";
+import { looksLikeSsml } from "../../text/ssml/read-marks.ts";
 
 /** A text that is to be spoken, as far as it was read. */
 export interface LongText {

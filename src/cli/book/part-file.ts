@@ -1,6 +1,6 @@
 import { constants } from "node:fs";
 import { type FileHandle, lstat, rename, rm } from "node:fs/promises";
-import { openExisting, openNew } from "../../files/replace-file.ts";
+import { openExisting, openNew } from "../../core/replace-file.ts";
 
 /** A file that grows as `NAME.part`, and has its name once it is whole. */
 export class PartFile {

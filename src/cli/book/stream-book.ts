@@ -2,11 +2,11 @@ import { once } from "node:events";
 import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
 import { joinedBytes } from "../../audio/joined.ts";
 import { openWavHeader, wavHeader } from "../../audio/wav-write.ts";
-import type { Script } from "../../model/script.ts";
-import type { SpeechModel } from "../../model/speech-model.ts";
-import { seedOf, speakPassages } from "../../serving/speak-passages.ts";
-import type { CommandIo } from "../../terminal/command-io.ts";
-import type { Passage } from "../../text/passages.ts";
+import type { Script } from "../../core/script.ts";
+import type { SpeechModel } from "../../core/speech-model.ts";
+import { seedOf, speakPassages } from "../../serving/reply/speak-passages.ts";
+import type { Passage } from "../../text/sentences/passages.ts";
+import type { CommandIo } from "../terminal/command-io.ts";
 import { BookProgress } from "./book-progress.ts";
 
 interface BookSpeech {
@@ -26,7 +26,7 @@ export async function streamOrPlay(
   { stdout, stderr }: CommandIo,
 ): Promise<void> {
   const isPlayed = stdout.isTTY === true;
-  const { play } = await import("../../terminal/play.ts");
+  const { play } = await import("../terminal/play.ts");
   let pieces: Uint8Array[] = [];
   /** What plays while the next passage is made. */
   let playing: Promise<void> = Promise.resolve();

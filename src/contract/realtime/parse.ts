@@ -1,6 +1,6 @@
 import type { ErrorObject } from "ajv";
-import { JsonBoundError } from "../json-grammar.ts";
-import { readJson } from "../read-json.ts";
+import { JsonBoundError } from "../json/json-grammar.ts";
+import { readJson } from "../json/read-json.ts";
 import { validatorOf } from "../validate.ts";
 import { CLIENT_EVENTS, type ClientEvent, type ClientEventType } from "./client-events.ts";
 

@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import type { JsonText } from "../read-json.ts";
+import type { JsonText } from "../json/read-json.ts";
 import { NamedVoice } from "../voices.ts";
 
 /** How sound crosses the wire: 24 kHz, 16-bit, little-endian; or G.711 at 8 kHz. All mono. */

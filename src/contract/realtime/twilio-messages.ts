@@ -1,6 +1,6 @@
 import Type, { type Static, type TSchema } from "typebox";
 import { ServiceError } from "../errors.ts";
-import { readJson } from "../read-json.ts";
+import { readJson } from "../json/read-json.ts";
 import { validatorOf } from "../validate.ts";
 
 /** Bytes of a message of a call: Twilio's have less than 1 KiB. */

@@ -1,10 +1,10 @@
-import type { Tokenizer } from "../../tokens/tokenizer-file.ts";
+import type { Tokenizer } from "../../onnx/tokenizer-file.ts";
 import type { Fields } from "./fields.ts";
 import type { WeightsPart } from "./manifest.ts";
 import type { CodecLanguageModel, Precision, Setup } from "./model.ts";
+import type { TransformerSizes } from "./networks/transformer.ts";
 import type { Quantisation } from "./quantised-weights.ts";
 import type { Qwen3TtsConfig } from "./qwen3-tts/config.ts";
-import type { TransformerSizes } from "./transformer.ts";
 
 /** A kind of codec language model that can be run. */
 export interface Architecture {

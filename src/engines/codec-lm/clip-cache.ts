@@ -1,4 +1,4 @@
-import { LruCache } from "../../collections/lru-cache.ts";
+import { LruCache } from "../../audio/lru-cache.ts";
 
 /** Clips of which something is kept. */
 const MAX_CLIPS = 64;

@@ -1,7 +1,7 @@
-import { int64, type Tensor } from "../../tensors/tensor.ts";
-import type { CodeFrame } from "./frame-decoder.ts";
-import type { StreamedGraph } from "./streamed-graph.ts";
-import type { WeightsInGraph } from "./weights-in-graph.ts";
+import { int64, type Tensor } from "../../onnx/tensor.ts";
+import type { CodeFrame } from "./networks/frame-decoder.ts";
+import type { StreamedGraph } from "./networks/streamed-graph.ts";
+import type { WeightsInGraph } from "./networks/weights-in-graph.ts";
 
 /** The vectors of a codebook, [codes, width]: what was summed up for each code in training, over how often it was used. */
 export function codeVectors(

@@ -1,5 +1,5 @@
 import { FRAME_S } from "../../audio/format.ts";
-import { abortable } from "../../model/abortable.ts";
+import { abortable } from "../../core/abortable.ts";
 import { BusyError, type Pace, type Setup } from "./model.ts";
 import { type FrameModel, ModelRunner } from "./model-runner.ts";
 import { PrefixCache } from "./prefix-cache.ts";

@@ -1,15 +1,15 @@
-import type { GraphFile } from "../../tensors/graph-file.ts";
-import { type BoundSession, openBoundSession, openSession, type Session } from "../../tensors/session.ts";
-import type { Weights } from "../../tensors/weights-folder.ts";
-import type { Tokenizer } from "../../tokens/tokenizer-file.ts";
-import { Backbone, type BackboneParts, backboneGraph, minRowsOf } from "./backbone.ts";
+import type { GraphFile } from "../../onnx/graph-file.ts";
+import { type BoundSession, openBoundSession, openSession, type Session } from "../../onnx/session.ts";
+import type { Tokenizer } from "../../onnx/tokenizer-file.ts";
+import type { Weights } from "../../onnx/weights-folder.ts";
 import { type Checkpoint, GENERATION, tokenizerProblems } from "./checkpoint.ts";
-import { DepthDecoder, type DepthDecoderParts, depthDecoderGraph } from "./depth-decoder.ts";
 import { CheckpointError, type Fields, readFields } from "./fields.ts";
 import { FrameBatch } from "./frame-batch.ts";
 import { openPart, problemsOf, type WeightsPart } from "./manifest.ts";
 import type { CodecLanguageModel, GenerationEnd, Precision, Setup, Utterance, Voices } from "./model.ts";
 import type { FrameModel } from "./model-runner.ts";
+import { Backbone, type BackboneParts, backboneGraph, minRowsOf } from "./networks/backbone.ts";
+import { DepthDecoder, type DepthDecoderParts, depthDecoderGraph } from "./networks/depth-decoder.ts";
 import { openQuantised, type Quantisation } from "./quantised-weights.ts";
 import type { SequenceState } from "./sequence.ts";
 

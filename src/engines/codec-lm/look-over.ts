@@ -1,5 +1,5 @@
-import { BYTES, firstUnfinite, isFloat } from "../../tensors/variable.ts";
-import type { Weights } from "../../tensors/weights-folder.ts";
+import { BYTES, firstUnfinite, isFloat } from "../../onnx/variable.ts";
+import type { Weights } from "../../onnx/weights-folder.ts";
 import { identify } from "./architectures.ts";
 import { type Checkpoint, GENERATION, tokenizerProblems } from "./checkpoint.ts";
 import { readFields } from "./fields.ts";

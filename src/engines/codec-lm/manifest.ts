@@ -1,10 +1,10 @@
 import { access } from "node:fs/promises";
 import { join } from "node:path";
-import { WeightsError } from "../../tensors/byte-source.ts";
-import { GraphFile } from "../../tensors/graph-file.ts";
-import { openWeights, type Weights } from "../../tensors/weights-folder.ts";
-import type { TransformerSizes } from "./transformer.ts";
-import { WeightsInGraph } from "./weights-in-graph.ts";
+import { WeightsError } from "../../onnx/byte-source.ts";
+import { GraphFile } from "../../onnx/graph-file.ts";
+import { openWeights, type Weights } from "../../onnx/weights-folder.ts";
+import type { TransformerSizes } from "./networks/transformer.ts";
+import { WeightsInGraph } from "./networks/weights-in-graph.ts";
 
 /** The tensors that a model of some configuration has. */
 export interface Manifest {

@@ -1,9 +1,9 @@
-import { type AvailableMemory, availableMemory } from "../../model/available-memory.ts";
-import { BLOCK, blocksIn } from "../../tensors/quantised-blocks.ts";
+import { type AvailableMemory, availableMemory } from "../../core/available-memory.ts";
+import { BLOCK, blocksIn } from "../../onnx/quantised-blocks.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { CheckpointError } from "./fields.ts";
 import type { Precision } from "./model.ts";
-import type { TransformerSizes } from "./transformer.ts";
+import type { TransformerSizes } from "./networks/transformer.ts";
 
 /** How a checkpoint is going to be run. */
 export interface MemoryPlan {

@@ -1,6 +1,6 @@
-import type { Backbone } from "./backbone.ts";
-import type { DepthDecoder } from "./depth-decoder.ts";
-import type { CodeFrame, FrameDecoder } from "./frame-decoder.ts";
+import type { Backbone } from "./networks/backbone.ts";
+import type { DepthDecoder } from "./networks/depth-decoder.ts";
+import type { CodeFrame, FrameDecoder } from "./networks/frame-decoder.ts";
 import { BLOCK_POSITIONS, PrefixCache } from "./prefix-cache.ts";
 import { sampleCode } from "./sampler.ts";
 import type { Sequence } from "./sequence.ts";

@@ -1,5 +1,5 @@
-import type { NativeGuard } from "../../tensors/session.ts";
-import type { CodeFrame } from "./frame-decoder.ts";
+import type { NativeGuard } from "../../onnx/session.ts";
+import type { CodeFrame } from "./networks/frame-decoder.ts";
 
 /** A turn that was spoken. */
 export interface SpokenTurn {

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { rowsOf, rowsOfPart } from "../../tensors/matrix-rows.ts";
-import { type Bits, blockBytes, blocksIn } from "../../tensors/quantised-blocks.ts";
-import { Quantiser, type Rows } from "../../tensors/quantiser.ts";
-import { isSound } from "../../tensors/sealed-file.ts";
-import { openWeights, type Weights } from "../../tensors/weights-folder.ts";
-import type { Planned, TensorGroup } from "../../tensors/write-safetensors.ts";
+import { rowsOf, rowsOfPart } from "../../onnx/matrix-rows.ts";
+import { type Bits, blockBytes, blocksIn } from "../../onnx/quantised-blocks.ts";
+import { Quantiser, type Rows } from "../../onnx/quantiser.ts";
+import { isSound } from "../../onnx/sealed-file.ts";
+import { openWeights, type Weights } from "../../onnx/weights-folder.ts";
+import type { Planned, TensorGroup } from "../../onnx/write-safetensors.ts";
 import { CheckpointError } from "./fields.ts";
 import { makeCache, originOf, removeLeftovers } from "./quantised-cache.ts";
 

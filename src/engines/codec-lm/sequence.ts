@@ -1,6 +1,6 @@
-import type { BackboneOutput } from "./backbone.ts";
-import type { CodeFrame, DecodedStream } from "./frame-decoder.ts";
 import type { SpokenFrame, StopReason } from "./model.ts";
+import type { BackboneOutput } from "./networks/backbone.ts";
+import type { CodeFrame, DecodedStream } from "./networks/frame-decoder.ts";
 import type { Rng } from "./rng.ts";
 import type { SamplerConfig } from "./sampler.ts";
 

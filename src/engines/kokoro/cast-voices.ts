@@ -1,6 +1,6 @@
-import { LruCache } from "../../collections/lru-cache.ts";
-import type { VoicePart } from "../../model/script.ts";
-import { ConversationError } from "../../model/speech-model.ts";
+import { LruCache } from "../../audio/lru-cache.ts";
+import type { VoicePart } from "../../core/script.ts";
+import { ConversationError } from "../../core/speech-model.ts";
 import type { OwnProfile } from "./own-profile.ts";
 import { type Calibration, makeStatistics, readStatistics } from "./statistics.ts";
 import type { StatisticsLine } from "./statistics-line.ts";

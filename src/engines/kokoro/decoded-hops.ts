@@ -1,7 +1,7 @@
-import { FRAMES_PER_STEP, HOP_SAMPLES } from "../../planning/frames.ts";
-import type { Plan } from "../../planning/plan.ts";
-import type { HopSource } from "../../planning/sentence-audio.ts";
-import type { SpeechSpan } from "../../planning/speech-span.ts";
+import { FRAMES_PER_STEP, HOP_SAMPLES } from "../prosody/frames.ts";
+import type { Plan } from "../prosody/plan.ts";
+import type { HopSource } from "../prosody/sentence-audio.ts";
+import type { SpeechSpan } from "../prosody/speech-span.ts";
 import { pieceOf, type StepRange } from "./decoder-pieces.ts";
 import { SPECTRA_PER_STEP } from "./graphs/cuts.ts";
 import { InverseStft } from "./inverse-stft.ts";

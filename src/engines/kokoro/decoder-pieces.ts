@@ -1,5 +1,5 @@
-import { FRAMES_PER_STEP } from "../../planning/frames.ts";
-import type { Plan } from "../../planning/plan.ts";
+import { FRAMES_PER_STEP } from "../prosody/frames.ts";
+import type { Plan } from "../prosody/plan.ts";
 import { CHANNELS, SPECTRA_PER_STEP } from "./graphs/cuts.ts";
 import type { DecoderPiece } from "./network.ts";
 

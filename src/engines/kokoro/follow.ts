@@ -1,7 +1,7 @@
-import { followedLevelDb, followedPace } from "../../planning/follow/carried.ts";
-import { correctedPitchMap, mappedRange, mappedRegister, pitchMap } from "../../planning/follow/pitch-map.ts";
-import type { VoiceProfile } from "../../planning/listen/voice-profile.ts";
-import type { PlannedSpeaker } from "../../planning/plan-sentence.ts";
+import type { VoiceProfile } from "../following/analysis/voice-profile.ts";
+import { followedLevelDb, followedPace } from "../following/carried.ts";
+import { correctedPitchMap, mappedRange, mappedRegister, pitchMap } from "../following/pitch-map.ts";
+import type { PlannedSpeaker } from "../prosody/plan-sentence.ts";
 import type { OwnProfile } from "./own-profile.ts";
 
 /** Somebody who speaks with one of Kokoro's voices. */

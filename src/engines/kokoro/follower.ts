@@ -1,20 +1,14 @@
-import type { Script } from "../../model/script.ts";
-import type { HeardVoice } from "../../model/speech-model.ts";
-import { entrained } from "../../planning/follow/entrainment.ts";
-import {
-  decidingProfile,
-  followedKey,
-  LeadListener,
-  MAX_FOLLOWED,
-  UNMOVED,
-} from "../../planning/follow/lead.ts";
-import { SharedCache } from "../../planning/follow/shared-cache.ts";
-import { saidTempo } from "../../planning/follow/tempo.ts";
-import { estimateWarp } from "../../planning/follow/tract.ts";
-import type { HeardClip } from "../../planning/follow/whose-voice.ts";
-import { type VoiceProfile, voicedOnly } from "../../planning/listen/voice-profile.ts";
-import type { Work } from "../../planning/listen/work.ts";
-import type { SegmentReader } from "../../planning/segments.ts";
+import type { Script } from "../../core/script.ts";
+import type { HeardVoice } from "../../core/speech-model.ts";
+import { type VoiceProfile, voicedOnly } from "../following/analysis/voice-profile.ts";
+import type { Work } from "../following/analysis/work.ts";
+import { entrained } from "../following/entrainment.ts";
+import { decidingProfile, followedKey, LeadListener, MAX_FOLLOWED, UNMOVED } from "../following/lead.ts";
+import { SharedCache } from "../following/shared-cache.ts";
+import { saidTempo } from "../following/tempo.ts";
+import { estimateWarp } from "../following/tract.ts";
+import type { HeardClip } from "../following/whose-voice.ts";
+import type { SegmentReader } from "../prosody/segments.ts";
 import type { CastVoices, ReadyVoice, WeightedVoice } from "./cast-voices.ts";
 import { type Followed, follow, type KokoroSpeaker } from "./follow.ts";
 import { nearestStart, type Starts } from "./nearest-start.ts";

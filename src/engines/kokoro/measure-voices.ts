@@ -1,4 +1,4 @@
-import { openTextReader } from "../../planning/read-text.ts";
+import { openTextReader } from "../prosody/read-text.ts";
 import { CastVoices } from "./cast-voices.ts";
 import { openMade } from "./made-files.ts";
 import { openKokoro } from "./network.ts";

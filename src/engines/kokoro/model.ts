@@ -1,23 +1,23 @@
-import type { AudioQuality, Preset, Script } from "../../model/script.ts";
+import type { AudioQuality, Preset, Script } from "../../core/script.ts";
 import {
   ConversationError,
   type Frame,
   SpeechFailedError,
   type SpeechModel,
   type SpeechReport,
-} from "../../model/speech-model.ts";
-import { FRAMES_PER_STEP } from "../../planning/frames.ts";
-import { atRate, inManner, spokenBy } from "../../planning/in-manner.ts";
-import { plannedOptions } from "../../planning/options.ts";
-import { type PlanStyle, planSentence } from "../../planning/plan-sentence.ts";
-import { PlannedSpeech } from "../../planning/planned-speech.ts";
-import { openTextReader, type ReadingOptions } from "../../planning/read-text.ts";
-import { runInTurns } from "../../planning/run-in-turns.ts";
-import { SentenceAudio } from "../../planning/sentence-audio.ts";
-import { speechSpan } from "../../planning/speech-span.ts";
-import type { SentenceVoice } from "../../planning/utterance.ts";
-import type { NativeGuard } from "../../tensors/session.ts";
-import type { AccentTag } from "../../text/accent.ts";
+} from "../../core/speech-model.ts";
+import type { NativeGuard } from "../../onnx/session.ts";
+import type { AccentTag } from "../../text/phonemes/accent.ts";
+import { runInTurns } from "../following/analysis/run-in-turns.ts";
+import { FRAMES_PER_STEP } from "../prosody/frames.ts";
+import { atRate, inManner, spokenBy } from "../prosody/in-manner.ts";
+import { plannedOptions } from "../prosody/options.ts";
+import { type PlanStyle, planSentence } from "../prosody/plan-sentence.ts";
+import { PlannedSpeech } from "../prosody/planned-speech.ts";
+import { openTextReader, type ReadingOptions } from "../prosody/read-text.ts";
+import { SentenceAudio } from "../prosody/sentence-audio.ts";
+import { speechSpan } from "../prosody/speech-span.ts";
+import type { SentenceVoice } from "../prosody/utterance.ts";
 import { CastVoices, type WeightedVoice } from "./cast-voices.ts";
 import { DecodedHops } from "./decoded-hops.ts";
 import { KokoroFollower } from "./follower.ts";

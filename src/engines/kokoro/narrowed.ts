@@ -1,5 +1,5 @@
 import { LowPass } from "../../audio/butterworth.ts";
-import type { HopSource } from "../../planning/sentence-audio.ts";
+import type { HopSource } from "../prosody/sentence-audio.ts";
 
 /** A sentence's hops without what lies above a frequency; `null` is all of it. */
 export function narrowed(hops: HopSource, cutoffHz: number | null): HopSource {

@@ -1,5 +1,5 @@
-import { voiceDistance } from "../../planning/follow/lead.ts";
-import { percentile } from "../../planning/listen/statistics.ts";
+import { percentile } from "../following/analysis/statistics.ts";
+import { voiceDistance } from "../following/lead.ts";
 
 /** One of Kokoro's voices that following may set out from. */
 export interface StartingVoice {

@@ -1,6 +1,6 @@
-import type { Contour, TextReading } from "../../planning/plan.ts";
-import { type NativeGuard, openSession, type Session } from "../../tensors/session.ts";
-import { float32, floatsOf, idRow, int64, type Tensor, type Tensors } from "../../tensors/tensor.ts";
+import { type NativeGuard, openSession, type Session } from "../../onnx/session.ts";
+import { float32, floatsOf, idRow, int64, type Tensor, type Tensors } from "../../onnx/tensor.ts";
+import type { Contour, TextReading } from "../prosody/plan.ts";
 import { CHANNELS } from "./graphs/cuts.ts";
 import type { GraphName } from "./graphs/make-files.ts";
 import type { State } from "./graphs/streamed.ts";

@@ -1,13 +1,13 @@
 import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
 import { joined } from "../../audio/joined.ts";
-import { type OwnPitch, pitchOfSentences, type SentencePitch } from "../../planning/follow/own-pitch.ts";
-import { type HearingBias, hearingBias, pitchMap } from "../../planning/follow/pitch-map.ts";
-import { type OwnPace, spokenSteps } from "../../planning/follow/tempo.ts";
-import { codebookOf } from "../../planning/follow/tract.ts";
-import { FRAME_S, FRAMES_PER_STEP } from "../../planning/frames.ts";
-import { listen, voicedOnly } from "../../planning/listen/voice-profile.ts";
-import type { Work } from "../../planning/listen/work.ts";
-import type { Plan } from "../../planning/plan.ts";
+import { listen, voicedOnly } from "../following/analysis/voice-profile.ts";
+import type { Work } from "../following/analysis/work.ts";
+import { type OwnPitch, pitchOfSentences, type SentencePitch } from "../following/own-pitch.ts";
+import { type HearingBias, hearingBias, pitchMap } from "../following/pitch-map.ts";
+import { type OwnPace, spokenSteps } from "../following/tempo.ts";
+import { codebookOf } from "../following/tract.ts";
+import { FRAME_S, FRAMES_PER_STEP } from "../prosody/frames.ts";
+import type { Plan } from "../prosody/plan.ts";
 
 /** How a voice speaks by itself: what somebody else's is compared with where that is followed. */
 export interface OwnProfile {

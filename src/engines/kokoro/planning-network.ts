@@ -1,4 +1,4 @@
-import type { PlanningNetwork } from "../../planning/plan.ts";
+import type { PlanningNetwork } from "../prosody/plan.ts";
 import type { KokoroNetwork } from "./network.ts";
 import { type StylePart, styleOf } from "./voices.ts";
 

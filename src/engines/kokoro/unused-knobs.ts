@@ -1,4 +1,4 @@
-import type { UnusedKnobs } from "../../model/script.ts";
+import type { UnusedKnobs } from "../../core/script.ts";
 
 /** Which knobs do nothing to Kokoro. */
 export function unusedKokoroKnobs(): UnusedKnobs {

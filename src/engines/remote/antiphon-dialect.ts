@@ -1,5 +1,5 @@
-import type { SpeakerLabel, Turn } from "../../model/conversation.ts";
-import type { Script, VoicePart } from "../../model/script.ts";
+import type { SpeakerLabel, Turn } from "../../core/conversation.ts";
+import type { Script, VoicePart } from "../../core/script.ts";
 import { readConversation } from "./antiphon-stream.ts";
 import { base64Wav } from "./base64-wav.ts";
 import { calledThere, chosenPart, passedOnName } from "./chosen-part.ts";

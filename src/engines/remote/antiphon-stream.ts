@@ -1,7 +1,7 @@
 import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
 import { readEvents, type SentEvent } from "../../client/read-events.ts";
-import { isRecord } from "../../collections/is-record.ts";
-import type { HeardVoice, SpokenWord, TimedName } from "../../model/speech-model.ts";
+import { isRecord } from "../../core/is-record.ts";
+import type { HeardVoice, SpokenWord, TimedName } from "../../core/speech-model.ts";
 import { AttemptError, checkStatus, permanentError } from "./attempt-error.ts";
 import type { AnswerHead, Exchange } from "./exchange.ts";
 import { PcmSamples } from "./pcm-samples.ts";

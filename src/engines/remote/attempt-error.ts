@@ -1,4 +1,4 @@
-import { retryAfterMs } from "../../model/retry-after.ts";
+import { retryAfterMs } from "../../core/retry-after.ts";
 import type { AnswerHead } from "./exchange.ts";
 
 /**

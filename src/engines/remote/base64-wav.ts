@@ -1,7 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { pcm16Bytes } from "../../audio/pcm.ts";
 import { wavHeader } from "../../audio/wav-write.ts";
-import type { Clip } from "../../model/conversation.ts";
+import type { Clip } from "../../core/conversation.ts";
 
 /** Together with the head a multiple of 3 bytes, as base64 needs it of every piece but the last. */
 const FIRST_SAMPLES = 2;

@@ -1,5 +1,5 @@
-import type { ChosenVoice, VoicePart } from "../../model/script.ts";
-import { ConversationError } from "../../model/speech-model.ts";
+import type { ChosenVoice, VoicePart } from "../../core/script.ts";
+import { ConversationError } from "../../core/speech-model.ts";
 
 /** What a voice is called by whom the settings name it for; what they do not name is called the same there. */
 export function calledThere(name: string, voices: Readonly<Record<string, string>>): string {

@@ -1,5 +1,5 @@
-import type { Script } from "../../model/script.ts";
-import type { HeardVoice } from "../../model/speech-model.ts";
+import type { Script } from "../../core/script.ts";
+import type { HeardVoice } from "../../core/speech-model.ts";
 import type { ReadSpeech } from "./speech-chunks.ts";
 
 /** How a kind of server is asked for speech. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Script } from "../../model/script.ts";
-import { ConversationError, SpeechFailedError } from "../../model/speech-model.ts";
+import type { Script } from "../../core/script.ts";
+import { ConversationError, SpeechFailedError } from "../../core/speech-model.ts";
 import { AttemptError, asAttemptError } from "./attempt-error.ts";
 import type { Dialect, EndpointEvent, RemoteOptions } from "./dialect.ts";
 import { type Call, type Connections, Exchange, keptConnections } from "./exchange.ts";

@@ -1,4 +1,4 @@
-import type { CastVoice } from "../../model/model-card.ts";
+import type { CastVoice } from "../../core/model-card.ts";
 
 /** A list is asked for anew after so long. */
 const KEPT_MS = 60_000;

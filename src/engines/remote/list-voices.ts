@@ -1,4 +1,4 @@
-import type { CastVoice } from "../../model/model-card.ts";
+import type { CastVoice } from "../../core/model-card.ts";
 import { AttemptError, checkStatus, permanentError } from "./attempt-error.ts";
 import type { RemoteOptions } from "./dialect.ts";
 import { Exchange, keptConnections } from "./exchange.ts";

@@ -1,6 +1,6 @@
-import { freeClips } from "../../model/free-memory.ts";
-import { SpeechFailedError, type SpeechModel } from "../../model/speech-model.ts";
-import { type Stop, stopWith } from "../../model/stop-with.ts";
+import { freeClips } from "../../core/free-memory.ts";
+import { SpeechFailedError, type SpeechModel } from "../../core/speech-model.ts";
+import { type Stop, stopWith } from "../../core/stop-with.ts";
 import { speakPlain } from "../../text/plain-pieces.ts";
 import { antiphonDialect } from "./antiphon-dialect.ts";
 import type { RemoteOptions } from "./dialect.ts";

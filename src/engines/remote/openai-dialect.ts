@@ -1,7 +1,7 @@
-import type { Clip, SpeakerLabel, Turn } from "../../model/conversation.ts";
-import type { VoiceSample } from "../../model/script.ts";
-import { ConversationError } from "../../model/speech-model.ts";
-import { withoutPhonemes } from "../../text/inline-phonemes.ts";
+import type { Clip, SpeakerLabel, Turn } from "../../core/conversation.ts";
+import type { VoiceSample } from "../../core/script.ts";
+import { ConversationError } from "../../core/speech-model.ts";
+import { withoutPhonemes } from "../../text/phonemes/inline-phonemes.ts";
 import { base64Wav } from "./base64-wav.ts";
 import { calledThere, chosenPart, passedOnName } from "./chosen-part.ts";
 import type { Dialect, RemoteOptions } from "./dialect.ts";

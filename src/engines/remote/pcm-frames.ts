@@ -1,5 +1,5 @@
 import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../audio/format.ts";
-import type { Frame, Mouth, SpokenWord, TimedName } from "../../model/speech-model.ts";
+import type { Frame, Mouth, SpokenWord, TimedName } from "../../core/speech-model.ts";
 import type { SpeechChunk } from "./speech-chunks.ts";
 
 /**

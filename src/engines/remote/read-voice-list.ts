@@ -1,5 +1,5 @@
-import { isRecord } from "../../collections/is-record.ts";
-import type { CastVoice } from "../../model/model-card.ts";
+import { isRecord } from "../../core/is-record.ts";
+import type { CastVoice } from "../../core/model-card.ts";
 import type { RemoteOptions } from "./dialect.ts";
 
 /** Code units of what is taken over of a voice. */

@@ -1,4 +1,4 @@
-import { ConversationError } from "../../model/speech-model.ts";
+import { ConversationError } from "../../core/speech-model.ts";
 import type { ReadSpeech } from "./speech-chunks.ts";
 
 /** Of a name, in a message. */

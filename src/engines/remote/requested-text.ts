@@ -1,5 +1,5 @@
 import type { PlainItem } from "../../text/plain-pieces.ts";
-import { splitSentences } from "../../text/sentences.ts";
+import { splitSentences } from "../../text/sentences/sentences.ts";
 import { hasSpeakable } from "../../text/speakable.ts";
 
 /** Words of an utterance that are asked for in one request. */

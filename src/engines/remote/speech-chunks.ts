@@ -1,4 +1,4 @@
-import type { Begun, HeardVoice } from "../../model/speech-model.ts";
+import type { Begun, HeardVoice } from "../../core/speech-model.ts";
 import { AttemptError } from "./attempt-error.ts";
 import type { Exchange } from "./exchange.ts";
 

@@ -1,10 +1,10 @@
-import { abortable } from "../../model/abortable.ts";
+import { abortable } from "../../core/abortable.ts";
 import {
   type Frame,
   type HeardVoice,
   NothingToSpeakError,
   type SpeechReport,
-} from "../../model/speech-model.ts";
+} from "../../core/speech-model.ts";
 import type { PlainScript } from "../../text/plain-pieces.ts";
 import { AttemptError } from "./attempt-error.ts";
 import type { PreparedRequests } from "./dialect.ts";

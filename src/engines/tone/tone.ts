@@ -1,6 +1,6 @@
 import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../audio/format.ts";
-import { abortable } from "../../model/abortable.ts";
-import type { Script } from "../../model/script.ts";
+import { abortable } from "../../core/abortable.ts";
+import type { Script } from "../../core/script.ts";
 import {
   type Frame,
   NothingToSpeakError,
@@ -8,8 +8,8 @@ import {
   type SpeechModel,
   type SpeechReport,
   type SpokenWord,
-} from "../../model/speech-model.ts";
-import { type Stop, stopWith } from "../../model/stop-with.ts";
+} from "../../core/speech-model.ts";
+import { type Stop, stopWith } from "../../core/stop-with.ts";
 import { type PlainItem, type PlainScript, speakPlain } from "../../text/plain-pieces.ts";
 
 /** Length of the tone that stands for one character (a Unicode code point): 60 ms, about the pace of speech. */

@@ -1,4 +1,4 @@
-import type { Manner } from "../../model/manner.ts";
+import type { Manner } from "../../core/manner.ts";
 import { TRAITS, type Trait } from "./traits.ts";
 
 /** What traits come to together, by how much of each is asked for. */

@@ -1,4 +1,4 @@
-import type { AskedManner, Manner } from "../../model/manner.ts";
+import type { AskedManner, Manner } from "../../core/manner.ts";
 import { mannerIn } from "./figures.ts";
 import { readSentence } from "./read-sentence.ts";
 import { sentencesIn } from "./sentences.ts";

@@ -1,4 +1,4 @@
-import type { TakenVoices } from "../../model/model-card.ts";
+import type { TakenVoices } from "../../core/model-card.ts";
 import type { ReadManner } from "./read-manner.ts";
 
 /** The same where something is not done, or nothing is; `null` where all is. */

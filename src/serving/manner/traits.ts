@@ -1,4 +1,4 @@
-import type { Manner } from "../../model/manner.ts";
+import type { Manner } from "../../core/manner.ts";
 
 /** What a voice can be asked to be. */
 export type Trait = keyof typeof TRAITS;

@@ -1,5 +1,5 @@
-import { nearest } from "../../collections/nearest.ts";
-import { describeFault } from "../given-phonemes.ts";
+import { nearest } from "../../core/nearest.ts";
+import { describeFault } from "../phonemes/given-phonemes.ts";
 import { nearestPhonemes } from "./ipa.ts";
 import { INTERPRETATIONS, isKnownKind, saidAs } from "./say-as.ts";
 import type { TagReader } from "./tag-reader.ts";

@@ -1,4 +1,4 @@
-import { type GivenPhonemes, isPhonetic, readGivenPhonemes } from "../given-phonemes.ts";
+import { type GivenPhonemes, isPhonetic, readGivenPhonemes } from "../phonemes/given-phonemes.ts";
 
 /**
  * Phonemes as a `phoneme` gives them, in the notation of a text (`[word](/phonemes/)`): any sound of the International Phonetic

@@ -1,10 +1,10 @@
-import { PLAIN_MANNER, type RunManner } from "../../model/marked-text.ts";
+import { PLAIN_MANNER, type RunManner } from "../../core/marked-text.ts";
 import { characterCount } from "../characters.ts";
-import { withoutPhonemes } from "../inline-phonemes.ts";
-import { type Boundary, MarkedBuilder } from "../marked-builder.ts";
-import { type FindVoice, MarkupError, placeIn, type ReadMarks } from "../markup.ts";
-import { pauseMarks } from "../pause-marks.ts";
+import { withoutPhonemes } from "../phonemes/inline-phonemes.ts";
 import { type HeldText, heldText } from "./held-text.ts";
+import { type Boundary, MarkedBuilder } from "./marked-builder.ts";
+import { type FindVoice, MarkupError, placeIn, type ReadMarks } from "./markup.ts";
+import { pauseMarks } from "./pause-marks.ts";
 import { TagReader } from "./tag-reader.ts";
 import { breakS, emphasised, gainOf, pitchOf, rateOf } from "./values.ts";
 import { dereferenced, readXml, type Tag } from "./xml.ts";

@@ -1,5 +1,5 @@
 import { digitValue } from "../characters.ts";
-import { monthName, monthOf } from "../kinds/calendar.ts";
+import { monthName, monthOf } from "../normalise/kinds/calendar.ts";
 import {
   cardinal,
   decimalWords,
@@ -8,7 +8,7 @@ import {
   parseInteger,
   romanValue,
   yearWords,
-} from "../number-words.ts";
+} from "../normalise/number-words.ts";
 
 /** Words for what a `say-as` holds; `null` where that is not of the kind that it says. */
 type Say = (content: string, format: string) => string | null;

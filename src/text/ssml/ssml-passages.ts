@@ -1,6 +1,6 @@
-import { MAX_PASSAGE_CHARS, type Passage } from "../passages.ts";
-import { cutRunOn } from "../run-on.ts";
-import { splitSentences } from "../sentences.ts";
+import { MAX_PASSAGE_CHARS, type Passage } from "../sentences/passages.ts";
+import { cutRunOn } from "../sentences/run-on.ts";
+import { splitSentences } from "../sentences/sentences.ts";
 import { hasSpeakable } from "../speakable.ts";
 import { readXml, type Tag, type XmlEvents } from "./xml.ts";
 

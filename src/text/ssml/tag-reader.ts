@@ -1,4 +1,4 @@
-import { MarkupError } from "../markup.ts";
+import { MarkupError } from "./markup.ts";
 import type { Read } from "./values.ts";
 import type { Tag } from "./xml.ts";
 

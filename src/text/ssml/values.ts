@@ -1,5 +1,5 @@
-import type { RunManner } from "../../model/marked-text.ts";
-import { MAX_PAUSE_S, secondsOf } from "../pause-marks.ts";
+import type { RunManner } from "../../core/marked-text.ts";
+import { MAX_PAUSE_S, secondsOf } from "./pause-marks.ts";
 
 /** A value as it was read, or what is wrong with it and what to write. `isHeld` where it was beyond what a voice can do. */
 export type Read<T> = { readonly value: T; readonly isHeld?: boolean } | { readonly problem: string };

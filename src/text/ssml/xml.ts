@@ -1,5 +1,5 @@
 import { SaxesParser } from "saxes";
-import { MarkupError } from "../markup.ts";
+import { MarkupError } from "./markup.ts";
 
 /** A part of a document: text, or what stands between two pieces of text. Places are of UTF-16 units of the whole text. */
 export interface XmlEvents {

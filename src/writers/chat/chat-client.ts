@@ -1,5 +1,5 @@
 import { OpenAI } from "openai";
-import { WriterError } from "../../model/writer.ts";
+import { WriterError } from "../../core/writer.ts";
 
 /**
  * A client that sends the key to `baseUrl` alone: it follows no redirect, tries nothing twice, logs nothing and takes

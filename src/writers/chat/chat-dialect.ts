@@ -1,5 +1,5 @@
 import type { OpenAI } from "openai";
-import type { Dialogue, ToolUse } from "../../model/writer.ts";
+import type { Dialogue, ToolUse } from "../../core/writer.ts";
 import { type ChatStep, chatSteps, instructed } from "../dialogue-messages.ts";
 import { functionOf } from "../tool-calls.ts";
 

@@ -1,6 +1,6 @@
 import { APIError } from "openai";
-import { retryAfterMs } from "../../model/retry-after.ts";
-import { WriterError } from "../../model/writer.ts";
+import { retryAfterMs } from "../../core/retry-after.ts";
+import { WriterError } from "../../core/writer.ts";
 import { NotAChatError } from "./chat-client.ts";
 import { ChatEventError } from "./chat-reply.ts";
 import { LateError, type ReplyLimits } from "./reply-clock.ts";

@@ -1,5 +1,5 @@
-import { isRecord } from "../../collections/is-record.ts";
-import { WriterError, type WriterTokens, type WrittenPart } from "../../model/writer.ts";
+import { isRecord } from "../../core/is-record.ts";
+import { WriterError, type WriterTokens, type WrittenPart } from "../../core/writer.ts";
 import { type CallPiece, MAX_CALLS, ToolCalls } from "../tool-calls.ts";
 import { WrittenSentences } from "../written-sentences.ts";
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OpenAI } from "openai";
-import { type Stop, stopWith } from "../../model/stop-with.ts";
-import { type Dialogue, type Writer, WriterError, type WrittenPart } from "../../model/writer.ts";
+import { type Stop, stopWith } from "../../core/stop-with.ts";
+import { type Dialogue, type Writer, WriterError, type WrittenPart } from "../../core/writer.ts";
 import { SPOKEN_PROMPT } from "../dialogue-messages.ts";
 import { makeChatClient, NotAChatError } from "./chat-client.ts";
 import {

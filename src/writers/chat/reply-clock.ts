@@ -1,4 +1,4 @@
-import { abortable } from "../../model/abortable.ts";
+import { abortable } from "../../core/abortable.ts";
 
 /** Which limit was passed. */
 export class LateError extends Error {

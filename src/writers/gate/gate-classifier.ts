@@ -1,8 +1,8 @@
 import { createHmac, randomBytes } from "node:crypto";
-import { LruCache } from "../../collections/lru-cache.ts";
-import { abortable } from "../../model/abortable.ts";
-import { stopWith } from "../../model/stop-with.ts";
-import { WriterError } from "../../model/writer.ts";
+import { LruCache } from "../../audio/lru-cache.ts";
+import { abortable } from "../../core/abortable.ts";
+import { stopWith } from "../../core/stop-with.ts";
+import { WriterError } from "../../core/writer.ts";
 import { openLlama } from "../llama/llama-runtime.ts";
 import { SentenceEncoder } from "../llama/sentence-encoder.ts";
 import {

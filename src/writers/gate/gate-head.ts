@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { WriterError } from "../../model/writer.ts";
+import { WriterError } from "../../core/writer.ts";
 import { checkPackaged, type FileFailure, readPackagedJson } from "../packaged-file.ts";
 
 /** The kinds of danger or distress that a fixed reply answers. */

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Dialogue, WrittenPart } from "../../model/writer.ts";
+import type { Dialogue, WrittenPart } from "../../core/writer.ts";
 import { mayBeEnglish } from "./english.ts";
 import type { GateClassifier } from "./gate-classifier.ts";
 import type { GateCategory } from "./gate-head.ts";

@@ -1,4 +1,4 @@
-import type { Dialogue, Writer, WrittenPart } from "../../model/writer.ts";
+import type { Dialogue, Writer, WrittenPart } from "../../core/writer.ts";
 import type { GateClassifier } from "./gate-classifier.ts";
 import { fixedReply } from "./gate-replies.ts";
 

@@ -1,5 +1,5 @@
-import type { SpeakerLabel, Turn } from "../../model/conversation.ts";
-import { sentencesOf } from "../../text/sentence-cutter.ts";
+import type { SpeakerLabel, Turn } from "../../core/conversation.ts";
+import { sentencesOf } from "../../text/sentences/sentence-cutter.ts";
 import { NUMBER_FORM } from "../small-talk/spoken-number.ts";
 import { isAsked } from "../small-talk/turn-form.ts";
 

@@ -1,4 +1,4 @@
-import { type ToolCall, type ToolUse, WriterError } from "../../model/writer.ts";
+import { type ToolCall, type ToolUse, WriterError } from "../../core/writer.ts";
 import { ToolCalls } from "../tool-calls.ts";
 import type { Calling } from "./calling.ts";
 import { membersOf, objectsIn } from "./json-slices.ts";

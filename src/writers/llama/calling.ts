@@ -1,4 +1,4 @@
-import type { WriterTool } from "../../model/writer.ts";
+import type { WriterTool } from "../../core/writer.ts";
 import { type ChatStep, plainLine } from "../dialogue-messages.ts";
 import { functionOf } from "../tool-calls.ts";
 import type { LlamaModel, Token } from "./llama-runtime.ts";

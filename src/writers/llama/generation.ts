@@ -1,4 +1,4 @@
-import { abortable } from "../../model/abortable.ts";
+import { abortable } from "../../core/abortable.ts";
 import type { SequenceEvaluateOptions, Token, WorkQueue } from "./llama-runtime.ts";
 import { type CachedSequence, sharedStart } from "./sequence-pool.ts";
 

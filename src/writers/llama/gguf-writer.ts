@@ -1,6 +1,6 @@
-import type { SpeakerLabel, Turn } from "../../model/conversation.ts";
-import { stopWith } from "../../model/stop-with.ts";
-import { type Dialogue, type Writer, WriterError, type WrittenPart } from "../../model/writer.ts";
+import type { SpeakerLabel, Turn } from "../../core/conversation.ts";
+import { stopWith } from "../../core/stop-with.ts";
+import { type Dialogue, type Writer, WriterError, type WrittenPart } from "../../core/writer.ts";
 import { chatSteps, dialogueMessages, type MessageOptions } from "../dialogue-messages.ts";
 import { WrittenSentences } from "../written-sentences.ts";
 import { CallReader } from "./call-reader.ts";

@@ -1,5 +1,5 @@
 import { availableParallelism, freemem } from "node:os";
-import { WriterError } from "../../model/writer.ts";
+import { WriterError } from "../../core/writer.ts";
 import { PIECE_TOKENS } from "./generation.ts";
 import {
   forgetEstimates,

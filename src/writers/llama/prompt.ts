@@ -1,5 +1,5 @@
-import type { Turn } from "../../model/conversation.ts";
-import { type Dialogue, WriterError } from "../../model/writer.ts";
+import type { Turn } from "../../core/conversation.ts";
+import { type Dialogue, WriterError } from "../../core/writer.ts";
 import { type ChatMessage, instructed, type MessageOptions } from "../dialogue-messages.ts";
 import type { LlamaModel, LlamaRuntime, Token } from "./llama-runtime.ts";
 

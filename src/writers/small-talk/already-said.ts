@@ -1,5 +1,5 @@
-import type { SpeakerLabel, Turn } from "../../model/conversation.ts";
-import { sentencesOf } from "../../text/sentence-cutter.ts";
+import type { SpeakerLabel, Turn } from "../../core/conversation.ts";
+import { sentencesOf } from "../../text/sentences/sentence-cutter.ts";
 
 /** Returns what a speaker said already, turn by turn and sentence by sentence, as {@link plainWords}. */
 export function alreadySaid(history: readonly Turn[], speaker: SpeakerLabel): ReadonlySet<string> {

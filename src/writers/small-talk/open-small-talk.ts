@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { WriterError } from "../../model/writer.ts";
+import { WriterError } from "../../core/writer.ts";
 import { openLlama } from "../llama/llama-runtime.ts";
 import { SentenceEncoder } from "../llama/sentence-encoder.ts";
 import { checkPackaged } from "../packaged-file.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { WriterError } from "../../model/writer.ts";
+import { WriterError } from "../../core/writer.ts";
 import { type FileFailure, readPackaged, readPackagedJson, sha256 } from "../packaged-file.ts";
 
 /** The replies that come with the package. */

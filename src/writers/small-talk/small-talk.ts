@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { LruCache } from "../../collections/lru-cache.ts";
-import { type Dialogue, type Writer, WriterError, type WrittenPart } from "../../model/writer.ts";
-import { sentencesOf } from "../../text/sentence-cutter.ts";
+import { LruCache } from "../../audio/lru-cache.ts";
+import { type Dialogue, type Writer, WriterError, type WrittenPart } from "../../core/writer.ts";
+import { sentencesOf } from "../../text/sentences/sentence-cutter.ts";
 import { alreadySaid, plainWords } from "./already-said.ts";
 import {
   asksWhatWasSaid,

@@ -1,4 +1,4 @@
-import { type Dialogue, type Writer, WriterError, type WrittenPart } from "../../model/writer.ts";
+import { type Dialogue, type Writer, WriterError, type WrittenPart } from "../../core/writer.ts";
 import type { ListCount } from "./block-marks.ts";
 import { plainSpeech } from "./plain-speech.ts";
 import { leavesOpen } from "./stage-directions.ts";

@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import { alaw, mulaw } from "../../../src/audio/companding.ts";
 import type { PcmFormat } from "../../../src/audio/pcm-format.ts";
 import { openPcmSound } from "../../../src/audio/recordings/recording-sound.ts";
-import type { Sound } from "../../../src/model/sound.ts";
+import type { Sound } from "../../../src/core/sound.ts";
 import fc from "../../properties.ts";
 
 const NEVER = new AbortController().signal;

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readCheckpoint } from "../../../src/engines/codec-lm/architectures.ts";
 import type { CodecLanguageModel, Setup } from "../../../src/engines/codec-lm/model.ts";
-import { readSafetensors } from "../../../src/tensors/safetensors.ts";
-import { inMemory } from "../../tensors/in-memory.ts";
+import { readSafetensors } from "../../../src/onnx/safetensors.ts";
+import { inMemory } from "../../onnx/in-memory.ts";
 
 /** What the reference gave: `test/golden/csm/README.md`. */
 export const CSM = fileURLToPath(new URL("../../../../test/golden/csm", import.meta.url));

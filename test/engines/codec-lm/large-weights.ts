@@ -2,7 +2,7 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Quantisation } from "../../../src/engines/codec-lm/quantised-weights.ts";
-import { writeSafetensors } from "../../../src/tensors/write-safetensors.ts";
+import { writeSafetensors } from "../../../src/onnx/write-safetensors.ts";
 
 const [ROWS, COLUMNS] = [3_000, 4_096];
 

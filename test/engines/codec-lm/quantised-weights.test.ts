@@ -9,10 +9,10 @@ import { createInterface } from "node:readline";
 import { after, beforeEach, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { openQuantised, type Quantisation } from "../../../src/engines/codec-lm/quantised-weights.ts";
-import { openWeights } from "../../../src/tensors/weights-folder.ts";
-import { type TensorGroup, writeSafetensors } from "../../../src/tensors/write-safetensors.ts";
+import { openWeights } from "../../../src/onnx/weights-folder.ts";
+import { type TensorGroup, writeSafetensors } from "../../../src/onnx/write-safetensors.ts";
 import { launch } from "../../children.ts";
-import { blocksInJavaScript } from "../../tensors/blocks-in-javascript.ts";
+import { blocksInJavaScript } from "../../onnx/blocks-in-javascript.ts";
 import { within } from "../../waiting.ts";
 import { LARGE, largeWeights } from "./large-weights.ts";
 

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openQuantised } from "../../../src/engines/codec-lm/quantised-weights.ts";
-import { openWeights } from "../../../src/tensors/weights-folder.ts";
+import { openWeights } from "../../../src/onnx/weights-folder.ts";
 import { LARGE } from "./large-weights.ts";
 
 /**

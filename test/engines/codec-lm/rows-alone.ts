@@ -1,7 +1,7 @@
-import { GraphFile } from "../../../src/tensors/graph-file.ts";
-import { BLOCK, blocksIn } from "../../../src/tensors/quantised-blocks.ts";
-import { openSession } from "../../../src/tensors/session.ts";
-import { float32, floatsOf } from "../../../src/tensors/tensor.ts";
+import { GraphFile } from "../../../src/onnx/graph-file.ts";
+import { BLOCK, blocksIn } from "../../../src/onnx/quantised-blocks.ts";
+import { openSession } from "../../../src/onnx/session.ts";
+import { float32, floatsOf } from "../../../src/onnx/tensor.ts";
 
 /**
  * Whether a row times a matrix of 4 bits is the same, to the bit, alone and beside others: onnxruntime's kernels for AVX2

@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import {
+  inverseFrequencies,
+  type Rotary,
+  rotaryTables,
+} from "../../../src/engines/codec-lm/networks/rotary.ts";
 import { givenRng, seededRng } from "../../../src/engines/codec-lm/rng.ts";
-import { inverseFrequencies, type Rotary, rotaryTables } from "../../../src/engines/codec-lm/rotary.ts";
 import { argmax, probabilities, sampleCode } from "../../../src/engines/codec-lm/sampler.ts";
 import { readCase } from "./goldens.ts";
 

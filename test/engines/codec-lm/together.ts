@@ -1,5 +1,9 @@
 import assert from "node:assert/strict";
-import type { CodeFrame, DecodedStream, FrameDecoder } from "../../../src/engines/codec-lm/frame-decoder.ts";
+import type {
+  CodeFrame,
+  DecodedStream,
+  FrameDecoder,
+} from "../../../src/engines/codec-lm/networks/frame-decoder.ts";
 import { assertNear } from "./goldens.ts";
 
 /** What each of eight streams speaks: other frames, the last of which have fewer codes. */

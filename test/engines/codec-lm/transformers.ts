@@ -1,5 +1,5 @@
-import type { Backbone, BackboneOutput } from "../../../src/engines/codec-lm/backbone.ts";
-import type { DepthDecoder } from "../../../src/engines/codec-lm/depth-decoder.ts";
+import type { Backbone, BackboneOutput } from "../../../src/engines/codec-lm/networks/backbone.ts";
+import type { DepthDecoder } from "../../../src/engines/codec-lm/networks/depth-decoder.ts";
 
 /** Reads rows, [n, width], in uneven pieces: what was read before is looked at from each. */
 export async function readUnevenly(

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import type { Clip, Turn } from "../../../src/model/conversation.ts";
-import type { HeardVoice, SpeechModel } from "../../../src/model/speech-model.ts";
-import { bytesOf, LONG_TEXT, never, type ScriptParts, scriptOf, speakAll } from "../../model/scripts.ts";
-import { clipOf, noise, scaled } from "../../planning/listen/signals.ts";
-import { syntheticVoice } from "../../planning/listen/synthetic-voice.ts";
+import type { Clip, Turn } from "../../../src/core/conversation.ts";
+import type { HeardVoice, SpeechModel } from "../../../src/core/speech-model.ts";
+import { bytesOf, LONG_TEXT, never, type ScriptParts, scriptOf, speakAll } from "../../core/scripts.ts";
+import { clipOf, noise, scaled } from "../following/analysis/signals.ts";
+import { syntheticVoice } from "../following/analysis/synthetic-voice.ts";
 import { openTiny, tinyFolder } from "./tiny-kokoro.ts";
 
 const clip = (samples: Float32Array, digest: string): Clip => ({ ...clipOf(samples), digest });

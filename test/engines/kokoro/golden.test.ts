@@ -15,10 +15,10 @@ import {
 } from "../../../src/engines/kokoro/network.ts";
 import { planningWith } from "../../../src/engines/kokoro/planning-network.ts";
 import { readStyles } from "../../../src/engines/kokoro/voices.ts";
-import { type Plan, planContour, planTiming } from "../../../src/planning/plan.ts";
-import { floatsOf } from "../../../src/tensors/tensor.ts";
+import { type Plan, planContour, planTiming } from "../../../src/engines/prosody/plan.ts";
+import { floatsOf } from "../../../src/onnx/tensor.ts";
+import { never } from "../../core/scripts.ts";
 import { TOP } from "../../e2e/folders.ts";
-import { never } from "../../model/scripts.ts";
 
 /** See make_golden.py beside it. */
 interface Golden {

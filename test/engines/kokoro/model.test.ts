@@ -3,12 +3,12 @@ import { existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from "n
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { joined } from "../../../src/audio/joined.ts";
+import { ConversationError } from "../../../src/core/speech-model.ts";
 import { areMade, MADE, makeFiles, PUBLISHED } from "../../../src/engines/kokoro/graphs/make-files.ts";
 import { unusedKokoroKnobs } from "../../../src/engines/kokoro/unused-knobs.ts";
 import { VOICES_FOLDER } from "../../../src/engines/kokoro/voices.ts";
-import { ConversationError } from "../../../src/model/speech-model.ts";
 import { readInstructions } from "../../../src/serving/manner/read-manner.ts";
-import { bytesOf, LONG_TEXT, never, type ScriptParts, SHORT_TEXT, speakAll } from "../../model/scripts.ts";
+import { bytesOf, LONG_TEXT, never, type ScriptParts, SHORT_TEXT, speakAll } from "../../core/scripts.ts";
 import { openTiny, publishedFolder, tinyFolder } from "./tiny-kokoro.ts";
 
 const voice = (...parts: readonly (readonly [id: string, weight: number])[]) =>

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { KOKORO_STARTS } from "../../../src/catalogue/kokoro-cast.ts";
 import { nearestStart } from "../../../src/engines/kokoro/nearest-start.ts";
+import { KOKORO_STARTS } from "../../../src/models/kokoro-cast.ts";
 
 const voices = [
   { id: "woman", pitchHz: 165, tract: 1 },

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { pitchOfSentences } from "../../../src/engines/following/own-pitch.ts";
 import { keptProfile, type OwnProfile, ownProfileOf } from "../../../src/engines/kokoro/own-profile.ts";
-import { pitchOfSentences } from "../../../src/planning/follow/own-pitch.ts";
 import fc from "../../properties.ts";
 
 const figure = fc.float({ noNaN: true, noDefaultInfinity: true, min: -100, max: 100 });

@@ -13,8 +13,8 @@ import {
 } from "../../../src/engines/kokoro/network.ts";
 import { planningWith } from "../../../src/engines/kokoro/planning-network.ts";
 import { readStyles } from "../../../src/engines/kokoro/voices.ts";
-import { type Plan, planContour, planTiming } from "../../../src/planning/plan.ts";
-import { floatsOf } from "../../../src/tensors/tensor.ts";
+import { type Plan, planContour, planTiming } from "../../../src/engines/prosody/plan.ts";
+import { floatsOf } from "../../../src/onnx/tensor.ts";
 import { randomOf, tinyFolder } from "./tiny-kokoro.ts";
 
 describe("Kokoro's decoder, piece by piece", () => {

@@ -1,12 +1,12 @@
 import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { SpeechModel } from "../../../src/core/speech-model.ts";
 import { makeFiles, PUBLISHED } from "../../../src/engines/kokoro/graphs/make-files.ts";
 import { createKokoroModel, type KokoroOptions } from "../../../src/engines/kokoro/model.ts";
 import { VOICES_FOLDER } from "../../../src/engines/kokoro/voices.ts";
-import type { SpeechModel } from "../../../src/model/speech-model.ts";
-import { GraphFile } from "../../../src/tensors/graph-file.ts";
+import { GraphFile } from "../../../src/onnx/graph-file.ts";
 import { temporaryFolder } from "../../e2e/folders.ts";
-import { tables, VOICE_DIR } from "../parametric/voice.ts";
+import { tables, VOICE_DIR } from "../embedded/voice.ts";
 
 /**
  * A graph with random weights, laid out as Kokoro's: the same inputs, tensors at which it is cut, layers that a piece

@@ -6,7 +6,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { toPcm16 } from "../../../src/audio/pcm.ts";
 import { resample } from "../../../src/audio/resample.ts";
 import { wavHeader } from "../../../src/audio/wav-write.ts";
-import { SpeechFailedError } from "../../../src/model/speech-model.ts";
+import { SpeechFailedError } from "../../../src/core/speech-model.ts";
 import {
   bytesOf,
   LONG_TEXT,
@@ -15,7 +15,7 @@ import {
   type Spoken,
   scriptOf,
   speakAll,
-} from "../../model/scripts.ts";
+} from "../../core/scripts.ts";
 import { until } from "../../waiting.ts";
 import { remoteModel } from "./remote-model.ts";
 import {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, afterEach, describe, test } from "node:test";
 import { decodeWav } from "../../../src/audio/wav-read.ts";
-import type { Turn } from "../../../src/model/conversation.ts";
-import { type HeardVoice, SpeechFailedError, type SpeechModel } from "../../../src/model/speech-model.ts";
-import { voiceMeta } from "../../../src/serving/reply-meta.ts";
+import type { Turn } from "../../../src/core/conversation.ts";
+import { type HeardVoice, SpeechFailedError, type SpeechModel } from "../../../src/core/speech-model.ts";
+import { voiceMeta } from "../../../src/serving/reply/reply-meta.ts";
 import {
   CountedText,
   drain,
@@ -12,7 +12,7 @@ import {
   type Spoken,
   scriptOf,
   speakAll,
-} from "../../model/scripts.ts";
+} from "../../core/scripts.ts";
 import { remoteModel } from "./remote-model.ts";
 import { type Answer, bytes, SpeechServer, streamedWav, tonePcm, UPSTREAM_SECRET } from "./speech-server.ts";
 

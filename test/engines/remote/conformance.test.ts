@@ -1,6 +1,6 @@
 import { after } from "node:test";
-import { startTestServer } from "../../http/start.ts";
-import { speechModelConformance } from "../../model/speech-model-conformance.ts";
+import { startTestServer } from "../../api/http/start.ts";
+import { speechModelConformance } from "../../core/speech-model-conformance.ts";
 import { remoteModel } from "./remote-model.ts";
 
 const antiphon = await startTestServer({ flags: { workers: "2" } });

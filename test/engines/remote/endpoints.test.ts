@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { after, describe, test } from "node:test";
+import { SpeechFailedError, type SpeechModel } from "../../../src/core/speech-model.ts";
 import type { EndpointEvent } from "../../../src/engines/remote/dialect.ts";
-import { SpeechFailedError, type SpeechModel } from "../../../src/model/speech-model.ts";
-import { drain, LONG_TEXT, never, scriptOf, speakAll } from "../../model/scripts.ts";
+import { drain, LONG_TEXT, never, scriptOf, speakAll } from "../../core/scripts.ts";
 import { until, within } from "../../waiting.ts";
 import { remoteModel } from "./remote-model.ts";
 import {

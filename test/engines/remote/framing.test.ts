@@ -4,14 +4,14 @@ import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../../src/audio/format.ts";
 import { fromPcm16, toPcm16 } from "../../../src/audio/pcm.ts";
 import { decodeWav } from "../../../src/audio/wav-read.ts";
 import { encodeWav, wavHeader } from "../../../src/audio/wav-write.ts";
+import type { Frame, SpokenWord } from "../../../src/core/speech-model.ts";
 import { readConversation } from "../../../src/engines/remote/antiphon-stream.ts";
 import { base64Wav } from "../../../src/engines/remote/base64-wav.ts";
 import type { Exchange } from "../../../src/engines/remote/exchange.ts";
 import { PcmFrames } from "../../../src/engines/remote/pcm-frames.ts";
 import { PcmSamples } from "../../../src/engines/remote/pcm-samples.ts";
 import { readWavHead } from "../../../src/engines/remote/wav-head.ts";
-import type { Frame, SpokenWord } from "../../../src/model/speech-model.ts";
-import { never } from "../../model/scripts.ts";
+import { never } from "../../core/scripts.ts";
 import fc from "../../properties.ts";
 
 const lengths = fc.array(fc.nat(5_000), { maxLength: 30 });

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, afterEach, describe, test } from "node:test";
 import { decodeWav } from "../../../src/audio/wav-read.ts";
-import type { Clip, Turn } from "../../../src/model/conversation.ts";
-import type { ChosenVoice } from "../../../src/model/script.ts";
-import { ConversationError, SpeechFailedError, type SpeechModel } from "../../../src/model/speech-model.ts";
-import { CountedText, drain, never, scriptOf, speakAll } from "../../model/scripts.ts";
+import type { Clip, Turn } from "../../../src/core/conversation.ts";
+import type { ChosenVoice } from "../../../src/core/script.ts";
+import { ConversationError, SpeechFailedError, type SpeechModel } from "../../../src/core/speech-model.ts";
+import { CountedText, drain, never, scriptOf, speakAll } from "../../core/scripts.ts";
 import { until } from "../../waiting.ts";
 import { remoteModel } from "./remote-model.ts";
 import { type Answer, bytes, refusal, SpeechServer, streamedWav, tonePcm } from "./speech-server.ts";

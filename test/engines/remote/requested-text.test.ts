@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { heardSentences, RequestedTexts } from "../../../src/engines/remote/requested-text.ts";
 import type { PlainItem } from "../../../src/text/plain-pieces.ts";
-import { CountedText } from "../../model/scripts.ts";
+import { CountedText } from "../../core/scripts.ts";
 import fc from "../../properties.ts";
 
 async function all(pieces: readonly string[], maxChars = 100): Promise<{ text: string; offset: number }[]> {

@@ -32,7 +32,7 @@ server.once("close", async (code) => {
 const address = await new Promise((resolve) => createInterface(server.stdout).once("line", resolve));
 const tests = spawn(
   process.execPath,
-  ["--test", "--test-reporter=spec", "dist/test/writers/chat-interop.test.js"],
+  ["--test", "--test-reporter=spec", "dist/test/writers/chat/chat-interop.test.js"],
   {
     cwd: top,
     stdio: ["ignore", "inherit", "inherit"],

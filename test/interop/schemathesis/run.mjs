@@ -43,11 +43,11 @@ await server?.stop();
 await place.close();
 process.exit(code ?? 1);
 
-/** The server of the tests of `http/`: whole, but for a voice and a database. No limit is ever reached. */
+/** The server of the tests of `api/http/`: whole, but for a voice and a database. No limit is ever reached. */
 async function toneServer() {
-  const { startTestServer } = await import("../../../dist/test/http/start.js");
+  const { startTestServer } = await import("../../../dist/test/api/http/start.js");
   const { ScriptedWriter } = await import("../../../dist/test/writers/scripted-writer.js");
-  const { ScriptedRecogniser } = await import("../../../dist/test/recognisers/scripted-recogniser.js");
+  const { ScriptedRecogniser } = await import("../../../dist/test/recognition/scripted-recogniser.js");
   return startTestServer({
     rpm: 1_000_000,
     burst: 1_000_000,

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import type { TextPiece } from "../../../src/core/marked-text.ts";
+import type { SpokenWord } from "../../../src/core/speech-model.ts";
+import { PieceMarks } from "../../../src/engines/prosody/piece-marks.ts";
 import { createToneModel } from "../../../src/engines/tone/tone.ts";
-import type { TextPiece } from "../../../src/model/marked-text.ts";
-import type { SpokenWord } from "../../../src/model/speech-model.ts";
-import { PieceMarks } from "../../../src/planning/piece-marks.ts";
-import { readMarks } from "../../../src/text/read-marks.ts";
-import { speakAll } from "../../model/scripts.ts";
+import { readMarks } from "../../../src/text/ssml/read-marks.ts";
+import { speakAll } from "../../core/scripts.ts";
 import fc from "../../properties.ts";
 
 const word = fc.constantFrom(

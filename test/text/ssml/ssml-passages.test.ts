@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { pausesS, spokenText } from "../../../src/model/marked-text.ts";
-import { MAX_PASSAGE_CHARS } from "../../../src/text/passages.ts";
-import { readMarks } from "../../../src/text/read-marks.ts";
+import { pausesS, spokenText } from "../../../src/core/marked-text.ts";
+import { MAX_PASSAGE_CHARS } from "../../../src/text/sentences/passages.ts";
+import { readMarks } from "../../../src/text/ssml/read-marks.ts";
 import { ssmlPassages } from "../../../src/text/ssml/ssml-passages.ts";
 import fc from "../../properties.ts";
 

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import type { MarkedRun, TextPiece } from "../../../src/model/marked-text.ts";
-import { spokenText } from "../../../src/model/marked-text.ts";
-import { inlinePhonemes, withoutPhonemes } from "../../../src/text/inline-phonemes.ts";
-import { readMarks } from "../../../src/text/read-marks.ts";
+import type { MarkedRun, TextPiece } from "../../../src/core/marked-text.ts";
+import { spokenText } from "../../../src/core/marked-text.ts";
+import { inlinePhonemes, withoutPhonemes } from "../../../src/text/phonemes/inline-phonemes.ts";
+import { readMarks } from "../../../src/text/ssml/read-marks.ts";
 import { TOP } from "../../architecture/top.ts";
 
 /** A text, and what is spoken of it, see `test/text/ssml/README.md`. */

@@ -3,7 +3,7 @@ import { randomInt } from "node:crypto";
 import { after, before, test } from "node:test";
 import { type GateClassifier, openGateClassifier } from "../../../src/writers/gate/gate-classifier.ts";
 import { longHistory, never } from "../dialogues.ts";
-import { heapHolds } from "../heap-holds.ts";
+import { heapHolds } from "../llama/heap-holds.ts";
 
 let gate: GateClassifier;
 before(async () => {

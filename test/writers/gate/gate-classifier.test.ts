@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { heldOutLines } from "../../../bench/gate-lines.ts";
-import { WriterError } from "../../../src/model/writer.ts";
+import { WriterError } from "../../../src/core/writer.ts";
 import { type GateClassifier, openGateClassifier } from "../../../src/writers/gate/gate-classifier.ts";
 import { GATE_CATEGORIES, GATE_DIR, type GateCategory } from "../../../src/writers/gate/gate-head.ts";
 import { gated } from "../../../src/writers/gate/gated.ts";

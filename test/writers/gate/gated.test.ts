@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { WriterError } from "../../../src/model/writer.ts";
+import { WriterError } from "../../../src/core/writer.ts";
 import type { GateClassifier, GateVerdict } from "../../../src/writers/gate/gate-classifier.ts";
 import type { GateCategory } from "../../../src/writers/gate/gate-head.ts";
 import { GATE_REPLIES } from "../../../src/writers/gate/gate-replies.ts";

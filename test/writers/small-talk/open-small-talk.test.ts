@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
-import type { Dialogue } from "../../../src/model/writer.ts";
+import type { Dialogue } from "../../../src/core/writer.ts";
 import { openSmallTalk } from "../../../src/writers/small-talk/open-small-talk.ts";
 import { partsOf } from "../dialogues.ts";
 

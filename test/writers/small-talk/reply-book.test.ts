@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { WriterError } from "../../../src/model/writer.ts";
+import { WriterError } from "../../../src/core/writer.ts";
 import { readReplyBook, replyBookFiles } from "../../../src/writers/small-talk/reply-book.ts";
 import { smallBook } from "./small-book.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { abortable } from "../../../src/model/abortable.ts";
+import { abortable } from "../../../src/core/abortable.ts";
 import { SmallTalk } from "../../../src/writers/small-talk/small-talk.ts";
 import { writerConformance } from "../conformance.ts";
 import { byTurns, dialogueOf, never, partsOf, replyOf } from "../dialogues.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { WriterError } from "../../../src/model/writer.ts";
+import { WriterError } from "../../../src/core/writer.ts";
 import { plainSpeech } from "../../../src/writers/speakable/plain-speech.ts";
 import { speakable } from "../../../src/writers/speakable/speakable.ts";
 import fc from "../../properties.ts";

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { sentencesOf } from "../../../src/text/sentence-cutter.ts";
+import { sentencesOf } from "../../../src/text/sentences/sentence-cutter.ts";
 import { speakableParts } from "../../../src/writers/speakable/speakable.ts";
 import { ThoughtFilter, WrittenSentences } from "../../../src/writers/written-sentences.ts";
 import { dialogueOf, never } from "../dialogues.ts";

@@ -1,7 +1,7 @@
 import { CheckpointError, type Fields } from "../fields.ts";
 import { type MimiSizes, mimiSizes } from "../mimi/sizes.ts";
-import type { Rotary } from "../rotary.ts";
-import { HEAD_MULTIPLE, type TransformerSizes } from "../transformer.ts";
+import type { Rotary } from "../networks/rotary.ts";
+import { HEAD_MULTIPLE, type TransformerSizes } from "../networks/transformer.ts";
 
 /** A CSM's configuration (Sesame, "Conversational Speech Model", 2025; transformers' `CsmConfig`). */
 export interface CsmConfig {

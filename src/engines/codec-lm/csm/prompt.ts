@@ -1,9 +1,9 @@
 import { FRAME_SAMPLES } from "../../../audio/format.ts";
-import type { Weights } from "../../../tensors/weights-folder.ts";
-import { type Tokenizer, TokenizerError } from "../../../tokens/tokenizer-file.ts";
+import { type Tokenizer, TokenizerError } from "../../../onnx/tokenizer-file.ts";
+import type { Weights } from "../../../onnx/weights-folder.ts";
 import { CheckpointError } from "../fields.ts";
-import type { CodeFrame } from "../frame-decoder.ts";
 import type { SpokenTurn } from "../model.ts";
+import type { CodeFrame } from "../networks/frame-decoder.ts";
 import type { CsmConfig } from "./config.ts";
 import { NAMES } from "./manifest.ts";
 

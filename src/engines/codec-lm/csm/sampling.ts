@@ -1,6 +1,6 @@
 import { type Fields, optionFields } from "../fields.ts";
-import type { DecodedStream } from "../frame-decoder.ts";
 import type { SamplingParams, Utterance } from "../model.ts";
+import type { DecodedStream } from "../networks/frame-decoder.ts";
 import type { Rng } from "../rng.ts";
 import { CodeHistory, type RepetitionPenalty, type SamplerConfig, sampleCode } from "../sampler.ts";
 import type { SequenceState } from "../sequence.ts";

@@ -1,5 +1,5 @@
-import { StreamedGraph } from "../streamed-graph.ts";
-import type { WeightsInGraph } from "../weights-in-graph.ts";
+import { StreamedGraph } from "../networks/streamed-graph.ts";
+import type { WeightsInGraph } from "../networks/weights-in-graph.ts";
 import { codebook, elu, mimiTransformer, residual } from "./layers.ts";
 import { HALVING, type MimiSizes } from "./sizes.ts";
 

@@ -1,8 +1,8 @@
-import type { GraphFile } from "../../../tensors/graph-file.ts";
+import type { GraphFile } from "../../../onnx/graph-file.ts";
 import { codeVectors } from "../code-vectors.ts";
-import type { StreamedGraph } from "../streamed-graph.ts";
-import { streamedTransformer } from "../streamed-transformer.ts";
-import type { WeightsInGraph } from "../weights-in-graph.ts";
+import type { StreamedGraph } from "../networks/streamed-graph.ts";
+import { streamedTransformer } from "../networks/streamed-transformer.ts";
+import type { WeightsInGraph } from "../networks/weights-in-graph.ts";
 import { type MimiSizes, placeOf } from "./sizes.ts";
 
 /**

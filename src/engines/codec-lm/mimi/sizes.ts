@@ -1,6 +1,6 @@
 import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../../audio/format.ts";
 import { CheckpointError, type Fields } from "../fields.ts";
-import { HEAD_MULTIPLE, type StreamedTransformerSizes } from "../streamed-transformer.ts";
+import { HEAD_MULTIPLE, type StreamedTransformerSizes } from "../networks/streamed-transformer.ts";
 
 /** The sizes of a Mimi codec (Défossez et al., "Moshi: a speech-text foundation model", 2024). `width` is of the latents, and of the transformers. */
 export interface MimiSizes extends StreamedTransformerSizes {

@@ -1,5 +1,5 @@
 import { CheckpointError, type Fields, readFields } from "../fields.ts";
-import { HEAD_MULTIPLE, type TransformerSizes } from "../transformer.ts";
+import { HEAD_MULTIPLE, type TransformerSizes } from "../networks/transformer.ts";
 import { type CodecSizes, codecSizes } from "./codec/sizes.ts";
 import { type SpeakerEncoderSizes, speakerEncoderSizes } from "./speaker/sizes.ts";
 

@@ -1,9 +1,9 @@
-import { GraphFile } from "../../../tensors/graph-file.ts";
-import type { Session } from "../../../tensors/session.ts";
-import { float32, floatsOf } from "../../../tensors/tensor.ts";
-import type { Weights } from "../../../tensors/weights-folder.ts";
-import type { CodeFrame } from "../frame-decoder.ts";
-import { WeightsInGraph } from "../weights-in-graph.ts";
+import { GraphFile } from "../../../onnx/graph-file.ts";
+import type { Session } from "../../../onnx/session.ts";
+import { float32, floatsOf } from "../../../onnx/tensor.ts";
+import type { Weights } from "../../../onnx/weights-folder.ts";
+import type { CodeFrame } from "../networks/frame-decoder.ts";
+import { WeightsInGraph } from "../networks/weights-in-graph.ts";
 import type { Qwen3TtsConfig } from "./config.ts";
 import { NAMES } from "./manifest.ts";
 import type { Row } from "./prompt.ts";

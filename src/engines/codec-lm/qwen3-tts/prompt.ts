@@ -1,6 +1,6 @@
-import type { Tokenizer } from "../../../tokens/tokenizer-file.ts";
+import type { Tokenizer } from "../../../onnx/tokenizer-file.ts";
 import { CheckpointError, OptionError } from "../fields.ts";
-import type { CodeFrame } from "../frame-decoder.ts";
+import type { CodeFrame } from "../networks/frame-decoder.ts";
 import type { Qwen3TtsConfig } from "./config.ts";
 
 /**

@@ -1,14 +1,14 @@
 import { join } from "node:path";
-import type { Weights } from "../../../tensors/weights-folder.ts";
-import { readVocabularyFiles } from "../../../tokens/vocabulary-files.ts";
-import type { BackboneParts } from "../backbone.ts";
+import { readVocabularyFiles } from "../../../onnx/vocabulary-files.ts";
+import type { Weights } from "../../../onnx/weights-folder.ts";
 import type { Architecture, Checkpoint } from "../checkpoint.ts";
-import type { DepthDecoderParts } from "../depth-decoder.ts";
 import { CheckpointError, type Fields } from "../fields.ts";
 import { type Built, type Loading, loadModel } from "../load-model.ts";
 import { type Manifest, type WeightsPart, weightsFileIn } from "../manifest.ts";
 import { openMimiEncoder } from "../mimi/mimi.ts";
 import { NOTHING_ASKED } from "../model.ts";
+import type { BackboneParts } from "../networks/backbone.ts";
+import type { DepthDecoderParts } from "../networks/depth-decoder.ts";
 import { rngOf } from "../rng.ts";
 import { openCodecDecoder } from "./codec/codec.ts";
 import { CODEC_FOLDER, type Qwen3TtsConfig, qwen3TtsConfig } from "./config.ts";

@@ -1,7 +1,7 @@
 import { LowPass } from "../../../audio/butterworth.ts";
 import { FRAME_SAMPLES } from "../../../audio/format.ts";
-import type { AudioQuality } from "../../../model/script.ts";
-import type { Frame } from "../../../model/speech-model.ts";
+import type { AudioQuality } from "../../../core/script.ts";
+import type { Frame } from "../../../core/speech-model.ts";
 
 /** Bandwidth: 4 kHz, 7 kHz, and all that the codec has, as the embedded voice does. */
 const CUTOFFS_HZ: Readonly<Record<AudioQuality, number | null>> = { low: 4_000, medium: 7_000, high: null };

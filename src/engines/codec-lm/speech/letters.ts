@@ -1,5 +1,5 @@
 import { FRAME_S } from "../../../audio/format.ts";
-import { withoutPhonemes } from "../../../text/inline-phonemes.ts";
+import { withoutPhonemes } from "../../../text/phonemes/inline-phonemes.ts";
 
 /** Nobody speaks slower, or faster, in letters a second. */
 const MIN_LETTERS_PER_S = 5;

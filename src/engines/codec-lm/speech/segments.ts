@@ -1,4 +1,4 @@
-import { inlinePhonemes, spokenSentences } from "../../../text/inline-phonemes.ts";
+import { inlinePhonemes, spokenSentences } from "../../../text/phonemes/inline-phonemes.ts";
 import type { PlainItem } from "../../../text/plain-pieces.ts";
 import { hasSpeakable } from "../../../text/speakable.ts";
 import { lettersIn, plainWords } from "./letters.ts";

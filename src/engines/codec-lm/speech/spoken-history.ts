@@ -1,8 +1,8 @@
 import { FRAME_S } from "../../../audio/format.ts";
 import { joined } from "../../../audio/joined.ts";
-import type { SpeakerLabel } from "../../../model/conversation.ts";
-import type { CodeFrame } from "../frame-decoder.ts";
+import type { SpeakerLabel } from "../../../core/conversation.ts";
 import type { SpokenFrame, SpokenTurn } from "../model.ts";
+import type { CodeFrame } from "../networks/frame-decoder.ts";
 import { SilenceDetector } from "./silence-detector.ts";
 
 /** What was spoken of an utterance: its newest parts, as turns that its next part goes on from. */

@@ -1,6 +1,6 @@
 import { FRAME_S } from "../../../audio/format.ts";
-import { abortable } from "../../../model/abortable.ts";
-import type { Delivery } from "../../../model/script.ts";
+import { abortable } from "../../../core/abortable.ts";
+import type { Delivery } from "../../../core/script.ts";
 import {
   ConversationError,
   type Frame,
@@ -8,8 +8,8 @@ import {
   type ReadPrompt,
   SpeechFailedError,
   type SpeechReport,
-} from "../../../model/speech-model.ts";
-import { stopWith } from "../../../model/stop-with.ts";
+} from "../../../core/speech-model.ts";
+import { stopWith } from "../../../core/stop-with.ts";
 import type { PlainScript } from "../../../text/plain-pieces.ts";
 import { CheckpointError, OptionError } from "../fields.ts";
 import {

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { SAMPLE_RATE_HZ } from "../../../audio/format.ts";
 import { resample } from "../../../audio/resample.ts";
-import type { SpeakerLabel } from "../../../model/conversation.ts";
-import type { Script, VoiceSample } from "../../../model/script.ts";
-import { ConversationError } from "../../../model/speech-model.ts";
+import type { SpeakerLabel } from "../../../core/conversation.ts";
+import type { Script, VoiceSample } from "../../../core/script.ts";
+import { ConversationError } from "../../../core/speech-model.ts";
 import { OptionError } from "../fields.ts";
 import type { SpokenTurn, Voices } from "../model.ts";
 import { mayCover, plainWords } from "./letters.ts";

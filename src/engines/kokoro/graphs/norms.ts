@@ -1,7 +1,7 @@
-import { WeightsError } from "../../../tensors/byte-source.ts";
-import { cutGraph } from "../../../tensors/cut-graph.ts";
-import { type Node, node } from "../../../tensors/graph-node.ts";
-import { type StoredGraph, storedConstant } from "../../../tensors/stored-graph.ts";
+import { WeightsError } from "../../../onnx/byte-source.ts";
+import { cutGraph } from "../../../onnx/cut-graph.ts";
+import { type Node, node } from "../../../onnx/graph-node.ts";
+import { type StoredGraph, storedConstant } from "../../../onnx/stored-graph.ts";
 import type { Part } from "./cuts.ts";
 
 /**

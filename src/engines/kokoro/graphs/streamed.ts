@@ -1,11 +1,11 @@
-import { WeightsError } from "../../../tensors/byte-source.ts";
-import { type Node, node, withoutAttribute } from "../../../tensors/graph-node.ts";
+import { WeightsError } from "../../../onnx/byte-source.ts";
+import { type Node, node, withoutAttribute } from "../../../onnx/graph-node.ts";
 import {
   type GraphEnd,
   type StoredConstant,
   type StoredGraph,
   storedConstant,
-} from "../../../tensors/stored-graph.ts";
+} from "../../../onnx/stored-graph.ts";
 import type { Part } from "./cuts.ts";
 
 /** What a layer keeps between two pieces: columns of its input. */

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { readFields } from "../../../../src/engines/codec-lm/fields.ts";
-import type { CodeFrame, FrameDecoder } from "../../../../src/engines/codec-lm/frame-decoder.ts";
 import { type MimiEncoder, openMimiEncoder } from "../../../../src/engines/codec-lm/mimi/mimi.ts";
+import type { CodeFrame, FrameDecoder } from "../../../../src/engines/codec-lm/networks/frame-decoder.ts";
 import { openCodecDecoder } from "../../../../src/engines/codec-lm/qwen3-tts/codec/codec.ts";
 import { codecSizes } from "../../../../src/engines/codec-lm/qwen3-tts/codec/sizes.ts";
 import { ENCODER } from "../../../../src/engines/codec-lm/qwen3-tts/manifest.ts";
-import { openWeights, type Weights } from "../../../../src/tensors/weights-folder.ts";
+import { openWeights, type Weights } from "../../../../src/onnx/weights-folder.ts";
 import { assertNear, QWEN3_TTS, readArrays } from "../goldens.ts";
 import { assertSameInPieces, assertSameTogether, assertStrangersRefused } from "../together.ts";
 

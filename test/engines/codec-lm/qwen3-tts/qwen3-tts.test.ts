@@ -4,8 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { identify, readCheckpoint } from "../../../../src/engines/codec-lm/architectures.ts";
-import { Backbone, backboneGraph } from "../../../../src/engines/codec-lm/backbone.ts";
-import { DepthDecoder, depthDecoderGraph } from "../../../../src/engines/codec-lm/depth-decoder.ts";
 import { Fields } from "../../../../src/engines/codec-lm/fields.ts";
 import { Opened } from "../../../../src/engines/codec-lm/load-model.ts";
 import { lookOverCheckpoint } from "../../../../src/engines/codec-lm/look-over.ts";
@@ -15,13 +13,15 @@ import {
   type Precision,
   type Utterance,
 } from "../../../../src/engines/codec-lm/model.ts";
+import { Backbone, backboneGraph } from "../../../../src/engines/codec-lm/networks/backbone.ts";
+import { DepthDecoder, depthDecoderGraph } from "../../../../src/engines/codec-lm/networks/depth-decoder.ts";
 import { addTo, Embeddings, textGraph } from "../../../../src/engines/codec-lm/qwen3-tts/embeddings.ts";
 import { promptOf } from "../../../../src/engines/codec-lm/qwen3-tts/prompt.ts";
 import { codePredictorOf, qwen3Tts, talkerOf } from "../../../../src/engines/codec-lm/qwen3-tts/qwen3-tts.ts";
 import { firstCodeLogits, settingsOf } from "../../../../src/engines/codec-lm/qwen3-tts/sampling.ts";
 import { ownReference } from "../../../../src/engines/codec-lm/qwen3-tts/voice.ts";
 import { CodeHistory, probabilities } from "../../../../src/engines/codec-lm/sampler.ts";
-import { readVocabularyFiles } from "../../../../src/tokens/vocabulary-files.ts";
+import { readVocabularyFiles } from "../../../../src/onnx/vocabulary-files.ts";
 import { type Arrays, assertNear, openCheckpoint, QWEN3_TTS, readArrays, readJson } from "../goldens.ts";
 import { spoken } from "../spoken.ts";
 import { depthLogits, readUnevenly } from "../transformers.ts";

@@ -10,7 +10,7 @@ import {
   type SpeakerEncoder,
   speakerMelFilters,
 } from "../../../../src/engines/codec-lm/qwen3-tts/speaker/speaker-encoder.ts";
-import { openWeights, type Weights } from "../../../../src/tensors/weights-folder.ts";
+import { openWeights, type Weights } from "../../../../src/onnx/weights-folder.ts";
 import { assertNear, QWEN3_TTS, readArrays } from "../goldens.ts";
 
 const FOLDER = join(QWEN3_TTS, "tiny-base");

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import type { Turn } from "../../../../src/core/conversation.ts";
+import { ConversationError, type SpeechModel } from "../../../../src/core/speech-model.ts";
 import { CheckpointError, OptionError } from "../../../../src/engines/codec-lm/fields.ts";
-import type { Turn } from "../../../../src/model/conversation.ts";
-import { ConversationError, type SpeechModel } from "../../../../src/model/speech-model.ts";
-import { bytesOf, type ScriptParts, speakAll } from "../../../model/scripts.ts";
+import { bytesOf, type ScriptParts, speakAll } from "../../../core/scripts.ts";
 import { CLIPS, tinyModel } from "./tiny.ts";
 import { voiceClip } from "./voice-clip.ts";
 

@@ -1,4 +1,4 @@
-import { speechModelConformance } from "../../../model/speech-model-conformance.ts";
+import { speechModelConformance } from "../../../core/speech-model-conformance.ts";
 import { CLIPS, endingModel } from "./tiny.ts";
 
 // They know no words.

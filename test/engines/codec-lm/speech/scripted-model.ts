@@ -1,3 +1,4 @@
+import type { SpeechModel } from "../../../../src/core/speech-model.ts";
 import type {
   CodecLanguageModel,
   GenerationEnd,
@@ -6,7 +7,6 @@ import type {
   Voices,
 } from "../../../../src/engines/codec-lm/model.ts";
 import { type CodecLmOptions, speechModelOver } from "../../../../src/engines/codec-lm/speech/model.ts";
-import type { SpeechModel } from "../../../../src/model/speech-model.ts";
 
 /** What a scripted model does when it is asked: levels of the frames that it gives, and what it says behind them. */
 export interface Behaviour {

@@ -1,12 +1,12 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { after } from "node:test";
+import type { SpeechModel } from "../../../../src/core/speech-model.ts";
 import {
   type CodecLmOptions,
   createModel,
   speechModelOver,
 } from "../../../../src/engines/codec-lm/speech/model.ts";
-import type { SpeechModel } from "../../../../src/model/speech-model.ts";
 import { CSM, openCheckpoint } from "../goldens.ts";
 import { BASE, customFolder } from "../qwen3-tts/cases.ts";
 import { voiceClip } from "./voice-clip.ts";

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import type { Turn } from "../../../../src/core/conversation.ts";
+import type { ChosenVoice } from "../../../../src/core/script.ts";
+import { ConversationError } from "../../../../src/core/speech-model.ts";
 import { OptionError } from "../../../../src/engines/codec-lm/fields.ts";
 import type { Voices } from "../../../../src/engines/codec-lm/model.ts";
 import { lettersIn, maxFramesFor, mayCover } from "../../../../src/engines/codec-lm/speech/letters.ts";
 import { contextTurns } from "../../../../src/engines/codec-lm/speech/turns.ts";
 import { labelVoices, voicesOf } from "../../../../src/engines/codec-lm/speech/voices.ts";
-import type { Turn } from "../../../../src/model/conversation.ts";
-import type { ChosenVoice } from "../../../../src/model/script.ts";
-import { ConversationError } from "../../../../src/model/speech-model.ts";
-import { never, speakAll } from "../../../model/scripts.ts";
+import { never, speakAll } from "../../../core/scripts.ts";
 import { ScriptedModel, speechOver, tone } from "./scripted-model.ts";
 
 const ANY: Voices = { kind: "any", presets: [] };

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { ConversationError, type Frame, SpeechFailedError } from "../../../../src/core/speech-model.ts";
 import { CheckpointError, OptionError } from "../../../../src/engines/codec-lm/fields.ts";
 import { BusyError, type Utterance } from "../../../../src/engines/codec-lm/model.ts";
 import { lettersIn } from "../../../../src/engines/codec-lm/speech/letters.ts";
-import { ConversationError, type Frame, SpeechFailedError } from "../../../../src/model/speech-model.ts";
-import { bytesOf, CountedText, drain, never, scriptOf, speakAll } from "../../../model/scripts.ts";
+import { bytesOf, CountedText, drain, never, scriptOf, speakAll } from "../../../core/scripts.ts";
 import { type Behaviour, ScriptedModel, speechOver, tone } from "./scripted-model.ts";
 
 const EIGHT = "One. Two. Three. Four. Five. Six. Seven. Eight. ";

@@ -1,7 +1,7 @@
-import { float32, floatsOf } from "../../../../tensors/tensor.ts";
-import type { Weights } from "../../../../tensors/weights-folder.ts";
+import { float32, floatsOf } from "../../../../onnx/tensor.ts";
+import type { Weights } from "../../../../onnx/weights-folder.ts";
 import { placesOf } from "../../code-vectors.ts";
-import { type CodeFrame, type FrameDecoder, frameDecoder } from "../../frame-decoder.ts";
+import { type CodeFrame, type FrameDecoder, frameDecoder } from "../../networks/frame-decoder.ts";
 import { type Stream, Streams, type StreamsSetup } from "../../streams.ts";
 import { latentsGraph } from "./latents-graph.ts";
 import type { DecoderSizes } from "./sizes.ts";

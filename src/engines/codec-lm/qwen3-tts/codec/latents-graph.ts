@@ -1,7 +1,7 @@
 import { codeVectors, projectedSum } from "../../code-vectors.ts";
-import { StreamedGraph } from "../../streamed-graph.ts";
-import { streamedTransformer } from "../../streamed-transformer.ts";
-import type { WeightsInGraph } from "../../weights-in-graph.ts";
+import { StreamedGraph } from "../../networks/streamed-graph.ts";
+import { streamedTransformer } from "../../networks/streamed-transformer.ts";
+import type { WeightsInGraph } from "../../networks/weights-in-graph.ts";
 import type { DecoderSizes } from "./sizes.ts";
 
 /**

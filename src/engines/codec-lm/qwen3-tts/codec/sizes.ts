@@ -1,7 +1,7 @@
 import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../../../audio/format.ts";
 import { CheckpointError, type Fields } from "../../fields.ts";
 import { type MimiSizes, mimiSizes } from "../../mimi/sizes.ts";
-import { HEAD_MULTIPLE, type StreamedTransformerSizes } from "../../streamed-transformer.ts";
+import { HEAD_MULTIPLE, type StreamedTransformerSizes } from "../../networks/streamed-transformer.ts";
 
 /** The sizes of the decoder of Qwen3-TTS's 12 Hz codec. */
 export interface DecoderSizes extends StreamedTransformerSizes {

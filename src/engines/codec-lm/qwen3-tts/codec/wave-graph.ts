@@ -1,5 +1,5 @@
-import { StreamedGraph } from "../../streamed-graph.ts";
-import type { WeightsInGraph } from "../../weights-in-graph.ts";
+import { StreamedGraph } from "../../networks/streamed-graph.ts";
+import type { WeightsInGraph } from "../../networks/weights-in-graph.ts";
 import type { DecoderSizes } from "./sizes.ts";
 
 /** Frames before a frame that its samples depend on in this half of the decoder, and no more. */

@@ -1,5 +1,5 @@
-import type { GraphFile } from "../../../../tensors/graph-file.ts";
-import type { WeightsInGraph } from "../../weights-in-graph.ts";
+import type { GraphFile } from "../../../../onnx/graph-file.ts";
+import type { WeightsInGraph } from "../../networks/weights-in-graph.ts";
 import { MELS, type SpeakerEncoderSizes } from "./sizes.ts";
 
 const STEM = "speaker_encoder";

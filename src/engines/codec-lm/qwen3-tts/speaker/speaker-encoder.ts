@@ -1,11 +1,11 @@
 import { RealFourier } from "../../../../audio/fourier.ts";
 import { melFilters } from "../../../../audio/mel-filters.ts";
-import { GraphFile } from "../../../../tensors/graph-file.ts";
-import { openSession } from "../../../../tensors/session.ts";
-import { float32, floatsOf } from "../../../../tensors/tensor.ts";
-import type { Weights } from "../../../../tensors/weights-folder.ts";
+import { GraphFile } from "../../../../onnx/graph-file.ts";
+import { openSession } from "../../../../onnx/session.ts";
+import { float32, floatsOf } from "../../../../onnx/tensor.ts";
+import type { Weights } from "../../../../onnx/weights-folder.ts";
+import { WeightsInGraph } from "../../networks/weights-in-graph.ts";
 import type { StreamsSetup } from "../../streams.ts";
-import { WeightsInGraph } from "../../weights-in-graph.ts";
 import { speakerGraph } from "./graph.ts";
 import { MELS, type SpeakerEncoderSizes } from "./sizes.ts";
 

@@ -1,0 +1,154 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { ServiceError } from "../../contract/errors.ts";
+import type { Permit } from "../../limits/keyed-semaphore.ts";
+import { ClientGoneError } from "../../requests/request-context.ts";
+import { GrowingBytes } from "../../serving/prepare/growing-bytes.ts";
+import type { PreparedFor, Purpose } from "../../serving/prepare/prepare-body.ts";
+import { SMALL_BODY_BYTES } from "../../serving/prepare/preparer.ts";
+import type {
+  Caller,
+  ReadRequest,
+  ReceivedBody,
+  RequestReader,
+} from "../../serving/prepare/request-reader.ts";
+import type { Receiving } from "./connection-tracker.ts";
+
+/** Makes JSON the only body there is, and leaves it as bytes; everything else is a 422 that says so. */
+export function readJsonBodies(app: FastifyInstance, requestReader: RequestReader): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(/^application\/json(?:\s*;|\s*$)/i, async (request: FastifyRequest) =>
+    request.routeOptions.config.access === "token" ? receive(request, requestReader) : null,
+  );
+  app.addContentTypeParser("*", (_request, _payload, done) => {
+    done(new ServiceError(422, "the body must be JSON: send it with Content-Type: application/json"));
+  });
+}
+
+/** The bytes of a request's body; a request without one is a 422. */
+export function bodyOf(request: FastifyRequest): ReceivedBody {
+  const body = request.body as ReceivedBody | null | undefined;
+  if (body !== null && body !== undefined) return body;
+  throw new ServiceError(422, "the body is missing: send a JSON object with Content-Type: application/json");
+}
+
+/** The request that a body asks for; the answer's headers tell of fields that nothing reads. Rejects as `RequestReader.prepare` does. */
+export async function preparedFrom<P extends Exclude<Purpose, "telephony">>(
+  purpose: P,
+  requestReader: RequestReader,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<ReadRequest<PreparedFor[P]>> {
+  const asked = await requestReader.prepare(purpose, bodyOf(request), request.tracked.caller);
+  if (asked.prepared.unread !== undefined) reply.header("X-Antiphon-Ignored", asked.prepared.unread);
+  return asked;
+}
+
+/** A body that is on its way. */
+export interface ComingBody {
+  /** What the client said of it; `null` where it did not, and `limitBytes` holds. */
+  readonly lengthBytes: number | null;
+  readonly limitBytes: number;
+  /** Its memory, as far as that is known by now; `null` where it is small. */
+  readonly holding: () => Permit | null;
+  /** Its bytes as they come. Throws a 400 `ServiceError` where they are more than the limit. */
+  chunks(): AsyncGenerator<Uint8Array>;
+}
+
+/** The whole body, as its bytes. */
+function receive(request: FastifyRequest, requestReader: RequestReader): Promise<ReceivedBody> {
+  const room = (caller: Caller, bytes: number) => requestReader.admit(caller, bytes);
+  return receiveBy(request, room, async (coming) => {
+    const { lengthBytes, holding } = coming;
+    const bytes = await (lengthBytes === null ? gathered(coming) : filled(coming, lengthBytes));
+    return { bytes, holding: holding() };
+  });
+}
+
+/**
+ * Waits for room for the body, tells the client to go on where it asked, and lets `take` have the bytes. Throws a
+ * {@link ClientGoneError} when the client leaves before the last of them.
+ *
+ * @param room finds memory for so many bytes, which counts until the request ends; `null` for few
+ */
+export async function receiveBy<T>(
+  request: FastifyRequest,
+  room: (caller: Caller, bytes: number) => Promise<Permit | null>,
+  take: (coming: ComingBody) => Promise<T>,
+): Promise<T> {
+  const limitBytes = request.routeOptions.bodyLimit;
+  const { raw, tracked } = request;
+  const declared = request.headers["content-length"];
+  const lengthBytes = declared === undefined ? null : Number(declared);
+  if (lengthBytes !== null && lengthBytes > limitBytes) throw tooLarge(limitBytes);
+  const { caller } = request.tracked;
+  let holding = await room(caller, lengthBytes ?? 0);
+  // Behind another's answer it would be taken for a part of that; the client goes on by itself after a while.
+  if (request.headers.expect !== undefined && tracked.response.socket !== null)
+    tracked.response.writeContinue();
+  tracked.receiving = receivingFrom(holding);
+  const chunks = async function* (): AsyncGenerator<Uint8Array> {
+    let length = 0;
+    let pieces = 0;
+    for await (const chunk of raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
+      if (tracked.receiving !== null) tracked.receiving.bytes += chunk.length;
+      length += chunk.length;
+      pieces += 1;
+      if (length > limitBytes) throw tooLarge(limitBytes);
+      if (pieces > FREE_PIECES + length / MIN_PIECE_BYTES) throw tooFine();
+      if (lengthBytes === null && length > SMALL_BODY_BYTES && holding === null) {
+        // Of a body without a length only its cap is known. It is not the client who keeps us waiting.
+        tracked.receiving = null;
+        holding = await room(caller, limitBytes);
+        tracked.receiving = receivingFrom(holding);
+      }
+      yield chunk;
+    }
+  };
+  try {
+    return await take({ lengthBytes, limitBytes, holding: () => holding, chunks });
+  } catch (error) {
+    // A body that has come whole is destroyed too, and its client still there.
+    if ((raw.destroyed && !raw.complete) || tracked.signal.aborted)
+      throw new ClientGoneError("it left in the middle of its body");
+    throw error;
+  } finally {
+    tracked.receiving = null;
+  }
+}
+
+/** Each chunk of a chunked body costs some microseconds, whatever is in it: beyond so many they hold so much on average. */
+const FREE_PIECES = 4_096;
+const MIN_PIECE_BYTES = 64;
+
+function tooFine(): ServiceError {
+  return new ServiceError(
+    400,
+    `the body comes in too many small chunks: send it in chunks of ${MIN_PIECE_BYTES} bytes or more`,
+  );
+}
+
+function receivingFrom(holding: Permit | null): Receiving {
+  return { sinceMs: performance.now(), isCounted: holding !== null, bytes: 0 };
+}
+
+/** Straight into memory of the right size, which takes room only as it fills. */
+async function filled({ chunks }: ComingBody, lengthBytes: number): Promise<Uint8Array> {
+  const bytes = new Uint8Array(lengthBytes);
+  let at = 0;
+  for await (const chunk of chunks()) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
+}
+
+async function gathered({ chunks, limitBytes, holding }: ComingBody): Promise<Uint8Array> {
+  const gatheredBytes = new GrowingBytes(SMALL_BODY_BYTES, limitBytes);
+  for await (const chunk of chunks()) gatheredBytes.add(chunk);
+  holding()?.shrink(gatheredBytes.capacity);
+  return gatheredBytes.bytes;
+}
+
+function tooLarge(limitBytes: number): ServiceError {
+  return new ServiceError(400, `the body is over the cap of ${limitBytes} bytes: send less in one request`);
+}

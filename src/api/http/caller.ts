@@ -1,0 +1,101 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { BucketReading } from "../../accounts/tenancy.ts";
+import { ServiceError } from "../../contract/errors.ts";
+import { admit } from "../../requests/admit.ts";
+import { authenticate } from "../../requests/authenticate.ts";
+import type { ClientSecrets, Presented } from "../realtime/client-secrets.ts";
+import type { HttpDeps } from "./deps.ts";
+import { presentedKey, rateHeaders } from "./headers.ts";
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** What a caller needs: nothing, a key, or a key and one of its tokens. Every route states it. */
+    access: "open" | "key" | "token";
+    /** False where nothing is spoken, so that a full queue for that refuses nobody. */
+    speaks?: boolean;
+    /** Whether a client secret opens it, as well as a key. */
+    takesSecrets?: boolean;
+  }
+  interface FastifyRequest {
+    /** The key that it presents, or that the client secret which it presents stands for; `null` where there is neither. */
+    presented: Presented | null;
+  }
+}
+
+/**
+ * Makes registering a route throw where it does not state its `config.access`: what was forgotten must not be open to
+ * everybody.
+ */
+export function requireAccess(app: FastifyInstance): void {
+  app.addHook("onRoute", ({ method, url, config }) => {
+    if (config?.access !== undefined) return;
+    throw new Error(`${[method].flat().join(", ")} ${url} does not state its access: set config.access`);
+  });
+}
+
+/**
+ * Knows every caller before anything of the request is read: request id, key, token, rate headers, in that order. On open
+ * routes the key is known if that is soon.
+ * Failed authentication draws from the anonymous bucket of the client's address; a 404 or 405 draws from none.
+ */
+export function identifyCallers(
+  app: FastifyInstance,
+  { tenancy, service, realtime }: Pick<HttpDeps, "tenancy" | "service" | "realtime">,
+): void {
+  app.decorateRequest("presented", null);
+  app.addHook("onRequest", async (request, reply) => {
+    reply.header("X-Request-ID", request.id);
+    tell(reply, tenancy.recallAnonymous(request.ip));
+    checkHeaders(request);
+    request.presented = presentedBy(request, realtime?.secrets ?? null);
+    const presented = request.presented?.apiKey ?? null;
+    const access = request.is404 ? "open" : request.routeOptions.config.access;
+    if (access === "open") {
+      // What is open to all is answered also where keys cannot be looked up.
+      const known = presented === null ? null : await tenancy.recall(presented);
+      if (known === null) return;
+      request.tracked.keyId = known.key.keyId;
+      tell(reply, known.reading);
+      return;
+    }
+    const key = await authenticate(tenancy, presented, request.ip, {
+      onReading: (reading) => tell(reply, reading),
+    });
+    request.tracked.keyId = key.keyId;
+    if (access === "key") {
+      tell(reply, await tenancy.peek(key));
+      return;
+    }
+    const options = {
+      speaks: request.routeOptions.config.speaks !== false,
+      overRate: "this key is over its rate limit",
+      onReading: (reading: BucketReading) => tell(reply, reading),
+    };
+    await admit(key, { tenancy, service }, options);
+  });
+}
+
+function presentedBy(
+  { headers, routeOptions }: FastifyRequest,
+  secrets: ClientSecrets | null,
+): Presented | null {
+  const presented = presentedKey(headers);
+  if (presented === null) return null;
+  if (secrets === null || routeOptions.config.takesSecrets !== true)
+    return { apiKey: presented, session: {} };
+  return secrets.resolve(presented);
+}
+
+/** What HTTP asks of every request: 1.1 a `Host`; and to say so where an expectation is not understood. */
+function checkHeaders({ headers, raw }: FastifyRequest): void {
+  if (headers.host === undefined && raw.httpVersion === "1.1") {
+    throw new ServiceError(400, "the Host header is missing: HTTP/1.1 requires one");
+  }
+  if (headers.expect !== undefined && headers.expect.toLowerCase() !== "100-continue") {
+    throw new ServiceError(400, "the Expect header is not understood: leave it out, or send 100-continue");
+  }
+}
+
+function tell(reply: FastifyReply, reading: BucketReading): void {
+  reply.headers(rateHeaders(reading));
+}

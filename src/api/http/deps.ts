@@ -1,0 +1,60 @@
+import type { Limits } from "../../contract/limits.ts";
+import type { ParamKnob, ResolvedParams } from "../../contract/params.ts";
+import type { ModelCard } from "../../contract/replies.ts";
+import type { KeyedSemaphore } from "../../limits/keyed-semaphore.ts";
+import type { Entrance } from "../../requests/begin-request.ts";
+import type { NewVoices } from "../../serving/voices/new-voices.ts";
+import type { OwnVoices } from "../../serving/voices/own-voices.ts";
+import type { RealtimeOptions } from "./realtime-options.ts";
+import type { PlaygroundDirs } from "./routes/pages.ts";
+
+/** What the service says of itself at `GET /v1/info`. */
+export interface ServiceInfo {
+  readonly backend: { readonly name: string; readonly kind: string; readonly sample_rate: number };
+  readonly defaults: ResolvedParams;
+  readonly limits: Limits;
+  readonly param_schema: readonly ParamKnob[];
+}
+
+export interface HttpOptions {
+  /** Quiet time on a stream after which a comment keeps the connection alive, in milliseconds. */
+  readonly heartbeatMs: number;
+  /** Longest that a client may move no byte although there is one to move, in milliseconds. */
+  readonly stallTimeoutMs: number;
+  /** How long a stream's status waits for its first frame, in milliseconds. */
+  readonly streamPatienceMs: number;
+  /** Longest that a reply in one piece may take, in milliseconds. */
+  readonly collectTimeoutMs: number;
+  /** Longest that a client may take over its headers, and over its whole request, in milliseconds. */
+  readonly headersTimeoutMs: number;
+  readonly uploadTimeoutMs: number;
+  readonly bodyLimitBytes: number;
+  /** As Fastify takes it: which proxies may name the client's address. */
+  readonly trustProxy: boolean | string | string[];
+  readonly serveMetrics: boolean;
+  /** Which lists answer without a key: what can be spoken by `/v1/audio/…`, also the models, or none. */
+  readonly keylessLists: "audio" | "all" | "none";
+  /** Whose pages may call: `*` is everybody's. */
+  readonly corsOrigins: "*" | readonly string[];
+  /** In PEM: HTTPS is served by it, and `/metrics` alone is not; `null`: HTTP. */
+  readonly tls: { readonly cert: Buffer; readonly key: Buffer } | null;
+  /** The folders of the page at `/`, or null for none. */
+  readonly playground: PlaygroundDirs | null;
+}
+
+/** All that the HTTP side is given; it builds nothing itself. */
+export interface HttpDeps extends Entrance {
+  /** Bytes of whole replies that are being made, or wait for their readers. */
+  readonly replies: KeyedSemaphore;
+  readonly cards: () => ModelCard[];
+  readonly ownVoices: OwnVoices;
+  readonly newVoices: NewVoices;
+  readonly info: ServiceInfo;
+  /** False once the server is stopping, or has nothing left that can speak. */
+  readonly isReady: () => boolean;
+  /** True once the server was told to stop: no connection is kept for further requests then. */
+  readonly isStopping: () => boolean;
+  readonly options: HttpOptions;
+  /** How realtime sessions are served; `null`: there are none. */
+  readonly realtime: RealtimeOptions | null;
+}

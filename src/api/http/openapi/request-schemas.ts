@@ -1,0 +1,155 @@
+import type { TSchema } from "typebox";
+import { AudioSpeechRequest } from "../../../contract/audio-speech.ts";
+import { MAX_LEXICON_SAID_CHARS, MAX_LEXICON_WORD_CHARS } from "../../../contract/lexicon.ts";
+import { MAX_INSTRUCTIONS_CHARS } from "../../../contract/limits.ts";
+import { ClientSecretRequest } from "../../../contract/realtime/client-secret.ts";
+import { ConversationTurn, ConverseRequest, TtsRequest } from "../../../contract/requests.ts";
+import { VendorRequest, VoiceRequest } from "../../../contract/telephony.ts";
+import { MAX_VOICE_CHARS, OPENAI_VOICES, SPEAKER_LABELS } from "../../../contract/voices.ts";
+import { TELEPHONY_RATES } from "../routes/audio-telephony.ts";
+import { MEDIA_TYPES } from "../speech-forms.ts";
+import type { Json } from "./components.ts";
+
+// Bodies as they are published: what the server refuses with 400, after the schema, is part of the schema here
+// wherever JSON Schema can say it. Nothing is checked against these.
+
+const speaker = { enum: SPEAKER_LABELS };
+
+/** Names that every model knows; then those of some, of recordings, and mixes. */
+const voiceWords = [
+  { type: "string", enum: [...SPEAKER_LABELS, ...OPENAI_VOICES] },
+  { type: "string", minLength: 1, maxLength: MAX_VOICE_CHARS },
+];
+const voice = {
+  type: undefined,
+  properties: undefined,
+  required: undefined,
+  anyOf: [...voiceWords, { type: "object", properties: { id: { anyOf: voiceWords } }, required: ["id"] }],
+};
+
+/**
+ * At least one character that is no space. That it needs a letter or digit is left out: `\p{L}` is not portable. The
+ * pattern covers the whole text, because some readers take any pattern for that of the whole.
+ */
+const spoken = { pattern: "^\\s*\\S[\\s\\S]*$" };
+
+const SOUNDS = "AIOQWYTabdefghijklmnoprstuvwxzæðŋɐɑɒɔəɚɛɜɝɡɨɪɫɹɾʃʊʌʒʔʤʧθᵊᵻ";
+/** One sound; some are two letters with a tie, or a consonant with the mark of a syllable. */
+const SOUND = `(?:t[\\u0361\\u035c]ʃ|d[\\u0361\\u035c]ʒ|[nlm]\\u0329|[${SOUNDS}])`;
+/** Phonemes between slashes, or words that do not begin with one; neither with brackets. */
+const lexicon = {
+  propertyNames: {
+    pattern: "^[^\\s[\\]](?:[^[\\]]*[^\\s[\\]])?$",
+    minLength: 1,
+    maxLength: MAX_LEXICON_WORD_CHARS,
+  },
+  additionalProperties: {
+    type: "string",
+    pattern: `^(?:[^/[\\]][^[\\]]*|/[ˈˌ']?${SOUND}(?:[ˈˌ'ː. ]|${SOUND})*/)$`,
+    minLength: 1,
+    maxLength: MAX_LEXICON_SAID_CHARS,
+  },
+};
+
+/** The body of `POST /v1/tts`. */
+export const publishedTts: Json = narrowed(TtsRequest, {
+  text: spoken,
+  speaker,
+  lexicon,
+  voice,
+});
+
+/** The body of `POST /v1/converse` and of its stream. Rules about the last turn alone cannot be said. */
+export const publishedConverse: Json = narrowed(ConverseRequest, {
+  lexicon,
+  instructions: { maxLength: MAX_INSTRUCTIONS_CHARS },
+  voices: { propertyNames: speaker, additionalProperties: { anyOf: voice.anyOf } },
+  conversation: {
+    description:
+      "Turns, oldest first. Every turn before the last needs text or audio. The last is the open turn, which will be " +
+      "spoken: it must have no audio, and if it has no text, the text is written first.",
+    items: narrowed(ConversationTurn, { speaker }),
+  },
+});
+
+/** The body of `POST /v1/audio/speech`. */
+export const publishedSpeech: Json = nullable(
+  narrowed(AudioSpeechRequest, {
+    input: spoken,
+    lexicon,
+    voice: { ...voice, default: "0" },
+    response_format: { enum: Object.keys(MEDIA_TYPES) },
+  }),
+);
+
+/** Members that are `null` are taken for absent. */
+export const publishedClientSecret: Json = nullable(narrowed(ClientSecretRequest, {}));
+
+const rate = { type: "integer", enum: TELEPHONY_RATES, description: "Hz." };
+
+const publishedVoiceRequest: Json = {
+  ...VoiceRequest,
+  properties: {
+    message: narrowed(VoiceRequest.properties.message, {
+      text: spoken,
+      sampleRate: rate,
+    }),
+  },
+};
+const publishedVendorRequest: Json = {
+  ...nullable(narrowed(VendorRequest, { text: spoken, voice })),
+  not: { required: ["message"] },
+};
+
+/** The body of `POST /v1/audio/telephony`: Vapi's or jambonz's. */
+export const publishedCall: Json = {
+  title: "TelephonyRequest",
+  type: "object",
+  anyOf: [publishedVoiceRequest, publishedVendorRequest],
+};
+
+/** The query of the same path. */
+export const telephonyQuery: readonly Json[] = [
+  {
+    name: "voice",
+    in: "query",
+    // An empty one is as good as none.
+    schema: { type: "string", maxLength: MAX_VOICE_CHARS },
+    description: "Takes precedence over the voice in the body.",
+  },
+  {
+    name: "rate",
+    in: "query",
+    schema: rate,
+    description: "For jambonz: raw samples at this rate instead of an MP3.",
+  },
+];
+
+/** The schema of an object whose optional properties may be null, too. */
+function nullable(schema: Json): Json {
+  const required = new Set((schema.required as readonly string[] | undefined) ?? []);
+  const properties = Object.entries(schema.properties as Record<string, Json>).map(([name, property]) => [
+    name,
+    required.has(name) ? property : orNull(property),
+  ]);
+  return { ...schema, properties: Object.fromEntries(properties) };
+}
+
+function orNull(schema: Json): Json {
+  if (Array.isArray(schema.anyOf)) return { ...schema, anyOf: [...schema.anyOf, { type: "null" }] };
+  if (schema.type === undefined) return schema;
+  const choice = Array.isArray(schema.enum) ? { enum: [...schema.enum, null] } : {};
+  return { ...schema, type: [schema.type, "null"], ...choice };
+}
+
+/** The schema of an object with keywords added to some of its properties, or taken away with `undefined`. */
+function narrowed(
+  schema: TSchema & { properties: Record<string, TSchema> },
+  added: Record<string, Json>,
+): Json {
+  const properties = Object.entries(schema.properties).map(([name, property]) => {
+    const keywords = Object.entries({ ...property, ...added[name] });
+    return [name, Object.fromEntries(keywords.filter(([, value]) => value !== undefined))];
+  });
+  return { ...schema, properties: Object.fromEntries(properties) };
+}

@@ -1,0 +1,123 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import {
+  FORM_EXTRA_BYTES,
+  MAX_RECORDING_BYTES,
+  type TranscriptError,
+  type TranscriptFormat,
+  type TranscriptTextDelta,
+  type TranscriptTextDone,
+} from "../../../contract/audio-transcriptions.ts";
+import { openAiError } from "../../../contract/replies.ts";
+import { readTranscriptionForm, type TranscriptionAsked } from "../../../contract/transcription-form.ts";
+import { toSrt, toVtt } from "../../../core/captions/captions.ts";
+import {
+  captionsOf,
+  doneTranscription,
+  piecesOf,
+  plainTranscription,
+  verboseTranscription,
+  verboseTranslation,
+} from "../../../serving/transcribe/transcript-formats.ts";
+import type { TranscribedRecording } from "../../../serving/transcribe/transcriptions.ts";
+import type { HttpDeps } from "../deps.ts";
+import { formOf, readFormBodies } from "../form-body.ts";
+import { type PacedForm, sendPaced } from "../paced-response.ts";
+import { SSE_HEADERS, SSE_KEEP_ALIVE } from "../sse.ts";
+
+/** What a recording is sent to, and what is written of it. */
+const TASKS = [
+  ["/v1/audio/transcriptions", "transcribe"],
+  ["/v1/audio/translations", "translate"],
+] as const;
+
+/**
+ * `POST /v1/audio/transcriptions` and `/v1/audio/translations`: what is said in a recording, as it is said or in English,
+ * for clients of OpenAI's API.
+ */
+export function audioTranscriptionRoutes(app: FastifyInstance, deps: HttpDeps): void {
+  const bodyLimit = Math.min(MAX_RECORDING_BYTES + FORM_EXTRA_BYTES, deps.options.bodyLimitBytes);
+  // In a scope of its own, because its bodies are forms.
+  app.register(async (scope) => {
+    readFormBodies(scope, deps.requestReader, { field: "file", maxBytes: MAX_RECORDING_BYTES });
+    for (const [path, task] of TASKS) {
+      // After the caller is known, and before a byte of the recording is read.
+      const onRequest = async (): Promise<void> => {
+        const refusal = deps.transcriptions.refusal(task);
+        if (refusal !== null) throw refusal;
+      };
+      const options = { bodyLimit, config: { access: "token", speaks: false }, onRequest } as const;
+      scope.post(path, options, async (request, reply) => {
+        const { fields, file } = formOf(request, "file");
+        const { caller } = request.tracked;
+        const { transcriptions, requestReader } = deps;
+        const asked = readTranscriptionForm(task, fields, transcriptions.recogniserName);
+        const { language, prompt, format, granularities } = asked;
+        const sound = await requestReader.openRecording(file, caller);
+        const wantsWords = granularities.has("word");
+        const hearing = transcriptions.transcribe({ sound, task, language, prompt, wantsWords }, caller);
+        if (asked.isStreamed) return streamTranscript(deps, hearing, request, reply);
+        const text = toldAs(asked, await hearing);
+        reply.header("Content-Type", `${TRANSCRIPT_MEDIA_TYPES[format]}; charset=utf-8`);
+        return reply.send(text);
+      });
+    }
+  });
+}
+
+/** The media type of each format. */
+const TRANSCRIPT_MEDIA_TYPES: Readonly<Record<TranscriptFormat, string>> = {
+  json: "application/json",
+  text: "text/plain",
+  srt: "application/x-subrip",
+  verbose_json: "application/json",
+  vtt: "text/vtt",
+};
+
+/** A transcript in the format that was asked for. */
+function toldAs(
+  { task, format, granularities }: Pick<TranscriptionAsked, "task" | "format" | "granularities">,
+  heard: TranscribedRecording,
+): string {
+  const { text, segments } = heard.transcript;
+  switch (format) {
+    case "json":
+      return JSON.stringify(plainTranscription(heard));
+    case "verbose_json":
+      return JSON.stringify(
+        task === "translate" ? verboseTranslation(heard) : verboseTranscription(heard, granularities),
+      );
+    case "text":
+      return `${text}\n`;
+    case "srt":
+      return toSrt(captionsOf(segments));
+    case "vtt":
+      return toVtt(captionsOf(segments));
+  }
+}
+
+/** Answers with a transcript as events. */
+function streamTranscript(
+  deps: HttpDeps,
+  hearing: Promise<TranscribedRecording>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  const form: PacedForm = {
+    headers: SSE_HEADERS,
+    keepAlive: SSE_KEEP_ALIVE,
+    failure: (error) => eventOf({ type: "error", error: openAiError(error, request.id) }),
+  };
+  return sendPaced(deps, request, reply, form, hearing, async (response) => {
+    // The status goes out with the first byte.
+    await response.write(SSE_KEEP_ALIVE);
+    const heard = await hearing;
+    for (const delta of piecesOf(heard.transcript)) {
+      await response.write(eventOf({ type: "transcript.text.delta", delta }));
+    }
+    response.end(eventOf(doneTranscription(heard)));
+  });
+}
+
+function eventOf(data: TranscriptTextDelta | TranscriptTextDone | TranscriptError): string {
+  return `data: ${JSON.stringify(data)}\n\n`;
+}

@@ -1,0 +1,75 @@
+import type { FastifyInstance } from "fastify";
+import { FORM_EXTRA_BYTES } from "../../../contract/audio-transcriptions.ts";
+import {
+  type CreatedVoice,
+  type DeletedVoice,
+  MAX_SAMPLE_BYTES,
+  readVoiceForm,
+  unreadVoiceFields,
+} from "../../../contract/voice-form.ts";
+import type { VoiceList } from "../../../contract/voices.ts";
+import { createdVoice } from "../../../serving/voices/voice-list.ts";
+import type { HttpDeps } from "../deps.ts";
+import { formOf, readFormBodies } from "../form-body.ts";
+import { bytesForm } from "../speech-forms.ts";
+import { streamSpeech } from "../stream-speech.ts";
+
+/** What a voice says that is to be heard. */
+const SAMPLE_TEXT = "It is good to hear from you. Shall we begin with the weather, or with the news?";
+
+/** The field that a recording comes in. */
+const FIELD = "audio_sample";
+
+/**
+ * `GET`, `POST` and `DELETE /v1/audio/voices`: the voices that there are, and those of a key's own, as OpenAI's API,
+ * vLLM-Omni and SGLang-Omni have them; and how each of them sounds.
+ */
+export function audioVoicesRoutes(app: FastifyInstance, deps: HttpDeps): void {
+  const access = deps.options.keylessLists === "none" ? "key" : "open";
+  app.get(
+    "/v1/audio/voices",
+    { config: { access } },
+    async ({ tracked }): Promise<VoiceList> => deps.ownVoices.list(tracked.keyId),
+  );
+
+  app.delete<{ Params: { voice: string } }>(
+    "/v1/audio/voices/:voice",
+    { config: { access: "key" } },
+    async ({ params, tracked }): Promise<DeletedVoice> => {
+      const { voiceId: id, name } = await deps.ownVoices.remove(tracked.caller.keyId, params.voice);
+      return { id, object: "audio.voice.deleted", name, deleted: true };
+    },
+  );
+
+  app.get<{ Params: { voice: string }; Querystring: { model?: unknown } }>(
+    "/v1/audio/voices/:voice/sample",
+    // Whoever asks for its head alone would pay for the speech.
+    { exposeHeadRoute: false, config: { access: "token" } },
+    async (request, reply) => {
+      const { voice } = request.params;
+      const body = JSON.stringify({ input: SAMPLE_TEXT, voice, model: request.query.model });
+      const { caller } = request.tracked;
+      const asked = await deps.requestReader.prepare(
+        "speech",
+        { bytes: Buffer.from(body), holding: null },
+        caller,
+      );
+      return streamSpeech(deps, asked, request, reply, bytesForm("mp3", false));
+    },
+  );
+
+  const bodyLimit = Math.min(MAX_SAMPLE_BYTES + FORM_EXTRA_BYTES, deps.options.bodyLimitBytes);
+  // In a scope of its own, because its bodies are forms.
+  app.register(async (scope) => {
+    readFormBodies(scope, deps.requestReader, { field: FIELD, maxBytes: MAX_SAMPLE_BYTES });
+    const options = { bodyLimit, config: { access: "token", speaks: false } } as const;
+    scope.post("/v1/audio/voices", options, async (request, reply): Promise<CreatedVoice> => {
+      const { fields, file } = formOf(request, FIELD);
+      const wanted = readVoiceForm(fields);
+      const unread = unreadVoiceFields(fields);
+      if (unread !== null) reply.header("X-Antiphon-Ignored", unread);
+      const { voice } = await deps.newVoices.make({ wanted, file, field: FIELD }, request.tracked.caller);
+      return createdVoice(voice);
+    });
+  });
+}

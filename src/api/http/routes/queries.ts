@@ -1,0 +1,82 @@
+import type { FastifyInstance } from "fastify";
+import { modelNamed } from "../../../contract/audio-speech.ts";
+import { ServiceError } from "../../../contract/errors.ts";
+import { quoted } from "../../../contract/quoted.ts";
+import type { Health, ModelCard, ModelList, UsageSummary } from "../../../contract/replies.ts";
+import type { HttpDeps } from "../deps.ts";
+import { openApiDocument } from "../openapi.ts";
+
+/** The endpoints that only tell: models, info, the caller's usage, liveness. */
+export function queryRoutes(app: FastifyInstance, deps: HttpDeps): void {
+  const access = deps.options.keylessLists === "all" ? "open" : "key";
+  app.get(
+    "/v1/models",
+    { config: { access } },
+    async (): Promise<ModelList> => ({ object: "list", data: deps.cards() }),
+  );
+
+  app.get<{ Params: { id: string } }>(
+    "/v1/models/:id",
+    { config: { access } },
+    async ({ params }): Promise<ModelCard> => {
+      const id = modelNamed(params.id);
+      const card = deps.cards().find((each) => (id === null ? each.default : each.id === id));
+      if (card !== undefined) return card;
+      throw new ServiceError(
+        404,
+        `model ${quoted(params.id)} is unknown: GET /v1/models lists the valid ids`,
+        {
+          param: "model",
+        },
+      );
+    },
+  );
+
+  app.get("/v1/info", { config: { access: "key" } }, async () => deps.info);
+
+  app.get("/v1/usage", { config: { access: "key" } }, async (request): Promise<UsageSummary> => {
+    const { keyId } = request.tracked.caller;
+    const totals = await deps.tenancy.usage(keyId);
+    return {
+      key_id: keyId,
+      requests: totals.requests,
+      input_chars: totals.inputChars,
+      input_audio_seconds: totals.inputAudioS,
+      output_audio_seconds: totals.outputAudioS,
+      last_request_ts: totals.lastRequestTsS,
+    };
+  });
+
+  app.get("/health", { config: { access: "open" } }, async (): Promise<Health> => {
+    return health(deps);
+  });
+
+  // A balancer that reads no bodies tells by the status.
+  app.get("/ready", { config: { access: "open" } }, async (): Promise<Health> => {
+    const told = health(deps);
+    if (told.ready) return told;
+    throw new ServiceError(502, "the server takes no requests just now: retry in a moment", {
+      retryAfterMs: 1_000,
+    });
+  });
+}
+
+function health({ info, isReady }: HttpDeps): Health {
+  const ready = isReady();
+  return { backend: info.backend.name, ready, status: ready ? "ok" : "unavailable" };
+}
+
+/** `GET /openapi.json`: the service described to machines. */
+export function openApiRoute(app: FastifyInstance): void {
+  const document = openApiDocument();
+  app.get("/openapi.json", { config: { access: "open" } }, async () => document);
+}
+
+/** `GET /metrics`, as Prometheus reads it. */
+export function metricsRoute(app: FastifyInstance, deps: HttpDeps): void {
+  app.get("/metrics", { config: { access: "open" } }, async (_request, reply) => {
+    const { text, contentType } = await deps.metrics.render();
+    reply.header("Content-Type", contentType);
+    return text;
+  });
+}

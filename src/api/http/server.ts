@@ -1,0 +1,201 @@
+import type { ServerResponse } from "node:http";
+import websocket from "@fastify/websocket";
+import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest } from "fastify";
+import type { WebSocket } from "ws";
+import { MAX_MESSAGE_BYTES } from "../../contract/realtime/parse.ts";
+import { beginServerSpan, NO_SPAN, type Span } from "../../core/span.ts";
+import { recordEnd } from "../../requests/request-log.ts";
+import { answerUnread, endsUnread, isMuchUnread } from "./answer-unread.ts";
+import { readJsonBodies } from "./body.ts";
+import { answerBrokenRequests } from "./broken-requests.ts";
+import { identifyCallers, requireAccess } from "./caller.ts";
+import { ConnectionTracker, type TrackedRequest } from "./connection-tracker.ts";
+import { allowOrigins, answerPreflights } from "./cors.ts";
+import type { HttpDeps } from "./deps.ts";
+import { asHttpError, envelopeFor, JSON_TYPE, sendError } from "./errors.ts";
+import { rateHeaders, requestIdFor } from "./headers.ts";
+import { audioSpeechRoutes } from "./routes/audio-speech.ts";
+import { audioTelephonyRoute } from "./routes/audio-telephony.ts";
+import { audioTranscriptionRoutes } from "./routes/audio-transcriptions.ts";
+import { audioVoicesRoutes } from "./routes/audio-voices.ts";
+import { apiDocsRoutes, playgroundRoutes } from "./routes/pages.ts";
+import { metricsRoute, openApiRoute, queryRoutes } from "./routes/queries.ts";
+import { realtimeRoutes } from "./routes/realtime.ts";
+import { replyRoutes, streamRoute } from "./routes/replies.ts";
+import { answerUnknownRoutes, rememberPaths } from "./unknown-routes.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    tracked: TrackedRequest;
+  }
+  interface FastifyInstance {
+    connections: ConnectionTracker;
+  }
+}
+
+/** The service's own server. Listen with the instance's `listen`, stop with its `close`. */
+export function createHttpServer(deps: HttpDeps): FastifyInstance {
+  const app = bareServer(deps, deps.options.tls);
+  replyRoutes(app, deps);
+  streamRoute(app, deps);
+  audioSpeechRoutes(app, deps);
+  audioTelephonyRoute(app, deps);
+  audioTranscriptionRoutes(app, deps);
+  audioVoicesRoutes(app, deps);
+  if (deps.realtime !== null) realtimeRoutes(app, deps, deps.realtime);
+  queryRoutes(app, deps);
+  openApiRoute(app);
+  apiDocsRoutes(app);
+  if (deps.options.serveMetrics) metricsRoute(app, deps);
+  if (deps.options.playground !== null) playgroundRoutes(app, deps.options.playground);
+  return app;
+}
+
+/** A server for `/metrics` alone, to be bound to another address. */
+export function createMetricsServer(deps: HttpDeps): FastifyInstance {
+  const app = bareServer(deps);
+  metricsRoute(app, deps);
+  return app;
+}
+
+/** What every response has, whichever routes there are: ids, rate headers, envelopes, a line in the log. */
+function bareServer(deps: HttpDeps, tls: HttpDeps["options"]["tls"] = null): FastifyInstance {
+  const { headersTimeoutMs, uploadTimeoutMs } = deps.options;
+  const logger: FastifyBaseLogger = deps.logger;
+  const connections = new ConnectionTracker({
+    stallTimeoutMs: deps.options.stallTimeoutMs,
+    isRoomAwaited: () => deps.requestReader.isAwaited,
+  });
+  const http = {
+    requireHostHeader: false,
+    headersTimeout: Math.min(headersTimeoutMs, uploadTimeoutMs),
+    connectionsCheckingInterval: Math.min(5_000, headersTimeoutMs),
+  };
+  const app = fastify({
+    loggerInstance: logger,
+    logController: new fastify.LogController({
+      disableRequestLogging: true,
+      requestIdLogLabel: "request_id",
+    }),
+    genReqId: (raw) => requestIdFor(raw.headers["x-request-id"]),
+    requestIdHeader: false,
+    bodyLimit: deps.options.bodyLimitBytes,
+    // As much as all headers may have: a name that is nobody's is an ordinary 404, however long.
+    routerOptions: { maxParamLength: 16 * 1024 },
+    trustProxy: deps.options.trustProxy,
+    return503OnClosing: false,
+    forceCloseConnections: "idle",
+    frameworkErrors: (error, request, reply) => {
+      const failure = asHttpError(error);
+      const tracked = track(request, reply.raw, deps, connections);
+      tracked.fail(failure);
+      const { status } = failure;
+      const headers = {
+        "X-Request-ID": request.id,
+        ...rateHeaders(deps.tenancy.recallAnonymous(request.ip)),
+        "Content-Type": JSON_TYPE,
+      };
+      const body = JSON.stringify(envelopeFor(failure, request));
+      if (endsUnread(request.raw, reply.raw)) answerUnread(tracked, { status, headers, body });
+      else reply.raw.writeHead(status, headers).end(body);
+    },
+    requestTimeout: uploadTimeoutMs,
+    // Its type has one server or the other, and everything behind it is typed for that of plain HTTP, which has the same interface.
+    ...(tls === null ? { http } : { https: { ...http, ...tls } as unknown as null }),
+    keepAliveTimeout: 65_000,
+  });
+  // Before the hooks that may refuse a request: its own close the sockets of upgrades that were.
+  if (deps.realtime !== null)
+    app.register(websocket, {
+      options: SOCKET_OPTIONS,
+      preClose: (done) => done(),
+      errorHandler: tellSocketError,
+    });
+  watchRequests(app, deps, connections);
+  readJsonBodies(app, deps.requestReader);
+  answerBrokenRequests(app, deps, connections);
+  allowOrigins(app, deps.options.corsOrigins);
+  requireAccess(app);
+  identifyCallers(app, deps);
+  const methodsOf = rememberPaths(app);
+  answerPreflights(app, methodsOf);
+  app.setErrorHandler(sendError);
+  answerUnknownRoutes(app, methodsOf);
+  return app;
+}
+
+/** Anybody may send frames that are none: `ws` closes the socket then, and says why. What a route throws is our own fault. */
+function tellSocketError(
+  this: FastifyInstance,
+  error: Error,
+  socket: WebSocket,
+  { log }: FastifyRequest,
+): void {
+  if (socket.readyState !== socket.OPEN) {
+    log.info({ cause: error.message }, "a WebSocket's client broke the protocol");
+    return;
+  }
+  log.error(error);
+  socket.terminate();
+}
+
+const SOCKET_OPTIONS = {
+  maxPayload: MAX_MESSAGE_BYTES,
+  /** Buffered pieces of an incomplete message; each has an overhead. */
+  maxBufferedChunks: 16 * 1024,
+  maxFragments: 256,
+  perMessageDeflate: false,
+  // A session answers pings within its budget.
+  autoPong: false,
+  /** How long a client may take over its part of closing, in milliseconds: it is cut then, whatever it sends. */
+  closeTimeout: 1_000,
+  // Any other that is offered may be the key.
+  handleProtocols: (offered: ReadonlySet<string>) =>
+    ["realtime", "audio.twilio.com"].find((each) => offered.has(each)) ?? (false as const),
+};
+
+/** Tracks every request to its end, and lets expectations be answered where the others' headers are. */
+function watchRequests(app: FastifyInstance, deps: HttpDeps, connections: ConnectionTracker): void {
+  app.decorateRequest("tracked");
+  app.addHook("onRequest", async (request, reply) => {
+    // What comes behind a request whose answer ends the connection cannot be answered.
+    if (request.raw.socket.writableEnded) return reply.hijack();
+    track(request, reply.raw, deps, connections);
+    // One that is still kept when the port closes is cut, maybe under a request that is on its way.
+    if (deps.isStopping()) reply.raw.setHeader("Connection", "close");
+  });
+  app.addHook("onSend", async (request, reply) => {
+    // What was refused unread would have to be read to its end before the next request.
+    if (isMuchUnread(request.raw)) reply.header("Connection", "close");
+  });
+  for (const event of ["checkContinue", "checkExpectation"]) {
+    app.server.on(event, (request, response) => app.server.emit("request", request, response));
+  }
+  app.decorate("connections", connections);
+  app.addHook("onClose", async () => connections.close());
+}
+
+function track(
+  request: FastifyRequest,
+  response: ServerResponse,
+  { metrics }: HttpDeps,
+  connections: ConnectionTracker,
+): TrackedRequest {
+  request.tracked = connections.begin(request.raw, response, (context, ending) => {
+    const route = request.is404 ? "none" : (request.routeOptions?.url ?? "none");
+    const status = response.headersSent ? response.statusCode : context.rawStatus;
+    const http = { method: request.method, status };
+    recordEnd(request.log, metrics, { context, ending, route, http });
+  });
+  // Whose client has gone already is over.
+  if (request.tracked.ending === null) request.tracked.span = beginRequestSpan(request);
+  return request.tracked;
+}
+
+/** Begins the span of a request that asks for something to be spoken or heard; no other has one. */
+function beginRequestSpan({ method, id, headers, is404, routeOptions }: FastifyRequest): Span {
+  if (is404 || routeOptions?.config?.access !== "token") return NO_SPAN;
+  const route = routeOptions.url ?? "none";
+  const facts = { "http.request.method": method, "http.route": route, "gen_ai.response.id": id };
+  return beginServerSpan(`${method} ${route}`, facts, headers);
+}

@@ -1,0 +1,55 @@
+import type { FastifyInstance } from "fastify";
+import { ServiceError } from "../../contract/errors.ts";
+
+/** The methods that a path has, in order; none where there is no such path. */
+export type MethodsOf = (url: string) => readonly string[];
+
+/** Remembers the methods of every path that is registered in `app` from now on. */
+export function rememberPaths(app: FastifyInstance): MethodsOf {
+  const paths = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>();
+  app.addHook("onRoute", ({ url, method }) => {
+    const path = paths.get(url) ?? { pattern: patternOf(url), methods: new Set() };
+    for (const each of [method].flat()) path.methods.add(each);
+    paths.set(url, path);
+  });
+  return (url) => {
+    const path = pathOf(url);
+    for (const { pattern, methods } of paths.values()) if (pattern.test(path)) return [...methods].sort();
+    return [];
+  };
+}
+
+/** `/v1/models/:id` as an expression; what has no parameter matches itself. */
+function patternOf(url: string): RegExp {
+  const parts = url.split("/").map((part) => (part.startsWith(":") ? "[^/]+" : escaped(part)));
+  return new RegExp(`^${parts.join("/")}$`, "u");
+}
+
+function escaped(part: string): string {
+  return part.replaceAll(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+}
+
+function pathOf(url: string): string {
+  const path = url.split(/[?#]/, 1)[0] ?? "";
+  try {
+    return decodeURI(path);
+  } catch {
+    return path;
+  }
+}
+
+/**
+ * Tells a path that does not exist (404) from a method that its path does not have (405, with `Allow`), before anything
+ * is made of the body.
+ */
+export function answerUnknownRoutes(app: FastifyInstance, methodsOf: MethodsOf): void {
+  app.addHook("onRequest", async (request) => {
+    if (!request.is404) return;
+    const allow = methodsOf(request.url);
+    if (allow.length === 0)
+      throw new ServiceError(404, "no such path: see GET /openapi.json for those there are");
+    throw new ServiceError(405, `${request.method} is not allowed here: use ${allow.join(" or ")}`, {
+      allow,
+    });
+  });
+}

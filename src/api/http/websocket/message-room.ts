@@ -1,0 +1,97 @@
+import type { FastifyRequest } from "fastify";
+import { MAX_MESSAGE_BYTES } from "../../../contract/realtime/parse.ts";
+import type { KeyedSemaphore, Permit } from "../../../limits/keyed-semaphore.ts";
+import { asServiceError } from "../../../serving/failures.ts";
+import { SMALL_BODY_BYTES } from "../../../serving/prepare/preparer.ts";
+import { FrameScanner } from "../frame-scanner.ts";
+
+export interface MessageRoomParts {
+  /** Called with the number of frames that began in the bytes that have just arrived. */
+  readonly onFrames: (count: number) => void;
+  readonly pause: () => void;
+  /** Resumes reading, now or once the frames that wait have been handled. */
+  readonly resume: () => void;
+  /** Called with a sentence where there is no memory for a message. */
+  readonly onRefused: (why: string) => void;
+  /** Aborts with the connection. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Memory for the message that a WebSocket is sending, counted from its first frame on as that of a request body is: once one
+ * of more than 64 KiB has begun, reading pauses until there is memory for the largest message.
+ */
+export class MessageRoom {
+  readonly #request: FastifyRequest;
+  readonly #memory: KeyedSemaphore;
+  readonly #parts: MessageRoomParts;
+  readonly #frames = new FrameScanner();
+  #permit: Permit | null = null;
+  /** Aborts the pending reservation; `null` without one. */
+  #waiting: AbortController | null = null;
+
+  /** @param memory in bytes */
+  constructor(request: FastifyRequest, memory: KeyedSemaphore, parts: MessageRoomParts) {
+    this.#request = request;
+    this.#memory = memory;
+    this.#parts = parts;
+    // Before `ws` reads them.
+    request.raw.socket.prependListener("data", (bytes: Buffer) => this.#arrived(bytes));
+    parts.signal.addEventListener("abort", () => this.take(0)(), { once: true });
+  }
+
+  /** Whether reading is paused for memory. */
+  get isAwaited(): boolean {
+    return this.#waiting !== null;
+  }
+
+  /** Whether a message or frame is incomplete. */
+  get isInside(): boolean {
+    return this.#frames.isInside;
+  }
+
+  /** Records a complete message. Returns a function that releases its memory. */
+  take(bytes: number): () => void {
+    const permit = this.#permit;
+    this.#waiting?.abort();
+    this.#permit = null;
+    this.#request.tracked.receiving = null;
+    permit?.shrink(bytes);
+    return () => permit?.release();
+  }
+
+  /**
+   * Notes whether the socket is read. While it is, a client that stalls in a message, or is slow while others wait for
+   * memory, is cut by the connection tracker.
+   */
+  noteReading(isReading: boolean): void {
+    const isCounted = isReading && this.#permit !== null;
+    this.#request.tracked.receiving = isCounted ? { sinceMs: performance.now(), isCounted, bytes: 0 } : null;
+  }
+
+  #arrived(bytes: Buffer): void {
+    this.#parts.onFrames(this.#frames.push(bytes));
+    const { receiving } = this.#request.tracked;
+    if (receiving !== null) receiving.bytes += bytes.length;
+    const isLarge = this.#frames.messageBytes > SMALL_BODY_BYTES;
+    if (isLarge && this.#permit === null && this.#waiting === null) void this.#enter();
+  }
+
+  async #enter(): Promise<void> {
+    const waiting = new AbortController();
+    this.#waiting = waiting;
+    this.#parts.pause();
+    try {
+      const signal = AbortSignal.any([waiting.signal, this.#parts.signal]);
+      const permit = await this.#memory.enter(this.#request.tracked.caller.keyId, MAX_MESSAGE_BYTES, signal);
+      if (signal.aborted) permit.release();
+      else this.#permit = permit;
+    } catch (error) {
+      if (!waiting.signal.aborted && !this.#parts.signal.aborted)
+        this.#parts.onRefused(asServiceError(error).message);
+    } finally {
+      this.#waiting = null;
+      this.#parts.resume();
+    }
+  }
+}

@@ -1,0 +1,344 @@
+import type { Socket } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
+import type { FastifyRequest } from "fastify";
+import type { RawData, WebSocket } from "ws";
+import type { InboundEvent } from "../../../contract/realtime/parse.ts";
+import { EventBudget, SESSION_BUDGET } from "../../../limits/event-budget.ts";
+import type { KeyedSemaphore } from "../../../limits/keyed-semaphore.ts";
+import type { RequestContext } from "../../../requests/request-context.ts";
+import type { Dialect, DialectOutput } from "../../realtime/dialect.ts";
+import { type RealtimeDeps, SessionRunner } from "../../realtime/session-runner.ts";
+import type { SessionSettings } from "../../realtime/session-settings.ts";
+import type { ServerEvent } from "../../realtime/wire.ts";
+import { CLOSE_CODES, closeReason } from "./close-codes.ts";
+import { MessageRoom } from "./message-room.ts";
+
+export interface RealtimeSocketOptions {
+  readonly deps: RealtimeDeps;
+  readonly settings: SessionSettings;
+  readonly model: string | null;
+  readonly dialect: Dialect;
+  /** How often the client is pinged, in milliseconds; one that sends nothing at all after two pings is cut. */
+  readonly heartbeatMs: number;
+  readonly idleTimeoutMs: number;
+  readonly maxSessionS: number;
+  /** Budget shared by all sessions of the key. */
+  readonly keyBudget: EventBudget;
+  /** Whether other keys have sessions open. */
+  readonly hasOtherKeys: () => boolean;
+  /** Memory of messages on their way. */
+  readonly receiving: KeyedSemaphore;
+  readonly begin: (what: "response" | "transcription", signal: AbortSignal) => Promise<RequestContext>;
+  readonly meter: (inputAudioS: number) => Promise<void>;
+  /** Called once, when the session or its key first exceeds its budget. */
+  readonly onSlowed: () => void;
+}
+
+/** A queued message, ping or pong. */
+interface Frame {
+  readonly type: "message" | "ping" | "pong";
+  readonly bytes: Buffer;
+  readonly arrivedMs: number;
+  /** Gives its memory back. */
+  readonly release: () => void;
+}
+
+/** Bytes that may wait in a socket before no more of a reply is asked for. */
+const MAX_BUFFERED_BYTES = 256 * 1024;
+/** Frames, and their bytes, that may be queued before reading pauses. */
+const MAX_WAITING = 32;
+const MAX_WAITING_BYTES = 1024 * 1024;
+
+/** Points of any frame, of a fragment that only continues a message, and of a frame that carries no audio. */
+const FRAME_POINTS = 256;
+const FRAGMENT_POINTS = 64;
+const COMMAND_POINTS = 1_000;
+/** Bytes of audio per point. Any other byte costs one: it has to be read. */
+const AUDIO_BYTES_PER_POINT = 16;
+/** Bytes around the audio of a message: with more, the message counts as a command as well. */
+const MAX_ENVELOPE_BYTES = 1_024;
+/** Bytes of an answer per point. */
+const ANSWER_BYTES_PER_POINT = 4;
+/** Points of a request that could not begin: it has looked up a key and its bucket. */
+const REFUSAL_POINTS = 8_000;
+/**
+ * Milliseconds for which a session may be held back while more than a quarter of its budget for commands is spent; then it
+ * is closed.
+ */
+const MAX_OVERDRAWN_MS = 10_000;
+
+/** The WebSocket of a session: handles its messages in order, within its budgets, and ends it. */
+export class RealtimeSocket {
+  readonly keyId: string;
+  readonly #socket: WebSocket;
+  /** The TCP connection; its byte count shows a message that is still arriving. */
+  readonly #connection: Socket;
+  readonly #options: RealtimeSocketOptions;
+  readonly #runner: SessionRunner;
+  readonly #budgets: readonly EventBudget[];
+  /** Budget for everything but audio. */
+  readonly #commands = new EventBudget(SESSION_BUDGET);
+  readonly #room: MessageRoom;
+  /** Frames, and events that a dialect made of the session's own, in order. */
+  readonly #waiting: (Frame | InboundEvent)[] = [];
+  readonly #gone = new AbortController();
+  readonly #timers: NodeJS.Timeout[] = [];
+  #waitingBytes = 0;
+  #isDraining = false;
+  #isFinishing = false;
+  #isSlowed = false;
+  /** Time since which the session has been held back with its budget for commands not calm; `null`: it is not. */
+  #overdrawnSinceMs: number | null = null;
+  #unanswered = 0;
+  #readBytes = 0;
+  #heardAtMs = performance.now();
+  /** Resolves when the last event has left for the operating system. */
+  #sent: Promise<void> = Promise.resolve();
+
+  constructor(socket: WebSocket, request: FastifyRequest, options: RealtimeSocketOptions) {
+    const { tracked } = request;
+    this.keyId = tracked.caller.keyId;
+    this.#socket = socket;
+    this.#connection = request.raw.socket;
+    this.#options = options;
+    this.#budgets = [new EventBudget(SESSION_BUDGET), options.keyBudget];
+    this.#room = new MessageRoom(request, options.receiving, {
+      onFrames: (count) => this.#spend(count * FRAGMENT_POINTS),
+      pause: () => this.#pause(),
+      resume: () => this.#resume(),
+      onRefused: (why) => this.#end(CLOSE_CODES.tryLater, why),
+      signal: this.#gone.signal,
+    });
+    this.#runner = new SessionRunner(options.deps, {
+      keyId: this.keyId,
+      settings: options.settings,
+      model: options.model,
+      begin: (what, signal) => this.#begin(what, signal),
+      meter: options.meter,
+      send: (event) => this.#send(event),
+      hasRoom: () => this.#hasRoom(),
+      hasOtherKeys: options.hasOtherKeys,
+      isBehind: () => this.#isBehind(),
+      signal: this.#gone.signal,
+    });
+    tracked.rawStatus = 101;
+    // Before the tracker learns of it: a session that is closed has not failed.
+    this.#connection.prependOnceListener("close", () => tracked.answered());
+    socket.on("message", (data, isBinary) => this.#message(data, isBinary));
+    for (const type of ["ping", "pong"] as const)
+      socket.on(type, (bytes: Buffer) => this.#queue({ type, bytes, arrivedMs: 0, release: () => {} }));
+    socket.once("close", () => {
+      for (const timer of this.#timers) clearInterval(timer);
+      this.#gone.abort(new Error("the client closed its session"));
+      for (const next of this.#waiting.splice(0)) if ("release" in next) next.release();
+      this.#runner.end();
+    });
+    this.#timers.push(setInterval(() => this.#heartbeat(), options.heartbeatMs).unref());
+    this.#timers.push(setInterval(() => this.#closeIdle(), Math.min(1_000, options.idleTimeoutMs)).unref());
+    this.#timers.push(
+      setTimeout(
+        () => this.#close("session_expired", "the session has lasted as long as one may"),
+        1_000 * options.maxSessionS,
+      ).unref(),
+    );
+    this.#runner.begin();
+  }
+
+  /** Lets the reply that is being made end, and closes then. */
+  async finish(): Promise<void> {
+    if (this.#isFinishing) return;
+    this.#isFinishing = true;
+    await this.#runner.quiet();
+    this.#end(CLOSE_CODES.goingAway, "the server is shutting down");
+  }
+
+  /** Ends the session because its key is not valid any more. */
+  revoke(): void {
+    this.#close("invalid_api_key", "the API key of this session was revoked");
+  }
+
+  #message(data: RawData, isBinary: boolean): void {
+    const release = this.#room.take((data as Buffer).length);
+    if (this.#socket.readyState !== this.#socket.OPEN) {
+      release();
+      return;
+    }
+    this.#heardAtMs = performance.now();
+    // Binary messages are read as empty, and so refused as invalid.
+    const bytes = isBinary ? Buffer.alloc(0) : (data as Buffer);
+    this.#queue({ type: "message", bytes, arrivedMs: this.#heardAtMs, release });
+  }
+
+  #queue(frame: Frame): void {
+    this.#waiting.push(frame);
+    this.#waitingBytes += frame.bytes.length;
+    if (this.#waiting.length >= MAX_WAITING || this.#waitingBytes >= MAX_WAITING_BYTES) this.#pause();
+    void this.#drain();
+  }
+
+  async #drain(): Promise<void> {
+    if (this.#isDraining) return;
+    this.#isDraining = true;
+    try {
+      for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
+        if ("release" in next) await this.#handleFrame(next).finally(next.release);
+        else await this.#runner.receive(next);
+        this.#resume();
+      }
+    } catch (error) {
+      if (this.#gone.signal.aborted) return;
+      this.#options.deps.onFailure(error);
+      this.#end(CLOSE_CODES.failure, "something went wrong in the server");
+    } finally {
+      this.#isDraining = false;
+    }
+  }
+
+  async #handleFrame({ type, bytes, arrivedMs }: Frame): Promise<void> {
+    // The buffer of a large event goes to the thread that reads it.
+    const size = bytes.length;
+    this.#waitingBytes -= size;
+    // A client that reads no answers is not asked for more.
+    await this.#hasRoom();
+    await this.#waitForTurn();
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    if (type === "ping") this.#socket.pong(bytes);
+    if (type !== "message") return this.#charge(size, 0);
+    let output: DialectOutput | null;
+    try {
+      output = await this.#options.dialect.read(bytes, arrivedMs);
+    } catch (error) {
+      this.#end(CLOSE_CODES.invalid, (error as Error).message);
+      return;
+    }
+    if (output === null) return this.#end(CLOSE_CODES.normal, "");
+    this.#charge(
+      size,
+      output.events.reduce((sum, event) => sum + audioBytesOf(event), 0),
+    );
+    for (const text of output.messages) this.#sendText(text);
+    for (const event of output.events) await this.#runner.receive(event);
+  }
+
+  #sendText(text: string): void {
+    this.#sent = new Promise((resolve) => this.#socket.send(text, () => resolve()));
+  }
+
+  /** Resolves when the session and its key are within budget, and the event loop gives it a turn. */
+  async #waitForTurn(): Promise<void> {
+    for (let waitMs = this.#waitMs; waitMs > 0; waitMs = this.#waitMs) {
+      if (!this.#isSlowed) this.#options.onSlowed();
+      this.#isSlowed = true;
+      if (this.#isOverdrawnTooLong()) {
+        this.#close("rate_limit_exceeded", "the client sends more events than a session may: send fewer");
+        return;
+      }
+      await pause(waitMs, null, { signal: this.#gone.signal });
+    }
+    if (this.#commands.isCalm) this.#overdrawnSinceMs = null;
+    await this.#options.deps.eventLoopShare.next();
+  }
+
+  #isOverdrawnTooLong(): boolean {
+    const nowMs = performance.now();
+    this.#overdrawnSinceMs = this.#commands.isCalm ? null : (this.#overdrawnSinceMs ?? nowMs);
+    return this.#overdrawnSinceMs !== null && nowMs - this.#overdrawnSinceMs > MAX_OVERDRAWN_MS;
+  }
+
+  get #waitMs(): number {
+    return Math.max(...this.#budgets.map(({ waitMs }) => waitMs));
+  }
+
+  #spend(points: number): void {
+    for (const budget of this.#budgets) budget.spend(points);
+  }
+
+  /** Charges a frame of so many bytes, of which some are audio. A client may push audio, but not commands. */
+  #charge(bytes: number, audioBytes: number): void {
+    const rest = Math.max(0, bytes - audioBytes);
+    this.#spend(FRAME_POINTS + audioBytes / AUDIO_BYTES_PER_POINT + rest);
+    if (audioBytes > 0 && rest <= MAX_ENVELOPE_BYTES) return;
+    this.#spend(COMMAND_POINTS);
+    this.#commands.spend(FRAME_POINTS + COMMAND_POINTS + rest);
+  }
+
+  async #begin(what: "response" | "transcription", signal: AbortSignal): Promise<RequestContext> {
+    try {
+      return await this.#options.begin(what, signal);
+    } catch (error) {
+      this.#spend(REFUSAL_POINTS);
+      throw error;
+    }
+  }
+
+  #send(event: ServerEvent): void {
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    const { messages, events } = this.#options.dialect.write(event);
+    // Deltas are part of a reply, which takes a token.
+    if (!event.type.endsWith(".delta"))
+      this.#spend(messages.reduce((sum, { length }) => sum + length, 0) / ANSWER_BYTES_PER_POINT);
+    for (const text of messages) this.#sendText(text);
+    this.#waiting.push(...events);
+    if (events.length > 0) void this.#drain();
+  }
+
+  /** Resolves when the client has taken enough. The connection tracker cuts one that reads nothing, as on other routes. */
+  async #hasRoom(): Promise<void> {
+    while (this.#socket.bufferedAmount > MAX_BUFFERED_BYTES && !this.#gone.signal.aborted) await this.#sent;
+  }
+
+  /** Whether input waits or is still arriving. */
+  #isBehind(): boolean {
+    return this.#isDraining || this.#socket.isPaused || this.#room.isInside;
+  }
+
+  #pause(): void {
+    this.#socket.pause();
+    this.#room.noteReading(false);
+  }
+
+  #resume(): void {
+    if (this.#waiting.length > 0 || this.#room.isAwaited || !this.#socket.isPaused) return;
+    this.#socket.resume();
+    this.#room.noteReading(true);
+  }
+
+  #heartbeat(): void {
+    const { bytesRead } = this.#connection;
+    // A pong comes after all that its client has sent before, and a paused socket is not read.
+    if (this.#socket.isPaused || bytesRead !== this.#readBytes) this.#unanswered = 0;
+    this.#readBytes = bytesRead;
+    if (this.#unanswered >= 2) {
+      this.#socket.terminate();
+      return;
+    }
+    this.#unanswered += 1;
+    this.#socket.ping();
+  }
+
+  /** Runs every second. */
+  #closeIdle(): void {
+    if (this.#socket.isPaused) {
+      this.#heardAtMs = performance.now();
+      // Only what is written shows that the client of a socket that is not read has gone.
+      this.#socket.ping();
+    }
+    if (performance.now() - this.#heardAtMs > this.#options.idleTimeoutMs)
+      this.#close("session_idle", "the client has sent nothing for too long");
+  }
+
+  #close(code: string, message: string): void {
+    this.#send({ type: "error", error: { type: "invalid_request_error", code, message } });
+    this.#end(CLOSE_CODES.policy, message);
+  }
+
+  #end(status: number, reason: string): void {
+    // A paused socket would never see the client's close frame.
+    this.#socket.resume();
+    this.#socket.close(status, closeReason(reason));
+  }
+}
+
+function audioBytesOf(event: InboundEvent): number {
+  return event.type === "input_audio_buffer.append" ? event.audio.length : 0;
+}

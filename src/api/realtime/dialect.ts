@@ -1,0 +1,28 @@
+import type { InboundEvent } from "../../contract/realtime/parse.ts";
+import type { ServerEvent } from "./wire.ts";
+
+/** What a connection's messages are, where they are not the session's events themselves. */
+export interface Dialect {
+  /** Returns what comes of a message; `null`: the client is done. @throws Error that says what is wrong with the message */
+  read(message: Uint8Array, nowMs: number): DialectOutput | null | Promise<DialectOutput>;
+  /** Returns what comes of one of the session's events. */
+  write(event: ServerEvent): DialectOutput;
+}
+
+export interface DialectOutput {
+  /** Messages for the client, as text. */
+  readonly messages: readonly string[];
+  /** Events for the session. */
+  readonly events: readonly InboundEvent[];
+}
+
+/** OpenAI's protocol, which the session's own events are. */
+export function plainDialect(
+  newId: (prefix: string) => string,
+  readEvent: (message: Uint8Array) => Promise<InboundEvent>,
+): Dialect {
+  return {
+    read: async (message) => ({ messages: [], events: [await readEvent(message)] }),
+    write: (event) => ({ messages: [JSON.stringify({ event_id: newId("event_"), ...event })], events: [] }),
+  };
+}

@@ -1,0 +1,182 @@
+import { DETECTION_RATE_HZ, WINDOW_SAMPLES } from "../../core/turn-detection.ts";
+
+/** How turns are told from silence. Windows are of 32 ms. */
+export interface EndpointingOptions {
+  /** Probability from which a window is speech. */
+  readonly threshold: number;
+  /** Windows of speech on end that begin a turn. */
+  readonly onsetWindows: number;
+  /** Windows of silence that end a turn, unless a judge ends it before. */
+  readonly maxSilenceWindows: number;
+  /** The same of a turn with less than 0.6 s of speech, of which a judge hears too little. */
+  readonly maxShortSilenceWindows: number;
+  /** Windows of silence after which a judge is asked, once a pause, but of no short turn; `null`: there is none. */
+  readonly judgeAfterWindows: number | null;
+  /** What the judge has to be sure of at least. */
+  readonly minFinished: number;
+  /** Windows of a turn after which what was said so far may be recognised, again and again. */
+  readonly hearEveryWindows: number;
+}
+
+/** No turn is longer, in samples: 120 s. */
+export const MAX_TURN_SAMPLES = 120 * DETECTION_RATE_HZ;
+
+/** Speech may be fainter than its beginning by so much and goes on. Silero's own programs have the same. */
+const HYSTERESIS = 0.15;
+/** No probability below is speech, or no turn would end. */
+const MIN_THRESHOLD = 0.01;
+
+/** Windows of silence after which recognition may begin: 64 ms. */
+const PAUSE_WINDOWS = 2;
+
+/** Windows of speech in a turn that is no short one: 0.6 s. */
+const SHORT_WINDOWS = 19;
+
+/** What happened, at samples since the session's first, at 16 kHz. */
+export type EndpointEvent =
+  /** Somebody has begun to speak. */
+  | { readonly type: "began"; readonly at: number }
+  /** They have spoken for a while, and go on. */
+  | { readonly type: "speaking"; readonly at: number }
+  /** They pause since then: what they said until now may be recognised. */
+  | { readonly type: "paused"; readonly revision: number; readonly at: number }
+  /** The pause is long enough to be judged. */
+  | { readonly type: "judge"; readonly revision: number; readonly at: number }
+  /** The turn is over; speech ended there, so many windows ago. */
+  | { readonly type: "ended"; readonly revision: number; readonly at: number; readonly silence: number };
+
+/** Where a turn stands. A plain value: {@link hearWindow}, {@link hearSilence} and {@link hearVerdict} make the next. */
+export interface EndpointingState {
+  /** The sample behind the newest window. */
+  readonly samples: number;
+  /** Windows of speech on end, while nobody's turn has begun; 0 once it has. */
+  readonly onset: number;
+  /** The sample where the turn began; `null` while there is none. */
+  readonly beganAt: number | null;
+  /** The sample behind the turn's newest window of speech. */
+  readonly spokeUntil: number;
+  /** Windows of the turn, and those of them that are speech. */
+  readonly windows: number;
+  readonly speech: number;
+  /** Windows of silence since speech ended; 0 while somebody speaks. */
+  readonly silence: number;
+  /** Counts pauses: what is found out about one is void in the next. */
+  readonly revision: number;
+}
+
+export const INITIAL_ENDPOINTING: EndpointingState = {
+  samples: 0,
+  onset: 0,
+  beganAt: null,
+  spokeUntil: 0,
+  windows: 0,
+  speech: 0,
+  silence: 0,
+  revision: 0,
+};
+
+interface Step {
+  readonly state: EndpointingState;
+  readonly events: readonly EndpointEvent[];
+}
+
+/**
+ * Goes on by a window in which speech is so probable.
+ *
+ * @param samples behind it
+ */
+export function hearWindow(
+  state: EndpointingState,
+  probability: number,
+  options: EndpointingOptions,
+  samples = state.samples + WINDOW_SAMPLES,
+): Step {
+  if (state.beganAt === null) return beforeTurn({ ...state, samples }, probability, options);
+  const isSpeech = probability >= Math.max(MIN_THRESHOLD, options.threshold - HYSTERESIS);
+  const { state: next, events } = isSpeech
+    ? spoken({ ...state, samples }, options)
+    : hearSilence({ ...state, samples }, options);
+  const { beganAt } = next;
+  if (beganAt === null || samples - beganAt < MAX_TURN_SAMPLES) return { state: next, events };
+  const last = ended(next);
+  return { state: last.state, events: [...events, ...last.events] };
+}
+
+/** The turn goes on by a window of silence, of which no sound has come. */
+export function hearSilence(state: EndpointingState, options: EndpointingOptions): Step {
+  const next = { ...state, windows: state.windows + 1, silence: state.silence + 1 };
+  const { silence, revision, spokeUntil: at } = next;
+  const { end, judge } = silencesOf(state, options);
+  if (silence >= end) return ended(next);
+  const events: EndpointEvent[] = [];
+  if (silence === PAUSE_WINDOWS) events.push({ type: "paused", revision, at });
+  if (silence === judge) events.push({ type: "judge", revision, at });
+  return { state: next, events };
+}
+
+/** The judge's answer about that pause; one about an earlier pause, or a short turn, changes nothing. */
+export function hearVerdict(
+  state: EndpointingState,
+  revision: number,
+  finished: number,
+  options: EndpointingOptions,
+): Step {
+  const isAbout = state.beganAt !== null && state.silence > 0 && revision === state.revision;
+  return isAbout && !isShort(state) && finished >= options.minFinished ? ended(state) : { state, events: [] };
+}
+
+/** Windows of silence until something may happen, where somebody pauses; what resumes meanwhile is known then, too. */
+export function silenceToNext(state: EndpointingState, options: EndpointingOptions): number {
+  const { silence } = state;
+  const { end, judge } = silencesOf(state, options);
+  const next = [PAUSE_WINDOWS, judge ?? end, end].find((each) => each > silence);
+  return (next ?? silence + 1) - silence;
+}
+
+/** Drops the turn that has begun, if any: the client has thrown its sound away, or taken it as it is. */
+export function dropTurn(state: EndpointingState): EndpointingState {
+  const { samples, revision } = state;
+  return { ...INITIAL_ENDPOINTING, samples, revision: revision + 1 };
+}
+
+/** Whether a turn has so little speech that silence alone may end it. */
+function isShort({ speech }: EndpointingState): boolean {
+  return speech < SHORT_WINDOWS;
+}
+
+/** Windows of silence that end the turn, and after which the judge is asked; `null`: it is not. */
+function silencesOf(state: EndpointingState, options: EndpointingOptions) {
+  return isShort(state)
+    ? { end: options.maxShortSilenceWindows, judge: null }
+    : { end: options.maxSilenceWindows, judge: options.judgeAfterWindows };
+}
+
+function beforeTurn(state: EndpointingState, probability: number, options: EndpointingOptions): Step {
+  const onset = probability >= options.threshold ? state.onset + 1 : 0;
+  if (onset < options.onsetWindows) return { state: { ...state, onset }, events: [] };
+  const { samples } = state;
+  const at = Math.max(0, samples - onset * WINDOW_SAMPLES);
+  const began = { ...state, onset: 0, beganAt: at, spokeUntil: samples, windows: onset, speech: onset };
+  return { state: { ...began, silence: 0 }, events: [{ type: "began", at }] };
+}
+
+function spoken(state: EndpointingState, { hearEveryWindows }: EndpointingOptions): Step {
+  const hasPaused = state.silence >= PAUSE_WINDOWS;
+  const { samples: at } = state;
+  const next = {
+    ...state,
+    spokeUntil: at,
+    windows: state.windows + 1,
+    speech: state.speech + 1,
+    silence: 0,
+    revision: state.revision + (hasPaused ? 1 : 0),
+  };
+  const events: EndpointEvent[] = [];
+  if (next.windows % hearEveryWindows === 0) events.push({ type: "speaking", at });
+  return { state: next, events };
+}
+
+function ended(state: EndpointingState): Step {
+  const { revision, spokeUntil: at, silence } = state;
+  return { state: dropTurn(state), events: [{ type: "ended", revision, at, silence }] };
+}

@@ -1,0 +1,399 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { ServiceError } from "../../contract/errors.ts";
+import type { EventFault, InboundEvent } from "../../contract/realtime/parse.ts";
+import type { Recogniser } from "../../core/recogniser.ts";
+import {
+  DETECTION_RATE_HZ,
+  type InTurn,
+  type TurnJudge,
+  type VoiceActivityDetector,
+} from "../../core/turn-detection.ts";
+import { EventBudget } from "../../limits/event-budget.ts";
+import type { EventLoopShare } from "../../limits/event-loop-share.ts";
+import type { KeyedSemaphore } from "../../limits/keyed-semaphore.ts";
+import type { RequestContext } from "../../requests/request-context.ts";
+import { asServiceError } from "../../serving/failures.ts";
+import type { ResolveModel } from "../../serving/prepare/prepare.ts";
+import type { SpeechService } from "../../serving/reply/service.ts";
+import { DetectionFeed } from "./detection-feed.ts";
+import { MAX_TURN_SAMPLES } from "./endpointing.ts";
+import { makeReply } from "./make-reply.ts";
+import { RealtimeError } from "./realtime-error.ts";
+import type { ReplyEnd } from "./response.ts";
+import { Session } from "./session.ts";
+import type { ResponseRequest, SessionEffect, SessionEvent } from "./session-events.ts";
+import type { SessionSettings } from "./session-settings.ts";
+import { SoundBuffer } from "./sound-buffer.ts";
+import { SoundInput } from "./sound-input.ts";
+import { type Stretch, TurnHearing } from "./turn-hearing.ts";
+import { type TakenTurns, TurnMeter } from "./turn-meter.ts";
+import { type ServerEvent, wireError } from "./wire.ts";
+
+/** What sessions share. */
+export interface RealtimeDeps {
+  readonly activity: VoiceActivityDetector;
+  readonly judge: TurnJudge;
+  /** `null`: nothing that is said can be heard. */
+  readonly recogniser: Recogniser | null;
+  /** Turns being transcribed, in all and of one key. */
+  readonly hearing: KeyedSemaphore;
+  /** Limits calls of the detector and the judge. */
+  readonly detecting: KeyedSemaphore;
+  readonly eventLoopShare: EventLoopShare;
+  readonly service: SpeechService;
+  readonly resolve: ResolveModel;
+  readonly newId: (prefix: string) => string;
+  /** Seconds from the end of a turn's speech to the first sound of its answer. */
+  readonly onAnswer: (seconds: number) => void;
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** What one session is given. */
+export interface SessionParts {
+  readonly keyId: string;
+  readonly settings: SessionSettings;
+  /** The public id that the session's model resolved to; `null` is the default. */
+  readonly model: string | null;
+  /**
+   * Begins a reply, or a turn that is transcribed alone, as a request of its own, with a token of the key's; throws a
+   * {@link ServiceError} where that is refused.
+   */
+  readonly begin: (what: "response" | "transcription", signal: AbortSignal) => Promise<RequestContext>;
+  /** Meters seconds of turns that belong to no request. */
+  readonly meter: (inputAudioS: number) => Promise<void>;
+  /** Sends an event. */
+  readonly send: (event: ServerEvent) => void;
+  /** Resolves when the client has room for more. */
+  readonly hasRoom: () => Promise<void>;
+  /** Whether other keys have sessions open. */
+  readonly hasOtherKeys: () => boolean;
+  /** Whether input is still queued, so that missing audio is not silence. */
+  readonly isBehind: () => boolean;
+  /** Aborts with the connection. */
+  readonly signal: AbortSignal;
+}
+
+/** Sound that is kept: the longest turn, and what goes before it. */
+const MAX_KEPT_SAMPLES = MAX_TURN_SAMPLES + 8 * DETECTION_RATE_HZ;
+/** The newest of a turn is all that is judged. */
+const JUDGED_SAMPLES = 8 * DETECTION_RATE_HZ;
+/** Seconds of sound that are taken in before other connections have their turn. */
+const SLICE_S = 0.2;
+/** While other keys have sessions: audio ahead of real time, then the rate, in milliseconds. */
+const PACE = { burst: 30_000, perS: 1_000 };
+/** Seconds of turns that may wait for the reply with which they are metered: the longest turn. */
+const MAX_UNMETERED_S = MAX_TURN_SAMPLES / DETECTION_RATE_HZ;
+
+/** Carries out what a {@link Session} wants done: listens, recognises, replies, and tells it what came of that. */
+export class SessionRunner {
+  readonly #deps: RealtimeDeps;
+  readonly #parts: SessionParts;
+  readonly #session: Session;
+  readonly #sound = new SoundBuffer(MAX_KEPT_SAMPLES);
+  readonly #detection: DetectionFeed;
+  readonly #hearing: TurnHearing;
+  readonly #turns: TurnMeter;
+  readonly #pace = new EventBudget(PACE);
+  #input: SoundInput;
+  /** Settles once the latest request has begun or was refused. */
+  #beginning: Promise<unknown> = Promise.resolve();
+  readonly #replies = new Map<string, AbortController>();
+  #alarm: NodeJS.Timeout | undefined;
+  #onQuiet = (): void => {};
+  #isOver = false;
+
+  constructor(deps: RealtimeDeps, parts: SessionParts) {
+    this.#deps = deps;
+    this.#parts = parts;
+    this.#input = new SoundInput(parts.settings.inputFormat);
+    this.#session = new Session({
+      settings: parts.settings,
+      newId: deps.newId,
+      callsTools: () => deps.service.callsTools,
+    });
+    this.#hearing = new TurnHearing({
+      recogniser: deps.recogniser,
+      places: deps.hearing,
+      keyId: parts.keyId,
+      read: (from, to) => this.#sound.read(from, to),
+      onFailure: deps.onFailure,
+      signal: parts.signal,
+    });
+    this.#detection = new DetectionFeed({
+      detector: deps.activity,
+      inTurn: this.#inTurn,
+      windowsTogether: () => this.#session.windowsTogether,
+      onWindows: (probabilities, from) => this.#step({ type: "windows", probabilities, from }),
+      onFailure: (error, count) => this.#isDeaf(error, count),
+    });
+    this.#turns = new TurnMeter((seconds) => parts.meter(seconds).catch(deps.onFailure));
+  }
+
+  begin(): void {
+    this.#carryOut(this.#session.begin());
+  }
+
+  /** Takes in one event of the client's. One call at a time; resolves when there is room for the next. */
+  async receive(event: InboundEvent): Promise<void> {
+    if (event.type === "fault") {
+      this.#refuse(event);
+      return;
+    }
+    if (event.type.startsWith("input_audio_buffer.")) await this.#hearing.room();
+    if (event.type === "input_audio_buffer.append") await this.#append(event.audio);
+    // Requests look up their key and take their token one at a time.
+    if (event.type === "response.create") await this.#beginning;
+    if (this.#isOver) return;
+    this.#step({ type: "client", event, appended: this.#sound.appended });
+    const { inputFormat } = this.#session.settings;
+    if (inputFormat.type !== this.#input.type) this.#input = new SoundInput(inputFormat);
+  }
+
+  /** Resolves when no reply is being made. */
+  async quiet(): Promise<void> {
+    while (this.#replies.size > 0) {
+      await new Promise<void>((resolve) => {
+        this.#onQuiet = resolve;
+      });
+    }
+  }
+
+  /** Nothing more is done. */
+  end(): void {
+    this.#isOver = true;
+    clearTimeout(this.#alarm);
+    this.#turns.addDiscarded(this.#hearing.takeTranscribed());
+    this.#hearing.stop();
+    const gone = new Error("the session is over");
+    for (const reply of this.#replies.values()) reply.abort(gone);
+    this.#turns.end();
+  }
+
+  async #append(base64: string): Promise<void> {
+    const bytes = Buffer.from(base64, "base64");
+    const slice = Math.round(SLICE_S * this.#input.bytesPerS);
+    for (let at = 0; at < bytes.length && !this.#isOver; at += slice) {
+      const samples = this.#input.push(bytes.subarray(at, at + slice));
+      this.#sound.push(samples);
+      if (this.#session.settings.turnDetection !== null) {
+        const detected = this.#detection.push(samples);
+        // Audio in real time never waits for the detector.
+        if (bytes.length > slice || this.#detection.isFull) await detected;
+        if (this.#parts.hasOtherKeys()) await this.#keepPace(samples.length / DETECTION_RATE_HZ);
+      }
+      if (bytes.length > slice) await this.#deps.eventLoopShare.next();
+    }
+  }
+
+  async #keepPace(seconds: number): Promise<void> {
+    this.#pace.spend(1_000 * seconds);
+    const { waitMs } = this.#pace;
+    if (waitMs > 0) await pause(waitMs, null, { signal: this.#parts.signal }).catch(() => {});
+  }
+
+  readonly #inTurn: InTurn = async (work) => {
+    const permit = await this.#deps.detecting.enter(this.#parts.keyId, 1, this.#parts.signal);
+    try {
+      return await work();
+    } finally {
+      permit.release();
+    }
+  };
+
+  /** A thread that died is replaced, and the sound goes on. Only what lasts is told, and once. */
+  #isDeaf(error: unknown, count: number): void {
+    if (this.#isOver || count > 2) return;
+    this.#deps.onFailure(error);
+    if (count === 1) return;
+    const failure = new RealtimeError(
+      "speech cannot be detected just now: commit turns yourself, or try again",
+      {
+        type: "server_error",
+        code: "turn_detection_failed",
+      },
+    );
+    this.#parts.send({ type: "error", error: wireError(failure) });
+  }
+
+  #step(event: SessionEvent): void {
+    if (this.#isOver) return;
+    this.#carryOut(this.#session.step(event, performance.now()));
+    this.#meterUnanswered();
+  }
+
+  /** Meters transcripts that get no reply. */
+  #meterUnanswered(): void {
+    if (this.#session.isAnswering && this.#turns.seconds < MAX_UNMETERED_S) return;
+    for (let turn = this.#turns.takeTranscript(); turn !== null; turn = this.#turns.takeTranscript())
+      void this.#meterTurn(turn);
+  }
+
+  #carryOut(effects: readonly SessionEffect[]): void {
+    for (const effect of effects) this.#do(effect);
+  }
+
+  #do(effect: SessionEffect): void {
+    switch (effect.type) {
+      case "send":
+        this.#parts.send(effect.event);
+        break;
+      case "recognise":
+        this.#recognise(effect.revision, this.#stretch(effect));
+        break;
+      case "draft":
+        this.#hearing.draft(this.#stretch(effect), (text) =>
+          this.#step({ type: "partly", from: effect.from, text }),
+        );
+        break;
+      case "judge":
+        void this.#judge(effect.revision, Math.max(effect.from, effect.to - JUDGED_SAMPLES), effect.to);
+        break;
+      case "committed":
+        this.#hearing.keep(effect.revision);
+        this.#turns.add(effect.revision, effect.seconds);
+        break;
+      case "transcribed":
+        this.#turns.transcribed(effect.revision, effect.hasFailed);
+        break;
+      case "discarded":
+        this.#turns.addDiscarded(this.#hearing.takeTranscribed());
+        break;
+      case "forget":
+        this.#sound.forget(effect.before);
+        break;
+      case "reset":
+        this.#hearing.stop();
+        this.#detection.reset(this.#sound.appended);
+        break;
+      case "refresh":
+        this.#detection.refresh();
+        break;
+      case "respond":
+        void this.#respond(effect.request);
+        break;
+      case "cancel":
+        this.#replies.get(effect.responseId)?.abort(new Error("the reply was cancelled"));
+        break;
+      case "answered":
+        this.#deps.onAnswer(effect.afterMs / 1_000);
+        break;
+      case "wake":
+        this.#wake(effect.atMs);
+        break;
+    }
+  }
+
+  #wake(atMs: number | null): void {
+    clearTimeout(this.#alarm);
+    if (atMs === null) return;
+    const afterMs = Math.max(0, atMs - performance.now());
+    // After the timers, sockets are read: what arrived while the event loop was busy counts.
+    this.#alarm = setTimeout(
+      () => setImmediate(() => this.#step({ type: "woken", isBehind: this.#isBehind })),
+      afterMs,
+    );
+  }
+
+  get #isBehind(): boolean {
+    return this.#detection.isBusy || this.#parts.isBehind();
+  }
+
+  async #judge(revision: number, from: number, to: number): Promise<void> {
+    // What a muted client does not send is silence.
+    const turn = new Float32Array(to - from);
+    turn.set(this.#sound.read(from, to));
+    try {
+      const finished = await this.#inTurn(() => this.#deps.judge.judge(turn, this.#parts.signal));
+      this.#step({ type: "verdict", revision, finished });
+    } catch (error) {
+      // The silence ends the turn then, after a while.
+      if (!this.#parts.signal.aborted) this.#deps.onFailure(error);
+    }
+  }
+
+  #stretch({ from, to }: { readonly from: number; readonly to: number }): Stretch {
+    const { transcription } = this.#session.settings;
+    return { from, to, language: transcription?.language ?? null, prompt: transcription?.prompt ?? null };
+  }
+
+  #recognise(revision: number, stretch: Stretch): void {
+    const seconds = (stretch.to - stretch.from) / DETECTION_RATE_HZ;
+    this.#hearing.recognise(revision, stretch, (text) =>
+      this.#step({ type: "heard", revision, text, seconds }),
+    );
+  }
+
+  /** Meters a transcript that nothing replies to as a request by itself, also where the key has no token left. */
+  async #meterTurn(turn: TakenTurns): Promise<void> {
+    const { meter, send, signal } = this.#parts;
+    let context: RequestContext | null = null;
+    try {
+      context = await this.#begin("transcription", signal);
+      await meter(turn.seconds);
+      turn.metered();
+      context.end();
+    } catch (error) {
+      const { code, message } = failureOf(context?.end(error) ?? asServiceError(error));
+      if (!signal.aborted) send({ type: "error", error: { type: "server_error", code, message } });
+    } finally {
+      turn.release();
+    }
+  }
+
+  #begin(what: "response" | "transcription", signal: AbortSignal): Promise<RequestContext> {
+    const begun = this.#beginning.then(() => {
+      signal.throwIfAborted();
+      return this.#parts.begin(what, signal);
+    });
+    this.#beginning = begun.catch(() => {});
+    return begun;
+  }
+
+  async #respond(request: ResponseRequest): Promise<void> {
+    const { responseId } = request;
+    const leaving = new AbortController();
+    this.#replies.set(responseId, leaving);
+    const signal = AbortSignal.any([leaving.signal, this.#parts.signal]);
+    let context: RequestContext | null = null;
+    try {
+      context = await this.#begin("response", signal);
+      const { keyId, span } = context.caller;
+      const end = await makeReply(request, {
+        service: this.#deps.service,
+        resolve: this.#deps.resolve,
+        model: this.#parts.model,
+        turns: this.#turns,
+        tell: (spoken) => this.#step({ type: "spoken", responseId, spoken }),
+        hasRoom: this.#parts.hasRoom,
+        keyId,
+        span,
+        signal,
+      });
+      context.end();
+      this.#step({ type: "replied", responseId, end });
+    } catch (error) {
+      if (signal.aborted) {
+        context?.leave("it was interrupted");
+        return;
+      }
+      const failure = context?.end(error) ?? asServiceError(error);
+      // A refused reply never took its turns: they are metered without a token.
+      if (context === null) this.#turns.take().release();
+      this.#step({ type: "replied", responseId, end: failureOf(failure) });
+    } finally {
+      this.#replies.delete(responseId);
+      this.#onQuiet();
+    }
+  }
+
+  #refuse({ message, code, param, eventId }: EventFault): void {
+    const error = new RealtimeError(message, { code, ...(param === null ? {} : { param }) });
+    this.#parts.send({ type: "error", error: wireError(error, eventId ?? undefined) });
+  }
+}
+
+function failureOf(error: ServiceError): Extract<ReplyEnd, { type: "failed" }> {
+  const code =
+    error.status === 429 ? "rate_limit_exceeded" : error.status === 401 ? "invalid_api_key" : error.type;
+  return { type: "failed", code, message: error.message };
+}

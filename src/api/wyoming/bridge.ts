@@ -1,0 +1,101 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { type BudgetTerms, EventBudget } from "../../limits/event-budget.ts";
+import { Connection } from "./connection.ts";
+import { encodeEvent, eventOf } from "./event.ts";
+import { EventSocket } from "./event-socket.ts";
+import { chooseEviction, isTooSlow, TOO_SLOW } from "./eviction.ts";
+import { createInfoResponder } from "./info.ts";
+import type { WyomingDeps } from "./requests.ts";
+
+/** A server of the Wyoming protocol that listens. */
+export interface Bridge {
+  /** `tcp://host:port`, with the port that was taken. */
+  readonly url: string;
+  /** Takes no more clients, and resolves when those that are there were answered and have gone. */
+  finish(): Promise<void>;
+  /** Ends all connections now. */
+  cut(): void;
+}
+
+export interface BridgeOptions {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** Connections at once; {@link MAX_CONNECTIONS} unless given. */
+  readonly maxConnections?: number;
+  /** What each connection may have done for it without a request. Default: `CONNECTION_BUDGET`. */
+  readonly budget?: BudgetTerms;
+}
+
+/** A home has a handful. Each may keep an event of 1 MiB waiting. */
+const MAX_CONNECTIONS = 64;
+/** How often it is looked what came of recordings, in milliseconds. */
+const LOOK_MS = 1_000;
+
+/** Listens. Rejects with the system's error where that cannot be. */
+export async function listen(
+  deps: WyomingDeps,
+  { host, port, maxConnections = MAX_CONNECTIONS, budget }: BridgeOptions,
+): Promise<Bridge> {
+  const open = new Map<EventSocket, Connection>();
+  const info = createInfoResponder(deps.version, deps.recogniserName, deps.listVoices);
+  const server = createServer((socket) => {
+    if (open.size >= maxConnections && !makeRoom(open)) {
+      turnAway(socket);
+      return;
+    }
+    const events = new EventSocket(socket, deps.eventLoopShare, deps.stallTimeoutMs);
+    const connection = new Connection(events, deps, info, new EventBudget(budget));
+    open.set(events, connection);
+    void connection.run().finally(() => open.delete(events));
+  });
+  server.listen({ host, port });
+  await once(server, "listening");
+  const timer = setInterval(() => lookAt(open, deps), LOOK_MS).unref();
+  server.once("close", () => clearInterval(timer));
+  // A connection that could not be accepted, as where no file descriptor was left: the next may be.
+  server.on("error", () => {});
+  return {
+    url: urlOf(server),
+    async finish() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      for (const connection of open.values()) connection.finish();
+      await closed;
+    },
+    cut() {
+      for (const events of open.keys()) events.cut("the server stops");
+    },
+  };
+}
+
+/** Ends the connection that has the least use of its room. Tells whether there was one to end. */
+function makeRoom(open: Map<EventSocket, Connection>): boolean {
+  const standings = [...open].map(([events, connection]) => [events, connection.standing] as const);
+  const giving = chooseEviction(standings);
+  if (giving === null) return false;
+  open.delete(giving.who);
+  giving.who.cut(giving.why);
+  return true;
+}
+
+/** Ends recordings that come too slowly and hold room which other recordings wait for, of this bridge or of other keys. */
+function lookAt(open: Map<EventSocket, Connection>, { requestReader }: WyomingDeps): void {
+  const all = [...open];
+  for (const [, connection] of all) connection.look();
+  const slow = all.filter(([, connection]) => connection.holdsRoom && isTooSlow(connection.standing));
+  if (slow.length === 0) return;
+  if (!requestReader.isRecordingAwaited && !all.some(([, connection]) => connection.isWaitingForRoom)) return;
+  for (const [events] of slow) events.cut(TOO_SLOW);
+}
+
+function turnAway(socket: Socket): void {
+  const text = "too many connections are busy: retry in a moment";
+  socket.on("error", () => {});
+  socket.end(encodeEvent(eventOf("error", { text, code: "inference_error" })), () => socket.destroy());
+}
+
+function urlOf(server: Server): string {
+  const { address, family, port } = server.address() as AddressInfo;
+  return `tcp://${family === "IPv6" ? `[${address}]` : address}:${port}`;
+}

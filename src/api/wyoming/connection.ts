@@ -1,0 +1,319 @@
+import { ServiceError } from "../../contract/errors.ts";
+import type { EventBudget } from "../../limits/event-budget.ts";
+import { ClientGoneError, type RequestContext } from "../../requests/request-context.ts";
+import { asServiceError, knownRefusal } from "../../serving/failures.ts";
+import { encodeEvent, eventOf, type ReceivedEvent, type WyomingEvent } from "./event.ts";
+import { priceOfSound, priceOfWords, priceOutside } from "./event-prices.ts";
+import type { EventSocket } from "./event-socket.ts";
+import type { ConnectionState } from "./eviction.ts";
+import { OpenStream } from "./open-stream.ts";
+import { languageOf, Recording } from "./recording.ts";
+import { beginWyomingRequest, type WyomingDeps, type WyomingKind } from "./requests.ts";
+import { prepareStream, prepareWhole, type SpeechClient, speakTo } from "./speech.ts";
+
+/**
+ * One client: takes its events in their order, one request at a time, until it goes or an event cannot be answered.
+ *
+ * A failure is an `error`. After it the connection ends, since clients wait for what they asked for and not for errors;
+ * a stream alone has an end of its own, `synthesize-stopped`, and the connection goes on.
+ *
+ * What is done without a request draws from a budget. Who is over it is not refused, but not read either for a while.
+ */
+export class Connection {
+  readonly #socket: EventSocket;
+  readonly #deps: WyomingDeps;
+  readonly #info: () => Promise<Uint8Array>;
+  readonly #budget: EventBudget;
+  readonly #client: SpeechClient;
+  #stream: OpenStream | null = null;
+  #recording: Recording | null = null;
+  /** The language that the next recording is in. */
+  #language: string | null = null;
+  /** Whether a request is begun, served or waits for room just now; a stream, which is served beside, aside. */
+  #isServing = false;
+  /** Whether it waits until it is within its budget again. */
+  #isOverBudget = false;
+  /** Whether the event that is being handled had to wait for that; and whether any had. */
+  #isSlowed = false;
+  #wasSlowed = false;
+  /** What the event that is being handled costs if it begins a request and is refused. */
+  #refusalPrice = 0;
+  #isLast = false;
+
+  /** @param info the answer to `describe`, as it goes over the wire */
+  constructor(socket: EventSocket, deps: WyomingDeps, info: () => Promise<Uint8Array>, budget: EventBudget) {
+    this.#socket = socket;
+    this.#deps = deps;
+    this.#info = info;
+    this.#budget = budget;
+    this.#client = {
+      send: async (event) => {
+        socket.isWorking = false;
+        await socket.send(event);
+        socket.isWorking = true;
+      },
+      cut: (reason) => socket.cut(reason.message),
+    };
+  }
+
+  /** What it does with its room just now. */
+  get standing(): ConnectionState {
+    if (this.#isOverBudget) return { is: "unasked" };
+    if (this.#isServing) return { is: "served" };
+    if (this.#recording !== null) return this.#recording.standing(this.#socket.waitingBytes);
+    if (this.#stream?.isOver === false) return this.#stream.standing;
+    return { is: this.#socket.isInside ? "unasked" : "idle" };
+  }
+
+  /** Whether it waits for room for its recording. */
+  get isWaitingForRoom(): boolean {
+    return this.#recording?.isWaiting === true;
+  }
+
+  /** Whether it holds room that a recording takes. */
+  get holdsRoom(): boolean {
+    return this.#recording?.holdsRoom === true;
+  }
+
+  /** Notes how much of its recording has come, which is to be done once a second or more often. */
+  look(): void {
+    this.#recording?.look(this.#socket.waitingBytes);
+  }
+
+  /** Ends it once what it was asked is answered. */
+  finish(): void {
+    this.#isLast = true;
+    if (this.#isOverBudget || this.standing.is === "idle") this.#socket.stopReceiving();
+  }
+
+  /** Resolves when the connection is closed. Never rejects. */
+  async run(): Promise<void> {
+    const socket = this.#socket;
+    try {
+      for (let event = await this.#next(); event !== null; event = await this.#next()) {
+        await this.#handle(event);
+        this.#deps.onEvent(this.#isSlowed ? "slowed" : "taken");
+        if (this.#isLast && this.standing.is === "idle") break;
+      }
+      await this.#leave(socket.signal.reason ?? new ClientGoneError("it closed the connection"));
+    } catch (error) {
+      if (!(error instanceof ClientGoneError)) this.#deps.onEvent("refused");
+      await this.#leave(error);
+      await this.#tell(error).catch(() => {});
+    }
+    socket.close();
+    await socket.closed;
+  }
+
+  /** The next event, once what was done before is within the budget; `null` when there will be none. */
+  async #next(): Promise<ReceivedEvent | null> {
+    const { waitMs } = this.#budget;
+    this.#isSlowed = waitMs > 0;
+    if (this.#isSlowed) await this.#rest(waitMs);
+    const event = this.#isSlowed && this.#isLast ? null : await this.#socket.receive();
+    if (event !== null) this.#budget.spend(this.#priceOf(event));
+    return event;
+  }
+
+  async #rest(waitMs: number): Promise<void> {
+    if (!this.#wasSlowed) this.#deps.onSlowed();
+    this.#wasSlowed = true;
+    this.#isOverBudget = true;
+    await this.#socket.rest(waitMs);
+    this.#isOverBudget = false;
+  }
+
+  /** What an event costs. What begins a request is paid with a token of the key's, or else when it is refused. */
+  #priceOf(event: ReceivedEvent): number {
+    const outside = priceOutside(event);
+    this.#refusalPrice = outside;
+    switch (event.type) {
+      case "synthesize":
+        return this.#stream === null ? 0 : outside;
+      case "synthesize-start":
+      case "audio-start":
+        return 0;
+      case "synthesize-chunk":
+        return this.#stream === null ? outside : priceOfWords(event, this.#stream.charsOf(event.data.text));
+      case "audio-chunk":
+        return this.#recording === null ? 0 : priceOfSound(event);
+      default:
+        return outside;
+    }
+  }
+
+  async #handle(event: WyomingEvent): Promise<void> {
+    const { type, data, payload } = event;
+    switch (type) {
+      case "describe":
+        return await this.#answer(await this.#info());
+      case "ping":
+        return await this.#answer(encodeEvent(eventOf("pong", { text: echoed(data) })));
+      case "synthesize":
+        // Whoever streams sends all of it once more, for servers that cannot take streams.
+        return this.#stream === null ? await this.#serve(() => this.#speak(data)) : undefined;
+      case "synthesize-start":
+        return this.#startStream(data);
+      case "synthesize-chunk":
+        return this.#stream?.push(textOf(data));
+      case "synthesize-stop":
+        return await this.#stopStream();
+      case "transcribe":
+        this.#language = languageOf(data);
+        return;
+      case "audio-start":
+        return await this.#serve(() => this.#startRecording(data));
+      case "audio-chunk":
+        if (this.#recording === null) await this.#serve(() => this.#startRecording(data));
+        await this.#serve(async () => this.#recording?.add(payload ?? NOTHING));
+        return this.look();
+      case "audio-stop":
+        return await this.#serve(() => this.#hear());
+    }
+  }
+
+  /** Does what a client waits for, so that its room is nobody else's meanwhile. */
+  async #serve(work: () => Promise<void>): Promise<void> {
+    this.#isServing = true;
+    try {
+      await work();
+    } finally {
+      this.#isServing = false;
+    }
+  }
+
+  async #answer(bytes: Uint8Array): Promise<void> {
+    this.#budget.spend(bytes.length);
+    await this.#socket.sendBytes(bytes);
+  }
+
+  /** Begins a request, which the key pays for; who is refused one pays from the connection's budget. */
+  async #begin(kind: WyomingKind): Promise<RequestContext> {
+    const refusalPrice = this.#refusalPrice;
+    try {
+      return await beginWyomingRequest(this.#deps, kind, this.#socket.signal);
+    } catch (error) {
+      this.#budget.spend(refusalPrice);
+      throw error;
+    }
+  }
+
+  async #speak(data: WyomingEvent["data"]): Promise<void> {
+    const request = await this.#begin("synthesize");
+    await this.#work(request, () =>
+      speakTo(this.#client, this.#deps, prepareWhole(data, this.#deps), request.caller),
+    );
+  }
+
+  #startStream(data: WyomingEvent["data"]): void {
+    if (this.#stream?.isOver === false) {
+      throw new ServiceError(
+        400,
+        "a stream is open already: send synthesize-stop before the next synthesize-start",
+      );
+    }
+    this.#stream = new OpenStream((stream) => this.#speakStream(data, stream));
+    // Its client may never say that it has ended.
+    void this.#stream.speaking.then(() => {
+      if (this.#isLast) this.#socket.stopReceiving();
+    });
+  }
+
+  async #speakStream(data: WyomingEvent["data"], stream: OpenStream): Promise<void> {
+    const { words } = stream;
+    const client: SpeechClient = {
+      ...this.#client,
+      send: (event) => stream.sent(this.#client.send(event)),
+    };
+    try {
+      const request = await this.#begin("synthesize");
+      await this.#work(request, async () => {
+        const prepared = prepareStream(data, this.#deps);
+        await speakTo(client, this.#deps, prepared, request.caller, words).catch((error: unknown) => {
+          // No words are no fault: a reply may have been empty.
+          if (!words.isBlank) throw error;
+        });
+      });
+    } catch (error) {
+      // What still comes of it is nobody's.
+      words.release();
+      await this.#tell(error).catch(() => {});
+    }
+    await this.#socket.send(eventOf("synthesize-stopped")).catch(() => {});
+  }
+
+  async #stopStream(): Promise<void> {
+    await this.#stream?.end();
+    this.#stream = null;
+  }
+
+  async #startRecording(data: WyomingEvent["data"]): Promise<void> {
+    if (this.#recording !== null) {
+      throw new ServiceError(400, "a recording is open already: send audio-stop before the next audio-start");
+    }
+    if (this.#deps.recogniserName() === null) {
+      throw new ServiceError(502, "recordings cannot be heard here: run `antiphon models pull recogniser`", {
+        retryAfterMs: 60_000,
+      });
+    }
+    const request = await this.#begin("transcribe");
+    try {
+      this.#recording = new Recording(data, request, this.#deps);
+    } catch (error) {
+      throw request.end(error) ?? error;
+    }
+  }
+
+  async #hear(): Promise<void> {
+    if (this.#recording === null) return;
+    const recording = this.#recording;
+    const language = this.#language;
+    await this.#work(recording.request, async () => {
+      await this.#client.send(await recording.transcribe(language));
+    });
+    this.#recording = null;
+    this.#language = null;
+  }
+
+  /** Does what a request asks for, and ends it. Throws what its client is to be told. */
+  async #work(request: RequestContext, work: () => Promise<void>): Promise<void> {
+    this.#socket.isWorking = true;
+    try {
+      await work();
+      request.end();
+    } catch (error) {
+      throw request.end(error) ?? error;
+    } finally {
+      this.#socket.isWorking = false;
+    }
+  }
+
+  /** Ends what is under way. */
+  async #leave(reason: unknown): Promise<void> {
+    this.#recording?.request.end(reason);
+    this.#recording = null;
+    this.#stream?.words.fail(reason);
+    await this.#stream?.speaking;
+    this.#stream = null;
+  }
+
+  async #tell(error: unknown): Promise<void> {
+    if (error instanceof ClientGoneError) return;
+    if (knownRefusal(error) === null) this.#deps.onFailure(error);
+    const { message, type } = asServiceError(error);
+    await this.#socket.send(eventOf("error", { text: message, code: type }));
+  }
+}
+
+const NOTHING = new Uint8Array(0);
+
+/** What a `ping` is to be answered with. */
+function echoed({ text }: WyomingEvent["data"]): string | null {
+  if (text === undefined || text === null || typeof text === "string") return text ?? null;
+  throw new ServiceError(422, "text must be a string, or be left out");
+}
+
+function textOf({ text }: WyomingEvent["data"]): string {
+  if (typeof text === "string") return text;
+  throw new ServiceError(422, "text is missing: send the words to speak, as a string");
+}

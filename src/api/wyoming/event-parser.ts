@@ -1,0 +1,166 @@
+import { ServiceError } from "../../contract/errors.ts";
+import { readJson } from "../../contract/json/read-json.ts";
+import type { ReceivedEvent } from "./event.ts";
+
+/** Bytes of an event's line, of its data, and of its payload, at most: half a minute of speech at 16 kHz. */
+export const MAX_HEADER_BYTES = 128 * 1024;
+export const MAX_DATA_BYTES = 128 * 1024;
+export const MAX_PAYLOAD_BYTES = 1024 * 1024;
+
+/** Fields of events that are read, whatever their types: what is wrong with one is said where it is used. */
+const DATA = {
+  properties: {
+    text: {},
+    text_format: {},
+    language: {},
+    voice: { properties: { name: {}, language: {}, speaker: {} } },
+    rate: {},
+    width: {},
+    channels: {},
+  },
+};
+const LINE = { properties: { type: {}, data: DATA, data_length: {}, payload_length: {} } };
+
+/**
+ * Takes events out of bytes that come in pieces of any size; the same ones, however they were cut. Keeps no more than one
+ * event's bytes beyond the last piece.
+ */
+export class EventParser {
+  #memory: Buffer<ArrayBuffer> = Buffer.alloc(0);
+  /** What has come and was not taken lies between these. */
+  #from = 0;
+  #to = 0;
+  /** Up to where there is no end of a line, from `#from` on. */
+  #searchedTo = 0;
+  #header: Header | null = null;
+
+  /** Bytes that have come and belong to no event that was taken. */
+  get waitingBytes(): number {
+    return this.#to - this.#from;
+  }
+
+  /** Whether an event has begun and is not whole. */
+  get isInside(): boolean {
+    return this.#header !== null || this.waitingBytes > 0;
+  }
+
+  push(piece: Uint8Array): void {
+    this.#makeRoom(piece.length);
+    this.#memory.set(piece, this.#to);
+    this.#to += piece.length;
+  }
+
+  /** The next event that is whole; `null` where more has to come. Throws a 422 {@link ServiceError} for what is none. */
+  next(): ReceivedEvent | null {
+    this.#header ??= this.#takeHeader();
+    if (this.#header === null) return null;
+    const { type, inline, lineBytes, dataBytes, payloadBytes } = this.#header;
+    if (this.waitingBytes < dataBytes + payloadBytes) return null;
+    const data = dataBytes === 0 ? inline : { ...inline, ...readObject(this.#take(dataBytes), DATA, "data") };
+    // A copy, since this memory is used again.
+    const payload = payloadBytes === 0 ? null : Uint8Array.from(this.#take(payloadBytes));
+    this.#header = null;
+    if (this.waitingBytes === 0) this.#startOver();
+    return { type, data, payload, jsonBytes: lineBytes + dataBytes };
+  }
+
+  #takeHeader(): Header | null {
+    const end = this.#memory.subarray(0, this.#to).indexOf(NEW_LINE, this.#searchedTo);
+    const length = (end === -1 ? this.#to : end) - this.#from;
+    if (length > MAX_HEADER_BYTES) throw tooLong("its line", MAX_HEADER_BYTES);
+    this.#searchedTo = this.#to;
+    if (end === -1) return null;
+    const header = readHeader(this.#take(length));
+    this.#from += 1;
+    this.#searchedTo = this.#from;
+    return header;
+  }
+
+  #take(bytes: number): Uint8Array {
+    const taken = this.#memory.subarray(this.#from, this.#from + bytes);
+    this.#from += bytes;
+    this.#searchedTo = this.#from;
+    return taken;
+  }
+
+  /** Moves what is waiting to the front, into memory that doubles, so that small pieces cost no more than large ones. */
+  #makeRoom(bytes: number): void {
+    if (this.#to + bytes <= this.#memory.length) return;
+    const needed = this.waitingBytes + bytes;
+    const isMuchFree = 2 * needed <= this.#memory.length;
+    const memory = isMuchFree ? this.#memory : Buffer.alloc(Math.max(needed, 2 * this.#memory.length, 1024));
+    this.#memory.copy(memory, 0, this.#from, this.#to);
+    this.#memory = memory;
+    this.#searchedTo -= this.#from;
+    this.#to -= this.#from;
+    this.#from = 0;
+  }
+
+  #startOver(): void {
+    [this.#from, this.#to, this.#searchedTo] = [0, 0, 0];
+    if (this.#memory.length > KEPT_BYTES) this.#memory = Buffer.alloc(0);
+  }
+}
+
+interface Header {
+  readonly type: string;
+  /** Data that stands in the line itself, as older clients have it. */
+  readonly inline: Readonly<Record<string, unknown>>;
+  readonly lineBytes: number;
+  readonly dataBytes: number;
+  readonly payloadBytes: number;
+}
+
+const NEW_LINE = 0x0a;
+/** Of the memory for a large event so much is kept for the next one. */
+const KEPT_BYTES = 64 * 1024;
+
+function readHeader(line: Uint8Array): Header {
+  const { type, data, data_length, payload_length } = readObject(line, LINE, "line");
+  if (typeof type !== "string" || type === "") {
+    throw new ServiceError(
+      422,
+      "the event has no type: its line must be an object with a type that is a string",
+    );
+  }
+  const inline = data ?? {};
+  if (!isObject(inline)) throw new ServiceError(422, "the event's data must be an object");
+  return {
+    type,
+    inline,
+    lineBytes: line.length,
+    dataBytes: readLength("data_length", data_length, MAX_DATA_BYTES),
+    payloadBytes: readLength("payload_length", payload_length, MAX_PAYLOAD_BYTES),
+  };
+}
+
+function readLength(name: string, value: unknown, max: number): number {
+  if (value === undefined || value === null) return 0;
+  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0) {
+    throw new ServiceError(422, `the event's ${name} must be a whole number of bytes`);
+  }
+  if (value > max) throw tooLong(`its ${name}`, max);
+  return value;
+}
+
+function readObject(bytes: Uint8Array, schema: object, what: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    ({ value } = readJson(bytes, schema));
+  } catch {
+    throw new ServiceError(
+      422,
+      `the event's ${what} is not JSON in UTF-8: send Wyoming's events here, not HTTP`,
+    );
+  }
+  if (!isObject(value)) throw new ServiceError(422, `the event's ${what} must be an object`);
+  return value;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function tooLong(what: string, max: number): ServiceError {
+  return new ServiceError(422, `the event is too long: ${what} may have ${max} bytes`);
+}

@@ -1,0 +1,183 @@
+import type { PcmFormat } from "../../audio/pcm-format.ts";
+import { MAX_CHANNELS, MAX_RATE_HZ } from "../../audio/recordings/decoding-budget.ts";
+import { MAX_RECORDING_BYTES } from "../../contract/audio-transcriptions.ts";
+import { ServiceError } from "../../contract/errors.ts";
+import { quoted } from "../../contract/quoted.ts";
+import { languageCode } from "../../core/languages.ts";
+import type { RequestContext } from "../../requests/request-context.ts";
+import { GrowingBytes } from "../../serving/prepare/growing-bytes.ts";
+import { SMALL_BODY_BYTES } from "../../serving/prepare/preparer.ts";
+import { eventOf, type WyomingEvent } from "./event.ts";
+import type { ConnectionState } from "./eviction.ts";
+import type { WyomingDeps } from "./requests.ts";
+
+/** A recording as it comes, in memory that is counted for its key before it is taken, and the request that it is part of. */
+export class Recording {
+  readonly request: RequestContext;
+  readonly #format: PcmFormat;
+  readonly #deps: WyomingDeps;
+  readonly #samples = new GrowingBytes(SMALL_BODY_BYTES, MAX_RECORDING_BYTES);
+  readonly #openedMs = performance.now();
+  readonly #pace = new Pace();
+  /** How long it was kept waiting for room, which is no fault of its client. */
+  #waitedMs = 0;
+  #isWaiting = false;
+  #holdsRoom = false;
+
+  /** @param data that of `audio-start`. Throws a 422 {@link ServiceError} where it names no format that is read. */
+  constructor(data: WyomingEvent["data"], request: RequestContext, deps: WyomingDeps) {
+    this.#format = readFormat(data);
+    this.request = request;
+    this.#deps = deps;
+  }
+
+  /** Whether it holds room that others may wait for. */
+  get holdsRoom(): boolean {
+    return this.#holdsRoom;
+  }
+
+  /** Whether it waits for room. */
+  get isWaiting(): boolean {
+    return this.#isWaiting;
+  }
+
+  /** Notes for its pace what has come, which is to be done once a second or more often; as {@link standing}. */
+  look(waitingBytes: number): void {
+    if (!this.#isWaiting) this.#pace.note(this.#ageMs, this.#samples.length + waitingBytes);
+  }
+
+  /**
+   * What its connection does with its room, while it is not whole.
+   *
+   * @param waitingBytes those that have come of an event which is not whole yet
+   */
+  standing(waitingBytes: number): ConnectionState {
+    const ageMs = this.#ageMs;
+    const bytes = this.#samples.length + waitingBytes;
+    if (bytes === 0) return { is: "empty", ageMs };
+    return { is: "sending", ageMs, bytesASecond: this.#pace.bytesASecond(ageMs, bytes) };
+  }
+
+  /**
+   * Takes the next samples once there is room. Throws a 400 {@link ServiceError} when they are too many, and as
+   * `KeyedSemaphore.enter` does: soon where it holds some already, or those that are to grow would wait for each other.
+   */
+  async add(samples: Uint8Array): Promise<void> {
+    const askedMs = performance.now();
+    this.#isWaiting = true;
+    try {
+      await this.#makeRoom(samples.length);
+    } finally {
+      this.#isWaiting = false;
+      this.#waitedMs += performance.now() - askedMs;
+    }
+    this.#samples.add(samples);
+  }
+
+  /** Tells what is said in all of it: a `transcript`. Throws a {@link ServiceError}, or the request's abort reason. */
+  async transcribe(language: string | null): Promise<WyomingEvent> {
+    const { requestReader, transcriptions } = this.#deps;
+    const { bytes } = this.#samples;
+    if (bytes.length === 0)
+      throw new ServiceError(400, "the recording has no samples: send audio-chunk events");
+    // Its room is given back when the request ends.
+    const sound = await requestReader.openRecording(bytes, this.request.caller, this.#format);
+    const asked = { sound, language, prompt: null, wantsWords: false };
+    const { transcript } = await transcriptions.transcribe(asked, this.request.caller);
+    const heardIn = transcript.language === null ? {} : { language: transcript.language };
+    return eventOf("transcript", { text: transcript.text, ...heardIn });
+  }
+
+  get #ageMs(): number {
+    return performance.now() - this.#openedMs - this.#waitedMs;
+  }
+
+  async #makeRoom(bytes: number): Promise<void> {
+    const length = this.#samples.length + bytes;
+    if (length > MAX_RECORDING_BYTES) {
+      throw new ServiceError(
+        400,
+        `the recording is over ${MAX_RECORDING_BYTES} bytes (25 MiB): send it in parts`,
+      );
+    }
+    const { capacity } = this.#samples;
+    if (length > capacity) {
+      const larger = Math.min(MAX_RECORDING_BYTES, Math.max(length, 2 * capacity));
+      const { requestReader, queueWaitMs } = this.#deps;
+      const waitMs = this.#holdsRoom ? queueWaitMs : undefined;
+      const room = await requestReader.admitRecording(this.request.caller, larger - capacity, waitMs);
+      this.#holdsRoom ||= room !== null;
+    }
+  }
+}
+
+/** The language that `transcribe` asks for; `null` is found out. Throws a 400 {@link ServiceError} for an unknown one. */
+export function languageOf({ language }: WyomingEvent["data"]): string | null {
+  if (language === undefined || language === null || language === "") return null;
+  // "en-US" is heard as "en".
+  if (typeof language !== "string") throw new ServiceError(422, "language must be a string");
+  const code = languageCode(language.split(/[-_]/)[0]!);
+  if (code !== null) return code;
+  throw new ServiceError(
+    400,
+    `language ${quoted(language)} is unknown: send its ISO 639-1 code, such as "en", or leave it out to have it detected`,
+  );
+}
+
+/** A telephone's: what is sent more slowly than a part of that gives way (`eviction.ts`). */
+const MIN_RATE_HZ = 8_000;
+/** Samples by their bytes. */
+const KINDS: ReadonlyMap<unknown, PcmFormat["kind"]> = new Map([
+  [2, "s16"],
+  [3, "s24"],
+  [4, "s32"],
+]);
+
+function readFormat({ rate, width, channels }: WyomingEvent["data"]): PcmFormat {
+  const kind = KINDS.get(width);
+  const isRead = isWhole(rate, MIN_RATE_HZ, MAX_RATE_HZ) && isWhole(channels, 1, MAX_CHANNELS);
+  if (kind !== undefined && isRead) return { kind, sampleRateHz: rate, channels };
+  throw new ServiceError(
+    422,
+    `the audio's format cannot be read: rate may be ${MIN_RATE_HZ} to ${MAX_RATE_HZ} Hz, width ${[...KINDS.keys()].join(", ")} bytes, ` +
+      `channels 1 to ${MAX_CHANNELS}`,
+  );
+}
+
+function isWhole(value: unknown, min: number, max: number): value is number {
+  return typeof value === "number" && Number.isInteger(value) && value >= min && value <= max;
+}
+
+/** Seconds are looked at that lie so far back, in milliseconds: more than a client may take from one piece to the next. */
+const WINDOW_MS = 3_000;
+/** What is noted more often takes the place of what was noted last. */
+const STEP_MS = 250;
+
+interface Mark {
+  readonly atMs: number;
+  readonly bytes: number;
+}
+
+/** How fast something comes, in its last three to four seconds: what came at once before that tells nothing of now. */
+export class Pace {
+  readonly #marks: Mark[] = [{ atMs: 0, bytes: 0 }];
+
+  /**
+   * Notes what has come, which is to be done once a second or more often.
+   *
+   * @param atMs since the beginning; no earlier than before
+   * @param bytes all since then
+   */
+  note(atMs: number, bytes: number): void {
+    const beforeLast = this.#marks.at(-2);
+    if (beforeLast !== undefined && atMs - beforeLast.atMs < STEP_MS) this.#marks.pop();
+    this.#marks.push({ atMs, bytes });
+    while (this.#marks.length > 1 && this.#marks[1]!.atMs <= atMs - WINDOW_MS) this.#marks.shift();
+  }
+
+  /** Bytes a second, where so many have come until then. */
+  bytesASecond(atMs: number, bytes: number): number {
+    const from = this.#marks.findLast((mark) => mark.atMs <= atMs - WINDOW_MS) ?? this.#marks[0]!;
+    return (1_000 * Math.max(0, bytes - from.bytes)) / Math.max(1, atMs - from.atMs);
+  }
+}

@@ -1,0 +1,128 @@
+import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
+import { ServiceError } from "../../contract/errors.ts";
+import { countChars, MAX_SPEECH_FRAMES, MAX_TEXT_CHARS } from "../../contract/limits.ts";
+import { quoted } from "../../contract/quoted.ts";
+import { chooseSpeaker, type VoiceChoice } from "../../serving/prepare/choose-voice.ts";
+import { type Prepared, prepareConverse, prepareTts } from "../../serving/prepare/prepare.ts";
+import type { Caller } from "../../serving/prepare/request-reader.ts";
+import type { StreamedText } from "../../serving/reply/streamed-text.ts";
+import { eventOf, type WyomingEvent } from "./event.ts";
+import type { WyomingDeps } from "./requests.ts";
+
+/** What `synthesize` asks for. Throws a 400 or 422 {@link ServiceError} that names the field. */
+export function prepareWhole(data: WyomingEvent["data"], { resolve }: WyomingDeps): Prepared {
+  const inputType = formatOf(data);
+  const { text } = data;
+  if (typeof text !== "string")
+    throw new ServiceError(422, "text is missing: send the words to speak, as a string");
+  if (countChars(text) > MAX_TEXT_CHARS) {
+    throw new ServiceError(422, `text has more than ${MAX_TEXT_CHARS} characters: send it in parts`);
+  }
+  const voice = voiceOf(data.voice);
+  const asked = {
+    text,
+    ...(voice === null ? {} : { voice: voice.word }),
+    ...(inputType === null ? {} : { input_type: inputType }),
+  };
+  return prepareTts(asked, resolve, {
+    fields: { text: "text", voice: voice?.field ?? "voice" },
+    maxFrames: MAX_SPEECH_FRAMES,
+  });
+}
+
+/** What `synthesize-start` asks for, whose words are to come. Throws as {@link prepareWhole} does. */
+export function prepareStream(data: WyomingEvent["data"], { resolve }: WyomingDeps): Prepared {
+  formatOf(data);
+  const voice = voiceOf(data.voice);
+  const model = resolve(null);
+  const { speaker, ...choice }: VoiceChoice =
+    voice === null || model === undefined ? {} : chooseSpeaker(voice.word, voice.field, model.card);
+  const conversation = [speaker === undefined ? {} : { speaker }];
+  const prepared: Prepared = {
+    ...prepareConverse({ conversation }, resolve),
+    ...(choice.voice === undefined ? {} : { voice: choice.voice }),
+    ...(choice.own === undefined ? {} : { ownVoice: choice.own }),
+  };
+  return { ...prepared, delivery: { ...prepared.delivery, maxFrames: MAX_SPEECH_FRAMES } };
+}
+
+/** How the text is written; `null` leaves that to its looks, which tell of one that comes in pieces whatever is said. */
+function formatOf({ text_format: format }: WyomingEvent["data"]): "ssml" | null {
+  if (format === undefined || format === null || format === "text") return null;
+  if (format === "ssml") return format;
+  throw new ServiceError(400, 'text_format is not read here: send "text" or "ssml", or leave it out');
+}
+
+export interface SpeechClient {
+  /** Resolves when the client has room for more. */
+  send(event: WyomingEvent): Promise<void>;
+  /** The speech is ended although the client takes nothing of it. */
+  cut(reason: ServiceError): void;
+}
+
+/**
+ * Speaks to a client at its pace: `audio-start`, an `audio-chunk` a frame, `audio-stop`. The first of them is sent with
+ * the first frame. Throws what the service throws, or the request's abort reason; then `audio-stop` was not sent.
+ */
+export async function speakTo(
+  client: SpeechClient,
+  { service }: WyomingDeps,
+  prepared: Prepared,
+  caller: Caller,
+  words?: StreamedText,
+): Promise<void> {
+  const speech = service.converse(prepared, {
+    ...caller,
+    encoding: "pcm",
+    takesAudioAsItComes: true,
+    // Home Assistant makes a file of a text that is sent whole, and plays one that comes in pieces as it comes.
+    isPlayed: words !== undefined,
+    onEnded: (reason) => client.cut(reason),
+    ...(words === undefined ? {} : { words }),
+  });
+  let sentSamples = 0;
+  for await (const { bytes: pcm } of speech) {
+    const timestamp = Math.round((1_000 * sentSamples) / SAMPLE_RATE_HZ);
+    if (sentSamples === 0) await client.send(eventOf("audio-start", { ...FORMAT, timestamp }));
+    await client.send(eventOf("audio-chunk", { ...FORMAT, timestamp }, pcm));
+    sentSamples += pcm.length / FORMAT.width;
+  }
+  await client.send(eventOf("audio-stop", { timestamp: Math.round((1_000 * sentSamples) / SAMPLE_RATE_HZ) }));
+}
+
+/** Of the samples that are sent: Hz, bytes, channels. */
+const FORMAT = { rate: SAMPLE_RATE_HZ, width: 2, channels: 1 } as const;
+
+/** What the voices speak. Home Assistant offers a voice for each of these by its exact name. */
+export const VOICE_LANGUAGES: readonly string[] = ["en", "en-US", "en-GB"];
+
+/** A voice as an event names it. */
+interface NamedVoice {
+  readonly word: string;
+  /** What messages call it. */
+  readonly field: string;
+}
+
+/**
+ * The voice that an event's `voice` means by its name (any that `POST /v1/tts` takes); `null` where it says nothing but a
+ * language, for which any of them will do. Throws a 400 or 422 {@link ServiceError} that names the field.
+ */
+function voiceOf(voice: unknown): NamedVoice | null {
+  if (voice === undefined || voice === null) return null;
+  if (typeof voice !== "object")
+    throw new ServiceError(422, "voice must be an object with a name or a language");
+  const { name, language, speaker } = voice as Record<string, unknown>;
+  // A voice has one speaker, so that its name and its speaker are two words for one thing.
+  for (const [field, asked] of Object.entries({ "voice.name": name, "voice.speaker": speaker })) {
+    if (asked === undefined || asked === null || asked === "") continue;
+    if (typeof asked !== "string") throw new ServiceError(422, `${field} must be a string`);
+    return { word: asked, field };
+  }
+  if (language === undefined || language === null || language === "") return null;
+  if (typeof language !== "string") throw new ServiceError(422, "voice.language must be a string");
+  if (/^en(?:[-_]|$)/i.test(language)) return null;
+  throw new ServiceError(
+    400,
+    `voice.language ${quoted(language)} is not spoken here: ask for one of ${VOICE_LANGUAGES.join(", ")}`,
+  );
+}

@@ -1,0 +1,91 @@
+import { megabytes } from "../../models/download/disk.ts";
+import {
+  type PullEvent,
+  type PullObserver,
+  type PullProgress,
+  waitingFor,
+} from "../../models/download/options.ts";
+import type { Screen } from "./command-io.ts";
+import { progressBar } from "./progress-bar.ts";
+import { printLine } from "./safe-screen.ts";
+
+/** A bar on a terminal, plain lines elsewhere: where it begins, every tenth of the way, and what goes wrong. */
+export async function pullProgress(stream: Screen): Promise<PullProgress> {
+  return stream.isTTY === true ? barOn(stream) : linesOn(stream);
+}
+
+/** Plain lines, for logs and pipes. */
+export function linesOn(stream: Screen): PullProgress {
+  let tenths = 0;
+  let isOpen = true;
+  const observe: PullObserver = (event) => {
+    if (!isOpen) return;
+    const line = lineOf(event);
+    if (line !== null) printLine(stream, line);
+    if (event.kind === "source") tenths = tenthsOf(event);
+    if (event.kind !== "progress" || tenthsOf(event) === tenths) return;
+    tenths = tenthsOf(event);
+    if (tenths > 0 && tenths < 10) {
+      stream.write(`${tenths * 10} % (${megabytes(event.doneBytes)} of ${megabytes(event.totalBytes)})\n`);
+    }
+  };
+  return { observe, close: () => (isOpen = false) };
+}
+
+async function barOn(stream: Screen): Promise<PullProgress> {
+  const bar = await progressBar(
+    stream,
+    "{bar} {percentage} % | {done} of {total_size} | {eta_formatted} left",
+  );
+  let isOpen = true;
+  const observe: PullObserver = (event) => {
+    if (!isOpen) return;
+    if (event.kind === "progress") {
+      const { doneBytes, totalBytes } = event;
+      const payload = { done: megabytes(doneBytes), total_size: megabytes(totalBytes) };
+      if (bar.isActive) bar.update(doneBytes, payload);
+      else bar.start(totalBytes, doneBytes, payload);
+      return;
+    }
+    bar.stop();
+    const line = lineOf(event);
+    if (line !== null) printLine(stream, line);
+  };
+  return {
+    observe,
+    close() {
+      isOpen = false;
+      bar.stop();
+    },
+  };
+}
+
+function lineOf(event: PullEvent): string | null {
+  switch (event.kind) {
+    case "waiting":
+      return waitingFor(event.checkpoint);
+    case "damaged":
+      return `${event.problem}: it is fetched again.`;
+    case "source": {
+      const { file, source, doneBytes, totalBytes } = event;
+      const begun = doneBytes > 0 ? `, of which ${megabytes(doneBytes)} are here` : "";
+      return `Fetching ${file} (${megabytes(totalBytes)}${begun}) from ${source}.`;
+    }
+    case "retry":
+      return `${event.source}: ${event.problem}; trying again in ${event.delayMs / 1_000} s.`;
+    case "source-failed":
+      return `${event.source}: ${event.problem}.`;
+    case "placed":
+      return `${event.file} is complete, and its checksum is right.`;
+    case "converting":
+      return `Converting ${event.checkpoint}, which takes some seconds and is done once.`;
+    case "preparing":
+      return `Preparing ${event.checkpoint} and measuring two of its voices, which takes up to a minute and is done once.`;
+    default:
+      return null;
+  }
+}
+
+function tenthsOf({ doneBytes, totalBytes }: { doneBytes: number; totalBytes: number }): number {
+  return Math.floor((10 * doneBytes) / totalBytes);
+}

@@ -1,0 +1,260 @@
+import { ServiceError } from "../errors.ts";
+import {
+  afterName,
+  afterScalar,
+  afterSpace,
+  afterString,
+  afterValue,
+  checkUtf8,
+  JsonBoundError,
+  JsonGrammarError,
+  type Seen,
+  Utf8Error,
+} from "./json-grammar.ts";
+import { type Shape, shapeOf } from "./json-shape.ts";
+import { itemPath, memberPath, UnreadFields } from "./unread-fields.ts";
+
+/** JSON that was read by a schema. */
+export interface ReadJson {
+  /** A new value that holds only what the schema names, within the schema's bounds. */
+  readonly value: unknown;
+  /** Returns the real text of a string in `value`. Long base64 is decoded on request, one string at a time. */
+  textOf(text: string): string;
+}
+
+export interface ReadOptions {
+  /** Collects the members that the schema does not name. */
+  readonly unread?: UnreadFields;
+  /** Whether `null` stands for an absent optional member, as OpenAI's clients send it. */
+  readonly isNullAbsent?: boolean;
+}
+
+/** A JSON object kept unparsed: parsed, it could take twenty times the memory. */
+export class JsonText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  /** Lets `JSON.stringify` write the object itself. */
+  toJSON(): unknown {
+    return JSON.parse(this.text);
+  }
+}
+
+/** Bytes in which a code point may be sent, as an escaped surrogate pair. */
+const BYTES_PER_CHAR = 12;
+/** Longer base64 strings are left in the buffer until `textOf` is called. */
+const SHORT_AUDIO_BYTES = 128 * 1024;
+/** Longer names are replaced by a placeholder of this length, which no schema allows. */
+const MAX_NAME_BYTES = 1024;
+/** Characters of a file of settings, or of a setting that is JSON. */
+const MAX_SETTINGS_CHARS = 2 ** 20;
+/** Objects and arrays inside one another where all of a value is kept. */
+const MAX_DEPTH = 64;
+
+/** Characters that make a string need decoding. */
+const NOT_PLAIN = /[\\\x00-\x1f\x80-\xff]/;
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/**
+ * Reads JSON in UTF-8 by a schema. All of it is checked to be JSON, and only what the schema names is kept: time is linear
+ * in the length of `bytes`, and the size of the value is bounded by the schema, however the rest is nested. Over-long strings
+ * are replaced by ones that the validator will still reject.
+ *
+ * @throws JsonGrammarError and Utf8Error, which quote nothing; JsonBoundError for a JSON text that is too large or too deep
+ */
+export function readJson(bytes: Uint8Array, schema: object, options: ReadOptions = {}): ReadJson {
+  checkUtf8(bytes);
+  const reader = new Reader(bytes, options);
+  return { value: reader.read(shapeOf(schema)), textOf: (text) => reader.textOf(text) };
+}
+
+/** Reads a request body by its schema. Throws a 422 {@link ServiceError} that quotes nothing of the body. */
+export function readJsonBody(bytes: Uint8Array, schema: object, options: ReadOptions = {}): ReadJson {
+  if (bytes.length === 0) throw new ServiceError(422, "the body is empty: send a JSON object");
+  try {
+    return readJson(bytes, schema, options);
+  } catch (error) {
+    if (error instanceof JsonGrammarError) {
+      const where = error.at >= bytes.length ? "it ends too early" : `look at byte ${error.at}`;
+      throw new ServiceError(422, `the body is not valid JSON: ${where}`);
+    }
+    if (error instanceof Utf8Error) throw new ServiceError(422, "the body is not valid UTF-8");
+    if (error instanceof JsonBoundError) throw new ServiceError(422, error.message, { param: error.path });
+    throw error;
+  }
+}
+
+/**
+ * Reads settings, of which all is kept: what is unknown is reported by name.
+ *
+ * @throws SyntaxError, or JsonBoundError beyond a million characters or where it is nested more than 64 deep
+ */
+export function readSettingsJson(text: string): unknown {
+  if (text.length > MAX_SETTINGS_CHARS)
+    throw new JsonBoundError("", `has more than ${MAX_SETTINGS_CHARS} characters`);
+  const value: unknown = JSON.parse(text);
+  afterValue(Buffer.from(text), 0, { hasEscapes: false, isAscii: true, end: 0 }, checkDepth(""));
+  return value;
+}
+
+function checkDepth(path: string): (depth: number) => void {
+  return (depth) => {
+    if (depth > MAX_DEPTH) throw new JsonBoundError(path, `is nested more than ${MAX_DEPTH} deep`);
+  };
+}
+
+class Reader {
+  readonly #bytes: Buffer;
+  readonly #seen: Seen = { hasEscapes: false, isAscii: true, end: 0 };
+  /** Offsets of long base64 strings, by placeholder. */
+  readonly #long = new Map<string, { from: number; to: number; hasEscapes: boolean }>();
+  readonly #unread: UnreadFields;
+  readonly #isNullAbsent: boolean;
+  #at: number;
+
+  constructor(bytes: Uint8Array, { unread = new UnreadFields(), isNullAbsent = false }: ReadOptions) {
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#unread = unread;
+    this.#isNullAbsent = isNullAbsent;
+    // A byte order mark, which some editors put before everything.
+    this.#at = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+  }
+
+  read(shape: Shape): unknown {
+    const value = this.#value(shape, "");
+    const end = afterSpace(this.#bytes, this.#at);
+    if (end < this.#bytes.length) throw new JsonGrammarError(end);
+    return value;
+  }
+
+  textOf(text: string): string {
+    const place = this.#long.get(text);
+    if (place === undefined) return text;
+    const raw = utf8.decode(this.#bytes.subarray(place.from + 1, place.to - 1));
+    return place.hasEscapes ? (JSON.parse(`"${raw}"`) as string) : raw;
+  }
+
+  #value(shape: Shape, path: string): unknown {
+    this.#at = afterSpace(this.#bytes, this.#at);
+    const from = this.#at;
+    switch (this.#bytes[from]) {
+      case 0x7b:
+        if (shape.maxTextBytes > 0) return this.#text(shape.maxTextBytes, path);
+        return shape.members.size === 0 && shape.others === null
+          ? this.#skipped({})
+          : this.#object(shape, path);
+      case 0x5b:
+        return shape.item === null ? this.#skipped([]) : this.#array(shape.item, shape.maxItems, path);
+      case 0x22:
+        return this.#string(shape);
+      default:
+        this.#at = afterScalar(this.#bytes, from);
+        return JSON.parse(this.#bytes.toString("latin1", from, this.#at));
+    }
+  }
+
+  #object({ members, optional, others, maxOthers }: Shape, path: string): Record<string, unknown> {
+    const kept: Record<string, unknown> = {};
+    let count = 0;
+    for (let isFirst = true; !this.#isClosed(0x7d, isFirst); isFirst = false) {
+      const from = this.#at;
+      this.#at = afterName(this.#bytes, from, this.#seen);
+      const name = this.#name(from, others !== null);
+      const member = members.get(name) ?? others;
+      if (member === null) this.#unread.add(path, name);
+      const isKept = member !== null && (members.has(name) || count++ <= maxOthers);
+      if (!isKept) {
+        this.#skipped(null);
+        continue;
+      }
+      const value = this.#value(member, memberPath(path, name));
+      const isAbsent = value === null && this.#isNullAbsent && optional.has(name) && !member.allowsNull;
+      // Of two members of one name the last counts.
+      if (isAbsent) delete kept[name];
+      else keep(kept, name, value);
+    }
+    return kept;
+  }
+
+  #array(item: Shape, maxItems: number, path: string): unknown[] {
+    const kept: unknown[] = [];
+    for (let isFirst = true; !this.#isClosed(0x5d, isFirst); isFirst = false) {
+      if (kept.length <= maxItems) kept.push(this.#value(item, itemPath(path, kept.length)));
+      else this.#skipped(null);
+    }
+    return kept;
+  }
+
+  /** Returns whether the container ends here; otherwise advances to its next member. */
+  #isClosed(closing: number, isFirst: boolean): boolean {
+    const at = afterSpace(this.#bytes, isFirst ? this.#at + 1 : this.#at);
+    const byte = this.#bytes[at];
+    if (byte === closing) {
+      this.#at = at + 1;
+      return true;
+    }
+    if (!isFirst && byte !== 0x2c) throw new JsonGrammarError(at);
+    this.#at = isFirst ? at : afterSpace(this.#bytes, at + 1);
+    return false;
+  }
+
+  /** Returns the name that was just read. One with other letters than ASCII is no member of a schema. */
+  #name(from: number, isFree: boolean): string {
+    const { isAscii, hasEscapes, end } = this.#seen;
+    if (end - from > MAX_NAME_BYTES) return "x".repeat(MAX_NAME_BYTES);
+    if (!hasEscapes && (isAscii || !isFree)) return this.#bytes.toString("latin1", from + 1, end - 1);
+    return JSON.parse(this.#decoded(from, end)) as string;
+  }
+
+  #string({ maxChars, isAudio }: Shape): string {
+    const from = this.#at;
+    const plain = this.#plainString(isAudio ? SHORT_AUDIO_BYTES : maxChars);
+    if (plain !== null) return plain;
+    this.#at = afterString(this.#bytes, from, this.#seen);
+    const length = this.#at - from;
+    if (isAudio && length > SHORT_AUDIO_BYTES) {
+      // Random, so that no client can send the placeholder of another string.
+      const mark = `\u0000${crypto.randomUUID()}`;
+      this.#long.set(mark, { from, to: this.#at, hasEscapes: this.#seen.hasEscapes });
+      return mark;
+    }
+    if (!isAudio && length > BYTES_PER_CHAR * maxChars + 2) return "x".repeat(maxChars + 1);
+    return JSON.parse(this.#decoded(from)) as string;
+  }
+
+  /** Returns the string at this position if it is short plain ASCII (a fast path), else `null`. */
+  #plainString(maxChars: number): string | null {
+    const from = this.#at + 1;
+    const end = this.#bytes.indexOf(0x22, from);
+    if (end < 0 || end - from > maxChars) return null;
+    const text = this.#bytes.toString("latin1", from, end);
+    if (NOT_PLAIN.test(text)) return null;
+    this.#at = end + 1;
+    return text;
+  }
+
+  #text(maxBytes: number, path: string): JsonText {
+    const from = this.#at;
+    this.#at = afterValue(this.#bytes, from, this.#seen, checkDepth(path));
+    if (this.#at - from > maxBytes) throw new JsonBoundError(path, `has more than ${maxBytes} bytes`);
+    return new JsonText(this.#decoded(from));
+  }
+
+  #decoded(from: number, to = this.#at): string {
+    return utf8.decode(this.#bytes.subarray(from, to));
+  }
+
+  #skipped<T>(placeholder: T): T {
+    this.#at = afterValue(this.#bytes, this.#at, this.#seen);
+    return placeholder;
+  }
+}
+
+/** Sets an own property, even `__proto__`. */
+function keep(object: Record<string, unknown>, name: string, value: unknown): void {
+  Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
+}

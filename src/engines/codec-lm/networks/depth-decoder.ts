@@ -1,0 +1,168 @@
+import { GraphFile } from "../../../onnx/graph-file.ts";
+import type { Binding, BoundSession } from "../../../onnx/session.ts";
+import { float32, int32, int64 } from "../../../onnx/tensor.ts";
+import type { Weights } from "../../../onnx/weights-folder.ts";
+import { KvCache } from "./kv-cache.ts";
+import { newestRow, type TransformerSizes, transformer } from "./transformer.ts";
+import { WeightsInGraph } from "./weights-in-graph.ts";
+
+export interface DepthDecoderSizes {
+  readonly transformer: TransformerSizes;
+  /** Of the rows that it is given. */
+  readonly rowWidth: number;
+  /** Of its logits. */
+  readonly codes: number;
+  /** Of a frame: it scores all but the first. */
+  readonly codebooks: number;
+}
+
+/** A model's depth decoder, as a graph of it is written. */
+export interface DepthDecoderParts {
+  /** What errors call it. */
+  readonly name: string;
+  /** In front of the transformer's names. */
+  readonly stem: string;
+  /** What brings rows to the transformer's width; `null`: they have it. */
+  readonly projection: { readonly stem: string; readonly hasBias?: boolean } | null;
+  readonly sizes: DepthDecoderSizes;
+  /** Computes a head. */
+  writeHead(into: WeightsInGraph, x: string, head: number): string;
+}
+
+/**
+ * In: `x` float32 [b, n, row width], `head` int64, and what `transformer` takes. Out: `logits` float32 [b, codes] of codebook
+ * `head` + 1, by the newest row; keys and values.
+ */
+export function depthDecoderGraph(
+  weights: Weights,
+  { stem, projection, sizes, writeHead }: DepthDecoderParts,
+): GraphFile {
+  const { rowWidth, codes, codebooks } = sizes;
+  const graph = new GraphFile();
+  const into = new WeightsInGraph(graph, weights);
+  const x = graph.input("x", "float32", ["b", "n", rowWidth]);
+  const head = graph.input("head", "int64", []);
+  const projected =
+    projection === null
+      ? x
+      : into.linear(x, projection.stem, rowWidth, sizes.transformer.width, projection.hasBias);
+  const newest = newestRow(into, transformer(into, stem, sizes.transformer, projected));
+  const inBranch = (branch: GraphFile, at: number): string =>
+    writeHead(new WeightsInGraph(branch, weights), newest, at);
+  graph.addNamed("logits", "Identity", [chosenHead(graph, head, codebooks - 1, inBranch, ["b", codes])]);
+  graph.output("logits", ["b", codes]);
+  return graph;
+}
+
+/**
+ * Writes one of several heads into a graph, which computes that one alone.
+ *
+ * @param which int64, without dimensions: the head's number, from 0
+ * @param count of heads
+ * @param write writes a head into the graph it is given, and says what its result is called there
+ * @param shape of the result
+ * @returns the result's name
+ */
+function chosenHead(
+  graph: GraphFile,
+  which: string,
+  count: number,
+  write: (into: GraphFile, head: number) => string,
+  shape: readonly (number | string)[],
+): string {
+  const between = (into: GraphFile, first: number, end: number): string => {
+    if (end - first === 1) return write(into, first);
+    const middle = (first + end) >> 1;
+    const isBelow = into.add("Less", [which, into.scalar(middle)]);
+    const branch = (from: number, to: number): GraphFile => {
+      const inner = new GraphFile(`heads.${from}.${to}.`);
+      const result = inner.addMany("Identity", [between(inner, from, to)], [`heads.${from}.${to}`])[0]!;
+      inner.output(result, shape);
+      return inner;
+    };
+    return into.add("If", [isBelow], {
+      then_branch: { graph: branch(first, middle) },
+      else_branch: { graph: branch(middle, end) },
+    });
+  };
+  return between(graph, 0, count);
+}
+
+/**
+ * The small transformer, which scores the other codes of a frame, one after the other. A frame begins with two rows, the state of the large transformer and the first code, and is forgotten at its end.
+ */
+export class DepthDecoder {
+  readonly #session: BoundSession;
+  readonly #sizes: DepthDecoderSizes;
+  readonly #minRows: number;
+  readonly #cache: KvCache;
+  readonly #pairs: Float32Array;
+  readonly #rows: Float32Array;
+  readonly #logits: Float32Array;
+  readonly #head = new BigInt64Array(1);
+  readonly #last: Int32Array;
+  readonly #total = new Int32Array(1);
+  readonly #bindings = new Map<string, Binding>();
+
+  /** @param minRows see `minRowsOf` */
+  constructor(session: BoundSession, sizes: DepthDecoderSizes, maxFrames: number, minRows = 1) {
+    const slots = Math.max(maxFrames, minRows);
+    this.#session = session;
+    this.#sizes = sizes;
+    this.#minRows = minRows;
+    this.#cache = new KvCache({ ...sizes.transformer, positions: sizes.codebooks }, slots);
+    this.#cache.makeRoom(sizes.codebooks);
+    this.#pairs = new Float32Array(slots * 2 * sizes.rowWidth);
+    this.#rows = new Float32Array(slots * sizes.rowWidth);
+    this.#logits = new Float32Array(slots * sizes.codes);
+    this.#last = new Int32Array(slots);
+  }
+
+  /** Where a frame's two first rows go before {@link step} with head 0: [2, row width]. */
+  pairOf(place: number): Float32Array {
+    const size = 2 * this.#sizes.rowWidth;
+    return this.#pairs.subarray(place * size, (place + 1) * size);
+  }
+
+  /** Where the row of the code that was chosen last goes before {@link step} with a later head: [row width]. */
+  rowOf(place: number): Float32Array {
+    const { rowWidth } = this.#sizes;
+    return this.#rows.subarray(place * rowWidth, (place + 1) * rowWidth);
+  }
+
+  /** The logits of the first `count` places: [codes] each. The next call overwrites them. */
+  logitsOf(place: number): Float32Array {
+    const { codes } = this.#sizes;
+    return this.#logits.subarray(place * codes, (place + 1) * codes);
+  }
+
+  /** Computes the logits of codebook `head` + 1 for the frames in the first `count` places. `head` rises from 0. */
+  async step(head: number, count: number): Promise<void> {
+    const rows = head === 0 ? 2 : 1;
+    this.#head[0] = BigInt(head);
+    this.#last.fill(head + 1);
+    this.#total[0] = head + 2;
+    await this.#bound(Math.max(count, this.#minRows), rows).run();
+  }
+
+  #bound(count: number, rows: number): Binding {
+    const key = `${count} ${rows}`;
+    const bound = this.#bindings.get(key);
+    if (bound !== undefined) return bound;
+    const { rowWidth, codes } = this.#sizes;
+    const x = rows === 2 ? this.#pairs : this.#rows;
+    const { past, present } = this.#cache.tensors(0, count);
+    const made = this.#session.bind(
+      {
+        x: float32(x.subarray(0, count * rows * rowWidth), [count, rows, rowWidth]),
+        head: int64(this.#head, []),
+        last: int32(this.#last.subarray(0, count), [count]),
+        total: int32(this.#total, []),
+        ...past,
+      },
+      { logits: float32(this.#logits.subarray(0, count * codes), [count, codes]), ...present },
+    );
+    this.#bindings.set(key, made);
+    return made;
+  }
+}

@@ -1,0 +1,129 @@
+import { float32, type Tensors } from "../../../onnx/tensor.ts";
+import type { TransformerSizes } from "./transformer.ts";
+
+/** Positions that there is room for at first. */
+const MIN_CAPACITY = 512;
+
+/**
+ * Keys and values of several sequences, each in a slot of its own: for each layer float32 [slots, key heads, capacity,
+ * head width]. A graph reads them and writes the new rows' into them. Memory that no position has needed yet is not taken.
+ */
+export class KvCache {
+  readonly #sizes: TransformerSizes;
+  readonly #slots: number;
+  readonly #lengths: Int32Array;
+  #capacity = 0;
+  /** keys.0, values.0, keys.1 … */
+  #kept: Float32Array[] = [];
+
+  constructor(sizes: TransformerSizes, slots: number) {
+    this.#sizes = sizes;
+    this.#slots = slots;
+    this.#lengths = new Int32Array(slots);
+  }
+
+  /** How often the arrays were exchanged: who has bound some must bind the new ones. */
+  generation = 0;
+
+  lengthOf(slot: number): number {
+    return this.#lengths[slot]!;
+  }
+
+  setLength(slot: number, length: number): void {
+    this.#lengths[slot] = length;
+  }
+
+  /**
+   * Makes room for so many positions in every slot, and for one more: a slot that rests while others are computed
+   * has a row written behind its last one.
+   *
+   * @throws Error when they are more than the model has
+   */
+  makeRoom(positions: number): void {
+    const max = this.#sizes.positions;
+    if (positions > max) throw new Error(`The model has ${max} positions; ${positions} are asked for.`);
+    if (positions < this.#capacity) return;
+    let capacity = Math.max(this.#capacity, MIN_CAPACITY);
+    while (capacity <= positions) capacity *= 2;
+    this.#exchange(Math.min(capacity, max + 1));
+  }
+
+  /** Gives the memory back. All sequences are forgotten. */
+  clear(): void {
+    this.#lengths.fill(0);
+    this.#kept = [];
+    this.#capacity = 0;
+    this.generation++;
+  }
+
+  /** What a graph takes and gives for neighbouring slots: the same arrays. */
+  tensors(first: number, count: number): { readonly past: Tensors; readonly present: Tensors } {
+    const { keyHeads, headWidth } = this.#sizes;
+    const stride = this.#stride;
+    const shape = [count, keyHeads, this.#capacity, headWidth];
+    const named = this.#kept.map((array, at) => {
+      const tensor = float32(array.subarray(first * stride, (first + count) * stride), shape);
+      return [`${at % 2 === 0 ? "keys" : "values"}.${at >> 1}`, tensor] as const;
+    });
+    return {
+      past: Object.fromEntries(named.map(([name, tensor]) => [`past_${name}`, tensor])),
+      present: Object.fromEntries(named),
+    };
+  }
+
+  /** Copies a slot's positions out: [layers · 2, key heads, count, head width]. */
+  copied(slot: number, from: number, count: number): Float32Array {
+    const { keyHeads, headWidth } = this.#sizes;
+    const piece = count * headWidth;
+    const copy = new Float32Array(this.#kept.length * keyHeads * piece);
+    this.#eachPiece(slot, from, (array, begin, at) =>
+      copy.set(array.subarray(begin, begin + piece), at * piece),
+    );
+    return copy;
+  }
+
+  /** Copies such positions in. There must be room. */
+  put(slot: number, from: number, copy: Float32Array): void {
+    const piece = copy.length / (this.#kept.length * this.#sizes.keyHeads);
+    this.#eachPiece(slot, from, (array, begin, at) =>
+      array.set(copy.subarray(at * piece, (at + 1) * piece), begin),
+    );
+  }
+
+  get #stride(): number {
+    return this.#sizes.keyHeads * this.#capacity * this.#sizes.headWidth;
+  }
+
+  #eachPiece(
+    slot: number,
+    from: number,
+    visit: (array: Float32Array, begin: number, at: number) => void,
+  ): void {
+    const { keyHeads, headWidth } = this.#sizes;
+    for (const [layer, array] of this.#kept.entries()) {
+      for (let head = 0; head < keyHeads; head++) {
+        const row = (slot * keyHeads + head) * this.#capacity + from;
+        visit(array, row * headWidth, layer * keyHeads + head);
+      }
+    }
+  }
+
+  /** One array after the other, so that no more than one is there twice. */
+  #exchange(capacity: number): void {
+    const { layers, keyHeads, headWidth } = this.#sizes;
+    const before = this.#capacity;
+    const rows = this.#slots * keyHeads;
+    if (this.#kept.length === 0) this.#kept = Array.from({ length: 2 * layers }, () => new Float32Array(0));
+    for (const [at, old] of this.#kept.entries()) {
+      const grown = new Float32Array(rows * capacity * headWidth);
+      for (let row = 0; row < rows; row++) {
+        const from = row * before * headWidth;
+        const used = this.lengthOf(Math.floor(row / keyHeads)) * headWidth;
+        grown.set(old.subarray(from, from + used), row * capacity * headWidth);
+      }
+      this.#kept[at] = grown;
+    }
+    this.#capacity = capacity;
+    this.generation++;
+  }
+}

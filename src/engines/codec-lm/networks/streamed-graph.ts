@@ -1,0 +1,304 @@
+import type { GraphFile } from "../../../onnx/graph-file.ts";
+import type { WeightsInGraph } from "./weights-in-graph.ts";
+
+/** A convolution over time that looks at nothing to come. */
+export interface Convolution {
+  readonly ins: number;
+  readonly outs: number;
+  readonly kernel: number;
+  readonly stride?: number;
+  readonly dilation?: number;
+  readonly hasBias?: boolean;
+  /** What stands ahead of the first sample and behind the last: zeros, or that sample again. */
+  readonly edges?: "zeros" | "repeated";
+}
+
+/** What a layer remembers of a stream. */
+export interface State {
+  readonly name: string;
+  /** For one stream, as it begins: zeros. */
+  readonly shape: readonly number[];
+}
+
+/** What an attention remembers of a stream: keys or values of the positions before, [heads, positions, width]. */
+export interface Kept {
+  readonly name: string;
+  readonly heads: number;
+  readonly width: number;
+}
+
+/** What the attentions of a graph have in common. */
+export interface Positions {
+  /** Of a head. */
+  readonly headWidth: number;
+  readonly theta: number;
+  /** Positions, its own among them, that one looks at; `null`: all before. */
+  readonly window: number | null;
+}
+
+/**
+ * A graph of convolutions and attention that may be run on signals piece by piece: what a layer has to remember is a
+ * state that goes in with a piece and comes out for the next, so that the pieces' results, one behind the other, are
+ * those of the whole. Signals are [streams, time, channels]: several that have nothing to do with one another are
+ * computed together. Time comes ahead of channels, since then each convolution is a product of matrices, and a piece is
+ * put behind another by copying.
+ *
+ * Each piece but the last has to be a multiple of what the strides multiply up to.
+ */
+export class StreamedGraph {
+  readonly graph: GraphFile;
+  readonly weights: WeightsInGraph;
+  readonly #states: State[] = [];
+  readonly #kept: Kept[] = [];
+  #positions: Positions | null = null;
+
+  constructor(weights: WeightsInGraph) {
+    this.weights = weights;
+    this.graph = weights.graph;
+  }
+
+  /** In as `name`, out as `next_name`, [streams, ...shape]. */
+  get states(): readonly State[] {
+    return this.#states;
+  }
+
+  /** In as `name`, [streams, heads, positions before, width]; what is new of them comes out as `new_name`. */
+  get kept(): readonly Kept[] {
+    return this.#kept;
+  }
+
+  /** Of the attentions; `null`: there are none. */
+  get positions(): Positions | null {
+    return this.#positions;
+  }
+
+  set positions(positions: Positions) {
+    this.#positions = positions;
+  }
+
+  /** Adds a state. @returns the name of what was kept of the pieces before, and what to call with what is to be kept. */
+  state(shape: readonly number[]): { readonly before: string; keep(value: string): void } {
+    const name = `state.${this.#states.length}`;
+    this.#states.push({ name, shape });
+    const loose = (prefix: string) => shape.map((size, at) => (size === 0 ? `${prefix}${name}.${at}` : size));
+    this.graph.input(name, "float32", ["streams", ...loose("")]);
+    return {
+      before: name,
+      keep: (value) => {
+        this.graph.addNamed(`next_${name}`, "Identity", [value]);
+        this.graph.output(`next_${name}`, ["streams", ...loose("next_")]);
+      },
+    };
+  }
+
+  /** Adds keys or values. @param fresh those of the piece, [streams, heads, n, width] @returns those before */
+  keep(fresh: string, heads: number, width: number): string {
+    const name = `kept.${this.#kept.length}`;
+    this.#kept.push({ name, heads, width });
+    this.graph.input(name, "float32", ["streams", heads, "before", width]);
+    this.graph.addNamed(`new_${name}`, "Identity", [fresh]);
+    this.graph.output(`new_${name}`, ["streams", heads, "positions", width]);
+    return name;
+  }
+
+  /**
+   * A convolution, `stem.weight` [outs, ins, kernel] and `stem.bias`. It is padded by kernel - stride on the left, and on
+   * the right to a multiple of the stride.
+   */
+  convolution(x: string, stem: string, convolution: Convolution): string {
+    const { ins, outs, kernel, stride = 1, dilation = 1, hasBias = true } = convolution;
+    const { graph, weights } = this;
+    const product = (): string => {
+      if (kernel === 1) {
+        const weight = weights.constant(`${stem}.weight`, [outs, ins, 1], [outs, ins]);
+        return graph.add("com.microsoft.FusedMatMul", [x, weight], { transB: 1 });
+      }
+      const weight = weights.constant(`${stem}.weight`, [outs, ins, kernel]);
+      const padded = this.#padded(x, convolution);
+      if (outs === 1) return this.#narrowed(x, padded, weight, kernel, dilation);
+      const taps = this.#tapsOf(x, kernel, stride, dilation);
+      const seen = graph.add("Gather", [padded, taps], { axis: 1 });
+      const rows = graph.add("Reshape", [seen, graph.integers(0, -1, kernel * ins)]);
+      const byTap = graph.add("Transpose", [weight], { perm: [0, 2, 1] });
+      const matrix = graph.add("Reshape", [byTap, graph.integers(outs, kernel * ins)]);
+      return graph.add("com.microsoft.FusedMatMul", [rows, matrix], { transB: 1 });
+    };
+    return hasBias ? graph.add("Add", [product(), weights.constant(`${stem}.bias`, [outs])]) : product();
+  }
+
+  /**
+   * The same for a signal of columns, [streams, channels, time], with a stride of 1 and zeros at its edges. Where there are
+   * many samples and few channels this is faster: no sample is copied for each tap that sees it.
+   */
+  convolutionOfColumns(x: string, stem: string, convolution: Convolution): string {
+    const { ins, outs, kernel, dilation = 1 } = convolution;
+    const { graph, weights } = this;
+    const left = (kernel - 1) * dilation;
+    let padded = x;
+    if (left > 0) {
+      const { before, keep } = this.state([ins, left]);
+      padded = graph.add("Concat", [before, x], { axis: 2 });
+      keep(this.lastOf(padded, left, 2));
+    }
+    // A wide kernel is taken for one over an image of a single line, for which onnxruntime is faster.
+    const line = kernel > 1 && outs > 1 ? [1] : [];
+    const weight = weights.constant(`${stem}.weight`, [outs, ins, kernel], [outs, ins, ...line, kernel]);
+    const signal = line.length > 0 ? graph.add("Unsqueeze", [padded, graph.integers(2)]) : padded;
+    const convolved = graph.add("Conv", [signal, weight, weights.constant(`${stem}.bias`, [outs])], {
+      kernel_shape: [...line, kernel],
+      strides: [...line, 1],
+      dilations: [...line, dilation],
+      group: 1,
+    });
+    return line.length > 0 ? graph.add("Squeeze", [convolved, graph.integers(2)]) : convolved;
+  }
+
+  /** A convolution of each channel by itself, `stem.weight` [channels, 1, kernel] and `stem.bias`. */
+  convolutionByChannel(x: string, stem: string, channels: number, kernel: number): string {
+    const { graph, weights } = this;
+    const padded = this.#padded(x, { ins: channels, outs: channels, kernel });
+    const seen = graph.add("Gather", [padded, this.#tapsOf(x, kernel, 1, 1)], { axis: 1 });
+    const weight = weights.constant(`${stem}.weight`, [channels, 1, kernel], [channels, kernel]);
+    const byTap = graph.add("Transpose", [weight], { perm: [1, 0] });
+    const products = graph.add("Transpose", [graph.add("Mul", [seen, byTap])], { perm: [2, 0, 1, 3] });
+    // Along the first axis sums are always added in the same order, however many rows there are.
+    const sum = graph.add("ReduceSum", [products, graph.integers(0)], { keepdims: 0 });
+    return graph.add("Add", [sum, weights.constant(`${stem}.bias`, [channels])]);
+  }
+
+  /**
+   * A transposed convolution of a kernel of once or twice its stride, `stem.weight` [ins, outs, kernel] and `stem.bias`:
+   * stride times as many samples, each of what its sample and, of twice the stride, the one before are multiplied to.
+   */
+  transposed(x: string, stem: string, { ins, outs, kernel, stride = 1 }: Convolution): string {
+    const { graph, weights } = this;
+    const reach = reachOf(kernel, stride);
+    const rows = this.#withBefore(x, ins, reach);
+    const weight = weights.constant(`${stem}.weight`, [ins, outs, kernel], [ins, outs, reach, stride]);
+    // Of a kernel of twice the stride the second half is what the sample before adds.
+    const byAge = graph.add("Transpose", [weight], { perm: [2, 0, 3, 1] });
+    const order = graph.integers(...Array.from({ length: reach }, (_, at) => reach - 1 - at));
+    const oldestFirst = graph.add("Gather", [byAge, order], { axis: 0 });
+    const matrix = graph.add("Reshape", [oldestFirst, graph.integers(reach * ins, stride * outs)]);
+    const product = graph.add("MatMul", [rows, matrix]);
+    const long = graph.add("Reshape", [product, graph.integers(0, -1, outs)]);
+    return graph.add("Add", [long, weights.constant(`${stem}.bias`, [outs])]);
+  }
+
+  /** A transposed convolution of each channel by itself, `stem.weight` [channels, 1, kernel], without a bias. */
+  transposedByChannel(x: string, stem: string, channels: number, kernel: number, stride: number): string {
+    const { graph, weights } = this;
+    const reach = reachOf(kernel, stride);
+    const rows = this.#withBefore(x, channels, reach);
+    const seen = graph.add("Reshape", [rows, graph.integers(0, 0, reach, 1, channels)]);
+    const weight = weights.constant(`${stem}.weight`, [channels, 1, kernel], [channels, reach, stride]);
+    const byAge = graph.add("Transpose", [weight], { perm: [1, 2, 0] });
+    const order = graph.integers(...Array.from({ length: reach }, (_, at) => reach - 1 - at));
+    const oldestFirst = graph.add("Gather", [byAge, order], { axis: 0 });
+    // Of two products: there is but one order to add them in.
+    const products = graph.add("Mul", [seen, oldestFirst]);
+    const sum = graph.add("ReduceSum", [products, graph.integers(2)], { keepdims: 0 });
+    return graph.add("Reshape", [sum, graph.integers(0, -1, channels)]);
+  }
+
+  slice(x: string, from: number, to: number, axis: number): string {
+    const { graph } = this;
+    return graph.add("Slice", [x, graph.integers(from), graph.integers(to), graph.integers(axis)]);
+  }
+
+  lastOf(x: string, count: number, axis: number): string {
+    return this.slice(x, -count, END, axis);
+  }
+
+  /** The number of samples in a signal, or of whatever the axis counts: int64, [1]. */
+  sizeOf(x: string, axis: number): string {
+    return this.graph.add("Shape", [x], { start: axis, end: axis + 1 });
+  }
+
+  /** Each row behind the ones before it that reach as far: [streams, n, reach · channels]. */
+  #withBefore(x: string, channels: number, reach: number): string {
+    if (reach === 1) return x;
+    const { before, keep } = this.state([reach - 1, channels]);
+    const padded = this.graph.add("Concat", [before, x], { axis: 1 });
+    keep(this.lastOf(padded, reach - 1, 1));
+    const seen = this.graph.add("Gather", [padded, this.#tapsOf(x, reach, 1, 1)], { axis: 1 });
+    return this.graph.add("Reshape", [seen, this.graph.integers(0, -1, reach * channels)]);
+  }
+
+  /** Puts what was kept in front of a piece, keeps what the next one needs, and fills it up on the right. */
+  #padded(x: string, { ins, kernel, stride = 1, dilation = 1, edges = "zeros" }: Convolution): string {
+    const left = (kernel - 1) * dilation + 1 - stride;
+    let padded = x;
+    if (left > 0) {
+      // Repeated samples are known with the first piece: until then nothing is kept.
+      const { before, keep } = this.state([edges === "zeros" ? left : 0, ins]);
+      padded = this.graph.add("Concat", [before, x], { axis: 1 });
+      if (edges === "repeated") padded = this.#repeatedTo(left, before, padded);
+      keep(this.lastOf(padded, left, 1));
+    }
+    return stride > 1 ? this.#filledUp(x, padded, stride, edges) : padded;
+  }
+
+  /** A convolution to one channel: first the products with each tap, [streams, all, kernel], then the sums along them. */
+  #narrowed(x: string, padded: string, weight: string, kernel: number, dilation: number): string {
+    const { graph } = this;
+    const matrix = graph.add("Squeeze", [weight, graph.integers(0)]);
+    const products = graph.add("MatMul", [padded, matrix]);
+    const count = this.sizeOf(x, 1);
+    const terms = Array.from({ length: kernel }, (_, tap) => {
+      const from = graph.integers(tap * dilation, tap);
+      const to = graph.add(
+        "Concat",
+        [graph.add("Add", [count, graph.integers(tap * dilation)]), graph.integers(tap + 1)],
+        { axis: 0 },
+      );
+      return graph.add("Slice", [products, from, to, graph.integers(1, 2)]);
+    });
+    return graph.add("Sum", terms);
+  }
+
+  /** Which of the padded samples each result is made of: int64 [n, kernel]. */
+  #tapsOf(x: string, kernel: number, stride: number, dilation: number): string {
+    const { graph } = this;
+    const offsets = BigInt64Array.from({ length: kernel }, (_, tap) => BigInt(tap * dilation));
+    let count = this.sizeOf(x, 1);
+    if (stride > 1) {
+      const more = graph.add("Add", [count, graph.integers(stride - 1)]);
+      count = graph.add("Div", [more, graph.integers(stride)]);
+    }
+    const last = graph.add("Squeeze", [graph.add("Mul", [count, graph.integers(stride)]), graph.integers(0)]);
+    const starts = graph.add("Range", [graph.scalar(0), last, graph.scalar(stride)]);
+    const column = graph.add("Unsqueeze", [starts, graph.integers(1)]);
+    return graph.add("Add", [column, graph.constant(offsets, [1, kernel])]);
+  }
+
+  /** Puts the first sample in front as often as what was kept falls short. */
+  #repeatedTo(count: number, kept: string, x: string): string {
+    const { graph } = this;
+    const missing = graph.add("Sub", [graph.integers(count), this.sizeOf(kept, 1)]);
+    return this.#filled(x, missing, graph.integers(0), "repeated");
+  }
+
+  /** Fills up on the right what x is short of a multiple. */
+  #filledUp(x: string, padded: string, multiple: number, edges: "zeros" | "repeated"): string {
+    const { graph } = this;
+    const size = graph.add("Neg", [this.sizeOf(x, 1)]);
+    const missing = graph.add("Mod", [size, graph.integers(multiple)]);
+    return this.#filled(padded, graph.integers(0), missing, edges);
+  }
+
+  #filled(x: string, left: string, right: string, edges: "zeros" | "repeated"): string {
+    const { graph } = this;
+    const none = graph.integers(0);
+    const pads = graph.add("Concat", [none, left, none, none, right, none], { axis: 0 });
+    return graph.add("Pad", [x, pads], { mode: { text: edges === "zeros" ? "constant" : "edge" } });
+  }
+}
+
+const END = Number.MAX_SAFE_INTEGER;
+
+/** How many samples one result of a transposed convolution is made of. */
+function reachOf(kernel: number, stride: number): number {
+  if (kernel === stride || kernel === 2 * stride) return kernel / stride;
+  throw new Error(`A transposed convolution of kernel ${kernel} and stride ${stride} is not known here.`);
+}

@@ -1,0 +1,59 @@
+import { LruCache } from "../../audio/lru-cache.ts";
+import { abortable } from "../../core/abortable.ts";
+
+/**
+ * What was found out last, so much of it and no more. Who asks for what is being found out already waits for that. What
+ * nobody waits for any more is given up, and what could not be found out is forgotten: the next one who asks begins
+ * anew.
+ */
+export class SharedCache<T> {
+  readonly #known: LruCache<T>;
+  readonly #sought = new Map<string, Search<T>>();
+
+  constructor(max: number) {
+    this.#known = new LruCache(max);
+  }
+
+  /**
+   * @param find finds it out, and stops when the signal that it is given aborts
+   * @throws the signal's reason as soon as it aborts, and what `find` throws
+   */
+  async get(key: string, signal: AbortSignal, find: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    signal.throwIfAborted();
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    const search = this.#sought.get(key) ?? this.#begin(key, find);
+    search.waiting += 1;
+    try {
+      return await abortable(search.found, signal);
+    } finally {
+      search.waiting -= 1;
+      if (search.waiting === 0 && this.#end(key, search)) search.stop.abort(signal.reason);
+    }
+  }
+
+  #begin(key: string, find: (signal: AbortSignal) => Promise<T>): Search<T> {
+    const stop = new AbortController();
+    const search: Search<T> = { found: find(stop.signal), stop, waiting: 0 };
+    this.#sought.set(key, search);
+    search.found.then(
+      (value) => {
+        if (this.#end(key, search)) this.#known.set(key, value);
+      },
+      () => this.#end(key, search),
+    );
+    return search;
+  }
+
+  /** @returns whether it was still going on */
+  #end(key: string, search: Search<T>): boolean {
+    return this.#sought.get(key) === search && this.#sought.delete(key);
+  }
+}
+
+interface Search<T> {
+  readonly found: Promise<T>;
+  readonly stop: AbortController;
+  /** Who wants to know. */
+  waiting: number;
+}

@@ -1,0 +1,110 @@
+import { BANDS } from "./analysis/bands.ts";
+
+/** Kinds of sound: clusters of spectra, whatever their level. */
+export interface SoundKinds {
+  readonly count: number;
+  /** [count, 40] */
+  readonly centres: Float64Array;
+}
+
+/**
+ * Sorts spectra into kinds by Lloyd's algorithm ("Least squares quantization in PCM", 1982), begun with spectra evenly
+ * chosen over time: the same spectra give the same kinds.
+ *
+ * @param shapes [n, 40], from {@link shapesOf}
+ */
+export function sortIntoKinds(shapes: Float64Array, count: number): SoundKinds {
+  const frames = shapes.length / BANDS;
+  const centres = new Float64Array(count * BANDS);
+  for (let kind = 0; kind < count; kind++) {
+    const frame = Math.floor(((kind + 0.5) / count) * frames);
+    centres.set(shapes.subarray(frame * BANDS, (frame + 1) * BANDS), kind * BANDS);
+  }
+  for (let round = 0; round < ROUNDS; round++) {
+    const { sums, counts } = sumsByKind(shapes, shapes, { count, centres });
+    centres.forEach((_, at) => {
+      const members = counts[Math.floor(at / BANDS)]!;
+      if (members > 0) centres[at] = sums[at]! / members;
+    });
+  }
+  return { count, centres };
+}
+
+/** Adds up `values` [n, 40] over the frames whose shape is nearest to each kind. */
+export function sumsByKind(
+  shapes: Float64Array,
+  values: Float64Array,
+  kinds: SoundKinds,
+): { readonly sums: Float64Array; readonly counts: Int32Array } {
+  const sums = new Float64Array(kinds.count * BANDS);
+  const counts = new Int32Array(kinds.count);
+  for (let at = 0; at < shapes.length; at += BANDS) {
+    const kind = nearestKind(kinds, shapes, at);
+    counts[kind]!++;
+    for (let band = 0; band < BANDS; band++) sums[kind * BANDS + band]! += values[at + band]!;
+  }
+  return { sums, counts };
+}
+
+/** The kind of the spectrum that begins at `at`. */
+export function nearestKind({ count, centres }: SoundKinds, shapes: ArrayLike<number>, at: number): number {
+  let nearest = 0;
+  let min = Number.POSITIVE_INFINITY;
+  for (let kind = 0; kind < count; kind++) {
+    const distance = squaredDistance(centres, kind * BANDS, shapes, at);
+    if (distance < min) [nearest, min] = [kind, distance];
+  }
+  return nearest;
+}
+
+export function squaredDistance(
+  a: ArrayLike<number>,
+  from: number,
+  b: ArrayLike<number>,
+  at: number,
+): number {
+  let sum = 0;
+  for (let band = 0; band < BANDS; band++) {
+    const difference = a[from + band]! - b[at + band]!;
+    sum += difference * difference;
+  }
+  return sum;
+}
+
+/** What a spectrum is compared to others by: where it lies above and below `mean`, most of its level taken off. */
+export interface Frame {
+  /** [40], the mean of the spectra that it belongs to. */
+  readonly mean: Float64Array;
+  /** Bands from here on are not looked at. */
+  readonly bandLimit: number;
+}
+
+/** Shapes of all spectra in [n, 40]. */
+export function shapesOf(spectra: Float32Array, frame: Frame): Float64Array {
+  const shapes = Float64Array.from(spectra);
+  for (let at = 0; at < shapes.length; at += BANDS) toShape(shapes.subarray(at, at + BANDS), frame);
+  return shapes;
+}
+
+/** Makes a shape of one spectrum, [40], in its place. */
+export function toShape(spectrum: Float64Array, { mean, bandLimit }: Frame): void {
+  let level = 0;
+  for (let band = 0; band < bandLimit; band++) {
+    spectrum[band]! -= mean[band]!;
+    level += spectrum[band]! / bandLimit;
+  }
+  for (let band = 0; band < BANDS; band++) {
+    spectrum[band] = band < bandLimit ? spectrum[band]! - LEVEL_SHARE * level : 0;
+  }
+}
+
+/** Mean of spectra [n, 40]. */
+export function meanSpectrum(spectra: ArrayLike<number>): Float64Array {
+  const mean = new Float64Array(BANDS);
+  for (let at = 0; at < spectra.length; at++) mean[at % BANDS]! += spectra[at]!;
+  return mean.map((sum) => (sum * BANDS) / Math.max(BANDS, spectra.length));
+}
+
+const ROUNDS = 12;
+/** A little of the level stays in: loud and soft sounds are of different kinds. */
+const LEVEL_SHARE = 0.7;

@@ -1,0 +1,217 @@
+import { join } from "node:path";
+import type { Lexicon } from "../../core/script.ts";
+import { readChecked } from "../../onnx/checked-file.ts";
+import { type NativeGuard, openSession } from "../../onnx/session.ts";
+import { idRow, idsOf } from "../../onnx/tensor.ts";
+import { isSpaceCode } from "../../text/characters.ts";
+import type { Readings } from "../../text/differences.ts";
+import { type AccentTag, AMERICAN, BRITISH } from "../../text/phonemes/accent.ts";
+import { loadBritishWords } from "../../text/phonemes/british-words.ts";
+import { spokenSentences } from "../../text/phonemes/inline-phonemes.ts";
+import { createOwnWords, type OwnWords } from "../../text/phonemes/own-words.ts";
+import { phonemeIds, splitClauses, withClosingStop } from "../../text/phonemes/phoneme-ids.ts";
+import { createPhonemizer, type Phonemizer } from "../../text/phonemes/phonemizer.ts";
+import type { UnknownWordNet } from "../../text/phonemes/unknown-words.ts";
+import { cutRunOn } from "../../text/sentences/run-on.ts";
+import type { Sentence } from "../../text/sentences/sentences.ts";
+import { soundCount } from "../../text/sources.ts";
+import { loadTextTables, type TextTables } from "../../text/tables/tables.ts";
+import type { ReadSegment, SegmentReader } from "./segments.ts";
+import { sourcesOfWords, type TracedPhonemes, wordCount } from "./spoken-words.ts";
+
+/** The text side of the voice: sentences in, phoneme ids out. */
+export interface TextReader extends SegmentReader {
+  /** The same reading with somebody's own words, in an accent, whose dictionary is loaded when something is first read. */
+  reading(words: Lexicon, accent?: AccentTag): SegmentReader;
+  /** The phoneme or mark that an id is; "" for none. */
+  phonemeOf(id: number): string;
+  close(): Promise<void>;
+}
+
+/** Opens the net that reads unknown words (`oov.onnx`). @throws Error naming the file that is missing or damaged. */
+export async function openUnknownWordNet(
+  voiceDir: string,
+  guard?: NativeGuard,
+): Promise<{ readonly net: UnknownWordNet; close(): Promise<void> }> {
+  const path = join(voiceDir, "oov.onnx");
+  const session = await openSession(await readChecked(path), path, { guard });
+  return {
+    net: async (characterIds) => idsOf(await session.run({ chars: idRow(characterIds) }), "ids"),
+    close: () => session.release(),
+  };
+}
+
+/** How text is read. */
+export interface ReadingOptions {
+  /** The voice's dictionary and tagger where they are loaded already, perhaps by another thread; else they are read. */
+  readonly tables?: TextTables;
+  /** Standard unless told. */
+  readonly readings?: Readings;
+  /** Words of the server, before the dictionary's. */
+  readonly words?: Lexicon;
+  /**
+   * How many phonemes of a sentence are spoken at once: of more than `soft` it is cut at its commas, of more than `hard` at
+   * a space. 400 and 600 unless told.
+   */
+  readonly longest?: LongestSegment;
+}
+
+type LongestSegment = { readonly soft: number; readonly hard: number };
+
+/** The reading of text as phonemes by itself, without the voice. */
+interface Phonemizers {
+  readonly tables: TextTables;
+  /** That of an accent. A dictionary that could not be loaded is tried again. @throws Error naming its file */
+  in(accent: AccentTag): Promise<Phonemizer>;
+  close(): Promise<void>;
+}
+
+async function openPhonemizers(
+  voiceDir: string,
+  { tables: given, ...options }: ReadingOptions = {},
+  guard?: NativeGuard,
+): Promise<Phonemizers> {
+  const tables = given ?? (await loadTextTables(voiceDir));
+  const { net, close } = await openUnknownWordNet(voiceDir, guard);
+  const american = createPhonemizer(tables, net, options);
+  let british: Promise<Phonemizer> | undefined;
+  return {
+    tables,
+    async in(accent) {
+      if (accent === "en-US") return american;
+      british ??= loadBritishWords().then((british) =>
+        createPhonemizer(tables, net, { ...options, british }),
+      );
+      return await british.catch((error: unknown) => {
+        british = undefined;
+        throw error;
+      });
+    },
+    close,
+  };
+}
+
+/** Opens what `antiphon phonemes` prints: all that is spoken of a text, a string a segment, mark for mark. */
+export async function openSpokenPhonemes(
+  voiceDir: string,
+  { accent = "en-US", ...options }: ReadingOptions & { readonly accent?: AccentTag } = {},
+): Promise<{ phonemes(text: string): Promise<string[]>; close(): Promise<void> }> {
+  const { in: phonemizerIn, tables, close } = await openPhonemizers(voiceDir, options);
+  return {
+    async phonemes(text) {
+      const phonemizer = await phonemizerIn(accent);
+      const spoken: string[] = [];
+      for (const { text: sentence } of sentencesIn(text, options)) {
+        const segments = await segmentsOf(phonemizer, sentence);
+        for (const { phonemes } of segments)
+          if (wordCount(phonemeIds(phonemes, tables)) > 0) spoken.push(phonemes);
+      }
+      return spoken;
+    },
+    close,
+  };
+}
+
+/** Opens what reads text for the voice, as phoneme ids. */
+export async function openTextReader(
+  voiceDir: string,
+  options: ReadingOptions = {},
+  guard?: NativeGuard,
+): Promise<TextReader> {
+  const { in: phonemizerIn, tables, close } = await openPhonemizers(voiceDir, options, guard);
+  const reader = (words: readonly OwnWords[], accent: AccentTag): SegmentReader => ({
+    split: (piece) => sentencesIn(piece, options),
+    async read(sentence, cuts) {
+      const phonemizer = await phonemizerIn(accent);
+      const segments = await segmentsOf(phonemizer, sentence, words, options.longest, cuts);
+      return segments
+        .map(
+          (segment): ReadSegment => ({
+            ids: phonemeIds(segment.phonemes, tables),
+            sources: sourcesOfWords(segment, tables.vocabulary),
+            ...(segment.isBrokenOff === true ? { isBrokenOff: true } : {}),
+          }),
+        )
+        .filter(({ ids }) => wordCount(ids) > 0);
+    },
+  });
+  const phonemes = new Map([...tables.vocabulary].map(([phoneme, id]) => [id, phoneme]));
+  return {
+    ...reader([], "en-US"),
+    reading(words, accent = "en-US") {
+      const own = words.length === 0 ? [] : [createOwnWords(words, ACCENTS[accent])];
+      return reader(own, accent);
+    },
+    phonemeOf: (id) => phonemes.get(id) ?? "",
+    close,
+  };
+}
+
+/** A sentence that goes on and on is cut before it is read. */
+function sentencesIn(text: string, { readings = "standard" }: ReadingOptions): readonly Sentence[] {
+  return spokenSentences(text, readings).flatMap(cutRunOn);
+}
+
+/**
+ * The phonemes of a sentence, segment by segment: a long one becomes several, cut at its commas; where there are none it
+ * is cut at a space, so that no segment outgrows the memory of a few seconds.
+ */
+async function segmentsOf(
+  phonemizer: Phonemizer,
+  sentence: string,
+  words?: readonly OwnWords[],
+  { soft, hard }: LongestSegment = LONGEST,
+  cuts: readonly number[] = [],
+): Promise<ReadPhonemes[]> {
+  const { phonemes, sources } = await phonemizer.readTraced(sentence, words);
+  const counts = cuts.map((place) => sources.before(place));
+  let before = 0;
+  return cutBehind(withClosingStop(phonemes, sentence), counts).flatMap((stretch, index, stretches) => {
+    const segments = splitClauses(stretch, soft, hard).map((segment) => {
+      const traced = { phonemes: segment, sources, before };
+      before += soundCount(segment);
+      return traced;
+    });
+    const last = segments.at(-1);
+    if (last === undefined || index === stretches.length - 1) return segments;
+    return [...segments.slice(0, -1), brokenOff(last)];
+  });
+}
+
+/** The phonemes of a sentence cut behind so many of them, spaces not counted; marks stay with what is before them. */
+function cutBehind(phonemes: string, counts: readonly number[]): string[] {
+  const stretches: string[] = [];
+  let from = 0;
+  let at = 0;
+  let sounds = 0;
+  for (const count of counts) {
+    while (at < phonemes.length && sounds < count) {
+      sounds += isSpaceCode(phonemes.charCodeAt(at)) ? 0 : 1;
+      at++;
+    }
+    add(phonemes.slice(from, at));
+    from = at;
+  }
+  add(phonemes.slice(from));
+  return stretches;
+
+  function add(stretch: string): void {
+    if (/[^;:,.!?—…"“”()\s]/u.test(stretch) || stretches.length === 0) stretches.push(stretch.trim());
+    else stretches[stretches.length - 1] += stretch.trim();
+  }
+}
+
+/** What breaks off within a sentence sounds as it does at a comma. */
+function brokenOff(segment: TracedPhonemes): ReadPhonemes {
+  const { phonemes } = segment;
+  if (phonemes === "" || /[;:,.!?—…]["”]?$/u.test(phonemes)) return segment;
+  return { ...segment, phonemes: `${phonemes},`, isBrokenOff: true };
+}
+
+interface ReadPhonemes extends TracedPhonemes {
+  readonly isBrokenOff?: true;
+}
+
+const ACCENTS = { "en-US": AMERICAN, "en-GB": BRITISH } as const;
+
+const LONGEST: LongestSegment = { soft: 400, hard: 600 };

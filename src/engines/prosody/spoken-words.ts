@@ -1,0 +1,61 @@
+import { isSpaceCode } from "../../text/characters.ts";
+import type { Sources } from "../../text/sources.ts";
+import type { Span } from "../../text/traced.ts";
+
+/** In voices/heart/vocab.json marks and the space come first, then phonemes. */
+export const LAST_MARK_ID = 16;
+
+/** A word among phoneme ids: [from, to). */
+export interface WordSpan {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Where each word begins and ends. */
+export function wordSpans(ids: readonly number[]): WordSpan[] {
+  const isWord = (index: number) => (ids[index] ?? 0) > LAST_MARK_ID;
+  const starts = ids.flatMap((_, index) => (isWord(index) && !isWord(index - 1) ? [index] : []));
+  return starts.map((from) => {
+    let to = from;
+    while (isWord(to)) to++;
+    return { from, to };
+  });
+}
+
+/** How many words a plan has. */
+export function wordCount(ids: readonly number[]): number {
+  return ids.filter((id, index) => id > LAST_MARK_ID && (ids[index - 1] ?? 0) <= LAST_MARK_ID).length;
+}
+
+/** The phonemes of a segment, and how many of its sentence's come before them. */
+export interface TracedPhonemes {
+  readonly phonemes: string;
+  readonly sources: Sources;
+  readonly before: number;
+}
+
+/** Where in its sentence each word of a segment is written, in the order of {@link wordSpans}. */
+export function sourcesOfWords(
+  { phonemes, sources, before }: TracedPhonemes,
+  vocabulary: ReadonlyMap<string, number>,
+): Span[] {
+  const spans: Span[] = [];
+  let sound = before;
+  let [from, to] = [-1, -1];
+  const endWord = () => {
+    if (from >= 0) spans.push(sources.of(from, to));
+    from = -1;
+  };
+  for (const phoneme of phonemes) {
+    const id = vocabulary.get(phoneme);
+    const next = phoneme === " " || isSpaceCode(phoneme.charCodeAt(0)) ? sound : sound + phoneme.length;
+    // What the voice does not know is left out of its ids, and parts no words there.
+    if (id !== undefined && id > LAST_MARK_ID) {
+      if (from < 0) from = sound;
+      to = next;
+    } else if (id !== undefined) endWord();
+    sound = next;
+  }
+  endWord();
+  return spans;
+}

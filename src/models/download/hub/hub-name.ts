@@ -1,0 +1,126 @@
+import type { StatedFile } from "../../stated-file.ts";
+import { PullError } from "../pull-error.ts";
+
+/** A GGUF on the hub as a person names it. */
+export interface HubName {
+  /** `OWNER/REPO`. */
+  readonly repository: string;
+  /** A file within it, or the end of one's name; `null` leaves the choice to us. */
+  readonly file: string | null;
+}
+
+/** Begins the name of what is on the hub. */
+export const HUB_PREFIX = "hf:";
+
+/**
+ * Reads `hf:OWNER/REPO[:FILE]`.
+ *
+ * @throws PullError when it is none.
+ */
+export function parseHubName(text: string): HubName {
+  const [, repository, file = null] = HUB_NAME.exec(text) ?? [];
+  if (repository === undefined || repository.includes("..") || (file !== null && !isHubPath(file))) {
+    throw new PullError(
+      `${JSON.stringify(text)} names nothing on the hub: write hf:OWNER/REPO, or hf:OWNER/REPO:FILE.gguf for one of its files.`,
+    );
+  }
+  return { repository, file };
+}
+
+/** Whether a path within a repository can be asked for, and leads nowhere else. */
+export function isHubPath(path: string): boolean {
+  return HUB_PATH.test(path) && !path.split("/").some((part) => part === "" || part === "." || part === "..");
+}
+
+/** The same as a person types it. */
+export function shownHubName({ repository, file }: HubName): string {
+  return `${HUB_PREFIX}${repository}${file === null ? "" : `:${file}`}`;
+}
+
+const HUB_PATH = /^[\w.+@=~ ()/-]{1,255}$/;
+const HUB_NAME = /^hf:([A-Za-z0-9][\w.-]{0,95}\/[A-Za-z0-9_][\w.-]{0,95})(?::(.{1,255}))?$/;
+
+/** What the hub has in a repository. */
+interface Listing {
+  readonly repository: string;
+  readonly files: readonly StatedFile[];
+}
+
+/** A file of which the hub states all that has to be known. */
+export type ChosenFile = StatedFile & { readonly sha256: string };
+
+/** The quantisation that is taken where several are there and none is named. */
+const USUAL = /q4_k_m/i;
+/** One part of a model that was cut into several files. */
+const SPLIT = /-\d{5}-of-\d{5}\.gguf$/i;
+/** What sees for a model that sees. It writes nothing. */
+const PROJECTOR = /(^|[/_.-])mmproj/i;
+
+/**
+ * The GGUF file of a repository that is meant: the one that is named, the only one, or that with 4 bits.
+ *
+ * @throws PullError that says which there are, or what is wrong with the one.
+ */
+export function chooseFile(repository: Listing, wanted: string | null): ChosenFile {
+  const there = repository.files.filter(({ path }) => /\.gguf$/i.test(path) && !PROJECTOR.test(path));
+  if (there.length === 0) {
+    throw new PullError(
+      `The repository ${repository.repository} has no GGUF file: choose a repository that has one; their names often end in -GGUF.`,
+    );
+  }
+  const meant = wanted === null ? usual(there) : named(there, wanted);
+  const [file] = meant;
+  if (file === undefined || meant.length > 1) {
+    const what =
+      wanted === null ? "several GGUF files" : `${meant.length === 0 ? "no" : "several"} ${wanted}`;
+    throw new PullError(
+      `The repository ${repository.repository} has ${what}: name one of these, as in ` +
+        `hf:${repository.repository}:${(file ?? there[0]!).path}. There are ${listed(there)}.`,
+    );
+  }
+  return stated(repository, file);
+}
+
+function usual(there: readonly StatedFile[]): readonly StatedFile[] {
+  if (there.length === 1) return there;
+  const whole = there.filter(({ path }) => !SPLIT.test(path));
+  if (whole.length === 1) return whole;
+  const found = whole.filter(({ path }) => USUAL.test(path));
+  return found.length === 1 ? found : there;
+}
+
+/** By its path, else by its name alone, whatever the capitals. */
+function named(there: readonly StatedFile[], wanted: string): readonly StatedFile[] {
+  const exact = there.filter(({ path }) => path === wanted);
+  if (exact.length > 0) return exact;
+  const lower = wanted.toLowerCase();
+  return there.filter(({ path }) => [path, fileName(path)].some((name) => name.toLowerCase() === lower));
+}
+
+function stated({ repository }: Listing, { path, sizeBytes, sha256 }: StatedFile): ChosenFile {
+  if (SPLIT.test(path)) {
+    throw new PullError(
+      `The file ${path} of ${repository} is one part of a model that was cut into several files, which cannot be used: ` +
+        "choose a repository that has it in one.",
+    );
+  }
+  if (sizeBytes === 0 || sha256 === undefined) {
+    throw new PullError(
+      `The hub states no size or no SHA-256 for ${path} of ${repository}, so a download could not be checked: choose another file.`,
+    );
+  }
+  return { path, sizeBytes, sha256 };
+}
+
+/** The last part of a path. */
+export function fileName(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
+const MAX_LISTED = 12;
+
+function listed(files: readonly StatedFile[]): string {
+  const names = files.map(({ path }) => path).sort();
+  const more = names.length - MAX_LISTED;
+  return more > 0 ? `${names.slice(0, MAX_LISTED).join(", ")} and ${more} more` : names.join(", ");
+}

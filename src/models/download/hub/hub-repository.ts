@@ -1,0 +1,227 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import Type, { type Static, type TSchema } from "typebox";
+import { Check } from "typebox/schema";
+import { stopWith } from "../../../core/stop-with.ts";
+import { GIT_SHA1, REPOSITORY, SHA256 } from "../../checkpoint-manifest.ts";
+import type { StatedFile } from "../../stated-file.ts";
+import { openUrl, refusal } from "../http-request.ts";
+import type { Fetching } from "../options.ts";
+import { messageOf, PullError, SourceError } from "../pull-error.ts";
+import { type HubAccess, hubAccess, hubHost, tokenRemedy } from "./hub-access.ts";
+import { isHubPath } from "./hub-name.ts";
+
+/** With what the hub is asked. */
+type HubRequest = Pick<Fetching, "env" | "times" | "signal">;
+
+/** A repository as it is at one commit. */
+export interface HubRepository {
+  /** As the hub spells it. */
+  readonly repository: string;
+  /** The commit, 40 hexadecimal digits: what is asked for from now on, whatever becomes of the branch. */
+  readonly revision: string;
+  /** The licence as the hub states it; `null` when it states none. */
+  readonly licence: string | null;
+  /** Where the licence can be read, if it says so. */
+  readonly licenceLink: string | null;
+  readonly files: readonly StatedFile[];
+}
+
+/** What `/api/models/OWNER/REPO/revision/main?blobs=true` answers, as far as it is read here. */
+const Answer = Type.Object({
+  id: Type.Optional(Type.String({ pattern: REPOSITORY })),
+  sha: Type.String({ pattern: GIT_SHA1 }),
+  siblings: Type.Array(
+    Type.Object({
+      rfilename: Type.String({ minLength: 1 }),
+      size: Type.Optional(Type.Union([Type.Integer({ minimum: 0 }), Type.Null()])),
+      blobId: Type.Optional(Type.Unknown()),
+      lfs: Type.Optional(
+        Type.Union([
+          Type.Object({
+            size: Type.Integer({ minimum: 0 }),
+            sha256: Type.String({ pattern: SHA256 }),
+          }),
+          Type.Null(),
+        ]),
+      ),
+    }),
+  ),
+  cardData: Type.Optional(Type.Unknown()),
+});
+
+/** A repository with a great many files has an answer of some megabytes. */
+const MAX_BYTES = 16 * 2 ** 20;
+
+/**
+ * Asks the hub what there is now in a repository, at its branch `main`.
+ *
+ * @throws PullError, in one sentence with the remedy; the signal's reason.
+ */
+export async function lookAtRepository(repository: string, asking: HubRequest): Promise<HubRepository> {
+  const { env, signal } = asking;
+  const refuse = (why: string) =>
+    new PullError(`${hubHost(env)} does not say what ${repository} is: ${why}.`);
+  let text: string;
+  try {
+    const path = `${repository}/revision/main?blobs=true`;
+    text = await textAt(path, repository, asking);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw refuse(messageOf(error));
+  }
+  const answer = parsedAs(Answer, text);
+  if (answer === null) throw refuse("its answer is not that of a model hub; check HF_ENDPOINT");
+  const { license, license_link } = cardOf(answer.cardData);
+  return {
+    repository: answer.id === undefined || answer.id.includes("..") ? repository : answer.id,
+    revision: answer.sha,
+    licence: license,
+    licenceLink: license_link,
+    // What nobody could name, or what leads elsewhere, is as good as not there.
+    files: answer.siblings
+      .filter(({ rfilename }) => isHubPath(rfilename))
+      .map(({ rfilename, size, blobId, lfs }) => {
+        if (lfs && size != null && size !== lfs.size) {
+          throw refuse(
+            `it states two sizes for ${rfilename}, ${size} and ${lfs.size} bytes; try again later`,
+          );
+        }
+        return lfs
+          ? { path: rfilename, sizeBytes: lfs.size, sha256: lfs.sha256 }
+          : inGit(rfilename, size, blobId);
+      }),
+  };
+}
+
+/** What `/api/models/OWNER/REPO/tree/COMMIT?recursive=true` answers, as far as it is read here. */
+const Tree = Type.Array(
+  Type.Object({
+    type: Type.String(),
+    path: Type.String({ minLength: 1 }),
+    oid: Type.Optional(Type.Unknown()),
+    size: Type.Optional(Type.Integer({ minimum: 0 })),
+    lfs: Type.Optional(
+      Type.Union([
+        Type.Object({
+          size: Type.Integer({ minimum: 0 }),
+          /** The SHA-256, with or without saying so. */
+          oid: Type.String({ pattern: "^(sha256:)?[0-9a-f]{64}$" }),
+        }),
+        Type.Null(),
+      ]),
+    ),
+  }),
+);
+
+/**
+ * The same repository at the same commit, with what its listing by folders states of its files: a mirror may say no more
+ * than their names elsewhere.
+ *
+ * @throws PullError, in one sentence with the remedy; the signal's reason.
+ */
+export async function withTree(repository: HubRepository, asking: HubRequest): Promise<HubRepository> {
+  const path = `${repository.repository}/tree/${repository.revision}?recursive=true`;
+  const text = await textAt(path, repository.repository, asking).catch(() => {
+    asking.signal.throwIfAborted();
+    return "";
+  });
+  const stated = new Map<string, StatedFile>();
+  for (const { type, path, oid, size, lfs } of parsedAs(Tree, text) ?? []) {
+    if (type !== "file") continue;
+    stated.set(
+      path,
+      lfs ? { path, sizeBytes: lfs.size, sha256: lfs.oid.replace("sha256:", "") } : inGit(path, size, oid),
+    );
+  }
+  const files = repository.files.map((file) => stated.get(file.path) ?? file);
+  return { ...repository, files };
+}
+
+/** What is stated of a small file. Of one in LFS, the blob would be that of the pointer. */
+function inGit(path: string, size: number | null | undefined, blob: unknown): StatedFile {
+  const isName = typeof blob === "string" && new RegExp(GIT_SHA1).test(blob);
+  return { path, sizeBytes: size ?? 0, ...(isName ? { gitSha1: blob } : {}) };
+}
+
+/** Asks the API. What passes, as when the hub has too much to do, is asked again, a few times. */
+async function textAt(path: string, repository: string, asking: HubRequest): Promise<string> {
+  const { times, signal } = asking;
+  const access = hubAccess(asking.env);
+  for (let tries = 0; ; tries++) {
+    try {
+      return await askedOnce(path, repository, access, asking);
+    } catch (error) {
+      signal.throwIfAborted();
+      const delayMs = times.retryDelaysMs[tries];
+      if (!(error instanceof SourceError) || !error.isPassing || delayMs === undefined) throw error;
+      const waitMs = Math.max(delayMs, error.retryAfterMs ?? 0);
+      if (waitMs > times.maxWaitMs) throw error;
+      await sleep(waitMs, undefined, { signal }).catch(() => signal.throwIfAborted());
+    }
+  }
+}
+
+async function askedOnce(
+  path: string,
+  repository: string,
+  access: HubAccess,
+  { times, signal }: HubRequest,
+): Promise<string> {
+  const late = new SourceError(`its answer takes longer than ${times.stallTimeoutMs / 1_000} s`);
+  const stop = stopWith([signal], { ms: times.stallTimeoutMs, late: () => late });
+  let answer: Awaited<ReturnType<typeof openUrl>> | null = null;
+  try {
+    answer = await openUrl(
+      `${access.endpoint}/api/models/${path}`,
+      { accept: "application/json", ...access.headers },
+      times,
+      stop.signal,
+    );
+    const { statusCode = 0 } = answer;
+    if (statusCode === 401 || statusCode === 403) {
+      throw new SourceError(
+        `it answers with status ${statusCode}, so ${tokenRemedy(repository, access, statusCode)}`,
+      );
+    }
+    if (statusCode === 404) throw new SourceError("it has no such repository; check the name");
+    if (statusCode !== 200) throw refusal(answer, "; try again later");
+    const pieces: Buffer[] = [];
+    let bytes = 0;
+    for await (const piece of answer) {
+      pieces.push(piece as Buffer);
+      bytes += (piece as Buffer).length;
+      if (bytes > MAX_BYTES) throw new SourceError("its answer does not end");
+    }
+    return Buffer.concat(pieces).toString("utf8");
+  } catch (error) {
+    throw stop.signal.reason === late ? late : error;
+  } finally {
+    stop.end();
+    answer?.destroy();
+  }
+}
+
+function parsedAs<T extends TSchema>(schema: T, text: string): Static<T> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return Check(schema, value) ? (value as Static<T>) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** What the head of a model's README says, which its author wrote by hand. */
+function cardOf(card: unknown): { license: string | null; license_link: string | null } {
+  const text = (key: string): string | null => {
+    if (typeof card !== "object" || card === null) return null;
+    const value: unknown = (card as Record<string, unknown>)[key];
+    const first: unknown = Array.isArray(value) ? value[0] : value;
+    return typeof first === "string" && /^[\x20-\x7e]{1,300}$/.test(first) ? first : null;
+  };
+  const stated = text("license");
+  const link = text("license_link");
+  return {
+    license: stated === "other" ? (text("license_name") ?? stated) : stated,
+    license_link: link?.startsWith("https://") === true ? link : null,
+  };
+}

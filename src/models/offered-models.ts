@@ -1,0 +1,132 @@
+import type { CastVoice } from "../core/model-card.ts";
+import type { Settings } from "../settings/schema.ts";
+import { wrongSetting } from "../settings/settings-error.ts";
+import { findCodecLm, KNOWN_CODEC_LMS } from "./codec-lm/known-checkpoints.ts";
+import { labelCast } from "./embedded-cast.ts";
+import { KOKORO_CHECKPOINT } from "./kokoro-cast.ts";
+import { EMBEDDED_CHECKPOINT, PUBLIC_MODELS, type PublicModel } from "./public-models.ts";
+
+type Given = Pick<Settings, "models" | "checkpoints">;
+type Remote = NonNullable<Settings["checkpoints"][string]["remote"]>;
+
+/** What is known of a checkpoint that is computed here once its folder was looked into. */
+export type LocalVoice = Pick<PublicModel, "reads"> & { readonly description: string } & Partial<Spoken>;
+
+/** Who speaks, in the words of a card. */
+type Spoken = Pick<PublicModel["card"], "voices" | "takes" | "labels">;
+
+/**
+ * The public models by the settings: those of the repository, some of which another checkpoint may speak for, and behind
+ * them the ids that only the settings know.
+ *
+ * @param here what is known of checkpoints that are computed here, by their names
+ * @throws SettingsError where a model names a checkpoint that there is not, or a checkpoint has the embedded one's name
+ */
+export function offeredModels(
+  { models, checkpoints }: Given,
+  here: ReadonlyMap<string, LocalVoice> = new Map(),
+): readonly PublicModel[] {
+  if (Object.hasOwn(checkpoints, EMBEDDED_CHECKPOINT)) {
+    throw wrongSetting(
+      `checkpoints.${EMBEDDED_CHECKPOINT}`,
+      "has the name of the embedded voice: give it another",
+    );
+  }
+  const known = new Set(PUBLIC_MODELS.map(({ card }) => card.id));
+  const others = Object.keys(models).filter((id) => !known.has(id));
+  return [...PUBLIC_MODELS, ...others.map(another)].map((model) => {
+    const asked = Object.hasOwn(models, model.card.id) ? models[model.card.id] : undefined;
+    return asked === undefined ? model : spokenBy(model, asked, checkpoints, here);
+  });
+}
+
+/** A further id: the default model under another name. */
+function another(id: string): PublicModel {
+  const model = PUBLIC_MODELS.find(({ card }) => card.isDefault)!;
+  return { ...model, card: { ...model.card, id, displayName: id, isDefault: false }, isResident: false };
+}
+
+function spokenBy(
+  model: PublicModel,
+  { checkpoint, displayName, description }: Settings["models"][string],
+  checkpoints: Settings["checkpoints"],
+  here: ReadonlyMap<string, LocalVoice>,
+): PublicModel {
+  const { card } = model;
+  const called = (own: string, spoken: Spoken = card): PublicModel["card"] => ({
+    ...card,
+    ...spoken,
+    displayName: displayName ?? card.displayName,
+    description: description ?? own,
+  });
+  if (checkpoint === EMBEDDED_CHECKPOINT) return { ...model, card: called(card.description) };
+  const given = Object.hasOwn(checkpoints, checkpoint) ? checkpoints[checkpoint] : undefined;
+  if (given?.remote !== undefined) {
+    // What computes elsewhere takes next to nothing here.
+    const spoken = {
+      voices: remoteCast(given.remote),
+      takes: takenBy(given.remote),
+    };
+    return { card: called(descriptionOf(given.remote), spoken), checkpoint, preset: {}, isResident: true };
+  }
+  if (given === undefined && checkpoint !== KOKORO_CHECKPOINT && findCodecLm(checkpoint) === undefined) {
+    const pulled = [KOKORO_CHECKPOINT, ...KNOWN_CODEC_LMS.map(({ name }) => name)];
+    const names = [...new Set([EMBEDDED_CHECKPOINT, ...pulled, ...Object.keys(checkpoints)])].join(", ");
+    throw wrongSetting(
+      `models.${card.id}.checkpoint`,
+      `is ${JSON.stringify(checkpoint)}, which does not exist: name one of ${names}`,
+    );
+  }
+  const voice = here.get(checkpoint);
+  const { voices = labelCast(), takes = { mixes: false, samples: false } } = voice ?? {};
+  return {
+    card: called(voice?.description ?? `Spoken by the model “${checkpoint}”, computed here.`, {
+      voices,
+      takes,
+      ...(voice?.labels === undefined ? {} : { labels: voice.labels }),
+    }),
+    checkpoint,
+    preset: {},
+    isResident: given?.resident ?? true,
+    ...(voice?.reads === undefined ? {} : { reads: voice.reads }),
+  };
+}
+
+/** The voices of labels, and those that the settings have other names for: what is known without asking anybody. */
+function remoteCast({ voices = {} }: Remote): readonly CastVoice[] {
+  const labels = labelCast();
+  const others = Object.keys(voices).filter((name) => !labels.some(({ id }) => id === name));
+  // A name that is one of OpenAI's means what the settings say, and no label's voice.
+  const named = new Set(others.map((name) => name.toLowerCase()));
+  return [
+    ...labels.map((voice) => ({ ...voice, aliases: voice.aliases.filter((alias) => !named.has(alias)) })),
+    ...others.map((name) => {
+      const description = `The server's voice “${voices[name]}”.`;
+      return { id: name, name, sex: null, accent: null, description, aliases: [] };
+    }),
+  ];
+}
+
+/** What can be its voice: an Antiphon hears a recording as an earlier turn, and takes no manner in a conversation. */
+function takenBy({ kind, references }: Remote): PublicModel["card"]["takes"] {
+  if (kind === "antiphon") return { mixes: false, samples: true, anyName: true };
+  return { mixes: false, samples: references, anyName: true, manner: "words" };
+}
+
+/** What there is to know before one uses it, in the words of a card. */
+function descriptionOf({ kind, model, references }: Remote): string {
+  if (kind === "antiphon") {
+    const which = model === undefined ? "its default model" : `its model “${model}”`;
+    return (
+      `Spoken elsewhere, by another Antiphon: ${which}. It is given the whole conversation and every knob, but for the ` +
+      "`speed` of /v1/audio/speech. At temperature 0 bytes repeat only as far as its machines are alike."
+    );
+  }
+  const history = references
+    ? "Of earlier turns it is given the speaker's latest clip whose words are known, to clone."
+    : "It does not hear earlier turns.";
+  return (
+    `Spoken elsewhere, by “${model}” behind OpenAI's API for speech. ${history} Of the knobs it takes max_new_tokens ` +
+    "alone, and bytes do not repeat, at temperature 0 neither. It tells no times of words."
+  );
+}

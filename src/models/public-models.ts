@@ -1,0 +1,108 @@
+import type { AskedManner } from "../core/manner.ts";
+import type { Mode, ModelCard } from "../core/model-card.ts";
+import type { Preset } from "../core/script.ts";
+import { EMBEDDED_CAST, EMBEDDED_TAKES } from "./embedded-cast.ts";
+
+/** A model as requests name it, and what stands behind the name. */
+export interface PublicModel {
+  readonly card: ModelCard;
+  /** The name of the checkpoint that speaks for it. */
+  readonly checkpoint: string;
+  /** What it asks of its checkpoint that other models of the same checkpoint do not. */
+  readonly preset: Preset;
+  /** How voices of it speak where nothing else is asked for, by their ids. */
+  readonly manners?: ReadonlyMap<string, AskedManner>;
+  /** Whether its checkpoint is loaded at the start and stays. */
+  readonly isResident: boolean;
+  /** Whose earlier turns' words its checkpoint reads with their sound; absent, nobody's. */
+  readonly reads?: "everybody" | "speaker";
+}
+
+/** The model of that id; the default for `null`; `undefined` for an id that is not offered. */
+export function findModel(models: readonly PublicModel[], id: string | null): PublicModel | undefined {
+  return models.find(({ card }) => (id === null ? card.isDefault : card.id === id));
+}
+
+/** Name of the checkpoint that is part of the repository. */
+export const EMBEDDED_CHECKPOINT = "heart";
+
+const MODES: readonly Mode[] = ["converse", "tts"];
+/** Whose voices the embedded checkpoint has, and what else it speaks with. */
+const EMBEDDED_VOICES = { voices: EMBEDDED_CAST, takes: EMBEDDED_TAKES };
+/** The speakers of every public model. */
+export const SPEAKERS: readonly string[] = ["0", "1"];
+
+/**
+ * The models that are offered, the default first, then from the newest to the oldest, the compact one last. All four
+ * speak with the embedded voice until larger checkpoints are configured, and their descriptions say so.
+ *
+ * Presets: `liveliness` (0 to 1) scales how far delivery departs from the voice's own as the temperature rises;
+ * `acoustics` tells whether fine acoustic detail does; `follows` says how much of a voice in earlier turns is taken up.
+ */
+export const PUBLIC_MODELS: readonly PublicModel[] = [
+  {
+    card: {
+      id: "svc-beta-v0.3",
+      displayName: "Beta 0.3",
+      modes: MODES,
+      speakers: SPEAKERS,
+      ...EMBEDDED_VOICES,
+      isDefault: true,
+      description:
+        "The flagship and the default, with the liveliest delivery. It follows all that it hears in earlier turns: " +
+        "pitch, level, pace, vocal tract and colour of a voice. Speaks with the embedded neural voice “heart”, on the CPU.",
+    },
+    checkpoint: EMBEDDED_CHECKPOINT,
+    preset: { liveliness: 1, acoustics: true, follows: "all" },
+    isResident: true,
+  },
+  {
+    card: {
+      id: "svc-beta-v0.2",
+      displayName: "Beta 0.2",
+      modes: MODES,
+      speakers: SPEAKERS,
+      ...EMBEDDED_VOICES,
+      isDefault: false,
+      description:
+        "The flagship before 0.3: the same embedded neural voice “heart”, on the CPU, with a calmer delivery. Of an earlier " +
+        "turn's voice it follows pitch, level, pace and vocal tract, not the colour.",
+    },
+    checkpoint: EMBEDDED_CHECKPOINT,
+    preset: { liveliness: 0.8, acoustics: true, follows: "tract" },
+    isResident: false,
+  },
+  {
+    card: {
+      id: "svc-beta-v0.1",
+      displayName: "Beta 0.1",
+      modes: MODES,
+      speakers: SPEAKERS,
+      ...EMBEDDED_VOICES,
+      isDefault: false,
+      description:
+        "The first flagship: the same embedded neural voice “heart”, on the CPU, with the plainest delivery of the three. " +
+        "Of an earlier turn's voice it follows pitch, level and pace.",
+    },
+    checkpoint: EMBEDDED_CHECKPOINT,
+    preset: { liveliness: 0.6, acoustics: true, follows: "pace" },
+    isResident: false,
+  },
+  {
+    card: {
+      id: "svc-atom-beta-v0.1",
+      displayName: "Atom Beta 0.1",
+      modes: MODES,
+      speakers: SPEAKERS,
+      ...EMBEDDED_VOICES,
+      isDefault: false,
+      description:
+        "The compact model: the embedded neural voice “heart”, on the CPU, with an even delivery and no acoustic " +
+        "variety. Of an earlier turn's voice it follows pitch and level alone, and so answers a new voice soonest; " +
+        "otherwise it is hardly faster, since it shares its checkpoint with the flagship for now.",
+    },
+    checkpoint: EMBEDDED_CHECKPOINT,
+    preset: { liveliness: 0.5, acoustics: false, follows: "pitch" },
+    isResident: true,
+  },
+];

@@ -1,0 +1,173 @@
+import { randomUUID } from "node:crypto";
+import { readdir, rename, rm, rmdir, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { sha256OfFile } from "../../core/sha256-of-file.ts";
+import type { Origin, RecogniserManifest } from "../checkpoint-manifest.ts";
+import { asDiskError, makeFolder, onDisk, requireSpace } from "../download/disk.ts";
+import type { Fetching, PullOptions } from "../download/options.ts";
+import { type Outcome, pullBy } from "../download/pull.ts";
+import { codeOf, messageOf, PullError } from "../download/pull-error.ts";
+import { NoSourceError } from "../download/pull-file.ts";
+import { type Receipt, recogniserRecord, removeReceipt, writeReceipt } from "../folder-records.ts";
+import { checkpointDir, verifyCheckpoint } from "../installed-checkpoint.ts";
+import { describeOrigin, fetchOrigin } from "./fetch-origin.ts";
+
+/** How what others publish becomes what is used here. */
+export interface Conversion {
+  /** Goes up with every change of what is made: what an older version made is made anew. */
+  readonly version: number;
+  /**
+   * Makes files in the folder `into`, which is not there before, of those in `from`, which it only reads. Throws an
+   * {@link UnfitWeightsError} when these are not what they should be, and the signal's reason.
+   */
+  convert(from: string, into: string, signal: AbortSignal): Promise<void>;
+}
+
+/** Weights of which nothing can be made, however often it is tried. */
+export class UnfitWeightsError extends Error {
+  override readonly name = "UnfitWeightsError";
+}
+
+export interface RecogniserPullOptions extends PullOptions {
+  readonly conversion: Conversion;
+}
+
+/** Begins the name of a folder in which a conversion is under way; what is left of one is of no use. */
+const DRAFT_PREFIX = ".draft-";
+/** Holds what was fetched, a folder for each origin, until it is converted. */
+const PARTS = "parts";
+
+/**
+ * Sees to it that a recogniser is installed, byte for byte as it was made: fetches what it is made of from the first
+ * origin that has it, converts that, and puts it in place in one go, one process at a time. What was fetched goes once it
+ * is converted; until then a later pull goes on with it.
+ *
+ * @throws PullError, in one or two sentences with the remedy; the signal's reason.
+ */
+export function pullRecogniser(
+  manifest: RecogniserManifest,
+  options: RecogniserPullOptions,
+): Promise<Outcome> {
+  const { dataDir, conversion } = options;
+  return pullBy(
+    {
+      verify: async (signal) =>
+        verifyCheckpoint(await recogniserRecord(manifest, dataDir, conversion.version), dataDir, signal),
+      install: (fetching) => install(manifest, dataDir, conversion, fetching),
+    },
+    manifest,
+    options,
+  );
+}
+
+async function install(
+  manifest: RecogniserManifest,
+  dataDir: string,
+  conversion: Conversion,
+  fetching: Fetching,
+): Promise<void> {
+  const dir = checkpointDir(manifest, dataDir);
+  await makeFolder(dir);
+  await removeDrafts(dir);
+  const failures: string[] = [];
+  try {
+    for (const origin of manifest.origins) {
+      const parts = join(dir, PARTS, origin.kind);
+      try {
+        const from = await fetchOrigin(origin, parts, fetching, manifest.convertedBytes);
+        const made = await converted(parts, dir, manifest, conversion, fetching);
+        await place(made, { name: manifest.name, version: conversion.version, origin: from }, dataDir);
+        await rm(join(dir, PARTS), { recursive: true, force: true });
+        return;
+      } catch (error) {
+        failures.push(await failureOf(error, origin, parts, fetching));
+      }
+    }
+  } finally {
+    for (const empty of [
+      ...manifest.origins.map(({ kind }) => join(dir, PARTS, kind)),
+      join(dir, PARTS),
+      dir,
+    ]) {
+      await rmdir(empty).catch(() => {});
+    }
+  }
+  throw allFailed(manifest, dir, failures);
+}
+
+/** Why an origin came to nothing. Throws on what no other origin would mend. */
+async function failureOf(
+  error: unknown,
+  origin: Origin,
+  parts: string,
+  { observe, env }: Fetching,
+): Promise<string> {
+  if (error instanceof NoSourceError) return error.message;
+  if (!(error instanceof UnfitWeightsError)) throw error;
+  // What is stated, and nothing can be made of, would be found again and again.
+  await rm(parts, { recursive: true, force: true });
+  const source = describeOrigin(origin, env);
+  const problem = `what it has cannot be converted (${error.message.replace(/\.$/, "")})`;
+  observe({ kind: "source-failed", source, problem });
+  return `${source}: ${problem}`;
+}
+
+/** Converts what was fetched. @returns the folder of what was made, in the recogniser's own */
+async function converted(
+  parts: string,
+  dir: string,
+  { name, convertedBytes }: RecogniserManifest,
+  conversion: Conversion,
+  { observe, freeBytes, signal }: Fetching,
+): Promise<string> {
+  await requireSpace(dir, convertedBytes, freeBytes);
+  const draft = join(dir, `${DRAFT_PREFIX}${randomUUID()}`);
+  observe({ kind: "converting", checkpoint: name });
+  try {
+    await conversion.convert(parts, draft, signal);
+    return draft;
+  } catch (error) {
+    await rm(draft, { recursive: true, force: true }).catch(() => {});
+    signal.throwIfAborted();
+    if (error instanceof UnfitWeightsError || error instanceof PullError) throw error;
+    if (codeOf(error) !== undefined) throw asDiskError(error, dir);
+    throw new PullError(
+      `The weights of ${name} are fetched, but could not be converted (${messageOf(error).replace(/\.$/, "")}): ` +
+        `run antiphon models pull ${name} again; nothing is fetched twice.`,
+      { cause: error },
+    );
+  }
+}
+
+/** Puts what was made in place, and says so last. */
+async function place(made: string, about: Omit<Receipt, "files">, dataDir: string): Promise<void> {
+  const dir = dirname(made);
+  try {
+    await onDisk(dir, async () => {
+      await removeReceipt(about, dataDir);
+      const files: Receipt["files"] = [];
+      for (const path of (await readdir(made)).sort()) {
+        const from = join(made, path);
+        files.push({ path, sizeBytes: (await stat(from)).size, sha256: await sha256OfFile(from) });
+        await rename(from, join(dir, path));
+      }
+      await writeReceipt({ ...about, files }, dataDir);
+    });
+  } finally {
+    await rm(made, { recursive: true, force: true }).catch(() => {});
+  }
+}
+
+async function removeDrafts(dir: string): Promise<void> {
+  for (const name of await readdir(dir)) {
+    if (name.startsWith(DRAFT_PREFIX)) await rm(join(dir, name), { recursive: true, force: true });
+  }
+}
+
+function allFailed({ name }: RecogniserManifest, dir: string, failures: readonly string[]): PullError {
+  return new PullError(
+    `The weights of ${name} could not be fetched. ${failures.join("; ")}. ` +
+      `Run antiphon models pull ${name} again, copy the folder ${dir} from a machine that has it, ` +
+      "or set recogniser.kind to endpoint or none.",
+  );
+}

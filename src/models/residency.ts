@@ -1,0 +1,245 @@
+import { abortable } from "../core/abortable.ts";
+import type { Preset, UnusedKnobs } from "../core/script.ts";
+import { SpeechFailedError, type SpeechModel } from "../core/speech-model.ts";
+
+/** Weights that can be loaded: what they are called, what they take, and how. */
+export interface Checkpoint {
+  readonly name: string;
+  /** An upper bound of the memory that it takes while loaded, known before it is. */
+  readonly memoryBytes: number;
+  load(): Promise<SpeechModel>;
+  /** After how long without a hold it is unloaded, in milliseconds; absent, not before its memory is wanted. */
+  readonly idleUnloadMs?: number;
+  /** Which knobs of a request do nothing to it under a preset. None, where it does not say. */
+  unusedKnobs?(preset: Preset): UnusedKnobs;
+}
+
+/** A checkpoint in memory, for whoever watches. */
+export interface Resident {
+  readonly checkpoint: string;
+  readonly memoryBytes: number;
+  readonly state: "loading" | "loaded" | "unloading";
+  /** Leases that hold it. */
+  readonly leases: number;
+  readonly isPinned: boolean;
+}
+
+/** A hold on a loaded model: it is not unloaded before `release`, which may be called twice. */
+export interface Hold {
+  readonly model: SpeechModel;
+  /** How long it was waited for until it was loaded, in milliseconds; `null` where it was already. */
+  readonly loadMs: number | null;
+  release(): void;
+}
+
+interface Entry {
+  readonly checkpoint: Checkpoint;
+  readonly loading: Promise<SpeechModel>;
+  state: Resident["state"];
+  leases: number;
+  idleTimer?: NodeJS.Timeout;
+}
+
+interface Waiter {
+  readonly checkpoint: Checkpoint;
+  /** Set when the wait is over and the entry counts one more lease. */
+  entry: Entry | null;
+  admit(entry: Entry): void;
+  refuse(error: unknown): void;
+}
+
+/**
+ * Which checkpoints are in memory. One is loaded when it is first held, once for all who want it at that time. When the
+ * budget has no room, idle ones are unloaded, the least recently used first; whoever finds too few of them idle waits, in
+ * order of arrival. So are those that have been idle for as long as they may. Pinned ones are never unloaded. What is loading, loaded and unloading never exceeds the budget.
+ */
+export class Residency {
+  readonly #budgetBytes: number;
+  readonly #pinned: ReadonlySet<string>;
+  /** In order of last use, the longest ago first. */
+  readonly #entries = new Map<string, Entry>();
+  readonly #waiters = new Set<Waiter>();
+  #closing: Promise<void> | null = null;
+
+  constructor(budgetBytes: number, pinned: ReadonlySet<string>) {
+    this.#budgetBytes = budgetBytes;
+    this.#pinned = pinned;
+  }
+
+  /**
+   * Waits for the checkpoint to be loaded, and holds it. Throws the signal's reason, or {@link SpeechFailedError} when
+   * it cannot be loaded; the next call tries again.
+   */
+  async hold(checkpoint: Checkpoint, signal: AbortSignal): Promise<Hold> {
+    signal.throwIfAborted();
+    const askedMs = performance.now();
+    const isThere = this.#entries.get(checkpoint.name)?.state === "loaded";
+    const entry = await this.#enter(checkpoint, signal);
+    let isHeld = true;
+    const release = (): void => {
+      if (isHeld) this.#leave(entry);
+      isHeld = false;
+    };
+    try {
+      const model = await abortable(entry.loading, signal);
+      return { model, loadMs: isThere ? null : performance.now() - askedMs, release };
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  list(): Resident[] {
+    return [...this.#entries.values()].map(({ checkpoint, state, leases }) => ({
+      checkpoint: checkpoint.name,
+      memoryBytes: checkpoint.memoryBytes,
+      state,
+      leases,
+      isPinned: this.#pinned.has(checkpoint.name),
+    }));
+  }
+
+  /** Unloads everything, in use or not, once what is loading has loaded. Nothing can be held from then on. */
+  close(): Promise<void> {
+    this.#closing ??= this.#unloadAll();
+    return this.#closing;
+  }
+
+  async #enter(checkpoint: Checkpoint, signal: AbortSignal): Promise<Entry> {
+    if (this.#closing !== null) throw stopping();
+    let waiter: Waiter | undefined;
+    const admitted = new Promise<Entry>((admit, refuse) => {
+      waiter = { checkpoint, entry: null, admit, refuse };
+      this.#waiters.add(waiter);
+      this.#admit();
+    });
+    try {
+      return await abortable(admitted, signal);
+    } catch (error) {
+      if (waiter?.entry) this.#leave(waiter.entry);
+      else if (waiter !== undefined) this.#waiters.delete(waiter);
+      this.#admit();
+      throw error;
+    }
+  }
+
+  /** Lets in who can be: what is loaded needs no room; of those that need room, only the first in line gets it. */
+  #admit(): void {
+    let isRoomSpokenFor = false;
+    for (const waiter of this.#waiters) {
+      const { name } = waiter.checkpoint;
+      let entry = this.#entries.get(name);
+      if (entry === undefined && !isRoomSpokenFor && this.#makeRoom(waiter.checkpoint.memoryBytes)) {
+        entry = this.#load(waiter.checkpoint);
+      }
+      if (entry === undefined || entry.state === "unloading") {
+        isRoomSpokenFor = true;
+        continue;
+      }
+      this.#waiters.delete(waiter);
+      entry.leases += 1;
+      clearTimeout(entry.idleTimer);
+      this.#touch(entry);
+      waiter.entry = entry;
+      waiter.admit(entry);
+    }
+  }
+
+  /** Whether `bytes` are free now. If not, begins to unload what has to go, should that be enough. */
+  #makeRoom(bytes: number): boolean {
+    const entries = [...this.#entries.values()];
+    let missing = bytes - (this.#budgetBytes - sumBytes(entries));
+    if (missing <= 0) return true;
+    missing -= sumBytes(entries.filter(({ state }) => state === "unloading"));
+    const idle = entries.filter((entry) => this.#isIdle(entry));
+    if (missing > sumBytes(idle)) return false;
+    for (const entry of idle) {
+      if (missing <= 0) break;
+      missing -= entry.checkpoint.memoryBytes;
+      this.#unload(entry);
+    }
+    return false;
+  }
+
+  #isIdle(entry: Entry): boolean {
+    return entry.state === "loaded" && entry.leases === 0 && !this.#pinned.has(entry.checkpoint.name);
+  }
+
+  #load(checkpoint: Checkpoint): Entry {
+    const loading = Promise.resolve()
+      .then(() => checkpoint.load())
+      .catch((error: unknown) => {
+        throw unloadable(checkpoint, error);
+      });
+    const entry: Entry = { checkpoint, loading, state: "loading", leases: 0 };
+    this.#entries.set(checkpoint.name, entry);
+    loading.then(
+      () => {
+        entry.state = "loaded";
+        this.#rest(entry);
+        this.#admit();
+      },
+      () => this.#remove(entry),
+    );
+    return entry;
+  }
+
+  #unload(entry: Entry): void {
+    entry.state = "unloading";
+    clearTimeout(entry.idleTimer);
+    void entry.loading
+      .then((model) => model.close())
+      .catch(() => {})
+      .then(() => this.#remove(entry));
+  }
+
+  #remove(entry: Entry): void {
+    this.#entries.delete(entry.checkpoint.name);
+    this.#admit();
+  }
+
+  #leave(entry: Entry): void {
+    entry.leases -= 1;
+    this.#touch(entry);
+    this.#rest(entry);
+    this.#admit();
+  }
+
+  /** One that nobody holds is unloaded after a while, where it asks for that. */
+  #rest(entry: Entry): void {
+    const { idleUnloadMs } = entry.checkpoint;
+    if (idleUnloadMs === undefined || !this.#isIdle(entry)) return;
+    clearTimeout(entry.idleTimer);
+    entry.idleTimer = setTimeout(() => {
+      if (this.#isIdle(entry) && this.#closing === null) this.#unload(entry);
+    }, idleUnloadMs).unref();
+  }
+
+  #touch(entry: Entry): void {
+    if (this.#entries.get(entry.checkpoint.name) !== entry) return;
+    this.#entries.delete(entry.checkpoint.name);
+    this.#entries.set(entry.checkpoint.name, entry);
+  }
+
+  async #unloadAll(): Promise<void> {
+    for (const waiter of this.#waiters) waiter.refuse(stopping());
+    this.#waiters.clear();
+    const entries = [...this.#entries.values()];
+    for (const { idleTimer } of entries) clearTimeout(idleTimer);
+    await Promise.all(entries.map((entry) => entry.loading.then((model) => model.close()).catch(() => {})));
+    this.#entries.clear();
+  }
+}
+
+function sumBytes(entries: readonly Entry[]): number {
+  return entries.reduce((sum, { checkpoint }) => sum + checkpoint.memoryBytes, 0);
+}
+
+function stopping(): SpeechFailedError {
+  return new SpeechFailedError("the models are being unloaded, because the service stops");
+}
+
+function unloadable(checkpoint: Checkpoint, cause: unknown): SpeechFailedError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new SpeechFailedError(`the checkpoint ${checkpoint.name} could not be loaded: ${reason}`, { cause });
+}

@@ -1,0 +1,179 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  type HearingTask,
+  movedSegment,
+  type RecogniseOptions,
+  type Recogniser,
+  RecogniserError,
+  type Transcript,
+} from "../../core/recogniser.ts";
+import { type Sound, skipSamples } from "../../core/sound.ts";
+import { type Stop, stopWith } from "../../core/stop-with.ts";
+import { checkedUrl, EndpointRefusal, endpointFailure, postForm } from "./endpoint-call.ts";
+import { readTranscript } from "./read-transcript.ts";
+import { HELD_BYTES_PER_S, soundAsWav } from "./sound-wav.ts";
+
+export interface EndpointRecogniserOptions {
+  /** Where the endpoint's routes begin, as in `http://127.0.0.1:8000/v1`. */
+  readonly baseUrl: string;
+  readonly model: string;
+  /** `null` sends none. */
+  readonly apiKey: string | null;
+  /** Over one recording, tries included. */
+  readonly totalTimeoutMs: number;
+  /** The waits before the second try, the third and so on, where the endpoint asks for no other. */
+  readonly retryDelaysMs?: readonly number[];
+}
+
+/**
+ * A recogniser behind an OpenAI-compatible `/audio/transcriptions`, and `/audio/translations` where it has that. Whether the same clip gives the same transcript is up
+ * to the endpoint. The key goes nowhere but into the `Authorization` header. Throws a {@link RecogniserError} when
+ * `baseUrl` cannot be used.
+ */
+export function openEndpointRecogniser(options: EndpointRecogniserOptions): Recogniser {
+  return new EndpointRecogniser(options);
+}
+
+const RETRY_DELAYS_MS: readonly number[] = [250, 1_000];
+
+/** The route of each task. */
+const PATHS: Readonly<Record<HearingTask, string>> = {
+  transcribe: "/audio/transcriptions",
+  translate: "/audio/translations",
+};
+
+/** What of the interface an endpoint takes; less, once it has refused something by name. */
+interface Dialect {
+  readonly format: "verbose_json" | "json";
+  readonly takesGranularities: boolean;
+}
+
+class EndpointRecogniser implements Recogniser {
+  readonly name: string;
+  readonly heldBytesPerS = HELD_BYTES_PER_S;
+  /** Nobody can tell before it is asked. */
+  readonly canTranslate = true;
+  readonly #options: EndpointRecogniserOptions;
+  readonly #url: string;
+  readonly #calls = new Set<Stop>();
+  /** Of each route, which may well be two programs' work. */
+  readonly #dialects: Record<HearingTask, Dialect> = {
+    transcribe: { format: "verbose_json", takesGranularities: true },
+    // OpenAI's API has none there.
+    translate: { format: "verbose_json", takesGranularities: false },
+  };
+  #isClosed = false;
+
+  constructor(options: EndpointRecogniserOptions) {
+    this.name = options.model;
+    this.#options = options;
+    this.#url = checkedUrl(options.baseUrl);
+  }
+
+  async recognise(sound: Sound, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript> {
+    signal.throwIfAborted();
+    if (this.#isClosed) throw closed();
+    const { totalTimeoutMs } = this.#options;
+    const call = stopWith([signal], { ms: totalTimeoutMs, late: () => tooLate(totalTimeoutMs) });
+    this.#calls.add(call);
+    try {
+      return await this.#recognised(sound, options, call.signal);
+    } finally {
+      call.end();
+      this.#calls.delete(call);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const call of this.#calls) call.abort(closed());
+  }
+
+  /** One transcript, over as many tries as it takes. */
+  async #recognised(sound: Sound, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript> {
+    const { task = "transcribe", startAtS = 0, onPart, traceHeaders = {} } = options;
+    const skipped = await skipSamples(sound, Math.round(startAtS * sound.sampleRateHz), signal);
+    const { file, durationS } = await soundAsWav(sound, signal);
+    const delaysMs = [...(this.#options.retryDelaysMs ?? RETRY_DELAYS_MS)];
+    let dialect = this.#dialects[task];
+    for (;;) {
+      try {
+        const form = formOf(file, this.name, options, dialect);
+        const url = this.#url + PATHS[task];
+        const answer = await postForm(url, form, this.#options.apiKey, traceHeaders, signal);
+        const transcript = laterBy(skipped / sound.sampleRateHz, read(answer, durationS, options));
+        this.#dialects[task] = dialect;
+        onPart?.(transcript);
+        return transcript;
+      } catch (thrown) {
+        signal.throwIfAborted();
+        const other = thrown instanceof EndpointRefusal ? otherDialect(dialect, thrown.said) : null;
+        if (other !== null) {
+          dialect = other;
+          continue;
+        }
+        const { error, isPassing, waitMs } = endpointFailure(thrown, options);
+        const delayMs = isPassing ? delaysMs.shift() : undefined;
+        if (delayMs === undefined || (waitMs ?? delayMs) >= this.#options.totalTimeoutMs) throw error;
+        await sleep(waitMs ?? delayMs, undefined, { signal }).catch(() => signal.throwIfAborted());
+      }
+    }
+  }
+}
+
+function formOf(
+  wav: Blob,
+  model: string,
+  { task, language, prompt, wantsWords }: RecogniseOptions,
+  { format, takesGranularities }: Dialect,
+): FormData {
+  const form = new FormData();
+  form.append("file", wav, "speech.wav");
+  form.append("model", model);
+  form.append("response_format", format);
+  form.append("temperature", "0");
+  if (language !== null && task !== "translate") form.append("language", language);
+  if (prompt !== null) form.append("prompt", prompt);
+  if (format === "verbose_json" && takesGranularities) {
+    form.append("timestamp_granularities[]", "segment");
+    if (wantsWords) form.append("timestamp_granularities[]", "word");
+  }
+  return form;
+}
+
+function read(answer: unknown, durationS: number, { task, wantsWords }: RecogniseOptions): Transcript {
+  if (task !== "translate") return readTranscript(answer, durationS, wantsWords);
+  // The language that is told of a translation is that of its text, by some endpoints, and by others what is spoken.
+  return { ...readTranscript(answer, durationS, false), language: null };
+}
+
+/** The dialect to try after a refusal, by the name that it mentions; `null` where it mentions none that can be left out. */
+function otherDialect(dialect: Dialect, refused: string): Dialect | null {
+  if (/granularit/i.test(refused) && dialect.format === "verbose_json" && dialect.takesGranularities) {
+    return { ...dialect, takesGranularities: false };
+  }
+  if (/response_format|verbose_json/i.test(refused) && dialect.format === "verbose_json") {
+    return { ...dialect, format: "json" };
+  }
+  return null;
+}
+
+/** What was heard of the rest of a clip, with the times of the whole clip. */
+function laterBy(byS: number, transcript: Transcript): Transcript {
+  if (byS === 0) return transcript;
+  const segments = transcript.segments.map((segment) => movedSegment(segment, byS));
+  return { ...transcript, segments, heardS: transcript.heardS + byS };
+}
+
+function tooLate(totalTimeoutMs: number): RecogniserError {
+  return new RecogniserError(
+    `The recogniser's endpoint took longer over a recording than recogniser.totalTimeoutMs (${totalTimeoutMs} ms). Retry, or raise it.`,
+    { retryAfterMs: 2_000 },
+  );
+}
+
+function closed(): RecogniserError {
+  return new RecogniserError("The recogniser is closed. Retry when the server is up again.", {
+    retryAfterMs: 2_000,
+  });
+}

@@ -1,0 +1,138 @@
+import { languageCode, languageCodeOfName } from "../../core/languages.ts";
+import type { HeardSegment, HeardWord, Transcript } from "../../core/recogniser.ts";
+import { NotATranscriptError } from "./endpoint-call.ts";
+
+/** Nobody says more than so many characters a second; an endpoint that writes on has lost its way. */
+const MAX_CHARS_PER_S = 100;
+const SPARE_CHARS = 1_000;
+/** As Whisper does it: what it thinks is no speech, and is not sure of either. */
+const NO_SPEECH = 0.6;
+const UNSURE = -1;
+
+/**
+ * Makes a transcript of an answer of which nothing is known but that it was JSON: `verbose_json` or `json`. Times are kept
+ * within the sound. Throws {@link NotATranscriptError} where it is neither.
+ *
+ * @param heardS seconds of sound that were sent
+ */
+export function readTranscript(answer: unknown, heardS: number, wantsWords: boolean): Transcript {
+  if (!isRecord(answer) || typeof answer.text !== "string") throw new NotATranscriptError();
+  if (answer.text.length > heardS * MAX_CHARS_PER_S + SPARE_CHARS) throw new NotATranscriptError();
+  const told = Array.isArray(answer.segments) ? answer.segments.filter(isRecord) : [];
+  const sure = told.filter((segment) => !isNoise(segment));
+  const whole = told.length === 0 ? [{ text: answer.text, start: 0, end: heardS }] : sure;
+  const segments = whole
+    .map((segment) => readSegment(segment, heardS))
+    .filter(({ text }) => text !== "")
+    .sort((a, b) => a.startS - b.startS);
+  const words = wantsWords ? readWords(answer, sure, heardS) : [];
+  const logProbabilities = segments.flatMap(({ meanLogProbability: mean }) => (mean === null ? [] : [mean]));
+  return {
+    text: segments.map(({ text }) => text).join(" "),
+    language: typeof answer.language === "string" ? languageCodeOf(answer.language) : null,
+    languageProbability: null,
+    speechProbability: speechProbability(told),
+    meanLogProbability: logProbabilities.length === 0 ? null : mean(logProbabilities),
+    segments: wantsWords ? withWords(segments, words) : segments,
+    heardS,
+  };
+}
+
+function readSegment(segment: Record<string, unknown>, heardS: number): HeardSegment {
+  const startS = within(segment.start, 0, heardS);
+  return {
+    startS,
+    endS: Math.max(startS, within(segment.end, heardS, heardS)),
+    text: typeof segment.text === "string" ? segment.text.trim() : "",
+    words: null,
+    meanLogProbability: isNumber(segment.avg_logprob) ? Math.min(0, segment.avg_logprob) : null,
+  };
+}
+
+/** Some endpoints tell words by themselves, some in their segments. */
+function readWords(
+  answer: Record<string, unknown>,
+  segments: readonly Record<string, unknown>[],
+  heardS: number,
+): HeardWord[] {
+  const inSegments = segments.flatMap(({ words }) => (Array.isArray(words) ? words : []));
+  const told: unknown[] = Array.isArray(answer.words) ? answer.words : inSegments;
+  return told.filter(isRecord).flatMap(({ word, start, end, probability }) => {
+    const text = typeof word === "string" ? word.trim() : "";
+    if (text === "") return [];
+    const startS = within(start, 0, heardS);
+    const endS = Math.max(startS, within(end, startS, heardS));
+    return [{ text, startS, endS, probability: within(probability, 1, 1) }];
+  });
+}
+
+/** Each word in the last segment that begins before its middle. */
+function withWords(segments: readonly HeardSegment[], words: readonly HeardWord[]): HeardSegment[] {
+  const buckets = segments.map((): HeardWord[] => []);
+  for (const word of words) {
+    const middleS = (word.startS + word.endS) / 2;
+    const at = segments.findLastIndex(({ startS }) => startS <= middleS);
+    buckets[Math.max(0, at)]?.push(word);
+  }
+  return segments.map((segment, index) => ({ ...segment, words: buckets[index]! }));
+}
+
+function isNoise({ no_speech_prob: none, avg_logprob: mean }: Record<string, unknown>): boolean {
+  return isNumber(none) && none > NO_SPEECH && isNumber(mean) && mean < UNSURE;
+}
+
+/** Of the segment that is likeliest to be speech. */
+function speechProbability(segments: readonly Record<string, unknown>[]): number | null {
+  const told = segments.flatMap(({ no_speech_prob: none }) =>
+    isNumber(none) ? [1 - within(none, 0, 1)] : [],
+  );
+  return told.length === 0 ? null : told.reduce((max, value) => Math.max(max, value));
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** A number from 0 to `most`, or what stands for what is none. */
+function within(value: unknown, otherwise: number, max: number): number {
+  return isNumber(value) ? Math.max(0, Math.min(max, value)) : otherwise;
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === "number" && Number.isFinite(value);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/**
+ * The code of a language that an endpoint names: by its code, as `en` or `en-US`, or by its English name, as `english`.
+ * Besides those that a client may ask for it may be any of ISO 639-1. `null` for what is neither.
+ */
+export function languageCodeOf(named: string): string | null {
+  const lower = named.trim().toLowerCase();
+  const byName = languageCodeOfName(lower);
+  if (byName !== null) return byName;
+  otherCodes ??= codesByName();
+  const code = /^([a-z]{2,3})(?:[-_][a-z0-9]{2,8})*$/.exec(lower)?.[1];
+  const known = code === undefined ? null : languageCode(code);
+  if (known !== null) return known;
+  if (code !== undefined && [...otherCodes.values()].includes(code)) return code;
+  return otherCodes.get(lower) ?? null;
+}
+
+/** Codes of ISO 639-1 by the English names that Unicode has for their languages today, in lower case. */
+let otherCodes: ReadonlyMap<string, string> | null = null;
+
+function codesByName(): ReadonlyMap<string, string> {
+  const names = new Intl.DisplayNames("en", { type: "language", fallback: "none" });
+  const letters = [..."abcdefghijklmnopqrstuvwxyz"];
+  const found = new Map<string, string>();
+  for (const code of letters.flatMap((first) => letters.map((second) => first + second))) {
+    const name = names.of(code)?.toLowerCase();
+    // A code that was replaced has the name of the one that did.
+    if (name !== undefined && !found.has(name)) found.set(name, languageCode(code) ?? code);
+  }
+  return found;
+}

@@ -1,0 +1,175 @@
+import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
+import {
+  type InTurn,
+  TurnDetectionError,
+  type TurnJudge,
+  type VoiceActivity,
+  type VoiceActivityDetector,
+  WINDOW_SAMPLES,
+} from "../../core/turn-detection.ts";
+import { ThreadCalls } from "../../workers/calls/thread-calls.ts";
+import type { DetectionSite } from "./detection-thread.ts";
+import {
+  CONTEXT_SAMPLES,
+  INPUT_SAMPLES,
+  initialState,
+  type SileroState,
+  type SileroWindows,
+} from "./silero-network.ts";
+import { HEARD_SAMPLES } from "./smart-turn-network.ts";
+
+/** Absolute path of the networks that come with the package. */
+const FOLDER = fileURLToPath(new URL("../../../../turn-detection", import.meta.url));
+
+export interface NeuralDetectorOptions {
+  /** Holds the networks; those of the package unless told. */
+  readonly folder?: string;
+  /** Sounds and turns that may wait at a time; one more is refused. 256 unless told. */
+  readonly queueDepth?: number;
+  /** Longest that a call may take before the thread is given up, in milliseconds. 5,000 unless told. */
+  readonly deadlineMs?: number;
+  readonly onFailure?: (message: string) => void;
+  readonly onRecovery?: (message: string) => void;
+  /** Starts a thread that answers as `detection-thread.ts` does. */
+  readonly startThread?: (site: DetectionSite) => Worker;
+}
+
+/** Both networks in a thread of their own. */
+export interface NeuralDetector {
+  /** Silero VAD. */
+  readonly activity: VoiceActivityDetector;
+  /** smart-turn, which hears the newest 8 s of a turn. */
+  readonly judge: TurnJudge;
+  close(): Promise<void>;
+}
+
+/** Windows that one call has heard at most, 2 s: a long piece does not keep other sounds waiting. */
+const MAX_WINDOWS = 64;
+/** 2.5 % of this is used. */
+const HEAP_MB = 64;
+const NAME = "the thread that detects speech";
+
+/**
+ * Opens the detectors of the package, for all sounds of a server. The thread starts with the first call and keeps nothing
+ * between calls, so that another goes on where one died. A window of some sound goes before a turn to judge.
+ */
+export function openNeuralDetector(options: NeuralDetectorOptions = {}): NeuralDetector {
+  const { folder = FOLDER, startThread = started, onFailure, onRecovery } = options;
+  const calls = new ThreadCalls({
+    name: NAME,
+    start: () => startThread({ folder }),
+    queueDepth: options.queueDepth ?? 256,
+    deadlineMs: options.deadlineMs ?? 5_000,
+    isNative: true,
+    fromWire: (thrown) => new Error(String(thrown)),
+    onFailure: ({ message }) => onFailure?.(message),
+    onRecovery: () => onRecovery?.(`${NAME} works again`),
+  });
+  const close = () => calls.close();
+  const ask = async (
+    operation: string,
+    parameters: readonly unknown[],
+    rank: number,
+    signal?: AbortSignal,
+  ) => {
+    try {
+      const asked = { rank, repeatable: true, ...(signal === undefined ? {} : { signal }) };
+      return await calls.call(operation, parameters, asked);
+    } catch (cause) {
+      signal?.throwIfAborted();
+      throw new TurnDetectionError("Speech cannot be detected. The server's log has the cause.", { cause });
+    }
+  };
+  return {
+    activity: {
+      open: (inTurn: InTurn = (work) => work()) =>
+        new SileroActivity((windows, state) =>
+          inTurn(() => ask("activity", [windows, state], 0) as Promise<SileroWindows>),
+        ),
+      close,
+    },
+    judge: {
+      async judge(turn, signal) {
+        signal.throwIfAborted();
+        const heard = turn.slice(Math.max(0, turn.length - HEARD_SAMPLES));
+        return (await ask("finished", [heard], 1, signal)) as number;
+      },
+      close,
+    },
+    close,
+  };
+}
+
+type HearWindows = (windows: Float32Array, state: SileroState) => Promise<SileroWindows>;
+
+class SileroActivity implements VoiceActivity {
+  readonly #hear: HearWindows;
+  /** The context of the next window, and what has come of it. */
+  #kept = new Float32Array(CONTEXT_SAMPLES);
+  #state = initialState();
+  /** Counts beginnings: what was heard before one does not matter after it. */
+  #sound = 0;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(hear: HearWindows) {
+    this.#hear = hear;
+  }
+
+  push(samples: Float32Array): Promise<readonly number[]> {
+    const { pieces, rest } = windowsIn(this.#kept, samples);
+    this.#kept = rest;
+    const sound = this.#sound;
+    const answer = this.#last.then(() => this.#heard(pieces, sound));
+    this.#last = answer.catch(() => {
+      if (sound === this.#sound) this.#state = initialState();
+    });
+    return answer;
+  }
+
+  reset(): void {
+    this.#kept = new Float32Array(CONTEXT_SAMPLES);
+    this.#state = initialState();
+    this.#sound += 1;
+  }
+
+  async #heard(pieces: readonly Float32Array[], sound: number): Promise<readonly number[]> {
+    const all: number[] = [];
+    let state = this.#state;
+    for (const windows of pieces) {
+      const heard = await this.#hear(windows, sound === this.#sound ? state : initialState());
+      all.push(...heard.probabilities);
+      state = heard.state;
+    }
+    if (sound === this.#sound) this.#state = state;
+    return all;
+  }
+}
+
+/** The complete windows, each with the 64 samples before it in front, 64 of them a piece; and what is left. */
+function windowsIn(
+  kept: Float32Array,
+  samples: Float32Array,
+): { readonly pieces: readonly Float32Array[]; readonly rest: Float32Array<ArrayBuffer> } {
+  const all = new Float32Array(kept.length + samples.length);
+  all.set(kept);
+  all.set(samples, kept.length);
+  const count = Math.floor((all.length - CONTEXT_SAMPLES) / WINDOW_SAMPLES);
+  const pieces: Float32Array[] = [];
+  for (let first = 0; first < count; first += MAX_WINDOWS) {
+    const own = Math.min(MAX_WINDOWS, count - first);
+    const windows = new Float32Array(own * INPUT_SAMPLES);
+    for (let at = 0; at < own; at += 1) {
+      const from = (first + at) * WINDOW_SAMPLES;
+      windows.set(all.subarray(from, from + INPUT_SAMPLES), at * INPUT_SAMPLES);
+    }
+    pieces.push(windows);
+  }
+  return { pieces, rest: all.slice(count * WINDOW_SAMPLES) };
+}
+
+function started(site: DetectionSite): Worker {
+  const resourceLimits = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: HEAP_MB };
+  const entry = new URL("./detection-thread.js", import.meta.url);
+  return new Worker(entry, { workerData: site, resourceLimits, execArgv: [], name: "turn detection" });
+}

@@ -1,0 +1,129 @@
+import { readFile } from "node:fs/promises";
+import { openSession } from "../../../onnx/session.ts";
+import { float32, floatsOf, type Tensors } from "../../../onnx/tensor.ts";
+import { encode } from "../graphs/encoder-graph.ts";
+import { HEAD_WIDTH, WHISPER_RATE_HZ, type WhisperSizes } from "../sizes.ts";
+
+/**
+ * So many positions of the silence behind a clip are one key and one value, the means of theirs, which weigh as much as
+ * all of them: silence is much the same everywhere, and a clip of 2 s would else drag 28 s of it through every step.
+ */
+export const SILENCE_GROUP = 8;
+
+/** What the encoder makes of the silence behind a clip. */
+export interface Silence {
+  /**
+   * An encoded clip, and the silence behind it up to 30 s.
+   *
+   * @param clip `keys.0`, `values.0` …, [1, heads, positions, 64]; as many positions as are some whole groups
+   * @returns the same with more positions, and `weights`, [positions], as the decoder wants them
+   */
+  behind(clip: Tensors): Tensors;
+}
+
+/** Reads what `makeSilence` made. @throws what the file system says */
+export async function readSilence(path: string, sizes: WhisperSizes): Promise<Silence> {
+  const { heads, decoderLayers, audioPositions } = sizes;
+  const groups = Math.ceil(audioPositions / SILENCE_GROUP);
+  const bytes = await readFile(path);
+  const all = new Float32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
+  const one = heads * groups * HEAD_WIDTH;
+  const names = Array.from({ length: decoderLayers }, (_, layer) => [`keys.${layer}`, `values.${layer}`]);
+  const silence = new Map(names.flat().map((name, at) => [name, all.subarray(at * one, (at + 1) * one)]));
+
+  return {
+    behind(clip) {
+      const own = clip["keys.0"]!.shape[2]!;
+      const first = Math.ceil(own / SILENCE_GROUP);
+      const positions = own + groups - first;
+      const weights = new Float32Array(positions);
+      for (let at = own; at < positions; at++) {
+        const from = (first + at - own) * SILENCE_GROUP;
+        weights[at] = Math.log(Math.min(SILENCE_GROUP, audioPositions - from));
+      }
+      const joined: Record<string, Tensors[string]> = { weights: float32(weights, [positions]) };
+      for (const [name, behind] of silence) {
+        if (positions === own) {
+          joined[name] = clip[name]!;
+          continue;
+        }
+        const data = new Float32Array(heads * positions * HEAD_WIDTH);
+        const spoken = floatsOf(clip, name);
+        for (let head = 0; head < heads; head++) {
+          const at = head * positions * HEAD_WIDTH;
+          data.set(spoken.subarray(head * own * HEAD_WIDTH, (head + 1) * own * HEAD_WIDTH), at);
+          const rest = behind.subarray(
+            (head * groups + first) * HEAD_WIDTH,
+            (head + 1) * groups * HEAD_WIDTH,
+          );
+          data.set(rest, at + own * HEAD_WIDTH);
+        }
+        joined[name] = float32(data, [1, heads, positions, HEAD_WIDTH]);
+      }
+      return joined;
+    },
+  };
+}
+
+/**
+ * What the encoder makes of 30 s of silence behind a word or two, to be put behind every clip: the bytes that
+ * {@link readSilence} reads.
+ *
+ * @param encoder path of the graph
+ */
+export async function makeSilence(encoder: string, sizes: WhisperSizes): Promise<readonly Uint8Array[]> {
+  const session = await openSession(encoder, "encoder.onnx", { isExactIn8Bits: true });
+  try {
+    const encoded = await encode(session, buzz(), sizes.audioPositions);
+    return Array.from({ length: sizes.decoderLayers }, (_, layer) => [
+      means(encoded, `keys.${layer}`, sizes),
+      means(encoded, `values.${layer}`, sizes),
+    ]).flat();
+  } finally {
+    await session.release();
+  }
+}
+
+/** [heads, positions, 64] → [heads, groups, 64], the mean of each group, little endian. */
+function means(encoded: Tensors, name: string, { heads, audioPositions }: WhisperSizes): Uint8Array {
+  const all = floatsOf(encoded, name);
+  const groups = Math.ceil(audioPositions / SILENCE_GROUP);
+  const found = new DataView(new ArrayBuffer(4 * heads * groups * HEAD_WIDTH));
+  for (let head = 0; head < heads; head++) {
+    for (let group = 0; group < groups; group++) {
+      const from = group * SILENCE_GROUP;
+      const to = Math.min(from + SILENCE_GROUP, audioPositions);
+      for (let at = 0; at < HEAD_WIDTH; at++) {
+        let sum = 0;
+        for (let position = from; position < to; position++) {
+          sum += all[(head * audioPositions + position) * HEAD_WIDTH + at]!;
+        }
+        found.setFloat32(4 * ((head * groups + group) * HEAD_WIDTH + at), sum / (to - from), true);
+      }
+    }
+  }
+  return new Uint8Array(found.buffer);
+}
+
+/**
+ * Two seconds that are as loud as speech, to be followed by silence: what the encoder makes of the silence depends on
+ * the loudest sound before it, because Whisper cuts its spectrogram off below that. A buzz of 120 Hz through two
+ * resonances, in syllables of 0.25 s, whose spectrum and level are near those of a vowel at conversational level.
+ */
+function buzz(): Float32Array {
+  const samples = new Float32Array(2 * WHISPER_RATE_HZ);
+  for (let harmonic = 1; harmonic * PITCH_HZ < 4_000; harmonic++) {
+    const hz = harmonic * PITCH_HZ;
+    const gain = RESONANCES_HZ.reduce((sum, peak) => sum + 1 / (1 + ((hz - peak) / 90) ** 2), 0.02);
+    for (let at = 0; at < samples.length; at++) {
+      samples[at]! += (gain / harmonic) * Math.sin((2 * Math.PI * hz * at) / WHISPER_RATE_HZ + harmonic ** 2);
+    }
+  }
+  const peak = samples.reduce((max, value) => Math.max(max, Math.abs(value)), 0);
+  return samples.map((value, at) => (PEAK / peak) * value * Math.sin((Math.PI * at) / SYLLABLE) ** 2);
+}
+
+const PITCH_HZ = 120;
+const RESONANCES_HZ = [600, 1_200];
+const SYLLABLE = WHISPER_RATE_HZ / 4;
+const PEAK = 0.3;

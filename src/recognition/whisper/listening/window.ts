@@ -1,0 +1,196 @@
+import { resample } from "../../../audio/resample.ts";
+import type { HeardSegment, HearingTask } from "../../../core/recogniser.ts";
+import { type BytePairs, bytePairs, learntInOrder } from "../../../onnx/byte-pairs.ts";
+import { POSITION, WHISPER_RATE_HZ, WINDOW_S } from "../sizes.ts";
+import { alignWords, segmentsOf } from "./aligned-words.ts";
+import { type Decoded, type DecodeRequest, decode } from "./decode.ts";
+import { DecoderRun } from "./decoder-run.ts";
+import { activeFrames, isSurelyNoSpeech, pauseIn } from "./level.ts";
+import type { Encoded, Networks } from "./networks.ts";
+import { isAlike, isCopied, lengthBeforeRepeat, promptTokens } from "./repetition.ts";
+import { type Sampler, samplerOf } from "./sampler.ts";
+import { WITHOUT_SPACES, wordsOf } from "./words.ts";
+
+/** A stretch of a clip, to be heard at once. */
+export interface WindowRequest {
+  /** 30 s at most; where the clip goes on after it, 30 s. */
+  readonly samples: Float32Array;
+  readonly sampleRateHz: number;
+  /** Whether the clip ends with it. */
+  readonly isLast: boolean;
+  readonly task: HearingTask;
+  /** That is spoken, of {@link Networks.description}'s languages; `null` lets the model find out. */
+  readonly language: string | null;
+  readonly prompt: string | null;
+  readonly draft: { readonly text: string; readonly language: string | null } | null;
+}
+
+/** What is said in it. */
+export interface HeardWindow {
+  /** How much of it was listened to: where the clip goes on, up to a pause. */
+  readonly heardS: number;
+  /** `null` where nobody speaks for sure. */
+  readonly language: string | null;
+  readonly languageProbability: number | null;
+  readonly speechProbability: number;
+  /** Of all tokens, and of the end. */
+  readonly logProbabilities: readonly number[];
+  /** Empty where nobody speaks. Times from the window's beginning. */
+  readonly segments: readonly HeardSegment[];
+}
+
+/**
+ * OpenAI's rule for what is no speech: this sure of it, and this unsure of the words. Words that are less sure still are
+ * none either way: those of speech under noise of its own level are at -0.8.
+ */
+const NO_SPEECH_PROBABILITY = 0.6;
+const UNSURE_LOG_PROBABILITY = -1;
+const GUESSED_LOG_PROBABILITY = -1.35;
+
+/** More than anybody says. */
+const TOKENS_PER_S = 12;
+const MORE_TOKENS = 8;
+const MAX_TOKENS = 220;
+
+/** Hears stretches of up to 30 s, one after the other. */
+export class WindowListener {
+  readonly #networks: Networks;
+  readonly #pairs: BytePairs;
+  readonly #sampler: Sampler;
+
+  constructor(networks: Networks) {
+    this.#networks = networks;
+    this.#pairs = bytePairs(learntInOrder(networks.description.tokens));
+    this.#sampler = samplerOf(networks.description);
+  }
+
+  /** @param check called before each step of the networks; what it throws ends the work */
+  async hear(request: WindowRequest, check: () => void): Promise<HeardWindow> {
+    check();
+    const all = resample(request.samples, request.sampleRateHz, WHISPER_RATE_HZ);
+    const end = request.isLast ? Math.min(all.length, WINDOW_S * WHISPER_RATE_HZ) : pauseIn(all);
+    const samples = all.subarray(0, end);
+    const heardS = request.isLast
+      ? request.samples.length / request.sampleRateHz
+      : samples.length / WHISPER_RATE_HZ;
+    if (isSurelyNoSpeech(samples)) return { ...NOTHING, heardS };
+    check();
+    const heard = await this.#heard(samples, request, check);
+    const { decoded } = heard;
+    const { language, languageProbability, noSpeechProbability, logProbabilities } = decoded;
+    const mean = logProbabilities.reduce((sum, value) => sum + value, 0) / logProbabilities.length;
+    const minLogProbability =
+      noSpeechProbability > NO_SPEECH_PROBABILITY ? UNSURE_LOG_PROBABILITY : GUESSED_LOG_PROBABILITY;
+    const isSpeech = mean >= minLogProbability;
+    return {
+      heardS,
+      language: isSpeech ? language : null,
+      languageProbability: isSpeech ? languageProbability : null,
+      speechProbability: 1 - noSpeechProbability,
+      logProbabilities: isSpeech ? logProbabilities : [],
+      segments: isSpeech ? this.#segments(heard, samples, request.task) : [],
+    };
+  }
+
+  async #heard(samples: Float32Array, request: WindowRequest, check: () => void): Promise<DecodedRun> {
+    const encoded = await this.#networks.encodeShort(samples);
+    const heard = await this.#decoded(encoded, samples, request, check);
+    const { ids, language, ...decoded } = heard.decoded;
+    if (isRunaway(decoded)) return await this.#again(samples, request, check);
+    if (request.prompt === null || !isCopied(ids, promptTokens(request.prompt, this.#pairs))) return heard;
+    // What was said in the words of the prompt is heard without it as well.
+    const text = this.#pairs.decode(ids);
+    const without = { ...request, prompt: null, draft: { text, language } };
+    const other = await this.#decoded(encoded, samples, without, check);
+    return isAlike(text, this.#pairs.decode(other.decoded.ids)) ? heard : other;
+  }
+
+  /**
+   * With all 30 s before the encoder's eyes, and no prompt that it could have got caught in. Somebody may well say a
+   * thing several times: what repeats and comes to an end stays, and what does not is cut before its first repetition.
+   */
+  async #again(samples: Float32Array, request: WindowRequest, check: () => void): Promise<DecodedRun> {
+    check();
+    const encoded = await this.#networks.encodeFull(samples);
+    const { run, decoded } = await this.#decoded(
+      encoded,
+      samples,
+      { ...request, prompt: null, draft: null },
+      check,
+      false,
+    );
+    if (decoded.repeatedPhrase === 0) return { run, decoded };
+    const kept = lengthBeforeRepeat(decoded.ids, decoded.repeatedPhrase);
+    const logProbabilities = decoded.logProbabilities.slice(0, kept);
+    return { run, decoded: { ...decoded, ids: decoded.ids.slice(0, kept), logProbabilities } };
+  }
+
+  async #decoded(
+    encoded: Encoded,
+    samples: Float32Array,
+    request: WindowRequest,
+    check: () => void,
+    stopsAtLoops = true,
+  ): Promise<DecodedRun> {
+    const { description, decoder } = this.#networks;
+    const positions = Math.min(description.sizes.audioPositions, Math.ceil(samples.length / POSITION));
+    const run = new DecoderRun(decoder, description.sizes, encoded, positions);
+    const maxTokens = Math.min(
+      MAX_TOKENS,
+      Math.ceil((TOKENS_PER_S * samples.length) / WHISPER_RATE_HZ) + MORE_TOKENS,
+    );
+    const asked = { ...this.#decodeRequest(request, maxTokens), stopsAtLoops };
+    return { run, decoded: await decode(run, description, this.#sampler, asked, check) };
+  }
+
+  #decodeRequest(
+    { task, language, prompt, draft }: WindowRequest,
+    maxTokens: number,
+  ): Omit<DecodeRequest, "stopsAtLoops"> {
+    const encoded = (text: string): number[] => this.#pairs.encode(` ${text.trim()}`);
+    // The last two tokens of what was heard before are those that more sound changes most.
+    const draftIds = draft === null || draft.text.trim() === "" ? [] : encoded(draft.text).slice(0, -2);
+    return {
+      task,
+      language,
+      prompt: prompt === null ? [] : promptTokens(prompt, this.#pairs),
+      draft:
+        draftIds.length === 0
+          ? null
+          : { ids: draftIds.slice(0, maxTokens - 1), language: draft?.language ?? null },
+      maxTokens,
+    };
+  }
+
+  #segments({ run, decoded }: DecodedRun, samples: Float32Array, task: HearingTask): readonly HeardSegment[] {
+    const { ids } = decoded;
+    const language = task === "translate" ? "en" : decoded.language;
+    const { alignmentHeads } = this.#networks.description;
+    const words = alignWords(
+      wordsOf(ids, this.#pairs, language),
+      decoded,
+      run.attention,
+      alignmentHeads,
+      activeFrames(samples),
+      samples.length / WHISPER_RATE_HZ,
+    );
+    return segmentsOf(words, WITHOUT_SPACES.has(language) ? "" : " ");
+  }
+}
+
+interface DecodedRun {
+  readonly run: DecoderRun;
+  readonly decoded: Decoded;
+}
+
+const NOTHING: Omit<HeardWindow, "heardS"> = {
+  language: null,
+  languageProbability: null,
+  speechProbability: 0,
+  logProbabilities: [],
+  segments: [],
+};
+
+function isRunaway({ repeatedPhrase, isCut }: Pick<Decoded, "repeatedPhrase" | "isCut">): boolean {
+  return repeatedPhrase > 0 || isCut;
+}

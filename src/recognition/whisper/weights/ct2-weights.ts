@@ -1,0 +1,123 @@
+import { type ByteSource, WeightsError } from "../../../onnx/byte-source.ts";
+import type { Variable, Variables } from "../../../onnx/variable.ts";
+import { type VariableLocation, type WhisperWeights, weightsOf } from "./whisper-weights.ts";
+
+/** The weights in a `model.bin` of CTranslate2. They own the source. @throws WeightsError */
+export async function ct2Weights(source: ByteSource): Promise<WhisperWeights> {
+  return weightsOf(source, await readCt2(source), placeOf);
+}
+
+const TOP: Readonly<Record<string, string>> = {
+  "encoder.embed_positions.weight": "encoder/position_encodings/encodings",
+  "decoder.embed_positions.weight": "decoder/position_encodings/encodings",
+  "decoder.embed_tokens.weight": "decoder/embeddings/weight",
+  "encoder.conv1.": "encoder/conv1/",
+  "encoder.conv2.": "encoder/conv2/",
+  "encoder.layer_norm.": "encoder/layer_norm/",
+  "decoder.layer_norm.": "decoder/layer_norm/",
+};
+
+const IN_LAYER: Readonly<Record<string, readonly [name: string, part?: number, parts?: number]>> = {
+  "self_attn_layer_norm.": ["self_attention/layer_norm/"],
+  "self_attn.q_proj.": ["self_attention/linear_0/", 0, 3],
+  "self_attn.k_proj.": ["self_attention/linear_0/", 1, 3],
+  "self_attn.v_proj.": ["self_attention/linear_0/", 2, 3],
+  "self_attn.out_proj.": ["self_attention/linear_1/"],
+  "encoder_attn_layer_norm.": ["attention/layer_norm/"],
+  "encoder_attn.q_proj.": ["attention/linear_0/"],
+  "encoder_attn.k_proj.": ["attention/linear_1/", 0, 2],
+  "encoder_attn.v_proj.": ["attention/linear_1/", 1, 2],
+  "encoder_attn.out_proj.": ["attention/linear_2/"],
+  "final_layer_norm.": ["ffn/layer_norm/"],
+  "fc1.": ["ffn/linear_0/"],
+  "fc2.": ["ffn/linear_1/"],
+};
+
+/** Where CTranslate2 keeps what Hugging Face calls so. */
+function placeOf(name: string): VariableLocation {
+  const whole = TOP[name];
+  if (whole !== undefined) return { name: whole, part: 0, parts: 1 };
+  const [, stem = "", end = ""] = /^(.*\.)(weight|bias)$/.exec(name) ?? [];
+  const [, side, layer, rest = ""] = /^(encoder|decoder)\.layers\.(\d+)\.(.*)$/.exec(stem) ?? [];
+  const [base, part = 0, parts = 1] = side === undefined ? [TOP[stem]] : (IN_LAYER[rest] ?? []);
+  if (base === undefined) throw new WeightsError(`A Whisper model has no ${name}.`);
+  const own = !base.includes("layer_norm") ? end : end === "weight" ? "gamma" : "beta";
+  return { name: `${side === undefined ? "" : `${side}/layer_${layer}/`}${base}${own}`, part, parts };
+}
+
+/**
+ * What a `model.bin` of CTranslate2 holds, format 6. Little endian; text is a 16-bit length, which counts the closing
+ * NUL, and that many bytes. The file: u32 format, text specification, u32 revision, u32 count; for each variable text
+ * name, u8 rank, u32 sizes, u8 type (0 float32, 1 int8, 2 int16, 4 float16), u32 bytes, data; u32 count of aliases,
+ * each text alias, text name.
+ *
+ * @throws WeightsError when it is of another format, holds another kind of model, or is cut short.
+ */
+async function readCt2(source: ByteSource): Promise<Variables> {
+  const reader = new Reader(source);
+  const format = await reader.u32();
+  if (format !== 6) throw new WeightsError(`The weights are of format ${format}; only 6 can be read.`);
+  const specification = await reader.text();
+  if (specification !== "WhisperSpec")
+    throw new WeightsError("The weights are not those of a Whisper model.");
+  await reader.u32();
+  const variables = new Map<string, Variable>();
+  for (let left = await reader.u32(); left > 0; left--) {
+    const name = await reader.text();
+    const shape: number[] = [];
+    for (let rank = await reader.u8(); rank > 0; rank--) shape.push(await reader.u32());
+    const type = TYPES[await reader.u8()] ?? "other";
+    const bytes = await reader.u32();
+    variables.set(name, { shape, type, from: reader.skip(bytes), bytes });
+  }
+  return variables;
+}
+
+const TYPES: Readonly<Record<number, Variable["type"]>> = { 0: "float32", 4: "float16" };
+
+/** More than the head of any variable takes. */
+const WINDOW = 4_096;
+
+class Reader {
+  readonly #source: ByteSource;
+  #at = 0;
+  #window: DataView = new DataView(new ArrayBuffer(0));
+  #windowFrom = 0;
+
+  constructor(source: ByteSource) {
+    this.#source = source;
+  }
+
+  async u8(): Promise<number> {
+    return (await this.#take(1)).getUint8(0);
+  }
+
+  async u32(): Promise<number> {
+    return (await this.#take(4)).getUint32(0, true);
+  }
+
+  async text(): Promise<string> {
+    const length = (await this.#take(2)).getUint16(0, true);
+    if (length === 0 || length > WINDOW) throw new WeightsError("The weights hold a name that is none.");
+    const view = await this.#take(length);
+    return new TextDecoder().decode(new Uint8Array(view.buffer, view.byteOffset, length - 1));
+  }
+
+  /** Passes over that many bytes. @returns where they begin */
+  skip(bytes: number): number {
+    const from = this.#at;
+    this.#at += bytes;
+    if (this.#at > this.#source.size) throw new WeightsError("The weights are cut short.");
+    return from;
+  }
+
+  async #take(length: number): Promise<DataView> {
+    const from = this.skip(length);
+    if (from < this.#windowFrom || from + length > this.#windowFrom + this.#window.byteLength) {
+      const bytes = await this.#source.read(from, Math.min(WINDOW, this.#source.size - from));
+      this.#window = new DataView(bytes.buffer);
+      this.#windowFrom = from;
+    }
+    return new DataView(this.#window.buffer, from - this.#windowFrom, length);
+  }
+}

@@ -1,0 +1,130 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type ByteSource, openFiles, WeightsError } from "../../../onnx/byte-source.ts";
+import { readSafetensors } from "../../../onnx/safetensors.ts";
+import { ct2Weights } from "./ct2-weights.ts";
+import { type WhisperWeights, weightsOf } from "./whisper-weights.ts";
+
+/** A Whisper model as others publish it. */
+export interface WhisperSource {
+  readonly weights: WhisperWeights;
+  /** Every token by its id, in GPT-2's printable alphabet; special ones as `<|en|>`. */
+  readonly vocabulary: readonly string[];
+  /** Ids that are never written; and those that are never written first. */
+  readonly suppressed: readonly number[];
+  readonly suppressedFirst: readonly number[];
+  /** `[layer, head]` of the decoder whose cross-attention follows the speech; `null` where nobody says. */
+  readonly alignmentHeads: readonly (readonly [layer: number, head: number])[] | null;
+}
+
+/**
+ * Opens a folder with either what CTranslate2 makes (`model.bin`, whole or as `model.bin.part1`, `.part2` …,
+ * `vocabulary.txt`, `config.json`) or what a hub has (`model.safetensors`, `vocab.json` with `added_tokens.json` or
+ * `tokenizer.json`, `generation_config.json`, `config.json`).
+ *
+ * @throws WeightsError
+ */
+export async function openSource(folder: string): Promise<WhisperSource> {
+  const names = new Set(await readdir(folder).catch(() => []));
+  const isHub = names.has("model.safetensors");
+  const parts = [...names].filter((name) => /^model\.bin(\.part\d+)?$/.test(name)).sort(byPart);
+  const files = isHub ? ["model.safetensors"] : parts[0] === "model.bin" ? ["model.bin"] : parts;
+  if (files.length === 0) {
+    throw new WeightsError("The folder holds neither model.safetensors nor CTranslate2's model.bin.");
+  }
+  const source = await openFiles(files.map((name) => join(folder, name)));
+  try {
+    const [weights, vocabulary, config] = await Promise.all([
+      isHub ? hubWeights(source) : ct2Weights(source),
+      isHub ? hubVocabulary(folder, names) : ct2Vocabulary(folder),
+      configOf(folder, names),
+    ]);
+    checkSizes(weights, vocabulary.length);
+    return { weights, vocabulary, ...config };
+  } catch (error) {
+    await source.close();
+    throw error;
+  }
+}
+
+const byPart = (a: string, b: string): number => a.localeCompare(b, "en", { numeric: true });
+
+function checkSizes({ sizes }: WhisperWeights, tokens: number): void {
+  const isPlausible = Object.values(sizes).every((size) => Number.isSafeInteger(size) && size > 0);
+  if (!isPlausible || sizes.textPositions < 8) throw new WeightsError("The weights are of no Whisper model.");
+  if (tokens < sizes.vocabulary) {
+    throw new WeightsError(`The vocabulary has ${tokens} tokens; the weights are for ${sizes.vocabulary}.`);
+  }
+}
+
+async function ct2Vocabulary(folder: string): Promise<readonly string[]> {
+  const text = await readFile(join(folder, "vocabulary.txt"), "utf8").catch((cause: unknown) => {
+    throw new WeightsError("vocabulary.txt is missing beside model.bin.", { cause });
+  });
+  return text.replace(/\n$/, "").split("\n");
+}
+
+async function hubVocabulary(folder: string, names: ReadonlySet<string>): Promise<readonly string[]> {
+  const ids = new Map<string, number>();
+  const addAll = (record: unknown): void => {
+    for (const [token, id] of Object.entries(record ?? {})) if (Number.isInteger(id)) ids.set(token, id);
+  };
+  if (names.has("tokenizer.json")) {
+    const tokenizer = await json(folder, "tokenizer.json");
+    addAll((tokenizer.model as Record<string, unknown> | undefined)?.vocab);
+    for (const { content, id } of listOf<{ content: string; id: number }>(tokenizer.added_tokens)) {
+      ids.set(content, id);
+    }
+  } else {
+    addAll(await json(folder, "vocab.json"));
+    if (names.has("added_tokens.json")) addAll(await json(folder, "added_tokens.json"));
+  }
+  const maxId = Math.max(-1, ...ids.values());
+  if (maxId >= 1_000_000) throw new WeightsError("The vocabulary has a token with an impossible id.");
+  const vocabulary = new Array<string>(maxId + 1).fill("");
+  for (const [token, id] of ids) vocabulary[id] = token;
+  return withTimestamps(vocabulary);
+}
+
+/** Hubs leave the 1501 timestamps out of some lists. */
+function withTimestamps(vocabulary: readonly string[]): readonly string[] {
+  const first = vocabulary.indexOf("<|notimestamps|>") + 1;
+  if (first === 0) return vocabulary;
+  const stamps = Array.from({ length: 1_501 }, (_, at) => `<|${(at / 50).toFixed(2)}|>`);
+  return [...vocabulary.slice(0, first), ...stamps];
+}
+
+async function configOf(
+  folder: string,
+  names: ReadonlySet<string>,
+): Promise<Omit<WhisperSource, "weights" | "vocabulary">> {
+  const config = names.has("config.json") ? await json(folder, "config.json") : {};
+  const generation = names.has("generation_config.json") ? await json(folder, "generation_config.json") : {};
+  const all = { ...config, ...generation };
+  const heads = listOf<readonly [number, number]>(all.alignment_heads);
+  return {
+    suppressed: listOf<number>(all.suppress_tokens ?? all.suppress_ids),
+    suppressedFirst: listOf<number>(all.begin_suppress_tokens ?? all.suppress_ids_begin),
+    alignmentHeads: heads.length === 0 ? null : heads,
+  };
+}
+
+async function json(folder: string, name: string): Promise<Record<string, unknown>> {
+  try {
+    return JSON.parse(await readFile(join(folder, name), "utf8")) as Record<string, unknown>;
+  } catch (cause) {
+    throw new WeightsError(`${name} is missing beside the weights, or is no JSON.`, { cause });
+  }
+}
+
+function listOf<T>(value: unknown): readonly T[] {
+  return Array.isArray(value) ? (value as T[]) : [];
+}
+
+/** The weights in the `model.safetensors` of a hub. They own the source. @throws WeightsError */
+export async function hubWeights(source: ByteSource): Promise<WhisperWeights> {
+  const variables = [...(await readSafetensors(source))].map(
+    ([name, variable]) => [name.replace(/^model\./, ""), variable] as const,
+  );
+  return weightsOf(source, new Map(variables), (name) => ({ name, part: 0, parts: 1 }));
+}

@@ -1,0 +1,204 @@
+import { existsSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { type AvailableMemory, availableMemory } from "../../core/available-memory.ts";
+import type { Lexicon } from "../../core/script.ts";
+import { PUBLISHED } from "../../engines/kokoro/graphs/make-files.ts";
+import type { KokoroOptions } from "../../engines/kokoro/model.ts";
+import { unusedKokoroKnobs } from "../../engines/kokoro/unused-knobs.ts";
+import type { SlotPrice } from "../../limits/admission.ts";
+import { findVoiceCheckpoint } from "../../models/checkpoints.ts";
+import { checkpointDir, embeddedCheckpoint, inspectCheckpoint } from "../../models/installed-checkpoint.ts";
+import {
+  KOKORO_CAST,
+  KOKORO_CHECKPOINT,
+  KOKORO_LABELS,
+  KOKORO_STARTS,
+  KOKORO_TAKES,
+  measuredFirst,
+} from "../../models/kokoro-cast.ts";
+import type { LocalVoice } from "../../models/offered-models.ts";
+import { voiceCheckpointRecord } from "../../models/voices/pull-voice.ts";
+import type { CodecLmSettings } from "../../settings/model-settings.ts";
+import type { Settings } from "../../settings/schema.ts";
+import { wrongSetting } from "../../settings/settings-error.ts";
+import { loadTextTables } from "../../text/tables/tables.ts";
+import { createWorkerPool, type PoolEvent } from "../../workers/worker-pool.ts";
+import { idleUnloadOf, inThreads, type LocalCheckpoint, requireSpeaker } from "./local-checkpoint.ts";
+
+export interface KokoroSources {
+  /** What becomes of its threads. */
+  readonly onEvent?: (event: PoolEvent) => void;
+  /** What memory there is; looked up unless given. */
+  readonly available?: AvailableMemory;
+  /** Words of the server; see `lexicon-file.ts`. */
+  readonly words?: Lexicon;
+  /** How many there are to be, whatever the settings say. */
+  readonly threads?: number;
+}
+
+type Given = Pick<Settings, "models" | "checkpoints" | "dataDir" | "loadTimeoutMs">;
+
+/** What all threads share, and what each takes besides, at most (measured: see docs/performance.md). */
+const SHARED_BYTES = 340 * 2 ** 20;
+const THREAD_BYTES = 450 * 2 ** 20;
+
+/**
+ * A second of speech costs 0.6 s of processor time, so that a thread keeps pace with one listener and not with two; more
+ * threads than that many take more memory than most have for it.
+ */
+const MAX_THREADS = 8;
+
+/** What the first sound then takes, some 0.4 s, is besides. */
+const PRICE: SlotPrice = { perSecond: 0.6, patienceMs: 1_000 };
+
+/** A thread measures a voice that nobody used before for some seconds. */
+const STALL_MS = 60_000;
+
+/**
+ * Kokoro, where the settings have a model speak with it; null where none does. Its folder is looked at; nothing is loaded.
+ *
+ * @throws SettingsError naming the setting and the remedy
+ */
+export async function kokoroCheckpoint(
+  settings: Given,
+  { onEvent, available, words = [], threads: asked }: KokoroSources = {},
+): Promise<LocalCheckpoint | null> {
+  const name = KOKORO_CHECKPOINT;
+  const speaking = Object.entries(settings.models).find(([, { checkpoint }]) => checkpoint === name);
+  const given = Object.hasOwn(settings.checkpoints, name) ? settings.checkpoints[name] : undefined;
+  if (given?.remote !== undefined || (speaking === undefined && given === undefined)) return null;
+  const own: Partial<CodecLmSettings> = given ?? {};
+  const { threads = 0 } = own;
+  const setting = `checkpoints.${name}`;
+  requireKnown(own, setting);
+  const idleUnload = idleUnloadOf(own, setting);
+  const count = asked ?? (threads > 0 ? threads : Math.min(MAX_THREADS, availableParallelism()));
+  const maxConcurrent = Math.min(count, own.maxConcurrent ?? count);
+  const folder = await folderOf(own.path, settings, speaking?.[0]);
+  const labels = labelsOf(own, setting);
+  const memoryBytes = SHARED_BYTES + count * THREAD_BYTES;
+  return {
+    name,
+    kind: "kokoro",
+    memoryBytes,
+    maxConcurrent,
+    price: PRICE,
+    voice: voiceWith(labels),
+    unusedKnobs: unusedKokoroKnobs,
+    ...idleUnload,
+    ...inThreads(async () => {
+      await requireMemory(memoryBytes, count, available);
+      // The engine is some ninety modules, and a server without Kokoro is to start without them.
+      const { prepareKokoro } = await import("./kokoro-preparation.ts");
+      const { measureRemaining } = await import("./measure-remaining.ts");
+      await prepareKokoro(folder, new AbortController().signal, { voices: measuredFirst(labels) });
+      const voiceDir = embeddedCheckpoint.dir;
+      const create: KokoroOptions = {
+        folder,
+        voiceDir,
+        labels,
+        starts: KOKORO_STARTS,
+        tables: await loadTextTables(voiceDir),
+        words,
+      };
+      const pool = await createWorkerPool({
+        entry: new URL("../../engines/kokoro/model.js", import.meta.url),
+        create,
+        size: count,
+        extraLoad: 0,
+        startTimeoutMs: settings.loadTimeoutMs,
+        stallMs: STALL_MS,
+        ...(onEvent === undefined ? {} : { onEvent }),
+      });
+      const endMeasuring = measureRemaining({
+        folder,
+        isIdle: () => pool.stats().open === 0,
+        available: async () => available ?? (await availableMemory()),
+      });
+      return {
+        ...pool,
+        async close() {
+          await Promise.all([endMeasuring(), pool.close()]);
+        },
+      };
+    }),
+  };
+}
+
+async function folderOf(path: string | undefined, { dataDir }: Given, model?: string): Promise<string> {
+  if (path !== undefined) {
+    if (existsSync(join(path, PUBLISHED))) return path;
+    throw wrongSetting(
+      `checkpoints.${KOKORO_CHECKPOINT}.path`,
+      `is ${JSON.stringify(path)}, which has no ${PUBLISHED}: name the folder that antiphon models pull ${KOKORO_CHECKPOINT} made, or leave it out`,
+    );
+  }
+  const manifest = findVoiceCheckpoint(KOKORO_CHECKPOINT);
+  if (manifest === undefined) throw new Error(`the package has no manifest of ${KOKORO_CHECKPOINT}`);
+  const { state } = await inspectCheckpoint(voiceCheckpointRecord(manifest), dataDir);
+  if (state === "installed") return checkpointDir(manifest, dataDir);
+  throw wrongSetting(
+    model === undefined ? `checkpoints.${KOKORO_CHECKPOINT}` : `models.${model}.checkpoint`,
+    `names ${KOKORO_CHECKPOINT}, which is ${state === "damaged" ? "damaged" : "not installed"}: run antiphon models pull ${KOKORO_CHECKPOINT}`,
+  );
+}
+
+/** @throws SettingsError for what is set and means nothing to Kokoro */
+function requireKnown(own: Partial<CodecLmSettings>, setting: string): void {
+  const names = Object.keys(UNUSED) as (keyof typeof UNUSED)[];
+  const set = names.find((name) => own[name] !== undefined && own[name] !== UNUSED[name]);
+  if (set !== undefined)
+    throw wrongSetting(`${setting}.${set}`, "is for codec language models: leave it out");
+}
+
+/** What is nothing to Kokoro, with what it is where nobody sets it. */
+const UNUSED = { precision: "int8", pace: "throughput", language: undefined, instruct: undefined } as const;
+
+/** Which voices the labels stand for. @throws SettingsError for one that there is not */
+function labelsOf(
+  { voices = {} }: Partial<CodecLmSettings>,
+  setting: string,
+): Readonly<Record<string, string>> {
+  const labels: Record<string, string> = { ...KOKORO_LABELS };
+  for (const [label, voice] of Object.entries(voices)) {
+    requireSpeaker(label, setting);
+    if (!("preset" in voice)) {
+      throw wrongSetting(
+        `${setting}.voices.${label}`,
+        "has a clip, which is for codec language models: name a voice as preset (a recording is followed as a request's voice, or from the setting voices)",
+      );
+    }
+    if (!KOKORO_CAST.some(({ id }) => id === voice.preset)) {
+      const ids = KOKORO_CAST.map(({ id }) => id).join(", ");
+      throw wrongSetting(`${setting}.voices.${label}.preset`, `is "${voice.preset}": name one of ${ids}`);
+    }
+    labels[label] = voice.preset;
+  }
+  return labels;
+}
+
+function voiceWith(labels: Readonly<Record<string, string>>): LocalVoice {
+  const shown = Object.entries(labels).map(([label, id]) => `${label} is ${id}`);
+  return {
+    voices: KOKORO_CAST,
+    labels,
+    takes: KOKORO_TAKES,
+    description:
+      `Spoken here by Kokoro-82M, a neural voice of 28 people and mixes of them, for a few listeners: it takes 0.6 s of ` +
+      `processor time for each second of speech. As speakers, ${shown.join(" and ")}. In pitch, pace, pauses and level ` +
+      "it follows the speaker's own recordings, and sets out from its nearest voice. Its British voices speak British English, all others American English.",
+  };
+}
+
+async function requireMemory(needed: number, threads: number, available?: AvailableMemory): Promise<void> {
+  const { bytes, limitedBy } = available ?? (await availableMemory());
+  if (needed <= bytes) return;
+  const mebibytes = (count: number) => `${Math.round(count / 2 ** 20)} MiB`;
+  const fewer = threads > 1 ? `set checkpoints.${KOKORO_CHECKPOINT}.threads to less than ${threads}, ` : "";
+  throw new Error(
+    `${KOKORO_CHECKPOINT} in ${threads} ${threads === 1 ? "thread" : "threads"} takes ${mebibytes(needed)} of memory, and ` +
+      `${mebibytes(bytes)} are available: ${fewer}stop other programs, or ` +
+      `${limitedBy === "container" ? "give the container more" : "use a machine with more"}.`,
+  );
+}

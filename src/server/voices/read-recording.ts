@@ -1,0 +1,58 @@
+import { readFile } from "node:fs/promises";
+import { buffer } from "node:stream/consumers";
+import { AudioFormatError } from "../../audio/audio-format-error.ts";
+import { RecordingTooLongError } from "../../audio/recordings/recording.ts";
+import { openSound } from "../../audio/recordings/recording-sound.ts";
+import { abortable } from "../../core/abortable.ts";
+import type { Sound } from "../../core/sound.ts";
+import { UsageError } from "../usage-error.ts";
+
+/** Of a longer one nobody waits for the end. */
+const MAX_HOURS = 4;
+/** Seconds of a recording that is heard without a server. */
+export const MAX_RECORDED_S = MAX_HOURS * 3_600;
+
+/**
+ * Reads a recording, whose kind its first bytes tell, from a file, or from standard input where it is `-`. It is decoded as
+ * it is heard.
+ *
+ * @throws UsageError when it cannot be, and so does reading the sound; the signal's reason.
+ */
+export async function readRecording(
+  file: string,
+  signal: AbortSignal,
+  stdin: NodeJS.ReadableStream = process.stdin,
+): Promise<Sound> {
+  const name = file === "-" ? "What comes on standard input" : `The file ${file}`;
+  const bytes = file === "-" ? await abortable(buffer(stdin), signal) : await bytesOf(file, name, signal);
+  const told = (error: unknown): unknown => asWrongCall(error, name);
+  try {
+    const sound = openSound(bytes, MAX_RECORDED_S);
+    const { sampleRateHz, boundS } = sound;
+    const read: Sound["read"] = async (count, reading) => {
+      return await sound.read(count, reading).catch((error: unknown) => {
+        throw told(error);
+      });
+    };
+    return { sampleRateHz, boundS, read };
+  } catch (error) {
+    throw told(error);
+  }
+}
+
+function asWrongCall(error: unknown, name: string): unknown {
+  if (error instanceof RecordingTooLongError)
+    return new UsageError(`${name} is longer than ${MAX_HOURS} hours: cut it into pieces.`);
+  if (!(error instanceof AudioFormatError)) return error;
+  const remedy = error.remedy === null ? "" : `: ${error.remedy.replace(/^send/, "give")}`;
+  return new UsageError(`${name} cannot be heard: ${error.problem}${remedy}.`, { cause: error });
+}
+
+async function bytesOf(file: string, name: string, signal: AbortSignal): Promise<Buffer> {
+  return await readFile(file, { signal }).catch((error: NodeJS.ErrnoException) => {
+    signal.throwIfAborted();
+    throw new UsageError(
+      `${name} cannot be read (${error.code}): name a recording, or - for standard input.`,
+    );
+  });
+}

@@ -1,0 +1,145 @@
+import { nameProblem } from "../../contract/voice-form.ts";
+import type { CastVoice } from "../../core/model-card.ts";
+import type { EndpointEvent, RemoteOptions } from "../../engines/remote/dialect.ts";
+import { knownVoices } from "../../engines/remote/known-voices.ts";
+import { SPEAKERS } from "../../models/public-models.ts";
+import type { Checkpoint } from "../../models/residency.ts";
+import type { Environment } from "../../settings/environment.ts";
+import type { Settings } from "../../settings/schema.ts";
+import { wrongSetting } from "../../settings/settings-error.ts";
+import { readSecret, SecretError } from "../secret.ts";
+
+/** A checkpoint that computes elsewhere. */
+export interface RemoteCheckpoint extends Checkpoint {
+  /** Utterances that it speaks at once. */
+  readonly maxConcurrent: number;
+  /** The voices that it says it has, as far as they are known. Never rejects. */
+  voices(): Promise<readonly CastVoice[]>;
+}
+
+export interface RemoteSources {
+  readonly env: Environment;
+  /** An endpoint fails, or does so no more. */
+  readonly onEvent?: (event: EndpointEvent) => void;
+}
+
+type Remote = NonNullable<Settings["checkpoints"][string]["remote"]>;
+
+/** What an utterance takes while it is open: two seconds of what has come, and what is made of it. */
+const PLACE_BYTES = 512 * 1024;
+
+/**
+ * The checkpoints of the settings that compute elsewhere. None is asked for anything before it is used.
+ *
+ * @throws SettingsError, naming the setting and the remedy; SecretError when a key cannot be used
+ */
+export function remoteCheckpoints(
+  settings: Pick<Settings, "checkpoints" | "generationTimeoutMs">,
+  sources: RemoteSources,
+): RemoteCheckpoint[] {
+  return Object.entries(settings.checkpoints).flatMap(([name, { remote }]) => {
+    if (remote === undefined) return [];
+    const options = optionsOf(name, remote, settings.generationTimeoutMs, sources);
+    const checkpoint: RemoteCheckpoint = {
+      name,
+      memoryBytes: remote.maxConcurrent * PLACE_BYTES,
+      maxConcurrent: remote.maxConcurrent,
+      voices: knownVoices(async () => {
+        const { listVoices } = await import("../../engines/remote/list-voices.ts");
+        return listVoices(options);
+      }),
+      async load() {
+        const { createRemoteModel } = await import("../../engines/remote/model.ts");
+        return createRemoteModel(options);
+      },
+    };
+    return [checkpoint];
+  });
+}
+
+function optionsOf(
+  name: string,
+  remote: Remote,
+  generationTimeoutMs: number,
+  { env, onEvent }: RemoteSources,
+): RemoteOptions {
+  const { kind, urls, model, references, format, sampleRateHz, firstSoundTimeoutMs, idleTimeoutMs } = remote;
+  const setting = (field: string): string => `checkpoints.${name}.remote.${field}`;
+  for (const url of urls) checkUrl(url, setting("urls"));
+  for (const [field, ms] of Object.entries({ firstSoundTimeoutMs, idleTimeoutMs })) {
+    if (ms <= generationTimeoutMs) continue;
+    throw wrongSetting(
+      setting(field),
+      `is longer than generationTimeoutMs (${generationTimeoutMs}): raise that too`,
+    );
+  }
+  if (kind === "openai" && model === undefined) {
+    throw wrongSetting(setting("model"), "is missing: with this kind it names the model to ask for");
+  }
+  if (kind === "antiphon" && references) {
+    throw wrongSetting(
+      setting("references"),
+      "is for the kind openai: an Antiphon hears the turns by itself",
+    );
+  }
+  return {
+    name,
+    kind,
+    urls,
+    model: model ?? null,
+    voices: checkedVoices(remote, setting("voices")),
+    format,
+    sampleRateHz,
+    references,
+    apiKey: keyOf(remote, setting, env),
+    firstSoundTimeoutMs,
+    idleTimeoutMs,
+    ...(onEvent === undefined ? {} : { onEvent }),
+  };
+}
+
+/** An address may hold a password, so the message does not quote it. */
+function checkUrl(address: string, setting: string): void {
+  const url = URL.canParse(address) ? new URL(address) : null;
+  if (url === null)
+    throw wrongSetting(setting, "holds what is not an address: give one as in http://127.0.0.1:8880/v1");
+  if (url.username !== "" || url.password !== "") {
+    throw wrongSetting(setting, "holds a user name or a password: put the key into keyFile or keyEnv");
+  }
+  if (url.search !== "" || url.hash !== "") {
+    throw wrongSetting(
+      setting,
+      "holds a ? or a #: give the address up to where its routes begin, as in …/v1",
+    );
+  }
+}
+
+function checkedVoices({ kind, voices }: Remote, setting: string): Readonly<Record<string, string>> {
+  const shown = SPEAKERS.map((label) => JSON.stringify(label)).join(" and ");
+  for (const name of Object.keys(voices ?? {})) {
+    const problem = nameProblem(name);
+    if (problem !== null) throw wrongSetting(setting, `names ${JSON.stringify(name)}, which ${problem}`);
+  }
+  const missing = SPEAKERS.find((label) => voices?.[label] === undefined);
+  if (missing !== undefined && (kind === "openai" || voices !== undefined)) {
+    throw wrongSetting(
+      setting,
+      `says nothing of the speaker ${JSON.stringify(missing)}: name a voice for ${shown} each`,
+    );
+  }
+  return { ...voices };
+}
+
+function keyOf(
+  { keyFile, keyEnv }: Remote,
+  setting: (field: string) => string,
+  env: Environment,
+): string | null {
+  const key = readSecret({ env, file: keyFile, variable: keyEnv, setting: setting("keyFile") });
+  if (key === null && keyEnv !== undefined) {
+    throw new SecretError(
+      `${setting("keyEnv")} names ${keyEnv}, which is not set: put the endpoint's key there`,
+    );
+  }
+  return key;
+}

@@ -1,0 +1,107 @@
+import { type Writer, WriterError } from "../../core/writer.ts";
+import { templateOf } from "../../models/download/hub/hub-manifest.ts";
+import { findHubWriter } from "../../models/hub-writers.ts";
+import type { Settings } from "../../settings/schema.ts";
+import { DeferredWriter } from "../../writers/deferred-writer.ts";
+import { openGateClassifier } from "../../writers/gate/gate-classifier.ts";
+import { gated } from "../../writers/gate/gated.ts";
+import { openGgufWriter } from "../../writers/llama/gguf-writer.ts";
+import { openSmallTalk } from "../../writers/small-talk/open-small-talk.ts";
+import { speakable } from "../../writers/speakable/speakable.ts";
+import { endpointOf, neededSetting } from "../endpoint-settings.ts";
+import { ggufOptions, systemPromptOf } from "./gguf-options.ts";
+import type { WriterWeights } from "./pull-writer.ts";
+
+/** What opening a writer may need in addition to its settings. */
+export interface WriterSources {
+  /** Sees to it that a checkpoint's weights are there; asked when they are needed, and again after a failure. */
+  weights(checkpoint: string): Promise<WriterWeights>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Whether no speech is computed just now, so that writing may use all cores. Default: always. */
+  readonly isQuiet?: () => boolean;
+  /** Logs a plain sentence. */
+  readonly note?: (sentence: string) => void;
+}
+
+/**
+ * Makes the writer of authored turns by the settings, behind the safety gate where that is on; `null` if there is none.
+ * Loads nothing before {@link DeferredWriter.prepare} or the first turn.
+ *
+ * @throws SettingsError if a setting that the kind needs is missing
+ */
+export function composeWriter(settings: Settings, sources: WriterSources): DeferredWriter | null {
+  const inner = innerWriter(settings, sources);
+  if (inner === null) return null;
+  const { writer } = settings;
+  const isGuarded = writer.gate ?? isSmallTalk(writer);
+  if (!isGuarded && (writer.gate === undefined || isSmallTalk(writer))) sources.note?.(UNGUARDED);
+  const open = () => (isGuarded ? openGated(inner.open) : inner.open());
+  return new DeferredWriter(inner.name, open, writer.kind === "chat");
+}
+
+/** Whether replies are small talk, and no language model of the operator's writes. */
+export function isSmallTalk({ kind, checkpoint }: Settings["writer"]): boolean {
+  return kind === "embedded" && checkpoint === undefined;
+}
+
+const UNGUARDED =
+  "The safety gate is off: wishes to die, emergencies and abuse are answered by the writer alone. " +
+  "To have them answered with fixed, careful words, set writer.gate to true (ANTIPHON_WRITER_GATE=true).";
+
+/** Opens the gate last, so that nothing is loaded for it if the writer cannot be opened. */
+async function openGated(open: () => Promise<Writer>): Promise<Writer> {
+  const writer = await open();
+  try {
+    return gated(writer, await openGateClassifier());
+  } catch (error) {
+    await writer.close();
+    throw error;
+  }
+}
+
+interface InnerWriter {
+  readonly name: string;
+  open(): Promise<Writer>;
+}
+
+function innerWriter({ writer }: Settings, sources: WriterSources): InnerWriter | null {
+  const { weights, env, isQuiet = () => true } = sources;
+  switch (writer.kind) {
+    case "none":
+      return null;
+    case "embedded": {
+      const { checkpoint } = writer;
+      if (checkpoint === undefined) return { name: "small-talk", open: () => openSmallTalk() };
+      const open = async () => {
+        const { path, manifest, problem } = await weights(checkpoint);
+        if (problem !== null || manifest === null) {
+          const isKnown = manifest !== null || findHubWriter(checkpoint) !== undefined;
+          const remedy = isKnown
+            ? `run antiphon models pull ${checkpoint}`
+            : "set writer.checkpoint to a model that antiphon models list shows, or leave it out for small talk";
+          throw new WriterError(`the writer's weights are missing or damaged: ${remedy}`, {
+            cause: new Error(problem ?? ""),
+          });
+        }
+        const file = { name: checkpoint, modelPath: path, template: templateOf(manifest), isQuiet };
+        return speakable(await openGgufWriter(ggufOptions(file, writer)));
+      };
+      return { name: checkpoint, open };
+    }
+    case "gguf": {
+      const modelPath = neededSetting(writer.path, "writer.path", "writer.kind", "the GGUF file");
+      const name = modelPath.replace(/^.*[/\\]/, "");
+      const file = { name, modelPath, template: "own", isQuiet } as const;
+      return { name, open: async () => speakable(await openGgufWriter(ggufOptions(file, writer))) };
+    }
+    case "chat": {
+      const { baseUrl, model, apiKey } = endpointOf("writer", writer, env);
+      const open = async () => {
+        const { openChatWriter } = await import("../../writers/chat/chat-writer.ts");
+        const systemPrompt = systemPromptOf(writer);
+        return speakable(openChatWriter({ ...writer, systemPrompt, baseUrl, model, apiKey }));
+      };
+      return { name: model, open };
+    }
+  }
+}

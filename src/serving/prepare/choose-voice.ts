@@ -1,0 +1,155 @@
+import { isVoiceId, nameKeyOf } from "../../accounts/voice-store.ts";
+import { ServiceError } from "../../contract/errors.ts";
+import { quoted } from "../../contract/quoted.ts";
+import { type NamedPart, readVoiceWord } from "../../contract/voice-word.ts";
+import type { SpeakerLabel } from "../../core/conversation.ts";
+import { type CastVoice, type ModelCard, voiceIdOf } from "../../core/model-card.ts";
+import { nearest } from "../../core/nearest.ts";
+import type { ChosenVoice } from "../../core/script.ts";
+
+/** What a `voice` means, as far as the model itself has it. */
+export interface VoiceChoice {
+  /** Absent where it is not one of the model's own, or the label's own. */
+  readonly voice?: ChosenVoice;
+  /** The label that stands for the voice without any more said; absent where none does. */
+  readonly speaker?: SpeakerLabel;
+  /** A name that the model does not have, so that it may be that of a recording. */
+  readonly own?: AskedOwn;
+}
+
+/** A recording's voice by the name that a request has for it. */
+export interface AskedOwn {
+  readonly name: string;
+  /** What messages call the name. */
+  readonly field: string;
+  /** The field that is to blame, where messages say more of it. */
+  readonly param?: string;
+}
+
+/** What is needed of a card to know its voices. */
+export type Cast = Pick<ModelCard, "id" | "speakers" | "voices" | "labels" | "takes">;
+
+/**
+ * Finds out which of a model's voices a `voice` means. Throws a 400 {@link ServiceError} for what cannot be read, for a
+ * voice that there cannot be, naming the nearest, and for a mix where the model does not mix.
+ *
+ * @param field what messages call it
+ */
+export function chooseVoice(word: string, field: string, cast: Cast): VoiceChoice {
+  const parts = readVoiceWord(word, field);
+  if (parts.length > 1) return mixed(parts, field, cast);
+  const { name } = parts[0]!;
+  const voice = castVoiceNamed(name, cast);
+  if (voice !== null) return alone(voice, cast);
+  if (cast.takes.samples && name !== "") return { own: { name, field } };
+  if (isPassedOn(name, cast)) return { voice: passedOn(name) };
+  throw unknownVoice({ name, field }, cast);
+}
+
+/**
+ * The same for a turn of which nothing but the voice depends on its label: a voice that a label stands for is asked for by
+ * that label, with no more said, so that one voice gives the same bytes by whichever of its names.
+ */
+export function chooseSpeaker(word: string, field: string, cast: Cast): VoiceChoice {
+  const { speaker, ...choice } = chooseVoice(word, field, cast);
+  return speaker === undefined ? choice : { speaker };
+}
+
+/**
+ * Whether a name that nothing here has is one for who computes elsewhere to know. One with the looks of a recording's id is
+ * not: it was somebody's here, and is no more.
+ */
+export function isPassedOn(name: string, { takes }: Pick<Cast, "takes">): boolean {
+  return takes.anyName === true && name !== "" && !isVoiceId(name);
+}
+
+/** A voice of who computes elsewhere, by its name there. */
+export function passedOn(name: string): ChosenVoice {
+  return [{ weight: 1, id: name }];
+}
+
+/** A 400 for a voice that there is not. @param others further names that would have been understood */
+export function unknownVoice(
+  { name, field, param = field }: AskedOwn,
+  cast: Cast,
+  others: readonly string[] = [],
+): ServiceError {
+  const names = [...cast.voices.flatMap(({ id, name: own, aliases }) => [id, own, ...aliases]), ...others];
+  const near = name.length < MIN_NEAR_CHARS ? null : nearest(name, names);
+  const listed = `the voices are ${listOf(cast.voices, others)}`;
+  const remedy = near === null ? listed : `did you mean ${quoted(near)}? T${listed.slice(1)}`;
+  return new ServiceError(400, `${field} ${quoted(name)} is unknown: ${remedy}`, { param });
+}
+
+/** Refuses a `voice` that is neither the model's nor one of those recordings'. Throws as {@link chooseVoice} does. */
+export function checkVoice(word: string, field: string, cast: Cast, known: readonly string[]): void {
+  const { own } = chooseVoice(word, field, cast);
+  if (own === undefined || isVoiceId(own.name) || isPassedOn(own.name, cast)) return;
+  const key = nameKeyOf(own.name);
+  if (!known.some((name) => nameKeyOf(name) === key)) throw unknownVoice(own, cast, known);
+}
+
+/** Of names that are shorter every other one is near. */
+const MIN_NEAR_CHARS = 3;
+/** Voices that a message lists. */
+const MAX_LISTED = 16;
+
+/** By its id, by OpenAI's name for it, by its own name, which may be OpenAI's for another, or by a label that stands for it. */
+export function castVoiceNamed(name: string, cast: Pick<Cast, "voices" | "labels">): CastVoice | null {
+  const { voices } = cast;
+  const asked = name.toLowerCase();
+  const isAsked = (each: string): boolean => each.toLowerCase() === asked;
+  return (
+    voices.find(({ id }) => isAsked(id)) ??
+    voices.find(({ aliases }) => aliases.some(isAsked)) ??
+    voices.find(({ name: own }) => isAsked(own)) ??
+    voices.find(({ id }) => id === voiceIdOf(name, cast)) ??
+    null
+  );
+}
+
+function alone({ id }: CastVoice, cast: Cast): VoiceChoice {
+  const voice = [{ weight: 1, id }];
+  const speaker = cast.speakers.find((label) => voiceIdOf(label, cast) === id);
+  return speaker === undefined ? { voice } : { voice, speaker };
+}
+
+function mixed(parts: readonly NamedPart[], field: string, cast: Cast): VoiceChoice {
+  const weights = new Map<CastVoice, number>();
+  for (const { name, weight } of parts) {
+    const voice = castVoiceNamed(name, cast);
+    if (voice === null) throw notToMix({ name, field }, cast);
+    weights.set(voice, (weights.get(voice) ?? 0) + weight);
+  }
+  const voices = [...weights];
+  // Names of one voice are no mix.
+  if (voices.length === 1) return alone(voices[0]![0], cast);
+  if (!cast.takes.mixes) {
+    throw new ServiceError(
+      400,
+      `${field} asks for a mix, and the model ${cast.id} speaks with one voice at a time: name one of ${listOf(cast.voices, [])}`,
+      { param: field },
+    );
+  }
+  const sum = voices.reduce((all, [, weight]) => all + weight, 0);
+  return { voice: voices.map(([{ id }, weight]) => ({ weight: weight / sum, id })) };
+}
+
+function notToMix(asked: AskedOwn, cast: Cast): ServiceError {
+  const { status, message, param } = unknownVoice(asked, cast);
+  return new ServiceError(
+    status,
+    `${message}. A mix is of voices of the model ${cast.id} alone, not of another model's or your own`,
+    { param },
+  );
+}
+
+function listOf(voices: readonly CastVoice[], others: readonly string[]): string {
+  const all = [
+    ...voices.map(({ id, aliases }) => `"${id}"${aliases.length === 0 ? "" : ` (or ${aliases.join(", ")})`}`),
+    ...others.map(quoted),
+  ];
+  const left = all.length - MAX_LISTED;
+  const shown = all.slice(0, MAX_LISTED).join(", ");
+  return left <= 0 ? shown : `${shown} and ${left} more, which GET /v1/audio/voices lists`;
+}

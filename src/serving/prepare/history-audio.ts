@@ -1,0 +1,62 @@
+import { createHash } from "node:crypto";
+import { AudioFormatError } from "../../audio/audio-format-error.ts";
+import { base64DecodedBytes, decodeBase64Audio } from "../../audio/base64.ts";
+import { MAX_RATE_HZ } from "../../audio/recordings/decoding-budget.ts";
+import { averaged } from "../../audio/resample.ts";
+import { decodeWav } from "../../audio/wav-read.ts";
+import { ServiceError } from "../../contract/errors.ts";
+import { MAX_TURN_AUDIO_BYTES } from "../../contract/limits.ts";
+import type { ConversationTurn } from "../../contract/requests.ts";
+import type { Clip } from "../../core/conversation.ts";
+import type { ContentHash } from "./content-hash.ts";
+
+/** The base64 text that a turn's audio stands for. */
+export type TextOf = (audio: string) => string;
+
+/**
+ * Of a long clip the beginning is kept, and with many turns less of each: 250 s at 24 kHz, and of all turns together 1000
+ * s. Voices are followed by half a minute.
+ */
+const MAX_CLIP_SAMPLES = 6_000_000;
+export const MAX_SAMPLES = 24_000_000;
+
+/**
+ * Decodes the audio of an earlier turn, and adds it to the hash; `null` where it has none. Throws a 400 {@link ServiceError}
+ * that names the turn.
+ */
+export function historyAudio(
+  turn: ConversationTurn,
+  index: number,
+  { turns, textOf }: { readonly turns: readonly ConversationTurn[]; readonly textOf: TextOf },
+  hash: ContentHash,
+): Clip | null {
+  if (turn.audio_wav_b64 === undefined || turn.audio_wav_b64 === null) return null;
+  const field = `conversation[${index}].audio_wav_b64`;
+  const base64 = textOf(turn.audio_wav_b64);
+  if (base64DecodedBytes(base64) > MAX_TURN_AUDIO_BYTES) {
+    throw new ServiceError(
+      400,
+      `${field} is over the cap of ${MAX_TURN_AUDIO_BYTES} bytes (25 MiB) of decoded WAV`,
+      { param: field },
+    );
+  }
+  try {
+    const bytes = decodeBase64Audio(base64);
+    const digest = createHash("sha256").update(bytes).digest();
+    hash.bytes(digest);
+    const maxSamples = Math.min(MAX_CLIP_SAMPLES, Math.floor(MAX_SAMPLES / turns.length));
+    const { samples, sampleRateHz, durationS } = decodeWav(bytes, maxSamples);
+    // Converting from higher rates would take those seconds who listen, and in their threads others are spoken to.
+    const atOnce = Math.ceil(sampleRateHz / MAX_RATE_HZ);
+    return {
+      samples: atOnce === 1 ? samples : averaged(samples, atOnce),
+      sampleRateHz: Math.round(sampleRateHz / atOnce),
+      durationS,
+      digest: digest.toString("base64"),
+      isGivenAway: true,
+    };
+  } catch (error) {
+    if (!(error instanceof AudioFormatError)) throw error;
+    throw new ServiceError(400, `${field}: ${error.message}`, { param: field, cause: error });
+  }
+}

@@ -1,0 +1,26 @@
+import { FRAME_S } from "../../audio/format.ts";
+import { pausesS, ratesOf, spokenText } from "../../core/marked-text.ts";
+import { addedCharacters } from "../../text/phonemes/given-words.ts";
+import type { Prepared } from "./prepare.ts";
+
+/** How long a reply will be at most, in seconds, but for speech that is slower than any, whose rest is not counted: it is never much. */
+export function mostSpokenS({
+  conversation,
+  delivery,
+  preset,
+  lexicon,
+}: Pick<Prepared, "conversation" | "delivery" | "preset" | "lexicon">): number {
+  const { text, marked } = conversation.open;
+  const piece = marked ?? text;
+  const maxS = delivery.maxFrames * FRAME_S;
+  if (piece === null) return maxS;
+  const rate = typeof preset.rate === "number" ? Math.min(1, preset.rate) : 1;
+  const spoken = spokenText(piece);
+  const chars = spoken.length + addedCharacters(spoken, lexicon);
+  const wordsS = (SLOW_ENDS_S + SLOW_CHARACTER_S * chars) / rate / ratesOf(piece).slowest;
+  return Math.min(maxS, wordsS + pausesS(piece));
+}
+
+/** Speech is hardly ever slower than this: seconds a character, and at the beginning and the end. */
+const SLOW_CHARACTER_S = 0.12;
+const SLOW_ENDS_S = 2;

@@ -1,0 +1,143 @@
+import {
+  AudioSpeechRequest,
+  formatNamed,
+  isSentWhole,
+  modelNamed,
+  type SpeechFormat,
+  spokenSpeed,
+} from "../../contract/audio-speech.ts";
+import { readJsonBody } from "../../contract/json/read-json.ts";
+import { UnreadFields } from "../../contract/json/unread-fields.ts";
+import { MAX_SPEECH_CHARS, MAX_SPEECH_FRAMES, MAX_WHOLE_SPEECH_FRAMES } from "../../contract/limits.ts";
+import { ConverseRequest, TtsRequest } from "../../contract/requests.ts";
+import { VendorRequest, VoiceRequest } from "../../contract/telephony.ts";
+import {
+  parseAudioSpeechRequest,
+  parseConverseRequest,
+  parseTelephonyRequest,
+  parseTtsRequest,
+} from "../../contract/validate.ts";
+import { looksLikeSsml } from "../../text/ssml/read-marks.ts";
+import { readInstructions } from "../manner/read-manner.ts";
+import { mannerTold } from "../manner/told.ts";
+import { type Prepared, prepareConverse, prepareTts, type ResolveModel } from "./prepare.ts";
+
+/** What becomes of a body, by what it is meant for. */
+export interface PreparedFor {
+  readonly tts: Prepared;
+  readonly converse: Prepared;
+  readonly speech: PreparedSpeech;
+  readonly telephony: PreparedCall;
+}
+
+/** What a body is meant for. */
+export type Purpose = keyof PreparedFor;
+
+/**
+ * From the bytes of a body to a request that has been checked in full. Throws a 422 or 400 `ServiceError`.
+ *
+ * @param voice of the path's query, where `telephony` has one
+ */
+export function prepareBody<P extends Purpose>(
+  purpose: P,
+  body: Uint8Array,
+  resolve: ResolveModel,
+  voice: string | null = null,
+): PreparedFor[P] {
+  const unread = new UnreadFields();
+  const { value, textOf } = readJsonBody(body, SCHEMAS[purpose], {
+    // A telephony platform sends much of its own, and nobody reads what is answered.
+    ...(purpose === "telephony" ? {} : { unread }),
+    isNullAbsent: purpose === "speech" || purpose === "telephony",
+  });
+  const prepare: { [Q in Purpose]: () => PreparedFor[Q] } = {
+    tts: () => prepareTts(parseTtsRequest(value), resolve),
+    converse: () => prepareConverse(parseConverseRequest(value), resolve, textOf),
+    speech: () => prepareSpeech(parseAudioSpeechRequest(value), resolve),
+    telephony: () => prepareTelephony(parseTelephonyRequest(value), resolve, voice),
+  };
+  const prepared = prepare[purpose]();
+  const told = unread.told();
+  return told === null ? prepared : { ...prepared, unread: told };
+}
+
+const SCHEMAS = {
+  tts: TtsRequest,
+  converse: ConverseRequest,
+  speech: AudioSpeechRequest,
+  telephony: { anyOf: [VoiceRequest, VendorRequest] },
+} satisfies Record<Purpose, object>;
+
+/** A text-to-speech request as OpenAI's clients make it, and how its answer is to be sent. */
+interface PreparedSpeech extends Prepared {
+  readonly format: SpeechFormat;
+  /** Absent: as the format is sent by itself. */
+  readonly streamFormat: AudioSpeechRequest["stream_format"];
+  /** The speed that is spoken, where it is not the one that was asked for; `null` where it is. */
+  readonly nearestSpeed: number | null;
+  /** What becomes of its instructions how to speak; `null` where it has none. */
+  readonly mannerTold: string | null;
+}
+
+/** What stands for an input without words: clients that send sentence by sentence send such ones, too. */
+const SILENCE_S = 0.2;
+
+/** A request of OpenAI's API as one of ours. Throws a 400 {@link ServiceError} that names the field. */
+function prepareSpeech(asked: AudioSpeechRequest, resolve: ResolveModel): PreparedSpeech {
+  const { input, model, voice, speed = 1, lexicon, visemes, stream_format: streamFormat, input_type } = asked;
+  const format = formatNamed(asked);
+  const rate = spokenSpeed(speed);
+  const instructions = readInstructions(asked.instructions);
+  const extras = {
+    ...(voice === undefined ? {} : { voice }),
+    ...(lexicon === undefined ? {} : { lexicon }),
+    ...(visemes === undefined ? {} : { visemes }),
+    ...(input_type === undefined ? {} : { input_type }),
+  };
+  const request = { text: input, model: modelNamed(model), ...extras };
+  const prepared = prepareTts(request, resolve, {
+    fields: { text: "input", voice: "voice", maxChars: MAX_SPEECH_CHARS },
+    maxFrames: isSentWhole(format, streamFormat) ? MAX_WHOLE_SPEECH_FRAMES : MAX_SPEECH_FRAMES,
+    preset: rate === 1 ? {} : { rate },
+    ...(instructions === null ? {} : { manner: instructions.asked }),
+    silenceS: SILENCE_S,
+  });
+  const nearestSpeed = rate === speed ? null : rate;
+  const told = instructions && mannerTold(instructions.read, prepared.model.card.takes.manner);
+  return { ...prepared, format, streamFormat, nearestSpeed, mannerTold: told };
+}
+
+/** What a telephony platform asks to have spoken. */
+interface PreparedCall extends Prepared {
+  /** The rate of the samples that it wants, in Hz; `null` where it takes what its answer's type says. */
+  readonly rateHz: number | null;
+}
+
+/**
+ * A request of Vapi's or of jambonz's as one of ours. Throws a 400 `ServiceError` that names the field.
+ *
+ * @param voice comes before the one that the request has
+ */
+function prepareTelephony(
+  asked: VoiceRequest | VendorRequest,
+  resolve: ResolveModel,
+  voice: string | null,
+): PreparedCall {
+  const isVapi = "message" in asked;
+  const said = isVapi ? { text: asked.message.text } : textOf(asked);
+  const own = isVapi ? asked.message.voiceId : asked.voice;
+  const voiceField = isVapi && voice === null ? "message.voiceId" : "voice";
+  const spoken = voice ?? own ?? undefined;
+  const prepared = prepareTts({ ...said, ...(spoken === undefined ? {} : { voice: spoken }) }, resolve, {
+    fields: { text: isVapi ? "message.text" : "text", voice: voiceField, maxChars: MAX_SPEECH_CHARS },
+    maxFrames: MAX_SPEECH_FRAMES,
+    silenceS: SILENCE_S,
+  });
+  return { ...prepared, rateHz: isVapi ? asked.message.sampleRate : null };
+}
+
+/** jambonz sends SSML with its root element or without. */
+function textOf({ text, type }: VendorRequest): Pick<TtsRequest, "text" | "input_type"> {
+  if (type !== "ssml") return { text };
+  return { text: looksLikeSsml(text) ? text : `<speak>${text}</speak>`, input_type: "ssml" };
+}

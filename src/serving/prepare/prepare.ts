@@ -1,0 +1,380 @@
+import { FRAME_S } from "../../audio/format.ts";
+import { ServiceError } from "../../contract/errors.ts";
+import type { InputType } from "../../contract/input-type.ts";
+import { countChars, MAX_INSTRUCTIONS_CHARS, MAX_TEXT_CHARS } from "../../contract/limits.ts";
+import { type GenParams, resolveParams } from "../../contract/params.ts";
+import { quoted } from "../../contract/quoted.ts";
+import type { ConversationTurn, ConverseRequest, TtsRequest } from "../../contract/requests.ts";
+import { memberField } from "../../contract/validate.ts";
+import { type NamedVoice, voiceWord } from "../../contract/voices.ts";
+import type { Conversation, OpenTurn, Turn } from "../../core/conversation.ts";
+import type { AskedManner } from "../../core/manner.ts";
+import { pausesS, spokenText } from "../../core/marked-text.ts";
+import type { Mode } from "../../core/model-card.ts";
+import type { ChosenVoice, Delivery, Lexicon, Preset } from "../../core/script.ts";
+import type { ToolUse } from "../../core/writer.ts";
+import type { PublicModel } from "../../models/public-models.ts";
+import { faultOf } from "../../text/phonemes/own-words.ts";
+import { hasSpeakable } from "../../text/speakable.ts";
+import { type AskedOwn, chooseSpeaker, chooseVoice, unknownVoice, type VoiceChoice } from "./choose-voice.ts";
+import { ContentHash } from "./content-hash.ts";
+import { historyAudio, type TextOf } from "./history-audio.ts";
+import { type ReadText, readMarkup, wordsOf } from "./read-markup.ts";
+
+/** A request that has been checked in full: what is left can only fail in the server. */
+export interface Prepared {
+  readonly conversation: Conversation;
+  readonly model: PublicModel;
+  readonly delivery: Delivery;
+  readonly seed: bigint;
+  readonly input: { readonly chars: number; readonly audioS: number };
+  /** What the request asks of the engine beyond its model's own preset. */
+  readonly preset: Preset;
+  /** How the reply is said; absent, as its voice speaks. */
+  readonly manner?: AskedManner;
+  /** What its text asks for and is not done; absent where all is. */
+  readonly cautions?: readonly string[];
+  /** How the request's own words are said. */
+  readonly lexicon: Lexicon;
+  /** Whose voice speaks; absent, the one that the open turn's label stands for, or that its earlier turns have. */
+  readonly voice?: ChosenVoice;
+  /** A recording whose voice speaks: to be found before it does. */
+  readonly ownVoice?: AskedOwn;
+  /** Recordings that are named for speakers who say nothing now: each has to be there. */
+  readonly otherVoices?: readonly AskedOwn[];
+  /** The voices that its text names for parts of it, by what it calls them; absent where it names none. */
+  readonly textVoices?: Readonly<Record<string, VoiceChoice>>;
+  /** Whether the reply tells of the mouth too. */
+  readonly hasMouth: boolean;
+  /** What the writer of an authored turn is to keep to, never blank; `null` is nothing. */
+  readonly instructions: string | null;
+  /** Functions that the writer may call. */
+  readonly toolUse?: ToolUse;
+  /** Tokens that it may write at most. */
+  readonly maxTokens?: number;
+  /** Where the text has nothing to speak: the silence, in seconds, that stands for it. */
+  readonly silenceS?: number;
+  /** Fields of the request that nothing reads, as a header tells them; absent where all are. */
+  readonly unread?: string;
+}
+
+/** Whether its speech varies from one time to the next with its seed; else the seed is that of its words. */
+export function isVaried({ delivery }: Pick<Prepared, "delivery">): boolean {
+  return delivery.temperature > 0 || delivery.acousticTemperature > 0;
+}
+
+/** Looks a public model up: `null` is the default one. */
+export type ResolveModel = (id: string | null) => PublicModel | undefined;
+
+/** What messages call the fields of a text-to-speech request, and how long its text may be, written and spoken. */
+interface TtsFields {
+  readonly text: string;
+  readonly voice: string;
+  readonly maxChars?: number;
+}
+
+/** What a text-to-speech request may have that `POST /v1/tts` does not take. */
+export interface TtsExtras {
+  /** What messages call its fields. */
+  readonly fields?: TtsFields;
+  readonly preset?: Preset;
+  readonly manner?: AskedManner;
+  /** Frames that there may be at most, beyond what `max_new_tokens` can ask for. */
+  readonly maxFrames?: number;
+  /** Seconds of silence that stand for a text with nothing to speak; absent, such a text is a 400. */
+  readonly silenceS?: number;
+}
+
+/** A text-to-speech request is a conversation of one turn. Throws a 400 {@link ServiceError} that names the field. */
+export function prepareTts(request: TtsRequest, resolve: ResolveModel, extras: TtsExtras = {}): Prepared {
+  const { text, speaker, voice, model, params, lexicon, visemes, input_type: inputType } = request;
+  const turn: ConversationTurn = speaker === undefined ? { text } : { speaker, text };
+  const { fields = { text: "text", voice: "voice" }, preset = {}, manner, maxFrames, silenceS } = extras;
+  const prepared = prepare(
+    {
+      turns: [turn],
+      fields,
+      voice,
+      voices: undefined,
+      model,
+      params,
+      preset,
+      lexicon,
+      visemes,
+      instructions: undefined,
+      mode: "tts",
+      textOf: itself,
+      inputType,
+      needsWords: silenceS === undefined,
+    },
+    resolve,
+  );
+  const delivery = maxFrames === undefined ? prepared.delivery : { ...prepared.delivery, maxFrames };
+  // Where all is to be spoken, what cannot be is refused before it begins.
+  const askedS = pausesS(prepared.conversation.open.marked ?? "");
+  if (maxFrames !== undefined && askedS > maxFrames * FRAME_S) {
+    const longestS = Math.floor(maxFrames * FRAME_S);
+    throw new ServiceError(
+      400,
+      `${fields.text}: its pauses are ${Math.round(askedS)} s long, and a reply may be ${longestS} s: shorten them`,
+      { param: fields.text },
+    );
+  }
+  return {
+    ...prepared,
+    delivery,
+    ...(manner === undefined ? {} : { manner }),
+    ...(silenceS === undefined ? {} : silenceOf({ ...prepared, delivery }, silenceS)),
+  };
+}
+
+/**
+ * Decodes the audio and holds the turn rules. Throws a 400 {@link ServiceError} that names the turn.
+ *
+ * @param textOf the base64 text that a turn's audio stands for, where it was not read with the body
+ */
+export function prepareConverse(
+  request: ConverseRequest,
+  resolve: ResolveModel,
+  textOf: TextOf = itself,
+): Prepared {
+  const { conversation: turns, voices, model, params, lexicon, visemes, instructions } = request;
+  return prepare(
+    {
+      turns,
+      fields: null,
+      voice: undefined,
+      voices,
+      model,
+      params,
+      preset: {},
+      lexicon,
+      visemes,
+      instructions,
+      mode: "converse",
+      textOf,
+      inputType: request.input_type,
+      needsWords: true,
+    },
+    resolve,
+  );
+}
+
+interface Parts {
+  readonly turns: readonly ConversationTurn[];
+  /** What messages call the fields of the open turn, where they are not `conversation[n].text` and so on. */
+  readonly fields: TtsFields | null;
+  /** Whose voice speaks the one turn that there is, whatever its label. */
+  readonly voice: NamedVoice | undefined;
+  /** Whose voices speakers have, by their labels. */
+  readonly voices: Readonly<Record<string, NamedVoice>> | undefined;
+  readonly model: string | null | undefined;
+  readonly params: GenParams | undefined;
+  readonly preset: Preset;
+  readonly lexicon: Readonly<Record<string, string>> | undefined;
+  readonly visemes: boolean | undefined;
+  readonly instructions: string | undefined;
+  readonly mode: Mode;
+  readonly textOf: TextOf;
+  readonly inputType: InputType | undefined;
+  /** Whether the open turn's text must have something to speak. */
+  readonly needsWords: boolean;
+}
+
+const itself: TextOf = (audio) => audio;
+
+function prepare(parts: Parts, resolve: ResolveModel): Prepared {
+  const model = chooseModel(parts, resolve);
+  const hash = new ContentHash(model.card.id);
+  const last = parts.turns.length - 1;
+  const { turns, choice, others } = castTurns(parts, model);
+  const history: Turn[] = [];
+  let chars = 0;
+  let audioS = 0;
+  for (const [index, turn] of turns.entries()) {
+    checkSpeaker(turn, parts.fields === null ? `conversation[${index}].speaker` : "speaker", model);
+    if (index < last) chars += countChars(turn.text ?? "");
+    hash.text(turn.speaker ?? "0").text(turn.text ?? null);
+    if (index === last) break;
+    const clip = historyAudio(turn, index, parts, hash);
+    audioS += clip?.durationS ?? 0;
+    const text = turn.text?.trim() ? wordsOf(turn.text) : null;
+    if (text === null && clip === null) {
+      throw new ServiceError(
+        400,
+        `conversation[${index}] says nothing: every turn before the last needs text or audio_wav_b64`,
+      );
+    }
+    history.push({ speaker: turn.speaker ?? "0", text, audio: clip });
+  }
+  const lexicon = checkedLexicon(parts.lexicon);
+  const { open, read } = openTurn(turns[last]!, last, parts, model, lexicon);
+  const instructions = checkedInstructions(parts.instructions);
+  const delivery = deliveryOf(parts.params);
+  return {
+    conversation: { history, open },
+    model,
+    delivery,
+    seed: hash.lexicon(lexicon).seed(delivery),
+    input: { chars: chars + (read?.chars ?? 0), audioS },
+    preset: parts.preset,
+    lexicon,
+    hasMouth: parts.visemes ?? false,
+    instructions,
+    ...(choice.voice === undefined ? {} : { voice: choice.voice }),
+    ...(choice.own === undefined ? {} : { ownVoice: choice.own }),
+    ...(others.length === 0 ? {} : { otherVoices: others }),
+    ...(read === null || read.cautions.length === 0 ? {} : { cautions: read.cautions }),
+    ...(read === null || Object.keys(read.voices).length === 0 ? {} : { textVoices: read.voices }),
+  };
+}
+
+interface Casting {
+  readonly choice: VoiceChoice;
+  /** Recordings that are named for others than the open speaker. */
+  readonly others: readonly AskedOwn[];
+}
+
+/** The turns with their labels, and whose voice speaks the last one where that is not for its label to say. */
+function castTurns(parts: Parts, { card }: PublicModel): Pick<Parts, "turns"> & Casting {
+  const { turns, voice, voices = {}, fields } = parts;
+  if (voice !== undefined) {
+    const { speaker, ...choice } = chooseSpeaker(voiceWord(voice), fields?.voice ?? "voice", card);
+    return { turns: speaker === undefined ? turns : [{ ...turns[0], speaker }], choice, others: [] };
+  }
+  const open = turns.at(-1)?.speaker ?? "0";
+  let choice: VoiceChoice = {};
+  const others: AskedOwn[] = [];
+  for (const [label, named] of Object.entries(voices)) {
+    const word = voiceWord(named);
+    const field = memberField("voices", label);
+    if (!card.speakers.includes(label)) throw notASpeaker(field, card, "must name");
+    const chosen = chooseVoice(word, field, card);
+    const isKnown = chosen.voice !== undefined || chosen.own !== undefined || chosen.speaker === label;
+    if (!isKnown) throw unknownVoice({ name: word, field }, card);
+    if (label === open) choice = chosen;
+    else if (chosen.own !== undefined) others.push(chosen.own);
+  }
+  return { turns, choice, others };
+}
+
+/** The words of a request's field `lexicon`. Throws a 400 that names the word and what is wrong. */
+function checkedLexicon(lexicon: Readonly<Record<string, string>> = {}): Lexicon {
+  const words = Object.entries(lexicon);
+  for (const word of words) {
+    const fault = faultOf(word);
+    if (fault !== null)
+      throw new ServiceError(400, `${memberField("lexicon", word[0])}: ${fault}`, { param: "lexicon" });
+  }
+  return words;
+}
+
+/** They stay out of the seed: where nobody reads them, nothing changes. */
+function checkedInstructions(instructions = ""): string | null {
+  const chars = countChars(instructions);
+  if (chars > MAX_INSTRUCTIONS_CHARS) {
+    throw new ServiceError(
+      400,
+      `instructions has ${chars} characters, and at most ${MAX_INSTRUCTIONS_CHARS} are allowed: make it shorter`,
+    );
+  }
+  return instructions.trim() === "" ? null : instructions;
+}
+
+function chooseModel(parts: Parts, resolve: ResolveModel): PublicModel {
+  const id = parts.model ?? null;
+  const model = resolve(id);
+  if (model === undefined) {
+    throw new ServiceError(400, `model ${quoted(id ?? "")} is unknown: GET /v1/models lists the valid ids`, {
+      param: "model",
+    });
+  }
+  if (!model.card.modes.includes(parts.mode)) {
+    throw new ServiceError(
+      400,
+      `model ${JSON.stringify(model.card.id)} does not support the mode ${parts.mode}`,
+    );
+  }
+  return model;
+}
+
+function checkSpeaker(turn: ConversationTurn, field: string, model: PublicModel): void {
+  if (!model.card.speakers.includes(turn.speaker ?? "0")) throw notASpeaker(field, model.card, "must be");
+}
+
+function notASpeaker(field: string, { speakers }: PublicModel["card"], what: string): ServiceError {
+  const valid = speakers.map((label) => JSON.stringify(label)).join(", ");
+  return new ServiceError(400, `${field} ${what} one of the model's speakers: ${valid}`, { param: field });
+}
+
+/** The turn to speak, and what its text says of how. */
+function openTurn(
+  turn: ConversationTurn,
+  index: number,
+  { fields, needsWords, inputType }: Parts,
+  { card }: PublicModel,
+  lexicon: Lexicon,
+): { readonly open: OpenTurn; readonly read: ReadText | null } {
+  // The name of a text that cannot be left out.
+  const requiredText = fields?.text ?? null;
+  const textField = requiredText ?? `conversation[${index}].text`;
+  if (turn.audio_wav_b64 !== undefined && turn.audio_wav_b64 !== null) {
+    throw new ServiceError(
+      400,
+      `conversation[${index}].audio_wav_b64 is not allowed on the open turn: the last turn is the one to be spoken, ` +
+        "so send its text, or only its speaker",
+      { param: `conversation[${index}].audio_wav_b64` },
+    );
+  }
+  const speaker = turn.speaker ?? "0";
+  if (turn.text === undefined || turn.text === null) return { open: { speaker, text: null }, read: null };
+  if (turn.text.trim() === "") {
+    throw new ServiceError(
+      400,
+      `${textField} is empty: give words to speak${requiredText === null ? ", or leave text out to have them written" : ""}`,
+      { param: textField },
+    );
+  }
+  const read = readMarkup(turn.text, textField, card, inputType, lexicon);
+  const { piece, chars } = read;
+  const { maxChars = MAX_TEXT_CHARS } = fields ?? {};
+  if (chars > maxChars) {
+    throw new ServiceError(
+      400,
+      `${textField} has ${chars} characters with what its lexicon and phonemes say for words, and at most ${maxChars} ` +
+        "are allowed: make it shorter, or shorten its pronunciations",
+      { param: textField },
+    );
+  }
+  if (needsWords && !hasSpeakable(spokenText(piece))) {
+    throw new ServiceError(400, `${textField} has nothing speakable: it needs at least one letter or digit`, {
+      param: textField,
+    });
+  }
+  const marked = typeof piece === "string" ? {} : { marked: piece };
+  return { open: { speaker, text: turn.text, ...marked }, read };
+}
+
+/** The silence that stands for a text without words: as long as its pauses, where it has any. */
+function silenceOf(
+  { conversation: { open }, delivery }: Prepared,
+  silenceS: number,
+): Pick<Prepared, "silenceS"> {
+  const { marked, text } = open;
+  if (hasSpeakable(spokenText(marked ?? text ?? ""))) return {};
+  const askedS = marked === undefined ? 0 : pausesS(marked);
+  return { silenceS: Math.max(silenceS, Math.min(askedS, delivery.maxFrames * FRAME_S)) };
+}
+
+function deliveryOf(params: GenParams | undefined): Delivery {
+  const resolved = resolveParams(params);
+  return {
+    temperature: resolved.temperature,
+    acousticTemperature: resolved.acoustic_temperature ?? resolved.temperature,
+    topK: resolved.top_k,
+    repetitionPenalty: resolved.repetition_penalty,
+    penaltyWindow: resolved.penalty_window,
+    maxFrames: resolved.max_new_tokens,
+    quality: resolved.audio_quality,
+  };
+}

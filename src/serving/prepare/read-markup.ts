@@ -1,0 +1,160 @@
+import { ServiceError } from "../../contract/errors.ts";
+import type { InputType } from "../../contract/input-type.ts";
+import { type MarkedText, spokenText, type TextPiece } from "../../core/marked-text.ts";
+import type { Lexicon } from "../../core/script.ts";
+import { otherLanguageOf } from "../../text/other-language.ts";
+import { addedCharacters } from "../../text/phonemes/given-words.ts";
+import { inlineFault } from "../../text/phonemes/inline-phonemes.ts";
+import { type FindVoice, MarkupError, type ReadMarks } from "../../text/ssml/markup.ts";
+import { readMarks } from "../../text/ssml/read-marks.ts";
+import { type Cast, chooseVoice, type VoiceChoice } from "./choose-voice.ts";
+
+/** A text whose marks have been read. */
+export interface ReadText {
+  readonly piece: TextPiece;
+  /** Billed code points: per word, the longer of written and spoken form. Marks are free. */
+  readonly chars: number;
+  /** What it asks for and is not done, each in a few words. */
+  readonly cautions: readonly string[];
+  /** The voices that it names for parts of it, by what it calls them. */
+  readonly voices: Readonly<Record<string, VoiceChoice>>;
+}
+
+/**
+ * Reads the marks of a text that is to be spoken: SSML, pauses, phonemes. Throws a 400 {@link ServiceError} that names the
+ * field, and the place where there is one.
+ *
+ * @param field what messages call the text
+ * @param cast of the model that speaks; `null` where that is not known
+ */
+export function readMarkup(
+  text: string,
+  field: string,
+  cast: Cast | null,
+  inputType?: InputType,
+  lexicon: Lexicon = [],
+): ReadText {
+  const isSsml = inputType === undefined ? null : inputType === "ssml";
+  const voices = new Map<string, VoiceChoice>();
+  const findVoice = cast === null ? noVoice : voicesOf(cast, field, voices);
+  const { piece, spokenChars, cautions, spoken } = readOrRefuse(text, field, isSsml, findVoice);
+  const left = cast === null ? [] : [...notDone(piece, cast), ...notEnglish(spoken, cast)];
+  // What a model does not follow is not looked for either.
+  const isFollowed = cast?.takes.marks === true;
+  return {
+    piece,
+    chars: spokenChars + addedCharacters(spoken, lexicon),
+    cautions: [...cautions, ...left],
+    voices: isFollowed ? Object.fromEntries(voices) : {},
+  };
+}
+
+/** The words of a text without its marks. Throws as {@link readMarkup}; a voice may have any name. */
+export function spokenWords(text: string, field: string): string {
+  return readOrRefuse(text, field, null, anyVoice).spoken;
+}
+
+function readOrRefuse(
+  text: string,
+  field: string,
+  isSsml: boolean | null,
+  findVoice: FindVoice,
+): ReadMarks & { readonly spoken: string } {
+  try {
+    const read = readMarks(text, isSsml, findVoice);
+    const spoken = spokenText(read.piece);
+    const fault = inlineFault(spoken);
+    if (fault !== null) throw new ServiceError(400, `${field}: ${fault}`, { param: field });
+    return { ...read, spoken };
+  } catch (error) {
+    if (!(error instanceof MarkupError)) throw error;
+    throw new ServiceError(400, `${field}: ${error.message}`, { param: field });
+  }
+}
+
+/** The words of an earlier turn without its marks: a text that cannot be read stays as it is, since nobody speaks it. */
+export function wordsOf(text: string): string {
+  const piece = leniently(text, null);
+  return typeof piece === "string" ? piece : spokenText(piece).trim();
+}
+
+/** Words as a writer gave them, with their pauses: what cannot be refused any more is spoken as it is. */
+export function writtenPiece(text: string): TextPiece {
+  return leniently(text, false);
+}
+
+function leniently(text: string, isSsml: false | null): TextPiece {
+  try {
+    return readMarks(text, isSsml, anyVoice).piece;
+  } catch (error) {
+    if (error instanceof MarkupError) return text;
+    throw error;
+  }
+}
+
+/** Finds out what the names mean that a text has for voices, and gathers that: of several the first that the model has. */
+function voicesOf(cast: Cast, field: string, found: Map<string, VoiceChoice>): FindVoice {
+  return (names, place) => {
+    let own: readonly [string, VoiceChoice] | null = null;
+    let refused: unknown = null;
+    for (const name of names) {
+      try {
+        const choice = found.get(name) ?? chooseVoice(name, "voice", cast);
+        if (choice.own === undefined) return keep(name, choice);
+        own ??= [name, { own: { name, field: `${field}: ${place}: voice`, param: field } }];
+      } catch (error) {
+        refused ??= error;
+      }
+    }
+    if (own === null) throw refused;
+    return keep(...own);
+  };
+
+  function keep(name: string, choice: VoiceChoice): string {
+    if (!found.has(name) && found.size === MAX_TEXT_VOICES)
+      throw new Error(`a text may name at most ${MAX_TEXT_VOICES} voices: use fewer`);
+    if (!found.has(name)) found.set(name, choice);
+    return name;
+  }
+}
+
+/** As many as a play has. */
+const MAX_TEXT_VOICES = 16;
+
+const anyVoice: FindVoice = ([name = ""]) => name;
+
+const noVoice: FindVoice = () => {
+  throw new Error("a text that comes in pieces cannot name a voice: name it for all of the text");
+};
+
+/** What a model does nothing for, of what a text asks for. */
+function notDone(piece: TextPiece, { id, takes }: Cast): string[] {
+  if (typeof piece === "string" || takes.marks === true) return [];
+  const asked = KINDS.flatMap(([kind, isAsked]) => (isAsked(piece) ? [kind] : []));
+  return asked.length === 0 ? [] : [`the model ${id} does not follow ${asked.join(", ")}`];
+}
+
+/** What a text is in that a model cannot read. */
+function notEnglish(text: string, { id, takes }: Cast): string[] {
+  const language = takes.englishOnly === true ? otherLanguageOf(text) : null;
+  if (language === null) return [];
+  return [`the text looks like ${language}, and the model ${id} reads it as if it were English`];
+}
+
+const KINDS: readonly (readonly [string, (text: MarkedText) => boolean])[] = [
+  ["marks", ({ points }) => points.some((point) => "mark" in point)],
+  ["prosody and emphasis", ({ runs }) => runs.some(({ voice }) => voice === null)],
+  ["voices within a text", ({ runs }) => runs.some(({ voice }) => voice !== null)],
+];
+
+/** What is not done, for a header: cautions with semicolons between them, in ASCII. `null` where all is done. */
+export function cautionsTold({ cautions = [] }: { readonly cautions?: readonly string[] }): string | null {
+  return cautions.length === 0
+    ? null
+    : cautions
+        .join("; ")
+        .replaceAll(/[^\x20-\x7e]/g, "?")
+        .slice(0, MAX_HEADER_CHARS);
+}
+
+const MAX_HEADER_CHARS = 1_000;

@@ -1,0 +1,159 @@
+import { Worker } from "node:worker_threads";
+import type { PcmFormat } from "../../audio/pcm-format.ts";
+import { MAX_RECORDING_S } from "../../contract/audio-transcriptions.ts";
+import { ServiceError } from "../../contract/errors.ts";
+import type { Sound } from "../../core/sound.ts";
+import type { CallOptions } from "../../workers/calls/options.ts";
+import { ThreadCalls } from "../../workers/calls/thread-calls.ts";
+import { ThreadError } from "../../workers/calls/thread-error.ts";
+import type { ReadingFailure, RecordingInfo } from "./recording-reader-thread.ts";
+
+/** A thread that has had nothing to do for this long is let go, with all the memory that it took. */
+const IDLE_MS = 30_000;
+/** A thread is let go at once after a file beyond this size: it does not collect its garbage while it is idle. */
+const LARGE_FILE_BYTES = 2 ** 20;
+/**
+ * So much is decoded before somebody else has their turn: some tenths of a second of work at the worst, and about a second
+ * where 25 MiB of MP3 hold hardly a frame.
+ */
+const SLICE_S = 5;
+/** Far more than a slice takes on a machine that has other work. */
+const DEADLINE_MS = 30_000;
+/** Of the thread's own heap. Decoders use 8 MB: they hold a few objects, whatever they decode. */
+const HEAP_MB = 48;
+
+/** A recording that is decoded as it is read. */
+export interface ReadRecording extends Sound {
+  /** Nobody reads it any more. Calling it twice is harmless. */
+  release(): void;
+}
+
+/**
+ * Decodes recordings of any kind in a thread of its own, which is there only while it is needed: a slice at a time, in
+ * turns, so that nobody's recording keeps another's waiting. A recording stays the bytes that were sent, and what is
+ * decoded of it is what was read.
+ */
+export class RecordingReader {
+  readonly #calls: ThreadCalls;
+  readonly #open = new Set<number>();
+  #lastId = 0;
+  /** Whether the thread has had a file that is large. */
+  #isLarge = false;
+
+  /** @param onFailure the thread died, or was given up; the next file gets another */
+  constructor(onFailure: (error: Error) => void = () => {}) {
+    this.#calls = new ThreadCalls({
+      name: "the thread that decodes recordings",
+      start: startThread,
+      deadlineMs: DEADLINE_MS,
+      idleMs: IDLE_MS,
+      isKept: () => this.#open.size > 0,
+      fromWire: (failure) => fromWire(failure as ReadingFailure),
+      onFailure,
+    });
+  }
+
+  /**
+   * Looks a recording over, whose buffer is gone afterwards. Rejects with a 400 or 502 {@link ServiceError}, or with the
+   * signal's reason; so does reading it.
+   *
+   * @param format of bare samples; `null` for a file
+   * @param field that a file came in
+   */
+  async open(
+    bytes: Uint8Array<ArrayBuffer>,
+    signal: AbortSignal,
+    format: PcmFormat | null = null,
+    field = "file",
+  ): Promise<ReadRecording> {
+    this.#lastId += 1;
+    const id = this.#lastId;
+    this.#open.add(id);
+    this.#isLarge ||= bytes.length > LARGE_FILE_BYTES;
+    const release = (): void => this.#release(id);
+    const call = (operation: string, parameters: readonly unknown[], options: CallOptions) =>
+      this.#calls.call(operation, parameters, options).catch((error: unknown) => {
+        throw named(error, format === null ? field : null);
+      });
+    try {
+      const opening = [id, bytes, MAX_RECORDING_S, format];
+      const options = { signal, transfer: [bytes.buffer] };
+      const { sampleRateHz, boundS } = (await call("open", opening, options)) as RecordingInfo;
+      const read: Sound["read"] = async (count, reading) => {
+        const samples = new Float32Array(count);
+        let length = 0;
+        while (length < count) {
+          const slice = Math.min(count - length, SLICE_S * sampleRateHz);
+          const piece = (await call("read", [id, slice], { signal: reading })) as Float32Array;
+          if (piece.length === 0) break;
+          samples.set(piece, length);
+          length += piece.length;
+        }
+        return samples.subarray(0, length);
+      };
+      return { sampleRateHz, boundS, read, release };
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#calls.close();
+  }
+
+  #release(id: number): void {
+    if (!this.#open.delete(id)) return;
+    const isLast = this.#open.size === 0 && this.#isLarge;
+    if (isLast) this.#isLarge = false;
+    // Where the thread is gone, so is the recording.
+    this.#calls.tell("close", [id], isLast);
+  }
+}
+
+function startThread(): Worker {
+  const entry = new URL("./recording-reader-thread.js", import.meta.url);
+  // The decoders print what they find wrong with a file, which is nobody's business but its sender's.
+  const worker = new Worker(entry, { stderr: true, resourceLimits: { maxOldGenerationSizeMb: HEAP_MB } });
+  worker.stderr.resume();
+  return worker;
+}
+
+/** What is wrong with a recording, but for its name. */
+class Refusal extends Error {}
+
+class LostError extends Error {}
+
+function fromWire(failure: ReadingFailure): Error {
+  if ("refusal" in failure) return new Refusal(failure.refusal);
+  return "lost" in failure ? new LostError() : new Error(failure.failed);
+}
+
+/** The row of the contract's table for what a call failed with. @param field that the recording came in; `null` for none */
+function named(error: unknown, field: string | null): unknown {
+  const name = field ?? "the recording";
+  const param = field === null ? {} : { param: field };
+  if (error instanceof Refusal) return new ServiceError(400, `${name}${error.message}`, param);
+  const problem = error instanceof ThreadError ? error.problem : null;
+  if (problem === "late" || (problem === "ended" && isOutOfMemory((error as Error).cause))) {
+    const what = problem === "late" ? "long" : "much memory";
+    // It would take as much the next time.
+    return new ServiceError(400, `${name} takes too ${what} to decode: send it as WAV`, {
+      ...param,
+      cause: error,
+    });
+  }
+  if (problem === null && !(error instanceof LostError)) return error;
+  return new ServiceError(
+    502,
+    `${name} could not be decoded, the thread that does ended: retry in a moment`,
+    {
+      retryAfterMs: 1_000,
+      cause: error,
+    },
+  );
+}
+
+function isOutOfMemory(cause: unknown): boolean {
+  return (cause as { code?: unknown } | undefined)?.code === "ERR_WORKER_OUT_OF_MEMORY";
+}

@@ -1,0 +1,63 @@
+import type { TextPiece } from "../../core/marked-text.ts";
+import { voiceIdOf } from "../../core/model-card.ts";
+import type { Preset, Script } from "../../core/script.ts";
+import { unknownVoice } from "./choose-voice.ts";
+import type { Prepared } from "./prepare.ts";
+
+/** What the engine is given: the open turn's own words, or what a writer gives for them. */
+export function scriptOf(
+  prepared: Prepared,
+  preset: Preset,
+  written: AsyncIterable<TextPiece> | null = null,
+  keyId = "",
+  traceHeaders: NonNullable<Script["traceHeaders"]> = {},
+): Script {
+  const { conversation, delivery, seed } = prepared;
+  const manner = prepared.manner ?? mannerOfVoice(prepared);
+  return {
+    history: conversation.history,
+    speaker: conversation.open.speaker,
+    text: written ?? onePiece(conversation.open.marked ?? conversation.open.text ?? ""),
+    delivery,
+    preset: { ...preset, ...prepared.preset },
+    seed,
+    keyId,
+    traceHeaders,
+    ...(prepared.voice === undefined ? {} : { voice: prepared.voice }),
+    ...(manner === undefined ? {} : { manner }),
+    ...(prepared.textVoices === undefined
+      ? {}
+      : { textVoices: foundIn(prepared.textVoices, prepared.model) }),
+    ...(prepared.hasMouth ? { hasMouth: true } : {}),
+    ...(prepared.lexicon.length > 0 ? { lexicon: prepared.lexicon } : {}),
+  };
+}
+
+/** How the voice speaks by the settings; a mix, and one that is followed, are none of those that have any. */
+function mannerOfVoice({ voice, conversation, model }: Prepared): Script["manner"] {
+  if (voice !== undefined) {
+    const [part] = voice;
+    if (part === undefined || voice.length > 1) return undefined;
+    return "sample" in part ? part.sample.manner : model.manners?.get(part.id);
+  }
+  const { history, open } = conversation;
+  const isFollowed = history.some(({ speaker, audio }) => speaker === open.speaker && audio !== null);
+  return isFollowed ? undefined : model.manners?.get(voiceIdOf(open.speaker, model.card));
+}
+
+/** Throws a 400 `ServiceError` for a recording that nobody has found. */
+function foundIn(
+  voices: NonNullable<Prepared["textVoices"]>,
+  { card }: Prepared["model"],
+): NonNullable<Script["textVoices"]> {
+  return Object.fromEntries(
+    Object.entries(voices).map(([name, { own, ...found }]) => {
+      if (own !== undefined) throw unknownVoice(own, card);
+      return [name, found];
+    }),
+  );
+}
+
+async function* onePiece(text: TextPiece): AsyncGenerator<TextPiece> {
+  yield text;
+}

@@ -1,0 +1,188 @@
+import type { Span } from "../../core/span.ts";
+import {
+  type Dialogue,
+  type ToolCall,
+  type Writer,
+  WriterError,
+  type WriterTokens,
+  type WrittenPart,
+} from "../../core/writer.ts";
+import type { Prepared } from "../prepare/prepare.ts";
+import { failureType, writtenFacts } from "../request-spans.ts";
+import { Arrivals } from "./arrivals.ts";
+import type { ComingText } from "./coming-text.ts";
+
+/** Who wants to know of the writing. */
+export interface WritingObserver {
+  /** Of the writing; ended with it. */
+  readonly span: Span;
+  /** Called once, where a language model writes, with the seconds that it took. */
+  readonly onFirstToken: (seconds: number) => void;
+  /**
+   * Called with each call of a function as it is written, and the code points of the reply's text that come before it:
+   * of some of those nothing may have been taken yet.
+   */
+  readonly onCall?: ((call: ToolCall, at: number) => void) | undefined;
+  /** Called when nothing more is written; more than once is possible. */
+  readonly onOver: () => void;
+}
+
+/**
+ * The words of an authored turn as a writer gives them, and what there is to say of the writing. The writer is read to
+ * its end as fast as it writes, whoever listens to the words and however slowly: it is not held up, and neither are those
+ * who wait for it.
+ */
+export class AuthoredText implements ComingText {
+  readonly from = "the writer";
+  readonly #writer: Writer;
+  readonly #hasInstructions: boolean;
+  readonly #parts: AsyncIterator<WrittenPart>;
+  readonly #signal: AbortSignal;
+  readonly #span: Span;
+  readonly #onOver: () => void;
+  readonly #onCall: NonNullable<WritingObserver["onCall"]>;
+  readonly #written = new Arrivals<WrittenPart>();
+  #hasToken = false;
+  #firstSentenceMs = 0;
+  #tokens: WriterTokens | null = null;
+  /** Of a reply that ends with a call. */
+  #tokensOfCall: WriterTokens | null = null;
+  #hasWords = false;
+  #hasCalled = false;
+  /** Code points of what was written. */
+  #length = 0;
+  #gate: string | null = null;
+  #layer: string | null = null;
+  #hasReadInstructions = false;
+
+  constructor(
+    writer: Writer,
+    { conversation, delivery, seed, instructions, toolUse, maxTokens }: Prepared,
+    signal: AbortSignal,
+    { span, onFirstToken, onOver, onCall = () => {} }: WritingObserver,
+  ) {
+    this.#signal = signal;
+    this.#span = span;
+    this.#onOver = onOver;
+    this.#onCall = onCall;
+    const askedMs = performance.now();
+    const dialogue: Dialogue = {
+      history: conversation.history,
+      speaker: conversation.open.speaker,
+      temperature: delivery.temperature,
+      topK: delivery.topK,
+      seed,
+      ...(instructions === null ? {} : { instructions }),
+      ...(toolUse === undefined ? {} : { toolUse }),
+      ...(maxTokens === undefined ? {} : { maxTokens }),
+      onFirstToken: () => {
+        if (this.#hasToken) return;
+        this.#hasToken = true;
+        const seconds = (performance.now() - askedMs) / 1_000;
+        span.set({ "gen_ai.response.time_to_first_chunk": seconds });
+        onFirstToken(seconds);
+      },
+      traceHeaders: span.headers,
+    };
+    this.#hasInstructions = instructions !== null;
+    this.#writer = writer;
+    this.#parts = writer.write(dialogue, signal)[Symbol.asyncIterator]();
+  }
+
+  /** Whether the writer is being waited for just now. */
+  get isWriting(): boolean {
+    return this.#written.isAwaited;
+  }
+
+  get isWordless(): boolean {
+    return this.#written.isOver && !this.#hasWords;
+  }
+
+  get tokens(): WriterTokens | null {
+    return this.#tokensOfCall ?? this.#tokens;
+  }
+
+  /**
+   * Waits for the first sentence, or the end of a reply of calls alone. Throws what the writer throws. Once, and before
+   * {@link AuthoredText.pieces}.
+   */
+  async begin(): Promise<void> {
+    const beganMs = performance.now();
+    void this.#read();
+    if (!(await this.#written.arrived()) && !this.#hasCalled)
+      throw new WriterError("the writer wrote nothing: retry", { retryAfterMs: 1_000 });
+    this.#firstSentenceMs = performance.now() - beganMs;
+  }
+
+  /**
+   * The sentences as they come, each with the space that parts it from the one before. Can be taken once.
+   *
+   * @param onWait a further sentence is waited for from now on
+   */
+  async *pieces(onWait: () => void): AsyncGenerator<string, void, void> {
+    let isFirst = true;
+    for await (const part of this.#written.all(onWait)) {
+      this.#tokens = part.tokens ?? this.#tokens;
+      this.#gate ??= part.gate;
+      this.#layer ??= part.layer ?? null;
+      this.#hasReadInstructions ||= part.hasReadInstructions ?? false;
+      yield placed(part.text, isFirst);
+      isFirst = false;
+    }
+  }
+
+  /** What a reply's `meta` says about its writing, up to the sentence that was last asked for. */
+  meta(): Record<string, unknown> {
+    return {
+      name: this.#writer.name,
+      prompt_tokens: this.tokens?.prompt ?? null,
+      written_tokens: this.tokens?.written ?? null,
+      first_sentence_ms: Math.round(this.#firstSentenceMs * 10) / 10,
+      gate: this.#gate,
+      layer: this.#layer,
+      instructions: this.#hasInstructions ? (this.#hasReadInstructions ? "read" : "ignored") : null,
+    };
+  }
+
+  /** Writes no more. Not waited for: a writer that hangs holds up nobody. */
+  release(): void {
+    this.#parts.return?.().catch(() => {});
+    this.#span.end();
+    this.#onOver();
+  }
+
+  /** Takes all that the writer writes. Never throws: what it throws is told in its place. */
+  async #read(): Promise<void> {
+    try {
+      for (;;) {
+        const { value, done } = await this.#parts.next();
+        if (done === true) break;
+        this.#take(value);
+        this.#span.set(writtenFacts(value.tokens));
+      }
+      this.#written.end();
+      this.#span.end();
+    } catch (error) {
+      this.#written.fail(error);
+      this.#span.end(failureType(error, this.#signal));
+    }
+    this.#onOver();
+  }
+  #take(part: WrittenPart): void {
+    if (part.call !== undefined) {
+      this.#hasCalled = true;
+      this.#tokensOfCall = part.tokens;
+      this.#onCall(part.call, this.#length);
+      return;
+    }
+    this.#length += [...placed(part.text, !this.#hasWords)].length;
+    this.#hasWords = true;
+    this.#tokensOfCall = null;
+    this.#written.add(part);
+  }
+}
+
+/** Words are counted from the beginning of the reply's text, which has no space there. */
+function placed(text: string, isFirst: boolean): string {
+  return isFirst ? text.trimStart() : ` ${text}`;
+}

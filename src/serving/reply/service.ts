@@ -1,0 +1,489 @@
+import type { Encoding } from "../../audio/encode/encoder.ts";
+import { ServiceError } from "../../contract/errors.ts";
+import type { Usage } from "../../contract/replies.ts";
+import type { Marks } from "../../contract/spoken.ts";
+import { abortable } from "../../core/abortable.ts";
+import { encodedSpeech, fileOf } from "../../core/encoded-speech.ts";
+import { type TextPiece, writtenText } from "../../core/marked-text.ts";
+import type { ChosenVoice } from "../../core/script.ts";
+import { silence } from "../../core/silence.ts";
+import { NO_SPAN, type Span } from "../../core/span.ts";
+import type { SpeechReport } from "../../core/speech-model.ts";
+import type { Stop, TimeLimit } from "../../core/stop-with.ts";
+import type { Writer, WriterTokens } from "../../core/writer.ts";
+import type { AdmissionOptions, Slot } from "../../limits/admission.ts";
+import { Admissions, type OwnSlots } from "../../limits/admissions.ts";
+import type { KeyedSemaphore } from "../../limits/keyed-semaphore.ts";
+import type { Lease } from "../../models/catalogue.ts";
+import type { PublicModel } from "../../models/public-models.ts";
+import { asRefusal } from "../failures.ts";
+import { LiveWork, Waits, within } from "../live-work.ts";
+import { unknownVoice, type VoiceChoice } from "../prepare/choose-voice.ts";
+import { leastSpokenS } from "../prepare/least-spoken.ts";
+import type { Prepared } from "../prepare/prepare.ts";
+import { writtenPiece } from "../prepare/read-markup.ts";
+import type { Caller } from "../prepare/request-reader.ts";
+import { scriptOf } from "../prepare/script-of.ts";
+import { failureType, inSpan, speechFacts, spokenFacts } from "../request-spans.ts";
+import { type Metering, meterUsage, type UtteranceEnd } from "../telemetry.ts";
+import type { HistoryTranscriber } from "../transcribe/history-transcriber.ts";
+import type { OwnVoices } from "../voices/own-voices.ts";
+import type { AuthoredText } from "./authored-text.ts";
+import type { ComingText } from "./coming-text.ts";
+import { PlaybackPacer } from "./playback-pacer.ts";
+import { replyMeta } from "./reply-meta.ts";
+import { MarkCollector, type SpokenPiece, spokenPiece } from "./spoken-piece.ts";
+import type { StreamedText } from "./streamed-text.ts";
+import { UtteranceStats } from "./utterance-stats.ts";
+import {
+  beginWriting,
+  sentencesOf,
+  type WritingDeps,
+  type WritingRequest,
+  type WrittenReply,
+} from "./written-reply.ts";
+
+export interface ServiceDeps extends Metering {
+  lease(model: PublicModel, signal: AbortSignal): Promise<Lease>;
+  /** Writes authored turns; `null`: there are none. */
+  readonly writer: Writer | null;
+  /** Finds the words of turns that are sound alone; absent, such turns have none. */
+  readonly hearing?: HistoryTranscriber;
+  /** Finds voices by a recording; absent, there are none. */
+  readonly ownVoices?: Pick<OwnVoices, "chosen" | "check">;
+  /** Turns being written: of everybody, and of one key. */
+  readonly writing: KeyedSemaphore;
+}
+
+export interface ServiceOptions extends AdmissionOptions {
+  /** Longest wait for the engine's next frame, in milliseconds. */
+  readonly frameTimeoutMs: number;
+  /** Longest wait for a model to load, in milliseconds. */
+  readonly loadTimeoutMs: number;
+  /** Seconds of speech that are made ahead of who plays it as it comes; 0 is no bound. */
+  readonly maxAheadS: number;
+  /** Of checkpoints that do not share the slots of this machine, by their names; none unless given. */
+  readonly ownSlots?: ReadonlyMap<string, OwnSlots>;
+}
+
+/** Who asks to have something spoken, and how. */
+export interface SpeechRequest extends Pick<Caller, "keyId" | "signal" | "span">, WritingRequest {
+  /** The file that the reply is made into; each piece of it is some bytes of that. */
+  readonly encoding: Encoding;
+  /** The open turn's words, where they are given while it is spoken; nobody writes it then. */
+  readonly words?: StreamedText;
+  /** Longest that the reply may take, and what ends it then; without it, as long as it is read. */
+  readonly limit?: TimeLimit;
+  /** A stream hands audio over as it comes: what a client took before it left is metered. */
+  readonly takesAudioAsItComes: boolean;
+  /** It is played as it comes: what is made ahead of that is bounded, since whoever listens may leave. */
+  readonly isPlayed: boolean;
+  /** Seconds that may be made ahead of who plays it, where that is less than for everybody. */
+  readonly maxAheadS?: number;
+  /** Told of each sentence of an authored turn when the voice takes it, with the space that parts it from the one before. */
+  readonly onSentence?: (sentence: string) => void;
+  /** Told with the first frame: the audio of earlier turns is needed no more. */
+  readonly onHeard?: () => void;
+  /** Told when the utterance is ended although nothing is asked of it: whoever takes its audio waits for something else. */
+  readonly onEnded?: (reason: ServiceError) => void;
+}
+
+/** What there is to say once the last frame is out and metered. */
+export interface Outcome {
+  /** The text that was spoken. */
+  readonly text: string;
+  readonly audioS: number;
+  readonly frames: number;
+  readonly usage: Usage;
+  /** What the writer has taken; `null` where nobody wrote or counts. */
+  readonly tokens: WriterTokens | null;
+  /** What may stand in place of the file's first bytes where it is kept: as many bytes, maybe none. */
+  readonly finishedHead: Uint8Array;
+  /** What was said when, in `meta` too. */
+  readonly marks: Marks;
+  readonly meta: Readonly<Record<string, unknown>>;
+}
+
+/** Of a reply that is left midway: what its generator is given to end with. */
+export const NO_OUTCOME: Outcome = {
+  text: "",
+  audioS: 0,
+  frames: 0,
+  tokens: null,
+  finishedHead: new Uint8Array(0),
+  usage: { input_chars: 0, input_audio_seconds: 0, output_audio_seconds: 0 },
+  marks: {},
+  meta: {},
+};
+
+/**
+ * The one path of every reply. Of a spoken one: a slot, a model, frames as the consumer pulls them, one durable commit.
+ * What comes is a file, a piece a frame (of `pcm` 1920 samples but for the last). Throws {@link ServiceError}, or the
+ * request's abort reason.
+ */
+export class SpeechService {
+  readonly #deps: ServiceDeps;
+  readonly #options: ServiceOptions;
+  readonly #admissions: Admissions;
+  readonly #pacer: PlaybackPacer;
+  readonly #nowMs: () => number;
+  readonly #live = new LiveWork();
+
+  constructor(deps: ServiceDeps, options: ServiceOptions) {
+    this.#deps = deps;
+    this.#options = options;
+    this.#admissions = new Admissions(options, options.ownSlots ?? new Map());
+    this.#pacer = new PlaybackPacer(options.maxAheadS);
+    this.#nowMs = options.nowMs ?? (() => performance.now());
+  }
+
+  /** Utterances that are computed just now. */
+  get active(): number {
+    return this.#admissions.active;
+  }
+
+  /** Utterances that have begun and wait: for a slot, for their client, for words, or to be less far ahead. */
+  get paused(): number {
+    return this.#admissions.paused;
+  }
+
+  /** Requests that wait for their first slot. */
+  get queued(): number {
+    return this.#admissions.queued;
+  }
+
+  /** Why a further request of the key would be refused, so that nothing need be read of it; `null` where it would not. */
+  refusalFor(keyId: string): ServiceError | null {
+    return this.#admissions.refusalFor(keyId);
+  }
+
+  /** Whether functions that a request gives the writer may be called. */
+  get callsTools(): boolean {
+    return this.#deps.writer?.callsTools === true;
+  }
+
+  /**
+   * Has an authored turn written and not spoken: its sentences as they come, each with the space that parts it from the
+   * one before. One durable commit of what it took.
+   */
+  async *write(
+    prepared: Prepared,
+    request: WritingRequest & Pick<Caller, "signal">,
+  ): AsyncGenerator<string, WrittenReply, void> {
+    const stop = this.#live.begin(request.signal);
+    const { chars: input_chars, audioS: input_audio_seconds } = prepared.input;
+    const usage = { input_chars, input_audio_seconds, output_audio_seconds: 0 };
+    const { loadTimeoutMs } = this.#options;
+    let coming: AuthoredText | null = null;
+    // Whoever leaves in the middle has had the words before that.
+    let isOwed = false;
+    try {
+      coming = await beginWriting(this.#writingDeps(), prepared, request, stop);
+      await within(coming.begin(), loadTimeoutMs, stop, () => "the writer");
+      isOwed = true;
+      const written = yield* sentencesOf(coming, prepared.maxTokens ?? null, stop, loadTimeoutMs);
+      isOwed = false;
+      await this.#meter(request, usage);
+      return written;
+    } catch (error) {
+      isOwed &&= request.signal.aborted;
+      throw asRefusal(error, request.signal);
+    } finally {
+      coming?.release();
+      if (isOwed) await this.#meter(request, usage);
+      stop.end();
+    }
+  }
+
+  async *converse(given: Prepared, request: SpeechRequest): AsyncGenerator<SpokenPiece, Outcome, void> {
+    const utterance = { model: given.model.card.id, format: request.encoding };
+    const stats = new UtteranceStats(this.#deps.telemetry, utterance, this.#nowMs);
+    const all = new MarkCollector();
+    let coming: ComingText | null = null;
+    let slot: Slot | null = null;
+    let lease: Lease | null = null;
+    let settled = false;
+    let end: UtteranceEnd | null = null;
+    const { span } = request;
+    span.set(speechFacts(given, request.encoding, request.takesAudioAsItComes));
+    // Where nobody asks for the next piece, the client went, or was cut.
+    const ending = () => end ?? (stop.signal.reason instanceof ServiceError ? "failed" : "gone");
+    span.atEnd(() => spokenFacts(stats, inputCharsOf(given, request), ending()));
+    let toFirstAudio = NO_SPAN;
+    const stop = this.#live.begin(request.signal, request.limit);
+    try {
+      const isWritten = given.conversation.open.text === null && request.words === undefined;
+      if (isWritten && this.#deps.writer === null) throw noWriter();
+      const { conversation: talk, model } = given;
+      const voice = await this.#voiceOf(given, request, stop);
+      const textVoices = await this.#textVoicesOf(given, request, stop);
+      const heard = (await this.#deps.hearing?.hear(talk, request.keyId, stop.signal, span, model.reads)) ?? {
+        conversation: talk,
+        heard: [],
+      };
+      const prepared = {
+        ...given,
+        conversation: heard.conversation,
+        ...(voice === undefined ? {} : { voice }),
+        ...(textVoices === undefined ? {} : { textVoices }),
+      };
+      coming = await this.#coming(prepared, request, stop);
+      if (request.words !== undefined) stats.wordsCame();
+      const cut = (reason: ServiceError): void => {
+        stop.abort(reason);
+        request.onEnded?.(reason);
+      };
+      let report = WORDLESS;
+      if (coming?.isWordless !== true) {
+        stats.queued();
+        const entering = this.#admissions
+          .of(prepared.model.checkpoint)
+          .enter(request.keyId, stop.signal, cut, coming !== null, leastSpokenS(prepared));
+        slot = await inSpan(span.begin("queue"), stop.signal, entering);
+        stats.admitted();
+        toFirstAudio = span.begin("first audio");
+        lease = await this.#lease(prepared.model, stop);
+        const speaking = { request, lease, prepared, coming, slot, all, toFirstAudio };
+        const frames = this.#frames(speaking, stop, stats);
+        try {
+          let next = await frames.next();
+          for (; !("stop" in next); next = await frames.next()) yield next;
+          report = next;
+        } finally {
+          frames.leave();
+        }
+        slot.release();
+      }
+      const { audioS, frames } = stats;
+      const usage = usageOf(prepared, request, audioS);
+      settled = true;
+      await this.#meter(request, usage);
+      end = report.stop;
+      const text = prepared.conversation.open.text ?? report.spoken.trimEnd();
+      const marks = all.marks();
+      const meta = replyMeta({
+        stats: stats.meta(report.stop),
+        loadMs: lease?.loadMs,
+        heard: heard.heard,
+        writer: coming?.meta() ?? null,
+        report,
+        marks,
+        cautions: [...(given.cautions ?? []), ...(request.words?.cautions ?? [])],
+      });
+      const finishedHead = report.finishedHead ?? NOTHING;
+      const tokens = coming?.tokens ?? null;
+      return { text, audioS, frames, usage, tokens, finishedHead, marks, meta };
+    } catch (error) {
+      settled ||= !request.signal.aborted;
+      end = request.signal.aborted && error === request.signal.reason ? "gone" : "failed";
+      toFirstAudio.end(failureType(error, stop.signal));
+      throw asRefusal(error, request.signal);
+    } finally {
+      stats.ended(ending());
+      toFirstAudio.end();
+      coming?.release();
+      lease?.release();
+      slot?.release();
+      const hasLeft = !settled && request.takesAudioAsItComes && stats.frames > 0;
+      try {
+        if (hasLeft) await this.#meter(request, usageOf(given, request, stats.audioS));
+      } finally {
+        stop.end();
+      }
+    }
+  }
+
+  /**
+   * Takes nothing new, lets what is being spoken finish for `graceMs`, then stops it with a 502. What is played is made to
+   * its end as fast as it is taken: nobody else needs the time.
+   */
+  async drain(graceMs: number): Promise<void> {
+    this.#admissions.close();
+    this.#pacer.lift();
+    this.#deps.writing.close();
+    this.#deps.hearing?.close();
+    await this.#live.drain(graceMs);
+  }
+
+  /** Whose voice was asked for, found; `undefined` where that is for the label and its turns to say. */
+  async #voiceOf(
+    { voice, ownVoice, otherVoices = [], model }: Prepared,
+    { keyId }: SpeechRequest,
+    stop: Stop,
+  ): Promise<ChosenVoice | undefined> {
+    const [anOwn] = ownVoice === undefined ? otherVoices : [ownVoice];
+    if (anOwn === undefined) return voice;
+    const { ownVoices } = this.#deps;
+    if (ownVoices === undefined) throw unknownVoice(anOwn, model.card);
+    if (otherVoices.length > 0) await abortable(ownVoices.check(otherVoices, keyId, model.card), stop.signal);
+    if (ownVoice === undefined) return voice;
+    return abortable(ownVoices.chosen(ownVoice, keyId, model.card), stop.signal);
+  }
+
+  /** The voices that the text names, those by recordings found. */
+  async #textVoicesOf(
+    { textVoices, model }: Prepared,
+    { keyId }: SpeechRequest,
+    stop: Stop,
+  ): Promise<Prepared["textVoices"]> {
+    if (textVoices === undefined) return undefined;
+    const found: (readonly [string, VoiceChoice])[] = [];
+    for (const [name, choice] of Object.entries(textVoices)) {
+      const { own } = choice;
+      const { ownVoices } = this.#deps;
+      if (own !== undefined && ownVoices === undefined) throw unknownVoice(own, model.card);
+      const chosen = own && ownVoices?.chosen(own, keyId, model.card);
+      found.push([name, chosen === undefined ? choice : { voice: await abortable(chosen, stop.signal) }]);
+    }
+    return Object.fromEntries(found);
+  }
+
+  async #meter({ keyId, onMetered }: WritingRequest, usage: Usage): Promise<void> {
+    await meterUsage(this.#deps, keyId, usage);
+    onMetered?.();
+  }
+
+  /**
+   * The words of an open turn that came without any, once the first sentence is there: it is waited for no longer than a
+   * model, since weights may be on their way. Writing has slots of its own; it takes none of those that speak. A reply
+   * that only calls functions ends without one.
+   */
+  async #coming(prepared: Prepared, request: SpeechRequest, stop: Stop): Promise<ComingText | null> {
+    if (prepared.conversation.open.text !== null) return null;
+    const coming = request.words ?? (await beginWriting(this.#writingDeps(), prepared, request, stop));
+    try {
+      await within(coming.begin(), this.#options.loadTimeoutMs, stop, () => coming.from);
+      return coming;
+    } catch (error) {
+      coming.release();
+      throw error;
+    }
+  }
+
+  #writingDeps(): WritingDeps {
+    const { writer, writing, telemetry } = this.#deps;
+    if (writer === null) throw noWriter();
+    return { writer, writing, telemetry };
+  }
+
+  /** The engine's speech as a file, each piece waited for no longer than the deadline. */
+  #frames(
+    { request, lease, prepared, coming, slot, all, toFirstAudio }: Speaking,
+    stop: Stop,
+    stats: UtteranceStats,
+  ): Frames {
+    const written = told(
+      coming?.pieces(() => slot.rest()),
+      request.onSentence,
+    );
+    const script = scriptOf(prepared, lease.preset, written, request.keyId, toFirstAudio.headers);
+    const { silenceS } = prepared;
+    const speech =
+      silenceS === undefined
+        ? fileOf(lease.model, script, request.encoding, stop.signal)
+        : encodedSpeech(silence(silenceS), request.encoding, script.seed);
+    const awaited = () => (coming?.isWriting === true ? coming.from : "the speech model");
+    const waits = new Waits(this.#options.frameTimeoutMs, stop, awaited);
+    const held = () =>
+      request.isPlayed ? this.#pacer.wait(stats.aheadS, stop.signal, request.maxAheadS) : null;
+    let isOver = false;
+    return {
+      next: async () => {
+        const askedS = stats.nowS;
+        for (let wait = held(); wait !== null; wait = held()) {
+          slot.pause();
+          await wait;
+        }
+        const turn = slot.work(stats.aheadS);
+        if (turn !== null) await turn;
+        // It may compute what it has, but soon has nothing: its slot is another's until there are words.
+        if (coming?.isWriting === true) slot.rest();
+        const step = await stats.waited(waits.for(speech.next()), request.words);
+        if (step.done) {
+          isOver = true;
+          return step.value;
+        }
+        if (stats.frames === 0) request.onHeard?.();
+        // A frame that waited for its client's words is not late.
+        stats.frame(step.value.sampleCount, Math.max(askedS, request.words?.cameAtS ?? 0));
+        if (stats.frames > 0) toFirstAudio.end();
+        slot.rest();
+        const piece = spokenPiece(step.value);
+        all.add(piece.marks);
+        return piece;
+      },
+      leave() {
+        waits.end();
+        // Not awaited: an engine that hangs must not hold this request too.
+        if (!isOver) speech.return(NO_REPORT).catch(() => {});
+      },
+    };
+  }
+
+  async #lease(model: PublicModel, stop: Stop): Promise<Lease> {
+    const leasing = this.#deps.lease(model, stop.signal);
+    try {
+      return await within(leasing, this.#options.loadTimeoutMs, stop);
+    } catch (error) {
+      leasing.then((lease) => lease.release()).catch(() => {});
+      throw error;
+    }
+  }
+}
+
+/** All that an utterance is spoken from. */
+interface Speaking {
+  readonly request: SpeechRequest;
+  readonly lease: Lease;
+  readonly prepared: Prepared;
+  readonly coming: ComingText | null;
+  readonly slot: Slot;
+  readonly all: MarkCollector;
+  /** Lasts until the first frame. */
+  readonly toFirstAudio: Span;
+}
+
+/** The speech of an utterance, pulled a piece at a time. */
+interface Frames {
+  /** The next piece, or the report that follows the last one. */
+  next(): Promise<SpokenPiece | SpeechReport>;
+  /** Nothing more is asked for. */
+  leave(): void;
+}
+
+/** The same sentences with their marks read, each told when it is taken. */
+function told(
+  sentences: AsyncGenerator<TextPiece, void, void> | undefined,
+  tell: ((sentence: string) => void) | undefined,
+): AsyncGenerator<TextPiece, void, void> | undefined {
+  if (sentences === undefined) return undefined;
+  return (async function* () {
+    for await (const sentence of sentences) {
+      tell?.(writtenText(sentence));
+      yield typeof sentence === "string" ? writtenPiece(sentence) : sentence;
+    }
+  })();
+}
+
+function noWriter(): ServiceError {
+  return new ServiceError(502, "no writer is configured: give the open turn its text, or set writer.kind", {
+    retryAfterMs: 60_000,
+  });
+}
+
+const NOTHING = new Uint8Array(0);
+/** Of a reply that calls functions and says nothing. */
+const WORDLESS: SpeechReport = { stop: "finished", spoken: "" };
+const NO_REPORT: SpeechReport = { stop: "length", spoken: "" };
+
+function inputCharsOf({ input }: Prepared, { words }: SpeechRequest): number {
+  return input.chars + (words?.chars ?? 0);
+}
+
+function usageOf(prepared: Prepared, request: SpeechRequest, audioS: number): Usage {
+  return {
+    input_chars: inputCharsOf(prepared, request),
+    input_audio_seconds: prepared.input.audioS,
+    output_audio_seconds: audioS,
+  };
+}

@@ -1,0 +1,116 @@
+import { createHash } from "node:crypto";
+import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
+import type { SpokenWord } from "../../contract/spoken.ts";
+import { fileOf } from "../../core/encoded-speech.ts";
+import { pausesS, spokenText } from "../../core/marked-text.ts";
+import type { Script } from "../../core/script.ts";
+import { NothingToSpeakError, type SpeechModel } from "../../core/speech-model.ts";
+import type { Passage } from "../../text/sentences/passages.ts";
+import { hasSpeakable } from "../../text/speakable.ts";
+import { writtenPiece } from "../prepare/read-markup.ts";
+import { spokenPiece } from "./spoken-piece.ts";
+
+/** What comes of a long text while it is spoken. */
+export type SpokenPart =
+  | { readonly kind: "begin"; readonly passage: Passage }
+  | SpokenSound
+  | {
+      /** A passage is over, with the pause behind it. */
+      readonly kind: "end";
+      readonly passage: Passage;
+      /** Its words, with their times in seconds from its beginning. */
+      readonly words: readonly SpokenWord[];
+    };
+
+interface SpokenSound {
+  readonly kind: "sound";
+  /** 16-bit, 24 kHz, mono, little-endian. */
+  readonly pcm: Uint8Array;
+}
+
+export interface PassageSpeech {
+  readonly model: SpeechModel;
+  /** What is spoken for the passage of that number, from 0. */
+  script(passage: Passage, index: number): Promise<Script>;
+  readonly signal: AbortSignal;
+}
+
+/** Beyond the silence that an utterance ends with. */
+const PAUSE_S = 0.25;
+const PAUSE_BEHIND_HEADING_S = 0.6;
+
+/** Samples of silence behind a passage. */
+export function pauseBehind({ chapter }: Passage): number {
+  return Math.round((chapter === null ? PAUSE_S : PAUSE_BEHIND_HEADING_S) * SAMPLE_RATE_HZ);
+}
+
+/** What a passage without words comes to: the silence that it asks for; `null` for one that has words. */
+export function silentSamples({ text }: Pick<Passage, "text">): number | null {
+  const piece = writtenPiece(text);
+  return hasSpeakable(spokenText(piece)) ? null : Math.round(pausesS(piece) * SAMPLE_RATE_HZ);
+}
+
+/**
+ * Speaks passages one after the other. Each is an utterance of its own, so that its sound depends on nothing before it, and
+ * memory on no more than one. What has no words is passed over.
+ *
+ * @throws Error where a passage was not spoken to its end
+ */
+export async function* speakPassages(
+  passages: AsyncIterable<Passage>,
+  speech: PassageSpeech,
+): AsyncGenerator<SpokenPart, void, void> {
+  let index = 0;
+  for await (const passage of passages) {
+    speech.signal.throwIfAborted();
+    const number = index++;
+    const silent = silentSamples(passage);
+    if (silent === 0) continue;
+    yield { kind: "begin", passage };
+    const words = silent === null ? yield* speakOne(passage, number, speech) : [];
+    yield { kind: "sound", pcm: new Uint8Array(2 * (silent ?? pauseBehind(passage))) };
+    yield { kind: "end", passage, words };
+  }
+}
+
+/** 64 bits for each passage, so that the same text makes the same sound. @param number of the passage, from 0 */
+export function seedOf({ text }: Pick<Passage, "text">, number: number): bigint {
+  return createHash("sha256").update(`${number} ${text}`).digest().readBigUInt64LE();
+}
+
+/** Speaks a passage. @returns its words */
+async function* speakOne(
+  passage: Passage,
+  number: number,
+  { model, script, signal }: PassageSpeech,
+): AsyncGenerator<SpokenSound, readonly SpokenWord[], void> {
+  const words: SpokenWord[] = [];
+  const sound = fileOf(model, await script(passage, number), "pcm", signal);
+  let isOver = false;
+  try {
+    for (;;) {
+      const step = await sound.next();
+      isOver = step.done === true;
+      if (step.done) {
+        if (step.value.stop === "finished") return words;
+        throw new Error(`The model did not speak this to its end: ${passage.text.slice(0, 60)}…`);
+      }
+      const { bytes: pcm, marks } = spokenPiece(step.value);
+      words.push(...(marks.words ?? []));
+      yield { kind: "sound", pcm };
+    }
+  } catch (error) {
+    // Letters and figures of which the voice makes nothing.
+    if (!(error instanceof NothingToSpeakError)) throw error;
+    return words;
+  } finally {
+    if (!isOver) await sound.return({ stop: "length", spoken: "" });
+  }
+}
+
+/** Seconds that a text takes to say, about: what the embedded voice needs for English prose. */
+export function estimatedS(chars: number): number {
+  return chars * SECONDS_A_CHAR;
+}
+
+const SECONDS_A_CHAR = 0.062;

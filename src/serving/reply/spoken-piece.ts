@@ -1,0 +1,84 @@
+import type { Marks, SpokenPhoneme, SpokenViseme, SpokenWord } from "../../contract/spoken.ts";
+import type { EncodedPiece, Mouth, SpokenWord as Word } from "../../core/speech-model.ts";
+
+/** A piece of a reply as it is sent: some bytes of its file, and what begins in the speech that went into them. */
+export interface SpokenPiece {
+  readonly bytes: Uint8Array;
+  readonly marks: Marks;
+}
+
+/** A piece of the engine's as the wire has it. */
+export function spokenPiece({ bytes, words, mouth }: EncodedPiece): SpokenPiece {
+  return {
+    bytes,
+    marks: {
+      ...(words === undefined ? {} : { words: words.map(wordOf) }),
+      ...(mouth === undefined ? {} : mouthOf(mouth)),
+    },
+  };
+}
+
+/** All the marks of a reply, from those of its pieces: of two equal shapes of the mouth that meet it makes one. */
+export class MarkCollector {
+  #words: SpokenWord[] | undefined;
+  #visemes: SpokenViseme[] | undefined;
+  #phonemes: SpokenPhoneme[] | undefined;
+
+  add({ words, visemes, phonemes }: Marks): void {
+    if (words !== undefined) {
+      this.#words ??= [];
+      this.#words.push(...words);
+    }
+    if (phonemes !== undefined) {
+      this.#phonemes ??= [];
+      this.#phonemes.push(...phonemes);
+    }
+    if (visemes === undefined) return;
+    this.#visemes ??= [];
+    for (const next of visemes) {
+      const last = this.#visemes.at(-1);
+      const goesOn = last?.viseme === next.viseme && last.end === next.start;
+      if (goesOn) this.#visemes[this.#visemes.length - 1] = { ...last, end: next.end };
+      else this.#visemes.push(next);
+    }
+  }
+
+  /** What was added until now. */
+  marks(): Marks {
+    return {
+      ...(this.#words === undefined ? {} : { words: this.#words }),
+      ...(this.#visemes === undefined ? {} : { visemes: this.#visemes }),
+      ...(this.#phonemes === undefined ? {} : { phonemes: this.#phonemes }),
+    };
+  }
+}
+
+function wordOf({ word, mark, startS, endS, offset, length }: Word): SpokenWord {
+  return {
+    word,
+    ...(mark === undefined ? {} : { mark }),
+    start: inMs(startS),
+    end: inMs(endS),
+    offset,
+    length,
+  };
+}
+
+function mouthOf({ visemes, phonemes }: Mouth): Marks {
+  return {
+    visemes: visemes.map(({ name, startS, endS }) => ({
+      viseme: name as SpokenViseme["viseme"],
+      start: inMs(startS),
+      end: inMs(endS),
+    })),
+    phonemes: phonemes.map(({ name, startS, endS }) => ({
+      phoneme: name,
+      start: inMs(startS),
+      end: inMs(endS),
+    })),
+  };
+}
+
+function inMs(seconds: number): number {
+  return Math.round(seconds * 1_000) / 1_000;
+}

@@ -1,0 +1,204 @@
+import { deflateSync } from "node:zlib";
+import { FRAME_S } from "../../audio/format.ts";
+import type {
+  Granularity,
+  Transcription,
+  TranscriptionSegment,
+  TranscriptionWord,
+  TranscriptTextDone,
+  VerboseTranscription,
+} from "../../contract/audio-transcriptions.ts";
+import type { VerboseTranslation } from "../../contract/audio-translations.ts";
+import { countChars } from "../../contract/limits.ts";
+import { languageName } from "../../core/languages.ts";
+import type { HeardSegment, Transcript } from "../../core/recogniser.ts";
+import type { TranscribedRecording } from "./transcriptions.ts";
+
+/** `response_format` `json`. */
+export function plainTranscription(heard: TranscribedRecording): Transcription {
+  const { transcript } = heard;
+  return {
+    text: transcript.text,
+    languages: languagesOf(transcript),
+    usage: durationUsage(heard),
+    ...heardSeconds(heard),
+  };
+}
+
+/** `response_format` `verbose_json`, with times of what was asked for. */
+export function verboseTranscription(
+  heard: TranscribedRecording,
+  granularities: ReadonlySet<Granularity>,
+): VerboseTranscription {
+  const { transcript, durationS } = heard;
+  return {
+    task: "transcribe",
+    language: languageName(transcript.language),
+    languages: languagesOf(transcript),
+    duration: roundedToMs(durationS),
+    text: transcript.text,
+    ...(granularities.has("segment") && { segments: segmentsOf(transcript) }),
+    ...(granularities.has("word") && { words: wordsOf(transcript) }),
+    usage: durationUsage(heard),
+    ...heardSeconds(heard),
+  };
+}
+
+/** The same of a translation, whose text is in English whatever was spoken. */
+export function verboseTranslation(heard: TranscribedRecording): VerboseTranslation {
+  const { transcript, durationS } = heard;
+  return {
+    task: "translate",
+    language: "english",
+    languages: languagesOf(transcript),
+    duration: roundedToMs(durationS),
+    text: transcript.text,
+    segments: segmentsOf(transcript),
+    usage: durationUsage(heard),
+    ...heardSeconds(heard),
+  };
+}
+
+/** The last event of a streamed transcript. */
+export function doneTranscription(heard: TranscribedRecording): TranscriptTextDone {
+  const { transcript, usage } = heard;
+  const audioTokens = Math.ceil(usage.input_audio_seconds / FRAME_S);
+  const outputTokens = countChars(transcript.text);
+  const inputTokens = audioTokens + usage.input_chars;
+  return {
+    type: "transcript.text.done",
+    text: transcript.text,
+    usage: {
+      type: "tokens",
+      input_tokens: inputTokens,
+      input_token_details: { audio_tokens: audioTokens, text_tokens: usage.input_chars },
+      output_tokens: outputTokens,
+      total_tokens: inputTokens + outputTokens,
+      ...usage,
+    },
+    ...heardSeconds(heard),
+  };
+}
+
+/** All that is known of a transcript, as `transcribe --json` and the library tell it. Times are in seconds from the recording's beginning, in whole milliseconds. */
+export interface ToldTranscript {
+  readonly text: string;
+  /** ISO 639-1, and from 0 to 1 how sure that is; `null` where it is unknown. */
+  readonly language: string | null;
+  readonly language_probability: number | null;
+  /** How sure it is that somebody speaks at all, 0 to 1. */
+  readonly speech_probability: number | null;
+  /** Mean natural logarithm of the tokens' probabilities. */
+  readonly mean_log_probability: number | null;
+  /** Who heard it. */
+  readonly recogniser: string;
+  readonly duration_s: number;
+  /** How much of it was listened to. */
+  readonly heard_s: number;
+  readonly segments: readonly {
+    readonly start_s: number;
+    readonly end_s: number;
+    readonly text: string;
+    readonly mean_log_probability: number | null;
+    /** Where they were asked for. */
+    readonly words?: readonly {
+      readonly start_s: number;
+      readonly end_s: number;
+      readonly text: string;
+      readonly probability: number;
+    }[];
+  }[];
+}
+
+export function toldTranscript(transcript: Transcript, recogniser: string): ToldTranscript {
+  const heardS = roundedToMs(transcript.heardS);
+  return {
+    text: transcript.text,
+    language: transcript.language,
+    language_probability: transcript.languageProbability,
+    speech_probability: transcript.speechProbability,
+    mean_log_probability: transcript.meanLogProbability,
+    recogniser,
+    duration_s: heardS,
+    heard_s: heardS,
+    segments: transcript.segments.map(({ startS, endS, text, meanLogProbability, words }) => ({
+      start_s: roundedToMs(startS),
+      end_s: roundedToMs(endS),
+      text,
+      mean_log_probability: meanLogProbability,
+      ...(words !== null && {
+        words: words.map((word) => ({
+          start_s: roundedToMs(word.startS),
+          end_s: roundedToMs(word.endS),
+          text: word.text,
+          probability: word.probability,
+        })),
+      }),
+    })),
+  };
+}
+
+/** The pieces of a transcript in order, a segment each, which joined are its text. */
+export function piecesOf({ text, segments }: Transcript): string[] {
+  const pieces = segments.map((segment, index) => (index === 0 ? segment.text : ` ${segment.text}`));
+  if (pieces.join("") === text) return pieces;
+  return text === "" ? [] : [text];
+}
+
+/** What is heard from when to when, as captions have it. */
+export function captionsOf(
+  heard: readonly { readonly startS: number; readonly endS: number; readonly text: string }[],
+): { start: number; end: number; text: string }[] {
+  return heard.map(({ startS, endS, text }) => ({ start: startS, end: endS, text }));
+}
+
+function languagesOf({ language }: Transcript): { code: string }[] {
+  return language === null ? [] : [{ code: language }];
+}
+
+function segmentsOf({ segments, speechProbability }: Transcript): TranscriptionSegment[] {
+  return segments.map(({ startS, endS, text, meanLogProbability }, id) => ({
+    id,
+    seek: Math.floor(startS * 100),
+    start: roundedToMs(startS),
+    end: roundedToMs(endS),
+    text,
+    tokens: [],
+    temperature: 0,
+    avg_logprob: meanLogProbability ?? 0,
+    compression_ratio: compressionRatio(text),
+    no_speech_prob: speechProbability === null ? 0 : 1 - speechProbability,
+  }));
+}
+
+function wordsOf({ segments }: Transcript): TranscriptionWord[] {
+  return segments.flatMap(({ words }: HeardSegment) =>
+    (words ?? []).map(({ text, startS, endS }) => ({
+      word: text,
+      start: roundedToMs(startS),
+      end: roundedToMs(endS),
+    })),
+  );
+}
+
+/** As Whisper has it: how many times shorter zlib makes the text. What is repeated without end is far above 2. */
+function compressionRatio(text: string): number {
+  const bytes = Buffer.from(text);
+  return bytes.length / deflateSync(bytes).length;
+}
+
+function durationUsage({ durationS, usage }: TranscribedRecording): Transcription["usage"] {
+  return { type: "duration", seconds: roundedToMs(durationS), ...usage };
+}
+
+/** Rounding may hide a sample or two. */
+const SLACK_S = 0.1;
+
+function heardSeconds({ transcript, durationS }: TranscribedRecording): { heard_seconds?: number } {
+  return transcript.heardS < durationS - SLACK_S ? { heard_seconds: roundedToMs(transcript.heardS) } : {};
+}
+
+/** Seconds, to the nearest whole millisecond. */
+export function roundedToMs(seconds: number): number {
+  return Math.round(seconds * 1_000) / 1_000;
+}

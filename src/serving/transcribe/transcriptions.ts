@@ -1,0 +1,185 @@
+import { ServiceError } from "../../contract/errors.ts";
+import { countChars } from "../../contract/limits.ts";
+import type { Usage } from "../../contract/replies.ts";
+import {
+  type HearingTask,
+  type Recogniser,
+  RecogniserError,
+  type Transcript,
+} from "../../core/recogniser.ts";
+import { type Sound, skipSamples } from "../../core/sound.ts";
+import type { Stop } from "../../core/stop-with.ts";
+import type { KeyedSemaphore, Permit } from "../../limits/keyed-semaphore.ts";
+import { asRefusal } from "../failures.ts";
+import { LiveWork, within } from "../live-work.ts";
+import type { Caller } from "../prepare/request-reader.ts";
+import { ASKED, hearingFacts, inSpan } from "../request-spans.ts";
+import { type Metering, meterUsage } from "../telemetry.ts";
+
+export interface TranscriptionDeps extends Metering {
+  /** Hears; `null`: nobody does. */
+  readonly recogniser: Recogniser | null;
+  /** Recordings being heard: of everybody, and of one key. */
+  readonly places: KeyedSemaphore;
+  /** Bytes of decoded audio, for a recogniser that holds all of a recording. */
+  readonly audio: KeyedSemaphore;
+  /** Longest that one recording may be heard, in milliseconds. */
+  readonly timeoutMs: number;
+}
+
+/** What a recording is heard for. */
+export interface RecordingToHear {
+  /** Nothing of it was read. */
+  readonly sound: Sound;
+  /** `transcribe` unless given. */
+  readonly task?: HearingTask;
+  /** ISO 639-1; `null` is found out. */
+  readonly language: string | null;
+  readonly prompt: string | null;
+  readonly wantsWords: boolean;
+}
+
+/** What was heard, once that is metered. */
+export interface TranscribedRecording {
+  readonly transcript: Transcript;
+  /** Of the whole recording, in seconds. */
+  readonly durationS: number;
+  readonly usage: Usage;
+}
+
+/** The one path of every transcript that is asked for by itself: a place, the recogniser, one durable commit. */
+export class Transcriptions {
+  readonly #deps: TranscriptionDeps;
+  readonly #live = new LiveWork();
+
+  constructor(deps: TranscriptionDeps) {
+    this.#deps = deps;
+  }
+
+  /** What the recogniser calls itself; `null` where there is none. */
+  get recogniserName(): string | null {
+    return this.#deps.recogniser?.name ?? null;
+  }
+
+  /** Why no recording is worth sending for that; `null` where one may be. */
+  refusal(task: HearingTask): ServiceError | null {
+    const { recogniser } = this.#deps;
+    if (recogniser === null) return noRecogniser();
+    return task === "translate" && !recogniser.canTranslate ? cannotTranslate() : null;
+  }
+
+  /** Throws {@link ServiceError}, or the caller's abort reason; then nothing is metered. */
+  async transcribe(recording: RecordingToHear, caller: Caller): Promise<TranscribedRecording> {
+    const work = this.#live.begin(caller.signal);
+    try {
+      return await this.#hear(recording, caller, work);
+    } catch (error) {
+      throw asRefusal(error, caller.signal);
+    } finally {
+      work.end();
+    }
+  }
+
+  /** Takes nothing new, lets what is being heard finish for `graceMs`, then stops it with a 502. */
+  async drain(graceMs: number): Promise<void> {
+    this.#deps.places.close();
+    await this.#live.drain(graceMs);
+  }
+
+  async #hear(
+    { sound, task = "transcribe", language, prompt, wantsWords }: RecordingToHear,
+    { keyId, span }: Caller,
+    stop: Stop,
+  ): Promise<TranscribedRecording> {
+    const { recogniser, places, audio, telemetry, timeoutMs } = this.#deps;
+    if (recogniser === null) throw noRecogniser();
+    span.set(ASKED);
+    const place = await inSpan(span.begin("queue"), stop.signal, places.enter(keyId, 1, stop.signal));
+    let room: Permit | null = null;
+    try {
+      const heldBytes = Math.ceil(recogniser.heldBytesPerS * sound.boundS);
+      if (heldBytes > 0) room = await audio.enter(keyId, heldBytes, stop.signal);
+      const beganMs = performance.now();
+      const hearing = span.begin("hear");
+      const traceHeaders = hearing.headers;
+      const options = { task, language, prompt, wantsWords, draft: null, traceHeaders };
+      const counted = countedSound(sound);
+      const listen = async (): Promise<Transcript> => {
+        try {
+          const transcript = await recogniser.recognise(counted, options, stop.signal);
+          // What it did not listen to is a part of the recording, too.
+          await skipSamples(counted, Number.POSITIVE_INFINITY, stop.signal);
+          return transcript;
+        } catch (error) {
+          throw asOfRequest(error, language);
+        } finally {
+          const facts = hearingFacts(recogniser.name, counted);
+          span.set(facts);
+          hearing.set(facts);
+        }
+      };
+      const heard = within(listen(), timeoutMs, stop, () => "the recogniser");
+      const transcript = await inSpan(hearing, stop.signal, heard);
+      const { durationS } = counted;
+      telemetry.heard(durationS, (performance.now() - beganMs) / 1_000);
+      const usage = {
+        input_chars: countChars(prompt ?? ""),
+        input_audio_seconds: durationS,
+        output_audio_seconds: 0,
+      };
+      await meterUsage(this.#deps, keyId, usage);
+      return { transcript, durationS, usage };
+    } finally {
+      room?.release();
+      place.release();
+    }
+  }
+}
+
+/** A sound that counts what is read of it. */
+function countedSound(sound: Sound): Sound & { readonly durationS: number } {
+  let samples = 0;
+  return {
+    sampleRateHz: sound.sampleRateHz,
+    boundS: sound.boundS,
+    get durationS() {
+      return samples / sound.sampleRateHz;
+    },
+    async read(count, signal) {
+      const read = await sound.read(count, signal);
+      samples += read.length;
+      return read;
+    },
+  };
+}
+
+/** What of a request its recogniser cannot do, by the name of the field. */
+function asOfRequest(error: unknown, language: string | null): unknown {
+  if (!(error instanceof RecogniserError)) return error;
+  if (error.refused === "task") return cannotTranslate(error);
+  if (error.refused === "length") {
+    return new ServiceError(400, "file is too long for the recogniser: send it in pieces", { cause: error });
+  }
+  if (error.refused !== "language" || language === null) return error;
+  return new ServiceError(
+    400,
+    `language "${language}" is not known to the recogniser: leave it out to have it detected, or send another`,
+    { cause: error },
+  );
+}
+
+function cannotTranslate(cause?: RecogniserError): ServiceError {
+  return new ServiceError(
+    400,
+    "the recogniser cannot translate: ask /v1/audio/transcriptions for what is said, in its own language",
+    { cause },
+  );
+}
+
+function noRecogniser(): ServiceError {
+  return new ServiceError(
+    502,
+    "no recogniser is configured: whoever runs this server can set recogniser.kind to embedded or endpoint, and fetch the embedded one with `antiphon models pull recogniser`",
+    { retryAfterMs: 60_000 },
+  );
+}

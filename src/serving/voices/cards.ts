@@ -1,0 +1,20 @@
+import type * as wire from "../../contract/replies.ts";
+import type { ModelCard } from "../../core/model-card.ts";
+
+/** When these models were first offered: 21 November 2026, in Unix time. OpenAI's clients ask for such a number. */
+const CREATED_S = 1_795_219_200;
+
+/** A public model as `GET /v1/models` lists it. */
+export function wireCard(card: ModelCard): wire.ModelCard {
+  return {
+    id: card.id,
+    display_name: card.displayName,
+    modes: [...card.modes],
+    speakers: [...card.speakers],
+    default: card.isDefault,
+    description: card.description,
+    object: "model",
+    created: CREATED_S,
+    owned_by: "antiphon",
+  };
+}

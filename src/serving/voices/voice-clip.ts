@@ -1,0 +1,138 @@
+import { setImmediate as letOthersRun } from "node:timers/promises";
+import { newVoiceId, type VoiceRecord } from "../../accounts/voice-store.ts";
+import { openEncoder } from "../../audio/encode/open-encoder.ts";
+import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../audio/format.ts";
+import { joined, joinedBytes } from "../../audio/joined.ts";
+import { fromPcm16, toPcm16 } from "../../audio/pcm.ts";
+import { Resampler } from "../../audio/resample.ts";
+import { ServiceError } from "../../contract/errors.ts";
+import { type NewVoice, SAMPLE_S } from "../../contract/voice-form.ts";
+import type { Clip } from "../../core/conversation.ts";
+import type { Sound } from "../../core/sound.ts";
+
+/** How far a clip is followed, and why not further. */
+export interface ClipJudgement {
+  /** 0 to 1. */
+  readonly trust: number;
+  /** A few words each; `no voice` where nothing is to be heard that has a pitch. */
+  readonly cautions: readonly string[];
+}
+
+export interface VoiceMaking {
+  /** Listens to a clip, with others having their turn meanwhile. Throws the signal's reason. */
+  readonly judge: (clip: Clip, signal: AbortSignal) => Promise<ClipJudgement>;
+  /** What is said in a clip; `null` where nobody can tell. */
+  readonly hear: (clip: Clip) => Promise<string | null>;
+  /** What messages call the recording. */
+  readonly field: string;
+  /** Unix time, seconds. */
+  readonly nowS?: () => number;
+}
+
+/** A voice that is ready to be kept. */
+export interface MadeVoice {
+  readonly voice: VoiceRecord;
+  /** FLAC, 24 kHz, mono, 16-bit. */
+  readonly audio: Uint8Array;
+}
+
+/**
+ * Makes a voice of a recording: its first half minute, listened to, transcribed where its words are not known, and compressed.
+ * Throws a 400 {@link ServiceError} where it is too short or nobody speaks in it, what reading it throws, and the signal's
+ * reason.
+ */
+export async function makeVoice(
+  wanted: NewVoice,
+  sound: Sound,
+  keyId: string,
+  { judge, hear, field, nowS = () => Date.now() / 1_000 }: VoiceMaking,
+  signal: AbortSignal,
+): Promise<MadeVoice> {
+  const voiceId = newVoiceId();
+  const { pcm, isCut } = await beginningOf(sound, field, signal);
+  const clip = clipOf(pcm, voiceId);
+  const { trust, cautions } = await judge(clip, signal);
+  if (cautions.includes("no voice")) {
+    throw new ServiceError(
+      400,
+      `${field} has nobody speaking in it: send 5 to 12 s of one person, without music or noise`,
+      { param: field },
+    );
+  }
+  // Of a recording that is cut the words are too many.
+  const refText = (isCut ? null : wanted.refText) ?? (await hear(clip));
+  const voice: VoiceRecord = {
+    voiceId,
+    keyId,
+    name: wanted.name,
+    description: wanted.description,
+    refText: refText?.trim() === "" ? null : refText,
+    consent: wanted.consent,
+    createdTsS: nowS(),
+    durationS: clip.durationS,
+    trust,
+    cautions: isCut ? [...cautions, "long"] : cautions,
+  };
+  return { voice, audio: await compressed(pcm, signal) };
+}
+
+/** A recording of a voice as models are given it: it is used again, so its samples are never given away. */
+export function clipOf(pcm: Int16Array, digest: string): Clip {
+  return voiceClip(fromPcm16(pcm), SAMPLE_RATE_HZ, digest);
+}
+
+/** The same of one as it was kept. Throws what reading it throws. */
+export async function keptClip(sound: Sound, voiceId: string, signal: AbortSignal): Promise<Clip> {
+  const read = await sound.read(SAMPLE_S.max * sound.sampleRateHz, signal);
+  // In a buffer of its own length: what was read may lie in a larger one.
+  return voiceClip(read.slice(), sound.sampleRateHz, voiceId);
+}
+
+function voiceClip(samples: Float32Array, sampleRateHz: number, digest: string): Clip {
+  return { samples, sampleRateHz, durationS: samples.length / sampleRateHz, digest: `voice:${digest}` };
+}
+
+/** The first half minute of a sound, at 24 kHz. Throws a 400 {@link ServiceError} where it is too short. */
+export async function beginningOf(
+  sound: Sound,
+  field: string,
+  signal: AbortSignal,
+): Promise<{ readonly pcm: Int16Array; readonly isCut: boolean }> {
+  const { sampleRateHz } = sound;
+  const maxSamples = SAMPLE_S.max * sampleRateHz;
+  const resampler = sampleRateHz === SAMPLE_RATE_HZ ? null : new Resampler(sampleRateHz, SAMPLE_RATE_HZ);
+  const pieces: Float32Array[] = [];
+  let count = 0;
+  while (count < maxSamples) {
+    const wanted = Math.min(sampleRateHz, maxSamples - count);
+    const piece = await sound.read(wanted, signal);
+    count += piece.length;
+    pieces.push(resampler === null ? piece.slice() : resampler.push(piece));
+    if (piece.length < wanted) break;
+    await letOthersRun();
+  }
+  const isCut = count === maxSamples && (await sound.read(1, signal)).length > 0;
+  if (resampler !== null) pieces.push(resampler.end());
+  if (count < SAMPLE_S.min * sampleRateHz) {
+    const s = (count / sampleRateHz).toFixed(1);
+    throw new ServiceError(400, `${field} has ${s} s of sound: send 5 to 12 s of one person speaking`, {
+      param: field,
+    });
+  }
+  return { pcm: toPcm16(joined(pieces)), isCut };
+}
+
+async function compressed(pcm: Int16Array, signal: AbortSignal): Promise<Uint8Array> {
+  const encoder = await openEncoder("flac");
+  const pieces: Uint8Array[] = [encoder.head()];
+  for (let at = 0; at < pcm.length; at += FRAME_SAMPLES) {
+    pieces.push(encoder.push(pcm.subarray(at, at + FRAME_SAMPLES)));
+    await letOthersRun();
+    signal.throwIfAborted();
+  }
+  pieces.push(encoder.end());
+  const file = joinedBytes(pieces);
+  file.set(encoder.finishedHead());
+  encoder.free();
+  return file;
+}

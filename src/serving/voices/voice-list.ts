@@ -1,0 +1,109 @@
+import type { VoiceRecord } from "../../accounts/voice-store.ts";
+import type { CreatedVoice } from "../../contract/voice-form.ts";
+import type { Voice, VoiceList } from "../../contract/voices.ts";
+import type { CastVoice, ModelCard } from "../../core/model-card.ts";
+import type { VoiceSample } from "../../core/script.ts";
+
+/**
+ * The voices that there are: those of the models, the default one's first, each once for all models that have the same;
+ * then those of the server's settings and of a key.
+ */
+export function listedVoices(
+  cards: readonly ModelCard[],
+  serverVoices: ReadonlyMap<string, VoiceSample>,
+  own: readonly VoiceRecord[],
+): VoiceList {
+  const inOrder = [...cards].sort((a, b) => Number(b.isDefault) - Number(a.isDefault));
+  const models = inOrder.filter(({ takes }) => takes.samples).map(({ id }) => id);
+  const recorded = [
+    ...[...serverVoices].map(([name, { clip }]) => serverVoice(name, clip.durationS, models)),
+    ...own.map((record) => ownVoice(record, models)),
+  ];
+  const usual = inOrder[0];
+  const menu = usual === undefined ? [] : menuOf(usual);
+  const alsoThere = usual?.takes.samples === true ? recorded.map(({ id, name }) => ({ id, name })) : [];
+  return { data: [...castOf(inOrder), ...recorded], voices: [...menu, ...alsoThere] };
+}
+
+/** A voice of a key's own as whoever made it is told of it. */
+export function createdVoice(voice: VoiceRecord): CreatedVoice {
+  return {
+    id: voice.voiceId,
+    object: "audio.voice",
+    type: "audio_sample",
+    name: voice.name,
+    description: voice.description,
+    created_at: Math.floor(voice.createdTsS),
+    consent: voice.consent,
+    ref_text: voice.refText,
+    seconds: voice.durationS,
+    trust: voice.trust,
+    cautions: [...voice.cautions],
+  };
+}
+
+function castOf(cards: readonly ModelCard[]): Voice[] {
+  const byVoice = new Map<string, { readonly voice: CastVoice; readonly speakWithIt: ModelCard[] }>();
+  for (const card of cards) {
+    for (const voice of card.voices) {
+      const key = JSON.stringify(voice);
+      const known = byVoice.get(key);
+      if (known === undefined) byVoice.set(key, { voice, speakWithIt: [card] });
+      else known.speakWithIt.push(card);
+    }
+  }
+  return [...byVoice.values()].map(({ voice, speakWithIt }) => {
+    const models = speakWithIt.map(({ id }) => id);
+    return {
+      ...voice,
+      aliases: [...voice.aliases],
+      models,
+      mixes: speakWithIt.filter(({ takes }) => takes.mixes).map(({ id }) => id),
+      owner: "model",
+      ...sampleOf(voice.id, models),
+    };
+  });
+}
+
+/** A model's voices by all of their names. */
+function menuOf({ voices }: ModelCard): VoiceList["voices"] {
+  const aliases = voices.flatMap((voice) =>
+    voice.aliases.map((alias) => ({ id: alias, name: capitalised(alias) })),
+  );
+  return [...voices.map(({ id, name }) => ({ id, name })), ...aliases];
+}
+
+function capitalised(word: string): string {
+  return `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
+}
+
+/** Of a voice by a recording nobody has said more. */
+const UNKNOWN = { aliases: [], sex: null, accent: null, mixes: [] };
+
+function serverVoice(name: string, seconds: number, models: string[]): Voice {
+  const description = "By a recording that this server has.";
+  return {
+    id: name,
+    name,
+    description,
+    ...UNKNOWN,
+    models,
+    owner: "server",
+    seconds,
+    ...sampleOf(name, models),
+  };
+}
+
+function ownVoice(record: VoiceRecord, models: string[]): Voice {
+  const { voiceId: id, name, description, createdTsS, durationS: seconds, trust, cautions } = record;
+  const created_at = Math.floor(createdTsS);
+  const told = { created_at, seconds, trust, cautions: [...cautions] };
+  return { id, name, description, ...UNKNOWN, models, owner: "key", ...told, ...sampleOf(id, models) };
+}
+
+/** Where a voice can be heard, by the first of the models that speak with it. */
+function sampleOf(id: string, [model]: readonly string[]): Pick<Voice, "sample"> {
+  if (model === undefined) return {};
+  const query = new URLSearchParams({ model });
+  return { sample: `/v1/audio/voices/${encodeURIComponent(id)}/sample?${query}` };
+}

@@ -1,9 +1,0 @@
-import { workerData } from "node:worker_threads";
-import { answerCalls } from "../threads/answer-calls.ts";
-import { toWire } from "./libsql-errors.ts";
-import { type LedgerThreadData, ledgerOperations } from "./libsql-operations.ts";
-
-/** A thread in which the database is worked with; libsql blocks. */
-const site = workerData as LedgerThreadData;
-
-answerCalls({ ...ledgerOperations(site) }, (thrown) => toWire(thrown, site.path));

@@ -1,0 +1,191 @@
+import { characterCount } from "../characters.ts";
+import type { Replacement, Traced } from "../traced.ts";
+import { type Accent, AMERICAN } from "./accent.ts";
+import { readGivenPhonemes } from "./given-phonemes.ts";
+import { type InlinePhonemes, inlinePhonemes } from "./inline-phonemes.ts";
+import { createOwnWords, type FoundWord, type IsPlural, type OwnWord, type OwnWords } from "./own-words.ts";
+
+/** A sentence in which one character of Unicode's private use stands for each word whose phonemes are given. */
+export interface Marked {
+  readonly text: Traced;
+  readonly given: readonly GivenWord[];
+}
+
+export interface GivenWord {
+  readonly word: string;
+  readonly phonemes: string;
+  /** Its phonemes could not be read: it stands in the text as it is written. */
+  readonly isUnreadable: boolean;
+}
+
+const FIRST_MARK = 0xe000;
+const MARKS = 0xf8ff - FIRST_MARK + 1;
+const PRIVATE = /[\ue000-\uf8ff]/g;
+/** What composition may change: characters beyond ASCII, with the one before them that they may join. */
+const COMPOSED = /[\x00-\x7f]?[^\x00-\x7f]+/g;
+const NONE: readonly GivenWord[] = [];
+const POSSESSIVE = /^['’]s(?![\p{L}\p{N}])/u;
+/** What is passed over at once where no word of a list begins: a word, or one sign. */
+const STEP = /[\p{L}\p{M}\p{N}]+|[\s\S]/uy;
+
+/**
+ * Takes out of a sentence what it says of its own words (`[word](/phonemes/)`) and the words that users gave: the first
+ * list that has one or its plural decides. Respelled words are replaced by their spelling. A sentence without either is given back.
+ *
+ * @param accent that the lists are in
+ */
+export function markGivenWords(
+  sentence: Traced,
+  lists: readonly OwnWords[],
+  isPlural?: IsPlural,
+  accent = AMERICAN,
+): Marked {
+  const inline = sentence.text.includes("](/") ? inlinePhonemes(sentence.text) : [];
+  if (inline.length === 0 && lists.length === 0) return { text: sentence, given: NONE };
+  const marks = new Marks(accent);
+  const own = markInline(sentence, inline, marks).replace(COMPOSED, (run) => run.normalize("NFC"));
+  const text = markListed(own, (at) => firstOf(lists, own.text, at, isPlural), marks);
+  return { text: marks.withoutUnreadable(text), given: marks.given };
+}
+
+/**
+ * Returns how many code points longer the text is as spoken than as written, counting each given word at least at its written
+ * length.
+ */
+export function addedCharacters(spoken: string, words: readonly OwnWord[]): number {
+  const added = (said: string, word: string) => Math.max(0, characterCount(said) - characterCount(word));
+  let chars = 0;
+  let rest = "";
+  let at = 0;
+  for (const { from, to, word, written } of inlinePhonemes(spoken)) {
+    chars += added(written, word);
+    rest += `${spoken.slice(at, from)}${String.fromCharCode(FIRST_MARK)}`;
+    at = to;
+  }
+  if (words.length === 0) return chars;
+  const own = createOwnWords(words);
+  const text = `${rest}${spoken.slice(at)}`.normalize("NFC");
+  for (const { from, to, respelling, phonemes } of listedIn(text, (place) => own.at(text, place)))
+    chars += added(respelling ?? phonemes ?? "", text.slice(from, to));
+  return chars;
+}
+
+/** Which given word a character stands for, or -1. */
+export function markedWord(character: string, given: readonly GivenWord[]): number {
+  const index = character.charCodeAt(0) - FIRST_MARK;
+  return index >= 0 && index < given.length ? index : -1;
+}
+
+/** The characters that stand for words. */
+class Marks {
+  readonly accent: Accent;
+  readonly given: GivenWord[] = [];
+  #hasUnreadable = false;
+
+  constructor(accent: Accent) {
+    this.accent = accent;
+  }
+
+  get areUsedUp(): boolean {
+    return this.given.length >= MARKS;
+  }
+
+  /** @param phonemes null where the word is to be read as it is written after all */
+  add(word: string, phonemes: string | null): string {
+    this.#hasUnreadable ||= phonemes === null;
+    this.given.push({ word, phonemes: phonemes ?? "", isUnreadable: phonemes === null });
+    return String.fromCharCode(FIRST_MARK + this.given.length - 1);
+  }
+
+  withoutUnreadable(text: Traced): Traced {
+    if (!this.#hasUnreadable) return text;
+    return text.replace(PRIVATE, (mark) => {
+      const { word, isUnreadable } = this.given[markedWord(mark, this.given)]!;
+      return isUnreadable ? word : mark;
+    });
+  }
+}
+
+/** Marks the words that come with their phonemes, and takes out what could be taken for a mark. */
+function markInline(sentence: Traced, inline: readonly InlinePhonemes[], marks: Marks): Traced {
+  const { text } = sentence;
+  const replacements: Replacement[] = [];
+  const addPlain = (from: number, to: number) => {
+    for (const { index } of text.slice(from, to).matchAll(PRIVATE))
+      replacements.push({ from: from + index, to: from + index + 1, words: "" });
+  };
+  let from = 0;
+  for (const { from: start, to, word, written } of inline) {
+    if (marks.areUsedUp) break;
+    addPlain(from, start);
+    const read = readGivenPhonemes(written, marks.accent);
+    // What a language model wrote cannot be refused any more: its word is read.
+    const phonemes = "phonemes" in read ? read.phonemes : null;
+    const possessive = phonemes === null ? "" : possessiveIn(text.slice(to, to + 3));
+    const wordFrom = start + 1;
+    from = to + possessive.length;
+    replacements.push(
+      { from: start, to: wordFrom, words: "" },
+      {
+        from: wordFrom,
+        to: wordFrom + word.length,
+        words: marks.add(word, withPossessive(phonemes, possessive, marks.accent)),
+      },
+      { from: wordFrom + word.length, to: from, words: "" },
+    );
+  }
+  addPlain(from, text.length);
+  return sentence.edited(replacements);
+}
+
+function markListed(traced: Traced, find: (at: number) => FoundWord | undefined, marks: Marks): Traced {
+  const { text } = traced;
+  const replacements: Replacement[] = [];
+  for (const { from, to: end, phonemes, respelling, pluralOf } of listedIn(text, find)) {
+    if (phonemes === null) {
+      replacements.push({ from, to: end, words: respelling ?? "" });
+      continue;
+    }
+    const said = pluralOf === null ? phonemes : marks.accent.endings.s(phonemes);
+    if (said === null || marks.areUsedUp) continue;
+    const possessive = possessiveIn(text.slice(end, end + 3));
+    const words = marks.add(text.slice(from, end), withPossessive(said, possessive, marks.accent));
+    replacements.push({ from, to: end + possessive.length, words });
+  }
+  return traced.edited(replacements);
+}
+
+/** Finds the words of a list in a text, without overlaps. */
+function* listedIn(
+  text: string,
+  find: (at: number) => FoundWord | undefined,
+): Generator<FoundWord & { readonly from: number; readonly to: number }> {
+  for (let at = 0; at < text.length; ) {
+    const found = find(at);
+    STEP.lastIndex = at;
+    const to = at + (found?.length ?? STEP.exec(text)?.[0].length ?? 1);
+    if (found !== undefined) yield { ...found, from: at, to };
+    at = to;
+  }
+}
+
+function possessiveIn(following: string): string {
+  return POSSESSIVE.exec(following)?.[0] ?? "";
+}
+
+function withPossessive(phonemes: string | null, possessive: string, { endings }: Accent): string | null {
+  return phonemes === null || possessive === "" ? phonemes : (endings.s(phonemes) ?? phonemes);
+}
+
+function firstOf(
+  lists: readonly OwnWords[],
+  text: string,
+  at: number,
+  isPlural?: IsPlural,
+): FoundWord | undefined {
+  for (const list of lists) {
+    const found = list.at(text, at, isPlural);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

@@ -1,0 +1,102 @@
+import { digitValue, isAscii } from "../characters.ts";
+import type { DifferenceId } from "../differences.ts";
+import { createWords, type Dictionaries, type Following } from "./dictionary.ts";
+import type { Endings } from "./endings.ts";
+import { createNumberReading, MONEY } from "./number-reading.ts";
+import { createSuffixRules } from "./suffixes.ts";
+import { createWordReading } from "./word-reading.ts";
+
+/** A word as the lexicon is asked for it. */
+export interface LexicalWord {
+  readonly text: string;
+  /** Part of speech (Penn Treebank). */
+  readonly tag: string;
+  /** A money sign that stands before the number, if any. */
+  readonly currency: string | null;
+  /** Whether no other word is glued on before it. */
+  readonly head: boolean;
+  /** Its phonemes where its sentence has decided them. */
+  readonly reading: string | null;
+}
+
+export interface Lexicon {
+  /** The phonemes of a word in the light of what follows it, or null where it is not known. */
+  read(word: LexicalWord, following: Following): string | null;
+  /** The phonemes of digits within a word that is not known. */
+  readDigits(text: string): string | null;
+}
+
+/** "résumé" is not "resume": such an ending is always said. */
+const FINAL_E_ACUTE = /ée?s?$/i;
+/** Letters that Unicode does not take apart into a plain letter and an accent. */
+const PLAIN_LETTERS: ReadonlyMap<string, string> = new Map([
+  ["ß", "ss"],
+  ["æ", "ae"],
+  ["œ", "oe"],
+  ["ø", "o"],
+  ["ł", "l"],
+  ["đ", "d"],
+  ["ð", "d"],
+  ["þ", "th"],
+  ["ı", "i"],
+]);
+
+/** @param names words that come before the dictionaries */
+export function createLexicon(
+  dictionaries: Dictionaries,
+  differences: ReadonlySet<DifferenceId>,
+  names: ReadonlyMap<string, string>,
+  endings: Endings,
+): Lexicon {
+  const words = createWords(dictionaries, names);
+  const wordReading = createWordReading(words, createSuffixRules(words, endings), differences);
+  const numbers = createNumberReading(words, endings, differences);
+  const dropsAccents = differences.has("accents-looked-up-without");
+
+  return {
+    read(word, following) {
+      if (word.reading !== null) return word.reading;
+      const text = plainText(word.text);
+      const phonemes = readWord(text, word, following);
+      if (phonemes !== null) return phonemes + currencyWord(word.currency);
+      if (numbers.isNumber(text, word.head)) return numbers.read(text, word.currency, word.head);
+      return null;
+    },
+    readDigits: (text) => numbers.read(text, null, false),
+  };
+
+  function readWord(text: string, { tag }: LexicalWord, following: Following): string | null {
+    const stress = text === text.toLowerCase() ? null : text === text.toUpperCase() ? 2 : 0.5;
+    const phonemes = wordReading(text, tag, stress, following);
+    if (phonemes !== null || !dropsAccents || text.length < 2 || isAscii(text)) return phonemes;
+    const plain = withoutAccents(text);
+    const read = isAscii(plain) ? wordReading(plain, tag, stress, following) : null;
+    return read !== null && FINAL_E_ACUTE.test(text) && !/Az?$/.test(read) ? null : read;
+  }
+
+  function currencyWord(currency: string | null): string {
+    const unit = currency === null ? undefined : MONEY.get(currency)?.[0];
+    if (unit === undefined) return "";
+    return ` ${endings.s(words.look(unit, null, null, null) ?? "") ?? ""}`;
+  }
+}
+
+/** Straight apostrophes, compatibility forms resolved (Unicode NFKC), digits of any kind as 0 to 9. */
+function plainText(text: string): string {
+  if (isAscii(text)) return text;
+  let plain = "";
+  for (const character of text.replaceAll("‘", "'").replaceAll("’", "'").normalize("NFKC")) {
+    const value = digitValue(character);
+    plain += value < 0 ? character : String(value);
+  }
+  return plain;
+}
+
+function withoutAccents(text: string): string {
+  const stripped = text.normalize("NFD").replace(/\p{M}/gu, "");
+  return stripped.replace(/[ßæœøłđðþıÆŒØŁĐÐÞ]/g, (letter) => {
+    const lower = letter.toLowerCase();
+    const plain = PLAIN_LETTERS.get(lower) ?? letter;
+    return lower === letter ? plain : plain.charAt(0).toUpperCase() + plain.slice(1);
+  });
+}

@@ -1,0 +1,149 @@
+import type { DifferenceId } from "../differences.ts";
+import {
+  cardinal,
+  decimalWords,
+  digitNames,
+  MAX_NAMED_DIGITS,
+  ordinal,
+  parseInteger,
+  yearWords,
+} from "../normalise/number-words.ts";
+import type { Words } from "./dictionary.ts";
+import type { Endings } from "./endings.ts";
+
+export interface NumberReading {
+  /** Whether a word is digits with at most an ending such as "th" or "'s"; a minus only at the head of a group. */
+  isNumber(word: string, head: boolean): boolean;
+  /** The phonemes of a number, with the money that it counts if any; null where none of it can be said. */
+  read(word: string, currency: string | null, head: boolean): string | null;
+}
+
+/** Money signs that the lexicon reads with a number: [whole, hundredth]. */
+export const MONEY: ReadonlyMap<string, readonly [string, string]> = new Map([
+  ["$", ["dollar", "cent"]],
+  ["£", ["pound", "pence"]],
+  ["€", ["euro", "cent"]],
+]);
+
+const ENDINGS = ["ing", "'d", "ed", "'s", "st", "nd", "rd", "th", "s"];
+const ASCII_DIGITS = /^[0-9]+$/;
+/** From here on a number is clearer digit by digit: beyond a hundred trillion nobody counts along. */
+const MAX_COUNTED_DIGITS = 15;
+
+export function createNumberReading(
+  words: Pick<Words, "look">,
+  endings: Endings,
+  differences: ReadonlySet<DifferenceId>,
+): NumberReading {
+  const maxDigits = differences.has("long-digits-one-by-one") ? MAX_COUNTED_DIGITS : MAX_NAMED_DIGITS;
+  return { isNumber, read };
+
+  function isNumber(word: string, head: boolean): boolean {
+    if (!/[0-9]/.test(word)) return false;
+    const ending = ENDINGS.find((candidate) => word.endsWith(candidate)) ?? "";
+    const digits = word.slice(0, word.length - ending.length);
+    return (head ? /^-?[0-9,.]*$/ : /^[0-9,.]*$/).test(digits);
+  }
+
+  function read(word: string, currency: string | null, head: boolean): string | null {
+    const { body, ending } = withoutEnding(word);
+    const negative = body.startsWith("-");
+    const spoken = negative ? [say("minus")] : [];
+    spoken.push(...readBody(negative ? body.slice(1) : body, ending, negative, currency, head));
+    const joined = spoken.filter((part) => part !== "").join(" ");
+    if (joined === "") return null;
+    if (ending === "s" || ending === "'s") return endings.s(joined);
+    if (ending === "ed" || ending === "'d") return endings.ed(joined);
+    return ending === "ing" ? endings.ing(joined, "") : joined;
+  }
+
+  function readBody(
+    body: string,
+    ending: string,
+    negative: boolean,
+    currency: string | null,
+    head: boolean,
+  ): readonly string[] {
+    const isOrdinal = ending === "st" || ending === "nd" || ending === "rd" || ending === "th";
+    if (ASCII_DIGITS.test(body)) {
+      if (isOrdinal) return [say(named(body, ordinal))];
+      if (!negative && body.length === 4 && currency === null) return [say(yearWords(Number(body)))];
+    }
+    const digits = body.replaceAll(",", "");
+    const dots = body.split(".").length - 1;
+    if (!head && dots === 0) return readCode(digits);
+    if (dots > 1 || !head) return digits.split(".").filter(Boolean).map(readPart);
+    if (currency !== null && fractionOf(body).length <= 2) return readMoney(digits, currency);
+    if (dots === 0) return [say(named(digits, isOrdinal ? ordinal : cardinal))];
+    return [say(digits.startsWith(".") ? `point ${digitNames(digits.slice(1))}` : decimal(digits))];
+  }
+
+  /** The digits of "A113", "a205", "covid19". */
+  function readCode(digits: string): readonly string[] {
+    if (digits.startsWith("0") || digits.length > 3) return [say(digitNames(digits))];
+    if (digits.length !== 3 || digits.endsWith("00")) return [say(named(digits, cardinal))];
+    const first = say(digitNames(digits.slice(0, 1)));
+    const rest = digits.slice(1);
+    if (!rest.startsWith("0")) return [first, say(named(rest, cardinal))];
+    return [first, words.look("O", null, -2, null) ?? "", say(digitNames(rest.slice(1)))];
+  }
+
+  /** One part of "192.168.0.1". */
+  function readPart(part: string): string {
+    const single = part.startsWith("0") || (part.length !== 2 && /[^0]/.test(part.slice(1)));
+    return say(single ? digitNames(part) : named(part, cardinal));
+  }
+
+  function readMoney(digits: string, currency: string): readonly string[] {
+    const [whole = "", fraction = ""] = digits.split(".");
+    const decimals = parseInteger(fraction);
+    const amount = parseInteger(whole);
+    const wholeWords = (): string[] => [say(named(whole, cardinal)), unitOf(currency, 0, amount)];
+    const hundredths = (): string[] => [say(cardinal(decimals)), unitOf(currency, 1, decimals)];
+    if (!digits.includes(".") || decimals === 0n) return wholeWords();
+    if (amount === 0n) return hundredths();
+    return [...wholeWords(), words.look("and", null, null, null) ?? "", ...hundredths()];
+  }
+
+  function unitOf(currency: string, part: 0 | 1, amount: bigint): string {
+    const unit = MONEY.get(currency)?.[part] ?? "";
+    const phonemes = words.look(unit, null, null, null) ?? "";
+    return amount === 1n || unit === "pence" ? phonemes : (endings.s(phonemes) ?? "");
+  }
+
+  function named(digits: string, write: (value: bigint) => string): string {
+    return digits.length > maxDigits ? digitNames(digits) : write(parseInteger(digits));
+  }
+
+  function decimal(digits: string): string {
+    if (digits.length <= maxDigits) return decimalWords(digits);
+    const [whole = "", fraction = ""] = digits.split(".");
+    return fraction === ""
+      ? named(whole, cardinal)
+      : `${named(whole, cardinal)} point ${digitNames(fraction)}`;
+  }
+
+  /** Number words as phonemes; "and" inside a number is not said. */
+  function say(text: string): string {
+    let spoken = "";
+    for (const word of text.split(/[^a-z]+/)) {
+      if (word === "" || word === "and") continue;
+      const phonemes = words.look(word, null, word === "point" ? -2 : null, null);
+      if (phonemes === null || phonemes === "") continue;
+      spoken += spoken === "" ? phonemes : ` ${phonemes}`;
+    }
+    return spoken;
+  }
+}
+
+/** Cuts the small letters and apostrophes off the end. */
+function withoutEnding(word: string): { readonly body: string; readonly ending: string } {
+  let end = word.length;
+  while (end > 0 && /[a-z']/.test(word.charAt(end - 1))) end--;
+  return { body: word.slice(0, end), ending: word.slice(end) };
+}
+
+function fractionOf(body: string): string {
+  const dot = body.indexOf(".");
+  return dot < 0 ? "" : body.slice(dot + 1);
+}

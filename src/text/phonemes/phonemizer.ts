@@ -1,0 +1,155 @@
+import { LruCache } from "../../audio/lru-cache.ts";
+import { strip } from "../characters.ts";
+import { differencesOf, type Readings } from "../differences.ts";
+import { createNormaliser } from "../normalise/normaliser.ts";
+import { Sources } from "../sources.ts";
+import type { TextTables } from "../tables/tables.ts";
+import { createAnalysis, spanOf } from "../tagging/analysis.ts";
+import { createHeteronyms } from "../tagging/heteronyms.ts";
+import { Traced } from "../traced.ts";
+import { AMERICAN, BRITISH } from "./accent.ts";
+import { createBritishLexicon } from "./british-lexicon.ts";
+import { type Following, isListed, packedWords, type WordEntries } from "./dictionary.ts";
+import { markGivenWords } from "./given-words.ts";
+import { spokenSentences } from "./inline-phonemes.ts";
+import { createLexicon, type LexicalWord } from "./lexicon.ts";
+import { createOwnWords, type OwnWord, type OwnWords } from "./own-words.ts";
+import { splitClauses } from "./phoneme-ids.ts";
+import { readUnits } from "./reader.ts";
+import { withStress } from "./stress.ts";
+import {
+  characterIds,
+  decodePhonemes,
+  inKnownLetters,
+  readUnknown,
+  type UnknownWordNet,
+} from "./unknown-words.ts";
+
+export interface Phonemizer {
+  /** The phonemes of a text, a string a sentence; those over 400 phonemes are cut at clauses, silent ones left out. */
+  phonemes(text: string, words?: readonly OwnWords[]): Promise<string[]>;
+  /** The phonemes of one sentence; "" where there is nothing to say. Of users' words the first list decides. */
+  read(sentence: string, words?: readonly OwnWords[]): Promise<string>;
+  /** The same, with where in the sentence it comes from. */
+  readTraced(sentence: string, words?: readonly OwnWords[]): Promise<PhonemizedSentence>;
+}
+
+/** The phonemes of a sentence and their sources. */
+export interface PhonemizedSentence {
+  readonly phonemes: string;
+  readonly sources: Sources;
+}
+
+export interface PhonemizerOptions {
+  /** Standard unless told. */
+  readonly readings?: Readings;
+  /** Words that come before the dictionary's, and after those that are given with a text. */
+  readonly words?: readonly OwnWord[];
+  /** How many words' network readings are kept. */
+  readonly rememberedWords?: number;
+  /** The British dictionary, where words are to be said as it has them; else they are as Americans say them. */
+  readonly british?: WordEntries;
+}
+
+const NOTHING: Following = { sound: null, to: false };
+/** What shows nothing and would cut words in two: soft hyphens, spaces without width and marks of direction; a joiner belongs to its emoji. */
+const INVISIBLE = /[\u00ad\u200b\u200c\u200e\u200f\u2060\ufeff]|(?<=[a-z])\u200d(?=[a-z])/gi;
+
+const NO_NAMES: ReadonlyMap<string, string> = new Map();
+
+/**
+ * Reads English text as phonemes. Words that neither dictionary nor rule knows go to `unknownWords`, each once while
+ * it is remembered. Any string is read; nothing but what the network throws is thrown.
+ */
+export function createPhonemizer(
+  tables: TextTables,
+  unknownWords: UnknownWordNet,
+  { readings = "standard", words: ownWords = [], rememberedWords = 1000, british }: PhonemizerOptions = {},
+): Phonemizer {
+  const differences = differencesOf(readings);
+  const takesGiven = readings !== "reference";
+  const knowsMore = typeof readings === "string" && readings !== "reference";
+  const gold = packedWords(tables.gold);
+  const silver = packedWords(tables.silver);
+  const normalise = createNormaliser(
+    tables.normaliser,
+    differences,
+    (word) => isListed(gold, word) || isListed(silver, word) || tables.names.has(word),
+  );
+  const analyse = createAnalysis(
+    tables,
+    differences,
+    knowsMore ? createHeteronyms(tables.heteronyms, tables.gold) : null,
+  );
+  const accent = british === undefined ? AMERICAN : BRITISH;
+  const names = knowsMore ? tables.names : NO_NAMES;
+  const american = createLexicon({ gold, silver }, differences, names, AMERICAN.endings);
+  const lexicon =
+    british === undefined ? american : createBritishLexicon({ british, american, differences, names });
+  const always = ownWords.length > 0 ? [createOwnWords(ownWords, accent)] : [];
+  const signGap = differences.has("signs-said-apart") ? " " : "";
+  const remembered = new LruCache<string>(rememberedWords);
+
+  return {
+    read: async (sentence, words) => (await readTraced(sentence, words)).phonemes,
+    readTraced,
+    async phonemes(text, words) {
+      const spoken: string[] = [];
+      for (const sentence of spokenSentences(text, readings))
+        spoken.push(...splitClauses((await readTraced(sentence.text, words)).phonemes));
+      return spoken;
+    },
+  };
+
+  /** A word that the dictionaries have is another's plural only where it is said as that. */
+  function isPlural(plural: string, of: string): boolean {
+    const said = lexicon.read(alone(plural, "NNS"), NOTHING);
+    return (
+      said === null ||
+      unstressed(said) === unstressed(accent.endings.s(lexicon.read(alone(of, "NN"), NOTHING) ?? ""))
+    );
+  }
+
+  /** Reads without waiting and notes which words the network has to be asked for; then asks, and reads again. */
+  async function readTraced(sentence: string, words: readonly OwnWords[] = []): Promise<PhonemizedSentence> {
+    const whole = Traced.of(sentence);
+    const { text, given } = takesGiven
+      ? markGivenWords(whole.replace(INVISIBLE, ""), [...words, ...always], isPlural, accent)
+      : { text: whole, given: [] };
+    const { units, text: written } = analyse(normalise(text), given);
+    const known = new Map<string, string>();
+    const missing = new Set<string>();
+    const readWord = (word: string): string => {
+      const answer = known.get(word) ?? remembered.get(word);
+      if (answer === undefined) missing.add(word);
+      else known.set(word, answer);
+      return answer ?? "";
+    };
+    for (;;) {
+      missing.clear();
+      const said = readUnits(units, lexicon, (text) => readUnknown(text, lexicon, readWord, signGap, accent));
+      if (missing.size === 0) {
+        const sources = new Sources(said, (index) => written.sourceOf(spanOf(units[index]!)));
+        const phonemes = strip(said.join("").replaceAll("ɾ", "T").replaceAll("ʔ", "t"));
+        return { phonemes, sources };
+      }
+      for (const word of missing) known.set(word, await ask(word));
+    }
+  }
+
+  async function ask(word: string): Promise<string> {
+    const alphabet = tables.unknownWords;
+    const ids = characterIds(takesGiven ? inKnownLetters(word, alphabet) : word, alphabet);
+    const phonemes = ids.length === 0 ? "" : accent.said(decodePhonemes(await unknownWords(ids), alphabet));
+    remembered.set(word, phonemes);
+    return phonemes;
+  }
+}
+
+function alone(text: string, tag: string): LexicalWord {
+  return { text, tag, currency: null, head: true, reading: null };
+}
+
+function unstressed(phonemes: string | null): string {
+  return withStress(phonemes ?? "", -2);
+}

@@ -1,0 +1,130 @@
+import { isAllLetters } from "../characters.ts";
+import type { DifferenceId } from "../differences.ts";
+import { type Following, parentTag, SIGNS, type Words } from "./dictionary.ts";
+import type { Stress } from "./stress.ts";
+import type { SuffixRules } from "./suffixes.ts";
+
+/** The phonemes of one word that is no number, or null where nothing is known of it. */
+export type WordReading = (word: string, tag: string, stress: Stress, following: Following) => string | null;
+
+/** The smallest shouted word that is read by its stem, and the smallest that only the large dictionary lists. */
+const MIN_SHOUTED_STEM_CHARS = 4;
+const MIN_SHOUTED_LISTED_CHARS = 5;
+
+/** Words with readings of their own first, then the dictionaries, then their stems. */
+export function createWordReading(
+  words: Words,
+  suffixes: SuffixRules,
+  differences: ReadonlySet<DifferenceId>,
+): WordReading {
+  const { known, look, spell, own, listed } = words;
+  const shouted = differences.has("shouted-words");
+
+  return (written, tag, stress, following) => {
+    const special = readSpecial(written, tag, stress, following);
+    if (special !== null) return special;
+    const word = shouldLower(written, tag, stress, following) ? written.toLowerCase() : written;
+    if (known(word)) return look(word, tag, stress, following);
+    if (word.endsWith("s'")) {
+      const possessive = `${word.slice(0, -2)}'s`;
+      if (known(possessive)) return look(possessive, tag, stress, following);
+    }
+    if (word.endsWith("'") && known(word.slice(0, -1)))
+      return look(word.slice(0, -1), tag, stress, following);
+    return readStem(word, tag, stress, following);
+  };
+
+  function readStem(word: string, tag: string, stress: Stress, following: Following): string | null {
+    return (
+      suffixes.s(word, tag, stress, following) ??
+      suffixes.ed(word, tag, stress, following) ??
+      suffixes.ing(word, tag, stress ?? 0.5, following)
+    );
+  }
+
+  /** Capitals that say nothing: the first of a sentence, or of a shout. */
+  function shouldLower(word: string, tag: string, stress: Stress, following: Following): boolean {
+    const lower = word.toLowerCase();
+    if (word.length < 2 || word === lower || !isAllLetters(word.replaceAll("'", ""))) return false;
+    const allUpper = word === word.toUpperCase();
+    if (!allUpper && word.slice(1) !== lower.slice(1)) return false;
+    if (listed(word)) return false;
+    const stemmed = (): boolean =>
+      suffixes.s(lower, tag, stress, following) !== null ||
+      suffixes.ed(lower, tag, stress, following) !== null ||
+      suffixes.ing(lower, tag, stress, following) !== null;
+    if (tag !== "NNP" || Array.from(word).length > 7) return listed(lower) || stemmed();
+    if (!shouted || !allUpper || words.listedInGold(lower)) return false;
+    if (listed(lower)) return word.length >= MIN_SHOUTED_LISTED_CHARS;
+    return word.length >= MIN_SHOUTED_STEM_CHARS && stemmed();
+  }
+
+  function readSpecial(word: string, tag: string, stress: Stress, following: Following): string | null {
+    if (tag === "ADD" && word === ".") return look("dot", null, -0.5, null);
+    if (tag === "ADD" && word === "/") return look("slash", null, -0.5, null);
+    const sign = SIGNS.get(word);
+    if (sign !== undefined) return look(sign, null, null, null);
+    if (word.includes(".") && isInitials(word)) return spell(word);
+    const noun = tag.startsWith("NN");
+    switch (word) {
+      case "a":
+      case "A":
+        return tag === "DT" ? "ɐ" : "ˈA";
+      case "am":
+      case "Am":
+      case "AM":
+        if (noun) return spell(word);
+        return following.sound === null || word !== "am" || (stress ?? 0) > 0 ? own("am") : "ɐm";
+      case "an":
+      case "An":
+      case "AN":
+        return word === "AN" && noun ? spell(word) : "ɐn";
+      case "I":
+        return tag === "PRP" ? "ˌI" : null;
+      case "by":
+      case "By":
+      case "BY":
+        return parentTag(tag) === "ADV" ? "bˈI" : null;
+      case "to":
+      case "To":
+        return readTo(following);
+      case "TO":
+        return tag === "TO" || tag === "IN" ? readTo(following) : null;
+      case "in":
+      case "In":
+        return readIn(tag, following);
+      case "IN":
+        return tag === "NNP" ? null : readIn(tag, following);
+      case "the":
+      case "The":
+        return following.sound === "vowel" ? "ði" : "ðə";
+      case "THE":
+        if (tag !== "DT") return null;
+        return following.sound === "vowel" ? "ði" : "ðə";
+      case "used":
+      case "Used":
+      case "USED":
+        return own("used", (tag === "VBD" || tag === "JJ") && following.to ? "VBD" : "DEFAULT");
+    }
+    if (tag === "IN" && /^vs\.?$/i.test(word)) return look("versus", null, null, null);
+    return null;
+  }
+
+  function readTo(following: Following): string | null {
+    if (following.sound === null) return own("to");
+    return following.sound === "vowel" ? "tʊ" : "tə";
+  }
+
+  function readIn(tag: string, following: Following): string {
+    return following.sound === null || tag !== "IN" ? "ˈɪn" : "ɪn";
+  }
+}
+
+/** "U.S.", "e.g.", "Ph.D.": a dot inside, letters otherwise, and no piece longer than two. */
+function isInitials(word: string): boolean {
+  const inner = word.replace(/^\.+/, "");
+  const dot = inner.indexOf(".");
+  if (dot < 0 || inner.slice(dot).replaceAll(".", "") === "") return false;
+  if (word.split(".").some((piece) => Array.from(piece).length > 2)) return false;
+  return isAllLetters(word.replaceAll(".", ""));
+}

@@ -1,0 +1,243 @@
+import { isAllLetters, wordSet } from "../characters.ts";
+import type { DifferenceId } from "../differences.ts";
+import { type GivenWord, markedWord } from "../phonemes/given-words.ts";
+import { MONEY } from "../phonemes/number-reading.ts";
+import { hasSpeakable } from "../speakable.ts";
+import type { TextTables } from "../tables/tables.ts";
+import type { Span, Traced } from "../traced.ts";
+import type { Heteronyms } from "./heteronyms.ts";
+import { createTagger } from "./tagger.ts";
+import { createTokeniser, markQuotes, subTokens, type Token } from "./tokens.ts";
+
+/** A word or part of one, with what is known of it before it is read. */
+export interface Piece extends Span {
+  readonly text: string;
+  /** Part of speech (Penn Treebank). */
+  readonly tag: string;
+  readonly spaceAfter: boolean;
+  /** Phonemes that need no reading: marks and markup; "" is silent. */
+  given: string | null;
+  /** What to look up instead of the text. */
+  alias: string | null;
+  /** How this word is read here, where the words around it decide that. */
+  readonly reading: string | null;
+  /** A money sign that counts this number. */
+  currency: string | null;
+  /** Whether no other piece is glued on before it. */
+  head: boolean;
+}
+
+/** A piece by itself, or pieces without spaces between that may be one word. */
+export type Unit = Piece | readonly Piece[];
+
+/**
+ * Sentence (normalised) → words and groups with their parts of speech. Characters that stand for `given` words are read
+ * as those.
+ */
+export type Analysis = (sentence: Traced, given?: readonly GivenWord[]) => Analysed;
+
+/** The units of a sentence; their places are of `text`. */
+export interface Analysed {
+  readonly units: readonly Unit[];
+  readonly text: Traced;
+}
+
+/** The part of the text that a unit is written in. */
+export function spanOf(unit: Unit): Span {
+  if (!isGroup(unit)) return unit;
+  return { from: unit[0]?.from ?? 0, to: unit.at(-1)?.to ?? 0 };
+}
+
+/** Whether a unit is more than one piece. */
+export function isGroup(unit: Unit): unit is readonly Piece[] {
+  return Array.isArray(unit);
+}
+
+interface TaggedToken extends Token, Span {
+  readonly tag: string;
+  readonly given: string | null;
+  readonly reading: string | null;
+}
+
+const MARK_TAGS = wordSet(`. , -LRB- -RRB- \`\` "" '' : $ # NFP`);
+const MARK_PHONEMES: ReadonlyMap<string, string> = new Map([
+  ["-LRB-", "("],
+  ["-RRB-", ")"],
+  ["``", "“"],
+  ['""', "”"],
+  ["''", "”"],
+]);
+const WORD = /^[a-z]+$/i;
+const ENDS_IN_DIGIT = /\d$/;
+const NOT_PUNCTUATION = /[^;:,.!?—…"“”]/g;
+const LINK = /\[([^\]]+)\]\(([^)]*)\)/g;
+const MARK = /([\ue000-\uf8ff])/;
+const PHONEMES_IN_LINK = /^\/(.*?)\/*$/su;
+
+export function createAnalysis(
+  tables: Pick<TextTables, "exceptions" | "tagger" | "vocabulary">,
+  differences: ReadonlySet<DifferenceId>,
+  heteronyms: Heteronyms | null,
+): Analysis {
+  const tokenise = createTokeniser(tables.exceptions);
+  const tag = createTagger(tables.tagger);
+  const quotes = differences.has("quotes-are-marks");
+  const linkWords = differences.has("links-are-words");
+  const settle = differences.has("codes-are-no-marks")
+    ? withoutCodesAsMarks
+    : (tokens: readonly TaggedToken[]) => tokens;
+
+  return (sentence, given = []) => {
+    const text = linkWords ? withoutAddresses(sentence) : sentence;
+    const tokens = given.length > 0 ? tagged(text.text, 0, given) : withLinks(text.text);
+    return { units: group(annotate(settle(tokens))), text };
+  };
+
+  /** `[word](/phonemes/)` is one word that is said as the phonemes. */
+  function withLinks(sentence: string): TaggedToken[] {
+    if (!sentence.includes("](")) return tagged(sentence, 0);
+    const tokens: TaggedToken[] = [];
+    let from = 0;
+    for (const match of sentence.matchAll(LINK)) {
+      tokens.push(...tagged(sentence.slice(from, match.index), from));
+      from = match.index + match[0].length;
+      const [, text = "", inside = ""] = match;
+      const given = PHONEMES_IN_LINK.exec(inside)?.[1];
+      tokens.push({
+        text,
+        from: match.index + 1,
+        to: match.index + 1 + text.length,
+        tag: "NN",
+        spaceAfter: sentence[from] === " ",
+        given: given ?? null,
+        reading: null,
+      });
+    }
+    tokens.push(...tagged(sentence.slice(from), from));
+    return tokens;
+  }
+
+  /** @param at where the text begins in the sentence */
+  function tagged(text: string, at: number, given: readonly GivenWord[] = []): TaggedToken[] {
+    const tokens: readonly TokenOrGiven[] =
+      given.length > 0 ? withGiven(tokenise(text), given) : tokenise(text);
+    const marks = quotes ? markQuotes(tokens) : undefined;
+    const tags = tag(tokens.filter((_token, index) => marks?.[index] == null).map((token) => token.text));
+    let next = 0;
+    const all = tokens.map((_token, index) => marks?.[index] ?? tags[next++] ?? "NN");
+    const settled = heteronyms?.(
+      tokens.map((token) => token.text),
+      all,
+    );
+    return tokens.map((token, index) => {
+      const here = settled?.get(index);
+      const { text, spaceAfter, given = null } = token;
+      const from = at + token.from;
+      const to = from + (token.length ?? text.length);
+      const tag = here?.tag ?? all[index] ?? "NN";
+      return { text, from, to, spaceAfter, tag, given, reading: here?.reading ?? null };
+    });
+  }
+}
+
+interface TokenOrGiven extends Token {
+  readonly given?: string;
+  /** In the text; that of the token's own where it is not given. */
+  readonly length?: number;
+}
+
+/** Cuts out of the tokens the characters that stand for given words. */
+function withGiven(tokens: readonly Token[], given: readonly GivenWord[]): TokenOrGiven[] {
+  return tokens.flatMap(({ text, from: start, spaceAfter }) => {
+    const parts = text.split(MARK).filter((part) => part !== "");
+    let end = start;
+    return parts.map((part, index): TokenOrGiven => {
+      const word = given[markedWord(part, given)];
+      const from = end;
+      end += part.length;
+      const rest = { from, spaceAfter: spaceAfter && index === parts.length - 1 };
+      return word === undefined
+        ? { ...rest, text: part }
+        : { ...rest, text: word.word, length: part.length, given: word.phonemes };
+    });
+  });
+}
+
+/** `[words](address)` → `words`. */
+function withoutAddresses(sentence: Traced): Traced {
+  return sentence.text.includes("](") ? sentence.unwrapped(LINK) : sentence;
+}
+
+/** The tagger takes "A-12" for a mark now and then; what has a letter or a digit is none. */
+function withoutCodesAsMarks(tokens: readonly TaggedToken[]): TaggedToken[] {
+  return tokens.map((token) => {
+    if (!MARK_TAGS.has(token.tag) || WORD.test(token.text) || !hasSpeakable(token.text)) return token;
+    return { ...token, tag: ENDS_IN_DIGIT.test(token.text) ? "CD" : "NN" };
+  });
+}
+
+/** Cuts tokens into pieces and settles what is no word: marks, money signs, the 2 of "B2B". */
+function annotate(tokens: readonly TaggedToken[]): Piece[] {
+  const pieces: Piece[] = [];
+  let money: string | null = null;
+  for (const [index, token] of tokens.entries()) {
+    const texts = token.given === null ? subTokens(token.text) : [token.text];
+    for (const [at, text] of texts.entries()) {
+      const last = at === texts.length - 1;
+      const piece: Piece = {
+        text,
+        from: token.from,
+        to: token.to,
+        tag: token.tag,
+        spaceAfter: last && token.spaceAfter,
+        given: token.given,
+        alias: null,
+        reading: texts.length === 1 ? token.reading : null,
+        currency: null,
+        head: true,
+      };
+      pieces.push(piece);
+      if (piece.given !== null) continue;
+      if (token.tag === "$" && MONEY.has(text)) {
+        money = text;
+        piece.given = "";
+      } else if (token.tag === ":" && (text === "-" || text === "–")) {
+        piece.given = "—";
+      } else if (MARK_TAGS.has(token.tag) && !WORD.test(text)) {
+        piece.given = MARK_PHONEMES.get(token.tag) ?? text.replace(NOT_PUNCTUATION, "");
+      } else if (money !== null) {
+        if (token.tag !== "CD") money = null;
+        else if (last && tokens[index + 1]?.tag !== "CD") piece.currency = money;
+      } else if (
+        text === "2" &&
+        at > 0 &&
+        !last &&
+        isLetterBeside(texts[at - 1], -1) &&
+        isLetterBeside(texts[at + 1], 0)
+      ) {
+        piece.alias = "to";
+      }
+    }
+  }
+  return pieces;
+}
+
+function isLetterBeside(text: string | undefined, at: 0 | -1): boolean {
+  return isAllLetters(Array.from(text ?? "").at(at) ?? "");
+}
+
+/** Pieces without a space between belong together, but for those that need no reading. */
+function group(pieces: readonly Piece[]): Unit[] {
+  const units: (Piece | Piece[])[] = [];
+  for (const piece of pieces) {
+    const open = units.at(-1);
+    if (piece.given !== null || piece.alias !== null) units.push(piece);
+    else if (Array.isArray(open) && open.at(-1)?.spaceAfter === false) {
+      piece.head = false;
+      open.push(piece);
+    } else units.push(piece.spaceAfter ? piece : [piece]);
+  }
+  return units.map((unit) =>
+    Array.isArray(unit) && unit.length === 1 && unit[0] !== undefined ? unit[0] : unit,
+  );
+}

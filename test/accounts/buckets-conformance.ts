@@ -1,0 +1,275 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import type { Buckets } from "../../src/accounts/buckets.ts";
+import {
+  type BucketLimits,
+  type BucketReading,
+  type BucketState,
+  fullBucket,
+  PARTS_A_TOKEN,
+  peek,
+  take,
+} from "../../src/accounts/token-bucket.ts";
+import fc from "../properties.ts";
+
+/** Buckets by a clock that the test moves. */
+export interface BucketsWorld {
+  readonly buckets: Buckets;
+  /** Sets the clock, in milliseconds with a fraction of whole microseconds. It begins at 0. */
+  at(ms: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What all buckets of keys have to do. `open` gives new ones. */
+export function bucketsConformance(
+  name: string,
+  open: () => Promise<BucketsWorld>,
+  { skip = false }: { readonly skip?: string | false } = {},
+): void {
+  describe(`buckets: ${name}`, { skip }, () => {
+    let world: BucketsWorld;
+    let buckets: Buckets;
+    let names = 0;
+    const fresh = () => `key_${++names}`;
+    before(async () => {
+      world = await open();
+      buckets = world.buckets;
+    });
+    after(() => world.close());
+
+    async function empty(bucket: string, terms: BucketLimits): Promise<void> {
+      for (let i = 0; i < terms.burst; i++) await buckets.take(bucket, terms);
+    }
+
+    it("give their burst at once, then refuse and say when to come back", async () => {
+      const terms = { rpm: 60, burst: 3 };
+      const bucket = fresh();
+      await world.at(1_000);
+      const readings: BucketReading[] = [];
+      for (let i = 0; i < 4; i++) readings.push(await buckets.take(bucket, terms));
+      assert.deepEqual(readings, [
+        { limit: 60, burst: 3, allowed: true, remaining: 2, resetS: 1, retryAfterMs: 0 },
+        { limit: 60, burst: 3, allowed: true, remaining: 1, resetS: 2, retryAfterMs: 0 },
+        { limit: 60, burst: 3, allowed: true, remaining: 0, resetS: 3, retryAfterMs: 1_000 },
+        { limit: 60, burst: 3, allowed: false, remaining: 0, resetS: 3, retryAfterMs: 1_000 },
+      ]);
+      await world.at(4_000);
+      const full = { limit: 60, burst: 3, allowed: true, remaining: 3, resetS: 0, retryAfterMs: 0 };
+      assert.deepEqual(await buckets.peek(bucket, terms), full);
+    });
+
+    it("keep names apart, each by its own terms", async () => {
+      const [small, large] = [fresh(), fresh()];
+      await world.at(0);
+      assert.equal((await buckets.take(small, { rpm: 60, burst: 1 })).allowed, true);
+      assert.equal((await buckets.take(small, { rpm: 60, burst: 1 })).allowed, false);
+      assert.equal((await buckets.take(large, { rpm: 600, burst: 5 })).remaining, 4);
+    });
+
+    it("tell at a look what a take would, and take nothing", async () => {
+      const terms = { rpm: 60, burst: 1 };
+      const bucket = fresh();
+      await world.at(0);
+      for (let i = 0; i < 3; i++) assert.equal((await buckets.peek(bucket, terms)).allowed, true);
+      assert.equal((await buckets.take(bucket, terms)).allowed, true);
+      assert.equal((await buckets.peek(bucket, terms)).allowed, false);
+    });
+
+    it("recall what was told last, and gain on it", async () => {
+      const terms = { rpm: 60, burst: 5 };
+      const bucket = fresh();
+      await world.at(0);
+      assert.equal(buckets.recall(bucket, terms).remaining, 5);
+      await buckets.take(bucket, terms);
+      await buckets.take(bucket, terms);
+      assert.deepEqual(buckets.recall(bucket, terms), await buckets.peek(bucket, terms));
+      await world.at(1_000);
+      assert.equal(buckets.recall(bucket, terms).remaining, 4);
+    });
+
+    it("agree with the arithmetic to the last digit, whatever is asked when", async () => {
+      const asked = fc.record({
+        bucket: fc.integer({ min: 0, max: 2 }),
+        afterUs: fc.oneof(fc.integer({ min: 0, max: 3_000 }), fc.integer({ min: 0, max: 90_000_000 })),
+        isTake: fc.boolean(),
+      });
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(LIMITS, { minLength: 3, maxLength: 3 }),
+          fc.array(asked, { minLength: 20, maxLength: 40 }),
+          async (terms, questions) => {
+            const own = terms.map(fresh);
+            const states: (BucketState | null)[] = [null, null, null];
+            let us = 0;
+            for (const { bucket, afterUs, isTake } of questions) {
+              us += afterUs;
+              const nowMs = us / 1_000;
+              await world.at(nowMs);
+              const limits = terms[bucket]!;
+              const state = states[bucket] ?? fullBucket(limits, nowMs);
+              if (isTake) {
+                const taken = take(state, limits, nowMs);
+                states[bucket] = taken.state;
+                assert.deepEqual(await buckets.take(own[bucket]!, limits), taken.reading);
+              } else {
+                assert.deepEqual(await buckets.peek(own[bucket]!, limits), peek(state, limits, nowMs));
+              }
+            }
+          },
+        ),
+        { numRuns: 60 },
+      );
+    });
+
+    it("do not drift over thousands of takes", async () => {
+      for (const rpm of [7, 600, 31_415]) {
+        const terms = { rpm, burst: 60 };
+        const bucket = fresh();
+        let granted = 0;
+        for (let nowMs = 0; nowMs < LASTING_MS; nowMs += 37) {
+          await world.at(nowMs);
+          if ((await buckets.take(bucket, terms)).allowed) granted += 1;
+        }
+        const takes = Math.ceil(LASTING_MS / 37);
+        const due = Math.floor((60 * PARTS_A_TOKEN + rpm * (takes - 1) * 37) / PARTS_A_TOKEN);
+        assert.equal(granted, Math.min(due, takes), `${rpm} a minute`);
+      }
+    });
+
+    it("succeed at exactly the announced time, and not a millisecond earlier", async () => {
+      await fc.assert(
+        fc.asyncProperty(SMALL, MOMENT_MS, async (terms, nowMs) => {
+          const bucket = fresh();
+          await world.at(nowMs);
+          await empty(bucket, terms);
+          const { allowed, retryAfterMs } = await buckets.take(bucket, terms);
+          assert.equal(allowed, false);
+          assert.ok(retryAfterMs >= 1);
+          await world.at(nowMs + retryAfterMs - 1);
+          assert.equal((await buckets.take(bucket, terms)).allowed, false);
+          await world.at(nowMs + retryAfterMs);
+          assert.equal((await buckets.take(bucket, terms)).allowed, true);
+        }),
+        { numRuns: 30 },
+      );
+    });
+
+    it("are full after the seconds that they announced, and not a second earlier", async () => {
+      await fc.assert(
+        fc.asyncProperty(SMALL, MOMENT_MS, async (terms, nowMs) => {
+          const bucket = fresh();
+          await world.at(nowMs);
+          const { resetS } = await buckets.take(bucket, terms);
+          assert.ok(resetS >= 1);
+          await world.at(nowMs + (resetS - 1) * 1_000);
+          assert.ok((await buckets.peek(bucket, terms)).resetS > 0);
+          await world.at(nowMs + resetS * 1_000);
+          const then = await buckets.peek(bucket, terms);
+          assert.deepEqual([then.remaining, then.resetS], [terms.burst, 0]);
+        }),
+        { numRuns: 30 },
+      );
+    });
+
+    it("give out exactly what they hold to 256 who ask at once, and tell each what is left", async () => {
+      const terms = { rpm: 60, burst: 1_000 };
+      const bucket = fresh();
+      await world.at(0);
+      const left: number[] = [];
+      let asked = 0;
+      const asking = async () => {
+        while (asked++ < 2_000) {
+          const { allowed, remaining } = await buckets.take(bucket, terms);
+          if (allowed) left.push(remaining);
+        }
+      };
+      await Promise.all(Array.from({ length: 256 }, asking));
+      assert.deepEqual(
+        left.sort((a, b) => b - a),
+        Array.from({ length: 1_000 }, (_, index) => 999 - index),
+      );
+    });
+
+    it("count whole milliseconds alone", async () => {
+      const terms = { rpm: 60, burst: 1 };
+      const bucket = fresh();
+      await world.at(0.9);
+      await empty(bucket, terms);
+      await world.at(999.9);
+      assert.equal((await buckets.take(bucket, terms)).allowed, false);
+      await world.at(1_000);
+      assert.equal((await buckets.take(bucket, terms)).allowed, true);
+    });
+
+    it("neither gain nor lose when the clock goes back", async () => {
+      const terms = { rpm: 60, burst: 2 };
+      const bucket = fresh();
+      await world.at(10_000);
+      await empty(bucket, terms);
+      await world.at(3_000);
+      assert.equal((await buckets.take(bucket, terms)).allowed, false);
+      await world.at(10_999);
+      assert.equal((await buckets.take(bucket, terms)).allowed, false);
+      await world.at(11_000);
+      assert.equal((await buckets.take(bucket, terms)).allowed, true);
+    });
+
+    it("grant in no window more than burst + rpm × minutes, whatever the clock does", async () => {
+      const steps = fc.array(
+        fc.oneof(fc.integer({ min: 0, max: 3_000 }), fc.integer({ min: -5_000, max: 0 })),
+        { maxLength: 60 },
+      );
+      await fc.assert(
+        fc.asyncProperty(SMALL, steps, async (terms, stepsMs) => {
+          const bucket = fresh();
+          let nowMs = 400_000;
+          // A bucket begins when it is first taken from.
+          let latestMs = 0;
+          const grantedAtMs: number[] = [];
+          for (const stepMs of stepsMs) {
+            nowMs += stepMs;
+            latestMs = Math.max(latestMs, nowMs);
+            await world.at(nowMs);
+            if ((await buckets.take(bucket, terms)).allowed) grantedAtMs.push(latestMs);
+          }
+          for (const [from, fromMs] of grantedAtMs.entries()) {
+            for (const [to, toMs] of grantedAtMs.entries()) {
+              const most = terms.burst * PARTS_A_TOKEN + terms.rpm * Math.max(0, toMs - fromMs);
+              assert.ok(
+                (to - from + 1) * PARTS_A_TOKEN <= most,
+                `${to - from + 1} grants in ${toMs - fromMs} ms`,
+              );
+            }
+          }
+        }),
+        { numRuns: 30 },
+      );
+    });
+
+    it("answer also once they are closed, which they may be twice", async () => {
+      const other = await open();
+      other.buckets.close();
+      other.buckets.close();
+      await other.at(0);
+      const terms = { rpm: 60, burst: 1 };
+      assert.equal((await other.buckets.take("key_late", terms)).limit, 60);
+      assert.equal((await other.buckets.peek("key_late", terms)).burst, 1);
+      await other.close();
+    });
+  });
+}
+
+const LASTING_MS = 50_000;
+
+const LIMITS = fc.record({
+  rpm: fc.oneof(fc.integer({ min: 1, max: 100_000 }), fc.constantFrom(1, 7, 60, 600, 60_001, 1_000_000)),
+  burst: fc.oneof(fc.integer({ min: 1, max: 50 }), fc.constantFrom(1, 1_000_000)),
+});
+
+const SMALL = fc.record({
+  rpm: fc.constantFrom(1, 7, 60, 600, 31_415, 1_000_000),
+  burst: fc.integer({ min: 1, max: 20 }),
+});
+
+/** Milliseconds with a fraction, exact in binary. */
+const MOMENT_MS = fc.integer({ min: 0, max: 1_000_000_000 }).map((quarters) => quarters / 4);

@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { chmodSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, it } from "node:test";
+import Database from "libsql";
+import { readsOn } from "../../src/accounts/ledger.ts";
+import { MIGRATIONS, openDatabase, openForReading } from "../../src/accounts/libsql-database.ts";
+import { StoreError } from "../../src/accounts/store.ts";
+import { temporaryFolder } from "./folders.ts";
+
+const WINDOWS = process.platform === "win32" ? "there are no modes" : false;
+
+/** A new database that another connection is about to write its first page to. */
+function heldDatabase(): { path: string; holder: Database.Database } {
+  const path = join(temporaryFolder(), "antiphon.db");
+  const holder = new Database(path);
+  holder.exec("BEGIN IMMEDIATE");
+  return { path, holder };
+}
+
+/** A database as the first version left it, with one key that has made one request. */
+function firstVersion(): { path: string; database: Database.Database } {
+  const path = join(temporaryFolder(), "antiphon.db");
+  const database = new Database(path);
+  database.pragma("journal_mode = WAL");
+  database.pragma("foreign_keys = ON");
+  database.exec(MIGRATIONS[0]!);
+  database.exec(
+    `PRAGMA user_version = 1;
+     INSERT INTO keys VALUES ('key_a', '${"a".repeat(64)}', 'team', 60, 20, 1.5, NULL);
+     INSERT INTO usage_events VALUES ('2b1f8f36-5d3c-4c37-9a0e-0d9f6ec6a5b1', 'key_a', 7, 14112000, 28224000, 5.5);
+     INSERT INTO usage_totals VALUES ('key_a', 1, 7, 14112000, 28224000, 5.5);`,
+  );
+  return { path, database };
+}
+
+describe("openDatabase", () => {
+  it("writes so that what is committed survives a loss of power", () => {
+    const database = openDatabase(join(temporaryFolder(), "antiphon.db"));
+    assert.deepEqual(database.pragma("synchronous"), [{ synchronous: 2 }], "FULL");
+    assert.deepEqual(database.pragma("journal_mode"), [{ journal_mode: "wal" }]);
+    assert.deepEqual(database.pragma("foreign_keys"), [{ foreign_keys: 1 }]);
+    database.close();
+  });
+
+  it("brings a database of the first version to the newest one, with its totals as they were", () => {
+    const { path, database: old } = firstVersion();
+    // A server of the first version is still running beside it.
+    const insert = old.prepare(
+      "INSERT INTO usage_events (event_id, key_id, input_chars, input_ticks, output_ticks, ts) VALUES (?, ?, ?, ?, ?, ?)",
+    );
+    const database = openDatabase(path);
+    assert.deepEqual(database.pragma("user_version"), [{ user_version: MIGRATIONS.length }]);
+    assert.deepEqual(readsOn(database).totals(), [
+      { keyId: "key_a", requests: 1, inputChars: 7, inputAudioS: 0.5, outputAudioS: 1, lastRequestTsS: 5.5 },
+    ]);
+    assert.deepEqual(database.prepare("SELECT * FROM usage_events").all(), []);
+    assert.equal(insert.run(["e2", "key_a", 1, 2, 3, 6]).changes, 1, "which goes on counting");
+    old.close();
+    database.close();
+  });
+
+  it("is readable by its owner alone, whatever the folder, the umask, and what was there", {
+    skip: WINDOWS,
+  }, () => {
+    const modesOf = (path: string) =>
+      ["", "-wal", "-shm"].map((end) => (statSync(`${path}${end}`).mode & 0o777).toString(8));
+    const umask = process.umask(0);
+    try {
+      const path = join(temporaryFolder(), "antiphon.db");
+      chmodSync(dirname(path), 0o755);
+      const database = openDatabase(path);
+      assert.deepEqual(modesOf(path), ["600", "600", "600"]);
+      for (const end of ["", "-wal", "-shm"]) chmodSync(`${path}${end}`, 0o644);
+      openDatabase(path).close();
+      assert.deepEqual(modesOf(path), ["600", "600", "600"]);
+      database.close();
+    } finally {
+      process.umask(umask);
+    }
+  });
+
+  it("has a reading side that sees what is committed at once, and writes nothing", () => {
+    const path = join(temporaryFolder(), "antiphon.db");
+    const writing = openDatabase(path);
+    const reading = openForReading(path, 0);
+    const count = reading.prepare("SELECT count(*) n FROM keys");
+    for (let n = 1; n <= 3; n++) {
+      writing.exec("BEGIN IMMEDIATE");
+      writing.exec(`INSERT INTO keys VALUES ('key_${n}', '${n}', 'x', 1, 1, 1, NULL)`);
+      assert.equal((count.get([]) as { n: number }).n, n - 1);
+      writing.exec("COMMIT");
+      assert.equal((count.get([]) as { n: number }).n, n);
+    }
+    assert.throws(() => reading.exec("DELETE FROM keys"), /readonly/);
+    reading.close();
+    writing.close();
+  });
+
+  it("tries again while another makes the same database, as SQLite does not wait for that by itself", () => {
+    const { path, holder } = heldDatabase();
+    let pauses = 0;
+    const pause = () => {
+      if (++pauses === 3) holder.exec("COMMIT");
+    };
+    const database = openDatabase(path, { limitMs: 60_000, pause });
+    assert.equal(pauses, 3);
+    assert.deepEqual(database.pragma("journal_mode"), [{ journal_mode: "wal" }]);
+    database.close();
+    holder.close();
+  });
+
+  it("says that another process holds the database, once its patience is over", () => {
+    const { path, holder } = heldDatabase();
+    const pause = () => assert.fail("it tried again");
+    assert.throws(
+      () => openDatabase(path, { limitMs: 0, pause }),
+      (error) => error instanceof StoreError && error.problem === "busy" && error.message.includes(path),
+    );
+    holder.close();
+  });
+});

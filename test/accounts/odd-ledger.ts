@@ -1,0 +1,28 @@
+import { workerData } from "node:worker_threads";
+import { toWire } from "../../src/accounts/libsql-errors.ts";
+import { type LedgerThreadData, ledgerOperations } from "../../src/accounts/libsql-operations.ts";
+import { answerCalls } from "../../src/workers/calls/answer-calls.ts";
+import { FATES } from "./fates.ts";
+
+/** A thread of the database that ends before or after its next call is carried out, when the cell says so. Probes live. */
+const { site, cells } = workerData as { readonly site: LedgerThreadData; readonly cells: Int32Array };
+
+type Operation = (...parameters: never[]) => unknown;
+
+function fated(operation: Operation): Operation {
+  return (...parameters) => {
+    const fate = Atomics.exchange(cells, 0, FATES.lives);
+    if (fate === FATES.diesBefore) process.exit(1);
+    const value = operation(...parameters);
+    if (fate === FATES.diesAfter) process.exit(1);
+    return value;
+  };
+}
+
+const operations = Object.entries<Operation>({ ...ledgerOperations(site) });
+answerCalls(
+  Object.fromEntries(
+    operations.map(([name, operation]) => [name, name === "open" ? operation : fated(operation)]),
+  ),
+  (thrown) => toWire(thrown, site.path),
+);

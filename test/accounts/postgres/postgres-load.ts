@@ -1,0 +1,67 @@
+import { memoryBuckets } from "../../../src/accounts/bucket-table.ts";
+import { newEventId, type Store } from "../../../src/accounts/store.ts";
+import { type Tenancy, tenancyOn } from "../../../src/accounts/tenancy.ts";
+import { until } from "../../waiting.ts";
+import { usage } from "./postgres-stores.ts";
+
+/** Servers that commit as fast as they may. */
+export interface Load {
+  /** Ids of the events whose commit was acknowledged. */
+  readonly acknowledged: Set<string>;
+  readonly refused: unknown[];
+  /** Resolves once that many more were acknowledged than now. */
+  more(count: number): Promise<void>;
+  /** Lets what is under way end. */
+  stop(): Promise<void>;
+}
+
+/** Commits usage of the keys on every store, each as a server of its own, until `work` is over. The stores stay open. */
+export async function withLoad(
+  stores: readonly Store[],
+  keyIds: readonly string[],
+  work: (load: Load) => Promise<void>,
+): Promise<void> {
+  const load = started(stores, keyIds);
+  try {
+    await work(load);
+  } finally {
+    await load.stop();
+  }
+}
+
+function started(stores: readonly Store[], keyIds: readonly string[]): Load {
+  const acknowledged = new Set<string>();
+  const refused: unknown[] = [];
+  let isOver = false;
+  let next = 0;
+  const client = async (server: Tenancy) => {
+    while (!isOver) {
+      const record = usage(newEventId(), keyIds[next++ % keyIds.length]!, next);
+      try {
+        await server.commit(record);
+        acknowledged.add(record.eventId);
+      } catch (error) {
+        refused.push(error);
+      }
+    }
+  };
+  const clients = stores.flatMap((store) => {
+    const server = tenancyOn(store, { anonymous: { rpm: 60, burst: 60 }, buckets: memoryBuckets() });
+    return Array.from({ length: AT_ONCE }, () => client(server));
+  });
+  return {
+    acknowledged,
+    refused,
+    more(count) {
+      const enough = acknowledged.size + count;
+      return until(`${enough} acknowledged commits`, () => acknowledged.size >= enough);
+    },
+    async stop() {
+      isOver = true;
+      await Promise.all(clients);
+    },
+  };
+}
+
+/** Requests of each server that are under way at once. */
+const AT_ONCE = 16;

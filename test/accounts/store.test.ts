@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { libsqlStore } from "../../src/accounts/libsql-store.ts";
+import { temporaryFolder } from "./folders.ts";
+import { memoryStore } from "./memory-store.ts";
+import { storeConformance } from "./store-conformance.ts";
+
+storeConformance("memory", async () => memoryStore());
+const folder = temporaryFolder();
+let stores = 0;
+storeConformance("libsql", () => libsqlStore(join(folder, `${stores++}`)));
+
+describe("a libsql store", () => {
+  it("makes one first key for all who open its data directory at once", async () => {
+    const dataDir = temporaryFolder();
+    const stores = await Promise.all([1, 2, 3].map(() => libsqlStore(dataDir)));
+    try {
+      const record = { label: "first", rpm: 60, burst: 60, createdTsS: 1, revokedTsS: null };
+      const made = await Promise.all(
+        stores.map((store, i) => store.createFirstKey({ ...record, keyId: `key_${i}` }, `${i}`.repeat(64))),
+      );
+      assert.equal(made.filter((isMade) => isMade).length, 1);
+    } finally {
+      await Promise.all(stores.map((store) => store.close()));
+    }
+  });
+
+  it("leaves nothing in the file of a voice that was deleted, or whose key was revoked", async () => {
+    const dataDir = temporaryFolder();
+    const store = await libsqlStore(dataDir);
+    const record = { label: "a", rpm: 60, burst: 60, createdTsS: 1, revokedTsS: null };
+    const audio = (mark: string) => Buffer.from(mark.repeat(20_000));
+    for (const keyId of ["key_a", "key_b"]) {
+      await store.createKey({ ...record, keyId }, keyId.slice(-1).repeat(64));
+      const told = { description: "", refText: "Persimmon.", consent: "Yes.", createdTsS: 1, durationS: 1 };
+      const voice = { ...told, voiceId: `voice_${keyId}`, keyId, name: "Quince", trust: 1, cautions: [] };
+      assert.equal(await store.addVoice(voice, audio("Tamarind"), 1), "added");
+    }
+    await store.removeVoice("key_a", "Quince");
+    await store.revokeKey("key_b", 2);
+    await store.close();
+    const file = readFileSync(join(dataDir, "antiphon.db"), "latin1");
+    for (const word of ["Tamarind", "Persimmon", "Quince"]) assert.ok(!file.includes(word), word);
+  });
+
+  it("leaves the database in one file when it is closed", async () => {
+    const dataDir = temporaryFolder();
+    const store = await libsqlStore(dataDir);
+    assert.deepEqual(await store.listKeys(), []);
+    assert.equal(existsSync(join(dataDir, "antiphon.db-wal")), true);
+    await store.close();
+    assert.equal(existsSync(join(dataDir, "antiphon.db-wal")), false);
+  });
+});

@@ -1,0 +1,12 @@
+import { openBuckets } from "../../src/accounts/open.ts";
+
+/** Takes one token where the one argument says, as a program with its own environment, and prints what was told. */
+const told: string[] = [];
+const settings = { kind: "valkey", prefix: "antiphon", timeoutMs: 10_000 } as const;
+const buckets = await openBuckets(settings, process.argv[2] ?? null, {
+  onFailure: (message) => told.push(message),
+  onTakeAlone: () => told.push("alone"),
+});
+const { remaining } = await buckets.take("key_a", { rpm: 1, burst: 10 });
+buckets.close();
+process.stdout.write(JSON.stringify({ remaining, told }));

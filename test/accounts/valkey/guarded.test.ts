@@ -1,0 +1,186 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { BucketsError, type SharedBuckets, type SharedReading } from "../../../src/accounts/buckets.ts";
+import { PARTS_A_TOKEN } from "../../../src/accounts/token-bucket.ts";
+import { GuardedBuckets, type GuardOptions } from "../../../src/accounts/valkey/guarded.ts";
+import { stillClock } from "../buckets-worlds.ts";
+
+const TERMS = { rpm: 60, burst: 3 };
+
+type Answer = () => Promise<SharedReading>;
+
+const says =
+  (tokens: number, allowed = true): Answer =>
+  async () => ({ allowed, parts: tokens * PARTS_A_TOKEN });
+const fails: Answer = () => Promise.reject(new BucketsError("It is away."));
+const hangs: Answer = () => new Promise(() => {});
+
+/** Guarded buckets over ones that answer as the test says, and what was told of them. */
+async function guarded(first: Answer, options: Partial<GuardOptions> = {}) {
+  const clock = stillClock();
+  const told: string[] = [];
+  const world = { asked: 0, answer: first, clock, told };
+  const ask = () => {
+    world.asked += 1;
+    return world.answer();
+  };
+  const shared: SharedBuckets = {
+    place: "10.0.0.7:6379",
+    connected: async () => {},
+    take: ask,
+    peek: ask,
+    close: () => told.push("closed"),
+  };
+  const buckets = await GuardedBuckets.open(shared, {
+    timeoutMs: 5,
+    onFailure: (message) => told.push(message),
+    onRecovery: () => told.push("well"),
+    onTakeAlone: () => told.push("alone"),
+    nowMs: clock.read,
+    ...options,
+  });
+  return Object.assign(world, { buckets });
+}
+
+describe("guarded buckets", () => {
+  it("tell what the shared ones say", async () => {
+    const { buckets, told } = await guarded(says(2));
+    assert.deepEqual(await buckets.take("key_a", TERMS), {
+      limit: 60,
+      burst: 3,
+      allowed: true,
+      remaining: 2,
+      resetS: 1,
+      retryAfterMs: 0,
+    });
+    assert.deepEqual(told, []);
+  });
+
+  it("go on from what was last heard when the shared ones fail, with the same terms", async () => {
+    const world = await guarded(says(1));
+    await world.buckets.take("key_a", TERMS);
+    world.answer = fails;
+    assert.equal((await world.buckets.peek("key_a", TERMS)).remaining, 1);
+    assert.equal((await world.buckets.take("key_a", TERMS)).allowed, true);
+    const refused = await world.buckets.take("key_a", TERMS);
+    assert.deepEqual([refused.allowed, refused.retryAfterMs], [false, 1_000]);
+    world.clock.nowMs += 1_000;
+    assert.equal((await world.buckets.take("key_a", TERMS)).allowed, true);
+    assert.equal((await world.buckets.take("key_new", TERMS)).remaining, 2, "one never heard of is full");
+    world.answer = says(2);
+    world.clock.nowMs += 1_000;
+    assert.equal((await world.buckets.take("key_a", TERMS)).remaining, 2, "and what is shared counts again");
+  });
+
+  it("answer in time when the shared ones do not, and pay no heed to what comes later", async () => {
+    let answerLate = (_reading: SharedReading) => {};
+    const world = await guarded(
+      () =>
+        new Promise((resolve) => {
+          answerLate = resolve;
+        }),
+    );
+    assert.equal((await world.buckets.take("key_a", TERMS)).remaining, 2);
+    answerLate({ allowed: true, parts: 0 });
+    await new Promise(setImmediate);
+    assert.equal(world.buckets.recall("key_a", TERMS).remaining, 2);
+  });
+
+  it("ask nobody for a second after three failures in a row, then one at a time, until one is answered", async () => {
+    const world = await guarded(fails);
+    const { buckets, clock, told } = world;
+    const take = (count: number) =>
+      Promise.all(Array.from({ length: count }, () => buckets.take("key_a", TERMS)));
+    for (let i = 0; i < 5; i++) await take(1);
+    assert.equal(world.asked, 3);
+    clock.nowMs += 999;
+    await take(5);
+    assert.equal(world.asked, 3);
+    clock.nowMs += 1;
+    await take(5);
+    assert.equal(world.asked, 4, "one tries");
+    clock.nowMs += 999;
+    await take(5);
+    assert.equal(world.asked, 4);
+    world.answer = says(2);
+    clock.nowMs += 1;
+    await take(1);
+    await take(5);
+    assert.equal(world.asked, 10, "all ask again");
+    assert.deepEqual(
+      told.filter((each) => each !== "alone"),
+      ["It is away.", "well"],
+      "and both were told once",
+    );
+    assert.equal(told.filter((each) => each === "alone").length, 3 + 2 + 5 + 5 + 5);
+  });
+
+  it("do not take a failure now and then for an outage", async () => {
+    const world = await guarded(fails);
+    for (let i = 0; i < 9; i++) {
+      world.answer = i % 3 === 2 ? says(1) : fails;
+      await world.buckets.take("key_a", TERMS);
+    }
+    assert.equal(world.asked, 9);
+    assert.deepEqual(new Set(world.told), new Set(["alone"]));
+  });
+
+  it("take no look for a sign that tokens can be taken again, but for one that they cannot", async () => {
+    const world = await guarded(fails);
+    const { buckets, clock } = world;
+    for (let i = 0; i < 3; i++) {
+      world.answer = says(1);
+      await buckets.peek("key_a", TERMS);
+      world.answer = fails;
+      await (i === 1 ? buckets.peek("key_a", TERMS) : buckets.take("key_a", TERMS));
+    }
+    assert.deepEqual(world.told, ["alone", "It is away.", "alone"]);
+    world.answer = says(1);
+    clock.nowMs += 1_000;
+    await buckets.peek("key_a", TERMS);
+    assert.equal(world.asked, 6, "nor is it asked for one meanwhile");
+    await buckets.take("key_a", TERMS);
+    assert.equal(world.told.at(-1), "well");
+  });
+
+  it("name the place and the wait where there was no answer in time", async () => {
+    const { buckets, told } = await guarded(hangs);
+    for (let i = 0; i < 3; i++) await buckets.take("key_a", TERMS);
+    assert.match(`${told.at(-2)}`, /10\.0\.0\.7:6379.*5 ms/);
+  });
+
+  it("hear an answer that came in time although they were kept from looking", async () => {
+    const channel = new MessageChannel();
+    const world = await guarded(
+      () =>
+        new Promise((resolve) => {
+          channel.port1.once("message", () => resolve({ allowed: true, parts: PARTS_A_TOKEN }));
+          channel.port2.postMessage("it is here before anybody looks");
+        }),
+    );
+    // From here on the event loop comes to its timers before it looks for what has arrived.
+    await new Promise(setImmediate);
+    const taking = world.buckets.take("key_a", TERMS);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
+    assert.equal((await taking).remaining, 1);
+    assert.deepEqual(world.told, []);
+    channel.port1.close();
+  });
+
+  it("begin without the shared ones where these cannot be reached, and say so", async () => {
+    const told: string[] = [];
+    const away = () => Promise.reject(new BucketsError("It is away."));
+    const buckets = await GuardedBuckets.open(
+      { place: "nowhere", connected: away, take: () => assert.fail("asked"), peek: away, close() {} },
+      { timeoutMs: 5, onFailure: (message) => told.push(message), nowMs: () => 0 },
+    );
+    assert.equal((await buckets.take("key_a", TERMS)).remaining, 2);
+    assert.deepEqual(told, ["It is away."]);
+  });
+
+  it("close the shared ones", async () => {
+    const { buckets, told } = await guarded(says(1));
+    buckets.close();
+    assert.deepEqual(told, ["closed"]);
+  });
+});

@@ -1,0 +1,147 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { Redis } from "iovalkey";
+import { BucketsError, type SharedBuckets } from "../../../src/accounts/buckets.ts";
+import { PARTS_A_TOKEN } from "../../../src/accounts/token-bucket.ts";
+import { takeScript } from "../../../src/accounts/valkey/take.lua.ts";
+import { valkeyBuckets } from "../../../src/accounts/valkey/valkey.ts";
+import { parseValkeyAddress } from "../../../src/accounts/valkey/valkey-address.ts";
+import { until } from "../../waiting.ts";
+import { bucketsConformance } from "../buckets-conformance.ts";
+import { PATIENCE, valkeyWorld } from "../buckets-worlds.ts";
+import { NO_VALKEY, needsValkey, startValkey, type ValkeyServer } from "./valkey-server.ts";
+
+let server: ValkeyServer;
+/** Says what the server keeps. */
+let told: Redis;
+before(async () => {
+  if (NO_VALKEY !== null) return;
+  server = await startValkey();
+  told = new Redis(server.url);
+});
+after(async () => {
+  told?.disconnect();
+  await server?.stop();
+});
+
+bucketsConformance("on a Valkey server, guarded", () => valkeyWorld(server.url), needsValkey());
+
+describe("buckets on a Valkey server", needsValkey(), () => {
+  const open: SharedBuckets[] = [];
+  after(() => {
+    for (const buckets of open) buckets.close();
+  });
+  async function opened(prefix = "antiphon", script = takeScript()): Promise<SharedBuckets> {
+    const buckets = valkeyBuckets(parseValkeyAddress(server.url), {
+      prefix,
+      script,
+      silenceMs: PATIENCE.timeoutMs,
+    });
+    open.push(buckets);
+    await buckets.connected();
+    return buckets;
+  }
+
+  it("are one for four who take at once: exactly what a bucket holds, and never more", async () => {
+    const stopped = takeScript("{4000000000, 0}");
+    const clients = await Promise.all([1, 2, 3, 4].map(() => opened("stopped", stopped)));
+    const limits = { rpm: 1_000_000, burst: 1_000 };
+    const takes = await Promise.all(
+      Array.from({ length: 10_240 }, (_, index) => clients[index % 4]!.take("key_a", limits)),
+    );
+    assert.equal(takes.filter(({ allowed }) => allowed).length, 1_000);
+  });
+
+  it("give four who take at once no more than burst and rate, by the server's own clock", async () => {
+    const clients = await Promise.all([1, 2, 3, 4].map(() => opened("running")));
+    const limits = { rpm: 60_000, burst: 100 };
+    const beganMs = Date.now();
+    let granted = 0;
+    const taking = async (buckets: SharedBuckets) => {
+      for (let i = 0; i < 1_000; i++) if ((await buckets.take("key_a", limits)).allowed) granted += 1;
+    };
+    await Promise.all([...clients, ...clients].map(taking));
+    // One more for the millisecond in which it began.
+    const gained = (Date.now() - beganMs + 1) * (limits.rpm / 60_000);
+    assert.ok(granted >= 100 && granted <= 100 + gained, `${granted} of 100 and ${gained}`);
+  });
+
+  it("keep one entry a bucket, with its key in braces, and write nothing at a look or a refusal", async () => {
+    const buckets = await opened("kept");
+    const limits = { rpm: 1, burst: 1 };
+    assert.deepEqual(await buckets.peek("key_a", limits), { allowed: true, parts: PARTS_A_TOKEN });
+    assert.deepEqual(await told.keys("kept*"), []);
+    assert.deepEqual(await buckets.take("key_a", limits), { allowed: true, parts: 0 });
+    assert.deepEqual(await told.keys("kept*"), ["kept:b:{key_a}"]);
+    const entry = await told.get("kept:b:{key_a}");
+    assert.match(`${entry}`, /^0 \d{13}$/);
+    const { allowed, parts } = await buckets.take("key_a", limits);
+    assert.equal(allowed, false);
+    assert.ok(parts < PARTS_A_TOKEN);
+    assert.equal(await told.get("kept:b:{key_a}"), entry);
+  });
+
+  it("leave nothing of a bucket that is full again, and not before it is", async () => {
+    const buckets = await opened("gone");
+    const limits = { rpm: 120, burst: 2 };
+    await buckets.take("key_a", limits);
+    await buckets.take("key_a", limits);
+    const [entry, fullAtMs] = await Promise.all([
+      told.get("gone:b:{key_a}"),
+      told.pexpiretime("gone:b:{key_a}"),
+    ]);
+    const [parts = Number.NaN, atMs = Number.NaN] = `${entry}`.split(" ").map(Number);
+    assert.equal(fullAtMs, atMs + Math.ceil((2 * PARTS_A_TOKEN - parts) / limits.rpm));
+    await until("the bucket to be forgotten", async () => (await told.exists("gone:b:{key_a}")) === 0);
+    assert.deepEqual(await buckets.peek("key_a", limits), { allowed: true, parts: 2 * PARTS_A_TOKEN });
+  });
+
+  it("keep a bucket whose clock went back until that has caught up", async () => {
+    const nowS = Math.floor(Date.now() / 1_000);
+    const limits = { rpm: 60, burst: 2 };
+    const [ahead, behind] = await Promise.all([
+      opened("back", takeScript(`{${nowS + 500}, 0}`)),
+      opened("back", takeScript(`{${nowS}, 0}`)),
+    ]);
+    await ahead.take("key_a", limits);
+    assert.deepEqual(await behind.take("key_a", limits), { allowed: true, parts: 0 });
+    assert.equal(await told.pexpiretime("back:b:{key_a}"), (nowS + 502) * 1_000);
+    assert.deepEqual(await behind.take("key_a", limits), { allowed: false, parts: 0 });
+  });
+
+  it("are another fleet's with another prefix", async () => {
+    const [ours, theirs] = await Promise.all([opened("ours"), opened("theirs")]);
+    const limits = { rpm: 1, burst: 1 };
+    assert.equal((await ours.take("key_a", limits)).allowed, true);
+    assert.equal((await theirs.take("key_a", limits)).allowed, true);
+    assert.equal((await ours.take("key_a", limits)).allowed, false);
+  });
+
+  it("go on when the server has forgotten its scripts", async () => {
+    const buckets = await opened("flushed");
+    const limits = { rpm: 1, burst: 3 };
+    await buckets.take("key_a", limits);
+    await told.script("FLUSH");
+    const parts = await Promise.all([1, 2, 3].map(() => buckets.take("key_a", limits)));
+    assert.deepEqual(
+      parts.map(({ allowed }) => allowed),
+      [true, true, false],
+    );
+  });
+
+  it("are refused where something else has their name", async () => {
+    const buckets = await opened("other");
+    await told.set("other:b:{key_text}", "a text");
+    await told.rpush("other:b:{key_list}", "a list");
+    for (const name of ["key_text", "key_list"]) {
+      await assert.rejects(buckets.take(name, { rpm: 1, burst: 1 }), BucketsError);
+    }
+  });
+
+  it("fail at once when they are closed", async () => {
+    const buckets = await opened("closed");
+    buckets.close();
+    await assert.rejects(buckets.take("key_a", { rpm: 1, burst: 1 }), BucketsError);
+    buckets.close();
+  });
+});

@@ -1,0 +1,16 @@
+import { openChatWriter } from "../../../src/writers/chat/chat-writer.ts";
+import { speakable } from "../../../src/writers/speakable/speakable.ts";
+import type { ChatServer } from "../../writers/chat/chat-server.ts";
+
+/** A server's writer whose model is that endpoint, which has time. */
+export function writerAt({ baseUrl }: ChatServer) {
+  const model = openChatWriter({
+    baseUrl,
+    model: "test-model",
+    apiKey: null,
+    maxTokens: 160,
+    firstTokenTimeoutMs: 20_000,
+    totalTimeoutMs: 20_000,
+  });
+  return speakable(model);
+}

@@ -1,0 +1,33 @@
+import { offeredModels } from "../../../src/models/offered-models.ts";
+import { codecLmCheckpoints } from "../../../src/server/voices/codec-lm-checkpoints.ts";
+import type { LocalCheckpoint } from "../../../src/server/voices/local-checkpoint.ts";
+import { loadSettings } from "../../../src/settings/load.ts";
+import { startTestServer, type TestServer, type TestServerOptions } from "./start.ts";
+
+/** A server of tones some of whose models are spoken by codec language models in threads. */
+export interface CodecLmServer extends TestServer {
+  /** By their names. */
+  readonly local: ReadonlyMap<string, LocalCheckpoint>;
+}
+
+/** Puts it together as `antiphon serve` does it. @param dataDir where quantised weights are kept */
+export async function startCodecLmServer(
+  { models, checkpoints }: { readonly models: object; readonly checkpoints: object },
+  dataDir: string,
+  options: TestServerOptions = {},
+): Promise<CodecLmServer> {
+  const settings = loadSettings({
+    env: { ANTIPHON_MODELS: JSON.stringify(models), ANTIPHON_CHECKPOINTS: JSON.stringify(checkpoints) },
+    flags: { dataDir },
+  });
+  const local = await codecLmCheckpoints(settings);
+  const server = await startTestServer({
+    ...options,
+    models: offeredModels(settings, new Map(local.map(({ name, voice }) => [name, voice]))),
+    checkpoints: local,
+    ownSlots: new Map(
+      local.map(({ name, maxConcurrent }) => [name, { slots: maxConcurrent, keepsSlots: true }]),
+    ),
+  });
+  return { ...server, local: new Map(local.map((one) => [one.name, one])) };
+}

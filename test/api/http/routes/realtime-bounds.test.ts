@@ -1,0 +1,238 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { after, afterEach, before, beforeEach, describe, test } from "node:test";
+import { ScriptedRecogniser, segmentOf } from "../../../recognition/scripted-recogniser.ts";
+import { until } from "../../../waiting.ts";
+import { ScriptedWriter } from "../../../writers/scripted-writer.ts";
+import { RealtimeClient } from "../../realtime/client.ts";
+import { ScriptedDetector } from "../../realtime/scripted-detector.ts";
+import { startTestServer, type TestServer } from "../start.ts";
+
+const WORDS = "Aubergine marmalade.";
+
+let server: TestServer;
+let client: RealtimeClient;
+
+before(async () => {
+  server = await startTestServer({
+    detector: new ScriptedDetector(),
+    recogniser: new ScriptedRecogniser([segmentOf(WORDS, 0)]),
+    writer: new ScriptedWriter(["Yes, quite so."]),
+    flags: { keyReceivingBudgetMb: "128", receivingBudgetMb: "136" },
+  });
+});
+after(() => server.stop());
+beforeEach(async () => {
+  client = await RealtimeClient.open(server);
+});
+afterEach(async () => {
+  client.socket.terminate();
+  await until("the end of the sessions", async () => (await server.metric("realtime_sessions")) === 0);
+});
+
+/** A JSON array that is nested so deep. */
+const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
+const usageOf = async (headers: Record<string, string>) =>
+  (await (await server.get("/v1/usage", headers)).json()) as {
+    requests: number;
+    input_audio_seconds: number;
+  };
+const remaining = async (headers: Record<string, string>) =>
+  Number((await server.get("/v1/usage", headers)).headers.get("x-ratelimit-remaining"));
+
+/** Makes a key whose tokens do not come back within a test. */
+async function slowKey() {
+  const { key } = await server.tenancy.createKey({ label: "slow", rpm: 1, burst: 50 });
+  return { key, auth: { Authorization: `Bearer ${key}` } };
+}
+
+/** Opens a session of a key and of its own settings. */
+async function openWith(key: string, session: object): Promise<RealtimeClient> {
+  const own = await RealtimeClient.open({ url: server.url, key });
+  own.send({ type: "session.update", session });
+  await own.upTo("session.updated");
+  return own;
+}
+
+function turn(own: RealtimeClient): void {
+  own.says(700);
+  own.says(800, { isSilent: true });
+}
+
+describe("what a session keeps of an event", () => {
+  test("is what the protocol names, however much else was sent, and however deep", async () => {
+    const junk = `[${"{},".repeat(100_000)}{}]`;
+    client.send(
+      `{"type":"session.update","session":{"junk":${junk},"audio":{"input":{` +
+        `"format":{"type":"audio/pcmu","junk":${nested(5_000)}},` +
+        `"turn_detection":{"type":"server_vad","junk":${junk}},` +
+        `"transcription":{"language":"en","junk":${junk}}}}}}`,
+    );
+    const { session } = await client.upTo("session.updated");
+    assert.ok(JSON.stringify(session).length < 1_000);
+    const { input } = (session as { audio: { input: Record<string, unknown> } }).audio;
+    assert.deepEqual(input.format, { type: "audio/pcmu" });
+    assert.deepEqual(input.transcription, { language: "en" });
+  });
+
+  test("is read in a thread where the message is large, functions and all", async () => {
+    const parameters = { type: "object", properties: { day: { type: "string" } } };
+    const session = { tools: [{ type: "function", name: "clock", parameters }], junk: "x".repeat(300_000) };
+    client.send({ type: "session.update", session });
+    await client.upTo("session.updated");
+    client.send({ type: "input_audio_buffer.append", audio: Buffer.alloc(500_000).toString("base64") });
+    client.send({ type: "input_audio_buffer.append", audio: "x".repeat(300_000).replace("x", "!") });
+    assert.equal(((await client.upTo("error")).error as { param: string }).param, "audio");
+    client.send(`{"type":"session.update","session":{"tools":[${nested(200_000)}]}}`);
+    assert.equal(((await client.upTo("error")).error as { code: string }).code, "invalid_value");
+  });
+
+  test("of a client secret is the same, and what is deep is no fault of the server", async () => {
+    for (const junk of [`[${"{},".repeat(100_000)}{}]`, nested(100_000)]) {
+      const reply = await server.post("/v1/realtime/client_secrets", `{"session":{"x":${junk}}}`);
+      assert.equal(reply.status, 200);
+      assert.equal(JSON.stringify(await reply.json()).includes('"x"'), false);
+    }
+    const tools = `[{"type":"function","name":"a","parameters":{"a":${nested(1_000)}}}]`;
+    const refused = await server.post("/v1/realtime/client_secrets", `{"session":{"tools":${tools}}}`);
+    assert.equal(refused.status, 422);
+    assert.match(
+      (await refused.json()).error.message,
+      /session\.tools\[0\]\.parameters is nested more than 64/,
+    );
+  });
+});
+
+describe("a session that sends more than its share", () => {
+  test("is slowed, and closed with the reason where it goes on", async () => {
+    for (let count = 0; count < 40_000; count += 1) client.send({ type: "response.cancel" });
+    const { code, reason } = await client.over();
+    assert.equal(code, 1_008);
+    assert.match(reason, /sends more events than a session may/);
+    const answers = client.types.filter((type) => type === "error").length;
+    assert.ok(answers < 10_000, `${answers} were answered`);
+  });
+
+  test("is slowed and closed by what is around its audio, too", async () => {
+    const junk = `{"type":"input_audio_buffer.append","audio":"AAAA",${'"é":0,'.repeat(8_000)}"b":0}`;
+    for (let count = 0; count < 2_000; count += 1) client.send(junk);
+    assert.equal((await client.over()).code, 1_008);
+  });
+
+  test("is not closed for its audio, however small its pieces are", async () => {
+    client.send({
+      type: "session.update",
+      session: { audio: { input: { format: { type: "audio/pcmu" } } } },
+    });
+    const audio = Buffer.alloc(21, 0xff).toString("base64");
+    for (let count = 0; count < 10_000; count += 1) client.send({ type: "input_audio_buffer.append", audio });
+    client.send({ type: "conversation.item.retrieve", item_id: "none" });
+    await client.upTo("error");
+    assert.equal(client.closed, null);
+  });
+
+  test("is slowed by pings and pongs, too", async () => {
+    for (let count = 0; count < 40_000; count += 1) client.socket.pong("x".repeat(100));
+    const { code } = await client.over();
+    assert.equal(code, 1_008);
+  });
+
+  test("holds the memory of a message from its first bytes on, and gives it back when it goes", async () => {
+    const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
+    await once(socket, "connect");
+    socket.write(
+      `GET /v1/realtime HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${server.key}\r\nConnection: Upgrade\r\n` +
+        "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+    );
+    await once(socket, "data");
+    assert.equal(await server.metric("receiving_bytes"), 0);
+    // A text of 3 MiB, of which 200 KB come.
+    const header = Buffer.alloc(14);
+    header.set([0x81, 0xff]);
+    header.writeBigUInt64BE(BigInt(3 * 2 ** 20), 2);
+    socket.write(Buffer.concat([header, Buffer.alloc(200_000, 0x20)]));
+    await until(
+      "its memory being counted",
+      async () => (await server.metric("receiving_bytes")) === 4 * 2 ** 20,
+    );
+    // Control frames are no part of it.
+    socket.write(
+      Buffer.concat([Buffer.alloc(3 * 2 ** 20 - 200_000, 0x20), Buffer.from([0x89, 0x80, 0, 0, 0, 0])]),
+    );
+    await until("its memory being free", async () => (await server.metric("receiving_bytes")) === 0);
+    socket.write(Buffer.concat([header, Buffer.alloc(200_000, 0x20)]));
+    await until("its memory being counted again", async () => (await server.metric("receiving_bytes")) > 0);
+    socket.destroy();
+    await until("its memory being free", async () => (await server.metric("receiving_bytes")) === 0);
+  });
+
+  test("is told that its message is too large", async () => {
+    client.send("x".repeat(4 * 2 ** 20 + 1));
+    assert.equal((await client.over()).code, 1_009);
+  });
+});
+
+describe("a session and its key", () => {
+  test("end together: once the key is revoked, the session is closed with the reason", async () => {
+    const other = await server.another();
+    const own = await RealtimeClient.open({ url: server.url, key: other.key });
+    const page = await server.post("/v1/realtime/client_secrets", {}, other.auth);
+    const { value } = (await page.json()) as { value: string };
+    const byPage = await RealtimeClient.open({ url: server.url, key: value });
+    await server.tenancy.revokeKey(other.keyId);
+    for (const session of [own, byPage]) {
+      const { error } = await session.upTo("error");
+      assert.equal((error as { code: string }).code, "invalid_api_key");
+      assert.equal((await session.over()).code, 1_008);
+    }
+  });
+
+  test("pay a token for each turn that is transcribed and gets no response, as one record", async () => {
+    const other = await slowKey();
+    const own = await openWith(other.key, {
+      audio: {
+        input: { transcription: {}, turn_detection: { type: "server_vad", create_response: false } },
+      },
+    });
+    const before = await remaining(other.auth);
+    for (let count = 1; count <= 2; count += 1) {
+      turn(own);
+      await own.upTo("conversation.item.input_audio_transcription.completed");
+      await until("its record", async () => (await usageOf(other.auth)).requests === count);
+      assert.equal(await remaining(other.auth), before - count);
+    }
+    const { input_audio_seconds } = await usageOf(other.auth);
+    assert.ok(input_audio_seconds > 1.2 && input_audio_seconds < 4, `${input_audio_seconds}`);
+    await own.close();
+    assert.equal((await usageOf(other.auth)).requests, 2, "and nothing more at the end");
+  });
+
+  test("pay one token where a response answers the turn", async () => {
+    const other = await slowKey();
+    const own = await openWith(other.key, { audio: { input: { transcription: {} } } });
+    const before = await remaining(other.auth);
+    turn(own);
+    await own.upTo("response.done");
+    assert.equal(await remaining(other.auth), before - 1);
+    await own.close();
+    assert.equal((await usageOf(other.auth)).requests, 1);
+  });
+
+  test("pay for what was transcribed of a turn that was cleared", async () => {
+    const other = await server.another();
+    const own = await openWith(other.key, {
+      audio: { input: { turn_detection: { type: "server_vad", silence_duration_ms: 10_000 } } },
+    });
+    own.says(700);
+    own.says(300, { isSilent: true });
+    // What it says is transcribed in the pause; an answer to this comes after that was asked for.
+    own.send({ type: "conversation.item.retrieve", item_id: "none" });
+    await own.upTo("error");
+    own.send({ type: "input_audio_buffer.clear" });
+    await own.upTo("input_audio_buffer.cleared");
+    await until("its record", async () => (await usageOf(other.auth)).requests === 1);
+    assert.ok((await usageOf(other.auth)).input_audio_seconds > 0.6);
+    await own.close();
+  });
+});

@@ -1,0 +1,339 @@
+import assert from "node:assert/strict";
+import { Writable } from "node:stream";
+import { after, afterEach, before, beforeEach, describe, test } from "node:test";
+import pino from "pino";
+import type { ServerEvent } from "../../../../src/api/realtime/wire.ts";
+import { RecogniserError } from "../../../../src/core/recogniser.ts";
+import { ScriptedRecogniser, segmentOf } from "../../../recognition/scripted-recogniser.ts";
+import { until } from "../../../waiting.ts";
+import { ScriptedWriter } from "../../../writers/scripted-writer.ts";
+import { RealtimeClient } from "../../realtime/client.ts";
+import { ScriptedDetector } from "../../realtime/scripted-detector.ts";
+import { startTestServer, type TestServer } from "../start.ts";
+
+const SECRET_WORDS = "Aubergine marmalade.";
+const OWN_WORDS = "Yes, quite so.";
+const LONG_WORDS = "That is a long story, which began when nobody had thought of it yet.";
+
+let server: TestServer;
+let detector: ScriptedDetector;
+let recogniser: ScriptedRecogniser;
+let writer: ScriptedWriter;
+let client: RealtimeClient;
+const lines: string[] = [];
+
+before(async () => {
+  const sink = new Writable({
+    write(line, _encoding, done) {
+      lines.push(`${line}`);
+      done();
+    },
+  });
+  detector = new ScriptedDetector();
+  recogniser = new ScriptedRecogniser([segmentOf(SECRET_WORDS, 0)]);
+  writer = new ScriptedWriter(({ history }) => [history.at(-1)?.text === "Go on." ? LONG_WORDS : OWN_WORDS]);
+  server = await startTestServer({ detector, recogniser, writer, logger: pino({ level: "debug" }, sink) });
+});
+after(() => server.stop());
+beforeEach(async () => {
+  recogniser.hear([segmentOf(SECRET_WORDS, 0)]);
+  client = await RealtimeClient.open(server);
+});
+afterEach(async () => {
+  recogniser.fail(null);
+  recogniser.release();
+  detector.failures = 0;
+  client.socket.terminate();
+  await until("the end of the session", async () => (await server.metric("realtime_sessions")) === 0);
+  assert.deepEqual(client.faults, [], "no event that a client would stumble over");
+});
+
+const append = (bytes: Uint8Array) => ({
+  type: "input_audio_buffer.append",
+  audio: Buffer.from(bytes).toString("base64"),
+});
+const errorOf = (event: ServerEvent) =>
+  event.error as { code: string; message: string; event_id?: string; param?: string; type: string };
+const responseOf = (event: ServerEvent) =>
+  event.response as {
+    id: string;
+    status: string;
+    status_details?: { reason?: string; error?: { code: string } };
+    usage: Record<string, number> | null;
+    output: { content: { transcript: string }[] }[];
+  };
+
+/** Somebody speaks, and is silent for long enough. */
+function turn(): void {
+  client.says(700);
+  client.says(800, { isSilent: true });
+}
+
+describe("a turn over a socket", () => {
+  test("is heard and answered aloud", async () => {
+    turn();
+    await client.upTo("input_audio_buffer.speech_started");
+    await client.upTo("input_audio_buffer.committed");
+    const done = responseOf(await client.upTo("response.done"));
+    assert.equal(done.status, "completed");
+    assert.equal(done.output[0]!.content[0]!.transcript, OWN_WORDS);
+    assert.ok(done.usage!.total_tokens! > 0);
+    const audio = client.events.filter(({ type }) => type === "response.output_audio.delta");
+    const bytes = audio.reduce((sum, { delta }) => sum + Buffer.from(delta as string, "base64").length, 0);
+    assert.equal(bytes, 2 * 1_440 * OWN_WORDS.length);
+    const { dialogues } = writer;
+    assert.equal(dialogues.at(-1)!.history.at(-1)!.text, SECRET_WORDS);
+  });
+
+  test("is one line in the log, one count and one usage record, and so is the session, and nothing said is logged", async () => {
+    const keyed = await server.another();
+    const own = await RealtimeClient.open({ url: server.url, key: keyed.key });
+    const from = lines.length;
+    own.says(700);
+    own.says(800, { isSilent: true });
+    await own.upTo("response.done");
+    await own.close();
+    const ended = () => lines.slice(from).map((line) => JSON.parse(line));
+    await until("both lines", () => ended().length >= 2);
+    assert.deepEqual(
+      ended().map(({ route, end, status, key_id }) => [route, end, status, key_id]),
+      [
+        ["realtime:response", "finished", undefined, keyed.keyId],
+        ["/v1/realtime", "finished", 101, keyed.keyId],
+      ],
+    );
+    const metrics = await (await fetch(`${server.url}/metrics`)).text();
+    assert.match(
+      metrics,
+      /antiphon_requests_ended_total\{route="realtime:response",end="finished",type="none"\} \d/,
+    );
+    assert.match(
+      metrics,
+      /antiphon_requests_ended_total\{route="\/v1\/realtime",end="finished",type="none"\} \d/,
+    );
+    assert.match(metrics, /antiphon_realtime_answer_seconds_count [1-9]/);
+    const usage = await (await server.get("/v1/usage", keyed.auth)).json();
+    assert.equal(usage.requests, 1, JSON.stringify(usage));
+    assert.ok(usage.input_audio_seconds > 0.6 && usage.input_audio_seconds < 1.5);
+    const said = lines.join("");
+    for (const word of ["Aubergine", "marmalade", "quite", server.key, keyed.key])
+      assert.ok(!said.includes(word));
+  });
+
+  test("is recognised while it is spoken, by what was made of it before, and what is superseded stops", async () => {
+    recogniser.asked.length = 0;
+    client.says(3_200);
+    await until("recognitions of what is said so far", () => recogniser.asked.length >= 2);
+    client.says(800, { isSilent: true });
+    await client.upTo("response.done");
+    assert.equal(recogniser.asked[0]!.draft, null);
+    assert.equal(recogniser.asked.at(-1)!.draft?.text, SECRET_WORDS);
+    recogniser.hold();
+    client.says(400);
+    client.says(200, { isSilent: true });
+    await until("a recognition that waits", () => recogniser.clips.length > recogniser.asked.length - 1);
+    const stopped = recogniser.stopped.length;
+    client.says(400);
+    client.says(200, { isSilent: true });
+    await until("its end", () => recogniser.stopped.length > stopped);
+  });
+
+  test("that was committed is heard, whoever speaks after it", async () => {
+    recogniser.hold();
+    turn();
+    await client.upTo("input_audio_buffer.committed");
+    client.says(700);
+    await client.upTo("input_audio_buffer.speech_started");
+    client.says(800, { isSilent: true });
+    await client.upTo("input_audio_buffer.committed");
+    recogniser.release();
+    await client.upTo("response.done");
+    const { history } = writer.dialogues.at(-1)!;
+    assert.equal(history.filter(({ text }) => text === SECRET_WORDS).length, 2);
+  });
+
+  test("that the recogniser fails on is told, and the next is answered", async () => {
+    recogniser.fail(new RecogniserError("the recogniser was told to fail"));
+    turn();
+    await client.upTo("conversation.item.input_audio_transcription.failed");
+    recogniser.fail(null);
+    turn();
+    assert.equal(responseOf(await client.upTo("response.done")).status, "completed");
+  });
+
+  test("goes on where the detector dies in the middle of it", async () => {
+    client.says(500);
+    await client.upTo("input_audio_buffer.speech_started");
+    detector.failures = 1;
+    client.says(400);
+    client.says(800, { isSilent: true });
+    assert.equal(responseOf(await client.upTo("response.done")).status, "completed");
+    assert.ok(!client.types.includes("error"));
+  });
+
+  test("cannot be found while the detector fails on and on, which is told once", async () => {
+    detector.failures = 200;
+    client.says(2_000);
+    assert.equal(errorOf(await client.upTo("error")).code, "turn_detection_failed");
+    detector.failures = 0;
+    turn();
+    await client.upTo("response.done");
+    assert.equal(client.types.filter((type) => type === "error").length, 1);
+  });
+});
+
+describe("events of a client that means no good", () => {
+  test("are refused one by one, and the session goes on", async () => {
+    const code = async (event: unknown) => {
+      client.send(event);
+      return errorOf(await client.upTo("error")).code;
+    };
+    assert.equal(await code("garbage {"), "invalid_json");
+    assert.equal(await code("[]"), "invalid_json");
+    assert.equal(await code({ type: "nothing.known" }), "unknown_event");
+    assert.equal(await code({ type: "__proto__" }), "unknown_event");
+    assert.equal(await code({ type: "conversation.item.delete" }), "missing_required_parameter");
+    assert.equal(await code({ type: "input_audio_buffer.append", audio: 7 }), "invalid_value");
+    assert.equal(await code({ type: "input_audio_buffer.commit" }), "input_audio_buffer_commit_empty");
+    assert.equal(
+      await code({ type: "conversation.item.retrieve", item_id: "x" }),
+      "item_retrieve_invalid_item_id",
+    );
+    assert.equal(await code({ type: "response.cancel" }), "response_cancel_not_active");
+    client.socket.send(Buffer.from("binary"), { binary: true });
+    assert.equal(errorOf(await client.upTo("error")).code, "invalid_json");
+    client.send({ type: "session.update", session: { instructions: "Be brief." }, event_id: "e1" });
+    await client.upTo("session.updated");
+    client.send({ type: "conversation.item.retrieve", item_id: "x", event_id: "e2" });
+    assert.equal(errorOf(await client.upTo("error")).event_id, "e2");
+  });
+
+  test("may have 4 MiB, and no more", async () => {
+    client.send({ type: "session.update", session: { audio: { input: { turn_detection: null } } } });
+    client.send(append(new Uint8Array(3 * 2 ** 20 - 1_024)));
+    client.send({ type: "input_audio_buffer.commit" });
+    await client.upTo("input_audio_buffer.committed");
+    client.send("x".repeat(5 * 2 ** 20));
+    assert.equal((await client.over()).code, 1_009);
+  });
+
+  test("with an odd byte leave it to the next", async () => {
+    client.send({ type: "session.update", session: { audio: { input: { turn_detection: null } } } });
+    const bytes = new Uint8Array(9_600);
+    for (const [from, to] of [
+      [0, 1],
+      [1, 1_000],
+      [1_000, 4_333],
+      [4_333, 9_600],
+    ] as const) {
+      client.send(append(bytes.subarray(from, to)));
+    }
+    client.send({ type: "input_audio_buffer.commit" });
+    await client.upTo("input_audio_buffer.committed");
+  });
+
+  test("create the same item once, and answers one at a time", async () => {
+    const item = { id: "a", type: "message", role: "user", content: [{ type: "input_text", text: "Hi." }] };
+    client.send({ type: "conversation.item.create", item });
+    await client.upTo("conversation.item.done");
+    client.send({ type: "conversation.item.create", item });
+    assert.equal(errorOf(await client.upTo("error")).code, "item_create_duplicate_item_id");
+    client.send({ type: "response.create" });
+    client.send({ type: "response.create", event_id: "second" });
+    const refused = errorOf(await client.upTo("error"));
+    assert.deepEqual(
+      [refused.code, refused.event_id],
+      ["conversation_already_has_active_response", "second"],
+    );
+    await client.upTo("response.done");
+  });
+});
+
+describe("replies", () => {
+  test("beside the conversation are made of what they are given, at most four at a time", async () => {
+    const input = [{ type: "message", role: "user", content: [{ type: "input_text", text: "Go on." }] }];
+    for (let count = 0; count < 5; count += 1)
+      client.send({
+        type: "response.create",
+        response: { conversation: "none", input, metadata: { topic: `${count}` } },
+      });
+    assert.equal(errorOf(await client.upTo("error")).code, "conversation_already_has_active_response");
+    const dones = [];
+    for (let count = 0; count < 4; count += 1) dones.push(await client.upTo("response.done"));
+    assert.deepEqual(
+      dones.map(({ response }) => (response as { metadata: { topic: string } }).metadata.topic).sort(),
+      ["0", "1", "2", "3"],
+    );
+    assert.equal(writer.dialogues.at(-1)!.history.at(-1)!.text, "Go on.");
+    assert.ok(!client.types.includes("conversation.item.added"));
+  });
+
+  test("end at max_output_tokens, and say so", async () => {
+    const input = [{ type: "message", role: "user", content: [{ type: "input_text", text: "Go on." }] }];
+    client.send({ type: "response.create", response: { max_output_tokens: 8, input } });
+    const { status, status_details } = responseOf(await client.upTo("response.done"));
+    assert.deepEqual([status, status_details?.reason], ["incomplete", "max_output_tokens"]);
+  });
+
+  test("come in the format that the session has, which may change between them", async () => {
+    const lengths: number[] = [];
+    for (const type of ["audio/pcm", "audio/pcmu", "audio/pcma"]) {
+      client.send({ type: "session.update", session: { audio: { output: { format: { type } } } } });
+      client.send({ type: "response.create" });
+      const from = client.events.length;
+      await client.upTo("response.done");
+      const deltas = client.events
+        .slice(from)
+        .filter(({ type: each }) => each === "response.output_audio.delta");
+      lengths.push(deltas.reduce((sum, { delta }) => sum + Buffer.from(delta as string, "base64").length, 0));
+    }
+    assert.ok(Math.abs(lengths[0]! - 6 * lengths[1]!) < 600, `${lengths}`);
+    assert.equal(lengths[1], lengths[2]);
+  });
+
+  test("that the writer fails on, or that have no token, fail, and the session goes on", async () => {
+    const poor = await server.tenancy.createKey({ label: "poor", rpm: 1, burst: 2 });
+    const own = await RealtimeClient.open({ url: server.url, key: poor.key });
+    own.send({ type: "response.create" });
+    assert.equal(responseOf(await own.upTo("response.done")).status, "completed");
+    own.send({ type: "response.create" });
+    const failed = responseOf(await own.upTo("response.done"));
+    assert.equal(failed.status_details?.error?.code, "rate_limit_exceeded");
+    assert.equal(failed.usage, null);
+    await own.close();
+    assert.deepEqual(own.faults, []);
+  });
+
+  test("have no key to pay for them once it was revoked", async () => {
+    const other = await server.another();
+    const own = await RealtimeClient.open({ url: server.url, key: other.key });
+    await server.tenancy.revokeKey(other.keyId);
+    own.send({ type: "response.create" });
+    const failed = responseOf(await own.upTo("response.done"));
+    assert.equal(failed.status_details?.error?.code, "invalid_api_key");
+    await own.close();
+  });
+});
+
+describe("a session that transcribes", () => {
+  test("tells what was said, replies never, and meters each turn", async () => {
+    const other = await server.another();
+    const own = await RealtimeClient.open(
+      { url: server.url, key: other.key },
+      { query: "?intent=transcription", headers: other.auth },
+    );
+    own.says(700);
+    own.says(800, { isSilent: true });
+    const told = await own.upTo("conversation.item.input_audio_transcription.completed");
+    assert.equal(told.transcript, SECRET_WORDS);
+    own.send({ type: "response.create" });
+    assert.equal(errorOf(await own.upTo("error")).code, "invalid_value");
+    await until("its usage", async () => {
+      const usage = await (await server.get("/v1/usage", other.auth)).json();
+      return usage.requests === 1 && usage.input_audio_seconds > 0.6;
+    });
+    await own.close();
+    assert.deepEqual(own.faults, []);
+    assert.ok(!own.types.includes("response.created"));
+  });
+});

@@ -1,0 +1,21 @@
+import type { Script } from "../../../src/core/script.ts";
+import { createToneModel } from "../../../src/engines/tone/tone.ts";
+import type { Checkpoint } from "../../../src/models/residency.ts";
+
+/** Tones in the embedded voice's place. @param scripts gets all that they are asked to speak */
+export function toldTones(scripts: Script[]): Checkpoint {
+  return {
+    name: "heart",
+    memoryBytes: 1,
+    async load() {
+      const tone = await createToneModel();
+      return {
+        speak(script, signal) {
+          scripts.push(script);
+          return tone.speak(script, signal);
+        },
+        close: () => tone.close(),
+      };
+    },
+  };
+}

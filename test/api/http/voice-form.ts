@@ -1,0 +1,42 @@
+import { toPcm16 } from "../../../src/audio/pcm.ts";
+import { encodeWav } from "../../../src/audio/wav-write.ts";
+import { type SyntheticVoice, syntheticVoice } from "../../engines/following/analysis/synthetic-voice.ts";
+import type { TestServer } from "./start.ts";
+import type { Reply } from "./wire.ts";
+
+export const VOICES = "/v1/audio/voices";
+
+/** A WAV of something like speech, three seconds unless said. */
+export function voiceWav(voice: SyntheticVoice = {}): Uint8Array<ArrayBuffer> {
+  return wavOf(syntheticVoice(voice), voice.sampleRateHz ?? 24_000);
+}
+
+export function wavOf(samples: Float32Array, sampleRateHz = 24_000): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(encodeWav(toPcm16(samples), sampleRateHz));
+}
+
+export type VoiceParts = Readonly<Record<string, string | Uint8Array<ArrayBuffer> | undefined>>;
+
+/** Posts a form for a voice called Anna, with what is given in place of its fields; `undefined` leaves out. */
+export function addVoice(on: TestServer, parts: VoiceParts = {}, key = on.key): Promise<Reply> {
+  const form = new FormData();
+  const all: VoiceParts = {
+    name: "Anna",
+    consent: "She agrees.",
+    ref_text: "What she says.",
+    audio_sample: voiceWav(),
+    ...parts,
+  };
+  for (const [name, value] of Object.entries(all)) {
+    if (typeof value === "string") form.append(name, value);
+    else if (value !== undefined) form.append(name, new Blob([value]), "a.wav");
+  }
+  return fetch(on.url + VOICES, { method: "POST", body: form, headers: { Authorization: `Bearer ${key}` } });
+}
+
+export function deleteVoice(on: TestServer, voice: string, key = on.key): Promise<Reply> {
+  return fetch(`${on.url}${VOICES}/${encodeURIComponent(voice)}`, {
+    method: "DELETE",
+    headers: { Authorization: `Bearer ${key}` },
+  });
+}

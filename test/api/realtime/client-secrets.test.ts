@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { ClientSecrets } from "../../../src/api/realtime/client-secrets.ts";
+
+/** Secrets whose clock a test sets. */
+function secretsAt() {
+  const clock = { nowMs: 5_000 };
+  return { clock, secrets: new ClientSecrets(() => clock.nowMs) };
+}
+
+describe("client secrets", () => {
+  it("stand for their key until they expire, to the second, whatever becomes of the wall clock", (t) => {
+    t.mock.timers.enable({ apis: ["Date"], now: 1_000_700 });
+    const { clock, secrets } = secretsAt();
+    const session = { instructions: "Be brief." };
+    const { value, expiresAt } = secrets.issue("ant_a", 60, session);
+    assert.equal(expiresAt, 1_060);
+    assert.match(value, /^ek_/);
+    t.mock.timers.setTime(9e12);
+    clock.nowMs += 59_200;
+    assert.deepEqual(secrets.resolve(value), { apiKey: "ant_a", session });
+    for (const presented of ["ek_other", "ant_a"])
+      assert.deepEqual(secrets.resolve(presented), { apiKey: presented, session: {} });
+    clock.nowMs += 100;
+    assert.deepEqual(secrets.resolve(value), { apiKey: value, session: {} });
+  });
+
+  it("are kept for 256 of a key, the oldest of which goes first, and never another's", () => {
+    const { secrets } = secretsAt();
+    const other = secrets.issue("ant_b", 60, {}).value;
+    const own = Array.from({ length: 257 }, () => secrets.issue("ant_a", 60, {}).value);
+    const keyOf = (value: string) => secrets.resolve(value).apiKey;
+    assert.equal(keyOf(own[0]!), own[0]);
+    assert.ok(own.slice(1).every((value) => keyOf(value) === "ant_a"));
+    assert.equal(keyOf(other), "ant_b");
+  });
+
+  it("have 2 Mi characters of sessions for a key, and 32 Mi in all, of which the key with most gives way", () => {
+    const { secrets } = secretsAt();
+    const isGood = (value: string) => !secrets.resolve(value).apiKey.startsWith("ek_");
+    const large = { instructions: "x".repeat(65_000) };
+    const small = secrets.issue("ant_small", 60, { instructions: "Be brief." }).value;
+    const own = Array.from({ length: 40 }, () => secrets.issue("ant_a", 60, large).value);
+    assert.equal(own.filter(isGood).length, 32);
+    assert.ok(isGood(own.at(-1)!));
+    const all = Array.from({ length: 20 * 40 }, (_, at) => secrets.issue(`ant_${at % 20}`, 60, large).value);
+    const kept = [...own, ...all].filter(isGood).length;
+    assert.ok(kept * 65_000 <= 32 * 2 ** 20 && kept > 480, `${kept}`);
+    assert.ok(isGood(all.at(-1)!) && isGood(small));
+  });
+
+  it("give a key's functions back as they were sent", () => {
+    const { secrets } = secretsAt();
+    const tools = [{ type: "function" as const, name: "clock", parameters: { a: [1] } }];
+    const { value } = secrets.issue("ant_a", 60, JSON.parse(JSON.stringify({ tools })));
+    assert.equal(JSON.stringify(secrets.resolve(value).session), JSON.stringify({ tools }));
+  });
+});

@@ -1,0 +1,43 @@
+import { type Bridge, listen } from "../../../src/api/wyoming/bridge.ts";
+import type { EventOutcome, WyomingDeps } from "../../../src/api/wyoming/requests.ts";
+import type { BudgetTerms } from "../../../src/limits/event-budget.ts";
+import { EventLoopShare } from "../../../src/limits/event-loop-share.ts";
+import { findModel, PUBLIC_MODELS } from "../../../src/models/public-models.ts";
+import { listedVoices } from "../../../src/serving/voices/voice-list.ts";
+
+/** A bridge that answers what needs no request, and what it told. */
+export interface BareBridge extends Bridge {
+  readonly outcomes: EventOutcome[];
+  readonly failures: unknown[];
+  /** Connections that were slowed. */
+  slowed: number;
+}
+
+export interface BareBridgeOptions {
+  readonly budget: BudgetTerms;
+  readonly recogniserName?: () => string | null;
+}
+
+/** There is nothing behind it that could speak, hear or know a key. */
+export async function bareBridge({
+  budget,
+  recogniserName = () => null,
+}: BareBridgeOptions): Promise<BareBridge> {
+  const told = { outcomes: [] as EventOutcome[], failures: [] as unknown[], slowed: 0 };
+  const deps = {
+    apiKey: "none",
+    version: "0",
+    resolve: (id) => findModel(PUBLIC_MODELS, id),
+    eventLoopShare: new EventLoopShare(),
+    stallTimeoutMs: 60_000,
+    recogniserName,
+    listVoices: async () => listedVoices([PUBLIC_MODELS[0]!.card], new Map(), []).data,
+    onEvent: (outcome) => told.outcomes.push(outcome),
+    onSlowed: () => {
+      told.slowed++;
+    },
+    onFailure: (error) => told.failures.push(error),
+  } satisfies Partial<WyomingDeps>;
+  const bridge = await listen(deps as unknown as WyomingDeps, { host: "127.0.0.1", port: 0, budget });
+  return Object.assign(told, bridge);
+}

@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type ConnectionState, chooseEviction } from "../../../src/api/wyoming/eviction.ts";
+
+const SERVED: ConnectionState = { is: "served" };
+const sending = (ageMs: number, bytesASecond: number): ConnectionState => ({
+  is: "sending",
+  ageMs,
+  bytesASecond,
+});
+const pausing = (ageMs: number): ConnectionState => ({ is: "pausing", ageMs });
+const empty = (ageMs: number): ConnectionState => ({ is: "empty", ageMs });
+
+/** The place of who gives way among these, and then of who does once that one is gone, and so on. */
+function order(standings: readonly ConnectionState[]): number[] {
+  let left = standings.map((standing, index) => [index, standing] as const);
+  const gone: number[] = [];
+  for (let giving = chooseEviction(left); giving !== null; giving = chooseEviction(left)) {
+    const { who } = giving;
+    gone.push(who);
+    left = left.filter(([index]) => index !== who);
+  }
+  return gone;
+}
+
+test("the idle give way, then who is inside of an event or over its budget, then what was opened and is empty, then what is too slow, then who pauses", () => {
+  const standings = [
+    SERVED,
+    pausing(11_000),
+    sending(9_000, 1),
+    empty(5),
+    { is: "unasked" },
+    { is: "idle" },
+  ] as const;
+  assert.deepEqual(order(standings), [5, 4, 3, 2, 1]);
+});
+
+test("of like ones it is the oldest, or the slowest", () => {
+  assert.deepEqual(order([{ is: "idle" }, { is: "idle" }]), [0, 1]);
+  assert.deepEqual(order([empty(1), empty(30), empty(2)]), [1, 2, 0]);
+  assert.deepEqual(order([sending(2_000, 2_000), sending(2_000, 5), sending(8_000, 2_500)]), [1, 0, 2]);
+  assert.deepEqual(order([pausing(10_000), pausing(30_000), pausing(20_000)]), [1, 2, 0]);
+});
+
+test("a recording at listening pace never gives way, nor does one that has just begun", () => {
+  assert.deepEqual(order([sending(1_000, 4_000), sending(60_000, 16_000), sending(999, 1), SERVED]), []);
+});
+
+test("a text may pause for as long as somebody thinks", () => {
+  assert.deepEqual(order([pausing(9_999), SERVED]), []);
+});
+
+test("who gives way is told why", () => {
+  const why = (standing: ConnectionState) => chooseEviction([["a", standing]])?.why;
+  assert.equal(why({ is: "idle" }), "others needed its room");
+  assert.equal(why(empty(1)), "it sent nothing while others waited");
+  assert.equal(why(sending(2_000, 1)), "it sent too slowly while others waited");
+  assert.equal(why(pausing(10_000)), "it sent no words while others waited");
+});

@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { PassThrough } from "node:stream";
+import { describe, it } from "node:test";
+import { linesOn, pullProgress } from "../../../src/cli/terminal/pull-progress.ts";
+import type { PullEvent } from "../../../src/models/download/options.ts";
+
+const TOTAL = 98_362_432;
+
+const source = (doneBytes: number): PullEvent => ({
+  kind: "source",
+  file: "a.gguf",
+  source: "huggingface.co",
+  doneBytes,
+  totalBytes: TOTAL,
+});
+const progress = (part: number): PullEvent => ({
+  kind: "progress",
+  doneBytes: Math.floor(part * TOTAL),
+  totalBytes: TOTAL,
+});
+const placed: PullEvent = { kind: "placed", file: "a.gguf", path: "/x/a.gguf" };
+
+function shown(
+  show: (stream: PassThrough) => { observe(event: PullEvent): void },
+  events: PullEvent[],
+): string {
+  const stream = new PassThrough();
+  const { observe } = show(stream);
+  for (const event of events) observe(event);
+  return String(stream.read() ?? "");
+}
+
+describe("the progress of a pull", () => {
+  it("is a line for the beginning, every tenth of the way and the end, where there is no terminal", () => {
+    const parts = Array.from({ length: 1_000 }, (_, i) => progress((i + 1) / 1_000));
+    const lines = shown(linesOn, [source(0), ...parts, placed])
+      .trimEnd()
+      .split("\n");
+    assert.equal(lines[0], "Fetching a.gguf (98.4 MB) from huggingface.co.");
+    assert.deepEqual(
+      lines.slice(1, -1).map((line) => line.split(" (")[0]),
+      [...[1, 2, 3, 4, 5, 6, 7, 8, 9].map((tenth) => `${tenth}0 %`)],
+    );
+    assert.equal(lines[5], "50 % (49.2 MB of 98.4 MB)");
+    assert.equal(lines.at(-1), "a.gguf is complete, and its checksum is right.");
+  });
+
+  it("says where it goes on, and what went wrong", () => {
+    const text = shown(linesOn, [
+      { kind: "waiting", checkpoint: "qwen3-1.7b" },
+      { kind: "damaged", problem: "/x/a.gguf has 12 bytes instead of 13" },
+      source(0.43 * TOTAL),
+      progress(0.45),
+      { kind: "retry", source: "huggingface.co", problem: "it answers with status 503", delayMs: 500 },
+      progress(0.51),
+      { kind: "source-failed", source: "huggingface.co", problem: "it answers with status 404" },
+    ]);
+    assert.deepEqual(text.trimEnd().split("\n"), [
+      "Another process is installing qwen3-1.7b: waiting for it.",
+      "/x/a.gguf has 12 bytes instead of 13: it is fetched again.",
+      "Fetching a.gguf (98.4 MB, of which 42.3 MB are here) from huggingface.co.",
+      "huggingface.co: it answers with status 503; trying again in 0.5 s.",
+      "50 % (50.2 MB of 98.4 MB)",
+      "huggingface.co: it answers with status 404.",
+    ]);
+  });
+
+  it("is a bar on a terminal, which is left clean", async () => {
+    const terminal = Object.assign(new PassThrough(), {
+      isTTY: true,
+      columns: 100,
+      cursorTo: () => true,
+      clearLine: () => true,
+    });
+    const { observe, close } = await pullProgress(terminal);
+    for (const event of [source(0), progress(0.25), progress(0.5), placed]) observe(event);
+    close();
+    observe(source(0));
+    const text = String(terminal.read());
+    assert.match(text, /Fetching a\.gguf \(98\.4 MB\) from huggingface\.co\.\n/);
+    assert.match(text, /[█░]{10,} 25 % \| 24\.6 MB of 98\.4 MB \| /);
+    assert.match(text, /a\.gguf is complete, and its checksum is right\.\n/);
+    const shows = text.lastIndexOf("\x1B[?25h");
+    assert.ok(shows > text.lastIndexOf("\x1B[?25l"), "the cursor is there again");
+    assert.equal(text.split("Fetching").length, 2, "nothing is shown once it is closed");
+  });
+});

@@ -1,0 +1,120 @@
+import assert from "node:assert/strict";
+import { existsSync, lstatSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { Journal, type Progress } from "../../src/cli/book/journal.ts";
+import { PartFile } from "../../src/cli/book/part-file.ts";
+import { writeOutput } from "../../src/cli/terminal/write-output.ts";
+import { openForResume, openNew, replaceFile } from "../../src/core/replace-file.ts";
+import { PartFile as PulledPart } from "../../src/models/download/part-file.ts";
+import { tellOfAnother } from "../../src/server/another-server.ts";
+import { sourceFiles } from "../architecture/read-imports.ts";
+import { TOP } from "../architecture/top.ts";
+import { temporaryFolder } from "../e2e/folders.ts";
+import { until } from "../waiting.ts";
+
+const PROGRESS: Progress = {
+  passages: 1,
+  textHash: "hash",
+  readChars: 1,
+  samplesBefore: 0,
+  files: 0,
+  samples: 0,
+  bytes: 6,
+  captionBytes: 0,
+  cues: 0,
+  chapters: [],
+  isSpoken: false,
+  options: {},
+};
+
+/** A folder in which somebody has put links to another file under the names that are written there. */
+function withLinks(...names: string[]) {
+  const folder = temporaryFolder();
+  const other = join(temporaryFolder(), "other");
+  writeFileSync(other, "others' content");
+  for (const name of names) symlinkSync(other, join(folder, name));
+  return {
+    folder,
+    isLink: (name: string) => lstatSync(join(folder, name)).isSymbolicLink(),
+    requireUntouched: () => assert.equal(readFileSync(other, "utf8"), "others' content"),
+  };
+}
+
+describe("a file that is written", () => {
+  it("replaces a link, and not what it leads to", async () => {
+    const { folder, isLink, requireUntouched } = withLinks("a", "b", "c", "d");
+    await replaceFile(join(folder, "a"), "own");
+    await openNew(join(folder, "b")).then((file) => file.close());
+    await openForResume(join(folder, "c")).then((file) => file.close());
+    await writeOutput(join(folder, "d"), "own", "-o");
+    requireUntouched();
+    for (const name of ["a", "b", "c", "d"]) assert.equal(isLink(name), false, name);
+    assert.equal(readFileSync(join(folder, "a"), "utf8"), "own");
+    assert.deepEqual(readdirSync(folder), ["a", "b", "c", "d"]);
+  });
+
+  it("goes on where it is there, and keeps what it has", async () => {
+    const path = join(temporaryFolder(), "a");
+    writeFileSync(path, "begun");
+    const file = await openForResume(path);
+    assert.equal(await file.readFile("utf8"), "begun");
+    await file.close();
+  });
+
+  it("is no link where a long text is spoken and where a model is pulled", async () => {
+    const names = ["b.mp3.part.pid", "b.mp3.part.json", "b.mp3.part.json.new", "b.mp3.part", "model.part"];
+    const { folder, isLink, requireUntouched } = withLinks(...names);
+    const journal = new Journal(join(folder, "b.mp3"));
+    await journal.claim();
+    await journal.keep(PROGRESS);
+    const part = await PartFile.open(join(folder, "b.mp3"));
+    await part.write(Buffer.from("speech"));
+    await part.leave();
+    const pulled = await PulledPart.open(
+      join(folder, "model"),
+      { sizeBytes: 9, sha256: "0".repeat(64) },
+      new AbortController().signal,
+    );
+    await pulled.append(Buffer.from("half"));
+    await pulled.leave();
+    requireUntouched();
+    for (const name of names.filter((each) => existsSync(join(folder, each))))
+      assert.equal(isLink(name), false, name);
+  });
+
+  it("is no link where a long text goes on", async () => {
+    const { folder, requireUntouched } = withLinks("b.mp3.part");
+    await assert.rejects(PartFile.open(join(folder, "b.mp3"), 6), { code: "ELOOP" });
+    requireUntouched();
+  });
+
+  it("is no link where a server shows that it runs", async () => {
+    const { folder, isLink, requireUntouched } = withLinks("server.running");
+    const stop = new AbortController();
+    const look = { dataDir: folder, signal: stop.signal, note: () => {}, beatMs: 1 };
+    const told = tellOfAnother(look);
+    await until("its file", () => !isLink("server.running"));
+    stop.abort();
+    await told;
+    requireUntouched();
+  });
+});
+
+describe("every file that the program writes", () => {
+  it("is made new and never opened through a link", () => {
+    const following = sourceFiles(TOP, "src").flatMap((file) =>
+      readFileSync(join(TOP, file), "utf8")
+        .split("\n")
+        .filter(
+          (line) =>
+            /(?<![.\w])(?:open(?:Sync)?\(.*"(?:w|a|r\+)\+?"|(?:append|copy)File(?:Sync)?\(|createWriteStream\()/.test(
+              line,
+            ) ||
+            (/(?<![.\w])writeFile(?:Sync)?\(/.test(line) && !/flag: /.test(line)),
+        )
+        .map((line) => `${file}: ${line.trim()}`),
+    );
+    assert.deepEqual(following, []);
+  });
+});

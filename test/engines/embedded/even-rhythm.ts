@@ -1,0 +1,13 @@
+import type { Rhythm } from "../../../src/engines/prosody/rhythm/rhythm.ts";
+
+/** The network's own reading, with nothing added. */
+export const EVEN: Rhythm = {
+  tempo: 1,
+  lastWord: 1,
+  semitones: 0,
+  range: 1,
+  energy: 0,
+  riseSemitones: 0,
+  lifts: [],
+  pause: 1,
+};

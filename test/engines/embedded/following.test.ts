@@ -1,0 +1,178 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { SAMPLE_RATE_HZ } from "../../../src/audio/format.ts";
+import { loudnessOf } from "../../../src/audio/loudness.ts";
+import type { Clip, Turn } from "../../../src/core/conversation.ts";
+import type { HeardVoice, SpeechModel } from "../../../src/core/speech-model.ts";
+import { trackPitch } from "../../../src/engines/following/analysis/pitch-track.ts";
+import { pitchLogs } from "../../../src/engines/following/analysis/voice-profile.ts";
+import { LONG_TEXT, never, type ScriptParts, scriptOf, speakAll } from "../../core/scripts.ts";
+import { finish } from "../following/analysis/finish.ts";
+import { noise } from "../following/analysis/signals.ts";
+import { hear } from "./listening.ts";
+import { openVoice } from "./open-voice.ts";
+
+const CLIP_TEXT =
+  "We met at the harbour, well before sunrise, and nobody had slept much. She told me that the boats were late again.";
+const TEXT = "The birch canoe slid on the smooth planks. We were away a year ago, and now we are home.";
+
+describe("The embedded voice that hears somebody", () => {
+  let model: SpeechModel;
+  let woman: Clip;
+  let man: Clip;
+  before(async () => {
+    model = await openVoice();
+    woman = clipOf("woman", await hear(model, { text: CLIP_TEXT, speaker: "0" }));
+    man = clipOf("man", await hear(model, { text: CLIP_TEXT, speaker: "1" }));
+  });
+  after(() => model.close());
+
+  /** The open turn after these, and what was said of its voice. */
+  async function reply(history: readonly Turn[], parts: ScriptParts = {}) {
+    const { frames, report } = await speakAll(model, { text: TEXT, history, ...parts });
+    return { samples: Float32Array.from(frames.flatMap(({ samples }) => [...samples])), voice: report.voice };
+  }
+  const heardVoice = async (history: readonly Turn[], parts: ScriptParts = {}): Promise<HeardVoice> =>
+    (await reply(history, parts)).voice ?? assert.fail("it heard nothing");
+
+  test("speaks at the pitch of the speaker's own clip, whoever that label is without one", async () => {
+    const plain = { woman: await reply([]), man: await reply([], { speaker: "1" }) };
+    assert.equal(plain.woman.voice, undefined);
+    for (const speaker of ["0", "1"]) {
+      const asMan = await reply([turn(speaker, man)], { speaker });
+      const asWoman = await reply([turn(speaker, woman)], { speaker });
+      assert.ok(semitones(asMan.samples, plain.man.samples) < 1.2, `man ${speaker}`);
+      assert.ok(semitones(asWoman.samples, plain.woman.samples) < 1.2, `woman ${speaker}`);
+      assert.deepEqual([asMan.voice?.start, asWoman.voice?.start], ["1", "0"]);
+    }
+  });
+
+  test("keeps its own voice when another speaks, and comes a little nearer in level and pace", async () => {
+    const plain = await reply([]);
+    const loud = { ...man, samples: man.samples.map((sample) => 3 * sample), digest: "a loud man" };
+    const { samples, voice } = await reply([turn("1", loud)]);
+    assert.ok(semitones(samples, plain.samples) < 0.5);
+    assert.deepEqual([voice?.start, voice?.entrainedBy, voice?.followed, voice?.turns], ["0", 0, [], []]);
+    assert.deepEqual([voice?.pitchSemitones, voice?.spectrumDb], [0, 0]);
+    assert.ok(voice!.levelDb > 0.5 && voice!.levelDb <= 3, `${voice?.levelDb} dB`);
+    const louder = loudnessOf(samples, SAMPLE_RATE_HZ)! - loudnessOf(plain.samples, SAMPLE_RATE_HZ)!;
+    assert.ok(Math.abs(louder - voice!.levelDb) < 0.5, `${louder} LU`);
+    assert.ok(Math.abs(Math.log(voice!.rate)) <= Math.log(1.05) + 1e-9, `${voice?.rate}`);
+  });
+
+  test("follows nothing of another's clip where only the pitch is followed", async () => {
+    const preset = { follows: "pitch" };
+    const { samples, voice } = await reply([turn("1", man)], { preset });
+    assert.deepEqual(samples, (await reply([], { preset })).samples);
+    assert.equal(voice?.entrainedBy, null);
+  });
+
+  test("speaks the voice of each label that has one, and the label's own where there is only text", async () => {
+    const history = [turn("0", man, "Hello."), turn("1", woman, "Good morning to you all.")];
+    const [zero, one] = [await heardVoice(history), await heardVoice(history, { speaker: "1" })];
+    assert.deepEqual([zero.start, zero.turns, zero.entrainedBy], ["1", [0], null]);
+    assert.deepEqual([one.start, one.turns, one.entrainedBy], ["0", [1], null]);
+    const written: Turn[] = [{ speaker: "0", text: "Hello to all of you.", audio: null }];
+    const onlyText = await reply(written, { speaker: "1" });
+    assert.equal(onlyText.voice, undefined);
+  });
+
+  test("hears the clips of one speaker as one", async () => {
+    const halves = halvesOf(man);
+    const [first, both, whole] = [
+      await heardVoice([turn("0", halves[0]!)]),
+      await heardVoice([turn("0", halves[0]!), turn("1", woman), turn("0", halves[1]!)]),
+      await heardVoice([turn("0", man)]),
+    ];
+    assert.deepEqual(both.turns, [0, 2]);
+    assert.ok(both.speechS > first.speechS + 1, `${first.speechS} s, then ${both.speechS} s`);
+    assert.ok(Math.abs(both.speechS - whole.speechS) < 0.3);
+    assert.ok(Math.abs(both.pitchSemitones - whole.pitchSemitones) < 0.5);
+  });
+
+  test("leaves out a clip of the same speaker that is no voice, as if it had not been sent", async () => {
+    const hiss = clipOf(
+      "hiss",
+      noise(72_000, 5).map((value) => 0.1 * value),
+    );
+    const last = turn("1", woman, "And what did they say to that?");
+    const [mixed, pure] = [
+      await reply([turn("0", hiss), turn("0", man), last]),
+      await reply([turn("1", hiss), turn("0", man), last]),
+    ];
+    assert.deepEqual(mixed.voice, { ...pure.voice, turns: [1] });
+    assert.deepEqual(mixed.samples, pure.samples);
+  });
+
+  test("keeps a label's voice, to the byte, whatever is said after 12 s of its own", async () => {
+    const begun = ["a", "b", "c"].map((name) => turn("0", { ...man, digest: `man ${name}` }));
+    const last = turn("1", woman, "And what did they say to that?");
+    const grown = [...begun, turn("1", man), turn("0", woman), turn("0", woman, "And later?"), last];
+    const [early, late] = [await reply([...begun, last]), await reply(grown)];
+    assert.ok(early.voice!.speechS >= 12, `${early.voice?.speechS} s`);
+    assert.deepEqual(late.voice, early.voice);
+    assert.deepEqual(late.samples, early.samples);
+  });
+
+  for (const speaker of ["0", "1"]) {
+    test(`follows its own speech as speaker ${speaker} to where it was`, async () => {
+      const plain = await reply([], { speaker });
+      const said = `${CLIP_TEXT} ${LONG_TEXT}`;
+      const own = clipOf(`own ${speaker}`, await hear(model, { text: said, speaker }));
+      const { samples, voice } = await reply([turn(speaker, own, said)], { speaker });
+      assert.equal(voice?.start, speaker);
+      assert.ok(semitones(samples, plain.samples) <= 0.7, `${semitones(samples, plain.samples)} semitones`);
+      const apart = loudnessOf(samples, SAMPLE_RATE_HZ)! - loudnessOf(plain.samples, SAMPLE_RATE_HZ)!;
+      assert.ok(Math.abs(apart) <= 1.5, `${apart} LU`);
+      assert.ok(Math.abs(voice!.rate - 1) < 0.05, `${voice?.rate}`);
+    });
+  }
+
+  test("listens to a clip once, for all who ask at once and after", async () => {
+    let looks = 0;
+    const counted: Clip = {
+      ...man,
+      digest: "counted",
+      get samples() {
+        looks += 1;
+        return man.samples;
+      },
+    };
+    const ask = (follows: string) =>
+      model.hear!(scriptOf({ history: [turn("0", counted)], preset: { follows } }), never());
+    await Promise.all([
+      ask("all"),
+      ask("all"),
+      ask("pitch"),
+      speakAll(model, { history: [turn("0", counted)] }),
+    ]);
+    await ask("tract");
+    assert.equal(looks, 1);
+  });
+});
+
+function clipOf(digest: string, samples: Float32Array): Clip {
+  return { samples, sampleRateHz: SAMPLE_RATE_HZ, durationS: samples.length / SAMPLE_RATE_HZ, digest };
+}
+
+function halvesOf(clip: Clip): Clip[] {
+  const middle = clip.samples.length >> 1;
+  return [clip.samples.subarray(0, middle), clip.samples.subarray(middle)].map((half, index) =>
+    clipOf(`${clip.digest} ${index}`, half),
+  );
+}
+
+function turn(speaker: string, audio: Clip, text: string | null = null): Turn {
+  return { speaker, text, audio };
+}
+
+/** How far two are apart in pitch, in the mean. */
+function semitones(one: Float32Array, other: Float32Array): number {
+  return Math.abs(12 * Math.log2(pitchHz(one) / pitchHz(other)));
+}
+
+/** Geometric mean over what is voiced. */
+function pitchHz(samples: Float32Array): number {
+  const logs = pitchLogs(finish(trackPitch(samples, SAMPLE_RATE_HZ)).pitchHz);
+  return Math.exp(logs.reduce((sum, log) => sum + log, 0) / logs.length);
+}

@@ -1,0 +1,13 @@
+import { fileURLToPath } from "node:url";
+import { loadTextTables, type TextTables } from "../../../src/text/tables/tables.ts";
+
+/** The voice in the repository, seen from the compiled test. */
+export const VOICE_DIR = fileURLToPath(new URL("../../../../voices/heart", import.meta.url));
+
+let loaded: Promise<TextTables> | null = null;
+
+/** The voice's text tables, loaded once. */
+export function tables(): Promise<TextTables> {
+  loaded ??= loadTextTables(VOICE_DIR);
+  return loaded;
+}

@@ -1,8 +1,0 @@
-import { createParametricModel } from "../../../src/engines/parametric/model.ts";
-import type { SpeechModel } from "../../../src/model/speech-model.ts";
-import { tables, VOICE_DIR } from "./voice.ts";
-
-/** Opens the voice in the repository. The caller closes it. */
-export async function openVoice(): Promise<SpeechModel> {
-  return await createParametricModel({ voiceDir: VOICE_DIR, tables: await tables() });
-}

@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
+import type { Origin } from "../../src/models/checkpoint-manifest.ts";
+import { parseManifest } from "../../src/models/checkpoint-manifest.ts";
+import { DEFAULT_RECOGNISER, findRecogniser, pullableRecognisers } from "../../src/models/checkpoints.ts";
+import { parseHubName } from "../../src/models/download/hub/hub-name.ts";
+import { HUB_WRITERS, hubWriterAt } from "../../src/models/hub-writers.ts";
+import { manifestOf } from "./download/fixture.ts";
+import { manifestOf as recogniserOf } from "./recognisers/tiny-recogniser.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "antiphon-manifests-"));
+after(() => rmSync(folder, { recursive: true }));
+
+const TINY = manifestOf("https://example.org/tiny.gguf");
+const [TINY_FILE] = TINY.files;
+const ORIGIN: Origin = { kind: "hub", repository: "ann/tiny", files: ["tiny"] };
+
+describe("the manifests of the repository", () => {
+  it("have the default recogniser, under its own name and as recogniser", () => {
+    const recogniser = findRecogniser("recogniser");
+    assert.deepEqual([recogniser?.name, recogniser?.licence], [DEFAULT_RECOGNISER, "MIT"]);
+    assert.deepEqual(
+      recogniser?.origins.map(({ kind }) => kind),
+      ["hub", "pip"],
+    );
+    assert.equal(findRecogniser("writer"), undefined);
+  });
+});
+
+describe("the known models of the hub", () => {
+  it("go by names and lie in places of their own, each with its size and memory", () => {
+    const names = HUB_WRITERS.map(({ name }) => name);
+    assert.equal(new Set(names).size, names.length);
+    for (const { name, repository, path, sizeGb, memoryGb, known } of HUB_WRITERS) {
+      assert.equal(hubWriterAt(repository.toUpperCase(), path)?.name, name);
+      assert.deepEqual(parseHubName(`hf:${repository}:${path}`), { repository, file: path });
+      assert.ok(memoryGb > sizeGb, name);
+      if (known !== undefined) assert.equal(sizeGb, Math.round(known.sizeBytes / 1e8) / 10);
+    }
+  });
+});
+
+describe("a manifest", () => {
+  it("is read as it is written", () => {
+    assert.deepEqual(parseManifest(JSON.stringify(TINY), "tiny.json"), TINY);
+  });
+
+  const wrong: readonly [what: string, value: unknown, says: RegExp][] = [
+    ["is a list", [], /the manifest tiny\.json is not a checkpoint's: it must be object; correct it/],
+    ["lacks its licence", { ...TINY, licence: undefined }, /licence/],
+    ["has no files", { ...TINY, files: [] }, /files must not have fewer than 1 items/],
+    [
+      "says more than it may",
+      { ...TINY, sise: 1 },
+      /is not a checkpoint's: sise is an unknown field; correct it/,
+    ],
+    ["would lie elsewhere", { ...TINY, name: "../tiny" }, /name must match pattern/],
+    [
+      "has a file that would lie elsewhere",
+      { ...TINY, files: [{ ...TINY_FILE, path: "a/../../b" }] },
+      /files\.0\.path must match pattern/,
+    ],
+    [
+      "has a short checksum",
+      { ...TINY, files: [{ ...TINY_FILE, sha256: "abc" }] },
+      /files\.0\.sha256 must match pattern/,
+    ],
+    [
+      "has no source",
+      { ...TINY, files: [{ ...TINY_FILE, sources: [] }] },
+      /files\.0\.sources must not have fewer/,
+    ],
+    [
+      "is fetched in the clear",
+      { ...TINY, files: [{ ...TINY_FILE, sources: [{ kind: "https", url: "http://example.org" }] }] },
+      /files\.0\.sources\.0/,
+    ],
+  ];
+  for (const [what, value, says] of wrong) {
+    it(`that ${what} is refused by name`, () => {
+      assert.throws(() => parseManifest(JSON.stringify(value), "tiny.json"), says);
+    });
+  }
+
+  it("that is no JSON is refused by name", () => {
+    assert.throws(
+      () => parseManifest("{", "tiny.json"),
+      /the manifest tiny\.json is not JSON \(.*\): correct it/,
+    );
+  });
+
+  it("must not claim the name of another", () => {
+    writeFileSync(join(folder, "a.json"), JSON.stringify(TINY));
+    writeFileSync(join(folder, "b.json"), JSON.stringify({ ...TINY, name: "other", aliases: ["tiny"] }));
+    assert.throws(() => pullableRecognisers(folder), /two manifests in .* claim the name tiny: rename one/);
+    writeFileSync(join(folder, "b.json"), JSON.stringify({ ...recogniserOf(ORIGIN), aliases: ["tiny"] }));
+    assert.throws(() => pullableRecognisers(folder), /two manifests in .* claim the name tiny: rename one/);
+    writeFileSync(join(folder, "b.json"), JSON.stringify(recogniserOf()));
+    assert.throws(
+      () => pullableRecognisers(folder),
+      /b\.json is not a checkpoint's: origins must not have fewer/,
+    );
+  });
+});

@@ -1,0 +1,602 @@
+import assert from "node:assert/strict";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import type { ServerResponse } from "node:http";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import {
+  findCodecLm,
+  installedFolder,
+  KNOWN_CODEC_LMS,
+} from "../../../src/models/codec-lm/known-checkpoints.ts";
+import { pullCodecLm } from "../../../src/models/codec-lm/pull-codec-lm.ts";
+import type { LicenceQuestion } from "../../../src/models/download/hub/accepted-licences.ts";
+import type { PullEvent, PullOptions } from "../../../src/models/download/options.ts";
+import { begunFolder, removeCheckpoint } from "../../../src/models/download/pull.ts";
+import { codecLmRecord } from "../../../src/models/folder-records.ts";
+import { inspectCheckpoint } from "../../../src/models/installed-checkpoint.ts";
+import { temporaryFolder } from "../../e2e/folders.ts";
+import { withFullDisk } from "../../full-disk.ts";
+import { HASTY, WEIGHTS } from "../download/fixture.ts";
+import {
+  COMMIT,
+  type FakeHub,
+  type FakeRepository,
+  fakeHub,
+  LATER_COMMIT,
+  send,
+} from "../download/hub/fake-hub.ts";
+
+const CSM = findCodecLm("csm-1b")!;
+const QWEN = findCodecLm("qwen3-tts-0.6b")!;
+
+const json = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
+const SHARDS = [
+  "transformers-00001-of-00002.safetensors",
+  "transformers-00002-of-00002.safetensors",
+] as const;
+const INDEX = "transformers.safetensors.index.json";
+const SECOND_SHARD = Buffer.alloc(40_000, "b");
+
+/** As the published repository is laid out: the weights in three copies, of which one can be read. */
+const CSM_FILES: Readonly<Record<string, Buffer>> = {
+  "config.json": json({ model_type: "csm", transformers_weights: INDEX }),
+  "generation_config.json": json({}),
+  "tokenizer.json": json({ tokens: "many" }),
+  "tokenizer_config.json": json({}),
+  "ckpt.pt": Buffer.alloc(9_000, "c"),
+  "model.safetensors": Buffer.alloc(9_000, "m"),
+  [INDEX]: json({ weight_map: { a: SHARDS[0], b: SHARDS[1], c: SHARDS[0] } }),
+  [SHARDS[0]]: WEIGHTS,
+  [SHARDS[1]]: SECOND_SHARD,
+  "prompts/conversational_a.wav": Buffer.alloc(500, "w"),
+};
+const CSM_TAKEN = [
+  "config.json",
+  "generation_config.json",
+  "tokenizer.json",
+  "tokenizer_config.json",
+  INDEX,
+  ...SHARDS,
+].sort();
+const SMALL = Object.keys(CSM_FILES).filter((path) => path.endsWith(".json"));
+
+const QWEN_FILES: Readonly<Record<string, Buffer>> = {
+  "config.json": json({ model_type: "qwen3_tts" }),
+  "generation_config.json": json({}),
+  "vocab.json": json({}),
+  "merges.txt": Buffer.from("#version: 0.2\n"),
+  "tokenizer_config.json": json({}),
+  "preprocessor_config.json": json({}),
+  "model.safetensors": WEIGHTS,
+  "speech_tokenizer/config.json": json({ a: 1 }),
+  "speech_tokenizer/configuration.json": json({ b: 1 }),
+  "speech_tokenizer/model.safetensors": SECOND_SHARD,
+};
+
+async function csmHub(): Promise<{ hub: FakeHub; repository: FakeRepository }> {
+  const hub = await fakeHub();
+  const repository = hub.repository(CSM.repository, { ...CSM_FILES });
+  repository.inGit = SMALL;
+  return { hub, repository };
+}
+
+interface Attempt {
+  /** How it ended: what it came to, or the message of what it threw. */
+  readonly end: string;
+  readonly questions: readonly LicenceQuestion[];
+  readonly events: readonly PullEvent[];
+  readonly dataDir: string;
+  /** What is in the folder of the checkpoint, and in that where it is put together; `null` when there is none. */
+  readonly left: readonly string[] | null;
+  readonly begun: readonly string[] | null;
+}
+
+interface Circumstances extends Omit<Partial<PullOptions>, "env" | "times"> {
+  readonly known?: typeof CSM;
+  readonly answer?: boolean;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+async function pull(hub: FakeHub, given: Circumstances = {}): Promise<Attempt> {
+  const { known = CSM, dataDir = temporaryFolder(), answer = true, env = {}, ...options } = given;
+  const questions: LicenceQuestion[] = [];
+  const events: PullEvent[] = [];
+  const end = await pullCodecLm(known, {
+    ...options,
+    dataDir,
+    times: HASTY,
+    env: { HF_ENDPOINT: hub.endpoint, ...env },
+    observe: (event) => {
+      events.push(event);
+      options.observe?.(event);
+    },
+    acceptLicence: async (question) => {
+      questions.push(question);
+      return answer;
+    },
+  }).catch((error: Error) => error.message);
+  return {
+    end,
+    questions,
+    events,
+    dataDir,
+    left: filesIn(join(dataDir, "checkpoints", known.name)),
+    begun: filesIn(begunFolder(known, dataDir)),
+  };
+}
+
+async function stateIn(dataDir: string): Promise<string> {
+  return (await inspectCheckpoint(await codecLmRecord(CSM, dataDir), dataDir)).state;
+}
+
+/** Paths of the files below a folder. */
+function filesIn(folder: string): string[] | null {
+  if (!existsSync(folder)) return null;
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((path) => statSync(join(folder, path)).isFile())
+    .sort();
+}
+
+/** Answers for one path in the server's stead. */
+function serving(
+  path: string,
+  answer: (response: ServerResponse, bytes: Buffer, from: number) => void,
+): FakeRepository["serve"] {
+  return (response, bytes, from, request) => {
+    if (request.url?.endsWith(`/${path}`) !== true) return false;
+    answer(response, bytes, from);
+    return true;
+  };
+}
+
+describe("a codec language model on the hub", () => {
+  it("is installed with what its configuration names, and without the other copies of its weights", async () => {
+    const { hub } = await csmHub();
+    const { end, left, begun, dataDir } = await pull(hub);
+    assert.deepEqual([end, left, begun], ["installed", [...CSM_TAKEN, "hub.json"].sort(), null]);
+    const folder = await installedFolder(dataDir, "csm-1b");
+    assert.equal(folder, join(dataDir, "checkpoints", "csm-1b"));
+    for (const path of CSM_TAKEN) assert.ok(readFileSync(join(folder!, path)).equals(CSM_FILES[path]!), path);
+    const asked = hub.asked.filter((path) => !path.startsWith("/api/"));
+    assert.ok(asked.every((path) => path.startsWith(`/${CSM.repository}/resolve/${COMMIT}/`)));
+    assert.equal(new Set(asked).size, asked.length, "nothing is fetched twice");
+    assert.equal(asked.length, CSM_TAKEN.length);
+  });
+
+  it("has its folders within", async () => {
+    const hub = await fakeHub();
+    hub.repository(QWEN.repository, { ...QWEN_FILES });
+    const { end, left, dataDir } = await pull(hub, { known: QWEN });
+    assert.deepEqual([end, left], ["installed", [...Object.keys(QWEN_FILES), "hub.json"].sort()]);
+    assert.notEqual(await installedFolder(dataDir, QWEN.name), null);
+    assert.equal(await installedFolder(dataDir, "csm-1b"), null);
+  });
+
+  it("is told which of two files of one name is cut, or gone", async () => {
+    const hub = await fakeHub();
+    hub.repository(QWEN.repository, { ...QWEN_FILES });
+    const { dataDir } = await pull(hub, { known: QWEN });
+    const inspected = async () => inspectCheckpoint(await codecLmRecord(QWEN, dataDir), dataDir);
+    const weights = join(dataDir, "checkpoints", QWEN.name, "speech_tokenizer", "model.safetensors");
+    truncateSync(weights, 7);
+    assert.equal(
+      (await inspected()).problem,
+      `The weights of qwen3-tts-0.6b are damaged (${weights} has 7 bytes instead of 40000): ` +
+        "run antiphon models pull qwen3-tts-0.6b.",
+    );
+    rmSync(weights);
+    const { state, problem } = await inspected();
+    assert.deepEqual([state, problem?.includes(`(${weights} is not there)`)], ["damaged", true]);
+  });
+
+  it("may have its weights in one file, or in an index that nobody names", async () => {
+    const { hub, repository } = await csmHub();
+    hub.move(repository, COMMIT, { ...CSM_FILES, "config.json": json({}) });
+    const one = await pull(hub);
+    assert.ok(one.left?.includes("model.safetensors") && !one.left.includes(SHARDS[0]), one.end);
+    const { "model.safetensors": _, ...rest } = CSM_FILES;
+    const files = { ...rest, "config.json": json({}), "model.safetensors.index.json": CSM_FILES[INDEX]! };
+    hub.move(repository, LATER_COMMIT, files);
+    const several = await pull(hub);
+    assert.ok(
+      several.left?.includes("model.safetensors.index.json") && several.left.includes(SHARDS[1]),
+      several.end,
+    );
+  });
+
+  it("that is installed is looked at, byte for byte, and asked for no more", async () => {
+    const { hub, repository } = await csmHub();
+    const { dataDir } = await pull(hub);
+    hub.move(repository, LATER_COMMIT, { "config.json": json({}) });
+    const asked = hub.asked.length;
+    const { end, questions } = await pull(hub, { dataDir });
+    assert.deepEqual([end, questions, hub.asked.length], ["already-installed", [], asked]);
+  });
+
+  it("that is damaged is mended at its commit, and nothing else is fetched", async () => {
+    const { hub, repository } = await csmHub();
+    const { dataDir } = await pull(hub);
+    hub.move(repository, LATER_COMMIT, { "config.json": json({}) });
+    const shard = join(dataDir, "checkpoints", "csm-1b", SHARDS[1]);
+    const asked = hub.asked.length;
+    for (const damage of [
+      () => truncateSync(shard, 100),
+      () => writeFileSync(shard, Buffer.alloc(SECOND_SHARD.length, "x")),
+    ]) {
+      damage();
+      const { end, events } = await pull(hub, { dataDir });
+      assert.equal(end, "installed");
+      assert.ok(events.some((event) => event.kind === "damaged" && event.problem.includes(SHARDS[1])));
+      assert.ok(readFileSync(shard).equals(SECOND_SHARD));
+    }
+    const again = `/${CSM.repository}/resolve/${COMMIT}/${SHARDS[1]}`;
+    assert.deepEqual(hub.asked.slice(asked), [again, again]);
+  });
+
+  it("whose folder says nothing of itself is damaged, and what is right in it is kept", async () => {
+    const { hub } = await csmHub();
+    const { dataDir } = await pull(hub);
+    writeFileSync(join(dataDir, "checkpoints", "csm-1b", "hub.json"), "{");
+    assert.equal(await stateIn(dataDir), "damaged");
+    assert.equal(await installedFolder(dataDir, "csm-1b"), null);
+    const asked = hub.asked.length;
+    assert.equal((await pull(hub, { dataDir })).end, "installed");
+    assert.deepEqual(hub.asked.slice(asked), [`/api/models/${CSM.repository}/revision/main`]);
+  });
+
+  it("is removed with all that a broken pull left", async () => {
+    const { hub, repository } = await csmHub();
+    assert.equal(await removeCheckpoint(CSM, temporaryFolder()), false);
+    const { dataDir } = await pull(hub);
+    assert.equal(await removeCheckpoint(CSM, dataDir), true);
+    assert.equal(await stateIn(dataDir), "missing");
+    repository.serve = serving(SHARDS[0], (response, bytes, from) =>
+      send(response, bytes, from, from === 0 ? 7 : 0),
+    );
+    assert.deepEqual((await pull(hub, { dataDir })).left, null);
+    assert.equal(await removeCheckpoint(CSM, dataDir), true);
+    assert.deepEqual(readdirSync(join(dataDir, "checkpoints")), []);
+  });
+
+  it("has a licence that is shown before anything is fetched, and asked for once", async () => {
+    const { hub } = await csmHub();
+    const { end, questions, dataDir } = await pull(hub, { answer: false });
+    assert.match(
+      end,
+      /^The licence of sesame\/csm-1b was not accepted \(Apache-2\.0, .*\): nothing was fetched\.$/,
+    );
+    assert.deepEqual([hub.asked.length, readdirSync(dataDir)], [1, []]);
+    // The copy that is not taken does not count.
+    const taken = CSM_TAKEN.reduce((sum, path) => sum + CSM_FILES[path]!.length, 0);
+    assert.equal(questions[0]?.sizeBytes, taken);
+    assert.equal((await pull(hub, { dataDir })).questions.length, 1);
+    await removeCheckpoint(CSM, dataDir);
+    assert.deepEqual((await pull(hub, { dataDir })).questions, []);
+  });
+});
+
+describe("a pull that is cut off", () => {
+  for (const [path, at] of [
+    ["config.json", 3],
+    [INDEX, 20],
+    [SHARDS[0], 1],
+    [SHARDS[0], 60_001],
+    [SHARDS[1], 39_999],
+  ] as const) {
+    it(`at byte ${at} of ${path} is gone on with there, at its commit`, async () => {
+      const { hub, repository } = await csmHub();
+      repository.serve = serving(path, (response, bytes, from) =>
+        send(response, bytes, from, from === 0 ? at : 0),
+      );
+      const broken = await pull(hub);
+      assert.match(
+        broken.end,
+        /^The checkpoint csm-1b could not be fetched.*broke off.*models pull csm-1b again/,
+      );
+      assert.equal(broken.left, null, "the folder is whole or not there");
+      const part = join(begunFolder(CSM, broken.dataDir), `${path}.part`);
+      assert.equal(statSync(part).size, at);
+      assert.equal(await installedFolder(broken.dataDir, "csm-1b"), null);
+
+      repository.serve = () => false;
+      hub.move(repository, LATER_COMMIT, { ...CSM_FILES, [SHARDS[1]]: Buffer.alloc(40_000, "z") });
+      const asked = hub.asked.length;
+      const { end, dataDir, questions } = await pull(hub, { dataDir: broken.dataDir });
+      assert.deepEqual([end, questions], ["installed", []]);
+      assert.equal(hub.asked[asked], `/${CSM.repository}/resolve/${COMMIT}/${path} from ${at}`);
+      assert.ok(readFileSync(join(dataDir, "checkpoints", "csm-1b", path)).equals(CSM_FILES[path]!));
+    });
+  }
+
+  it("by whoever pulls keeps what came", async () => {
+    const { hub, repository } = await csmHub();
+    repository.serve = serving(SHARDS[0], (response, bytes, from) => send(response, bytes, from, 30_000));
+    const stop = new AbortController();
+    const observe = (event: PullEvent) => {
+      if (event.kind === "progress" && event.totalBytes === WEIGHTS.length) stop.abort(new Error("enough"));
+    };
+    const { end, dataDir, left, begun } = await pull(hub, { signal: stop.signal, observe });
+    assert.deepEqual([end, left], ["enough", null]);
+    assert.ok(begun?.includes(`${SHARDS[0]}.part`), begun?.join());
+    assert.equal((await pull(hub, { dataDir })).end, "installed");
+  });
+
+  it("whose commit is gone is said to be so, with how to begin anew", async () => {
+    const { hub, repository } = await csmHub();
+    repository.serve = serving(SHARDS[1], (response) => response.destroy());
+    const { dataDir } = await pull(hub);
+    repository.blobs.clear();
+    assert.match(
+      (await pull(hub, { dataDir })).end,
+      /status 404\. .*antiphon models rm csm-1b to begin with what the hub/,
+    );
+  });
+});
+
+describe("a hub that misbehaves", () => {
+  const lies: readonly [what: string, lie: FakeRepository["lie"], says: RegExp][] = [
+    [
+      "another SHA-256",
+      (answer) => {
+        for (const { lfs } of answer.siblings) if (lfs?.size === WEIGHTS.length) lfs.sha256 = "0".repeat(64);
+        return answer;
+      },
+      /the SHA-256 of what it sent is [0-9a-f]{64} instead of 0{64}/,
+    ],
+    [
+      "another Git object id",
+      (answer) => {
+        for (const each of answer.siblings)
+          if (each.rfilename === "config.json") each.blobId = "1".repeat(40);
+        return answer;
+      },
+      /the Git object id of what it sent is [0-9a-f]{40} instead of 1{40}/,
+    ],
+    [
+      "another size",
+      (answer) => {
+        for (const each of answer.siblings) {
+          if (each.rfilename === SHARDS[1]) each.size = each.lfs!.size = 39_000;
+        }
+        return answer;
+      },
+      /something else there, of 40000 bytes instead of 39000 bytes/,
+    ],
+    [
+      "no checksum",
+      (answer) => ({
+        ...answer,
+        siblings: answer.siblings.map(({ rfilename, size }) => ({ rfilename, size })),
+      }),
+      /^The hub states no size or no checksum for config\.json of sesame\/csm-1b/,
+    ],
+    [
+      "no tokenizer",
+      (answer) => ({
+        ...answer,
+        siblings: answer.siblings.filter(({ rfilename }) => rfilename !== "tokenizer.json"),
+      }),
+      /^The repository sesame\/csm-1b has no tokenizer\.json, which the checkpoint needs/,
+    ],
+    [
+      "no second shard",
+      (answer) => ({
+        ...answer,
+        siblings: answer.siblings.filter(({ rfilename }) => rfilename !== SHARDS[1]),
+      }),
+      /has no transformers-00002-of-00002\.safetensors, which transformers\.safetensors\.index\.json names/,
+    ],
+  ];
+  for (const [what, lie, says] of lies) {
+    it(`and states ${what} leaves nothing that could be taken for a checkpoint`, async () => {
+      const { hub, repository } = await csmHub();
+      repository.lie = lie;
+      const { end, left } = await pull(hub);
+      assert.match(end, says);
+      assert.equal(left, null);
+    });
+  }
+
+  const contents: readonly [what: string, files: Readonly<Record<string, Buffer>>, says: RegExp][] = [
+    [
+      "a configuration that is none",
+      { "config.json": Buffer.from("]") },
+      /^config\.json of the hub is no JSON object/,
+    ],
+    [
+      "weights that lie elsewhere",
+      { "config.json": json({ transformers_weights: "../../evil.safetensors" }) },
+      /transformers_weights names no weights: "\.\.\/\.\.\/evil\.safetensors"/,
+    ],
+    [
+      "an index of nothing",
+      { [INDEX]: json({ weight_map: {} }) },
+      /does not say in which files the weights are/,
+    ],
+    [
+      "an index that leads elsewhere",
+      { [INDEX]: json({ weight_map: { a: "../a.safetensors" } }) },
+      /does not say in which files/,
+    ],
+  ];
+  for (const [what, files, says] of contents) {
+    it(`and has ${what} is not believed`, async () => {
+      const { hub, repository } = await csmHub();
+      hub.move(repository, COMMIT, { ...CSM_FILES, ...files });
+      assert.match((await pull(hub)).end, says);
+    });
+  }
+
+  const passing: readonly [
+    what: string,
+    answer: (response: ServerResponse, bytes: Buffer, from: number) => void,
+  ][] = [
+    ["is asked too often", (response) => response.writeHead(429, { "retry-after": "0" }).end()],
+    ["has too much to do", (response) => response.writeHead(503).end()],
+    ["sends less than it says", (response, bytes, from) => send(response, bytes, from, 1_000)],
+    [
+      "sends it all again",
+      (response, bytes) => response.writeHead(200, { "content-length": bytes.length }).end(bytes),
+    ],
+    [
+      "sends another stretch",
+      (response, bytes, from) => {
+        if (from === 0) return send(response, bytes, from, 1_000);
+        const range = { "content-range": `bytes 5-${bytes.length - 1}/${bytes.length}` };
+        response.writeHead(206, range).end(bytes.subarray(5));
+      },
+    ],
+  ];
+  for (const [what, answer] of passing) {
+    it(`and ${what} is asked once more`, async () => {
+      const { hub, repository } = await csmHub();
+      let times = 0;
+      repository.serve = serving(SHARDS[0], (response, bytes, from) => {
+        times += 1;
+        if (times <= 2) answer(response, bytes, from);
+        else send(response, bytes, from);
+      });
+      assert.equal((await pull(hub)).end, "installed");
+    });
+  }
+
+  it("and has too much to do to say what there is, is asked once more", async () => {
+    const { hub, repository } = await csmHub();
+    let times = 0;
+    repository.answerApi = (response) => {
+      times += 1;
+      if (times > 2) return false;
+      response.writeHead(times === 1 ? 429 : 502, { "retry-after": "0" }).end();
+      return true;
+    };
+    assert.equal((await pull(hub)).end, "installed");
+  });
+
+  it("and never comes round is given up, with its status", async () => {
+    const { hub, repository } = await csmHub();
+    repository.answerApi = (response) => {
+      response.writeHead(503).end();
+      return true;
+    };
+    assert.match((await pull(hub)).end, /answers with status 503; try again later\.$/);
+    repository.answerApi = () => false;
+    repository.serve = (response) => {
+      response.writeHead(500).end();
+      return true;
+    };
+    assert.match(
+      (await pull(hub)).end,
+      /^The checkpoint csm-1b could not be fetched\. \S+ from 127\.0\.0\.1:\d+: it answers with status 500\./,
+    );
+  });
+
+  it("and states no more than names is asked for its tree", async () => {
+    const { hub, repository } = await csmHub();
+    repository.lie = (answer) => ({
+      ...answer,
+      siblings: answer.siblings.map(({ rfilename }) => ({ rfilename })),
+    });
+    repository.hasTree = true;
+    const { end } = await pull(hub);
+    assert.equal(end, "installed");
+    assert.equal(hub.asked[1], `/api/models/${CSM.repository}/tree/${COMMIT}`);
+  });
+});
+
+describe("a repository that is not for everybody", () => {
+  const refused: readonly [what: string, env: Record<string, string>, says: RegExp][] = [
+    [
+      "no token",
+      {},
+      /status 401.*https:\/\/huggingface\.co\/sesame\/csm-1b, accept its terms there.* set HF_TOKEN/,
+    ],
+    [
+      "a token without access",
+      { HF_TOKEN: "hf_other" },
+      /status 403.*HF_TOKEN may not read sesame\/csm-1b: accept its terms at https:\/\/huggingface\.co\/sesame\/csm-1b/,
+    ],
+  ];
+  for (const [what, env, says] of refused) {
+    it(`says where to accept its terms, and who asks, to ${what}`, async () => {
+      const { hub, repository } = await csmHub();
+      // As the hub does it: what there is may be known, the files may not be read.
+      repository.token = "hf_right";
+      repository.isListed = true;
+      const { end, left } = await pull(hub, { env });
+      assert.match(end, says);
+      assert.ok(!end.includes("hf_other"), "the token is no secret any more");
+      assert.equal(left, null);
+      repository.isListed = false;
+      assert.match((await pull(hub, { env })).end, says);
+    });
+  }
+
+  it("is installed with a token that may read it", async () => {
+    const { hub, repository } = await csmHub();
+    repository.token = "hf_right";
+    assert.equal((await pull(hub, { env: { HF_TOKEN: "hf_right" } })).end, "installed");
+    assert.ok(hub.tokens.every((token) => token === "hf_right"));
+  });
+});
+
+describe("a disk", () => {
+  it("that has no room for all of it is told before the weights are begun", async () => {
+    const { hub } = await csmHub();
+    const { end, left } = await pull(hub, { freeBytes: async () => 120_000 });
+    assert.match(end, /has 0\.1 MB free, and 0\.1 MB are needed: make room/);
+    assert.equal(left, null);
+    assert.ok(!hub.asked.some((path) => path.includes(SHARDS[0])));
+  });
+
+  it("that has room for what is missing yet is enough to go on", async () => {
+    const { hub, repository } = await csmHub();
+    repository.serve = serving(SHARDS[0], (response, bytes, from) =>
+      send(response, bytes, from, from === 0 ? 90_000 : 0),
+    );
+    const { dataDir } = await pull(hub);
+    repository.serve = () => false;
+    // 5,001 bytes of the first shard and all of the second.
+    assert.equal((await pull(hub, { dataDir, freeBytes: async () => 45_001 })).end, "installed");
+  });
+
+  it("that fills up in the middle loses nothing of what came", async () => {
+    const { hub } = await csmHub();
+    const dataDir = temporaryFolder();
+    const full = join(begunFolder(CSM, dataDir), `${SHARDS[1]}.part`);
+    mkdirSync(join(full, ".."), { recursive: true });
+    // What cannot be written: a device that is always full, where the system has one.
+    if (!existsSync("/dev/full")) return;
+    const { end, begun } = await withFullDisk(full, () => pull(hub, { dataDir }));
+    assert.match(end, /is full: make room, .*What came is kept; antiphon models pull csm-1b goes on/);
+    assert.ok(begun?.includes(SHARDS[0]));
+    const asked = hub.asked.length;
+    assert.equal((await pull(hub, { dataDir })).end, "installed");
+    assert.deepEqual(hub.asked.slice(asked), [`/${CSM.repository}/resolve/${COMMIT}/${SHARDS[1]}`]);
+  });
+});
+
+it("two pulls at once fetch everything once", async () => {
+  const { hub } = await csmHub();
+  const dataDir = temporaryFolder();
+  const ends = await Promise.all([pull(hub, { dataDir }), pull(hub, { dataDir })]);
+  assert.deepEqual(ends.map(({ end }) => end).sort(), ["already-installed", "installed"]);
+  const asked = hub.asked.filter((path) => path.includes("/resolve/"));
+  assert.equal(new Set(asked).size, asked.length);
+});
+
+it("every known checkpoint has a name of its own, and the hub's way of writing its repository", () => {
+  assert.equal(new Set(KNOWN_CODEC_LMS.map(({ name }) => name)).size, KNOWN_CODEC_LMS.length);
+  for (const { name, repository } of KNOWN_CODEC_LMS) {
+    assert.match(name, /^[a-z0-9][a-z0-9.-]+$/);
+    assert.match(repository, /^[\w.-]+\/[\w.-]+$/);
+  }
+});

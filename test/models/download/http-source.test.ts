@@ -1,0 +1,270 @@
+import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { describe, it } from "node:test";
+import { checkpointDir, checkpointFile } from "../../../src/models/installed-checkpoint.ts";
+import { temporaryFolder } from "../../e2e/folders.ts";
+import fc from "../../properties.ts";
+import { type Answer, cut, cutRangeless, file, fileServer, status, unmeasured } from "./file-server.ts";
+import { manifestOf, type Pulled, placed, pull, WEIGHTS } from "./fixture.ts";
+
+const WRONG = Buffer.alloc(WEIGHTS.length, "x");
+
+async function pullFrom(answers: Answer[], times = {}): Promise<Pulled & { asked: (number | null)[] }> {
+  const { url, asked } = await fileServer(...answers);
+  const manifest = manifestOf(url);
+  const dataDir = temporaryFolder();
+  const pulled = await pull(manifest, dataDir, { times });
+  if (pulled.end === "installed") {
+    assert.deepEqual(pulled.left, ["tiny.gguf"]);
+    assert.ok(placed(manifest, dataDir).equals(WEIGHTS), "other bytes were put in place");
+  }
+  return { ...pulled, asked };
+}
+
+describe("a file over HTTP", () => {
+  it("is gone on with where it was cut off", async () => {
+    const { end, asked, events } = await pullFrom([cut(10_000), cut(0), cut(20_000), file()]);
+    assert.equal(end, "installed");
+    assert.deepEqual(asked, [null, 10_000, 10_000, 30_000]);
+    const done = events.flatMap((event) => (event.kind === "progress" ? [event.doneBytes] : []));
+    assert.deepEqual(
+      done,
+      done.toSorted((a, b) => a - b),
+    );
+    assert.equal(done.at(-1), WEIGHTS.length);
+  });
+
+  it("is begun again where a server knows no ranges", async () => {
+    const { end, asked } = await pullFrom([cut(10_000), cutRangeless(99_999)]);
+    assert.deepEqual([end, asked], ["installed", [null, 10_000]]);
+  });
+
+  const wrongRanges: readonly [what: string, headers: Record<string, string>][] = [
+    ["another stretch", { "content-range": `bytes 0-${WEIGHTS.length - 1}/${WEIGHTS.length}` }],
+    ["no stretch at all", {}],
+    ["nonsense", { "content-range": "bytes all of it" }],
+  ];
+  for (const [what, headers] of wrongRanges) {
+    it(`is begun again when the server says that it sends ${what}`, async () => {
+      const { end, asked } = await pullFrom([cut(10_000), status(206, headers, "xxx"), file()]);
+      assert.deepEqual([end, asked], ["installed", [null, 10_000, null]]);
+    });
+  }
+
+  it("is begun again when the server has nothing to add", async () => {
+    const { end, asked } = await pullFrom([cut(10_000), status(416), file()]);
+    assert.deepEqual([end, asked], ["installed", [null, 10_000, null]]);
+  });
+
+  it("goes on with what an earlier pull left", async () => {
+    const { url, asked } = await fileServer(cut(40_000), status(404), file());
+    const manifest = manifestOf(url);
+    const dataDir = temporaryFolder();
+    const first = await pull(manifest, dataDir);
+    assert.match(
+      first.end,
+      /0\.0 MB are kept for the next time\)\. 127.*answers with status 404\. Run antiphon/,
+    );
+    assert.deepEqual(first.left, ["tiny.gguf.part"]);
+    const second = await pull(manifest, dataDir);
+    assert.deepEqual([second.end, second.left, asked], ["installed", ["tiny.gguf"], [null, 40_000, 40_000]]);
+    assert.ok(placed(manifest, dataDir).equals(WEIGHTS));
+  });
+
+  it("is asked for alone when what an earlier pull left does not fit it", async () => {
+    const { url, asked } = await fileServer(file());
+    const manifest = manifestOf(url);
+    const dataDir = temporaryFolder();
+    mkdirSync(checkpointDir(manifest, dataDir), { recursive: true });
+    writeFileSync(`${checkpointFile(manifest, dataDir)}.part`, "something else");
+    assert.equal((await pull(manifest, dataDir)).end, "installed");
+    assert.deepEqual(asked, [14, null]);
+    assert.ok(placed(manifest, dataDir).equals(WEIGHTS));
+  });
+
+  it("is placed without asking anybody when an earlier pull was killed just before that", async () => {
+    const { url, asked } = await fileServer(file());
+    const manifest = manifestOf(url);
+    const dataDir = temporaryFolder();
+    mkdirSync(checkpointDir(manifest, dataDir), { recursive: true });
+    writeFileSync(`${checkpointFile(manifest, dataDir)}.part`, WEIGHTS);
+    assert.deepEqual([(await pull(manifest, dataDir)).end, asked], ["installed", []]);
+  });
+
+  it("is refused when its checksum is wrong, and nothing stays", async () => {
+    const { end, left, asked } = await pullFrom([file(WRONG)]);
+    assert.match(end, /the SHA-256 of what it sent is [0-9a-f]{64} instead of [0-9a-f]{64}\. Run/);
+    assert.deepEqual([left, asked.length], [null, 1]);
+  });
+
+  it("is refused unread when it has another size", async () => {
+    const short = WEIGHTS.subarray(1);
+    for (const answers of [
+      [file(short)],
+      [cut(10_000), file(short)],
+      [cut(10_000), status(416, { "content-range": "bytes */95000" })],
+    ]) {
+      const { end, asked } = await pullFrom(answers);
+      assert.match(end, /it has something else there, of 95000 bytes instead of 95001 bytes/);
+      assert.equal(asked.length, answers.length, "such a source is not asked again");
+    }
+  });
+
+  it("is read no further than it is long", async () => {
+    let written = 0;
+    const endless: Answer = (response) => {
+      const more = () => {
+        const bytes = written < WEIGHTS.length ? WEIGHTS.subarray(written, written + 5_000) : WRONG;
+        written += bytes.length;
+        if (!response.destroyed) response.write(bytes, more);
+      };
+      more();
+    };
+    assert.equal((await pullFrom([endless])).end, "installed");
+    assert.ok(written < 100 * WEIGHTS.length, `${written} bytes`);
+  });
+
+  it("is given up when it always ends too early", async () => {
+    const { end, left, asked } = await pullFrom([unmeasured(WEIGHTS.subarray(0, 95_000))]);
+    assert.match(end, /it ends the file too early/);
+    assert.deepEqual([left, asked], [["tiny.gguf.part"], [null, 95_000, 95_000, 95_000, 95_000]]);
+  });
+
+  it("ends right after any sequence of cuts", async () => {
+    const broken = fc.record({ count: fc.integer({ min: 0, max: 40_000 }), isRangeless: fc.boolean() });
+    await fc.assert(
+      fc.asyncProperty(fc.array(broken, { maxLength: 6 }), async (cuts) => {
+        const answers = cuts.map(({ count, isRangeless }) => (isRangeless ? cutRangeless : cut)(count));
+        const { end } = await pullFrom([...answers, file()], { retryDelaysMs: Array(8).fill(0) });
+        assert.equal(end, "installed");
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+describe("a server that answers with a status", () => {
+  for (const code of [400, 401, 403, 404, 410]) {
+    it(`${code} is not asked again`, async () => {
+      const { end, left, asked } = await pullFrom([status(code)]);
+      assert.match(end, new RegExp(`it answers with status ${code}\\. Run antiphon models pull tiny again`));
+      assert.deepEqual([left, asked.length], [null, 1]);
+    });
+  }
+
+  for (const code of [408, 429, 500, 503]) {
+    it(`${code} is asked again, a few times`, async () => {
+      assert.equal((await pullFrom([status(code), status(code), file()])).end, "installed");
+      const { end, asked } = await pullFrom([status(code)]);
+      assert.match(end, new RegExp(`it answers with status ${code}`));
+      assert.equal(asked.length, 4);
+    });
+  }
+
+  it("is asked when it says, if that is soon", async () => {
+    const soon = await pullFrom([status(429, { "retry-after": "0" }), file()], { retryDelaysMs: [60_000] });
+    assert.equal(soon.end, "installed");
+    const past = { "retry-after": "Wed, 21 Oct 2015 07:28:00 GMT" };
+    assert.equal((await pullFrom([status(503, past), file()], { retryDelaysMs: [60_000] })).end, "installed");
+    const { end, asked } = await pullFrom([status(429, { "retry-after": "3600" }), file()]);
+    assert.match(end, /status 429/);
+    assert.equal(asked.length, 1);
+  });
+});
+
+describe("a redirect", () => {
+  it("is followed, relative or to another host", async () => {
+    const elsewhere = await fileServer(file());
+    const { end } = await pullFrom([
+      status(302, { location: "/there?x=1" }),
+      status(307, { location: "down/here" }),
+      status(308, { location: elsewhere.url }),
+    ]);
+    assert.deepEqual([end, elsewhere.asked], ["installed", [null]]);
+  });
+
+  it("keeps the range that was asked for", async () => {
+    const elsewhere = await fileServer(cut(10_000), file());
+    const { end } = await pullFrom([status(302, { location: elsewhere.url })]);
+    assert.deepEqual([end, elsewhere.asked], ["installed", [null, 10_000]]);
+  });
+
+  const refused: readonly [location: string | null, says: RegExp][] = [
+    [
+      "http://example.org/tiny.gguf",
+      /it redirects to http:\/\/example\.org, and only https:\/\/ is followed/,
+    ],
+    ["file:///etc/passwd", /it redirects to file:\/\/, and only https/],
+    ["http://", /it redirects to something that is not a URL/],
+    [null, /it redirects without saying where to/],
+  ];
+  for (const [location, says] of refused) {
+    it(`to ${location ?? "nowhere"} is refused`, async () => {
+      const { end, left, asked } = await pullFrom([status(302, location === null ? {} : { location })]);
+      assert.match(end, says);
+      assert.deepEqual([left, asked.length], [null, 1]);
+    });
+  }
+
+  it("in a circle is given up", async () => {
+    const { end, asked } = await pullFrom([status(301, { location: "/tiny.gguf" })]);
+    assert.match(end, /it redirects more than 10 times/);
+    assert.equal(asked.length, 11);
+  });
+});
+
+describe("a server that keeps a pull waiting", () => {
+  const impatient = { stallTimeoutMs: 60, retryDelaysMs: [0] };
+  /** Of a server that does answer, on a machine that is busy. */
+  const patient = { ...impatient, stallTimeoutMs: 1_000 };
+
+  it("with its answer is given up", async () => {
+    const { end, asked } = await pullFrom([() => {}], impatient);
+    assert.match(end, /it does not answer within 0\.06 s/);
+    assert.equal(asked.length, 2);
+  });
+
+  it("in the middle is asked for the rest", async () => {
+    const stalls: Answer = (response) => {
+      response.writeHead(200, { "content-length": WEIGHTS.length });
+      response.write(WEIGHTS.subarray(0, 1_000));
+    };
+    const { end, asked, events } = await pullFrom([stalls, file()], patient);
+    assert.deepEqual([end, asked], ["installed", [null, 1_000]]);
+    const problems = events.flatMap((event) => (event.kind === "retry" ? [event.problem] : []));
+    assert.deepEqual(problems, ["it sends less than 1 bytes in 1 s"]);
+  });
+
+  it("with single drops is given up too", async () => {
+    const drips: Answer = (response) => {
+      response.writeHead(200, { "content-length": WEIGHTS.length });
+      const drip = setInterval(() => response.write("x"), 10);
+      response.once("close", () => clearInterval(drip));
+    };
+    const { end } = await pullFrom([drips], { ...patient, stallBytes: 1_000, retryDelaysMs: [] });
+    assert.match(end, /it sends less than 1000 bytes in 1 s/);
+  });
+
+  it("that nobody hears of is not asked twice, and the next source is", async () => {
+    const { url } = await fileServer(file());
+    const sources = [
+      { kind: "https", url: "http://127.0.0.1:1/tiny.gguf" } as const,
+      { kind: "https", url } as const,
+    ];
+    const { end, events } = await pull(manifestOf(sources), temporaryFolder());
+    assert.equal(end, "installed");
+    assert.deepEqual(
+      events.map(({ kind }) => kind).filter((kind) => kind !== "progress"),
+      ["source", "source-failed", "source", "placed"],
+    );
+    const failed = events.find((event) => event.kind === "source-failed");
+    assert.match(failed?.problem ?? "", /it cannot be reached \(ECONNREFUSED\)/);
+  });
+
+  it("and that was there before is tried again when it is gone", async () => {
+    const gone: Answer = (response) => response.writeHead(302, { location: "http://127.0.0.1:1/" }).end();
+    const { end, asked } = await pullFrom([cut(10_000), gone]);
+    assert.match(end, /it cannot be reached/);
+    assert.equal(asked.length, 5);
+  });
+});

@@ -1,0 +1,360 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
+import type { LicenceQuestion } from "../../../../src/models/download/hub/accepted-licences.ts";
+import { parseHubName } from "../../../../src/models/download/hub/hub-name.ts";
+import { pullFromHub } from "../../../../src/models/download/hub/pull-hub.ts";
+import { ownManifests } from "../../../../src/models/folder-records.ts";
+import { findHubWriter } from "../../../../src/models/hub-writers.ts";
+import { temporaryFolder } from "../../../e2e/folders.ts";
+import { within } from "../../../waiting.ts";
+import { HASTY, WEIGHTS } from "../fixture.ts";
+import { COMMIT, type FakeHub, type FakeRepository, fakeHub, LATER_COMMIT, send } from "./fake-hub.ts";
+
+const TINY = "ann/Tiny-GGUF";
+const FILE = "tiny-q4_k_m.gguf";
+const NAME = "ann.tiny-q4_k_m";
+
+interface Attempt {
+  /** How it ended: what it came to, or the message of what it threw. */
+  readonly end: string;
+  readonly questions: readonly LicenceQuestion[];
+  readonly dataDir: string;
+  /** What is in the checkpoint's folder; `null` when there is none. */
+  readonly left: readonly string[] | null;
+}
+
+async function pull(
+  hub: FakeHub,
+  name: string,
+  {
+    dataDir = temporaryFolder(),
+    answer = true,
+    env = {},
+  }: { dataDir?: string; answer?: boolean; env?: Record<string, string> } = {},
+): Promise<Attempt> {
+  const questions: LicenceQuestion[] = [];
+  const end = await pullFromHub(parseHubName(name), {
+    dataDir,
+    times: HASTY,
+    env: { HF_ENDPOINT: hub.endpoint, ...env },
+    acceptLicence: async (question) => {
+      questions.push(question);
+      return answer;
+    },
+  }).then(
+    ({ manifest, outcome }) => `${manifest.name} ${outcome}`,
+    (error: Error) => error.message,
+  );
+  const dir = join(dataDir, "checkpoints", NAME);
+  return { end, questions, dataDir, left: existsSync(dir) ? readdirSync(dir).sort() : null };
+}
+
+async function tiny(): Promise<{ hub: FakeHub; repository: FakeRepository }> {
+  const hub = await fakeHub();
+  return { hub, repository: hub.repository(TINY, { [FILE]: WEIGHTS }) };
+}
+
+describe("a GGUF on the hub", () => {
+  it("is refused where the hub states another file for a commit than is known, and taken at any other commit", async () => {
+    const { name, repository: place, path, known } = findHubWriter("qwen2.5-1.5b")!;
+    const hub = await fakeHub();
+    const repository = hub.repository(place, { [path]: WEIGHTS });
+    hub.move(repository, known!.revision.padEnd(40, "0"), { [path]: WEIGHTS });
+    const { end, questions } = await pull(hub, `hf:${place}:${path}`);
+    assert.match(
+      end,
+      /states another file for qwen2\.5-1\.5b at commit 91cad511 .*1117320736 bytes.*nothing was fetched/,
+    );
+    assert.deepEqual(questions, []);
+    hub.move(repository, COMMIT, { [path]: WEIGHTS });
+    assert.equal((await pull(hub, `hf:${place}:${path}`)).end, `${name} installed`);
+  });
+
+  it("is the only one where all others lead elsewhere, or have names that no terminal should see", async () => {
+    const hub = await fakeHub();
+    hub.repository(TINY, {
+      [FILE]: WEIGHTS,
+      "../../evil.gguf": WEIGHTS,
+      "a/./b.gguf": WEIGHTS,
+      "\u001b[2Jclear.gguf": WEIGHTS,
+      [`${"x".repeat(300)}.gguf`]: WEIGHTS,
+    });
+    const { end, left } = await pull(hub, `hf:${TINY}`);
+    assert.equal(end, `${NAME} installed`);
+    assert.ok(left?.includes(FILE));
+  });
+
+  it("takes no name of our list by being called like it", async () => {
+    const hub = await fakeHub();
+    hub.repository("qwen2/5-1.5b-GGUF", { "5-1.5b.gguf": WEIGHTS });
+    assert.equal((await pull(hub, "hf:qwen2/5-1.5b-GGUF")).end, "hub.qwen2.5-1.5b installed");
+  });
+
+  it("is installed as the hub states it, at the commit that it is at", async () => {
+    const { hub } = await tiny();
+    const { end, left, dataDir } = await pull(hub, `hf:${TINY}`);
+    assert.deepEqual([end, left], [`${NAME} installed`, ["manifest.json", FILE]]);
+    assert.deepEqual(hub.asked, [`/api/models/${TINY}/revision/main`, `/${TINY}/resolve/${COMMIT}/${FILE}`]);
+    assert.ok(readFileSync(join(dataDir, "checkpoints", NAME, FILE)).equals(WEIGHTS));
+    const [own] = await ownManifests(dataDir);
+    assert.deepEqual(
+      [own?.manifest?.licence, own?.manifest?.licenceUrl],
+      ["Apache-2.0", `https://huggingface.co/${TINY}`],
+    );
+  });
+
+  it("that is installed is looked at and not asked for again", async () => {
+    const { hub, repository } = await tiny();
+    const { dataDir } = await pull(hub, `hf:${TINY}`);
+    hub.move(repository, LATER_COMMIT, { [FILE]: Buffer.from("something newer") });
+    const asked = hub.asked.length;
+    const { end, questions } = await pull(hub, `hf:${TINY}:${FILE}`, { dataDir });
+    assert.deepEqual([end, questions, hub.asked.length], [`${NAME} already-installed`, [], asked]);
+  });
+
+  it("that is cut off is gone on with at its commit, wherever the branch has moved to", async () => {
+    const { hub, repository } = await tiny();
+    repository.serve = (response, bytes, from) => {
+      send(response, bytes, from, from === 0 ? 40_000 : 0);
+      return true;
+    };
+    const broken = await pull(hub, `hf:${TINY}`);
+    assert.match(broken.end, /could not be fetched \(0\.0 MB are kept.*the connection broke off/);
+    assert.deepEqual(broken.left, ["manifest.json", `${FILE}.part`]);
+    assert.equal(statSync(join(broken.dataDir, "checkpoints", NAME, `${FILE}.part`)).size, 40_000);
+
+    hub.move(repository, LATER_COMMIT, { [FILE]: Buffer.alloc(WEIGHTS.length, "y") });
+    repository.serve = () => false;
+    const { end } = await pull(hub, `hf:${TINY}`, { dataDir: broken.dataDir });
+    assert.equal(end, `${NAME} installed`);
+    assert.equal(hub.asked.at(-1), `/${TINY}/resolve/${COMMIT}/${FILE} from 40000`);
+    assert.ok(readFileSync(join(broken.dataDir, "checkpoints", NAME, FILE)).equals(WEIGHTS));
+  });
+
+  it("whose commit is gone when a pull goes on is named, with how to begin anew", async () => {
+    const { hub, repository } = await tiny();
+    repository.serve = (response, bytes, from) => {
+      send(response, bytes, from, from === 0 ? 1_000 : 0);
+      return true;
+    };
+    const { dataDir } = await pull(hub, `hf:${TINY}`);
+    repository.blobs.clear();
+    const { end } = await pull(hub, `hf:${TINY}`, { dataDir });
+    assert.match(end, /status 404\. .*or run antiphon models rm ann\.tiny-q4_k_m to begin with what the hub/);
+  });
+
+  it("of another size than the hub states is not taken", async () => {
+    const { hub, repository } = await tiny();
+    repository.lie = (answer) => {
+      answer.siblings[1]!.size = answer.siblings[1]!.lfs!.size = 95_000;
+      return answer;
+    };
+    const { end, left } = await pull(hub, `hf:${TINY}`);
+    assert.match(end, /something else there, of 95001 bytes instead of 95000 bytes/);
+    assert.equal(left, null);
+  });
+
+  it("with another SHA-256 than the hub states is not taken", async () => {
+    const { hub, repository } = await tiny();
+    repository.lie = (answer) => {
+      answer.siblings[1]!.lfs!.sha256 = "0".repeat(64);
+      return answer;
+    };
+    const { end, left } = await pull(hub, `hf:${TINY}`);
+    assert.match(end, /the SHA-256 of what it sent is [0-9a-f]{64} instead of 0{64}/);
+    assert.equal(left, null);
+  });
+
+  const lies: readonly [what: string, lie: FakeRepository["lie"], says: RegExp][] = [
+    [
+      "two sizes",
+      (answer) => ({ ...answer, siblings: [{ ...answer.siblings[1], size: 7 }] }),
+      /states two sizes for tiny-q4_k_m\.gguf, 7 and 95001 bytes; try again later\.$/,
+    ],
+    [
+      "no SHA-256",
+      (answer) => ({ ...answer, siblings: [{ ...answer.siblings[1], lfs: null }] }),
+      /^The hub states no size or no SHA-256 for tiny-q4_k_m\.gguf of ann\/Tiny-GGUF/,
+    ],
+    [
+      "a file without bytes",
+      (answer) => ({
+        ...answer,
+        siblings: [{ rfilename: FILE, size: 0, lfs: { size: 0, sha256: "0".repeat(64) } }],
+      }),
+      /^The hub states no size/,
+    ],
+    ["a commit that is none", (answer) => ({ ...answer, sha: "main" }), /not that of a model hub; check HF_/],
+    ["nothing", () => null, /not that of a model hub; check HF_ENDPOINT\.$/],
+  ];
+  for (const [what, lie, says] of lies) {
+    it(`of which the hub states ${what} is not fetched`, async () => {
+      const { hub, repository } = await tiny();
+      repository.lie = lie;
+      const { end, left } = await pull(hub, `hf:${TINY}`);
+      assert.match(end, says);
+      assert.deepEqual([left, hub.asked.length], [null, 1]);
+    });
+  }
+
+  it("that is known to suit comes under its short name", async () => {
+    const hub = await fakeHub();
+    hub.repository("Qwen/Qwen3-1.7B-GGUF", { "Qwen3-1.7B-Q8_0.gguf": WEIGHTS });
+    assert.equal((await pull(hub, "hf:Qwen/Qwen3-1.7B-GGUF")).end, "qwen3-1.7b installed");
+  });
+});
+
+describe("the file that is meant", () => {
+  const three = { "m-Q8_0.gguf": WEIGHTS, "m-Q4_K_M.gguf": WEIGHTS, "m-Q2_K.gguf": WEIGHTS };
+  const cases: readonly [files: string[], name: string, end: RegExp][] = [
+    [Object.keys(three), "", /^ann\.tiny\.m-q4_k_m installed$/],
+    [Object.keys(three), ":m-Q8_0.gguf", /^ann\.tiny\.m-q8_0 installed$/],
+    [Object.keys(three), ":M-q2_k.GGUF", /^ann\.tiny\.m-q2_k installed$/],
+    [
+      ["m-Q8_0.gguf", "m-Q2_K.gguf"],
+      "",
+      /^The repository ann\/Tiny-GGUF has several GGUF files: name one of these, as in hf:ann\/Tiny-GGUF:m-Q8_0\.gguf\. There are m-Q2_K\.gguf, m-Q8_0\.gguf\.$/,
+    ],
+    [Object.keys(three), ":m-Q3.gguf", /has no m-Q3\.gguf: name one of these, .* There are m-Q2_K\.gguf, /],
+    [["mmproj-m.gguf", "m.gguf"], "", /^ann\.tiny\.m installed$/],
+    [["model.safetensors"], "", /^The repository ann\/Tiny-GGUF has no GGUF file: choose a repository/],
+    [
+      ["m-00001-of-00002.gguf", "m-00002-of-00002.gguf"],
+      ":m-00001-of-00002.gguf",
+      /^The file m-00001-of-00002\.gguf of .* cut into several files, which cannot be used: choose/,
+    ],
+    [["only-00001-of-00001.gguf"], "", /cut into several files/],
+    [["q4/m q4.gguf"], "", /^ann\.tiny\.m-q4 installed$/],
+  ];
+  for (const [paths, name, expected] of cases) {
+    it(`of ${paths.join(", ")} by hf:${TINY}${name} is found, or said why not`, async () => {
+      const hub = await fakeHub();
+      hub.repository(TINY, Object.fromEntries(paths.map((path) => [path, WEIGHTS])));
+      assert.match((await pull(hub, `hf:${TINY}${name}`)).end, expected);
+    });
+  }
+
+  for (const wrong of ["hf:", "hf:ann", "hf:ann/", "hf:../x", "hf:a/b:../c", "hf:a/b/c", "hf:a b/c"]) {
+    it(`is none by ${JSON.stringify(wrong)}`, () => {
+      assert.throws(() => parseHubName(wrong), /names nothing on the hub: write hf:OWNER\/REPO/);
+    });
+  }
+});
+
+describe("a licence", () => {
+  it("is shown as the hub states it, once for each repository and licence", async () => {
+    const { hub, repository } = await tiny();
+    repository.card = { license: "other", license_name: "tiny-terms", license_link: "https://example.org/t" };
+    const { questions, dataDir } = await pull(hub, `hf:${TINY}`);
+    const [{ licence, licenceUrl, sizeBytes } = { licence: "", licenceUrl: "", sizeBytes: 0 }] = questions;
+    assert.deepEqual(
+      [questions.length, licence, licenceUrl, sizeBytes],
+      [1, "tiny-terms", "https://example.org/t", WEIGHTS.length],
+    );
+    hub.move(repository, LATER_COMMIT, { "tiny-q8_0.gguf": WEIGHTS });
+    assert.deepEqual((await pull(hub, `hf:${TINY}:tiny-q8_0.gguf`, { dataDir })).questions, []);
+    repository.card = { license: "mit" };
+    hub.move(repository, LATER_COMMIT, { "tiny-q2_k.gguf": WEIGHTS });
+    const changed = await pull(hub, `hf:${TINY}:tiny-q2_k.gguf`, { dataDir });
+    assert.deepEqual(
+      changed.questions.map((question) => question.licence),
+      ["MIT"],
+    );
+  });
+
+  it("that is not stated is said to be so", async () => {
+    const { hub, repository } = await tiny();
+    repository.card = { license: 7 };
+    assert.equal((await pull(hub, `hf:${TINY}`)).questions[0]?.licence, "not stated");
+  });
+
+  it("that is not accepted keeps everything as it was, and is asked for again", async () => {
+    const { hub } = await tiny();
+    const { end, dataDir } = await pull(hub, `hf:${TINY}`, { answer: false });
+    assert.match(
+      end,
+      /^The licence of ann\/Tiny-GGUF was not accepted \(Apache-2\.0, .*\): nothing was fetch/,
+    );
+    assert.deepEqual([hub.asked.length, readdirSync(dataDir)], [1, []]);
+    assert.equal((await pull(hub, `hf:${TINY}`, { dataDir })).questions.length, 1);
+  });
+
+  it("cannot be remembered where what was remembered is broken", async () => {
+    const { hub } = await tiny();
+    const dataDir = temporaryFolder();
+    writeFileSync(join(dataDir, "licences.json"), "{");
+    assert.match(
+      (await pull(hub, `hf:${TINY}`, { dataDir })).end,
+      /licences\.json does not say .* remove it/,
+    );
+  });
+});
+
+describe("a hub that wants to know who asks", () => {
+  it("is told the token of HF_TOKEN, with every request", async () => {
+    const { hub, repository } = await tiny();
+    repository.token = "hf_right";
+    assert.equal((await pull(hub, `hf:${TINY}`, { env: { HF_TOKEN: "hf_right" } })).end, `${NAME} installed`);
+    assert.deepEqual(hub.tokens, ["hf_right", "hf_right"]);
+  });
+
+  const refused: readonly [what: string, env: Record<string, string>, says: RegExp][] = [
+    ["no token", {}, /status 401, so there is no ann\/Tiny-GGUF, or not without a token.* set HF_TOKEN/],
+    [
+      "another token",
+      { HF_TOKEN: "hf_wrong" },
+      /status 403, so the token in HF_TOKEN may not read ann\/Tiny/,
+    ],
+    ["a token that is none", { HF_TOKEN: "hf_ünd" }, /HF_TOKEN holds characters that no token has/],
+  ];
+  for (const [what, env, says] of refused) {
+    it(`says what to do with ${what}`, async () => {
+      const { hub, repository } = await tiny();
+      repository.token = "hf_right";
+      const { end, left } = await pull(hub, `hf:${TINY}`, { env });
+      assert.match(end, says);
+      assert.ok(!end.includes("hf_wrong"), "the token is no secret any more");
+      assert.equal(left, null);
+    });
+  }
+
+  it("in mid-download says so, too", async () => {
+    const { hub, repository } = await tiny();
+    repository.serve = (response) => {
+      response.writeHead(401).end();
+      return true;
+    };
+    assert.match((await pull(hub, `hf:${TINY}`)).end, /answers with status 401: there is no .* set HF_TOKEN/);
+  });
+
+  it("keeps its token where it sends us elsewhere", async () => {
+    const { hub, repository } = await tiny();
+    const told: (string | undefined)[] = [];
+    const store = createServer((request, response) => {
+      told.push(request.headers.authorization);
+      send(response, WEIGHTS, 0);
+    }).listen(0, "127.0.0.1");
+    await within("a port", once(store, "listening"));
+    after(() => store.close());
+    const { port } = store.address() as AddressInfo;
+    repository.serve = (response) => {
+      response.writeHead(302, { location: `http://127.0.0.1:${port}/blob` }).end();
+      return true;
+    };
+    const { end } = await pull(hub, `hf:${TINY}`, { env: { HF_TOKEN: "hf_right" } });
+    assert.deepEqual([end, told], [`${NAME} installed`, [undefined]]);
+  });
+
+  it("and a hub that is not there are told apart", async () => {
+    const { end } = await pull({ endpoint: "http://127.0.0.1:1" } as FakeHub, `hf:${TINY}`);
+    assert.match(
+      end,
+      /^127\.0\.0\.1:1 does not say what ann\/Tiny-GGUF is: it cannot be reached \(ECONNREFU/,
+    );
+  });
+});

@@ -1,0 +1,200 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { rmdirSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { after, describe, it } from "node:test";
+import type { CheckpointManifest } from "../../../src/models/checkpoint-manifest.ts";
+import { lockPath } from "../../../src/models/download/lock.ts";
+import { removeCheckpoint } from "../../../src/models/download/pull.ts";
+import { temporaryFolder } from "../../e2e/folders.ts";
+import { until, within } from "../../waiting.ts";
+import { type Answer, cut, file, fileServer } from "./file-server.ts";
+import { HASTY, leftOf, manifestOf, placed, pull, WEIGHTS } from "./fixture.ts";
+
+/** An answer that begins at once and ends when it is let go. */
+function heldAnswer() {
+  let letGo = () => {};
+  let begun = () => {};
+  const isBegun = new Promise<void>((resolve) => {
+    begun = resolve;
+  });
+  const answer: Answer = (response) => {
+    response.writeHead(200, { "content-length": WEIGHTS.length });
+    response.write(WEIGHTS.subarray(0, 10_000));
+    letGo = () => response.end(WEIGHTS.subarray(10_000));
+    begun();
+  };
+  return { answer, isBegun, letGo: () => letGo() };
+}
+
+/** A pull in this process that has begun, and goes on when its source is let go. */
+async function begunPull() {
+  const held = heldAnswer();
+  const { url } = await fileServer(held.answer);
+  const manifest = manifestOf(url);
+  const dataDir = temporaryFolder();
+  const first = pull(manifest, dataDir);
+  await held.isBegun;
+  return { held, manifest, dataDir, first };
+}
+
+/** Pulls in a process of its own, which prints the kind of every event, and at last how it ended. */
+function pullElsewhere(manifest: CheckpointManifest, dataDir: string, before = "") {
+  const module = new URL("../../../src/models/download/pull.js", import.meta.url).href;
+  const script = `
+    import { pullCheckpoint } from ${JSON.stringify(module)};
+    const abort = new AbortController();
+    ${before}
+    const observe = ({ kind }) => console.log(kind);
+    const options = { dataDir: ${JSON.stringify(dataDir)}, times: ${JSON.stringify(HASTY)}, signal: abort.signal };
+    const end = await pullCheckpoint(${JSON.stringify(manifest)}, { ...options, observe }).catch((e) => e.message);
+    console.log("end: " + end);
+  `;
+  const child = spawn(process.execPath, ["--input-type=module", "--eval", script], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  after(() => child.kill("SIGKILL"));
+  const lines: string[] = [];
+  const closed = once(child, "close") as Promise<[number | null, NodeJS.Signals | null]>;
+  const reader = createInterface({ input: child.stdout });
+  reader.on("line", (line) => lines.push(line));
+  const said = async (wanted: string) => {
+    await until(`the pull to say ${wanted}`, () => lines.includes(wanted));
+  };
+  return { child, lines, said, closed };
+}
+
+describe("two pulls of one checkpoint", () => {
+  it("in two processes ask the source once: the second waits, says so, and finds it installed", async () => {
+    const held = heldAnswer();
+    const { url, asked } = await fileServer(held.answer);
+    const manifest = manifestOf(url);
+    const dataDir = temporaryFolder();
+    const first = pullElsewhere(manifest, dataDir);
+    await held.isBegun;
+    const second = pullElsewhere(manifest, dataDir);
+    await second.said("waiting");
+    held.letGo();
+    await within("both pulls to end", Promise.all([first.closed, second.closed]));
+    assert.equal(first.lines.at(-1), "end: installed");
+    assert.deepEqual(second.lines, ["waiting", "end: already-installed"]);
+    assert.deepEqual([asked, leftOf(manifest, dataDir)], [[null], ["tiny.gguf"]]);
+  });
+
+  it("in one process ask the source once too", async () => {
+    const { url, asked } = await fileServer(file());
+    const manifest = manifestOf(url);
+    const dataDir = temporaryFolder();
+    const ends = await Promise.all([
+      pull(manifest, dataDir),
+      pull(manifest, dataDir),
+      pull(manifest, dataDir),
+    ]);
+    assert.deepEqual(ends.map(({ end }) => end).sort(), [
+      "already-installed",
+      "already-installed",
+      "installed",
+    ]);
+    assert.deepEqual(asked, [null]);
+  });
+
+  it("need not both succeed: the second goes on where the first failed", async () => {
+    const { url, asked } = await fileServer(cut(10_000), cut(0), cut(0), cut(0), cut(0), file());
+    const manifest = manifestOf(url);
+    const dataDir = temporaryFolder();
+    const ends = await Promise.all([pull(manifest, dataDir), pull(manifest, dataDir)]);
+    assert.equal(ends.filter(({ end }) => end === "installed").length, 1);
+    assert.equal(asked.at(-1), 10_000);
+  });
+
+  it("can be given up while waiting", async () => {
+    const { held, manifest, dataDir, first } = await begunPull();
+    const abort = new AbortController();
+    const observe = ({ kind }: { kind: string }) => {
+      if (kind === "waiting") abort.abort(new Error("enough"));
+    };
+    assert.equal((await pull(manifest, dataDir, { signal: abort.signal, observe })).end, "enough");
+    held.letGo();
+    assert.equal((await first).end, "installed");
+  });
+});
+
+describe("the lock", () => {
+  it("of a killed pull counts for nothing soon after, and the next goes on with what it left", async () => {
+    const held = heldAnswer();
+    const { url, asked } = await fileServer(held.answer, file());
+    const manifest = manifestOf(url);
+    const dataDir = temporaryFolder();
+    const killed = pullElsewhere(manifest, dataDir);
+    await killed.said("progress");
+    killed.child.kill("SIGKILL");
+    await within("the killed pull's end", killed.closed);
+    const { end, events } = await pull(manifest, dataDir);
+    assert.deepEqual([end, events[0]?.kind], ["installed", "waiting"]);
+    assert.ok((asked[1] ?? 0) > 0, "the beginning is not fetched twice");
+    assert.ok(placed(manifest, dataDir).equals(WEIGHTS));
+  });
+
+  it("that another has taken ends the pull with a sentence, and its part is left alone", async () => {
+    const { manifest, dataDir, first } = await begunPull();
+    rmdirSync(lockPath(manifest, dataDir));
+    const { end, left } = await first;
+    assert.match(end, /^Another process has begun to install the same checkpoint: wait for it/);
+    assert.deepEqual(left, ["tiny.gguf.part"]);
+  });
+
+  it("keeps a checkpoint that is being pulled from being removed", async () => {
+    const { held, manifest, dataDir, first } = await begunPull();
+    await assert.rejects(removeCheckpoint(manifest, dataDir), /tiny is being installed by another process/);
+    held.letGo();
+    assert.equal((await first).end, "installed");
+  });
+
+  it("does not keep a process from ending as it means to when it is told to stop", async () => {
+    const held = heldAnswer();
+    const { url } = await fileServer(held.answer);
+    const manifest = manifestOf(url);
+    const dataDir = temporaryFolder();
+    const server = pullElsewhere(
+      manifest,
+      dataDir,
+      `process.once("SIGTERM", () => abort.abort(new Error("told")));`,
+    );
+    await server.said("progress");
+    server.child.kill("SIGTERM");
+    assert.deepEqual(await within("the pull's end", server.closed), [0, null]);
+    assert.equal(server.lines.at(-1), "end: told");
+  });
+});
+
+describe("an aborted pull", () => {
+  it("keeps what is there for the next, and nothing else", async () => {
+    const held = heldAnswer();
+    const { url, asked } = await fileServer(held.answer, file());
+    const manifest = manifestOf(url);
+    const dataDir = temporaryFolder();
+    const abort = new AbortController();
+    const observe = ({ kind }: { kind: string }) => {
+      if (kind === "progress") abort.abort(new Error("enough"));
+    };
+    const { end, left } = await pull(manifest, dataDir, { signal: abort.signal, observe });
+    assert.deepEqual([end, left], ["enough", ["tiny.gguf.part"]]);
+    assert.deepEqual([(await pull(manifest, dataDir)).end, asked], ["installed", [null, 10_000]]);
+  });
+
+  it("leaves no folder when it had nothing", async () => {
+    const { url } = await fileServer(() => abort.abort(new Error("enough")));
+    const abort = new AbortController();
+    const { end, left } = await pull(manifestOf(url), temporaryFolder(), { signal: abort.signal });
+    assert.deepEqual([end, left], ["enough", null]);
+  });
+
+  it("that is aborted before it begins touches nothing", async () => {
+    const { url, asked } = await fileServer(file());
+    const { end, left } = await pull(manifestOf(url), temporaryFolder(), {
+      signal: AbortSignal.abort(new Error("no")),
+    });
+    assert.deepEqual([end, left, asked], ["no", null, []]);
+  });
+});

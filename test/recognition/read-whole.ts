@@ -1,0 +1,19 @@
+import { joined } from "../../src/audio/joined.ts";
+import type { Clip } from "../../src/core/conversation.ts";
+import type { Sound } from "../../src/core/sound.ts";
+
+/** A sound that was read. */
+export type HeardSound = Pick<Clip, "samples" | "sampleRateHz" | "durationS">;
+
+/** All that is left of a sound. */
+export async function readWhole(sound: Sound, signal: AbortSignal): Promise<HeardSound> {
+  const { sampleRateHz } = sound;
+  const pieces: Float32Array[] = [];
+  for (;;) {
+    const piece = await sound.read(sampleRateHz, signal);
+    if (piece.length === 0) break;
+    pieces.push(piece);
+  }
+  const samples = joined(pieces);
+  return { samples, sampleRateHz, durationS: samples.length / sampleRateHz };
+}

@@ -1,0 +1,105 @@
+import { abortable } from "../../src/core/abortable.ts";
+import type { HeardSegment, RecogniseOptions, Recogniser, Transcript } from "../../src/core/recogniser.ts";
+import type { Sound } from "../../src/core/sound.ts";
+import { type HeardSound, readWhole } from "./read-whole.ts";
+
+/** Hears what it is told to, whatever is said, a segment at a time; waits first for {@link ScriptedRecogniser.release} where told to. */
+export class ScriptedRecogniser implements Recogniser {
+  readonly name = "scripted-recogniser";
+  readonly heldBytesPerS = 0;
+  canTranslate = true;
+  /** What it was given so far. */
+  readonly clips: HeardSound[] = [];
+  readonly asked: RecogniseOptions[] = [];
+  /** Why each recognition that was stopped was. */
+  readonly stopped: unknown[] = [];
+  isClosed = false;
+  #segments: readonly HeardSegment[];
+  #failure: Error | null = null;
+  #wait: Promise<void> | null = null;
+  #release: () => void = () => {};
+
+  constructor(segments: readonly HeardSegment[] = SEGMENTS) {
+    this.#segments = segments;
+  }
+
+  /** Recognitions under way or to come wait from now on. */
+  hold(): void {
+    this.#wait = new Promise((resolve) => {
+      this.#release = resolve;
+    });
+  }
+
+  release(): void {
+    this.#release();
+    this.#wait = null;
+  }
+
+  hear(segments: readonly HeardSegment[]): void {
+    this.#segments = segments;
+  }
+
+  /** What comes next fails with this; `null` ends that. */
+  fail(error: Error | null): void {
+    this.#failure = error;
+  }
+
+  async recognise(sound: Sound, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript> {
+    const clip = await readWhole(sound, signal);
+    this.clips.push(clip);
+    this.asked.push(options);
+    try {
+      await abortable(this.#wait ?? Promise.resolve(), signal);
+    } catch (error) {
+      this.stopped.push(error);
+      throw error;
+    }
+    if (this.#failure !== null) throw this.#failure;
+    const { startAtS = 0 } = options;
+    const own = this.#segments.filter(({ startS }) => startS >= startAtS);
+    for (const [at, { endS }] of own.entries()) {
+      if (at + 1 < own.length) options.onPart?.(transcriptOf(own.slice(0, at + 1), endS, options));
+    }
+    const whole = transcriptOf(own, clip.durationS, options);
+    options.onPart?.(whole);
+    return whole;
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+  }
+}
+
+function transcriptOf(
+  told: readonly HeardSegment[],
+  heardS: number,
+  { language, wantsWords }: RecogniseOptions,
+): Transcript {
+  const segments = told.map((segment) => ({ ...segment, words: wantsWords ? segment.words : null }));
+  return {
+    text: segments.map(({ text }) => text).join(" "),
+    language: language ?? "en",
+    languageProbability: 0.9,
+    speechProbability: segments.length === 0 ? 0 : 0.75,
+    meanLogProbability: segments.length === 0 ? null : -0.25,
+    segments,
+    heardS,
+  };
+}
+
+/** Two sentences, each word of them a fifth of a second long. */
+export const SEGMENTS: readonly HeardSegment[] = [
+  segmentOf("One way & another.", 0),
+  segmentOf("Two --> <three>.", 1.5),
+];
+
+/** A segment whose words follow each other without pauses. */
+export function segmentOf(text: string, startS: number): HeardSegment {
+  const words = text.split(" ").map((word, index) => ({
+    text: word,
+    startS: startS + index / 5,
+    endS: startS + (index + 1) / 5,
+    probability: 0.9,
+  }));
+  return { startS, endS: words.at(-1)!.endS, text, words, meanLogProbability: -0.25 };
+}

@@ -1,0 +1,5 @@
+import { levelDetector, pauseJudge } from "../../../src/recognition/turns/level-detector.ts";
+import { turnJudgeConformance, voiceActivityConformance } from "./conformance.ts";
+
+voiceActivityConformance("the level", async () => levelDetector());
+turnJudgeConformance("the pause", async () => pauseJudge());

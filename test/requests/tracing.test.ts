@@ -1,0 +1,383 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { after, before, beforeEach, describe, test } from "node:test";
+import { SpanKind, SpanStatusCode } from "@opentelemetry/api";
+import { encodeWav } from "../../src/audio/wav-write.ts";
+import { SpeechFailedError } from "../../src/core/speech-model.ts";
+import { openEndpointRecogniser } from "../../src/recognition/endpoint/endpoint-recogniser.ts";
+import { openChatWriter } from "../../src/writers/chat/chat-writer.ts";
+import { openRaw, rawRequest } from "../api/http/raw-socket.ts";
+import { startTestServer, type TestServer } from "../api/http/start.ts";
+import { transcribe } from "../api/http/transcription-form.ts";
+import { WyomingClient } from "../api/wyoming/client.ts";
+import { remoteModel } from "../engines/remote/remote-model.ts";
+import { json, refusal, TranscriptionServer } from "../recognition/endpoint/transcription-server.ts";
+import { until } from "../waiting.ts";
+import { ChatServer } from "../writers/chat/chat-server.ts";
+import { aTrace, everySpan, factsOf, failuresOf, idOf, spansOf, traceHere } from "./collected.ts";
+
+traceHere();
+
+/** What may stand in no span: what is said, heard, written and asked for, and by which keys. */
+const SAID = "Zanzibarbados sings in the evening.";
+const HEARD = "Quixotaniella asks about the harbour.";
+const INSTRUCTIONS = "Speak like Wolframine the pirate.";
+const WRITTEN = "Vermilioness would answer that.";
+const WRITER_KEY = "sk-writer-key-0123456789";
+const RECOGNISER_KEY = "sk-recogniser-key-0123456789";
+const SOUND = encodeWav(Int16Array.from(randomBytes(16_000)), 16_000);
+
+const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-(\d\d)$/;
+
+let server: TestServer;
+let chat: ChatServer;
+let ears: TranscriptionServer;
+let beforeFrame: () => void | Promise<void> = () => {};
+
+before(async () => {
+  chat = await ChatServer.open((exchange) => exchange.begin().say(WRITTEN).finish());
+  ears = await TranscriptionServer.open();
+  const timeouts = { firstTokenTimeoutMs: 10_000, totalTimeoutMs: 20_000 };
+  server = await startTestServer({
+    tone: { beforeFrame: () => beforeFrame() },
+    wyoming: true,
+    flags: { shutdownGraceMs: "50" },
+    writer: openChatWriter({
+      ...timeouts,
+      baseUrl: chat.baseUrl,
+      model: "test-writer",
+      apiKey: WRITER_KEY,
+      maxTokens: 160,
+      retryDelaysMs: [],
+    }),
+    recogniser: openEndpointRecogniser({
+      ...timeouts,
+      baseUrl: ears.baseUrl,
+      model: "test-recogniser",
+      apiKey: RECOGNISER_KEY,
+      retryDelaysMs: [],
+    }),
+  });
+});
+after(async () => {
+  await server.stop();
+  await chat.close();
+  await ears.close();
+});
+beforeEach(() => {
+  beforeFrame = () => {};
+  chat.exchanges.length = 0;
+  ears.answers(json({ text: HEARD }));
+});
+
+/** Changed a little for each, so that none was heard before. */
+let clips = 0;
+function aClip(): string {
+  const changed = Buffer.from(SOUND);
+  changed.writeInt32LE(++clips, 100);
+  return changed.toString("base64");
+}
+
+describe("a request that is traced", () => {
+  test("has spans for the hearing, the writing, the queue and the first audio, within the client's own", async () => {
+    const trace = aTrace();
+    const body = {
+      conversation: [{ speaker: "0", audio_wav_b64: aClip() }, { speaker: "1" }],
+      instructions: INSTRUCTIONS,
+      params: { temperature: 0.5 },
+    };
+    const headers = { ...trace.headers, "X-Request-ID": "traced" };
+    const reply = await server.post("/v1/converse/stream", body, headers);
+    assert.match(await reply.text(), new RegExp(WRITTEN));
+    const spans = await spansOf(trace);
+    assert.deepEqual(spans.names, ["POST /v1/converse/stream", "first audio", "hear", "queue", "writer"]);
+    const { request } = spans;
+    assert.equal(request.parentSpanContext?.spanId, trace.parentId);
+    assert.equal(request.kind, SpanKind.SERVER);
+    for (const name of ["first audio", "hear", "queue", "writer"]) {
+      const span = spans.of(name);
+      assert.equal(span.parentSpanContext?.spanId, idOf(request), name);
+      assert.equal(span.kind, SpanKind.INTERNAL);
+    }
+    assert.deepEqual(failuresOf(spans), {});
+    assert.deepEqual(factsOf(request), {
+      "http.request.method": "POST",
+      "http.route": "/v1/converse/stream",
+      "http.response.status_code": 200,
+      "gen_ai.operation.name": "tts",
+      "gen_ai.provider.name": "antiphon",
+      "gen_ai.output.type": "speech",
+      "gen_ai.request.model": "svc-beta-v0.3",
+      "gen_ai.request.stream": true,
+      "gen_ai.request.temperature": 0.5,
+      "gen_ai.response.id": "traced",
+      "gen_ai.response.finish_reasons": ["finished"],
+      "antiphon.format": "pcm",
+      "antiphon.audio_seconds": (WRITTEN.length * 1_440) / 24_000,
+      "antiphon.input_chars": 0,
+      "antiphon.end": "finished",
+    });
+    const { attributes } = request;
+    assert.ok(Number(attributes["gen_ai.response.time_to_first_chunk"]) > 0);
+    assert.ok(Number(attributes["antiphon.queue_ms"]) >= 0);
+    assert.deepEqual(factsOf(spans.of("writer")), {
+      "gen_ai.operation.name": "chat",
+      "gen_ai.output.type": "text",
+      "gen_ai.request.model": "test-writer",
+      "gen_ai.request.temperature": 0.5,
+      "gen_ai.usage.input_tokens": 12,
+      "gen_ai.usage.output_tokens": 7,
+    });
+    assert.ok(Number(spans.of("writer").attributes["gen_ai.response.time_to_first_chunk"]) > 0);
+    assert.deepEqual(factsOf(spans.of("hear")), {
+      "gen_ai.operation.name": "stt",
+      "gen_ai.output.type": "text",
+      "gen_ai.request.model": "test-recogniser",
+      "antiphon.input_audio_seconds": 1,
+      "antiphon.heard": "whole",
+    });
+  });
+
+  test("goes on to the chat endpoint, and to that of the recogniser, from the spans that ask them", async () => {
+    const trace = aTrace();
+    const conversation = [{ speaker: "0", audio_wav_b64: aClip() }, { speaker: "1" }];
+    const headers = { ...trace.headers, tracestate: "some=thing", baggage: "who=knows" };
+    await (await server.post("/v1/converse", { conversation }, headers)).text();
+    const spans = await spansOf(trace);
+    const asked = { writer: chat.exchanges[0]?.request.headers, hear: ears.asked[0]?.request.headers };
+    for (const [name, sent] of Object.entries(asked)) {
+      const [, traceId, spanId, flags] = TRACEPARENT.exec(`${sent?.traceparent}`) ?? [];
+      assert.deepEqual([traceId, spanId, flags], [trace.id, idOf(spans.of(name)), "01"], name);
+      assert.equal(sent?.tracestate, "some=thing");
+      assert.equal(sent?.baggage, undefined, "what else a client sends along goes nowhere");
+    }
+  });
+
+  test("goes on to another Antiphon that speaks, and is one trace of both", async () => {
+    const front = await startTestServer({
+      checkpoints: [
+        {
+          name: "heart",
+          memoryBytes: 1,
+          load: async () =>
+            remoteModel({ urls: [`${server.url}/v1`], kind: "antiphon", model: null, apiKey: server.key }),
+        },
+      ],
+    });
+    try {
+      const trace = aTrace();
+      const reply = await front.post("/v1/tts", { text: SAID }, trace.headers);
+      assert.equal(reply.status, 200, await reply.text());
+      const asks = (span: { name: string }) => span.name === "POST /v1/tts";
+      await until("the span of who was asked", () =>
+        everySpan().some((span) => asks(span) && span.spanContext().traceId === trace.id),
+      );
+      const { all } = await spansOf(trace);
+      const [asked, answering] = ["POST /v1/tts", "POST /v1/converse/stream"].map((name) =>
+        all.find((span) => span.name === name),
+      );
+      const toFirstAudio = all.find(
+        (span) => span.name === "first audio" && span.parentSpanContext?.spanId === idOf(asked!),
+      );
+      assert.equal(answering?.parentSpanContext?.spanId, idOf(toFirstAudio!));
+    } finally {
+      await front.stop();
+    }
+  });
+
+  test("that its client does not want recorded is not, and is passed on as that", async () => {
+    const trace = aTrace("00");
+    const before = everySpan().length;
+    const conversation = [{ text: SAID }, { speaker: "1" }];
+    await (await server.post("/v1/converse", { conversation }, trace.headers)).text();
+    const [, traceId, , flags] = TRACEPARENT.exec(`${chat.exchanges[0]?.request.headers.traceparent}`) ?? [];
+    assert.deepEqual([traceId, flags], [trace.id, "00"]);
+    assert.equal(everySpan().length, before);
+  });
+
+  test("beside others keeps to its own trace, however they come in between", async () => {
+    const all = Array.from({ length: 12 }, () => aTrace());
+    const conversation = [{ text: SAID }, { speaker: "1" }];
+    await Promise.all(
+      all.map(async (trace, index) => {
+        const path = index % 2 === 0 ? "/v1/converse" : "/v1/converse/stream";
+        await (await server.post(path, { conversation }, trace.headers)).text();
+      }),
+    );
+    for (const trace of all) {
+      const spans = await spansOf(trace);
+      assert.equal(spans.all.length, 4);
+      assert.equal(spans.request.parentSpanContext?.spanId, trace.parentId);
+      for (const name of ["first audio", "queue", "writer"])
+        assert.equal(spans.of(name).parentSpanContext?.spanId, idOf(spans.request));
+    }
+    assert.equal(new Set(chat.exchanges.map(({ request }) => request.headers.traceparent)).size, 12);
+  });
+
+  test("begins a trace of its own where its client has none", async () => {
+    const before = new Set(everySpan());
+    await (await server.post("/v1/tts", { text: SAID })).text();
+    await until("its span", () => everySpan().length === before.size + 3);
+    const own = everySpan().filter((span) => !before.has(span));
+    const [request] = own.filter(({ kind }) => kind === SpanKind.SERVER);
+    assert.equal(request?.parentSpanContext, undefined);
+    assert.equal(new Set(own.map((span) => span.spanContext().traceId)).size, 1);
+  });
+
+  test("to transcribe has spans for the queue and the hearing", async () => {
+    const trace = aTrace();
+    const reply = await transcribe(server, {}, { headers: { "X-API-Key": server.key, ...trace.headers } });
+    assert.equal(reply.status, 200);
+    const spans = await spansOf(trace);
+    assert.deepEqual(spans.names, ["POST /v1/audio/transcriptions", "hear", "queue"]);
+    const { attributes } = spans.request;
+    assert.deepEqual(
+      ["operation.name", "provider.name", "request.model"].map((name) => attributes[`gen_ai.${name}`]),
+      ["stt", "antiphon", "test-recogniser"],
+    );
+    assert.match(`${ears.asked[0]?.request.headers.traceparent}`, new RegExp(idOf(spans.of("hear"))));
+  });
+
+  test("by Wyoming's protocol has a span too", async () => {
+    const before = new Set(everySpan());
+    const client = await WyomingClient.open(server.wyomingUrl!);
+    client.send("synthesize", { text: SAID });
+    await client.upTo("audio-stop");
+    client.close();
+    await until("its span", () => everySpan().length === before.size + 3);
+    const names = everySpan().flatMap((span) => (before.has(span) ? [] : [span.name]));
+    assert.deepEqual(names.sort(), ["first audio", "queue", "wyoming:synthesize"]);
+  });
+});
+
+describe("what is no request to speak or to hear", () => {
+  test("has no span", async () => {
+    const before = everySpan().length;
+    for (const path of ["/health", "/metrics", "/v1/models", "/v1/usage", "/v1/nowhere"])
+      await (await server.get(path)).text();
+    await (await server.post("/v1/tts", { text: SAID })).text();
+    await until("the span of what is one", () => everySpan().length > before);
+    assert.deepEqual(
+      everySpan()
+        .slice(before)
+        .filter(({ kind }) => kind === SpanKind.SERVER)
+        .map(({ name }) => name),
+      ["POST /v1/tts"],
+    );
+  });
+});
+
+describe("a span", () => {
+  test("of what fails says which kind of error it was", async () => {
+    beforeFrame = () => {
+      throw new SpeechFailedError(SAID);
+    };
+    const spoken = aTrace();
+    assert.equal((await server.post("/v1/tts", { text: SAID }, spoken.headers)).status, 502);
+    const spans = await spansOf(spoken);
+    const failures = { "POST /v1/tts": "inference_error", "first audio": "SpeechFailedError" };
+    assert.deepEqual(failuresOf(spans), failures);
+    const { attributes } = spans.request;
+    assert.equal(attributes["http.response.status_code"], 502);
+    assert.deepEqual(attributes["gen_ai.response.finish_reasons"], ["failed"]);
+    assert.equal(attributes["antiphon.end"], "failed");
+  });
+
+  test("of a writer or a recogniser that fails says so", async () => {
+    chat.next((exchange) => exchange.refuse(500));
+    const written = aTrace();
+    const conversation = [{ text: SAID }, { speaker: "1" }];
+    assert.equal((await server.post("/v1/converse", { conversation }, written.headers)).status, 502);
+    const writing = await spansOf(written);
+    assert.deepEqual(failuresOf(writing), { "POST /v1/converse": "inference_error", writer: "WriterError" });
+    ears.answers(refusal(500));
+    const heard = aTrace();
+    const reply = await transcribe(server, {}, { headers: { "X-API-Key": server.key, ...heard.headers } });
+    assert.equal(reply.status, 502);
+    const failures = { "POST /v1/audio/transcriptions": "inference_error", hear: "RecogniserError" };
+    assert.deepEqual(failuresOf(await spansOf(heard)), failures);
+  });
+
+  test("of a refusal tells its type, and is no error of the server's", async () => {
+    const trace = aTrace();
+    assert.equal((await server.post("/v1/tts", { text: SAID, model: SAID }, trace.headers)).status, 400);
+    const { request, names } = await spansOf(trace);
+    assert.deepEqual(names, ["POST /v1/tts"]);
+    assert.equal(request.status.code, SpanStatusCode.UNSET);
+    const { attributes } = request;
+    assert.deepEqual(
+      [attributes["http.response.status_code"], attributes["error.type"], attributes["antiphon.end"]],
+      [400, "invalid_request", "failed"],
+    );
+  });
+
+  test("of a client that leaves ends with it, is no error, and tells how far it came", async () => {
+    let frames = 0;
+    beforeFrame = () => (frames++ < 3 ? undefined : new Promise<void>(() => {}));
+    const trace = aTrace();
+    const { socket } = await openRaw(server);
+    const conversation = [{ text: SAID }];
+    socket.write(rawRequest("/v1/converse/stream", server.key, { conversation }, trace.headers));
+    await until("the third frame", async () => (await server.begun()) === 1 && frames === 4);
+    socket.destroy();
+    const spans = await spansOf(trace);
+    assert.deepEqual(failuresOf(spans), {});
+    const { attributes } = spans.request;
+    assert.deepEqual(
+      [attributes["antiphon.end"], attributes["gen_ai.response.finish_reasons"]],
+      ["left", ["gone"]],
+    );
+    assert.equal(attributes["antiphon.audio_seconds"], 0.24);
+  });
+
+  test("of a wait in the queue ends with the client too", async () => {
+    const own = await startTestServer({
+      flags: { concurrency: "1", shutdownGraceMs: "50" },
+      tone: { beforeFrame: () => new Promise<void>(() => {}) },
+    });
+    try {
+      const { socket: first } = await openRaw(own);
+      first.write(rawRequest("/v1/tts", own.key, { text: SAID }));
+      await until("the place to be taken", async () => (await own.begun()) === 1);
+      const trace = aTrace();
+      const { socket } = await openRaw(own);
+      socket.write(rawRequest("/v1/tts", own.key, { text: SAID }, trace.headers));
+      await until("the other to wait", async () => (await own.metric("queue_depth")) === 1);
+      socket.destroy();
+      const spans = await spansOf(trace);
+      await until("the queue's to end", () =>
+        everySpan().some((span) => span.name === "queue" && span.spanContext().traceId === trace.id),
+      );
+      assert.deepEqual(failuresOf(spans), {});
+      first.destroy();
+    } finally {
+      await own.stop();
+    }
+  });
+});
+
+test("no span so far has anything that was said, heard or written, nor a key, a sound or a client's own words", async () => {
+  const conversation = [{ speaker: "0", audio_wav_b64: aClip() }, { speaker: "1" }];
+  const trace = aTrace();
+  const body = { conversation, instructions: INSTRUCTIONS, model: SAID };
+  await (await server.post(`/v1/converse?text=${encodeURIComponent(SAID)}`, body, trace.headers)).text();
+  await spansOf(trace);
+  assert.ok(everySpan().length > 60, `${everySpan().length} spans`);
+  const told = JSON.stringify(
+    everySpan().map(({ name, attributes, events, links, status }) => ({
+      name,
+      attributes,
+      events,
+      links,
+      status,
+    })),
+  );
+  for (const [said] of [SAID, HEARD, WRITTEN, INSTRUCTIONS].map((text) => text.split(" ")))
+    assert.ok(!told.includes(said!), said);
+  for (const secret of [server.key, WRITER_KEY, RECOGNISER_KEY, aClip().slice(200, 230)])
+    assert.ok(!told.includes(secret));
+  assert.deepEqual(
+    everySpan().filter(({ events, links, status }) => events.length + links.length > 0 || status.message),
+    [],
+  );
+});

@@ -1,0 +1,155 @@
+import assert from "node:assert/strict";
+import { cpSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { toPcm16 } from "../../../src/audio/pcm.ts";
+import { encodeWav } from "../../../src/audio/wav-write.ts";
+import { type CodecLmSources, codecLmCheckpoints } from "../../../src/server/voices/codec-lm-checkpoints.ts";
+import { loadSettings } from "../../../src/settings/load.ts";
+import { SettingsError } from "../../../src/settings/settings-error.ts";
+import { CSM, QWEN3_TTS } from "../../engines/codec-lm/goldens.ts";
+import { voiceClip } from "../../engines/codec-lm/speech/voice-clip.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "antiphon-"));
+after(() => rmSync(folder, { recursive: true }));
+
+const csm = join(CSM, "csm-tiny");
+const base = join(QWEN3_TTS, "tiny-base");
+const custom = join(folder, "custom");
+cpSync(join(QWEN3_TTS, "tiny-custom"), custom, { recursive: true });
+const weights = "speech_tokenizer/model.safetensors";
+symlinkSync(join(base, weights), join(custom, weights));
+const clip = join(folder, "voice.wav");
+writeFileSync(clip, encodeWav([toPcm16(voiceClip(220, 2))], 24_000));
+
+function checkpoints(given: object, models: object = {}, sources: CodecLmSources = {}) {
+  const env = { ANTIPHON_CHECKPOINTS: JSON.stringify(given), ANTIPHON_MODELS: JSON.stringify(models) };
+  return codecLmCheckpoints(loadSettings({ env, flags: { dataDir: folder } }), sources);
+}
+
+test("each has its places, a bound of its memory, and what its card says of its kind", async () => {
+  const few = { path: csm, maxConcurrent: 1, resident: false, idleUnloadS: 60 };
+  const [one, four, follows, taught] = await checkpoints({
+    one: few,
+    four: { path: csm },
+    follows: { path: base },
+    taught: { path: custom },
+  });
+  assert.deepEqual([one?.maxConcurrent, four?.maxConcurrent], [1, 4]);
+  assert.ok(one!.memoryBytes < four!.memoryBytes);
+  assert.deepEqual([one?.idleUnloadMs, four?.idleUnloadMs], [60_000, undefined]);
+  assert.deepEqual(
+    [one?.voice.reads, follows?.voice.reads, taught?.voice.reads],
+    ["everybody", "speaker", undefined],
+  );
+  assert.match(follows!.voice.description, /“follows”, a Qwen3-TTS .* does not hear others' turns/);
+  assert.match(taught!.voice.description, /does not hear earlier turns/);
+  assert.equal(one?.pool(), null, "nothing is loaded");
+});
+
+test("what was named for another is not looked at, and what nobody speaks with need not be there", async () => {
+  assert.deepEqual(await checkpoints({ own: { path: "/nowhere" } }, {}, { only: "other" }), []);
+  assert.deepEqual(await checkpoints({ "csm-1b": { maxConcurrent: 2 } }), []);
+});
+
+test("one that the machine has no memory for is not loaded, and both figures are told", async () => {
+  const available = { bytes: 2 ** 20, limitedBy: "machine" } as const;
+  const [own] = await checkpoints({ own: { path: csm } }, {}, { available });
+  await assert.rejects(
+    own!.load(),
+    /own in int8 with 4 concurrent utterances takes \d+ MiB of memory, and 1 MiB are/,
+  );
+});
+
+const cut = join(folder, "cut");
+cpSync(csm, cut, { recursive: true });
+truncateSync(join(cut, "model.safetensors"), 10_000);
+
+const field = (name: string) => `^The setting checkpoints\\.own\\.${name} `;
+const refusals: readonly [what: string, own: object, says: RegExp][] = [
+  [
+    "neither a folder nor an address",
+    {},
+    /^The setting checkpoints\.own has neither remote nor path: give it one/,
+  ],
+  [
+    "a folder that is not there",
+    { path: "/nowhere" },
+    new RegExp(`${field("path")}names a folder.*config\\.json is missing`),
+  ],
+  ["no checkpoint", { path: folder }, new RegExp(`${field("path")}.*antiphon checkpoint check`)],
+  ["weights that are cut off", { path: cut }, new RegExp(`${field("path")}.*model\\.safetensors`)],
+  [
+    "a time to unload what stays",
+    { path: csm, idleUnloadS: 60 },
+    new RegExp(
+      `${field("idleUnloadS")}is for what is not resident: set checkpoints\\.own\\.resident to false`,
+    ),
+  ],
+  [
+    "a speaker that no model has",
+    { path: csm, voices: { "2": { clip } } },
+    new RegExp(`${field("voices")}names the speaker "2": every model's speakers are "0" and "1"`),
+  ],
+  [
+    "a clip that is not there",
+    { path: csm, voices: { "0": { clip: join(folder, "none.wav") } } },
+    new RegExp(
+      `${field("voices\\.0\\.clip")}cannot be used\\. The file .*none\\.wav cannot be read \\(ENOENT\\)`,
+    ),
+  ],
+  [
+    "a clip that is no recording",
+    { path: csm, voices: { "0": { clip: join(csm, "config.json") } } },
+    new RegExp(`${field("voices\\.0\\.clip")}cannot be used\\. The file .* cannot be heard`),
+  ],
+  [
+    "a preset of a model that has none",
+    { path: csm, voices: { "0": { preset: "ryan" } } },
+    new RegExp(`${field("voices\\.0")}names a preset, and this checkpoint has none: give it a clip`),
+  ],
+  [
+    "a preset that there is not",
+    { path: custom, voices: { "0": { preset: "nobody" } } },
+    new RegExp(`${field("voices\\.0\\.preset")}is "nobody": name one of .*serena`),
+  ],
+  [
+    "a clip for a model that follows none",
+    { path: custom, voices: { "0": { clip } } },
+    new RegExp(
+      `${field("voices\\.0")}has a clip, and this checkpoint follows none: name one of its own voices`,
+    ),
+  ],
+  [
+    "a language for CSM",
+    { path: csm, language: "english" },
+    new RegExp(`${field("language")}is for Qwen3-TTS`),
+  ],
+  [
+    "a language that the model does not speak",
+    { path: custom, language: "klingon" },
+    new RegExp(`${field("language")}is "klingon": name one of auto, .*english`),
+  ],
+  [
+    "instructions for a model that follows clips",
+    { path: base, instruct: "Slowly." },
+    new RegExp(field("instruct")),
+  ],
+];
+for (const [what, own, says] of refusals) {
+  test(`${what} is refused, by the setting's name and with the remedy`, async () => {
+    await assert.rejects(checkpoints({ own }), (error: unknown) => {
+      assert.ok(error instanceof SettingsError, String(error));
+      assert.match(error.message, says);
+      return true;
+    });
+  });
+}
+
+test("a model that speaks with what was not pulled is refused, with the command that pulls it", async () => {
+  await assert.rejects(
+    checkpoints({}, { a: { checkpoint: "csm-1b" } }),
+    /^SettingsError: The setting models\.a\.checkpoint names csm-1b, which is not installed: run antiphon models pull csm-1b\.$/,
+  );
+});

@@ -1,0 +1,157 @@
+import assert from "node:assert/strict";
+import { after, describe, test } from "node:test";
+import { offeredModels } from "../../../src/models/offered-models.ts";
+import { type KokoroSources, kokoroCheckpoint } from "../../../src/server/voices/kokoro-checkpoint.ts";
+import { slotsOf } from "../../../src/server/voices/local-checkpoint.ts";
+import { loadSettings } from "../../../src/settings/load.ts";
+import { SettingsError } from "../../../src/settings/settings-error.ts";
+import { startTestServer, type TestServer } from "../../api/http/start.ts";
+import { temporaryFolder } from "../../e2e/folders.ts";
+import { publishedFolder } from "../../engines/kokoro/tiny-kokoro.ts";
+
+const dataDir = temporaryFolder();
+
+function settingsOf(given: object, models: object = { kokoro: { checkpoint: "kokoro" } }) {
+  const env = { ANTIPHON_CHECKPOINTS: JSON.stringify(given), ANTIPHON_MODELS: JSON.stringify(models) };
+  return loadSettings({ env, flags: { dataDir } });
+}
+
+const checkpoint = (given: object, sources: KokoroSources = {}, models?: object) =>
+  kokoroCheckpoint(settingsOf(given, models), sources);
+
+describe("Kokoro by the settings", () => {
+  test("is there where a model speaks with it, and otherwise not looked for", async () => {
+    assert.equal(await checkpoint({}, {}, {}), null);
+    const one = await checkpoint({ kokoro: { path: publishedFolder(), threads: 2 } });
+    assert.deepEqual([one?.name, one?.maxConcurrent, one?.pool()], ["kokoro", 2, null]);
+    assert.match(one!.voice.description, /0 is af_heart and 1 is am_michael/);
+  });
+
+  test("is offered under its own id with its 28 voices and mixes, or as any other model", async () => {
+    const settings = settingsOf({ kokoro: { path: publishedFolder() } });
+    const { name, voice } = (await kokoroCheckpoint(settings))!;
+    const { card } = offeredModels(settings, new Map([[name, voice]])).find(
+      ({ card: { id } }) => id === "kokoro",
+    )!;
+    assert.equal(card.voices.length, 28);
+    assert.deepEqual(card.takes, {
+      mixes: true,
+      samples: true,
+      manner: "figures",
+      marks: true,
+      englishOnly: true,
+    });
+    assert.deepEqual(card.speakers, ["0", "1"]);
+  });
+
+  test("keeps one listener a thread, so that nobody's speech stutters, and takes more memory for each", async () => {
+    const folder = publishedFolder();
+    const [one, three, capped] = await Promise.all([
+      checkpoint({ kokoro: { path: folder, threads: 1 } }),
+      checkpoint({ kokoro: { path: folder, threads: 3 } }),
+      checkpoint({ kokoro: { path: folder, threads: 3, maxConcurrent: 1 } }),
+    ]);
+    assert.deepEqual(
+      [one, three, capped].map((each) => each?.maxConcurrent),
+      [1, 3, 1],
+    );
+    assert.ok(one!.memoryBytes < three!.memoryBytes);
+  });
+
+  test("has its labels stand for the voices that the settings name", async () => {
+    const voices = { "0": { preset: "bf_emma" } };
+    const one = await checkpoint({ kokoro: { path: publishedFolder(), voices } });
+    assert.match(one!.voice.description, /0 is bf_emma and 1 is am_michael/);
+  });
+
+  const refusals: readonly [what: string, own: object | null, says: RegExp][] = [
+    [
+      "is not installed",
+      null,
+      /^The setting models\.kokoro\.checkpoint names kokoro, which is not installed: run antiphon models pull kokoro/,
+    ],
+    [
+      "has a folder without the graph",
+      { path: "/nowhere/kokoro" },
+      /kokoro\.path is "\/nowhere\/kokoro", which has no model\.onnx: name the folder that antiphon models pull kokoro made, or leave it out\.$/,
+    ],
+    [
+      "has what Kokoro does not know",
+      { precision: "int4" },
+      /checkpoints\.kokoro\.precision is for codec language models: leave it out\.$/,
+    ],
+    [
+      "has a voice that there is not",
+      { voices: { "0": { preset: "zz_top" } } },
+      /kokoro\.voices\.0\.preset is "zz_top": name one of af_alloy, /,
+    ],
+    [
+      "has a voice for a label that there is not",
+      { voices: { "2": { preset: "bf_emma" } } },
+      /kokoro\.voices names the speaker "2"/,
+    ],
+    [
+      "has a clip",
+      { voices: { "0": { clip: "me.wav" } } },
+      /kokoro\.voices\.0 has a clip, which is for codec language models/,
+    ],
+    [
+      "stays loaded and is to be unloaded",
+      { idleUnloadS: 5 },
+      /kokoro\.idleUnloadS is for what is not resident/,
+    ],
+  ];
+  for (const [what, own, says] of refusals) {
+    test(`is refused where it ${what}`, async () => {
+      const given = own === null ? {} : { kokoro: { path: publishedFolder(), ...own } };
+      await assert.rejects(checkpoint(given), (error: Error) => {
+        assert.ok(error instanceof SettingsError);
+        assert.match(error.message, says);
+        return true;
+      });
+    });
+  }
+
+  test("is not loaded where the machine has no memory for it, and both figures are told", async () => {
+    const available = { bytes: 2 ** 20, limitedBy: "container" } as const;
+    const one = await checkpoint({ kokoro: { path: publishedFolder(), threads: 2 } }, { available });
+    await assert.rejects(
+      one!.load(),
+      /kokoro in 2 threads takes \d+ MiB of memory, and 1 MiB are available: set checkpoints\.kokoro\.threads to less than 2, stop other programs, or give the container more/,
+    );
+  });
+});
+
+describe("A server that speaks with Kokoro", () => {
+  let server: TestServer;
+  after(() => server.stop());
+
+  test("makes what it needs of the graph at the first start, and speaks", async () => {
+    const settings = settingsOf({ kokoro: { path: publishedFolder(), threads: 1 } });
+    const kokoro = (await kokoroCheckpoint(settings))!;
+    server = await startTestServer({
+      models: offeredModels(settings, new Map([[kokoro.name, kokoro.voice]])),
+      checkpoints: [kokoro],
+      ownSlots: new Map([slotsOf(kokoro)]),
+    });
+    const body = { model: "kokoro", input: "One moment, please.", voice: "1", response_format: "wav" };
+    const answer = await server.post("/v1/audio/speech", body);
+    assert.equal(answer.status, 200, await answer.clone().text());
+    assert.ok((await answer.arrayBuffer()).byteLength > 20_000);
+    assert.equal(kokoro.pool()?.stats().ready, 1);
+  });
+
+  test("refuses at once for whom no thread can be free in time, and says when to come again", async () => {
+    const input =
+      "All of this is said by one voice to one listener, while the next one is told to come later. ".repeat(
+        8,
+      );
+    const body = { model: "kokoro", input, voice: "0", response_format: "pcm" };
+    const speaking = await server.post("/v1/audio/speech", body);
+    assert.equal(speaking.status, 200);
+    const refused = await server.post("/v1/audio/speech", body);
+    assert.equal(refused.status, 429, await refused.clone().text());
+    assert.ok(Number(refused.headers.get("retry-after")) > 10);
+    await speaking.body?.cancel();
+  });
+});

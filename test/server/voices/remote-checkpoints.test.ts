@@ -1,0 +1,138 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { SecretError } from "../../../src/server/secret.ts";
+import { remoteCheckpoints } from "../../../src/server/voices/remote-checkpoints.ts";
+import { loadSettings } from "../../../src/settings/load.ts";
+import { SettingsError } from "../../../src/settings/settings-error.ts";
+import { speakAll } from "../../core/scripts.ts";
+import { bytes, SpeechServer, streamedWav, tonePcm } from "../../engines/remote/speech-server.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "antiphon-remote-"));
+const server = await SpeechServer.open();
+after(async () => {
+  rmSync(folder, { recursive: true });
+  await server.close();
+});
+
+const OPENAI = {
+  kind: "openai",
+  urls: [server.url],
+  model: "kokoro",
+  voices: { "0": "af_heart", "1": "am_michael" },
+};
+
+function checkpoints(remote: object, env: Record<string, string> = {}, flags: Record<string, string> = {}) {
+  const given = { ANTIPHON_CHECKPOINTS: JSON.stringify({ kokoro: { remote } }) };
+  return remoteCheckpoints(loadSettings({ env: given, flags }), { env });
+}
+
+test("a checkpoint of the settings has its places, and speaks by its own names", async () => {
+  const [checkpoint] = checkpoints({ ...OPENAI, maxConcurrent: 3 });
+  assert.deepEqual([checkpoint?.name, checkpoint?.maxConcurrent], ["kokoro", 3]);
+  server.answers(bytes(streamedWav(tonePcm(1))));
+  const model = await checkpoint!.load();
+  await speakAll(model, { text: "Hello.", speaker: "1" });
+  assert.equal(server.asked[0]?.body.voice, "am_michael");
+  await model.close();
+});
+
+test("its key comes from a file or a variable of one's own, which wins, and goes into one header", async () => {
+  const keyFile = join(folder, "key");
+  writeFileSync(keyFile, " from-the-file\n");
+  server.answers(bytes(streamedWav(tonePcm(1))));
+  const sent = async (remote: object, env: Record<string, string> = {}) => {
+    const model = await checkpoints({ ...OPENAI, ...remote }, env)[0]!.load();
+    await speakAll(model, { text: "Hello." });
+    await model.close();
+    return server.asked.at(-1)?.request.headers.authorization;
+  };
+  assert.equal(await sent({}), undefined);
+  assert.equal(await sent({ keyFile }), "Bearer from-the-file");
+  assert.equal(await sent({ keyFile, keyEnv: "KOKORO_KEY" }), "Bearer from-the-file");
+  assert.equal(await sent({ keyFile, keyEnv: "KOKORO_KEY" }, { KOKORO_KEY: "given" }), "Bearer given");
+});
+
+const field = (name: string) => `checkpoints\\.kokoro\\.remote\\.${name}`;
+const refusals: readonly [what: string, remote: object, says: RegExp][] = [
+  ["no model", { ...OPENAI, model: undefined }, new RegExp(`${field("model")} is missing: with this kind`)],
+  [
+    "no voices",
+    { ...OPENAI, voices: undefined },
+    new RegExp(`${field("voices")} says nothing of the speaker "0": name a voice for "0" and "1" each`),
+  ],
+  [
+    "a speaker without a voice",
+    { ...OPENAI, voices: { "0": "af_heart" } },
+    new RegExp(`${field("voices")} says nothing of the speaker "1"`),
+  ],
+  [
+    "a speaker without a label there",
+    { kind: "antiphon", urls: OPENAI.urls, voices: { "1": "0" } },
+    new RegExp(`${field("voices")} says nothing of the speaker "0"`),
+  ],
+  [
+    "a voice whose name would be read as a mix",
+    { ...OPENAI, voices: { ...OPENAI.voices, "a+b": "bm_george" } },
+    new RegExp(`${field("voices")} names "a\\+b", which must have none of /`),
+  ],
+  [
+    "an address that is none",
+    { ...OPENAI, urls: ["http://:80"] },
+    new RegExp(`${field("urls")} holds what is not an address`),
+  ],
+  [
+    "a password",
+    { ...OPENAI, urls: ["http://user:hush@127.0.0.1/v1"] },
+    new RegExp(`${field("urls")} holds a user name or a password: put the key into keyFile or keyEnv`),
+  ],
+  [
+    "a query",
+    { ...OPENAI, urls: ["http://127.0.0.1/v1?key=hush"] },
+    new RegExp(`${field("urls")} holds a \\?`),
+  ],
+  [
+    "a wait that is longer than the server's own",
+    { ...OPENAI, firstSoundTimeoutMs: 60_000 },
+    new RegExp(
+      `${field("firstSoundTimeoutMs")} is longer than generationTimeoutMs \\(30000\\): raise that too`,
+    ),
+  ],
+  [
+    "references for an Antiphon",
+    { kind: "antiphon", urls: OPENAI.urls, references: true },
+    new RegExp(`${field("references")} is for the kind openai: an Antiphon hears the turns by itself`),
+  ],
+  [
+    "a variable that is not set",
+    { ...OPENAI, keyEnv: "KOKORO_KEY" },
+    new RegExp(`${field("keyEnv")} names KOKORO_KEY, which is not set`),
+  ],
+  [
+    "a file that is not there",
+    { ...OPENAI, keyFile: join(folder, "none") },
+    new RegExp(`${field("keyFile")} \\(.*none\\) does not exist`),
+  ],
+];
+for (const [what, remote, says] of refusals) {
+  test(`${what} is refused, by the setting's name and with the remedy`, () => {
+    assert.throws(
+      () => checkpoints(remote),
+      (error: unknown) => {
+        assert.ok(error instanceof SettingsError || error instanceof SecretError, String(error));
+        assert.match(error.message, says);
+        assert.doesNotMatch(error.message, /hush/);
+        return true;
+      },
+    );
+  });
+}
+
+test("a wait may be as long as the server's own is made", () => {
+  assert.equal(
+    checkpoints({ ...OPENAI, idleTimeoutMs: 60_000 }, {}, { generationTimeoutMs: "60000" }).length,
+    1,
+  );
+});

@@ -1,0 +1,181 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, test } from "node:test";
+import type { TakenVoices } from "../../../src/core/model-card.ts";
+import { PUBLIC_MODELS } from "../../../src/models/public-models.ts";
+import { readServerVoices } from "../../../src/server/voices/server-voices.ts";
+import { voiceWarnings, withVoiceManners } from "../../../src/server/voices/voice-manners.ts";
+import { prepareTts } from "../../../src/serving/prepare/prepare.ts";
+import { scriptOf } from "../../../src/serving/prepare/script-of.ts";
+import { loadSettings } from "../../../src/settings/load.ts";
+import { SettingsError } from "../../../src/settings/settings-error.ts";
+import { startTestServer } from "../../api/http/start.ts";
+import { addVoice, VOICES, voiceWav } from "../../api/http/voice-form.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "antiphon-voices-"));
+after(() => rmSync(folder, { recursive: true }));
+writeFileSync(join(folder, "anna.wav"), voiceWav({ sampleRateHz: 16_000 }));
+writeFileSync(join(folder, "short.wav"), voiceWav({ durationS: 0.5 }));
+
+function settingsWith(voices: object) {
+  const configFile = join(folder, "settings.json");
+  writeFileSync(configFile, JSON.stringify({ voices }));
+  return loadSettings({ configFile });
+}
+
+describe("voices by the settings", () => {
+  test("are files, by paths from the settings' own folder, with or without their words", async () => {
+    const voices = { anna: "anna.wav", berta: { clip: "anna.wav", text: "What she says." } };
+    const read = await readServerVoices(settingsWith(voices), PUBLIC_MODELS);
+    assert.deepEqual([...read.keys()], ["anna", "berta"]);
+    const { clip, text } = read.get("berta")!;
+    assert.deepEqual([clip.sampleRateHz, clip.durationS, text], [24_000, 3, "What she says."]);
+    assert.equal(read.get("anna")!.clip.digest, clip.digest);
+    assert.equal(read.get("anna")!.text, null);
+  });
+
+  test("may speak in a manner of their own, and so may a model's voices, which need no file", async () => {
+    const settings = settingsWith({
+      anna: { clip: "anna.wav", instructions: "Calm." },
+      nova: { instructions: "A little faster" },
+      "1": { instructions: "sad" },
+    });
+    const read = await readServerVoices(settings, PUBLIC_MODELS);
+    assert.deepEqual([...read.keys()], ["anna"]);
+    assert.equal(read.get("anna")!.manner?.words, "Calm.");
+    const [flagship] = withVoiceManners(PUBLIC_MODELS, settings);
+    assert.deepEqual(
+      [...flagship!.manners!].map(([id, { words, figures }]) => [id, words, figures.tempo > 1]),
+      [
+        ["1", "sad", false],
+        ["0", "A little faster", true],
+      ],
+    );
+    assert.deepEqual(withVoiceManners(PUBLIC_MODELS, settingsWith({ anna: "anna.wav" })), PUBLIC_MODELS);
+  });
+
+  for (const [what, voices, message] of [
+    ["no voice", { nobody: { instructions: "sad" } }, /The setting voices\.nobody is no voice of a model/],
+    [
+      "nothing said",
+      { nova: { instructions: " " } },
+      /The setting voices\.nova has neither clip nor instructions/,
+    ],
+    [
+      "two for one voice",
+      { echo: { instructions: "calm" }, "1": { instructions: "sad" } },
+      /The setting voices\.echo means the same voice of the model .* as voices\.1: keep one of them/,
+    ],
+    ["nothing at all", { nova: {} }, /The setting voices\.nova has neither clip nor instructions/],
+  ] as const) {
+    test(`are refused at the start as manners with ${what}`, () => {
+      assert.throws(() => withVoiceManners(PUBLIC_MODELS, settingsWith(voices)), message);
+    });
+  }
+
+  const [model] = PUBLIC_MODELS;
+  const taking = (takes: Partial<TakenVoices>) => {
+    const { manner, ...others } = model!.card.takes;
+    return [{ ...model!, card: { ...model!.card, takes: { ...others, ...takes } } }];
+  };
+
+  test("are spoken of where what their instructions say is not done, unless a model that speaks with them takes words", () => {
+    const settings = settingsWith({
+      nova: { instructions: "Like a pirate" },
+      onyx: { instructions: "calm, like a pirate" },
+      anna: { clip: "anna.wav", instructions: "calm" },
+    });
+    const unread =
+      "The instructions of voices.nova change nothing, because nothing in them is understood: pirate. docs/voices.md lists what is.";
+    const half =
+      "The instructions of voices.onyx are followed in part: calm; not followed: pirate. docs/voices.md lists what is understood.";
+    assert.deepEqual(voiceWarnings(PUBLIC_MODELS, settings), [unread, half]);
+    assert.deepEqual(voiceWarnings(taking({ manner: "words" }), settings), []);
+    const named = (name: string) =>
+      `The instructions of voices.${name} change nothing, because no model that speaks with it follows instructions: leave them out.`;
+    assert.deepEqual(voiceWarnings(taking({}), settings), ["nova", "onyx", "anna"].map(named));
+    const [words] = taking({ manner: "words" });
+    const others = { ...words!, card: { ...words!.card, voices: [], speakers: [] } };
+    assert.deepEqual(
+      voiceWarnings([...PUBLIC_MODELS, others], settings),
+      [unread, half],
+      "of its voices alone",
+    );
+  });
+
+  test("are spoken of where no model follows a recording", () => {
+    const settings = settingsWith({ anna: "anna.wav" });
+    assert.deepEqual(voiceWarnings(PUBLIC_MODELS, settings), []);
+    assert.deepEqual(voiceWarnings(taking({ samples: false }), settings), [
+      "No model speaks with voices.anna, because none of them follows a recording: remove it, or have a model spoken by one that does (docs/voices.md).",
+    ]);
+  });
+
+  test("mean the same voice by a label as by its name, wherever that voice speaks", () => {
+    const card = { ...model!.card, voices: [model!.card.voices[0]!], labels: { "0": "0", "1": "0" } };
+    const labelled = [{ ...model!, card }];
+    const both = settingsWith({ "1": { instructions: "sad" }, nova: { instructions: "calm" } });
+    assert.throws(
+      () => withVoiceManners(labelled, both),
+      /voices\.nova means the same voice .* as voices\.1/,
+    );
+    const [one] = withVoiceManners(labelled, settingsWith({ "1": { instructions: "sad" } }));
+    assert.deepEqual([...one!.manners!.keys()], ["0"]);
+    const resolve = () => one!;
+    for (const request of [
+      { text: "Hi.", speaker: "1" },
+      { text: "Hi.", voice: "nova" },
+    ]) {
+      assert.equal(scriptOf(prepareTts(request, resolve), {}).manner?.words, "sad");
+    }
+  });
+
+  const wrong: readonly [string, object, RegExp][] = [
+    [
+      "a file that is missing",
+      { anna: "none.wav" },
+      /^The setting voices\.anna cannot be used\. The file .* cannot be/,
+    ],
+    [
+      "one that is too short",
+      { anna: "short.wav" },
+      /^The setting voices\.anna cannot be used\. .* has 0\.5 s of sound/,
+    ],
+    [
+      "a name of a model's voice",
+      { nova: "anna.wav" },
+      /^The setting voices\.nova is that of a voice of the model/,
+    ],
+    [
+      "two names that are one",
+      { Benny: "anna.wav", benny: "anna.wav" },
+      /^The setting voices\.benny has the same name as voices\.Benny: rename one of them/,
+    ],
+    ["a name like an id", { voice_a: "anna.wav" }, /^The setting voices\.voice_a begins as ids do/],
+  ];
+  for (const [what, voices, message] of wrong) {
+    test(`are refused at the start with ${what}`, async () => {
+      await assert.rejects(readServerVoices(settingsWith(voices), PUBLIC_MODELS), (error) => {
+        assert.ok(error instanceof SettingsError);
+        assert.match(error.message, message);
+        return true;
+      });
+    });
+  }
+
+  test("speak for every key, are listed without one, and their names are no key's own", async (t) => {
+    const serverVoices = await readServerVoices(settingsWith({ anna: "anna.wav" }), PUBLIC_MODELS);
+    const server = await startTestServer({ serverVoices });
+    t.after(() => server.stop());
+    const { auth } = await server.another();
+    const body = { input: "Hi.", voice: "Anna", response_format: "pcm" };
+    assert.equal((await server.post("/v1/audio/speech", body, auth)).status, 200);
+    const { data, voices } = await (await server.get(VOICES, {})).json();
+    assert.deepEqual([data.at(-1).id, data.at(-1).owner, data.at(-1).seconds], ["anna", "server", 3]);
+    assert.deepEqual(voices.at(-1), { id: "anna", name: "anna" });
+    const { error } = await (await addVoice(server)).json();
+    assert.match(error.message, /^name "[^"]+" is that of a voice of the server: take another$/);
+  });
+});

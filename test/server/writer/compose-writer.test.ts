@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { test } from "node:test";
+import { promisify } from "node:util";
+import { composeWriter } from "../../../src/server/writer/compose-writer.ts";
+import { loadSettings } from "../../../src/settings/load.ts";
+
+/** Opens a pulled writer whose weights are missing, and prints which of llama.cpp's libraries the process then holds. */
+const PROGRAM = `
+  import { composeWriter } from "${new URL("../../../src/server/writer/compose-writer.js", import.meta.url)}";
+  import { loadSettings } from "${new URL("../../../src/settings/load.js", import.meta.url)}";
+  const flags = { dataDir: "nowhere", "writer.checkpoint": "qwen3-4b", "writer.gate": true };
+  const settings = await loadSettings({ env: {}, flags });
+  const weights = async () => ({ path: "", manifest: null, problem: "none" });
+  const reason = await composeWriter(settings, { weights, env: {} }).prepare().then(() => "none", ({ message }) => message);
+  const libraries = process.report.getReport().sharedObjects.filter((path) => /llama|ggml/.test(path));
+  console.log(JSON.stringify({ reason, libraries }));
+`;
+
+test("a writer without weights loads nothing to guard it", async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", PROGRAM]);
+  const { reason, libraries } = JSON.parse(stdout) as { reason: string; libraries: readonly string[] };
+  assert.match(reason, /weights are missing or damaged: run antiphon models pull qwen3-4b/);
+  assert.deepEqual(libraries, []);
+});
+
+const notesOf = (flags: Record<string, string | boolean>) => {
+  const notes: string[] = [];
+  const settings = loadSettings({ env: {}, flags: { dataDir: "nowhere", ...flags } });
+  const weights = async () => ({ path: "", manifest: null, problem: "none" });
+  composeWriter(settings, { weights, env: {}, note: (sentence) => notes.push(sentence) });
+  return notes;
+};
+const CHAT = { "writer.kind": "chat", "writer.model": "x", "writer.baseUrl": "http://127.0.0.1:1/v1" };
+const GGUF = { "writer.kind": "gguf", "writer.path": "/x.gguf" };
+
+for (const flags of [CHAT, GGUF, { "writer.checkpoint": "qwen3-4b" }, { "writer.gate": false }])
+  test(`one line says that the gate is off, and how to switch it on, with ${JSON.stringify(flags)}`, () => {
+    const notes = notesOf(flags);
+    assert.equal(notes.length, 1);
+    assert.match(
+      notes[0]!,
+      /^The safety gate is off: .* set writer\.gate to true \(ANTIPHON_WRITER_GATE=true\)\.$/,
+    );
+  });
+
+test("nothing is said of a gate that is on, or that an operator left out of their own writer", () => {
+  for (const flags of [
+    {},
+    { ...CHAT, "writer.gate": true },
+    { ...CHAT, "writer.gate": false },
+    { "writer.kind": "none" },
+  ])
+    assert.deepEqual(notesOf(flags), [], JSON.stringify(flags));
+});

@@ -1,0 +1,195 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { ServiceError } from "../../../src/contract/errors.ts";
+import { OPENAI_VOICES } from "../../../src/contract/voices.ts";
+import type { CastVoice } from "../../../src/core/model-card.ts";
+import { EMBEDDED_CAST } from "../../../src/models/embedded-cast.ts";
+import { findModel, PUBLIC_MODELS, type PublicModel } from "../../../src/models/public-models.ts";
+import { checkVoice, chooseSpeaker, chooseVoice } from "../../../src/serving/prepare/choose-voice.ts";
+import { prepareConverse, prepareTts } from "../../../src/serving/prepare/prepare.ts";
+
+const embedded = PUBLIC_MODELS[0]!.card;
+const voice = (id: string, aliases: readonly string[] = []): CastVoice => ({
+  id,
+  name: id.replace("_", " "),
+  sex: "female",
+  accent: "en-US",
+  description: "A voice.",
+  aliases,
+});
+/** A model with many voices, which mixes them and follows nobody. */
+const mixing = {
+  id: "mixing",
+  speakers: ["0", "1"],
+  voices: [voice("af_heart", ["nova"]), voice("am_onyx", ["onyx"]), voice("am_eric"), ...many("bf", 29)],
+  labels: { "0": "af_heart", "1": "am_onyx" },
+  takes: { mixes: true, samples: false },
+};
+
+function many(prefix: string, count: number): CastVoice[] {
+  return Array.from({ length: count }, (_, at) => voice(`${prefix}_${at}`));
+}
+
+function refusal(word: string, cast: Parameters<typeof chooseVoice>[2] = embedded): string {
+  try {
+    chooseVoice(word, "voice", cast);
+  } catch (error) {
+    assert.ok(error instanceof ServiceError);
+    assert.deepEqual([error.status, error.param], [400, "voice"]);
+    return error.message;
+  }
+  return assert.fail(`${word} is taken`);
+}
+
+describe("the word for a voice", () => {
+  it("is a label, a voice's id or name, or one of OpenAI's names, in any case", () => {
+    for (const { id, name, aliases } of EMBEDDED_CAST) {
+      for (const word of [
+        id,
+        name,
+        name.toUpperCase(),
+        ...aliases,
+        ...aliases.map((alias) => alias.toUpperCase()),
+      ]) {
+        const label = embedded.speakers.includes(id) ? { speaker: id } : {};
+        assert.deepEqual(chooseVoice(word, "voice", embedded), { voice: [{ weight: 1, id }], ...label });
+      }
+    }
+    assert.deepEqual(chooseVoice("am eric", "voice", mixing), { voice: [{ weight: 1, id: "am_eric" }] });
+  });
+
+  it("is the voice that a label stands for by that label and by each of its own names", () => {
+    for (const word of ["0", "NOVA", "af heart", "0+nova"])
+      assert.deepEqual(chooseVoice(word, "voice", mixing), {
+        voice: [{ weight: 1, id: "af_heart" }],
+        speaker: "0",
+      });
+    const same = { ...mixing, labels: { "0": "am_onyx", "1": "am_onyx" } };
+    assert.deepEqual(chooseSpeaker("onyx", "voice", same), { speaker: "0" });
+    assert.deepEqual(chooseSpeaker("1", "voice", same), { speaker: "0" });
+  });
+
+  it("is asked for by the label that stands for it, with no more said, where nothing else depends on the label", () => {
+    for (const word of ["1", "echo", "Speaker 1", "echo+1(3)"])
+      assert.deepEqual(chooseSpeaker(word, "voice", embedded), { speaker: "1" });
+    assert.deepEqual(chooseSpeaker("onyx", "voice", mixing), { speaker: "1" });
+    for (const word of ["2", "Anna"])
+      assert.deepEqual(chooseSpeaker(word, "voice", embedded), chooseVoice(word, "voice", embedded));
+  });
+
+  it("means by each of OpenAI's thirteen names exactly one voice of every model", () => {
+    for (const { card } of PUBLIC_MODELS) {
+      const names = card.voices.flatMap(({ aliases }) => aliases);
+      assert.deepEqual(names.toSorted(), OPENAI_VOICES.toSorted(), card.id);
+      const all = card.voices.flatMap(({ id, name, aliases }) => [id, name, ...aliases]);
+      assert.equal(new Set(all.map((each) => each.toLowerCase())).size, all.length, card.id);
+    }
+  });
+
+  it("is rather the voice that answers to OpenAI's name than another of the same name", () => {
+    const cast = { ...mixing, voices: [{ ...voice("am_echo"), name: "Echo" }, voice("am_eric", ["echo"])] };
+    assert.deepEqual(chooseVoice("echo", "voice", cast).voice, [{ weight: 1, id: "am_eric" }]);
+  });
+
+  it("may be a label in a mix", () => {
+    assert.deepEqual(chooseVoice("0+onyx(3)", "voice", mixing).voice, [
+      { weight: 0.25, id: "af_heart" },
+      { weight: 0.75, id: "am_onyx" },
+    ]);
+  });
+
+  it("is a mix, whose weights add up to 1, of a model that mixes; names of one voice are no mix", () => {
+    assert.deepEqual(chooseVoice("nova(2)+onyx(1)", "voice", mixing).voice, [
+      { weight: 2 / 3, id: "af_heart" },
+      { weight: 1 / 3, id: "am_onyx" },
+    ]);
+    assert.deepEqual(chooseSpeaker("nova+af_heart(3)", "voice", mixing), { speaker: "0" });
+    assert.equal(chooseVoice("echo+1(3)", "voice", embedded).speaker, "1");
+    assert.match(
+      refusal("nova+onyx"),
+      /^voice asks for a mix, and the model svc-beta-v0\.3 speaks with one voice at a time: name one of "0" \(or alloy, nova/,
+    );
+    assert.match(
+      refusal("nova+2", mixing),
+      /"2" is unknown: .*A mix is of voices of the model mixing alone, not of another model's or your own$/,
+    );
+  });
+
+  it("may be a recording's where the model follows one, and is refused at once where it does not", () => {
+    const own = { name: "Anna", field: "voice" };
+    assert.deepEqual(chooseVoice("Anna", "voice", embedded), { own });
+    assert.match(refusal("Anna", mixing), /^voice "Anna" is unknown: the voices are "af_heart" \(or nova\)/);
+    assert.match(refusal("", embedded), /^voice "" is unknown: the voices are "0"/);
+  });
+
+  it("is refused with the nearest name, and with what there is, but not with all of very many", () => {
+    const message = refusal("af_hearr", mixing);
+    assert.match(
+      message,
+      /^voice "af_hearr" is unknown: did you mean "af_heart"\? The voices are "af_heart"/,
+    );
+    assert.match(message, / and 16 more, which GET \/v1\/audio\/voices lists$/);
+    assert.ok(message.length < 500);
+    assert.doesNotMatch(refusal("2", mixing), /did you mean/);
+    assert.ok(refusal("x".repeat(900), mixing).length < 500);
+  });
+
+  it("is checked against what is known of recordings, in any case; ids are taken on trust", () => {
+    for (const word of ["alloy", "ANNA", "voice_abc"]) checkVoice(word, "voice", embedded, ["Anna"]);
+    assert.throws(
+      () => checkVoice("Anne", "voice", embedded, ["Anna"]),
+      /^ServiceError: voice "Anne" is unknown: did you mean "Anna"\? The voices are .*, "Anna"$/,
+    );
+  });
+});
+
+describe("a request with a voice", () => {
+  const model: PublicModel = { ...PUBLIC_MODELS[1]!, card: { ...embedded, ...mixing, isDefault: false } };
+  const resolve = (id: string | null) => findModel([...PUBLIC_MODELS, model], id);
+
+  it("of text alone is as one by the label, where that stands for the voice, to the seed", () => {
+    const request = { text: "Hello.", params: { temperature: 0 } };
+    const byLabel = prepareTts({ ...request, speaker: "1" }, resolve);
+    assert.deepEqual(prepareTts({ ...request, voice: "echo" }, resolve), byLabel);
+    assert.deepEqual(prepareTts({ ...request, speaker: "0", voice: "Speaker 1" }, resolve), byLabel);
+    const other = prepareTts({ ...request, model: "mixing", voice: "am_eric" }, resolve);
+    assert.deepEqual(other.voice, [{ weight: 1, id: "am_eric" }]);
+    assert.deepEqual(prepareTts({ ...request, voice: "Anna" }, resolve).ownVoice, {
+      name: "Anna",
+      field: "voice",
+    });
+  });
+
+  it("of a conversation gives it to the label that speaks, and leaves others as they are", () => {
+    const conversation = [
+      { speaker: "1", text: "Well?" },
+      { speaker: "0", text: "Yes." },
+    ];
+    const cast = (voices: Record<string, string>) => prepareConverse({ conversation, voices }, resolve);
+    assert.deepEqual(cast({ "0": "echo" }).voice, [{ weight: 1, id: "1" }]);
+    assert.equal(cast({ "1": "nova" }).voice, undefined);
+    assert.equal(cast({}).voice, undefined);
+    assert.deepEqual(cast({ "0": "Anna", "1": "Ben" }).ownVoice, { name: "Anna", field: 'voices["0"]' });
+    assert.deepEqual(cast({ "0": "echo" }).conversation.open, { speaker: "0", text: "Yes." });
+    const mixed = (word: string) =>
+      prepareConverse({ conversation, voices: { "0": word }, model: "mixing" }, resolve).voice;
+    assert.deepEqual(mixed("1"), [{ weight: 1, id: "am_onyx" }], "another label's voice");
+    assert.deepEqual(mixed("0"), [{ weight: 1, id: "af_heart" }], "its own, whatever audio its turns have");
+  });
+
+  it("is refused where a label or a voice is none, whoever speaks", () => {
+    const conversation = [{ speaker: "0", text: "Yes." }];
+    const cast =
+      (voices: Record<string, string>, of = "mixing") =>
+      () =>
+        prepareConverse({ conversation, voices, model: of }, resolve);
+    assert.throws(
+      cast({ "2": "nova" }),
+      /^ServiceError: voices\["2"\] must name one of the model's speakers: "0", "1"$/,
+    );
+    assert.throws(cast({ __proto: "nova" }), /must name one of/);
+    assert.throws(cast({ "1": "nobody" }), /^ServiceError: voices\["1"\] "nobody" is unknown/);
+    assert.throws(cast({ "0": "2" }), /^ServiceError: voices\["0"\] "2" is unknown/);
+    assert.throws(cast({ "0": "nova+onyx" }, "svc-beta-v0.3"), /^ServiceError: voices\["0"\] asks for a mix/);
+  });
+});

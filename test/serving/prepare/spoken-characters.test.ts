@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { TtsRequest } from "../../../src/contract/requests.ts";
+import { findModel, PUBLIC_MODELS } from "../../../src/models/public-models.ts";
+import { mostSpokenS } from "../../../src/serving/prepare/most-spoken.ts";
+import { prepareConverse, prepareTts } from "../../../src/serving/prepare/prepare.ts";
+import { prepareBody } from "../../../src/serving/prepare/prepare-body.ts";
+import { StreamedText } from "../../../src/serving/reply/streamed-text.ts";
+
+const resolve = (id: string | null) => findModel(PUBLIC_MODELS, id);
+const tts = (request: TtsRequest) => prepareTts(request, resolve);
+const chars = (text: string, lexicon: Record<string, string> = {}) => tts({ text, lexicon }).input.chars;
+
+/** A sentence as phonemes. */
+const SOUNDS = "ðə kwˈɪk bɹˈWn fˈɑks ʤˈʌmps ˈOvəɹ ðə lˈAzi dˈɔɡ";
+const WORDS = "the quick brown fox jumps over the lazy dog";
+
+describe("the characters that a text is billed for", () => {
+  it("are those of phonemes that are longer than their word", () => {
+    assert.equal(chars(`[a](/${SOUNDS}/)`), SOUNDS.length);
+    assert.equal(chars(`I saw [a](/${SOUNDS}/), [Ann](/ˈæn/).`), `I saw ${SOUNDS}, Ann.`.length);
+    assert.equal(chars("[Worcestershire](/wˈʊstəɹ/)"), "Worcestershire".length);
+  });
+
+  it("are those of phonemes that SSML gives, with a word and without", () => {
+    assert.equal(chars(`<speak><phoneme ph="${SOUNDS}">a</phoneme>.</speak>`), SOUNDS.length + 1);
+    assert.equal(chars(`<speak><phoneme ph="${SOUNDS}"/>.</speak>`), SOUNDS.length + 1);
+    assert.equal(chars(`<speak><sub alias="${WORDS}">a</sub></speak>`), WORDS.length);
+    assert.equal(chars(`<speak><sub alias="[a](/${SOUNDS}/)">a</sub></speak>`), SOUNDS.length);
+  });
+
+  it("are never fewer for references within phonemes", () => {
+    const text = `<speak>Hello [a](/ˈ${"&#x0000259;".repeat(80)}o/) there.</speak>`;
+    assert.equal(chars(text), "Hello  there.".length + 82);
+  });
+
+  it("are those of what a lexicon says, at each use", () => {
+    assert.equal(chars("x, X. x!", { x: WORDS }), 3 * WORDS.length + ", . !".length);
+    assert.equal(chars("a x's b", { x: `/${SOUNDS}/` }), `a ${SOUNDS}'s b`.length);
+    assert.equal(chars("cafe\u0301", { café: WORDS }), WORDS.length + 1);
+    assert.equal(chars("<speak><sub alias='x x'>y</sub></speak>", { x: WORDS }), 2 * WORDS.length + 1);
+  });
+
+  it("stay those of the text where a lexicon says less or has other words", () => {
+    assert.equal(chars("Worcestershire sauce", { Worcestershire: "wooster" }), 20);
+    assert.equal(chars("The SQL server.", { postgres: WORDS, QL: WORDS }), 15);
+  });
+
+  it("count alike for a conversation's open turn, an OpenAI input and a text in pieces", () => {
+    const text = `[a](/${SOUNDS}/) x`;
+    const lexicon = { x: WORDS };
+    const expected = SOUNDS.length + 1 + WORDS.length;
+    assert.equal(prepareConverse({ conversation: [{ text }], lexicon }, resolve).input.chars, expected);
+    const body = Buffer.from(JSON.stringify({ input: text, lexicon }));
+    assert.equal(prepareBody("speech", body, resolve).input.chars, expected);
+    const pieces = new StreamedText(1_000);
+    for (const piece of text) pieces.push(piece);
+    pieces.end();
+    assert.equal(pieces.chars, SOUNDS.length + 2);
+  });
+
+  it("may be no more than a text may have", () => {
+    const text = "x ".repeat(200).trim();
+    const tooMany =
+      /^text has 8799 characters with what its lexicon and phonemes say .* at most 8000 .* shorter/;
+    assert.throws(() => tts({ text, lexicon: { x: WORDS } }), { status: 400, message: tooMany });
+    assert.equal(tts({ text, lexicon: { x: WORDS.slice(0, 38) } }).input.chars, 7_799);
+    const body = Buffer.from(JSON.stringify({ input: text, lexicon: { x: WORDS } }));
+    assert.throws(
+      () => prepareBody("speech", body, resolve),
+      /^ServiceError: input has 8799 .* at most 4096/,
+    );
+  });
+
+  it("bound the memory that the whole speech of them is given", () => {
+    const plain = tts({ text: `${WORDS} `.repeat(9) });
+    const short = tts({ text: "x ".repeat(9), lexicon: { x: WORDS } });
+    assert.equal(mostSpokenS(short), mostSpokenS(plain));
+  });
+});

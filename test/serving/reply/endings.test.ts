@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { SpeechFailedError } from "../../../src/core/speech-model.ts";
+import type { Outcome, SpeechRequest } from "../../../src/serving/reply/service.ts";
+import type { EndedUtterance } from "../../../src/serving/telemetry.ts";
+import { until } from "../../waiting.ts";
+import { caller, collect, Engine, forever, PREPARED, serviceOver, withClock } from "../service-over.ts";
+
+type Service = ReturnType<typeof serviceOver>["service"];
+
+/** How utterances of a service end, by what is told of them, and what it takes for that. */
+const ENDINGS: readonly (readonly [
+  what: string,
+  reason: EndedUtterance["reason"],
+  frames: number,
+  setup: Parameters<typeof serviceOver>[0],
+  ask: (service: Service, engine: Engine) => Promise<unknown>,
+])[] = [
+  ["spoken to its end", "finished", 10, {}, (service) => collect(service.converse(PREPARED, caller()))],
+  [
+    "whose engine fails",
+    "failed",
+    4,
+    { engine: new Engine((index) => failAt(index, 4)) },
+    (service) => assert.rejects(collect(service.converse(PREPARED, caller()))),
+  ],
+  [
+    "that cannot be metered",
+    "failed",
+    10,
+    { meter: () => Promise.reject(new Error("the disk is full")) },
+    (service) => assert.rejects(collect(service.converse(PREPARED, caller()))),
+  ],
+  [
+    "whose client goes",
+    "gone",
+    3,
+    { engine: new Engine((index) => (index === 3 ? forever() : undefined)) },
+    async (service, engine) => {
+      const client = new AbortController();
+      const speaking = collect(service.converse(PREPARED, caller({ signal: client.signal })));
+      await until("the third frame", () => engine.given === 3);
+      client.abort(new Error("gone"));
+      await assert.rejects(speaking);
+    },
+  ],
+  [
+    "of which nobody asks for more",
+    "gone",
+    2,
+    {},
+    async (service) => {
+      const speech = service.converse(PREPARED, caller());
+      await speech.next();
+      await speech.next();
+      await speech.return({} as Outcome);
+    },
+  ],
+];
+
+function failAt(index: number, at: number): void {
+  if (index === at) throw new SpeechFailedError("the thread died");
+}
+
+describe("an utterance", () => {
+  for (const [what, reason, frames, setup, ask] of ENDINGS) {
+    it(`${what} is told of once: ${reason}`, async () => {
+      const ended: EndedUtterance[] = [];
+      const telemetry = { ended: (utterance: EndedUtterance) => void ended.push(utterance) };
+      const { service, engine } = serviceOver({ ...setup, telemetry });
+      await ask(service, engine);
+      assert.equal(ended.length, 1);
+      const { engineS, ...told } = ended[0]!;
+      const { id: model } = PREPARED.model.card;
+      assert.deepEqual(told, { model, format: "pcm", reason, audioS: (frames * 1_920) / 24_000 });
+      assert.ok(engineS >= 0);
+    });
+  }
+
+  it("that nobody reads, and that is ended for others, has failed although its client then goes", async () => {
+    const ended: string[] = [];
+    await withClock(async (tick) => {
+      let nowMs = 0;
+      const options = { concurrency: 1, keyConcurrency: 1, queueWaitMs: 60_000, nowMs: () => nowMs };
+      const telemetry = { ended: ({ reason }: EndedUtterance) => void ended.push(reason) };
+      const { service } = serviceOver({ options, telemetry });
+      const idle = ["a", "b"].map((keyId) => {
+        const client = new AbortController();
+        const onEnded = (): void => client.abort(new Error("cut"));
+        const who: SpeechRequest = { ...caller({ keyId, signal: client.signal }), onEnded };
+        return service.converse(PREPARED, who);
+      });
+      for (const speech of idle) {
+        const first = speech.next();
+        nowMs += 600;
+        await tick(100);
+        await first;
+      }
+      const third = collect(service.converse(PREPARED, caller({ keyId: "c" })));
+      nowMs += 6_000;
+      await tick(100);
+      await tick(100);
+      await idle[0]!.return({} as Outcome);
+      await tick(100);
+      await third;
+      assert.deepEqual(ended, ["failed", "finished"]);
+      await idle[1]!.return({} as Outcome);
+    });
+  });
+});

@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { FRAME_S } from "../../../src/audio/format.ts";
+import { PacedListener } from "../../../src/serving/reply/utterance-stats.ts";
+import fc from "../../properties.ts";
+
+/** Which frames were late, of those asked for and come at these times. */
+function lateFrames(frames: readonly (readonly [askedS: number, cameS: number])[]): number[] {
+  const listener = new PacedListener();
+  return frames.flatMap(([askedS, cameS], index) => (listener.isLate(askedS, cameS) ? [index] : []));
+}
+
+describe("a listener in real time", () => {
+  it("misses nothing when every frame is there by the time the one before is over, however fast the first ones came", () => {
+    const delays = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 50 });
+    fc.assert(
+      fc.property(fc.double({ min: 0, max: 5, noNaN: true }), delays, (startS, shares) => {
+        const frames = shares.map((share, index) => {
+          const cameS = startS + share * index * FRAME_S;
+          return [Math.min(cameS, startS + (index - 1) * FRAME_S), cameS] as const;
+        });
+        assert.deepEqual(lateFrames([[0, startS], ...frames.slice(1)]), []);
+      }),
+    );
+  });
+
+  it("never minds how long the first frame takes", () => {
+    assert.deepEqual(lateFrames([[0, 100]]), []);
+  });
+
+  it("runs dry when a frame that was asked for in time comes after it was needed, once", () => {
+    const frames: [number, number][] = [
+      [0, 1],
+      [1, 1.01],
+      [1.01, 1 + 2 * FRAME_S + 0.001],
+      [1 + 2 * FRAME_S + 0.001, 1 + 2 * FRAME_S + 0.002],
+    ];
+    assert.deepEqual(lateFrames(frames), [2]);
+  });
+
+  it("starts its clock again with a frame that came late, so that one gap counts as one", () => {
+    const gapS = 10;
+    const frames: [number, number][] = [
+      [0, 0],
+      [0, gapS],
+    ];
+    for (let i = 1; i < 20; i++) frames.push([gapS + (i - 1) * FRAME_S, gapS + i * FRAME_S - 0.001]);
+    assert.deepEqual(lateFrames(frames), [1]);
+  });
+
+  it("blames nobody but the listener for a frame that the listener asked for too late", () => {
+    assert.deepEqual(
+      lateFrames([
+        [0, 0],
+        [5, 5.01],
+        [5.01, 5.02],
+        [9, 9.01],
+      ]),
+      [],
+    );
+  });
+
+  it("counts each gap of an engine that is too slow throughout", () => {
+    const slow = Array.from({ length: 10 }, (_, i): [number, number] => [i * 0.1, (i + 1) * 0.1]);
+    assert.deepEqual(lateFrames(slow), [1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  });
+});

@@ -1,0 +1,128 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { ServiceError } from "../../../src/contract/errors.ts";
+import { caller, collect, Engine, PREPARED, serviceOver, settle, withClock } from "../service-over.ts";
+
+/** A service that makes no more than a second ahead, with time in the test's hands. */
+async function atPace(
+  work: (setup: ReturnType<typeof serviceOver> & { pass: (ms: number) => Promise<void> }) => Promise<void>,
+  engine = new Engine(() => {}, 40),
+  concurrency = 2,
+): Promise<void> {
+  await withClock(async (tick) => {
+    let nowMs = 1_000_000;
+    const options = { maxAheadS: 1, nowMs: () => nowMs, concurrency };
+    const pass = async (ms: number): Promise<void> => {
+      nowMs += ms;
+      await tick(ms);
+    };
+    await work({ ...serviceOver({ engine, options }), pass });
+  });
+}
+
+/** Frames of 80 ms in a second. */
+const SECOND = 12;
+/** So many of them come at once to who has waited. */
+const TOGETHER = 4;
+
+describe("speech that is played as it comes", () => {
+  it("is made a second ahead and no more, then as fast as time passes, and to its end", async () => {
+    await atPace(async ({ service, engine, metered, pass }) => {
+      const speaking = collect(service.converse(PREPARED, caller()));
+      await settle();
+      assert.equal(engine.given, SECOND);
+      for (let frames = TOGETHER; frames <= 40 - SECOND; frames += TOGETHER) {
+        await pass(240);
+        assert.equal(engine.given, SECOND + frames - TOGETHER, "not yet");
+        await pass(80);
+        assert.equal(engine.given, SECOND + frames, "four frames every 320 ms");
+      }
+      await pass(320);
+      const { frames, outcome } = await speaking;
+      assert.deepEqual([frames, outcome.meta.stop, metered.length], [40, "finished", 1]);
+    });
+  });
+
+  it("may be made as far ahead again after its client took nothing for a while", async () => {
+    await atPace(async ({ service, engine, pass }) => {
+      const speech = service.converse(PREPARED, caller());
+      for (let frame = 0; frame < 3; frame++) await speech.next();
+      await pass(960);
+      const rest = collect(speech);
+      await settle();
+      assert.equal(engine.given, SECOND + SECOND, "as much again as time has passed");
+      for (let frames = 2 * SECOND; frames <= 40; frames += TOGETHER) await pass(320);
+      await rest;
+    });
+  });
+
+  it("is metered for no more than that when its client leaves, which ends the wait at once", async () => {
+    await atPace(async ({ service, metered, engine, leases, pass }) => {
+      const client = new AbortController();
+      const speaking = collect(service.converse(PREPARED, caller({ signal: client.signal })));
+      await settle();
+      const reason = new Error("gone");
+      client.abort(reason);
+      await assert.rejects(speaking, (error) => error === reason);
+      assert.deepEqual(
+        metered.map(({ outputAudioS }) => outputAudioS),
+        [SECOND * 0.08],
+      );
+      assert.deepEqual([service.active, service.paused, leases()], [0, 0, 0]);
+      await pass(60_000);
+      assert.equal(engine.given, SECOND, "nothing goes on behind it");
+    });
+  });
+
+  it("leaves its place to whoever waits, at once, and goes on when that is free", async () => {
+    await atPace(
+      async ({ service, engine, pass }) => {
+        const first = collect(service.converse(PREPARED, caller({ keyId: "a" })));
+        await settle();
+        assert.deepEqual([service.active, service.paused], [0, 1]);
+        const other = collect(service.converse(PREPARED, caller({ keyId: "b", stream: false })));
+        await settle();
+        assert.equal((await other).frames, 40, "a reply in one piece waits for nothing");
+        assert.equal(engine.given, 40 + SECOND);
+        for (let frames = SECOND; frames <= 40; frames += TOGETHER) await pass(320);
+        assert.equal((await first).frames, 40);
+      },
+      undefined,
+      1,
+    );
+  });
+
+  it("comes as fast as it is taken once the server stops", async () => {
+    await atPace(async ({ service, engine, pass }) => {
+      const speaking = collect(service.converse(PREPARED, caller()));
+      await settle();
+      assert.equal(engine.given, SECOND);
+      const drained = service.drain(60_000);
+      assert.equal((await speaking).frames, 40);
+      await drained;
+      await pass(0);
+    });
+  });
+
+  it("is cut by a server that stops although it waits, when the grace is over", async () => {
+    const held = new Promise<void>(() => {});
+    const engine = new Engine((index) => (index === SECOND ? held : undefined), 40);
+    await atPace(async ({ service, pass }) => {
+      const speaking = collect(service.converse(PREPARED, caller())).catch((error: unknown) => error);
+      await settle();
+      const drained = service.drain(500);
+      await pass(500);
+      const error = await speaking;
+      assert.ok(error instanceof ServiceError && error.status === 502);
+      await drained;
+    }, engine);
+  });
+});
+
+describe("speech that its client waits for as a whole", () => {
+  it("is made as fast as it can be", async () => {
+    await atPace(async ({ service }) => {
+      assert.equal((await collect(service.converse(PREPARED, caller({ stream: false })))).frames, 40);
+    });
+  });
+});

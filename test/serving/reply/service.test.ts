@@ -1,0 +1,191 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { UsageRecord } from "../../../src/accounts/store.ts";
+import { ServiceError } from "../../../src/contract/errors.ts";
+import { ConversationError, SpeechFailedError } from "../../../src/core/speech-model.ts";
+import type { Outcome } from "../../../src/serving/reply/service.ts";
+import { until } from "../../waiting.ts";
+import { caller, collect, Engine, forever, PREPARED, serviceOver, settle } from "../service-over.ts";
+
+describe("the life of a request", () => {
+  it("is metered once, when its last frame is out and before that is told", async () => {
+    let commit = () => {};
+    const committed = new Promise<void>((resolve) => {
+      commit = resolve;
+    });
+    const records: UsageRecord[] = [];
+    const { service, leases } = serviceOver({
+      meter(record) {
+        records.push(record);
+        return committed;
+      },
+    });
+    let told = false;
+    const finished = collect(service.converse(PREPARED, caller())).then((result) => {
+      told = true;
+      return result;
+    });
+    await until("the usage", () => records.length === 1);
+    await settle();
+    assert.equal(told, false, "success is not told before it is durable");
+    commit();
+    const { frames, outcome } = await finished;
+    assert.equal(frames, 10);
+    assert.deepEqual(outcome.usage, { input_chars: 12, input_audio_seconds: 0, output_audio_seconds: 0.8 });
+    assert.equal(outcome.meta.stop, "finished");
+    assert.equal(records.length, 1);
+    assert.deepEqual(
+      [records[0]?.inputChars, records[0]?.outputAudioS, records[0]?.keyId],
+      [12, 0.8, "key_test"],
+    );
+    assert.deepEqual([service.active, leases()], [0, 0]);
+  });
+
+  it("fails when it cannot be metered, and is not metered again", async () => {
+    let attempts = 0;
+    const { service, leases } = serviceOver({
+      async meter() {
+        attempts++;
+        throw new Error("the disk is full");
+      },
+    });
+    await assert.rejects(collect(service.converse(PREPARED, caller())), { message: "the disk is full" });
+    assert.deepEqual([attempts, service.active, leases()], [1, 0, 0]);
+  });
+
+  it("tells what the model read of the conversation, where it says so", async () => {
+    const engine = new Engine();
+    const prompt = { turns: [1, 2], heard: [2], forgotten: [0], cautions: ["cut short: no end came"] };
+    const { service } = serviceOver({ engine });
+    const metaOf = async () => (await collect(service.converse(PREPARED, caller()))).outcome.meta;
+    assert.equal("prompt" in (await metaOf()), false);
+    engine.report = { prompt };
+    assert.deepEqual((await metaOf()).prompt, prompt);
+  });
+
+  it("is refused as the caller's mistake where the model cannot go on with the conversation", async () => {
+    const message = "the conversation is too long: leave out its earliest turns";
+    const engine = new Engine(() => {
+      throw new ConversationError(message);
+    });
+    const { service, metered } = serviceOver({ engine });
+    await assert.rejects(collect(service.converse(PREPARED, caller())), { status: 400, message });
+    assert.equal(metered.length, 0);
+  });
+
+  it("is not metered when the engine fails, and frees its place and its model", async () => {
+    const engine = new Engine((index) => {
+      if (index === 4) throw new SpeechFailedError("the thread died");
+    });
+    const { service, metered, leases } = serviceOver({ engine });
+    await assert.rejects(collect(service.converse(PREPARED, caller())), (error) => {
+      assert.ok(error instanceof ServiceError);
+      assert.deepEqual([error.status, error.retryAfterMs], [502, 1_000]);
+      return true;
+    });
+    assert.deepEqual([metered.length, service.active, leases()], [0, 0, 0]);
+  });
+
+  for (const stream of [true, false]) {
+    const what = stream ? "a stream, for what it was sent" : "a reply in one piece, for nothing";
+    it(`is metered when its client leaves ${what}`, async () => {
+      const client = new AbortController();
+      const reason = new Error("gone");
+      const engine = new Engine((index) => {
+        if (index === 3) client.abort(reason);
+      });
+      const { service, metered, leases } = serviceOver({ engine });
+      const speaking = collect(service.converse(PREPARED, caller({ stream, signal: client.signal })));
+      await assert.rejects(speaking, (error) => error === reason);
+      assert.deepEqual(
+        metered.map(({ outputAudioS, inputChars }) => [outputAudioS, inputChars]),
+        stream ? [[0.24, 12]] : [],
+      );
+      assert.equal(engine.given, 3);
+      assert.deepEqual([service.active, leases()], [0, 0]);
+    });
+  }
+
+  it("is metered for what was taken when its consumer stops asking", async () => {
+    const { service, metered, engine, leases } = serviceOver();
+    const speech = service.converse(PREPARED, caller());
+    await speech.next();
+    await speech.next();
+    await speech.return({} as Outcome);
+    assert.deepEqual(
+      metered.map(({ outputAudioS }) => outputAudioS),
+      [0.16],
+    );
+    assert.equal(engine.given, 2);
+    assert.deepEqual([service.active, leases()], [0, 0]);
+  });
+
+  it("tells its asker when it is metered, also when they leave, and not where it is not", async () => {
+    let told = 0;
+    const asker = () => ({ ...caller(), onMetered: () => told++ });
+    const { service } = serviceOver();
+    await collect(service.converse(PREPARED, asker()));
+    assert.equal(told, 1);
+    const left = service.converse(PREPARED, asker());
+    await left.next();
+    await left.return({} as Outcome);
+    assert.equal(told, 2);
+    const early = service.converse(PREPARED, asker());
+    await early.return({} as Outcome);
+    const engine = new Engine((index) => {
+      if (index === 4) throw new SpeechFailedError("the thread died");
+    });
+    await assert.rejects(collect(serviceOver({ engine }).service.converse(PREPARED, asker())));
+    assert.equal(told, 2);
+  });
+
+  it("computes no frame that was not asked for", async () => {
+    const { service, engine } = serviceOver();
+    const speech = service.converse(PREPARED, caller());
+    await speech.next();
+    await settle();
+    assert.equal(engine.given, 1);
+    await speech.return({} as Outcome);
+  });
+
+  it("ends at once when its client has gone before it began", async () => {
+    const { service, engine, metered } = serviceOver();
+    const gone = AbortSignal.abort(new Error("gone"));
+    await assert.rejects(collect(service.converse(PREPARED, caller({ signal: gone }))), { message: "gone" });
+    assert.deepEqual([engine.given, metered.length, service.active], [0, 0, 0]);
+  });
+
+  for (const stream of [true, false]) {
+    for (const awaited of ["place", "model", "first frame"] as const) {
+      const what = stream ? "a stream" : "a reply in one piece";
+      it(`is not metered when its client leaves ${what} that waits for its ${awaited}`, async () => {
+        const client = new AbortController();
+        const reason = new Error("gone");
+        let reached = "";
+        const at = (step: string) => {
+          reached = step;
+          return step === awaited ? forever() : undefined;
+        };
+        const engine = new Engine(() => at("first frame"));
+        const { service, metered, leases } = serviceOver({
+          engine,
+          options: { concurrency: awaited === "place" ? 0 : 1 },
+          lease: async (model) => (await at("model")) ?? model,
+        });
+        const speaking = collect(service.converse(PREPARED, caller({ stream, signal: client.signal })));
+        await until(`the wait for its ${awaited}`, () => reached === awaited || service.queued === 1);
+        client.abort(reason);
+        await assert.rejects(speaking, (error) => error === reason);
+        assert.deepEqual([metered.length, engine.given], [0, 0]);
+        assert.deepEqual([service.active, service.queued, leases()], [0, 0, 0]);
+      });
+    }
+  }
+
+  it("is not metered when its consumer stops asking before the first frame", async () => {
+    const { service, metered, engine } = serviceOver();
+    const speech = service.converse(PREPARED, caller());
+    await speech.return({} as Outcome);
+    assert.deepEqual([engine.given, metered.length, service.active], [0, 0, 0]);
+  });
+});

@@ -1,0 +1,291 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { freeClips } from "../../../src/core/free-memory.ts";
+import { type Recogniser, RecogniserError, type Transcript } from "../../../src/core/recogniser.ts";
+import { KeyedSemaphore, type KeyedSemaphoreOptions } from "../../../src/limits/keyed-semaphore.ts";
+import { ClipTranscriber } from "../../../src/serving/transcribe/clip-transcriber.ts";
+import fc from "../../properties.ts";
+import { settle } from "../service-over.ts";
+import { clipOf, SteppedRecogniser } from "../stepped-recogniser.ts";
+
+const NEVER = new AbortController().signal;
+const NOTHING_HEARD: Transcript = {
+  text: "",
+  language: "en",
+  languageProbability: null,
+  speechProbability: null,
+  meanLogProbability: null,
+  segments: [],
+  heardS: 1,
+};
+const PLACES: KeyedSemaphoreOptions = {
+  what: "turns being heard",
+  total: 2,
+  perKey: 1,
+  queueDepth: 100,
+  keyQueueDepth: 40,
+  waitMs: 60_000,
+};
+
+function earsOver(places: Partial<KeyedSemaphoreOptions> = {}) {
+  const recogniser = new SteppedRecogniser();
+  const share = new KeyedSemaphore({ ...PLACES, ...places });
+  const ears = new ClipTranscriber(recogniser, share);
+  const hear = (digest: string, keyId = "a", signal = new AbortController().signal, durationS = 1) =>
+    ears.hear(clipOf(digest, durationS), keyId, signal, () => {}).then(({ text }) => text);
+  return { recogniser, share, ears, hear };
+}
+
+describe("a clip that several ask for", () => {
+  it("is heard once, and all of them get its words", async () => {
+    const { recogniser, share, hear } = earsOver();
+    const asked = [hear("one"), hear("one"), hear("one", "b"), hear("one", "c")];
+    await settle();
+    assert.deepEqual([recogniser.digests, share.used, share.queued], [["one"], 1, 0]);
+    recogniser.asked[0]!.hearWindow("Hello.");
+    recogniser.asked[0]!.finish();
+    assert.deepEqual(await Promise.all(asked), ["Hello.", "Hello.", "Hello.", "Hello."]);
+    assert.equal(await hear("one", "d"), "Hello.");
+    assert.deepEqual([recogniser.asked.length, share.used], [1, 0]);
+  });
+
+  it("is begun by whoever is let in first, and the others leave their lines for it", async () => {
+    const { recogniser, share, hear } = earsOver();
+    const first = hear("other", "a");
+    const asked = [hear("one", "a"), hear("one", "a"), hear("one", "b")];
+    await settle();
+    // Key b had a place, so nobody of key a waits for the same words.
+    assert.deepEqual([recogniser.digests, share.queued], [["other", "one"], 0]);
+    recogniser.asked[1]!.finish();
+    recogniser.asked[0]!.finish();
+    await Promise.all([first, ...asked]);
+  });
+
+  it("goes on when one of them leaves, and stops with the last, for that one's reason", async () => {
+    const { recogniser, share, hear } = earsOver();
+    const clients = ["first", "second"].map((name) => ({
+      reason: new Error(name),
+      stop: new AbortController(),
+    }));
+    const asked = clients.map(({ stop }) => hear("one", "a", stop.signal));
+    await settle();
+    clients[0]!.stop.abort(clients[0]!.reason);
+    await assert.rejects(asked[0]!, clients[0]!.reason);
+    assert.equal(recogniser.asked[0]!.signal.aborted, false);
+    clients[1]!.stop.abort(clients[1]!.reason);
+    await assert.rejects(asked[1]!, clients[1]!.reason);
+    assert.equal(recogniser.asked[0]!.signal.reason, clients[1]!.reason);
+    assert.deepEqual([share.used, share.queued], [0, 0]);
+    // Whoever asks now does not wait for what was stopped.
+    const again = hear("one");
+    await settle();
+    recogniser.asked[1]!.finish();
+    await again;
+  });
+
+  it("is heard to its end for those who stay, whatever becomes of the samples of one who leaves", async () => {
+    const pieces: number[] = [];
+    let goOn = (): void => {};
+    const left = new Promise<void>((resolve) => (goOn = resolve));
+    const recognise: Recogniser["recognise"] = async (sound, _options, signal) => {
+      pieces.push((await sound.read(10, signal)).length);
+      await left;
+      pieces.push((await sound.read(10, signal)).length);
+      return { ...NOTHING_HEARD, text: "Hello." };
+    };
+    const recogniser = { name: "", heldBytesPerS: 0, canTranslate: false, recognise, close: async () => {} };
+    const ears = new ClipTranscriber(recogniser, new KeyedSemaphore(PLACES));
+    const [leaves, stays] = [clipOf("one"), clipOf("one")];
+    const gone = new AbortController();
+    const asked = [ears.hear(leaves, "a", gone.signal, () => {}), ears.hear(stays, "b", NEVER, () => {})];
+    await settle();
+    gone.abort(new Error("gone"));
+    await assert.rejects(asked[0]!, /gone/);
+    freeClips([{ speaker: "0", text: null, audio: leaves }]);
+    goOn();
+    assert.equal((await asked[1]!).text, "Hello.");
+    assert.deepEqual(pieces, [10, 6]);
+  });
+
+  it("fails for all of them, and is tried anew by the next", async () => {
+    const { recogniser, hear } = earsOver();
+    const asked = [hear("one"), hear("one", "b")];
+    await settle();
+    const away = new RecogniserError("away");
+    recogniser.asked[0]!.fail(away);
+    for (const each of asked) await assert.rejects(each, away);
+    const again = hear("one");
+    await settle();
+    assert.equal(recogniser.asked.length, 2);
+    recogniser.asked[1]!.finish();
+    await again;
+  });
+});
+
+describe("a clip that was heard in part", () => {
+  it("is gone on with where that ended, in the language that was found", async () => {
+    const { recogniser, ears, hear } = earsOver();
+    const leaving = new AbortController();
+    const first = hear("long", "a", leaving.signal, 70);
+    await settle();
+    recogniser.asked[0]!.hearWindow("One.");
+    recogniser.asked[0]!.hearWindow("Two.");
+    leaving.abort(new Error("gone"));
+    await assert.rejects(first, /gone/);
+    const known = ears.known(clipOf("long", 70));
+    assert.deepEqual(
+      [known?.isWhole, known?.transcript.text, known?.transcript.heardS],
+      [false, "One. Two.", 60],
+    );
+    const second = ears.hear(clipOf("long", 70), "b", NEVER, () => {});
+    await settle();
+    const { startAtS, language } = recogniser.asked[1]!.options;
+    assert.deepEqual([startAtS, language], [60, "en"]);
+    recogniser.asked[1]!.hearWindow("Three.");
+    recogniser.asked[1]!.finish();
+    const whole = await second;
+    assert.equal(whole.text, "One. Two. Three.");
+    assert.equal(whole.heardS, 70);
+    assert.deepEqual(
+      whole.segments.map(({ startS }) => startS),
+      [0, 30, 60],
+    );
+  });
+
+  it("is as if it had been heard at once, wherever and however often it was stopped", async () => {
+    const words = fc.array(fc.constantFrom("", "One.", "Two words.", "Three."), {
+      minLength: 1,
+      maxLength: 6,
+    });
+    const stops = fc.array(fc.nat(6), { maxLength: 6 });
+    await fc.assert(
+      fc.asyncProperty(words, stops, async (windows, stopsAfter) => {
+        const { recogniser, ears, hear } = earsOver();
+        const durationS = windows.length * 30;
+        let at = 0;
+        for (const after of stopsAfter) {
+          const leaving = new AbortController();
+          const heard = hear("clip", "a", leaving.signal, durationS).catch(() => {});
+          await settle();
+          const stepping = recogniser.underWay[0];
+          if (stepping === undefined) break;
+          for (const end = Math.min(windows.length, at + after); at < end; at++)
+            stepping.hearWindow(windows[at]!);
+          leaving.abort(new Error("gone"));
+          await heard;
+        }
+        const heard = ears.hear(clipOf("clip", durationS), "a", NEVER, () => {});
+        await settle();
+        for (const stepping of recogniser.underWay) {
+          while (at < windows.length) stepping.hearWindow(windows[at++]!);
+          stepping.finish();
+        }
+        const { text, heardS, segments } = await heard;
+        const said = windows.filter((each) => each !== "");
+        assert.deepEqual([text, heardS, segments.length], [said.join(" "), durationS, said.length]);
+        // No window was heard twice.
+        const startsS = recogniser.asked.map(({ options }) => options.startAtS ?? 0);
+        assert.deepEqual(
+          startsS,
+          startsS.toSorted((one, other) => one - other),
+        );
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
+
+describe("keys that have clips heard", () => {
+  it("take turns: thirty long ones of one key let another's short one by", async () => {
+    const { recogniser, hear } = earsOver();
+    const long = Array.from({ length: 30 }, (_, at) => hear(`long-${at}`, "a"));
+    await settle();
+    assert.deepEqual(recogniser.digests, ["long-0"]);
+    const short = [hear("b-1", "b"), hear("b-2", "b"), hear("c-1", "c")];
+    await settle();
+    assert.deepEqual(recogniser.digests, ["long-0", "b-1"]);
+    recogniser.asked[1]!.finish();
+    await settle();
+    assert.deepEqual(recogniser.digests, ["long-0", "b-1", "b-2"]);
+    recogniser.asked[2]!.finish();
+    await settle();
+    assert.deepEqual(recogniser.digests.slice(3), ["c-1"]);
+    recogniser.asked[3]!.finish();
+    await Promise.all(short);
+    for (let at = 0; at < 30; at++) {
+      recogniser.underWay[0]!.finish();
+      await settle();
+    }
+    await Promise.all(long);
+  });
+
+  it("are told to come back where too many wait: 429 where they are its own, 502 of all", async () => {
+    const { recogniser, hear, ears } = earsOver({ keyQueueDepth: 2, queueDepth: 3 });
+    const asked = (digests: readonly string[]) =>
+      digests.map((digest) => {
+        const heard = hear(digest, digest[0]!);
+        heard.catch(() => {});
+        return heard;
+      });
+    const ofA = asked(["a-1", "a-2", "a-3", "a-4"]);
+    await assert.rejects(ofA[3]!, { status: 429, retryAfterMs: 1_000 });
+    const others = asked(["b-1", "b-2", "c-1"]);
+    await settle();
+    // The line of all holds three; the fourth in it was key a's last.
+    const message = /capacity \(turns being heard\)/;
+    await assert.rejects(ofA[2]!, { status: 502, retryAfterMs: 1_000, message });
+    assert.deepEqual(recogniser.digests, ["a-1", "b-1"]);
+    ears.close();
+    for (const each of [ofA[1]!, others[1]!, others[2]!])
+      await assert.rejects(each, { status: 502, message: /shutting down/ });
+    for (const stepping of recogniser.underWay) stepping.finish();
+    await Promise.all([ofA[0], others[0]]);
+  });
+
+  it("have never more at once than they may, nothing twice, and nobody forgotten, whatever happens", async () => {
+    const key = fc.constantFrom("a", "b", "c");
+    const deed = fc.oneof(
+      {
+        weight: 5,
+        arbitrary: fc.record({ kind: fc.constant("ask" as const), key, clip: fc.nat(5) }),
+      },
+      { weight: 2, arbitrary: fc.record({ kind: fc.constant("leave" as const), who: fc.nat(20) }) },
+      { weight: 3, arbitrary: fc.record({ kind: fc.constant("finish" as const), who: fc.nat(5) }) },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant("fail" as const), who: fc.nat(5) }) },
+    );
+    type Deed = typeof deed extends fc.Arbitrary<infer T> ? T : never;
+    const run = async (deeds: readonly Deed[]) => {
+      const { recogniser, share, hear } = earsOver();
+      const asking = new Map<AbortController, { readonly key: string; readonly digest: string }>();
+      for (const each of deeds) {
+        const { underWay } = recogniser;
+        if (each.kind === "ask") {
+          const gone = new AbortController();
+          const digest = `clip-${each.clip}`;
+          asking.set(gone, { key: each.key, digest });
+          const over = () => void asking.delete(gone);
+          hear(digest, each.key, gone.signal).then(over, over);
+        } else if (each.kind === "leave") {
+          [...asking.keys()][each.who % Math.max(1, asking.size)]?.abort(new Error("gone"));
+        } else if (each.kind === "finish") underWay[each.who % Math.max(1, underWay.length)]?.finish();
+        else underWay[each.who % Math.max(1, underWay.length)]?.fail(new RecogniserError("away"));
+        await settle();
+        const now = recogniser.underWay.map(({ clip }) => clip.digest);
+        assert.ok(now.length <= 2);
+        assert.equal(new Set(now).size, now.length, "a clip is heard twice at once");
+        assert.equal(share.used, now.length);
+        const wanted = new Set([...asking.values()].map(({ digest }) => digest));
+        for (const digest of now) assert.ok(wanted.has(digest), "nobody waits for what is heard");
+        const inLine = [...asking.values()].filter(({ digest }) => !now.includes(digest));
+        assert.equal(share.queued, inLine.length);
+        if (now.length === 0) assert.equal(inLine.length, 0, "somebody waits although there is room");
+      }
+      while (recogniser.underWay.length > 0) {
+        recogniser.underWay[0]!.finish();
+        await settle();
+      }
+      assert.deepEqual([asking.size, share.used, share.queued], [0, 0, 0]);
+    };
+    await fc.assert(fc.asyncProperty(fc.array(deed, { maxLength: 40 }), run), { numRuns: 200 });
+  });
+});

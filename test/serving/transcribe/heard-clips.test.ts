@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Transcript } from "../../../src/core/recogniser.ts";
+import { HeardClips, joinedTranscripts } from "../../../src/serving/transcribe/clip-transcriber.ts";
+
+test("the clips that were asked for last are kept, and no more", () => {
+  const clips = new HeardClips(2);
+  clips.keep("a", { transcript: heard("A."), isWhole: true });
+  clips.keep("b", { transcript: heard("B."), isWhole: true });
+  assert.equal(clips.get("a")?.transcript.text, "A.");
+  clips.keep("c", { transcript: heard("C."), isWhole: true });
+  assert.deepEqual(
+    ["a", "b", "c"].map((digest) => clips.get(digest)?.transcript.text),
+    ["A.", undefined, "C."],
+  );
+});
+
+test("of one clip, more takes the place of less, and nothing that of all", () => {
+  const clips = new HeardClips(2);
+  const known = () => clips.get("a")?.transcript.text;
+  clips.keep("a", { transcript: heard("One. Two.", 60), isWhole: false });
+  clips.keep("a", { transcript: heard("One.", 30), isWhole: false });
+  assert.equal(known(), "One. Two.");
+  clips.keep("a", { transcript: heard("One. Two. Three.", 90), isWhole: false });
+  assert.equal(known(), "One. Two. Three.");
+  clips.keep("a", { transcript: heard("All.", 80), isWhole: true });
+  clips.keep("a", { transcript: heard("One. Two. Three. Four.", 120), isWhole: false });
+  assert.equal(known(), "All.");
+});
+
+test("two stretches are one: whoever speaks first tells the language", () => {
+  const silence = { ...heard("", 30), language: "cy", languageProbability: 0.2, meanLogProbability: null };
+  const words = { ...heard("Guten Tag.", 60), language: "de", speechProbability: null };
+  const all = joinedTranscripts(silence, words);
+  assert.deepEqual(
+    [
+      all.text,
+      all.language,
+      all.languageProbability,
+      all.speechProbability,
+      all.meanLogProbability,
+      all.heardS,
+    ],
+    ["Guten Tag.", "de", 0.9, 0.8, -0.5, 60],
+  );
+  const more = joinedTranscripts(all, { ...heard("Tschüss mal.", 90), meanLogProbability: -1 });
+  assert.deepEqual([more.text, more.language, more.heardS], ["Guten Tag. Tschüss mal.", "de", 90]);
+  assert.ok(more.meanLogProbability! < -0.5 && more.meanLogProbability! > -1);
+  assert.equal(joinedTranscripts(null, words), words);
+});
+
+function heard(text: string, heardS = 1): Transcript {
+  return {
+    text,
+    language: "en",
+    languageProbability: 0.9,
+    speechProbability: 0.8,
+    meanLogProbability: -0.5,
+    segments: [],
+    heardS,
+  };
+}

@@ -1,0 +1,350 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Conversation, Turn } from "../../../src/core/conversation.ts";
+import {
+  type RecogniseOptions,
+  type Recogniser,
+  RecogniserError,
+  type Transcript,
+} from "../../../src/core/recogniser.ts";
+import type { Sound } from "../../../src/core/sound.ts";
+import { KeyedSemaphore } from "../../../src/limits/keyed-semaphore.ts";
+import { ClipTranscriber } from "../../../src/serving/transcribe/clip-transcriber.ts";
+import {
+  HistoryTranscriber,
+  type HistoryTranscriberOptions,
+} from "../../../src/serving/transcribe/history-transcriber.ts";
+import { withClock } from "../service-over.ts";
+import { clipIn, clipOf, known, SteppedRecogniser } from "../stepped-recogniser.ts";
+
+const never = new AbortController().signal;
+
+test("turns that are sound alone get their words, and others keep theirs", async () => {
+  const ears = new ScriptedRecogniser({ one: "Hello there.", two: "How are you?" });
+  const hearing = hearingOf(ears);
+  const talk = conversation(null, [spoken("0", "one"), typed("1", "Hi!"), spoken("0", "two", "Given.")]);
+  const { conversation: found, heard } = await hearing.hear(talk, "a", never);
+  assert.deepEqual(
+    found.history.map(({ text }) => text),
+    ["Hello there.", "Hi!", "Given."],
+  );
+  assert.deepEqual(ears.asked, ["one"]);
+  assert.deepEqual(
+    heard.map(({ index, text, language }) => [index, text, language]),
+    [[0, "Hello there.", "en"]],
+  );
+});
+
+test("the newest is heard first, what was heard is not heard again, and what is told is in order", async () => {
+  const ears = new ScriptedRecogniser({ a: "A.", b: "B.", c: "C." });
+  const hearing = hearingOf(ears);
+  const turns = [spoken("0", "a"), spoken("1", "b"), spoken("0", "c")];
+  const { heard } = await hearing.hear(conversation(null, turns), "a", never);
+  assert.deepEqual(ears.asked, ["c", "b", "a"]);
+  assert.deepEqual(
+    heard.map(({ index }) => index),
+    [0, 1, 2],
+  );
+  const again = await hearing.hear(conversation(null, turns), "a", never);
+  assert.equal(ears.asked.length, 3);
+  assert.deepEqual(
+    again.heard.map(({ text }) => text),
+    ["A.", "B.", "C."],
+  );
+});
+
+test("given words are heard for where the setting says always, and of their own speaker alone", async () => {
+  const turns = [spoken("0", "a"), spoken("1", "b")];
+  for (const [use, asked] of [
+    ["never", []],
+    ["writer", []],
+    ["always", ["a"]],
+  ] as const) {
+    const ears = new ScriptedRecogniser({ a: "A.", b: "B." });
+    const hearing = hearingOf(ears, use);
+    const talk = conversation("Say this.", turns);
+    await hearing.hear(talk, "a", never);
+    assert.deepEqual(ears.asked, asked, use);
+  }
+});
+
+test("given words are heard for where the model that speaks reads them: everybody's, or its own speaker's", async () => {
+  const turns = [spoken("0", "a"), spoken("1", "b"), typed("0", "Typed.")];
+  for (const [use, reads, asked] of [
+    ["writer", undefined, []],
+    ["writer", "speaker", ["a"]],
+    ["writer", "everybody", ["b", "a"]],
+    ["always", "everybody", ["b", "a"]],
+    ["never", "everybody", []],
+  ] as const) {
+    const ears = new ScriptedRecogniser({ a: "A.", b: "B." });
+    const hearing = hearingOf(ears, use);
+    await hearing.hear(conversation("Say this.", turns), "a", never, undefined, reads);
+    assert.deepEqual(ears.asked, asked, `${use} ${reads}`);
+  }
+});
+
+test("sixty-three turns of sound are bounded: the newest are heard", async () => {
+  const turns = Array.from({ length: 63 }, (_, n) => spoken("0", `clip-${n}`));
+  assert.deepEqual(await indexesHeard(turns), [55, 56, 57, 58, 59, 60, 61, 62]);
+});
+
+test("two minutes of sound are heard, the newest six turns however long they are", async () => {
+  const six = ["c", "d", "e", "f", "g", "h"].map((name) => long(name, 19));
+  assert.deepEqual(await indexesHeard([long("a", 1), long("b", 6), ...six]), [1, 2, 3, 4, 5, 6, 7]);
+  assert.deepEqual(await indexesHeard([long("a", 1), long("b", 6.5), ...six]), [2, 3, 4, 5, 6, 7]);
+  assert.deepEqual(await indexesHeard([long("a", 1), long("b", 1_000), long("c", 1_000)]), [0, 1, 2]);
+});
+
+test("what lies behind more text than a writer reads is not heard", async () => {
+  for (const [chars, indexes] of [
+    [24_000, [0, 2]],
+    [24_001, [2]],
+  ] as const) {
+    const turns = [spoken("0", "a"), typed("1", "x".repeat(chars)), spoken("0", "b")];
+    assert.deepEqual(await indexesHeard(turns), indexes);
+  }
+});
+
+test("silence stays without words, and a recogniser that fails is told of, not thrown", async () => {
+  const ears = new ScriptedRecogniser({ quiet: "", broken: new RecogniserError("the recogniser is away") });
+  const turns = [spoken("0", "quiet"), spoken("0", "broken")];
+  const { conversation: found, heard } = await hearingOf(ears).hear(conversation(null, turns), "a", never);
+  assert.deepEqual(
+    found.history.map(({ text }) => text),
+    [null, null],
+  );
+  assert.deepEqual(
+    heard.map(({ text, problem }) => [text, problem]),
+    [
+      [null, null],
+      [null, "the recogniser is away"],
+    ],
+  );
+});
+
+test("what failed is tried again, an abort is thrown", async () => {
+  const failing = new ScriptedRecogniser({ a: new RecogniserError("away") });
+  const hearing = hearingOf(failing);
+  const talk = conversation(null, [spoken("0", "a")]);
+  await hearing.hear(talk, "a", never);
+  await hearing.hear(talk, "a", never);
+  assert.equal(failing.asked.length, 2);
+  const reason = new Error("gone");
+  await assert.rejects(hearing.hear(talk, "a", AbortSignal.abort(reason)), reason);
+});
+
+test("a recogniser that never answers is waited for no longer than the patience, all clips together", async () => {
+  await withClock(async (tick) => {
+    const ears = new SteppedRecogniser();
+    const turns = [spoken("0", "a"), spoken("0", "b"), spoken("0", "c")];
+    let nowMs = 0;
+    const patient = hearingOf(ears, "writer", { patienceMs: 10_000, nowMs: () => nowMs });
+    const hearing = patient.hear(conversation(null, turns), "a", signal());
+    const pass = async (ms: number) => {
+      nowMs += ms;
+      await tick(ms);
+    };
+    await pass(0);
+    await pass(4_000);
+    ears.asked[0]!.hearWindow("C.");
+    ears.asked[0]!.finish();
+    await pass(0);
+    await pass(5_999);
+    assert.deepEqual([ears.digests, ears.asked[1]!.signal.aborted], [["c", "b"], false]);
+    await pass(1);
+    const { heard } = await hearing;
+    // It may still be of use to who asks again, for a while.
+    assert.equal(ears.asked[1]!.signal.aborted, false);
+    await pass(15_000);
+    assert.match(`${ears.asked[1]!.signal.reason}`, /took too long/);
+    assert.deepEqual(
+      heard.map(({ text, problem }) => [text, problem]),
+      [
+        [null, TOO_LONG],
+        [null, TOO_LONG],
+        ["C.", null],
+      ],
+    );
+  });
+});
+
+test("the wait for a place costs no patience", async () => {
+  await withClock(async (tick) => {
+    const ears = new SteppedRecogniser();
+    const hearing = hearingOf(ears, "writer", { patienceMs: 10_000 });
+    const all = Array.from({ length: 20 }, (_, at) =>
+      hearing.hear(conversation(null, [spoken("0", `clip-${at}`)]), "a", signal()),
+    );
+    for (const at of all.keys()) {
+      await tick(9_000);
+      assert.equal(ears.asked.length, at + 1);
+      ears.asked[at]!.hearWindow(`Words ${at}.`);
+      ears.asked[at]!.finish();
+    }
+    for (const [at, each] of all.entries()) {
+      const [heard] = (await each).heard;
+      assert.deepEqual([heard?.text, heard?.problem], [`Words ${at}.`, null]);
+    }
+  });
+});
+
+test("a wait that is too long is refused, and not taken for a turn without words", async () => {
+  await withClock(async (tick) => {
+    const ears = new SteppedRecogniser();
+    const places = new KeyedSemaphore({ ...PLACES, waitMs: 30_000 });
+    const hearing = new HistoryTranscriber(new ClipTranscriber(ears, places), {
+      use: "writer",
+      patienceMs: 60_000,
+    });
+    const first = hearing.hear(conversation(null, [spoken("0", "one")]), "a", never);
+    const second = hearing.hear(conversation(null, [spoken("0", "two")]), "a", never);
+    second.catch(() => {});
+    await tick(30_000);
+    await assert.rejects(second, {
+      status: 502,
+      retryAfterMs: 1_000,
+      message: /capacity \(turns being heard\)/,
+    });
+    ears.asked[0]!.finish();
+    await first;
+  });
+});
+
+test("a clip that is heard in part has no words yet, is heard to the end of a piece, and gone on with next time", async () => {
+  await withClock(async (tick) => {
+    const ears = new SteppedRecogniser();
+    const hearing = hearingOf(ears, "writer", { patienceMs: 10_000 });
+    const talk = conversation(null, [long("long", 100)]);
+    const first = hearing.hear(talk, "a", never);
+    await tick(0);
+    ears.asked[0]!.hearWindow("I feel");
+    // Ten seconds, and more since it is long.
+    await tick(20_499);
+    assert.equal(ears.asked[0]!.signal.aborted, false);
+    await tick(1);
+    const { conversation: found, heard } = await first;
+    assert.equal(found.history[0]?.text, null);
+    assert.deepEqual([heard[0]?.text, heard[0]?.heardS, heard[0]?.problem], ["I feel", 30, TOO_LONG]);
+    assert.equal(ears.asked[0]!.signal.aborted, false);
+    ears.asked[0]!.hearWindow("much");
+    assert.equal(ears.asked[0]!.signal.aborted, true);
+    const second = hearing.hear(talk, "a", never);
+    await tick(0);
+    assert.equal(ears.asked[1]!.options.startAtS, 60);
+    ears.asked[1]!.hearWindow("better.");
+    ears.asked[1]!.finish();
+    const whole = await second;
+    assert.equal(whole.conversation.history[0]?.text, "I feel much better.");
+    assert.deepEqual([whole.heard[0]?.heardS, whole.heard[0]?.problem], [100, null]);
+  });
+});
+
+test("whoever asks again while a piece is being finished has it heard on, for as long as they are patient", async () => {
+  await withClock(async (tick) => {
+    const ears = new SteppedRecogniser();
+    const hearing = hearingOf(ears, "writer", { patienceMs: 10_000 });
+    const talk = conversation(null, [spoken("0", "one")]);
+    const first = hearing.hear(talk, "a", never);
+    await tick(0);
+    await tick(11_000);
+    assert.equal((await first).heard[0]?.problem, TOO_LONG);
+    const second = hearing.hear(talk, "a", never);
+    await tick(0);
+    ears.asked[0]!.hearWindow("One.");
+    ears.asked[0]!.finish();
+    assert.equal((await second).conversation.history[0]?.text, "One.");
+    assert.equal(ears.asked.length, 1);
+    await tick(60_000);
+  });
+});
+
+test("what becomes of a turn is told, and why where the recogniser failed", async () => {
+  const told: string[] = [];
+  const failing = new ScriptedRecogniser({ a: new RecogniserError("away") });
+  const hearing = hearingOf(failing, "writer", {
+    onTurn: (outcome, error) => told.push(`${outcome}: ${error?.message}`),
+  });
+  await hearing.hear(conversation(null, [spoken("0", "a"), spoken("0", "b")]), "a", never);
+  assert.deepEqual(told, ["whole: undefined", "none: away"]);
+});
+
+const TOO_LONG = "Hearing it took too long: say less at once, or ask again.";
+
+class ScriptedRecogniser implements Recogniser {
+  readonly name = "scripted";
+  readonly heldBytesPerS = 0;
+  readonly canTranslate = false;
+  readonly asked: string[] = [];
+  readonly #script: Readonly<Record<string, string | Error>>;
+
+  constructor(script: Readonly<Record<string, string | Error>>) {
+    this.#script = script;
+  }
+
+  async recognise(sound: Sound, _options: RecogniseOptions, signal: AbortSignal): Promise<Transcript> {
+    const { digest, durationS } = await clipIn(sound, signal);
+    this.asked.push(digest);
+    const said = this.#script[digest] ?? "Words.";
+    if (said instanceof Error) throw said;
+    return {
+      text: said,
+      language: "en",
+      languageProbability: 0.99,
+      speechProbability: said === "" ? 0.1 : 0.99,
+      meanLogProbability: -0.2,
+      segments: [],
+      heardS: durationS,
+    };
+  }
+
+  async close(): Promise<void> {}
+}
+
+const PLACES = {
+  what: "turns being heard",
+  total: 2,
+  perKey: 1,
+  queueDepth: 64,
+  keyQueueDepth: 64,
+  waitMs: 1_000_000,
+};
+
+function hearingOf(
+  recogniser: Recogniser,
+  use: "writer" | "always" | "never" = "writer",
+  options: Omit<HistoryTranscriberOptions, "use"> = {},
+): HistoryTranscriber {
+  return new HistoryTranscriber(new ClipTranscriber(recogniser, new KeyedSemaphore(PLACES)), {
+    use,
+    ...options,
+  });
+}
+
+/** Which of the turns are heard for an open one without text. */
+async function indexesHeard(turns: readonly Turn[]): Promise<number[]> {
+  const { heard } = await hearingOf(new ScriptedRecogniser({})).hear(conversation(null, turns), "a", never);
+  return heard.map(({ index }) => index);
+}
+
+function signal(): AbortSignal {
+  return new AbortController().signal;
+}
+
+function long(digest: string, durationS: number): Turn {
+  return { speaker: "0", text: null, audio: clipOf(digest, durationS) };
+}
+
+function conversation(text: string | null, history: readonly Turn[]): Conversation {
+  return { history, open: { speaker: "0", text } };
+}
+
+function typed(speaker: string, text: string): Turn {
+  return { speaker, text, audio: null };
+}
+
+function spoken(speaker: string, digest: string, text: string | null = null): Turn {
+  const samples = new Float32Array(16_000);
+  const audio = known({ samples, sampleRateHz: 16_000, durationS: 1, digest, isGivenAway: true });
+  return { speaker, text, audio };
+}

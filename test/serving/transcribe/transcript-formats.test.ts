@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Transcript } from "../../../src/core/recogniser.ts";
+import {
+  doneTranscription,
+  piecesOf,
+  plainTranscription,
+  verboseTranscription,
+} from "../../../src/serving/transcribe/transcript-formats.ts";
+import type { TranscribedRecording } from "../../../src/serving/transcribe/transcriptions.ts";
+import { segmentOf } from "../../recognition/scripted-recogniser.ts";
+
+const ALL = new Set(["segment", "word"] as const);
+
+function heard(transcript: Partial<Transcript> = {}): TranscribedRecording {
+  const segments = transcript.segments ?? [segmentOf("One two.", 0), segmentOf("Three.", 1.23456)];
+  return {
+    durationS: 2.00006,
+    usage: { input_chars: 3, input_audio_seconds: 2.00006, output_audio_seconds: 0 },
+    transcript: {
+      text: segments.map(({ text }) => text).join(" "),
+      language: "haw",
+      languageProbability: null,
+      speechProbability: null,
+      meanLogProbability: null,
+      segments,
+      heardS: 2,
+      ...transcript,
+    },
+  };
+}
+
+test("what the recogniser does not say is 0, unknown or empty, and never made up", () => {
+  const segment = { ...segmentOf("One.", 0), words: null, meanLogProbability: null };
+  const { transcript, ...rest } = heard({ segments: [segment], language: null });
+  const told = verboseTranscription({ transcript, ...rest }, ALL);
+  assert.equal(told.language, "unknown");
+  assert.equal(told.segments?.[0]?.avg_logprob, 0);
+  assert.equal(told.segments?.[0]?.no_speech_prob, 0);
+  assert.deepEqual(told.segments?.[0]?.tokens, []);
+  assert.deepEqual(told.words, []);
+});
+
+test("languages have their English names, times whole milliseconds", () => {
+  const told = verboseTranscription(heard(), ALL);
+  assert.equal(told.language, "hawaiian");
+  assert.equal(told.duration, 2);
+  assert.equal(told.segments?.[1]?.start, 1.235);
+  assert.equal(told.segments?.[1]?.seek, 123);
+  assert.equal(verboseTranscription(heard({ language: "xx" }), ALL).language, "xx");
+});
+
+test("what is repeated without end has a high ratio of compression", () => {
+  const segments = [segmentOf("Thank you. ".repeat(40).trim(), 0), segmentOf("A jolly fox runs by.", 1)];
+  const [repeated, plain] = verboseTranscription(heard({ segments }), ALL).segments!;
+  assert.ok(repeated!.compression_ratio > 2.4 && plain!.compression_ratio < 1.2);
+});
+
+test("silence is an empty text, and no segments, words or deltas", () => {
+  const silent = heard({ segments: [], text: "" });
+  assert.equal(plainTranscription(silent).text, "");
+  assert.deepEqual(verboseTranscription(silent, ALL).segments, []);
+  assert.deepEqual(verboseTranscription(silent, ALL).words, []);
+  assert.deepEqual(piecesOf(silent.transcript), []);
+  assert.equal(doneTranscription(silent).usage.output_tokens, 0);
+});
+
+test("deltas joined are the text, also where its segments are not", () => {
+  const { transcript } = heard();
+  assert.deepEqual(piecesOf(transcript), ["One two.", " Three."]);
+  assert.deepEqual(piecesOf({ ...transcript, text: "One two, three." }), ["One two, three."]);
+});
+
+test("a recording that is not listened to in full says how much was", () => {
+  assert.ok(!("heard_seconds" in plainTranscription(heard())));
+  const cut = heard({ heardS: 1.5 });
+  assert.equal(plainTranscription(cut).heard_seconds, 1.5);
+  assert.equal(verboseTranscription(cut, ALL).heard_seconds, 1.5);
+  assert.equal(doneTranscription(cut).heard_seconds, 1.5);
+});
+
+test("tokens are frames of 80 ms and characters, and their sums", () => {
+  assert.deepEqual(doneTranscription(heard()).usage, {
+    type: "tokens",
+    input_tokens: 29,
+    input_token_details: { audio_tokens: 26, text_tokens: 3 },
+    output_tokens: 15,
+    total_tokens: 44,
+    input_chars: 3,
+    input_audio_seconds: 2.00006,
+    output_audio_seconds: 0,
+  });
+});

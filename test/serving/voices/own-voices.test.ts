@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setImmediate as settled } from "node:timers/promises";
+import type { Store } from "../../../src/accounts/store.ts";
+import { nameProblem } from "../../../src/contract/voice-form.ts";
+import { readVoiceWord } from "../../../src/contract/voice-word.ts";
+import type { Clip } from "../../../src/core/conversation.ts";
+import type { VoiceSample } from "../../../src/core/script.ts";
+import { OwnVoices } from "../../../src/serving/voices/own-voices.ts";
+import { memoryStore } from "../../accounts/memory-store.ts";
+
+const VOICE = {
+  ...{ voiceId: "voice_1", keyId: "key_a", name: "Anna", description: "", refText: null, consent: "Yes." },
+  ...{ createdTsS: 1, durationS: 1, trust: 1, cautions: [] },
+};
+const CAST = { id: "m", speakers: ["0"], voices: [], takes: { mixes: false, samples: true } };
+
+/** Voices of a store that has one, which other servers delete and make again; and how often its recording was decoded. */
+async function oneVoice(
+  whileDecoding: (store: Store) => Promise<unknown> = async () => {},
+  serverVoices: ReadonlyMap<string, VoiceSample> = new Map(),
+) {
+  const store = memoryStore();
+  const key = { keyId: "key_a", label: "", rpm: 60, burst: 60, createdTsS: 1, revokedTsS: null };
+  await store.createKey(key, "1".repeat(64));
+  const make = () => store.addVoice(VOICE, new Uint8Array(4), 1);
+  await make();
+  const seen = { decoded: 0 };
+  const decode = async (_audio: Uint8Array, digest: string): Promise<Clip> => {
+    seen.decoded += 1;
+    await whileDecoding(store);
+    return { samples: new Float32Array(24), sampleRateHz: 24_000, durationS: 0.001, digest };
+  };
+  const voices = new OwnVoices({ store, cards: () => [], serverVoices, decode });
+  const ask = () => voices.chosen({ name: "Anna", field: "voice" }, "key_a", CAST);
+  return { voices, store, seen, make, ask };
+}
+
+test("requests for a voice that come together read and decode its recording once", async () => {
+  const { seen, ask } = await oneVoice();
+  await Promise.all(Array.from({ length: 20 }, ask));
+  await ask();
+  assert.equal(seen.decoded, 1);
+});
+
+test("a name that the settings give a voice means that one, and the key's own is reached by its id", async () => {
+  const clip: Clip = { samples: new Float32Array(8), sampleRateHz: 24_000, durationS: 0.002, digest: "a" };
+  const team = { clip, text: null };
+  const { ask, seen, voices } = await oneVoice(undefined, new Map([["ANNA", team]]));
+  assert.deepEqual(await ask(), [{ weight: 1, sample: team }]);
+  assert.equal(seen.decoded, 0);
+  const [part] = await voices.chosen({ name: "voice_1", field: "voice" }, "key_a", CAST);
+  assert.ok(part !== undefined && "sample" in part && part.sample.clip.digest === "voice_1");
+});
+
+test("of a voice that another server deletes while it is decoded here nothing is kept", async () => {
+  const { seen, make, ask } = await oneVoice((shared) => shared.removeVoice("key_a", "voice_1"));
+  await ask();
+  await settled();
+  await make();
+  await ask();
+  assert.equal(seen.decoded, 2);
+});
+
+test("of a voice that another server has deleted nothing is kept once this one hears of it", async () => {
+  const hears: ((on: Awaited<ReturnType<typeof oneVoice>>) => Promise<unknown>)[] = [
+    ({ voices }) => voices.list("key_a"),
+    ({ voices }) => voices.admit("key_a", "Ben"),
+    ({ ask }) => assert.rejects(ask()),
+    ({ voices }) => assert.rejects(voices.remove("key_a", "Anna")),
+  ];
+  for (const hear of hears) {
+    const on = await oneVoice();
+    await on.ask();
+    await on.store.removeVoice("key_a", "Anna");
+    await hear(on);
+    await on.make();
+    await on.ask();
+    assert.equal(on.seen.decoded, 2, `${hear}`);
+  }
+});
+
+test("a recording that nobody asks for is let go after ten minutes at most, and not while it is asked for", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const { seen, ask } = await oneVoice();
+  for (let minute = 0; minute < 30; minute += 4) {
+    await ask();
+    t.mock.timers.tick(240_000);
+  }
+  assert.equal(seen.decoded, 1);
+  t.mock.timers.tick(300_000);
+  t.mock.timers.tick(300_000);
+  await ask();
+  assert.equal(seen.decoded, 2);
+});
+
+test("a name that is compared as an id, a path or a mix is none", () => {
+  for (const name of ["ｖｏｉｃｅ＿abc", "a／b", "a＋b", "a（2）", "．．"])
+    assert.notEqual(nameProblem(name), null);
+});
+
+test("a weight so small that its share would be none is refused", () => {
+  assert.throws(() => readVoiceWord(`a(0.${"0".repeat(320)}5)+b(1000)`, "voice"), /from 0\.001 to 1000/);
+});

@@ -1,0 +1,101 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { phonemeIds, splitClauses } from "../../../src/text/phonemes/phoneme-ids.ts";
+import { createPhonemizer } from "../../../src/text/phonemes/phonemizer.ts";
+import { decodePhonemes } from "../../../src/text/phonemes/unknown-words.ts";
+import { hasSpeakable } from "../../../src/text/speakable.ts";
+import { letterB, tables } from "../voice.ts";
+
+test("small words change with the sound and the words that follow", async () => {
+  const { read } = createPhonemizer(tables, letterB);
+  assert.equal(await read("to eat, to go, to"), "tʊ ˈit, tə ɡˌO, tu");
+  assert.equal(await read("the apple, the pear"), "ði ˈæpᵊl, ðə pˈɛɹ");
+  assert.equal(await read("The record. They record it."), "ðə ɹˈɛkəɹd. ðˌA ɹəkˈɔɹd ɪt.");
+});
+
+test("a word that nothing is known of goes to the network once, however often it is said", async () => {
+  const asked: number[] = [];
+  const { read } = createPhonemizer(tables, async (ids) => {
+    asked.push(ids.length);
+    return letterB(ids);
+  });
+  assert.equal(await read("zzgrmf and zzgrmf"), "bbbbbb ænd bbbbbb");
+  assert.equal(await read("zzgrmf"), "bbbbbb");
+  assert.deepEqual(asked, [6]);
+});
+
+test("the word that was not said for longest is forgotten first", async () => {
+  const asked: number[] = [];
+  const { read } = createPhonemizer(
+    tables,
+    async (ids) => {
+      asked.push(ids.length);
+      return letterB(ids);
+    },
+    { rememberedWords: 2 },
+  );
+  for (const word of ["zgr", "zgrm", "zgr", "zgrmf", "zgr", "zgrm"]) await read(word);
+  assert.deepEqual(asked, [3, 4, 5, 4]);
+});
+
+test("the network is given at most 24 letters", async () => {
+  const asked: number[] = [];
+  const { read } = createPhonemizer(tables, async (ids) => {
+    asked.push(ids.length);
+    return letterB(ids);
+  });
+  await read("q".repeat(8000));
+  assert.deepEqual(asked, [24]);
+});
+
+test("of a letter that the network does not know it is given the plain one, and in the reference none", async () => {
+  const asked: (readonly number[])[] = [];
+  const net = async (ids: readonly number[]) => {
+    asked.push(ids);
+    return letterB(ids);
+  };
+  const plain = createPhonemizer(tables, net);
+  for (const word of ["zNgoc", "zNgọc", "ｚＮｇｏｃ", "𝐳𝐍𝐠𝐨𝐜"]) await plain.read(word);
+  assert.equal(asked.length, 4);
+  for (const ids of asked) assert.deepEqual(ids, asked[0]);
+  await createPhonemizer(tables, net, { readings: "reference" }).read("zNgọc");
+  assert.equal(asked[4]?.length, 4);
+});
+
+test("what the network throws is thrown", async () => {
+  const { read } = createPhonemizer(tables, () => Promise.reject(new Error("no network")));
+  await assert.rejects(read("zzgrmf"), /no network/);
+});
+
+test("blanks and repeats of the network's answer are dropped", () => {
+  const ids = [30n, 50n, 17n, 17n, 19n, 18n, 50n, 26n, 49n, 37n, 19n, 24n, 24n, 0n, 24n];
+  assert.equal(decodePhonemes(ids, tables.unknownWords), "zˌikjˌuˈɛkss");
+});
+
+test("markup gives a word its phonemes, and a link is read without its address", async () => {
+  const { read } = createPhonemizer(tables, letterB);
+  assert.equal(await read("a [foo](/fˈu/) b"), "ɐ fˈu bˈi");
+  assert.equal(await read("see [this page](page.html)."), await read("see this page."));
+});
+
+test("a text without letters or numbers says nothing, and the speakable test says so before", async () => {
+  const { phonemes } = createPhonemizer(tables, letterB);
+  assert.equal(hasSpeakable("?! … 😀 —"), false);
+  assert.equal(hasSpeakable("日本"), true);
+  assert.equal(hasSpeakable("½"), true);
+  assert.deepEqual(await phonemes("\u{1f600} \u{1f389}"), []);
+});
+
+test("ids are those of the vocabulary between two zeros, and nothing else", () => {
+  assert.deepEqual(phonemeIds("hˈI☃!", tables), [0, 50, 156, 25, 5, 0]);
+});
+
+test("a long sentence is cut after its marks, as full as the limit allows", () => {
+  const clauses = splitClauses(`${"a".repeat(30)}, ${"b".repeat(30)}; ${"c".repeat(90)} d`, 70);
+  assert.deepEqual(clauses, [`${"a".repeat(30)}, ${"b".repeat(30)};`, `${"c".repeat(90)} d`]);
+});
+
+test("a hard limit cuts at a space, or within a run without any", () => {
+  assert.deepEqual(splitClauses("aaa bbb ccccccc", 4, 5), ["aaa", "bbb", "ccccc", "cc"]);
+  assert.deepEqual(splitClauses("", 4), []);
+});

@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { createPhonemizer } from "../../../src/text/phonemes/phonemizer.ts";
+import { parseHeteronyms } from "../../../src/text/tagging/heteronym-table.ts";
+import { letterB, tables } from "../voice.ts";
+
+const { read } = createPhonemizer(tables, letterB);
+const reference = createPhonemizer(tables, letterB, { readings: "reference" });
+
+describe("lexicon/heteronyms.tsv", () => {
+  for (const [word, lines] of tables.heteronyms) {
+    it(`is right about "${word}" in the sentences of each of its lines`, async () => {
+      for (const { phonemes, examples } of lines) {
+        for (const sentence of examples) {
+          const words = plain(await read(sentence)).split(/[^\p{L}]+/u);
+          const heard = words.filter((heard) => heard.startsWith(plain(phonemes)));
+          assert.notEqual(heard.length, 0, `${sentence}: ${phonemes} is not among ${words}`);
+        }
+      }
+    });
+  }
+
+  it("is about words only that have two readings in it, or one beside the dictionary's", () => {
+    for (const [word, lines] of tables.heteronyms) {
+      assert.equal(word, word.toLowerCase());
+      for (const { phonemes, examples } of lines) {
+        assert.ok(
+          [...phonemes].every((phoneme) => tables.vocabulary.has(phoneme)),
+          phonemes,
+        );
+        for (const sentence of examples) {
+          assert.match(sentence.toLowerCase(), new RegExp(`\\b${word}`), `${sentence} lacks ${word}`);
+        }
+      }
+    }
+  });
+});
+
+describe("a word of two readings", () => {
+  it("keeps the reading that its sentence decides in plurals, compounds and at the beginning", async () => {
+    assert.match(plain(await read("Their resumes were short.")), /ɹɛzəmAz/);
+    assert.match(plain(await read("A lead-based paint")), /lɛdb/);
+    assert.match(plain(await read("(Record it for me.)")), /^\(ɹəkɔɹd/);
+  });
+
+  it("is a verb after an auxiliary and its subject, whatever stands between", async () => {
+    for (const sentence of [
+      "Would the older members ever object to it?",
+      "Why didn't they object?",
+      "Can anybody really object?",
+      "Let me object.",
+      "They would not object.",
+    ]) {
+      assert.match(plain(await read(sentence)), /əbʤɛkt/, sentence);
+    }
+  });
+
+  it("is a participle after have, whatever stands between", async () => {
+    for (const sentence of [
+      "Has your little sister read it?",
+      "They have all read it.",
+      "He hasn't even read it.",
+      "Having read it, I left.",
+    ]) {
+      assert.match(plain(await read(sentence)), /ɹɛd/, sentence);
+    }
+  });
+
+  it("is a noun after a verb that only begins as one that takes an infinitive does", async () => {
+    for (const [sentence, noun] of [
+      ["She donates produce to the school.", "pɹOdus"],
+      ["The shop dominates produce.", "pɹOdus"],
+      ["It issues permits.", "pɜɹmɪts"],
+      ["The city amasses refuse.", "ɹɛfjus"],
+    ] as const) {
+      assert.match(plain(await read(sentence)), new RegExp(noun), sentence);
+    }
+    assert.match(plain(await read("The farm helps produce milk.")), /pɹədus/);
+  });
+
+  it("is read as the voice's reference has it where that is asked for", async () => {
+    assert.match(plain(await reference.read("They object to it.")), /ɑbʤəkt|əbʤɛkt/);
+    assert.match(plain(await reference.read("Turn the bass down.")), /bæs/);
+  });
+});
+
+describe("the table's parser", () => {
+  it("names the file and the line of what it cannot use", () => {
+    assert.throws(() => parseHeteronyms("# x\nbass\tbˈAs\t-", "x.tsv"), /x\.tsv, line 2: four columns/);
+    assert.throws(
+      () => parseHeteronyms("a\tb\tnearby: c\td", "x.tsv"),
+      /x\.tsv, line 1: "nearby: c" is no condition/,
+    );
+    assert.throws(() => parseHeteronyms("a\tb\tnear:\td", "x.tsv"), /line 1/);
+  });
+});
+
+function plain(phonemes: string): string {
+  return phonemes.replace(/[ˈˌ]/g, "").replaceAll("ɾ", "T");
+}

@@ -1,5 +1,0 @@
-import { levelDetector, pauseJudge } from "../../src/turn-detection/level-detector.ts";
-import { turnJudgeConformance, voiceActivityConformance } from "./conformance.ts";
-
-voiceActivityConformance("the level", async () => levelDetector());
-turnJudgeConformance("the pause", async () => pauseJudge());

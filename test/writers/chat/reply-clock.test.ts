@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import { afterEach, beforeEach, describe, mock, test } from "node:test";
+import { LateError, ReplyClock } from "../../../src/writers/chat/reply-clock.ts";
+import { never } from "../dialogues.ts";
+
+const LIMITS = { firstTokenTimeoutMs: 400, totalTimeoutMs: 1_000, lingerMs: 50 };
+const forever = () => new Promise<never>(() => {});
+
+describe("the clock of a reply", () => {
+  let nowMs = 0;
+  beforeEach(() => {
+    mock.timers.enable({ apis: ["setTimeout"] });
+    mock.method(performance, "now", () => nowMs);
+  });
+  afterEach(() => {
+    mock.timers.reset();
+    mock.restoreAll();
+  });
+
+  const pass = (ms: number) => {
+    nowMs += ms;
+    mock.timers.tick(ms);
+  };
+  /** Waits so long for something that comes. */
+  const waited = async (clock: ReplyClock, ms: number) => {
+    let come = () => {};
+    const waiting = clock.wait(new Promise<void>((resolve) => (come = resolve)), never());
+    pass(ms);
+    come();
+    await waiting;
+  };
+  /** Waits for something that does not come, and tells which limit ends that, and after how long. */
+  const gaveUp = async (clock: ReplyClock) => {
+    let error: unknown = null;
+    const startMs = nowMs;
+    const waiting = clock.wait(forever(), never()).catch((thrown: unknown) => {
+      error = thrown;
+    });
+    for (let i = 0; error === null && i < 2_000; i++) {
+      pass(1);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await waiting;
+    assert.ok(error instanceof LateError, String(error));
+    return [error.limit, nowMs - startMs];
+  };
+
+  test("gives a reply its time to begin once, over however many waits", async () => {
+    const clock = new ReplyClock(LIMITS);
+    assert.equal(clock.leftMs, 400);
+    await waited(clock, 250);
+    await waited(clock, 100);
+    assert.equal(clock.leftMs, 50);
+    assert.deepEqual(await gaveUp(clock), ["begin", 50]);
+    assert.equal(clock.leftMs, 0);
+  });
+
+  test("begins anew with every token, and then calls it silence", async () => {
+    const clock = new ReplyClock(LIMITS);
+    await waited(clock, 300);
+    clock.heard();
+    assert.equal(clock.leftMs, 400);
+    await waited(clock, 200);
+    clock.heard();
+    assert.deepEqual(await gaveUp(clock), ["silence", 400]);
+  });
+
+  test("does not begin anew with a wait that brings no token", async () => {
+    const clock = new ReplyClock(LIMITS);
+    clock.heard();
+    await waited(clock, 150);
+    await waited(clock, 150);
+    assert.deepEqual(await gaveUp(clock), ["silence", 100]);
+  });
+
+  test("ends a reply that goes on and on after the whole of its time", async () => {
+    const clock = new ReplyClock(LIMITS);
+    for (let i = 0; i < 3; i++) {
+      await waited(clock, 300);
+      clock.heard();
+    }
+    assert.equal(clock.leftMs, 100);
+    assert.deepEqual(await gaveUp(clock), ["total", 100]);
+  });
+
+  test("lets a connection linger after the last word for its own short time, once", async () => {
+    const clock = new ReplyClock(LIMITS);
+    clock.heard();
+    clock.finished();
+    await waited(clock, 30);
+    clock.heard();
+    clock.finished();
+    assert.deepEqual(await gaveUp(clock), ["linger", 20]);
+  });
+
+  test("counts waiting alone, and not the time in which nobody reads", async () => {
+    const clock = new ReplyClock(LIMITS);
+    await waited(clock, 100);
+    nowMs += 60_000;
+    assert.equal(clock.leftMs, 300);
+    assert.deepEqual(await gaveUp(clock), ["begin", 300]);
+  });
+
+  test("counts a wait that failed or was left, and throws why", async () => {
+    const clock = new ReplyClock(LIMITS);
+    const failing = clock.wait(Promise.reject(new Error("no")), never());
+    nowMs += 100;
+    await assert.rejects(failing, /no/);
+    const leaving = new AbortController();
+    const left = clock.wait(forever(), leaving.signal);
+    nowMs += 100;
+    leaving.abort(new Error("gone"));
+    await assert.rejects(left, /gone/);
+    assert.equal(clock.leftMs, 200);
+  });
+});

@@ -1,0 +1,153 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { LlamaContextSequence, Token } from "../../../src/writers/llama/llama-runtime.ts";
+import { type CachedSequence, SequencePool, sharedStart } from "../../../src/writers/llama/sequence-pool.ts";
+import fc from "../../properties.ts";
+import { within } from "../../waiting.ts";
+import { never } from "../dialogues.ts";
+
+/** The pool never looks into them. */
+const poolOf = (count: number) =>
+  new SequencePool(Array.from({ length: count }, () => ({}) as LlamaContextSequence));
+const tokens = (text: string) => [...text].map((letter) => letter.charCodeAt(0) as Token);
+const taken = (taking: Promise<CachedSequence>) => within("a sequence", taking);
+
+describe("the sequences of a writer", () => {
+  test("are lent to one at a time, and to those who wait in the order in which they came", async () => {
+    const pool = poolOf(2);
+    const [first, second] = [await taken(pool.take([], never())), await taken(pool.take([], never()))];
+    assert.notEqual(first, second);
+    const order: string[] = [];
+    const waiting = ["third", "fourth"].map((name) =>
+      pool.take([], never()).then((sequence) => {
+        order.push(name);
+        return sequence;
+      }),
+    );
+    pool.giveBack(second);
+    assert.equal(await taken(waiting[0]!), second);
+    pool.giveBack(first);
+    assert.equal(await taken(waiting[1]!), first);
+    assert.deepEqual(order, ["third", "fourth"]);
+  });
+
+  test("are not lost to who left while waiting: the next in line gets it, or whoever comes", async () => {
+    const pool = poolOf(1);
+    const only = await taken(pool.take([], never()));
+    const leaving = new AbortController();
+    const left = pool.take([], leaving.signal);
+    const stays = pool.take([], never());
+    leaving.abort(new Error("gone"));
+    await assert.rejects(left, /gone/);
+    pool.giveBack(only);
+    assert.equal(await taken(stays), only);
+    const alone = new AbortController();
+    const leftToo = pool.take([], alone.signal);
+    alone.abort(new Error("gone too"));
+    await assert.rejects(leftToo, /gone too/);
+    pool.giveBack(only);
+    assert.equal(await taken(pool.take([], never())), only);
+  });
+
+  test("belong to who was given one, though its signal aborts in the same tick, and nobody else is put out of line", async () => {
+    const pool = poolOf(1);
+    const only = await taken(pool.take([], never()));
+    const leaving = new AbortController();
+    const given = pool.take([], leaving.signal);
+    const next = pool.take([], never());
+    pool.giveBack(only);
+    leaving.abort(new Error("too late"));
+    const late = await taken(given);
+    pool.giveBack(late);
+    assert.equal(await taken(next), only);
+  });
+
+  test("are not lent to a signal that has aborted before it asks", async () => {
+    const pool = poolOf(1);
+    await assert.rejects(pool.take([], AbortSignal.abort(new Error("gone"))), /gone/);
+    await taken(pool.take([], never()));
+  });
+
+  test("leave nothing on a signal that outlives the wait", async () => {
+    const pool = poolOf(1);
+    const only = await taken(pool.take([], never()));
+    const signal = never();
+    const listeners: unknown[] = [];
+    signal.addEventListener = (_type: string, listener: unknown) => void listeners.push(listener);
+    signal.removeEventListener = (_type: string, listener: unknown) =>
+      void listeners.splice(listeners.indexOf(listener), 1);
+    const waiting = pool.take([], signal);
+    assert.equal(listeners.length, 1);
+    pool.giveBack(only);
+    await taken(waiting);
+    assert.equal(listeners.length, 0);
+  });
+
+  test("go to the prompt of which they have read most, and of equals the one that was given back longest ago", async () => {
+    const pool = poolOf(3);
+    const all = await Promise.all(["cat", "cab", ""].map(() => taken(pool.take([], never()))));
+    for (const [index, text] of ["cat", "cab", ""].entries()) {
+      all[index]!.read = tokens(text);
+      pool.giveBack(all[index]!);
+    }
+    const [cat, cab, empty] = all;
+    assert.equal(await taken(pool.take(tokens("cabin"), never())), cab);
+    pool.giveBack(cab!);
+    assert.equal(await taken(pool.take(tokens("cap"), never())), cat);
+    pool.giveBack(cat!);
+    assert.equal(await taken(pool.take(tokens("dog"), never())), empty);
+  });
+
+  test("are neither lost nor lent twice, and nobody waits beside a free one, whatever happens in whatever order", async () => {
+    const deed = fc.record({ kind: fc.constantFrom("take", "take", "giveBack", "abort"), who: fc.nat(20) });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 3 }),
+        fc.array(deed, { maxLength: 40 }),
+        async (count, deeds) => {
+          const pool = poolOf(count);
+          const line: { id: number; leaving: AbortController }[] = [];
+          const lent: CachedSequence[] = [];
+          const served: number[] = [];
+          for (const [id, { kind, who }] of deeds.entries()) {
+            if (kind === "take") {
+              const waiter = { id, leaving: new AbortController() };
+              line.push(waiter);
+              const leave = () => void line.splice(line.indexOf(waiter), 1);
+              pool.take([], waiter.leaving.signal).then((sequence) => {
+                leave();
+                served.push(id);
+                lent.push(sequence);
+              }, leave);
+            } else if (kind === "giveBack" && lent.length > 0) {
+              pool.giveBack(lent.splice(who % lent.length, 1)[0]!);
+            } else if (kind === "abort" && line.length > 0) {
+              line[who % line.length]!.leaving.abort(new Error("gone"));
+            }
+            await new Promise((resolve) => setImmediate(resolve));
+            assert.equal(new Set(lent).size, lent.length, "one was lent twice");
+            assert.ok(lent.length === count || line.length === 0, "somebody waits beside a free one");
+          }
+          assert.deepEqual(
+            served,
+            served.toSorted((a, b) => a - b),
+            "somebody was passed by",
+          );
+        },
+      ),
+    );
+  });
+});
+
+test("two lists share what they begin with", () => {
+  for (const [left, right, count] of [
+    ["", "", 0],
+    ["cat", "", 0],
+    ["cat", "cat", 3],
+    ["cat", "cattle", 3],
+    ["cattle", "cat", 3],
+    ["cat", "cut", 1],
+    ["cat", "hat", 0],
+  ] as const)
+    assert.equal(sharedStart(tokens(left), tokens(right)), count, `${left} and ${right}`);
+});

@@ -9,11 +9,13 @@ export interface CrowdServer extends ServerProcess {
   readonly keys: readonly string[];
 }
 
-export async function startCrowdServer(count: number): Promise<CrowdServer> {
+/** @param limited further keys, with the limits that keys have by default */
+export async function startCrowdServer(count: number, limited = 0): Promise<CrowdServer> {
   let keys: readonly string[] = [];
   const server = await startServerProcess({
     prepare: async (dataDir) => {
-      keys = await makeKeys(dataDir, count);
+      const ordinary = await makeKeys(dataDir, limited, { rpm: 60, burst: 60 });
+      keys = [...(await makeKeys(dataDir, count)), ...ordinary];
     },
   });
   await oneClient(server, 10);

@@ -33,7 +33,7 @@ export const realtimeHostile: Row = {
     const found: Found[] = [];
     for (const attack of [null, ...ATTACKS]) {
       // A server of its own for each, so that none pays for another.
-      const server = await startCrowdServer(2);
+      const server = await startCrowdServer(1, 1);
       try {
         const one = await beside(server, server.keys, attack, isQuick ? 10_000 : 40_000);
         found.push(one);

@@ -89,6 +89,8 @@ const WORDS_KEPT: readonly (readonly [written: string, spoken?: string])[] = [
   ["It is in C:\\new\\times\\pi."],
   ["It is in D:\\to\\left\\right."],
   ["What the f*** is it?"],
+  ["F**k this, s**t happens."],
+  ["**Dial *100#** now.", "Dial *100# now."],
 ];
 
 /** What people ask, and what a good model or an agent with tools writes. */

@@ -54,12 +54,12 @@ const STRUCK = /~~(?=\S)([^~]+)~~/g;
 const MARKED = /(?<=^|\s)==(?=\S)([^=]+?)(?<=\S)==(?=$|[\s.,!?])/g;
 /** A single star at a digit, a hash or a letter is part of a code: "*21*079#". */
 const STAR = /(?<![\p{L}\p{N}#*\\])\*(?=[^\s*\d#])([^*\n]*[^\s*\\#])\*(?![\p{N}#*])/gu;
-const STARS = /(?<![\p{N}*\\])(\*{2,3})(?=[^\s*])([^*\n]*[^\s*\\])\1(?![\p{N}*])/gu;
+const STARS = /(?<![\p{L}\p{N}*\\])(\*{2,3})(?=[^\s*])([^*\n]*[^\s*\\])\1(?![\p{N}*])/gu;
 /** Marks of a pair that was cut apart. */
 const OPENING_MARK =
   /(?<=^|[\s("“'])(?:\*{1,3}(?=[\p{L}"“'(])|\*{2,3}(?=\p{N})|_{1,3}(?=[\p{L}\p{N}"“'(]))/gu;
 const CLOSING_MARK =
-  /(?<=\p{L}{2}|[.,!?…:"”'’)]|[\p{L}\p{N}](?=[*_]{2}(?![*_])))(?:\*{1,3}|_{1,3})(?=$|[\s.,!?;:)"”])/gu;
+  /(?<=\p{L}{2}|[.,!?…:"”'’)]|[\p{L}\p{N}#](?=[*_]{2}(?![*_])))(?:\*{1,3}|_{1,3})(?=$|[\s.,!?;:)"”])/gu;
 
 function withoutDirections(text: string, pattern: RegExp): string {
   return text.replace(pattern, (whole: string, phrase: string, offset: number) =>

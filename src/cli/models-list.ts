@@ -47,7 +47,7 @@ export interface ModelListing {
     readonly state: CheckpointState["state"] | "elsewhere";
     /** `null` when it is missing. */
     readonly size_bytes: number | null;
-    /** What it takes once it is pulled, in part about; `null` for what is embedded, and for what only the hub knows the size of. */
+    /** Download size in bytes, approximate for some; null for the embedded voice and where unknown. */
     readonly download_bytes: number | null;
     readonly licence: string;
     /** Where it is kept; `null` for what computes elsewhere. */

@@ -63,11 +63,11 @@ export function registerServe(program: Command, io: CommandIo): void {
         const sayReady = (): void => {
           if (io.stdout.isTTY) io.stdout.write(`Ready: ${whatNow(url, firstKey, talk)}\n`);
         };
-        const isLoading = loadsLong(settings);
+        const isLoading = loadsLanguageModel(settings);
         if (!isLoading) sayReady();
         const preparing = server.prepare(isLoading ? sayReady : undefined);
         const leaving = new AbortController();
-        if (io.stdout.isTTY) void sayWhatWrites(settings, Number(new URL(url).port), leaving.signal, io);
+        if (io.stdout.isTTY) void printRepliesLine(settings, Number(new URL(url).port), leaving.signal, io);
         await stopped;
         leaving.abort();
         if (io.stderr.isTTY)
@@ -84,12 +84,12 @@ export function registerServe(program: Command, io: CommandIo): void {
 }
 
 /** Whether a language model is to be loaded here: its first reply would wait for that. */
-function loadsLong({ writer: { kind, checkpoint } }: Settings): boolean {
+function loadsLanguageModel({ writer: { kind, checkpoint } }: Settings): boolean {
   return kind === "gguf" || (kind === "embedded" && checkpoint !== undefined);
 }
 
 /** Prints what writes the replies, or could. */
-async function sayWhatWrites(
+async function printRepliesLine(
   settings: Settings,
   ownPort: number,
   signal: AbortSignal,

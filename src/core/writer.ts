@@ -59,18 +59,19 @@ export interface WriterTokens {
   readonly written: number;
 }
 
-/** A sentence of a reply, trimmed, never empty; several as one where marks go around them. */
+/** A sentence of a reply, trimmed; several as one where marks go around them. */
 export interface WrittenPart {
+  /** "" if the part only reports tokens, or calls a function. */
   readonly text: string;
   /** What the reply has taken up to the end of this part; `null` when nobody counts. */
   readonly tokens: WriterTokens | null;
   /** The kind of danger that a fixed reply answers; `null` for all other words. */
   readonly gate: string | null;
-  /** Which part of a writer that has several these words come from: `exact`, `line`, `found` or `model`. */
+  /** Source of small talk: `exact`, `line` or `found`. */
   readonly layer?: string;
   /** Whether the dialogue's instructions were read by what wrote these words. */
   readonly hasReadInstructions?: boolean;
-  /** A function that is called here instead of words: `text` is empty then. Only of a dialogue with {@link ToolUse}. */
+  /** A function that is called here instead of words. Only of a dialogue with {@link ToolUse}. */
   readonly call?: ToolCall;
 }
 

@@ -7,7 +7,7 @@ export interface HubWriter {
   readonly path: string;
   /** SPDX identifier, as its maker states it. What the hub states when it is pulled is what has to be accepted. */
   readonly licence: string;
-  /** About: of the file, and of the memory that it takes with the default context and two replies at once. */
+  /** Approximate size of the file and of memory at the default context and two replies. */
   readonly sizeGb: number;
   readonly memoryGb: number;
   /** How messages become a prompt, as `writers/llama/prompt.ts` has it. */

@@ -372,7 +372,7 @@ export const SettingsSchema = Type.Object({
       "Instructions for every reply by a chat endpoint, a GGUF file or a model from the hub, for example: You are Ann, at the desk of the Green Fork. A request's own instructions are added after these.",
     ),
     systemPrompt: text(
-      "System prompt for a chat endpoint, a GGUF file or a model from the hub; the instructions are added after it. The default says that replies are heard, and that there is no clock and nothing that can be done without a tool.",
+      "System prompt for a chat endpoint, a GGUF file or a model from the hub; the instructions are added after it. The default says that replies are heard, and that without a tool the model has no clock and cannot act.",
     ),
     concurrency: Type.Integer({
       ...turns,

@@ -20,8 +20,8 @@ export interface MessageOptions {
   readonly historyChars: number;
 }
 
-/** The system prompt unless the setting `writer.systemPrompt` replaces it. */
-export const SPOKEN_PROMPT =
+/** Default of `writer.systemPrompt`. */
+export const DEFAULT_SYSTEM_PROMPT =
   "You are heard, not read: answer in one to three short sentences of plain words, as people speak, without markdown, " +
   "lists, emoji or stage directions. Unless a tool or these instructions give you one, you have no clock, no calendar, no " +
   "news, no weather and no way to act: say so instead of guessing or promising.";

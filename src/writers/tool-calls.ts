@@ -26,7 +26,7 @@ export interface CallPiece {
 
 /** Calls of one reply, and characters of their arguments, at most. */
 export const MAX_CALLS = 32;
-export const MAX_ARGUMENTS_CHARS = 100_000;
+const MAX_ARGUMENTS_CHARS = 100_000;
 const TOO_MUCH = `the writer called more than ${MAX_CALLS} functions, or with more than ${MAX_ARGUMENTS_CHARS} characters of arguments: retry`;
 /** What clients and endpoints take as an id; any other is replaced. */
 const ID = /^[\w-]{1,64}$/;

@@ -5,8 +5,13 @@ import { SentenceCutter, sentencesOf } from "../text/sentences/sentence-cutter.t
  * The one place where written text becomes sentences: whatever comes after it takes them as they are.
  */
 export class WrittenSentences {
-  readonly #thoughts = new ThoughtFilter();
+  readonly #thoughts: ThoughtFilter;
   readonly #cutter = new SentenceCutter();
+
+  /** @param openThought name of the tag that the prompt ended with */
+  constructor(openThought: string | null = null) {
+    this.#thoughts = new ThoughtFilter(openThought);
+  }
 
   /** Whether there was a thought. */
   get hasThought(): boolean {
@@ -24,27 +29,55 @@ export class WrittenSentences {
   }
 
   /**
-   * What is left at the end, whole or not: mostly one sentence.
+   * Returns what is left at the end: mostly one sentence.
    *
-   * @param ended makes of it what is to be said
+   * @param isOver whether the model ended the reply: a thought that it never closed was none
+   * @param ended returns what of it is spoken
    */
-  flush(ended = (rest: string): string => rest): string[] {
-    const ready = this.#cutter.push(this.#thoughts.flush());
+  flush(isOver = false, ended = (rest: string): string => rest): string[] {
+    const ready = this.#cutter.push(this.#thoughts.flush(isOver));
     return sentencesOf(ended([...ready, this.#cutter.flush() ?? ""].join(" ").trim()));
   }
 }
 
 /**
- * Takes out what a reasoning model thinks between `<think>` and `</think>` (also `<thinking>` and `<reasoning>`) where
- * its server leaves that in the reply. The text may arrive in pieces, cut anywhere.
+ * Returns what is spoken of the last words of a reply that a limit cut off: nothing after a whole sentence, and otherwise
+ * whole words. It never ends in a number, of which more may have followed.
+ *
+ * @param isFirst whether nothing was spoken before
+ */
+export function cutEnd(rest: string, isFirst: boolean): string {
+  if (WHOLE.test(rest)) return rest;
+  if (!isFirst) return "";
+  const words = rest
+    .replace(/\s*\S*$/, "")
+    .replace(/(?:\s*\S*\d\S*)+$/, "")
+    .replace(/[\s,;:(—–-]+$/, "");
+  if (words !== "") return `${words}.`;
+  return /\d/.test(rest) ? "" : `${rest}.`;
+}
+
+const WHOLE = /[^\d.,][.!?…]+["”’')\]*_~`]*$|^$/;
+
+/**
+ * Removes what a reasoning model thinks between `<think>` and `</think>` (also `<thinking>` and `<reasoning>`), where the
+ * first tag begins a line. The text may arrive in pieces, cut anywhere.
  */
 export class ThoughtFilter {
-  #held = "";
+  #pending = "";
   /** The tag that ends the thought under way; `null` outside. */
-  #until: string | null = null;
-  #hasThought = false;
+  #until: string | null;
+  /** The thought under way, with its tag. */
+  #thought = "";
+  #isLineBlank = true;
+  #hasThought: boolean;
 
-  /** Whether anything was taken out. */
+  constructor(openThought: string | null = null) {
+    this.#until = openThought;
+    this.#hasThought = openThought !== null;
+  }
+
+  /** Whether anything was removed. */
   get hasThought(): boolean {
     return this.#hasThought;
   }
@@ -54,31 +87,52 @@ export class ThoughtFilter {
     return this.#until !== null;
   }
 
-  /** Takes the next piece and gives what of it is meant to be said. */
+  /** Takes the next piece and returns what of it is not a thought. */
   push(piece: string): string {
-    this.#held += piece;
-    let said = "";
-    for (;;) {
-      const tag = TAG.exec(this.#held);
-      if (tag === null) break;
-      if (this.#until === null) said += this.#held.slice(0, tag.index);
-      this.#held = this.#held.slice(tag.index + tag[0].length);
-      const name = tag[2]!.toLowerCase();
-      if (this.#until === null && tag[1] === "") this.#until = name;
-      else if (this.#until === name && tag[1] === "/") this.#until = null;
+    this.#pending += piece;
+    let words = "";
+    for (let tag = TAG.exec(this.#pending); tag !== null; tag = TAG.exec(this.#pending)) {
+      const [text, slash, name = ""] = tag;
+      words += this.#take(tag.index);
+      const isEnd = slash === "/";
+      const isMark =
+        this.#until === null ? isEnd || this.#isLineBlank : isEnd && this.#until === name.toLowerCase();
+      if (!isMark) {
+        words += this.#take(text.length);
+        continue;
+      }
+      this.#pending = this.#pending.slice(text.length);
       this.#hasThought = true;
+      this.#thought = text;
+      this.#until = isEnd ? null : name.toLowerCase();
     }
-    const whole = this.#held.length - (TAG_BEGUN.exec(this.#held)?.[0].length ?? 0);
-    if (this.#until === null) said += this.#held.slice(0, whole);
-    this.#held = this.#held.slice(whole);
-    return said;
+    return words + this.#take(this.#pending.length - (TAG_BEGUN.exec(this.#pending)?.[0].length ?? 0));
   }
 
-  /** What was held back because a tag might have begun there. */
-  flush(): string {
-    const rest = this.#until === null ? this.#held : "";
-    this.#held = "";
-    return rest;
+  /**
+   * Returns what was held back because a tag might have begun there.
+   *
+   * @param isOver whether a thought that was not closed is returned too
+   */
+  flush(isOver = false): string {
+    this.push("");
+    const words = this.#take(this.#pending.length);
+    if (this.#until === null || !isOver) return words;
+    this.#until = null;
+    return this.#thought;
+  }
+
+  /** Takes characters from the pending ones, and returns them unless they are a thought's. */
+  #take(length: number): string {
+    const text = this.#pending.slice(0, length);
+    this.#pending = this.#pending.slice(length);
+    if (this.#until !== null) {
+      this.#thought += text;
+      return "";
+    }
+    if (text !== "")
+      this.#isLineBlank = /(?:^|\n)[^\S\n]*$/.test(text) && (this.#isLineBlank || text.includes("\n"));
+    return text;
   }
 }
 

@@ -47,7 +47,8 @@ export async function partsOf(writer: Writer, dialogue: Dialogue, signal = never
 
 /** A whole reply, its parts joined as they are spoken. */
 export async function replyOf(writer: Writer, dialogue: Dialogue, signal = never()): Promise<string> {
-  return (await partsOf(writer, dialogue, signal)).map(({ text }) => text).join(" ");
+  const parts = await partsOf(writer, dialogue, signal);
+  return parts.flatMap(({ text }) => (text === "" ? [] : text)).join(" ");
 }
 
 export function never(): AbortSignal {

@@ -6,6 +6,93 @@ import { loadSettings } from "../../src/settings/load.ts";
 import { ChatServer } from "./chat/chat-server.ts";
 import { dialogueOf, never, partsOf, replyOf } from "./dialogues.ts";
 
+/** Replies that are spoken exactly as written, or, where a second text is given, as that. */
+const WORDS_KEPT: readonly (readonly [written: string, spoken?: string])[] = [
+  // Stressed words are no stage directions.
+  ["The pesto contains *nuts*", "The pesto contains nuts"],
+  ["It has *peanuts*", "It has peanuts"],
+  ["Please avoid _nuts_", "Please avoid nuts"],
+  ["It costs 12 *dollars*", "It costs 12 dollars"],
+  ["You must *run away*", "You must run away"],
+  ["The patient *screams in pain*", "The patient screams in pain"],
+  ["**nuts**", "nuts"],
+  ["You need:\n- *eggs*\n- *onions*\n- *carrots*", "You need: eggs. onions. carrots."],
+  ["**Turn off the gas.** Then call 112.", "Turn off the gas. Then call 112."],
+  [
+    "1. **Turn off the gas**\n2. **Open the windows**\n3. **Walk out**",
+    "1. Turn off the gas. 2. Open the windows. 3. Walk out.",
+  ],
+  ["**Stop.** **Step away from the edge.** Stay with me.", "Stop. Step away from the edge. Stay with me."],
+  ["**Place your hands on the chest.** Push hard.", "Place your hands on the chest. Push hard."],
+  ["**Exhale slowly.**", "Exhale slowly."],
+  ["*Close the door!*", "Close the door!"],
+  ["*Nod if you can hear me.*", "Nod if you can hear me."],
+  ["- *Stretch your arms*\n- *Roll your shoulders*", "Stretch your arms. Roll your shoulders."],
+  ["*Open your eyes.* Now look.", "Open your eyes. Now look."],
+  ["My advice? **Smile.**", "My advice? Smile."],
+  ["[Take a deep breath] and relax.", "Take a deep breath and relax."],
+  ["Do this: *raise your arms*.", "Do this: raise your arms."],
+  ["Your verb is: *laughs*.", "Your verb is: laughs."],
+  ["Your verb is:\n*laughs*", "Your verb is: laughs"],
+  ["Her hobby: *singing*.", "Her hobby: singing."],
+  ["It means: [smile].", "It means: smile."],
+  ["Answer: (laughing)."],
+  ["[laughing gas] is nitrous oxide", "laughing gas is nitrous oxide"],
+  ["[Music] is food.", "Music is food."],
+  ["- *laughs*\n- *sighs*", "laughs. sighs."],
+  ["1. *laughs*", "1. laughs."],
+  ["**sighs** is bold.", "sighs is bold."],
+  // Numbers stay.
+  ["Press 1\ufe0f\u20e3 for sales.", "Press 1 for sales."],
+  ["Dial [9] for an outside line."],
+  ["Room [12] is free."],
+  ["Choose seat [4]."],
+  ["Platform [3], car [12]."],
+  ["Pick one: [1], [2] or [3]."],
+  ["Open Psalm[23]."],
+  ["1. FC K\u00f6ln won again."],
+  ["1. Mai ist Feiertag."],
+  ["a. m. is morning"],
+  ["1. 5 litres", "1. 5 litres."],
+  ["1) 800-555-0199", "1) 800-555-0199."],
+  ["(1) is a number in brackets."],
+  ["- 12 degrees tonight."],
+  ["[Scene opens at 9 pm at the Odeon]", "[Scene opens at 9 pm at the Odeon]"],
+  ["[Camera: 48 megapixels]"],
+  ["[Camera: Nikon D5, 400 euros]"],
+  ["We start [music: 8pm, food: 9pm] then."],
+  ["We meet at Joe's. (Music starts at nine.) See you."],
+  ["Dial *21*0791234567# to divert."],
+  ["Dial *100#."],
+  ["1==1 and 2==2"],
+  ["I rate it **** stars"],
+  ["A 5 \u2605 hotel."],
+  // So do the words around and inside marks.
+  ["[Booking]: https://example.com/book", "Booking: https://example.com/book"],
+  ["AI: the study of thinking machines."],
+  ["Speaker system: two hundred watts."],
+  ["Assistant (part-time): twelve pounds an hour."],
+  ["Me: a name I call myself."],
+  ["Me: 5. You: 6."],
+  ["Human: Tom. Bot: Sue."],
+  ["Speaker 1: the left one. Speaker 2: the right one."],
+  ["The login is:\nUser: Admin", "The login is: User: Admin"],
+  ["Use [END] there.", "Use END there."],
+  ["In HTML you'd write <think> around it. Call 112.", "In HTML you'd write think around it. Call 112."],
+  ["Put <reasoning> before it, then 5.", "Put reasoning before it, then 5."],
+  ["## About C#", "About C#."],
+  ["Write <!-- to begin a comment."],
+  ["It&#x27;s \u0026#8364;5.", "It's \u20ac5."],
+  ["Write to _ann_@example.com."],
+  ["Open /srv/__init__/main."],
+  ["See https://example.org/wiki/Foo_(laughs) now."],
+  ["It is in C:\\new\\times\\pi."],
+  ["It is in D:\\to\\left\\right."],
+  ["What the f*** is it?"],
+  ["F**k this, s**t happens."],
+  ["**Dial *100#** now.", "Dial *100# now."],
+];
+
 /** What people ask, and what a good model or an agent with tools writes. */
 const REPLIES: readonly (readonly [asked: string, written: string])[] = [
   [
@@ -152,6 +239,50 @@ describe("what a chat endpoint writes", () => {
       }
     });
 
+  it("keeps every word and number among marks", async () => {
+    for (const [written, spoken = written] of WORDS_KEPT) {
+      server.next((exchange) => exchange.begin().say(written).finish());
+      assert.equal(await replyOf(writer, dialogueOf("Go on.")), spoken);
+    }
+  });
+
+  it("keeps the count of tokens where the last part is not spoken", async () => {
+    server.next((exchange) => exchange.begin().say("Sure! \u{1f60a}").finish());
+    assert.deepEqual(await partsOf(writer, dialogueOf("Hi.")), [
+      { text: "Sure!", tokens: null, gate: null },
+      { text: "", tokens: { prompt: 12, written: 7 }, gate: null },
+    ]);
+  });
+
+  it("is cut at the limit even where it comes in one event", async () => {
+    server.next((exchange) => exchange.begin().say("It is five. ".repeat(33_000)).finish());
+    const reply = await replyOf(writer, dialogueOf("Go on."));
+    assert.match(reply, /^(?:It is five\. ?)+$/);
+    assert.ok(reply.length <= 160 * 8, `${reply.length} characters`);
+  });
+
+  for (const [written, spoken] of [
+    ["Call 020 7946 0018", "Call."],
+    ["It is 1,000,", "It is."],
+    ["It is ready. It costs 3.", "It is ready."],
+    ["Hello. I'll be there at **seven.**", "Hello. I'll be there at seven."],
+  ] as const)
+    it(`never ends in the middle of a number at the limit of ${written}`, async () => {
+      server.next((exchange) => exchange.begin().say(written).finish("length"));
+      assert.equal(await replyOf(writer, dialogueOf("Go on.")), spoken);
+    });
+
+  it("is said where its content comes as an array of text parts", async () => {
+    const content = [{ type: "text", text: "It is open." }];
+    server.next((exchange) =>
+      exchange
+        .begin()
+        .send({ choices: [{ delta: { content } }] })
+        .finish(),
+    );
+    assert.equal(await replyOf(writer, dialogueOf("Go on.")), "It is open.");
+  });
+
   it("may be said again, may repeat the question, and may claim to be human", async () => {
     const written = "My name is Noor. I'm a human being. My name is Noor.";
     server.next((exchange) => exchange.begin().say(written).finish());
@@ -166,7 +297,7 @@ describe("what a chat endpoint writes", () => {
     ["Markdown", "**Open** until six. See [the map](https://example.org/m).", "Open until six. See the map."],
     ["only an emoji", "\u{1f44d}", "Tell me a bit more about that."],
     ["only stage directions", "*nods slowly* (smiles)", "Tell me a bit more about that."],
-    ["nothing", "", "Sorry, I can't say much about that. Shall we talk about something else?"],
+    ["nothing", "", "Tell me a bit more about that."],
   ] as const)
     it(`is spoken where it is ${what}`, async () => {
       server.next((exchange) => exchange.begin().say(written).finish());

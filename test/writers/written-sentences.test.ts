@@ -6,8 +6,9 @@ import fc from "../properties.ts";
 test("thoughts are taken out, however the text is cut, and what only looks like a tag stays", () => {
   for (const [text, said] of [
     ["<think>\nHm, who asks?\n</think>\nHello.", "\nHello."],
-    ["Well <THINK>a < b, </thinking> no</think>yes.", "Well yes."],
-    ["<reasoning>x</reasoning>A<thinking>y</thinking>B", "AB"],
+    ["<THINK>a < b, </thinking> no</think>yes.", "yes."],
+    ["<reasoning>x</reasoning>A\n <thinking>y</thinking>B", "A\n B"],
+    ["You'd write <think> around it. Call 112.", "You'd write <think> around it. Call 112."],
     ["I <3 you, <thin> and a<b", "I <3 you, <thin> and a<b"],
     ["half</think> said", "half said"],
     ["<think>never done", ""],
@@ -23,9 +24,18 @@ test("thoughts are taken out, however the text is cut, and what only looks like 
   }
 });
 
+test("a thought that was never closed is given back once the reply is over", () => {
+  const sentences = new WrittenSentences();
+  sentences.push("<think> begins a thought. Call 112.");
+  assert.deepEqual(sentences.flush(true), ["<think> begins a thought.", "Call 112."]);
+  const opened = new WrittenSentences("think");
+  opened.push("Who asks?");
+  assert.deepEqual(opened.flush(), []);
+});
+
 test("it knows whether there was a thought", () => {
   const filter = new ThoughtFilter();
-  filter.push("No ");
+  filter.push("No\n");
   assert.equal(filter.hasThought, false);
   filter.push("<think>");
   assert.equal(filter.hasThought, true);
@@ -33,14 +43,14 @@ test("it knows whether there was a thought", () => {
 
 test("sentences come when the next has begun, thoughts left out, and the rest at the end", () => {
   const sentences = new WrittenSentences();
-  const pieces = ["Hello th", "ere. How <think>Who? Me.</th", "ink>are you? I am fi"];
+  const pieces = ["Hello th", "ere.\n<think>Who? Me.</th", "ink>How are you? I am fi"];
   assert.deepEqual(
     pieces.map((piece) => sentences.push(piece)),
-    [[], ["Hello there."], ["How are you?"]],
+    [[], [], ["Hello there.", "How are you?"]],
   );
   assert.equal(sentences.hasThought, true);
   assert.deepEqual(
-    sentences.flush((rest) => `${rest}ne. Yes.`),
+    sentences.flush(true, (rest) => `${rest}ne. Yes.`),
     ["I am fine.", "Yes."],
   );
   assert.deepEqual(sentences.flush(), []);

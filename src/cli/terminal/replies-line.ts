@@ -7,11 +7,11 @@ import type { Settings } from "../../settings/schema.ts";
 export interface ModelServer {
   readonly name: string;
   readonly port: number;
-  /** What its list of models says of who owns one; absent where nobody else listens at its port. */
+  /** Required `owned_by` of its models; absent if the port is distinctive. */
   readonly ownedBy?: string;
 }
 
-/** Where they listen by default. */
+/** Default ports. */
 const MODEL_SERVERS: readonly ModelServer[] = [
   { name: "Ollama", port: 11_434 },
   { name: "LM Studio", port: 1_234 },
@@ -53,7 +53,7 @@ export async function repliesLine(
   );
 }
 
-/** A model that chats of the server at a port; `null` if none listens there, or which it is cannot be told. */
+/** Returns the first chat model of the server at a port, or null. */
 async function modelOf({ port, ownedBy }: ModelServer, signal: AbortSignal): Promise<string | null> {
   try {
     const list: unknown = JSON.parse(
@@ -69,7 +69,7 @@ async function modelOf({ port, ownedBy }: ModelServer, signal: AbortSignal): Pro
   }
 }
 
-/** The body of its list of models. Redirects are not followed, and no proxy is asked. */
+/** Fetches /v1/models. Follows no redirect, uses no proxy. */
 function listOf(port: number, signal: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
     const options = { host: "127.0.0.1", port, path: "/v1/models", agent: false as const, signal };
@@ -94,7 +94,7 @@ function listOf(port: number, signal: AbortSignal): Promise<string> {
 
 const WAIT_MS = 500;
 const MAX_CHARS = 1 << 18;
-/** What can be pasted into a shell, and does nothing to a terminal. */
+/** Safe to paste into a shell and to print on a terminal. */
 const NAME = /^[A-Za-z0-9][\w.:/@+-]{0,127}$/;
-/** What such servers list in addition to language models. */
+/** Models that cannot chat. */
 const NO_CHAT = /embed|rerank|whisper|minilm|(?:^|[/-])bge-|clip/i;

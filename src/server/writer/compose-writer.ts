@@ -1,6 +1,5 @@
 import { type Writer, WriterError } from "../../core/writer.ts";
 import { templateOf } from "../../models/download/hub/hub-manifest.ts";
-import { findHubWriter } from "../../models/hub-writers.ts";
 import type { Settings } from "../../settings/schema.ts";
 import { DeferredWriter } from "../../writers/deferred-writer.ts";
 import { openGateClassifier } from "../../writers/gate/gate-classifier.ts";
@@ -10,16 +9,16 @@ import { openSmallTalk } from "../../writers/small-talk/open-small-talk.ts";
 import { speakable } from "../../writers/speakable/speakable.ts";
 import { endpointOf, neededSetting } from "../endpoint-settings.ts";
 import { ggufOptions, systemPromptOf } from "./gguf-options.ts";
-import type { WriterWeights } from "./pull-writer.ts";
+import { checkpointRemedy, type WriterWeights } from "./pull-writer.ts";
 
 /** What opening a writer may need in addition to its settings. */
-export interface WriterSources {
-  /** Sees to it that a checkpoint's weights are there; asked when they are needed, and again after a failure. */
+interface WriterSources {
+  /** Makes a checkpoint's weights available. Called again after a failure. */
   weights(checkpoint: string): Promise<WriterWeights>;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Whether no speech is computed just now, so that writing may use all cores. Default: always. */
   readonly isQuiet?: () => boolean;
-  /** Logs a plain sentence. */
+  /** Logs a sentence. */
   readonly note?: (sentence: string) => void;
 }
 
@@ -45,8 +44,8 @@ export function isSmallTalk({ kind, checkpoint }: Settings["writer"]): boolean {
 }
 
 const UNGUARDED =
-  "The safety gate is off: wishes to die, emergencies and abuse are answered by the writer alone. " +
-  "To have them answered with fixed, careful words, set writer.gate to true (ANTIPHON_WRITER_GATE=true).";
+  "The safety gate is off: the language model alone answers suicidal, emergency and abusive turns. " +
+  "To switch it on, set writer.gate to true (ANTIPHON_WRITER_GATE=true).";
 
 /** Opens the gate last, so that nothing is loaded for it if the writer cannot be opened. */
 async function openGated(open: () => Promise<Writer>): Promise<Writer> {
@@ -75,10 +74,7 @@ function innerWriter({ writer }: Settings, sources: WriterSources): InnerWriter 
       const open = async () => {
         const { path, manifest, problem } = await weights(checkpoint);
         if (problem !== null || manifest === null) {
-          const isKnown = manifest !== null || findHubWriter(checkpoint) !== undefined;
-          const remedy = isKnown
-            ? `run antiphon models pull ${checkpoint}`
-            : "set writer.checkpoint to a model that antiphon models list shows, or leave it out for small talk";
+          const remedy = checkpointRemedy(checkpoint, manifest !== null || undefined);
           throw new WriterError(`the writer's weights are missing or damaged: ${remedy}`, {
             cause: new Error(problem ?? ""),
           });

@@ -1,11 +1,11 @@
 import type { Settings } from "../../settings/schema.ts";
-import { SPOKEN_PROMPT } from "../../writers/dialogue-messages.ts";
+import { DEFAULT_SYSTEM_PROMPT } from "../../writers/dialogue-messages.ts";
 import type { GgufWriterOptions } from "../../writers/llama/gguf-writer.ts";
 import { freeMemoryBytes } from "../../writers/llama/open-model.ts";
 import type { Template } from "../../writers/llama/prompt.ts";
 
 /** A language model in a file. */
-export interface ModelFile {
+interface ModelFile {
   readonly name: string;
   readonly modelPath: string;
   readonly template: Template;
@@ -15,7 +15,7 @@ export interface ModelFile {
 
 /** How a language model in a file is run, by the settings. */
 export function ggufOptions(file: ModelFile, writer: Settings["writer"]): GgufWriterOptions {
-  // English has four characters a token; other languages fewer, and then less is read.
+  // Other languages have fewer characters per token, so the prompt is shortened later.
   const maxChars = 3 * writer.contextTokens;
   return {
     ...file,
@@ -31,9 +31,12 @@ export function ggufOptions(file: ModelFile, writer: Settings["writer"]): GgufWr
 }
 
 /** The system prompt of the settings or the default one, followed by the operator's instructions. */
-export function systemPromptOf({ systemPrompt = SPOKEN_PROMPT, instructions }: Settings["writer"]): string {
+export function systemPromptOf({
+  systemPrompt = DEFAULT_SYSTEM_PROMPT,
+  instructions,
+}: Settings["writer"]): string {
   return instructions === undefined ? systemPrompt : `${systemPrompt}\n\n${instructions}`;
 }
 
-/** Room for a model that thinks although it is told not to. */
+/** Extra tokens for models that think despite enable_thinking=false. */
 const THOUGHT_TOKENS = 256;

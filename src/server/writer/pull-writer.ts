@@ -16,10 +16,7 @@ export interface WriterWeights {
   readonly problem: string | null;
 }
 
-/**
- * Sees to it that the weights of a checkpoint that was pulled are there. Never throws, and so never keeps a server from
- * starting: whatever goes wrong is the `problem`.
- */
+/** Makes a pulled checkpoint's weights available. Never throws; `problem` says what went wrong. */
 export async function pullWriter(
   options: WeightsPull & { readonly checkpoint: string },
 ): Promise<WriterWeights> {
@@ -29,7 +26,7 @@ export async function pullWriter(
   try {
     manifest = await pulledBefore(checkpoint, dataDir);
     path = checkpointFile(manifest, dataDir);
-    // Every byte of some gigabytes was checked when they were pulled: that they are there will do at each start.
+    // Checks presence only: every byte was verified when pulled.
     const { problem } = await inspectCheckpoint(manifest, dataDir);
     if (problem === null || !pull) return { path, manifest, problem };
     await pullCheckpoint(manifest, options);
@@ -44,11 +41,14 @@ async function pulledBefore(name: string, dataDir: string): Promise<CheckpointMa
   const own = await ownManifest(name, dataDir);
   if (own?.manifest) return own.manifest;
   if (own !== null) throw new Error(own.problem ?? "");
-  const remedy =
-    findHubWriter(name) === undefined
-      ? "set writer.checkpoint to one that antiphon models list shows, or leave it out for small talk"
-      : `run antiphon models pull ${name}`;
-  throw new Error(`The checkpoint ${name} of writer.checkpoint is not installed: ${remedy}.`);
+  throw new Error(`The checkpoint ${name} of writer.checkpoint is not installed: ${checkpointRemedy(name)}.`);
+}
+
+/** Returns what to do about a checkpoint whose weights are missing. */
+export function checkpointRemedy(name: string, isKnown = findHubWriter(name) !== undefined): string {
+  return isKnown
+    ? `run antiphon models pull ${name}`
+    : "set writer.checkpoint to one that antiphon models list shows, or leave it out for small talk";
 }
 
 const INTERRUPTED = "The writer's weights were not fetched, because the server stops.";

@@ -45,8 +45,8 @@ export class AuthoredText implements ComingText {
   #hasToken = false;
   #firstSentenceMs = 0;
   #tokens: WriterTokens | null = null;
-  /** Of a reply that ends with a call. */
-  #tokensOfCall: WriterTokens | null = null;
+  /** Tokens reported after the last words. */
+  #finalTokens: WriterTokens | null = null;
   #hasWords = false;
   #hasCalled = false;
   /** Code points of what was written. */
@@ -99,7 +99,7 @@ export class AuthoredText implements ComingText {
   }
 
   get tokens(): WriterTokens | null {
-    return this.#tokensOfCall ?? this.#tokens;
+    return this.#finalTokens ?? this.#tokens;
   }
 
   /**
@@ -171,13 +171,17 @@ export class AuthoredText implements ComingText {
   #take(part: WrittenPart): void {
     if (part.call !== undefined) {
       this.#hasCalled = true;
-      this.#tokensOfCall = part.tokens;
+      this.#finalTokens = part.tokens;
       this.#onCall(part.call, this.#length);
+      return;
+    }
+    if (part.text === "") {
+      this.#finalTokens = part.tokens;
       return;
     }
     this.#length += [...placed(part.text, !this.#hasWords)].length;
     this.#hasWords = true;
-    this.#tokensOfCall = null;
+    this.#finalTokens = null;
     this.#written.add(part);
   }
 }

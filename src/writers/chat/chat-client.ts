@@ -53,6 +53,11 @@ export class NotAChatError extends Error {
   override readonly name = "NotAChatError";
 }
 
+/** The connection ended before the stream said that it was over. */
+export class UnfinishedError extends Error {
+  override readonly name = "UnfinishedError";
+}
+
 /**
  * `fetch` as the chat client needs it. A refusal's body, whatever its shape, becomes `{"error": {"message": body}}`, as
  * the client keeps nothing else of it. A JSON answer, where a stream was asked for, becomes a stream of one event. All
@@ -107,17 +112,22 @@ function onOneLine(json: string): string {
   }
 }
 
-/** Passes bytes on until there are too many of them, in all or in one line. */
+/** Passes bytes on. Fails if there are too many of them, in all or in one line, or if they end without `[DONE]`. */
 function bounded(): TransformStream<Uint8Array, Uint8Array> {
   let size = 0;
   let lineSize = 0;
+  let tail = "";
   return new TransformStream({
     transform(piece, controller) {
       size += piece.length;
       const lineEnd = piece.lastIndexOf(NEW_LINE);
       lineSize = lineEnd === -1 ? lineSize + piece.length : piece.length - lineEnd;
       if (size > REPLY_BYTES || lineSize > LINE_BYTES) throw new NotAChatError("an answer without end");
+      tail = (tail + Buffer.from(piece.subarray(-32)).toString("latin1")).slice(-32);
       controller.enqueue(piece);
+    },
+    flush(controller) {
+      if (!tail.includes("[DONE]")) controller.error(new UnfinishedError());
     },
   });
 }

@@ -1,19 +1,16 @@
 import { isRecord } from "../../core/is-record.ts";
-import { WriterError, type WriterTokens, type WrittenPart } from "../../core/writer.ts";
+import { type ToolCall, WriterError, type WriterTokens, type WrittenPart } from "../../core/writer.ts";
 import { type CallPiece, MAX_CALLS, ToolCalls } from "../tool-calls.ts";
-import { WrittenSentences } from "../written-sentences.ts";
-
-/** What is said when the endpoint may not say anything, or does not. */
-export const DECLINED = "Sorry, I can't say much about that. Shall we talk about something else?";
+import { cutEnd, WrittenSentences } from "../written-sentences.ts";
 
 /**
- * Makes parts of what an endpoint writes, each a sentence. Tokens are counted for the last one alone, as endpoints
- * count at the end. A reply that was cut off ends with its last whole sentence, or, where it has none, with its last
- * whole word; more than `maxChars` characters are cut off here. Calls of functions stand where they were made. An empty
- * or withheld reply becomes {@link DECLINED}. If the endpoint fails midway, the words so far come before the error. Throws a {@link WriterError} when the model spent all its tokens on thoughts,
- * or made only calls that cannot be carried out.
+ * Cuts an endpoint's reply into parts, each a sentence or a call where it was made. Tokens stand at the last one, as
+ * endpoints count at the end. A reply that was cut off ends as {@link cutEnd} says; more than `maxChars` characters are
+ * cut off here. An empty or withheld reply is one part without words. On failure, yields the words received so far, then
+ * throws. Throws a {@link WriterError} if the model spent all its tokens on thoughts, or made only calls that cannot be
+ * carried out.
  *
- * @param functions names of those that it may call; what else it calls is left out
+ * @param functions names of the functions that it may call; other calls are left out
  */
 export async function* partsOf(
   deltas: AsyncIterable<ChatDelta>,
@@ -24,57 +21,53 @@ export async function* partsOf(
   const calls = new ToolCalls(functions);
   let tokens: WriterTokens | null = null;
   let finish: string | null = null;
-  let chars = 0;
+  let charsLeft = maxChars;
   let isEmpty = true;
   let hasThought = false;
+  const parts = (words: readonly string[], called: readonly ToolCall[] = []): WrittenPart[] => {
+    isEmpty &&= words.length + called.length === 0;
+    const bare = { tokens: null, gate: null };
+    return [
+      ...words.map((text) => ({ ...bare, text })),
+      ...called.map((call) => ({ ...bare, text: "", call })),
+    ];
+  };
   try {
     for await (const delta of deltas) {
       tokens = delta.tokens ?? tokens;
       finish ??= delta.finish;
-      chars += delta.text.length;
       hasThought ||= delta.isToken && delta.text === "" && delta.calls.length === 0;
-      if (calls.hasOpen && delta.text.trim() !== "") {
-        for (const call of calls.take(false)) {
-          yield { text: "", tokens: null, gate: null, call };
-          isEmpty = false;
-        }
-      }
-      for (const text of sentences.push(delta.text)) {
-        yield { text, tokens: null, gate: null };
-        isEmpty = false;
+      if (calls.hasOpen && delta.text.trim() !== "") yield* parts([], calls.take(false));
+      yield* parts(sentences.push(delta.text.slice(0, charsLeft)));
+      charsLeft -= delta.text.length;
+      if (charsLeft < 0) {
+        finish = "length";
+        break;
       }
       if (delta.calls.length > 0 && functions.length > 0) {
-        for (const text of calls.hasOpen ? [] : sentences.flush()) {
-          yield { text, tokens: null, gate: null };
-          isEmpty = false;
-        }
+        if (!calls.hasOpen) yield* parts(sentences.flush());
         hasThought ||= sentences.hasThought;
         sentences = new WrittenSentences();
         for (const piece of delta.calls) calls.add(piece);
       }
-      if (chars > maxChars) {
-        finish = "length";
-        break;
-      }
     }
   } catch (error) {
-    if (!(error instanceof WriterError)) throw error;
-    // What came is spoken, half a sentence too: the listener has waited for it.
-    for (const text of sentences.flush()) yield { text, tokens: null, gate: null };
+    if (error instanceof WriterError) yield* parts(sentences.flush());
     throw error;
   }
-  const rest = sentences.flush((written) => endOf(written, finish, isEmpty));
-  const called = finish === "content_filter" ? [] : calls.take(finish === null || finish === "length");
-  if (rest.length === 0 && called.length === 0 && isEmpty) {
-    if (calls.hasRefused && finish === "length") throw new WriterError(HALF_A_CALL);
-    if (calls.hasRefused) throw new WriterError(BAD_CALL, { retryAfterMs: 1_000 });
-    if (finish === "length" && (hasThought || sentences.hasThought)) throw new WriterError(ONLY_THOUGHTS);
-    rest.push(DECLINED);
+  const isCut = finish === "length";
+  const isWithheld = finish === "content_filter";
+  const rest = sentences.flush(!isCut, (written) =>
+    isWithheld ? "" : isCut ? cutEnd(written, isEmpty) : written,
+  );
+  const last = parts(rest, isWithheld ? [] : calls.take(isCut || finish === null));
+  if (isEmpty) {
+    if (calls.hasRefused)
+      throw isCut ? new WriterError(HALF_A_CALL) : new WriterError(BAD_CALL, { retryAfterMs: 1_000 });
+    if (isCut && (hasThought || sentences.hasThought)) throw new WriterError(ONLY_THOUGHTS);
+    last.push({ text: "", tokens, gate: null });
   }
-  const last = rest.length + called.length - 1;
-  for (const [n, text] of rest.entries()) yield { text, tokens: n === last ? tokens : null, gate: null };
-  for (const [n, call] of called.entries())
-    yield { text: "", tokens: rest.length + n === last ? tokens : null, gate: null, call };
+  for (const [n, part] of last.entries()) yield n === last.length - 1 ? { ...part, tokens } : part;
 }
 
 const ONLY_THOUGHTS =
@@ -83,16 +76,6 @@ const HALF_A_CALL =
   "the writer's endpoint spent all its tokens in the middle of a function's call: raise writer.maxTokens";
 const BAD_CALL =
   "the writer's endpoint called a function that it was not given, or with arguments that are no JSON object: retry";
-const WHOLE = /[.!?…][”"’')\]]*$/;
-
-/** What may be said of a reply's last words. Without a reason to end, it was cut off as if by a limit. */
-function endOf(rest: string, finish: string | null, isFirst: boolean): string {
-  if (finish === "content_filter") return "";
-  if ((finish !== null && finish !== "length") || rest === "" || WHOLE.test(rest)) return rest;
-  if (!isFirst) return "";
-  const words = rest.replace(/\s*\S*$/, "").replace(/[\s,;:(—–-]+$/, "");
-  return `${words === "" ? rest : words}.`;
-}
 
 /** What one event of a chat completion brings, of the first choice. */
 export interface ChatDelta {
@@ -126,7 +109,10 @@ export function readChunk(event: unknown): ChatDelta | null {
   const delta = isRecord(choice) ? (choice.delta ?? choice.message) : undefined;
   const { content, reasoning_content: thought, reasoning, tool_calls } = isRecord(delta) ? delta : {};
   const calls = readCallPieces(tool_calls);
-  const text = typeof content === "string" ? content : "";
+  const texts: unknown[] = Array.isArray(content)
+    ? content.map((part) => (isRecord(part) ? part.text : ""))
+    : [content];
+  const text = texts.filter((part) => typeof part === "string").join("");
   return {
     text,
     calls,
@@ -138,7 +124,7 @@ export function readChunk(event: unknown): ChatDelta | null {
 }
 
 /** Reads the calls of a chunk's delta, of which nothing is known. */
-export function readCallPieces(given: unknown): CallPiece[] {
+function readCallPieces(given: unknown): CallPiece[] {
   if (!Array.isArray(given)) return [];
   return given.slice(0, MAX_CALLS + 1).flatMap((piece: unknown) => {
     if (!isRecord(piece)) return [];

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { OpenAI } from "openai";
 import { type Stop, stopWith } from "../../core/stop-with.ts";
 import { type Dialogue, type Writer, WriterError, type WrittenPart } from "../../core/writer.ts";
-import { SPOKEN_PROMPT } from "../dialogue-messages.ts";
-import { makeChatClient, NotAChatError } from "./chat-client.ts";
+import { DEFAULT_SYSTEM_PROMPT } from "../dialogue-messages.ts";
+import { makeChatClient, NotAChatError, UnfinishedError } from "./chat-client.ts";
 import {
   type ChatDialect,
   type ChatRequestOptions,
@@ -68,7 +68,13 @@ class ChatWriter implements Writer {
   #dialect: ChatDialect;
 
   constructor(options: ChatWriterOptions) {
-    const { model, maxTokens, systemPrompt = SPOKEN_PROMPT, firstTokenTimeoutMs, totalTimeoutMs } = options;
+    const {
+      model,
+      maxTokens,
+      systemPrompt = DEFAULT_SYSTEM_PROMPT,
+      firstTokenTimeoutMs,
+      totalTimeoutMs,
+    } = options;
     this.name = model;
     this.#client = makeChatClient(options.baseUrl, options.apiKey);
     this.#request = { model, maxTokens, systemPrompt };
@@ -151,7 +157,7 @@ class ChatWriter implements Writer {
       let isOver = false;
       for (;;) {
         const event = await clock.wait(events.next(), signal).catch((error: unknown) => {
-          if (isOver && !signal.aborted) return null;
+          if ((isOver || (!isChat && error instanceof UnfinishedError)) && !signal.aborted) return null;
           throw error;
         });
         if (event === null || event.done === true) break;

@@ -5,7 +5,7 @@ import { membersOf, objectsIn } from "./json-slices.ts";
 import type { LlamaModel, Token } from "./llama-runtime.ts";
 
 /** What may be called, and how long the calls of a reply may be. */
-export interface CallReaderOptions extends Pick<ToolUse, "tools" | "choice"> {
+interface CallReaderOptions extends Pick<ToolUse, "tools" | "choice"> {
   /** Of all calls of a reply. */
   readonly maxTokens: number;
 }

@@ -2,7 +2,7 @@ import type { SpeakerLabel, Turn } from "../../core/conversation.ts";
 import { stopWith } from "../../core/stop-with.ts";
 import { type Dialogue, type Writer, WriterError, type WrittenPart } from "../../core/writer.ts";
 import { chatSteps, dialogueMessages, type MessageOptions } from "../dialogue-messages.ts";
-import { WrittenSentences } from "../written-sentences.ts";
+import { cutEnd, WrittenSentences } from "../written-sentences.ts";
 import { CallReader } from "./call-reader.ts";
 import { type Calling, callingOf } from "./calling.ts";
 import { Generation, PIECE_TOKENS, type Sampling } from "./generation.ts";
@@ -14,6 +14,7 @@ import {
   ParallelQueue,
   SerialQueue,
   type Token,
+  type TokenBias,
   type WorkQueue,
 } from "./llama-runtime.ts";
 import { type ModelOptions, maxThreads, openModel } from "./open-model.ts";
@@ -27,7 +28,6 @@ import {
   type Template,
 } from "./prompt.ts";
 import { SequencePool, sharedStart } from "./sequence-pool.ts";
-import { type TokenBiases, unspeakableTokens } from "./unspeakable-tokens.ts";
 
 export interface GgufWriterOptions extends ModelOptions, PromptOptions {
   /** For `meta`: who writes. */
@@ -62,7 +62,8 @@ class LocalWriter implements Writer {
   readonly #model: LlamaModel;
   readonly #prompt: Prompt;
   readonly #pool: SequencePool;
-  readonly #biases: TokenBiases;
+  /** Forbids the tag that begins a call, for replies that may make none. */
+  readonly #noCall: TokenBias;
   readonly #calling: Calling | null;
   readonly #closed = new AbortController();
   /** Mostly one token of one reply at a time: in a batch with others' the last bits of its logits depend on them. */
@@ -87,14 +88,14 @@ class LocalWriter implements Writer {
     this.#queue = {
       run: (work) =>
         queue.run(() => {
-          // Threads wait for each other at every layer, so beside speech several are slower than one.
-          // One more than the model takes, for the gate.
+          // One thread while speech is computed: llama.cpp's threads wait for each other at every layer. +1 for the gate.
           runtime.llama.maxThreads = options.isQuiet() ? threads + 1 : 1;
           return work();
         }),
     };
     this.#calling = calling;
-    this.#biases = unspeakableTokens(model, runtime, calling?.begin ?? null);
+    this.#noCall = new runtime.module.TokenBias(model.tokenizer);
+    if (calling !== null) this.#noCall.set(calling.begin, "never");
     forgetVocabulary(model);
   }
 
@@ -223,7 +224,7 @@ class LocalWriter implements Writer {
         text = longer;
       }
       if (sentences.isThinking) {
-        if (++thoughtTokens > MAX_THOUGHT_TOKENS) return;
+        if (++thoughtTokens > MAX_THOUGHT_TOKENS) break;
         continue;
       }
       if (written.length - thoughtTokens >= maxTokens) break;
@@ -233,18 +234,18 @@ class LocalWriter implements Writer {
       if (count === 0) throw calls.failure();
       return;
     }
-    const rest = sentences.flush();
-    const isWhole = written.length - thoughtTokens < maxTokens || ENDED.test(rest.at(-1) ?? "");
-    if (!isWhole && count > 0) return;
+    const isCut = sentences.isThinking
+      ? thoughtTokens > MAX_THOUGHT_TOKENS
+      : written.length - thoughtTokens >= maxTokens;
+    const rest = sentences.flush(!isCut, (words) => (isCut ? cutEnd(words, count === 0) : words));
+    if (rest.length + count === 0) rest.push("");
     for (const [n, sentence] of rest.entries()) yield part({ text: sentence }, n === rest.length - 1);
   }
 
   /** Some templates begin a reply with a thought that is open. */
   #sentencesAfter(prompt: readonly Token[]): WrittenSentences {
-    const sentences = new WrittenSentences();
-    const [tag] = OPEN_THOUGHT.exec(this.#model.detokenize(prompt.slice(-8), true)) ?? [];
-    if (tag !== undefined) sentences.push(tag);
-    return sentences;
+    const [, tag] = OPEN_THOUGHT.exec(this.#model.detokenize(prompt.slice(-8), true)) ?? [];
+    return new WrittenSentences(tag?.toLowerCase());
   }
 
   async close(): Promise<void> {
@@ -259,24 +260,22 @@ class LocalWriter implements Writer {
     written: readonly Token[],
     calls: CallReader | null,
   ): Sampling {
-    const { words, wordsOrCall, call } = this.#biases;
     return {
       temperature,
       topK: topK ?? 40,
       minP: temperature === 0 ? 0 : 0.1,
       seed: Number(seed & 0xffff_ffffn),
-      tokenBias: calls === null ? words : () => (calls.hasBegun || calls.mayBeBare ? call : wordsOrCall),
+      ...(calls === null && { tokenBias: this.#noCall }),
       // A call repeats the names that it was given.
       repeatPenalty: { punishTokens: () => (calls?.hasBegun ? [] : written.slice(-48)), penalty: 1.1 },
     };
   }
 }
 
-/** A model that has not thought enough by then says nothing: who waits for speech waits no longer. */
+/** A model that thinks for longer than this says nothing: the listener is waiting. */
 const MAX_THOUGHT_TOKENS = 256;
 /** Of a reply's calls, beside its words. */
 const MAX_CALL_TOKENS = 512;
 const TOO_MANY_TOOLS =
   "the functions take more than half of what the writer's model can read: give fewer of them, describe them in fewer words, or raise writer.contextTokens";
 const OPEN_THOUGHT = /<(think|thinking|reasoning)>\s*$/i;
-const ENDED = /[.!?…]["'”’)]*$/;

@@ -21,15 +21,10 @@ export interface LlamaRuntime {
   release(): Promise<void>;
 }
 
-/** The optional package that carries llama.cpp is not there, or does not run on this machine. */
-export class LlamaMissingError extends Error {
-  override readonly name = "LlamaMissingError";
-}
-
 /**
  * Loads llama.cpp's build for the CPU; everybody who holds it shares the one. The only file that imports the package.
  *
- * @throws LlamaMissingError when it is not installed or cannot be loaded.
+ * @throws Error if it is not installed or cannot be loaded
  */
 export async function openLlama(): Promise<LlamaRuntime> {
   holders++;
@@ -48,7 +43,7 @@ export async function openLlama(): Promise<LlamaRuntime> {
     };
   } catch (error) {
     await letGo();
-    throw new LlamaMissingError(
+    throw new Error(
       "llama.cpp cannot be loaded here: install it with `npm install node-llama-cpp@3.21.1`, or choose another writer.kind",
       { cause: error },
     );
@@ -134,7 +129,7 @@ export async function forgetEstimates({ fileInsights }: LlamaModel): Promise<voi
 
 /**
  * Empties the lists of tokens that node-llama-cpp read out of the file beside llama.cpp's own. To be called once there is
- * a context, and what needs `iterateAllTokens` has been made.
+ * a context.
  */
 export function forgetVocabulary({ fileInfo }: LlamaModel): void {
   const lists: Partial<Record<string, unknown>> = fileInfo.metadata.tokenizer?.ggml ?? {};

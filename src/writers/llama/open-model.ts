@@ -77,7 +77,6 @@ async function architectureOf(module: LlamaRuntime["module"], modelPath: string)
 
 /** The most threads that a model may take. Cores that share what computes count once. */
 export function maxThreads({ llama }: LlamaRuntime, { threads }: Pick<ModelOptions, "threads">): number {
-  // Threads wait for each other at every layer: one core that is taken by other work would hold up all of them.
   return threads > 0 ? threads : Math.max(1, Math.min(availableParallelism(), llama.cpuMathCores) - 1);
 }
 

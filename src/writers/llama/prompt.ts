@@ -106,7 +106,8 @@ function unproved(template: Template, model: LlamaModel, runtime: LlamaRuntime):
 }
 
 /**
- * ChatML (`<|im_start|>role`, a line's end, the text, `<|im_end|>`). `begun` is what stands of the reply already, its tags as tokens of their own.
+ * ChatML (`<|im_start|>role`, a line's end, the text, `<|im_end|>`). `begun` is the text that the
+ * reply starts with; its tags become single tokens.
  */
 function chatMl(model: LlamaModel, begun = ""): Prompt {
   const start = model.tokenize("<|im_start|>", true);

@@ -1,9 +1,7 @@
 import { type Dialogue, type Writer, WriterError, type WrittenPart } from "../../core/writer.ts";
-import type { ListCount } from "./block-marks.ts";
 import { plainSpeech } from "./plain-speech.ts";
-import { leavesOpen } from "./stage-directions.ts";
 
-/** A writer whose words are passed on as they were written, but for what can be read and not said: {@link plainSpeech}. */
+/** Wraps a writer so that its replies contain only what can be spoken. */
 export function speakable(writer: Writer): Writer {
   return {
     get name() {
@@ -18,46 +16,60 @@ export function speakable(writer: Writer): Writer {
 }
 
 /**
- * Makes each part, a sentence, speakable. A reply without a word that can be spoken becomes a request to hear more. Calls of
- * functions keep their place. If the writer fails midway, its words so far are passed on before the error.
+ * Makes each part speakable. A reply without a word that can be spoken becomes {@link NOTHING_SPEAKABLE}. Function calls
+ * keep their place. If the writer fails midway, yields the words received so far, then throws.
  */
 export async function* speakableParts(
   parts: AsyncIterable<WrittenPart>,
 ): AsyncGenerator<WrittenPart, void, void> {
-  const list: ListCount = { last: 0 };
-  // One of several sentences may belong to the next: lists, and marks around both.
-  let held: string[] = [];
-  let last: WrittenPart | null = null;
+  /** Several sentences while a link's words are open. */
+  let pending: WrittenPart[] = [];
+  let previous = "";
+  /** The newest part, if none of it was spoken. */
+  let unspoken: WrittenPart = { text: "", tokens: null, gate: null };
   let isSilent = true;
-  const takeHeld = (): WrittenPart[] => {
-    const text = plainSpeech(held.join(" "), list);
-    held = [];
-    if (text === "" || last === null) return [];
+  const flushPending = (): WrittenPart[] => {
+    const last = pending.at(-1);
+    if (last === undefined) return [];
+    const written = textOf(pending);
+    const text = plainSpeech(written, previous);
+    [pending, previous, unspoken] = [
+      [],
+      written || previous,
+      { ...last, text: "", tokens: text === "" ? last.tokens : null },
+    ];
+    if (text === "") return [];
     isSilent = false;
     return [{ ...last, text }];
   };
   try {
     for await (const part of parts) {
       if (part.call !== undefined) {
-        yield* takeHeld();
+        yield* flushPending();
         isSilent = false;
+        unspoken = { ...unspoken, tokens: null };
         yield part;
         continue;
       }
-      last = part;
-      held.push(part.text);
-      if (held.length < MAX_HELD && leavesOpen(held.join(" "))) continue;
-      yield* takeHeld();
+      pending.push(part);
+      if (pending.length < MAX_PENDING && OPEN_LINK.test(textOf(pending))) continue;
+      yield* flushPending();
     }
   } catch (error) {
-    if (error instanceof WriterError) yield* takeHeld();
+    if (error instanceof WriterError) yield* flushPending();
     throw error;
   }
-  yield* takeHeld();
-  if (isSilent) yield { ...(last ?? { tokens: null, gate: null }), text: NOTHING_SPEAKABLE };
+  yield* flushPending();
+  if (isSilent) yield { ...unspoken, text: NOTHING_SPEAKABLE };
+  else if (unspoken.tokens !== null) yield unspoken;
+}
+
+function textOf(parts: readonly WrittenPart[]): string {
+  return parts.map(({ text }) => text).join(" ");
 }
 
 const NOTHING_SPEAKABLE = "Tell me a bit more about that.";
 
-/** Sentences after which a mark that is still open is taken as it is, so that speech does not wait for its end. */
-const MAX_HELD = 3;
+/** Sentences after which a link that is still open is taken as it is, so that speech does not wait for its end. */
+const MAX_PENDING = 3;
+const OPEN_LINK = /(?<!\w)\[\p{L}[^[\]]*$/u;

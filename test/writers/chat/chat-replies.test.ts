@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DECLINED } from "../../../src/writers/chat/chat-reply.ts";
 import { dialogueOf, heard, partsOf, replyOf, said } from "../dialogues.ts";
 import { assertFails, openPair } from "./chat-pair.ts";
 import type { Exchange } from "./chat-server.ts";
@@ -20,10 +19,10 @@ for (const [what, words, reason, reply] of [
   ["without a comma before the end", "And so, then", "length", "And so."],
   ["even of a single word something is said", "Hel", "length", "Hel."],
   ["what a filter cut off is left out", "One. And the sec", "content_filter", "One."],
-  ["a reply that a filter withheld is declined", "", "content_filter", DECLINED],
-  ["so is the beginning of one", "The bomb is", "content_filter", DECLINED],
-  ["an empty reply is declined", "", "stop", DECLINED],
-  ["and so are spaces", " \n\n ", "stop", DECLINED],
+  ["a reply that a filter withheld has no words", "", "content_filter", ""],
+  ["so is the beginning of one", "The bomb is", "content_filter", ""],
+  ["an empty reply has no words", "", "stop", ""],
+  ["and so are spaces", " \n\n ", "stop", ""],
   ["thoughts are not said", "<think>Who asks?\n\nHm. Ann.</think>\n\nHi, Ann.", "stop", "Hi, Ann."],
 ] as const) {
   test(what, async (context) => {
@@ -64,14 +63,14 @@ test("a model that spends all its tokens on thoughts is named, not declined for"
   await assertFails(writer, /raise writer\.maxTokens/);
 });
 
-test("a question that the host filtered is declined", async (context) => {
+test("a question that the host filtered has no words", async (context) => {
   const { server, writer } = await openPair(context);
   const error = {
     code: "content_filter",
     message: "The prompt triggered our content management policy on context size",
   };
   server.next((exchange) => exchange.refuse(400, { error }));
-  assert.equal(await replyOf(writer, dialogueOf("Hi.")), DECLINED);
+  assert.equal(await replyOf(writer, dialogueOf("Hi.")), "");
   assert.equal(server.exchanges.length, 1);
 });
 

@@ -49,10 +49,24 @@ test("an end without [DONE] is an end", async (context) => {
   assert.equal(await replyOf(writer, dialogueOf("Hi.")), "All good. Bye now");
 });
 
-test("an end without any reason given keeps the whole sentences", async (context) => {
+test("an end without any reason, but with [DONE], is an end", async (context) => {
   const { server, writer } = await openPair(context);
-  server.next((exchange) => void exchange.begin().say("All good. Bye n").response.end());
-  assert.equal(await replyOf(writer, dialogueOf("Hi.")), "All good.");
+  server.next(
+    (exchange) =>
+      void exchange.begin().say("Hello. I'll be there at seven").raw("data: [DONE]\n\n").response.end(),
+  );
+  assert.equal(await replyOf(writer, dialogueOf("Hi.")), "Hello. I'll be there at seven");
+});
+
+test("a connection that ends midway gives what came, then fails", async (context) => {
+  const { server, writer } = await openPair(context);
+  server.next((exchange) => void exchange.begin().say("It is open until six").response.end());
+  const spoken: string[] = [];
+  await assert.rejects(async () => {
+    for await (const { text } of writer.write(dialogueOf("Hi."), never())) spoken.push(text);
+  }, /WriterError: the writer's endpoint broke off the connection/);
+  assert.deepEqual(spoken, ["It is open until six"]);
+  assert.equal(server.exchanges.length, 1);
 });
 
 test("a connection that stays open after the last word delays the end but little", async (context) => {

@@ -58,6 +58,16 @@ describe("a GGUF file of the user's", () => {
   });
 });
 
+it("a GGUF file writes signs, addresses and line ends as well as words", async () => {
+  const script = ["2 + 2 = 4", " in C#", ".", "\n", "Ask a@b.org", "!"];
+  const writer = await openGgufWriter(tinyOptions(fileOf("signs.gguf", tinyGguf({ script }))));
+  try {
+    assert.equal(await replyOf(writer, dialogueOf("Hi.")), "2 + 2 = 4 in C#. Ask a@b.org!");
+  } finally {
+    await writer.close();
+  }
+});
+
 describe("a GGUF file that is broken", () => {
   for (const [what, path] of [
     ["is missing", join(folder, "missing.gguf")],

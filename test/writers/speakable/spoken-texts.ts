@@ -31,13 +31,13 @@ export async function spokenOf(pieces: readonly string[]): Promise<string> {
 /** What is said of a reply that is written in these stretches, each whole sentences or lines. */
 export async function spokenOfStretches(stretches: readonly string[]): Promise<string> {
   const thoughts = new ThoughtFilter();
-  // The space is no beginning of a tag, so nothing is held back.
-  return await spokenOfSentences(stretches.flatMap((text) => sentencesOf(thoughts.push(`${text} `))));
+  // A line's end begins no tag, so nothing is held back.
+  return await spokenOfSentences(stretches.flatMap((text) => sentencesOf(thoughts.push(`${text}\n`))));
 }
 
 async function spokenOfSentences(sentences: readonly string[]): Promise<string> {
   const said: string[] = [];
   const parts = new ScriptedWriter(sentences).write(dialogueOf("Hi."), never());
-  for await (const { text } of speakableParts(parts)) said.push(text);
+  for await (const { text } of speakableParts(parts)) if (text !== "") said.push(text);
   return said.join(" ");
 }

@@ -6,6 +6,7 @@ import { alreadySaid, plainWords } from "./already-said.ts";
 import {
   asksWhatWasSaid,
   contentWords,
+  datesAndNumbers,
   namesUnheard,
   speaksOfYou,
   tellsWhatWasSaid,
@@ -14,14 +15,16 @@ import { type FoundReply, nearestReplies } from "./nearest-replies.ts";
 import { type Act, neutralLines, type ReplyBook } from "./reply-book.ts";
 import { answerSum } from "./sums.ts";
 import {
-  condolesOnJoy,
+  allowsPolarity,
   fittestTone,
+  isCondoling,
   isContrary,
   isGlad,
   isGrave,
+  isJoyful,
   isOutOfTone,
+  isSurelyBad,
   isSurelyGood,
-  mayBe,
 } from "./tone.ts";
 import { actByForm, isAsked, isPhrasedAs } from "./turn-form.ts";
 import { guessOf, type TurnGuess } from "./turn-guess.ts";
@@ -102,13 +105,13 @@ export class SmallTalk implements Writer {
       guess,
       asks: isAsked(newest),
       isScene: SCENES.has(act.name) || (others.length > 1 && (await this.#opensScene(others[0]!, signal))),
-      isAfterSorrow:
-        !isSurelyGood(guess, tones) && (await this.#isGrave(others.slice(-1 - SORROW_TURNS, -1), signal)),
+      isAfterSorrow: !isSurelyGood(guess, tones) && (await this.#isAfter(isGrave, others, signal)),
+      isAfterJoy: !isSurelyBad(newest, guess, tones) && (await this.#isAfter(isJoyful, others, signal)),
     };
     const kindLine = this.#fitsKind(act, formAct !== undefined, turn) ? choice.ofNew(act.lines) : null;
-    // Somebody who ruled something out is told nothing that was said to others: it may be just that.
-    const isLimited = turn.asks && others.slice(0, -1).some(({ text }) => rulesOut(text ?? ""));
-    const found = isLimited ? null : await this.#found(dialogue, turn, signal);
+    const found = (await this.#isRuledOut(turn, others, signal))
+      ? null
+      : await this.#found(dialogue, turn, signal);
     const isTheSame = found !== null && found.likeness >= SAME_TURN;
     if (kindLine !== null && act.answered === "form" && (formAct !== undefined || !isTheSame))
       return kindLine;
@@ -131,12 +134,12 @@ export class SmallTalk implements Writer {
     );
   }
 
-  /** Whether a joy or a sorrow may be taken for granted: nothing is congratulated on soon after a sorrow. */
-  #mayHave(polarity: Act["polarity"], { newest, guess, isAfterSorrow }: ReadTurn): boolean {
+  /** Returns whether a reply of this polarity fits: no congratulations soon after bad news, nor condolences after good. */
+  #mayHave(polarity: Act["polarity"], { newest, guess, isAfterSorrow, isAfterJoy }: ReadTurn): boolean {
     return (
-      mayBe(polarity, newest) &&
+      allowsPolarity(polarity, newest) &&
       !isContrary(polarity, guess, this.#book.tones) &&
-      !(isAfterSorrow && polarity === "good")
+      !(polarity === "good" ? isAfterSorrow : polarity === "bad" && isAfterJoy)
     );
   }
 
@@ -154,9 +157,12 @@ export class SmallTalk implements Writer {
     const texts = history.map(({ text }) => text ?? "").join(" ");
     const words = contentWords(texts.slice(-MAX_CHARS));
     const said = alreadySaid(history, speaker);
-    // "Why?" or "Any more?" says nothing by itself, so its reply must have needed nothing before it either.
-    const leans = before !== null && contentWords(newest).size === 0;
-    const minLikeness = leans ? SAME_TURN : before === null ? MIN_LIKENESS : MIN_LIKENESS_LATER;
+    // "Why?" and "Blue." depend on the turn before: accept only replies that opened their own conversation.
+    const leans = (!asks && !newest.includes(" ")) || (before !== null && contentWords(newest).size === 0);
+    // Turns that differ in their numbers alone are nearly the same to the encoder.
+    const isSum = asks && guess.act.name === "sum";
+    if (isSum && datesAndNumbers(newest).length > 0) return null;
+    const minLikeness = leans || isSum ? SAME_TURN : before === null ? MIN_LIKENESS : MIN_LIKENESS_LATER;
     const suits = ({ entry: { reply, tone, isAnswer }, likeness, isOpening }: FoundReply) =>
       likeness >= minLikeness &&
       (isOpening || !leans) &&
@@ -168,7 +174,7 @@ export class SmallTalk implements Writer {
     const best = nearestReplies(bank, numbers, vector, before).find(
       (found) =>
         suits(found) &&
-        !condolesOnJoy(found.entry.reply, guess, tones) &&
+        (!isCondoling(found.entry.reply, found.entry.tone, tones) || this.#mayHave("bad", turn)) &&
         !tellsWhatWasSaid(found.entry.reply) &&
         !asksWhatWasSaid(found.entry.reply, words) &&
         found.entry.borrowed.every((word) => words.has(word)) &&
@@ -179,6 +185,26 @@ export class SmallTalk implements Writer {
     return best ?? null;
   }
 
+  /**
+   * Returns whether a found reply may recommend exactly what was ruled out: to any question after or beside a diet or a
+   * refusal, and to one for food or ideas after anything that they told.
+   */
+  async #isRuledOut(
+    { asks, guess }: ReadTurn,
+    others: readonly Said[],
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    if (!asks) return false;
+    if (others.some(({ text }) => rulesOut(text ?? ""))) return true;
+    if (!RECOMMENDING.has(guess.act.name)) return false;
+    for (const text of others.slice(0, -1).map((turn) => onOneLine(turn.text))) {
+      if (text === "" || (isAsked(text) && !OF_THEMSELVES.test(text))) continue;
+      const { act, probability } = guessOf(this.#book, [await this.#vectorOf(text, signal)]);
+      if (act.answered !== "form" || probability < MIN_KIND_PROBABILITY) return true;
+    }
+    return false;
+  }
+
   async #vectorOf(text: string, signal: AbortSignal): Promise<Float32Array> {
     const digest = createHash("sha256").update(text).digest("base64");
     const vector = this.#vectors.get(digest) ?? (await this.#embed(text, signal));
@@ -186,10 +212,13 @@ export class SmallTalk implements Writer {
     return vector;
   }
 
-  async #isGrave(turns: readonly Said[], signal: AbortSignal): Promise<boolean> {
-    for (const text of turns.map((turn) => onOneLine(turn.text)).filter((text) => text !== "")) {
-      const guess = guessOf(this.#book, [await this.#vectorOf(text, signal)]);
-      if (isGrave(text, guess, this.#book.tones)) return true;
+  /** Returns whether one of the turns shortly before the newest tells such news. */
+  async #isAfter(tells: typeof isGrave, others: readonly Said[], signal: AbortSignal): Promise<boolean> {
+    for (const { text } of others.slice(-1 - NEWS_TURNS, -1)) {
+      const line = onOneLine(text);
+      if (line === "") continue;
+      const guess = guessOf(this.#book, [await this.#vectorOf(line, signal)]);
+      if (tells(line, guess, this.#book.tones)) return true;
     }
     return false;
   }
@@ -220,6 +249,7 @@ interface ReadTurn {
   /** Whether a character is being played, who may have a body and a past. */
   readonly isScene: boolean;
   readonly isAfterSorrow: boolean;
+  readonly isAfterJoy: boolean;
 }
 
 /** Chooses among lines: the same one for the same conversation, above temperature 0 by its seed. */
@@ -259,11 +289,14 @@ function rulesOut(text: string): boolean {
   return DIETS.test(plain) || REFUSALS.test(plain);
 }
 
-/** What somebody cannot have or do. The list need not be complete: it only makes replies more careful. */
+/** Incomplete on purpose: a miss only allows a found reply. */
 const DIETS =
   /\b(?:allerg|intoleran|anaphyla|coeliac|celiac|diabet|vegan|vegetarian|pregnan|kosher|halal|sober|nothing to eat)/i;
 const REFUSALS =
   /\b(?:can't|cannot|don't|doesn't|won't|never|stopped|no) (?:really |ever )?(?:eat|have|drink|touch|stand|do|like|swim|fly|drive|see|walk)(?:ing)?\b/i;
+const OF_THEMSELVES = /\b(?:i|my|me|we|our|us)\b/i;
+/** Kinds of question whose answer depends most on who asks. */
+const RECOMMENDING: ReadonlySet<string> = new Set(["cook", "recommend"]);
 /** Cosines from which the reply to another turn is said: in the first reply of a conversation, and in later ones. */
 const MIN_LIKENESS = 0.7;
 const MIN_LIKENESS_LATER = 0.8;
@@ -272,8 +305,8 @@ const SAME_TURN = 0.88;
 const MIN_KIND_PROBABILITY = 0.5;
 /** Characters of a conversation's end that are looked at for its words: half an hour of speech. */
 const MAX_CHARS = 24_000;
-/** Turns for which a sorrow is not followed by congratulations. */
-const SORROW_TURNS = 4;
+/** Turns for which bad news is not followed by congratulations, nor good news by condolences. */
+const NEWS_TURNS = 4;
 const MAX_VECTORS = 300;
 /** Kinds of turns that ask for a character to be played. */
 const SCENES: ReadonlySet<string> = new Set(["roleplay", "service", "staff"]);

@@ -17,6 +17,7 @@ import {
   readGateHead,
 } from "./gate-head.ts";
 import { plainText, windowsOf } from "./gate-windows.ts";
+import { mayBeEnglish } from "./may-be-english.ts";
 
 export interface GateVerdict {
   /** `null`: nothing that a fixed reply should answer. */
@@ -35,6 +36,8 @@ export interface GateClassifier {
    * @throws WriterError when the classifier fails or was closed: then nothing is known of the lines.
    */
   classify(lines: readonly string[], signal: AbortSignal): Promise<GateVerdict>;
+  /** Returns whether a line may be in the language that the classifier was trained on. */
+  mayBeEnglish(line: string): boolean;
   close(): Promise<void>;
 }
 
@@ -86,6 +89,10 @@ class EncoderGate implements GateClassifier {
     } finally {
       work.end();
     }
+  }
+
+  mayBeEnglish(line: string): boolean {
+    return mayBeEnglish(line, this.#head.words);
   }
 
   async close(): Promise<void> {

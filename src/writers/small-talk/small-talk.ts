@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { LruCache } from "../../audio/lru-cache.ts";
 import { type Dialogue, type Writer, WriterError, type WrittenPart } from "../../core/writer.ts";
 import { sentencesOf } from "../../text/sentences/sentence-cutter.ts";
+import { spokenKey } from "../spoken-key.ts";
 import { alreadySaid, plainWords } from "./already-said.ts";
 import {
   asksWhatWasSaid,
@@ -206,9 +207,9 @@ export class SmallTalk implements Writer {
   }
 
   async #vectorOf(text: string, signal: AbortSignal): Promise<Float32Array> {
-    const digest = createHash("sha256").update(text).digest("base64");
-    const vector = this.#vectors.get(digest) ?? (await this.#embed(text, signal));
-    this.#vectors.set(digest, vector);
+    const key = spokenKey(text);
+    const vector = this.#vectors.get(key) ?? (await this.#embed(text, signal));
+    this.#vectors.set(key, vector);
     return vector;
   }
 

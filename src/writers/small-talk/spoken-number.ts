@@ -45,10 +45,6 @@ const SMALL =
     " ",
   );
 const TENS = "_ _ twenty thirty forty fifty sixty seventy eighty ninety".split(" ");
-/** From one to nineteen in words, as a regular expression. */
-const SMALL_FORM = SMALL.slice(1).join("|");
-/** A number in words or digits, as a regular expression. */
-export const NUMBER_FORM = `(?:\\d+(?:[.,]\\d+)*|(?:${TENS.slice(2).join("|")})(?:[- ](?:${SMALL_FORM}))?|${SMALL_FORM}|an? (?:hundred|thousand|dozen|couple of))(?: (?:hundred|thousand|million)(?: and (?:\\w+[- ]?){1,2})?)*`;
 const SCALES: Readonly<Record<string, number>> = { hundred: 1e2, thousand: 1e3, million: 1e6, billion: 1e9 };
 /** What there is one of: "a hundred". */
 const COUNTED: ReadonlySet<string> = new Set([...Object.keys(SCALES), "dozen"]);

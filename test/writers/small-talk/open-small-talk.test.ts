@@ -16,7 +16,7 @@ function talk(...texts: (string | null)[]): Dialogue {
 }
 
 const CONDOLENCE =
-  /sorry|oh (?:no|dear)|(?:a|dreadful|terrible) blow|hard|tough|terrible|terrif|heavi|luck|shame|pity/i;
+  /sorry|sympathy|oh (?:no|dear)|(?:a|dreadful|terrible) blow|hard|tough|terrible|terrif|heavi|luck|shame|pity/i;
 
 describe("the small talk that comes with the package", async () => {
   const writer = await openSmallTalk();

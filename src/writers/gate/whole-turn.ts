@@ -71,9 +71,6 @@ function filledIn(said: string, asked: string, isAsking: boolean): readonly stri
   if (ASKED_WORD.test(said)) return [];
   const other = said.replace(/^(?:the|a|an) (?=\p{Lu})/iu, "");
   const small = said.charAt(0).toLowerCase() + said.slice(1);
-  const bareSubject = BARE_SUBJECT.exec(asked);
-  if (isAsking && bareSubject !== null && /^\p{Ll}+s$/u.test(small))
-    return [`${bareSubject[1]} ${small} ${bareSubject[3]}`];
   const [, aux = "", determiner, rest = ""] = OF_A_SUBJECT.exec(asked) ?? [];
   // "Can my dog swim?" is asked of "My cat?", too.
   if (determiner !== undefined && small.startsWith(`${determiner.toLowerCase()} `))
@@ -251,9 +248,6 @@ const ARTICLE = /\b(?:the|an?) $/i;
 const ARTICLED = /^(?:the|an?|my|your|our|his|her|their|some|any|\p{Lu}.*|.*s$)(?:\b|$)/u;
 const OF_A_SUBJECT =
   /^(is|are|was|were|can|could|do|does|did|will|would|should|has|have) (my|your|our|his|her|the) \p{L}+ (.+)$/iu;
-/** "Are bananas good for you?", "What do cows eat?" */
-const BARE_SUBJECT =
-  /^((?:(?:what|where|when|why|how(?: \p{L}+)?) )?(?:are|do|can|were|did)) (?!(?:you|we|they|these|those|this)\b)(\p{Ll}+s) (.+)$/iu;
 /** Said of what was answered, and asks nothing more. */
 const REMARKS = (
   "really seriously hello hey hi what huh oops wow wrong honestly surely same never_mind next your_turn my_turn shut_up help " +

@@ -30,13 +30,13 @@ import {
 import { actByForm, isAsked, isPhrasedAs } from "./turn-form.ts";
 import { guessOf, type TurnGuess } from "./turn-guess.ts";
 
-/** Makes a text a vector of length 1. */
+/** Embeds a text as a unit vector. */
 export type Embed = (text: string, signal: AbortSignal) => Promise<Float32Array>;
 
 /**
- * Small talk in English, out of a book. The reply is the first that there is: a sum of the newest turn, a line that the
- * turn's form tells, the reply to a turn that was nearly the same, a line for the turn's kind, a line for its tone; to a
- * question, an admission that the answer is not known.
+ * English small talk from packaged replies. Returns the first that exists: a sum of the newest turn, a line for its form or
+ * for a kind answered "form" (unless a reply to nearly the same turn is found), a found reply, a line for its kind, "I don't
+ * know" to a question, a line for its tone, a neutral line.
  */
 export class SmallTalk implements Writer {
   readonly name = "small-talk";
@@ -44,7 +44,7 @@ export class SmallTalk implements Writer {
   readonly #embed: Embed;
   readonly #free: () => Promise<void>;
   readonly #acts: ReadonlyMap<string, Act>;
-  /** By digest: each turn comes again with every later one of its conversation. */
+  /** By {@link spokenKey}: every later request repeats earlier turns. */
   readonly #vectors = new LruCache<Float32Array>(MAX_VECTORS);
   #isClosed = false;
 
@@ -89,7 +89,7 @@ export class SmallTalk implements Writer {
     const sum = answerSum(newest);
     if (sum !== null) return { layer: "exact", text: sum };
     const form = actByForm(newest);
-    // Whether this is a machine is told in a scene, too.
+    // Even in a role-play, admit to being a machine.
     if (form === "identity" || form === "garbled") return choice.always(linesOf(form));
 
     const vector = await this.#vectorOf(newest, signal);
@@ -168,7 +168,7 @@ export class SmallTalk implements Writer {
       likeness >= minLikeness &&
       (isOpening || !leans) &&
       (isAnswer === asks || (turn.isScene && !asks) || likeness >= SAME_TURN) &&
-      // What was said to a question must not add to what is known, and what was said to a story must share its tone.
+      // An answer must not assert facts about the user; a reply to a statement must match its tone.
       (asks
         ? !speaksOfYou(reply, words)
         : !namesUnheard(reply, words) && !isOutOfTone(reply, tone, newest, guess, tones));
@@ -224,7 +224,7 @@ export class SmallTalk implements Writer {
     return false;
   }
 
-  /** Whether a conversation began with a request to play somebody. */
+  /** Returns whether a conversation began with a request for role-play. */
   async #opensScene({ text }: Said, signal: AbortSignal): Promise<boolean> {
     const { act, probability } = guessOf(this.#book, [await this.#vectorOf(text ?? "", signal)]);
     return SCENES.has(act.name) && probability >= MIN_KIND_PROBABILITY;
@@ -236,7 +236,7 @@ interface Reply {
   readonly text: string;
 }
 
-/** A turn of somebody else's; `null` for one that was not transcribed. */
+/** Another speaker's turn; `text` is null if it was not transcribed. */
 interface Said {
   readonly text: string | null;
 }
@@ -253,7 +253,7 @@ interface ReadTurn {
   readonly isAfterJoy: boolean;
 }
 
-/** Chooses among lines: the same one for the same conversation, above temperature 0 by its seed. */
+/** Picks a line by a hash of the conversation and, above temperature 0, the seed. */
 class Choice {
   readonly #chance: number;
   readonly #said: ReadonlySet<string>;
@@ -265,13 +265,13 @@ class Choice {
     this.#said = alreadySaid(history, speaker);
   }
 
-  /** One that was not said yet in this conversation. */
+  /** Returns an unsaid line, or null. */
   ofNew(lines: readonly string[]): Reply | null {
     const fresh = lines.filter((line) => !this.#said.has(plainWords(line)));
     return fresh.length === 0 ? null : this.#lineOf(fresh);
   }
 
-  /** One that was not said yet, or else any. */
+  /** Returns an unsaid line, else a repeated one. */
   always(lines: readonly string[]): Reply {
     return this.ofNew(lines) ?? this.#lineOf(lines);
   }
@@ -298,13 +298,13 @@ const REFUSALS =
 const OF_THEMSELVES = /\b(?:i|my|me|we|our|us)\b/i;
 /** Kinds of question whose answer depends most on who asks. */
 const RECOMMENDING: ReadonlySet<string> = new Set(["cook", "recommend"]);
-/** Cosines from which the reply to another turn is said: in the first reply of a conversation, and in later ones. */
+/** Minimum cosine for a found reply: first reply, later replies. */
 const MIN_LIKENESS = 0.7;
 const MIN_LIKENESS_LATER = 0.8;
 /** Cosine from which two turns count as the same. */
 const SAME_TURN = 0.88;
 const MIN_KIND_PROBABILITY = 0.5;
-/** Characters of a conversation's end that are looked at for its words: half an hour of speech. */
+/** Newest characters searched for content words (30 minutes of speech). */
 const MAX_CHARS = 24_000;
 /** Turns for which bad news is not followed by congratulations, nor good news by condolences. */
 const NEWS_TURNS = 4;

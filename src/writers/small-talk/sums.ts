@@ -44,26 +44,15 @@ function daysOfMonth(asked: string): string | null {
       asked,
     )?.[1];
   if (month === "month") return "A month has 28 to 31 days.";
-  const days = month === undefined ? undefined : DAYS[month];
-  if (days === undefined || month === undefined) return null;
+  if (month === undefined || !MONTHS.includes(month)) return null;
+  const days = new Date(Date.UTC(2023, MONTHS.indexOf(month) + 1, 0)).getUTCDate();
   const name = month.charAt(0).toUpperCase() + month.slice(1);
   return month === "february" ? "February has 28 days, and 29 in a leap year." : `${name} has ${days} days.`;
 }
 
-const DAYS: Readonly<Record<string, number>> = {
-  january: 31,
-  february: 28,
-  march: 31,
-  april: 30,
-  may: 31,
-  june: 30,
-  july: 31,
-  august: 31,
-  september: 30,
-  october: 31,
-  november: 30,
-  december: 31,
-};
+const MONTHS = "january february march april may june july august september october november december".split(
+  " ",
+);
 
 function conversion(asked: string): string | null {
   const counted =

@@ -35,7 +35,6 @@ const TALKS: readonly (readonly [turns: readonly string[], whole: string | null]
   [["Can my dog eat grapes?", "No.", "Bleach?"], "Can my dog eat bleach?"],
   [["Can my dog swim?", "Yes.", "My cat?"], "Can my cat swim?"],
   [["Did Einstein win a Nobel?", "Yes.", "Newton?"], "Did Newton win a Nobel?"],
-  [["What do cows eat?", "Grass.", "Pigs?"], "What do pigs eat?"],
   [["My brother is in a coma.", "I'm sorry.", "Is he awake?"], "Is my brother awake?"],
   [["My sister moved to Leeds.", "Nice.", "What's her job?"], "What's my sister's job?"],
   [["My sister moved to Leeds.", "Nice.", "Should I visit her?"], "Should I visit my sister?"],

@@ -15,6 +15,7 @@ from gguf import GGMLQuantizationType as Type
 
 from encoder import MAX_TOKENS, Encoder, averaged
 from lines import CLASSES, HERE
+from words import english_words
 
 OURS = {
     "q": "attn_q",
@@ -50,6 +51,7 @@ def main() -> None:
         "weights": [[round(x * gate.scale, 5) for x in row] for row in gate.head.weight.tolist()],
         "biases": [round(x * gate.scale, 5) for x in gate.head.bias.tolist()],
         **calibrated,
+        "words": " ".join(english_words()),
     }
     text = json.dumps(head, indent=1).replace("\n   ", " ").replace("\n  ]", "]")
     (options.out / "gate.json").write_text(text + "\n")

@@ -16,9 +16,10 @@ import {
   datesAndNumbers,
 } from "../../dist/src/writers/small-talk/content-words.js";
 import { projected } from "../../dist/src/writers/small-talk/nearest-replies.js";
-import { readReplyBook, replyBookFiles } from "../../dist/src/writers/small-talk/reply-book.js";
+import { readReplyBook } from "../../dist/src/writers/small-talk/reply-book.js";
 import { isAsked } from "../../dist/src/writers/small-talk/turn-form.js";
 import { guessOf } from "../../dist/src/writers/small-talk/turn-guess.js";
+import { replyBookFiles } from "../../dist/test/writers/small-talk/reply-book-files.js";
 import { claimsToBeAPerson } from "./claims.mjs";
 import { leadingDirections } from "./directions.mjs";
 import { namesAmong } from "./names.mjs";

@@ -1,10 +1,10 @@
-import { createHmac, randomBytes } from "node:crypto";
 import { LruCache } from "../../audio/lru-cache.ts";
 import { abortable } from "../../core/abortable.ts";
 import { stopWith } from "../../core/stop-with.ts";
 import { WriterError } from "../../core/writer.ts";
 import { openLlama } from "../llama/llama-runtime.ts";
 import { SentenceEncoder } from "../llama/sentence-encoder.ts";
+import { spokenKey } from "../spoken-key.ts";
 import {
   GATE_CATEGORIES,
   GATE_DIR,
@@ -17,6 +17,7 @@ import {
   readGateHead,
 } from "./gate-head.ts";
 import { plainText, windowsOf } from "./gate-windows.ts";
+import { mayBeEnglish } from "./may-be-english.ts";
 
 export interface GateVerdict {
   /** `null`: nothing that a fixed reply should answer. */
@@ -35,6 +36,8 @@ export interface GateClassifier {
    * @throws WriterError when the classifier fails or was closed: then nothing is known of the lines.
    */
   classify(lines: readonly string[], signal: AbortSignal): Promise<GateVerdict>;
+  /** Returns whether a line may be in the language that the classifier was trained on. */
+  mayBeEnglish(line: string): boolean;
   close(): Promise<void>;
 }
 
@@ -61,10 +64,9 @@ export async function openGateClassifier(dir: string = GATE_DIR): Promise<GateCl
 class EncoderGate implements GateClassifier {
   readonly #head: GateHead;
   readonly #encoder: SentenceEncoder;
-  /** What lines were found to be, by {@link EncoderGate.#keyOf}: turns come again. */
+  /** What lines were found to be, by {@link spokenKey}: turns come again. */
   readonly #known = new LruCache<readonly GateScores[]>(KNOWN_LINES);
   readonly #closed = new AbortController();
-  readonly #secret = randomBytes(32);
 
   constructor(head: GateHead, encoder: SentenceEncoder) {
     this.#head = head;
@@ -86,6 +88,10 @@ class EncoderGate implements GateClassifier {
     } finally {
       work.end();
     }
+  }
+
+  mayBeEnglish(line: string): boolean {
+    return mayBeEnglish(line, this.#head.words);
   }
 
   async close(): Promise<void> {
@@ -130,15 +136,10 @@ class EncoderGate implements GateClassifier {
   /** What each window of a line is. */
   async #scoresOf(line: string, max: number, stop: AbortSignal): Promise<readonly GateScores[]> {
     stop.throwIfAborted();
-    const key = this.#keyOf(line, max);
+    const key = spokenKey(`${max} ${line}`);
     const scores = this.#known.get(key) ?? (await this.#encode(line, max, stop));
     this.#known.set(key, scores);
     return scores;
-  }
-
-  /** Says nothing of the line to whoever sees it: what people said stays in memory no longer than it is looked at. */
-  #keyOf(line: string, max: number): string {
-    return createHmac("sha256", this.#secret).update(`${max} ${line}`).digest("base64");
   }
 
   async #encode(line: string, max: number, stop: AbortSignal): Promise<readonly GateScores[]> {

@@ -34,6 +34,8 @@ export interface GateHead {
   /** The encoder's file, which was there and is the one that the head was trained with. */
   readonly encoderPath: string;
   readonly width: number;
+  /** Words of the gate's own lines, as evidence of English. */
+  readonly words: ReadonlySet<string>;
   readonly thresholds: {
     /** For the newest turn on its own. */
     readonly newest: GateThresholds;
@@ -59,6 +61,7 @@ export async function readGateHead(dir: string): Promise<GateHead> {
   return {
     encoderPath,
     width: file.encoder.width,
+    words: new Set(file.words.split(" ")),
     thresholds: file.thresholds,
     scores: (vector) => softmax(file, vector),
   };
@@ -79,15 +82,17 @@ interface HeadFile {
   readonly weights: readonly (readonly number[])[];
   readonly biases: readonly number[];
   readonly thresholds: GateHead["thresholds"];
+  readonly words: string;
 }
 
 function failureOf(path: string): FileFailure {
   return (what, cause) => gateError(path, what, cause);
 }
 
-function isWhole({ encoder, classes, weights, biases, thresholds }: HeadFile): boolean {
+function isWhole({ encoder, classes, weights, biases, thresholds, words }: HeadFile): boolean {
   return (
     typeof encoder.sha256 === "string" &&
+    typeof words === "string" &&
     [...GATE_CATEGORIES, "benign" as const].every((name) => classes.includes(name)) &&
     weights.length === classes.length &&
     biases.length === classes.length &&

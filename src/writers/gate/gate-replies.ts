@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import type { Dialogue, WrittenPart } from "../../core/writer.ts";
-import { mayBeEnglish } from "./english.ts";
 import type { GateClassifier } from "./gate-classifier.ts";
 import type { GateCategory } from "./gate-head.ts";
 import { wholeTurns } from "./whole-turn.ts";
@@ -18,8 +17,8 @@ export async function fixedReply(
   signal: AbortSignal,
 ): Promise<WrittenPart[] | null> {
   const said = linesFor(dialogue);
-  if (!mayBeEnglish(said.at(-1) ?? "")) return null;
-  const lines = said.filter(mayBeEnglish);
+  if (!gate.mayBeEnglish(said.at(-1) ?? "")) return null;
+  const lines = said.filter((line) => gate.mayBeEnglish(line));
   const completed = wholeTurns(dialogue.history, dialogue.speaker).map((turn) => [turn]);
   for (const judged of [lines, ...completed]) {
     const { category } = await gate.classify(judged, signal);

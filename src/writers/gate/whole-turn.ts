@@ -1,6 +1,6 @@
 import type { SpeakerLabel, Turn } from "../../core/conversation.ts";
+import { wordSet } from "../../text/characters.ts";
 import { sentencesOf } from "../../text/sentences/sentence-cutter.ts";
-import { NUMBER_FORM } from "../small-talk/spoken-number.ts";
 import { isAsked } from "../small-talk/turn-form.ts";
 
 /**
@@ -46,8 +46,8 @@ interface Before {
 
 function madeWhole(said: string, before: Before): readonly string[] {
   const bare = said.replace(/[\s?.!]+$/, "").replace(LEAD_IN, "");
-  const isShort = bare.split(" ").length <= MAX_ELLIPSIS_WORDS && !HAS_VERB.test(bare) && !PRONOUN.test(bare);
-  if (before.asked !== null && isShort && bare !== "" && !REMARK.test(bare)) {
+  const isShort = bare.split(" ").length <= MAX_ELLIPSIS_WORDS && !hasVerb(bare) && !PRONOUN.test(bare);
+  if (before.asked !== null && isShort && bare !== "" && !isRemark(bare)) {
     const found = filledIn(bare, before.asked, /\?\s*$/.test(said) || LEAN.test(said));
     if (found.length > 0) return found.map((text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}?`);
   }
@@ -71,39 +71,28 @@ function filledIn(said: string, asked: string, isAsking: boolean): readonly stri
   if (ASKED_WORD.test(said)) return [];
   const other = said.replace(/^(?:the|a|an) (?=\p{Lu})/iu, "");
   const small = said.charAt(0).toLowerCase() + said.slice(1);
-  const bareSubject = BARE_SUBJECT.exec(asked);
-  if (isAsking && bareSubject !== null && /^\p{Ll}+s$/u.test(small))
-    return [`${bareSubject[1]} ${small} ${bareSubject[3]}`];
   const [, aux = "", determiner, rest = ""] = OF_A_SUBJECT.exec(asked) ?? [];
   // "Can my dog swim?" is asked of "My cat?", too.
   if (determiner !== undefined && small.startsWith(`${determiner.toLowerCase()} `))
     return [`${aux} ${small} ${rest}`];
-  if (SHARE.test(said)) {
-    const share = asked.replace(SHARE_IN, small);
-    return share === asked ? [] : [share];
-  }
   const [, preposition] = PREPOSITION.exec(said) ?? [];
   if (preposition !== undefined) {
     const same = new RegExp(`\\b${preposition} (?:[\\p{L}\\p{N}'-]+ ?){1,4}$`, "iu");
     return [same.test(asked) ? asked.replace(same, small) : `${asked} ${small}`];
-  }
-  if (MOST.test(said)) {
-    const most = asked.replace(MOST_IN, said.replace(/^the /i, ""));
-    return most === asked ? [] : [most];
   }
   // What only names something may be a remark.
   if (!isAsking) return [];
   if (/^\p{Lu}/u.test(other)) {
     const begun = asked.charAt(0).toLowerCase() + asked.slice(1);
     const names = [...begun.matchAll(NAME)].filter(
-      ({ 0: name, index }) => index > 0 && !NO_NAME.test(name) && !/\ban? $/i.test(begun.slice(0, index)),
+      ({ 0: name, index }) => index > 0 && !NO_NAME.has(name) && !/\ban? $/i.test(begun.slice(0, index)),
     );
     const last = names.at(-1);
     if (last !== undefined)
       return [asked.slice(0, last.index) + other + asked.slice(last.index + last[0].length)];
   }
-  const [phrase] = LAST_PHRASE.exec(asked) ?? [];
-  if (phrase === undefined) return [];
+  const phrase = lastPhrase(asked);
+  if (phrase === null) return [];
   const isNamed = /^\p{Lu}/u.test(phrase);
   if (isNamed && /^(?:my|our|your|his|her|their)\b/i.test(said)) return [];
   const start = asked.slice(0, asked.length - phrase.length);
@@ -118,6 +107,29 @@ function filledIn(said: string, asked: string, isAsking: boolean): readonly stri
     : [whole];
 }
 
+function isRemark(said: string): boolean {
+  const small = said.toLowerCase();
+  return REMARKS.some((remark) => {
+    const rest = small.slice(remark.length);
+    return small.startsWith(remark) && rest.length <= MAX_AFTER_REMARK && !/^\w/.test(rest);
+  });
+}
+
+function hasVerb(said: string): boolean {
+  return (said.toLowerCase().match(/[\w']+/g) ?? []).some(
+    (word) => VERBS.has(word) || VERBS.has(word.replace(/'.*/, "")),
+  );
+}
+
+/** Returns one or two words after an article or a preposition; after anything else the last, since a verb may come before. */
+function lastPhrase(asked: string): string | null {
+  const words = asked.split(" ");
+  const isNoun = (word = "") => /^[\p{L}'-]+$/u.test(word) && !NO_PHRASE.has(word.replace(/['-].*/, ""));
+  const [before = "", first, last] = ["", "", ...words].slice(-3);
+  if (words.length < 2 || !isNoun(last)) return null;
+  return BEFORE_PHRASE.has(before) && isNoun(first) ? `${first} ${last}` : (last ?? null);
+}
+
 /** The article that stood there, as the new word has it. */
 function articleFor(put: string, start: string): string {
   const [article = ""] = ARTICLE.exec(start) ?? [];
@@ -127,14 +139,19 @@ function articleFor(put: string, start: string): string {
 /** A turn with what its pronoun means in the pronoun's place; `null` where it has none, or that is not plain. */
 function withNames(said: string, { told, ours }: Before): string | null {
   const match = PRONOUN.exec(said);
-  if (match === null || !isAsked(said) || said.length > MAX_NAMED_CHARS || MEANS_NOTHING.test(said))
+  if (
+    match === null ||
+    !isAsked(said) ||
+    said.length > MAX_NAMED_CHARS ||
+    MEANS_NOTHING.some((form) => form.test(said))
+  )
     return null;
   // What is named in the same breath may be meant.
   if (THING.test(said.slice(0, match.index)) || NAMES_ANY.test(said.slice(1, match.index))) return null;
   const [pronoun] = match;
   const kind = pronoun.toLowerCase();
   const isPossessive =
-    POSSESSIVE.has(kind) || (kind === "her" && HAS_HERS.test(said.slice(match.index + pronoun.length)));
+    POSSESSIVE.has(kind) || (kind === "her" && isHers(said.slice(match.index + pronoun.length)));
   if (isPossessive && match.index === 0) return null;
   const find = PEOPLE.has(kind)
     ? (text: string) => personIn(text, kind)
@@ -149,6 +166,11 @@ function withNames(said: string, { told, ours }: Before): string | null {
   const named = meant.replace(/^(?:My|Our|The|His|Her)\b/, (word) => word.toLowerCase());
   const place = kind === "there" ? `in ${named}` : isPossessive ? `${named}'s` : named;
   return said.slice(0, match.index) + place + said.slice(match.index + pronoun.length);
+}
+
+function isHers(rest: string): boolean {
+  const word = /^ (\p{L}+)/u.exec(rest)?.[1];
+  return word !== undefined && !NOT_HERS.has(word.toLowerCase());
 }
 
 /** @param pronoun nobody's son is a "she" */
@@ -187,7 +209,7 @@ function thingIn(text: string, isPlural: boolean, ours: string): string | null {
 function namesIn(text: string): string[] {
   return [...text.matchAll(NAME)].flatMap(({ 0: found, index }) => {
     const words = found.split(" ");
-    while (words.length > 0 && (NO_NAME.test(words[0] ?? "") || /^\p{Ll}/u.test(words[0] ?? "")))
+    while (words.length > 0 && (NO_NAME.has(words[0] ?? "") || /^\p{Ll}/u.test(words[0] ?? "")))
       words.shift();
     const isFirst = index === 0 || /[.!?] $/.test(text.slice(0, index));
     return words.length === 0 || (words.length === 1 && isFirst && words.length === found.split(" ").length)
@@ -199,63 +221,77 @@ function namesIn(text: string): string[] {
 const LEAD_IN =
   /^(?:(?:and|so|but|or|ok|okay|wait|anyway|hey|hi|sorry|um+|er+|well|now|then|oh|ah|yes|yeah|no|hm+|right|cool|great|thanks|what about|how about|what if it's|and what about|and how about)\b[,:!. ]*)+/i;
 const LEAN = /^(?:and|or|but|then|what about|how about|so)\b/i;
-const HAS_VERB =
-  /\b(?:is|are|was|were|am|do|does|did|can|could|will|would|should|must|have|has|had|get|got|go|want|need|like|think|know|i|i'm|you|it's|that's|thanks|ok|okay|yes|no|yeah|not|please|good|nice|cool|fair|true|right|sure|maybe|probably)\b/i;
+const VERBS: ReadonlySet<string> = wordSet(
+  "is are was were am do does did can could will would should must have has had get got go want need like think know i i'm you it's that's thanks ok okay yes no yeah not please good nice cool fair true right sure maybe probably",
+);
 const QUESTION_WORD =
   /^(?:(?:for|since|until|by|at|to|from|with) )?(?:where|when|why|who|how|how long|how many|how much|how often|how far|what time|which one|what colour|how old|how big)$/i;
 const ASKED_WORD =
-  /^(?:(?:for|since|until|by|at|to|from|with) )?(?:(?:what|which) (?:year|day|time|colour|color|kind of \p{L}+|sort of \p{L}+)|how (?:long|far|old|often|big|much|many \p{L}+)|who|what|where|when|why|how|which(?: \p{L}+)?)\b(?:'s\b)?/iu;
+  /^(?:(?:for|since|until|by|at|to|from|with) )?(?:what (?:year|day|time|colou?r|(?:kind|sort) of \p{L}+)|how (?:long|far|old|often|big|much|many \p{L}+)|who|what|where|when|why|how|which(?: \p{L}+)?)\b(?:'s\b)?/iu;
 const COUNTED = /^(how many|how much|which|what) \p{L}+$/iu;
 const BEGINS_AS_ASKED = /^(?:is|are|was|were|do|does|did|can|could|will|would|should|must|has|have|had)\b/i;
-const SHARE = new RegExp(
-  `^(?:an? |one )?(?:half|third|quarter|fifth|tenth|two thirds|three quarters|double|twice)$|^${NUMBER_FORM} ?(?:%|percent|per cent)$`,
-  "i",
-);
-const SHARE_IN = new RegExp(
-  `\\b(?:(?:an? |one )?(?:half|third|quarter|fifth|tenth)|two thirds|three quarters|${NUMBER_FORM} ?(?:%|percent|per cent))(?= of\\b)|\\b(?:double|twice)\\b`,
-  "i",
-);
 const PREPOSITION =
   /^(in|on|at|of|for|with|without|by|to|from|after|before|during|under|near) [\p{L}\p{N}'-]+(?: [\p{L}\p{N}'-]+){0,3}$/iu;
-const MOST = /^the (?:\p{L}+est|most \p{L}+|least \p{L}+|best|worst)(?: one| ones)?$/iu;
-const MOST_IN = /\b(?:\p{L}{2,}est|most \p{L}+|least \p{L}+|best|worst)\b/iu;
 const NAME = /\p{Lu}[\p{L}'-]+(?: (?:(?:of|the|and|van|von|de|da|la) )?\p{Lu}[\p{L}'-]+){0,3}/gu;
 const NAMES_ANY = /\p{Lu}\p{Ll}+/u;
 /** Begins a sentence, mostly, and is no name. */
-const NO_NAME =
-  /^(?:The|A|An|I|I'm|It|It's|He|She|They|We|You|Yes|No|And|But|So|That|That's|This|There|What|Who|Where|When|Why|How|Which|My|Your|His|Her|Our|In|On|At|To|For|From|With|About|Usually|Then|If|Is|Are|Was|Were|Do|Does|Did|Can|Could|Will|Would|Should|Good|Right|Ask|Try|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|January|February|March|April|May|June|July|August|September|October|November|December|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten|Not|Oh|Ok|Okay|Thanks|Maybe|Some|Most|One|By|Never|Always|Everyone|Everybody|Nobody|We're|They're|You're|He's|She's|I've|I'd|Has|Had|Have|Ever|Of|As)$/;
-/** One or two words after an article or a preposition; after anything else only the last, since a verb may come before. */
-const LAST_PHRASE =
-  /(?:(?<=\b(?:the|a|an|my|your|our|his|her|of|in|to|for|from|with|on) )(?:(?!(?:is|are|was|were|do|does|did|the|a|an|of|in|to|for|from|with|on|have|has|i|you|it|we)\b)[\p{L}'-]+ ?){1,2}|(?<= )(?!(?:is|are|was|were|do|does|did|the|a|an|of|in|to|for|from|with|on|have|has|i|you|it|we)\b)[\p{L}'-]+)$/u;
+const NO_NAME: ReadonlySet<string> = wordSet(
+  "The A An I I'm It It's He She They We You Yes No And But So That That's This There What Who Where When Why How Which My Your His Her Our In On At To For From With About Usually Then If Is Are Was Were Do Does Did Can Could Will Would Should Good Right Ask Try Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June July August September October November December Two Three Four Five Six Seven Eight Nine Ten Not Oh Ok Okay Thanks Maybe Some Most One By Never Always Everyone Everybody Nobody We're They're You're He's She's I've I'd Has Had Have Ever Of As",
+);
+const BEFORE_PHRASE: ReadonlySet<string> = wordSet("the a an my your our his her of in to for from with on");
+const NO_PHRASE: ReadonlySet<string> = wordSet(
+  "is are was were do does did the a an of in to for from with on have has i you it we",
+);
 /** What stands there is no thing: it follows who does it. */
 const UNFIT_BEFORE = /\b(?:i|you|we|he|she|it|they|can|could|should|would|will|do|does|did|to|not)\s*$/i;
 const ARTICLE = /\b(?:the|an?) $/i;
 const ARTICLED = /^(?:the|an?|my|your|our|his|her|their|some|any|\p{Lu}.*|.*s$)(?:\b|$)/u;
 const OF_A_SUBJECT =
   /^(is|are|was|were|can|could|do|does|did|will|would|should|has|have) (my|your|our|his|her|the) \p{L}+ (.+)$/iu;
-/** "Are bananas good for you?", "What do cows eat?" */
-const BARE_SUBJECT =
-  /^((?:(?:what|where|when|why|how(?: \p{L}+)?) )?(?:are|do|can|were|did)) (?!(?:you|we|they|these|those|this)\b)(\p{Ll}+s) (.+)$/iu;
 /** Said of what was answered, and asks nothing more. */
-const REMARK =
-  /^(?:really|seriously|hello|hey|hi|what|huh|oops|wow|wrong|honestly|surely|same|never mind|next(?: question)?|your turn|my turn|shut up|help|amazing|fantastic|brilliant|great|awesome|interesting|funny|weird|excuse me|pardon|come on|anyone|anything(?: else)?|something(?: else)?|nothing|me|us|such as|for example|like|again|enough|stop|wait|is that so|any ideas?|promise|since when|says who|meaning|so what|who cares|whatever|anyway|bye|goodbye|good (?:night|morning|evening)|exactly|correct|true|false|ha+|lol|my (?:god|goodness|word|head|turn))\b.{0,12}$/iu;
+const REMARKS = (
+  "really seriously hello hey hi what huh oops wow wrong honestly surely same never_mind next your_turn my_turn shut_up help " +
+  "amazing fantastic brilliant great awesome interesting funny weird excuse_me pardon come_on anyone anything something nothing " +
+  "me us such_as for_example like again enough stop wait is_that_so any_idea any_ideas promise since_when says_who meaning " +
+  "so_what who_cares whatever anyway bye goodbye good_night good_morning good_evening exactly correct true false ha haha hahaha " +
+  "lol my_god my_goodness my_word my_head"
+)
+  .split(" ")
+  .map((remark) => remark.replaceAll("_", " "));
+const MAX_AFTER_REMARK = 12;
 const PRONOUN =
   /\b(?:it|its|they|them|their|he|him|his|she|her|there)\b(?! (?:is|are|was|were|any|a|an|some|enough)\b.{0,30}\b(?:that|which)\b)/i;
 /** "It" and "there" that stand for nothing. */
-const MEANS_NOTHING =
-  /\b(?:are|is) (?:you|anyone|anybody|someone|somebody) (?:still )?(?:there|here)\b|\bhow(?:'s| is| are) (?:it|they|things) going\b|\bis it (?:late|early|cold|hot|warm|raining|dark|normal|true|possible|worth|rude|weird|wrong|right|bad|okay|ok|me|too|fair|legal|strange|common|just)\b|\bdoes it (?:hurt|matter|make)\b|\bit\b.{1,40}\bto (?!the\b|a\b|an\b|my\b)\p{L}+\b|\bwhat(?:'s| is| was) it like\b/iu;
+const MEANS_NOTHING: readonly RegExp[] = [
+  /\b(?:are|is) (?:you|anyone|anybody|someone|somebody) (?:still )?(?:there|here)\b/iu,
+  /\bhow(?:'s| is| are) (?:it|they|things) going\b/iu,
+  /\bis it (?:late|early|cold|hot|warm|raining|dark|normal|true|possible|worth|rude|weird|wrong|right|bad|okay|ok|me|too|fair|legal|strange|common|just)\b/iu,
+  /\bdoes it (?:hurt|matter|make)\b/iu,
+  /\bit\b.{1,40}\bto (?!the\b|a\b|an\b|my\b)\p{L}+\b/iu,
+  /\bwhat(?:'s| is| was) it like\b/iu,
+];
 const PEOPLE: ReadonlySet<string> = new Set(["he", "him", "his", "she", "her"]);
 const PLURAL: ReadonlySet<string> = new Set(["they", "them", "their"]);
-/** After "her" that is no person but whose something is. */
-const HAS_HERS =
-  /^ (?!(?:at|in|on|to|for|from|with|about|of|by|and|or|if|when|that|this|now|then|again|today|tomorrow|tonight|yesterday|so|too|what|how|where|why|who|the|an?|my|your|back|up|off|out|over|away|one)\b)\p{L}/iu;
+/** After "her" that is a person and owns nothing. */
+const NOT_HERS: ReadonlySet<string> = wordSet(
+  "at in on to for from with about of by and or if when that this now then again today tomorrow tonight yesterday so too what how where why who the a an my your back up off out over away one",
+);
 const POSSESSIVE: ReadonlySet<string> = new Set(["its", "their", "his"]);
-const RELATION =
-  /\b(?:my|our|the|his|her) (?:\p{L}+ )?(?:sister|brother|mother|mum|mom|father|dad|wife|husband|partner|son|daughter|cousin|aunt|uncle|niece|nephew|neighbou?r|friend|boss|teacher|gran|grandma|grandpa|grandson|granddaughter|colleague|flatmate|boyfriend|girlfriend|doctor|vet|manager)\b/giu;
+const RELATIONS =
+  "sister brother mother mum mom father dad wife husband partner son daughter cousin aunt uncle niece nephew neighbou?r friend boss teacher gran grandma grandpa grandson granddaughter colleague flatmate boyfriend girlfriend doctor vet manager";
+const RELATION = new RegExp(
+  `\\b(?:my|our|the|his|her) (?:\\p{L}+ )?(?:${RELATIONS.replaceAll(" ", "|")})\\b`,
+  "giu",
+);
 const PLACE = /\b(?:in|to|at|from|near) (?:the )?(\p{Lu}[\p{L}'-]+(?: \p{Lu}[\p{L}'-]+)*)/gu;
 const THING = /\b(?:the|my|our|an?|his|her|this|that|these|those|some) \p{L}+/iu;
-const THINGS =
-  /\b(?:the|my|our|an?|his|her|some) (?:(?!(?:is|are|was|were|and|or|to|in|on|of|for|with|lot|bit|few|couple|one|day|time|way|thing)\b)[\p{L}'-]+ ?){1,2}?(?=$|[,.;:!?]| (?:is|are|was|were|and|or|to|in|on|of|for|with|at|from|by|but|has|have|had|that|which|i|you|it|we|he|she|they|this|tonight|today|tomorrow|yesterday|again|now|so|because|then|last|next|every)\b)/giu;
+const NO_THING = "is|are|was|were|and|or|to|in|on|of|for|with";
+const THINGS = new RegExp(
+  `\\b(?:the|my|our|an?|his|her|some) (?:(?!(?:${NO_THING}|lot|bit|few|couple|one|day|time|way|thing)\\b)[\\p{L}'-]+ ?){1,2}?` +
+    `(?=$|[,.;:!?]| (?:${NO_THING}|at|from|by|but|has|have|had|that|which|i|you|it|we|he|she|they|this|tonight|today` +
+    "|tomorrow|yesterday|again|now|so|because|then|last|next|every)\\b)",
+  "giu",
+);
 const MAX_ELLIPSIS_WORDS = 5;
 const MAX_NAMED_CHARS = 120;
 const MAX_TURNS = 9;

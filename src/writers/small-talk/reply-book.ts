@@ -1,15 +1,15 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { gunzipSync, gzipSync } from "node:zlib";
+import { gunzipSync } from "node:zlib";
 import { WriterError } from "../../core/writer.ts";
 import { type FileFailure, readPackaged, readPackagedJson, sha256 } from "../packaged-file.ts";
 
 /** The replies that come with the package. */
 export const REPLIES_DIR = fileURLToPath(new URL("../../../../replies", import.meta.url));
 export const ENCODER_FILE = "encoder.gguf";
-const INDEX_FILE = "replies.json";
-const NUMBERS_FILE = "replies.bin";
-const TEXTS_FILE = "replies.txt.gz";
+export const INDEX_FILE = "replies.json";
+export const NUMBERS_FILE = "replies.bin";
+export const TEXTS_FILE = "replies.txt.gz";
 
 /** Whether what is told is a sorrow, a joy or neither. */
 export type Polarity = "bad" | "plain" | "good";
@@ -93,7 +93,8 @@ export interface ReplyNumbers {
   readonly previousVectors: Int8Array;
 }
 
-const NUMBERS = [
+/** Order of the matrices in their file. */
+export const NUMBERS = [
   ["actWeights", Float32Array],
   ["actBiases", Float32Array],
   ["toneWeights", Float32Array],
@@ -104,7 +105,7 @@ const NUMBERS = [
   ["previousVectors", Int8Array],
 ] as const;
 
-interface IndexFile {
+export interface IndexFile {
   readonly encoder: ReplyBook["encoder"];
   readonly acts: readonly Act[];
   readonly tones: readonly Tone[];
@@ -134,33 +135,6 @@ export async function readReplyBook(dir: string = REPLIES_DIR): Promise<ReplyBoo
   const { encoder, acts, tones, unknown } = index;
   const bank = new TextBank(gunzipSync(packed));
   return { encoder, acts, tones, unknown, bank, numbers: numbers as unknown as ReplyNumbers };
-}
-
-/** The files of {@link readReplyBook}, by name; the encoder is not among them. */
-export function replyBookFiles(book: ReplyBook): Map<string, Uint8Array> {
-  const { encoder, acts, tones, unknown, bank, numbers } = book;
-  const matrices = NUMBERS.map(([name]) => numbers[name]);
-  const bytes = Buffer.concat(
-    matrices.map(({ buffer, byteOffset, byteLength }) => new Uint8Array(buffer, byteOffset, byteLength)),
-  );
-  const lines = Array.from({ length: bank.length }, (_, index) => lineOf(bank.at(index)!));
-  const packed = gzipSync(lines.join("\n"), { level: 9 });
-  const lengths = Object.fromEntries(
-    NUMBERS.map(([name]) => [name, numbers[name].length]),
-  ) as IndexFile["lengths"];
-  const index: IndexFile = {
-    encoder,
-    acts,
-    tones,
-    unknown,
-    sha256: { numbers: sha256(bytes), texts: sha256(packed) },
-    lengths,
-  };
-  return new Map([
-    [INDEX_FILE, Buffer.from(`${JSON.stringify(index, null, 1)}\n`)],
-    [NUMBERS_FILE, bytes],
-    [TEXTS_FILE, packed],
-  ]);
 }
 
 /** A file of the replies cannot be used: says which, and what to do. */
@@ -218,11 +192,6 @@ class TextBank implements Bank {
 }
 
 const LINE_END = "\n".charCodeAt(0);
-
-function lineOf({ reply, borrowed, tone, isInRole, isAnswer }: BankEntry): string {
-  const marks = `${tone}${isInRole ? "r" : ""}${isAnswer ? "a" : ""}`;
-  return [reply, marks, borrowed.join(" ")].join("\t");
-}
 
 function entryOf(line: string): BankEntry {
   const [reply = "", marks = "", borrowed = ""] = line.split("\t");

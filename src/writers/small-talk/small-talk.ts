@@ -2,10 +2,12 @@ import { createHash } from "node:crypto";
 import { LruCache } from "../../audio/lru-cache.ts";
 import { type Dialogue, type Writer, WriterError, type WrittenPart } from "../../core/writer.ts";
 import { sentencesOf } from "../../text/sentences/sentence-cutter.ts";
+import { spokenKey } from "../spoken-key.ts";
 import { alreadySaid, plainWords } from "./already-said.ts";
 import {
   asksWhatWasSaid,
   contentWords,
+  datesAndNumbers,
   namesUnheard,
   speaksOfYou,
   tellsWhatWasSaid,
@@ -14,25 +16,27 @@ import { type FoundReply, nearestReplies } from "./nearest-replies.ts";
 import { type Act, neutralLines, type ReplyBook } from "./reply-book.ts";
 import { answerSum } from "./sums.ts";
 import {
-  condolesOnJoy,
+  allowsPolarity,
   fittestTone,
+  isCondoling,
   isContrary,
   isGlad,
   isGrave,
+  isJoyful,
   isOutOfTone,
+  isSurelyBad,
   isSurelyGood,
-  mayBe,
 } from "./tone.ts";
 import { actByForm, isAsked, isPhrasedAs } from "./turn-form.ts";
 import { guessOf, type TurnGuess } from "./turn-guess.ts";
 
-/** Makes a text a vector of length 1. */
+/** Embeds a text as a unit vector. */
 export type Embed = (text: string, signal: AbortSignal) => Promise<Float32Array>;
 
 /**
- * Small talk in English, out of a book. The reply is the first that there is: a sum of the newest turn, a line that the
- * turn's form tells, the reply to a turn that was nearly the same, a line for the turn's kind, a line for its tone; to a
- * question, an admission that the answer is not known.
+ * English small talk from packaged replies. Returns the first that exists: a sum of the newest turn, a line for its form or
+ * for a kind answered "form" (unless a reply to nearly the same turn is found), a found reply, a line for its kind, "I don't
+ * know" to a question, a line for its tone, a neutral line.
  */
 export class SmallTalk implements Writer {
   readonly name = "small-talk";
@@ -40,7 +44,7 @@ export class SmallTalk implements Writer {
   readonly #embed: Embed;
   readonly #free: () => Promise<void>;
   readonly #acts: ReadonlyMap<string, Act>;
-  /** By digest: each turn comes again with every later one of its conversation. */
+  /** By {@link spokenKey}: every later request repeats earlier turns. */
   readonly #vectors = new LruCache<Float32Array>(MAX_VECTORS);
   #isClosed = false;
 
@@ -85,7 +89,7 @@ export class SmallTalk implements Writer {
     const sum = answerSum(newest);
     if (sum !== null) return { layer: "exact", text: sum };
     const form = actByForm(newest);
-    // Whether this is a machine is told in a scene, too.
+    // Even in a role-play, admit to being a machine.
     if (form === "identity" || form === "garbled") return choice.always(linesOf(form));
 
     const vector = await this.#vectorOf(newest, signal);
@@ -102,13 +106,13 @@ export class SmallTalk implements Writer {
       guess,
       asks: isAsked(newest),
       isScene: SCENES.has(act.name) || (others.length > 1 && (await this.#opensScene(others[0]!, signal))),
-      isAfterSorrow:
-        !isSurelyGood(guess, tones) && (await this.#isGrave(others.slice(-1 - SORROW_TURNS, -1), signal)),
+      isAfterSorrow: !isSurelyGood(guess, tones) && (await this.#isAfter(isGrave, others, signal)),
+      isAfterJoy: !isSurelyBad(newest, guess, tones) && (await this.#isAfter(isJoyful, others, signal)),
     };
     const kindLine = this.#fitsKind(act, formAct !== undefined, turn) ? choice.ofNew(act.lines) : null;
-    // Somebody who ruled something out is told nothing that was said to others: it may be just that.
-    const isLimited = turn.asks && others.slice(0, -1).some(({ text }) => rulesOut(text ?? ""));
-    const found = isLimited ? null : await this.#found(dialogue, turn, signal);
+    const found = (await this.#isRuledOut(turn, others, signal))
+      ? null
+      : await this.#found(dialogue, turn, signal);
     const isTheSame = found !== null && found.likeness >= SAME_TURN;
     if (kindLine !== null && act.answered === "form" && (formAct !== undefined || !isTheSame))
       return kindLine;
@@ -131,12 +135,12 @@ export class SmallTalk implements Writer {
     );
   }
 
-  /** Whether a joy or a sorrow may be taken for granted: nothing is congratulated on soon after a sorrow. */
-  #mayHave(polarity: Act["polarity"], { newest, guess, isAfterSorrow }: ReadTurn): boolean {
+  /** Returns whether a reply of this polarity fits: no congratulations soon after bad news, nor condolences after good. */
+  #mayHave(polarity: Act["polarity"], { newest, guess, isAfterSorrow, isAfterJoy }: ReadTurn): boolean {
     return (
-      mayBe(polarity, newest) &&
+      allowsPolarity(polarity, newest) &&
       !isContrary(polarity, guess, this.#book.tones) &&
-      !(isAfterSorrow && polarity === "good")
+      !(polarity === "good" ? isAfterSorrow : polarity === "bad" && isAfterJoy)
     );
   }
 
@@ -154,21 +158,24 @@ export class SmallTalk implements Writer {
     const texts = history.map(({ text }) => text ?? "").join(" ");
     const words = contentWords(texts.slice(-MAX_CHARS));
     const said = alreadySaid(history, speaker);
-    // "Why?" or "Any more?" says nothing by itself, so its reply must have needed nothing before it either.
-    const leans = before !== null && contentWords(newest).size === 0;
-    const minLikeness = leans ? SAME_TURN : before === null ? MIN_LIKENESS : MIN_LIKENESS_LATER;
+    // "Why?" and "Blue." depend on the turn before: accept only replies that opened their own conversation.
+    const leans = (!asks && !newest.includes(" ")) || (before !== null && contentWords(newest).size === 0);
+    // Turns that differ in their numbers alone are nearly the same to the encoder.
+    const isSum = asks && guess.act.name === "sum";
+    if (isSum && datesAndNumbers(newest).length > 0) return null;
+    const minLikeness = leans || isSum ? SAME_TURN : before === null ? MIN_LIKENESS : MIN_LIKENESS_LATER;
     const suits = ({ entry: { reply, tone, isAnswer }, likeness, isOpening }: FoundReply) =>
       likeness >= minLikeness &&
       (isOpening || !leans) &&
       (isAnswer === asks || (turn.isScene && !asks) || likeness >= SAME_TURN) &&
-      // What was said to a question must not add to what is known, and what was said to a story must share its tone.
+      // An answer must not assert facts about the user; a reply to a statement must match its tone.
       (asks
         ? !speaksOfYou(reply, words)
         : !namesUnheard(reply, words) && !isOutOfTone(reply, tone, newest, guess, tones));
     const best = nearestReplies(bank, numbers, vector, before).find(
       (found) =>
         suits(found) &&
-        !condolesOnJoy(found.entry.reply, guess, tones) &&
+        (!isCondoling(found.entry.reply, found.entry.tone, tones) || this.#mayHave("bad", turn)) &&
         !tellsWhatWasSaid(found.entry.reply) &&
         !asksWhatWasSaid(found.entry.reply, words) &&
         found.entry.borrowed.every((word) => words.has(word)) &&
@@ -179,22 +186,45 @@ export class SmallTalk implements Writer {
     return best ?? null;
   }
 
-  async #vectorOf(text: string, signal: AbortSignal): Promise<Float32Array> {
-    const digest = createHash("sha256").update(text).digest("base64");
-    const vector = this.#vectors.get(digest) ?? (await this.#embed(text, signal));
-    this.#vectors.set(digest, vector);
-    return vector;
-  }
-
-  async #isGrave(turns: readonly Said[], signal: AbortSignal): Promise<boolean> {
-    for (const text of turns.map((turn) => onOneLine(turn.text)).filter((text) => text !== "")) {
-      const guess = guessOf(this.#book, [await this.#vectorOf(text, signal)]);
-      if (isGrave(text, guess, this.#book.tones)) return true;
+  /**
+   * Returns whether a found reply may recommend exactly what was ruled out: to any question after or beside a diet or a
+   * refusal, and to one for food or ideas after anything that they told.
+   */
+  async #isRuledOut(
+    { asks, guess }: ReadTurn,
+    others: readonly Said[],
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    if (!asks) return false;
+    if (others.some(({ text }) => rulesOut(text ?? ""))) return true;
+    if (!RECOMMENDING.has(guess.act.name)) return false;
+    for (const text of others.slice(0, -1).map((turn) => onOneLine(turn.text))) {
+      if (text === "" || (isAsked(text) && !OF_THEMSELVES.test(text))) continue;
+      const { act, probability } = guessOf(this.#book, [await this.#vectorOf(text, signal)]);
+      if (act.answered !== "form" || probability < MIN_KIND_PROBABILITY) return true;
     }
     return false;
   }
 
-  /** Whether a conversation began with a request to play somebody. */
+  async #vectorOf(text: string, signal: AbortSignal): Promise<Float32Array> {
+    const key = spokenKey(text);
+    const vector = this.#vectors.get(key) ?? (await this.#embed(text, signal));
+    this.#vectors.set(key, vector);
+    return vector;
+  }
+
+  /** Returns whether one of the turns shortly before the newest tells such news. */
+  async #isAfter(tells: typeof isGrave, others: readonly Said[], signal: AbortSignal): Promise<boolean> {
+    for (const { text } of others.slice(-1 - NEWS_TURNS, -1)) {
+      const line = onOneLine(text);
+      if (line === "") continue;
+      const guess = guessOf(this.#book, [await this.#vectorOf(line, signal)]);
+      if (tells(line, guess, this.#book.tones)) return true;
+    }
+    return false;
+  }
+
+  /** Returns whether a conversation began with a request for role-play. */
   async #opensScene({ text }: Said, signal: AbortSignal): Promise<boolean> {
     const { act, probability } = guessOf(this.#book, [await this.#vectorOf(text ?? "", signal)]);
     return SCENES.has(act.name) && probability >= MIN_KIND_PROBABILITY;
@@ -206,7 +236,7 @@ interface Reply {
   readonly text: string;
 }
 
-/** A turn of somebody else's; `null` for one that was not transcribed. */
+/** Another speaker's turn; `text` is null if it was not transcribed. */
 interface Said {
   readonly text: string | null;
 }
@@ -220,9 +250,10 @@ interface ReadTurn {
   /** Whether a character is being played, who may have a body and a past. */
   readonly isScene: boolean;
   readonly isAfterSorrow: boolean;
+  readonly isAfterJoy: boolean;
 }
 
-/** Chooses among lines: the same one for the same conversation, above temperature 0 by its seed. */
+/** Picks a line by a hash of the conversation and, above temperature 0, the seed. */
 class Choice {
   readonly #chance: number;
   readonly #said: ReadonlySet<string>;
@@ -234,13 +265,13 @@ class Choice {
     this.#said = alreadySaid(history, speaker);
   }
 
-  /** One that was not said yet in this conversation. */
+  /** Returns an unsaid line, or null. */
   ofNew(lines: readonly string[]): Reply | null {
     const fresh = lines.filter((line) => !this.#said.has(plainWords(line)));
     return fresh.length === 0 ? null : this.#lineOf(fresh);
   }
 
-  /** One that was not said yet, or else any. */
+  /** Returns an unsaid line, else a repeated one. */
   always(lines: readonly string[]): Reply {
     return this.ofNew(lines) ?? this.#lineOf(lines);
   }
@@ -259,21 +290,24 @@ function rulesOut(text: string): boolean {
   return DIETS.test(plain) || REFUSALS.test(plain);
 }
 
-/** What somebody cannot have or do. The list need not be complete: it only makes replies more careful. */
+/** Incomplete on purpose: a miss only allows a found reply. */
 const DIETS =
   /\b(?:allerg|intoleran|anaphyla|coeliac|celiac|diabet|vegan|vegetarian|pregnan|kosher|halal|sober|nothing to eat)/i;
 const REFUSALS =
   /\b(?:can't|cannot|don't|doesn't|won't|never|stopped|no) (?:really |ever )?(?:eat|have|drink|touch|stand|do|like|swim|fly|drive|see|walk)(?:ing)?\b/i;
-/** Cosines from which the reply to another turn is said: in the first reply of a conversation, and in later ones. */
+const OF_THEMSELVES = /\b(?:i|my|me|we|our|us)\b/i;
+/** Kinds of question whose answer depends most on who asks. */
+const RECOMMENDING: ReadonlySet<string> = new Set(["cook", "recommend"]);
+/** Minimum cosine for a found reply: first reply, later replies. */
 const MIN_LIKENESS = 0.7;
 const MIN_LIKENESS_LATER = 0.8;
 /** Cosine from which two turns count as the same. */
 const SAME_TURN = 0.88;
 const MIN_KIND_PROBABILITY = 0.5;
-/** Characters of a conversation's end that are looked at for its words: half an hour of speech. */
+/** Newest characters searched for content words (30 minutes of speech). */
 const MAX_CHARS = 24_000;
-/** Turns for which a sorrow is not followed by congratulations. */
-const SORROW_TURNS = 4;
+/** Turns for which bad news is not followed by congratulations, nor good news by condolences. */
+const NEWS_TURNS = 4;
 const MAX_VECTORS = 300;
 /** Kinds of turns that ask for a character to be played. */
 const SCENES: ReadonlySet<string> = new Set(["roleplay", "service", "staff"]);

@@ -11,12 +11,18 @@ export function numberIn(text: string): number | null {
     const value = /^(?:minus|negative)\b/.test(below) ? null : numberIn(below);
     return value === null ? null : -value;
   }
-  const fraction = /^(\d+)\/(\d+)$/.exec(plain);
+  const fraction = /^(\d+) ?\/ ?(\d+)$/.exec(plain);
   if (fraction) return finite(Number(fraction[1]) / Number(fraction[2]));
-  const mixed = /^(?:(.+) and )?(?:a |an |one )?(half|quarter|third|eighth|tenth)$/.exec(plain);
+  const mixed =
+    /^(?:(.+) and )?(?:(\w+) )?(half|third|quarter|fifth|sixth|seventh|eighth|ninth|tenth)(s?)$/.exec(plain);
   if (mixed) {
-    const whole = mixed[1] === undefined ? 0 : numberIn(mixed[1]);
-    return whole === null ? null : whole + (PARTS[mixed[2] ?? ""] ?? 0);
+    const [, before, times = "a", part = "", plural] = mixed;
+    const whole = before === undefined ? 0 : numberIn(before);
+    const count = times === "a" || times === "an" ? 1 : numberIn(times);
+    // "Two thirds", but not "twenty-third".
+    return whole === null || count === null || (count === 1) === (plural === "s")
+      ? null
+      : whole + count * PARTS[part]!;
   }
   const scaled = /^(\d+(?:\.\d+)?) (hundred|thousand|million|billion)$/.exec(plain);
   if (scaled) return Number(scaled[1]) * (SCALES[scaled[2] ?? ""] ?? 1);
@@ -39,10 +45,6 @@ const SMALL =
     " ",
   );
 const TENS = "_ _ twenty thirty forty fifty sixty seventy eighty ninety".split(" ");
-/** From one to nineteen in words, as a regular expression. */
-const SMALL_FORM = SMALL.slice(1).join("|");
-/** A number in words or digits, as a regular expression. */
-export const NUMBER_FORM = `(?:\\d+(?:[.,]\\d+)*|(?:${TENS.slice(2).join("|")})(?:[- ](?:${SMALL_FORM}))?|${SMALL_FORM}|an? (?:hundred|thousand|dozen|couple of))(?: (?:hundred|thousand|million)(?: and (?:\\w+[- ]?){1,2})?)*`;
 const SCALES: Readonly<Record<string, number>> = { hundred: 1e2, thousand: 1e3, million: 1e6, billion: 1e9 };
 /** What there is one of: "a hundred". */
 const COUNTED: ReadonlySet<string> = new Set([...Object.keys(SCALES), "dozen"]);
@@ -50,7 +52,11 @@ const PARTS: Readonly<Record<string, number>> = {
   half: 1 / 2,
   third: 1 / 3,
   quarter: 1 / 4,
+  fifth: 1 / 5,
+  sixth: 1 / 6,
+  seventh: 1 / 7,
   eighth: 1 / 8,
+  ninth: 1 / 9,
   tenth: 0.1,
 };
 

@@ -11,6 +11,7 @@ export function answerSum(question: string): string | null {
     .toLowerCase()
     .replaceAll("’", "'")
     .replaceAll(/\s+/g, " ")
+    .replaceAll(/[$£€](?=\d)/g, "")
     .trim()
     .replace(POLITE_BEFORE, "")
     .replace(POLITE_AFTER, "");
@@ -39,29 +40,19 @@ function ofYear(asked: string): string | null {
 
 function daysOfMonth(asked: string): string | null {
   const month =
-    /^how many days (?:are (?:there )?in|does|has|in|has got|there are in) (?:the month of )?(\w+)(?: have| got)?$/.exec(
+    /^how many days (?:are (?:there )?in|does|has|in|has got|there are in) (?:the month of |an? )?(\w+)(?: have| got)?$/.exec(
       asked,
     )?.[1];
-  const days = month === undefined ? undefined : DAYS[month];
-  if (days === undefined || month === undefined) return null;
+  if (month === "month") return "A month has 28 to 31 days.";
+  if (month === undefined || !MONTHS.includes(month)) return null;
+  const days = new Date(Date.UTC(2023, MONTHS.indexOf(month) + 1, 0)).getUTCDate();
   const name = month.charAt(0).toUpperCase() + month.slice(1);
   return month === "february" ? "February has 28 days, and 29 in a leap year." : `${name} has ${days} days.`;
 }
 
-const DAYS: Readonly<Record<string, number>> = {
-  january: 31,
-  february: 28,
-  march: 31,
-  april: 30,
-  may: 31,
-  june: 30,
-  july: 31,
-  august: 31,
-  september: 30,
-  october: 31,
-  november: 30,
-  december: 31,
-};
+const MONTHS = "january february march april may june july august september october november december".split(
+  " ",
+);
 
 function conversion(asked: string): string | null {
   const counted =
@@ -110,19 +101,21 @@ function sum(asked: string, isAsked: boolean): string | null {
     "",
   );
   const isSum =
-    /\d.*(?:[+×*÷%]|plus|minus|times|divided)/.test(bare) || (isAsked && /\dx\d|\d x \d/.test(bare));
+    /\d.*(?:[+×*÷%]|plus|minus|times|divided)/.test(bare) || (isAsked && /\dx\d|\d x \d|\bof \d/.test(bare));
   if (bare === asked && !isSum) return null;
   if (isDateOrNumber(bare)) return null;
   const value = amountOf(bare.replace(/ ?(?:\bis|\bequals|=)$/, ""), 0);
-  if (value === null || numberIn(bare) !== null) return null;
+  // A single fraction is a sum if it comes out even: "What is 9/11?" asks about a date.
+  const isAlone =
+    numberIn(bare) !== null && !bare.includes(" / ") && !(bare.includes("/") && Number.isInteger(value));
+  if (value === null || isAlone) return null;
   if (Number.isNaN(value)) return "Nothing can be divided by zero.";
   return isSayable(value) ? `That's ${about(value)}${figures(rounded(value))}.` : null;
 }
 
 /** Figures with strokes and no space between: mostly a date, a score, a telephone number, 24-7. */
 function isDateOrNumber(text: string): boolean {
-  const strokes = text.match(/\d[-/](?=\d)/g)?.length ?? 0;
-  if (strokes > 1) return true;
+  if (/\d[-/]\d+[-/]\d/.test(text)) return true;
   const [, from, to] = /(\d+)-(\d+)/.exec(text) ?? [];
   return text === "24-7" || (from !== undefined && Number(from) < Number(to));
 }
@@ -149,16 +142,16 @@ function quotient(a: number, b: number): number {
   return b === 0 ? Number.NaN : a / b;
 }
 
+/** What two amounts make, in the order of their mention. */
+const SHARES: readonly (readonly [RegExp, (a: number, b: number) => number])[] = [
+  [/^(.+?) ?(?:%|percent|per cent) of (.+)$/, (a, b) => (a * b) / 100],
+  [/^(.+?) ?(?:%|percent|per cent) off (.+)$/, (a, b) => b - (a * b) / 100],
+  [/^(.+?) (?:less|fewer) than (.+)$/, (a, b) => b - a],
+  [/^(.+?) more than (.+)$/, (a, b) => a + b],
+];
+
 const MODIFIERS: readonly (readonly [RegExp, (value: number) => number])[] = [
   [/^(?:the )?square root of (.+)$/, (value) => (value < 0 ? Number.POSITIVE_INFINITY : Math.sqrt(value))],
-  [/^(?:a |one )?half of (.+)$/, (value) => value / 2],
-  [/^(?:a |one )third of (.+)$/, (value) => value / 3],
-  [/^two thirds of (.+)$/, (value) => (value * 2) / 3],
-  [/^(?:a |one )quarter of (.+)$/, (value) => value / 4],
-  [/^three quarters of (.+)$/, (value) => (value * 3) / 4],
-  [/^(?:a |one )fifth of (.+)$/, (value) => value / 5],
-  [/^(?:an |one )eighth of (.+)$/, (value) => value / 8],
-  [/^(?:a |one )tenth of (.+)$/, (value) => value / 10],
   [/^(?:double|twice) (.+)$/, (value) => value * 2],
   [/^(.+) squared$/, (value) => value ** 2],
   [/^(.+) cubed$/, (value) => value ** 3],
@@ -194,15 +187,21 @@ function amountOf(text: string, depth: number): number | null {
     const value = combined(spaced.slice(0, last.at), spaced.slice(last.at + last.length), last.apply, depth);
     if (value !== null) return value;
   }
-  const share = /^(.+?) ?(?:%|percent|per cent) of (.+)$/.exec(spaced);
-  if (share) return combined(share[1], share[2], (a, b) => (a * b) / 100, depth);
+  for (const [form, apply] of SHARES) {
+    const [, part, whole] = form.exec(spaced) ?? [];
+    if (part !== undefined) return combined(part, whole, apply, depth);
+  }
+  const [, part = "", whole] = /^(.+?) of (.+)$/.exec(spaced) ?? [];
+  const fraction = numberIn(part);
+  if (fraction !== null && fraction < 1) return combined(part, whole, (a, b) => a * b, depth);
   for (const [form, apply] of MODIFIERS) {
     const inner = form.exec(spaced)?.[1];
     const value = inner === undefined ? null : amountOf(inner, depth + 1);
     if (value !== null) return known(apply(value));
   }
   // A power of a power, and of what is below zero, is read in two ways.
-  const power = /^([\d.,]+|[a-z -]+?) (?:to the power of|\^) (.+)$/.exec(spaced);
+  const power =
+    /^([\d.,]+|[a-z -]+?) (?:to the power of|\^|to the(?= \d+th\b)) (.+?)(?:th(?: power)?)?$/.exec(spaced);
   const [base, exponent] = [numberIn(power?.[1] ?? ""), numberIn(power?.[2] ?? "")];
   if (base !== null && base >= 0 && exponent !== null) return known(base ** exponent);
   return null;

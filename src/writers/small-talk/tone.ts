@@ -1,18 +1,20 @@
 import type { Polarity, Tone } from "./reply-book.ts";
 import type { TurnGuess } from "./turn-guess.ts";
 
-/**
- * Tells whether no word of a turn speaks against its being a joy, or a sorrow. Congratulating on a loss is the worst
- * mistake, and condoling on a loss that did not happen is hardly a better one.
- */
-export function mayBe(polarity: Polarity, turn: string | null): boolean {
+/** Returns whether the words allow reading the turn as good (or bad) news. Congratulating on a loss is the worst error. */
+export function allowsPolarity(polarity: Polarity, turn: string): boolean {
   if (polarity === "plain") return true;
-  return !(polarity === "good" ? NO_JOY : NO_SORROW).test((turn ?? "").slice(-MAX_CHARS));
+  const end = turn.slice(-MAX_CHARS);
+  return polarity === "good" ? !NO_JOY.test(end) : !NO_SORROW.test(end) && !isReversed(end);
 }
 
-/** Tells whether a reply condoles although what is told is rather a joy. */
-export function condolesOnJoy(reply: string, guess: TurnGuess, tones: readonly Tone[]): boolean {
-  return CONDOLES.test(reply) && isContrary("bad", guess, tones);
+/** Returns whether a harm ended or did not happen, and nobody died; "didn't survive the stroke" reverses twice. */
+function isReversed(turn: string): boolean {
+  const clauses = turn.split(/[.,!?;]|\bbut\b/);
+  return (
+    clauses.some((clause) => HARM.test(clause) && [...clause.matchAll(REVERSALS)].length % 2 === 1) &&
+    !clauses.some((clause) => DEATH.test(clause) && !NEGATION.test(clause))
+  );
 }
 
 /**
@@ -23,12 +25,11 @@ export function condolesOnJoy(reply: string, guess: TurnGuess, tones: readonly T
 export function isOutOfTone(
   reply: string,
   tone: number,
-  turn: string | null,
+  turn: string,
   guess: TurnGuess,
   tones: readonly Tone[],
 ): boolean {
-  if (REJOICES.test(reply) && !mayBe("good", turn)) return true;
-  if (CONDOLES.test(reply) && !mayBe("bad", turn)) return true;
+  if (REJOICES.test(reply) && !allowsPolarity("good", turn)) return true;
   // What was said to something neutral mostly does for a joy, too.
   return tones[tone]?.polarity === "plain"
     ? massOf("bad", guess, tones) > MAX_SORROW
@@ -55,24 +56,38 @@ export function isGlad(reply: string, tone: number, tones: readonly Tone[]): boo
   return REJOICES.test(reply) || tones[tone]?.polarity === "good";
 }
 
+/** Returns whether a reply condoles, by its words or by the tone of the turn that it answered. */
+export function isCondoling(reply: string, tone: number, tones: readonly Tone[]): boolean {
+  return CONDOLES.test(reply) || tones[tone]?.polarity === "bad";
+}
+
 /** Tells whether a turn tells of a death or a blow, after which for a while only a sure joy is congratulated on. */
 export function isGrave(turn: string, guess: TurnGuess, tones: readonly Tone[]): boolean {
   const grave = tones.reduce((sum, { name }, n) => sum + (GRAVE.has(name) ? (guess.tones[n] ?? 0) : 0), 0);
   // The head knows few words for the end of a marriage.
   return (
-    grave >= SURELY_GRAVE ||
-    (GRAVE_WORDS.test(turn.slice(-MAX_CHARS)) &&
-      mayBe("bad", turn) &&
-      massOf("good", guess, tones) < SURELY_GRAVE)
+    allowsPolarity("bad", turn) &&
+    (grave >= SURELY_GRAVE ||
+      (GRAVE_WORDS.test(turn.slice(-MAX_CHARS)) && massOf("good", guess, tones) < SURELY_GRAVE))
   );
 }
 
-/** Tells whether what is told is a joy, whatever was told before. */
-export function isSurelyGood(guess: TurnGuess, tones: readonly Tone[]): boolean {
-  return massOf("good", guess, tones) >= SURELY_GOOD;
+/** Returns whether a turn tells good news. */
+export function isJoyful(turn: string, guess: TurnGuess, tones: readonly Tone[]): boolean {
+  return allowsPolarity("good", turn) && massOf("good", guess, tones) >= SURELY_GRAVE;
 }
 
-/** Tells whether what is told is rather a sorrow than the joy that a line takes it for, or the other way round. */
+/** Returns whether good news is sure, whatever was told before. */
+export function isSurelyGood(guess: TurnGuess, tones: readonly Tone[]): boolean {
+  return massOf("good", guess, tones) >= SURELY_SO;
+}
+
+/** Returns whether bad news is sure, whatever was told before. */
+export function isSurelyBad(turn: string, guess: TurnGuess, tones: readonly Tone[]): boolean {
+  return GRAVE_WORDS.test(turn.slice(-MAX_CHARS)) || massOf("bad", guess, tones) >= SURELY_SO;
+}
+
+/** Returns whether the classifier speaks against good (or bad) news. */
 export function isContrary(polarity: Polarity, guess: TurnGuess, tones: readonly Tone[]): boolean {
   const [bad, good] = [massOf("bad", guess, tones), massOf("good", guess, tones)];
   return polarity === "good" ? bad > good : polarity === "bad" && good > bad;
@@ -99,7 +114,7 @@ const MAX_SORROW = 0.6;
 const MAX_CHARS = 600;
 /** Probabilities from which something is surely a sorrow, or surely a joy: sixteen years of marriage have 0.83. */
 const SURELY_GRAVE = 0.5;
-const SURELY_GOOD = 0.95;
+const SURELY_SO = 0.95;
 const GRAVE: ReadonlySet<string> = new Set(["grief", "blow"]);
 const GRAVE_WORDS = anyOf(
   "separated|separating|divorc\\w+|split up|splitting up|(?:broke|broken|breaking) up|(?:left|leaving) me",
@@ -116,14 +131,27 @@ const NO_JOY = anyOf(
   "worse|worst|hurts?|sick|ill|alone|lonely|divorced?|cancell?ed|broke|awful|miss|total{1,2}ed|crash(?:ed)?",
   "wrecked|relapsed?|hospice|funeral|cancer|stolen|burned down|\\w+n['’]t",
 );
-const LOSS = "(?:los[et]|die[ds]?|dead|fail(?:ed)?|hurt|broken?|fired|wrong|bad|sick|worse|cancer)";
-/** A loss that did not happen, or was made good. */
+/** Says that a harm was none. */
 const NO_SORROW = anyOf(
-  `(?:not|never|\\w+n['’]t|no longer|nobody|nothing)\\b.*\\b${LOSS}`,
   "\\w+n['’]t (?:\\w+ )?get (?:fired|hurt)",
-  "after all|came back|come home|benign|all clear|in remission|(?:were|was|is|are) (?:found|fine|okay|ok|alright)",
+  "after all|came back|come home|benign|negative|all clear|in remission|(?:were|was|is|are) (?:found|fine|okay|ok|alright)",
   "(?:got|is|are|was|comes?) (?:out|home) (?:of|from) (?:the )?hospital",
+  "lost (?:count|track|weight)|(?:broke|broken|beat) (?:my|our|his|her|their|the|a)\\b.{0,20}\\brecord",
 );
+const HARM = anyOf(
+  "los[et]|die[ds]?|dead|fail(?:ed)?|hurt|broken?|fired|wrong|bad|sick|worse|cancer|tumou?rs?|chemo\\w*|strokes?",
+  "coma|intensive care|danger|divorce|reject\\w*|burn\\w*|debts?|war|prison|pneumonia",
+);
+/** Words that end or deny a harm, each of which reverses what is told. */
+const REVERSALS = new RegExp(
+  anyOf(
+    "not|never|no|no longer|nobody|nothing|\\w+n['’]t|without|gone|out of|beat(?:en)?|surviv\\w*",
+    "(?:is|are|was|were) (?:\\w+ )?over|recover\\w*|woke|approved|cured|saved|home from",
+  ),
+  "gi",
+);
+const NEGATION = anyOf("not|never|nobody|\\w+n['’]t");
+const DEATH = anyOf("die[ds]?|dead|passed away|killed|funeral|buried");
 
 /** Matches any of the given forms as whole words, in capitals or not. */
 function anyOf(...forms: readonly string[]): RegExp {

@@ -14,7 +14,7 @@ const RULES: readonly (readonly [act: string, form: RegExp])[] = [
   ["same", /^(?:same(?: here)?|me too|me neither|likewise|so do i|as do i)\W*$/],
   [
     "ack",
-    /^(?:(?:ok(?:ay)?|sure|right|fine|cool|alright|all right|hm+|got it|i see|makes sense|fair enough)(?:,? (?:then|ok(?:ay)?|sure|got it))?)\W*$/,
+    /^(?:(?:ok(?:ay)?|yes|yeah|yep|no|nope|maybe|sure|right|fine|cool|alright|all right|hm+|got it|i see|makes sense|fair enough)(?:,? (?:then|ok(?:ay)?|sure|got it))?)\W*$/,
   ],
   [
     "thanks",

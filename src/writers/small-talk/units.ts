@@ -10,26 +10,26 @@ export interface Unit {
 
 /** Dimension, factor, one, many, other names. United States measures where countries differ. */
 const ROWS: readonly (readonly [string, number, string, string, string])[] = [
-  ["length", 0.001, "millimeter", "millimeters", "mm millimetre millimetres"],
-  ["length", 0.01, "centimeter", "centimeters", "cm centimetre centimetres"],
-  ["length", 1, "meter", "meters", "m metre metres"],
-  ["length", 1000, "kilometer", "kilometers", "km kilometre kilometres kms"],
+  ["length", 0.001, "millimeter", "millimeters", "mm,millimetre,millimetres"],
+  ["length", 0.01, "centimeter", "centimeters", "cm,centimetre,centimetres"],
+  ["length", 1, "meter", "meters", "m,metre,metres"],
+  ["length", 1000, "kilometer", "kilometers", "km,kilometre,kilometres,kms"],
   ["length", 0.0254, "inch", "inches", "in"],
   ["length", 0.3048, "foot", "feet", "ft"],
   ["length", 0.9144, "yard", "yards", "yd"],
   ["length", 1609.344, "mile", "miles", "mi"],
   ["length", 1852, "nautical mile", "nautical miles", ""],
   ["mass", 0.001, "milligram", "milligrams", "mg"],
-  ["mass", 1, "gram", "grams", "g gramme grammes"],
-  ["mass", 1000, "kilogram", "kilograms", "kg kilo kilos kgs"],
+  ["mass", 1, "gram", "grams", "g,gramme,grammes"],
+  ["mass", 1000, "kilogram", "kilograms", "kg,kilo,kilos,kgs"],
   ["mass", 1e6, "tonne", "tonnes", "metric ton,metric tons"],
   ["mass", 28.349523125, "ounce", "ounces", "oz"],
-  ["mass", 453.59237, "pound", "pounds", "lb lbs"],
+  ["mass", 453.59237, "pound", "pounds", "lb,lbs"],
   ["mass", 6350.29318, "stone", "stone", ""],
-  ["volume", 1, "milliliter", "milliliters", "ml millilitre millilitres"],
-  ["volume", 10, "centiliter", "centiliters", "cl centilitre centilitres"],
-  ["volume", 100, "deciliter", "deciliters", "dl decilitre decilitres"],
-  ["volume", 1000, "liter", "liters", "l litre litres"],
+  ["volume", 1, "milliliter", "milliliters", "ml,millilitre,millilitres"],
+  ["volume", 10, "centiliter", "centiliters", "cl,centilitre,centilitres"],
+  ["volume", 100, "deciliter", "deciliters", "dl,decilitre,decilitres"],
+  ["volume", 1000, "liter", "liters", "l,litre,litres"],
   ["volume", 4.92892159375, "teaspoon", "teaspoons", "tsp"],
   ["volume", 14.78676478125, "tablespoon", "tablespoons", "tbsp"],
   ["volume", 29.5735295625, "fluid ounce", "fluid ounces", ""],
@@ -37,9 +37,9 @@ const ROWS: readonly (readonly [string, number, string, string, string])[] = [
   ["volume", 473.176473, "pint", "pints", ""],
   ["volume", 946.352946, "quart", "quarts", ""],
   ["volume", 3785.411784, "gallon", "gallons", ""],
-  ["time", 1, "second", "seconds", "sec secs"],
-  ["time", 60, "minute", "minutes", "min mins"],
-  ["time", 3600, "hour", "hours", "hr hrs"],
+  ["time", 1, "second", "seconds", "sec,secs"],
+  ["time", 60, "minute", "minutes", "min,mins"],
+  ["time", 3600, "hour", "hours", "hr,hrs"],
   ["time", 86_400, "day", "days", ""],
   ["time", 604_800, "week", "weeks", ""],
   ["time", 1_209_600, "fortnight", "fortnights", ""],
@@ -49,13 +49,21 @@ const ROWS: readonly (readonly [string, number, string, string, string])[] = [
   ["area", 0.09290304, "square foot", "square feet", ""],
   ["area", 1e6, "square kilometer", "square kilometers", "square kilometre,square kilometres"],
   ["area", 2_589_988.110336, "square mile", "square miles", ""],
-  ["speed", 1, "kilometer an hour", "kilometers an hour", "km/h kph,kilometers per hour,kilometres per hour"],
+  ["speed", 1, "kilometer an hour", "kilometers an hour", "km/h,kph,kilometers per hour,kilometres per hour"],
   ["speed", 1.609344, "mile an hour", "miles an hour", "mph,miles per hour"],
   ["speed", 1.852, "knot", "knots", ""],
   ["data", 1, "kilobyte", "kilobytes", "kb"],
   ["data", 1e3, "megabyte", "megabytes", "mb"],
-  ["data", 1e6, "gigabyte", "gigabytes", "gb gigs gig"],
+  ["data", 1e6, "gigabyte", "gigabytes", "gb,gigs,gig"],
   ["data", 1e9, "terabyte", "terabytes", "tb"],
+  [
+    "temperature",
+    1,
+    "degree Celsius",
+    "degrees Celsius",
+    "celsius,centigrade,degrees centigrade,°c,c,degrees c",
+  ],
+  ["temperature", 5 / 9, "degree Fahrenheit", "degrees Fahrenheit", "fahrenheit,°f,f,degrees f"],
   ["years", 1, "month", "months", ""],
   ["years", 12, "year", "years", ""],
   ["years", 120, "decade", "decades", ""],
@@ -65,39 +73,9 @@ const ROWS: readonly (readonly [string, number, string, string, string])[] = [
 
 const UNITS = new Map<string, Unit>();
 for (const [dimension, factor, one, many, others] of ROWS) {
-  const unit = { dimension, factor, offset: 0, one, many };
-  const names = others.includes(",")
-    ? others.split(",").flatMap((name) => (name.includes("/") ? name.split(" ") : [name]))
-    : others.split(" ");
-  for (const name of [one, many, ...names]) if (name !== "") UNITS.set(name, unit);
+  const unit = { dimension, factor, offset: one === "degree Fahrenheit" ? -32 : 0, one, many };
+  for (const name of [one, many, ...others.split(",")]) if (name !== "") UNITS.set(name.toLowerCase(), unit);
 }
-const celsius: Unit = {
-  dimension: "temperature",
-  factor: 1,
-  offset: 0,
-  one: "degree Celsius",
-  many: "degrees Celsius",
-};
-const fahrenheit: Unit = {
-  dimension: "temperature",
-  factor: 5 / 9,
-  offset: -32,
-  one: "degree Fahrenheit",
-  many: "degrees Fahrenheit",
-};
-for (const name of [
-  "celsius",
-  "degrees celsius",
-  "degree celsius",
-  "centigrade",
-  "degrees centigrade",
-  "°c",
-  "c",
-  "degrees c",
-])
-  UNITS.set(name, celsius);
-for (const name of ["fahrenheit", "degrees fahrenheit", "degree fahrenheit", "°f", "f", "degrees f"])
-  UNITS.set(name, fahrenheit);
 
 /** The unit of that name, in the singular, the plural or as it is abbreviated. */
 export function unitOf(name: string): Unit | undefined {

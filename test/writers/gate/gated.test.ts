@@ -21,6 +21,10 @@ class NamingGate implements GateClassifier {
     return { category: category ?? null, scores: {} as GateVerdict["scores"] };
   }
 
+  mayBeEnglish() {
+    return true;
+  }
+
   async close() {
     this.isClosed = true;
   }

@@ -18,13 +18,11 @@ const TALKS: readonly (readonly [turns: readonly string[], whole: string | null]
     "How many players are in a basketball team?",
   ],
   [["How many hearts has an octopus?", "Three.", "How many arms?"], "How many arms has an octopus?"],
-  [["What's half of 250?", "That's 125.", "A tenth?"], "What's a tenth of 250?"],
   [["What year did the Titanic sink?", "In 1912.", "Where?"], "Where did the Titanic sink?"],
   [
     ["How many seconds are in an hour?", "Three thousand six hundred.", "in a day"],
     "How many seconds are in a day?",
   ],
-  [["Which is the largest planet?", "Jupiter.", "And the smallest?"], "Which is the smallest planet?"],
   [["Who painted the Mona Lisa?", "Leonardo da Vinci.", "Where is it now?"], "Where is the Mona Lisa now?"],
   [
     ["Who wrote Frankenstein?", "It was Mary Shelley, in 1818.", "How old was she then?"],
@@ -36,9 +34,7 @@ const TALKS: readonly (readonly [turns: readonly string[], whole: string | null]
   [["How many legs has a spider?", "Eight.", "An ant?"], "How many legs has an ant?"],
   [["Can my dog eat grapes?", "No.", "Bleach?"], "Can my dog eat bleach?"],
   [["Can my dog swim?", "Yes.", "My cat?"], "Can my cat swim?"],
-  [["What's the tallest mountain?", "Everest.", "The smallest?"], "What's the smallest mountain?"],
   [["Did Einstein win a Nobel?", "Yes.", "Newton?"], "Did Newton win a Nobel?"],
-  [["What do cows eat?", "Grass.", "Pigs?"], "What do pigs eat?"],
   [["My brother is in a coma.", "I'm sorry.", "Is he awake?"], "Is my brother awake?"],
   [["My sister moved to Leeds.", "Nice.", "What's her job?"], "What's my sister's job?"],
   [["My sister moved to Leeds.", "Nice.", "Should I visit her?"], "Should I visit my sister?"],

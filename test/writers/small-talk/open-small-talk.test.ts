@@ -15,6 +15,9 @@ function talk(...texts: (string | null)[]): Dialogue {
   return { history, speaker: "1", temperature: 0, topK: null, seed: 1n };
 }
 
+const CONDOLENCE =
+  /sorry|sympathy|oh (?:no|dear)|(?:a|dreadful|terrible) blow|hard|tough|terrible|terrif|heavi|luck|shame|pity/i;
+
 describe("the small talk that comes with the package", async () => {
   const writer = await openSmallTalk();
   after(() => writer.close());
@@ -86,17 +89,71 @@ describe("the small talk that comes with the package", async () => {
     }
   });
 
-  test("nobody is condoled with on a joy", async () => {
+  test("never offers condolences on good news", async () => {
     for (const joy of [
       "I didn't lose my job after all!",
       "She didn't die!",
       "My dog came back!",
       "My sister just got out of hospital!",
       "The tumor was benign!",
+      "The tumor turned out to be nothing.",
+      "The cancer is gone.",
+      "The cancer didn't spread.",
+      "My chemo is over.",
+      "My dad beat cancer.",
+      "My visa was approved after two years of being rejected.",
+      "My house didn't burn down after all.",
+      "My son woke up from the coma.",
+      "My baby is out of intensive care.",
+      "My mum survived the stroke.",
+      "The test was negative, I don't have it.",
+      "We lost count of the presents.",
+      "I broke my personal record.",
+      ["I got a new job!", "Congratulations!", "It's at a hospital."],
+      ["I got the all clear!", "Wonderful.", "From the oncologist."],
+      ["I got the all clear!", "Wonderful.", "From the oncologist.", "I see.", "No more chemo."],
     ]) {
-      const { text } = await reply(joy);
-      assert.doesNotMatch(text, /sorry|oh no|a blow|hard|tough/i, joy);
+      const { text } = await reply(...[joy].flat());
+      assert.doesNotMatch(text, CONDOLENCE, `${joy} -> ${text}`);
     }
+  });
+
+  test("offers condolences on bad news, soon after good news, too", async () => {
+    for (const news of [
+      "My mum died.",
+      "My gran died at home.",
+      "My dad survived the war, but he died last night.",
+      "I lost my job.",
+      "My house burned down.",
+      "My mum didn't survive the stroke.",
+      "My dad has cancer.",
+      ["I got a new job!", "Congratulations!", "But my mum died."],
+    ]) {
+      const { text } = await reply(...[news].flat());
+      assert.match(text, CONDOLENCE, `${news} -> ${text}`);
+    }
+  });
+
+  test("gives no found reply to a short answer", async () => {
+    for (const answer of ["Yes.", "No.", "12", "Monday.", "Blue."])
+      assert.equal((await reply(answer)).layer, "line", answer);
+  });
+
+  test("gives no found reply to a question of other numbers, nor to one that depends on what was told", async () => {
+    for (const turns of [
+      ["how many weeks in 3 years?"],
+      ["What is 100/3?"],
+      ["I'm allergic to nuts. What snack can I take on a hike?"],
+      ["I'm a vegan, what's a good breakfast?"],
+      ["No meat for me, please.", "I see.", "What should I cook tonight?"],
+      ["Meat makes me sick.", "I see.", "What's good for dinner?"],
+      ["Nuts could kill me.", "I see.", "What's a good snack?"],
+      ["I avoid gluten.", "I see.", "What should I have for breakfast?"],
+      ["I stay away from dairy.", "I see.", "What can I put on toast?"],
+      ["I gave up sugar.", "I see.", "What's a good dessert?"],
+    ])
+      assert.equal((await reply(...turns)).layer, "line", turns.at(-1));
+    assert.equal((await reply("I'm Tom.", "I see.", "What's the capital of France?")).layer, "found");
   });
 
   test("news that is good is not condoled with, whatever comes after it in the same turn", async () => {

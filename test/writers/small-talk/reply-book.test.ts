@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { WriterError } from "../../../src/core/writer.ts";
-import { readReplyBook, replyBookFiles } from "../../../src/writers/small-talk/reply-book.ts";
+import { readReplyBook } from "../../../src/writers/small-talk/reply-book.ts";
+import { replyBookFiles } from "./reply-book-files.ts";
 import { smallBook } from "./small-book.ts";
 
 test("a book is read as it was written", async (t) => {

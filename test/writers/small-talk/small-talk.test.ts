@@ -44,18 +44,30 @@ test("a turn that says nothing by itself gets no reply that leant on another con
   const bank = SMALL_BANK.map((entry) => ({ ...entry, borrowed: [] }));
   const numbers = { ...smallBook().numbers, previous: Int32Array.of(0, 0, 1) };
   const writer = new SmallTalk(smallBook({ bank, numbers }), along);
-  assert.equal(await replyOf(writer, dialogueOf(byTurns(["I baked.", "I see.", "why?"]))), "I don't know.");
+  assert.equal(await replyOf(writer, dialogueOf(byTurns(["What rose?", "I see.", "why?"]))), "I don't know.");
   assert.equal(
-    await replyOf(writer, dialogueOf(byTurns(["I baked.", "I see.", "why bread?"]))),
+    await replyOf(writer, dialogueOf(byTurns(["What rose?", "I see.", "why bread?"]))),
     "A blue one.",
   );
 });
 
-test("a question gets nothing that was said to others once something was ruled out", async () => {
+test("gives no found reply to a question once something was ruled out", async () => {
   const writer = new SmallTalk(smallBook(), along);
   const asked = (told: string) => dialogueOf(byTurns([told, "I see.", "what could I bake?"]));
   assert.equal(await replyOf(writer, asked("I had a long day.")), "A blue one.");
   for (const told of ["I'm allergic to nuts.", "My sister is vegan.", "We don't eat meat.", "I can’t swim."])
+    assert.equal(await replyOf(writer, asked(told)), "I don't know.", told);
+  for (const newest of ["I'm allergic to nuts. What could I bake?", "I'm a vegan, what could I bake?"])
+    assert.equal(await replyOf(writer, dialogueOf(newest)), "I don't know.", newest);
+});
+
+test("recommends no food or film once anything was told", async () => {
+  const [greeting, ...acts] = smallBook().acts;
+  const book = smallBook({ acts: [{ ...greeting!, name: "cook", answered: "none" }, ...acts] });
+  const writer = new SmallTalk(book, along);
+  const asked = (told: string) => dialogueOf(byTurns([told, "I see.", "what could I bake?"]));
+  assert.equal(await replyOf(writer, asked("What rose?")), "A blue one.");
+  for (const told of ["No meat for me.", "I gave up sugar.", "I avoid gluten.", "Can nuts kill me?"])
     assert.equal(await replyOf(writer, asked(told)), "I don't know.", told);
 });
 

@@ -82,7 +82,7 @@ export const publishedSpeech: Json = nullable(
   }),
 );
 
-/** Members that are `null` are taken for absent. */
+/** Members that are `null` count as absent. */
 export const publishedClientSecret: Json = nullable(narrowed(ClientSecretRequest, {}));
 
 const rate = { type: "integer", enum: TELEPHONY_RATES, description: "Hz." };
@@ -125,21 +125,33 @@ export const telephonyQuery: readonly Json[] = [
   },
 ];
 
-/** The schema of an object whose optional properties may be null, too. */
+/** Returns the schema in which every optional property may be null, too, at any depth. */
 function nullable(schema: Json): Json {
+  const { properties, items, anyOf } = schema as {
+    properties?: Record<string, Json>;
+    items?: Json;
+    anyOf?: Json[];
+  };
   const required = new Set((schema.required as readonly string[] | undefined) ?? []);
-  const properties = Object.entries(schema.properties as Record<string, Json>).map(([name, property]) => [
+  const members = Object.entries(properties ?? {}).map(([name, property]) => [
     name,
-    required.has(name) ? property : orNull(property),
+    required.has(name) ? nullable(property) : orNull(nullable(property)),
   ]);
-  return { ...schema, properties: Object.fromEntries(properties) };
+  return {
+    ...schema,
+    ...(properties === undefined ? {} : { properties: Object.fromEntries(members) }),
+    ...(items === undefined ? {} : { items: nullable(items) }),
+    ...(anyOf === undefined ? {} : { anyOf: anyOf.map(nullable) }),
+  };
 }
 
 function orNull(schema: Json): Json {
   if (Array.isArray(schema.anyOf)) return { ...schema, anyOf: [...schema.anyOf, { type: "null" }] };
+  const { const: only, ...others } = schema;
+  if (only !== undefined) return orNull({ ...others, enum: [only] });
   if (schema.type === undefined) return schema;
   const choice = Array.isArray(schema.enum) ? { enum: [...schema.enum, null] } : {};
-  return { ...schema, type: [schema.type, "null"], ...choice };
+  return { ...schema, type: [...new Set([schema.type, "null"].flat())], ...choice };
 }
 
 /** The schema of an object with keywords added to some of its properties, or taken away with `undefined`. */

@@ -1,4 +1,4 @@
-import { openBuckets } from "../../src/accounts/open.ts";
+import { openBuckets } from "../../../src/accounts/open.ts";
 
 /** Takes one token where the one argument says, as a program with its own environment, and prints what was told. */
 const told: string[] = [];

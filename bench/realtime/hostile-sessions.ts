@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocket } from "ws";
 
-/** What hostile sessions do, over and over, until they are told to stop. */
+/** Attacks that hostile sessions repeat until the job ends. */
 export const ATTACKS = {
   /** Asks for replies and cancels them. */
   "responses and cancels": pouring([{ type: "response.create" }, { type: "response.cancel" }]),
@@ -105,5 +105,5 @@ process.once("message", (job: HostileSessions) => {
     process.send?.(ends, () => process.exit());
   });
 });
-// The process that would be told has gone.
+// The parent process has gone.
 process.once("disconnect", () => process.exit());

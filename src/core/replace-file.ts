@@ -6,8 +6,8 @@ import { type FileHandle, open, rename, rm, writeFile } from "node:fs/promises";
  * Writes a file in one step: it is the old one or all of the new one, and on the disk before it is seen. Nothing is written
  * through a link that stands under its name.
  *
- * @param place puts the finished draft in its place; replaces what is there unless given
- * @param draft path of the unfinished file: one of its own unless given, so that several may write at once
+ * @param place moves the finished draft to its path; by default, replaces what is there
+ * @param draft path of the unfinished file; by default a random one, so that several may write at once
  * @throws what the file system does; nothing is left then
  */
 export async function replaceFile(

@@ -1,3 +1,5 @@
+import type { InTurn } from "./in-turn.ts";
+
 /** Samples a second of what speech is looked for in. */
 export const DETECTION_RATE_HZ = 16_000;
 /** Samples that are judged together: 32 ms. */
@@ -17,9 +19,6 @@ export interface VoiceActivity {
   /** Forgets the sound so far: what comes next is another's beginning. */
   reset(): void;
 }
-
-/** Runs work when its key gets its turn. Rejects as the work does, or if no turn comes. */
-export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** Makes a {@link VoiceActivity} for each sound. Those that are open go on beside one another. */
 export interface VoiceActivityDetector {

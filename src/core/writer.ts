@@ -80,7 +80,7 @@ export interface WrittenPart {
  * and then throws its reason; every other failure is a {@link WriterError}. A consumer that leaves the loop stops it too.
  */
 export interface Writer {
-  /** Who writes, for the reply's `meta`: `small-talk`, or the name of an endpoint's model. */
+  /** Name in the reply's `meta`: `small-talk`, or that of an endpoint's model. */
   readonly name: string;
   /** Whether it calls the functions that a dialogue gives it; absent: never. */
   readonly callsTools?: boolean;

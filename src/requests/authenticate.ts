@@ -5,7 +5,7 @@ import { overRate } from "../limits/refusals.ts";
 /**
  * The key that a client presents, `null` being none. A failure draws from the bucket of the client's address.
  *
- * @param told `onReading` is told what is left in that bucket, where it failed; `missing` is why none is not enough
+ * @param options `onReading` gets what is left in that bucket after a failure; `missing` is the 401 message without a key
  * @throws ServiceError 401 where the key is not good, 429 where the address has failed too often
  */
 export async function authenticate(

@@ -1,10 +1,6 @@
 import { joined } from "../../audio/joined.ts";
-import {
-  type InTurn,
-  type VoiceActivity,
-  type VoiceActivityDetector,
-  WINDOW_SAMPLES,
-} from "../../core/turn-detection.ts";
+import type { InTurn } from "../../core/in-turn.ts";
+import { type VoiceActivity, type VoiceActivityDetector, WINDOW_SAMPLES } from "../../core/turn-detection.ts";
 
 /** Pieces of sound that the detector may be hearing before no more is taken. */
 const MAX_PENDING = 8;

@@ -1,13 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { ServiceError } from "../../contract/errors.ts";
 import type { EventFault, InboundEvent } from "../../contract/realtime/parse.ts";
+import type { InTurn } from "../../core/in-turn.ts";
 import type { Recogniser } from "../../core/recogniser.ts";
-import {
-  DETECTION_RATE_HZ,
-  type InTurn,
-  type TurnJudge,
-  type VoiceActivityDetector,
-} from "../../core/turn-detection.ts";
+import { DETECTION_RATE_HZ, type TurnJudge, type VoiceActivityDetector } from "../../core/turn-detection.ts";
 import { EventBudget } from "../../limits/event-budget.ts";
 import type { EventLoopShare } from "../../limits/event-loop-share.ts";
 import type { KeyedSemaphore } from "../../limits/keyed-semaphore.ts";

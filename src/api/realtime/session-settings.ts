@@ -153,31 +153,23 @@ function transcriptionOf(
   );
 }
 
-function toolsOf(tools: readonly FunctionTool[], of: string): readonly FunctionTool[] {
+function toolsOf(given: readonly FunctionTool[], of: string): readonly FunctionTool[] {
   const param = `${of}.tools`;
+  // From the thread that reads large events, JSON text comes without its class.
+  const tools = given.map(({ parameters, ...tool }) =>
+    parameters === undefined ? tool : { ...tool, parameters: new JsonText(parameters.text) },
+  );
   const names = tools.map(({ name }) => name);
   const twice = names.find((name, n) => names.indexOf(name) < n);
   if (twice !== undefined)
     throw new RealtimeError(`there are two functions ${twice}: rename one`, { code: "invalid_value", param });
-  if (!isSmallJson(tools, MAX_TOOLS_CHARS)) {
+  if (JSON.stringify(tools).length > MAX_TOOLS_CHARS) {
     throw new RealtimeError(
       `the functions have more than ${MAX_TOOLS_CHARS} characters of JSON, which is all there may be: describe them shorter`,
       { code: "invalid_value", param },
     );
   }
-  // From the thread that reads large events, JSON text comes without its class.
-  return tools.map(({ parameters, ...tool }) =>
-    parameters === undefined ? tool : { ...tool, parameters: new JsonText(parameters.text) },
-  );
-}
-
-function isSmallJson(value: unknown, maxChars: number): boolean {
-  try {
-    return JSON.stringify(value).length <= maxChars;
-  } catch {
-    // So deep that it cannot be written.
-    return false;
-  }
+  return tools;
 }
 
 /** What is to be called, of the functions that there are. */

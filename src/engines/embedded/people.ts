@@ -1,7 +1,7 @@
+import type { InTurn } from "../../core/in-turn.ts";
 import { SpeechFailedError } from "../../core/speech-model.ts";
 import type { BoundSession, NativeGuard } from "../../onnx/session.ts";
 import type { StoredGraph } from "../../onnx/stored-graph.ts";
-import type { InTurn } from "../prosody/planned-speech.ts";
 import { adapted, type Multiply, openProduct, readAdapter, requireFits } from "./adapter.ts";
 import { type Network, type OwnedNetwork, openNetwork, type Precision } from "./network.ts";
 
@@ -15,7 +15,7 @@ export interface PeopleParts {
 
 /**
  * The networks of the people who have an adapter, one each, opened when it is first spoken with, and then kept: some
- * 15 MB each. They are opened one after another, so that whoever speaks meanwhile takes turns with one of them at most.
+ * 15 MB each. They open one after another, so that utterances take turns with at most one of them.
  */
 export class People {
   readonly #parts: PeopleParts;

@@ -1,4 +1,4 @@
-import type { InTurn } from "../prosody/planned-speech.ts";
+import type { InTurn } from "../../core/in-turn.ts";
 import type { Network } from "./network.ts";
 
 /** A network that begins no further run once the signal has aborted. */

@@ -1,4 +1,4 @@
-import type { InTurn } from "../prosody/planned-speech.ts";
+import type { InTurn } from "../../core/in-turn.ts";
 import type { KokoroNetwork } from "./network.ts";
 
 /** The network as one utterance sees it: it waits its turn before every run. */

@@ -1,3 +1,4 @@
+import type { InTurn } from "../../core/in-turn.ts";
 import type { Script } from "../../core/script.ts";
 import {
   type Frame,
@@ -22,9 +23,6 @@ export interface Cast {
   voiceIn(style: SegmentStyle): Promise<SentenceVoice>;
   readonly heard?: HeardVoice | null;
 }
-
-/** Waits its turn, and runs. Throws the signal's reason, and a {@link SpeechFailedError} for what goes wrong in a run. */
-export type InTurn = <T>(run: () => Promise<T>) => Promise<T>;
 
 /** The utterances of an engine that plans sentences: they take turns, and end with it. */
 export class PlannedSpeech {

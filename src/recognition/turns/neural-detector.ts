@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
+import type { InTurn } from "../../core/in-turn.ts";
 import {
-  type InTurn,
   TurnDetectionError,
   type TurnJudge,
   type VoiceActivity,

@@ -10,7 +10,7 @@ import type { WeightsPull } from "../weights-pull.ts";
 export interface WriterWeights {
   /** Absolute path of the GGUF file, which may be missing or damaged. */
   readonly path: string;
-  /** `null` when nobody knows what the file is. */
+  /** `null` for an unknown file. */
   readonly manifest: CheckpointManifest | null;
   /** One sentence with the remedy; `null` when the file is there. */
   readonly problem: string | null;

@@ -46,7 +46,7 @@ export function prepareBody<P extends Purpose>(
 ): PreparedFor[P] {
   const unread = new UnreadFields();
   const { value, textOf } = readJsonBody(body, SCHEMAS[purpose], {
-    // A telephony platform sends much of its own, and nobody reads what is answered.
+    // Telephony platforms send many fields of their own, and read no headers.
     ...(purpose === "telephony" ? {} : { unread }),
     isNullAbsent: purpose === "speech" || purpose === "telephony",
   });

@@ -28,7 +28,7 @@ export async function fixedReply(
   return null;
 }
 
-/** The others' newest lines, oldest first; the open speaker's own if nobody else spoke. Turns without text are left out. */
+/** Returns the other speakers' newest lines, oldest first; without any, the open speaker's own. Skips turns without text. */
 function linesFor({ history, speaker }: Dialogue): string[] {
   const said = history.filter((turn) => turn.text !== null && turn.text.trim() !== "");
   const others = said.filter((turn) => turn.speaker !== speaker);

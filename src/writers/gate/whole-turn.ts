@@ -55,12 +55,17 @@ function madeWhole(said: string, before: Before): readonly string[] {
   return named === null ? [] : [named];
 }
 
+/** Returns what follows the question word that a text begins with, after a preposition or none; `null` without one. */
+function afterQuestionWord(text: string): string | null {
+  const plain = text.replace(BEFORE_QUESTION_WORD, "");
+  const found = ASKED_WORD.exec(plain)?.[0];
+  return found === undefined ? null : plain.slice(found.length).trim();
+}
+
 /** A question with another word in it: what was left out of an ellipsis is in the question before it. */
 function filledIn(said: string, asked: string, isAsking: boolean): readonly string[] {
-  const question = QUESTION_WORD.exec(said)?.[0];
-  if (question !== undefined && question.length === said.length) {
-    const body = asked.replace(ASKED_WORD, "").trim();
-    const begun = ASKED_WORD.test(asked) ? body : asked.charAt(0).toLowerCase() + asked.slice(1);
+  if (QUESTION_WORD.test(said.replace(BEFORE_QUESTION_WORD, ""))) {
+    const begun = afterQuestionWord(asked) ?? asked.charAt(0).toLowerCase() + asked.slice(1);
     return BEGINS_AS_ASKED.test(begun) ? [`${said} ${begun}`] : [];
   }
   const counted = COUNTED.exec(said)?.[1];
@@ -68,7 +73,7 @@ function filledIn(said: string, asked: string, isAsking: boolean): readonly stri
     const same = new RegExp(`^${counted} \\p{L}+`, "iu");
     return same.test(asked) ? [asked.replace(same, said)] : [];
   }
-  if (ASKED_WORD.test(said)) return [];
+  if (afterQuestionWord(said) !== null) return [];
   const other = said.replace(/^(?:the|a|an) (?=\p{Lu})/iu, "");
   const small = said.charAt(0).toLowerCase() + said.slice(1);
   const [, aux = "", determiner, rest = ""] = OF_A_SUBJECT.exec(asked) ?? [];
@@ -224,10 +229,11 @@ const LEAN = /^(?:and|or|but|then|what about|how about|so)\b/i;
 const VERBS: ReadonlySet<string> = wordSet(
   "is are was were am do does did can could will would should must have has had get got go want need like think know i i'm you it's that's thanks ok okay yes no yeah not please good nice cool fair true right sure maybe probably",
 );
+const BEFORE_QUESTION_WORD = /^(?:for|since|until|by|at|to|from|with) /i;
 const QUESTION_WORD =
-  /^(?:(?:for|since|until|by|at|to|from|with) )?(?:where|when|why|who|how|how long|how many|how much|how often|how far|what time|which one|what colour|how old|how big)$/i;
+  /^(?:where|when|why|who|how|how long|how many|how much|how often|how far|what time|which one|what colour|how old|how big)$/i;
 const ASKED_WORD =
-  /^(?:(?:for|since|until|by|at|to|from|with) )?(?:what (?:year|day|time|colou?r|(?:kind|sort) of \p{L}+)|how (?:long|far|old|often|big|much|many \p{L}+)|who|what|where|when|why|how|which(?: \p{L}+)?)\b(?:'s\b)?/iu;
+  /^(?:what (?:year|day|time|colou?r|(?:kind|sort) of \p{L}+)|how (?:long|far|old|often|big|much|many \p{L}+)|who|what|where|when|why|how|which(?: \p{L}+)?)\b(?:'s\b)?/iu;
 const COUNTED = /^(how many|how much|which|what) \p{L}+$/iu;
 const BEGINS_AS_ASKED = /^(?:is|are|was|were|do|does|did|can|could|will|would|should|must|has|have|had)\b/i;
 const PREPOSITION =

@@ -8,7 +8,7 @@ export type Prompt = (messages: readonly ChatMessage[]) => Token[];
 
 /**
  * How messages become a prompt: by the template in the model's file (`own`), as ChatML, or as ChatML whose reply begins
- * with an empty thought, as the template of a reasoning model that is told not to think.
+ * with an empty thought, as reasoning models' templates do when thinking is off.
  */
 export type Template = "own" | "chatml" | "chatml-unthinking";
 

@@ -39,7 +39,7 @@ export function speaksOfYou(reply: string, said: ReadonlySet<string>): boolean {
   });
 }
 
-/** Tells whether a reply speaks of what was said before: "You told me that." */
+/** Returns whether a reply refers to earlier turns: "You told me that." */
 export function tellsWhatWasSaid(reply: string): boolean {
   return OF_TALK.test(reply);
 }

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import type { InTurn } from "../../../src/core/in-turn.ts";
 import { openNetwork } from "../../../src/engines/embedded/network.ts";
 import { People } from "../../../src/engines/embedded/people.ts";
 import { createVoices } from "../../../src/engines/embedded/speakers.ts";
-import type { InTurn } from "../../../src/engines/prosody/planned-speech.ts";
 import { EMBEDDED_CAST } from "../../../src/models/embedded-cast.ts";
 import { VOICE_DIR } from "./voice.ts";
 

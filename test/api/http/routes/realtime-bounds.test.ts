@@ -81,6 +81,11 @@ describe("what a session keeps of an event", () => {
     const session = { tools: [{ type: "function", name: "clock", parameters }], junk: "x".repeat(300_000) };
     client.send({ type: "session.update", session });
     await client.upTo("session.updated");
+    // Nearly as many as there may be: what is counted is their JSON, as it would be on the main thread.
+    const many = { type: "object", enum: Array.from({ length: 30_000 }, () => "") };
+    const tools = [{ type: "function", name: "clock", parameters: many }];
+    client.send({ type: "session.update", session: { ...session, tools } });
+    await client.upTo("session.updated");
     client.send({ type: "input_audio_buffer.append", audio: Buffer.alloc(500_000).toString("base64") });
     client.send({ type: "input_audio_buffer.append", audio: "x".repeat(300_000).replace("x", "!") });
     assert.equal(((await client.upTo("error")).error as { param: string }).param, "audio");

@@ -1,7 +1,7 @@
-import { runLoad } from "../src/cli/bench/load-process.ts";
-import { percentile } from "../src/cli/bench/percentile.ts";
-import type { ServerProcess } from "../src/cli/bench/server-process.ts";
-import { type Held, heldOf, tenWords } from "../src/cli/bench/service-speed.ts";
+import { runLoad } from "./load/load-job.ts";
+import { percentile } from "./load/percentile.ts";
+import type { ServerProcess } from "./load/server-process.ts";
+import { type Held, heldOf, tenWords } from "./load/service-speed.ts";
 import { authored, SHORT_HISTORIES } from "./writer-server.ts";
 
 /** What eight streams and one client whose turns are written do to each other. */

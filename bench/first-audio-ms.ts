@@ -1,8 +1,8 @@
-import type { Utterance } from "../src/cli/bench/load-job.ts";
-import { percentile } from "../src/cli/bench/percentile.ts";
+import type { LoadResult } from "./load/load-job.ts";
+import { percentile } from "./load/percentile.ts";
 
 /** How long the first audio took. @throws Error when a request failed: its time means nothing. */
-export function firstAudioMs(utterances: readonly Utterance[]): {
+export function firstAudioMs(utterances: readonly LoadResult[]): {
   readonly p50: number;
   readonly p95: number;
 } {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { percentile } from "../src/cli/bench/percentile.ts";
+import { percentile } from "./load/percentile.ts";
 
 /** How long `GET /health` took, in milliseconds. */
 export interface HealthTimes {

@@ -1,12 +1,12 @@
 import { availableParallelism } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
-import { BUFFER_MS } from "../src/cli/bench/load-job.ts";
-import { Playback } from "../src/cli/bench/playback.ts";
 import { embeddedCheckpoint } from "../src/models/installed-checkpoint.ts";
 import { KOKORO_LABELS, KOKORO_STARTS } from "../src/models/kokoro-cast.ts";
 import { loadTextTables } from "../src/text/tables/tables.ts";
 import { createWorkerPool, type WorkerPool } from "../src/workers/worker-pool.ts";
 import { harvardSentences, written } from "./harvard.ts";
+import { BUFFER_MS } from "./load/load-job.ts";
+import { Playback } from "./load/playback.ts";
 import { plainScript } from "./plain-script.ts";
 
 /** What became of streams that are listened to in real time, at once. */

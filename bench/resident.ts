@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { median } from "../src/cli/bench/percentile.ts";
+import { median } from "./load/percentile.ts";
 
 /**
  * Resident memory of a process at rest, in MiB: the median of seven looks in three seconds, after one second in which

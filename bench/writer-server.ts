@@ -1,6 +1,5 @@
-import type { LoadJob } from "../src/cli/bench/load-job.ts";
-import { runLoad } from "../src/cli/bench/load-process.ts";
-import { type ServerProcess, startServerProcess } from "../src/cli/bench/server-process.ts";
+import { type LoadJob, runLoad } from "./load/load-job.ts";
+import { type ServerProcess, startServerProcess } from "./load/server-process.ts";
 
 /** A server with the embedded writer, loaded. @param prepare puts more into its data directory */
 export async function startWriterServer(

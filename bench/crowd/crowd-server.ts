@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type ServerProcess, startServerProcess } from "../../src/cli/bench/server-process.ts";
-import { oneClient } from "../../src/cli/bench/service-speed.ts";
 import { makeKeys } from "../keys.ts";
+import { type ServerProcess, startServerProcess } from "../load/server-process.ts";
+import { oneClient } from "../load/service-speed.ts";
 import { readGauges } from "./gauges.ts";
 
 /** A warm server and keys beside its own, none of which a measurement exhausts. */

@@ -1,5 +1,5 @@
 import { connect, type Socket } from "node:net";
-import { ReplyParser } from "../../src/cli/bench/reply-parser.ts";
+import { ReplyParser } from "../load/reply-parser.ts";
 import type { HostileGroup, Outcome } from "./hostile-job.ts";
 
 /** A client that sends less or reads less than it should. It keeps its connection where that is of use. */

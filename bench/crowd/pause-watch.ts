@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ServerProcess } from "../../src/cli/bench/server-process.ts";
+import type { ServerProcess } from "../load/server-process.ts";
 import { readGauges } from "./gauges.ts";
 import { mainThreadTime } from "./thread-time.ts";
 

@@ -4,13 +4,13 @@ import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openTenancy } from "../../src/accounts/open.ts";
-import { type ServerProcess, startServerProcess } from "../../src/cli/bench/server-process.ts";
 import { loadSettings } from "../../src/settings/load.ts";
 import { needsPostgres, startPostgres } from "../../test/accounts/postgres/postgres-server.ts";
 import { needsValkey, startValkey } from "../../test/accounts/valkey/valkey-server.ts";
 import { temporaryFolder } from "../../test/e2e/folders.ts";
 import { freePort } from "../../test/free-port.ts";
 import { until, within } from "../../test/waiting.ts";
+import { type ServerProcess, startServerProcess } from "../load/server-process.ts";
 import { NotMeasuredError } from "../not-measured-error.ts";
 import { TOP } from "../top.ts";
 

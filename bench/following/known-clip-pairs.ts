@@ -1,13 +1,12 @@
 import { availableParallelism } from "node:os";
 import { toPcm16 } from "../../src/audio/pcm.ts";
 import { encodeWav } from "../../src/audio/wav-write.ts";
-import { LoadClient } from "../../src/cli/bench/load-client.ts";
-import { runLoad } from "../../src/cli/bench/load-process.ts";
-import { startServerProcess } from "../../src/cli/bench/server-process.ts";
-import { tenWords } from "../../src/cli/bench/service-speed.ts";
-import { converseBody, TEN_WORDS } from "../../src/cli/bench/texts.ts";
 import type { Clip } from "../../src/core/conversation.ts";
 import { firstAudioMs } from "../first-audio-ms.ts";
+import { LoadClient } from "../load/load-client.ts";
+import { runLoad } from "../load/load-job.ts";
+import { startServerProcess } from "../load/server-process.ts";
+import { converseBody, TEN_WORDS, tenWords } from "../load/service-speed.ts";
 
 /** Request to first audio of the same words, in milliseconds. */
 export interface KnownClipPair {

@@ -1,10 +1,10 @@
-import { median } from "../../src/cli/bench/percentile.ts";
-import { TEN_WORDS } from "../../src/cli/bench/texts.ts";
 import type { Clip } from "../../src/core/conversation.ts";
 import type { Script } from "../../src/core/script.ts";
 import type { SpeechModel } from "../../src/core/speech-model.ts";
 import { createParametricModel } from "../../src/engines/embedded/model.ts";
 import { embeddedCheckpoint } from "../../src/models/installed-checkpoint.ts";
+import { median } from "../load/percentile.ts";
+import { TEN_WORDS } from "../load/service-speed.ts";
 import { followingScript, plainScript } from "../plain-script.ts";
 
 /** What listening costs in one thread, in milliseconds. */

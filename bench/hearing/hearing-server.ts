@@ -2,13 +2,9 @@ import { mkdir, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { toPcm16 } from "../../src/audio/pcm.ts";
 import { encodeWav } from "../../src/audio/wav-write.ts";
-import {
-  type ServerCommand,
-  type ServerProcess,
-  startServerProcess,
-} from "../../src/cli/bench/server-process.ts";
 import type { Clip } from "../../src/core/conversation.ts";
 import { makeKeys } from "../keys.ts";
+import { type ServerCommand, type ServerProcess, startServerProcess } from "../load/server-process.ts";
 import { startWriterServer } from "../writer-server.ts";
 import { recogniserFolder } from "./recogniser.ts";
 import { clipOf } from "./sounds.ts";

@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { ServerProcess } from "../../src/cli/bench/server-process.ts";
 import { startHearingServer } from "../hearing/hearing-server.ts";
+import type { ServerProcess } from "../load/server-process.ts";
 import { startScriptedChat } from "./scripted-chat.ts";
 
 /** A server that hears and writes by the embedded models. */

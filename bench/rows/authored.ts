@@ -1,11 +1,11 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { runLoad } from "../../src/cli/bench/load-process.ts";
-import { startServerProcess } from "../../src/cli/bench/server-process.ts";
-import { tenWords } from "../../src/cli/bench/service-speed.ts";
 import { openSmallTalk } from "../../src/writers/small-talk/open-small-talk.ts";
 import { besideStreams } from "../beside-streams.ts";
 import { firstAudioMs } from "../first-audio-ms.ts";
+import { runLoad } from "../load/load-job.ts";
+import { startServerProcess } from "../load/server-process.ts";
+import { tenWords } from "../load/service-speed.ts";
 import { residentMb } from "../resident.ts";
 import type { Row } from "../row.ts";
 import { CACHE } from "../top.ts";

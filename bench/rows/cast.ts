@@ -1,7 +1,7 @@
-import { median } from "../../src/cli/bench/percentile.ts";
 import { EMBEDDED_CAST } from "../../src/models/embedded-cast.ts";
 import { openEmbeddedVoice } from "../../src/server/voices/embedded-voice.ts";
 import { kokoroRenderings } from "../installed-kokoro.ts";
+import { median } from "../load/percentile.ts";
 import { MIXED_LENGTHS } from "../mixed-lengths.ts";
 import { plainScript } from "../plain-script.ts";
 import { cosine, type Quality, sentencesQuality } from "../quality.ts";

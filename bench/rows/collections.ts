@@ -1,10 +1,10 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runLoad } from "../../src/cli/bench/load-process.ts";
-import { median } from "../../src/cli/bench/percentile.ts";
-import { startServerProcess } from "../../src/cli/bench/server-process.ts";
-import { tenWords } from "../../src/cli/bench/service-speed.ts";
+import { runLoad } from "../load/load-job.ts";
+import { median } from "../load/percentile.ts";
+import { startServerProcess } from "../load/server-process.ts";
+import { tenWords } from "../load/service-speed.ts";
 import type { Row } from "../row.ts";
 import { TOP } from "../top.ts";
 

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { oneClient } from "../../src/cli/bench/service-speed.ts";
 import type { BodyRecipe } from "../crowd/body-recipe.ts";
 import { type CrowdServer, startCrowdServer } from "../crowd/crowd-server.ts";
 import { describeTally, startHostile } from "../crowd/hostile.ts";
 import type { HostileGroup } from "../crowd/hostile-job.ts";
 import { watchMemory } from "../crowd/memory-watch.ts";
 import { firstAudioMs } from "../first-audio-ms.ts";
+import { oneClient } from "../load/service-speed.ts";
 import { NotMeasuredError } from "../not-measured-error.ts";
 import { residentKb, residentMb } from "../resident.ts";
 import type { Row } from "../row.ts";

@@ -1,10 +1,9 @@
-import type { Utterance } from "../../src/cli/bench/load-job.ts";
-import { runLoad } from "../../src/cli/bench/load-process.ts";
-import { percentile } from "../../src/cli/bench/percentile.ts";
-import { tenWords } from "../../src/cli/bench/service-speed.ts";
 import { type CrowdServer, calm, startCrowdServer } from "../crowd/crowd-server.ts";
 import { describeTally, startHostile } from "../crowd/hostile.ts";
 import type { HostileGroup } from "../crowd/hostile-job.ts";
+import { type LoadResult, runLoad } from "../load/load-job.ts";
+import { percentile } from "../load/percentile.ts";
+import { tenWords } from "../load/service-speed.ts";
 import type { Row } from "../row.ts";
 
 export const crowd: Row = {
@@ -47,7 +46,7 @@ export const crowd: Row = {
 interface Phase {
   readonly name: string;
   readonly reads: HostileGroup["reads"] | null;
-  readonly utterances: Utterance[];
+  readonly utterances: LoadResult[];
 }
 
 /** What two keys hear, with or without the third. */
@@ -85,17 +84,17 @@ function flood(key: string, reads: HostileGroup["reads"]): HostileGroup {
   };
 }
 
-function firstAudioOf(utterances: readonly Utterance[]): { readonly p50: number; readonly p95: number } {
+function firstAudioOf(utterances: readonly LoadResult[]): { readonly p50: number; readonly p95: number } {
   const valuesMs = utterances.flatMap(({ firstAudioMs }) => firstAudioMs ?? []);
   if (valuesMs.length === 0) throw new Error("no request was answered");
   return { p50: percentile(valuesMs, 0.5), p95: percentile(valuesMs, 0.95) };
 }
 
-function failuresOf(utterances: readonly Utterance[]): number {
+function failuresOf(utterances: readonly LoadResult[]): number {
   return utterances.filter(({ failure, firstAudioMs }) => failure !== null || firstAudioMs === null).length;
 }
 
-function described(utterances: readonly Utterance[]): string {
+function described(utterances: readonly LoadResult[]): string {
   const { p50, p95 } = firstAudioOf(utterances);
   const failures = failuresOf(utterances);
   const underruns = utterances.reduce((sum, utterance) => sum + utterance.underruns, 0);

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
-import { median } from "../../src/cli/bench/percentile.ts";
 import { LineProgram } from "../line-program.ts";
+import { median } from "../load/percentile.ts";
 import { MIXED_LENGTHS } from "../mixed-lengths.ts";
 import type { Row } from "../row.ts";
 import { TOP } from "../top.ts";

@@ -1,7 +1,7 @@
-import { runLoad } from "../../src/cli/bench/load-process.ts";
-import { startServerProcess } from "../../src/cli/bench/server-process.ts";
-import { oneClient, tenWords } from "../../src/cli/bench/service-speed.ts";
 import { firstAudioMs } from "../first-audio-ms.ts";
+import { runLoad } from "../load/load-job.ts";
+import { startServerProcess } from "../load/server-process.ts";
+import { oneClient, tenWords } from "../load/service-speed.ts";
 import type { Row } from "../row.ts";
 
 export const firstAudio: Row = {

@@ -1,7 +1,7 @@
-import { runLoad } from "../../src/cli/bench/load-process.ts";
-import { oneClient, tenWords } from "../../src/cli/bench/service-speed.ts";
 import { firstAudioMs } from "../first-audio-ms.ts";
 import { type Fleet, startFleet } from "../fleet/fleet.ts";
+import { runLoad } from "../load/load-job.ts";
+import { oneClient, tenWords } from "../load/service-speed.ts";
 import type { Row } from "../row.ts";
 
 export const fleetFirstAudio: Row = {

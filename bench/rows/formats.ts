@@ -2,17 +2,15 @@ import { ENCODINGS, type Encoding } from "../../src/audio/encode/encoder.ts";
 import { openEncoder } from "../../src/audio/encode/open-encoder.ts";
 import { FRAME_S } from "../../src/audio/format.ts";
 import { toPcm16 } from "../../src/audio/pcm.ts";
-import type { LoadJob } from "../../src/cli/bench/load-job.ts";
-import { runLoad } from "../../src/cli/bench/load-process.ts";
-import { median } from "../../src/cli/bench/percentile.ts";
-import { type ServerProcess, startServerProcess } from "../../src/cli/bench/server-process.ts";
-import { tenWords } from "../../src/cli/bench/service-speed.ts";
-import { TEN_WORDS, TURNS } from "../../src/cli/bench/texts.ts";
 import { findModel, PUBLIC_MODELS } from "../../src/models/public-models.ts";
 import { openEmbeddedVoice } from "../../src/server/voices/embedded-voice.ts";
 import { prepareTts } from "../../src/serving/prepare/prepare.ts";
 import { scriptOf } from "../../src/serving/prepare/script-of.ts";
 import { firstAudioMs } from "../first-audio-ms.ts";
+import { type LoadJob, runLoad } from "../load/load-job.ts";
+import { median } from "../load/percentile.ts";
+import { type ServerProcess, startServerProcess } from "../load/server-process.ts";
+import { TEN_WORDS, TURNS, tenWords } from "../load/service-speed.ts";
 import type { Row } from "../row.ts";
 
 export const formatsFirstByte: Row = {

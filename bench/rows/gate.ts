@@ -1,7 +1,7 @@
-import { percentile } from "../../src/cli/bench/percentile.ts";
 import { type GateClassifier, openGateClassifier } from "../../src/writers/gate/gate-classifier.ts";
 import { GATE_CATEGORIES } from "../../src/writers/gate/gate-head.ts";
 import { everydayTalk, heldOutLines } from "../gate-lines.ts";
+import { percentile } from "../load/percentile.ts";
 import type { Row } from "../row.ts";
 
 export const gate: Row = {

@@ -1,11 +1,11 @@
-import { runLoad } from "../../src/cli/bench/load-process.ts";
-import { median } from "../../src/cli/bench/percentile.ts";
-import { type ServerProcess, startServerProcess } from "../../src/cli/bench/server-process.ts";
-import { tenWords } from "../../src/cli/bench/service-speed.ts";
 import { openWhisper } from "../../src/recognition/whisper/open-whisper.ts";
 import { startHearingServer, transcribed } from "../hearing/hearing-server.ts";
 import { talkOf } from "../hearing/long-talk.ts";
 import { recogniserFolder } from "../hearing/recogniser.ts";
+import { runLoad } from "../load/load-job.ts";
+import { median } from "../load/percentile.ts";
+import { type ServerProcess, startServerProcess } from "../load/server-process.ts";
+import { tenWords } from "../load/service-speed.ts";
 import { NotMeasuredError } from "../not-measured-error.ts";
 import { maxResidentMb, residentMb } from "../resident.ts";
 import type { Row } from "../row.ts";

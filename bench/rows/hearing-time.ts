@@ -1,6 +1,6 @@
-import { median } from "../../src/cli/bench/percentile.ts";
 import { talkOf } from "../hearing/long-talk.ts";
 import { withRecogniser } from "../hearing/recogniser.ts";
+import { median } from "../load/percentile.ts";
 import type { Row } from "../row.ts";
 
 export const hearingTime: Row = {

@@ -1,16 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { LoadClient } from "../../src/cli/bench/load-client.ts";
-import type { LoadJob, Utterance } from "../../src/cli/bench/load-job.ts";
-import { runLoad } from "../../src/cli/bench/load-process.ts";
-import { percentile } from "../../src/cli/bench/percentile.ts";
-import type { ServerProcess } from "../../src/cli/bench/server-process.ts";
-import { heldOf, tenWords } from "../../src/cli/bench/service-speed.ts";
-import { TURNS } from "../../src/cli/bench/texts.ts";
 import type { Clip } from "../../src/core/conversation.ts";
 import { firstAudioMs } from "../first-audio-ms.ts";
 import { startHearingServer, transcribed, wavOf } from "../hearing/hearing-server.ts";
 import { talkOf } from "../hearing/long-talk.ts";
 import { spokenOpenings } from "../hearing/spoken-openings.ts";
+import { LoadClient } from "../load/load-client.ts";
+import { type LoadJob, type LoadResult, runLoad } from "../load/load-job.ts";
+import { percentile } from "../load/percentile.ts";
+import type { ServerProcess } from "../load/server-process.ts";
+import { heldOf, TURNS, tenWords } from "../load/service-speed.ts";
 import type { Row } from "../row.ts";
 
 export const hearingTurn: Row = {
@@ -22,7 +20,7 @@ export const hearingTurn: Row = {
     const server = await startHearingServer({ withWriter: true });
     const client = new LoadClient(tenWords(server, 1));
     try {
-      const utterances: Utterance[] = [];
+      const utterances: LoadResult[] = [];
       for (const clip of clips)
         utterances.push(await client.request(spokenTurn(clip), new AbortController().signal));
       // The first few load what is loaded once.
@@ -53,7 +51,7 @@ export const hearingBeside: Row = {
     const server = await startHearingServer();
     const clips = await talkOf(renderings, "1", 5, isQuick ? 20 : 60);
     const phaseMs = isQuick ? 5_000 : 40_000;
-    const [without, beside]: [Utterance[], Utterance[]] = [[], []];
+    const [without, beside]: [LoadResult[], LoadResult[]] = [[], []];
     let heard = 0;
     try {
       await transcribed(server, clips[0]!);
@@ -115,7 +113,7 @@ async function hearUntil(
 }
 
 /** Of those that began to sound; the end of a phase cuts off what does not. */
-function p95Of(utterances: readonly Utterance[]): number {
+function p95Of(utterances: readonly LoadResult[]): number {
   return percentile(
     utterances.flatMap(({ firstAudioMs: ms }) => ms ?? []),
     0.95,

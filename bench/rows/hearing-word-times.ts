@@ -1,11 +1,11 @@
 import { SAMPLE_RATE_HZ } from "../../src/audio/format.ts";
 import { joined } from "../../src/audio/joined.ts";
-import { median, percentile } from "../../src/cli/bench/percentile.ts";
 import { harvardSentences, written } from "../harvard.ts";
 import { sayTimed, type TimedSpeech } from "../hearing/known-times.ts";
 import { withRecogniser } from "../hearing/recogniser.ts";
 import { sameWords } from "../hearing/same-words.ts";
 import { clipOf } from "../hearing/sounds.ts";
+import { median, percentile } from "../load/percentile.ts";
 import type { Row } from "../row.ts";
 import { plainWords } from "../word-errors.ts";
 

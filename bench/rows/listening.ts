@@ -1,7 +1,7 @@
-import { median } from "../../src/cli/bench/percentile.ts";
 import { knownClipPairs } from "../following/known-clip-pairs.ts";
 import { listeningTimes } from "../following/listening-times.ts";
 import { tenSecondsOf } from "../following/ten-seconds.ts";
+import { median } from "../load/percentile.ts";
 import type { Row } from "../row.ts";
 
 export const listening: Row = {

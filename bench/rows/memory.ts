@@ -1,7 +1,6 @@
-import type { LoadJob } from "../../src/cli/bench/load-job.ts";
-import { runLoad } from "../../src/cli/bench/load-process.ts";
-import { type ServerProcess, startServerProcess } from "../../src/cli/bench/server-process.ts";
-import { converseBody, TEN_WORDS } from "../../src/cli/bench/texts.ts";
+import { type LoadJob, runLoad } from "../load/load-job.ts";
+import { type ServerProcess, startServerProcess } from "../load/server-process.ts";
+import { converseBody, TEN_WORDS } from "../load/service-speed.ts";
 import { residentMb } from "../resident.ts";
 import type { Row } from "../row.ts";
 

@@ -1,8 +1,7 @@
 import { join } from "node:path";
-import type { LoadJob } from "../../src/cli/bench/load-job.ts";
-import { runLoad } from "../../src/cli/bench/load-process.ts";
-import { percentile } from "../../src/cli/bench/percentile.ts";
-import { startServerProcess } from "../../src/cli/bench/server-process.ts";
+import { type LoadJob, runLoad } from "../load/load-job.ts";
+import { percentile } from "../load/percentile.ts";
+import { startServerProcess } from "../load/server-process.ts";
 import type { Row } from "../row.ts";
 import { TOP } from "../top.ts";
 

@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { median } from "../../src/cli/bench/percentile.ts";
-import { type ServerProcess, startServerProcess } from "../../src/cli/bench/server-process.ts";
-import { oneClient } from "../../src/cli/bench/service-speed.ts";
 import { firstAudioMs } from "../first-audio-ms.ts";
+import { median } from "../load/percentile.ts";
+import { type ServerProcess, startServerProcess } from "../load/server-process.ts";
+import { oneClient } from "../load/service-speed.ts";
 import { NotMeasuredError } from "../not-measured-error.ts";
 import { residentMb } from "../resident.ts";
 import type { Row } from "../row.ts";

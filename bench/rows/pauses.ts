@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { runLoad } from "../../src/cli/bench/load-process.ts";
-import { heldOf, tenWords } from "../../src/cli/bench/service-speed.ts";
-import { converseBody, TURNS } from "../../src/cli/bench/texts.ts";
 import type { BodyRecipe } from "../crowd/body-recipe.ts";
 import { type CrowdServer, startCrowdServer } from "../crowd/crowd-server.ts";
 import { describeTally, startHostile } from "../crowd/hostile.ts";
 import type { HostileGroup } from "../crowd/hostile-job.ts";
 import { type Pauses, pausesDuring } from "../crowd/pause-watch.ts";
+import { runLoad } from "../load/load-job.ts";
+import { converseBody, heldOf, TURNS, tenWords } from "../load/service-speed.ts";
 import type { Row } from "../row.ts";
 
 export const pauses: Row = {

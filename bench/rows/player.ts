@@ -1,5 +1,5 @@
-import { startServerProcess } from "../../src/cli/bench/server-process.ts";
 import { CHROMIUM, runInPage } from "../../test/client/browser.ts";
+import { startServerProcess } from "../load/server-process.ts";
 import { NotMeasuredError } from "../not-measured-error.ts";
 import type { Row } from "../row.ts";
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { percentile } from "../../src/cli/bench/percentile.ts";
-import type { ServerProcess } from "../../src/cli/bench/server-process.ts";
 import { withRecogniser } from "../hearing/recogniser.ts";
 import { clipOf } from "../hearing/sounds.ts";
+import { percentile } from "../load/percentile.ts";
+import type { ServerProcess } from "../load/server-process.ts";
 import { humanTurns, type Turn } from "../realtime/people.ts";
 import { withScriptedWriter } from "../realtime/realtime-server.ts";
 import { seedOf } from "../realtime/seed.ts";

@@ -1,7 +1,7 @@
-import { runLoad } from "../../src/cli/bench/load-process.ts";
-import { percentile } from "../../src/cli/bench/percentile.ts";
-import type { ServerProcess } from "../../src/cli/bench/server-process.ts";
-import { tenWords } from "../../src/cli/bench/service-speed.ts";
+import { runLoad } from "../load/load-job.ts";
+import { percentile } from "../load/percentile.ts";
+import type { ServerProcess } from "../load/server-process.ts";
+import { tenWords } from "../load/service-speed.ts";
 import { converse } from "../realtime/exchange.ts";
 import { humanTurns } from "../realtime/people.ts";
 import { withEmbeddedWriter } from "../realtime/realtime-server.ts";

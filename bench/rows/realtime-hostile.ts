@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocket } from "ws";
-import { percentile } from "../../src/cli/bench/percentile.ts";
-import type { ServerProcess } from "../../src/cli/bench/server-process.ts";
 import { startCrowdServer } from "../crowd/crowd-server.ts";
 import { watchMemory } from "../crowd/memory-watch.ts";
+import { percentile } from "../load/percentile.ts";
+import type { ServerProcess } from "../load/server-process.ts";
 import type { HostileEnds, HostileSessions } from "../realtime/hostile-sessions.ts";
 import type { Row } from "../row.ts";
 import { startTold } from "../told-process.ts";

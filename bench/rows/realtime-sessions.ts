@@ -1,5 +1,5 @@
-import { percentile } from "../../src/cli/bench/percentile.ts";
-import type { ServerProcess } from "../../src/cli/bench/server-process.ts";
+import { percentile } from "../load/percentile.ts";
+import type { ServerProcess } from "../load/server-process.ts";
 import { converse, firstAudiosOf } from "../realtime/exchange.ts";
 import { humanTurns, type Turn } from "../realtime/people.ts";
 import { withEmbeddedWriter } from "../realtime/realtime-server.ts";

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { median } from "../../src/cli/bench/percentile.ts";
 import type { Clip } from "../../src/core/conversation.ts";
 import { BOMBS } from "../../test/audio/recordings/bombs.ts";
 import { type HearingServer, startHearingServer, wavOf } from "../hearing/hearing-server.ts";
 import { talkOf } from "../hearing/long-talk.ts";
+import { median } from "../load/percentile.ts";
 import { LONG_SPEECH } from "../recordings/long-speech.ts";
 import { type UploadStatus, upload } from "../recordings/upload.ts";
 import type { Bench, Row } from "../row.ts";

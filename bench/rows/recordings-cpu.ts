@@ -1,8 +1,8 @@
 import { AudioFormatError } from "../../src/audio/audio-format-error.ts";
 import { resample } from "../../src/audio/resample.ts";
-import { median } from "../../src/cli/bench/percentile.ts";
 import { BOMBS, type BombName } from "../../test/audio/recordings/bombs.ts";
 import { talkOf } from "../hearing/long-talk.ts";
+import { median } from "../load/percentile.ts";
 import { decodingCost } from "../recordings/decode-process.ts";
 import { decoded } from "../recordings/decoded.ts";
 import { type SpeechFiles, speechFiles } from "../recordings/speech-files.ts";

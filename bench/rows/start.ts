@@ -1,5 +1,5 @@
-import { median } from "../../src/cli/bench/percentile.ts";
-import { startServerProcess } from "../../src/cli/bench/server-process.ts";
+import { median } from "../load/percentile.ts";
+import { startServerProcess } from "../load/server-process.ts";
 import type { Row } from "../row.ts";
 import { TOP } from "../top.ts";
 

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { libsqlStore } from "../../src/accounts/libsql-store.ts";
 import { newEventId, type Store } from "../../src/accounts/store.ts";
 import { type Tenancy, tenancyOn } from "../../src/accounts/tenancy.ts";
-import { percentile } from "../../src/cli/bench/percentile.ts";
 import { NO_POSTGRES, startPostgres } from "../../test/accounts/postgres/postgres-server.ts";
 import { openPostgres } from "../../test/accounts/postgres/postgres-stores.ts";
+import { percentile } from "../load/percentile.ts";
 import { NotMeasuredError } from "../not-measured-error.ts";
 import type { Row } from "../row.ts";
 

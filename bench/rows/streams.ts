@@ -1,5 +1,5 @@
-import { startServerProcess } from "../../src/cli/bench/server-process.ts";
-import { holdsStreams, maxHeld, oneClient } from "../../src/cli/bench/service-speed.ts";
+import { startServerProcess } from "../load/server-process.ts";
+import { holdsStreams, maxHeld, oneClient } from "../load/service-speed.ts";
 import type { Row } from "../row.ts";
 
 export const streams: Row = {

@@ -1,8 +1,8 @@
 import { memoryBuckets } from "../../src/accounts/bucket-table.ts";
 import type { Buckets } from "../../src/accounts/buckets.ts";
 import { openBuckets } from "../../src/accounts/open.ts";
-import { percentile } from "../../src/cli/bench/percentile.ts";
 import { NO_VALKEY, startValkey } from "../../test/accounts/valkey/valkey-server.ts";
+import { percentile } from "../load/percentile.ts";
 import { NotMeasuredError } from "../not-measured-error.ts";
 import type { Row } from "../row.ts";
 

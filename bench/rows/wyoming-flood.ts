@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Utterance } from "../../src/cli/bench/load-job.ts";
-import { runLoad } from "../../src/cli/bench/load-process.ts";
-import { percentile } from "../../src/cli/bench/percentile.ts";
-import { tenWords } from "../../src/cli/bench/service-speed.ts";
 import { type HealthTimes, healthDuring } from "../health-watch.ts";
+import { type LoadResult, runLoad } from "../load/load-job.ts";
+import { percentile } from "../load/percentile.ts";
+import { tenWords } from "../load/service-speed.ts";
 import type { Row } from "../row.ts";
 import { startTold, type ToldProcess } from "../told-process.ts";
 import type { FloodJob, FloodTally } from "../wyoming/flood-job.ts";
@@ -94,7 +93,7 @@ async function toldOf(flood: ToldProcess<FloodTally> | null): Promise<string> {
 }
 
 /** The last one is cut off at the end of a phase. */
-function failuresOf(utterances: readonly Utterance[]): number {
+function failuresOf(utterances: readonly LoadResult[]): number {
   return utterances.slice(0, -1).filter(({ failure }) => failure !== null).length;
 }
 

@@ -1,10 +1,10 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ServerProcess, startServerProcess } from "../../src/cli/bench/server-process.ts";
-import { oneClient } from "../../src/cli/bench/service-speed.ts";
 import { freePort } from "../../test/free-port.ts";
 import { makeKeys } from "../keys.ts";
+import { type ServerProcess, startServerProcess } from "../load/server-process.ts";
+import { oneClient } from "../load/service-speed.ts";
 
 /** A warm server that speaks the Wyoming protocol there as well, with a key for it that no measurement exhausts. */
 export interface WyomingServer extends ServerProcess {

@@ -1,5 +1,4 @@
 import { Command } from "commander";
-import { registerBench } from "./bench.ts";
 import { registerCheck } from "./check.ts";
 import { registerCheckpoint } from "./checkpoint.ts";
 import { registerKeys } from "./keys.ts";
@@ -28,7 +27,6 @@ const COMMANDS: readonly ((program: Command, io: CommandIo) => void)[] = [
   registerPhonemes,
   registerModels,
   registerCheckpoint,
-  registerBench,
 ];
 
 /**

@@ -1,9 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { LoadJob } from "../../src/cli/bench/load-job.ts";
-import { runLoad } from "../../src/cli/bench/load-process.ts";
-import { converseBody } from "../../src/cli/bench/texts.ts";
+import { audioRms, EventSplitter, isAudio, isError } from "../../bench/load/load-client.ts";
+import { type LoadJob, type LoadResult, runLoad } from "../../bench/load/load-job.ts";
+import { median, percentile } from "../../bench/load/percentile.ts";
+import { Playback } from "../../bench/load/playback.ts";
+import { ReplyParser } from "../../bench/load/reply-parser.ts";
+import { converseBody, heldOf, maxHeld } from "../../bench/load/service-speed.ts";
+import { formatAudioEvent, formatEvent } from "../../src/api/http/sse.ts";
+import { pcm16Bytes } from "../../src/audio/pcm.ts";
 import { startTestServer, type TestServerOptions } from "../api/http/start.ts";
+import fc from "../properties.ts";
 
 test("clients who read as fast as they can count every request, its frames and its first audio", async () => {
   await withServer({}, async (job) => {
@@ -75,3 +81,181 @@ async function withServer(options: TestServerOptions, use: (job: LoadJob) => Pro
 function wait(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
+
+const TWENTY = Array.from({ length: 20 }, (_, index) => 20 - index);
+
+test("a percentile is the smallest value that the share does not exceed, whatever their order", () => {
+  assert.equal(percentile(TWENTY, 0.95), 19);
+  assert.equal(percentile(TWENTY, 0.5), 10);
+  assert.equal(percentile(TWENTY, 1), 20);
+  assert.equal(percentile(TWENTY, 0), 1);
+});
+
+test("the median of an even number of values is between the two in the middle", () => {
+  assert.equal(median([4, 1, 3, 2]), 2.5);
+  assert.equal(median([9, 1, 5]), 5);
+  assert.equal(median([7]), 7);
+});
+
+test("nothing has no percentile", () => {
+  assert.throws(() => percentile([], 0.5), RangeError);
+  assert.throws(() => median([]), RangeError);
+});
+
+test("frames that come at the pace of speech, or all at once, are in time", () => {
+  const steady = new Playback(0);
+  const burst = new Playback(0);
+  for (let frame = 0; frame < 50; frame++) {
+    assert.equal(steady.take(1_000 + 80 * frame), 0);
+    assert.equal(burst.take(1_000), 0);
+  }
+  assert.equal(steady.endMs, 1_000 + 50 * 80);
+  assert.equal(burst.aheadMs(1_000), 4_000);
+});
+
+test("a frame may come as late as the buffer is long, and no later", () => {
+  const playback = new Playback(200);
+  playback.take(0);
+  assert.equal(playback.take(280), 0);
+  assert.equal(playback.take(361), 1);
+});
+
+test("a listener who ran dry goes on from there, so that one gap is one underrun", () => {
+  const playback = new Playback(0);
+  playback.take(0);
+  assert.equal(playback.take(580), 500);
+  for (let frame = 1; frame < 20; frame++) assert.equal(playback.take(580 + 80 * frame), 0);
+  assert.equal(playback.frames, 21);
+});
+
+interface Heard {
+  readonly status: number;
+  readonly body: string;
+}
+
+test("replies are read the same however a connection cuts their bytes", () => {
+  fc.assert(
+    fc.property(
+      fc.array(
+        fc.record({
+          body: fc.string(),
+          chunks: fc.array(fc.string({ minLength: 1 })),
+          isChunked: fc.boolean(),
+        }),
+      ),
+      fc.array(fc.nat(40), { minLength: 1 }),
+      (replies, cuts) => {
+        const bytes = Buffer.from(replies.map(asReply).join(""));
+        assert.deepEqual(
+          heardOf(pieces(bytes, cuts)),
+          replies.map(({ body, chunks, isChunked }) => ({
+            status: 200,
+            body: isChunked ? chunks.join("") : body,
+          })),
+        );
+      },
+    ),
+  );
+});
+
+test("a reply without a body ends with its headers", () => {
+  const bytes = Buffer.from("HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n");
+  assert.deepEqual(heardOf([bytes]), [{ status: 502, body: "" }]);
+});
+
+test("events are told apart however their bytes are cut, and speech from silence", () => {
+  const silence = new Int16Array(1_920);
+  const speech = Int16Array.from({ length: 1_920 }, (_, index) => (index % 2 === 0 ? 8_192 : -8_192));
+  const error = { type: "inference_error", message: "the voice is gone", request_id: "r" } as const;
+  const bytes = Buffer.from(
+    formatAudioEvent(pcm16Bytes(silence), 0) +
+      ": keep-alive\n\n" +
+      formatAudioEvent(pcm16Bytes(speech), 1) +
+      formatEvent({ event: "error", data: error }),
+  );
+  fc.assert(
+    fc.property(fc.array(fc.nat(4_000), { minLength: 1 }), (cuts) => {
+      const events: Buffer[] = [];
+      const splitter = new EventSplitter((event) => events.push(Buffer.from(event)));
+      for (const piece of pieces(bytes, cuts)) splitter.push(piece);
+      assert.deepEqual(events.map(isAudio), [true, false, true, false]);
+      assert.deepEqual(events.map(isError), [false, false, false, true]);
+      assert.deepEqual(events.filter(isAudio).map(audioRms), [0, 0.25]);
+    }),
+  );
+});
+
+function asReply({
+  body,
+  chunks,
+  isChunked,
+}: {
+  body: string;
+  chunks: string[];
+  isChunked: boolean;
+}): string {
+  if (!isChunked) return `HTTP/1.1 200 OK\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+  const parts = chunks.map((chunk) => `${Buffer.byteLength(chunk).toString(16)}\r\n${chunk}\r\n`);
+  return `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${parts.join("")}0\r\n\r\n`;
+}
+
+function heardOf(bytes: readonly Buffer[]): Heard[] {
+  const heard: Heard[] = [];
+  let status = 0;
+  let body: Buffer[] = [];
+  const parser = new ReplyParser({
+    onStatus: (code) => {
+      status = code;
+      body = [];
+    },
+    onBody: (piece) => body.push(Buffer.from(piece)),
+    onEnd: () => heard.push({ status, body: Buffer.concat(body).toString() }),
+  });
+  for (const piece of bytes) parser.push(piece);
+  return heard;
+}
+
+/** `bytes` cut into pieces of the given lengths, over and over, at least one byte each. */
+function pieces(bytes: Buffer, lengths: readonly number[]): Buffer[] {
+  const cut: Buffer[] = [];
+  for (let at = 0, turn = 0; at < bytes.length; turn++) {
+    const length = lengths[turn % lengths.length]! + 1;
+    cut.push(bytes.subarray(at, at + length));
+    at += length;
+  }
+  return cut;
+}
+
+const FINE: LoadResult = {
+  firstAudioMs: 20,
+  totalMs: 4_000,
+  openingRms: 0.1,
+  frames: 50,
+  underruns: 0,
+  worstLateMs: 0,
+  failure: null,
+};
+
+test("streams are held when nobody ran dry, failed or waited for more than a second", () => {
+  assert.ok(heldOf([FINE, { ...FINE, firstAudioMs: 1_000, totalMs: null }]).isHeld);
+  assert.ok(!heldOf([FINE, { ...FINE, underruns: 1, worstLateMs: 3 }]).isHeld);
+  assert.ok(!heldOf([FINE, { ...FINE, failure: "status 502" }]).isHeld);
+  assert.ok(!heldOf([FINE, { ...FINE, firstAudioMs: 1_001 }]).isHeld);
+  assert.ok(!heldOf([]).isHeld);
+});
+
+test("numbers of streams are tried upwards, and none beyond the first that is not held", async () => {
+  const asked: number[] = [];
+  const { most, tried } = await maxHeld([8, 16, 32, 64], async (streams) => {
+    asked.push(streams);
+    return heldOf([{ ...FINE, underruns: streams > 20 ? 1 : 0 }]);
+  });
+  assert.equal(most, 16);
+  assert.deepEqual(asked, [8, 16, 32]);
+  assert.equal(tried.get(32)?.isHeld, false);
+});
+
+test("where not even the fewest streams are held, none are", async () => {
+  const { most } = await maxHeld([8, 16], async () => heldOf([]));
+  assert.equal(most, 0);
+});

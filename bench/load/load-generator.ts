@@ -1,13 +1,13 @@
 import { setMaxListeners } from "node:events";
 import { LoadClient } from "./load-client.ts";
-import type { LoadJob, Utterance } from "./load-job.ts";
+import type { LoadJob, LoadResult } from "./load-job.ts";
 
 process.once("message", (job: LoadJob) => {
   void generate(job).then((utterances) => process.send?.(utterances, () => process.disconnect()));
 });
 
-async function generate(job: LoadJob): Promise<Utterance[]> {
-  const utterances: Utterance[] = [];
+async function generate(job: LoadJob): Promise<LoadResult[]> {
+  const utterances: LoadResult[] = [];
   const stop = new AbortController();
   setMaxListeners(0, stop.signal);
   const random = mulberry32(job.seed);

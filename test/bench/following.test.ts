@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { averageSpectrum, spectralDistanceDb } from "../../bench/following/average-spectrum.ts";
 import { asClip } from "../../bench/following/heard-profile.ts";
+import { furthest, least, mean, most, type Named, signed } from "../../bench/following/summary.ts";
+import { fours } from "../../bench/fours.ts";
 
 /** Half a second of noise between silences. */
 function noise(gain: number): Float32Array {
@@ -30,4 +32,26 @@ test("what is above the band edge does not count", () => {
   const narrow = wide.map((power, bin) => (bin * 20 >= 4_400 ? power / 1_000 : power));
   assert.ok(spectralDistanceDb(wide, narrow, 8_000) > 3);
   assert.equal(spectralDistanceDb(wide, narrow, 4_500), 0);
+});
+
+const PEOPLE: readonly Named[] = [
+  ["ann", 0.5],
+  ["ben", -2],
+  ["cay", 1.5],
+];
+
+test("figures of several people are summed up with the names of those who stand out", () => {
+  assert.equal(mean(PEOPLE.map(([, value]) => value)), 0);
+  assert.deepEqual([least(PEOPLE)[0], most(PEOPLE)[0], furthest(PEOPLE)[0]], ["ben", "cay", "ben"]);
+});
+
+test("a sign is shown where there is one after rounding", () => {
+  assert.deepEqual([signed(1.25, 1), signed(-0.26, 1), signed(-0.04, 1)], ["+1.3", "−0.3", "0.0"]);
+});
+
+test("four at a time, and no incomplete four", () => {
+  assert.deepEqual(fours([1, 2, 3, 4, 5, 6, 7, 8, 9]), [
+    [1, 2, 3, 4],
+    [5, 6, 7, 8],
+  ]);
 });

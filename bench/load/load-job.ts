@@ -1,4 +1,5 @@
-/** What a load generator is asked to do. It can be cloned into another process. */
+import { fork } from "node:child_process";
+import { fileURLToPath } from "node:url"; /** What a load generator is asked to do. It can be cloned into another process. */
 export interface LoadJob {
   /** `http://host:port`. */
   readonly url: string;
@@ -20,7 +21,7 @@ export interface LoadJob {
 }
 
 /** What became of one request. */
-export interface Utterance {
+export interface LoadResult {
   /** From before the request's first byte was written until the first audio was read, an event or, of `/v1/audio/speech`, a byte; null when none came. */
   readonly firstAudioMs: number | null;
   /** The same until the reply's last byte; null when it was cut off. */
@@ -41,3 +42,24 @@ export const BUFFER_MS = 200;
 
 /** A client that plays stops reading when it is this far ahead, and goes on when it is less than half of it ahead. */
 export const MAX_AHEAD_MS = 480;
+
+/**
+ * Runs a load in a process of its own, so that what the clients compute is not measured as the server's.
+ *
+ * @throws Error when the process ends without a result.
+ */
+export function runLoad(job: LoadJob): Promise<readonly LoadResult[]> {
+  const child = fork(fileURLToPath(new URL("./load-generator.js", import.meta.url)), { execArgv: [] });
+  return new Promise((resolve, reject) => {
+    let result: readonly LoadResult[] | null = null;
+    child.once("message", (message: readonly LoadResult[]) => {
+      result = message;
+    });
+    child.once("error", reject);
+    child.once("exit", (code) => {
+      if (result !== null) resolve(result);
+      else reject(new Error(`The load generator ended with code ${code} and no result.`));
+    });
+    child.send(job);
+  });
+}

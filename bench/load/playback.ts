@@ -1,4 +1,4 @@
-import { FRAME_S } from "../../audio/format.ts";
+import { FRAME_S } from "../../src/audio/format.ts";
 
 const FRAME_MS = FRAME_S * 1_000;
 

@@ -4,8 +4,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { openTenancy } from "../../accounts/open.ts";
-import { loadSettings } from "../../settings/load.ts";
+import { openTenancy } from "../../src/accounts/open.ts";
+import { loadSettings } from "../../src/settings/load.ts";
 
 /** A server in a process of its own, on a free port, over a data directory that is removed with it. */
 export interface ServerProcess {
@@ -108,7 +108,7 @@ const STOP_GRACE_MS = 15_000;
 /** `antiphon serve` of this build. */
 const SERVE: ServerCommand = {
   command: process.execPath,
-  args: [fileURLToPath(new URL("../main.js", import.meta.url)), "serve", "--no-pull"],
+  args: [fileURLToPath(new URL("../../src/cli/main.js", import.meta.url)), "serve", "--no-pull"],
   cwd: process.cwd(),
   isWrapper: false,
 };

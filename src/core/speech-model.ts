@@ -117,7 +117,7 @@ export interface SpeechModel {
    * Listens to the script's history, and to recordings that were chosen as its voices, in small pieces, so that utterances that are open already go on. What it finds out
    * is kept for a while: `speak` would do the same before its first frame, but as one step.
    */
-  hear?(
+  analyseHistory?(
     script: Pick<Script, "history" | "speaker" | "voice" | "textVoices" | "preset">,
     signal: AbortSignal,
   ): Promise<void>;

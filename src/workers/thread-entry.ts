@@ -55,7 +55,7 @@ function serve(model: SpeechModel): void {
       now: () => performance.now(),
     });
     utterances.set(id, utterance);
-    void utterance.hear().then(() => {
+    void utterance.analyseHistory().then(() => {
       if (utterances.get(id) === utterance) scheduler.add(utterance);
     });
   };

@@ -30,7 +30,7 @@ const FRAME_MS = 1_000 * FRAME_S;
 /** One utterance inside a thread: a model's generator, the credit it may compute on, and when its next frame is due. */
 export class WorkerUtterance {
   readonly #generator: AsyncGenerator<Frame | EncodedPiece, SpeechReport, void>;
-  readonly #hear: () => Promise<void>;
+  readonly #analyseHistory: () => Promise<void>;
   readonly #events: WorkerUtteranceEvents;
   readonly #inbox: TextInbox;
   readonly #stop = new AbortController();
@@ -67,8 +67,8 @@ export class WorkerUtterance {
       ...(voice === undefined ? {} : { voice }),
       ...(textVoices === undefined ? {} : { textVoices }),
     };
-    this.#hear = async () => {
-      if (!isSilent) await model.hear?.(heard, this.#stop.signal);
+    this.#analyseHistory = async () => {
+      if (!isSilent) await model.analyseHistory?.(heard, this.#stop.signal);
     };
   }
 
@@ -76,8 +76,8 @@ export class WorkerUtterance {
    * Lets the model listen to the earlier turns, beside the steps of others. Never throws: what goes wrong comes again in
    * the first step, where it is told.
    */
-  async hear(): Promise<void> {
-    await this.#hear().catch(() => {});
+  async analyseHistory(): Promise<void> {
+    await this.#analyseHistory().catch(() => {});
     this.#dueMs = Math.max(this.#dueMs, this.#events.now());
   }
 

@@ -328,19 +328,22 @@ export function speechModelConformance(
     );
 
     test("listening that is aborted throws the reason, and the next one is told the same as ever", async (context) => {
-      if (model.hear === undefined) return context.skip("it does not listen");
+      if (model.analyseHistory === undefined) return context.skip("it does not listen");
       const history = await spokenHistory(model, "aborted");
       const reason = new Error("gone");
-      await assert.rejects(model.hear(scriptOf({ history }), AbortSignal.abort(reason)), is(reason));
+      await assert.rejects(
+        model.analyseHistory(scriptOf({ history }), AbortSignal.abort(reason)),
+        is(reason),
+      );
       const leaving = new AbortController();
-      const left = model.hear(scriptOf({ history }), leaving.signal);
+      const left = model.analyseHistory(scriptOf({ history }), leaving.signal);
       const patient = hear({ history });
       leaving.abort(reason);
       await assert.rejects(left, is(reason));
       await patient;
       const alone = new AbortController();
       const other = await spokenHistory(model, "left by all");
-      const abandoned = model.hear(scriptOf({ history: other }), alone.signal);
+      const abandoned = model.analyseHistory(scriptOf({ history: other }), alone.signal);
       alone.abort(reason);
       await assert.rejects(abandoned, is(reason));
       const [first, second] = [await speakAll(model, { history }), await speakAll(model, { history: other })];
@@ -357,12 +360,15 @@ export function speechModelConformance(
     });
 
     test("closing fails what listens, and then nothing is listened to any more", async (context) => {
-      if (model.hear === undefined) return context.skip("it does not listen");
+      if (model.analyseHistory === undefined) return context.skip("it does not listen");
       const history = await spokenHistory(model);
       const closable = await make();
-      const failing = assert.rejects(closable.hear!(scriptOf({ history }), never()), SpeechFailedError);
+      const failing = assert.rejects(
+        closable.analyseHistory!(scriptOf({ history }), never()),
+        SpeechFailedError,
+      );
       await Promise.all([closable.close(), failing]);
-      await assert.rejects(closable.hear!(scriptOf({ history }), never()), SpeechFailedError);
+      await assert.rejects(closable.analyseHistory!(scriptOf({ history }), never()), SpeechFailedError);
     });
 
     test("closing fails what is open, and refuses what comes after", async () => {
@@ -382,7 +388,7 @@ export function speechModelConformance(
 
     /** Lets the model listen, if it can. */
     async function hear(parts: Parameters<typeof scriptOf>[0]): Promise<void> {
-      await model.hear?.(scriptOf(parts), never());
+      await model.analyseHistory?.(scriptOf(parts), never());
     }
 
     function begin(parts: Parameters<typeof scriptOf>[0]) {

@@ -38,7 +38,7 @@ export function counters(): Int32Array {
  * what counts as native code; `exit`, `throw` and `eat` give a frame and then end their thread in three ways; `spin`,
  * `block` and `never` give a frame and then hang in three ways.
  *
- * `hear` does what the last turn's text says: `long` listens until it is aborted, `deaf` throws, `mute` throws and lets
+ * `analyseHistory` does what the last turn's text says: `long` listens until it is aborted, `deaf` throws, `mute` throws and lets
  * `speak` throw too, `crash` ends the thread; anything else it hears at once.
  */
 export async function createModel(options: FaultyOptions, guard: NativeGuard): Promise<SpeechModel> {
@@ -54,7 +54,7 @@ export async function createModel(options: FaultyOptions, guard: NativeGuard): P
     process.exit(7);
   }
   return {
-    async hear({ history }, signal) {
+    async analyseHistory({ history }, signal) {
       Atomics.add(count, COUNT.heard, 1);
       const command = history.at(-1)?.text;
       if (command === "crash") process.exit(3);

@@ -66,7 +66,7 @@ test("who listened for a minute first is due then, and not for the whole minute"
   const thread = await createThread();
   thread.open(1, LONG_TEXT, 1);
   thread.nowMs = 60_000;
-  await thread.utterance(1).hear();
+  await thread.utterance(1).analyseHistory();
   assert.equal(thread.utterance(1).dueMs, 60_000);
   await thread.close();
 });

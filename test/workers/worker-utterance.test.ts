@@ -16,7 +16,7 @@ test("the samples of earlier turns are there while they are heard, and let go of
   const lengths: (number | undefined)[] = [];
   const note = (): void => void lengths.push(history[0]?.audio?.samples.length);
   const model: SpeechModel = {
-    hear: async () => note(),
+    analyseHistory: async () => note(),
     async *speak() {
       note();
       yield { samples: new Float32Array(FRAME_SAMPLES) };
@@ -32,7 +32,7 @@ test("the samples of earlier turns are there while they are heard, and let go of
     { kind: "open", id: 1, script, credit: 2, encoding: null },
     UNHEARD,
   );
-  await utterance.hear();
+  await utterance.analyseHistory();
   await utterance.step();
   await utterance.step();
   assert.deepEqual(lengths, [240, 240, 0]);

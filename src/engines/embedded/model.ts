@@ -112,7 +112,7 @@ export async function createParametricModel(
 
   await warmUp(speak);
   return {
-    async hear(script, signal) {
+    async analyseHistory(script, signal) {
       speech.requireOpen(signal);
       const others = Object.keys(script.textVoices ?? {}).map((name) => spokenBy(name, script));
       for (const each of [script, ...others]) await networkOf((await cast(each, signal)).speaker, signal);

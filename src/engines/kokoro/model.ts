@@ -156,7 +156,7 @@ export async function createKokoroModel(options: KokoroOptions, guard?: NativeGu
   }
 
   return {
-    async hear(script, signal) {
+    async analyseHistory(script, signal) {
       speech.requireOpen(signal);
       await follower.cast(script, partsOf(script), signal);
       for (const name of Object.keys(script.textVoices ?? {})) await castNamed(name, script, signal);

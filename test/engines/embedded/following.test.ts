@@ -139,7 +139,7 @@ describe("The embedded voice that hears somebody", () => {
       },
     };
     const ask = (follows: string) =>
-      model.hear!(scriptOf({ history: [turn("0", counted)], preset: { follows } }), never());
+      model.analyseHistory!(scriptOf({ history: [turn("0", counted)], preset: { follows } }), never());
     await Promise.all([
       ask("all"),
       ask("all"),

@@ -169,7 +169,7 @@ describe("The embedded voice that is given marks", () => {
       ([name = ""]) => name,
     );
     const textVoices = { Bob: { voice: [{ weight: 1, sample: { clip, text: null } }] } };
-    await model.hear?.({ history: [], speaker: "0", preset: {}, textVoices }, never());
+    await model.analyseHistory?.({ history: [], speaker: "0", preset: {}, textVoices }, never());
     const { frames } = await speakAll(model, { text: piece, textVoices });
     const samples = joined(frames.map((frame) => frame.samples));
     const words = frames.flatMap((frame) => frame.words ?? []);

@@ -77,7 +77,7 @@ describe("Kokoro that hears somebody", () => {
   test("what it heard before it speaks changes nothing of what it says", async () => {
     const script = { history: [turn("0", man)], text: LONG_TEXT };
     const other = await openTiny(folder);
-    await other.hear!(scriptOf(script), never());
+    await other.analyseHistory!(scriptOf(script), never());
     const { frames } = await speakAll(other, script);
     assert.ok(bytesOf(frames).equals((await said(script)).bytes));
     await other.close();
@@ -86,7 +86,7 @@ describe("Kokoro that hears somebody", () => {
   test("goes no further once nobody waits for it", async () => {
     const script = scriptOf({ history: [turn("0", clip(man.samples, "another"))] });
     const stop = new AbortController();
-    const hearing = model.hear!(script, stop.signal);
+    const hearing = model.analyseHistory!(script, stop.signal);
     stop.abort(new Error("gone"));
     await assert.rejects(hearing, /gone/);
   });

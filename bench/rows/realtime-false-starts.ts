@@ -1,6 +1,5 @@
 import { join } from "node:path";
-import { hearWindow, INITIAL_ENDPOINTING } from "../../src/api/realtime/endpointing.ts";
-import { endpointingOptions } from "../../src/api/realtime/session-settings.ts";
+import { endpointingOptions, hearWindow, INITIAL_ENDPOINTING } from "../../src/api/realtime/endpointing.ts";
 import { DETECTION_RATE_HZ } from "../../src/core/turn-detection.ts";
 import { openNeuralDetector } from "../../src/recognition/turns/neural-detector.ts";
 import { debianRecordings } from "../debian-recordings.ts";

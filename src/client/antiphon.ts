@@ -1,20 +1,23 @@
+import type { AntiphonErrorType } from "./antiphon-error.ts";
 import {
   type Answer,
   type Ask,
   type AskOptions,
+  BROKEN_OFF,
   type CallOptions,
   type ConnectionOptions,
   connectionTo,
+  following,
   MAX_BYTES,
   textOf,
 } from "./connection.ts";
-import { readReply } from "./read-reply.ts";
 import type {
   ConverseReply,
   CreatedVoice,
   DeletedVoice,
   Info,
   ModelCard,
+  StreamEvent,
   Transcripts,
   TtsReply,
   UsageSummary,
@@ -28,14 +31,14 @@ import type {
   TranscriptionRequest,
   TtsRequest,
 } from "./requests.ts";
-import type { StreamEvent } from "./stream-events.ts";
+import { pcmOf } from "./samples.ts";
+import { readEvents, type SentEvent } from "./server-sent-events.ts";
 
 export { AntiphonError, type AntiphonErrorDetails, type AntiphonErrorType } from "./antiphon-error.ts";
 export type { CallOptions, ConnectionOptions } from "./connection.ts";
 export type * from "./replies.ts";
 export type * from "./requests.ts";
 export { bytesOf, encodeWav, pcmOf, toBase64 } from "./samples.ts";
-export type * from "./stream-events.ts";
 
 /** A client of one Antiphon server. Every call throws an {@link AntiphonError}, or the reason of its signal. */
 export class Antiphon {
@@ -163,4 +166,63 @@ function formOf(fields: Readonly<Record<string, Field>>): FormData {
     else for (const each of value ?? []) form.append(`${name}[]`, each);
   }
   return form;
+}
+
+/** Asks for a streamed reply when its first event is asked for. Leaving it, at any time, closes the connection. */
+export function readReply(
+  ask: (signal: AbortSignal) => Promise<Answer>,
+  caller: AbortSignal | undefined,
+): AsyncIterableIterator<StreamEvent> {
+  let leave = () => {};
+  async function* read(): AsyncGenerator<StreamEvent, void, void> {
+    const { leaving, unfollow } = following(caller);
+    leave = () => leaving.abort(leave);
+    let answer: Answer | undefined;
+    try {
+      answer = await ask(leaving.signal);
+      yield* eventsOf(answer);
+    } catch (error) {
+      if (error !== leave) throw error;
+    } finally {
+      unfollow();
+      answer?.end();
+    }
+  }
+  const events = read();
+  const leaveAtNextEvent = events.return.bind(events);
+  // A generator is not left before what it waits for has come.
+  events.return = () => {
+    leave();
+    return leaveAtNextEvent();
+  };
+  return events;
+}
+
+async function* eventsOf(answer: Answer): AsyncGenerator<StreamEvent, void, void> {
+  if (!answer.mediaType.startsWith("text/event-stream")) {
+    throw answer.failure("invalid_response", "the answer is no stream of events: is baseUrl right?");
+  }
+  for await (const sent of readEvents(answer.chunks())) {
+    answer.leftBytes = MAX_BYTES;
+    const event = eventOf(sent, answer);
+    if (event !== null) yield event;
+    if (event?.event === "end") return;
+  }
+  throw answer.failure("connection_error", BROKEN_OFF);
+}
+
+/** An event with what it holds; null for one of a kind that is not known here. Throws what an `error` event tells. */
+function eventOf({ event, data }: SentEvent, { failure }: Answer): StreamEvent | null {
+  if (!/^(meta|audio|end|error)$/.test(event)) return null;
+  let told: { type: AntiphonErrorType; message: string };
+  try {
+    const value = JSON.parse(data);
+    if (Object(value) !== value) throw new TypeError();
+    if (event === "audio") return { event, data: value, pcm: pcmOf(value.pcm_b64) };
+    if (event !== "error") return { event: event as "meta" | "end", data: value };
+    told = value;
+  } catch (cause) {
+    throw failure("invalid_response", `an event "${event}" of the reply cannot be read`, { cause });
+  }
+  throw failure(told.type, told.message);
 }

@@ -1,15 +1,7 @@
-import { SAMPLE_RATE_HZ, type SoundContext, type SoundSource, wakeSound } from "./audio-context.ts";
-import { PlaybackSchedule } from "./playback-schedule.ts";
-import type { Word } from "./replies.ts";
-import type { StreamEvent } from "./stream-events.ts";
+import type { StreamEvent, Word } from "./replies.ts";
 
-export {
-  SAMPLE_RATE_HZ,
-  type SoundBuffer,
-  type SoundContext,
-  type SoundSource,
-  wakeSound,
-} from "./audio-context.ts";
+/** The rate of everything that is played, in Hz. */
+export const SAMPLE_RATE_HZ = 24_000;
 
 /** What a player may be given. */
 export interface PlayerOptions {
@@ -211,5 +203,97 @@ export class Player {
     this.#word = index;
     const word = this.#words[index];
     if (word !== undefined) this.#options.onWord?.(word, index);
+  }
+}
+
+/** What the player uses of an `AudioContext`: any is one. */
+export interface SoundContext {
+  /** Seconds. */
+  readonly currentTime: number;
+  /** Seconds from what is computed to what is heard, where the browser tells. */
+  readonly outputLatency?: number;
+  readonly destination: object;
+  createBuffer(channels: number, length: number, sampleRate: number): SoundBuffer;
+  createBufferSource(): SoundSource;
+  resume(): Promise<void>;
+}
+
+/** What it uses of an `AudioBuffer`. */
+export interface SoundBuffer {
+  getChannelData(channel: number): Float32Array;
+}
+
+/** What it uses of an `AudioBufferSourceNode`. */
+export interface SoundSource {
+  buffer: unknown;
+  onended: unknown;
+  connect(destination: object): unknown;
+  start(atS: number): void;
+  stop(): void;
+}
+
+let shared: SoundContext | undefined;
+
+/**
+ * Opens the sound device, which takes a moment, and returns its context at 24 kHz, the same one every time. Browsers let
+ * it sound only after a click or a key was pressed: call it then.
+ */
+export function wakeSound(): SoundContext {
+  const { AudioContext } = globalThis as unknown as {
+    AudioContext: new (options: { sampleRate: number }) => SoundContext;
+  };
+  shared ??= new AudioContext({ sampleRate: SAMPLE_RATE_HZ });
+  void shared.resume();
+  return shared;
+}
+
+/** A time without a gap: which samples sound in it, and from which sample of the context's own time on. */
+interface Run {
+  readonly at: number;
+  readonly from: number;
+  to: number;
+}
+
+/**
+ * When which sample sounds. All times are whole samples, since buffers that begin between two samples do not join without a
+ * click.
+ */
+export class PlaybackSchedule {
+  #runs: Run[] = [];
+
+  /** Begins anew: the next sample to be set down is `from`. */
+  clear(): void {
+    this.#runs = [];
+  }
+
+  /**
+   * Sets `length` samples from `from` down, right after those before them, and returns when they begin. Where nothing
+   * sounds any more, they begin `lead` after `now`.
+   */
+  add(from: number, length: number, now: number, lead: number): number {
+    let run = this.#runs.at(-1);
+    if (run === undefined || this.#endOf(run) < now) {
+      run = { at: now + lead, from, to: from };
+      this.#runs.push(run);
+    }
+    const at = this.#endOf(run);
+    run.to += length;
+    return at;
+  }
+
+  /** Whether all that was set down has sounded; false where nothing was. */
+  isDry(now: number): boolean {
+    const last = this.#runs.at(-1);
+    return last !== undefined && this.#endOf(last) < now;
+  }
+
+  /** The sample that sounds at `now`, or null before the first one does. */
+  sampleAt(now: number): number | null {
+    const run = this.#runs.findLast(({ at }) => at <= now);
+    return run ? Math.min(run.to, run.from + now - run.at) : null;
+  }
+
+  #endOf({ at, from, to }: Run): number {
+    return at + to - from;
   }
 }

@@ -1,8 +1,23 @@
 import { AntiphonError } from "./antiphon-error.ts";
-import { openSession, type RealtimeAddress, type RealtimeEvent, type Socket } from "./realtime-connection.ts";
-import { HANDS, type Hands, type WireWord, withTranscription } from "./realtime-events.ts";
-import { ReplyPlayback, type ReplyPlayer, type ReplyPlayerEvents } from "./realtime-playback.ts";
-import { heardText, newTurn, type OpenTurn, type RealtimeTurn } from "./realtime-turn.ts";
+import {
+  HANDS,
+  type Hands,
+  openSession,
+  type RealtimeAddress,
+  type RealtimeEvent,
+  type Socket,
+  type WireWord,
+  withTranscription,
+} from "./realtime-connection.ts";
+import {
+  heardText,
+  newTurn,
+  type OpenTurn,
+  type RealtimeTurn,
+  ReplyPlayback,
+  type ReplyPlayer,
+  type ReplyPlayerEvents,
+} from "./realtime-turn.ts";
 import type { Word } from "./replies.ts";
 import { pcmOf, toBase64 } from "./samples.ts";
 
@@ -13,8 +28,7 @@ export {
   type Socket,
   type SocketClass,
 } from "./realtime-connection.ts";
-export type { ReplyPlayer, ReplyPlayerEvents } from "./realtime-playback.ts";
-export { heardText, type RealtimeTurn } from "./realtime-turn.ts";
+export { heardText, type RealtimeTurn, type ReplyPlayer, type ReplyPlayerEvents } from "./realtime-turn.ts";
 
 /** What the conversation is doing. */
 export type RealtimeState =

@@ -1,4 +1,4 @@
-import { SAMPLE_RATE_HZ, type SoundContext, type SoundSource } from "../../src/client/audio-context.ts";
+import { SAMPLE_RATE_HZ, type SoundContext, type SoundSource } from "../../src/client/player.ts";
 
 interface Scheduled {
   readonly at: number;

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { StreamEvent } from "../../src/client/antiphon.ts";
-import { SAMPLE_RATE_HZ } from "../../src/client/audio-context.ts";
-import { Player, type PlayerOptions } from "../../src/client/player.ts";
+import { Player, type PlayerOptions, SAMPLE_RATE_HZ } from "../../src/client/player.ts";
 import fc from "../properties.ts";
 import { FakeSound } from "./fake-audio-context.ts";
 

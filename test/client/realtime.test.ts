@@ -7,7 +7,7 @@ import {
   type RealtimeOptions,
   type RealtimeState,
 } from "../../src/client/realtime.ts";
-import { HANDS } from "../../src/client/realtime-events.ts";
+import { HANDS } from "../../src/client/realtime-connection.ts";
 import { toBase64 } from "../../src/client/samples.ts";
 import { FakePlayer, FakeSocket } from "./fake-conversation.ts";
 

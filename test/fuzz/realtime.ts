@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { setImmediate as turn } from "node:timers/promises";
 import { ClientSecrets } from "../../src/api/realtime/client-secrets.ts";
-import type { ServerEvent } from "../../src/api/realtime/wire.ts";
+import type { ServerEvent } from "../../src/api/realtime/realtime-dialect.ts";
 import { ServiceError } from "../../src/contract/errors.ts";
 import { readJsonBody } from "../../src/contract/json/read-json.ts";
 import { CLIENT_EVENTS } from "../../src/contract/realtime/client-events.ts";

@@ -3,7 +3,7 @@ import { createHmac } from "node:crypto";
 import { Socket } from "node:net";
 import { ConnectionPlaces } from "../../src/api/http/connection-places.ts";
 import { isSignedByTwilio } from "../../src/api/http/is-signed-by-twilio.ts";
-import type { DialectOutput } from "../../src/api/realtime/dialect.ts";
+import type { DialectOutput } from "../../src/api/realtime/realtime-dialect.ts";
 import { TwilioDialect } from "../../src/api/realtime/twilio-dialect.ts";
 import { ServiceError } from "../../src/contract/errors.ts";
 import { readClientEvent } from "../../src/contract/realtime/parse.ts";

@@ -3,8 +3,13 @@ import { once } from "node:events";
 import { Writable } from "node:stream";
 import { setImmediate as turn } from "node:timers/promises";
 import pino from "pino";
-import { encodeEvent, eventOf } from "../../src/api/wyoming/event.ts";
-import { MAX_DATA_BYTES, MAX_HEADER_BYTES, MAX_PAYLOAD_BYTES } from "../../src/api/wyoming/event-parser.ts";
+import {
+  encodeEvent,
+  eventOf,
+  MAX_DATA_BYTES,
+  MAX_HEADER_BYTES,
+  MAX_PAYLOAD_BYTES,
+} from "../../src/api/wyoming/wyoming-event.ts";
 import { CONNECTION_BUDGET } from "../../src/limits/event-budget.ts";
 import { startTestServer, type TestServer } from "../api/http/start.ts";
 import { WyomingClient } from "../api/wyoming/client.ts";

@@ -1,6 +1,6 @@
 import type { KeyedSemaphore } from "../../limits/keyed-semaphore.ts";
 import type { ClientSecrets } from "../realtime/client-secrets.ts";
-import type { Dialect } from "../realtime/dialect.ts";
+import type { Dialect } from "../realtime/realtime-dialect.ts";
 import type { RealtimeDeps } from "../realtime/session-runner.ts";
 import type { SessionSettings } from "../realtime/session-settings.ts";
 

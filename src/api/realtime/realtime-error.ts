@@ -21,3 +21,15 @@ export class RealtimeError extends Error {
     this.type = type;
   }
 }
+
+/** An error as its event tells it: what is unknown is left out, since agents-realtime takes no `null`. */
+export function wireError(error: RealtimeError, eventId?: string): Record<string, unknown> {
+  const { type, code, param, message } = error;
+  return {
+    type,
+    message,
+    ...(code === null ? {} : { code }),
+    ...(param === null ? {} : { param }),
+    ...(eventId === undefined ? {} : { event_id: eventId }),
+  };
+}

@@ -1,8 +1,8 @@
 import type { SpokenWord } from "../../contract/spoken.ts";
-import type { FunctionCallItem, Item, MessageItem } from "./items.ts";
+import { type FunctionCallItem, type Item, type MessageItem, wireItem } from "./conversation-items.ts";
+import { type ReplyWord, SpokenReply } from "./output-audio.ts";
+import type { ServerEvent } from "./realtime-dialect.ts";
 import type { SessionSettings } from "./session-settings.ts";
-import { type ReplyWord, SpokenReply } from "./spoken-reply.ts";
-import { type ServerEvent, wireItem } from "./wire.ts";
 
 /** Some of a reply. */
 export interface Spoken {

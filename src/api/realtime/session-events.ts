@@ -1,8 +1,8 @@
 import type { ClientEvent } from "../../contract/realtime/client-events.ts";
-import type { Item } from "./items.ts";
+import type { Item } from "./conversation-items.ts";
+import type { ServerEvent } from "./realtime-dialect.ts";
 import type { ReplyEnd, Spoken } from "./response.ts";
 import type { SessionSettings } from "./session-settings.ts";
-import type { ServerEvent } from "./wire.ts";
 
 /** What happens to a session. */
 export type SessionEvent =

@@ -11,19 +11,17 @@ import type { RequestContext } from "../../requests/request-context.ts";
 import { asServiceError } from "../../serving/failures.ts";
 import type { ResolveModel } from "../../serving/prepare/prepare.ts";
 import type { SpeechService } from "../../serving/reply/service.ts";
-import { DetectionFeed } from "./detection-feed.ts";
 import { MAX_TURN_SAMPLES } from "./endpointing.ts";
-import { makeReply } from "./make-reply.ts";
-import { RealtimeError } from "./realtime-error.ts";
+import { makeReply } from "./generate-response.ts";
+import { DetectionFeed, SoundBuffer, SoundInput } from "./input-audio-buffer.ts";
+import { type Stretch, TurnHearing } from "./input-audio-transcriber.ts";
+import type { ServerEvent } from "./realtime-dialect.ts";
+import { RealtimeError, wireError } from "./realtime-error.ts";
+import { Session } from "./realtime-session.ts";
 import type { ReplyEnd } from "./response.ts";
-import { Session } from "./session.ts";
 import type { ResponseRequest, SessionEffect, SessionEvent } from "./session-events.ts";
 import type { SessionSettings } from "./session-settings.ts";
-import { SoundBuffer } from "./sound-buffer.ts";
-import { SoundInput } from "./sound-input.ts";
-import { type Stretch, TurnHearing } from "./turn-hearing.ts";
 import { type TakenTurns, TurnMeter } from "./turn-meter.ts";
-import { type ServerEvent, wireError } from "./wire.ts";
 
 /** What sessions share. */
 export interface RealtimeDeps {

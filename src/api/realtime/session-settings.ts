@@ -14,7 +14,6 @@ import { voiceWord } from "../../contract/voices.ts";
 import { languageCodeNamed } from "../../core/languages.ts";
 import type { ToolUse } from "../../core/writer.ts";
 import { type Cast, checkVoice } from "../../serving/prepare/choose-voice.ts";
-import type { EndpointingOptions } from "./endpointing.ts";
 import { RealtimeError } from "./realtime-error.ts";
 
 /** What a session's voice may be. */
@@ -254,78 +253,4 @@ export function withDefaults(detection: TurnDetection) {
   const { threshold = 0.5, prefix_padding_ms = 300, silence_duration_ms = 500, idle_timeout_ms } = detection;
   const idle = idle_timeout_ms === undefined || idle_timeout_ms === null ? {} : { idle_timeout_ms };
   return { type: detection.type, threshold, prefix_padding_ms, silence_duration_ms, ...idle, ...answers };
-}
-
-/** Milliseconds before a turn's beginning that belong to it. */
-export function prefixMs(detection: TurnDetection | null): number {
-  return detection?.type === "server_vad" ? (detection.prefix_padding_ms ?? 300) : 300;
-}
-
-const WINDOW_MS = 32;
-const MEDIUM = { maxSilenceMs: 4_000, maxSentenceSilenceMs: 1_500, minFinished: 0.5, minReplySilenceMs: 288 };
-/** By eagerness: longest silence within a turn, and behind words that end a sentence, and what the judge has to be sure of. */
-const EAGERNESS = {
-  low: { maxSilenceMs: 8_000, maxSentenceSilenceMs: 3_000, minFinished: 0.7, minReplySilenceMs: 512 },
-  medium: MEDIUM,
-  auto: MEDIUM,
-  high: { maxSilenceMs: 2_000, maxSentenceSilenceMs: 1_000, minFinished: 0.3, minReplySilenceMs: 0 },
-} as const;
-/** The judge is asked 192 ms into a pause: it errs more when it hears more of it. */
-const JUDGE_AFTER_WINDOWS = 6;
-/** A short turn ends with 608 ms of silence, whatever it sounds like: a judge errs on "Okay." and "Uh huh." */
-const MAX_SHORT_SILENCE_WINDOWS = 19;
-/** While a reply is heard, an interruption takes 160 ms of speech; else 96 ms begin a turn. */
-const ONSET_WINDOWS = { listening: 3, speaking: 5 } as const;
-/** What somebody says is recognised every 1.5 s; every 0.4 s while it has to be known whether it is an interruption. */
-const HEAR_EVERY_WINDOWS = { turn: 47, interruption: 12 } as const;
-
-/** Words that an interruption has to have before it counts; 0: it counts as speech. */
-export function minInterruptionWords(detection: TurnDetection | null): number {
-  return detection?.antiphon_min_interruption_words ?? 0;
-}
-
-/** What endpointing depends on beside the settings; false unless given. */
-export interface EndpointingMoment {
-  /** Whether a reply is heard just now. */
-  readonly isSpeaking?: boolean;
-  /** Whether speech is no interruption yet, for want of words. */
-  readonly isHeld?: boolean;
-  /** Whether the words before the pause end a sentence. */
-  readonly isSentence?: boolean;
-}
-
-export function endpointingOptions(
-  detection: TurnDetection,
-  { isSpeaking = false, isHeld = false, isSentence = false }: EndpointingMoment = {},
-): EndpointingOptions {
-  const onsetWindows = isSpeaking ? ONSET_WINDOWS.speaking : ONSET_WINDOWS.listening;
-  const hearEveryWindows = isHeld ? HEAR_EVERY_WINDOWS.interruption : HEAR_EVERY_WINDOWS.turn;
-  if (detection.type === "server_vad") {
-    const { threshold = 0.5, silence_duration_ms: silenceMs = 500 } = detection;
-    const maxSilenceWindows = Math.max(1, Math.ceil(silenceMs / WINDOW_MS));
-    return {
-      threshold,
-      onsetWindows,
-      maxSilenceWindows,
-      maxShortSilenceWindows: maxSilenceWindows,
-      judgeAfterWindows: null,
-      minFinished: 1,
-      hearEveryWindows,
-    };
-  }
-  const { maxSilenceMs, maxSentenceSilenceMs, minFinished } = EAGERNESS[detection.eagerness ?? "auto"];
-  return {
-    threshold: 0.5,
-    onsetWindows,
-    maxSilenceWindows: Math.ceil((isSentence ? maxSentenceSilenceMs : maxSilenceMs) / WINDOW_MS),
-    maxShortSilenceWindows: MAX_SHORT_SILENCE_WINDOWS,
-    hearEveryWindows,
-    judgeAfterWindows: JUDGE_AFTER_WINDOWS,
-    minFinished,
-  };
-}
-
-/** A reply is not heard before so much silence after the speech that it answers: people pause as long between sentences. */
-export function minReplySilenceMs(detection: TurnDetection | null): number {
-  return detection?.type === "semantic_vad" ? EAGERNESS[detection.eagerness ?? "auto"].minReplySilenceMs : 0;
 }

@@ -5,9 +5,8 @@ import {
   parseTwilioMessage,
   type TwilioMessage,
 } from "../../contract/realtime/twilio-messages.ts";
-import type { Dialect, DialectOutput } from "./dialect.ts";
+import type { Dialect, DialectOutput, ServerEvent } from "./realtime-dialect.ts";
 import { type SessionSettings, updated } from "./session-settings.ts";
-import type { ServerEvent } from "./wire.ts";
 
 /** Bytes of a millisecond: µ-law at 8 kHz. */
 const BYTES_PER_MS = 8;

@@ -2,11 +2,11 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { type BudgetTerms, EventBudget } from "../../limits/event-budget.ts";
 import { Connection } from "./connection.ts";
-import { encodeEvent, eventOf } from "./event.ts";
 import { EventSocket } from "./event-socket.ts";
 import { chooseEviction, isTooSlow, TOO_SLOW } from "./eviction.ts";
 import { createInfoResponder } from "./info.ts";
 import type { WyomingDeps } from "./requests.ts";
+import { encodeEvent, eventOf } from "./wyoming-event.ts";
 
 /** A server of the Wyoming protocol that listens. */
 export interface Bridge {

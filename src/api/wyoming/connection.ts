@@ -2,14 +2,12 @@ import { ServiceError } from "../../contract/errors.ts";
 import type { EventBudget } from "../../limits/event-budget.ts";
 import { ClientGoneError, type RequestContext } from "../../requests/request-context.ts";
 import { asServiceError, knownRefusal } from "../../serving/failures.ts";
-import { encodeEvent, eventOf, type ReceivedEvent, type WyomingEvent } from "./event.ts";
-import { priceOfSound, priceOfWords, priceOutside } from "./event-prices.ts";
 import type { EventSocket } from "./event-socket.ts";
 import type { ConnectionState } from "./eviction.ts";
-import { OpenStream } from "./open-stream.ts";
-import { languageOf, Recording } from "./recording.ts";
 import { beginWyomingRequest, type WyomingDeps, type WyomingKind } from "./requests.ts";
-import { prepareStream, prepareWhole, type SpeechClient, speakTo } from "./speech.ts";
+import { OpenStream, prepareStream, prepareWhole, type SpeechClient, speakTo } from "./synthesize.ts";
+import { languageOf, Recording } from "./transcribe.ts";
+import { encodeEvent, eventOf, type ReceivedEvent, type WyomingEvent } from "./wyoming-event.ts";
 
 /**
  * One client: takes its events in their order, one request at a time, until it goes or an event cannot be answered.
@@ -316,4 +314,28 @@ function echoed({ text }: WyomingEvent["data"]): string | null {
 function textOf({ text }: WyomingEvent["data"]): string {
   if (typeof text === "string") return text;
   throw new ServiceError(422, "text is missing: send the words to speak, as a string");
+}
+
+/** Points of an event outside a request, in addition to its bytes and those of its answer: a `describe` costs 4,000 in all. */
+const EVENT_POINTS = 1_000;
+/** Points of an event inside a request, in addition to its bytes. */
+const INSIDE_POINTS = 256;
+/** Payload bytes per point: a payload is copied, not parsed. */
+const PAYLOAD_BYTES_PER_POINT = 16;
+/** A request has few characters, so each of them pays for much. */
+const POINTS_PER_CHARACTER = 64;
+
+/** Returns the points of an event that belongs to no request. */
+export function priceOutside({ jsonBytes, payload }: ReceivedEvent): number {
+  return EVENT_POINTS + jsonBytes + (payload?.length ?? 0) / PAYLOAD_BYTES_PER_POINT;
+}
+
+/** Returns the points of a piece of a recording: 0 unless it is tiny, since the length of a recording is bounded. */
+export function priceOfSound({ jsonBytes, payload }: ReceivedEvent): number {
+  return Math.max(0, INSIDE_POINTS + jsonBytes - (payload?.length ?? 0));
+}
+
+/** Returns the points of a piece of a text of which `chars` characters are spoken. */
+export function priceOfWords({ jsonBytes }: ReceivedEvent, chars: number): number {
+  return Math.max(0, INSIDE_POINTS + jsonBytes - POINTS_PER_CHARACTER * chars);
 }

@@ -1,8 +1,7 @@
 import type { Socket } from "node:net";
 import type { EventLoopShare } from "../../limits/event-loop-share.ts";
 import { ClientGoneError } from "../../requests/request-context.ts";
-import { encodeEvent, type ReceivedEvent, type WyomingEvent } from "./event.ts";
-import { EventParser } from "./event-parser.ts";
+import { EventParser, encodeEvent, type ReceivedEvent, type WyomingEvent } from "./wyoming-event.ts";
 
 /** What is read ahead of whoever takes the events, in bytes; the client waits with the rest. */
 const AHEAD_BYTES = 64 * 1024;

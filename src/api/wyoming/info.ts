@@ -1,7 +1,7 @@
 import type { Voice } from "../../contract/voices.ts";
 import { LANGUAGE_NAMES } from "../../core/languages.ts";
-import { encodeEvent, eventOf, type WyomingEvent } from "./event.ts";
-import { VOICE_LANGUAGES } from "./speech.ts";
+import { VOICE_LANGUAGES } from "./synthesize.ts";
+import { encodeEvent, eventOf, type WyomingEvent } from "./wyoming-event.ts";
 
 /** What a bridge says of itself. */
 interface BridgeInfo {

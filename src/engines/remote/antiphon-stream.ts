@@ -1,5 +1,5 @@
 import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
-import { readEvents, type SentEvent } from "../../client/read-events.ts";
+import { readEvents, type SentEvent } from "../../client/server-sent-events.ts";
 import { isRecord } from "../../core/is-record.ts";
 import type { HeardVoice, SpokenWord, TimedName } from "../../core/speech-model.ts";
 import { AttemptError, checkStatus, permanentError } from "./attempt-error.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { textOf } from "../../../src/api/realtime/conversation-items.ts";
 import type { SessionEffect } from "../../../src/api/realtime/session-events.ts";
 import type { SessionSettings } from "../../../src/api/realtime/session-settings.ts";
-import { textOf } from "../../../src/api/realtime/wire.ts";
 import type { ClientEvent, ResponseOptions } from "../../../src/contract/realtime/client-events.ts";
 import { sentIn, Table, typesIn } from "./events.ts";
 

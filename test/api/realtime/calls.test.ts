@@ -1,15 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Item } from "../../../src/api/realtime/items.ts";
-import { prepareReply } from "../../../src/api/realtime/prepare-reply.ts";
-import { ReplyOrder } from "../../../src/api/realtime/reply-order.ts";
+import { type Item, textOf } from "../../../src/api/realtime/conversation-items.ts";
+import { prepareReply, ReplyOrder } from "../../../src/api/realtime/generate-response.ts";
 import type { Spoken } from "../../../src/api/realtime/response.ts";
 import {
   defaultSettings,
   type SessionSettings,
   updated,
 } from "../../../src/api/realtime/session-settings.ts";
-import { textOf } from "../../../src/api/realtime/wire.ts";
 import { JsonText } from "../../../src/contract/json/read-json.ts";
 import { MAX_SESSION_INSTRUCTIONS_CHARS, MAX_TOOLS_CHARS } from "../../../src/contract/realtime/session.ts";
 import { findModel, PUBLIC_MODELS } from "../../../src/models/public-models.ts";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { WebSocket } from "ws";
-import type { ServerEvent } from "../../../src/api/realtime/wire.ts";
+import type { ServerEvent } from "../../../src/api/realtime/realtime-dialect.ts";
 import { until, type WaitOptions, within } from "../../waiting.ts";
 import { wireFaults } from "./wire-faults.ts";
 

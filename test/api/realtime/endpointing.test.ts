@@ -3,12 +3,12 @@ import { describe, it } from "node:test";
 import {
   dropTurn,
   type EndpointEvent,
+  endpointingOptions,
   hearSilence,
   hearVerdict,
   hearWindow,
   INITIAL_ENDPOINTING,
 } from "../../../src/api/realtime/endpointing.ts";
-import { endpointingOptions } from "../../../src/api/realtime/session-settings.ts";
 import type { TurnDetection } from "../../../src/contract/realtime/session.ts";
 import fc from "../../properties.ts";
 

@@ -1,11 +1,11 @@
-import { Session, type SessionOptions } from "../../../src/api/realtime/session.ts";
+import type { ServerEvent } from "../../../src/api/realtime/realtime-dialect.ts";
+import { Session, type SessionOptions } from "../../../src/api/realtime/realtime-session.ts";
 import type { SessionEffect, SessionEvent } from "../../../src/api/realtime/session-events.ts";
 import {
   defaultSettings,
   type SessionSettings,
   type SessionVoices,
 } from "../../../src/api/realtime/session-settings.ts";
-import type { ServerEvent } from "../../../src/api/realtime/wire.ts";
 import type { ClientEvent } from "../../../src/contract/realtime/client-events.ts";
 import { PUBLIC_MODELS } from "../../../src/models/public-models.ts";
 import { assertKnownToClients } from "./client-schemas.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { textOf } from "../../../src/api/realtime/conversation-items.ts";
 import type { SessionEffect } from "../../../src/api/realtime/session-events.ts";
-import { textOf } from "../../../src/api/realtime/wire.ts";
 import { heardText, RealtimeConversation } from "../../../src/client/realtime.ts";
 import type { ClientEvent } from "../../../src/contract/realtime/client-events.ts";
 import type { SpokenWord } from "../../../src/contract/spoken.ts";

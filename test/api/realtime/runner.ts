@@ -1,7 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
+import type { ServerEvent } from "../../../src/api/realtime/realtime-dialect.ts";
 import { SessionRunner } from "../../../src/api/realtime/session-runner.ts";
 import { defaultSettings, type SessionSettings } from "../../../src/api/realtime/session-settings.ts";
-import type { ServerEvent } from "../../../src/api/realtime/wire.ts";
 import { ServiceError } from "../../../src/contract/errors.ts";
 import type { Recogniser } from "../../../src/core/recogniser.ts";
 import { EventLoopShare } from "../../../src/limits/event-loop-share.ts";

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { textOf } from "../../../src/api/realtime/conversation-items.ts";
+import type { ServerEvent } from "../../../src/api/realtime/realtime-dialect.ts";
 import type { SessionEffect, SessionEvent } from "../../../src/api/realtime/session-events.ts";
-import { type ServerEvent, textOf } from "../../../src/api/realtime/wire.ts";
 import type { ClientEvent } from "../../../src/contract/realtime/client-events.ts";
 import fc from "../../properties.ts";
 import { sentIn, Table } from "./events.ts";

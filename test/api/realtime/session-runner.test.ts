@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { SoundInput } from "../../../src/api/realtime/sound-input.ts";
+import { SoundInput } from "../../../src/api/realtime/input-audio-buffer.ts";
 import { ServiceError } from "../../../src/contract/errors.ts";
 import { readClientEvent } from "../../../src/contract/realtime/parse.ts";
-import type { SpeechService } from "../../../src/serving/reply/service.ts";
-import { NO_OUTCOME } from "../../../src/serving/reply/service.ts";
+import { NO_OUTCOME, type SpeechService } from "../../../src/serving/reply/service.ts";
 import { diceOf } from "../../fuzz/dice.ts";
 import { randomOf } from "../../fuzz/fuzzer.ts";
 import { until } from "../../waiting.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SpokenReply } from "../../../src/api/realtime/spoken-reply.ts";
+import { SpokenReply } from "../../../src/api/realtime/output-audio.ts";
 
 /** A sentence whose text is there with its first 240 ms, in which one word ends. */
 function begun(): SpokenReply {

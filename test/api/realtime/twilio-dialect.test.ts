@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { DialectOutput } from "../../../src/api/realtime/dialect.ts";
+import type { DialectOutput } from "../../../src/api/realtime/realtime-dialect.ts";
 import { TwilioDialect } from "../../../src/api/realtime/twilio-dialect.ts";
 
 const SILENCE = 0xff;

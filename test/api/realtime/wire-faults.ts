@@ -1,4 +1,4 @@
-import type { ServerEvent } from "../../../src/api/realtime/wire.ts";
+import type { ServerEvent } from "../../../src/api/realtime/realtime-dialect.ts";
 import { faultForClients } from "./client-schemas.ts";
 
 /** Members that may be null: whoever reads events takes these so, and no others. */

@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { encodeEvent, eventOf, type ReceivedEvent } from "../../../src/api/wyoming/event.ts";
-import { EventParser } from "../../../src/api/wyoming/event-parser.ts";
-import { priceOfSound, priceOfWords, priceOutside } from "../../../src/api/wyoming/event-prices.ts";
+import { priceOfSound, priceOfWords, priceOutside } from "../../../src/api/wyoming/connection.ts";
+import {
+  EventParser,
+  encodeEvent,
+  eventOf,
+  type ReceivedEvent,
+} from "../../../src/api/wyoming/wyoming-event.ts";
 
 /** An event as it comes. */
 function received(type: string, data: Record<string, unknown>, payload?: Uint8Array): ReceivedEvent {

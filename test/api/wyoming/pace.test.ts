@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Pace } from "../../../src/api/wyoming/recording.ts";
+import { Pace } from "../../../src/api/wyoming/transcribe.ts";
 import fc from "../../properties.ts";
 
 test("what came at once counts for three seconds, however much it was", () => {

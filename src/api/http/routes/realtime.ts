@@ -12,7 +12,7 @@ import { serverIsFull } from "../../../limits/refusals.ts";
 import { beginRequest } from "../../../requests/begin-request.ts";
 import { asServiceError } from "../../../serving/failures.ts";
 import { meterUsage } from "../../../serving/telemetry.ts";
-import { plainDialect } from "../../realtime/dialect.ts";
+import { plainDialect } from "../../realtime/realtime-dialect.ts";
 import { RealtimeError } from "../../realtime/realtime-error.ts";
 import {
   defaultSettings,

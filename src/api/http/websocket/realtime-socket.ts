@@ -6,10 +6,9 @@ import type { InboundEvent } from "../../../contract/realtime/parse.ts";
 import { EventBudget, SESSION_BUDGET } from "../../../limits/event-budget.ts";
 import type { KeyedSemaphore } from "../../../limits/keyed-semaphore.ts";
 import type { RequestContext } from "../../../requests/request-context.ts";
-import type { Dialect, DialectOutput } from "../../realtime/dialect.ts";
+import type { Dialect, DialectOutput, ServerEvent } from "../../realtime/realtime-dialect.ts";
 import { type RealtimeDeps, SessionRunner } from "../../realtime/session-runner.ts";
 import type { SessionSettings } from "../../realtime/session-settings.ts";
-import type { ServerEvent } from "../../realtime/wire.ts";
 import { CLOSE_CODES, closeReason } from "./close-codes.ts";
 import { MessageRoom } from "./message-room.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { afterEach, describe, test } from "node:test";
-import type { ServerEvent } from "../../../../src/api/realtime/wire.ts";
+import type { ServerEvent } from "../../../../src/api/realtime/realtime-dialect.ts";
 import { ScriptedRecogniser, segmentOf } from "../../../recognition/scripted-recogniser.ts";
 import { until } from "../../../waiting.ts";
 import { ScriptedWriter } from "../../../writers/scripted-writer.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { Writable } from "node:stream";
 import { after, afterEach, before, beforeEach, describe, test } from "node:test";
 import pino from "pino";
-import type { ServerEvent } from "../../../../src/api/realtime/wire.ts";
+import type { ServerEvent } from "../../../../src/api/realtime/realtime-dialect.ts";
 import { RecogniserError } from "../../../../src/core/recogniser.ts";
 import { ScriptedRecogniser, segmentOf } from "../../../recognition/scripted-recogniser.ts";
 import { until } from "../../../waiting.ts";

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { SoundBuffer } from "../../../src/api/realtime/sound-buffer.ts";
-import { SoundInput } from "../../../src/api/realtime/sound-input.ts";
+import { SoundBuffer, SoundInput } from "../../../src/api/realtime/input-audio-buffer.ts";
 import type { RealtimeFormat } from "../../../src/contract/realtime/session.ts";
 import fc from "../../properties.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
-import { Recording } from "../../../src/api/wyoming/recording.ts";
 import type { WyomingDeps } from "../../../src/api/wyoming/requests.ts";
+import { Recording } from "../../../src/api/wyoming/transcribe.ts";
 import type { RequestContext } from "../../../src/requests/request-context.ts";
 
 const HOME = { rate: 16_000, width: 2, channels: 1 };

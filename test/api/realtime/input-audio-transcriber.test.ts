@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { TurnHearing } from "../../../src/api/realtime/turn-hearing.ts";
+import { TurnHearing } from "../../../src/api/realtime/input-audio-transcriber.ts";
 import { KeyedSemaphore } from "../../../src/limits/keyed-semaphore.ts";
 import { ScriptedRecogniser, segmentOf } from "../../recognition/scripted-recogniser.ts";
 import { until } from "../../waiting.ts";

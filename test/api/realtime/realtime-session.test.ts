@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { textOf, wireItem } from "../../../src/api/realtime/conversation-items.ts";
 import type { SessionEffect } from "../../../src/api/realtime/session-events.ts";
-import { textOf, wireItem } from "../../../src/api/realtime/wire.ts";
 import { sentIn, Table, typesIn } from "./events.ts";
 
 /** Adds a message of the user's, after another where one is named; what is sent then. */

@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { encodeEvent, type WyomingEvent } from "../../../src/api/wyoming/event.ts";
-import { EventParser, MAX_HEADER_BYTES, MAX_PAYLOAD_BYTES } from "../../../src/api/wyoming/event-parser.ts";
+import {
+  EventParser,
+  encodeEvent,
+  MAX_HEADER_BYTES,
+  MAX_PAYLOAD_BYTES,
+  type WyomingEvent,
+} from "../../../src/api/wyoming/wyoming-event.ts";
 import { ServiceError } from "../../../src/contract/errors.ts";
 import fc from "../../properties.ts";
 

@@ -1,6 +1,6 @@
 import type { NewItem } from "../../contract/realtime/client-events.ts";
+import type { SpokenReply } from "./output-audio.ts";
 import { RealtimeError } from "./realtime-error.ts";
-import type { SpokenReply } from "./spoken-reply.ts";
 
 interface ItemBase {
   readonly id: string;
@@ -154,4 +154,28 @@ export function itemOf(given: NewItem, newId: () => string): Item {
     medium: isAudio ? "audio" : "text",
     spoken: null,
   };
+}
+
+/** An item as events tell it. What the assistant was cut in says what of it was heard. */
+export function wireItem(item: Item): Record<string, unknown> {
+  const base = { id: item.id, object: "realtime.item", type: item.type, status: item.status };
+  if (item.type === "function_call") {
+    return { ...base, call_id: item.callId, name: item.name, arguments: item.arguments };
+  }
+  if (item.type === "function_call_output") return { ...base, call_id: item.callId, output: item.output };
+  const { role, medium } = item;
+  const text = textOf(item);
+  // A user's sound always has the member `transcript`: agents-realtime throws without it.
+  if (role === "user" && medium === "audio")
+    return { ...base, role, content: [{ type: "input_audio", transcript: text }] };
+  if (text === null || (text === "" && item.status === "in_progress")) return { ...base, role, content: [] };
+  if (role !== "assistant") return { ...base, role, content: [{ type: "input_text", text }] };
+  const part =
+    medium === "audio" ? { type: "output_audio", transcript: text } : { type: "output_text", text };
+  return { ...base, role, content: [part] };
+}
+
+/** What a message says, as far as it was heard; `null` while nobody knows. */
+export function textOf(item: Item): string | null {
+  return item.type === "message" ? (item.spoken?.heardText() ?? item.text) : null;
 }

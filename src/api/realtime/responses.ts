@@ -1,5 +1,5 @@
 import type { ResponseOptions } from "../../contract/realtime/client-events.ts";
-import { type Item, itemOf } from "./items.ts";
+import { type Item, itemOf } from "./conversation-items.ts";
 import { RealtimeError } from "./realtime-error.ts";
 import { type ReplyEnd, Response, type Spoken } from "./response.ts";
 import type { ResponseRequest, SessionEffect } from "./session-events.ts";

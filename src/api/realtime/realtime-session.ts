@@ -1,13 +1,12 @@
 import type { ClientEvent, ResponseOptions } from "../../contract/realtime/client-events.ts";
-import { type Item, Items, itemOf } from "./items.ts";
-import { RealtimeError } from "./realtime-error.ts";
-import { Replies } from "./replies.ts";
+import { type Item, Items, itemOf, wireItem } from "./conversation-items.ts";
+import { RealtimeError, wireError } from "./realtime-error.ts";
 import type { ReplyEnd } from "./response.ts";
+import { Replies } from "./responses.ts";
 import type { SessionEffect, SessionEvent } from "./session-events.ts";
 import { type SessionSettings, updated, wireSession } from "./session-settings.ts";
-import { PER_MS } from "./sound-watch.ts";
-import { Turns } from "./turns.ts";
-import { wireError, wireItem } from "./wire.ts";
+import { PER_MS } from "./turn-detector.ts";
+import { Turns } from "./user-turns.ts";
 
 export interface SessionOptions {
   readonly settings: SessionSettings;

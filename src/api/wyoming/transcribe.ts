@@ -7,9 +7,9 @@ import { languageCode } from "../../core/languages.ts";
 import type { RequestContext } from "../../requests/request-context.ts";
 import { GrowingBytes } from "../../serving/prepare/growing-bytes.ts";
 import { SMALL_BODY_BYTES } from "../../serving/prepare/preparer.ts";
-import { eventOf, type WyomingEvent } from "./event.ts";
 import type { ConnectionState } from "./eviction.ts";
 import type { WyomingDeps } from "./requests.ts";
+import { eventOf, type WyomingEvent } from "./wyoming-event.ts";
 
 /** A recording as it comes, in memory that is counted for its key before it is taken, and the request that it is part of. */
 export class Recording {

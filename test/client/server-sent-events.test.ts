@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readEvents, type SentEvent } from "../../src/client/read-events.ts";
+import { readEvents, type SentEvent } from "../../src/client/server-sent-events.ts";
 import fc from "../properties.ts";
 import { within } from "../waiting.ts";
 

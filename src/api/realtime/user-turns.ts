@@ -1,17 +1,16 @@
+import type { MessageItem } from "./conversation-items.ts";
 import type { EndpointEvent, EndpointingOptions } from "./endpointing.ts";
-import { MAX_TURN_SAMPLES } from "./endpointing.ts";
-import type { MessageItem } from "./items.ts";
-import { RealtimeError } from "./realtime-error.ts";
-import type { SessionEffect, SessionEvent } from "./session-events.ts";
 import {
   endpointingOptions,
+  MAX_TURN_SAMPLES,
   minInterruptionWords,
   minReplySilenceMs,
   prefixMs,
-  type SessionSettings,
-  withDefaults,
-} from "./session-settings.ts";
-import { PER_MS, SoundWatch } from "./sound-watch.ts";
+} from "./endpointing.ts";
+import { RealtimeError } from "./realtime-error.ts";
+import type { SessionEffect, SessionEvent } from "./session-events.ts";
+import { type SessionSettings, withDefaults } from "./session-settings.ts";
+import { PER_MS, SoundWatch } from "./turn-detector.ts";
 
 /** What is said in fewer samples is no turn of a client's own making: 100 ms. */
 const MIN_COMMIT_SAMPLES = 100 * PER_MS;

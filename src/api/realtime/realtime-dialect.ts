@@ -1,5 +1,7 @@
 import type { InboundEvent } from "../../contract/realtime/parse.ts";
-import type { ServerEvent } from "./wire.ts";
+
+/** An event for the client, to which its transport adds an id. */
+export type ServerEvent = { readonly type: string } & Readonly<Record<string, unknown>>;
 
 /** What a connection's messages are, where they are not the session's events themselves. */
 export interface Dialect {

@@ -1,0 +1,305 @@
+import type { Encoding } from "../../audio/encode/encoder.ts";
+import { MAX_NEW_TOKENS, MAX_TEXT_CHARS, MAX_TURNS, MIN_NEW_TOKENS } from "../../contract/limits.ts";
+import { MAX_SESSION_INSTRUCTIONS_CHARS, type RealtimeFormat } from "../../contract/realtime/session.ts";
+import { abortable } from "../../core/abortable.ts";
+import type { EarlierCall, ToolCall, ToolUse, WriterTokens } from "../../core/writer.ts";
+import { chooseSpeaker } from "../../serving/prepare/choose-voice.ts";
+import { type Prepared, prepareConverse, type ResolveModel } from "../../serving/prepare/prepare.ts";
+import { NO_OUTCOME, type SpeechRequest, type SpeechService } from "../../serving/reply/service.ts";
+import type { SpokenPiece } from "../../serving/reply/spoken-piece.ts";
+import type { WrittenReply } from "../../serving/reply/written-reply.ts";
+import { type Item, type MessageItem, textOf } from "./conversation-items.ts";
+import type { ReplyEnd, Spoken } from "./response.ts";
+import type { ResponseRequest } from "./session-events.ts";
+import type { SessionSettings } from "./session-settings.ts";
+import type { TurnMeter } from "./turn-meter.ts";
+
+export interface MakingParts extends Pick<SpeechRequest, "keyId" | "span" | "signal"> {
+  readonly service: SpeechService;
+  readonly resolve: ResolveModel;
+  /** The public id that the session's model resolved to; `null` is the default. */
+  readonly model: string | null;
+  /** Turns that are metered with the reply. */
+  readonly turns: TurnMeter;
+  /** Told of the reply piece by piece, in order. */
+  readonly tell: (spoken: Spoken) => void;
+  /** Resolves when the client has room for more. */
+  readonly hasRoom: () => Promise<void>;
+}
+
+/** Replies are made so far ahead of their playing: what is cut was not made for nobody. */
+const MAX_AHEAD_S = 2;
+
+const ENCODINGS: Readonly<Record<RealtimeFormat["type"], Encoding>> = {
+  "audio/pcm": "pcm",
+  "audio/pcmu": "mulaw",
+  "audio/pcma": "alaw",
+};
+
+/** Makes one reply, and says how it ended. Throws a `ServiceError`, or the reason of the signal. */
+export async function makeReply(request: ResponseRequest, parts: MakingParts): Promise<ReplyEnd> {
+  const turns = parts.turns.take();
+  const teller = new Teller(parts.tell);
+  try {
+    const prepared = prepareReply(request, parts.model, turns.seconds, parts.resolve);
+    const { keyId, span, signal, service } = parts;
+    const { order } = teller;
+    const who = { keyId, span, signal, onMetered: () => turns.metered() };
+    if (request.settings.modality === "text") {
+      const writing = service.write(prepared, { ...who, onCall: (call, at) => order.call(call, at) });
+      return await written(writing, teller, parts);
+    }
+    const { type } = request.settings.outputFormat;
+    const speech = service.converse(prepared, {
+      ...who,
+      encoding: ENCODINGS[type],
+      takesAudioAsItComes: true,
+      isPlayed: true,
+      // Whoever is to carry a call out need not wait until what was said before it is played.
+      get maxAheadS() {
+        return order.hasCall ? Number.POSITIVE_INFINITY : MAX_AHEAD_S;
+      },
+      onSentence: (text) => order.sentence(text),
+      onCall: (call, at) => order.call(call, at),
+    });
+    return await spoken(speech, teller, type === "audio/pcm" ? 48 : 8, parts);
+  } finally {
+    turns.release();
+  }
+}
+
+async function spoken(
+  speech: ReturnType<SpeechService["converse"]>,
+  teller: Teller,
+  bytesPerMs: number,
+  { hasRoom, signal }: MakingParts,
+): Promise<ReplyEnd> {
+  const { order } = teller;
+  try {
+    for (;;) {
+      const step = await speech.next();
+      if (step.done) {
+        const { meta, frames, tokens } = step.value;
+        if (meta.stop !== "length") teller.rest();
+        return endOf(meta.stop, frames, order.length, tokens);
+      }
+      const { words } = step.value.marks;
+      const until = words === undefined ? order.length : (words.at(-1)?.offset ?? -1);
+      // A sentence is told with the first sound of it.
+      teller.tell(order.take(until), soundOf(step.value, bytesPerMs));
+      await abortable(hasRoom(), signal);
+    }
+  } finally {
+    // Whatever it holds is given back, also where it was left in the middle.
+    await speech.return(NO_OUTCOME);
+  }
+}
+
+/** A reply in text alone. */
+async function written(
+  writing: ReturnType<SpeechService["write"]>,
+  teller: Teller,
+  { hasRoom, signal }: MakingParts,
+): Promise<ReplyEnd> {
+  const { order } = teller;
+  try {
+    for (;;) {
+      const step = await writing.next();
+      if (step.done) {
+        const { stop, tokens } = step.value;
+        if (stop !== "length") teller.rest();
+        return endOf(stop, 0, order.length, tokens);
+      }
+      order.sentence(step.value);
+      teller.tell(order.take(order.length), null);
+      await abortable(hasRoom(), signal);
+    }
+  } finally {
+    await writing.return(NOTHING_WRITTEN);
+  }
+}
+
+function soundOf({ bytes, marks: { words = [] } }: SpokenPiece, bytesPerMs: number): Spoken["sound"] {
+  return {
+    base64: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64"),
+    durationMs: bytes.length / bytesPerMs,
+    words: words.map(({ end, offset, length }) => ({ endMs: 1_000 * end, endsAt: offset + length })),
+    marks: words,
+  };
+}
+
+/** Tells the words and the calls of a reply in their order. */
+class Teller {
+  readonly order = new ReplyOrder();
+  readonly #tell: (spoken: Spoken) => void;
+
+  constructor(tell: (spoken: Spoken) => void) {
+    this.#tell = tell;
+  }
+
+  /** The sound comes with the words behind the last call. */
+  tell(parts: readonly (string | ToolCall)[], sound: Spoken["sound"]): void {
+    let text = "";
+    for (const part of parts) {
+      if (typeof part === "string") {
+        text += part;
+        continue;
+      }
+      if (text !== "") this.#tell({ text, sound: null });
+      text = "";
+      this.#tell({ text, sound: null, call: part });
+    }
+    if (text !== "" || sound !== null) this.#tell({ text, sound });
+  }
+
+  /** What no sound was there to be told with, such as a sentence in which no word is spoken, and the last calls. */
+  rest(): void {
+    this.tell([...this.order.take(Number.POSITIVE_INFINITY), ...this.order.takeCalls()], null);
+  }
+}
+
+const NOTHING_WRITTEN: WrittenReply = { text: "", stop: "finished", tokens: null };
+
+/** Where the writer counts no tokens, four characters are taken for one. */
+function endOf(stop: unknown, frames: number, chars: number, tokens: WriterTokens | null): ReplyEnd {
+  const usage = {
+    inputTokens: tokens?.prompt ?? 0,
+    textTokens: tokens?.written ?? Math.ceil(chars / 4),
+    audioTokens: frames,
+  };
+  if (stop === "length") return { type: "incomplete", reason: "max_output_tokens", usage };
+  return { type: "completed", usage };
+}
+
+/** The sentences of a reply and the calls among them, as they are written, until they are told. Places are code points. */
+export class ReplyOrder {
+  readonly #sentences: { readonly text: string; readonly from: number }[] = [];
+  readonly #calls: { readonly call: ToolCall; readonly at: number }[] = [];
+  #length = 0;
+
+  /** Of all sentences that have come. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Whether a call has come that was not told. */
+  get hasCall(): boolean {
+    return this.#calls.length > 0;
+  }
+
+  sentence(text: string): void {
+    this.#sentences.push({ text, from: this.#length });
+    this.#length += [...text].length;
+  }
+
+  /** @param at where the sentence begins that comes after it; that may come later */
+  call(call: ToolCall, at: number): void {
+    this.#calls.push({ call, at });
+  }
+
+  /** The sentences that begin no later than `until`, and the calls before them. */
+  take(until: number): (string | ToolCall)[] {
+    const told: (string | ToolCall)[] = [];
+    while (this.#sentences[0] !== undefined && this.#sentences[0].from <= until) {
+      const { text, from } = this.#sentences.shift()!;
+      told.push(...this.#callsUpTo(from), text);
+    }
+    return told;
+  }
+
+  /** The calls that are left when all that is said was told. */
+  takeCalls(): ToolCall[] {
+    return this.#callsUpTo(Number.POSITIVE_INFINITY);
+  }
+
+  #callsUpTo(at: number): ToolCall[] {
+    const count = this.#calls.findIndex((each) => each.at > at);
+    return this.#calls.splice(0, count < 0 ? this.#calls.length : count).map(({ call }) => call);
+  }
+}
+
+/**
+ * A reply of a session as a request like any other: an authored turn after what was said. Throws a `ServiceError` that
+ * names what cannot be had.
+ *
+ * @param model the id that the session resolved to; `null` is the default model
+ * @param inputAudioS seconds of sound that are metered with it
+ */
+export function prepareReply(
+  { items, settings }: ResponseRequest,
+  model: string | null,
+  inputAudioS: number,
+  resolve: ResolveModel,
+): Prepared {
+  const { voice, voices } = settings;
+  const { speakers } = voices.cast;
+  const { speaker: named } = chooseSpeaker(voice, "voice", voices.cast);
+  const speaker = named ?? speakers[0] ?? "0";
+  const other = speakers.find((label) => label !== speaker) ?? speaker;
+  const all = items.flatMap((item) => turnOf(item, speaker, other));
+  const said = all.slice(1 - MAX_TURNS);
+  const cast = named === undefined ? { voices: { [speaker]: voice } } : {};
+  const prepared = prepareConverse({ conversation: [...said, { speaker }], model, ...cast }, resolve);
+  const { maxOutputTokens, speed: rate } = settings;
+  const maxFrames = maxOutputTokens === "inf" ? MAX_NEW_TOKENS : Math.max(MIN_NEW_TOKENS, maxOutputTokens);
+  const toolUse = toolUseOf(items, settings, all.length - said.length);
+  const readChars = toolUse?.calls.reduce((sum, call) => sum + (call.output?.length ?? 0), 0) ?? 0;
+  const isWritten = settings.modality === "text" && maxOutputTokens !== "inf";
+  return {
+    ...prepared,
+    input: { chars: prepared.input.chars + readChars, audioS: inputAudioS },
+    preset: rate === 1 ? prepared.preset : { ...prepared.preset, rate },
+    delivery: { ...prepared.delivery, maxFrames },
+    instructions: instructionsOf(items, settings),
+    ...(toolUse === null ? {} : { toolUse }),
+    ...(isWritten ? { maxTokens: maxOutputTokens } : {}),
+  };
+}
+
+/** What the writer may call, and earlier calls with what came of them; `null` where there is neither. */
+function toolUseOf(
+  items: readonly Item[],
+  { tools, toolChoice }: SessionSettings,
+  forgottenTurns: number,
+): ToolUse | null {
+  const calls: { -readonly [K in keyof EarlierCall]: EarlierCall[K] }[] = [];
+  let turns = -forgottenTurns;
+  for (const item of items) {
+    if (item.type === "function_call") {
+      const { callId, name } = item;
+      calls.push({ callId, name, arguments: item.arguments, output: null, turnsBefore: turns });
+    } else if (item.type === "function_call_output") {
+      // Ids may come again: an output is that of the newest call which has none.
+      const call = calls.findLast(({ callId, output }) => callId === item.callId && output === null);
+      if (call !== undefined) call.output = item.output;
+    } else if (isTurn(item)) turns += 1;
+  }
+  const kept = calls.filter(({ turnsBefore }) => turnsBefore >= 0);
+  return tools.length === 0 && kept.length === 0 ? null : { tools, choice: toolChoice, calls: kept };
+}
+
+function turnOf(item: Item, speaker: string, other: string): { speaker: string; text: string }[] {
+  if (!isTurn(item)) return [];
+  const text = textOf(item)?.trim() ?? "";
+  // The end of what is too long counts most.
+  return [{ speaker: item.role === "assistant" ? speaker : other, text: text.slice(-MAX_TEXT_CHARS) }];
+}
+
+function isTurn(item: Item): item is MessageItem {
+  return item.type === "message" && item.role !== "system" && (textOf(item)?.trim() ?? "") !== "";
+}
+
+/** The session's own, and after them what it was told as the system: the newest of that, as far as all is not too long. */
+function instructionsOf(items: readonly Item[], { instructions }: SessionSettings): string | null {
+  const told: string[] = [];
+  let left = MAX_SESSION_INSTRUCTIONS_CHARS - instructions.length;
+  for (const item of items.toReversed()) {
+    const text = item.type === "message" && item.role === "system" ? (item.text?.trim() ?? "") : "";
+    if (text === "") continue;
+    if (text.length > left) break;
+    told.push(text);
+    left -= text.length;
+  }
+  const all = [instructions, ...told.reverse()].filter((each) => each.trim() !== "");
+  return all.length === 0 ? null : all.join("\n\n");
+}

@@ -1,0 +1,220 @@
+import { expandAlaw, expandMulaw } from "../../audio/companding.ts";
+import { joined } from "../../audio/joined.ts";
+import { Resampler } from "../../audio/resample.ts";
+import type { RealtimeFormat } from "../../contract/realtime/session.ts";
+import type { InTurn } from "../../core/in-turn.ts";
+import {
+  DETECTION_RATE_HZ,
+  type VoiceActivity,
+  type VoiceActivityDetector,
+  WINDOW_SAMPLES,
+} from "../../core/turn-detection.ts";
+
+/** Samples that are kept and forgotten together: half a second. However small the pieces are, there are no more blocks. */
+
+const BLOCK = 8_192;
+
+/** Sound as it came, at 16 kHz, of which the beginning is forgotten: by and by, and beyond a bound. */
+export class SoundBuffer {
+  readonly #maxSamples: number;
+  /** The newest is filled as far as there is sound. */
+  readonly #blocks: Float32Array[] = [];
+  /** The sample with which the first block begins. */
+  #from = 0;
+  #appended = 0;
+
+  /** @param maxSamples that are kept at least; of more, up to a block, the oldest are forgotten */
+  constructor(maxSamples: number) {
+    this.#maxSamples = maxSamples;
+  }
+
+  /** Samples that have come, forgotten ones included. */
+  get appended(): number {
+    return this.#appended;
+  }
+
+  /** Samples for which there is memory just now. */
+  get held(): number {
+    return this.#blocks.length * BLOCK;
+  }
+
+  push(samples: Float32Array): void {
+    for (let at = 0; at < samples.length; ) {
+      const used = this.#appended - this.#from;
+      if (used === this.held) this.#blocks.push(new Float32Array(BLOCK));
+      const piece = samples.subarray(at, at + BLOCK - (used % BLOCK));
+      this.#blocks.at(-1)!.set(piece, used % BLOCK);
+      this.#appended += piece.length;
+      at += piece.length;
+      this.forget(this.#appended - this.#maxSamples);
+    }
+  }
+
+  /** Forgets what is before a sample; less than a block of it stays. */
+  forget(before: number): void {
+    const until = Math.min(before, this.#appended);
+    const drop = Math.max(0, Math.floor((until - this.#from) / BLOCK));
+    if (drop === 0) return;
+    this.#blocks.splice(0, drop);
+    this.#from += drop * BLOCK;
+  }
+
+  /** A copy of what is kept between two samples. */
+  read(from: number, to: number): Float32Array {
+    const start = Math.max(from, this.#from);
+    const end = Math.min(to, this.#appended);
+    const read = new Float32Array(Math.max(0, end - start));
+    for (let at = start; at < end; ) {
+      const offset = (at - this.#from) % BLOCK;
+      const block = this.#blocks[(at - this.#from - offset) / BLOCK]!;
+      const piece = block.subarray(offset, Math.min(BLOCK, offset + end - at));
+      read.set(piece, at - start);
+      at += piece.length;
+    }
+    return read;
+  }
+}
+
+const FULL_SCALE = 32_768;
+
+/** Makes samples at 16 kHz of a client's bytes, which may be cut anywhere. */
+export class SoundInput {
+  readonly #type: RealtimeFormat["type"];
+  readonly #resampler: Resampler;
+  /** The first byte of a sample whose second has not come. */
+  #oddByte: number | null = null;
+
+  constructor({ type }: RealtimeFormat) {
+    this.#type = type;
+    this.#resampler = new Resampler(type === "audio/pcm" ? 24_000 : 8_000, DETECTION_RATE_HZ);
+  }
+
+  get type(): RealtimeFormat["type"] {
+    return this.#type;
+  }
+
+  /** Bytes of a second. */
+  get bytesPerS(): number {
+    return this.#type === "audio/pcm" ? 48_000 : 8_000;
+  }
+
+  /** What the bytes so far are enough for. */
+  push(bytes: Uint8Array): Float32Array {
+    return this.#resampler.push(this.#type === "audio/pcm" ? this.#pcm(bytes) : this.#companded(bytes));
+  }
+
+  #companded(bytes: Uint8Array): Float32Array {
+    const expand = this.#type === "audio/pcmu" ? expandMulaw : expandAlaw;
+    const samples = new Float32Array(bytes.length);
+    for (let at = 0; at < bytes.length; at += 1) samples[at] = expand(bytes[at]!) / FULL_SCALE;
+    return samples;
+  }
+
+  #pcm(bytes: Uint8Array): Float32Array {
+    const odd = this.#oddByte;
+    const before = odd === null ? 0 : 1;
+    const length = before + bytes.length;
+    const samples = new Float32Array(length >> 1);
+    const byteAt = (at: number): number => (at < before ? odd! : bytes[at - before]!);
+    for (let at = 0; at < samples.length; at += 1) {
+      const value = byteAt(2 * at) | (byteAt(2 * at + 1) << 8);
+      samples[at] = ((value << 16) >> 16) / FULL_SCALE;
+    }
+    this.#oddByte = length % 2 === 1 ? byteAt(length - 1) : null;
+    return samples;
+  }
+}
+
+/** Pieces of sound that the detector may be hearing before no more is taken. */
+const MAX_PENDING = 8;
+
+export interface DetectionFeedParts {
+  readonly detector: VoiceActivityDetector;
+  /** Makes a call of the detector when it is the key's turn. */
+  readonly inTurn: InTurn;
+  /** Windows that may be heard together just now. */
+  readonly windowsTogether: () => number;
+  /** Told of each window's probability of speech, in order; the first begins with that sample. */
+  readonly onWindows: (probabilities: readonly number[], from: number) => void;
+  /** @param count of failures on end, this one among them */
+  readonly onFailure: (error: unknown, count: number) => void;
+}
+
+/**
+ * Gives the detector a session's sound, as many windows at once as may be heard together. A detector that fails goes on
+ * with the next piece.
+ */
+export class DetectionFeed {
+  readonly #parts: DetectionFeedParts;
+  readonly #voice: VoiceActivity;
+  /** The sample that the detector began with, and how many it was given since. */
+  #from = 0;
+  #given = 0;
+  /** What it is given with what comes next. */
+  #gathered: Float32Array[] = [];
+  #gatheredLength = 0;
+  /** Counts resets: what was found in sound before one is void. */
+  #epoch = 0;
+  #pending = 0;
+  #failures = 0;
+
+  constructor(parts: DetectionFeedParts) {
+    this.#parts = parts;
+    this.#voice = parts.detector.open(parts.inTurn);
+  }
+
+  /** Whether the detector is behind: what {@link push} returns is to be waited for. */
+  get isFull(): boolean {
+    return this.#pending >= MAX_PENDING;
+  }
+
+  /** Whether the detector has yet to answer. */
+  get isBusy(): boolean {
+    return this.#pending > 0;
+  }
+
+  /** Resolves when what it was enough for has been heard. */
+  async push(samples: Float32Array): Promise<void> {
+    this.#gathered.push(samples);
+    this.#gatheredLength += samples.length;
+    const rest = this.#given % WINDOW_SAMPLES;
+    if (rest + this.#gatheredLength < this.#parts.windowsTogether() * WINDOW_SAMPLES) return;
+    const epoch = this.#epoch;
+    const from = this.#from + this.#given - rest;
+    const gathered = joined(this.#gathered);
+    this.#clear();
+    this.#given += gathered.length;
+    this.#pending += 1;
+    try {
+      const probabilities = await this.#voice.push(gathered);
+      if (probabilities.length > 0) this.#failures = 0;
+      if (epoch === this.#epoch) this.#parts.onWindows(probabilities, from);
+    } catch (error) {
+      this.#failures += 1;
+      this.#parts.onFailure(error, this.#failures);
+    } finally {
+      this.#pending -= 1;
+    }
+  }
+
+  /** The detector begins anew with the sample that comes next, and all before it is void. */
+  reset(next: number): void {
+    this.#epoch += 1;
+    this.#clear();
+    this.#voice.reset();
+    this.#from = next;
+    this.#given = 0;
+  }
+
+  /** The detector forgets what it has heard. Nothing is void. */
+  refresh(): void {
+    this.#voice.reset();
+    this.#from += this.#given;
+    this.#given = 0;
+  }
+
+  #clear(): void {
+    this.#gathered = [];
+    this.#gatheredLength = 0;
+  }
+}

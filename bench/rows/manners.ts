@@ -1,5 +1,4 @@
-import { readInstructions } from "../../src/serving/manner/read-manner.ts";
-import { TRAITS } from "../../src/serving/manner/traits.ts";
+import { readManner, TRAITS } from "../../src/serving/prepare/manner.ts";
 import { sentencesQuality } from "../quality.ts";
 import type { HowSaid } from "../renderings.ts";
 import type { Row } from "../row.ts";
@@ -9,8 +8,8 @@ const SENTENCES = 20;
 const MAX_ERRORS = { manner: 0.08, speed: 0.12 };
 
 const IN_MANNERS: readonly HowSaid[] = ["", "very "]
-  .flatMap((much) => Object.keys(TRAITS).map((trait) => `${much}${trait}`))
-  .map((name) => ({ name, manner: readInstructions(name)!.asked }));
+  .flatMap((much) => [...TRAITS.keys()].map((trait) => `${much}${trait}`))
+  .map((name) => ({ name, manner: readManner(name)!.asked }));
 const AT_SPEEDS: readonly HowSaid[] = [0.5, 0.7, 1.25, 1.5, 2].map((rate) => ({ name: `${rate}`, rate }));
 
 export const manners: Row = {

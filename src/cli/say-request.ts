@@ -71,14 +71,14 @@ export class SayRequests {
     const manner =
       instructions === undefined
         ? null
-        : (await import("../serving/manner/read-manner.ts")).readInstructions(instructions);
+        : (await import("../serving/prepare/manner.ts")).readManner(instructions);
     // What is wrong with the other flags is found with any text.
     const { model } = await new SayRequests(given, models, null, manner?.asked).prepare("A.", "text");
     const requests = new SayRequests(given, models, recording, manner?.asked, model);
     if (manner !== null) {
-      const { mannerLeft } = await import("../serving/manner/told.ts");
-      const left = mannerLeft(manner.read, model.card.takes.manner);
-      if (left !== null) printLine(io.stderr, `Said as: ${left}.`);
+      const { mannerHeader } = await import("../serving/prepare/manner.ts");
+      const report = mannerHeader(manner, model.card.takes.manner);
+      if (report.includes("not followed")) printLine(io.stderr, `Said as: ${report}.`);
     }
     await tellUnread(given.params, io);
     return requests;

@@ -68,8 +68,8 @@ export const AudioSpeechRequest = Type.Object(
         maxLength: MAX_SPEECH_CHARS,
         description:
           "How to speak, in English: slower, faster, quieter, louder, higher, lower, livelier, flatter, cheerful, sad, " +
-          "excited, calm, serious, gentle or angry, also by words like these, and more or less of it, as in `slightly sad, " +
-          "not too slow`. The header `X-Antiphon-Manner` states what is done and what is not. Remote models with OpenAI's " +
+          "friendly, excited, calm, serious, gentle or angry, and more or less of it, as in `slightly sad, much slower`. " +
+          "The header `X-Antiphon-Manner` states what is done and what is not. Remote models with OpenAI's " +
           "API are given the text as it is; other models that cannot do this speak as usual.",
       }),
     ),

@@ -13,8 +13,7 @@ import type { openSpokenPhonemes } from "../engines/prosody/read-text.ts";
 import { embeddedCheckpoint } from "../models/installed-checkpoint.ts";
 import { findModel, type PublicModel } from "../models/public-models.ts";
 import { serverLexicon } from "../server/voices/lexicon-file.ts";
-import { readInstructions } from "../serving/manner/read-manner.ts";
-import { mannerLeft } from "../serving/manner/told.ts";
+import { mannerHeader, readManner } from "../serving/prepare/manner.ts";
 import { isVaried, type Prepared, prepareConverse, prepareTts } from "../serving/prepare/prepare.ts";
 import { readMarkup, spokenWords } from "../serving/prepare/read-markup.ts";
 import { pauseBehind, seedOf, silentSamples } from "../serving/reply/speak-passages.ts";
@@ -82,7 +81,7 @@ class OpenAntiphon implements Antiphon {
       if (instructions !== undefined && typeof instructions !== "string")
         throw wrong("instructions", "they must be a string");
       checkMembers(TtsRequest, asked);
-      const manner = readInstructions(instructions);
+      const manner = readManner(instructions);
       const isLimited = asked.params?.max_new_tokens != null;
       const extras = {
         ...(manner === null ? {} : { manner: manner.asked }),
@@ -97,9 +96,9 @@ class OpenAntiphon implements Antiphon {
         };
         const prepared = prepareTts(parseTtsRequest(request), this.#resolve, extras);
         const { takes } = prepared.model.card;
-        const left = manner === null ? null : mannerLeft(manner.read, takes.manner);
-        if (left === null) return prepared;
-        return { ...prepared, cautions: [`instructions: ${left}`, ...(prepared.cautions ?? [])] };
+        const report = manner === null ? "" : mannerHeader(manner, takes.manner);
+        if (!report.includes("not followed")) return prepared;
+        return { ...prepared, cautions: [`instructions: ${report}`, ...(prepared.cautions ?? [])] };
       };
       const isLong = text.length > MAX_TEXT_CHARS;
       const heard = checkSignal(signal);

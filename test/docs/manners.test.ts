@@ -2,14 +2,12 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { Manner } from "../../src/core/manner.ts";
-import { TRAITS } from "../../src/serving/manner/traits.ts";
+import { TRAITS } from "../../src/serving/prepare/manner.ts";
 import { TOP } from "../architecture/top.ts";
 
 test("docs/voices.md has the figures of each manner", () => {
   const page = readFileSync(join(TOP, "docs", "voices.md"), "utf8");
-  for (const [trait, { figures }] of Object.entries(TRAITS)) {
-    const { tempo = 1, pitch = 1, range = 1, pause = 1, levelDb = 0 }: Partial<Manner> = figures;
+  for (const [trait, [tempo, pitch, range, pause, levelDb]] of TRAITS) {
     const level = `${levelDb > 0 ? "+" : levelDb < 0 ? "−" : ""}${Math.abs(levelDb)}`;
     const row = [trait, tempo, pitch, range, pause, level].map((cell) =>
       cell === 1 || cell === "0" ? "" : cell,

@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
-import { BOUNDS } from "../../src/serving/manner/figures.ts";
-import { mannerOf } from "../../src/serving/manner/read-manner.ts";
-import { mannerTold } from "../../src/serving/manner/told.ts";
-import { TRAITS } from "../../src/serving/manner/traits.ts";
+import type { Manner } from "../../src/core/manner.ts";
+import { mannerHeader, readManner, TRAITS } from "../../src/serving/prepare/manner.ts";
 import { bentBytes } from "./bent-bytes.ts";
 import type { Fuzzer, Random } from "./fuzzer.ts";
 
@@ -16,8 +14,17 @@ export const mannerFuzz: Fuzzer = {
   async close() {},
 };
 
+/** The bounds that docs/voices.md states. */
+const BOUNDS: Readonly<Record<keyof Manner, readonly [number, number]>> = {
+  tempo: [0.75, 1.25],
+  pitch: [0.84, 1.19],
+  range: [0.5, 1.6],
+  pause: [0.6, 1.6],
+  levelDb: [-9, 5],
+};
+
 const WORDS = [
-  ...Object.keys(TRAITS),
+  ...TRAITS.keys(),
   ..."not never don't isn't without too less very slightly a bit and or nor but rather than instead of only".split(
     " ",
   ),
@@ -34,11 +41,12 @@ function make(random: Random): Uint8Array {
 
 async function check(input: Uint8Array): Promise<void> {
   const text = new TextDecoder().decode(input);
-  const read = mannerOf(text);
+  const read = readManner(text);
+  if (read === null) return;
   for (const [name, [min, max]] of Object.entries(BOUNDS)) {
-    const value = read.manner[name as keyof typeof BOUNDS];
+    const value = read.asked.figures[name as keyof Manner];
     assert.ok(value >= min && value <= max, `${name} is ${value}`);
   }
   for (const takes of ["figures", "words", undefined] as const)
-    assert.match(mannerTold(read, takes), /^[A-Za-z0-9 ,:;]{1,500}$/);
+    assert.match(mannerHeader(read, takes), /^[A-Za-z0-9 ,:;]{1,500}$/);
 }

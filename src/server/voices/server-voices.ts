@@ -4,7 +4,7 @@ import { ServiceError } from "../../contract/errors.ts";
 import { nameProblem } from "../../contract/voice-form.ts";
 import type { VoiceSample } from "../../core/script.ts";
 import type { PublicModel } from "../../models/public-models.ts";
-import { readInstructions } from "../../serving/manner/read-manner.ts";
+import { readManner } from "../../serving/prepare/manner.ts";
 import { modelsNameProblem } from "../../serving/voices/own-voices.ts";
 import { beginningOf, clipOf } from "../../serving/voices/voice-clip.ts";
 import type { Settings } from "../../settings/schema.ts";
@@ -37,7 +37,7 @@ export async function readServerVoices(
         models.map(({ card }) => card),
       );
     if (problem !== null) throw wrongSetting(setting, problem);
-    const manner = readInstructions(instructions)?.asked;
+    const manner = readManner(instructions)?.asked;
     read.set(name, {
       clip: await clipIn(file, setting),
       text: text.trim() === "" ? null : text,

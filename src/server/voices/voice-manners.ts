@@ -1,8 +1,7 @@
 import type { AskedManner } from "../../core/manner.ts";
 import type { PublicModel } from "../../models/public-models.ts";
-import { readInstructions } from "../../serving/manner/read-manner.ts";
-import { mannerTold } from "../../serving/manner/told.ts";
 import { castVoiceNamed } from "../../serving/prepare/choose-voice.ts";
+import { mannerHeader, readManner } from "../../serving/prepare/manner.ts";
 import type { Settings } from "../../settings/schema.ts";
 import { wrongSetting } from "../../settings/settings-error.ts";
 
@@ -27,7 +26,7 @@ export function voiceWarnings(models: readonly PublicModel[], { voices }: Given)
 
 /** What is not done of an entry's instructions; `null` where all is, or a model is given them as they are. */
 function mannerWarning(given: VoiceSetting, speakWithIt: readonly PublicModel[]): string | null {
-  const read = typeof given === "string" ? null : (readInstructions(given.instructions)?.read ?? null);
+  const read = typeof given === "string" ? null : readManner(given.instructions);
   const taken = new Set(speakWithIt.map(({ card }) => card.takes.manner));
   if (read === null || taken.has("words")) return null;
   if (!taken.has("figures")) {
@@ -35,7 +34,7 @@ function mannerWarning(given: VoiceSetting, speakWithIt: readonly PublicModel[])
   }
   if (read.unfollowed.length === 0) return null;
   if (read.followed.length > 0) {
-    return `are followed in part: ${mannerTold(read, "figures")}. docs/voices.md lists what is understood.`;
+    return `are followed in part: ${mannerHeader(read, "figures")}. docs/voices.md lists what is understood.`;
   }
   const left = read.unfollowed.join(", ");
   return `change nothing, because nothing in them is understood: ${left}. docs/voices.md lists what is.`;
@@ -54,7 +53,7 @@ function hasRecording(given: VoiceSetting): boolean {
 export function withVoiceManners(models: readonly PublicModel[], { voices }: Given): readonly PublicModel[] {
   const alone = Object.entries(voices).flatMap(([name, given]) => {
     if (typeof given === "string" || given.clip !== undefined) return [];
-    const read = readInstructions(given.instructions);
+    const read = readManner(given.instructions);
     if (read !== null) return [{ name, manner: read.asked }];
     throw wrongSetting(`voices.${name}`, "has neither clip nor instructions: give it one of them");
   });

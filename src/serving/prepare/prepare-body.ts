@@ -18,8 +18,7 @@ import {
   parseTtsRequest,
 } from "../../contract/validate.ts";
 import { looksLikeSsml } from "../../text/ssml/read-marks.ts";
-import { readInstructions } from "../manner/read-manner.ts";
-import { mannerTold } from "../manner/told.ts";
+import { mannerHeader, readManner } from "./manner.ts";
 import { type Prepared, prepareConverse, prepareTts, type ResolveModel } from "./prepare.ts";
 
 /** What becomes of a body, by what it is meant for. */
@@ -76,7 +75,7 @@ interface PreparedSpeech extends Prepared {
   /** The speed that is spoken, where it is not the one that was asked for; `null` where it is. */
   readonly nearestSpeed: number | null;
   /** What becomes of its instructions how to speak; `null` where it has none. */
-  readonly mannerTold: string | null;
+  readonly mannerHeader: string | null;
 }
 
 /** What stands for an input without words: clients that send sentence by sentence send such ones, too. */
@@ -87,7 +86,7 @@ function prepareSpeech(asked: AudioSpeechRequest, resolve: ResolveModel): Prepar
   const { input, model, voice, speed = 1, lexicon, visemes, stream_format: streamFormat, input_type } = asked;
   const format = formatNamed(asked);
   const rate = spokenSpeed(speed);
-  const instructions = readInstructions(asked.instructions);
+  const manner = readManner(asked.instructions);
   const extras = {
     ...(voice === undefined ? {} : { voice }),
     ...(lexicon === undefined ? {} : { lexicon }),
@@ -99,12 +98,18 @@ function prepareSpeech(asked: AudioSpeechRequest, resolve: ResolveModel): Prepar
     fields: { text: "input", voice: "voice", maxChars: MAX_SPEECH_CHARS },
     maxFrames: isSentWhole(format, streamFormat) ? MAX_WHOLE_SPEECH_FRAMES : MAX_SPEECH_FRAMES,
     preset: rate === 1 ? {} : { rate },
-    ...(instructions === null ? {} : { manner: instructions.asked }),
+    ...(manner === null ? {} : { manner: manner.asked }),
     silenceS: SILENCE_S,
   });
   const nearestSpeed = rate === speed ? null : rate;
-  const told = instructions && mannerTold(instructions.read, prepared.model.card.takes.manner);
-  return { ...prepared, format, streamFormat, nearestSpeed, mannerTold: told };
+  const { takes } = prepared.model.card;
+  return {
+    ...prepared,
+    format,
+    streamFormat,
+    nearestSpeed,
+    mannerHeader: manner && mannerHeader(manner, takes.manner),
+  };
 }
 
 /** What a telephony platform asks to have spoken. */

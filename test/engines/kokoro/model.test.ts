@@ -7,7 +7,7 @@ import { ConversationError } from "../../../src/core/speech-model.ts";
 import { areMade, MADE, makeFiles, PUBLISHED } from "../../../src/engines/kokoro/graphs/make-files.ts";
 import { unusedKokoroKnobs } from "../../../src/engines/kokoro/unused-knobs.ts";
 import { VOICES_FOLDER } from "../../../src/engines/kokoro/voices.ts";
-import { readInstructions } from "../../../src/serving/manner/read-manner.ts";
+import { readManner } from "../../../src/serving/prepare/manner.ts";
 import { bytesOf, LONG_TEXT, never, type ScriptParts, SHORT_TEXT, speakAll } from "../../core/scripts.ts";
 import { openTiny, publishedFolder, tinyFolder } from "./tiny-kokoro.ts";
 
@@ -32,7 +32,7 @@ describe("Kokoro", () => {
     const model = await openTiny();
     const said = async (parts: ScriptParts): Promise<Float32Array> =>
       joined((await speakAll(model, { text: LONG_TEXT, ...parts })).frames.map(({ samples }) => samples));
-    const asked = (words: string) => ({ manner: readInstructions(words)!.asked });
+    const asked = (words: string) => ({ manner: readManner(words)!.asked });
     const plain = await said({});
     assert.deepEqual(await said(asked("like a pirate")), plain);
     const quiet = await said(asked("quieter"));

@@ -16,11 +16,11 @@ export function audioSpeechRoutes(app: FastifyInstance, deps: HttpDeps): void {
   const bodyLimit = Math.min(BODY_LIMIT_BYTES, deps.options.bodyLimitBytes);
   app.post("/v1/audio/speech", { bodyLimit, config: { access: "token" } }, async (request, reply) => {
     const asked = await preparedFrom("speech", deps.requestReader, request, reply);
-    const { format, streamFormat, nearestSpeed, mannerTold } = asked.prepared;
+    const { format, streamFormat, nearestSpeed, mannerHeader } = asked.prepared;
     if (nearestSpeed !== null) reply.header("X-Antiphon-Speed", `${nearestSpeed}`);
     const told = cautionsTold(asked.prepared);
     if (told !== null) reply.header("X-Antiphon-Cautions", told);
-    if (mannerTold !== null) reply.header("X-Antiphon-Manner", mannerTold);
+    if (mannerHeader !== null) reply.header("X-Antiphon-Manner", mannerHeader);
     if (isSentWhole(format, streamFormat)) {
       const { file, outcome } = await collect(deps, asked, request, format);
       tellCut(reply, outcome);

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { decodeWav } from "../src/audio/wav-read.ts";
+import { decodeWav } from "../src/audio/decode-wav.ts";
 import type { Clip } from "../src/core/conversation.ts";
 
 /** A WAV file as an earlier turn would have it. */

@@ -1,9 +1,9 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { encodeWav } from "../src/audio/encode-wav.ts";
 import { SAMPLE_RATE_HZ } from "../src/audio/format.ts";
 import { toPcm16 } from "../src/audio/pcm.ts";
-import { encodeWav } from "../src/audio/wav-write.ts";
 import type { Script } from "../src/core/script.ts";
 import { openEmbeddedVoice } from "../src/server/voices/embedded-voice.ts";
 import { followingScript, plainScript } from "./plain-script.ts";

@@ -14,9 +14,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Antiphon, bytesOf } from "antiphon/client";
 import { WebSocket } from "ws";
+import { decodeWav } from "../dist/src/audio/decode-wav.js";
 import { openEncoder } from "../dist/src/audio/encode/open-encoder.js";
 import { fromPcm16, toPcm16 } from "../dist/src/audio/pcm.js";
-import { decodeWav } from "../dist/src/audio/wav-read.js";
 
 const PROGRAM = fileURLToPath(new URL("../dist/src/cli/main.js", import.meta.url));
 const INTO = fileURLToPath(new URL("../docs/samples/conversation.mp3", import.meta.url));

@@ -10,11 +10,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Antiphon, bytesOf, encodeWav, toBase64 } from "antiphon/client";
+import { decodeWav } from "../dist/src/audio/decode-wav.js";
 import { openEncoder } from "../dist/src/audio/encode/open-encoder.js";
 import { joined } from "../dist/src/audio/joined.js";
 import { toPcm16 } from "../dist/src/audio/pcm.js";
 import { resample } from "../dist/src/audio/resample.js";
-import { decodeWav } from "../dist/src/audio/wav-read.js";
 import { EMBEDDED_CAST } from "../dist/src/models/embedded-cast.js";
 
 const PROGRAM = fileURLToPath(new URL("../dist/src/cli/main.js", import.meta.url));

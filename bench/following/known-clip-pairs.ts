@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
+import { encodeWav } from "../../src/audio/encode-wav.ts";
 import { toPcm16 } from "../../src/audio/pcm.ts";
-import { encodeWav } from "../../src/audio/wav-write.ts";
 import type { Clip } from "../../src/core/conversation.ts";
 import { firstAudioMs } from "../first-audio-ms.ts";
 import { LoadClient } from "../load/load-client.ts";

@@ -1,7 +1,7 @@
 import { mkdir, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { encodeWav } from "../../src/audio/encode-wav.ts";
 import { toPcm16 } from "../../src/audio/pcm.ts";
-import { encodeWav } from "../../src/audio/wav-write.ts";
 import type { Clip } from "../../src/core/conversation.ts";
 import { makeKeys } from "../keys.ts";
 import { type ServerCommand, type ServerProcess, startServerProcess } from "../load/server-process.ts";

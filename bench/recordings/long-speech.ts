@@ -1,6 +1,6 @@
+import { encodeWav } from "../../src/audio/encode-wav.ts";
 import { toPcm16 } from "../../src/audio/pcm.ts";
 import { resample } from "../../src/audio/resample.ts";
-import { encodeWav } from "../../src/audio/wav-write.ts";
 import type { Clip } from "../../src/core/conversation.ts";
 import { flacOf } from "./flac-of.ts";
 import { mp3Of } from "./mp3-of.ts";

@@ -1,8 +1,8 @@
 import { mulaw } from "../../src/audio/companding.ts";
 import { openEncoder } from "../../src/audio/encode/open-encoder.ts";
+import { encodeWav, wavHeader } from "../../src/audio/encode-wav.ts";
 import { pcm16Bytes, toPcm16 } from "../../src/audio/pcm.ts";
 import { resample } from "../../src/audio/resample.ts";
-import { encodeWav, wavHeader } from "../../src/audio/wav-write.ts";
 import type { Clip } from "../../src/core/conversation.ts";
 import { packetsOf } from "../../test/audio/recordings/ogg-writer.ts";
 import { block, element, track, webm } from "../../test/audio/recordings/webm-writer.ts";

@@ -1,8 +1,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Command } from "commander";
+import { wavHeader } from "../../src/audio/encode-wav.ts";
 import { FRAME_S } from "../../src/audio/format.ts";
-import { wavHeader } from "../../src/audio/wav-write.ts";
 
 /** Frames come at twice the pace of speech, the first at once. */
 const FRAME_MS = (FRAME_S * 1_000) / 2;

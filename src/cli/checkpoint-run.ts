@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { encodeWav } from "../audio/encode-wav.ts";
 import { FRAME_S, SAMPLE_RATE_HZ } from "../audio/format.ts";
 import { toPcm16 } from "../audio/pcm.ts";
 import { resample } from "../audio/resample.ts";
-import { encodeWav } from "../audio/wav-write.ts";
 import { ServiceError } from "../contract/errors.ts";
 import { readJsonBody } from "../contract/json/read-json.ts";
 import { ConverseRequest } from "../contract/requests.ts";

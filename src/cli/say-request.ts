@@ -260,7 +260,7 @@ async function readRecording(file: string): Promise<Buffer> {
   );
   // What is no recording at all is refused as a turn's audio is.
   if (bytes.subarray(0, 4).toString("latin1") === "RIFF" || bytes.length > MAX_TURN_AUDIO_BYTES) return bytes;
-  const { asWav } = await import("../server/voices/recording-as-wav.ts");
+  const { asWav } = await import("../server/voices/read-recording.ts");
   return (await asWav(bytes)) ?? bytes;
 }
 

@@ -1,11 +1,10 @@
 import { readFile } from "node:fs/promises";
+import { encodeWav } from "../audio/encode-wav.ts";
 import { toPcm16 } from "../audio/pcm.ts";
 import { openSound } from "../audio/recordings/recording-sound.ts";
-import { encodeWav } from "../audio/wav-write.ts";
 import { abortable } from "../core/abortable.ts";
 import type { Sound } from "../core/sound.ts";
-import { MAX_RECORDED_S } from "../server/voices/read-recording.ts";
-import { asWav } from "../server/voices/recording-as-wav.ts";
+import { asWav, MAX_RECORDED_S } from "../server/voices/read-recording.ts";
 import { wrong } from "./errors.ts";
 import { type Recording, SAMPLE_RATE, type Turn } from "./types.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { decodeWav } from "../../src/audio/decode-wav.ts";
+import { encodeWav } from "../../src/audio/encode-wav.ts";
 import { fromPcm16, pcm16Bytes, toPcm16 } from "../../src/audio/pcm.ts";
-import { decodeWav } from "../../src/audio/wav-read.ts";
-import { encodeWav } from "../../src/audio/wav-write.ts";
 import fc from "../properties.ts";
 
 const pcm = fc.int16Array({ maxLength: 400 });

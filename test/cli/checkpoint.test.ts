@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { cp, open, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { decodeWav } from "../../src/audio/wav-read.ts";
+import { decodeWav } from "../../src/audio/decode-wav.ts";
 import { temporaryFolder } from "../e2e/folders.ts";
 import { antiphon } from "../e2e/program.ts";
 import { assertNear, CSM, QWEN3_TTS, readArrays, readCase } from "../engines/codec-lm/goldens.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { encodeWav } from "../../src/audio/wav-write.ts";
+import { encodeWav } from "../../src/audio/encode-wav.ts";
 import { clientOf } from "../e2e/client.ts";
 import { temporaryFolder } from "../e2e/folders.ts";
 import type { Finished } from "../e2e/program.ts";

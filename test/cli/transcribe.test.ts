@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { encodeWav } from "../../src/audio/wav-write.ts";
+import { encodeWav } from "../../src/audio/encode-wav.ts";
 import { TOP, temporaryFolder } from "../e2e/folders.ts";
 import { type Finished, finished, launchAntiphon } from "../e2e/program.ts";
 import { json, refusal, TranscriptionServer } from "../recognition/endpoint/transcription-server.ts";

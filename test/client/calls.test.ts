@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { encodeWav as encodeWavHere } from "../../src/audio/wav-write.ts";
+import { encodeWav as encodeWavHere } from "../../src/audio/encode-wav.ts";
 import { Antiphon, AntiphonError, bytesOf, encodeWav, pcmOf, toBase64 } from "../../src/client/antiphon.ts";
 import { startTestServer, type TestServer } from "../api/http/start.ts";
 import { WAV } from "../api/http/transcription-form.ts";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { decodeWav } from "../../src/audio/wav-read.ts";
+import { decodeWav } from "../../src/audio/decode-wav.ts";
 import { startTestServer, type TestServer } from "../api/http/start.ts";
 import { launch } from "../children.ts";
 import { TOP, temporaryFolder } from "../e2e/folders.ts";

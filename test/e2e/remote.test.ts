@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { decodeWav } from "../../src/audio/wav-read.ts";
+import { decodeWav } from "../../src/audio/decode-wav.ts";
 import { startTestServer, type TestServer } from "../api/http/start.ts";
 import { pcmOf } from "../api/http/wire.ts";
 import { runAntiphon } from "../cli/run-antiphon.ts";

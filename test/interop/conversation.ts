@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { encodeWav } from "../../src/audio/encode-wav.ts";
 import { toPcm16 } from "../../src/audio/pcm.ts";
 import { resample } from "../../src/audio/resample.ts";
-import { encodeWav } from "../../src/audio/wav-write.ts";
 import { TOP } from "../architecture/top.ts";
 import { decoded } from "../audio/recordings/decoded.ts";
 import type { Exchange } from "../writers/chat/chat-server.ts";

@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { decodeWav } from "../../src/audio/wav-read.ts";
+import { decodeWav } from "../../src/audio/decode-wav.ts";
 import { encodeWav } from "../../src/client/samples.ts";
 import { startTestServer, type TestServer } from "../api/http/start.ts";
 import { TOP } from "../architecture/top.ts";

@@ -44,7 +44,7 @@ test("whatever the page's scripts import is served, and no more of the server's 
   }
   for (const name of ["captions/captions.js", "audio/encode/flac.js", "audio/encode/rice.js", "libopus.js"])
     assert.ok(reached.has(`/playground/${name}`), name);
-  for (const name of ["wav-read.js", "encode/open-encoder.js", "recordings/decode-recording.js"])
+  for (const name of ["decode-wav.js", "encode/open-encoder.js", "recordings/decode-recording.js"])
     assert.equal((await get(`/playground/audio/${name}`)).status, 404, name);
   const wasm = await get("/playground/lame.wasm");
   assert.equal(wasm.headers.get("content-type"), "application/wasm");

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, before, beforeEach, describe, test } from "node:test";
 import { SpanKind, SpanStatusCode } from "@opentelemetry/api";
-import { encodeWav } from "../../src/audio/wav-write.ts";
+import { encodeWav } from "../../src/audio/encode-wav.ts";
 import { SpeechFailedError } from "../../src/core/speech-model.ts";
 import { openEndpointRecogniser } from "../../src/recognition/endpoint/endpoint-recogniser.ts";
 import { openChatWriter } from "../../src/writers/chat/chat-writer.ts";

@@ -17,8 +17,8 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 const dist = (path) => import(new URL(`../../dist/${path}`, import.meta.url).href);
-const { decodeWav } = await dist("src/audio/wav-read.js");
-const { encodeWav } = await dist("src/audio/wav-write.js");
+const { decodeWav } = await dist("src/audio/decode-wav.js");
+const { encodeWav } = await dist("src/audio/encode-wav.js");
 const { toPcm16 } = await dist("src/audio/pcm.js");
 const { harvardSentences } = await dist("bench/harvard.js");
 const { Pythons } = await dist("bench/python.js");

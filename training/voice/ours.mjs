@@ -13,9 +13,9 @@ const { values, positionals } = parseArgs({
 });
 const dist = (path) => import(new URL(`../../dist/${path}`, import.meta.url).href);
 const { openEmbeddedVoice } = await dist("src/server/voices/embedded-voice.js");
-const { encodeWav } = await dist("src/audio/wav-write.js");
+const { encodeWav } = await dist("src/audio/encode-wav.js");
 const { toPcm16 } = await dist("src/audio/pcm.js");
-const { decodeWav } = await dist("src/audio/wav-read.js");
+const { decodeWav } = await dist("src/audio/decode-wav.js");
 const { harvardSentences, written } = await dist("bench/harvard.js");
 const { plainScript, followingScript } = await dist("bench/plain-script.js");
 const { speechOf } = await dist("bench/speech-of.js");

@@ -1,9 +1,9 @@
 import type { Companding } from "../companding.ts";
+import { wavHeader } from "../encode-wav.ts";
 import { SAMPLE_RATE_HZ } from "../format.ts";
 import { kaiserLowPass } from "../low-pass.ts";
 import { pcm16Bytes } from "../pcm.ts";
 import { Resampler } from "../resample.ts";
-import { openWavHeader, wavHeader } from "../wav-write.ts";
 import { type Encoder, NOTHING, type PcmRate } from "./encoder.ts";
 
 /** Of samples without a container. */
@@ -18,7 +18,7 @@ export function pcmEncoder(): Encoder {
 export function wavEncoder(): Encoder {
   let bytes = 0;
   return {
-    head: () => openWavHeader(SAMPLE_RATE_HZ),
+    head: () => wavHeader(null, SAMPLE_RATE_HZ),
     push(pcm) {
       bytes += pcm.byteLength;
       return pcm16Bytes(pcm).slice();

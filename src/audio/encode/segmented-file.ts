@@ -1,6 +1,6 @@
+import { wavHeader } from "../encode-wav.ts";
 import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../format.ts";
 import { joinedBytes } from "../joined.ts";
-import { openWavHeader, wavHeader } from "../wav-write.ts";
 import { type Chapter, chapterComments, id3Chapters } from "./chapters.ts";
 import { type Encoder, type Encoding, NOTHING } from "./encoder.ts";
 import { flacEncoder, flacHead } from "./flac.ts";
@@ -44,7 +44,7 @@ export function segmentedFile(kind: SegmentedKind, serial: number): SegmentedFil
         stepSamples: 1,
         // Sizes have 32 bits: a day and 51 minutes.
         maxSamples: Math.floor((0xffff_ffff - 64) / 2),
-        head: () => openWavHeader(SAMPLE_RATE_HZ),
+        head: () => wavHeader(null, SAMPLE_RATE_HZ),
         segment: () => openEncoder("pcm"),
         tail: async () => NOTHING,
         finishedHead: (samples) => wavHeader(2 * samples, SAMPLE_RATE_HZ),

@@ -1,5 +1,5 @@
+import { findWavSamples } from "../decode-wav.ts";
 import { frameBytes, mixDown, type PcmFormat, WholeFrames } from "../pcm-format.ts";
-import { openWavFile } from "../wav-read.ts";
 import type { DecodingBudget } from "./decoding-budget.ts";
 import type { DecodedBlock, RecordingDecoder } from "./recording.ts";
 
@@ -46,6 +46,6 @@ export function openPcm(
 /** Looks a WAV file over. Throws as `openRecording` does. */
 export function openWav(bytes: Uint8Array, budget: DecodingBudget): RecordingDecoder {
   const onChunk = (): void => budget.chargeItems(1);
-  const { format, samples } = openWavFile(bytes, { isRecording: true, onChunk });
+  const { format, samples } = findWavSamples(bytes, { isCompandedAccepted: true, onChunk });
   return openPcm(samples, format, budget);
 }

@@ -1,7 +1,7 @@
 import { once } from "node:events";
+import { wavHeader } from "../../audio/encode-wav.ts";
 import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
 import { joinedBytes } from "../../audio/joined.ts";
-import { openWavHeader, wavHeader } from "../../audio/wav-write.ts";
 import type { Script } from "../../core/script.ts";
 import type { SpeechModel } from "../../core/speech-model.ts";
 import { seedOf, speakPassages } from "../../serving/reply/speak-passages.ts";
@@ -31,7 +31,7 @@ export async function streamOrPlay(
   /** What plays while the next passage is made. */
   let playing: Promise<void> = Promise.resolve();
   let bytes = 0;
-  if (!isPlayed) stdout.write(openWavHeader(SAMPLE_RATE_HZ));
+  if (!isPlayed) stdout.write(wavHeader(null, SAMPLE_RATE_HZ));
   const progress = new BookProgress(stderr, { totalChars, spokenChars });
   const speech = speakPassages(passages, {
     model,

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
+import { wavHeader } from "../../audio/encode-wav.ts";
 import { pcm16Bytes } from "../../audio/pcm.ts";
-import { wavHeader } from "../../audio/wav-write.ts";
 import type { Clip } from "../../core/conversation.ts";
 
 /** Together with the head a multiple of 3 bytes, as base64 needs it of every piece but the last. */

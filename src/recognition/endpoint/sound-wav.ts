@@ -1,7 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
+import { wavHeader } from "../../audio/encode-wav.ts";
 import { pcm16Bytes, toPcm16 } from "../../audio/pcm.ts";
 import { SampleSink } from "../../audio/recordings/sample-sink.ts";
-import { wavHeader } from "../../audio/wav-write.ts";
 import type { Sound } from "../../core/sound.ts";
 
 const RATE_HZ = 16_000;
@@ -48,6 +48,6 @@ export async function soundAsWav(sound: Sound, signal: AbortSignal): Promise<Sou
   if (missing > 0) add(new Float32Array(missing));
   sink.end();
   keep();
-  const header = wavHeader(dataBytes, RATE_HZ) as Uint8Array<ArrayBuffer>;
+  const header = wavHeader(dataBytes, RATE_HZ);
   return { file: new Blob([header, ...pieces], { type: "audio/wav" }), durationS: samples / sampleRateHz };
 }

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { AudioFormatError } from "../../audio/audio-format-error.ts";
 import { base64DecodedBytes, decodeBase64Audio } from "../../audio/base64.ts";
+import { decodeWav } from "../../audio/decode-wav.ts";
 import { MAX_RATE_HZ } from "../../audio/recordings/decoding-budget.ts";
 import { averaged } from "../../audio/resample.ts";
-import { decodeWav } from "../../audio/wav-read.ts";
 import { ServiceError } from "../../contract/errors.ts";
 import { MAX_TURN_AUDIO_BYTES } from "../../contract/limits.ts";
 import type { ConversationTurn } from "../../contract/requests.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, test } from "node:test";
 import { OpenAI } from "openai";
-import { encodeWav } from "../../../src/audio/wav-write.ts";
+import { encodeWav } from "../../../src/audio/encode-wav.ts";
 import { RecogniserError } from "../../../src/core/recogniser.ts";
 import { ScriptedRecogniser } from "../../recognition/scripted-recogniser.ts";
 import { ToneRecogniser, toneSpeech } from "../../recognition/tone-recogniser.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, test } from "node:test";
-import { encodeWav } from "../../../src/audio/wav-write.ts";
+import { encodeWav } from "../../../src/audio/encode-wav.ts";
 import { SpeechFailedError } from "../../../src/core/speech-model.ts";
 import { TOP } from "../../architecture/top.ts";
 import { ScriptedRecogniser } from "../../recognition/scripted-recogniser.ts";

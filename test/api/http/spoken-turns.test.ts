@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, test } from "node:test";
-import { encodeWav } from "../../../src/audio/wav-write.ts";
+import { encodeWav } from "../../../src/audio/encode-wav.ts";
 import { RecogniserError } from "../../../src/core/recogniser.ts";
 import { ScriptedRecogniser, segmentOf } from "../../recognition/scripted-recogniser.ts";
 import { until } from "../../waiting.ts";

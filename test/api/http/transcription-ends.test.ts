@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, test } from "node:test";
-import { encodeWav } from "../../../src/audio/wav-write.ts";
+import { encodeWav } from "../../../src/audio/encode-wav.ts";
 import { ClientGoneError } from "../../../src/requests/request-context.ts";
 import { LONG_FILES } from "../../audio/recordings/bombs.ts";
 import { ScriptedRecogniser } from "../../recognition/scripted-recogniser.ts";

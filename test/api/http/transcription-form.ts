@@ -1,4 +1,4 @@
-import { encodeWav } from "../../../src/audio/wav-write.ts";
+import { encodeWav } from "../../../src/audio/encode-wav.ts";
 import type { TestServer } from "./start.ts";
 import type { Reply } from "./wire.ts";
 

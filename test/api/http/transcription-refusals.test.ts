@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { encodeWav } from "../../../src/audio/wav-write.ts";
+import { encodeWav } from "../../../src/audio/encode-wav.ts";
 import { RecogniserError } from "../../../src/core/recogniser.ts";
 import { goldenRecording } from "../../audio/recordings/golden-recordings.ts";
 import { ScriptedRecogniser } from "../../recognition/scripted-recogniser.ts";

@@ -1,5 +1,5 @@
+import { encodeWav } from "../../../src/audio/encode-wav.ts";
 import { toPcm16 } from "../../../src/audio/pcm.ts";
-import { encodeWav } from "../../../src/audio/wav-write.ts";
 import { type SyntheticVoice, syntheticVoice } from "../../engines/following/analysis/synthetic-voice.ts";
 import type { TestServer } from "./start.ts";
 import type { Reply } from "./wire.ts";

@@ -1,8 +1,8 @@
 import { FLACDecoder } from "@wasm-audio-decoders/flac";
 import { MPEGDecoder } from "mpg123-decoder";
 import { OggOpusDecoder } from "ogg-opus-decoder";
+import { decodeWav } from "../../../src/audio/decode-wav.ts";
 import type { Encoding } from "../../../src/audio/encode/encoder.ts";
-import { decodeWav } from "../../../src/audio/wav-read.ts";
 
 /** What others' decoders make of a file, or of its beginning: samples in [-1, 1] and their rate. */
 export interface Decoded {

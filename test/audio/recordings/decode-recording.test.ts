@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { encodeWav } from "../../../src/audio/encode-wav.ts";
 import { RecordingTooLongError } from "../../../src/audio/recordings/recording.ts";
-import { encodeWav } from "../../../src/audio/wav-write.ts";
 import { decoded } from "./decoded.ts";
 import { amplitude, goldenRecording } from "./golden-recordings.ts";
 

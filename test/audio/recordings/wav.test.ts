@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { alaw, mulaw } from "../../../src/audio/companding.ts";
+import { decodeWav } from "../../../src/audio/decode-wav.ts";
 import { openSound } from "../../../src/audio/recordings/recording-sound.ts";
-import { decodeWav } from "../../../src/audio/wav-read.ts";
 import { makeWav } from "../make-wav.ts";
 
 const MAX_S = 10;

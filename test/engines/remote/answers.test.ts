@@ -3,9 +3,9 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type { ClientRequest } from "node:http";
 import { after, describe, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
+import { wavHeader } from "../../../src/audio/encode-wav.ts";
 import { toPcm16 } from "../../../src/audio/pcm.ts";
 import { resample } from "../../../src/audio/resample.ts";
-import { wavHeader } from "../../../src/audio/wav-write.ts";
 import { SpeechFailedError } from "../../../src/core/speech-model.ts";
 import {
   bytesOf,

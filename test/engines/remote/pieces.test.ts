@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, afterEach, describe, test } from "node:test";
-import { decodeWav } from "../../../src/audio/wav-read.ts";
+import { decodeWav } from "../../../src/audio/decode-wav.ts";
 import type { Clip, Turn } from "../../../src/core/conversation.ts";
 import type { ChosenVoice } from "../../../src/core/script.ts";
 import { ConversationError, SpeechFailedError, type SpeechModel } from "../../../src/core/speech-model.ts";

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setImmediate as turn } from "node:timers/promises";
-import { wavHeader } from "../../../src/audio/wav-write.ts";
+import { wavHeader } from "../../../src/audio/encode-wav.ts";
 import { until } from "../../waiting.ts";
 
 /** A request as it came. */

@@ -3,8 +3,8 @@ import { cpSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { encodeWav } from "../../../src/audio/encode-wav.ts";
 import { toPcm16 } from "../../../src/audio/pcm.ts";
-import { encodeWav } from "../../../src/audio/wav-write.ts";
 import { type CodecLmSources, codecLmCheckpoints } from "../../../src/server/voices/codec-lm-checkpoints.ts";
 import { loadSettings } from "../../../src/settings/load.ts";
 import { SettingsError } from "../../../src/settings/settings-error.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, test } from "node:test";
-import { encodeWav } from "../../../src/audio/wav-write.ts";
+import { encodeWav } from "../../../src/audio/encode-wav.ts";
 import { type ReadRecording, RecordingReader } from "../../../src/serving/prepare/recording-reader.ts";
 import { goldenRecording } from "../../audio/recordings/golden-recordings.ts";
 

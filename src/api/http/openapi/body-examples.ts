@@ -1,4 +1,4 @@
-import { encodeWav } from "../../../audio/wav-write.ts";
+import { encodeWav } from "../../../audio/encode-wav.ts";
 import { base64Of } from "../sse.ts";
 import type { Json } from "./components.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { decodeWav } from "../../../../src/audio/wav-read.ts";
+import { decodeWav } from "../../../../src/audio/decode-wav.ts";
 import { SPEECH_FORMATS, TELLS_LENGTH } from "../../../../src/contract/audio-speech.ts";
 import type { Script } from "../../../../src/core/script.ts";
 import { createToneModel } from "../../../../src/engines/tone/tone.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { decodeWav } from "../../src/audio/wav-read.ts";
+import { decodeWav } from "../../src/audio/decode-wav.ts";
 import fc from "../properties.ts";
 import { type Chunk, ENCODINGS, type Encoding, LAYOUT, makeWav, type WavRecipe } from "./make-wav.ts";
 

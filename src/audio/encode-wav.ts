@@ -1,11 +1,11 @@
 import { pcm16Bytes } from "./pcm.ts";
 
-/** A complete WAV file of 16-bit mono PCM, from one array or from the pieces of a recording in order. */
+/** Returns a complete WAV file of 16-bit mono PCM. The samples come in one array or in several, in order. */
 export function encodeWav(pcm: Int16Array | readonly Int16Array[], sampleRateHz: number): Uint8Array {
   const pieces = pcm instanceof Int16Array ? [pcm] : pcm;
   const dataBytes = pieces.reduce((bytes, piece) => bytes + piece.byteLength, 0);
   const file = new Uint8Array(HEADER_BYTES + dataBytes);
-  writeHeader(new DataView(file.buffer), dataBytes, sampleRateHz);
+  file.set(wavHeader(dataBytes, sampleRateHz));
   let at = HEADER_BYTES;
   for (const piece of pieces) {
     file.set(pcm16Bytes(piece), at);
@@ -14,37 +14,24 @@ export function encodeWav(pcm: Int16Array | readonly Int16Array[], sampleRateHz:
   return file;
 }
 
-/** The header of such a file while it is being made, with the sizes left open as streaming writers do: 0xFFFFFFFF. */
-export function openWavHeader(sampleRateHz: number): Uint8Array {
-  return wavHeader(OPEN_SIZE, sampleRateHz);
-}
-
-/** The header of a file with so many bytes of whole-number samples: 16-bit and mono unless told otherwise. */
-export function wavHeader(dataBytes: number, sampleRateHz: number, layout = MONO_16): Uint8Array {
-  const header = new Uint8Array(HEADER_BYTES);
-  writeHeader(new DataView(header.buffer), dataBytes, sampleRateHz, layout);
-  return header;
-}
-
-/** Of the interleaved samples of a file. */
+/** Layout of interleaved samples. */
 export interface SampleLayout {
   readonly bytesPerSample: number;
   readonly channels: number;
 }
 
-const MONO_16: SampleLayout = { bytesPerSample: 2, channels: 1 };
-const HEADER_BYTES = 44;
-const OPEN_SIZE = 0xffff_ffff;
-const PCM = 1;
-
-function writeHeader(
-  header: DataView,
-  dataBytes: number,
+/**
+ * Returns the header of a file with `dataBytes` of integer samples. `null` leaves the sizes open (0xFFFFFFFF), as streaming
+ * writers do.
+ */
+export function wavHeader(
+  dataBytes: number | null,
   sampleRateHz: number,
-  { bytesPerSample, channels }: SampleLayout = MONO_16,
-): void {
+  { bytesPerSample, channels }: SampleLayout = { bytesPerSample: 2, channels: 1 },
+): Uint8Array<ArrayBuffer> {
+  const header = new DataView(new ArrayBuffer(HEADER_BYTES));
   writeCharacters(header, 0, "RIFF");
-  header.setUint32(4, Math.min(OPEN_SIZE, HEADER_BYTES - 8 + dataBytes), true);
+  header.setUint32(4, Math.min(OPEN_SIZE, HEADER_BYTES - 8 + (dataBytes ?? OPEN_SIZE)), true);
   writeCharacters(header, 8, "WAVEfmt ");
   header.setUint32(16, 16, true);
   header.setUint16(20, PCM, true);
@@ -54,8 +41,13 @@ function writeHeader(
   header.setUint16(32, channels * bytesPerSample, true);
   header.setUint16(34, 8 * bytesPerSample, true);
   writeCharacters(header, 36, "data");
-  header.setUint32(40, dataBytes, true);
+  header.setUint32(40, dataBytes ?? OPEN_SIZE, true);
+  return new Uint8Array(header.buffer);
 }
+
+const HEADER_BYTES = 44;
+const OPEN_SIZE = 0xffff_ffff;
+const PCM = 1;
 
 function writeCharacters(header: DataView, at: number, characters: string): void {
   for (let i = 0; i < characters.length; i += 1) header.setUint8(at + i, characters.charCodeAt(i));

@@ -39,8 +39,3 @@ test("a name that the list has with a capital is only that", async () => {
   assert.equal(await read("Macron"), "mɑkɹˈOn");
   assert.notEqual(await read("a macron"), "ɐ mɑkɹˈOn");
 });
-
-test("the reference reading has none of them", async () => {
-  const reference = createPhonemizer(tables, letterB, { readings: "reference" });
-  assert.equal(await reference.read("Siobhan"), "bbbbbbb");
-});

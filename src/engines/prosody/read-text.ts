@@ -4,7 +4,6 @@ import { readChecked } from "../../onnx/checked-file.ts";
 import { type NativeGuard, openSession } from "../../onnx/session.ts";
 import { idRow, idsOf } from "../../onnx/tensor.ts";
 import { isSpaceCode } from "../../text/characters.ts";
-import type { Readings } from "../../text/differences.ts";
 import { type AccentTag, AMERICAN, BRITISH } from "../../text/phonemes/accent.ts";
 import { loadBritishWords } from "../../text/phonemes/british-words.ts";
 import { spokenSentences } from "../../text/phonemes/inline-phonemes.ts";
@@ -45,8 +44,6 @@ export async function openUnknownWordNet(
 export interface ReadingOptions {
   /** The voice's dictionary and tagger where they are loaded already, perhaps by another thread; else they are read. */
   readonly tables?: TextTables;
-  /** Standard unless told. */
-  readonly readings?: Readings;
   /** Words of the server, before the dictionary's. */
   readonly words?: Lexicon;
   /**
@@ -101,7 +98,7 @@ export async function openSpokenPhonemes(
     async phonemes(text) {
       const phonemizer = await phonemizerIn(accent);
       const spoken: string[] = [];
-      for (const { text: sentence } of sentencesIn(text, options)) {
+      for (const { text: sentence } of sentencesIn(text)) {
         const segments = await segmentsOf(phonemizer, sentence);
         for (const { phonemes } of segments)
           if (wordCount(phonemeIds(phonemes, tables)) > 0) spoken.push(phonemes);
@@ -120,7 +117,7 @@ export async function openTextReader(
 ): Promise<TextReader> {
   const { in: phonemizerIn, tables, close } = await openPhonemizers(voiceDir, options, guard);
   const reader = (words: readonly OwnWords[], accent: AccentTag): SegmentReader => ({
-    split: (piece) => sentencesIn(piece, options),
+    split: (piece) => sentencesIn(piece),
     async read(sentence, cuts) {
       const phonemizer = await phonemizerIn(accent);
       const segments = await segmentsOf(phonemizer, sentence, words, options.longest, cuts);
@@ -148,8 +145,8 @@ export async function openTextReader(
 }
 
 /** A sentence that goes on and on is cut before it is read. */
-function sentencesIn(text: string, { readings = "standard" }: ReadingOptions): readonly Sentence[] {
-  return spokenSentences(text, readings).flatMap(cutRunOn);
+function sentencesIn(text: string): readonly Sentence[] {
+  return spokenSentences(text).flatMap(cutRunOn);
 }
 
 /**

@@ -1,3 +1,5 @@
+import { escapePattern } from "../characters.ts";
+
 /** What a part of a text is said as, in plain words, and where that part ends. */
 export interface Spoken {
   readonly words: string;
@@ -32,6 +34,14 @@ const CHARACTER = withRanges(/[\p{L}\p{N}_]/u);
 /** A pattern that is tried at one place only, and must not end within a word or number. */
 export function pattern(source: string, flags = ""): RegExp {
   return withRanges(new RegExp(`(?:${source})(?![\\p{L}\\p{N}_])`, `yu${flags}`));
+}
+
+/** The alternation of some strings; the longest are tried first. */
+export function alternatives(strings: Iterable<string>): string {
+  return [...strings]
+    .sort((a, b) => b.length - a.length)
+    .map(escapePattern)
+    .join("|");
 }
 
 /** What a pattern finds at a place; groups that took no part are undefined. */

@@ -1,12 +1,10 @@
 import { isSpaceCode, SPACE } from "../characters.ts";
-import type { DifferenceId } from "../differences.ts";
 import type { NormaliserTables } from "../tables/tables.ts";
 import type { Traced } from "../traced.ts";
 import { type IsListed, withoutShouting } from "./capitals.ts";
 import { createClassifier } from "./classifier.ts";
 import { withRanges } from "./kind.ts";
 import { withoutMarkup } from "./markup.ts";
-import { createReferenceRewriting } from "./reference/rewrite.ts";
 
 /** Writes out what is not written as it is said: times, dates, money, measures, abbreviations, numerals, signs. */
 export type Normaliser = (sentence: Traced) => Traced;
@@ -23,24 +21,16 @@ const TYPED_RANGE = /(?<=\d)--(?=\d)/g;
 const SPACED_HYPHEN = /(?<=[^\s-]) --? (?=[^\s-])/g;
 
 /** @param isListed tells words from initials among capitals */
-export function createNormaliser(
-  tables: NormaliserTables,
-  differences: ReadonlySet<DifferenceId>,
-  isListed: IsListed = () => false,
-): Normaliser {
-  if (differences.has("kinds-in-words")) {
-    const classify = createClassifier(tables, isListed);
-    return (sentence) => {
-      const written = withoutShouting(tidySpaces(withoutMarkup(plain(tidy(sentence)))), isListed);
-      const words = classify(written);
-      return tidied(words.respelled(words.text.replaceAll("_", " ")))
-        .replace(TYPED_DASH, " — ")
-        .replace(BROKEN_OFF, "—")
-        .replace(SPACED_HYPHEN, " — ");
-    };
-  }
-  const rewrite = createReferenceRewriting(tables);
-  return (sentence) => tidied(rewrite(tidy(sentence)));
+export function createNormaliser(tables: NormaliserTables, isListed: IsListed = () => false): Normaliser {
+  const classify = createClassifier(tables, isListed);
+  return (sentence) => {
+    const written = withoutShouting(tidySpaces(withoutMarkup(plain(tidy(sentence)))), isListed);
+    const words = classify(written);
+    return tidied(words.respelled(words.text.replaceAll("_", " ")))
+      .replace(TYPED_DASH, " — ")
+      .replace(BROKEN_OFF, "—")
+      .replace(SPACED_HYPHEN, " — ");
+  };
 }
 
 /** Single spaces, straight apostrophes, usual hyphens. */

@@ -30,7 +30,7 @@ const ROMAN_VALUES: ReadonlyMap<string, number> = new Map([
 ]);
 
 /** Numbers of more digits than this have no scale word left and are said digit by digit. */
-export const MAX_NAMED_DIGITS = SCALES.length * 3;
+const MAX_NAMED_DIGITS = SCALES.length * 3;
 
 /** Decimal digits of any script as an integer; no digits are 0. */
 export function parseInteger(digits: string): bigint {

@@ -1,5 +1,4 @@
 import { editDistance } from "../../core/nearest.ts";
-import type { DifferenceId } from "../differences.ts";
 import { BRITISH } from "./accent.ts";
 import type { Following, WordEntries } from "./dictionary.ts";
 import { createLexicon, type LexicalWord, type Lexicon } from "./lexicon.ts";
@@ -9,7 +8,6 @@ interface BritishSources {
   readonly british: WordEntries;
   /** Reads what the British dictionary does not know. */
   readonly american: Lexicon;
-  readonly differences: ReadonlySet<DifferenceId>;
   /** Words that come before the dictionaries, in American phonemes. */
   readonly names: ReadonlyMap<string, string>;
 }
@@ -20,11 +18,10 @@ const DOUBLED_FOR_ING = /[aeiouy]([bdgmnprt])\1ing$/;
 const NO_WORDS: WordEntries = { indexOf: () => -1, entryAt: () => "" };
 
 /** Reads words as the British dictionary has them, or by its stems; other words as Americans say them, in British sounds. */
-export function createBritishLexicon({ british, american, differences, names }: BritishSources): Lexicon {
+export function createBritishLexicon({ british, american, names }: BritishSources): Lexicon {
   const { said, endings } = BRITISH;
   const own = createLexicon(
     { gold: british, silver: NO_WORDS },
-    differences,
     new Map([...names].map(([word, phonemes]) => [word, said(phonemes)])),
     endings,
   );

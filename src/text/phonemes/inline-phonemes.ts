@@ -1,4 +1,3 @@
-import type { Readings } from "../differences.ts";
 import { type Sentence, splitSentences } from "../sentences/sentences.ts";
 import { describeFault, isPhonetic, readGivenPhonemes } from "./given-phonemes.ts";
 
@@ -46,8 +45,8 @@ export function inlineFault(text: string): string | null {
 }
 
 /** The sentences of a text, none of which ends inside of `[a word. With marks](/phonemes/)`. */
-export function spokenSentences(text: string, readings: Readings): readonly Sentence[] {
-  const sentences = splitSentences(text, readings);
+export function spokenSentences(text: string): readonly Sentence[] {
+  const sentences = splitSentences(text);
   const whole = text.includes("](/") ? inlinePhonemes(text) : [];
   if (whole.length === 0) return sentences;
   const joined: Sentence[] = [];

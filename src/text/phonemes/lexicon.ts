@@ -1,5 +1,4 @@
 import { digitValue, isAscii } from "../characters.ts";
-import type { DifferenceId } from "../differences.ts";
 import { createWords, type Dictionaries, type Following } from "./dictionary.ts";
 import type { Endings } from "./endings.ts";
 import { createNumberReading, MONEY } from "./number-reading.ts";
@@ -44,14 +43,12 @@ const PLAIN_LETTERS: ReadonlyMap<string, string> = new Map([
 /** @param names words that come before the dictionaries */
 export function createLexicon(
   dictionaries: Dictionaries,
-  differences: ReadonlySet<DifferenceId>,
   names: ReadonlyMap<string, string>,
   endings: Endings,
 ): Lexicon {
   const words = createWords(dictionaries, names);
-  const wordReading = createWordReading(words, createSuffixRules(words, endings), differences);
-  const numbers = createNumberReading(words, endings, differences);
-  const dropsAccents = differences.has("accents-looked-up-without");
+  const wordReading = createWordReading(words, createSuffixRules(words, endings));
+  const numbers = createNumberReading(words, endings);
 
   return {
     read(word, following) {
@@ -68,7 +65,7 @@ export function createLexicon(
   function readWord(text: string, { tag }: LexicalWord, following: Following): string | null {
     const stress = text === text.toLowerCase() ? null : text === text.toUpperCase() ? 2 : 0.5;
     const phonemes = wordReading(text, tag, stress, following);
-    if (phonemes !== null || !dropsAccents || text.length < 2 || isAscii(text)) return phonemes;
+    if (phonemes !== null || text.length < 2 || isAscii(text)) return phonemes;
     const plain = withoutAccents(text);
     const read = isAscii(plain) ? wordReading(plain, tag, stress, following) : null;
     return read !== null && FINAL_E_ACUTE.test(text) && !/Az?$/.test(read) ? null : read;

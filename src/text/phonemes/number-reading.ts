@@ -1,9 +1,7 @@
-import type { DifferenceId } from "../differences.ts";
 import {
   cardinal,
   decimalWords,
   digitNames,
-  MAX_NAMED_DIGITS,
   ordinal,
   parseInteger,
   yearWords,
@@ -30,12 +28,7 @@ const ASCII_DIGITS = /^[0-9]+$/;
 /** From here on a number is clearer digit by digit: beyond a hundred trillion nobody counts along. */
 const MAX_COUNTED_DIGITS = 15;
 
-export function createNumberReading(
-  words: Pick<Words, "look">,
-  endings: Endings,
-  differences: ReadonlySet<DifferenceId>,
-): NumberReading {
-  const maxDigits = differences.has("long-digits-one-by-one") ? MAX_COUNTED_DIGITS : MAX_NAMED_DIGITS;
+export function createNumberReading(words: Pick<Words, "look">, endings: Endings): NumberReading {
   return { isNumber, read };
 
   function isNumber(word: string, head: boolean): boolean {
@@ -112,11 +105,11 @@ export function createNumberReading(
   }
 
   function named(digits: string, write: (value: bigint) => string): string {
-    return digits.length > maxDigits ? digitNames(digits) : write(parseInteger(digits));
+    return digits.length > MAX_COUNTED_DIGITS ? digitNames(digits) : write(parseInteger(digits));
   }
 
   function decimal(digits: string): string {
-    if (digits.length <= maxDigits) return decimalWords(digits);
+    if (digits.length <= MAX_COUNTED_DIGITS) return decimalWords(digits);
     const [whole = "", fraction = ""] = digits.split(".");
     return fraction === ""
       ? named(whole, cardinal)

@@ -1,6 +1,5 @@
 import { LruCache } from "../../audio/lru-cache.ts";
 import { strip } from "../characters.ts";
-import { differencesOf, type Readings } from "../differences.ts";
 import { createNormaliser } from "../normalise/normaliser.ts";
 import { Sources } from "../sources.ts";
 import type { TextTables } from "../tables/tables.ts";
@@ -41,8 +40,6 @@ export interface PhonemizedSentence {
 }
 
 export interface PhonemizerOptions {
-  /** Standard unless told. */
-  readonly readings?: Readings;
   /** Words that come before the dictionary's, and after those that are given with a text. */
   readonly words?: readonly OwnWord[];
   /** How many words' network readings are kept. */
@@ -55,8 +52,6 @@ const NOTHING: Following = { sound: null, to: false };
 /** What shows nothing and would cut words in two: soft hyphens, spaces without width and marks of direction; a joiner belongs to its emoji. */
 const INVISIBLE = /[\u00ad\u200b\u200c\u200e\u200f\u2060\ufeff]|(?<=[a-z])\u200d(?=[a-z])/gi;
 
-const NO_NAMES: ReadonlyMap<string, string> = new Map();
-
 /**
  * Reads English text as phonemes. Words that neither dictionary nor rule knows go to `unknownWords`, each once while
  * it is remembered. Any string is read; nothing but what the network throws is thrown.
@@ -64,30 +59,20 @@ const NO_NAMES: ReadonlyMap<string, string> = new Map();
 export function createPhonemizer(
   tables: TextTables,
   unknownWords: UnknownWordNet,
-  { readings = "standard", words: ownWords = [], rememberedWords = 1000, british }: PhonemizerOptions = {},
+  { words: ownWords = [], rememberedWords = 1000, british }: PhonemizerOptions = {},
 ): Phonemizer {
-  const differences = differencesOf(readings);
-  const takesGiven = readings !== "reference";
-  const knowsMore = typeof readings === "string" && readings !== "reference";
   const gold = packedWords(tables.gold);
   const silver = packedWords(tables.silver);
   const normalise = createNormaliser(
     tables.normaliser,
-    differences,
     (word) => isListed(gold, word) || isListed(silver, word) || tables.names.has(word),
   );
-  const analyse = createAnalysis(
-    tables,
-    differences,
-    knowsMore ? createHeteronyms(tables.heteronyms, tables.gold) : null,
-  );
+  const analyse = createAnalysis(tables, createHeteronyms(tables.heteronyms, tables.gold));
   const accent = british === undefined ? AMERICAN : BRITISH;
-  const names = knowsMore ? tables.names : NO_NAMES;
-  const american = createLexicon({ gold, silver }, differences, names, AMERICAN.endings);
-  const lexicon =
-    british === undefined ? american : createBritishLexicon({ british, american, differences, names });
+  const { names } = tables;
+  const american = createLexicon({ gold, silver }, names, AMERICAN.endings);
+  const lexicon = british === undefined ? american : createBritishLexicon({ british, american, names });
   const always = ownWords.length > 0 ? [createOwnWords(ownWords, accent)] : [];
-  const signGap = differences.has("signs-said-apart") ? " " : "";
   const remembered = new LruCache<string>(rememberedWords);
 
   return {
@@ -95,7 +80,7 @@ export function createPhonemizer(
     readTraced,
     async phonemes(text, words) {
       const spoken: string[] = [];
-      for (const sentence of spokenSentences(text, readings))
+      for (const sentence of spokenSentences(text))
         spoken.push(...splitClauses((await readTraced(sentence.text, words)).phonemes));
       return spoken;
     },
@@ -112,10 +97,8 @@ export function createPhonemizer(
 
   /** Reads without waiting and notes which words the network has to be asked for; then asks, and reads again. */
   async function readTraced(sentence: string, words: readonly OwnWords[] = []): Promise<PhonemizedSentence> {
-    const whole = Traced.of(sentence);
-    const { text, given } = takesGiven
-      ? markGivenWords(whole.replace(INVISIBLE, ""), [...words, ...always], isPlural, accent)
-      : { text: whole, given: [] };
+    const visible = Traced.of(sentence).replace(INVISIBLE, "");
+    const { text, given } = markGivenWords(visible, [...words, ...always], isPlural, accent);
     const { units, text: written } = analyse(normalise(text), given);
     const known = new Map<string, string>();
     const missing = new Set<string>();
@@ -127,7 +110,7 @@ export function createPhonemizer(
     };
     for (;;) {
       missing.clear();
-      const said = readUnits(units, lexicon, (text) => readUnknown(text, lexicon, readWord, signGap, accent));
+      const said = readUnits(units, lexicon, (text) => readUnknown(text, lexicon, readWord, accent));
       if (missing.size === 0) {
         const sources = new Sources(said, (index) => written.sourceOf(spanOf(units[index]!)));
         const phonemes = strip(said.join("").replaceAll("ɾ", "T").replaceAll("ʔ", "t"));
@@ -139,7 +122,7 @@ export function createPhonemizer(
 
   async function ask(word: string): Promise<string> {
     const alphabet = tables.unknownWords;
-    const ids = characterIds(takesGiven ? inKnownLetters(word, alphabet) : word, alphabet);
+    const ids = characterIds(inKnownLetters(word, alphabet), alphabet);
     const phonemes = ids.length === 0 ? "" : accent.said(decodePhonemes(await unknownWords(ids), alphabet));
     remembered.set(word, phonemes);
     return phonemes;

@@ -27,14 +27,12 @@ const SIGN_PHONEMES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Reads a text that the lexicon does not know piece by piece: words through `readWord`, digits, signs. `signGap`
- * stands between signs that follow one another.
+ * Reads a text that the lexicon does not know piece by piece: words through `readWord`, digits, signs.
  */
 export function readUnknown(
   text: string,
   lexicon: Lexicon,
   readWord: (word: string) => string,
-  signGap: "" | " ",
   { said }: Pick<Accent, "said">,
 ): string {
   const spoken: string[] = [];
@@ -47,7 +45,7 @@ export function readUnknown(
           ? readWord(piece)
           : Array.from(piece, (sign) => said(SIGN_PHONEMES.get(sign) ?? ""))
               .filter(Boolean)
-              .join(signGap);
+              .join(" ");
     if (phonemes !== "") spoken.push(phonemes);
   }
   return spoken.join(" ");

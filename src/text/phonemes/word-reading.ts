@@ -1,5 +1,4 @@
 import { isAllLetters } from "../characters.ts";
-import type { DifferenceId } from "../differences.ts";
 import { type Following, parentTag, SIGNS, type Words } from "./dictionary.ts";
 import type { Stress } from "./stress.ts";
 import type { SuffixRules } from "./suffixes.ts";
@@ -12,13 +11,8 @@ const MIN_SHOUTED_STEM_CHARS = 4;
 const MIN_SHOUTED_LISTED_CHARS = 5;
 
 /** Words with readings of their own first, then the dictionaries, then their stems. */
-export function createWordReading(
-  words: Words,
-  suffixes: SuffixRules,
-  differences: ReadonlySet<DifferenceId>,
-): WordReading {
+export function createWordReading(words: Words, suffixes: SuffixRules): WordReading {
   const { known, look, spell, own, listed } = words;
-  const shouted = differences.has("shouted-words");
 
   return (written, tag, stress, following) => {
     const special = readSpecial(written, tag, stress, following);
@@ -54,7 +48,7 @@ export function createWordReading(
       suffixes.ed(lower, tag, stress, following) !== null ||
       suffixes.ing(lower, tag, stress, following) !== null;
     if (tag !== "NNP" || Array.from(word).length > 7) return listed(lower) || stemmed();
-    if (!shouted || !allUpper || words.listedInGold(lower)) return false;
+    if (!allUpper || words.listedInGold(lower)) return false;
     if (listed(lower)) return word.length >= MIN_SHOUTED_LISTED_CHARS;
     return word.length >= MIN_SHOUTED_STEM_CHARS && stemmed();
   }

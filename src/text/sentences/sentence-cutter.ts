@@ -59,8 +59,6 @@ export function sentencesOf(text: string): string[] {
   return withListNumbers(text, false).map((sentence) => sentence.text.trim());
 }
 
-/** Closing quotes and brackets stay with their sentence, and "e.g." ends none. */
-const READINGS = "standard";
 /** Every space but the new line, which ends a sentence. */
 const SPACES = /[^\S\n]|[\x1c-\x1f\x85]/g;
 const HIGH_SURROGATE = /[\ud800-\udbff]$/;
@@ -73,7 +71,7 @@ function withListNumbers(text: string, isLineBegun: boolean): { text: string; en
   const sentences: { text: string; endsParagraph: boolean }[] = [];
   let end = 0;
   let number: { start: number; end: number } | null = null;
-  for (const sentence of splitSentences(text, READINGS, "hard")) {
+  for (const sentence of splitSentences(text, "hard")) {
     const start = text.indexOf(sentence.text, end);
     const beginsLine = (end === 0 && !isLineBegun) || text.slice(end, start).includes("\n");
     end = start + sentence.text.length;

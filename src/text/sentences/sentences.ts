@@ -1,5 +1,4 @@
 import { isLower, isSpaceCode, isUpper, strip, wordSet } from "../characters.ts";
-import { differencesOf, type Readings } from "../differences.ts";
 import { SHORT_DAYS, SHORT_MONTHS } from "../normalise/kinds/calendar.ts";
 import { isBook, VERSE_AHEAD } from "../normalise/kinds/verses.ts";
 import { isCounted, isSaidBehind, NUMBERED } from "../normalise/number-context.ts";
@@ -70,9 +69,8 @@ const COMPASS_OF = /^[NS]?[NESW][EW]? of /;
 const SMALLER_UNIT = /^(?:\(\d|\d{1,2}(?:\.\d)? ?(?:oz|in|mins?|secs?|ft|qts?)\b)/;
 const INITIALS = /^(?:\p{Lu}\.)+\p{Lu}$/u;
 const MARKS = ".!?…";
-const CLOSING = '"”’)]';
 /** Closing emphasis of Markdown too. */
-const CLOSING_KEPT = `${CLOSING}*_~\`»`;
+const CLOSING = '"”’)]*_~`»';
 const OPENING = "(\"“'‘";
 /** A longer word is no abbreviation; the search stops there, so that odd texts cost no more than others. */
 const MAX_ABBREVIATION_CHARS = 40;
@@ -81,19 +79,10 @@ const MAX_ABBREVIATION_CHARS = 40;
  * Cuts a text into sentences, in their order and as they are written; none are empty, and what a text of spaces gives is
  * none. A new line ends one, unless it only wraps a paragraph; where `lines` are `hard`, it always does.
  */
-export function splitSentences(
-  text: string,
-  readings: Readings = "standard",
-  lines: "wrapped" | "hard" = "wrapped",
-): Sentence[] {
-  const differences = differencesOf(readings);
-  const keepsClosing = differences.has("closing-marks-kept");
-  const closing = keepsClosing ? CLOSING_KEPT : CLOSING;
-  const goesOn = differences.has("abbreviation-inside-sentence") ? continuesImproved : continues;
+export function splitSentences(text: string, lines: "wrapped" | "hard" = "wrapped"): Sentence[] {
   const sentences: Sentence[] = [];
-  const isWrapped = lines === "wrapped" && readings !== "reference";
   let lineStart = 0;
-  for (const line of (isWrapped ? withoutWraps(text) : text).split("\n")) {
+  for (const line of (lines === "wrapped" ? withoutWraps(text) : text).split("\n")) {
     const paragraph = strip(line);
     const offset = lineStart + Math.max(0, line.indexOf(paragraph));
     lineStart += line.length + 1;
@@ -101,11 +90,11 @@ export function splitSentences(
     for (let mark = 0; mark < paragraph.length; mark++) {
       if (!MARKS.includes(paragraph.charAt(mark))) continue;
       let closed = mark + 1;
-      while (closed < paragraph.length && closing.includes(paragraph.charAt(closed))) closed++;
+      while (closed < paragraph.length && CLOSING.includes(paragraph.charAt(closed))) closed++;
       let next = closed;
       while (next < paragraph.length && isSpaceCode(paragraph.charCodeAt(next))) next++;
-      if (next === closed || next === paragraph.length || goesOn(paragraph, mark, next)) continue;
-      push(offset + start, offset + (keepsClosing ? closed : mark + 1), false);
+      if (next === closed || next === paragraph.length || continues(paragraph, mark, next)) continue;
+      push(offset + start, offset + closed, false);
       start = next;
       mark = next - 1;
     }
@@ -123,19 +112,13 @@ function continues(paragraph: string, mark: number, next: number): boolean {
   if (isLower(String.fromCodePoint(paragraph.codePointAt(next) ?? 0))) return true;
   if (paragraph[mark] !== ".") return false;
   const word = wordBefore(paragraph, mark);
-  return TITLES.has(word) || (isUpper(word) && Array.from(word).length === 1);
-}
-
-function continuesImproved(paragraph: string, mark: number, next: number): boolean {
-  if (isLower(String.fromCodePoint(paragraph.codePointAt(next) ?? 0))) return true;
-  if (paragraph[mark] !== ".") return false;
-  const word = wordBefore(paragraph, mark);
   const start = mark - word.length;
   if (MAY_END.has(word) && AFTER_A_NAME.test(paragraph.slice(Math.max(0, start - 30), start)))
     return !isUsualBeginning(paragraph, next) && !endsInStreet(paragraph, start, next);
   const isNamed = /^[A-FK]$/.test(word) && LETTERED.test(paragraph.slice(Math.max(0, start - 14), start));
   if (isLetter(paragraph, start, word) && (isNamed || isUsualBeginning(paragraph, next))) return false;
-  if (continues(paragraph, mark, next) || BEFORE_ANYTHING.has(word)) return true;
+  const isInitial = isUpper(word) && Array.from(word).length === 1;
+  if (TITLES.has(word) || isInitial || BEFORE_ANYTHING.has(word)) return true;
   if (BEFORE_A_MONTH.has(word) && MONTH_AHEAD.test(paragraph.slice(next, next + 3))) return true;
   if (BEGINS_BEFORE_A_NUMBER.has(word) && BEGINNING.test(paragraph.slice(Math.max(0, start - 3), start)))
     return /^~?\p{Nd}/u.test(paragraph.slice(next, next + 3));

@@ -12,14 +12,11 @@ export interface TableMeta {
   readonly vocabulary: Readonly<Record<string, number>>;
 }
 
-/** `normalize.json` of a voice. */
+/** What is used of a voice's `normalize.json`. */
 export interface NormaliserJson {
-  readonly months: Readonly<Record<string, string>>;
   readonly titles: Readonly<Record<string, string>>;
   readonly abbreviations: Readonly<Record<string, string>>;
-  readonly units: Readonly<Record<string, readonly [string, string]>>;
   readonly symbols: Readonly<Record<string, string>>;
-  readonly currency: Readonly<Record<string, readonly [string, string]>>;
   readonly roman_cardinal: readonly string[];
   readonly roman_ordinal: readonly string[];
 }

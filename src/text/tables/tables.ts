@@ -36,14 +36,9 @@ export interface TaggerTables {
 
 /** What the normaliser writes out. */
 export interface NormaliserTables {
-  /** "jan" → "January". */
-  readonly months: ReadonlyMap<string, string>;
   readonly titles: ReadonlyMap<string, string>;
   readonly abbreviations: ReadonlyMap<string, string>;
-  /** Unit → [singular, plural]. */
-  readonly units: ReadonlyMap<string, readonly [string, string]>;
   readonly symbols: ReadonlyMap<string, string>;
-  readonly currency: ReadonlyMap<string, readonly [string, string]>;
   readonly romanCardinal: readonly string[];
   readonly romanOrdinal: readonly string[];
 }
@@ -182,12 +177,9 @@ function tablesOf(container: TableContainer): Omit<TextTables, keyof OwnTables> 
     },
     exceptions: mapOf(meta.exceptions),
     normaliser: {
-      months: mapOf(normaliser.months),
       titles: mapOf(normaliser.titles),
       abbreviations: mapOf(normaliser.abbreviations),
-      units: mapOf(normaliser.units),
       symbols: mapOf(normaliser.symbols),
-      currency: mapOf(normaliser.currency),
       romanCardinal: normaliser.roman_cardinal,
       romanOrdinal: normaliser.roman_ordinal,
     },

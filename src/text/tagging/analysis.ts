@@ -1,5 +1,4 @@
 import { isAllLetters, wordSet } from "../characters.ts";
-import type { DifferenceId } from "../differences.ts";
 import { type GivenWord, markedWord } from "../phonemes/given-words.ts";
 import { MONEY } from "../phonemes/number-reading.ts";
 import { hasSpeakable } from "../speakable.ts";
@@ -72,67 +71,34 @@ const ENDS_IN_DIGIT = /\d$/;
 const NOT_PUNCTUATION = /[^;:,.!?—…"“”]/g;
 const LINK = /\[([^\]]+)\]\(([^)]*)\)/g;
 const MARK = /([\ue000-\uf8ff])/;
-const PHONEMES_IN_LINK = /^\/(.*?)\/*$/su;
 
 export function createAnalysis(
   tables: Pick<TextTables, "exceptions" | "tagger" | "vocabulary">,
-  differences: ReadonlySet<DifferenceId>,
-  heteronyms: Heteronyms | null,
+  heteronyms: Heteronyms,
 ): Analysis {
   const tokenise = createTokeniser(tables.exceptions);
   const tag = createTagger(tables.tagger);
-  const quotes = differences.has("quotes-are-marks");
-  const linkWords = differences.has("links-are-words");
-  const settle = differences.has("codes-are-no-marks")
-    ? withoutCodesAsMarks
-    : (tokens: readonly TaggedToken[]) => tokens;
 
   return (sentence, given = []) => {
-    const text = linkWords ? withoutAddresses(sentence) : sentence;
-    const tokens = given.length > 0 ? tagged(text.text, 0, given) : withLinks(text.text);
-    return { units: group(annotate(settle(tokens))), text };
+    const text = withoutAddresses(sentence);
+    return { units: group(annotate(withoutCodesAsMarks(tagged(text.text, given)))), text };
   };
 
-  /** `[word](/phonemes/)` is one word that is said as the phonemes. */
-  function withLinks(sentence: string): TaggedToken[] {
-    if (!sentence.includes("](")) return tagged(sentence, 0);
-    const tokens: TaggedToken[] = [];
-    let from = 0;
-    for (const match of sentence.matchAll(LINK)) {
-      tokens.push(...tagged(sentence.slice(from, match.index), from));
-      from = match.index + match[0].length;
-      const [, text = "", inside = ""] = match;
-      const given = PHONEMES_IN_LINK.exec(inside)?.[1];
-      tokens.push({
-        text,
-        from: match.index + 1,
-        to: match.index + 1 + text.length,
-        tag: "NN",
-        spaceAfter: sentence[from] === " ",
-        given: given ?? null,
-        reading: null,
-      });
-    }
-    tokens.push(...tagged(sentence.slice(from), from));
-    return tokens;
-  }
-
-  /** @param at where the text begins in the sentence */
-  function tagged(text: string, at: number, given: readonly GivenWord[] = []): TaggedToken[] {
+  function tagged(text: string, given: readonly GivenWord[]): TaggedToken[] {
     const tokens: readonly TokenOrGiven[] =
       given.length > 0 ? withGiven(tokenise(text), given) : tokenise(text);
-    const marks = quotes ? markQuotes(tokens) : undefined;
-    const tags = tag(tokens.filter((_token, index) => marks?.[index] == null).map((token) => token.text));
+    const marks = markQuotes(tokens);
+    const tags = tag(tokens.filter((_token, index) => marks[index] == null).map((token) => token.text));
     let next = 0;
-    const all = tokens.map((_token, index) => marks?.[index] ?? tags[next++] ?? "NN");
-    const settled = heteronyms?.(
+    const all = tokens.map((_token, index) => marks[index] ?? tags[next++] ?? "NN");
+    const settled = heteronyms(
       tokens.map((token) => token.text),
       all,
     );
     return tokens.map((token, index) => {
-      const here = settled?.get(index);
+      const here = settled.get(index);
       const { text, spaceAfter, given = null } = token;
-      const from = at + token.from;
+      const { from } = token;
       const to = from + (token.length ?? text.length);
       const tag = here?.tag ?? all[index] ?? "NN";
       return { text, from, to, spaceAfter, tag, given, reading: here?.reading ?? null };

@@ -19,16 +19,11 @@ const withWords = createPhonemizer(tables, letterB, {
     ["é", "accent"],
   ],
 });
-const reference = createPhonemizer(tables, letterB, { readings: "reference" });
 
 /** Where in the text each spoken word is written. */
-async function sources(
-  text: string,
-  { readTraced }: Phonemizer,
-  readings = "standard" as const,
-): Promise<Span[]> {
+async function sources(text: string, { readTraced }: Phonemizer): Promise<Span[]> {
   const spans: Span[] = [];
-  for (const sentence of spokenSentences(text, readings).flatMap(cutRunOn)) {
+  for (const sentence of spokenSentences(text).flatMap(cutRunOn)) {
     assert.equal(text.slice(sentence.from, sentence.from + sentence.text.length), sentence.text);
     const said = await readTraced(sentence.text);
     for (const { from, to } of sourcesOfWords({ ...said, before: 0 }, tables.vocabulary))
@@ -106,7 +101,6 @@ test("the sources of any text's words are in order, in the text and apart from o
     fc.asyncProperty(text, async (odd) => {
       assertInOrder(await sources(odd, phonemizer), odd);
       assertInOrder(await sources(odd, withWords), odd);
-      assertInOrder(await sources(odd, reference), odd);
     }),
     { numRuns: 2_000 },
   );

@@ -4,38 +4,35 @@ import { createNormaliser } from "../../../src/text/normalise/normaliser.ts";
 import { Traced } from "../../../src/text/traced.ts";
 import { tables } from "../voice.ts";
 
-const normalise = createNormaliser(tables.normaliser, new Set());
+const normalise = createNormaliser(tables.normaliser);
 
 const WRITTEN_OUT: readonly (readonly [string, string])[] = [
   ["don’t  \t stop", "don't stop"],
   ["7:05 p.m.", "seven oh five P.M."],
   ["24:00", "twenty-four o'clock"],
   ["7:30:15", "seven thirty and fifteen seconds"],
-  ["25:00", "25:00"],
   ["2024-03-14", "March fourteenth, 2024"],
   ["14/3/24", "March fourteenth, 2024"],
-  ["£3k", "3 thousand pounds"],
-  ["50¢ or 1 ¢", "50 cents or 1 cent"],
-  ["Rs. 20", "20 rupees"],
-  ["Rs 500 k", "500 thousand rupees"],
-  ["-40°F", "-40 degrees Fahrenheit"],
-  ["1,000 km, 1.0 lb", "1,000 kilometers, 1.0 pound"],
+  ["£3k", "three thousand pounds"],
+  ["50¢ or 1 ¢", "fifty cents or one cent"],
+  ["Rs. 20", "twenty rupees"],
+  ["Rs 500 k", "five hundred thousand rupees"],
+  ["-40°F", "minus forty degrees Fahrenheit"],
+  ["1,000 km, 1.0 lb", "one thousand kilometers, one point zero pound"],
   ["Sep. 3rd", "September third"],
   ["3 March", "the third of March"],
   ["St. Paul on Main St.", "Saint Paul on Main Street."],
   ["w/o it", "without it"],
-  ["No.5 and #5", "Number 5 and number 5"],
   ["Act I, Scene II", "Act 1, Scene 2"],
   ["Henry VIII", "Henry the eighth"],
-  ["555-1234 now", "5 5 5, 1 2 3 4 now"],
-  ["3/4, 9/11, 13/40", "3 quarters, September eleventh, 13 slash 40"],
+  ["555-1234 now", "five five five, one two three four now"],
+  ["3/4, 9/11, 13/40", "March fourth, nine eleven, 13 slash 40"],
   ["2020-21", "2020 to 21"],
   ["+5", "plus 5"],
   ["x = y", "x equals y"],
   ["<3", "<3"],
   ["a|b", "a, b"],
-  ["2.50 .5", "2.50.5"],
-  ["٣ May", "the third of May"],
+  ["2.50 .5", "two point five zero point five"],
 ];
 
 for (const [text, written] of WRITTEN_OUT) {

@@ -5,7 +5,6 @@ import { parseHeteronyms } from "../../../src/text/tagging/heteronym-table.ts";
 import { letterB, tables } from "../voice.ts";
 
 const { read } = createPhonemizer(tables, letterB);
-const reference = createPhonemizer(tables, letterB, { readings: "reference" });
 
 describe("lexicon/heteronyms.tsv", () => {
   for (const [word, lines] of tables.heteronyms) {
@@ -76,11 +75,6 @@ describe("a word of two readings", () => {
       assert.match(plain(await read(sentence)), new RegExp(noun), sentence);
     }
     assert.match(plain(await read("The farm helps produce milk.")), /pɹədus/);
-  });
-
-  it("is read as the voice's reference has it where that is asked for", async () => {
-    assert.match(plain(await reference.read("They object to it.")), /ɑbʤəkt|əbʤɛkt/);
-    assert.match(plain(await reference.read("Turn the bass down.")), /bæs/);
   });
 });
 

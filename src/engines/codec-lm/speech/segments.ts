@@ -122,7 +122,7 @@ function parts(piece: string): Part[] {
 
 /** A text's sentences, which together are all of it. */
 function sentencesIn(piece: string): string[] {
-  const starts = spokenSentences(piece, "standard").map(({ from }) => from);
+  const starts = spokenSentences(piece).map(({ from }) => from);
   const bounds = [0, ...starts.slice(1), piece.length];
   const sentences = bounds.slice(1).map((to, at) => piece.slice(bounds[at], to));
   return sentences.flatMap((sentence) => sentence.split(WIDE_STOP)).filter((sentence) => sentence !== "");

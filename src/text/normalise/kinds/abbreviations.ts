@@ -1,8 +1,16 @@
 import { capitalise, wordSet } from "../../characters.ts";
 import type { NormaliserTables } from "../../tables/tables.ts";
-import { after, before, behindStop, isWordCharacter, type Kind, matchAt, withRanges } from "../kind.ts";
+import {
+  after,
+  alternatives,
+  before,
+  behindStop,
+  isWordCharacter,
+  type Kind,
+  matchAt,
+  withRanges,
+} from "../kind.ts";
 import { isCounted, isSaidBehind, NUMBERED } from "../number-context.ts";
-import { alternatives } from "../reference/rewrite-rule.ts";
 
 /** Abbreviations that the voice's own list lacks. */
 const MORE: readonly (readonly [string, string])[] = [

@@ -1,5 +1,6 @@
 import {
   after,
+  alternatives,
   before,
   behindStop,
   isQuoted,
@@ -12,7 +13,6 @@ import {
 } from "../kind.ts";
 import { isNounAfter, isOneThing } from "../number-context.ts";
 import { cardinalWords, NUMBER, numberWords } from "../numerals.ts";
-import { alternatives } from "../reference/rewrite-rule.ts";
 import { compassPoint } from "./places.ts";
 import { perUnit, UNITS } from "./units.ts";
 

@@ -1,7 +1,6 @@
 import type { NormaliserTables } from "../../tables/tables.ts";
-import { after, before, isWordCharacter, type Kind, matchAt, withRanges } from "../kind.ts";
+import { after, alternatives, before, isWordCharacter, type Kind, matchAt, withRanges } from "../kind.ts";
 import { ordinal, romanValue } from "../number-words.ts";
-import { alternatives } from "../reference/rewrite-rule.ts";
 
 const NUMERAL =
   "((?=[IVXLC])(?:CM|CD|C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3}))(?![\\p{L}\\p{N}_]|\\.[\\p{L}\\p{N}])";

@@ -1,7 +1,6 @@
 import { WeightsError } from "./byte-source.ts";
 import { NODE } from "./graph-file.ts";
-import type { Node } from "./graph-node.ts";
-import { bytesIn, floatsIn, type StoredConstant, type StoredGraph } from "./stored-graph.ts";
+import { bytesIn, floatsIn, type Node, type StoredConstant, type StoredGraph } from "./stored-graph.ts";
 
 /**
  * A graph without the dynamic quantisation that onnxruntime's tools put in (`quantize_dynamic`): matrix products,

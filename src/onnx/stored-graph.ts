@@ -1,16 +1,27 @@
 import { WeightsError } from "./byte-source.ts";
 import {
+  ATTRIBUTE,
+  attribute,
   type Dimensions,
   type ElementType,
   type ExternalData,
   GRAPH,
   GraphFile,
   MODEL,
+  NODE,
   TENSOR,
   TYPES,
 } from "./graph-file.ts";
-import { type Node, readNode, writeNode } from "./graph-node.ts";
-import { bytesOf, decodeMessage, type Field, integersOf, textsOf } from "./protobuf.ts";
+import {
+  bytesOf,
+  decodeMessage,
+  encodeMessage,
+  type Field,
+  integersOf,
+  message,
+  text,
+  textsOf,
+} from "./protobuf.ts";
 
 /** A graph that was read from an ONNX file, taken apart. Nothing in it is changed; editing makes another. */
 export interface StoredGraph {
@@ -150,3 +161,133 @@ const BYTES: Readonly<Record<ElementType, number>> = {
   ...{ float32: 4, uint8: 1, int8: 1, int32: 4, int64: 8 },
   ...{ bool: 1, float16: 2, bfloat16: 2 },
 };
+
+/** One operation of a graph: it takes named tensors and gives named tensors. */
+export interface Node {
+  readonly operation: string;
+  readonly inputs: readonly string[];
+  readonly outputs: readonly string[];
+  /** `name → list of integers`; attributes of other kinds are carried along unread. */
+  readonly integers: ReadonlyMap<string, readonly number[]>;
+  /** Everything else that the file said of the node. */
+  readonly rest: readonly Field[];
+}
+
+/** A new operation. */
+export function node(
+  operation: string,
+  inputs: readonly string[],
+  outputs: readonly string[],
+  attributes: Readonly<Record<string, number | readonly number[]>> = {},
+): Node {
+  const all = Object.entries(attributes);
+  return {
+    operation,
+    inputs,
+    outputs,
+    integers: new Map(all.map(([name, value]) => [name, [value].flat()])),
+    rest: all.map(([name, value]) => message(NODE.attribute, attribute(name, value))),
+  };
+}
+
+/** The same operation without the named attribute, which then takes its default. */
+export function withoutAttribute(from: Node, name: string): Node {
+  const isIt = ({ number, value }: Field) =>
+    number === NODE.attribute &&
+    typeof value !== "bigint" &&
+    textsOf(decodeMessage(value), ATTRIBUTE.name)[0] === name;
+  const integers = new Map(from.integers);
+  integers.delete(name);
+  return { ...from, integers, rest: from.rest.filter((field) => !isIt(field)) };
+}
+
+/** An operation of its bytes in an ONNX file. */
+export function readNode(bytes: Uint8Array): Node {
+  const fields = decodeMessage(bytes);
+  let integers: Node["integers"] | undefined;
+  const known: readonly number[] = [NODE.input, NODE.output, NODE.operation];
+  const node: Node = {
+    operation: textsOf(fields, NODE.operation)[0] ?? "",
+    inputs: textsOf(fields, NODE.input),
+    outputs: textsOf(fields, NODE.output),
+    get integers() {
+      integers ??= integersIn(fields);
+      return integers;
+    },
+    rest: fields.filter(({ number }) => !known.includes(number)),
+  };
+  AS_READ.set(node, bytes);
+  return node;
+}
+
+/** The bytes of an operation. */
+export function writeNode(node: Node): Uint8Array {
+  const { operation, inputs, outputs, rest } = node;
+  return (
+    AS_READ.get(node) ??
+    encodeMessage(
+      [
+        ...inputs.map((name) => text(NODE.input, name)),
+        ...outputs.map((name) => text(NODE.output, name)),
+        text(NODE.operation, operation),
+        ...rest,
+      ].sort((a, b) => a.number - b.number),
+    )
+  );
+}
+
+/** What need not be written anew: a node that is changed is another object. */
+const AS_READ = new WeakMap<Node, Uint8Array>();
+
+function integersIn(fields: readonly Field[]): Node["integers"] {
+  const integers = new Map<string, readonly number[]>();
+  for (const bytes of bytesOf(fields, NODE.attribute)) {
+    const own = decodeMessage(bytes);
+    const values = own.filter(({ number }) => number === ATTRIBUTE.i || number === ATTRIBUTE.ints);
+    integers.set(
+      textsOf(own, ATTRIBUTE.name)[0] ?? "",
+      values.flatMap(({ value }) => (typeof value === "bigint" ? [Number(value)] : Array.from(value))),
+    );
+  }
+  return integers;
+}
+
+/** Tensors by the names that they get. */
+export type Renamed = Readonly<Record<string, string>>;
+
+/**
+ * The part of a graph between some of its tensors.
+ *
+ * @param inputs what it takes, and `outputs` what it gives: new name → name in the graph
+ * @throws WeightsError when the graph lacks one of them, or the outputs need more than the inputs
+ */
+export function cutGraph(graph: StoredGraph, inputs: Renamed, outputs: Renamed): StoredGraph {
+  const makers = new Map(graph.nodes.flatMap((node) => node.outputs.map((name) => [name, node] as const)));
+  const given = new Set(Object.values(inputs));
+  const kept = new Set<Node>();
+  const constants = new Map<string, StoredConstant>();
+  const open = Object.values(outputs);
+  for (let name = open.pop(); name !== undefined; name = open.pop()) {
+    if (name === "" || given.has(name) || constants.has(name)) continue;
+    const constant = graph.constants.get(name);
+    const maker = makers.get(name);
+    if (constant !== undefined) constants.set(name, constant);
+    else if (maker === undefined) throw new WeightsError(`The graph has nothing that gives ${name}.`);
+    else if (!kept.has(maker)) {
+      kept.add(maker);
+      open.push(...maker.inputs);
+    }
+  }
+  const names = new Map(
+    [...Object.entries(inputs), ...Object.entries(outputs)].map(([name, old]) => [old, name] as const),
+  );
+  const renamed = (name: string) => names.get(name) ?? name;
+  return {
+    nodes: graph.nodes
+      .filter((node) => kept.has(node))
+      .map((node) => ({ ...node, inputs: node.inputs.map(renamed), outputs: node.outputs.map(renamed) })),
+    constants,
+    inputs: Object.keys(inputs),
+    outputs: Object.keys(outputs),
+  };
+}

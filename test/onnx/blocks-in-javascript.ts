@@ -1,4 +1,4 @@
-import { type Bits, BLOCK, blockBytes, blocksIn } from "../../src/onnx/quantised-blocks.ts";
+import { type Bits, BLOCK, blockBytes, blocksIn } from "../../src/onnx/quantising-kernel.ts";
 
 /** What the kernel is held to: the same arithmetic, number by number. */
 export function blocksInJavaScript(

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { GraphFile } from "../../src/onnx/graph-file.ts";
-import { type Bits, BLOCK, blocksIn } from "../../src/onnx/quantised-blocks.ts";
+import { type Bits, BLOCK, blocksIn } from "../../src/onnx/quantising-kernel.ts";
 import { openSession } from "../../src/onnx/session.ts";
 import { float32, floatsOf } from "../../src/onnx/tensor.ts";
 import fc from "../properties.ts";

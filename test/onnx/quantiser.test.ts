@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { rowsOf, rowsOfPart } from "../../src/onnx/matrix-rows.ts";
-import type { Bits } from "../../src/onnx/quantised-blocks.ts";
-import { Quantiser, type Rows } from "../../src/onnx/quantiser.ts";
+import { Quantiser, type Rows, rowsOf, rowsOfPart } from "../../src/onnx/quantiser.ts";
+import type { Bits } from "../../src/onnx/quantising-kernel.ts";
 import { type FloatType, fromBrainFloats, fromHalfFloats } from "../../src/onnx/variable.ts";
 import type { Weights } from "../../src/onnx/weights-folder.ts";
 import fc from "../properties.ts";

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { cutGraph } from "../../src/onnx/cut-graph.ts";
 import { withoutDynamicQuantisation } from "../../src/onnx/dequantise.ts";
 import { GraphFile } from "../../src/onnx/graph-file.ts";
 import { encodeMessage, integer, message, text } from "../../src/onnx/protobuf.ts";
 import { openSession } from "../../src/onnx/session.ts";
 import {
   bytesIn,
+  cutGraph,
   floatsIn,
   type GraphEnd,
   graphFileOf,

@@ -3,9 +3,15 @@ import { mkdtemp, open, readFile, rm, truncate, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { isSound, metadataOf } from "../../src/onnx/sealed-file.ts";
 import { openWeights } from "../../src/onnx/weights-folder.ts";
-import { bytesToWrite, CHUNK, type TensorGroup, writeSafetensors } from "../../src/onnx/write-safetensors.ts";
+import {
+  bytesToWrite,
+  CHUNK,
+  isSound,
+  metadataOf,
+  type TensorGroup,
+  writeSafetensors,
+} from "../../src/onnx/write-safetensors.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "antiphon-"));
 after(() => rm(folder, { recursive: true }));

@@ -1,4 +1,4 @@
-import type { Tokenizer } from "../../onnx/tokenizer-file.ts";
+import type { Tokenizer } from "../../onnx/tokenizer.ts";
 import type { Fields } from "./fields.ts";
 import type { WeightsPart } from "./manifest.ts";
 import type { CodecLanguageModel, Precision, Setup } from "./model.ts";

@@ -1,6 +1,6 @@
 import type { GraphFile } from "../../onnx/graph-file.ts";
 import { type BoundSession, openBoundSession, openSession, type Session } from "../../onnx/session.ts";
-import type { Tokenizer } from "../../onnx/tokenizer-file.ts";
+import type { Tokenizer } from "../../onnx/tokenizer.ts";
 import type { Weights } from "../../onnx/weights-folder.ts";
 import { type Checkpoint, GENERATION, tokenizerProblems } from "./checkpoint.ts";
 import { CheckpointError, type Fields, readFields } from "./fields.ts";

@@ -1,5 +1,5 @@
 import { type AvailableMemory, availableMemory } from "../../core/available-memory.ts";
-import { BLOCK, blocksIn } from "../../onnx/quantised-blocks.ts";
+import { BLOCK, blocksIn } from "../../onnx/quantising-kernel.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { CheckpointError } from "./fields.ts";
 import type { Precision } from "./model.ts";

@@ -2,9 +2,14 @@ import { createHash, randomUUID } from "node:crypto";
 import { mkdir, readdir, rename, rm, stat, statfs } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { isSound, metadataOf } from "../../onnx/sealed-file.ts";
 import type { Weights } from "../../onnx/weights-folder.ts";
-import { bytesToWrite, type TensorGroup, writeSafetensors } from "../../onnx/write-safetensors.ts";
+import {
+  bytesToWrite,
+  isSound,
+  metadataOf,
+  type TensorGroup,
+  writeSafetensors,
+} from "../../onnx/write-safetensors.ts";
 
 /** Weights that cannot be kept where they are to be; the message says how much room they take, and what to do. */
 export class CacheError extends Error {

@@ -1,11 +1,9 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { rowsOf, rowsOfPart } from "../../onnx/matrix-rows.ts";
-import { type Bits, blockBytes, blocksIn } from "../../onnx/quantised-blocks.ts";
-import { Quantiser, type Rows } from "../../onnx/quantiser.ts";
-import { isSound } from "../../onnx/sealed-file.ts";
+import { Quantiser, type Rows, rowsOf, rowsOfPart } from "../../onnx/quantiser.ts";
+import { type Bits, blockBytes, blocksIn } from "../../onnx/quantising-kernel.ts";
 import { openWeights, type Weights } from "../../onnx/weights-folder.ts";
-import type { Planned, TensorGroup } from "../../onnx/write-safetensors.ts";
+import { isSound, type Planned, type TensorGroup } from "../../onnx/write-safetensors.ts";
 import { CheckpointError } from "./fields.ts";
 import { makeCache, originOf, removeLeftovers } from "./quantised-cache.ts";
 

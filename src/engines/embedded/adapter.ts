@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import { WeightsError } from "../../onnx/byte-source.ts";
 import { readChecked } from "../../onnx/checked-file.ts";
-import { node } from "../../onnx/graph-node.ts";
 import { type BoundSession, type NativeGuard, openBoundSession } from "../../onnx/session.ts";
 import {
   bytesIn,
   floatsIn,
   type GraphEnd,
   graphFileOf,
+  node,
   readGraph,
   type StoredConstant,
   type StoredGraph,

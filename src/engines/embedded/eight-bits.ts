@@ -1,6 +1,11 @@
 import { WeightsError } from "../../onnx/byte-source.ts";
-import { type Node, node } from "../../onnx/graph-node.ts";
-import { type StoredConstant, type StoredGraph, storedConstant } from "../../onnx/stored-graph.ts";
+import {
+  type Node,
+  node,
+  type StoredConstant,
+  type StoredGraph,
+  storedConstant,
+} from "../../onnx/stored-graph.ts";
 
 /**
  * The same graph with its matrix products in 8 bits. The voice's files hold each matrix as int8 with one scale, which

@@ -1,6 +1,12 @@
 import { WeightsError } from "../../onnx/byte-source.ts";
-import { type Node, node, withoutAttribute } from "../../onnx/graph-node.ts";
-import { type GraphEnd, type StoredGraph, storedConstant } from "../../onnx/stored-graph.ts";
+import {
+  type GraphEnd,
+  type Node,
+  node,
+  type StoredGraph,
+  storedConstant,
+  withoutAttribute,
+} from "../../onnx/stored-graph.ts";
 
 /** Columns that a convolution of width 7 keeps from the chunk before. */
 export const PAST_COLUMNS = 6;

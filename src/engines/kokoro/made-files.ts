@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { WeightsError } from "../../onnx/byte-source.ts";
-import { metadataOf } from "../../onnx/sealed-file.ts";
 import { openWeights } from "../../onnx/weights-folder.ts";
+import { metadataOf } from "../../onnx/write-safetensors.ts";
 import { type DecoderFacts, type GraphName, MADE } from "./graphs/make-files.ts";
 
 /** What `make-files.ts` made of the published graph, ready to be opened. */

@@ -1,11 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { isSound, metadataOf } from "../../onnx/sealed-file.ts";
 import type { NativeGuard } from "../../onnx/session.ts";
 import { floatsOf } from "../../onnx/tensor.ts";
 import { openWeights } from "../../onnx/weights-folder.ts";
-import { writeSafetensors } from "../../onnx/write-safetensors.ts";
+import { isSound, metadataOf, writeSafetensors } from "../../onnx/write-safetensors.ts";
 import { workedOff } from "../following/analysis/work.ts";
 import { CALIBRATION_SENTENCES, sentencePitch } from "../following/own-pitch.ts";
 import { FRAMES_PER_STEP } from "../prosody/frames.ts";

@@ -1,5 +1,5 @@
 import { GraphFile } from "../../../src/onnx/graph-file.ts";
-import { BLOCK, blocksIn } from "../../../src/onnx/quantised-blocks.ts";
+import { BLOCK, blocksIn } from "../../../src/onnx/quantising-kernel.ts";
 import { openSession } from "../../../src/onnx/session.ts";
 import { float32, floatsOf } from "../../../src/onnx/tensor.ts";
 

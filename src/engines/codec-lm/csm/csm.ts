@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { readTokenizer, type Tokenizer } from "../../../onnx/tokenizer-file.ts";
+import { readTokenizer, type Tokenizer } from "../../../onnx/tokenizer.ts";
 import type { Architecture, Checkpoint, SpecialToken } from "../checkpoint.ts";
 import { ClipCache } from "../clip-cache.ts";
 import type { Fields } from "../fields.ts";

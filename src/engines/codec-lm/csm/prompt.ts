@@ -1,5 +1,5 @@
 import { FRAME_SAMPLES } from "../../../audio/format.ts";
-import { type Tokenizer, TokenizerError } from "../../../onnx/tokenizer-file.ts";
+import { type Tokenizer, TokenizerError } from "../../../onnx/tokenizer.ts";
 import type { Weights } from "../../../onnx/weights-folder.ts";
 import { CheckpointError } from "../fields.ts";
 import type { SpokenTurn } from "../model.ts";

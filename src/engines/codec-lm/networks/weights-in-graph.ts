@@ -1,5 +1,5 @@
 import type { GraphFile } from "../../../onnx/graph-file.ts";
-import { BLOCK } from "../../../onnx/quantised-blocks.ts";
+import { BLOCK } from "../../../onnx/quantising-kernel.ts";
 import type { StoredVariable, Weights } from "../../../onnx/weights-folder.ts";
 import { DATA, SCALES } from "../quantised-weights.ts";
 

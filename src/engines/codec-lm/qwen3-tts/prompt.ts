@@ -1,4 +1,4 @@
-import type { Tokenizer } from "../../../onnx/tokenizer-file.ts";
+import type { Tokenizer } from "../../../onnx/tokenizer.ts";
 import { CheckpointError, OptionError } from "../fields.ts";
 import type { CodeFrame } from "../networks/frame-decoder.ts";
 import type { Qwen3TtsConfig } from "./config.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { readVocabularyFiles } from "../../../onnx/vocabulary-files.ts";
+import { readVocabularyFiles } from "../../../onnx/tokenizer.ts";
 import type { Weights } from "../../../onnx/weights-folder.ts";
 import type { Architecture, Checkpoint } from "../checkpoint.ts";
 import { CheckpointError, type Fields } from "../fields.ts";

@@ -1,9 +1,7 @@
 import { WeightsError } from "../../../onnx/byte-source.ts";
-import { cutGraph } from "../../../onnx/cut-graph.ts";
 import { attribute, NODE } from "../../../onnx/graph-file.ts";
-import type { Node } from "../../../onnx/graph-node.ts";
 import { message } from "../../../onnx/protobuf.ts";
-import type { GraphEnd, StoredGraph } from "../../../onnx/stored-graph.ts";
+import { cutGraph, type GraphEnd, type Node, type StoredGraph } from "../../../onnx/stored-graph.ts";
 
 /** Channels of Kokoro's encodings, by what is made of them. */
 export const CHANNELS = { prosody: 640, decoder: 512, source: 22, spectrum: 22, style: 256 } as const;

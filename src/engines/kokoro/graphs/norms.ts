@@ -1,7 +1,5 @@
 import { WeightsError } from "../../../onnx/byte-source.ts";
-import { cutGraph } from "../../../onnx/cut-graph.ts";
-import { type Node, node } from "../../../onnx/graph-node.ts";
-import { type StoredGraph, storedConstant } from "../../../onnx/stored-graph.ts";
+import { cutGraph, type Node, node, type StoredGraph, storedConstant } from "../../../onnx/stored-graph.ts";
 import type { Part } from "./cuts.ts";
 
 /**

@@ -1,10 +1,12 @@
 import { WeightsError } from "../../../onnx/byte-source.ts";
-import { type Node, node, withoutAttribute } from "../../../onnx/graph-node.ts";
 import {
   type GraphEnd,
+  type Node,
+  node,
   type StoredConstant,
   type StoredGraph,
   storedConstant,
+  withoutAttribute,
 } from "../../../onnx/stored-graph.ts";
 import type { Part } from "./cuts.ts";
 

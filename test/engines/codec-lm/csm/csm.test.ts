@@ -14,7 +14,7 @@ import { Backbone, backboneGraph } from "../../../../src/engines/codec-lm/networ
 import { DepthDecoder, depthDecoderGraph } from "../../../../src/engines/codec-lm/networks/depth-decoder.ts";
 import type { GraphFile } from "../../../../src/onnx/graph-file.ts";
 import { openBoundSession } from "../../../../src/onnx/session.ts";
-import { readTokenizer } from "../../../../src/onnx/tokenizer-file.ts";
+import { readTokenizer } from "../../../../src/onnx/tokenizer.ts";
 import { openWeights } from "../../../../src/onnx/weights-folder.ts";
 import { type Arrays, assertNear, CSM, FP32, openCheckpoint, readArrays, readCase } from "../goldens.ts";
 import { spoken } from "../spoken.ts";

@@ -21,7 +21,7 @@ import { codePredictorOf, qwen3Tts, talkerOf } from "../../../../src/engines/cod
 import { firstCodeLogits, settingsOf } from "../../../../src/engines/codec-lm/qwen3-tts/sampling.ts";
 import { ownReference } from "../../../../src/engines/codec-lm/qwen3-tts/voice.ts";
 import { CodeHistory, probabilities } from "../../../../src/engines/codec-lm/sampler.ts";
-import { readVocabularyFiles } from "../../../../src/onnx/vocabulary-files.ts";
+import { readVocabularyFiles } from "../../../../src/onnx/tokenizer.ts";
 import { type Arrays, assertNear, openCheckpoint, QWEN3_TTS, readArrays, readJson } from "../goldens.ts";
 import { spoken } from "../spoken.ts";
 import { depthLogits, readUnevenly } from "../transformers.ts";

@@ -5,7 +5,7 @@ import { readCheckpoint } from "../src/engines/codec-lm/architectures.ts";
 import { NAMES } from "../src/engines/codec-lm/csm/manifest.ts";
 import type { Manifest } from "../src/engines/codec-lm/manifest.ts";
 import { seededRng } from "../src/engines/codec-lm/rng.ts";
-import { type Planned, type TensorGroup, writeSafetensors } from "../src/onnx/write-safetensors.ts";
+import { type TensorGroup, type TensorPlan, writeSafetensors } from "../src/onnx/write-safetensors.ts";
 import { TOP } from "./top.ts";
 
 /** How the numbers of a checkpoint are written. */
@@ -191,7 +191,11 @@ function rolled(): Float32Array {
  * Matrices keep what goes through them about as large as it is; norms and how often codes were used are one; biases are
  * small. No two matrices are alike: onnxruntime would keep them once, and what is measured would be too good.
  */
-function* numbersOf({ name, shape, dtype }: Planned, at: number, dice: Float32Array): Generator<Uint8Array> {
+function* numbersOf(
+  { name, shape, dtype }: TensorPlan,
+  at: number,
+  dice: Float32Array,
+): Generator<Uint8Array> {
   const ins = shape.slice(1).reduce((product, size) => product * size, 1);
   const scale = name.endsWith("bias") ? 0.02 : 2.4 / Math.sqrt(ins);
   const isOne = shape.length === 1 && !name.endsWith("bias");

@@ -37,14 +37,14 @@ export interface PairTable {
   /** Of two neighbours that make up a token, those of the lowest rank go together first. */
   rankOf(left: string, right: string): number | undefined;
   /** Within what it matches bytes are paired; what lies between two matches is a piece too. */
-  readonly pieces: RegExp;
+  readonly splitPattern: RegExp;
   /** Whether a piece that is a token is taken whole, also where pairing does not lead there (`ignore_merges`). */
-  readonly takesWholePieces: boolean;
+  readonly ignoresMerges: boolean;
 }
 
 export function bytePairs(table: PairTable): BytePairs {
   return {
-    encode: (text) => piecesOf(text, table.pieces).flatMap((piece) => encodePiece(piece, table)),
+    encode: (text) => piecesOf(text, table.splitPattern).flatMap((piece) => encodePiece(piece, table)),
     decode: (ids) => new TextDecoder().decode(Uint8Array.from(ids.flatMap((id) => [...table.bytesOf(id)]))),
   };
 }
@@ -54,19 +54,19 @@ export function bytePairs(table: PairTable): BytePairs {
  *
  * @param tokens text tokens alone, in {@link CHARACTER_OF_BYTE}'s alphabet
  */
-export function learntInOrder(tokens: readonly string[]): PairTable {
+export function rankedByOrder(tokens: readonly string[]): PairTable {
   const ids = new Map(tokens.map((token, id) => [token, id]));
   return {
     idOf: (token) => ids.get(token),
     bytesOf: (id) => bytesOfToken(tokens[id] ?? ""),
     rankOf: (left, right) => ids.get(left + right),
-    pieces: GPT2_PIECES,
-    takesWholePieces: false,
+    splitPattern: GPT2_SPLIT,
+    ignoresMerges: false,
   };
 }
 
 /** GPT-2's pattern. */
-export const GPT2_PIECES = /'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+/gu;
+export const GPT2_SPLIT = /'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+/gu;
 
 function piecesOf(text: string, pattern: RegExp): string[] {
   const pieces: string[] = [];
@@ -82,7 +82,7 @@ function piecesOf(text: string, pattern: RegExp): string[] {
 
 function encodePiece(piece: string, table: PairTable): number[] {
   const characters = Array.from(new TextEncoder().encode(piece), (byte) => CHARACTER_OF_BYTE[byte]!);
-  const whole = table.takesWholePieces ? table.idOf(characters.join("")) : undefined;
+  const whole = table.ignoresMerges ? table.idOf(characters.join("")) : undefined;
   return whole === undefined ? paired(characters, table).flatMap((part) => table.idOf(part) ?? []) : [whole];
 }
 

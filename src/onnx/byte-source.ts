@@ -9,7 +9,7 @@ export interface ByteSource {
   /** Reads as many as there is room for. @throws WeightsError when fewer are left. */
   readInto(room: Uint8Array, from: number): Promise<void>;
   /** As `read`, on the spot: for a few kilobytes that are waited for. */
-  readNow(from: number, length: number): Uint8Array;
+  readSync(from: number, length: number): Uint8Array;
   close(): Promise<void>;
 }
 
@@ -61,7 +61,7 @@ export async function openFiles(paths: readonly string[]): Promise<ByteSource> {
       return bytes;
     },
     readInto,
-    readNow(from, length) {
+    readSync(from, length) {
       const bytes = sized(from, length, total);
       for (const { handle, at, to, count } of partsOf(from, length)) {
         for (let done = 0; done < count; ) {

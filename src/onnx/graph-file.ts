@@ -135,7 +135,7 @@ export class GraphFile {
   }
 
   /** Adds an output ahead of all others: an empty sequence of tensors. */
-  emptySequenceFirst(name: string): void {
+  prependEmptySequence(name: string): void {
     this.addMany("SequenceEmpty", [], [name]);
     const element = message(1, [message(1, [integer(1, TYPES.float32)])]);
     this.#outputs.unshift(message(GRAPH.output, [text(1, name), message(2, [message(4, [element])])]));

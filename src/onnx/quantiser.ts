@@ -12,7 +12,7 @@ import { BYTES, type FloatType, isFloat } from "./variable.ts";
 import type { StoredVariable, Weights } from "./weights-folder.ts";
 
 /** The rows of a matrix, wherever they are. */
-export interface Rows {
+export interface MatrixRows {
   /** What errors call the matrix. */
   readonly name: string;
   readonly type: FloatType;
@@ -27,7 +27,7 @@ export interface Rows {
 }
 
 /** Blocks that are quantised at once: a million numbers. */
-const SLAB = 2 ** 15;
+const BATCH_BLOCKS = 2 ** 15;
 
 /** Quantises matrices a few megabytes at a time, and has the next ones fetched meanwhile. One matrix after the other. */
 export class Quantiser {
@@ -47,11 +47,11 @@ export class Quantiser {
    *
    * @throws WeightsError naming a matrix with a number that is infinite or none; what `fill` throws; the signal's reason
    */
-  async *quantised(matrix: Rows, bits: Bits, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  async *quantised(matrix: MatrixRows, bits: Bits, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const perRow = blocksIn(matrix.columns);
-    const rowsAtOnce = Math.floor(SLAB / perRow);
+    const rowsAtOnce = Math.floor(BATCH_BLOCKS / perRow);
     if (rowsAtOnce === 0)
-      throw new WeightsError(`${matrix.name} has rows of more than ${SLAB * BLOCK} numbers.`);
+      throw new WeightsError(`${matrix.name} has rows of more than ${BATCH_BLOCKS * BLOCK} numbers.`);
     const fetch = (from: number): Promise<number> => {
       const fetched = this.#fetch(matrix, from, rowsAtOnce);
       // It is awaited later: until then its failure is nobody's.
@@ -78,14 +78,14 @@ export class Quantiser {
   }
 
   /** @returns where the rows are */
-  async #fetch({ type, rows, columns, fill }: Rows, from: number, atOnce: number): Promise<number> {
+  async #fetch({ type, rows, columns, fill }: MatrixRows, from: number, atOnce: number): Promise<number> {
     const count = Math.min(atOnce, rows - from);
     const address = NUMBERS[(from / atOnce) % 2]!;
     await fill(this.#view(address, count * blocksIn(columns) * BLOCK * BYTES[type]), from, count);
     return address;
   }
 
-  #run({ name, type }: Rows, bits: Bits, address: number, blocks: number): void {
+  #run({ name, type }: MatrixRows, bits: Bits, address: number, blocks: number): void {
     const largest = this.#kernel.of(type, bits)(address, blocks, DATA, SCALES);
     if (largest >= NOT_FINITE[type]) {
       throw new WeightsError(
@@ -100,15 +100,15 @@ export class Quantiser {
 }
 
 const SCALE_BYTES = 4;
-const SLAB_BYTES = SLAB * BLOCK * BYTES.float32;
+const BATCH_BYTES = BATCH_BLOCKS * BLOCK * BYTES.float32;
 /** Two slabs, in turns. */
-const NUMBERS = [0, SLAB_BYTES] as const;
-const DATA = 2 * SLAB_BYTES;
-const SCALES = DATA + SLAB * BLOCK;
-const MEMORY = SCALES + SLAB * SCALE_BYTES;
+const NUMBERS = [0, BATCH_BYTES] as const;
+const DATA = 2 * BATCH_BYTES;
+const SCALES = DATA + BATCH_BLOCKS * BLOCK;
+const MEMORY = SCALES + BATCH_BLOCKS * SCALE_BYTES;
 
 /** The rows of a matrix [rows, columns]. @throws WeightsError as {@link Weights.variable} does */
-export function rowsOf(weights: Weights, name: string): Rows {
+export function rowsOf(weights: Weights, name: string): MatrixRows {
   const variable = weights.variable(name);
   const [rows, columns] = variable.shape as [number, number];
   const type = floatType(variable);
@@ -117,13 +117,19 @@ export function rowsOf(weights: Weights, name: string): Rows {
     const fill = (room: Uint8Array, from: number) => weights.readInto(room, name, from * rowBytes);
     return { name, type, rows, columns, fill };
   }
-  return laidOut(weights, name, { rows, columns, first: 0, rowStep: columns, columnStep: 1 });
+  return stridedRows(weights, name, { rows, columns, first: 0, rowStep: columns, columnStep: 1 });
 }
 
 /** The rows of part `at` of [parts, columns, rows], turned. @throws WeightsError as {@link Weights.variable} does */
-export function rowsOfPart(weights: Weights, name: string, at: number): Rows {
+export function rowsOfPart(weights: Weights, name: string, at: number): MatrixRows {
   const [, columns, rows] = weights.variable(name).shape as [number, number, number];
-  return laidOut(weights, name, { rows, columns, first: at * rows * columns, rowStep: 1, columnStep: rows });
+  return stridedRows(weights, name, {
+    rows,
+    columns,
+    first: at * rows * columns,
+    rowStep: 1,
+    columnStep: rows,
+  });
 }
 
 /** Where the numbers of a matrix are among others, counted in numbers. */
@@ -136,7 +142,7 @@ interface RowLayout {
 }
 
 /** A matrix that is not stored as it has to be: it is read whole, and forgotten with its last rows. */
-function laidOut(weights: Weights, name: string, place: RowLayout): Rows {
+function stridedRows(weights: Weights, name: string, place: RowLayout): MatrixRows {
   const { rows, columns } = place;
   const type = floatType(weights.variable(name));
   let whole: Promise<Uint8Array> | null = null;
@@ -154,15 +160,15 @@ function laidOut(weights: Weights, name: string, place: RowLayout): Rows {
       whole ??= read();
       const numbers = wordsOf(await whole, BYTES[type]);
       if (from + count === rows) whole = null;
-      layOut(wordsOf(room, BYTES[type]), numbers, place, from, count);
+      copyStrided(wordsOf(room, BYTES[type]), numbers, place, from, count);
     },
   };
 }
 
 /** Rows that are laid out together: as many as there are numbers in a line of a processor's cache. */
-const TOGETHER = 16;
+const CACHE_LINE_NUMBERS = 16;
 
-function layOut(
+function copyStrided(
   to: Uint32Array | Uint16Array,
   numbers: Uint32Array | Uint16Array,
   { columns, rowStep, columnStep }: RowLayout,
@@ -171,8 +177,8 @@ function layOut(
 ): void {
   const width = blocksIn(columns) * BLOCK;
   if (width > columns) to.fill(0);
-  for (let first = 0; first < count; first += TOGETHER) {
-    const end = Math.min(first + TOGETHER, count);
+  for (let first = 0; first < count; first += CACHE_LINE_NUMBERS) {
+    const end = Math.min(first + CACHE_LINE_NUMBERS, count);
     for (let column = 0; column < columns; column++) {
       const offset = from * rowStep + column * columnStep;
       for (let row = first; row < end; row++) to[row * width + column] = numbers[offset + row * rowStep]!;

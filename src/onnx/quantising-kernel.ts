@@ -86,7 +86,7 @@ function quantising(type: FloatType, bits: Bits): FunctionBody {
     const at = body.keep(i32.add(from, i32.mul(block, i32.const(BLOCK * BYTES[type]))), "i32");
     const numbers = widenedBlock(body, type, at);
     const sizes = numbers.map((vector) => body.keep(v128.and(vector, MAGNITUDE)));
-    const largest = inEveryLane(body, sizes);
+    const largest = maxOfLanes(body, sizes);
     max.set(i32x4.max(max.get, largest));
     const scale = body.keep(f32.fromF64(exactScale(body, type, bits, at, sizes, largest)), "f32");
     body.emit(f32.store(i32.add(scales, i32.shiftLeft(block, i32.const(2))), scale));
@@ -128,7 +128,7 @@ function fromHalf(words: Code): Code {
 }
 
 /** The largest of all lanes. Sizes compare as whole numbers as they do as float32. */
-function inEveryLane(body: FunctionBody, sizes: readonly Code[]): Code {
+function maxOfLanes(body: FunctionBody, sizes: readonly Code[]): Code {
   let largest = sizes[0]!;
   for (const size of sizes.slice(1)) largest = i32x4.max(largest, size);
   largest = body.keep(largest);

@@ -97,10 +97,10 @@ export async function openSession(
     bind(inputs, outputs) {
       const feeds = nativeAll(inputs);
       const fetches: Record<string, NativeTensor | null> = nativeAll(outputs);
-      if (session?.outputNames[0] === NOT_HANDED_OVER) fetches[NOT_HANDED_OVER] = null;
+      if (session?.outputNames[0] === UNREADABLE_OUTPUT) fetches[UNREADABLE_OUTPUT] = null;
       return {
         async run() {
-          await guardedRun(() => stillOpen().run(feeds, fetches), guard).catch(unlessNotHandedOver);
+          await guardedRun(() => stillOpen().run(feeds, fetches), guard).catch(ignoreUnreadableOutput);
         },
       };
     },
@@ -122,30 +122,30 @@ export async function openBoundSession(
   name: string,
   setup: SessionSetup = {},
 ): Promise<BoundSession> {
-  if (await sparesCopies(setup.guard)) graph.emptySequenceFirst(NOT_HANDED_OVER);
+  if (await canSkipOutputCopies(setup.guard)) graph.prependEmptySequence(UNREADABLE_OUTPUT);
   return await openSession(Buffer.concat(graph.pieces()), name, setup);
 }
 
-const NOT_HANDED_OVER = "not handed over";
+const UNREADABLE_OUTPUT = "not handed over";
 
 /** What onnxruntime-node says, when the graph has run and everything is written. */
-function unlessNotHandedOver(error: unknown): void {
+function ignoreUnreadableOutput(error: unknown): void {
   if (!(error instanceof Error && error.message.includes("Non tensor type"))) throw error;
 }
 
-let answer: Promise<boolean> | undefined;
+let skippedCopiesProbe: Promise<boolean> | undefined;
 
 /** Whether an output that cannot be handed over spares the others' copies, and whether they are written all the same. */
-function sparesCopies(guard: NativeGuard | undefined): Promise<boolean> {
-  answer ??= trySparing(guard).catch(() => false);
-  return answer;
+function canSkipOutputCopies(guard: NativeGuard | undefined): Promise<boolean> {
+  skippedCopiesProbe ??= probeSkippedCopies(guard).catch(() => false);
+  return skippedCopiesProbe;
 }
 
-async function trySparing(guard: NativeGuard | undefined): Promise<boolean> {
+async function probeSkippedCopies(guard: NativeGuard | undefined): Promise<boolean> {
   const graph = new GraphFile();
   graph.addNamed("y", "Add", [graph.input("x", "float32", [1]), graph.number(1)]);
   graph.output("y", [1]);
-  graph.emptySequenceFirst(NOT_HANDED_OVER);
+  graph.prependEmptySequence(UNREADABLE_OUTPUT);
   const session = await openSession(Buffer.concat(graph.pieces()), "A trial", { guard });
   try {
     const y = float32(new Float32Array(1), [1]);
@@ -156,21 +156,21 @@ async function trySparing(guard: NativeGuard | undefined): Promise<boolean> {
   }
 }
 
-let saturation: Promise<boolean> | undefined;
+let saturationProbe: Promise<boolean> | undefined;
 
 /**
  * Whether sums of products of 8-bit numbers come out wrong here: on x64 with AVX2 and without VNNI two products are added
  * in 16 bits, which the largest do not fit in. Tried once.
  */
 export function saturatesIn8Bits(guard?: NativeGuard): Promise<boolean> {
-  saturation ??= trySaturation(guard).catch((error: unknown) => {
-    saturation = undefined;
+  saturationProbe ??= probeSaturation(guard).catch((error: unknown) => {
+    saturationProbe = undefined;
     throw error;
   });
-  return saturation;
+  return saturationProbe;
 }
 
-async function trySaturation(guard: NativeGuard | undefined): Promise<boolean> {
+async function probeSaturation(guard: NativeGuard | undefined): Promise<boolean> {
   const [terms, largest] = [64, 127];
   const graph = new GraphFile();
   const x = graph.input("x", "float32", [1, terms]);

@@ -26,7 +26,7 @@ import {
 /** A graph that was read from an ONNX file, taken apart. Nothing in it is changed; editing makes another. */
 export interface StoredGraph {
   /** In an order in which they can run. */
-  readonly nodes: readonly Node[];
+  readonly nodes: readonly GraphNode[];
   readonly constants: ReadonlyMap<string, StoredConstant>;
   readonly inputs: readonly string[];
   readonly outputs: readonly string[];
@@ -41,7 +41,7 @@ export interface StoredConstant {
 }
 
 /** What a graph takes or gives. */
-export interface GraphEnd {
+export interface ValueInfo {
   readonly type: ElementType;
   readonly shape: Dimensions;
 }
@@ -66,10 +66,10 @@ export function readGraph(model: Uint8Array): StoredGraph {
  *
  * @param placeOf where the numbers of a constant are, when they are not to be in the file
  */
-export function graphFileOf(
+export function toGraphFile(
   graph: Pick<StoredGraph, "nodes" | "constants">,
-  inputs: Readonly<Record<string, GraphEnd>>,
-  outputs: Readonly<Record<string, GraphEnd>>,
+  inputs: Readonly<Record<string, ValueInfo>>,
+  outputs: Readonly<Record<string, ValueInfo>>,
   placeOf: (name: string, constant: StoredConstant) => ExternalData | null = () => null,
 ): GraphFile {
   const file = new GraphFile();
@@ -163,7 +163,7 @@ const BYTES: Readonly<Record<ElementType, number>> = {
 };
 
 /** One operation of a graph: it takes named tensors and gives named tensors. */
-export interface Node {
+export interface GraphNode {
   readonly operation: string;
   readonly inputs: readonly string[];
   readonly outputs: readonly string[];
@@ -179,7 +179,7 @@ export function node(
   inputs: readonly string[],
   outputs: readonly string[],
   attributes: Readonly<Record<string, number | readonly number[]>> = {},
-): Node {
+): GraphNode {
   const all = Object.entries(attributes);
   return {
     operation,
@@ -191,7 +191,7 @@ export function node(
 }
 
 /** The same operation without the named attribute, which then takes its default. */
-export function withoutAttribute(from: Node, name: string): Node {
+export function withoutAttribute(from: GraphNode, name: string): GraphNode {
   const isIt = ({ number, value }: Field) =>
     number === NODE.attribute &&
     typeof value !== "bigint" &&
@@ -202,11 +202,11 @@ export function withoutAttribute(from: Node, name: string): Node {
 }
 
 /** An operation of its bytes in an ONNX file. */
-export function readNode(bytes: Uint8Array): Node {
+export function readNode(bytes: Uint8Array): GraphNode {
   const fields = decodeMessage(bytes);
-  let integers: Node["integers"] | undefined;
+  let integers: GraphNode["integers"] | undefined;
   const known: readonly number[] = [NODE.input, NODE.output, NODE.operation];
-  const node: Node = {
+  const node: GraphNode = {
     operation: textsOf(fields, NODE.operation)[0] ?? "",
     inputs: textsOf(fields, NODE.input),
     outputs: textsOf(fields, NODE.output),
@@ -216,15 +216,15 @@ export function readNode(bytes: Uint8Array): Node {
     },
     rest: fields.filter(({ number }) => !known.includes(number)),
   };
-  AS_READ.set(node, bytes);
+  SOURCE_BYTES.set(node, bytes);
   return node;
 }
 
 /** The bytes of an operation. */
-export function writeNode(node: Node): Uint8Array {
+export function writeNode(node: GraphNode): Uint8Array {
   const { operation, inputs, outputs, rest } = node;
   return (
-    AS_READ.get(node) ??
+    SOURCE_BYTES.get(node) ??
     encodeMessage(
       [
         ...inputs.map((name) => text(NODE.input, name)),
@@ -237,9 +237,9 @@ export function writeNode(node: Node): Uint8Array {
 }
 
 /** What need not be written anew: a node that is changed is another object. */
-const AS_READ = new WeakMap<Node, Uint8Array>();
+const SOURCE_BYTES = new WeakMap<GraphNode, Uint8Array>();
 
-function integersIn(fields: readonly Field[]): Node["integers"] {
+function integersIn(fields: readonly Field[]): GraphNode["integers"] {
   const integers = new Map<string, readonly number[]>();
   for (const bytes of bytesOf(fields, NODE.attribute)) {
     const own = decodeMessage(bytes);
@@ -253,7 +253,7 @@ function integersIn(fields: readonly Field[]): Node["integers"] {
 }
 
 /** Tensors by the names that they get. */
-export type Renamed = Readonly<Record<string, string>>;
+export type TensorNames = Readonly<Record<string, string>>;
 
 /**
  * The part of a graph between some of its tensors.
@@ -261,10 +261,10 @@ export type Renamed = Readonly<Record<string, string>>;
  * @param inputs what it takes, and `outputs` what it gives: new name → name in the graph
  * @throws WeightsError when the graph lacks one of them, or the outputs need more than the inputs
  */
-export function cutGraph(graph: StoredGraph, inputs: Renamed, outputs: Renamed): StoredGraph {
+export function extractSubgraph(graph: StoredGraph, inputs: TensorNames, outputs: TensorNames): StoredGraph {
   const makers = new Map(graph.nodes.flatMap((node) => node.outputs.map((name) => [name, node] as const)));
   const given = new Set(Object.values(inputs));
-  const kept = new Set<Node>();
+  const kept = new Set<GraphNode>();
   const constants = new Map<string, StoredConstant>();
   const open = Object.values(outputs);
   for (let name = open.pop(); name !== undefined; name = open.pop()) {

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type BytePairs, bytePairs, bytesOfToken, GPT2_PIECES, type PairTable } from "./byte-pairs.ts";
+import { type BytePairs, bytePairs, bytesOfToken, GPT2_SPLIT, type PairTable } from "./byte-pairs.ts";
 
 /** A tokenizer that a model was published with. */
 export interface Tokenizer extends BytePairs {
@@ -18,11 +18,11 @@ interface Vocabulary {
   /** Tokens beside the text's, as they are read: `<|end_of_text|>`. */
   readonly added: ReadonlyMap<string, number>;
   /** Those of them that are not special: where a text has one, it is that token. */
-  readonly spelt: readonly string[];
+  readonly nonSpecial: readonly string[];
   readonly pieces: RegExp;
-  readonly takesWholePieces: boolean;
+  readonly ignoresMerges: boolean;
   /** Whether text is brought into Unicode's composed form first. */
-  readonly composes: boolean;
+  readonly usesNfc: boolean;
 }
 
 /** A tokenizer file that cannot be read, or is of a kind that is not known here. */
@@ -44,7 +44,7 @@ export async function readTokenizer(path: string): Promise<Tokenizer> {
 }
 
 export function tokenizerOf(vocabulary: Vocabulary): Tokenizer {
-  const { ids, merges, added, spelt, pieces, takesWholePieces, composes } = vocabulary;
+  const { ids, merges, added, nonSpecial, pieces, ignoresMerges, usesNfc } = vocabulary;
   const ranks = new Map(merges.map(([left, right], rank) => [`${left} ${right}`, rank]));
   const tokens = new Map([...ids].map(([token, id]) => [id, bytesOfToken(token)]));
   for (const [content, id] of added) tokens.set(id, [...new TextEncoder().encode(content)]);
@@ -52,12 +52,12 @@ export function tokenizerOf(vocabulary: Vocabulary): Tokenizer {
     idOf: (token) => ids.get(token),
     bytesOf: (id) => tokens.get(id) ?? [],
     rankOf: (left, right) => ranks.get(`${left} ${right}`),
-    pieces,
-    takesWholePieces,
+    splitPattern: pieces,
+    ignoresMerges,
   };
   const pairs = bytePairs(table);
-  const encode = (text: string): number[] => pairs.encode(composes ? text.normalize("NFC") : text);
-  const words = spelt.length === 0 ? null : anyOf(spelt);
+  const encode = (text: string): number[] => pairs.encode(usesNfc ? text.normalize("NFC") : text);
+  const words = nonSpecial.length === 0 ? null : anyOf(nonSpecial);
   return {
     encode(text) {
       if (words === null) return encode(text);
@@ -114,10 +114,10 @@ function vocabularyOf(file: Json): Vocabulary {
     ids: new Map(Object.entries(model.vocab as Record<string, number>)),
     merges: model.merges.map(mergeOf),
     added: new Map(added.map(({ content, id }) => [content, id])),
-    spelt: added.filter(({ special }) => special === false).map(({ content }) => content),
+    nonSpecial: added.filter(({ special }) => special === false).map(({ content }) => content),
     pieces: piecesOf((file.pre_tokenizer ?? {}) as Json),
-    takesWholePieces: model.ignore_merges === true,
-    composes: normalizer != null,
+    ignoresMerges: model.ignore_merges === true,
+    usesNfc: normalizer != null,
   };
 }
 
@@ -140,7 +140,7 @@ function piecesOf(preTokenizer: Json): RegExp {
   if (steps.length > 2 || bytes?.type !== "ByteLevel" || bytes.add_prefix_space === true) {
     throw new TokenizerError("its pre_tokenizer is not a split and ByteLevel without a space in front.");
   }
-  if (split === undefined) return bytes.use_regex === false ? /[\s\S]+/gu : GPT2_PIECES;
+  if (split === undefined) return bytes.use_regex === false ? /[\s\S]+/gu : GPT2_SPLIT;
   const pattern = (split.pattern as Json | undefined)?.Regex;
   if (split.type !== "Split" || typeof pattern !== "string" || split.invert === true || bytes.use_regex) {
     throw new TokenizerError("its pre_tokenizer does not split by one pattern.");
@@ -174,10 +174,10 @@ export async function readVocabularyFiles(folder: string): Promise<Tokenizer> {
     ids: new Map(Object.entries(ids).map(([token, id]) => [token, idOf(id, "vocab.json", token)])),
     merges: mergesOf(await readText(folder, "merges.txt")),
     added: new Map(added.map(({ content, id }) => [content, id])),
-    spelt: added.filter(({ isSpelt }) => isSpelt).map(({ content }) => content),
-    pieces: patternOf(QWEN_PIECES),
-    takesWholePieces: false,
-    composes: true,
+    nonSpecial: added.filter(({ isSpelt }) => isSpelt).map(({ content }) => content),
+    pieces: patternOf(QWEN_SPLIT),
+    ignoresMerges: false,
+    usesNfc: true,
   });
 }
 
@@ -192,7 +192,7 @@ function addedTo(config: Readonly<Record<string, unknown>>): AddedTokens {
 }
 
 /** Qwen2's pattern: each digit is a piece of its own. */
-const QWEN_PIECES =
+const QWEN_SPLIT =
   "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
 
 function mergesOf(text: string): [left: string, right: string][] {

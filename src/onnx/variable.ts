@@ -22,15 +22,15 @@ export async function readFloats(
   if (!isFloat(type)) throw new WeightsError(`${name} is neither float32, float16 nor bfloat16.`);
   const count = shape.reduce((product, size) => product * size, 1);
   if (bytes !== count * BYTES[type]) throw new WeightsError(`${name} has not its shape.`);
-  return widened(type, await source.read(from, bytes));
+  return toFloat32(type, await source.read(from, bytes));
 }
 
 /** The numbers that aligned bytes stand for. */
-export function widened(type: FloatType, bytes: Uint8Array): Float32Array {
+export function toFloat32(type: FloatType, bytes: Uint8Array): Float32Array {
   const { buffer, byteOffset } = bytes;
   if (type === "float32") return new Float32Array(buffer, byteOffset, bytes.length / 4);
   const bits = new Uint16Array(buffer, byteOffset, bytes.length / 2);
-  return type === "float16" ? fromHalfFloats(bits) : fromBrainFloats(bits);
+  return type === "float16" ? fromFloat16(bits) : fromBfloat16(bits);
 }
 
 export function isFloat(type: Variable["type"]): type is FloatType {
@@ -41,7 +41,7 @@ export function isFloat(type: Variable["type"]): type is FloatType {
 export const BYTES = { float32: 4, float16: 2, bfloat16: 2 };
 
 /** The float32 values of IEEE 754 half-precision numbers, given as their bits. */
-export function fromHalfFloats(bits: Uint16Array): Float32Array {
+export function fromFloat16(bits: Uint16Array): Float32Array {
   table ??= Float32Array.from({ length: 65_536 }, (_, each) => numberOf(each));
   const values = new Float32Array(bits.length);
   for (let at = 0; at < bits.length; at++) values[at] = table[bits[at]!]!;
@@ -51,14 +51,14 @@ export function fromHalfFloats(bits: Uint16Array): Float32Array {
 let table: Float32Array | null = null;
 
 /** The float32 values of bfloat16 numbers, given as their bits: each is the upper half of a float32. */
-export function fromBrainFloats(bits: Uint16Array): Float32Array {
+export function fromBfloat16(bits: Uint16Array): Float32Array {
   const words = new Uint32Array(bits.length);
   for (let at = 0; at < bits.length; at++) words[at] = bits[at]! << 16;
   return new Float32Array(words.buffer);
 }
 
 /** Where the first number is that is NaN or infinite, counted in numbers; -1 where all are finite. */
-export function firstUnfinite(type: FloatType, bytes: Uint8Array): number {
+export function firstNonFinite(type: FloatType, bytes: Uint8Array): number {
   const { buffer, byteOffset, length } = bytes;
   const exponent = EXPONENT[type];
   const numbers =

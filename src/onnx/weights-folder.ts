@@ -2,7 +2,7 @@ import { readFile, realpath } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { type ByteSource, openFiles, WeightsError } from "./byte-source.ts";
 import { readSafetensors } from "./safetensors.ts";
-import { BYTES, isFloat, readFloats, type Variable, widened } from "./variable.ts";
+import { BYTES, isFloat, readFloats, toFloat32, type Variable } from "./variable.ts";
 
 /** A variable, and the file that it is in. */
 export interface StoredVariable extends Variable {
@@ -34,7 +34,7 @@ export interface Weights {
 }
 
 /** What is brought near at a time. */
-const NEAR_BYTES = 4 * 2 ** 20;
+const PRELOAD_BYTES = 4 * 2 ** 20;
 
 /**
  * Opens weights.
@@ -119,7 +119,7 @@ function weightsOf(
         throw new WeightsError(`${name} is [${shape}] and has no row ${row}.`);
       }
       const bytes = width * BYTES[type];
-      return widened(type, sources.get(file)!.readNow(from + row * bytes, bytes));
+      return toFloat32(type, sources.get(file)!.readSync(from + row * bytes, bytes));
     },
     async bytes(name, from, length) {
       const found = variables.get(name);
@@ -129,7 +129,7 @@ function weightsOf(
     },
     async preload(name) {
       const { file, from, bytes } = variable(name);
-      const room = new Uint8Array(Math.min(NEAR_BYTES, bytes));
+      const room = new Uint8Array(Math.min(PRELOAD_BYTES, bytes));
       for (let done = 0; done < bytes; done += room.length) {
         await sources.get(file)!.readInto(room.subarray(0, bytes - done), from + done);
       }

@@ -2,7 +2,7 @@ import { createHash, subtle } from "node:crypto";
 import { type FileHandle, open, rm } from "node:fs/promises";
 
 /** A tensor that is to be written. */
-export interface Planned {
+export interface TensorPlan {
   readonly name: string;
   readonly dtype: "F32" | "F16" | "BF16" | "U8";
   readonly shape: readonly number[];
@@ -10,7 +10,7 @@ export interface Planned {
 
 /** Tensors that are made together, and how. */
 export interface TensorGroup {
-  readonly tensors: readonly Planned[];
+  readonly tensors: readonly TensorPlan[];
   /**
    * Their bytes, in the same order, in pieces of any length. A piece is read before the next one is asked for, and not
    * afterwards: its memory may be used again.
@@ -22,17 +22,17 @@ export interface TensorGroup {
 export type Metadata = Readonly<Record<string, string>>;
 
 /** Bytes that are digested together, so that several can be at once. */
-export const CHUNK = 4 * 2 ** 20;
+export const CHUNK_BYTES = 4 * 2 ** 20;
 
-/** The entry of the metadata that {@link isSound} holds the file against: {@link sealOf} in hexadecimal. */
-export const SEAL = "sealed_sha256";
+/** The entry of the metadata that {@link isIntact} holds the file against: {@link sealOf} in hexadecimal. */
+export const SEAL_KEY = "sealed_sha256";
 
 /** What stands in the place of the seal while it is computed. */
 export const UNSEALED = "0".repeat(64);
 
 /**
  * Writes a safetensors file, making its tensors one after the other. What was made is digested and written while the next
- * is made; a few {@link CHUNK}s are in memory. The file carries a seal, and can be checked by it (`sealed-file.ts`).
+ * is made; a few {@link CHUNK_BYTES}s are in memory. The file carries a seal, and can be checked by it (`sealed-file.ts`).
  *
  * The system is not made to write it through to its disk: what a loss of power leaves behind is told by the seal.
  */
@@ -47,7 +47,7 @@ export async function writeSafetensors(
   try {
     const writer = new ChunkWriter(file, head);
     try {
-      for (const making of makings) await appendMade(writer, making);
+      for (const making of makings) await appendGroup(writer, making);
     } finally {
       await writer.end();
     }
@@ -86,7 +86,7 @@ function headOf(makings: readonly TensorGroup[], metadata: Metadata): Buffer {
       return [name, { dtype, shape, data_offsets: [from, end] }];
     });
   // The seal comes first: what is sealed may look like one.
-  const about = { [SEAL]: UNSEALED, ...metadata };
+  const about = { [SEAL_KEY]: UNSEALED, ...metadata };
   const header = Buffer.from(JSON.stringify({ __metadata__: about, ...Object.fromEntries(entries) }));
   const head = Buffer.alloc(8 + Math.ceil(header.length / 8) * 8, " ");
   head.writeBigUInt64LE(BigInt(head.length - 8));
@@ -94,7 +94,7 @@ function headOf(makings: readonly TensorGroup[], metadata: Metadata): Buffer {
   return head;
 }
 
-async function appendMade(writer: ChunkWriter, { tensors, make }: TensorGroup): Promise<void> {
+async function appendGroup(writer: ChunkWriter, { tensors, make }: TensorGroup): Promise<void> {
   const wanted = tensors.reduce((sum, tensor) => sum + bytesOf(tensor), 0);
   let found = 0;
   for await (const piece of make()) {
@@ -113,7 +113,7 @@ class ChunkWriter {
   readonly digests: Uint8Array[] = [];
   readonly #file: FileHandle;
   readonly #spare: Uint8Array<ArrayBuffer>[] = [];
-  #chunk = new Uint8Array(CHUNK);
+  #chunk = new Uint8Array(CHUNK_BYTES);
   #filled = 0;
   #position = 0;
   #underWay: Promise<void>[] = [];
@@ -125,11 +125,11 @@ class ChunkWriter {
 
   async append(bytes: Uint8Array): Promise<void> {
     for (let at = 0; at < bytes.length; ) {
-      const count = Math.min(CHUNK - this.#filled, bytes.length - at);
+      const count = Math.min(CHUNK_BYTES - this.#filled, bytes.length - at);
       this.#chunk.set(bytes.subarray(at, at + count), this.#filled);
       this.#filled += count;
       at += count;
-      if (this.#filled === CHUNK) await this.#flush();
+      if (this.#filled === CHUNK_BYTES) await this.#flush();
     }
   }
 
@@ -146,7 +146,7 @@ class ChunkWriter {
     this.#filled = 0;
     this.#write(full, () => this.#spare.push(full));
     while (this.#underWay.length >= AT_ONCE) await this.#underWay.shift();
-    this.#chunk = this.#spare.pop() ?? new Uint8Array(CHUNK);
+    this.#chunk = this.#spare.pop() ?? new Uint8Array(CHUNK_BYTES);
   }
 
   #write(bytes: Uint8Array, done: () => void = () => {}): void {
@@ -172,7 +172,7 @@ async function writeAll(file: FileHandle, bytes: Uint8Array, position: number): 
 
 const NUMBER_BYTES = { F32: 4, F16: 2, BF16: 2, U8: 1 } as const;
 
-function bytesOf({ dtype, shape }: Planned): number {
+function bytesOf({ dtype, shape }: TensorPlan): number {
   return shape.reduce((product, size) => product * size, NUMBER_BYTES[dtype]);
 }
 
@@ -185,10 +185,10 @@ const MAX_HEADER_BYTES = 2 ** 24;
  *
  * @throws the signal's reason
  */
-export async function isSound(path: string, signal: AbortSignal): Promise<boolean> {
+export async function isIntact(path: string, signal: AbortSignal): Promise<boolean> {
   try {
     return await withHead(path, async (file, head) => {
-      const seal = metadataIn(head)[SEAL];
+      const seal = metadataIn(head)[SEAL_KEY];
       if (seal === undefined || seal.length !== UNSEALED.length) return false;
       head.write(UNSEALED, head.indexOf(seal));
       return seal === sealOf(await digestsOf(file, head, signal));
@@ -200,7 +200,7 @@ export async function isSound(path: string, signal: AbortSignal): Promise<boolea
 }
 
 /** What a safetensors file says about itself; `null` when it cannot be read, or is none. */
-export async function metadataOf(path: string): Promise<Metadata | null> {
+export async function readMetadata(path: string): Promise<Metadata | null> {
   return await withHead(path, async (_, head) => metadataIn(head)).catch(() => null);
 }
 
@@ -209,13 +209,13 @@ async function digestsOf(file: FileHandle, head: Buffer, signal: AbortSignal): P
   const digests = [await digestOf(head)];
   let next = head.length;
   const work = async (): Promise<void> => {
-    const room = Buffer.alloc(CHUNK);
+    const room = Buffer.alloc(CHUNK_BYTES);
     while (next < size) {
       signal.throwIfAborted();
       const from = next;
-      next += CHUNK;
+      next += CHUNK_BYTES;
       const bytes = await readFrom(file, room.subarray(0, size - from), from);
-      digests[1 + (from - head.length) / CHUNK] = await digestOf(bytes);
+      digests[1 + (from - head.length) / CHUNK_BYTES] = await digestOf(bytes);
     }
   };
   // All of them are done before the file is closed.

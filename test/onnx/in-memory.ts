@@ -2,18 +2,18 @@ import { type ByteSource, WeightsError } from "../../src/onnx/byte-source.ts";
 
 /** Bytes that are in memory. */
 export function inMemory(bytes: Uint8Array): ByteSource {
-  const readNow = (from: number, length: number): Uint8Array => {
+  const readSlice = (from: number, length: number): Uint8Array => {
     if (length < 0 || from < 0 || from + length > bytes.length)
       throw new WeightsError("The weights are cut short.");
     return new Uint8Array(bytes.subarray(from, from + length));
   };
   return {
     size: bytes.length,
-    read: async (from, length) => readNow(from, length),
+    read: async (from, length) => readSlice(from, length),
     async readInto(room, from) {
-      room.set(readNow(from, room.length));
+      room.set(readSlice(from, room.length));
     },
-    readNow,
+    readSync: readSlice,
     async close() {},
   };
 }

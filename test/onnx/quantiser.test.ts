@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Quantiser, type Rows, rowsOf, rowsOfPart } from "../../src/onnx/quantiser.ts";
+import { type MatrixRows, Quantiser, rowsOf, rowsOfPart } from "../../src/onnx/quantiser.ts";
 import type { Bits } from "../../src/onnx/quantising-kernel.ts";
-import { type FloatType, fromBrainFloats, fromHalfFloats } from "../../src/onnx/variable.ts";
+import { type FloatType, fromBfloat16, fromFloat16 } from "../../src/onnx/variable.ts";
 import type { Weights } from "../../src/onnx/weights-folder.ts";
 import fc from "../properties.ts";
 import { blocksInJavaScript } from "./blocks-in-javascript.ts";
@@ -31,10 +31,10 @@ function weightsOf({ type, shape, words }: Stored): Weights {
 
 function numbersOf({ type, words }: Stored): Float32Array {
   if (words instanceof Uint32Array) return new Float32Array(words.buffer, words.byteOffset, words.length);
-  return type === "float16" ? fromHalfFloats(words) : fromBrainFloats(words);
+  return type === "float16" ? fromFloat16(words) : fromBfloat16(words);
 }
 
-async function quantised(rows: Rows, bits: Bits): Promise<Buffer> {
+async function quantised(rows: MatrixRows, bits: Bits): Promise<Buffer> {
   const pieces: Buffer[] = [];
   for await (const piece of quantiser.quantised(rows, bits, signal)) pieces.push(Buffer.from(piece));
   return Buffer.concat(pieces);
@@ -156,7 +156,7 @@ test("what fails while it is read ahead fails the matrix, and the next one is qu
   const words = new Uint32Array(1_100 * 2_048).fill(0x3f80_0000);
   const stored: Stored = { type: "float32", shape: [1_100, 2_048], words };
   const rows = rowsOf(weightsOf(stored), "w");
-  const failing: Rows = {
+  const failing: MatrixRows = {
     ...rows,
     fill: (room, from, count) =>
       from > 0 ? Promise.reject(new Error("unreadable")) : rows.fill(room, from, count),

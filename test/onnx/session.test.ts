@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { readChecked } from "../../src/onnx/checked-file.ts";
 import { openSession } from "../../src/onnx/session.ts";
 import { float32, floatsOf, idRow, idsOf } from "../../src/onnx/tensor.ts";
+import { readVerifiedFile } from "../../src/onnx/verified-file.ts";
 import { collectGarbage } from "../collect-garbage.ts";
 import { until } from "../waiting.ts";
 
@@ -91,7 +91,7 @@ describe("a file with a list of digests beside it", () => {
   after(() => rm(folder, { recursive: true }));
 
   test("is read when its digest is right", async () => {
-    assert.equal(new TextDecoder().decode(await readChecked(path("good"))), "good");
+    assert.equal(new TextDecoder().decode(await readVerifiedFile(path("good"))), "good");
   });
 
   for (const [name, why] of [
@@ -100,7 +100,7 @@ describe("a file with a list of digests beside it", () => {
     ["unlisted", /unlisted is not listed/],
   ] as const) {
     test(`is refused by name when it is ${name}`, async () => {
-      await assert.rejects(readChecked(path(name)), why);
+      await assert.rejects(readVerifiedFile(path(name)), why);
     });
   }
 });

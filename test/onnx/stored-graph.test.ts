@@ -1,30 +1,30 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { withoutDynamicQuantisation } from "../../src/onnx/dequantise.ts";
+import { dequantiseGraph } from "../../src/onnx/dequantise-graph.ts";
 import { GraphFile } from "../../src/onnx/graph-file.ts";
 import { encodeMessage, integer, message, text } from "../../src/onnx/protobuf.ts";
 import { openSession } from "../../src/onnx/session.ts";
 import {
   bytesIn,
-  cutGraph,
+  extractSubgraph,
   floatsIn,
-  type GraphEnd,
-  graphFileOf,
   readGraph,
   type StoredGraph,
+  toGraphFile,
+  type ValueInfo,
 } from "../../src/onnx/stored-graph.ts";
 import { float32, floatsOf } from "../../src/onnx/tensor.ts";
 
-const floats = (...shape: (number | string)[]): GraphEnd => ({ type: "float32", shape });
+const floats = (...shape: (number | string)[]): ValueInfo => ({ type: "float32", shape });
 
 async function ran(
   graph: StoredGraph,
-  inputs: Record<string, { end: GraphEnd; data: readonly number[]; shape: readonly number[] }>,
+  inputs: Record<string, { end: ValueInfo; data: readonly number[]; shape: readonly number[] }>,
   output: string,
 ): Promise<number[]> {
   const ends = Object.fromEntries(Object.entries(inputs).map(([name, { end }]) => [name, end]));
   const session = await openSession(
-    Buffer.concat(graphFileOf(graph, ends, { [output]: floats("N") }).pieces()),
+    Buffer.concat(toGraphFile(graph, ends, { [output]: floats("N") }).pieces()),
     "A graph",
   );
   const fed = Object.entries(inputs).map(
@@ -57,15 +57,15 @@ describe("a graph that was taken apart", () => {
 
   test("can be cut between its tensors, and takes along only what the part needs", async () => {
     const graph = readGraph(Buffer.concat(small().pieces()));
-    const front = cutGraph(graph, { of: "x" }, { half: "y" });
-    const back = cutGraph(graph, { half: "y" }, { z: "z" });
+    const front = extractSubgraph(graph, { of: "x" }, { half: "y" });
+    const back = extractSubgraph(graph, { half: "y" }, { z: "z" });
     assert.deepEqual([front.nodes.length, back.nodes.length, back.constants.size], [2, 1, 0]);
     const of = { end: floats(3), data: [1, 2, 3], shape: [3] };
     const half = await ran(front, { of }, "half");
     assert.deepEqual(half, [3, 5, 7]);
     assert.deepEqual(await ran(back, { half: { ...of, data: half } }, "z"), [9, 25, 49]);
-    assert.throws(() => cutGraph(graph, {}, { z: "z" }), /nothing that gives x/);
-    assert.throws(() => cutGraph(graph, { x: "x" }, { z: "nowhere" }), /nothing that gives nowhere/);
+    assert.throws(() => extractSubgraph(graph, {}, { z: "z" }), /nothing that gives x/);
+    assert.throws(() => extractSubgraph(graph, { x: "x" }, { z: "nowhere" }), /nothing that gives nowhere/);
   });
 
   test("has its constants, in whichever of the ways they are written", () => {
@@ -126,7 +126,7 @@ describe("a graph without its dynamic quantisation", () => {
   test("computes with the numbers that the 8-bit weights stand for", async () => {
     const x = { end: floats(1, 2), data: [1, 2], shape: [1, 2] };
     const ends = { x: "x" };
-    const plain = cutGraph(withoutDynamicQuantisation(product()), ends, { y: "y" });
+    const plain = extractSubgraph(dequantiseGraph(product()), ends, { y: "y" });
     assert.deepEqual(
       plain.nodes.map(({ operation }) => operation),
       ["MatMul"],
@@ -150,6 +150,6 @@ describe("a graph without its dynamic quantisation", () => {
     graph.addNamed("y", "Neg", [sum]);
     graph.output("y", [1, 3], "int32");
     const stored = readGraph(Buffer.concat(graph.pieces()));
-    assert.throws(() => withoutDynamicQuantisation(stored), /quantised in a way that is not read here/);
+    assert.throws(() => dequantiseGraph(stored), /quantised in a way that is not read here/);
   });
 });

@@ -6,9 +6,9 @@ import { after, test } from "node:test";
 import { openWeights } from "../../src/onnx/weights-folder.ts";
 import {
   bytesToWrite,
-  CHUNK,
-  isSound,
-  metadataOf,
+  CHUNK_BYTES,
+  isIntact,
+  readMetadata,
   type TensorGroup,
   writeSafetensors,
 } from "../../src/onnx/write-safetensors.ts";
@@ -27,7 +27,7 @@ const small: TensorGroup = {
 };
 
 /** More than is written at once, in pieces that fit no chunk; each piece is overwritten by the next. */
-const LARGE = 6 * CHUNK + 12_345;
+const LARGE = 6 * CHUNK_BYTES + 12_345;
 const large: TensorGroup = {
   tensors: [{ name: "large", dtype: "U8", shape: [LARGE] }],
   *make() {
@@ -58,8 +58,8 @@ test("a safetensors file that was written is read as it was meant", async () => 
   } finally {
     await weights.close();
   }
-  assert.equal((await metadataOf(path))?.made_by, "a test");
-  assert.ok(await isSound(path, signal));
+  assert.equal((await readMetadata(path))?.made_by, "a test");
+  assert.ok(await isIntact(path, signal));
 });
 
 test("a byte that changed anywhere, one too few and one too many are noticed", async () => {
@@ -77,20 +77,20 @@ test("a byte that changed anywhere, one too few and one too many are noticed", a
       seal + 20,
       head - 1,
       head,
-      head + CHUNK - 1,
-      head + CHUNK,
+      head + CHUNK_BYTES - 1,
+      head + CHUNK_BYTES,
       whole.length - 1,
     ]) {
       await file.write(Uint8Array.of(whole[at]! ^ 1), 0, 1, at);
-      assert.equal(await isSound(path, signal), false, `byte ${at}`);
+      assert.equal(await isIntact(path, signal), false, `byte ${at}`);
       await file.write(whole, at, 1, at);
     }
-    assert.equal(await isSound(path, signal), true);
+    assert.equal(await isIntact(path, signal), true);
     await truncate(path, whole.length - 1);
-    assert.equal(await isSound(path, signal), false);
+    assert.equal(await isIntact(path, signal), false);
     await file.write(whole.subarray(-1), 0, 1, whole.length - 1);
     await file.write(Uint8Array.of(0), 0, 1, whole.length);
-    assert.equal(await isSound(path, signal), false);
+    assert.equal(await isIntact(path, signal), false);
   } finally {
     await file.close();
   }
@@ -98,18 +98,18 @@ test("a byte that changed anywhere, one too few and one too many are noticed", a
 
 test("a file that is not there, is nothing, or has no seal is not sound", async () => {
   const path = join(folder, "other.safetensors");
-  assert.equal(await isSound(path, signal), false);
+  assert.equal(await isIntact(path, signal), false);
   for (const content of ["", "no weights at all", "\u0002\0\0\0\0\0\0\0{}"]) {
     await writeFile(path, content);
-    assert.equal(await isSound(path, signal), false, content);
+    assert.equal(await isIntact(path, signal), false, content);
   }
-  assert.equal(await metadataOf(join(folder, "nowhere")), null);
+  assert.equal(await readMetadata(join(folder, "nowhere")), null);
 });
 
 test("looking whether a file is sound ends with its signal", async () => {
   const path = join(folder, "asked.safetensors");
   await writeSafetensors(path, [large]);
-  await assert.rejects(isSound(path, AbortSignal.abort(new Error("enough"))), /enough/);
+  await assert.rejects(isIntact(path, AbortSignal.abort(new Error("enough"))), /enough/);
 });
 
 test("tensors that are made too long, or fail, are an error, also when much was written before", async () => {

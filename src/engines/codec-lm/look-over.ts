@@ -1,4 +1,4 @@
-import { BYTES, firstUnfinite, isFloat } from "../../onnx/variable.ts";
+import { BYTES, firstNonFinite, isFloat } from "../../onnx/variable.ts";
 import type { Weights } from "../../onnx/weights-folder.ts";
 import { identify } from "./architectures.ts";
 import { type Checkpoint, GENERATION, tokenizerProblems } from "./checkpoint.ts";
@@ -91,7 +91,7 @@ async function unfiniteIn(weights: Weights, part: WeightsPart, look: CheckOption
     const stretches = look.numbers === "all" || bytes <= SMALL_BYTES ? pieces(bytes) : sample(bytes);
     for (const [from, length] of stretches) {
       look.signal?.throwIfAborted();
-      const at = firstUnfinite(type, await weights.bytes(name, from, length));
+      const at = firstNonFinite(type, await weights.bytes(name, from, length));
       if (at < 0) continue;
       const number = from / BYTES[type] + at;
       problems.push(inPart(part, `${name} is damaged: its number ${number} is NaN or infinite.`));

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import type { Weights } from "../../onnx/weights-folder.ts";
 import {
   bytesToWrite,
-  isSound,
-  metadataOf,
+  isIntact,
+  readMetadata,
   type TensorGroup,
   writeSafetensors,
 } from "../../onnx/write-safetensors.ts";
@@ -81,7 +81,7 @@ async function moveInto(draft: string, path: string, signal: AbortSignal): Promi
   try {
     await rename(draft, path);
   } catch (error) {
-    if (!(await isSound(path, signal))) throw error;
+    if (!(await isIntact(path, signal))) throw error;
   }
 }
 
@@ -126,7 +126,7 @@ function isAlive(pid: number): boolean {
 async function removeUseless(folder: string, { folder: weights, version }: Origin): Promise<void> {
   const caches = (await namesIn(folder)).filter((name) => name.endsWith(".safetensors"));
   for (const path of caches.map((name) => join(folder, name))) {
-    const origin = originIn((await metadataOf(path))?.[ORIGIN]);
+    const origin = originIn((await readMetadata(path))?.[ORIGIN]);
     if (origin === null) continue;
     const isOld = origin.folder === weights && origin.version !== version;
     if (isOld || (await isChanged(origin))) await rm(path, { force: true }).catch(() => {});

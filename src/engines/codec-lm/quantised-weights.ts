@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { Quantiser, type Rows, rowsOf, rowsOfPart } from "../../onnx/quantiser.ts";
+import { type MatrixRows, Quantiser, rowsOf, rowsOfPart } from "../../onnx/quantiser.ts";
 import { type Bits, blockBytes, blocksIn } from "../../onnx/quantising-kernel.ts";
 import { openWeights, type Weights } from "../../onnx/weights-folder.ts";
-import { isSound, type Planned, type TensorGroup } from "../../onnx/write-safetensors.ts";
+import { isIntact, type TensorGroup, type TensorPlan } from "../../onnx/write-safetensors.ts";
 import { CheckpointError } from "./fields.ts";
 import { makeCache, originOf, removeLeftovers } from "./quantised-cache.ts";
 
@@ -42,7 +42,7 @@ export async function openQuantised(
   const made = JSON.stringify({ origin, quantisation });
   const file = `${createHash("sha256").update(made).digest("hex").slice(0, 32)}.safetensors`;
   await removeLeftovers(cacheFolder);
-  if (!(await isSound(join(cacheFolder, file), signal))) {
+  if (!(await isIntact(join(cacheFolder, file), signal))) {
     const makings = await makingsOf(weights, quantisation, signal);
     await makeCache(cacheFolder, file, origin, makings, signal);
   }
@@ -55,7 +55,7 @@ async function makingsOf(
   signal: AbortSignal,
 ): Promise<TensorGroup[]> {
   const quantiser = await Quantiser.create();
-  const matrix = (name: string, rows: Rows, bits: Bits): TensorGroup => ({
+  const matrix = (name: string, rows: MatrixRows, bits: Bits): TensorGroup => ({
     tensors: quantisedTensors(name, rows, bits),
     make: () => quantiser.quantised(rows, bits, signal),
   });
@@ -75,7 +75,7 @@ async function makingsOf(
   ];
 }
 
-function quantisedTensors(name: string, { rows, columns }: Rows, bits: Bits): Planned[] {
+function quantisedTensors(name: string, { rows, columns }: MatrixRows, bits: Bits): TensorPlan[] {
   const blocks = blocksIn(columns);
   return [
     { name: name + DATA, dtype: "U8", shape: [rows, blocks, blockBytes(bits)] },

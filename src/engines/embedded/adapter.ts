@@ -1,19 +1,19 @@
 import { join } from "node:path";
 import { WeightsError } from "../../onnx/byte-source.ts";
-import { readChecked } from "../../onnx/checked-file.ts";
 import { type BoundSession, type NativeGuard, openBoundSession } from "../../onnx/session.ts";
 import {
   bytesIn,
   floatsIn,
-  type GraphEnd,
-  graphFileOf,
   node,
   readGraph,
   type StoredConstant,
   type StoredGraph,
   storedConstant,
+  toGraphFile,
+  type ValueInfo,
 } from "../../onnx/stored-graph.ts";
 import { float32, type Tensors } from "../../onnx/tensor.ts";
+import { readVerifiedFile } from "../../onnx/verified-file.ts";
 
 /**
  * What makes another person of the voice's networks: additions to their constants (training/voice/export.py). `NAME` is added
@@ -24,7 +24,7 @@ export type Adapter = StoredGraph["constants"];
 
 /** Reads a person's adapter. @throws Error naming the file that is missing or damaged, WeightsError when it is none */
 export async function readAdapter(voiceDir: string, person: string): Promise<Adapter> {
-  return readGraph(await readChecked(join(voiceDir, "cast", `${person}.onnx`))).constants;
+  return readGraph(await readVerifiedFile(join(voiceDir, "cast", `${person}.onnx`))).constants;
 }
 
 /** @throws WeightsError when the adapter adds nothing, or to something that none of the graphs has */
@@ -41,8 +41,8 @@ export type Multiply = (factors: Tensors, sum: Tensors) => Promise<void>;
 
 /** Opens what multiplies an adapter's factors: the runtime does so some ten times as fast as a loop here would. */
 export function openProduct(guard: NativeGuard | undefined): Promise<BoundSession> {
-  const matrix = (rows: string, columns: string): GraphEnd => ({ type: "float32", shape: [rows, columns] });
-  const file = graphFileOf(
+  const matrix = (rows: string, columns: string): ValueInfo => ({ type: "float32", shape: [rows, columns] });
+  const file = toGraphFile(
     { nodes: [node("MatMul", ["u", "v"], ["sum"])], constants: new Map() },
     { u: matrix("rows", "rank"), v: matrix("rank", "columns") },
     { sum: matrix("rows", "columns") },

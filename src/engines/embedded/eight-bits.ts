@@ -1,6 +1,6 @@
 import { WeightsError } from "../../onnx/byte-source.ts";
 import {
-  type Node,
+  type GraphNode,
   node,
   type StoredConstant,
   type StoredGraph,
@@ -27,8 +27,8 @@ export function inEightBits(
   const makers = new Map(nodes.flatMap((each) => each.outputs.map((name) => [name, each] as const)));
   const added = new Map(constants);
   added.set(PLANE_AXIS, storedConstant("int64", [1], BigInt64Array.of(2n)));
-  const unfolding = new Set<Node>();
-  const changed = nodes.flatMap((each): readonly Node[] => {
+  const unfolding = new Set<GraphNode>();
+  const changed = nodes.flatMap((each): readonly GraphNode[] => {
     if (each.operation === "Conv" && (each.integers.get("group")?.[0] ?? 1) > 1) return planar(each);
     const [x = "", matrix = ""] = each.inputs;
     const scaling = each.operation === "MatMul" ? makers.get(matrix) : undefined;
@@ -56,9 +56,9 @@ function matrixIn(constants: StoredGraph["constants"], name: string): StoredCons
 }
 
 function product(
-  { outputs }: Node,
+  { outputs }: GraphNode,
   { x, stored, scale, zero }: Readonly<Record<"x" | "stored" | "scale" | "zero", string>>,
-): readonly Node[] {
+): readonly GraphNode[] {
   const [output = ""] = outputs;
   const own = (what: string) => `${output}.${what}`;
   return [
@@ -71,7 +71,7 @@ function product(
 }
 
 /** [1, channels, time] as [1, channels, 1, time], and back. */
-function planar({ inputs, outputs, integers }: Node): readonly Node[] {
+function planar({ inputs, outputs, integers }: GraphNode): readonly GraphNode[] {
   const [x = "", weight = "", ...bias] = inputs;
   const [output = ""] = outputs;
   const own = (what: string) => `${output}.${what}`;

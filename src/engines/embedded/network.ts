@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { readChecked } from "../../onnx/checked-file.ts";
 import {
   type BoundSession,
   type NativeGuard,
@@ -8,8 +7,9 @@ import {
   type Session,
   saturatesIn8Bits,
 } from "../../onnx/session.ts";
-import { type GraphEnd, graphFileOf, readGraph, type StoredGraph } from "../../onnx/stored-graph.ts";
+import { readGraph, type StoredGraph, toGraphFile, type ValueInfo } from "../../onnx/stored-graph.ts";
 import { float32, floatsOf, idRow, int64, type Tensor } from "../../onnx/tensor.ts";
+import { readVerifiedFile } from "../../onnx/verified-file.ts";
 import type { PlanningNetwork } from "../prosody/plan.ts";
 import { inEightBits } from "./eight-bits.ts";
 import { SPECTRUM_VALUES } from "./geometry.ts";
@@ -110,9 +110,9 @@ async function openGraphs(
   const hasOwnMatrices = isInt8 && (await saturatesIn8Bits(guard));
   const fileOf = async (name: keyof typeof ENDS, edit = (graph: StoredGraph) => graph) => {
     const path = join(voiceDir, "split", `${name}.onnx`);
-    const graph = edit(await adapt(readGraph(await readChecked(path))));
+    const graph = edit(await adapt(readGraph(await readVerifiedFile(path))));
     const { inputs, outputs } = ENDS[name];
-    const file = graphFileOf(isInt8 ? inEightBits(graph, hasOwnMatrices) : graph, inputs, outputs);
+    const file = toGraphFile(isInt8 ? inEightBits(graph, hasOwnMatrices) : graph, inputs, outputs);
     return { path, file };
   };
   const setup = { guard, isExactIn8Bits: isInt8 };
@@ -196,14 +196,14 @@ const MOST_SPARE = 8;
 const ZEROS = float32(new Float32Array(CHANNELS * EDGE_COLUMNS), [1, CHANNELS, EDGE_COLUMNS]);
 const NONE = float32(new Float32Array(0), [1, CHANNELS, 0]);
 
-const floats = (...shape: (number | string)[]): GraphEnd => ({ type: "float32", shape });
-const ints = (...shape: (number | string)[]): GraphEnd => ({ type: "int64", shape });
+const floats = (...shape: (number | string)[]): ValueInfo => ({ type: "float32", shape });
+const ints = (...shape: (number | string)[]): ValueInfo => ({ type: "int64", shape });
 
 /** What the graphs take and give. */
 const ENDS: Readonly<
   Record<
     "text" | "prosody" | "decoder",
-    Readonly<Record<"inputs" | "outputs", Readonly<Record<string, GraphEnd>>>>
+    Readonly<Record<"inputs" | "outputs", Readonly<Record<string, ValueInfo>>>>
   >
 > = {
   text: {

@@ -1,10 +1,10 @@
 import { WeightsError } from "../../onnx/byte-source.ts";
 import {
-  type GraphEnd,
-  type Node,
+  type GraphNode,
   node,
   type StoredGraph,
   storedConstant,
+  type ValueInfo,
   withoutAttribute,
 } from "../../onnx/stored-graph.ts";
 
@@ -21,11 +21,11 @@ export const BLOCKS = 8;
 export const CHANNELS = 256;
 
 /** What the decoder of a sentence in pieces takes besides what that of a whole one does, and what it gives besides. */
-export const PIECE_INPUTS: Readonly<Record<string, GraphEnd>> = {
+export const PIECE_INPUTS: Readonly<Record<string, ValueInfo>> = {
   after: { type: "float32", shape: [1, CHANNELS, "after"] },
   ...blockEnds("past", "past"),
 };
-export const PIECE_OUTPUTS: Readonly<Record<string, GraphEnd>> = blockEnds("next", PAST_COLUMNS);
+export const PIECE_OUTPUTS: Readonly<Record<string, ValueInfo>> = blockEnds("next", PAST_COLUMNS);
 
 /**
  * Turns the decoder of a whole sentence into one that takes the sentence in pieces. Instead of padding with zeros each
@@ -44,7 +44,7 @@ export function streamingDecoder({ nodes, constants, ...ends }: StoredGraph): St
   const delayed = new Map<string, string>();
   let block = 0;
 
-  const changed = nodes.flatMap((each): Node[] => {
+  const changed = nodes.flatMap((each): GraphNode[] => {
     if (each.operation === "Conv") {
       const [source, ...weights] = each.inputs;
       if (source === undefined) throw unexpected();
@@ -80,8 +80,8 @@ export function streamingDecoder({ nodes, constants, ...ends }: StoredGraph): St
   };
 }
 
-function blockEnds(name: string, columns: number | string): Record<string, GraphEnd> {
-  const end: GraphEnd = { type: "float32", shape: [1, CHANNELS, columns] };
+function blockEnds(name: string, columns: number | string): Record<string, ValueInfo> {
+  const end: ValueInfo = { type: "float32", shape: [1, CHANNELS, columns] };
   return Object.fromEntries(Array.from({ length: BLOCKS }, (_, block) => [`${name}${block}`, end]));
 }
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { WeightsError } from "../../onnx/byte-source.ts";
 import { openWeights } from "../../onnx/weights-folder.ts";
-import { metadataOf } from "../../onnx/write-safetensors.ts";
+import { readMetadata } from "../../onnx/write-safetensors.ts";
 import { type DecoderFacts, type GraphName, MADE } from "./graphs/make-files.ts";
 
 /** What `make-files.ts` made of the published graph, ready to be opened. */
@@ -18,7 +18,7 @@ export interface MadeFiles {
 /** Opens what was made in a checkpoint's folder. @throws WeightsError when it is missing, or says nothing of itself */
 export async function openMade(folder: string): Promise<MadeFiles> {
   const made = join(folder, MADE.folder);
-  const facts = factsIn((await metadataOf(join(made, MADE.graphs)))?.facts);
+  const facts = factsIn((await readMetadata(join(made, MADE.graphs)))?.facts);
   const weights = await openWeights(made, MADE.graphs);
   try {
     const inverseBasis = await weights.read("inverse basis");

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { NativeGuard } from "../../onnx/session.ts";
 import { floatsOf } from "../../onnx/tensor.ts";
 import { openWeights } from "../../onnx/weights-folder.ts";
-import { isSound, metadataOf, writeSafetensors } from "../../onnx/write-safetensors.ts";
+import { isIntact, readMetadata, writeSafetensors } from "../../onnx/write-safetensors.ts";
 import { workedOff } from "../following/analysis/work.ts";
 import { CALIBRATION_SENTENCES, sentencePitch } from "../following/own-pitch.ts";
 import { FRAMES_PER_STEP } from "../prosody/frames.ts";
@@ -65,7 +65,7 @@ export async function readStatistics(
   signal: AbortSignal,
 ): Promise<MeasuredVoice | null> {
   const path = pathOf(folder, id);
-  if ((await metadataOf(path))?.format !== String(FORMAT) || !(await isSound(path, signal))) return null;
+  if ((await readMetadata(path))?.format !== String(FORMAT) || !(await isIntact(path, signal))) return null;
   const file = await openWeights(join(folder, FOLDER), `${id}.safetensors`);
   try {
     const [level, slope, floor, figures, pitch, codebook] = await Promise.all(

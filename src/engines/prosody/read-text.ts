@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import type { Lexicon } from "../../core/script.ts";
-import { readChecked } from "../../onnx/checked-file.ts";
 import { type NativeGuard, openSession } from "../../onnx/session.ts";
 import { idRow, idsOf } from "../../onnx/tensor.ts";
+import { readVerifiedFile } from "../../onnx/verified-file.ts";
 import { isSpaceCode } from "../../text/characters.ts";
 import { type AccentTag, AMERICAN, BRITISH } from "../../text/phonemes/accent.ts";
 import { loadBritishWords } from "../../text/phonemes/british-words.ts";
@@ -33,7 +33,7 @@ export async function openUnknownWordNet(
   guard?: NativeGuard,
 ): Promise<{ readonly net: UnknownWordNet; close(): Promise<void> }> {
   const path = join(voiceDir, "oov.onnx");
-  const session = await openSession(await readChecked(path), path, { guard });
+  const session = await openSession(await readVerifiedFile(path), path, { guard });
   return {
     net: async (characterIds) => idsOf(await session.run({ chars: idRow(characterIds) }), "ids"),
     close: () => session.release(),

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { WINDOW_SAMPLES } from "../../core/turn-detection.ts";
-import { readChecked } from "../../onnx/checked-file.ts";
 import { openSession } from "../../onnx/session.ts";
 import { float32 } from "../../onnx/tensor.ts";
+import { readVerifiedFile } from "../../onnx/verified-file.ts";
 
 /** Samples before each window that the network hears once more: without them it misses nearly all speech. */
 export const CONTEXT_SAMPLES = 64;
@@ -38,7 +38,7 @@ export async function openSilero(
   folder: string,
 ): Promise<(windows: Float32Array, state: SileroState) => Promise<SileroWindows>> {
   const path = join(folder, FILE);
-  const session = await openSession(await readChecked(path), FILE);
+  const session = await openSession(await readVerifiedFile(path), FILE);
   return async (windows, { hidden, cell }) => {
     const { speech_probs, hn, cn } = await session.run({
       input: float32(windows, [windows.length / INPUT_SAMPLES, INPUT_SAMPLES]),

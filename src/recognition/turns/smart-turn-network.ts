@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { LogMel } from "../../audio/log-mel.ts";
 import { DETECTION_RATE_HZ } from "../../core/turn-detection.ts";
-import { readChecked } from "../../onnx/checked-file.ts";
 import { openSession } from "../../onnx/session.ts";
 import { float32 } from "../../onnx/tensor.ts";
+import { readVerifiedFile } from "../../onnx/verified-file.ts";
 
 const FILE = "smart-turn-v3.2-cpu.onnx";
 const MELS = 80;
@@ -18,7 +18,7 @@ export const HEARD_SAMPLES = 8 * DETECTION_RATE_HZ;
  */
 export async function openSmartTurn(folder: string): Promise<(turn: Float32Array) => Promise<number>> {
   const path = join(folder, FILE);
-  const session = await openSession(await readChecked(path), FILE);
+  const session = await openSession(await readVerifiedFile(path), FILE);
   const mel = new LogMel(MELS);
   const wave = new Float32Array(HEARD_SAMPLES);
   return async (turn) => {

@@ -7,7 +7,7 @@ import { lookOverCheckpoint } from "../../../src/engines/codec-lm/look-over.ts";
 import { NOTHING_ASKED, type Utterance } from "../../../src/engines/codec-lm/model.ts";
 import { openFiles } from "../../../src/onnx/byte-source.ts";
 import { readSafetensors } from "../../../src/onnx/safetensors.ts";
-import { type FloatType, firstUnfinite } from "../../../src/onnx/variable.ts";
+import { type FloatType, firstNonFinite } from "../../../src/onnx/variable.ts";
 import { writeSafetensors } from "../../../src/onnx/write-safetensors.ts";
 import { temporaryFolder } from "../../e2e/folders.ts";
 import { CSM, FP32, openCheckpoint } from "./goldens.ts";
@@ -412,5 +412,5 @@ test("NaN and infinity are found in each type, with either sign, and nothing els
     ["bfloat16", new Uint8Array(Uint16Array.of(0, 0, 0xffc0).buffer), 2],
     ["bfloat16", new Uint8Array(0), -1],
   ];
-  for (const [type, bytes, at] of cases) assert.equal(firstUnfinite(type, bytes), at, type);
+  for (const [type, bytes, at] of cases) assert.equal(firstNonFinite(type, bytes), at, type);
 });

@@ -9,7 +9,6 @@ import {
 } from "../../../src/engines/embedded/adapter.ts";
 import { createVoices } from "../../../src/engines/embedded/speakers.ts";
 import { WeightsError } from "../../../src/onnx/byte-source.ts";
-import { readChecked } from "../../../src/onnx/checked-file.ts";
 import {
   bytesIn,
   floatsIn,
@@ -18,6 +17,7 @@ import {
   type StoredGraph,
   storedConstant,
 } from "../../../src/onnx/stored-graph.ts";
+import { readVerifiedFile } from "../../../src/onnx/verified-file.ts";
 import fc from "../../properties.ts";
 import { VOICE_DIR } from "./voice.ts";
 
@@ -139,7 +139,7 @@ describe("An adapter", () => {
     if (adapter === null) continue;
     test(`of ${adapter} is for the constants of these graphs, and all of it is used`, async () => {
       const graphs = ["text", "prosody", "decoder"].map(async (name) =>
-        readGraph(await readChecked(`${VOICE_DIR}/split/${name}.onnx`)),
+        readGraph(await readVerifiedFile(`${VOICE_DIR}/split/${name}.onnx`)),
       );
       requireFits(await readAdapter(VOICE_DIR, adapter), await Promise.all(graphs));
     });

@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import { inEightBits } from "../../../src/engines/embedded/eight-bits.ts";
 import { GraphFile } from "../../../src/onnx/graph-file.ts";
 import { openSession, saturatesIn8Bits } from "../../../src/onnx/session.ts";
-import { type GraphEnd, graphFileOf, readGraph, type StoredGraph } from "../../../src/onnx/stored-graph.ts";
+import { readGraph, type StoredGraph, toGraphFile, type ValueInfo } from "../../../src/onnx/stored-graph.ts";
 import { float32, floatsOf } from "../../../src/onnx/tensor.ts";
 
 const SCALE = 0.01;
@@ -25,11 +25,11 @@ function products(type: Int8Array | Float32Array = MATRIX): StoredGraph {
 
 async function ran(
   graph: StoredGraph,
-  input: { readonly end: GraphEnd; readonly data: Float32Array; readonly shape: readonly number[] },
+  input: { readonly end: ValueInfo; readonly data: Float32Array; readonly shape: readonly number[] },
   isExactIn8Bits = false,
 ): Promise<Record<string, Float32Array>> {
   const outputs = Object.fromEntries(graph.outputs.map((name) => [name, FLOATS]));
-  const file = graphFileOf(graph, { x: input.end }, outputs);
+  const file = toGraphFile(graph, { x: input.end }, outputs);
   const session = await openSession(Buffer.concat(file.pieces()), "A graph", { isExactIn8Bits });
   try {
     const results = await session.run({ x: float32(input.data, input.shape) });
@@ -39,7 +39,7 @@ async function ran(
   }
 }
 
-const FLOATS: GraphEnd = { type: "float32", shape: ["N", "M"] };
+const FLOATS: ValueInfo = { type: "float32", shape: ["N", "M"] };
 
 describe("A graph in 8 bits", () => {
   const rows = Float32Array.from({ length: 3 * INS }, (_, at) => Math.sin(1 + at));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { melFilters } from "../../../src/audio/mel-filters.ts";
-import { bytePairs, CHARACTER_OF_BYTE, learntInOrder } from "../../../src/onnx/byte-pairs.ts";
+import { bytePairs, CHARACTER_OF_BYTE, rankedByOrder } from "../../../src/onnx/byte-pairs.ts";
 import { quantised } from "../../../src/recognition/whisper/graphs/layers.ts";
 import { segmentsOf } from "../../../src/recognition/whisper/listening/aligned-words.ts";
 import { alignTokens } from "../../../src/recognition/whisper/listening/alignment.ts";
@@ -38,7 +38,7 @@ describe("the loop guard", () => {
 
 describe("byte pairs", () => {
   const learnt = ["Ġt", "he", "Ġthe", "in", "ing", "Ċ"];
-  const pairs = bytePairs(learntInOrder([...CHARACTER_OF_BYTE, ...learnt]));
+  const pairs = bytePairs(rankedByOrder([...CHARACTER_OF_BYTE, ...learnt]));
   const id = (token: string): number => 256 + learnt.indexOf(token);
 
   test("go together by the order in which they were learnt", () => {
@@ -53,7 +53,7 @@ describe("byte pairs", () => {
 });
 
 describe("words", () => {
-  const pairs = bytePairs(learntInOrder(CHARACTER_OF_BYTE));
+  const pairs = bytePairs(rankedByOrder(CHARACTER_OF_BYTE));
   const wordsIn = (text: string, language: string) => wordsOf(pairs.encode(text), pairs, language);
 
   test("take the marks with them that they stand at", () => {

@@ -1,7 +1,12 @@
 import { WeightsError } from "../../../onnx/byte-source.ts";
 import { attribute, NODE } from "../../../onnx/graph-file.ts";
 import { message } from "../../../onnx/protobuf.ts";
-import { cutGraph, type GraphEnd, type Node, type StoredGraph } from "../../../onnx/stored-graph.ts";
+import {
+  extractSubgraph,
+  type GraphNode,
+  type StoredGraph,
+  type ValueInfo,
+} from "../../../onnx/stored-graph.ts";
 
 /** Channels of Kokoro's encodings, by what is made of them. */
 export const CHANNELS = { prosody: 640, decoder: 512, source: 22, spectrum: 22, style: 256 } as const;
@@ -12,8 +17,8 @@ export const SPECTRA_PER_STEP = 120;
 /** A part of the network, and what it takes and gives. */
 export interface Part {
   readonly graph: StoredGraph;
-  readonly inputs: Readonly<Record<string, GraphEnd>>;
-  readonly outputs: Readonly<Record<string, GraphEnd>>;
+  readonly inputs: Readonly<Record<string, ValueInfo>>;
+  readonly outputs: Readonly<Record<string, ValueInfo>>;
 }
 
 /** Kokoro's network in the order in which a sentence passes it. */
@@ -46,8 +51,8 @@ const AT = {
 /** The constant that turns spectra into samples, windows included: [22, 1, 20]. */
 export const INVERSE_BASIS = "decoder.decoder.generator.stft.istft.stft.inverse_basis";
 
-const STYLE: GraphEnd = { type: "float32", shape: [1, CHANNELS.style] };
-const floats = (...shape: (number | string)[]): GraphEnd => ({ type: "float32", shape });
+const STYLE: ValueInfo = { type: "float32", shape: [1, CHANNELS.style] };
+const floats = (...shape: (number | string)[]): ValueInfo => ({ type: "float32", shape });
 
 /**
  * Cuts Kokoro's graph, as others publish it, where our plan is edited. Its names are the exporter's; what the tokens are
@@ -60,7 +65,7 @@ export function cutParts(graph: StoredGraph): Parts {
   if (!graph.inputs.includes("style"))
     throw new WeightsError("The graph takes no style: it is not Kokoro's.");
   const turned = turnedProsody(
-    cutGraph(
+    extractSubgraph(
       graph,
       { tokens, style: "style" },
       {
@@ -81,7 +86,7 @@ export function cutParts(graph: StoredGraph): Parts {
       },
     },
     prosody: {
-      graph: cutGraph(
+      graph: extractSubgraph(
         graph,
         { columns: AT.prosodyColumns, style: "style" },
         { pitch: AT.pitch, energy: AT.energy },
@@ -90,12 +95,12 @@ export function cutParts(graph: StoredGraph): Parts {
       outputs: { pitch: floats(1, "F"), energy: floats(1, "F") },
     },
     source: {
-      graph: cutGraph(graph, { pitch: AT.pitch }, { source: AT.source }),
+      graph: extractSubgraph(graph, { pitch: AT.pitch }, { source: AT.source }),
       inputs: { pitch: floats(1, "F") },
       outputs: { source: floats(1, CHANNELS.source, "H") },
     },
     decoder: {
-      graph: cutGraph(
+      graph: extractSubgraph(
         graph,
         {
           columns: AT.decoderColumns,
@@ -120,7 +125,7 @@ export function cutParts(graph: StoredGraph): Parts {
 
 /** The encoding that the prosody is predicted from comes in rows, [1, T, 640]; ours are in columns. */
 function turnedProsody(graph: StoredGraph): StoredGraph {
-  const turn: Node = {
+  const turn: GraphNode = {
     operation: "Transpose",
     inputs: ["rows"],
     outputs: ["prosody"],

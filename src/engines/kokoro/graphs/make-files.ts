@@ -2,11 +2,16 @@ import { randomUUID } from "node:crypto";
 import { mkdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { WeightsError } from "../../../onnx/byte-source.ts";
-import { withoutDynamicQuantisation } from "../../../onnx/dequantise.ts";
+import { dequantiseGraph } from "../../../onnx/dequantise-graph.ts";
 import type { ExternalData } from "../../../onnx/graph-file.ts";
-import { floatsIn, graphFileOf, readGraph, type StoredConstant } from "../../../onnx/stored-graph.ts";
+import { floatsIn, readGraph, type StoredConstant, toGraphFile } from "../../../onnx/stored-graph.ts";
 import { openWeights, type Weights } from "../../../onnx/weights-folder.ts";
-import { isSound, metadataOf, type TensorGroup, writeSafetensors } from "../../../onnx/write-safetensors.ts";
+import {
+  isIntact,
+  readMetadata,
+  type TensorGroup,
+  writeSafetensors,
+} from "../../../onnx/write-safetensors.ts";
 import { cutParts, INVERSE_BASIS, type Part, SPECTRA_PER_STEP } from "./cuts.ts";
 import { normsOf } from "./norms.ts";
 import { type State, streamed } from "./streamed.ts";
@@ -37,8 +42,8 @@ export type GraphName = (typeof GRAPHS)[number];
 export async function areMade(folder: string, signal: AbortSignal): Promise<boolean> {
   for (const file of [MADE.graphs, MADE.weights]) {
     const path = join(folder, MADE.folder, file);
-    if ((await metadataOf(path))?.format !== String(FORMAT)) return false;
-    if (!(await isSound(path, signal))) return false;
+    if ((await readMetadata(path))?.format !== String(FORMAT)) return false;
+    if (!(await isIntact(path, signal))) return false;
   }
   return true;
 }
@@ -66,7 +71,7 @@ export async function makeFiles(folder: string): Promise<void> {
 const LARGE_BYTES = 4_096;
 
 async function write(model: Uint8Array, folder: string): Promise<void> {
-  const graph = withoutDynamicQuantisation(readGraph(model));
+  const graph = dequantiseGraph(readGraph(model));
   const parts = cutParts(graph);
   const norms = normsOf(parts.decoder);
   const decoder = streamed(norms.given, {
@@ -142,5 +147,5 @@ function graphOver(weights: Weights, { graph, inputs, outputs }: Part): Uint8Arr
     const { shape, file, from, bytes } = weights.variable(name, constant.shape);
     return { type: "float32", shape, file, from, bytes };
   };
-  return Buffer.concat(graphFileOf(graph, inputs, outputs, placeOf).pieces());
+  return Buffer.concat(toGraphFile(graph, inputs, outputs, placeOf).pieces());
 }

@@ -1,5 +1,11 @@
 import { WeightsError } from "../../../onnx/byte-source.ts";
-import { cutGraph, type Node, node, type StoredGraph, storedConstant } from "../../../onnx/stored-graph.ts";
+import {
+  extractSubgraph,
+  type GraphNode,
+  node,
+  type StoredGraph,
+  storedConstant,
+} from "../../../onnx/stored-graph.ts";
 import type { Part } from "./cuts.ts";
 
 /**
@@ -46,7 +52,7 @@ export function normsOf(decoder: Part): Norms {
     count,
     reporting,
     given: {
-      graph: cutGraph(without, same(inputs), same(decoder.outputs)),
+      graph: extractSubgraph(without, same(inputs), same(decoder.outputs)),
       inputs,
       outputs: decoder.outputs,
     },
@@ -54,7 +60,7 @@ export function normsOf(decoder: Part): Norms {
 }
 
 /** Channels of the norm that a mean belongs to: half of what makes its scales and shifts of the style. */
-function channelsOf({ outputs }: Node, { constants }: StoredGraph): number {
+function channelsOf({ outputs }: GraphNode, { constants }: StoredGraph): number {
   const prefix = /^\/decoder\/decoder\/(.+)\/ReduceMean(?:_\d+)?_output_0$/.exec(outputs[0] ?? "")?.[1];
   const bias = constants.get(`decoder.decoder.${prefix?.replaceAll("/", ".")}.fc.bias`);
   const [size] = bias?.shape ?? [];

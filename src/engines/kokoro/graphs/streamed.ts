@@ -1,11 +1,11 @@
 import { WeightsError } from "../../../onnx/byte-source.ts";
 import {
-  type GraphEnd,
-  type Node,
+  type GraphNode,
   node,
   type StoredConstant,
   type StoredGraph,
   storedConstant,
+  type ValueInfo,
   withoutAttribute,
 } from "../../../onnx/stored-graph.ts";
 import type { Part } from "./cuts.ts";
@@ -55,7 +55,7 @@ const END = 2 ** 40;
 
 class Streaming {
   readonly #part: Part;
-  readonly #nodes: Node[] = [];
+  readonly #nodes: GraphNode[] = [];
   readonly #constants: Map<string, StoredConstant>;
   readonly #tracks = new Map<string, Track>();
   readonly #states: State[] = [];
@@ -76,9 +76,9 @@ class Streaming {
     const { graph, inputs, outputs } = this.#part;
     for (const each of graph.nodes) this.#add(each);
     const [output = ""] = graph.outputs;
-    const flag: GraphEnd = { type: "int64", shape: [1] };
-    const ends = (prefix: string): Record<string, GraphEnd> => {
-      const end = ({ name, channels }: State): [string, GraphEnd] => [
+    const flag: ValueInfo = { type: "int64", shape: [1] };
+    const ends = (prefix: string): Record<string, ValueInfo> => {
+      const end = ({ name, channels }: State): [string, ValueInfo] => [
         `${prefix}.${name}`,
         { type: "float32", shape: [1, channels, `${prefix}.${name}`] },
       ];
@@ -101,7 +101,7 @@ class Streaming {
     };
   }
 
-  #add(each: Node): void {
+  #add(each: GraphNode): void {
     const inTime = each.inputs.filter((name) => this.#tracks.has(name));
     if (inTime.length === 0) this.#nodes.push(each);
     else if (each.operation === "Conv") this.#convolution(each);
@@ -115,7 +115,7 @@ class Streaming {
   }
 
   /** Kernels reach back into what came before, and ahead: what they give lacks columns until more has come. */
-  #convolution(each: Node): void {
+  #convolution(each: GraphNode): void {
     const [x = "", weight = ""] = each.inputs;
     const track = this.#tracks.get(x)!;
     const outputs = this.#constants.get(weight)?.shape[0] ?? 0;
@@ -144,7 +144,7 @@ class Streaming {
   }
 
   /** A transposed convolution: each column gives several, which overlap those of its neighbour. */
-  #transposed(each: Node): void {
+  #transposed(each: GraphNode): void {
     const [x = "", weight = ""] = each.inputs;
     const track = this.#tracks.get(x)!;
     const { kernel, stride, pad, more, groups } = geometryOf(each);
@@ -174,14 +174,14 @@ class Streaming {
   }
 
   /** Each column twice. */
-  #doubled(each: Node): void {
+  #doubled(each: GraphNode): void {
     const { channels, rate, missing } = this.#tracks.get(each.inputs[0]!)!;
     this.#nodes.push(each);
     this.#tracks.set(each.outputs[0]!, { channels, rate: 2 * rate, missing: 2 * missing });
   }
 
   /** One more column in front of the first piece: the second one. */
-  #mirrored(each: Node): void {
+  #mirrored(each: GraphNode): void {
     const [x = "", pads = ""] = each.inputs;
     const [output = ""] = each.outputs;
     const { channels, rate, missing } = this.#tracks.get(x)!;
@@ -199,7 +199,7 @@ class Streaming {
   }
 
   /** Some of the channels. */
-  #sliced(each: Node): void {
+  #sliced(each: GraphNode): void {
     const [x = "", from = "", to = ""] = each.inputs;
     const { channels, rate, missing } = this.#tracks.get(x)!;
     const [begin = 0] = this.#numbersIn(from);
@@ -208,7 +208,7 @@ class Streaming {
     this.#tracks.set(each.outputs[0]!, { channels: Math.min(channels, end) - begin, rate, missing });
   }
 
-  #joined(each: Node): void {
+  #joined(each: GraphNode): void {
     const inputs = this.#aligned(each.inputs);
     const tracks = each.inputs.map((name) => this.#tracks.get(name));
     const channels = tracks.reduce((sum, track) => sum + (track?.channels ?? 0), 0);
@@ -216,7 +216,7 @@ class Streaming {
     this.#tracks.set(each.outputs[0]!, { ...this.#slowest(each.inputs), channels });
   }
 
-  #pointwise(each: Node): void {
+  #pointwise(each: GraphNode): void {
     const inputs = this.#aligned(each.inputs);
     this.#nodes.push({ ...each, inputs });
     for (const output of each.outputs) this.#tracks.set(output, this.#slowest(each.inputs));
@@ -299,7 +299,7 @@ const POINTWISE: ReadonlySet<string> = new Set([
   ...["Add", "Sub", "Mul", "Div", "Pow", "Sqrt", "Exp", "Sin", "Cos", "LeakyRelu"],
 ]);
 
-function geometryOf({ integers }: Node) {
+function geometryOf({ integers }: GraphNode) {
   const of = (name: string, fallback: number) => integers.get(name)?.[0] ?? fallback;
   return {
     kernel: of("kernel_shape", 1),

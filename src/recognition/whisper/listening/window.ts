@@ -1,6 +1,6 @@
 import { resample } from "../../../audio/resample.ts";
 import type { HeardSegment, HearingTask } from "../../../core/recogniser.ts";
-import { type BytePairs, bytePairs, learntInOrder } from "../../../onnx/byte-pairs.ts";
+import { type BytePairs, bytePairs, rankedByOrder } from "../../../onnx/byte-pairs.ts";
 import { POSITION, WHISPER_RATE_HZ, WINDOW_S } from "../sizes.ts";
 import { alignWords, segmentsOf } from "./aligned-words.ts";
 import { type Decoded, type DecodeRequest, decode } from "./decode.ts";
@@ -60,7 +60,7 @@ export class WindowListener {
 
   constructor(networks: Networks) {
     this.#networks = networks;
-    this.#pairs = bytePairs(learntInOrder(networks.description.tokens));
+    this.#pairs = bytePairs(rankedByOrder(networks.description.tokens));
     this.#sampler = samplerOf(networks.description);
   }
 

@@ -6,8 +6,11 @@ import { basename, dirname, join } from "node:path";
  * Reads a file that its folder's `SHA256SUMS` vouches for (the format of `sha256sum`: a digest, two spaces, a name).
  * @throws Error, naming the file, when it is missing, not listed, or not what was listed.
  */
-export async function readChecked(path: string): Promise<Uint8Array> {
-  const [bytes, sums] = await Promise.all([read(path), read(join(dirname(path), "SHA256SUMS"))]);
+export async function readVerifiedFile(path: string): Promise<Uint8Array> {
+  const [bytes, sums] = await Promise.all([
+    readRegularFile(path),
+    readRegularFile(join(dirname(path), "SHA256SUMS")),
+  ]);
   const wanted = digestOf(basename(path), new TextDecoder().decode(sums));
   if (wanted === null)
     throw new Error(`${path} is not listed in the SHA256SUMS beside it: install it again.`);
@@ -18,7 +21,7 @@ export async function readChecked(path: string): Promise<Uint8Array> {
   return bytes;
 }
 
-async function read(path: string): Promise<Uint8Array> {
+async function readRegularFile(path: string): Promise<Uint8Array> {
   try {
     const found = await stat(path);
     // Reading a pipe would wait for who writes to it.

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { readChecked } from "../../src/onnx/checked-file.ts";
+import { readVerifiedFile } from "../../src/onnx/verified-file.ts";
 
 describe("A file that a list vouches for", () => {
   let folder: string;
@@ -22,7 +22,7 @@ describe("A file that a list vouches for", () => {
   after(() => rm(folder, { recursive: true }));
 
   test("is read where it is what was listed", async () => {
-    assert.equal(String(await readChecked(join(folder, "right"))), "weights");
+    assert.equal(String(await readVerifiedFile(join(folder, "right"))), "weights");
   });
 
   for (const [name, why] of [
@@ -33,7 +33,7 @@ describe("A file that a list vouches for", () => {
     ["folder", /folder cannot be read/],
   ] as const) {
     test(`is named where it is not: ${name}`, async () => {
-      await assert.rejects(readChecked(join(folder, name)), why);
+      await assert.rejects(readVerifiedFile(join(folder, name)), why);
     });
   }
 });

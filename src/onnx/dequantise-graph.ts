@@ -1,6 +1,6 @@
 import { WeightsError } from "./byte-source.ts";
 import { NODE } from "./graph-file.ts";
-import { bytesIn, floatsIn, type Node, type StoredConstant, type StoredGraph } from "./stored-graph.ts";
+import { bytesIn, floatsIn, type GraphNode, type StoredConstant, type StoredGraph } from "./stored-graph.ts";
 
 /**
  * A graph without the dynamic quantisation that onnxruntime's tools put in (`quantize_dynamic`): matrix products,
@@ -11,16 +11,16 @@ import { bytesIn, floatsIn, type Node, type StoredConstant, type StoredGraph } f
  *
  * @throws WeightsError when the quantisation is laid out in another way
  */
-export function withoutDynamicQuantisation(graph: StoredGraph): StoredGraph {
-  const links = linksOf(graph);
+export function dequantiseGraph(graph: StoredGraph): StoredGraph {
+  const links = indexGraph(graph);
   const constants = new Map(graph.constants);
-  const made = new Map<string, Node>();
-  const nodes: Node[] = [];
+  const made = new Map<string, GraphNode>();
+  const nodes: GraphNode[] = [];
   for (const node of graph.nodes) {
     const { operation } = node;
-    if (operation === "DynamicQuantizeLSTM") nodes.push(plainLstm(node, graph.constants, constants));
+    if (operation === "DynamicQuantizeLSTM") nodes.push(floatLstm(node, graph.constants, constants));
     else if (operation === "MatMulInteger" || operation === "ConvInteger") {
-      const plain = plainProduct(node, links, graph.constants, constants);
+      const plain = floatProduct(node, links, graph.constants, constants);
       made.set(plain.outputs[0]!, plain);
       nodes.push(plain);
     } else if (!made.has(node.outputs[0] ?? "")) nodes.push(node);
@@ -28,16 +28,16 @@ export function withoutDynamicQuantisation(graph: StoredGraph): StoredGraph {
   return { ...graph, nodes, constants };
 }
 
-interface Links {
-  readonly makers: ReadonlyMap<string, Node>;
-  readonly users: ReadonlyMap<string, readonly Node[]>;
+interface GraphIndex {
+  readonly makers: ReadonlyMap<string, GraphNode>;
+  readonly users: ReadonlyMap<string, readonly GraphNode[]>;
 }
 
 type Constants = ReadonlyMap<string, StoredConstant>;
 
-function linksOf({ nodes }: StoredGraph): Links {
-  const makers = new Map<string, Node>();
-  const users = new Map<string, Node[]>();
+function indexGraph({ nodes }: StoredGraph): GraphIndex {
+  const makers = new Map<string, GraphNode>();
+  const users = new Map<string, GraphNode[]>();
   for (const node of nodes) {
     for (const name of node.outputs) makers.set(name, node);
     for (const name of node.inputs) {
@@ -53,7 +53,12 @@ function linksOf({ nodes }: StoredGraph): Links {
  * The product of what was quantised, instead of: quantised → product → (+ rounded bias) → Cast → · scale of the activation
  * · scale of the weights.
  */
-function plainProduct(node: Node, links: Links, from: Constants, into: Map<string, StoredConstant>): Node {
+function floatProduct(
+  node: GraphNode,
+  links: GraphIndex,
+  from: Constants,
+  into: Map<string, StoredConstant>,
+): GraphNode {
   const [quantised = "", weight = "", , zeroPoint = ""] = node.inputs;
   const x = links.makers.get(quantised)?.inputs[0];
   const end = scaledBy(node, links);
@@ -80,8 +85,8 @@ function plainProduct(node: Node, links: Links, from: Constants, into: Map<strin
 
 /** How a product goes on until it is float32. */
 function scaledBy(
-  product: Node,
-  { makers, users }: Links,
+  product: GraphNode,
+  { makers, users }: GraphIndex,
 ): { readonly output: string; readonly scales: readonly string[]; readonly bias: string | null } | null {
   let bias: string | null = null;
   let name = product.outputs[0] ?? "";
@@ -98,7 +103,7 @@ function scaledBy(
 }
 
 /** The bias that was divided by the scale, rounded and reshaped. */
-function roundedFrom(name: string, makers: Links["makers"]): string | null {
+function roundedFrom(name: string, makers: GraphIndex["makers"]): string | null {
   for (let at = makers.get(name); at !== undefined; at = makers.get(at.inputs[0] ?? "")) {
     if (at.operation === "Div") return at.inputs[0] ?? null;
   }
@@ -135,13 +140,13 @@ function dequantised(
   };
 }
 
-function plainLstm(node: Node, from: Constants, into: Map<string, StoredConstant>): Node {
+function floatLstm(node: GraphNode, from: Constants, into: Map<string, StoredConstant>): GraphNode {
   const [x = "", weight = "", recurrence = "", bias = "", lengths = "", state = "", cell = ""] = node.inputs;
   const [, , , , , , , , weightScale = "", weightZero = "", recurrenceScale = "", recurrenceZero = ""] =
     node.inputs;
   const turned = (name: string, scale: string, zero: string) => {
     const own = `${name}.float`;
-    into.set(own, turnedLstm(constantOf(from, name), constantOf(from, zero), constantOf(from, scale)));
+    into.set(own, transposedLstm(constantOf(from, name), constantOf(from, zero), constantOf(from, scale)));
     return own;
   };
   return {
@@ -159,7 +164,7 @@ function plainLstm(node: Node, from: Constants, into: Map<string, StoredConstant
 }
 
 /** Weights of an LSTM, which are [directions, inputs, 4 · hidden] for the quantised one, as [directions, 4 · hidden, inputs]. */
-function turnedLstm(
+function transposedLstm(
   weight: StoredConstant,
   zeroPoint: StoredConstant,
   scale: StoredConstant,

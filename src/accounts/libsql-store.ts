@@ -1,8 +1,6 @@
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
-import type { CallOptions } from "../workers/calls/options.ts";
-import { ThreadCalls } from "../workers/calls/thread-calls.ts";
-import { ThreadError } from "../workers/calls/thread-error.ts";
+import { type CallOptions, ThreadCalls, ThreadError } from "../workers/calls/thread-calls.ts";
 import { monotonicMs } from "./deadline.ts";
 import type { LedgerReads, LedgerWrites } from "./ledger.ts";
 import { closedError, fromWire, unavailableError, type WireError } from "./libsql-errors.ts";

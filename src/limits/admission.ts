@@ -1,8 +1,6 @@
 import type { ServiceError } from "../contract/errors.ts";
-import { FairQueue, type Verdict } from "./fair-queue.ts";
-import { KeyCounter } from "./key-counter.ts";
+import { FairQueue, KeyCounter, type Verdict, type Waiter, waited } from "./fair-queue.ts";
 import { idleTooLong, keyIsFull, serverIsFull, shuttingDown } from "./refusals.ts";
-import { type Waiter, waited } from "./waiter.ts";
 
 export interface AdmissionOptions {
   /** Utterances computed at once. */

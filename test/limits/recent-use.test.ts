@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { RecentUse } from "../../src/limits/recent-use.ts";
+import { RecentUse } from "../../src/limits/keyed-semaphore.ts";
 
 describe("what keys have used lately", () => {
   test("is a mean that forgets within minutes", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Turn } from "../../src/core/conversation.ts";
-import { chooseThread } from "../../src/workers/choose-thread.ts";
+import { chooseThread } from "../../src/workers/worker-pool.ts";
 import fc from "../properties.ts";
 
 const written: Turn = { speaker: "1", text: "Well?", audio: null };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Turn } from "../../src/core/conversation.ts";
-import { packHistory, packVoice } from "../../src/workers/pack-history.ts";
+import { packHistory, packVoice } from "../../src/workers/speech-thread.ts";
 
 test("clips are copied once, and the caller's stay whole when the copies are handed over", () => {
   const samples = Float32Array.of(0.1, 0.2, 0.3).subarray(1);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FRAME_SAMPLES } from "../../src/audio/format.ts";
 import type { SpeechModel } from "../../src/core/speech-model.ts";
-import { packHistory } from "../../src/workers/pack-history.ts";
+import { packHistory } from "../../src/workers/speech-thread.ts";
 import { WorkerUtterance, type WorkerUtteranceEvents } from "../../src/workers/worker-utterance.ts";
 import { scriptOf } from "../core/scripts.ts";
 

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import type { ServiceError } from "../../contract/errors.ts";
-import { KeyCounter } from "../../limits/key-counter.ts";
+import { KeyCounter } from "../../limits/fair-queue.ts";
 import { whenClosed } from "./when-closed.ts";
 
 export interface ConnectionPlacesOptions {

@@ -4,8 +4,7 @@ import type { EventFault, InboundEvent } from "../../contract/realtime/parse.ts"
 import type { InTurn } from "../../core/in-turn.ts";
 import type { Recogniser } from "../../core/recogniser.ts";
 import { DETECTION_RATE_HZ, type TurnJudge, type VoiceActivityDetector } from "../../core/turn-detection.ts";
-import { EventBudget } from "../../limits/event-budget.ts";
-import type { EventLoopShare } from "../../limits/event-loop-share.ts";
+import { EventBudget, type EventLoopShare } from "../../limits/event-budget.ts";
 import type { KeyedSemaphore } from "../../limits/keyed-semaphore.ts";
 import type { RequestContext } from "../../requests/request-context.ts";
 import { asServiceError } from "../../serving/failures.ts";

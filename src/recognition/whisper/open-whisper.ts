@@ -6,8 +6,7 @@ import {
   type Transcript,
 } from "../../core/recogniser.ts";
 import type { Sound } from "../../core/sound.ts";
-import { ThreadCalls } from "../../workers/calls/thread-calls.ts";
-import { ThreadError } from "../../workers/calls/thread-error.ts";
+import { ThreadCalls, ThreadError } from "../../workers/calls/thread-calls.ts";
 import { RecogniserFilesError } from "./description.ts";
 import { cannotTranslate, isoLanguage, unknownLanguage, whisperLanguage } from "./languages.ts";
 import type { HeardWindow, WindowRequest } from "./listening/window.ts";

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { AudioFormatError } from "../../audio/audio-format-error.ts";
 import { base64DecodedBytes, decodeBase64Audio } from "../../audio/base64.ts";
 import { decodeWav } from "../../audio/decode-wav.ts";
@@ -8,7 +8,7 @@ import { ServiceError } from "../../contract/errors.ts";
 import { MAX_TURN_AUDIO_BYTES } from "../../contract/limits.ts";
 import type { ConversationTurn } from "../../contract/requests.ts";
 import type { Clip } from "../../core/conversation.ts";
-import type { ContentHash } from "./content-hash.ts";
+import type { Delivery, Lexicon } from "../../core/script.ts";
 
 /** The base64 text that a turn's audio stands for. */
 export type TextOf = (audio: string) => string;
@@ -58,5 +58,46 @@ export function historyAudio(
   } catch (error) {
     if (!(error instanceof AudioFormatError)) throw error;
     throw new ServiceError(400, `${field}: ${error.message}`, { param: field, cause: error });
+  }
+}
+
+/** Gathers what a request says, so that at temperature 0 its seed follows from its content alone. */
+export class ContentHash {
+  readonly #hash = createHash("sha256");
+
+  constructor(modelId: string) {
+    this.text(modelId);
+  }
+
+  /** A text, or its absence; lengths go in too, so that no two lists of texts run together. */
+  text(text: string | null): this {
+    if (text === null) {
+      this.#hash.update("-");
+      return this;
+    }
+    this.#hash.update(`${text.length}:`).update(text, "utf16le");
+    return this;
+  }
+
+  bytes(bytes: Uint8Array): this {
+    this.#hash.update(`${bytes.length};`).update(bytes);
+    return this;
+  }
+
+  /** How words are said; nothing where there are none, and the same in whichever order they come. */
+  lexicon(words: Lexicon): this {
+    if (words.length === 0) return this;
+    this.#hash.update(`w${words.length};`);
+    for (const [word, said] of [...words].sort(([a], [b]) => (a < b ? -1 : 1))) this.text(word).text(said);
+    return this;
+  }
+
+  /**
+   * 64 bits: from the content when `temperature` is 0, fresh otherwise. The cap and the quality stay out of it, so
+   * that a longer cap only adds to the same audio.
+   */
+  seed(delivery: Delivery): bigint {
+    const digest = delivery.temperature === 0 ? this.#hash.digest() : randomBytes(8);
+    return digest.readBigUInt64LE(0);
   }
 }

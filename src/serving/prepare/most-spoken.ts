@@ -1,6 +1,7 @@
 import { FRAME_S } from "../../audio/format.ts";
 import { pausesS, ratesOf, spokenText } from "../../core/marked-text.ts";
 import { addedCharacters } from "../../text/phonemes/given-words.ts";
+import { withoutPhonemes } from "../../text/phonemes/inline-phonemes.ts";
 import type { Prepared } from "./prepare.ts";
 
 /** How long a reply will be at most, in seconds, but for speech that is slower than any, whose rest is not counted: it is never much. */
@@ -24,3 +25,19 @@ export function mostSpokenS({
 /** Speech is hardly ever slower than this: seconds a character, and at the beginning and the end. */
 const SLOW_CHARACTER_S = 0.12;
 const SLOW_ENDS_S = 2;
+
+/** How long a reply will be at least, in seconds: 0 where its words are not written yet. */
+export function leastSpokenS({
+  conversation,
+  delivery,
+}: Pick<Prepared, "conversation" | "delivery">): number {
+  const { text, marked } = conversation.open;
+  if (text === null) return 0;
+  const piece = marked ?? text;
+  const words = withoutPhonemes(spokenText(piece)).trim();
+  const spokenS = words.length / FAST_CHARACTERS_PER_S / ratesOf(piece).fastest;
+  return Math.min(delivery.maxFrames * FRAME_S, spokenS + pausesS(piece));
+}
+
+/** The longest words at the fastest pace; ordinary ones are at 15. */
+const FAST_CHARACTERS_PER_S = 22;

@@ -17,8 +17,7 @@ import type { PublicModel } from "../../models/public-models.ts";
 import { faultOf } from "../../text/phonemes/own-words.ts";
 import { hasSpeakable } from "../../text/speakable.ts";
 import { type AskedOwn, chooseSpeaker, chooseVoice, unknownVoice, type VoiceChoice } from "./choose-voice.ts";
-import { ContentHash } from "./content-hash.ts";
-import { historyAudio, type TextOf } from "./history-audio.ts";
+import { ContentHash, historyAudio, type TextOf } from "./history-audio.ts";
 import { type ReadText, readMarkup, wordsOf } from "./read-markup.ts";
 
 /** A request that has been checked in full: what is left can only fail in the server. */

@@ -2,8 +2,7 @@ import { Worker } from "node:worker_threads";
 import { ServiceError } from "../../contract/errors.ts";
 import type { InboundEvent } from "../../contract/realtime/parse.ts";
 import { findModel, type PublicModel } from "../../models/public-models.ts";
-import { ThreadCalls } from "../../workers/calls/thread-calls.ts";
-import { ThreadError } from "../../workers/calls/thread-error.ts";
+import { ThreadCalls, ThreadError } from "../../workers/calls/thread-calls.ts";
 import { type PreparedFor, type Purpose, prepareBody } from "./prepare-body.ts";
 import type { WireFailure } from "./preparer-thread.ts";
 

@@ -3,9 +3,7 @@ import type { PcmFormat } from "../../audio/pcm-format.ts";
 import { MAX_RECORDING_S } from "../../contract/audio-transcriptions.ts";
 import { ServiceError } from "../../contract/errors.ts";
 import type { Sound } from "../../core/sound.ts";
-import type { CallOptions } from "../../workers/calls/options.ts";
-import { ThreadCalls } from "../../workers/calls/thread-calls.ts";
-import { ThreadError } from "../../workers/calls/thread-error.ts";
+import { type CallOptions, ThreadCalls, ThreadError } from "../../workers/calls/thread-calls.ts";
 import type { ReadingFailure, RecordingInfo } from "./recording-reader-thread.ts";
 
 /** A thread that has had nothing to do for this long is let go, with all the memory that it took. */

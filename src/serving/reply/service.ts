@@ -19,7 +19,7 @@ import type { PublicModel } from "../../models/public-models.ts";
 import { asRefusal } from "../failures.ts";
 import { LiveWork, Waits, within } from "../live-work.ts";
 import { unknownVoice, type VoiceChoice } from "../prepare/choose-voice.ts";
-import { leastSpokenS } from "../prepare/least-spoken.ts";
+import { leastSpokenS } from "../prepare/most-spoken.ts";
 import type { Prepared } from "../prepare/prepare.ts";
 import { writtenPiece } from "../prepare/read-markup.ts";
 import type { Caller } from "../prepare/request-reader.ts";
@@ -28,20 +28,19 @@ import { failureType, inSpan, speechFacts, spokenFacts } from "../request-spans.
 import { type Metering, meterUsage, type UtteranceEnd } from "../telemetry.ts";
 import type { HistoryTranscriber } from "../transcribe/history-transcriber.ts";
 import type { OwnVoices } from "../voices/own-voices.ts";
-import type { AuthoredText } from "./authored-text.ts";
-import type { ComingText } from "./coming-text.ts";
-import { PlaybackPacer } from "./playback-pacer.ts";
-import { replyMeta } from "./reply-meta.ts";
-import { MarkCollector, type SpokenPiece, spokenPiece } from "./spoken-piece.ts";
-import type { StreamedText } from "./streamed-text.ts";
-import { UtteranceStats } from "./utterance-stats.ts";
 import {
+  type AuthoredText,
   beginWriting,
   sentencesOf,
   type WritingDeps,
   type WritingRequest,
   type WrittenReply,
-} from "./written-reply.ts";
+} from "./authored-text.ts";
+import { PlaybackPacer } from "./playback-pacer.ts";
+import { replyMeta } from "./reply-meta.ts";
+import { MarkCollector, type SpokenPiece, spokenPiece } from "./spoken-piece.ts";
+import type { ComingText, StreamedText } from "./streamed-text.ts";
+import { UtteranceStats } from "./utterance-stats.ts";
 
 export interface ServiceDeps extends Metering {
   lease(model: PublicModel, signal: AbortSignal): Promise<Lease>;

@@ -5,8 +5,7 @@ import { stopWith } from "../../core/stop-with.ts";
 import type { PublicModel } from "../../models/public-models.ts";
 import type { HeardTurn } from "../reply/reply-meta.ts";
 import { failureType, hearingFacts } from "../request-spans.ts";
-import type { ClipTranscriber } from "./clip-transcriber.ts";
-import { WaitLimitError } from "./shared-clip.ts";
+import { type ClipTranscriber, WaitLimitError } from "./clip-transcriber.ts";
 
 /**
  * Whose turns are heard: those that a writer reads, or the model that speaks; those by which the voice keeps its pace as

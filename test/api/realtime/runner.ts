@@ -4,7 +4,7 @@ import { SessionRunner } from "../../../src/api/realtime/session-runner.ts";
 import { defaultSettings, type SessionSettings } from "../../../src/api/realtime/session-settings.ts";
 import { ServiceError } from "../../../src/contract/errors.ts";
 import type { Recogniser } from "../../../src/core/recogniser.ts";
-import { EventLoopShare } from "../../../src/limits/event-loop-share.ts";
+import { EventLoopShare } from "../../../src/limits/event-budget.ts";
 import { KeyedSemaphore } from "../../../src/limits/keyed-semaphore.ts";
 import { findModel, PUBLIC_MODELS } from "../../../src/models/public-models.ts";
 import { RequestContext } from "../../../src/requests/request-context.ts";

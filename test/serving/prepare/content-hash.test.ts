@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Delivery, Lexicon } from "../../../src/core/script.ts";
-import { ContentHash } from "../../../src/serving/prepare/content-hash.ts";
+import { ContentHash } from "../../../src/serving/prepare/history-audio.ts";
 import { anyText } from "../../contract/any-text.ts";
 import fc from "../../properties.ts";
 

@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { describe, it } from "node:test";
 import { Worker } from "node:worker_threads";
-import type { ThreadCallsOptions } from "../../../src/workers/calls/options.ts";
-import { ThreadCalls } from "../../../src/workers/calls/thread-calls.ts";
+import { ThreadCalls, type ThreadCallsOptions } from "../../../src/workers/calls/thread-calls.ts";
 import { until, within } from "../../waiting.ts";
 
 const STARTS = 0;

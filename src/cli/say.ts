@@ -132,7 +132,7 @@ async function speak(
   const prepared = await requests.prepare(text, flags.ssml === true ? "ssml" : undefined);
   const { fileOf } = await import("../core/encoded-speech.ts");
   const { scriptOf } = await import("../serving/prepare/script-of.ts");
-  const { MarkCollector, spokenPiece } = await import("../serving/reply/spoken-piece.ts");
+  const { MarkCollector, spokenPiece } = await import("../serving/reply/reply-chunk.ts");
   const { joinedBytes } = await import("../audio/joined.ts");
   const voice = await requests.openVoice();
   try {

@@ -41,7 +41,7 @@ export async function storedVoice(
 ): Promise<ChosenVoice> {
   const { readServerVoices } = await import("../server/voices/server-voices.ts");
   const { unknownVoice } = await import("../serving/prepare/choose-voice.ts");
-  const { recordingNamed } = await import("../serving/voices/own-voices.ts");
+  const { recordingNamed } = await import("../serving/voices/custom-voices.ts");
   const { withTenancy } = await import("./keys.ts");
   const serverVoices = await readServerVoices(settings, models);
   const sample = await recordingNamed(asked.name, serverVoices, () =>
@@ -62,7 +62,7 @@ export async function storedVoice(
 async function decoded(audio: Uint8Array, voiceId: string): Promise<Clip> {
   const { openSound } = await import("../audio/recordings/recording-sound.ts");
   const { SAMPLE_S } = await import("../contract/voice-form.ts");
-  const { keptClip } = await import("../serving/voices/voice-clip.ts");
+  const { keptClip } = await import("../serving/voices/create-voice.ts");
   const sound = openSound(audio, SAMPLE_S.max + 1);
   const clip = await keptClip(sound, voiceId, new AbortController().signal);
   await sound.close();

@@ -121,8 +121,8 @@ async function made(
   const { readServerVoices } = await import("../server/voices/server-voices.ts");
   const { judgeClip } = await import("../server/voices/judge-clip.ts");
   const { readRecording } = await import("../server/voices/read-recording.ts");
-  const { makeVoice } = await import("../serving/voices/voice-clip.ts");
-  const { OwnVoices } = await import("../serving/voices/own-voices.ts");
+  const { makeVoice } = await import("../serving/voices/create-voice.ts");
+  const { OwnVoices } = await import("../serving/voices/custom-voices.ts");
   const { hear } = await import("./terminal/hear.ts");
   const { clipSound } = await import("../core/sound.ts");
   const { modelsHere } = await import("./stored-voice.ts");

@@ -7,7 +7,7 @@ import { fieldNamed } from "../contract/quoted.ts";
 import { nearest } from "../core/nearest.ts";
 import { NothingToSpeakError } from "../core/speech-model.ts";
 import { UsageError } from "../server/usage-error.ts";
-import { asRefusal } from "../serving/failures.ts";
+import { asRefusal } from "../serving/service-errors.ts";
 import { SettingsError } from "../settings/settings-error.ts";
 import { MarkupError } from "../text/ssml/markup.ts";
 import { AntiphonError } from "./types.ts";

@@ -12,11 +12,11 @@ import { localModels } from "../server/voices/local-models.ts";
 import { remoteCheckpoints } from "../server/voices/remote-checkpoints.ts";
 import { readServerVoices } from "../server/voices/server-voices.ts";
 import { unknownVoice } from "../serving/prepare/choose-voice.ts";
-import { SpeechService } from "../serving/reply/service.ts";
+import { SpeechService } from "../serving/reply/speech-service.ts";
 import type { Telemetry } from "../serving/telemetry.ts";
 import { ClipTranscriber } from "../serving/transcribe/clip-transcriber.ts";
 import { HistoryTranscriber } from "../serving/transcribe/history-transcriber.ts";
-import { recordingNamed } from "../serving/voices/own-voices.ts";
+import { recordingNamed } from "../serving/voices/custom-voices.ts";
 import type { Settings } from "../settings/schema.ts";
 import { DeferredWriter } from "../writers/deferred-writer.ts";
 

@@ -2,8 +2,8 @@ import { fromPcm16 } from "../audio/pcm.ts";
 import type { Marks } from "../contract/spoken.ts";
 import { type Stop, stopWith } from "../core/stop-with.ts";
 import type { Prepared } from "../serving/prepare/prepare.ts";
-import { NO_OUTCOME, type Outcome } from "../serving/reply/service.ts";
-import type { SpokenPiece } from "../serving/reply/spoken-piece.ts";
+import type { SpokenPiece } from "../serving/reply/reply-chunk.ts";
+import { NO_OUTCOME, type Outcome } from "../serving/reply/speech-service.ts";
 import { roundedToMs } from "../serving/transcribe/transcript-formats.ts";
 import { asAntiphonError, hasNoWords } from "./errors.ts";
 import {

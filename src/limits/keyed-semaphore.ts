@@ -1,5 +1,5 @@
+import { keyIsFull, serverIsFull, shuttingDown } from "./capacity-errors.ts";
 import { FairQueue, KeyCounter, type Verdict, type Waiter, waited } from "./fair-queue.ts";
-import { keyIsFull, serverIsFull, shuttingDown } from "./refusals.ts";
 
 export interface KeyedSemaphoreOptions {
   /** What is shared, for messages: `turns being written`. */

@@ -1,6 +1,6 @@
 import type { BucketReading, Key, Tenancy } from "../accounts/tenancy.ts";
-import { overRate } from "../limits/refusals.ts";
-import type { SpeechService } from "../serving/reply/service.ts";
+import { overRate } from "../limits/capacity-errors.ts";
+import type { SpeechService } from "../serving/reply/speech-service.ts";
 
 /** What a request is asked of before anything of it is read. */
 export interface AdmitOptions {

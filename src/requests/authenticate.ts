@@ -1,6 +1,6 @@
 import type { BucketReading, Key, Tenancy } from "../accounts/tenancy.ts";
 import { ServiceError } from "../contract/errors.ts";
-import { overRate } from "../limits/refusals.ts";
+import { overRate } from "../limits/capacity-errors.ts";
 
 /**
  * The key that a client presents, `null` being none. A failure draws from the bucket of the client's address.

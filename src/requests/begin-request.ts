@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { Key, Tenancy } from "../accounts/tenancy.ts";
 import { beginServerSpan } from "../core/span.ts";
 import type { RequestReader } from "../serving/prepare/request-reader.ts";
-import type { SpeechService } from "../serving/reply/service.ts";
+import type { SpeechService } from "../serving/reply/speech-service.ts";
 import type { Transcriptions } from "../serving/transcribe/transcriptions.ts";
 import { type AdmitOptions, admit } from "./admit.ts";
 import type { Metrics } from "./metrics.ts";

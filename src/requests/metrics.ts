@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-import { SPEAKING } from "../limits/admission.ts";
 import type { Semaphores } from "../limits/server-limits.ts";
-import type { SpeechService } from "../serving/reply/service.ts";
+import { SPEAKING } from "../limits/utterance-slots.ts";
+import type { SpeechService } from "../serving/reply/speech-service.ts";
 import type { Telemetry } from "../serving/telemetry.ts";
 import type { Ending } from "./request-context.ts";
 

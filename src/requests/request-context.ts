@@ -1,8 +1,8 @@
 import type { ServiceError } from "../contract/errors.ts";
 import { NO_SPAN, type Span } from "../core/span.ts";
 import type { Permit } from "../limits/keyed-semaphore.ts";
-import { asServiceError } from "../serving/failures.ts";
 import type { Caller } from "../serving/prepare/request-reader.ts";
+import { asServiceError } from "../serving/service-errors.ts";
 
 /** The client closed its connection, or has read nothing for too long. */
 export class ClientGoneError extends Error {

@@ -1,6 +1,6 @@
 import { type Bridge, listen } from "../api/wyoming/bridge.ts";
 import { keyIsGone, type WyomingDeps } from "../api/wyoming/requests.ts";
-import type { OwnVoices } from "../serving/voices/own-voices.ts";
+import type { OwnVoices } from "../serving/voices/custom-voices.ts";
 import type { Environment } from "../settings/environment.ts";
 import type { Settings } from "../settings/schema.ts";
 import { SettingsError, wrongSetting } from "../settings/settings-error.ts";

@@ -15,7 +15,7 @@ import { DEFAULT_PARAMS, paramKnobs } from "../contract/params.ts";
 import { MAX_SAMPLE_BYTES, SAMPLE_S } from "../contract/voice-form.ts";
 import type { ServerLimits } from "../limits/server-limits.ts";
 import type { Catalogue } from "../models/catalogue.ts";
-import { MAX_VOICES_PER_KEY } from "../serving/voices/own-voices.ts";
+import { MAX_VOICES_PER_KEY } from "../serving/voices/custom-voices.ts";
 import type { Settings } from "../settings/schema.ts";
 import { readTlsFiles } from "./tls-files.ts";
 

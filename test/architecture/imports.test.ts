@@ -134,7 +134,7 @@ test("a server starts without the engines that its settings may not name", () =>
     for (const [, path] of source.matchAll(/^(?:import|export)\b[^;"]*?\bfrom "(\.[^"]+)"/gm))
       loaded.add(posix.join(posix.dirname(file), path!));
   }
-  assert.ok(loaded.has("dist/src/serving/reply/service.js"), "and the walk gets there");
+  assert.ok(loaded.has("dist/src/serving/reply/speech-service.js"), "and the walk gets there");
   const networks = /engines\/(?:kokoro\/network|codec-lm\/architectures|embedded\/model)\.js$/;
   assert.deepEqual(
     [...loaded].filter((file) => networks.test(file)),

@@ -10,7 +10,7 @@ import {
   MAX_HEADER_BYTES,
   MAX_PAYLOAD_BYTES,
 } from "../../src/api/wyoming/wyoming-event.ts";
-import { CONNECTION_BUDGET } from "../../src/limits/event-budget.ts";
+import { CONNECTION_BUDGET } from "../../src/limits/event-loop-budget.ts";
 import { startTestServer, type TestServer } from "../api/http/start.ts";
 import { WyomingClient } from "../api/wyoming/client.ts";
 import { ScriptedRecogniser } from "../recognition/scripted-recogniser.ts";

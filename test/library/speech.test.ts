@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SpeechOf } from "../../src/library/speech.ts";
 import type { Prepared } from "../../src/serving/prepare/prepare.ts";
-import { NO_OUTCOME } from "../../src/serving/reply/service.ts";
+import { NO_OUTCOME } from "../../src/serving/reply/speech-service.ts";
 
 /** Speech of pieces without end, and how many of them were made. */
 function endless() {

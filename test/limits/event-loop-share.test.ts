@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import { EventLoopShare } from "../../src/limits/event-budget.ts";
+import { EventLoopShare } from "../../src/limits/event-loop-budget.ts";
 import { until } from "../waiting.ts";
 
 /** Asks so often, one time after the other, and notes each of its turns, which takes so long by the clock given. */

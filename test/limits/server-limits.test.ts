@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { SPEAKING } from "../../src/limits/admission.ts";
 import { createSemaphores, serverLimits } from "../../src/limits/server-limits.ts";
+import { SPEAKING } from "../../src/limits/utterance-slots.ts";
 import { loadSettings } from "../../src/settings/load.ts";
 import { TOP } from "../architecture/top.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { afterEach, describe, it } from "node:test";
-import { Admission, type AdmissionOptions, type Slot } from "../../src/limits/admission.ts";
+import { Admission, type AdmissionOptions, type Slot } from "../../src/limits/utterance-slots.ts";
 import fc from "../properties.ts";
 import { settle, withClock } from "../serving/service-over.ts";
 

@@ -6,7 +6,7 @@ import { createCatalogue } from "../../src/models/catalogue.ts";
 import { EMBEDDED_CHECKPOINT, PUBLIC_MODELS } from "../../src/models/public-models.ts";
 import { Residency } from "../../src/models/residency.ts";
 import { createMetrics } from "../../src/requests/metrics.ts";
-import { SpeechService } from "../../src/serving/reply/service.ts";
+import { SpeechService } from "../../src/serving/reply/speech-service.ts";
 import { never } from "../core/scripts.ts";
 import { caller, PREPARED } from "../serving/service-over.ts";
 import { FakeCheckpoints } from "./fake-checkpoints.ts";

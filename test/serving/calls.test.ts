@@ -4,7 +4,7 @@ import { pausesS, spokenText, type TextPiece, writtenText } from "../../src/core
 import { type ToolCall, type Writer, WriterError, type WrittenPart } from "../../src/core/writer.ts";
 import { findModel, PUBLIC_MODELS } from "../../src/models/public-models.ts";
 import { type Prepared, prepareConverse } from "../../src/serving/prepare/prepare.ts";
-import type { SpeechService } from "../../src/serving/reply/service.ts";
+import type { SpeechService } from "../../src/serving/reply/speech-service.ts";
 import { within } from "../waiting.ts";
 import { ScriptedWriter } from "../writers/scripted-writer.ts";
 import { caller, collect, Engine, serviceOver, settle } from "./service-over.ts";

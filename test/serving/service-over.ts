@@ -6,13 +6,13 @@ import type { Writer } from "../../src/core/writer.ts";
 import { KeyedSemaphore, type KeyedSemaphoreOptions } from "../../src/limits/keyed-semaphore.ts";
 import { findModel, PUBLIC_MODELS } from "../../src/models/public-models.ts";
 import { prepareTts } from "../../src/serving/prepare/prepare.ts";
+import type { SpokenPiece } from "../../src/serving/reply/reply-chunk.ts";
 import {
   type Outcome,
   type ServiceOptions,
   type SpeechRequest,
   SpeechService,
-} from "../../src/serving/reply/service.ts";
-import type { SpokenPiece } from "../../src/serving/reply/spoken-piece.ts";
+} from "../../src/serving/reply/speech-service.ts";
 import type { Telemetry } from "../../src/serving/telemetry.ts";
 
 /** A request of twelve characters. */

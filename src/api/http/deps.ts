@@ -3,8 +3,8 @@ import type { ParamKnob, ResolvedParams } from "../../contract/params.ts";
 import type { ModelCard } from "../../contract/replies.ts";
 import type { KeyedSemaphore } from "../../limits/keyed-semaphore.ts";
 import type { Entrance } from "../../requests/begin-request.ts";
-import type { OwnVoices } from "../../serving/voices/own-voices.ts";
-import type { NewVoices } from "../../serving/voices/voice-clip.ts";
+import type { NewVoices } from "../../serving/voices/create-voice.ts";
+import type { OwnVoices } from "../../serving/voices/custom-voices.ts";
 import type { RealtimeOptions } from "./realtime-options.ts";
 import type { PlaygroundDirs } from "./routes/pages.ts";
 

@@ -2,7 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { ServiceError } from "../../contract/errors.ts";
 import { type ErrorEnvelope, envelope, openAiError } from "../../contract/replies.ts";
 import { ClientGoneError } from "../../requests/request-context.ts";
-import { asServiceError } from "../../serving/failures.ts";
+import { asServiceError } from "../../serving/service-errors.ts";
 import { answerUnread, endsUnread } from "./answer-unread.ts";
 import { headersOf, retryHeaders } from "./headers.ts";
 

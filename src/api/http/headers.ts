@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyReply } from "fastify";
 import type { BucketReading } from "../../accounts/tenancy.ts";
-import { retryAfterS } from "../../limits/refusals.ts";
+import { retryAfterS } from "../../limits/capacity-errors.ts";
 
 /** The names of what {@link rateHeaders} and {@link retryHeaders} make. */
 export const RATE_HEADERS = [

@@ -6,7 +6,7 @@ import type {
 } from "../../contract/audio-speech.ts";
 import { openAiError } from "../../contract/replies.ts";
 import type { Marks } from "../../contract/spoken.ts";
-import type { Outcome } from "../../serving/reply/service.ts";
+import type { Outcome } from "../../serving/reply/speech-service.ts";
 import { base64Of, SSE_HEADERS, SSE_KEEP_ALIVE } from "./sse.ts";
 import type { StreamForm } from "./stream-speech.ts";
 

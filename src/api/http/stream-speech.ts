@@ -2,8 +2,8 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Encoding } from "../../audio/encode/encoder.ts";
 import type { Marks } from "../../contract/spoken.ts";
 import type { ReadRequest } from "../../serving/prepare/request-reader.ts";
-import { NO_OUTCOME, type Outcome } from "../../serving/reply/service.ts";
-import type { SpokenPiece } from "../../serving/reply/spoken-piece.ts";
+import type { SpokenPiece } from "../../serving/reply/reply-chunk.ts";
+import { NO_OUTCOME, type Outcome } from "../../serving/reply/speech-service.ts";
 import type { HttpDeps } from "./deps.ts";
 import { type Chunk, type PacedForm, type PacedResponse, sendPaced } from "./paced-response.ts";
 

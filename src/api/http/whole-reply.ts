@@ -5,11 +5,11 @@ import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
 import { joinedBytes } from "../../audio/joined.ts";
 import { ServiceError } from "../../contract/errors.ts";
 import type { AudioPayload } from "../../contract/replies.ts";
-import { mostSpokenS } from "../../serving/prepare/most-spoken.ts";
 import type { Prepared } from "../../serving/prepare/prepare.ts";
 import type { ReadRequest } from "../../serving/prepare/request-reader.ts";
-import type { Outcome } from "../../serving/reply/service.ts";
-import type { SpokenPiece } from "../../serving/reply/spoken-piece.ts";
+import { mostSpokenS } from "../../serving/prepare/speech-length.ts";
+import type { SpokenPiece } from "../../serving/reply/reply-chunk.ts";
+import type { Outcome } from "../../serving/reply/speech-service.ts";
 import type { HttpDeps } from "./deps.ts";
 
 /** A whole reply: one file, in pieces, and how it went. */

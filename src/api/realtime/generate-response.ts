@@ -6,8 +6,8 @@ import type { EarlierCall, ToolCall, ToolUse, WriterTokens } from "../../core/wr
 import { chooseSpeaker } from "../../serving/prepare/choose-voice.ts";
 import { type Prepared, prepareConverse, type ResolveModel } from "../../serving/prepare/prepare.ts";
 import type { WrittenReply } from "../../serving/reply/authored-text.ts";
-import { NO_OUTCOME, type SpeechRequest, type SpeechService } from "../../serving/reply/service.ts";
-import type { SpokenPiece } from "../../serving/reply/spoken-piece.ts";
+import type { SpokenPiece } from "../../serving/reply/reply-chunk.ts";
+import { NO_OUTCOME, type SpeechRequest, type SpeechService } from "../../serving/reply/speech-service.ts";
 import { type Item, type MessageItem, textOf } from "./conversation-items.ts";
 import type { ReplyEnd, Spoken } from "./response.ts";
 import type { ResponseRequest } from "./session-events.ts";

@@ -4,12 +4,12 @@ import type { EventFault, InboundEvent } from "../../contract/realtime/parse.ts"
 import type { InTurn } from "../../core/in-turn.ts";
 import type { Recogniser } from "../../core/recogniser.ts";
 import { DETECTION_RATE_HZ, type TurnJudge, type VoiceActivityDetector } from "../../core/turn-detection.ts";
-import { EventBudget, type EventLoopShare } from "../../limits/event-budget.ts";
+import { EventBudget, type EventLoopShare } from "../../limits/event-loop-budget.ts";
 import type { KeyedSemaphore } from "../../limits/keyed-semaphore.ts";
 import type { RequestContext } from "../../requests/request-context.ts";
-import { asServiceError } from "../../serving/failures.ts";
 import type { ResolveModel } from "../../serving/prepare/prepare.ts";
-import type { SpeechService } from "../../serving/reply/service.ts";
+import type { SpeechService } from "../../serving/reply/speech-service.ts";
+import { asServiceError } from "../../serving/service-errors.ts";
 import { MAX_TURN_SAMPLES } from "./endpointing.ts";
 import { makeReply } from "./generate-response.ts";
 import { DetectionFeed, SoundBuffer, SoundInput } from "./input-audio-buffer.ts";

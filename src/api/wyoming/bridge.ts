@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
-import { type BudgetTerms, EventBudget } from "../../limits/event-budget.ts";
+import { type BudgetTerms, EventBudget } from "../../limits/event-loop-budget.ts";
 import { Connection } from "./connection.ts";
 import { EventSocket } from "./event-socket.ts";
 import { chooseEviction, isTooSlow, TOO_SLOW } from "./eviction.ts";

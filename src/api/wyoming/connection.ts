@@ -1,7 +1,7 @@
 import { ServiceError } from "../../contract/errors.ts";
-import type { EventBudget } from "../../limits/event-budget.ts";
+import type { EventBudget } from "../../limits/event-loop-budget.ts";
 import { ClientGoneError, type RequestContext } from "../../requests/request-context.ts";
-import { asServiceError, knownRefusal } from "../../serving/failures.ts";
+import { asServiceError, knownRefusal } from "../../serving/service-errors.ts";
 import type { EventSocket } from "./event-socket.ts";
 import type { ConnectionState } from "./eviction.ts";
 import { beginWyomingRequest, type WyomingDeps, type WyomingKind } from "./requests.ts";

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { EventLoopShare } from "../../limits/event-budget.ts";
+import type { EventLoopShare } from "../../limits/event-loop-budget.ts";
 import { ClientGoneError } from "../../requests/request-context.ts";
 import { EventParser, encodeEvent, type ReceivedEvent, type WyomingEvent } from "./wyoming-event.ts";
 

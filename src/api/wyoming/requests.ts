@@ -1,6 +1,6 @@
 import { ServiceError } from "../../contract/errors.ts";
 import type { Voice } from "../../contract/voices.ts";
-import type { EventLoopShare } from "../../limits/event-budget.ts";
+import type { EventLoopShare } from "../../limits/event-loop-budget.ts";
 import { beginRequest, type Entrance } from "../../requests/begin-request.ts";
 import type { RequestContext } from "../../requests/request-context.ts";
 import type { ResolveModel } from "../../serving/prepare/prepare.ts";

@@ -1,6 +1,6 @@
 import type { Clip } from "../../core/conversation.ts";
 import type { RecordingReader } from "../../serving/prepare/recording-reader.ts";
-import { keptClip } from "../../serving/voices/voice-clip.ts";
+import { keptClip } from "../../serving/voices/create-voice.ts";
 
 /**
  * Decodes a voice's recording as it was kept: FLAC, 24 kHz. Its buffer is gone afterwards. Several may wait for it, so it goes

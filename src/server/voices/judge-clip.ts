@@ -1,5 +1,5 @@
 import type { Clip } from "../../core/conversation.ts";
-import type { ClipJudgement } from "../../serving/voices/voice-clip.ts";
+import type { ClipJudgement } from "../../serving/voices/create-voice.ts";
 
 /**
  * Listens to a clip as the embedded voice does before it follows one, some milliseconds at a time in the calling thread: a

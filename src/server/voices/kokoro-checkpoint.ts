@@ -6,7 +6,7 @@ import type { Lexicon } from "../../core/script.ts";
 import { PUBLISHED } from "../../engines/kokoro/graphs/make-files.ts";
 import type { KokoroOptions } from "../../engines/kokoro/model.ts";
 import { unusedKokoroKnobs } from "../../engines/kokoro/unused-knobs.ts";
-import type { SlotPrice } from "../../limits/admission.ts";
+import type { SlotPrice } from "../../limits/utterance-slots.ts";
 import { findVoiceCheckpoint } from "../../models/checkpoints.ts";
 import { checkpointDir, embeddedCheckpoint, inspectCheckpoint } from "../../models/installed-checkpoint.ts";
 import {

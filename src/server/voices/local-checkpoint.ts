@@ -1,5 +1,5 @@
-import type { SlotPrice } from "../../limits/admission.ts";
-import type { OwnSlots } from "../../limits/admissions.ts";
+import type { OwnSlots } from "../../limits/checkpoint-slots.ts";
+import type { SlotPrice } from "../../limits/utterance-slots.ts";
 import type { LocalVoice } from "../../models/offered-models.ts";
 import { SPEAKERS } from "../../models/public-models.ts";
 import type { Checkpoint } from "../../models/residency.ts";

@@ -9,11 +9,11 @@ import {
   type WrittenPart,
 } from "../../core/writer.ts";
 import type { KeyedSemaphore } from "../../limits/keyed-semaphore.ts";
-import { within } from "../live-work.ts";
 import type { Prepared } from "../prepare/prepare.ts";
 import { failureType, writingFacts, writtenFacts } from "../request-spans.ts";
+import { within } from "../running-work.ts";
 import type { Telemetry } from "../telemetry.ts";
-import { Arrivals } from "./arrivals.ts";
+import { Arrivals } from "./async-queue.ts";
 import type { ComingText } from "./streamed-text.ts";
 
 /** Who wants to know of the writing. */

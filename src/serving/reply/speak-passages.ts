@@ -8,7 +8,7 @@ import { NothingToSpeakError, type SpeechModel } from "../../core/speech-model.t
 import type { Passage } from "../../text/sentences/passages.ts";
 import { hasSpeakable } from "../../text/speakable.ts";
 import { writtenPiece } from "../prepare/read-markup.ts";
-import { spokenPiece } from "./spoken-piece.ts";
+import { spokenPiece } from "./reply-chunk.ts";
 
 /** What comes of a long text while it is spoken. */
 export type SpokenPart =

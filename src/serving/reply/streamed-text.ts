@@ -6,7 +6,7 @@ import { SentenceCutter } from "../../text/sentences/sentence-cutter.ts";
 import { hasSpeakable } from "../../text/speakable.ts";
 import { mayBeSsml } from "../../text/ssml/read-marks.ts";
 import { readMarkup } from "../prepare/read-markup.ts";
-import { Arrivals } from "./arrivals.ts";
+import { Arrivals } from "./async-queue.ts";
 
 /** Given words that come in pieces, cut anywhere, while they are spoken. What can be said of them is held, and is bounded. */
 export class StreamedText implements ComingText {

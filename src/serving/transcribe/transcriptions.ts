@@ -10,10 +10,10 @@ import {
 import { type Sound, skipSamples } from "../../core/sound.ts";
 import type { Stop } from "../../core/stop-with.ts";
 import type { KeyedSemaphore, Permit } from "../../limits/keyed-semaphore.ts";
-import { asRefusal } from "../failures.ts";
-import { LiveWork, within } from "../live-work.ts";
 import type { Caller } from "../prepare/request-reader.ts";
 import { ASKED, hearingFacts, inSpan } from "../request-spans.ts";
+import { LiveWork, within } from "../running-work.ts";
+import { asRefusal } from "../service-errors.ts";
 import { type Metering, meterUsage } from "../telemetry.ts";
 
 export interface TranscriptionDeps extends Metering {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, mock, test } from "node:test";
-import { SpeechService } from "../../../src/serving/reply/service.ts";
+import { SpeechService } from "../../../src/serving/reply/speech-service.ts";
 import { WyomingClient } from "../wyoming/client.ts";
 import { startTestServer, type TestServer } from "./start.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type BucketLimits, fullBucket, take } from "../../../src/accounts/token-bucket.ts";
 import { rateHeaders, retryHeaders } from "../../../src/api/http/headers.ts";
-import { retryAfterS } from "../../../src/limits/refusals.ts";
+import { retryAfterS } from "../../../src/limits/capacity-errors.ts";
 import fc from "../../properties.ts";
 
 describe("the headers of a bucket", () => {

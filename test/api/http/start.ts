@@ -6,7 +6,7 @@ import type { Recogniser } from "../../../src/core/recogniser.ts";
 import type { VoiceSample } from "../../../src/core/script.ts";
 import type { Writer } from "../../../src/core/writer.ts";
 import { createToneModel, type ToneOptions } from "../../../src/engines/tone/tone.ts";
-import type { OwnSlots } from "../../../src/limits/admissions.ts";
+import type { OwnSlots } from "../../../src/limits/checkpoint-slots.ts";
 import type { PublicModel } from "../../../src/models/public-models.ts";
 import type { Checkpoint } from "../../../src/models/residency.ts";
 import type { NeuralDetector } from "../../../src/recognition/turns/neural-detector.ts";

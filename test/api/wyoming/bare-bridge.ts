@@ -1,6 +1,6 @@
 import { type Bridge, listen } from "../../../src/api/wyoming/bridge.ts";
 import type { EventOutcome, WyomingDeps } from "../../../src/api/wyoming/requests.ts";
-import { type BudgetTerms, EventLoopShare } from "../../../src/limits/event-budget.ts";
+import { type BudgetTerms, EventLoopShare } from "../../../src/limits/event-loop-budget.ts";
 import { findModel, PUBLIC_MODELS } from "../../../src/models/public-models.ts";
 import { listedVoices } from "../../../src/serving/voices/voice-list.ts";
 

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { TtsRequest } from "../../../src/contract/requests.ts";
 import { findModel, PUBLIC_MODELS } from "../../../src/models/public-models.ts";
-import { mostSpokenS } from "../../../src/serving/prepare/most-spoken.ts";
 import { prepareConverse, prepareTts } from "../../../src/serving/prepare/prepare.ts";
 import { prepareBody } from "../../../src/serving/prepare/prepare-body.ts";
+import { mostSpokenS } from "../../../src/serving/prepare/speech-length.ts";
 import { StreamedText } from "../../../src/serving/reply/streamed-text.ts";
 
 const resolve = (id: string | null) => findModel(PUBLIC_MODELS, id);

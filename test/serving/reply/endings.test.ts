@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { SpeechFailedError } from "../../../src/core/speech-model.ts";
-import type { Outcome, SpeechRequest } from "../../../src/serving/reply/service.ts";
+import type { Outcome, SpeechRequest } from "../../../src/serving/reply/speech-service.ts";
 import type { EndedUtterance } from "../../../src/serving/telemetry.ts";
 import { until } from "../../waiting.ts";
 import { caller, collect, Engine, forever, PREPARED, serviceOver, withClock } from "../service-over.ts";

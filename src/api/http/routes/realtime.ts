@@ -7,10 +7,10 @@ import { ClientSecretRequest, SECRET_S } from "../../../contract/realtime/client
 import type { InboundEvent } from "../../../contract/realtime/parse.ts";
 import type { SessionUpdate } from "../../../contract/realtime/session.ts";
 import { parseClientSecretRequest } from "../../../contract/validate.ts";
-import { KeyBudgets } from "../../../limits/event-budget.ts";
-import { serverIsFull } from "../../../limits/refusals.ts";
+import { serverIsFull } from "../../../limits/capacity-errors.ts";
+import { KeyBudgets } from "../../../limits/event-loop-budget.ts";
 import { beginRequest } from "../../../requests/begin-request.ts";
-import { asServiceError } from "../../../serving/failures.ts";
+import { asServiceError } from "../../../serving/service-errors.ts";
 import { meterUsage } from "../../../serving/telemetry.ts";
 import { plainDialect } from "../../realtime/realtime-dialect.ts";
 import { RealtimeError } from "../../realtime/realtime-error.ts";

@@ -3,7 +3,7 @@ import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../../audio/format.ts";
 import type { EndEvent, MetaEvent } from "../../../contract/events.ts";
 import type { ConverseResponse, TtsResponse } from "../../../contract/replies.ts";
 import type { Prepared } from "../../../serving/prepare/prepare.ts";
-import type { Outcome } from "../../../serving/reply/service.ts";
+import type { Outcome } from "../../../serving/reply/speech-service.ts";
 import { preparedFrom } from "../body.ts";
 import type { HttpDeps } from "../deps.ts";
 import { formatAudioEvent, formatEvent, SSE_HEADERS, SSE_KEEP_ALIVE } from "../sse.ts";

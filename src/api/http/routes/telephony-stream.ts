@@ -15,8 +15,8 @@ import {
 } from "../../../contract/realtime/twilio-messages.ts";
 import { admit } from "../../../requests/admit.ts";
 import { authenticate } from "../../../requests/authenticate.ts";
-import { asServiceError } from "../../../serving/failures.ts";
 import { checkVoice } from "../../../serving/prepare/choose-voice.ts";
+import { asServiceError } from "../../../serving/service-errors.ts";
 import type { Presented } from "../../realtime/client-secrets.ts";
 import type { SessionSettings } from "../../realtime/session-settings.ts";
 import { callSettings, TwilioDialect } from "../../realtime/twilio-dialect.ts";

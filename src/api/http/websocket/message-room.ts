@@ -1,8 +1,8 @@
 import type { FastifyRequest } from "fastify";
 import { MAX_MESSAGE_BYTES } from "../../../contract/realtime/parse.ts";
 import type { KeyedSemaphore, Permit } from "../../../limits/keyed-semaphore.ts";
-import { asServiceError } from "../../../serving/failures.ts";
 import { SMALL_BODY_BYTES } from "../../../serving/prepare/preparer.ts";
+import { asServiceError } from "../../../serving/service-errors.ts";
 import { FrameScanner } from "../frame-scanner.ts";
 
 export interface MessageRoomParts {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { ServiceError } from "../../src/contract/errors.ts";
-import type { AdmissionOptions, Slot } from "../../src/limits/admission.ts";
-import { Admissions } from "../../src/limits/admissions.ts";
+import { Admissions } from "../../src/limits/checkpoint-slots.ts";
+import type { AdmissionOptions, Slot } from "../../src/limits/utterance-slots.ts";
 
 const OPTIONS: AdmissionOptions = {
   concurrency: 2,

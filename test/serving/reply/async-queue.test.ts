@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { Arrivals } from "../../../src/serving/reply/arrivals.ts";
+import { Arrivals } from "../../../src/serving/reply/async-queue.ts";
 
 async function allOf(things: Arrivals<string>): Promise<string[]> {
   const taken: string[] = [];

@@ -12,7 +12,7 @@ import { clipSound, type Sound } from "../../core/sound.ts";
 import type { KeyedSemaphore } from "../../limits/keyed-semaphore.ts";
 import type { Caller, RequestReader } from "../prepare/request-reader.ts";
 import type { Transcriptions } from "../transcribe/transcriptions.ts";
-import type { OwnVoices } from "./own-voices.ts";
+import type { OwnVoices } from "./custom-voices.ts";
 
 /** How far a clip is followed, and why not further. */
 export interface ClipJudgement {

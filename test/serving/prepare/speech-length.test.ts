@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { leastSpokenS } from "../../../src/serving/prepare/most-spoken.ts";
+import { leastSpokenS } from "../../../src/serving/prepare/speech-length.ts";
 
 type Given = Parameters<typeof leastSpokenS>[0];
 const least = (text: string | null, maxFrames = 512) =>

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it, mock } from "node:test";
-import { Admission, type AdmissionOptions, type Slot } from "../../src/limits/admission.ts";
+import { Admission, type AdmissionOptions, type Slot } from "../../src/limits/utterance-slots.ts";
 import fc from "../properties.ts";
 
 const NEVER = new AbortController().signal;

@@ -1,6 +1,6 @@
 import type { ServiceError } from "../contract/errors.ts";
+import { idleTooLong, keyIsFull, serverIsFull, shuttingDown } from "./capacity-errors.ts";
 import { FairQueue, KeyCounter, type Verdict, type Waiter, waited } from "./fair-queue.ts";
-import { idleTooLong, keyIsFull, serverIsFull, shuttingDown } from "./refusals.ts";
 
 export interface AdmissionOptions {
   /** Utterances computed at once. */

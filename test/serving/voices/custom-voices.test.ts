@@ -6,7 +6,7 @@ import { nameProblem } from "../../../src/contract/voice-form.ts";
 import { readVoiceWord } from "../../../src/contract/voice-word.ts";
 import type { Clip } from "../../../src/core/conversation.ts";
 import type { VoiceSample } from "../../../src/core/script.ts";
-import { OwnVoices } from "../../../src/serving/voices/own-voices.ts";
+import { OwnVoices } from "../../../src/serving/voices/custom-voices.ts";
 import { memoryStore } from "../../accounts/memory-store.ts";
 
 const VOICE = {

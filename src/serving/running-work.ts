@@ -1,6 +1,6 @@
 import { ServiceError } from "../contract/errors.ts";
 import { type Stop, stopWith, type TimeLimit } from "../core/stop-with.ts";
-import { shuttingDown } from "../limits/refusals.ts";
+import { shuttingDown } from "../limits/capacity-errors.ts";
 
 /** What is being worked at, each piece stopped when its client goes, and all of it when the server stops. */
 export class LiveWork {

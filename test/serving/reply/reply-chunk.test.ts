@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { MarkCollector, spokenPiece } from "../../../src/serving/reply/spoken-piece.ts";
+import { MarkCollector, spokenPiece } from "../../../src/serving/reply/reply-chunk.ts";
 
 const piece = { bytes: new Uint8Array(3_840), sampleCount: 1_920 };
 

@@ -1,5 +1,5 @@
 import type { ServiceError } from "../contract/errors.ts";
-import { Admission, type AdmissionOptions, type SlotPrice } from "./admission.ts";
+import { Admission, type AdmissionOptions, type SlotPrice } from "./utterance-slots.ts";
 
 /** How many utterances a checkpoint speaks at once that has slots of its own. */
 export interface OwnSlots {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { EventBudget, KeyBudgets } from "../../src/limits/event-budget.ts";
+import { EventBudget, KeyBudgets } from "../../src/limits/event-loop-budget.ts";
 
 describe("an event budget", () => {
   test("is there at once up to its burst, and comes back at its rate", () => {

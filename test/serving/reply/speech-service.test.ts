@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import type { UsageRecord } from "../../../src/accounts/store.ts";
 import { ServiceError } from "../../../src/contract/errors.ts";
 import { ConversationError, SpeechFailedError } from "../../../src/core/speech-model.ts";
-import type { Outcome } from "../../../src/serving/reply/service.ts";
+import type { Outcome } from "../../../src/serving/reply/speech-service.ts";
 import { until } from "../../waiting.ts";
 import { caller, collect, Engine, forever, PREPARED, serviceOver, settle } from "../service-over.ts";
 

@@ -11,23 +11,23 @@ import { NO_SPAN, type Span } from "../../core/span.ts";
 import type { SpeechReport } from "../../core/speech-model.ts";
 import type { Stop, TimeLimit } from "../../core/stop-with.ts";
 import type { Writer, WriterTokens } from "../../core/writer.ts";
-import type { AdmissionOptions, Slot } from "../../limits/admission.ts";
-import { Admissions, type OwnSlots } from "../../limits/admissions.ts";
+import { Admissions, type OwnSlots } from "../../limits/checkpoint-slots.ts";
 import type { KeyedSemaphore } from "../../limits/keyed-semaphore.ts";
+import type { AdmissionOptions, Slot } from "../../limits/utterance-slots.ts";
 import type { Lease } from "../../models/catalogue.ts";
 import type { PublicModel } from "../../models/public-models.ts";
-import { asRefusal } from "../failures.ts";
-import { LiveWork, Waits, within } from "../live-work.ts";
 import { unknownVoice, type VoiceChoice } from "../prepare/choose-voice.ts";
-import { leastSpokenS } from "../prepare/most-spoken.ts";
 import type { Prepared } from "../prepare/prepare.ts";
 import { writtenPiece } from "../prepare/read-markup.ts";
 import type { Caller } from "../prepare/request-reader.ts";
 import { scriptOf } from "../prepare/script-of.ts";
+import { leastSpokenS } from "../prepare/speech-length.ts";
 import { failureType, inSpan, speechFacts, spokenFacts } from "../request-spans.ts";
+import { LiveWork, Waits, within } from "../running-work.ts";
+import { asRefusal } from "../service-errors.ts";
 import { type Metering, meterUsage, type UtteranceEnd } from "../telemetry.ts";
 import type { HistoryTranscriber } from "../transcribe/history-transcriber.ts";
-import type { OwnVoices } from "../voices/own-voices.ts";
+import type { OwnVoices } from "../voices/custom-voices.ts";
 import {
   type AuthoredText,
   beginWriting,
@@ -37,8 +37,8 @@ import {
   type WrittenReply,
 } from "./authored-text.ts";
 import { PlaybackPacer } from "./playback-pacer.ts";
+import { MarkCollector, type SpokenPiece, spokenPiece } from "./reply-chunk.ts";
 import { replyMeta } from "./reply-meta.ts";
-import { MarkCollector, type SpokenPiece, spokenPiece } from "./spoken-piece.ts";
 import type { ComingText, StreamedText } from "./streamed-text.ts";
 import { UtteranceStats } from "./utterance-stats.ts";
 

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 /** Where a folder's code is tested, when that is not, or not only, the folder of the same name. */
 const TESTED_IN = {
   "src/serving": ["test/serving", "test/api/http"],
-  "src/api/http": ["test/api/http", "test/contract/sse"],
+  "src/api/http": ["test/api/http"],
   "src/api/realtime": ["test/api/realtime"],
   "src/api/wyoming": ["test/api/wyoming"],
   "src/contract": ["test/contract", "test/api/http"],

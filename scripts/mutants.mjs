@@ -1,5 +1,5 @@
 // Asks, now and then, what the tests would notice: puts one small fault at a time into a copy of the compiled code and
-// runs the tests of its folder.   npm run mutants -- [src/serving src/api/http/sse.ts ...] [--count 20] [--seed 7]
+// runs the tests of its folder.   npm run mutants -- [src/serving src/api/http/paced-response.ts ...] [--count 20] [--seed 7]
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { SourceMap } from "node:module";

@@ -4,7 +4,7 @@ import { defaultSettings } from "../../src/api/realtime/session-settings.ts";
 import { joined } from "../../src/audio/joined.ts";
 import { toPcm16 } from "../../src/audio/pcm.ts";
 import { resample } from "../../src/audio/resample.ts";
-import { readClientEvent } from "../../src/contract/realtime/parse.ts";
+import { readClientEvent } from "../../src/contract/realtime/client-events.ts";
 import type { Clip } from "../../src/core/conversation.ts";
 import type { Transcript } from "../../src/core/recogniser.ts";
 import { EventLoopShare } from "../../src/limits/event-loop-budget.ts";

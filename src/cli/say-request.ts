@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { buffer } from "node:stream/consumers";
 import { ServiceError } from "../contract/errors.ts";
-import type { InputType } from "../contract/input-type.ts";
 import { MAX_SPEECH_FRAMES } from "../contract/limits.ts";
+import type { InputType } from "../contract/requests.ts";
 import type { AskedManner } from "../core/manner.ts";
 import type { ChosenVoice } from "../core/script.ts";
 import type { SpeechModel } from "../core/speech-model.ts";
@@ -277,7 +277,7 @@ function parsedParams({ params: json }: SayFlags): Readonly<Record<string, unkno
 async function tellUnread(params: unknown, { stderr }: CommandIo): Promise<void> {
   if (params === undefined) return;
   const { TtsRequest } = await import("../contract/requests.ts");
-  const { UnreadFields } = await import("../contract/json/unread-fields.ts");
+  const { UnreadFields } = await import("../contract/json/read-json.ts");
   const unread = new UnreadFields();
   unread.addBy(TtsRequest, { params });
   const told = unread.told();

@@ -1,11 +1,10 @@
 import Type, { type Static } from "typebox";
-import { ServiceError } from "./errors.ts";
-import { AsksInputType } from "./input-type.ts";
-import { Lexicon } from "./lexicon.ts";
+import { quoted, ServiceError } from "./errors.ts";
 import { MAX_SPEECH_CHARS } from "./limits.ts";
-import { quoted } from "./quoted.ts";
 import { ErrorEnvelope, Usage } from "./replies.ts";
+import { AsksInputType, Lexicon } from "./requests.ts";
 import { AsksVisemes, marks } from "./spoken.ts";
+import { stringEnum } from "./string-enum.ts";
 import { NamedVoice } from "./voices.ts";
 
 /** Names of OpenAI's models that stand for the default one, so that a client's own default works. */
@@ -49,9 +48,7 @@ export const AudioSpeechRequest = Type.Object(
       }),
     ),
     stream_format: Type.Optional(
-      Type.Unsafe<"audio" | "sse">({
-        type: "string",
-        enum: ["audio", "sse"],
+      stringEnum(["audio", "sse"], {
         description:
           "`sse`: streamed events. `audio`: streamed bytes; the headers of `wav` and `flac` then do not state a length. " +
           "Absent: like `audio`, except that `wav` and `flac` are sent as one complete file of at most 11 minutes; if " +
@@ -93,9 +90,7 @@ export type SpeechAudioDelta = Static<typeof SpeechAudioDelta>;
 export const SpeechAudioDone = Type.Object(
   {
     type: Type.Literal("speech.audio.done"),
-    stop: Type.Unsafe<"finished" | "length">({
-      type: "string",
-      enum: ["finished", "length"],
+    stop: stringEnum(["finished", "length"], {
       description: "`length`: the maximum length was reached before the end of the input.",
     }),
     usage: Type.Object({

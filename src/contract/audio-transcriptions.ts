@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
 import { ErrorEnvelope, Usage } from "./replies.ts";
+import { stringEnum } from "./string-enum.ts";
 
 /** The formats of a transcript. */
 export const TRANSCRIPT_FORMATS = ["json", "text", "srt", "verbose_json", "vtt"] as const;
@@ -32,9 +33,6 @@ const RECOGNISER_NAMES =
 export function isRecogniserNamed(model: string, name: string | null): boolean {
   return RECOGNISER_NAMES.test(model) || model === name;
 }
-
-const choice = <T extends string>(values: readonly T[], keywords: object) =>
-  Type.Unsafe<T>({ type: "string", enum: [...values], ...keywords });
 
 /** Form of `POST /v1/audio/transcriptions`, as it is published: the fields of OpenAI's API. */
 export const AudioTranscriptionRequest = Type.Object(
@@ -75,9 +73,9 @@ export const AudioTranscriptionRequest = Type.Object(
         description: "Words that may occur; treated as if appended to `prompt`, separated by commas.",
       }),
     ),
-    response_format: Type.Optional(choice(TRANSCRIPT_FORMATS, { default: "json" })),
+    response_format: Type.Optional(stringEnum(TRANSCRIPT_FORMATS, { default: "json" })),
     "timestamp_granularities[]": Type.Optional(
-      Type.Array(choice(GRANULARITIES, {}), {
+      Type.Array(stringEnum(GRANULARITIES), {
         maxItems: MAX_VALUES.timestamp_granularities,
         description:
           "What to give timestamps for in `verbose_json`. Absent: segments. `word` requires `verbose_json`.",
@@ -206,3 +204,47 @@ export const TranscriptError = Type.Object(
   { title: "TranscriptError" },
 );
 export type TranscriptError = Static<typeof TranscriptError>;
+
+const { file, model, response_format, temperature } = AudioTranscriptionRequest.properties;
+
+/** Form of `POST /v1/audio/translations`, as it is published: the fields of OpenAI's API, and `language`. */
+export const AudioTranslationRequest = Type.Object(
+  {
+    file,
+    model,
+    prompt: Type.Optional(
+      Type.String({
+        maxLength: MAX_PROMPT_CHARS,
+        description:
+          "In English: words that may occur in the translation, or the preceding text; guides the spelling.",
+      }),
+    ),
+    response_format,
+    temperature,
+    language: Type.Optional(
+      Type.String({
+        description:
+          "A hint about the spoken language: ISO 639-1, optionally with a region, or the English name. If it is absent, " +
+          "empty, unknown or English, the language is detected. The translation is always in English.",
+        examples: ["de"],
+      }),
+    ),
+  },
+  { title: "AudioTranslationRequest", additionalProperties: false },
+);
+
+const { words: _, ...told } = VerboseTranscription.properties;
+
+/** Reply with `response_format` `verbose_json`. */
+export const VerboseTranslation = Type.Object(
+  {
+    ...told,
+    task: Type.Literal("translate"),
+    language: Type.Literal("english", {
+      description: "The language of the text; `languages` has the one spoken.",
+    }),
+    segments: Type.Array(TranscriptionSegment),
+  },
+  { title: "VerboseTranslation" },
+);
+export type VerboseTranslation = Static<typeof VerboseTranslation>;

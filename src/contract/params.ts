@@ -1,16 +1,14 @@
 import Type, { type Static } from "typebox";
 import type { Delivery, UnusedKnobs } from "../core/script.ts";
 import { MAX_NEW_TOKENS, MIN_NEW_TOKENS } from "./limits.ts";
-import { nullableInteger, nullableNumber } from "./nullable.ts";
+import { nullable, stringEnum } from "./string-enum.ts";
 
 const AUDIO_QUALITIES = ["low", "medium", "high"] as const;
 
 export type AudioQuality = (typeof AUDIO_QUALITIES)[number];
 
 /** A tier of fidelity; the wire format is the same at all three. */
-export const AudioQuality = Type.Unsafe<AudioQuality>({
-  type: "string",
-  enum: [...AUDIO_QUALITIES],
+export const AudioQuality = stringEnum(AUDIO_QUALITIES, {
   description: "Tier the audio is rendered at: `high` is full quality, lower tiers are narrower.",
 });
 
@@ -26,7 +24,7 @@ export const GenParams = Type.Object(
       }),
     ),
     acoustic_temperature: Type.Optional(
-      nullableNumber({
+      nullable("number", {
         minimum: 0,
         maximum: 1.5,
         default: null,
@@ -34,7 +32,7 @@ export const GenParams = Type.Object(
       }),
     ),
     top_k: Type.Optional(
-      nullableInteger({
+      nullable("integer", {
         minimum: 1,
         default: null,
         description: "Sample from this many most likely tokens; null means all.",

@@ -1,7 +1,8 @@
 import Type, { type Static, type TSchema } from "typebox";
 import { ERROR_TYPES, type ServiceError } from "./errors.ts";
 import { AudioQuality, GenParams } from "./params.ts";
-import { ReplyMeta } from "./spoken.ts";
+import { marks, ReplyMeta } from "./spoken.ts";
+import { nullable, stringEnum } from "./string-enum.ts";
 
 /** Base64 audio in a reply. */
 export const AudioPayload = Type.Object(
@@ -65,11 +66,11 @@ export const ModelCard = Type.Object(
   {
     id: Type.String(),
     display_name: Type.String(),
-    modes: Type.Array(Type.Unsafe<"converse" | "tts">({ type: "string", enum: ["converse", "tts"] })),
+    modes: Type.Array(stringEnum(["converse", "tts"])),
     speakers: Type.Array(Type.String(), { description: "Valid role labels, in turn order." }),
     default: Type.Boolean({ description: "True for the model used when `model` is omitted." }),
     description: Type.String(),
-    object: Type.Unsafe<"model">({ type: "string", enum: ["model"] }),
+    object: stringEnum(["model"]),
     created: Type.Integer({ description: "Unix time, in seconds." }),
     owned_by: Type.String(),
   },
@@ -79,7 +80,7 @@ export type ModelCard = Static<typeof ModelCard>;
 
 /** Reply of `GET /v1/models`. */
 export const ModelList = Type.Object(
-  { object: Type.Unsafe<"list">({ type: "string", enum: ["list"] }), data: Type.Array(ModelCard) },
+  { object: stringEnum(["list"]), data: Type.Array(ModelCard) },
   { title: "ModelList" },
 );
 export type ModelList = Static<typeof ModelList>;
@@ -118,8 +119,7 @@ export const UsageSummary = Type.Object(
     input_chars: Type.Integer(),
     input_audio_seconds: Type.Number(),
     output_audio_seconds: Type.Number(),
-    last_request_ts: Type.Unsafe<number | null>({
-      type: ["number", "null"],
+    last_request_ts: nullable("number", {
       description: "Unix time of the newest metered request, in seconds.",
     }),
   },
@@ -142,21 +142,14 @@ export const ErrorBody = Type.Object(
       description: "Stable, machine-readable.",
     }),
     message: Type.String({ description: "Human-readable: what was wrong, where, and what to do." }),
-    request_id: Type.Unsafe<string | null>({
-      type: ["string", "null"],
-      description: "The same as in the header `X-Request-ID`.",
-    }),
+    request_id: nullable("string", { description: "The same as in the header `X-Request-ID`." }),
     code: Type.Optional(
-      Type.Unsafe<string | null>({
-        type: ["string", "null"],
+      nullable("string", {
         description: "Only on paths of OpenAI's API: its error code, if it has one for this failure.",
       }),
     ),
     param: Type.Optional(
-      Type.Unsafe<string | null>({
-        type: ["string", "null"],
-        description: "Only on those paths: the invalid field, if there is one.",
-      }),
+      nullable("string", { description: "Only on those paths: the invalid field, if there is one." }),
     ),
   },
   { title: "ErrorBody" },
@@ -187,3 +180,56 @@ function codeOf({ status, param }: ServiceError): string | null {
   if (status === 429) return "rate_limit_exceeded";
   return param === "model" && (status === 400 || status === 404) ? "model_not_found" : null;
 }
+
+/** First event of a stream, exactly once. */
+export const MetaEvent = Type.Object(
+  {
+    request_id: Type.String(),
+    model: Type.String(),
+    speaker: Type.String(),
+    sample_rate: Type.Integer(),
+    format: Type.Literal("pcm_s16le"),
+    frame_samples: Type.Integer({ description: "Samples in a full frame; the last may be shorter." }),
+  },
+  { title: "MetaEvent" },
+);
+export type MetaEvent = Static<typeof MetaEvent>;
+
+/** One frame of audio, and the marks that begin in it. */
+export const AudioEvent = Type.Object(
+  {
+    pcm_b64: Type.String({
+      description: "Base64 of raw 16-bit little-endian PCM, mono, no header.",
+      contentEncoding: "base64",
+    }),
+    sample_rate: Type.Integer(),
+    index: Type.Integer({ description: "Counts from 0." }),
+    ...marks,
+  },
+  { title: "AudioEvent" },
+);
+export type AudioEvent = Static<typeof AudioEvent>;
+
+/** Last event of a stream that succeeded. */
+export const EndEvent = Type.Object(
+  {
+    text: Type.String(),
+    speaker: Type.String(),
+    audio_seconds: Type.Number(),
+    usage: Usage,
+    meta: ReplyMeta,
+  },
+  { title: "EndEvent" },
+);
+export type EndEvent = Static<typeof EndEvent>;
+
+/** Last event of a stream that failed after it had begun. */
+export const ErrorEvent = Type.Object(ErrorBody.properties, { title: "ErrorEvent" });
+export type ErrorEvent = Static<typeof ErrorEvent>;
+
+/** Every event of `POST /v1/converse/stream` by its `event:` name. */
+export type StreamEvent =
+  | { readonly event: "meta"; readonly data: MetaEvent }
+  | { readonly event: "audio"; readonly data: AudioEvent }
+  | { readonly event: "end"; readonly data: EndEvent }
+  | { readonly event: "error"; readonly data: ErrorEvent };

@@ -1,13 +1,37 @@
 import Type, { type Static } from "typebox";
-import { AsksInputType } from "./input-type.ts";
-import { Lexicon } from "./lexicon.ts";
-import { MAX_INSTRUCTIONS_CHARS, MAX_TEXT_CHARS, MAX_TURNS } from "./limits.ts";
-import { nullableString } from "./nullable.ts";
+import { MAX_INSTRUCTIONS_CHARS, MAX_SPEECH_CHARS, MAX_TEXT_CHARS, MAX_TURNS } from "./limits.ts";
 import { GenParams } from "./params.ts";
 import { AsksVisemes } from "./spoken.ts";
+import { nullable, stringEnum } from "./string-enum.ts";
 import { NamedVoice } from "./voices.ts";
 
-const model = nullableString({
+/** The field `input_type` of requests that generate speech: an extension. */
+export type InputType = "text" | "ssml";
+export const AsksInputType = stringEnum(["text", "ssml"], {
+  description:
+    "Extension: how the text to speak is written. Absent: `ssml` if it begins with `<speak>`, otherwise `text`, in which " +
+    "`[pause:0.8s]` is a pause. Marks are not billed. What is not well-formed is refused with 400, and what is not followed is " +
+    "in `meta.cautions` and, where there is no `meta`, in the header `X-Antiphon-Cautions`.",
+});
+
+/** Maximum number of entries in a request's lexicon, and maximum lengths of a word and of its pronunciation. */
+const MAX_LEXICON_WORDS = 100;
+export const MAX_LEXICON_WORD_CHARS = 64;
+export const MAX_LEXICON_SAID_CHARS = 200;
+
+/** The field `lexicon` of requests that generate speech: an extension, whose keys are words of the client's choice. */
+export const Lexicon = Type.Unsafe<Record<string, string>>({
+  type: "object",
+  additionalProperties: { type: "string", minLength: 1, maxLength: MAX_LEXICON_SAID_CHARS },
+  propertyNames: { minLength: 1, maxLength: MAX_LEXICON_WORD_CHARS },
+  maxProperties: MAX_LEXICON_WORDS,
+  description:
+    "Extension: pronunciations for this request. Each word (in lower case, it matches any case) is mapped either to " +
+    "words that are read instead, or to its phonemes between slashes, in the IPA of American English: " +
+    '`{"SQL": "sequel", "kubernetes": "/kˌubɚnˈɛtiz/"}`. In any text, `[word](/phonemes/)` does the same for one occurrence.',
+});
+
+const model = nullable("string", {
   default: null,
   description: "Public model id from `GET /v1/models`; null or absent means the default model.",
 });
@@ -48,14 +72,14 @@ export const ConversationTurn = Type.Object(
   {
     speaker: Type.Optional(speaker),
     text: Type.Optional(
-      nullableString({
+      nullable("string", {
         maxLength: MAX_TEXT_CHARS,
         default: null,
         description: "What was said, or is to be said.",
       }),
     ),
     audio_wav_b64: Type.Optional(
-      nullableString({
+      nullable("string", {
         default: null,
         contentEncoding: "base64",
         description:
@@ -96,3 +120,42 @@ export const ConverseRequest = Type.Object(
 );
 
 export type ConverseRequest = Static<typeof ConverseRequest>;
+
+const text = Type.String({
+  minLength: 1,
+  maxLength: MAX_SPEECH_CHARS,
+  description: "The text to speak. Without any letter or digit, the result is 0.2 s of silence.",
+});
+
+/** What Vapi sends to a custom voice (`provider` `custom-voice`). Its other fields are ignored. */
+export const VoiceRequest = Type.Object(
+  {
+    message: Type.Object({
+      type: stringEnum(["voice-request"]),
+      text,
+      sampleRate: Type.Integer({ description: "Hz." }),
+      voiceId: Type.Optional(
+        nullable("string", { description: "Same as `voice` in `POST /v1/audio/speech`." }),
+      ),
+    }),
+  },
+  { title: "VoiceRequest" },
+);
+export type VoiceRequest = Static<typeof VoiceRequest>;
+
+/** What jambonz sends to a custom speech vendor. */
+export const VendorRequest = Type.Object(
+  {
+    text,
+    type: Type.Optional(
+      stringEnum(["text", "ssml"], {
+        description:
+          "`ssml`: the text is SSML, with `<speak>` around it or without. Otherwise, it is if it begins with `<speak>`.",
+      }),
+    ),
+    voice: Type.Optional(NamedVoice),
+    language: Type.Optional(Type.String({ description: "Ignored: English is spoken." })),
+  },
+  { title: "VendorRequest" },
+);
+export type VendorRequest = Static<typeof VendorRequest>;

@@ -1,4 +1,5 @@
 import Type, { type Static } from "typebox";
+import { stringEnum } from "./string-enum.ts";
 
 const start = Type.Number({ description: "Seconds from the reply's first sample." });
 const end = Type.Number({ description: "Seconds from the reply's first sample." });
@@ -47,7 +48,7 @@ export type VisemeName = (typeof VISEMES)[number];
 /** A mouth shape, and its start and end. */
 export const SpokenViseme = Type.Object(
   {
-    viseme: Type.Unsafe<VisemeName>({ type: "string", enum: [...VISEMES] }),
+    viseme: stringEnum(VISEMES),
     start,
     end,
   },

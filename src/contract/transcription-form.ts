@@ -9,9 +9,8 @@ import {
   TRANSCRIPT_FORMATS,
   type TranscriptFormat,
 } from "./audio-transcriptions.ts";
-import { ServiceError } from "./errors.ts";
+import { quoted, ServiceError } from "./errors.ts";
 import { countChars } from "./limits.ts";
-import { quoted } from "./quoted.ts";
 
 /** A text field of a form. */
 export interface FormField {

@@ -1,11 +1,9 @@
 import { Ajv, type AnySchema, type ErrorObject, type ValidateFunction } from "ajv";
 import type { Static, TSchema } from "typebox";
 import { AudioSpeechRequest } from "./audio-speech.ts";
-import { ServiceError } from "./errors.ts";
-import { quoted } from "./quoted.ts";
-import { ClientSecretRequest } from "./realtime/client-secret.ts";
-import { ConverseRequest, TtsRequest } from "./requests.ts";
-import { VendorRequest, VoiceRequest } from "./telephony.ts";
+import { quoted, ServiceError } from "./errors.ts";
+import { ClientSecretRequest } from "./realtime/session.ts";
+import { ConverseRequest, TtsRequest, VendorRequest, VoiceRequest } from "./requests.ts";
 
 const validators = new WeakMap<TSchema, ValidateFunction>();
 

@@ -1,8 +1,8 @@
 import Type, { type Static } from "typebox";
-import { ServiceError } from "./errors.ts";
-import { UnreadFields } from "./json/unread-fields.ts";
+import { quoted, ServiceError } from "./errors.ts";
+import { UnreadFields } from "./json/read-json.ts";
 import { countChars } from "./limits.ts";
-import { quoted } from "./quoted.ts";
+import { nullable, stringEnum } from "./string-enum.ts";
 import type { FormField } from "./transcription-form.ts";
 
 /** Bytes of a recording of a voice, at most: 25 MiB, of which half a minute is kept. */
@@ -52,16 +52,13 @@ export const NewVoiceForm = Type.Object(
 export const CreatedVoice = Type.Object(
   {
     id: Type.String({ description: "`voice_…`: a value of `voice`." }),
-    object: Type.Unsafe<"audio.voice">({ type: "string", enum: ["audio.voice"] }),
-    type: Type.Unsafe<"audio_sample">({ type: "string", enum: ["audio_sample"] }),
+    object: stringEnum(["audio.voice"]),
+    type: stringEnum(["audio_sample"]),
     name: Type.String(),
     description: Type.String(),
     created_at: Type.Integer({ description: "Unix time in seconds." }),
     consent: Type.String(),
-    ref_text: Type.Unsafe<string | null>({
-      type: ["string", "null"],
-      description: "What is said in the recording; `null`: not known.",
-    }),
+    ref_text: nullable("string", { description: "What is said in the recording; `null`: not known." }),
     seconds: Type.Number({ description: "Of the recording, as far as it is kept." }),
     trust: Type.Number({ description: "How closely the embedded voice follows it, from 0 to 1." }),
     cautions: Type.Array(Type.String(), {
@@ -78,7 +75,7 @@ export type CreatedVoice = Static<typeof CreatedVoice>;
 export const DeletedVoice = Type.Object(
   {
     id: Type.String(),
-    object: Type.Unsafe<"audio.voice.deleted">({ type: "string", enum: ["audio.voice.deleted"] }),
+    object: stringEnum(["audio.voice.deleted"]),
     name: Type.String(),
     deleted: Type.Unsafe<true>({ type: "boolean", enum: [true] }),
   },

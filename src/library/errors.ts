@@ -1,9 +1,8 @@
 import { setMaxListeners } from "node:events";
 import { AudioFormatError } from "../audio/audio-format-error.ts";
 import { RecordingTooLongError } from "../audio/recordings/recording.ts";
-import { ServiceError } from "../contract/errors.ts";
-import { UnreadFields } from "../contract/json/unread-fields.ts";
-import { fieldNamed } from "../contract/quoted.ts";
+import { fieldNamed, ServiceError } from "../contract/errors.ts";
+import { UnreadFields } from "../contract/json/read-json.ts";
 import { nearest } from "../core/nearest.ts";
 import { NothingToSpeakError } from "../core/speech-model.ts";
 import { UsageError } from "../server/usage-error.ts";

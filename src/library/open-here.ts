@@ -1,9 +1,7 @@
 import { setMaxListeners } from "node:events";
-import { ServiceError } from "../contract/errors.ts";
-import type { InputType } from "../contract/input-type.ts";
+import { quoted, ServiceError } from "../contract/errors.ts";
 import { MAX_SPEECH_FRAMES, MAX_TEXT_CHARS } from "../contract/limits.ts";
-import { quoted } from "../contract/quoted.ts";
-import { ConverseRequest, TtsRequest } from "../contract/requests.ts";
+import { ConverseRequest, type InputType, TtsRequest } from "../contract/requests.ts";
 import { parseConverseRequest, parseTtsRequest } from "../contract/validate.ts";
 import { abortable } from "../core/abortable.ts";
 import { languageCodeNamed } from "../core/languages.ts";

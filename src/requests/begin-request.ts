@@ -1,13 +1,13 @@
 import type { Logger } from "pino";
-import type { Key, Tenancy } from "../accounts/tenancy.ts";
+import type { BucketReading, Key, Tenancy } from "../accounts/tenancy.ts";
+import { ServiceError } from "../contract/errors.ts";
 import { beginServerSpan } from "../core/span.ts";
+import { overRate } from "../limits/refusals.ts";
 import type { RequestReader } from "../serving/prepare/request-reader.ts";
 import type { SpeechService } from "../serving/reply/speech-service.ts";
 import type { Transcriptions } from "../serving/transcribe/transcriptions.ts";
-import { type AdmitOptions, admit } from "./admit.ts";
 import type { Metrics } from "./metrics.ts";
-import { RequestContext } from "./request-context.ts";
-import { recordEnd } from "./request-log.ts";
+import { RequestContext, recordEnd } from "./request-context.ts";
 
 /** What every entrance serves its clients by, whatever protocol they speak. */
 export interface Entrance {
@@ -48,4 +48,54 @@ export async function beginRequest(
   } catch (error) {
     throw context.end(error) ?? error;
   }
+}
+
+/** What a request is asked of before anything of it is read. */
+export interface AdmitOptions {
+  /** Whether it wants something spoken: a full queue for that refuses it. */
+  readonly speaks: boolean;
+  /** What its caller is told whose key has no token left. */
+  readonly overRate: string;
+  /** Is told what is left in the key's bucket. */
+  readonly onReading?: (reading: BucketReading) => void;
+}
+
+/**
+ * Takes one of a key's tokens, and asks whether there is room for one more request of it.
+ *
+ * @throws ServiceError 429 or 502, with the time after which to try again
+ */
+export async function admit(
+  key: Key,
+  { tenancy, service }: { tenancy: Pick<Tenancy, "take">; service: Pick<SpeechService, "refusalFor"> },
+  { speaks, overRate: why, onReading = () => {} }: AdmitOptions,
+): Promise<void> {
+  const reading = await tenancy.take(key);
+  onReading(reading);
+  if (!reading.allowed) throw overRate(reading, why);
+  const refusal = speaks ? service.refusalFor(key.keyId) : null;
+  if (refusal !== null) throw refusal;
+}
+
+/**
+ * The key that a client presents, `null` being none. A failure draws from the bucket of the client's address.
+ *
+ * @param options `onReading` gets what is left in that bucket after a failure; `missing` is the 401 message without a key
+ * @throws ServiceError 401 where the key is not good, 429 where the address has failed too often
+ */
+export async function authenticate(
+  tenancy: Pick<Tenancy, "authenticate" | "takeAnonymous" | "explainKey">,
+  presented: string | null,
+  address: string,
+  {
+    onReading = () => {},
+    missing = "the API key is missing: send it as Authorization: Bearer <API_KEY> or as X-API-Key",
+  }: { readonly onReading?: (reading: BucketReading) => void; readonly missing?: string } = {},
+): Promise<Key> {
+  const key = presented === null ? null : await tenancy.authenticate(presented);
+  if (key !== null) return key;
+  const reading = tenancy.takeAnonymous(address);
+  onReading(reading);
+  if (!reading.allowed) throw overRate(reading, "too many requests without a valid key from this address");
+  throw new ServiceError(401, presented === null ? missing : tenancy.explainKey(presented));
 }

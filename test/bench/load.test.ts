@@ -6,7 +6,7 @@ import { median, percentile } from "../../bench/load/percentile.ts";
 import { Playback } from "../../bench/load/playback.ts";
 import { ReplyParser } from "../../bench/load/reply-parser.ts";
 import { converseBody, heldOf, maxHeld } from "../../bench/load/service-speed.ts";
-import { formatAudioEvent, formatEvent } from "../../src/api/http/sse.ts";
+import { formatAudioEvent, formatEvent } from "../../src/api/http/paced-response.ts";
 import { pcm16Bytes } from "../../src/audio/pcm.ts";
 import { startTestServer, type TestServerOptions } from "../api/http/start.ts";
 import fc from "../properties.ts";

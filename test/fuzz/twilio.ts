@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { Socket } from "node:net";
-import { ConnectionPlaces } from "../../src/api/http/connection-places.ts";
-import { isSignedByTwilio } from "../../src/api/http/is-signed-by-twilio.ts";
+import { ConnectionPlaces } from "../../src/api/http/connection-tracker.ts";
+import { isSignedByTwilio } from "../../src/api/http/routes/telephony-stream.ts";
 import type { DialectOutput } from "../../src/api/realtime/realtime-dialect.ts";
 import { TwilioDialect } from "../../src/api/realtime/twilio-dialect.ts";
 import { ServiceError } from "../../src/contract/errors.ts";
-import { readClientEvent } from "../../src/contract/realtime/parse.ts";
+import { readClientEvent } from "../../src/contract/realtime/client-events.ts";
 import { bentBytes } from "./bent-bytes.ts";
 import type { Fuzzer, Random } from "./fuzzer.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { FormReader, MAX_TEXT_BYTES } from "../../src/api/http/form-reader.ts";
+import { FormReader, MAX_TEXT_BYTES } from "../../src/api/http/form-body.ts";
 import { ServiceError } from "../../src/contract/errors.ts";
 import { countChars } from "../../src/contract/limits.ts";
 import { readTranscriptionForm } from "../../src/contract/transcription-form.ts";

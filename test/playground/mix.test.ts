@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { readVoiceWord } from "../../src/contract/voice-word.ts";
+import { readVoiceWord } from "../../src/contract/voices.ts";
 import { TOP } from "../architecture/top.ts";
 import fc from "../properties.ts";
 

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Key } from "../../src/accounts/tenancy.ts";
-import { authenticate } from "../../src/requests/authenticate.ts";
-import { beginRequest } from "../../src/requests/begin-request.ts";
+import { authenticate, beginRequest } from "../../src/requests/begin-request.ts";
 import type { RequestEnd } from "../../src/requests/metrics.ts";
 import { ClientGoneError } from "../../src/requests/request-context.ts";
 

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { ServiceError } from "../../contract/errors.ts";
+import { KeyCounter } from "../../limits/key-counter.ts";
 import { type Ending, RequestContext } from "../../requests/request-context.ts";
-import { whenClosed } from "./when-closed.ts";
 
 export interface ConnectionTrackerOptions {
   /** Longest that a client may neither take what is there for it nor send what it has announced, in milliseconds. */
@@ -181,5 +181,73 @@ export class TrackedRequest extends RequestContext {
     this.fail(error);
     this.leave(error.message);
     this.request.socket.destroy();
+  }
+}
+
+/**
+ * Calls `end` once: when the connection closes, or when what is returned is called before. Of a connection that has gone
+ * already, as it may while something else is waited for, it is called at once: Node tells of a close once, and never again.
+ */
+export function whenClosed(socket: Socket, end: () => void): () => void {
+  const over = (): void => {
+    if (isOver) return;
+    isOver = true;
+    socket.off("close", over);
+    end();
+  };
+  let isOver = false;
+  if (socket.destroyed) over();
+  else socket.once("close", over);
+  return over;
+}
+
+export interface ConnectionPlacesOptions {
+  /** Places in all, and of one holder: a key, say, or an address. */
+  readonly inAll: number;
+  readonly perHolder: number;
+  /** What is thrown where there is none left. */
+  readonly full: () => ServiceError;
+  readonly holderIsFull: () => ServiceError;
+}
+
+/** Places that connections have. One is bound to its connection from the beginning, so that none outlives that. */
+export class ConnectionPlaces {
+  readonly #options: ConnectionPlacesOptions;
+  readonly #taken = new KeyCounter();
+  /** Oldest first. */
+  readonly #places = new Set<{ readonly holder: string; readonly evict: () => void }>();
+
+  constructor(options: ConnectionPlacesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Gives a connection a place until it closes, or gives it up by what is returned. Throws where there is none.
+   *
+   * @param onTaken runs when the place is taken; the function it returns runs once, when it is freed
+   * @param evict frees the place for a holder with fewer; by default, the place cannot be taken away
+   */
+  take(socket: Socket, holder: string, onTaken: () => () => void, evict = () => {}): () => void {
+    const { inAll, perHolder, full, holderIsFull } = this.#options;
+    if (this.#taken.of(holder) >= perHolder) throw holderIsFull();
+    if (this.#taken.total >= inAll) this.#makeRoomFor(holder);
+    if (this.#taken.total >= inAll) throw full();
+    this.#taken.add(holder, 1);
+    const place = { holder, evict };
+    this.#places.add(place);
+    const onFreed = onTaken();
+    return whenClosed(socket, () => {
+      this.#taken.add(holder, -1);
+      this.#places.delete(place);
+      onFreed();
+    });
+  }
+
+  /** Evicts the oldest of the holder with most places, if it has more than the newcomer. */
+  #makeRoomFor(newcomer: string): void {
+    let most = { holder: newcomer, evict: () => {} };
+    for (const place of this.#places)
+      if (this.#taken.of(place.holder) > this.#taken.of(most.holder)) most = place;
+    most.evict();
   }
 }

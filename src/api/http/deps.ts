@@ -3,9 +3,12 @@ import type { ParamKnob, ResolvedParams } from "../../contract/params.ts";
 import type { ModelCard } from "../../contract/replies.ts";
 import type { KeyedSemaphore } from "../../limits/keyed-semaphore.ts";
 import type { Entrance } from "../../requests/begin-request.ts";
-import type { NewVoices } from "../../serving/voices/create-voice.ts";
-import type { OwnVoices } from "../../serving/voices/custom-voices.ts";
-import type { RealtimeOptions } from "./realtime-options.ts";
+import type { NewVoices } from "../../serving/voices/new-voices.ts";
+import type { OwnVoices } from "../../serving/voices/own-voices.ts";
+import type { ClientSecrets } from "../realtime/client-secrets.ts";
+import type { Dialect } from "../realtime/realtime-dialect.ts";
+import type { RealtimeDeps } from "../realtime/session-runner.ts";
+import type { SessionSettings } from "../realtime/session-settings.ts";
 import type { PlaygroundDirs } from "./routes/pages.ts";
 
 /** What the service says of itself at `GET /v1/info`. */
@@ -57,4 +60,28 @@ export interface HttpDeps extends Entrance {
   readonly options: HttpOptions;
   /** How realtime sessions are served; `null`: there are none. */
   readonly realtime: RealtimeOptions | null;
+}
+
+/** How realtime sessions are served. */
+export interface RealtimeOptions extends Omit<RealtimeDeps, "service" | "onAnswer" | "onFailure"> {
+  /** Sessions at a time, in all and of one key. */
+  readonly maxSessions: number;
+  readonly maxSessionsPerKey: number;
+  /** A session in which the client has sent nothing for so long is closed, in milliseconds. */
+  readonly idleTimeoutMs: number;
+  /** No session lasts longer, in seconds. */
+  readonly maxSessionS: number;
+  readonly secrets: ClientSecrets;
+  /** Bytes of bodies and messages that are being received. */
+  readonly receiving: KeyedSemaphore;
+  /** Tokens that telephone streams are signed with; if empty, signatures are not checked. */
+  readonly twilioAuthTokens: readonly string[];
+}
+
+/** Who a connection's session is for, and what it begins with. */
+export interface SessionOpening {
+  readonly apiKey: string;
+  readonly settings: SessionSettings;
+  readonly model: string | null;
+  readonly dialect: Dialect;
 }

@@ -1,10 +1,14 @@
-import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { ServiceError } from "../../contract/errors.ts";
 import { type ErrorEnvelope, envelope, openAiError } from "../../contract/replies.ts";
 import { ClientGoneError } from "../../requests/request-context.ts";
-import { asServiceError } from "../../serving/service-errors.ts";
-import { answerUnread, endsUnread } from "./answer-unread.ts";
-import { headersOf, retryHeaders } from "./headers.ts";
+import { asServiceError } from "../../serving/failures.ts";
+import { SMALL_BODY_BYTES } from "../../serving/prepare/preparer.ts";
+import { type ConnectionTracker, type TrackedRequest, whenClosed } from "./connection-tracker.ts";
+import type { HttpDeps } from "./deps.ts";
+import { headersOf, rateHeaders, requestIdFor, retryHeaders } from "./headers.ts";
 
 /** What an error is told in. */
 export const JSON_TYPE = "application/json; charset=utf-8";
@@ -65,4 +69,161 @@ export function asHttpError(error: unknown): ServiceError {
       return new ServiceError(404, "no such path: it is not a valid URL");
   }
   return asServiceError(error, "its log has the cause under the request id");
+}
+
+/** How much is read of a body that nobody wants. */
+export interface DrainLimits {
+  readonly maxBytes: number;
+  /** Longest that nothing may come, and longest in all, in milliseconds. */
+  readonly quietMs: number;
+  readonly totalMs: number;
+}
+
+/** Over twice the largest recording, and about what 18 Mbit/s bring in the time there is. */
+const DRAIN: DrainLimits = { maxBytes: 64 * 2 ** 20, quietMs: 5_000, totalMs: 30_000 };
+
+/** Whether so much of the request has not been read that the connection is better ended than read on. */
+export function isMuchUnread(request: IncomingMessage): boolean {
+  return unreadBytes(request) > SMALL_BODY_BYTES;
+}
+
+/** Whether an answer that is given now ends the connection while its client still sends. */
+export function endsUnread(request: IncomingMessage, response: ServerResponse): boolean {
+  const isLast = !response.shouldKeepAlive || response.getHeader("Connection") === "close";
+  return isMuchUnread(request) || (isLast && unreadBytes(request) > 0);
+}
+
+/** A whole answer to a request whose body is not wanted. */
+export interface UnreadAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/**
+ * Answers at once, and ends the connection once the client has sent the rest of its body, which is thrown away, or has
+ * gone, or has sent for long enough. Ended right away, the connection would be reset while the client still sends, and
+ * most clients lose an answer with that which they have not read yet (RFC 9112, section 9.6). The request itself is over
+ * when its answer is out: a server that stops does not wait for the rest.
+ */
+export function answerUnread(
+  tracked: TrackedRequest,
+  { status, headers, body }: UnreadAnswer,
+  limits: DrainLimits = DRAIN,
+): void {
+  const { request, response } = tracked;
+  response.writeHead(status, {
+    ...headers,
+    "Content-Length": `${Buffer.byteLength(body)}`,
+    Connection: "close",
+  });
+  response.write(body, (error) => {
+    // The client has gone.
+    if (error) return;
+    tracked.answered();
+    // Whoever waits for the end before it sends no more has it.
+    request.socket.end();
+    throwAway(request, limits);
+  });
+  // An answer to HEAD has no body that would take its headers along.
+  response.flushHeaders();
+}
+
+/** Reads the rest of a request, and destroys its connection. */
+function throwAway(request: IncomingMessage, { maxBytes, quietMs, totalMs }: DrainLimits): void {
+  const { socket } = request;
+  const end = () => socket.destroy();
+  const quiet = setTimeout(end, quietMs).unref();
+  const total = setTimeout(end, totalMs).unref();
+  whenClosed(socket, () => {
+    clearTimeout(quiet);
+    clearTimeout(total);
+  });
+  let bytes = 0;
+  request.on("data", (piece: Uint8Array) => {
+    bytes += piece.length;
+    if (bytes > maxBytes) end();
+    else quiet.refresh();
+  });
+  request.once("end", () => socket.destroySoon());
+}
+
+/** Of the request's body, as far as the client has said; what has come of it counts until all of it has. */
+function unreadBytes({ complete, headers }: IncomingMessage): number {
+  if (complete) return 0;
+  if (headers["transfer-encoding"] !== undefined) return Number.POSITIVE_INFINITY;
+  return Number(headers["content-length"] ?? 0);
+}
+
+interface SocketError extends Error {
+  readonly code?: string;
+}
+
+/**
+ * Answers what is no HTTP request at all (garbage, headers too large or too slow) with an envelope, then closes. Behind
+ * a request that is still to be answered nothing is written: it would be taken for a part of that answer.
+ */
+export function answerBrokenRequests(
+  app: FastifyInstance,
+  { tenancy, metrics, logger }: Pick<HttpDeps, "tenancy" | "metrics" | "logger">,
+  connections: ConnectionTracker,
+): void {
+  const answered = new WeakSet<Socket>();
+  app.server.removeAllListeners("clientError");
+  app.server.on("clientError", (error: SocketError, stream) => {
+    const socket = stream as Socket;
+    const next = connections.nextOn(socket);
+    const hasLeft = error.code === "ECONNRESET" || (next !== null && error.code === LEFT_IN_BODY);
+    // What is sent behind it is broken for as long as it is sent, and a reset would take the answer away.
+    if (answered.has(socket) && !hasLeft) return;
+    if (hasLeft || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    if (next?.request.complete === true) {
+      connections.endAfter(socket);
+      return;
+    }
+    const failure = new ServiceError(400, complaint(error.code));
+    // The body of this one came too slowly, or was none.
+    if (next !== null) {
+      next.fail(failure);
+      next.rawStatus = failure.status;
+    }
+    const requestId = requestIdFor(undefined);
+    const body = JSON.stringify(envelope(failure, requestId));
+    const headers = {
+      "Content-Type": JSON_TYPE,
+      "Content-Length": `${Buffer.byteLength(body)}`,
+      Connection: "close",
+      "X-Request-ID": requestId,
+      ...rateHeaders(tenancy.recallAnonymous(`${socket.remoteAddress}`)),
+    };
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    answered.add(socket);
+    // Whoever sends on, or keeps its side open, is not waited for.
+    setTimeout(() => socket.destroy(), LINGER_MS).unref();
+    socket.end(`HTTP/1.1 400 Bad Request\r\n${lines.join("")}\r\n${body}`);
+    if (next !== null) return;
+    const { type } = failure;
+    const http = { method: "none", status: 400 };
+    metrics.ended({ route: "none", http, ending: "failed", seconds: null, type });
+    logger.info({ request_id: requestId, status: 400, end: "failed", error: failure.type }, "no request");
+  });
+}
+
+const LINGER_MS = 1_000;
+
+/** The client closed its side in the middle of a request. */
+const LEFT_IN_BODY = "HPE_INVALID_EOF_STATE";
+
+function complaint(code: string | undefined): string {
+  switch (code) {
+    case "HPE_HEADER_OVERFLOW":
+      return "the request's headers are over 16 KiB: send fewer or shorter ones";
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return "the request came too slowly: send it faster";
+    default:
+      return "this is not a valid HTTP request";
+  }
 }

@@ -1,11 +1,13 @@
+import { Busboy } from "@fastify/busboy";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { ServiceError } from "../../contract/errors.ts";
+import { FORM_EXTRA_BYTES } from "../../contract/audio-transcriptions.ts";
+import { fieldNamed, ServiceError } from "../../contract/errors.ts";
 import type { FormField } from "../../contract/transcription-form.ts";
+import { GrowingBytes } from "../../serving/prepare/growing-bytes.ts";
 import { SMALL_BODY_BYTES } from "../../serving/prepare/preparer.ts";
 import type { RequestReader } from "../../serving/prepare/request-reader.ts";
 import { type ComingBody, receiveBy } from "./body.ts";
 import { isOfMediaType, sendError } from "./errors.ts";
-import { type FormFile, FormReader, MAX_TEXT_BYTES } from "./form-reader.ts";
 
 /** A form as it came: its text fields, and the one file that it may have, whose memory counts until the request ends. */
 export interface ReceivedForm {
@@ -77,4 +79,153 @@ async function readForm(coming: ComingBody, contentType: string, wanted: FormFil
   }
   coming.holding()?.shrink(file.capacity + textBytes);
   return { fields, file: file.bytes };
+}
+
+/** The one file of a form: the field that it is in, and bytes that it may have. */
+export interface FormFile {
+  readonly field: string;
+  readonly maxBytes: number;
+}
+
+/** A form that was taken apart. */
+export interface ReadForm {
+  readonly fields: readonly FormField[];
+  /** What the fields take, in bytes, at two for each code unit. */
+  readonly textBytes: number;
+  readonly file: GrowingBytes | null;
+  /** Whether the form says what the file is called; of a text in its place it does not. */
+  readonly isFileNamed: boolean;
+}
+
+/** Bytes that the text fields of a form take at most, once they are read. */
+export const MAX_TEXT_BYTES = 2 * FORM_EXTRA_BYTES;
+
+/** Above what the fields that may be there several times add up to. */
+const MAX_FIELDS = 160;
+const MAX_FIELD_BYTES = 64 * 1024;
+const MAX_HEADER_BYTES = 8 * 1024;
+/**
+ * More than a whole form: a last part that fills this, and that nobody reads because it says no name, leaves the parser
+ * without an end. Nothing gathers for it, because what is written is taken at once.
+ */
+const PART_BUFFER_BYTES = 64 * 2 ** 20;
+
+/** Takes a form apart as it comes. The first fault ends it, before the rest has been sent. */
+export class FormReader {
+  readonly #parser: InstanceType<typeof Busboy>;
+  readonly #fields: FormField[] = [];
+  readonly #over: Promise<void>;
+  #isOver = false;
+  #onOver = (): void => {};
+  #file: GrowingBytes | null = null;
+  #isFileNamed = false;
+  #fault: ServiceError | null = null;
+  #hasAny = false;
+  #textChars = 0;
+
+  constructor(contentType: string, { field, maxBytes }: FormFile, lengthBytes: number | null) {
+    this.#parser = parserOf(contentType, field);
+    this.#over = new Promise((resolve) => {
+      this.#parser.once("finish", resolve);
+      this.#parser.once("error", () => {
+        this.#fail(
+          this.#hasAny
+            ? "the form is cut off or damaged: send it whole, up to its last boundary"
+            : "the body is not a multipart form: its parts must be separated by the boundary that Content-Type names",
+        );
+        resolve();
+      });
+    });
+    void this.#over.then(() => {
+      this.#isOver = true;
+      this.#onOver();
+    });
+    this.#parser.on("field", (name, value, _isNameCut, isCut) => {
+      this.#hasAny = true;
+      if (isCut) this.#fail(`${fieldNamed(`${name}`)} is over ${MAX_FIELD_BYTES} bytes: send less`);
+      else this.#add({ name: `${name}`, value });
+    });
+    this.#parser.on("file", (name, stream, fileName) => {
+      this.#hasAny = true;
+      stream.on("error", () => {});
+      if (name !== field)
+        this.#fail(
+          `${fieldNamed(`${name}`)} is sent as a file: send it as text, and the recording in ${field}`,
+        );
+      else if (this.#file !== null)
+        this.#fail(`${field} is there more than once: send one recording in a request`);
+      if (this.#fault !== null) {
+        stream.resume();
+        return;
+      }
+      const file = new GrowingBytes(lengthBytes ?? SMALL_BODY_BYTES, maxBytes);
+      this.#file = file;
+      this.#isFileNamed = fileName !== undefined;
+      stream.on("data", (piece: Uint8Array) => {
+        if (file.length + piece.length > maxBytes) {
+          this.#fail(`${field} is over the cap of ${maxBytes} bytes (25 MiB): send less, or in pieces`, 400);
+        } else file.add(piece);
+      });
+    });
+    for (const event of ["fieldsLimit", "partsLimit"] as const) {
+      this.#parser.once(event, () => this.#fail(`the form has over ${MAX_FIELDS} fields: send fewer`));
+    }
+  }
+
+  /** Throws a 422 or 400 {@link ServiceError} as soon as something is known to be wrong. */
+  async write(chunk: Uint8Array): Promise<void> {
+    if (this.#fault === null) {
+      // Not a race against the end: that would keep something of every chunk until then.
+      await new Promise<void>((resolve) => {
+        this.#onOver = resolve;
+        this.#parser.write(chunk, () => resolve());
+        if (this.#isOver) resolve();
+      });
+    }
+    this.#check();
+  }
+
+  async end(): Promise<ReadForm> {
+    this.#parser.end();
+    await this.#over;
+    this.#check();
+    const [fields, file, isFileNamed] = [this.#fields, this.#file, this.#isFileNamed];
+    return { fields, textBytes: 2 * this.#textChars, file, isFileNamed };
+  }
+
+  #add(field: FormField): void {
+    this.#textChars += field.name.length + field.value.length;
+    if (this.#textChars <= FORM_EXTRA_BYTES) this.#fields.push(field);
+    else this.#fail(`the text fields are over ${FORM_EXTRA_BYTES} bytes together: send less in them`);
+  }
+
+  #fail(message: string, status: 400 | 422 = 422): void {
+    this.#fault ??= new ServiceError(status, message);
+  }
+
+  #check(): void {
+    if (this.#fault === null) return;
+    this.#parser.destroy();
+    throw this.#fault;
+  }
+}
+
+function parserOf(contentType: string, field: string): InstanceType<typeof Busboy> {
+  try {
+    return new Busboy({
+      headers: { "content-type": contentType },
+      fileHwm: PART_BUFFER_BYTES,
+      isPartAFile: (name, _type, fileName) => name === field || fileName !== undefined,
+      limits: {
+        fields: MAX_FIELDS,
+        parts: MAX_FIELDS + 4,
+        fieldSize: MAX_FIELD_BYTES,
+        headerSize: MAX_HEADER_BYTES,
+      },
+    });
+  } catch (cause) {
+    throw new ServiceError(422, "Content-Type names no boundary: let the client's library make the form", {
+      cause,
+    });
+  }
 }

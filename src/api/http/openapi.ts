@@ -1,19 +1,23 @@
 import { SpeechAudioDelta, SpeechAudioDone, SpeechAudioError } from "../../contract/audio-speech.ts";
 import {
   AudioTranscriptionRequest,
+  AudioTranslationRequest,
   TranscriptError,
   Transcription,
   TranscriptTextDelta,
   TranscriptTextDone,
   VerboseTranscription,
+  VerboseTranslation,
 } from "../../contract/audio-transcriptions.ts";
-import { AudioTranslationRequest, VerboseTranslation } from "../../contract/audio-translations.ts";
-import { AudioEvent, EndEvent, ErrorEvent, MetaEvent } from "../../contract/events.ts";
 import {
+  AudioEvent,
   AudioModelList,
   ConverseResponse,
+  EndEvent,
+  ErrorEvent,
   Health,
   Info,
+  MetaEvent,
   ModelCard,
   ModelList,
   TtsResponse,
@@ -43,8 +47,8 @@ import {
   telephonyQuery,
 } from "./openapi/request-schemas.ts";
 import { failureResponses, HEADERS, json, STREAMED, UNREAD, WHOLE } from "./openapi/responses.ts";
-import { TELEPHONY_RATES } from "./routes/audio-telephony.ts";
-import { MEDIA_TYPES } from "./speech-forms.ts";
+import { TELEPHONY_RATES } from "./routes/speech.ts";
+import { MEDIA_TYPES } from "./speech-reply.ts";
 
 /** The OpenAPI 3.1 document of the service, made from the schemas that its bodies are checked against. */
 export function openApiDocument(): Json {

@@ -2,26 +2,30 @@ import type { ServerResponse } from "node:http";
 import websocket from "@fastify/websocket";
 import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest } from "fastify";
 import type { WebSocket } from "ws";
-import { MAX_MESSAGE_BYTES } from "../../contract/realtime/parse.ts";
+import { MAX_MESSAGE_BYTES } from "../../contract/realtime/client-events.ts";
 import { beginServerSpan, NO_SPAN, type Span } from "../../core/span.ts";
-import { recordEnd } from "../../requests/request-log.ts";
-import { answerUnread, endsUnread, isMuchUnread } from "./answer-unread.ts";
+import { recordEnd } from "../../requests/request-context.ts";
+import { identifyCallers, requireAccess } from "./access.ts";
 import { readJsonBodies } from "./body.ts";
-import { answerBrokenRequests } from "./broken-requests.ts";
-import { identifyCallers, requireAccess } from "./caller.ts";
 import { ConnectionTracker, type TrackedRequest } from "./connection-tracker.ts";
-import { allowOrigins, answerPreflights } from "./cors.ts";
 import type { HttpDeps } from "./deps.ts";
-import { asHttpError, envelopeFor, JSON_TYPE, sendError } from "./errors.ts";
-import { rateHeaders, requestIdFor } from "./headers.ts";
-import { audioSpeechRoutes } from "./routes/audio-speech.ts";
-import { audioTelephonyRoute } from "./routes/audio-telephony.ts";
+import {
+  answerBrokenRequests,
+  answerUnread,
+  asHttpError,
+  endsUnread,
+  envelopeFor,
+  isMuchUnread,
+  JSON_TYPE,
+  sendError,
+} from "./errors.ts";
+import { allowOrigins, answerPreflights, rateHeaders, requestIdFor } from "./headers.ts";
 import { audioTranscriptionRoutes } from "./routes/audio-transcriptions.ts";
 import { audioVoicesRoutes } from "./routes/audio-voices.ts";
 import { apiDocsRoutes, playgroundRoutes } from "./routes/pages.ts";
 import { metricsRoute, openApiRoute, queryRoutes } from "./routes/queries.ts";
 import { realtimeRoutes } from "./routes/realtime.ts";
-import { replyRoutes, streamRoute } from "./routes/replies.ts";
+import { audioSpeechRoutes, audioTelephonyRoute, replyRoutes, streamRoute } from "./routes/speech.ts";
 import { answerUnknownRoutes, rememberPaths } from "./unknown-routes.ts";
 
 declare module "fastify" {

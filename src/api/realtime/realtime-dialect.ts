@@ -1,4 +1,4 @@
-import type { InboundEvent } from "../../contract/realtime/parse.ts";
+import type { InboundEvent } from "../../contract/realtime/client-events.ts";
 
 /** An event for the client, to which its transport adds an id. */
 export type ServerEvent = { readonly type: string } & Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { ServiceError } from "../../contract/errors.ts";
-import type { EventFault, InboundEvent } from "../../contract/realtime/parse.ts";
+import type { EventFault, InboundEvent } from "../../contract/realtime/client-events.ts";
 import type { InTurn } from "../../core/in-turn.ts";
 import type { Recogniser } from "../../core/recogniser.ts";
 import { DETECTION_RATE_HZ, type TurnJudge, type VoiceActivityDetector } from "../../core/turn-detection.ts";

@@ -1,7 +1,6 @@
 import { spokenSpeed } from "../../contract/audio-speech.ts";
-import { ServiceError } from "../../contract/errors.ts";
+import { quoted, ServiceError } from "../../contract/errors.ts";
 import { JsonText } from "../../contract/json/read-json.ts";
-import { quoted } from "../../contract/quoted.ts";
 import {
   type FunctionTool,
   type InputTranscription,

@@ -1,7 +1,6 @@
 import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
-import { ServiceError } from "../../contract/errors.ts";
+import { quoted, ServiceError } from "../../contract/errors.ts";
 import { countChars, MAX_SPEECH_FRAMES, MAX_TEXT_CHARS } from "../../contract/limits.ts";
-import { quoted } from "../../contract/quoted.ts";
 import { chooseSpeaker, type VoiceChoice } from "../../serving/prepare/choose-voice.ts";
 import { type Prepared, prepareConverse, prepareTts } from "../../serving/prepare/prepare.ts";
 import type { Caller } from "../../serving/prepare/request-reader.ts";

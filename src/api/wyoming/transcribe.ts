@@ -1,8 +1,7 @@
 import type { PcmFormat } from "../../audio/pcm-format.ts";
 import { MAX_CHANNELS, MAX_RATE_HZ } from "../../audio/recordings/decoding-budget.ts";
 import { MAX_RECORDING_BYTES } from "../../contract/audio-transcriptions.ts";
-import { ServiceError } from "../../contract/errors.ts";
-import { quoted } from "../../contract/quoted.ts";
+import { quoted, ServiceError } from "../../contract/errors.ts";
 import { languageCode } from "../../core/languages.ts";
 import type { RequestContext } from "../../requests/request-context.ts";
 import { GrowingBytes } from "../../serving/prepare/growing-bytes.ts";

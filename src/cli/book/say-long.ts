@@ -1,8 +1,8 @@
 import { Readable } from "node:stream";
 import type { SegmentedKind } from "../../audio/encode/segmented-file.ts";
-import type { InputType } from "../../contract/input-type.ts";
+import { quoted } from "../../contract/errors.ts";
 import { MAX_TEXT_CHARS } from "../../contract/limits.ts";
-import { quoted } from "../../contract/quoted.ts";
+import type { InputType } from "../../contract/requests.ts";
 import { UsageError } from "../../server/usage-error.ts";
 import { version } from "../../server/version.ts";
 import { isVaried } from "../../serving/prepare/prepare.ts";

@@ -1,15 +1,15 @@
+import type { ErrorObject } from "ajv";
 import Type, { type Static, type TSchema } from "typebox";
+import { JsonBoundError } from "../json/json-grammar.ts";
+import { readJson } from "../json/read-json.ts";
+import { nullable, stringEnum } from "../string-enum.ts";
+import { validatorOf } from "../validate.ts";
 import { FunctionName, SessionUpdate } from "./session.ts";
 
 const id = Type.String({ minLength: 1, maxLength: 128 });
 const eventId = { event_id: Type.Optional(Type.String({ maxLength: 512 })) };
 const text = Type.String({ maxLength: 100_000 });
-const status = Type.Optional(
-  Type.Unsafe<"completed" | "incomplete" | "in_progress">({
-    type: "string",
-    enum: ["completed", "incomplete", "in_progress"],
-  }),
-);
+const status = Type.Optional(stringEnum(["completed", "incomplete", "in_progress"]));
 const identity = { id: Type.Optional(id), status };
 
 /** One of several shapes, told by its `type`: what is wrong is said of the shape that was meant. */
@@ -25,19 +25,13 @@ function byType<const S extends readonly TSchema[]>(...oneOf: S) {
 /** Part of a message. Sound of earlier turns is not kept: its transcript is what counts. */
 export const ContentPart = byType(
   Type.Object({
-    type: Type.Unsafe<"input_text" | "output_text" | "text">({
-      type: "string",
-      enum: ["input_text", "output_text", "text"],
-    }),
+    type: stringEnum(["input_text", "output_text", "text"]),
     text,
   }),
   Type.Object({
-    type: Type.Unsafe<"input_audio" | "output_audio" | "audio">({
-      type: "string",
-      enum: ["input_audio", "output_audio", "audio"],
-    }),
-    audio: Type.Optional(Type.Unsafe<string | null>({ type: ["string", "null"], contentEncoding: "base64" })),
-    transcript: Type.Optional(Type.Unsafe<string | null>({ type: ["string", "null"], maxLength: 100_000 })),
+    type: stringEnum(["input_audio", "output_audio", "audio"]),
+    audio: Type.Optional(nullable("string", { contentEncoding: "base64" })),
+    transcript: Type.Optional(nullable("string", { maxLength: 100_000 })),
   }),
 );
 export type ContentPart = Static<typeof ContentPart>;
@@ -47,10 +41,7 @@ export const NewItem = byType(
   Type.Object({
     ...identity,
     type: Type.Literal("message"),
-    role: Type.Unsafe<"user" | "assistant" | "system">({
-      type: "string",
-      enum: ["user", "assistant", "system"],
-    }),
+    role: stringEnum(["user", "assistant", "system"]),
     content: Type.Array(ContentPart, { maxItems: 64 }),
   }),
   Type.Object({
@@ -98,7 +89,7 @@ export const CLIENT_EVENTS = {
   "input_audio_buffer.clear": Type.Object(eventId),
   "conversation.item.create": Type.Object({
     ...eventId,
-    previous_item_id: Type.Optional(Type.Unsafe<string | null>({ type: ["string", "null"] })),
+    previous_item_id: Type.Optional(nullable("string")),
     item: NewItem,
   }),
   "conversation.item.retrieve": Type.Object({ ...eventId, item_id: id }),
@@ -122,3 +113,103 @@ export type ClientEventType = keyof typeof CLIENT_EVENTS;
 export type ClientEvent = {
   readonly [T in ClientEventType]: { readonly type: T } & Static<(typeof CLIENT_EVENTS)[T]>;
 }[ClientEventType];
+
+/** What is wrong with a client's event. */
+export interface EventFault {
+  readonly type: "fault";
+  readonly message: string;
+  readonly code:
+    | "invalid_json"
+    | "unknown_event"
+    | "missing_required_parameter"
+    | "invalid_value"
+    | "server_error";
+  readonly param: string | null;
+  /** The event's own id, where it could be read. */
+  readonly eventId: string | null;
+}
+
+/** A client's event as it was read. */
+export type InboundEvent = ClientEvent | EventFault;
+
+/** Bytes of a message, at most: 3 MiB of audio in base64, which are 65 s at 24 kHz. */
+export const MAX_MESSAGE_BYTES = 4 * 2 ** 20;
+
+/** Bytes of an event other than `input_audio_buffer.append`: all texts and settings that it may have are fewer. */
+const MAX_EVENT_BYTES = 2 ** 20;
+
+/** Union of all events: the type is known only after reading. */
+const ANY_EVENT = {
+  anyOf: [{ properties: { type: { type: "string", maxLength: 64 } } }, ...Object.values(CLIENT_EVENTS)],
+};
+
+/** Reads a client's event; keeps only the members that its schema names. */
+export function readClientEvent(bytes: Uint8Array): InboundEvent {
+  let read: ReturnType<typeof readJson>;
+  try {
+    read = readJson(bytes, ANY_EVENT, { isNullAbsent: true });
+  } catch (error) {
+    if (bytes.length > MAX_EVENT_BYTES) return tooLarge();
+    if (error instanceof JsonBoundError) return fault(error.message, "invalid_value", error.path);
+    return fault("the event is not JSON: send one JSON object a message", "invalid_json");
+  }
+  const { value, textOf } = read;
+  if (value === null || typeof value !== "object" || Array.isArray(value)) {
+    return fault("the event is not a JSON object: send one with a type", "invalid_json");
+  }
+  const { type, event_id: id } = value as Readonly<Record<string, unknown>>;
+  if (type !== "input_audio_buffer.append" && bytes.length > MAX_EVENT_BYTES) return tooLarge();
+  const eventId = typeof id === "string" ? id.slice(0, 512) : null;
+  if (typeof type !== "string" || !Object.hasOwn(CLIENT_EVENTS, type)) {
+    const known = Object.keys(CLIENT_EVENTS).join(", ");
+    return fault(`the event's type is not one of ${known}`, "unknown_event", "type", eventId);
+  }
+  const validate = validatorOf(CLIENT_EVENTS[type as ClientEventType]);
+  if (validate(value)) {
+    const event = value as ClientEvent;
+    if (event.type !== "input_audio_buffer.append") return event;
+    const audio = textOf(event.audio);
+    if (isBase64(audio)) return { ...event, audio };
+    return fault("audio is not base64: encode the bytes of the sound so", "invalid_value", "audio", eventId);
+  }
+  const error = closest(validate.errors ?? []);
+  const param = paramOf(error);
+  const code = error?.keyword === "required" ? "missing_required_parameter" : "invalid_value";
+  return fault(`${param ?? "the event"} ${error?.message ?? "is not valid"}`, code, param, eventId);
+}
+
+/** Also base64url, also without padding, and in lines. What it searches for is one or two characters long: it never goes back. */
+function isBase64(text: string): boolean {
+  return !/[^\w+/=\s-]|=[^=\s]/.test(text);
+}
+
+function tooLarge(): EventFault {
+  return fault(
+    `the event is too large: only input_audio_buffer.append may have more than ${MAX_EVENT_BYTES} bytes`,
+    "invalid_value",
+  );
+}
+
+function fault(
+  message: string,
+  code: EventFault["code"],
+  param: string | null = null,
+  eventId: string | null = null,
+): EventFault {
+  return { type: "fault", message, code, param, eventId };
+}
+
+/** Of complaints about each shape of a choice, that about the shape which fits best: it is the deepest. */
+function closest(errors: readonly ErrorObject[]): ErrorObject | undefined {
+  const depth = ({ instancePath, keyword }: ErrorObject): number =>
+    2 * instancePath.split("/").length - (keyword === "const" || keyword === "anyOf" ? 1 : 0);
+  return errors.toSorted((a, b) => depth(b) - depth(a))[0];
+}
+
+function paramOf(error: ErrorObject | undefined): string | null {
+  if (error === undefined) return null;
+  const path = error.instancePath.split("/").slice(1);
+  const missing: unknown = error.keyword === "required" ? error.params.missingProperty : undefined;
+  if (typeof missing === "string") path.push(missing);
+  return path.length === 0 ? null : path.join(".").slice(0, 200);
+}

@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
 import type { JsonText } from "../json/read-json.ts";
+import { nullable, stringEnum } from "../string-enum.ts";
 import { NamedVoice } from "../voices.ts";
 
 /** How sound crosses the wire: 24 kHz, 16-bit, little-endian; or G.711 at 8 kHz. All mono. */
@@ -47,8 +48,7 @@ export const ServerVad = Type.Object({
   }),
   silence_duration_ms: milliseconds(10_000, { default: 500, description: "Silence that ends a turn." }),
   idle_timeout_ms: Type.Optional(
-    Type.Unsafe<number | null>({
-      type: ["integer", "null"],
+    nullable("integer", {
       minimum: 1_000,
       maximum: 120_000,
       description: "After a reply was played, silence for this long is answered, too.",
@@ -62,9 +62,7 @@ export type ServerVad = Static<typeof ServerVad>;
 export const SemanticVad = Type.Object({
   type: Type.Literal("semantic_vad"),
   eagerness: Type.Optional(
-    Type.Unsafe<"low" | "medium" | "high" | "auto">({
-      type: "string",
-      enum: ["low", "medium", "high", "auto"],
+    stringEnum(["low", "medium", "high", "auto"], {
       default: "auto",
       description: "Longest silence within a turn: 8, 4 or 2 s; `auto` is `medium`.",
     }),
@@ -108,15 +106,11 @@ export type FunctionTool = Static<typeof FunctionTool>;
 /** What `session.update` may change; what is absent stays. Fields that are not listed are not read. */
 export const SessionUpdate = Type.Object(
   {
-    type: Type.Optional(
-      Type.Unsafe<"realtime" | "transcription">({ type: "string", enum: ["realtime", "transcription"] }),
-    ),
+    type: Type.Optional(stringEnum(["realtime", "transcription"])),
     model: Type.Optional(Type.String({ maxLength: 200 })),
-    instructions: Type.Optional(
-      Type.Unsafe<string | null>({ type: ["string", "null"], maxLength: MAX_SESSION_INSTRUCTIONS_CHARS }),
-    ),
+    instructions: Type.Optional(nullable("string", { maxLength: MAX_SESSION_INSTRUCTIONS_CHARS })),
     output_modalities: Type.Optional(
-      Type.Array(Type.Unsafe<"audio" | "text">({ type: "string", enum: ["audio", "text"] }), {
+      Type.Array(stringEnum(["audio", "text"]), {
         minItems: 1,
         maxItems: 2,
       }),
@@ -164,3 +158,36 @@ export const SessionUpdate = Type.Object(
   { title: "SessionUpdate" },
 );
 export type SessionUpdate = Static<typeof SessionUpdate>;
+
+/** How long a client secret is good, in seconds. */
+export const SECRET_S = { minimum: 10, maximum: 7_200, default: 600 } as const;
+
+/** Body of `POST /v1/realtime/client_secrets`. */
+export const ClientSecretRequest = Type.Object(
+  {
+    expires_after: Type.Optional(
+      Type.Object({
+        anchor: Type.Optional(Type.Literal("created_at")),
+        seconds: Type.Optional(
+          Type.Integer({ ...SECRET_S, description: "How long the secret opens sessions." }),
+        ),
+      }),
+    ),
+    session: Type.Optional(SessionUpdate),
+  },
+  { title: "ClientSecretRequest" },
+);
+export type ClientSecretRequest = Static<typeof ClientSecretRequest>;
+
+/** Reply of `POST /v1/realtime/client_secrets`. */
+export const ClientSecretReply = Type.Object(
+  {
+    value: Type.String({ description: "The secret: it opens sessions in place of a key." }),
+    expires_at: Type.Integer({ description: "Unix time, in seconds." }),
+    session: Type.Unsafe<Record<string, unknown>>({
+      type: "object",
+      description: "What a session that it opens has.",
+    }),
+  },
+  { title: "ClientSecretReply" },
+);

@@ -1,7 +1,6 @@
 import { isVoiceId, nameKeyOf } from "../../accounts/voice-store.ts";
-import { ServiceError } from "../../contract/errors.ts";
-import { quoted } from "../../contract/quoted.ts";
-import { type NamedPart, readVoiceWord } from "../../contract/voice-word.ts";
+import { quoted, ServiceError } from "../../contract/errors.ts";
+import { type NamedPart, readVoiceWord } from "../../contract/voices.ts";
 import type { SpeakerLabel } from "../../core/conversation.ts";
 import { type CastVoice, type ModelCard, voiceIdOf } from "../../core/model-card.ts";
 import { nearest } from "../../core/nearest.ts";

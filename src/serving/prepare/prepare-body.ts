@@ -6,11 +6,9 @@ import {
   type SpeechFormat,
   spokenSpeed,
 } from "../../contract/audio-speech.ts";
-import { readJsonBody } from "../../contract/json/read-json.ts";
-import { UnreadFields } from "../../contract/json/unread-fields.ts";
+import { readJsonBody, UnreadFields } from "../../contract/json/read-json.ts";
 import { MAX_SPEECH_CHARS, MAX_SPEECH_FRAMES, MAX_WHOLE_SPEECH_FRAMES } from "../../contract/limits.ts";
-import { ConverseRequest, TtsRequest } from "../../contract/requests.ts";
-import { VendorRequest, VoiceRequest } from "../../contract/telephony.ts";
+import { ConverseRequest, TtsRequest, VendorRequest, VoiceRequest } from "../../contract/requests.ts";
 import {
   parseAudioSpeechRequest,
   parseConverseRequest,

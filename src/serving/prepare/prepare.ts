@@ -1,10 +1,8 @@
 import { FRAME_S } from "../../audio/format.ts";
-import { ServiceError } from "../../contract/errors.ts";
-import type { InputType } from "../../contract/input-type.ts";
+import { quoted, ServiceError } from "../../contract/errors.ts";
 import { countChars, MAX_INSTRUCTIONS_CHARS, MAX_TEXT_CHARS } from "../../contract/limits.ts";
 import { type GenParams, resolveParams } from "../../contract/params.ts";
-import { quoted } from "../../contract/quoted.ts";
-import type { ConversationTurn, ConverseRequest, TtsRequest } from "../../contract/requests.ts";
+import type { ConversationTurn, ConverseRequest, InputType, TtsRequest } from "../../contract/requests.ts";
 import { memberField } from "../../contract/validate.ts";
 import { type NamedVoice, voiceWord } from "../../contract/voices.ts";
 import type { Conversation, OpenTurn, Turn } from "../../core/conversation.ts";

@@ -1,6 +1,6 @@
 import { workerData } from "node:worker_threads";
 import { type ErrorStatus, ServiceError } from "../../contract/errors.ts";
-import { readClientEvent } from "../../contract/realtime/parse.ts";
+import { readClientEvent } from "../../contract/realtime/client-events.ts";
 import { findModel, type PublicModel } from "../../models/public-models.ts";
 import { answerCalls } from "../../workers/calls/answer-calls.ts";
 import type { Prepared } from "./prepare.ts";

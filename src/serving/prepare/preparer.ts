@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { ServiceError } from "../../contract/errors.ts";
-import type { InboundEvent } from "../../contract/realtime/parse.ts";
+import type { InboundEvent } from "../../contract/realtime/client-events.ts";
 import { findModel, type PublicModel } from "../../models/public-models.ts";
 import { ThreadCalls, ThreadError } from "../../workers/calls/thread-calls.ts";
 import { type PreparedFor, type Purpose, prepareBody } from "./prepare-body.ts";

@@ -1,5 +1,5 @@
 import { ServiceError } from "../../contract/errors.ts";
-import type { InputType } from "../../contract/input-type.ts";
+import type { InputType } from "../../contract/requests.ts";
 import { type MarkedText, spokenText, type TextPiece } from "../../core/marked-text.ts";
 import type { Lexicon } from "../../core/script.ts";
 import { otherLanguageOf } from "../../text/other-language.ts";

@@ -1,5 +1,5 @@
 import type { PcmFormat } from "../../audio/pcm-format.ts";
-import { type InboundEvent, readClientEvent } from "../../contract/realtime/parse.ts";
+import { type InboundEvent, readClientEvent } from "../../contract/realtime/client-events.ts";
 import type { Sound } from "../../core/sound.ts";
 import type { Span } from "../../core/span.ts";
 import type { KeyedSemaphore, Permit } from "../../limits/keyed-semaphore.ts";

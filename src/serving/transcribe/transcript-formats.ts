@@ -7,8 +7,8 @@ import type {
   TranscriptionWord,
   TranscriptTextDone,
   VerboseTranscription,
+  VerboseTranslation,
 } from "../../contract/audio-transcriptions.ts";
-import type { VerboseTranslation } from "../../contract/audio-translations.ts";
 import { countChars } from "../../contract/limits.ts";
 import { languageName } from "../../core/languages.ts";
 import type { HeardSegment, Transcript } from "../../core/recogniser.ts";

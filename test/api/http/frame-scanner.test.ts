@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { FrameScanner } from "../../../src/api/http/frame-scanner.ts";
+import { FrameScanner } from "../../../src/api/http/websocket/message-room.ts";
 import fc from "../../properties.ts";
 
 interface Frame {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { setImmediate as settled } from "node:timers/promises";
 import type { Store } from "../../../src/accounts/store.ts";
 import { nameProblem } from "../../../src/contract/voice-form.ts";
-import { readVoiceWord } from "../../../src/contract/voice-word.ts";
+import { readVoiceWord } from "../../../src/contract/voices.ts";
 import type { Clip } from "../../../src/core/conversation.ts";
 import type { VoiceSample } from "../../../src/core/script.ts";
 import { OwnVoices } from "../../../src/serving/voices/custom-voices.ts";

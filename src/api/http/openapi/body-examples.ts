@@ -1,5 +1,5 @@
 import { encodeWav } from "../../../audio/encode-wav.ts";
-import { base64Of } from "../sse.ts";
+import { base64Of } from "../paced-response.ts";
 import type { Json } from "./components.ts";
 
 /** Bodies to paste for `POST /v1/tts`. */

@@ -1,4 +1,4 @@
-import { ClientSecretReply } from "../../../contract/realtime/client-secret.ts";
+import { ClientSecretReply } from "../../../contract/realtime/session.ts";
 import { ErrorEnvelope } from "../../../contract/replies.ts";
 import type { Json, Ref } from "./components.ts";
 import { generation } from "./operations.ts";

@@ -1,13 +1,19 @@
 import type { TSchema } from "typebox";
 import { AudioSpeechRequest } from "../../../contract/audio-speech.ts";
-import { MAX_LEXICON_SAID_CHARS, MAX_LEXICON_WORD_CHARS } from "../../../contract/lexicon.ts";
 import { MAX_INSTRUCTIONS_CHARS } from "../../../contract/limits.ts";
-import { ClientSecretRequest } from "../../../contract/realtime/client-secret.ts";
-import { ConversationTurn, ConverseRequest, TtsRequest } from "../../../contract/requests.ts";
-import { VendorRequest, VoiceRequest } from "../../../contract/telephony.ts";
+import { ClientSecretRequest } from "../../../contract/realtime/session.ts";
+import {
+  ConversationTurn,
+  ConverseRequest,
+  MAX_LEXICON_SAID_CHARS,
+  MAX_LEXICON_WORD_CHARS,
+  TtsRequest,
+  VendorRequest,
+  VoiceRequest,
+} from "../../../contract/requests.ts";
 import { MAX_VOICE_CHARS, OPENAI_VOICES, SPEAKER_LABELS } from "../../../contract/voices.ts";
-import { TELEPHONY_RATES } from "../routes/audio-telephony.ts";
-import { MEDIA_TYPES } from "../speech-forms.ts";
+import { TELEPHONY_RATES } from "../routes/speech.ts";
+import { MEDIA_TYPES } from "../speech-reply.ts";
 import type { Json } from "./components.ts";
 
 // Bodies as they are published: what the server refuses with 400, after the schema, is part of the schema here

@@ -21,8 +21,7 @@ import {
 import type { TranscribedRecording } from "../../../serving/transcribe/transcriptions.ts";
 import type { HttpDeps } from "../deps.ts";
 import { formOf, readFormBodies } from "../form-body.ts";
-import { type PacedForm, sendPaced } from "../paced-response.ts";
-import { SSE_HEADERS, SSE_KEEP_ALIVE } from "../sse.ts";
+import { type PacedForm, SSE_HEADERS, SSE_KEEP_ALIVE, sendPaced } from "../paced-response.ts";
 
 /** What a recording is sent to, and what is written of it. */
 const TASKS = [

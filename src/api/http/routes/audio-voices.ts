@@ -11,8 +11,7 @@ import type { VoiceList } from "../../../contract/voices.ts";
 import { createdVoice } from "../../../serving/voices/voice-list.ts";
 import type { HttpDeps } from "../deps.ts";
 import { formOf, readFormBodies } from "../form-body.ts";
-import { bytesForm } from "../speech-forms.ts";
-import { streamSpeech } from "../stream-speech.ts";
+import { bytesForm, streamSpeech } from "../speech-reply.ts";
 
 /** What a voice says that is to be heard. */
 const SAMPLE_TEXT = "It is good to hear from you. Shall we begin with the weather, or with the news?";

@@ -1,7 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { modelNamed } from "../../../contract/audio-speech.ts";
-import { ServiceError } from "../../../contract/errors.ts";
-import { quoted } from "../../../contract/quoted.ts";
+import { quoted, ServiceError } from "../../../contract/errors.ts";
 import type { Health, ModelCard, ModelList, UsageSummary } from "../../../contract/replies.ts";
 import type { HttpDeps } from "../deps.ts";
 import { openApiDocument } from "../openapi.ts";

@@ -1,11 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { WebSocket } from "ws";
-import { ServiceError } from "../../../contract/errors.ts";
+import { quoted, ServiceError } from "../../../contract/errors.ts";
 import { readJsonBody } from "../../../contract/json/read-json.ts";
-import { quoted } from "../../../contract/quoted.ts";
-import { ClientSecretRequest, SECRET_S } from "../../../contract/realtime/client-secret.ts";
-import type { InboundEvent } from "../../../contract/realtime/parse.ts";
-import type { SessionUpdate } from "../../../contract/realtime/session.ts";
+import type { InboundEvent } from "../../../contract/realtime/client-events.ts";
+import { ClientSecretRequest, SECRET_S, type SessionUpdate } from "../../../contract/realtime/session.ts";
 import { parseClientSecretRequest } from "../../../contract/validate.ts";
 import { serverIsFull } from "../../../limits/capacity-errors.ts";
 import { KeyBudgets } from "../../../limits/event-loop-budget.ts";
@@ -21,9 +19,8 @@ import {
   wireSession,
 } from "../../realtime/session-settings.ts";
 import { bodyOf } from "../body.ts";
-import { ConnectionPlaces } from "../connection-places.ts";
-import type { HttpDeps } from "../deps.ts";
-import type { RealtimeOptions, SessionOpening } from "../realtime-options.ts";
+import { ConnectionPlaces } from "../connection-tracker.ts";
+import type { HttpDeps, RealtimeOptions, SessionOpening } from "../deps.ts";
 import { RealtimeSocket } from "../websocket/realtime-socket.ts";
 import { telephonyStreamRoute } from "./telephony-stream.ts";
 

@@ -1,10 +1,10 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { RawData, WebSocket } from "ws";
 import { addressGroup } from "../../../accounts/address-group.ts";
 import type { BucketReading, Key } from "../../../accounts/tenancy.ts";
-import { ServiceError } from "../../../contract/errors.ts";
-import { quoted } from "../../../contract/quoted.ts";
+import { quoted, ServiceError } from "../../../contract/errors.ts";
 import type { SessionUpdate } from "../../../contract/realtime/session.ts";
 import {
   MAX_CALL_MESSAGE_BYTES,
@@ -13,18 +13,16 @@ import {
   type TwilioMessage,
   type TwilioStart,
 } from "../../../contract/realtime/twilio-messages.ts";
-import { admit } from "../../../requests/admit.ts";
-import { authenticate } from "../../../requests/authenticate.ts";
+import { admit, authenticate } from "../../../requests/begin-request.ts";
+import { asServiceError } from "../../../serving/failures.ts";
 import { checkVoice } from "../../../serving/prepare/choose-voice.ts";
 import { asServiceError } from "../../../serving/service-errors.ts";
 import type { Presented } from "../../realtime/client-secrets.ts";
 import type { SessionSettings } from "../../realtime/session-settings.ts";
 import { callSettings, TwilioDialect } from "../../realtime/twilio-dialect.ts";
-import { ConnectionPlaces } from "../connection-places.ts";
-import type { HttpDeps } from "../deps.ts";
+import { ConnectionPlaces } from "../connection-tracker.ts";
+import type { HttpDeps, RealtimeOptions, SessionOpening } from "../deps.ts";
 import { rateHeaders } from "../headers.ts";
-import { isSignedByTwilio } from "../is-signed-by-twilio.ts";
-import type { RealtimeOptions, SessionOpening } from "../realtime-options.ts";
 import { CLOSE_CODES, closeReason } from "../websocket/close-codes.ts";
 
 /** What calls have in common with other sessions. */
@@ -293,4 +291,29 @@ async function openingOf(
 
 function closingOf({ status, message }: ServiceError): [status: number, reason: string] {
   return [status === 429 || status >= 500 ? CLOSE_CODES.tryLater : CLOSE_CODES.policy, message];
+}
+
+/**
+ * Returns whether the `X-Twilio-Signature` of a WebSocket's upgrade was made with one of these auth tokens.
+ *
+ * Twilio signs the URL alone: base64 of HMAC-SHA1. Like Twilio's own packages, this accepts the URL with its port and
+ * without, and with a slash after its path and without, since Twilio is not consistent in either. The scheme is always
+ * `wss`, the only one that Twilio connects by, even if a proxy forwards plain `ws`.
+ */
+export function isSignedByTwilio(
+  { headers, host, url }: Pick<FastifyRequest, "headers" | "host" | "url">,
+  tokens: readonly string[],
+): boolean {
+  const given = Buffer.from(`${headers["x-twilio-signature"]}`);
+  const bare = host.replace(/:\d+$/, "");
+  const hosts = [bare, bare === host ? `${host}:443` : host];
+  const urls = [url, url.replace(/\/?(\?|$)/, "/$1")].flatMap((path) =>
+    hosts.map((at) => `wss://${at}${path}`),
+  );
+  return tokens.some((token) =>
+    urls.some((each) => {
+      const made = Buffer.from(createHmac("sha1", token).update(each).digest("base64"));
+      return made.length === given.length && timingSafeEqual(made, given);
+    }),
+  );
 }

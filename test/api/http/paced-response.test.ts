@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { formatAudioEvent, formatEvent } from "../../src/api/http/sse.ts";
-import { pcm16Bytes } from "../../src/audio/pcm.ts";
-import type { EndEvent, ErrorEvent, MetaEvent, StreamEvent } from "../../src/contract/events.ts";
-import fc from "../properties.ts";
-import { anyText } from "./any-text.ts";
+import { formatAudioEvent, formatEvent } from "../../../src/api/http/paced-response.ts";
+import { pcm16Bytes } from "../../../src/audio/pcm.ts";
+import type { EndEvent, ErrorEvent, MetaEvent, StreamEvent } from "../../../src/contract/replies.ts";
+import { anyText } from "../../contract/any-text.ts";
+import fc from "../../properties.ts";
 
 interface Message {
   readonly event: string;

@@ -3,14 +3,155 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Encoding } from "../../audio/encode/encoder.ts";
 import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
 import { joinedBytes } from "../../audio/joined.ts";
+import type {
+  SpeechAudioDelta,
+  SpeechAudioDone,
+  SpeechAudioError,
+  SpeechFormat,
+} from "../../contract/audio-speech.ts";
 import { ServiceError } from "../../contract/errors.ts";
-import type { AudioPayload } from "../../contract/replies.ts";
+import { type AudioPayload, openAiError } from "../../contract/replies.ts";
+import type { Marks } from "../../contract/spoken.ts";
+import { mostSpokenS } from "../../serving/prepare/most-spoken.ts";
 import type { Prepared } from "../../serving/prepare/prepare.ts";
 import type { ReadRequest } from "../../serving/prepare/request-reader.ts";
-import { mostSpokenS } from "../../serving/prepare/speech-length.ts";
-import type { SpokenPiece } from "../../serving/reply/reply-chunk.ts";
-import type { Outcome } from "../../serving/reply/speech-service.ts";
+import { NO_OUTCOME, type Outcome } from "../../serving/reply/service.ts";
+import type { SpokenPiece } from "../../serving/reply/spoken-piece.ts";
 import type { HttpDeps } from "./deps.ts";
+import {
+  base64Of,
+  type Chunk,
+  type PacedForm,
+  type PacedResponse,
+  SSE_HEADERS,
+  SSE_KEEP_ALIVE,
+  sendPaced,
+} from "./paced-response.ts";
+
+/** How a reply is written while it is being spoken. */
+export interface StreamForm extends PacedForm {
+  readonly encoding: Encoding;
+  /** Whether whoever asks for it plays it as it comes; others may be waiting for all of it. */
+  readonly isPlayed: boolean;
+  /** What goes before the first frame, the reply's bytes not among it; may be empty. */
+  readonly opening: Chunk;
+  frame(bytes: Uint8Array, index: number, marks: Marks): Chunk;
+  closing(outcome: Outcome): Chunk;
+}
+
+type Speech = AsyncGenerator<SpokenPiece, Outcome, void>;
+type Step = IteratorResult<SpokenPiece, Outcome>;
+
+/** Answers with frames as they are spoken, at the pace of the client. */
+export async function streamSpeech(
+  deps: HttpDeps,
+  { prepared, audio }: ReadRequest,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  form: StreamForm,
+): Promise<void> {
+  const speech = deps.service.converse(prepared, {
+    ...request.tracked.caller,
+    encoding: form.encoding,
+    takesAudioAsItComes: true,
+    isPlayed: form.isPlayed && !keepsItsPace(request),
+    onHeard: () => audio?.release(),
+    onEnded: (reason) => request.tracked.cut(reason),
+  });
+  const first = speech.next();
+  await sendPaced(deps, request, reply, form, first, async (response) => {
+    try {
+      await pump(speech, first, response, form);
+    } catch (error) {
+      await speech.return(NO_OUTCOME).catch((late: unknown) => request.log.error({ err: late }));
+      throw error;
+    }
+  });
+}
+
+/** Whether the client says that what it takes is for later, or that it holds itself back. */
+function keepsItsPace({ headers }: FastifyRequest): boolean {
+  return headers["x-antiphon-pace"] === "own";
+}
+
+async function pump(
+  speech: Speech,
+  first: Promise<Step>,
+  response: PacedResponse,
+  form: StreamForm,
+): Promise<void> {
+  await response.write(form.opening);
+  let step = await first;
+  for (let index = 0; !step.done; index++) {
+    const { bytes, marks } = step.value;
+    const room = response.write(form.frame(bytes, index, marks));
+    if (room !== null) await room;
+    step = await speech.next();
+  }
+  response.end(form.closing(step.value));
+}
+
+/** The media type of a format. */
+export const MEDIA_TYPES: Record<SpeechFormat, string> = {
+  mp3: "audio/mpeg",
+  opus: "audio/ogg; codecs=opus",
+  flac: "audio/flac",
+  wav: "audio/wav",
+  pcm: "audio/pcm",
+  mulaw: "audio/basic",
+  alaw: "audio/PCMA",
+};
+
+/** `stream_format` `audio`, or none: nothing but the bytes of the file. */
+export function bytesForm(format: SpeechFormat, isPlayed: boolean): StreamForm {
+  return {
+    encoding: format,
+    isPlayed,
+    headers: { "Content-Type": MEDIA_TYPES[format] },
+    keepAlive: null,
+    opening: "",
+    frame: (bytes) => bytes,
+    closing: () => "",
+    failure: () => null,
+  };
+}
+
+/** `stream_format` `sse`: the same bytes in events, as OpenAI names them. A failure has an `error`, as its SDKs expect. */
+export function eventsForm(format: SpeechFormat, requestId: string): StreamForm {
+  return {
+    encoding: format,
+    isPlayed: true,
+    headers: SSE_HEADERS,
+    keepAlive: SSE_KEEP_ALIVE,
+    opening: "",
+    frame: (bytes, _index, marks) => deltaOf(bytes, marks),
+    closing: (outcome) => eventOf(doneOf(outcome)),
+    failure: (error) =>
+      eventOf({ type: "error", error: openAiError(error, requestId) } satisfies SpeechAudioError),
+  };
+}
+
+function deltaOf(bytes: Uint8Array, marks: Marks): string {
+  return eventOf({ type: "speech.audio.delta", audio: base64Of(bytes), ...marks } satisfies SpeechAudioDelta);
+}
+
+function doneOf({ usage, frames, marks, meta }: Outcome): SpeechAudioDone {
+  return {
+    type: "speech.audio.done",
+    stop: meta.stop === "length" ? "length" : "finished",
+    usage: {
+      ...usage,
+      input_tokens: usage.input_chars,
+      output_tokens: frames,
+      total_tokens: usage.input_chars + frames,
+    },
+    ...marks,
+  };
+}
+
+function eventOf(data: object): string {
+  return `data: ${JSON.stringify(data)}\n\n`;
+}
 
 /** A whole reply: one file, in pieces, and how it went. */
 interface Collected {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Socket } from "node:net";
 import { test } from "node:test";
-import { ConnectionPlaces } from "../../../src/api/http/connection-places.ts";
+import { ConnectionPlaces } from "../../../src/api/http/connection-tracker.ts";
 import { ServiceError } from "../../../src/contract/errors.ts";
 
 function places() {

@@ -1,8 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { BucketReading } from "../../accounts/tenancy.ts";
 import { ServiceError } from "../../contract/errors.ts";
-import { admit } from "../../requests/admit.ts";
-import { authenticate } from "../../requests/authenticate.ts";
+import { admit, authenticate } from "../../requests/begin-request.ts";
 import type { ClientSecrets, Presented } from "../realtime/client-secrets.ts";
 import type { HttpDeps } from "./deps.ts";
 import { presentedKey, rateHeaders } from "./headers.ts";

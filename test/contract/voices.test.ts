@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { ServiceError } from "../../src/contract/errors.ts";
-import { readVoiceWord } from "../../src/contract/voice-word.ts";
+import { readVoiceWord } from "../../src/contract/voices.ts";
 import fc from "../properties.ts";
 
 const read = (word: string) => readVoiceWord(word, "voice");

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fieldNamed, quoted } from "../../src/contract/quoted.ts";
+import { fieldNamed, quoted } from "../../src/contract/errors.ts";
 import fc from "../properties.ts";
 import { anyText } from "./any-text.ts";
 

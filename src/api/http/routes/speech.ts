@@ -1,0 +1,191 @@
+import type { FastifyInstance } from "fastify";
+import { type Encoding, PCM_RATES, pcmAt } from "../../../audio/encode/encoder.ts";
+import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../../audio/format.ts";
+import { isSentWhole } from "../../../contract/audio-speech.ts";
+import { ServiceError } from "../../../contract/errors.ts";
+import type {
+  AudioModelList,
+  ConverseResponse,
+  EndEvent,
+  MetaEvent,
+  TtsResponse,
+} from "../../../contract/replies.ts";
+import type { Prepared } from "../../../serving/prepare/prepare.ts";
+import { cautionsTold } from "../../../serving/prepare/read-markup.ts";
+import type { Outcome } from "../../../serving/reply/service.ts";
+import { bodyOf, preparedFrom } from "../body.ts";
+import type { HttpDeps } from "../deps.ts";
+import { formatAudioEvent, formatEvent, SSE_HEADERS, SSE_KEEP_ALIVE } from "../paced-response.ts";
+import {
+  audioPayload,
+  bytesForm,
+  collect,
+  eventsForm,
+  MEDIA_TYPES,
+  type StreamForm,
+  sendFile,
+  sendJsonAround,
+  streamSpeech,
+  tellCut,
+} from "../speech-reply.ts";
+
+/** `POST /v1/tts`, a conversation of one turn, and `POST /v1/converse`, which completes the open turn: answered as one WAV. */
+export function replyRoutes(app: FastifyInstance, deps: HttpDeps): void {
+  app.post("/v1/tts", { config: { access: "token" } }, async (request, reply) => {
+    const asked = await preparedFrom("tts", deps.requestReader, request, reply);
+    const { file, outcome } = await collect(deps, asked, request);
+    tellCut(reply, outcome);
+    const { prepared } = asked;
+    const { text, usage, meta } = outcome;
+    const model = prepared.model.card.id;
+    const audio = audioPayload(prepared);
+    // Audio last: what is put in its place is looked for from the end, past words that may hold anything.
+    const body: TtsResponse = { request_id: request.id, model, text, usage, meta, audio };
+    return sendJsonAround(reply, body, file);
+  });
+
+  app.post("/v1/converse", { config: { access: "token" } }, async (request, reply) => {
+    const asked = await preparedFrom("converse", deps.requestReader, request, reply);
+    const { file, outcome } = await collect(deps, asked, request);
+    tellCut(reply, outcome);
+    const { prepared } = asked;
+    const { text, usage, meta } = outcome;
+    const model = prepared.model.card.id;
+    // Its audio last, as above.
+    const answer = { speaker: prepared.conversation.open.speaker, text, audio: audioPayload(prepared) };
+    const body: ConverseResponse = { request_id: request.id, model, usage, meta, reply: answer };
+    return sendJsonAround(reply, body, file);
+  });
+}
+
+/** `POST /v1/converse/stream`: the same reply, a server-sent event a frame. */
+export function streamRoute(app: FastifyInstance, deps: HttpDeps): void {
+  app.post("/v1/converse/stream", { config: { access: "token" } }, async (request, reply) => {
+    const asked = await preparedFrom("converse", deps.requestReader, request, reply);
+    await streamSpeech(deps, asked, request, reply, eventsOf(asked.prepared, request.id));
+  });
+}
+
+function eventsOf(prepared: Prepared, requestId: string): StreamForm {
+  return {
+    encoding: "pcm",
+    isPlayed: true,
+    headers: SSE_HEADERS,
+    keepAlive: SSE_KEEP_ALIVE,
+    opening: formatEvent({ event: "meta", data: metaOf(prepared, requestId) }),
+    frame: formatAudioEvent,
+    closing: (outcome) => formatEvent({ event: "end", data: endOf(prepared, outcome) }),
+    failure: ({ type, message }) =>
+      formatEvent({ event: "error", data: { type, message, request_id: requestId } }),
+  };
+}
+
+function metaOf(prepared: Prepared, requestId: string): MetaEvent {
+  return {
+    request_id: requestId,
+    model: prepared.model.card.id,
+    speaker: prepared.conversation.open.speaker,
+    sample_rate: SAMPLE_RATE_HZ,
+    format: "pcm_s16le",
+    frame_samples: FRAME_SAMPLES,
+  };
+}
+
+function endOf(prepared: Prepared, outcome: Outcome): EndEvent {
+  const { text, audioS, usage, meta } = outcome;
+  return { text, speaker: prepared.conversation.open.speaker, audio_seconds: audioS, usage, meta };
+}
+
+/** Room for the longest input with every character escaped, and for instructions. */
+const MAX_SPEECH_BODY_BYTES = 512 * 1024;
+
+/** `POST /v1/audio/speech` and `GET /v1/audio/models`: text to speech for clients of OpenAI's API. */
+export function audioSpeechRoutes(app: FastifyInstance, deps: HttpDeps): void {
+  const bodyLimit = Math.min(MAX_SPEECH_BODY_BYTES, deps.options.bodyLimitBytes);
+  app.post("/v1/audio/speech", { bodyLimit, config: { access: "token" } }, async (request, reply) => {
+    const asked = await preparedFrom("speech", deps.requestReader, request, reply);
+    const { format, streamFormat, nearestSpeed, mannerHeader } = asked.prepared;
+    if (nearestSpeed !== null) reply.header("X-Antiphon-Speed", `${nearestSpeed}`);
+    const told = cautionsTold(asked.prepared);
+    if (told !== null) reply.header("X-Antiphon-Cautions", told);
+    if (mannerHeader !== null) reply.header("X-Antiphon-Manner", mannerHeader);
+    if (isSentWhole(format, streamFormat)) {
+      const { file, outcome } = await collect(deps, asked, request, format);
+      tellCut(reply, outcome);
+      return sendFile(reply, file, MEDIA_TYPES[format]);
+    }
+    // Who names no stream mostly saves a file, or plays it once it is whole.
+    const isPlayed = streamFormat !== undefined;
+    const form = streamFormat === "sse" ? eventsForm(format, request.id) : bytesForm(format, isPlayed);
+    return streamSpeech(deps, asked, request, reply, form);
+  });
+
+  const access = deps.options.keylessLists === "none" ? "key" : "open";
+  app.get("/v1/audio/models", { config: { access } }, async (): Promise<AudioModelList> => {
+    const cards = deps.cards();
+    return { object: "list", data: cards, models: cards.map(({ id, display_name: name }) => ({ id, name })) };
+  });
+}
+
+/** Room for the longest text with every character escaped, and for what is told of the call beside it. */
+const MAX_CALL_BODY_BYTES = 4 * 1024 * 1024;
+
+/** Rates in Hz that may be asked for. */
+export const TELEPHONY_RATES: readonly number[] = [...PCM_RATES, SAMPLE_RATE_HZ].sort((a, b) => a - b);
+
+/**
+ * `POST /v1/audio/telephony`: a voice for Vapi, which takes bare samples at the rate that it names, and for jambonz,
+ * which takes an MP3, or bare samples at the query's `rate`. The query's `voice` comes before that of the body.
+ */
+export function audioTelephonyRoute(app: FastifyInstance, deps: HttpDeps): void {
+  const bodyLimit = Math.min(MAX_CALL_BODY_BYTES, deps.options.bodyLimitBytes);
+  app.post<{ Querystring: Readonly<Record<string, unknown>> }>(
+    "/v1/audio/telephony",
+    { bodyLimit, config: { access: "token" } },
+    async (request, reply) => {
+      const voice = one("voice", request.query.voice);
+      const rate = one("rate", request.query.rate);
+      const rateHz = rate === null ? null : Number(rate);
+      if (rateHz !== null) samplesAt(rateHz, "rate");
+      const asked = await deps.requestReader.prepare(
+        "telephony",
+        bodyOf(request),
+        request.tracked.caller,
+        voice,
+      );
+      const [encoding, type] = formOf(asked.prepared.rateHz, rateHz);
+      const told = cautionsTold(asked.prepared);
+      const headers = {
+        "Content-Type": type,
+        ...(told === null ? {} : { "X-Antiphon-Cautions": told }),
+      };
+      // Vapi plays what comes; jambonz waits for the file.
+      const isPlayed = asked.prepared.rateHz !== null;
+      return streamSpeech(deps, asked, request, reply, {
+        ...bytesForm("pcm", isPlayed),
+        encoding,
+        headers,
+      });
+    },
+  );
+}
+
+/** What the answer is made into, and its type. @param ownHz the rate that the request itself asks for */
+function formOf(ownHz: number | null, queryHz: number | null): [Encoding, string] {
+  if (ownHz !== null) return [samplesAt(ownHz, "message.sampleRate"), "application/octet-stream"];
+  if (queryHz === null) return ["mp3", "audio/mpeg"];
+  return [samplesAt(queryHz, "rate"), `audio/l16;rate=${queryHz}`];
+}
+
+function samplesAt(rateHz: number, field: string): Encoding {
+  const encoding = pcmAt(rateHz);
+  if (encoding !== null) return encoding;
+  throw new ServiceError(400, `${field} must be one of ${TELEPHONY_RATES.join(", ")}`, { param: field });
+}
+
+/** A parameter of the query that may be there once. */
+function one(name: string, value: unknown): string | null {
+  if (value === undefined || value === "") return null;
+  if (typeof value === "string") return value;
+  throw new ServiceError(400, `${name} is in the query more than once: send it once`, { param: name });
+}

@@ -3,7 +3,6 @@ import type { Semaphores } from "../limits/server-limits.ts";
 import { SPEAKING } from "../limits/utterance-slots.ts";
 import type { SpeechService } from "../serving/reply/speech-service.ts";
 import type { Telemetry } from "../serving/telemetry.ts";
-import type { Ending } from "./request-context.ts";
 
 /** What is read at the moment of a scrape. */
 export interface GaugeReadings {
@@ -20,6 +19,12 @@ export interface HttpEnd {
   readonly method: string;
   readonly status: number | null;
 }
+
+/**
+ * How a request ended: `finished` its whole answer was taken, `failed` that answer was, or ended in, an error, `left` its
+ * client went before.
+ */
+export type Ending = "finished" | "failed" | "left";
 
 /** How a request ended, for the count of it. */
 export interface RequestEnd {

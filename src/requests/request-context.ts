@@ -4,18 +4,12 @@ import { NO_SPAN, type Span } from "../core/span.ts";
 import type { Permit } from "../limits/keyed-semaphore.ts";
 import type { Caller } from "../serving/prepare/request-reader.ts";
 import { endRequestSpan } from "../serving/request-spans.ts";
-import type { HttpEnd, Metrics } from "./metrics.ts";
+import type { Ending, HttpEnd, Metrics } from "./metrics.ts";
 
 /** The client closed its connection, or has read nothing for too long. */
 export class ClientGoneError extends Error {
   override readonly name = "ClientGoneError";
 }
-
-/**
- * How a request ended: `finished` its whole answer was taken, `failed` that answer was, or ended in, an error, `left` its
- * client went before.
- */
-export type Ending = "finished" | "failed" | "left";
 
 /** What a request holds, and gives back when it ends. */
 type Releasable = Pick<Permit, "release">;

@@ -2,7 +2,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { ServiceError } from "../../contract/errors.ts";
 import { KeyCounter } from "../../limits/key-counter.ts";
-import { type Ending, RequestContext } from "../../requests/request-context.ts";
+import type { Ending } from "../../requests/metrics.ts";
+import { RequestContext } from "../../requests/request-context.ts";
 
 export interface ConnectionTrackerOptions {
   /** Longest that a client may neither take what is there for it nor send what it has announced, in milliseconds. */

@@ -6,7 +6,7 @@ import { after, before, test } from "node:test";
 import { Worker } from "node:worker_threads";
 import { TrackedRequest } from "../../../src/api/http/connection-tracker.ts";
 import { answerUnread, type DrainLimits } from "../../../src/api/http/errors.ts";
-import type { Ending } from "../../../src/requests/request-context.ts";
+import type { Ending } from "../../../src/requests/metrics.ts";
 import { ScriptedRecogniser } from "../../recognition/scripted-recogniser.ts";
 import { until, within } from "../../waiting.ts";
 import { openRaw, rawRequest } from "./raw-socket.ts";

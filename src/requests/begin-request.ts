@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { BucketReading, Key, Tenancy } from "../accounts/tenancy.ts";
 import { ServiceError } from "../contract/errors.ts";
 import { beginServerSpan } from "../core/span.ts";
-import { overRate } from "../limits/refusals.ts";
+import { overRate } from "../limits/capacity-errors.ts";
 import type { RequestReader } from "../serving/prepare/request-reader.ts";
 import type { SpeechService } from "../serving/reply/speech-service.ts";
 import type { Transcriptions } from "../serving/transcribe/transcriptions.ts";

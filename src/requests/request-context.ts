@@ -4,6 +4,7 @@ import { NO_SPAN, type Span } from "../core/span.ts";
 import type { Permit } from "../limits/keyed-semaphore.ts";
 import type { Caller } from "../serving/prepare/request-reader.ts";
 import { endRequestSpan } from "../serving/request-spans.ts";
+import { asServiceError } from "../serving/service-errors.ts";
 import type { Ending, HttpEnd, Metrics } from "./metrics.ts";
 
 /** The client closed its connection, or has read nothing for too long. */

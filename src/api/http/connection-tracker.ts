@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { ServiceError } from "../../contract/errors.ts";
-import { KeyCounter } from "../../limits/key-counter.ts";
+import { KeyCounter } from "../../limits/fair-queue.ts";
 import type { Ending } from "../../requests/metrics.ts";
 import { RequestContext } from "../../requests/request-context.ts";
 

@@ -4,8 +4,8 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { ServiceError } from "../../contract/errors.ts";
 import { type ErrorEnvelope, envelope, openAiError } from "../../contract/replies.ts";
 import { ClientGoneError } from "../../requests/request-context.ts";
-import { asServiceError } from "../../serving/failures.ts";
 import { SMALL_BODY_BYTES } from "../../serving/prepare/preparer.ts";
+import { asServiceError } from "../../serving/service-errors.ts";
 import { type ConnectionTracker, type TrackedRequest, whenClosed } from "./connection-tracker.ts";
 import type { HttpDeps } from "./deps.ts";
 import { headersOf, rateHeaders, requestIdFor, retryHeaders } from "./headers.ts";

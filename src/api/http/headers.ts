@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { BucketReading } from "../../accounts/tenancy.ts";
-import { retryAfterS } from "../../limits/refusals.ts";
+import { retryAfterS } from "../../limits/capacity-errors.ts";
 import type { MethodsOf } from "./unknown-routes.ts";
 
 /** The names of what {@link rateHeaders} and {@link retryHeaders} make. */

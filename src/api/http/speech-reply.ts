@@ -12,11 +12,11 @@ import type {
 import { ServiceError } from "../../contract/errors.ts";
 import { type AudioPayload, openAiError } from "../../contract/replies.ts";
 import type { Marks } from "../../contract/spoken.ts";
-import { mostSpokenS } from "../../serving/prepare/most-spoken.ts";
 import type { Prepared } from "../../serving/prepare/prepare.ts";
 import type { ReadRequest } from "../../serving/prepare/request-reader.ts";
-import { NO_OUTCOME, type Outcome } from "../../serving/reply/service.ts";
-import type { SpokenPiece } from "../../serving/reply/spoken-piece.ts";
+import { mostSpokenS } from "../../serving/prepare/speech-length.ts";
+import type { SpokenPiece } from "../../serving/reply/reply-chunk.ts";
+import { NO_OUTCOME, type Outcome } from "../../serving/reply/speech-service.ts";
 import type { HttpDeps } from "./deps.ts";
 import {
   base64Of,

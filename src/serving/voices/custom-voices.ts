@@ -1,5 +1,6 @@
 import { StoreError } from "../../accounts/store.ts";
 import { nameKeyOf, type VoiceRecord, type VoiceStore } from "../../accounts/voice-store.ts";
+import { LruCache } from "../../audio/lru-cache.ts";
 import { quoted, ServiceError } from "../../contract/errors.ts";
 import { nameProblem } from "../../contract/voice-form.ts";
 import type { VoiceList } from "../../contract/voices.ts";

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { SoundInput } from "../../../src/api/realtime/input-audio-buffer.ts";
 import { ServiceError } from "../../../src/contract/errors.ts";
 import { readClientEvent } from "../../../src/contract/realtime/client-events.ts";
-import { NO_OUTCOME, type SpeechService } from "../../../src/serving/reply/service.ts";
+import { NO_OUTCOME, type SpeechService } from "../../../src/serving/reply/speech-service.ts";
 import { diceOf } from "../../fuzz/dice.ts";
 import { randomOf } from "../../fuzz/fuzzer.ts";
 import { until } from "../../waiting.ts";

@@ -12,7 +12,7 @@ import type {
 } from "../../../contract/replies.ts";
 import type { Prepared } from "../../../serving/prepare/prepare.ts";
 import { cautionsTold } from "../../../serving/prepare/read-markup.ts";
-import type { Outcome } from "../../../serving/reply/service.ts";
+import type { Outcome } from "../../../serving/reply/speech-service.ts";
 import { bodyOf, preparedFrom } from "../body.ts";
 import type { HttpDeps } from "../deps.ts";
 import { formatAudioEvent, formatEvent, SSE_HEADERS, SSE_KEEP_ALIVE } from "../paced-response.ts";

@@ -14,7 +14,6 @@ import {
   type TwilioStart,
 } from "../../../contract/realtime/twilio-messages.ts";
 import { admit, authenticate } from "../../../requests/begin-request.ts";
-import { asServiceError } from "../../../serving/failures.ts";
 import { checkVoice } from "../../../serving/prepare/choose-voice.ts";
 import { asServiceError } from "../../../serving/service-errors.ts";
 import type { Presented } from "../../realtime/client-secrets.ts";

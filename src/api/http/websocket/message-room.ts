@@ -2,6 +2,7 @@ import type { FastifyRequest } from "fastify";
 import { MAX_MESSAGE_BYTES } from "../../../contract/realtime/client-events.ts";
 import type { KeyedSemaphore, Permit } from "../../../limits/keyed-semaphore.ts";
 import { SMALL_BODY_BYTES } from "../../../serving/prepare/preparer.ts";
+import { asServiceError } from "../../../serving/service-errors.ts";
 
 export interface MessageRoomParts {
   /** Called with the number of frames that began in the bytes that have just arrived. */

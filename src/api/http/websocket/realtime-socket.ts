@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { FastifyRequest } from "fastify";
 import type { RawData, WebSocket } from "ws";
 import type { InboundEvent } from "../../../contract/realtime/client-events.ts";
-import { EventBudget, SESSION_BUDGET } from "../../../limits/event-budget.ts";
+import { EventBudget, SESSION_BUDGET } from "../../../limits/event-loop-budget.ts";
 import type { KeyedSemaphore } from "../../../limits/keyed-semaphore.ts";
 import type { RequestContext } from "../../../requests/request-context.ts";
 import type { Dialect, DialectOutput, ServerEvent } from "../../realtime/realtime-dialect.ts";

@@ -22,7 +22,7 @@ new Command("tone-server")
           memoryBytes: 1,
           load: () =>
             createWorkerPool({
-              entry: new URL("../src/engines/tone/tone.js", import.meta.url),
+              entry: new URL("../test/core/tone-model.js", import.meta.url),
               create: {},
               size: workerCount(settings),
             }),

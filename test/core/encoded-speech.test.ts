@@ -9,7 +9,7 @@ import {
   type SpeechReport,
   type SpokenWord,
 } from "../../src/core/speech-model.ts";
-import { createToneModel } from "../../src/engines/tone/tone.ts";
+import { createToneModel } from "./tone-model.ts";
 import { createWorkerPool, type WorkerPool } from "../../src/workers/worker-pool.ts";
 import { scriptOf } from "./scripts.ts";
 
@@ -51,7 +51,7 @@ async function wordsOf(speech: AsyncGenerator<Frame | EncodedPiece, SpeechReport
 describe("speech as a file", () => {
   let pool: WorkerPool;
   before(async () => {
-    const entry = new URL("../../src/engines/tone/tone.js", import.meta.url);
+    const entry = new URL("./tone-model.js", import.meta.url);
     pool = await createWorkerPool({ entry, create: {}, size: 2 });
   });
   after(() => pool.close());

@@ -1,5 +1,5 @@
 import type { SpeechModel } from "../../src/core/speech-model.ts";
-import { createToneModel } from "../../src/engines/tone/tone.ts";
+import { createToneModel } from "../core/tone-model.ts";
 import { EMBEDDED_CAST, EMBEDDED_TAKES } from "../../src/models/embedded-cast.ts";
 import type { PublicModel } from "../../src/models/public-models.ts";
 import type { Checkpoint } from "../../src/models/residency.ts";

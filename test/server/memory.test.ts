@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { createToneModel } from "../../src/engines/tone/tone.ts";
+import { createToneModel } from "../core/tone-model.ts";
 import { embeddedVoice } from "../../src/server/voices/embedded-voice.ts";
 import { LEAVES } from "../../src/settings/leaves.ts";
 import { startTestServer } from "../api/http/start.ts";

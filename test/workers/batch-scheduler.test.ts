@@ -9,7 +9,7 @@ import { speechModelConformance } from "../core/speech-model-conformance.ts";
 import { until, within } from "../waiting.ts";
 import { COUNT, counters } from "./faulty-model.ts";
 
-const tone = new URL("../../src/engines/tone/tone.js", import.meta.url);
+const tone = new URL("../core/tone-model.js", import.meta.url);
 const meeting = new URL("./meeting-model.js", import.meta.url);
 const faulty = new URL("./faulty-model.js", import.meta.url);
 const REPORT = { stop: "finished", spoken: "" } as const;

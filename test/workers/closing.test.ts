@@ -8,7 +8,7 @@ const run = promisify(execFile);
 const pool = new URL("../../src/workers/worker-pool.js", import.meta.url).href;
 const voice = new URL("../../src/engines/embedded/model.js", import.meta.url).href;
 const voiceDir = fileURLToPath(new URL("../../../voices/heart", import.meta.url));
-const tone = new URL("../../src/engines/tone/tone.js", import.meta.url).href;
+const tone = new URL("../core/tone-model.js", import.meta.url).href;
 
 test("a process ends by itself once its pool is closed, an utterance left open or not", async () => {
   const { stdout } = await runScript(`

@@ -1,7 +1,7 @@
 import { createWorkerPool } from "../../src/workers/worker-pool.ts";
 import { speechModelConformance } from "../core/speech-model-conformance.ts";
 
-const entry = new URL("../../src/engines/tone/tone.js", import.meta.url);
+const entry = new URL("../core/tone-model.js", import.meta.url);
 
 speechModelConformance("the tone model in one thread", () =>
   createWorkerPool({ entry, create: {}, size: 1 }),

@@ -100,7 +100,7 @@ test("a history without audio is not listened to", async () => {
 });
 
 test("a text that is at its end before the listening is spoken whole", async () => {
-  const tone = new URL("../../src/engines/tone/tone.js", import.meta.url);
+  const tone = new URL("../core/tone-model.js", import.meta.url);
   const pool = await createWorkerPool({ entry: tone, create: {}, size: 1 });
   const { report } = await drain(
     pool.speak(scriptOf({ text: "Yes.", history: [turnThat("listens")] }), never()),

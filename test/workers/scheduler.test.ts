@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import type { SpeechModel } from "../../src/core/speech-model.ts";
-import { createToneModel } from "../../src/engines/tone/tone.ts";
+import { createToneModel } from "../core/tone-model.ts";
 import type { OpenMessage } from "../../src/workers/protocol.ts";
 import { createScheduler, TimeShares } from "../../src/workers/scheduler.ts";
 import { WorkerUtterance } from "../../src/workers/worker-utterance.ts";

@@ -13,7 +13,7 @@ import { until } from "../waiting.ts";
 import { COUNT, counters, type FaultyOptions } from "./faulty-model.ts";
 
 const entry = new URL("./faulty-model.js", import.meta.url);
-const tone = new URL("../../src/engines/tone/tone.js", import.meta.url);
+const tone = new URL("../core/tone-model.js", import.meta.url);
 
 test("a thread is ahead of its consumer by its credit and no further", async () => {
   const count = counters();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Script } from "../../../src/core/script.ts";
-import { createToneModel } from "../../../src/engines/tone/tone.ts";
+import { createToneModel } from "../../core/tone-model.ts";
 import { ScriptedRecogniser } from "../../recognition/scripted-recogniser.ts";
 import { startTestServer, type TestServer } from "./start.ts";
 import { transcribe, translate } from "./transcription-form.ts";

@@ -1,6 +1,6 @@
-import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../audio/format.ts";
-import { abortable } from "../../core/abortable.ts";
-import type { Script } from "../../core/script.ts";
+import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../src/audio/format.ts";
+import { abortable } from "../../src/core/abortable.ts";
+import type { Script } from "../../src/core/script.ts";
 import {
   type Frame,
   NothingToSpeakError,
@@ -8,9 +8,9 @@ import {
   type SpeechModel,
   type SpeechReport,
   type SpokenWord,
-} from "../../core/speech-model.ts";
-import { type Stop, stopWith } from "../../core/stop-with.ts";
-import { type PlainItem, type PlainScript, speakPlain } from "../../text/plain-pieces.ts";
+} from "../../src/core/speech-model.ts";
+import { type Stop, stopWith } from "../../src/core/stop-with.ts";
+import { type PlainItem, type PlainScript, speakPlain } from "../../src/text/plain-pieces.ts";
 
 /** Length of the tone that stands for one character (a Unicode code point): 60 ms, about the pace of speech. */
 export const CHARACTER_SAMPLES = 1_440;

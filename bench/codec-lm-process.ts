@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { createInterface } from "node:readline";
-import { readCheckpoint } from "../src/engines/codec-lm/architectures.ts";
+import { readCheckpoint } from "../src/engines/codec-lm/read-checkpoint.ts";
 
 /**
  * A codec language model in 4 bits, alone in its process: says how long opening it took, and then answers each line of

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { copyFile, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { readCheckpoint } from "../src/engines/codec-lm/architectures.ts";
-import { NAMES } from "../src/engines/codec-lm/csm/manifest.ts";
+import { NAMES } from "../src/engines/codec-lm/csm/config.ts";
 import type { Manifest } from "../src/engines/codec-lm/manifest.ts";
-import { seededRng } from "../src/engines/codec-lm/rng.ts";
+import { readCheckpoint } from "../src/engines/codec-lm/read-checkpoint.ts";
+import { seededRng } from "../src/engines/codec-lm/sampler.ts";
 import { type TensorGroup, type TensorPlan, writeSafetensors } from "../src/onnx/write-safetensors.ts";
 import { TOP } from "./top.ts";
 

@@ -1,7 +1,11 @@
 import { availableParallelism } from "node:os";
 import { FRAME_S } from "../../src/audio/format.ts";
-import { readCheckpoint } from "../../src/engines/codec-lm/architectures.ts";
-import type { CodecLanguageModel, Precision, Utterance } from "../../src/engines/codec-lm/model.ts";
+import type {
+  CodecLanguageModel,
+  Precision,
+  Utterance,
+} from "../../src/engines/codec-lm/codec-language-model.ts";
+import { readCheckpoint } from "../../src/engines/codec-lm/read-checkpoint.ts";
 import type { NativeGuard } from "../../src/onnx/session.ts";
 
 /** What is spoken, by which checkpoint. */

@@ -1,7 +1,7 @@
 import { Agent, request } from "node:http";
 import { createInterface } from "node:readline";
 import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../src/audio/format.ts";
-import { createRemoteModel } from "../../src/engines/remote/model.ts";
+import { createRemoteModel } from "../../src/engines/remote/remote-model.ts";
 import { plainScript } from "../plain-script.ts";
 import type { Called, Calls } from "./calls.ts";
 

@@ -1,4 +1,4 @@
-import { lookOverCheckpoint } from "../engines/codec-lm/look-over.ts";
+import { lookOverCheckpoint } from "../engines/codec-lm/validate-checkpoint.ts";
 import type { CommandIo } from "./terminal/command-io.ts";
 
 interface CheckOptions extends Pick<CommandIo, "stdout"> {

@@ -11,16 +11,16 @@ import { ConverseRequest } from "../contract/requests.ts";
 import { parseConverseRequest } from "../contract/validate.ts";
 import type { Turn } from "../core/conversation.ts";
 import { spokenText } from "../core/marked-text.ts";
-import { readCheckpoint } from "../engines/codec-lm/architectures.ts";
-import { OptionError } from "../engines/codec-lm/fields.ts";
-import { requireCheckpointMemory } from "../engines/codec-lm/memory.ts";
 import type {
   Precision,
   SamplingParams,
   SpokenFrame,
   StopReason,
   Utterance,
-} from "../engines/codec-lm/model.ts";
+} from "../engines/codec-lm/codec-language-model.ts";
+import { OptionError } from "../engines/codec-lm/fields.ts";
+import { requireCheckpointMemory } from "../engines/codec-lm/memory.ts";
+import { readCheckpoint } from "../engines/codec-lm/read-checkpoint.ts";
 import { findModel, PUBLIC_MODELS } from "../models/public-models.ts";
 import { UsageError } from "../server/usage-error.ts";
 import { prepareConverse } from "../serving/prepare/prepare.ts";

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import type { Command } from "commander";
-import type { Precision } from "../engines/codec-lm/model.ts";
+import type { Precision } from "../engines/codec-lm/codec-language-model.ts";
 import { installedFolder } from "../models/codec-lm/known-checkpoints.ts";
 import { UsageError } from "../server/usage-error.ts";
 import type { CommandIo } from "./terminal/command-io.ts";

@@ -117,7 +117,7 @@ async function pullTarget(
 
 /** Says what is in a codec language model's folder, and how to speak with it. @throws Error when that cannot be */
 async function sayWhatWasPulled(known: KnownCodecLm, dataDir: string, io: CommandIo): Promise<void> {
-  const { lookOverCheckpoint } = await import("../engines/codec-lm/look-over.ts");
+  const { lookOverCheckpoint } = await import("../engines/codec-lm/validate-checkpoint.ts");
   const { name } = known;
   const { facts, problems } = await lookOverCheckpoint(checkpointDir(known, dataDir));
   for (const line of [...facts, ...problems]) io.stdout.write(`${line}\n`);

@@ -135,7 +135,7 @@ test("a server starts without the engines that its settings may not name", () =>
       loaded.add(posix.join(posix.dirname(file), path!));
   }
   assert.ok(loaded.has("dist/src/serving/reply/speech-service.js"), "and the walk gets there");
-  const networks = /engines\/(?:kokoro\/network|codec-lm\/architectures|embedded\/model)\.js$/;
+  const networks = /engines\/(?:kokoro\/network|codec-lm\/read-checkpoint|embedded\/model)\.js$/;
   assert.deepEqual(
     [...loaded].filter((file) => networks.test(file)),
     [],

@@ -9,9 +9,9 @@ import {
   type SpeechReport,
   type SpokenWord,
 } from "../../src/core/speech-model.ts";
-import { createToneModel } from "./tone-model.ts";
 import { createWorkerPool, type WorkerPool } from "../../src/workers/worker-pool.ts";
 import { scriptOf } from "./scripts.ts";
+import { createToneModel } from "./tone-model.ts";
 
 const stays = () => new AbortController().signal;
 

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FRAME_SAMPLES } from "../../src/audio/format.ts";
 import { SpeechFailedError } from "../../src/core/speech-model.ts";
-import { CHARACTER_SAMPLES, createToneModel } from "./tone-model.ts";
 import { drain, LONG_TEXT, never, scriptOf, speakAll } from "./scripts.ts";
 import { speechModelConformance } from "./speech-model-conformance.ts";
+import { CHARACTER_SAMPLES, createToneModel } from "./tone-model.ts";
 
 speechModelConformance("the tone model", () => createToneModel());
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readVoiceList } from "../../src/engines/remote/read-voice-list.ts";
+import { readVoiceList } from "../../src/engines/remote/list-voices.ts";
 import { PUBLIC_MODELS } from "../../src/models/public-models.ts";
 import { chooseVoice } from "../../src/serving/prepare/choose-voice.ts";
 import { listedVoices, withVoicesElsewhere } from "../../src/serving/voices/voice-list.ts";

@@ -1,8 +1,8 @@
 import type { SpeechModel } from "../../src/core/speech-model.ts";
-import { createToneModel } from "../core/tone-model.ts";
 import { EMBEDDED_CAST, EMBEDDED_TAKES } from "../../src/models/embedded-cast.ts";
 import type { PublicModel } from "../../src/models/public-models.ts";
 import type { Checkpoint } from "../../src/models/residency.ts";
+import { createToneModel } from "../core/tone-model.ts";
 
 /** One instance of a checkpoint, from the call to `load` until its `close` has finished. */
 export interface Instance {

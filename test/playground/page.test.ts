@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { unusedKnobs } from "../../src/engines/embedded/preset.ts";
-import { createToneModel } from "../core/tone-model.ts";
 import { startTestServer, type TestServer } from "../api/http/start.ts";
 import { NEEDS_CHROMIUM } from "../client/browser.ts";
+import { createToneModel } from "../core/tone-model.ts";
 import { until } from "../waiting.ts";
 import { ScriptedWriter } from "../writers/scripted-writer.ts";
 import { connect, inPlayground, speak } from "./playground.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { createToneModel } from "../core/tone-model.ts";
 import { embeddedVoice } from "../../src/server/voices/embedded-voice.ts";
 import { LEAVES } from "../../src/settings/leaves.ts";
 import { startTestServer } from "../api/http/start.ts";
+import { createToneModel } from "../core/tone-model.ts";
 
 it("a server with as many workers as may be asked for starts without a setting for its memory", async () => {
   const threads = LEAVES.find(({ name }) => name === "workers")?.schema.maximum ?? assert.fail();

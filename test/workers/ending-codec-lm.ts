@@ -1,5 +1,5 @@
 import type { SpeechModel } from "../../src/core/speech-model.ts";
-import { readCheckpoint } from "../../src/engines/codec-lm/architectures.ts";
+import { readCheckpoint } from "../../src/engines/codec-lm/read-checkpoint.ts";
 import { speechModelOver } from "../../src/engines/codec-lm/speech/model.ts";
 import type { NativeGuard } from "../../src/workers/calls/native-gate.ts";
 import { withEnd } from "../engines/codec-lm/speech/with-end.ts";

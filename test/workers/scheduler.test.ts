@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import type { SpeechModel } from "../../src/core/speech-model.ts";
-import { createToneModel } from "../core/tone-model.ts";
 import type { OpenMessage } from "../../src/workers/protocol.ts";
 import { createScheduler, TimeShares } from "../../src/workers/scheduler.ts";
 import { WorkerUtterance } from "../../src/workers/worker-utterance.ts";
 import { LONG_TEXT, SHORT_TEXT, scriptOf } from "../core/scripts.ts";
+import { createToneModel } from "../core/tone-model.ts";
 import { within } from "../waiting.ts";
 
 test("a new utterance's first frame comes before the tenth of the others", async () => {

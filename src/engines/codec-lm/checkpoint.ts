@@ -1,7 +1,7 @@
 import type { Tokenizer } from "../../onnx/tokenizer.ts";
+import type { CodecLanguageModel, Precision, Setup } from "./codec-language-model.ts";
 import type { Fields } from "./fields.ts";
 import type { WeightsPart } from "./manifest.ts";
-import type { CodecLanguageModel, Precision, Setup } from "./model.ts";
 import type { TransformerSizes } from "./networks/transformer.ts";
 import type { Quantisation } from "./quantised-weights.ts";
 import type { Qwen3TtsConfig } from "./qwen3-tts/config.ts";

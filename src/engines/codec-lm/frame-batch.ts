@@ -1,8 +1,8 @@
 import { FRAME_S } from "../../audio/format.ts";
 import { abortable } from "../../core/abortable.ts";
-import { BusyError, type Pace, type Setup } from "./model.ts";
+import { BusyError, type Pace, type Setup } from "./codec-language-model.ts";
 import { type FrameModel, ModelRunner } from "./model-runner.ts";
-import { PrefixCache } from "./prefix-cache.ts";
+import { PrefixCache } from "./networks/kv-cache.ts";
 import { Sequence, type SequenceState } from "./sequence.ts";
 
 /** Blocks of a prompt that are read between two frames of others. */

@@ -3,10 +3,17 @@ import { type BoundSession, openBoundSession, openSession, type Session } from "
 import type { Tokenizer } from "../../onnx/tokenizer.ts";
 import type { Weights } from "../../onnx/weights-folder.ts";
 import { type Checkpoint, GENERATION, tokenizerProblems } from "./checkpoint.ts";
+import type {
+  CodecLanguageModel,
+  GenerationEnd,
+  Precision,
+  Setup,
+  Utterance,
+  Voices,
+} from "./codec-language-model.ts";
 import { CheckpointError, type Fields, readFields } from "./fields.ts";
 import { FrameBatch } from "./frame-batch.ts";
 import { openPart, problemsOf, type WeightsPart } from "./manifest.ts";
-import type { CodecLanguageModel, GenerationEnd, Precision, Setup, Utterance, Voices } from "./model.ts";
 import type { FrameModel } from "./model-runner.ts";
 import { Backbone, type BackboneParts, backboneGraph, minRowsOf } from "./networks/backbone.ts";
 import { DepthDecoder, type DepthDecoderParts, depthDecoderGraph } from "./networks/depth-decoder.ts";

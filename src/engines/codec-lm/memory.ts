@@ -1,8 +1,8 @@
 import { type AvailableMemory, availableMemory } from "../../core/available-memory.ts";
 import { BLOCK, blocksIn } from "../../onnx/quantising-kernel.ts";
 import type { Checkpoint } from "./checkpoint.ts";
+import type { Precision } from "./codec-language-model.ts";
 import { CheckpointError } from "./fields.ts";
-import type { Precision } from "./model.ts";
 import type { TransformerSizes } from "./networks/transformer.ts";
 
 /** How a checkpoint is going to be run. */

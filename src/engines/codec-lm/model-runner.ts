@@ -1,7 +1,7 @@
+import type { CodeFrame, FrameDecoder } from "./mimi/frame-decoder.ts";
 import type { Backbone } from "./networks/backbone.ts";
 import type { DepthDecoder } from "./networks/depth-decoder.ts";
-import type { CodeFrame, FrameDecoder } from "./networks/frame-decoder.ts";
-import { BLOCK_POSITIONS, PrefixCache } from "./prefix-cache.ts";
+import { BLOCK_POSITIONS, PrefixCache } from "./networks/kv-cache.ts";
 import { sampleCode } from "./sampler.ts";
 import type { Sequence } from "./sequence.ts";
 

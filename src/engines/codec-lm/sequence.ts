@@ -1,8 +1,7 @@
-import type { SpokenFrame, StopReason } from "./model.ts";
+import type { SpokenFrame, StopReason } from "./codec-language-model.ts";
+import type { CodeFrame, DecodedStream } from "./mimi/frame-decoder.ts";
 import type { BackboneOutput } from "./networks/backbone.ts";
-import type { CodeFrame, DecodedStream } from "./networks/frame-decoder.ts";
-import type { Rng } from "./rng.ts";
-import type { SamplerConfig } from "./sampler.ts";
+import type { Rng, SamplerConfig } from "./sampler.ts";
 
 /** An utterance as far as it is its own. */
 export interface SequenceState {

@@ -1,5 +1,5 @@
 import { retryAfterMs } from "../../core/retry-after.ts";
-import type { AnswerHead } from "./exchange.ts";
+import type { AnswerHead } from "./http-exchange.ts";
 
 /**
  * One try at a request that came to nothing. The message goes to the log and completes "HOST …"; it quotes nothing that

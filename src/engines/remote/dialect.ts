@@ -1,5 +1,9 @@
-import type { Script } from "../../core/script.ts";
-import type { HeardVoice } from "../../core/speech-model.ts";
+import { setImmediate as turn } from "node:timers/promises";
+import { wavHeader } from "../../audio/encode-wav.ts";
+import { pcm16Bytes } from "../../audio/pcm.ts";
+import type { Clip } from "../../core/conversation.ts";
+import type { ChosenVoice, Script, VoicePart } from "../../core/script.ts";
+import { ConversationError, type HeardVoice } from "../../core/speech-model.ts";
 import type { ReadSpeech } from "./speech-chunks.ts";
 
 /** How a kind of server is asked for speech. */
@@ -65,4 +69,81 @@ export interface EndpointEvent {
   readonly endpoint: string;
   /** What is wrong, or was; quotes nothing that the endpoint sent, and holds no key. */
   readonly problem: string;
+}
+
+/** What a voice is called by whom the settings name it for; what they do not name is called the same there. */
+export function calledThere(name: string, voices: Readonly<Record<string, string>>): string {
+  return Object.hasOwn(voices, name) ? voices[name]! : name;
+}
+
+/** The name of a voice that was chosen without the settings knowing it; `null` where none was. */
+export function passedOnName(
+  part: VoicePart | null,
+  voices: Readonly<Record<string, string>>,
+): string | null {
+  return part !== null && "id" in part && !Object.hasOwn(voices, part.id) ? part.id : null;
+}
+
+/** The one voice that a script chooses; `null` where it leaves that to the speaker's label. Throws {@link ConversationError} for a mix. */
+export function chosenPart(voice: ChosenVoice | undefined): VoicePart | null {
+  if (voice === undefined) return null;
+  const [part] = voice;
+  if (part !== undefined && voice.length === 1) return part;
+  throw new ConversationError("this model speaks with one voice at a time: choose one, and no mix");
+}
+
+/** Of a name, in a message. */
+const SHOWN_CHARS = 60;
+
+/**
+ * Reads an answer, in which a refusal is one of the voice that was asked for: nobody here knows whether there is one of that
+ * name. Throws a {@link ConversationError} then.
+ *
+ * @param name what a client called it; `null` where the settings name the voice
+ */
+export function blamingVoice(name: string | null, read: ReadSpeech): ReadSpeech {
+  if (name === null) return read;
+  return async function* (exchange) {
+    const { status } = await exchange.head();
+    if (status === 400 || status === 422) {
+      throw new ConversationError(
+        `the model's server refused the voice ${JSON.stringify(name.slice(0, SHOWN_CHARS))} (${status}): name one of those that GET /v1/audio/voices lists for the model`,
+      );
+    }
+    return yield* read(exchange);
+  };
+}
+
+/** Together with the head a multiple of 3 bytes, as base64 needs it of every piece but the last. */
+const FIRST_SAMPLES = 2;
+/** A multiple of 3, which takes less than a millisecond. */
+const PIECE_SAMPLES = 48_000;
+
+/**
+ * A clip as a WAV of 16 bits at its own rate, in base64, in pieces; samples that were read from 16 bits are the same
+ * again. Others have their turn between two pieces. Throws the signal's reason when that aborts.
+ */
+export async function base64Wav({ samples, sampleRateHz }: Clip, signal: AbortSignal): Promise<Buffer[]> {
+  const first = samples.subarray(0, FIRST_SAMPLES);
+  const head = Buffer.concat([wavHeader(2 * samples.length, sampleRateHz), bytesOf(first)]);
+  const pieces = [asText(head)];
+  for (let at = FIRST_SAMPLES; at < samples.length; at += PIECE_SAMPLES) {
+    pieces.push(asText(bytesOf(samples.subarray(at, at + PIECE_SAMPLES))));
+    await turn();
+    signal.throwIfAborted();
+  }
+  return pieces;
+}
+
+function bytesOf(samples: Float32Array): Uint8Array {
+  const pcm = new Int16Array(samples.length);
+  for (let at = 0; at < pcm.length; at += 1) pcm[at] = Math.min(32_767, Math.round(samples[at]! * 32_768));
+  return pcm16Bytes(pcm);
+}
+
+function asText(bytes: Uint8Array): Buffer {
+  return Buffer.from(
+    Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64"),
+    "latin1",
+  );
 }

@@ -3,7 +3,7 @@ import type { Script } from "../../core/script.ts";
 import { ConversationError, SpeechFailedError } from "../../core/speech-model.ts";
 import { AttemptError, asAttemptError } from "./attempt-error.ts";
 import type { Dialect, EndpointEvent, RemoteOptions } from "./dialect.ts";
-import { type Call, type Connections, Exchange, keptConnections } from "./exchange.ts";
+import { type Call, type Connections, Exchange, keptConnections } from "./http-exchange.ts";
 import { type ReadSpeech, SpeechChunks } from "./speech-chunks.ts";
 
 type EndpointsOptions = Pick<RemoteOptions, "name" | "urls" | "apiKey" | "firstSoundTimeoutMs" | "onEvent"> &

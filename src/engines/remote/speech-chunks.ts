@@ -1,6 +1,6 @@
 import type { Begun, HeardVoice } from "../../core/speech-model.ts";
 import { AttemptError } from "./attempt-error.ts";
-import type { Exchange } from "./exchange.ts";
+import type { Exchange } from "./http-exchange.ts";
 
 /** Some speech as it came. Times in it are from the first sample of its answer. */
 export interface SpeechChunk extends Begun {

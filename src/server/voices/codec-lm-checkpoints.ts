@@ -131,7 +131,7 @@ async function folderOf(name: string, path: string | undefined, { dataDir, model
 
 async function lookedOver(folder: string, name: string, path: string | undefined): Promise<CodecLm> {
   // All architectures come with it; who has no such checkpoint starts without them.
-  const { lookOverCheckpoint } = await import("../../engines/codec-lm/look-over.ts");
+  const { lookOverCheckpoint } = await import("../../engines/codec-lm/validate-checkpoint.ts");
   const { checkpoint, problems } = await lookOverCheckpoint(folder, { numbers: "none" }).catch(
     (error: Error) => ({ checkpoint: null, problems: [error.message] }),
   );

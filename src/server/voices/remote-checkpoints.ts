@@ -1,7 +1,7 @@
 import { nameProblem } from "../../contract/voice-form.ts";
 import type { CastVoice } from "../../core/model-card.ts";
 import type { EndpointEvent, RemoteOptions } from "../../engines/remote/dialect.ts";
-import { knownVoices } from "../../engines/remote/known-voices.ts";
+import { knownVoices, listVoices } from "../../engines/remote/list-voices.ts";
 import { SPEAKERS } from "../../models/public-models.ts";
 import type { Checkpoint } from "../../models/residency.ts";
 import type { Environment } from "../../settings/environment.ts";
@@ -44,12 +44,9 @@ export function remoteCheckpoints(
       name,
       memoryBytes: remote.maxConcurrent * PLACE_BYTES,
       maxConcurrent: remote.maxConcurrent,
-      voices: knownVoices(async () => {
-        const { listVoices } = await import("../../engines/remote/list-voices.ts");
-        return listVoices(options);
-      }),
+      voices: knownVoices(() => listVoices(options)),
       async load() {
-        const { createRemoteModel } = await import("../../engines/remote/model.ts");
+        const { createRemoteModel } = await import("../../engines/remote/remote-model.ts");
         return createRemoteModel(options);
       },
     };

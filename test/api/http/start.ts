@@ -6,13 +6,13 @@ import type { Recogniser } from "../../../src/core/recogniser.ts";
 import type { VoiceSample } from "../../../src/core/script.ts";
 import type { Writer } from "../../../src/core/writer.ts";
 import type { OwnSlots } from "../../../src/limits/checkpoint-slots.ts";
-import { createToneModel, type ToneOptions } from "../../core/tone-model.ts";
 import type { PublicModel } from "../../../src/models/public-models.ts";
 import type { Checkpoint } from "../../../src/models/residency.ts";
 import type { NeuralDetector } from "../../../src/recognition/turns/neural-detector.ts";
 import { type RunningServer, type ServerParts, startServer } from "../../../src/server/start-server.ts";
 import { loadSettings } from "../../../src/settings/load.ts";
 import { memoryStore } from "../../accounts/memory-store.ts";
+import { createToneModel, type ToneOptions } from "../../core/tone-model.ts";
 import type { Reply } from "./wire.ts";
 
 /** A whole server on a free port, over an engine that makes tones, with one key. */

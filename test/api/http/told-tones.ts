@@ -1,6 +1,6 @@
 import type { Script } from "../../../src/core/script.ts";
-import { createToneModel } from "../../core/tone-model.ts";
 import type { Checkpoint } from "../../../src/models/residency.ts";
+import { createToneModel } from "../../core/tone-model.ts";
 
 /** Tones in the embedded voice's place. @param scripts gets all that they are asked to speak */
 export function toldTones(scripts: Script[]): Checkpoint {

@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import { ClipCache } from "../../../src/engines/codec-lm/clip-cache.ts";
 import { turnsRead } from "../../../src/engines/codec-lm/csm/prompt.ts";
 import { FrameBatch, TickTimes } from "../../../src/engines/codec-lm/frame-batch.ts";
+import { ClipCache } from "../../../src/engines/codec-lm/mimi/mimi.ts";
 import type { FrameModel } from "../../../src/engines/codec-lm/model-runner.ts";
-import { KvCache } from "../../../src/engines/codec-lm/networks/kv-cache.ts";
-import { BLOCK_POSITIONS, PrefixCache } from "../../../src/engines/codec-lm/prefix-cache.ts";
+import { BLOCK_POSITIONS, KvCache, PrefixCache } from "../../../src/engines/codec-lm/networks/kv-cache.ts";
 import { CodeHistory } from "../../../src/engines/codec-lm/sampler.ts";
 import type { SequenceState } from "../../../src/engines/codec-lm/sequence.ts";
 

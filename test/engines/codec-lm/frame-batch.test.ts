@@ -8,7 +8,7 @@ import {
   type Precision,
   type Setup,
   type Utterance,
-} from "../../../src/engines/codec-lm/model.ts";
+} from "../../../src/engines/codec-lm/codec-language-model.ts";
 import { CSM, openCheckpoint } from "./goldens.ts";
 import { BASE } from "./qwen3-tts/cases.ts";
 import { isRowAsAlone } from "./rows-alone.ts";

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { readCheckpoint } from "../../../src/engines/codec-lm/architectures.ts";
-import type { CodecLanguageModel, Setup } from "../../../src/engines/codec-lm/model.ts";
+import type { CodecLanguageModel, Setup } from "../../../src/engines/codec-lm/codec-language-model.ts";
+import { readCheckpoint } from "../../../src/engines/codec-lm/read-checkpoint.ts";
 import { readSafetensors } from "../../../src/onnx/safetensors.ts";
 import { inMemory } from "../../onnx/in-memory.ts";
 

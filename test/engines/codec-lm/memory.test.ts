@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { readCheckpoint } from "../../../src/engines/codec-lm/architectures.ts";
 import {
   CACHES_BYTES,
   type MemoryPlan,
   memoryOf,
   requireCheckpointMemory,
 } from "../../../src/engines/codec-lm/memory.ts";
+import { readCheckpoint } from "../../../src/engines/codec-lm/read-checkpoint.ts";
 import { temporaryFolder } from "../../e2e/folders.ts";
 import { CSM } from "./goldens.ts";
 import { BASE } from "./qwen3-tts/cases.ts";

@@ -4,9 +4,14 @@ import {
   inverseFrequencies,
   type Rotary,
   rotaryTables,
-} from "../../../src/engines/codec-lm/networks/rotary.ts";
-import { givenRng, seededRng } from "../../../src/engines/codec-lm/rng.ts";
-import { argmax, probabilities, sampleCode } from "../../../src/engines/codec-lm/sampler.ts";
+} from "../../../src/engines/codec-lm/networks/transformer.ts";
+import {
+  argmax,
+  givenRng,
+  probabilities,
+  sampleCode,
+  seededRng,
+} from "../../../src/engines/codec-lm/sampler.ts";
 import { readCase } from "./goldens.ts";
 
 describe("choosing", () => {

@@ -3,7 +3,7 @@ import type {
   SpokenFrame,
   StopReason,
   Utterance,
-} from "../../../src/engines/codec-lm/model.ts";
+} from "../../../src/engines/codec-lm/codec-language-model.ts";
 
 /** A whole utterance. */
 export interface Spoken {

@@ -3,7 +3,7 @@ import type {
   CodeFrame,
   DecodedStream,
   FrameDecoder,
-} from "../../../src/engines/codec-lm/networks/frame-decoder.ts";
+} from "../../../src/engines/codec-lm/mimi/frame-decoder.ts";
 import { assertNear } from "./goldens.ts";
 
 /** What each of eight streams speaks: other frames, the last of which have fewer codes. */

@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import type { CastVoice } from "../../../src/core/model-card.ts";
-import { knownVoices } from "../../../src/engines/remote/known-voices.ts";
-import { listVoices, MAX_LISTED } from "../../../src/engines/remote/list-voices.ts";
+import { knownVoices, listVoices, MAX_LISTED } from "../../../src/engines/remote/list-voices.ts";
 import { type Answer, bytes, json, refusal, SpeechServer } from "./speech-server.ts";
 
 const server = await SpeechServer.open();

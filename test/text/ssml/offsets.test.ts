@@ -3,9 +3,9 @@ import { describe, test } from "node:test";
 import type { TextPiece } from "../../../src/core/marked-text.ts";
 import type { SpokenWord } from "../../../src/core/speech-model.ts";
 import { PieceMarks } from "../../../src/engines/prosody/piece-marks.ts";
-import { createToneModel } from "../../core/tone-model.ts";
 import { readMarks } from "../../../src/text/ssml/read-marks.ts";
 import { speakAll } from "../../core/scripts.ts";
+import { createToneModel } from "../../core/tone-model.ts";
 import fc from "../../properties.ts";
 
 const word = fc.constantFrom(

@@ -1,18 +1,16 @@
 import { join } from "node:path";
 import { readTokenizer, type Tokenizer } from "../../../onnx/tokenizer.ts";
 import type { Architecture, Checkpoint, SpecialToken } from "../checkpoint.ts";
-import { ClipCache } from "../clip-cache.ts";
+import { NOTHING_ASKED, type SpokenTurn } from "../codec-language-model.ts";
 import type { Fields } from "../fields.ts";
 import { type Built, type Loading, loadModel } from "../load-model.ts";
 import { weightsFileIn } from "../manifest.ts";
-import { type MimiEncoder, openMimiDecoder, openMimiEncoder } from "../mimi/mimi.ts";
-import { NOTHING_ASKED, type SpokenTurn } from "../model.ts";
+import type { CodeFrame, FrameDecoder } from "../mimi/frame-decoder.ts";
+import { ClipCache, type MimiEncoder, openMimiDecoder, openMimiEncoder } from "../mimi/mimi.ts";
 import type { BackboneParts } from "../networks/backbone.ts";
 import type { DepthDecoderParts } from "../networks/depth-decoder.ts";
-import type { CodeFrame, FrameDecoder } from "../networks/frame-decoder.ts";
-import { rngOf } from "../rng.ts";
-import { type CsmConfig, csmConfig } from "./config.ts";
-import { csmManifest, NAMES, quantisationOf } from "./manifest.ts";
+import { rngOf } from "../sampler.ts";
+import { type CsmConfig, csmConfig, csmManifest, NAMES, quantisationOf } from "./config.ts";
 import { Embeddings, type Position, soundPositions, soundsIn, textPositions, turnsRead } from "./prompt.ts";
 import { csmSequenceState, type GenerationSettings, settingsOf } from "./sampling.ts";
 

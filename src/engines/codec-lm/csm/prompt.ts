@@ -1,11 +1,10 @@
 import { FRAME_SAMPLES } from "../../../audio/format.ts";
 import { type Tokenizer, TokenizerError } from "../../../onnx/tokenizer.ts";
 import type { Weights } from "../../../onnx/weights-folder.ts";
+import type { SpokenTurn } from "../codec-language-model.ts";
 import { CheckpointError } from "../fields.ts";
-import type { SpokenTurn } from "../model.ts";
-import type { CodeFrame } from "../networks/frame-decoder.ts";
-import type { CsmConfig } from "./config.ts";
-import { NAMES } from "./manifest.ts";
+import type { CodeFrame } from "../mimi/frame-decoder.ts";
+import { type CsmConfig, NAMES } from "./config.ts";
 
 /** One position of the prompt: a token of text, or a frame. */
 export type Position = { readonly token: number } | { readonly frame: CodeFrame };

@@ -1,8 +1,7 @@
+import type { SamplingParams, Utterance } from "../codec-language-model.ts";
 import { type Fields, optionFields } from "../fields.ts";
-import type { SamplingParams, Utterance } from "../model.ts";
-import type { DecodedStream } from "../networks/frame-decoder.ts";
-import type { Rng } from "../rng.ts";
-import { CodeHistory, type RepetitionPenalty, type SamplerConfig, sampleCode } from "../sampler.ts";
+import type { DecodedStream } from "../mimi/frame-decoder.ts";
+import { CodeHistory, type RepetitionPenalty, type Rng, type SamplerConfig, sampleCode } from "../sampler.ts";
 import type { SequenceState } from "../sequence.ts";
 import type { CsmConfig } from "./config.ts";
 

@@ -1,10 +1,9 @@
+import { LruCache } from "../../../audio/lru-cache.ts";
 import { float32, floatsOf } from "../../../onnx/tensor.ts";
 import type { Weights } from "../../../onnx/weights-folder.ts";
-import { placesOf } from "../code-vectors.ts";
-import { type CodeFrame, type FrameDecoder, frameDecoder } from "../networks/frame-decoder.ts";
-import { type Stream, Streams, type StreamsSetup } from "../streams.ts";
-import { mimiDecoder } from "./decoder-graph.ts";
-import { mimiEncoder } from "./encoder-graph.ts";
+import { type Stream, Streams, type StreamsSetup } from "../networks/streamed-session.ts";
+import { type CodeFrame, type FrameDecoder, frameDecoder } from "./frame-decoder.ts";
+import { mimiDecoder, mimiEncoder, placesOf } from "./mimi-graphs.ts";
 import { HALVING, type MimiSizes, samplesPerFrame } from "./sizes.ts";
 
 /** Makes codes of sound. */
@@ -88,4 +87,23 @@ function framesOf(codes: BigInt64Array, codebooks: number): CodeFrame[] {
   return Array.from({ length: count }, (_, frame) =>
     Array.from({ length: codebooks }, (_, codebook) => Number(codes[codebook * count + frame]!)),
   );
+}
+
+/** Clips of which something is kept. */
+const MAX_CLIPS = 64;
+
+/** What was made of clips, for those that come again: in every turn of a conversation the client sends them anew. */
+export class ClipCache<T> {
+  readonly #kept = new LruCache<T>(MAX_CLIPS);
+
+  /** @param digests of all that is heard together; where one is not known, nothing is kept */
+  async of(digests: readonly (string | undefined)[], make: () => Promise<T>): Promise<T> {
+    if (digests.includes(undefined)) return await make();
+    const key = digests.join(" ");
+    const kept = this.#kept.get(key);
+    if (kept !== undefined) return kept;
+    const made = await make();
+    this.#kept.set(key, made);
+    return made;
+  }
 }

@@ -2,7 +2,7 @@ import { GraphFile } from "../../../onnx/graph-file.ts";
 import type { Binding, BoundSession } from "../../../onnx/session.ts";
 import { float32, int32 } from "../../../onnx/tensor.ts";
 import type { Weights } from "../../../onnx/weights-folder.ts";
-import type { Precision } from "../model.ts";
+import type { Precision } from "../codec-language-model.ts";
 import { KvCache } from "./kv-cache.ts";
 import { newestRow, type TransformerSizes, transformer } from "./transformer.ts";
 import { WeightsInGraph } from "./weights-in-graph.ts";

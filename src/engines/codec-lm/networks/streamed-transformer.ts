@@ -48,7 +48,7 @@ export function streamedTransformer(
  * The attention of a streamed graph's layers, whose positions are the same ones.
  *
  * What came before lies where the stream keeps it and is looked at there, in whatever order it is in: a run gives the new
- * keys and values alone. Where a position may look, and how far it is turned, are told (`streams.ts`), so that streams of
+ * keys and values alone. Where a position may look, and how far it is turned, are told (`streamed-session.ts`), so that streams of
  * any age go together. Of these go in:
  *
  * - `mask` float32 [streams, 1, n, before + n]: 0 where a position may look, very negative where not;

@@ -1,7 +1,7 @@
 import { CheckpointError, type Fields, readFields } from "../fields.ts";
 import { HEAD_MULTIPLE, type TransformerSizes } from "../networks/transformer.ts";
-import { type CodecSizes, codecSizes } from "./codec/sizes.ts";
-import { type SpeakerEncoderSizes, speakerEncoderSizes } from "./speaker/sizes.ts";
+import { type CodecSizes, codecSizes } from "./codec-decoder.ts";
+import { type SpeakerEncoderSizes, speakerEncoderSizes } from "./speaker-encoder.ts";
 
 /** What a checkpoint is for: to follow a voice, to speak in its presets' voices, or in one that is described. */
 export type Qwen3TtsKind = "base" | "custom_voice" | "voice_design";

@@ -1,12 +1,10 @@
+import type { Precision } from "../codec-language-model.ts";
 import { type Manifest, namesOf, type Shapes, tensorsOf, transformerShapes } from "../manifest.ts";
-import { mimiEncoder } from "../mimi/encoder-graph.ts";
-import type { Precision } from "../model.ts";
+import { mimiEncoder } from "../mimi/mimi-graphs.ts";
 import type { Quantisation } from "../quantised-weights.ts";
-import { latentsGraph } from "./codec/latents-graph.ts";
-import type { CodecSizes } from "./codec/sizes.ts";
-import { waveGraph } from "./codec/wave-graph.ts";
+import { type CodecSizes, latentsGraph, waveGraph } from "./codec-decoder.ts";
 import type { Qwen3TtsConfig } from "./config.ts";
-import { speakerGraph } from "./speaker/graph.ts";
+import { speakerGraph } from "./speaker-encoder.ts";
 
 /** What Qwen3-TTS's tensors are called; stems without `.weight`, but for the embeddings. */
 export const NAMES = {

@@ -2,21 +2,20 @@ import { join } from "node:path";
 import { readVocabularyFiles } from "../../../onnx/tokenizer.ts";
 import type { Weights } from "../../../onnx/weights-folder.ts";
 import type { Architecture, Checkpoint } from "../checkpoint.ts";
+import { NOTHING_ASKED } from "../codec-language-model.ts";
 import { CheckpointError, type Fields } from "../fields.ts";
 import { type Built, type Loading, loadModel } from "../load-model.ts";
 import { type Manifest, type WeightsPart, weightsFileIn } from "../manifest.ts";
 import { openMimiEncoder } from "../mimi/mimi.ts";
-import { NOTHING_ASKED } from "../model.ts";
 import type { BackboneParts } from "../networks/backbone.ts";
 import type { DepthDecoderParts } from "../networks/depth-decoder.ts";
-import { rngOf } from "../rng.ts";
-import { openCodecDecoder } from "./codec/codec.ts";
+import { rngOf } from "../sampler.ts";
+import { openCodecDecoder } from "./codec-decoder.ts";
 import { CODEC_FOLDER, type Qwen3TtsConfig, qwen3TtsConfig } from "./config.ts";
-import { Embeddings, textGraph } from "./embeddings.ts";
 import { codecManifest, ENCODER, isProjected, NAMES, quantisationOf, qwen3TtsManifest } from "./manifest.ts";
-import { promptOf, type Script } from "./prompt.ts";
+import { Embeddings, promptOf, type Script, textGraph } from "./prompt.ts";
 import { type GenerationSettings, qwen3TtsSequenceState, type ReadText, settingsOf } from "./sampling.ts";
-import { openSpeakerEncoder } from "./speaker/speaker-encoder.ts";
+import { openSpeakerEncoder } from "./speaker-encoder.ts";
 import { inPreset, VoiceFollower } from "./voice.ts";
 
 /** Qwen3-TTS, 12 Hz (Alibaba): a talker that chooses a frame's first code, and a code predictor for the others. */

@@ -1,11 +1,10 @@
+import type { SamplingParams, Utterance } from "../codec-language-model.ts";
 import { type Fields, optionFields } from "../fields.ts";
-import type { SamplingParams, Utterance } from "../model.ts";
-import type { DecodedStream } from "../networks/frame-decoder.ts";
-import type { Rng } from "../rng.ts";
-import { CodeHistory, type RepetitionPenalty, type SamplerConfig, sampleCode } from "../sampler.ts";
+import type { DecodedStream } from "../mimi/frame-decoder.ts";
+import { CodeHistory, type RepetitionPenalty, type Rng, type SamplerConfig, sampleCode } from "../sampler.ts";
 import type { SequenceState } from "../sequence.ts";
 import { CONTROLS, type Qwen3TtsConfig } from "./config.ts";
-import { addTo } from "./embeddings.ts";
+import { addTo } from "./prompt.ts";
 
 /** How a generation goes. */
 export interface GenerationSettings {

@@ -1,14 +1,13 @@
 import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../../audio/format.ts";
 import { joined } from "../../../audio/joined.ts";
-import { ClipCache } from "../clip-cache.ts";
+import type { SpokenTurn, Utterance } from "../codec-language-model.ts";
 import { CheckpointError, OptionError } from "../fields.ts";
-import type { MimiEncoder } from "../mimi/mimi.ts";
-import type { SpokenTurn, Utterance } from "../model.ts";
-import type { CodeFrame } from "../networks/frame-decoder.ts";
+import type { CodeFrame } from "../mimi/frame-decoder.ts";
+import { ClipCache, type MimiEncoder } from "../mimi/mimi.ts";
 import type { Qwen3TtsConfig } from "./config.ts";
 import type { Script } from "./prompt.ts";
 import type { GenerationSettings } from "./sampling.ts";
-import { MIN_SAMPLES, type SpeakerEncoder } from "./speaker/speaker-encoder.ts";
+import { MIN_SAMPLES, type SpeakerEncoder } from "./speaker-encoder.ts";
 
 /** What is to be spoken in which voice. */
 export interface VoicedScript {

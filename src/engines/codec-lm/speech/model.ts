@@ -6,9 +6,9 @@ import type { SpeakerLabel } from "../../../core/conversation.ts";
 import { SpeechFailedError, type SpeechModel } from "../../../core/speech-model.ts";
 import type { NativeGuard } from "../../../onnx/session.ts";
 import { speakPlain } from "../../../text/plain-pieces.ts";
-import { readCheckpoint } from "../architectures.ts";
-import type { CodecLanguageModel, Precision } from "../model.ts";
-import { seededRng } from "../rng.ts";
+import type { CodecLanguageModel, Precision } from "../codec-language-model.ts";
+import { readCheckpoint } from "../read-checkpoint.ts";
+import { seededRng } from "../sampler.ts";
 import { utterance } from "./utterance.ts";
 import { type LabelVoice, labelVoices } from "./voices.ts";
 

@@ -1,5 +1,5 @@
-import type { CodecLanguageModel, GenerationEnd, SpokenFrame, Utterance } from "../model.ts";
-import { isFaint, SilenceDetector } from "./silence-detector.ts";
+import type { CodecLanguageModel, GenerationEnd, SpokenFrame, Utterance } from "../codec-language-model.ts";
+import { isFaint, SilenceDetector } from "./spoken-history.ts";
 
 /** A part of an utterance that a model is asked for. */
 export interface PartAsked {

@@ -5,8 +5,8 @@ import { resample } from "../../../audio/resample.ts";
 import type { Clip, SpeakerLabel, Turn } from "../../../core/conversation.ts";
 import type { ChosenVoice } from "../../../core/script.ts";
 import { ConversationError } from "../../../core/speech-model.ts";
-import type { SpokenTurn, Voices } from "../model.ts";
-import { mayCover, plainWords } from "./letters.ts";
+import type { SpokenTurn, Voices } from "../codec-language-model.ts";
+import { mayCover, plainWords } from "./segments.ts";
 import type { LabelVoices } from "./voices.ts";
 
 /** What a model is told of a conversation. */

@@ -11,19 +11,18 @@ import {
 } from "../../../core/speech-model.ts";
 import { stopWith } from "../../../core/stop-with.ts";
 import type { PlainScript } from "../../../text/plain-pieces.ts";
-import { CheckpointError, OptionError } from "../fields.ts";
 import {
   BusyError,
   type CodecLanguageModel,
   type GenerationEnd,
   type SamplingParams,
   type Voices,
-} from "../model.ts";
-import { seedOf } from "../rng.ts";
+} from "../codec-language-model.ts";
+import { CheckpointError, OptionError } from "../fields.ts";
+import { seedOf } from "../sampler.ts";
 import { FramePostProcessor } from "./frame-post-processor.ts";
-import { maxFramesFor } from "./letters.ts";
 import { CAUTIONS, type PartEnd, speakPart } from "./part.ts";
-import { Segments } from "./segments.ts";
+import { maxFramesFor, Segments } from "./segments.ts";
 import { PAUSE_FRAMES, SpokenHistory } from "./spoken-history.ts";
 import { type ContextTurns, contextTurns } from "./turns.ts";
 import { type LabelVoices, voicesOf } from "./voices.ts";

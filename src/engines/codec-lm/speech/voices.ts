@@ -4,9 +4,9 @@ import { resample } from "../../../audio/resample.ts";
 import type { SpeakerLabel } from "../../../core/conversation.ts";
 import type { Script, VoiceSample } from "../../../core/script.ts";
 import { ConversationError } from "../../../core/speech-model.ts";
+import type { SpokenTurn, Voices } from "../codec-language-model.ts";
 import { OptionError } from "../fields.ts";
-import type { SpokenTurn, Voices } from "../model.ts";
-import { mayCover, plainWords } from "./letters.ts";
+import { mayCover, plainWords } from "./segments.ts";
 
 /** Whose voice a speaker label has: one of the checkpoint's own, or that of a recording and its words. */
 export type LabelVoice =

@@ -3,15 +3,15 @@ import { cp, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } 
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { identify, readCheckpoint } from "../../../../src/engines/codec-lm/architectures.ts";
+import type { CodecLanguageModel, Utterance } from "../../../../src/engines/codec-lm/codec-language-model.ts";
 import { csmConfig } from "../../../../src/engines/codec-lm/csm/config.ts";
 import { csm, csmBackbone, csmDepthDecoder } from "../../../../src/engines/codec-lm/csm/csm.ts";
 import { Embeddings, soundPositions, textPositions } from "../../../../src/engines/codec-lm/csm/prompt.ts";
 import { readFields } from "../../../../src/engines/codec-lm/fields.ts";
-import { lookOverCheckpoint } from "../../../../src/engines/codec-lm/look-over.ts";
-import type { CodecLanguageModel, Utterance } from "../../../../src/engines/codec-lm/model.ts";
 import { Backbone, backboneGraph } from "../../../../src/engines/codec-lm/networks/backbone.ts";
 import { DepthDecoder, depthDecoderGraph } from "../../../../src/engines/codec-lm/networks/depth-decoder.ts";
+import { identify, readCheckpoint } from "../../../../src/engines/codec-lm/read-checkpoint.ts";
+import { lookOverCheckpoint } from "../../../../src/engines/codec-lm/validate-checkpoint.ts";
 import type { GraphFile } from "../../../../src/onnx/graph-file.ts";
 import { openBoundSession } from "../../../../src/onnx/session.ts";
 import { readTokenizer } from "../../../../src/onnx/tokenizer.ts";

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { readFields } from "../../../../src/engines/codec-lm/fields.ts";
+import type { CodeFrame, FrameDecoder } from "../../../../src/engines/codec-lm/mimi/frame-decoder.ts";
 import {
   type MimiEncoder,
   openMimiDecoder,
   openMimiEncoder,
 } from "../../../../src/engines/codec-lm/mimi/mimi.ts";
 import { mimiSizes } from "../../../../src/engines/codec-lm/mimi/sizes.ts";
-import type { CodeFrame, FrameDecoder } from "../../../../src/engines/codec-lm/networks/frame-decoder.ts";
 import { openWeights, type Weights } from "../../../../src/onnx/weights-folder.ts";
 import { assertNear, CSM, readArrays } from "../goldens.ts";
 import { assertSameInPieces, assertSameTogether, assertStrangersRefused } from "../together.ts";

@@ -1,7 +1,7 @@
 import { cp, mkdtemp, readdir, readFile, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Utterance } from "../../../../src/engines/codec-lm/model.ts";
+import type { Utterance } from "../../../../src/engines/codec-lm/codec-language-model.ts";
 import { type Arrays, QWEN3_TTS, readArrays, readJson } from "../goldens.ts";
 
 export const BASE = join(QWEN3_TTS, "tiny-base");

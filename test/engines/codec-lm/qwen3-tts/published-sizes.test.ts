@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { readCheckpoint } from "../../../../src/engines/codec-lm/architectures.ts";
+import { readCheckpoint } from "../../../../src/engines/codec-lm/read-checkpoint.ts";
 import { QWEN3_TTS, readJson } from "../goldens.ts";
 
 type Group = Record<string, unknown>;

@@ -3,24 +3,23 @@ import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { identify, readCheckpoint } from "../../../../src/engines/codec-lm/architectures.ts";
-import { Fields } from "../../../../src/engines/codec-lm/fields.ts";
-import { Opened } from "../../../../src/engines/codec-lm/load-model.ts";
-import { lookOverCheckpoint } from "../../../../src/engines/codec-lm/look-over.ts";
 import {
   type CodecLanguageModel,
   NOTHING_ASKED,
   type Precision,
   type Utterance,
-} from "../../../../src/engines/codec-lm/model.ts";
+} from "../../../../src/engines/codec-lm/codec-language-model.ts";
+import { Fields } from "../../../../src/engines/codec-lm/fields.ts";
+import { Opened } from "../../../../src/engines/codec-lm/load-model.ts";
 import { Backbone, backboneGraph } from "../../../../src/engines/codec-lm/networks/backbone.ts";
 import { DepthDecoder, depthDecoderGraph } from "../../../../src/engines/codec-lm/networks/depth-decoder.ts";
-import { addTo, Embeddings, textGraph } from "../../../../src/engines/codec-lm/qwen3-tts/embeddings.ts";
-import { promptOf } from "../../../../src/engines/codec-lm/qwen3-tts/prompt.ts";
+import { addTo, Embeddings, promptOf, textGraph } from "../../../../src/engines/codec-lm/qwen3-tts/prompt.ts";
 import { codePredictorOf, qwen3Tts, talkerOf } from "../../../../src/engines/codec-lm/qwen3-tts/qwen3-tts.ts";
 import { firstCodeLogits, settingsOf } from "../../../../src/engines/codec-lm/qwen3-tts/sampling.ts";
 import { ownReference } from "../../../../src/engines/codec-lm/qwen3-tts/voice.ts";
+import { identify, readCheckpoint } from "../../../../src/engines/codec-lm/read-checkpoint.ts";
 import { CodeHistory, probabilities } from "../../../../src/engines/codec-lm/sampler.ts";
+import { lookOverCheckpoint } from "../../../../src/engines/codec-lm/validate-checkpoint.ts";
 import { readVocabularyFiles } from "../../../../src/onnx/tokenizer.ts";
 import { type Arrays, assertNear, openCheckpoint, QWEN3_TTS, readArrays, readJson } from "../goldens.ts";
 import { spoken } from "../spoken.ts";

@@ -5,7 +5,7 @@ import type {
   SpokenFrame,
   Utterance,
   Voices,
-} from "../../../../src/engines/codec-lm/model.ts";
+} from "../../../../src/engines/codec-lm/codec-language-model.ts";
 import { type CodecLmOptions, speechModelOver } from "../../../../src/engines/codec-lm/speech/model.ts";
 
 /** What a scripted model does when it is asked: levels of the frames that it gives, and what it says behind them. */

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ConversationError, type Frame, SpeechFailedError } from "../../../../src/core/speech-model.ts";
+import { BusyError, type Utterance } from "../../../../src/engines/codec-lm/codec-language-model.ts";
 import { CheckpointError, OptionError } from "../../../../src/engines/codec-lm/fields.ts";
-import { BusyError, type Utterance } from "../../../../src/engines/codec-lm/model.ts";
-import { lettersIn } from "../../../../src/engines/codec-lm/speech/letters.ts";
+import { lettersIn } from "../../../../src/engines/codec-lm/speech/segments.ts";
 import { bytesOf, CountedText, drain, never, scriptOf, speakAll } from "../../../core/scripts.ts";
 import { type Behaviour, ScriptedModel, speechOver, tone } from "./scripted-model.ts";
 

@@ -2,7 +2,7 @@ import type {
   CodecLanguageModel,
   GenerationEnd,
   SpokenFrame,
-} from "../../../../src/engines/codec-lm/model.ts";
+} from "../../../../src/engines/codec-lm/codec-language-model.ts";
 
 /**
  * A model that ends where speech of the text would: by themselves tiny models do so by chance, or never. Who ends too

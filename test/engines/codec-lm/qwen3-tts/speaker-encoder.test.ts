@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { Fields, readFields } from "../../../../src/engines/codec-lm/fields.ts";
-import { speakerEncoderSizes } from "../../../../src/engines/codec-lm/qwen3-tts/speaker/sizes.ts";
 import {
   MIN_SAMPLES,
   melSpectrum,
   openSpeakerEncoder,
   type SpeakerEncoder,
+  speakerEncoderSizes,
   speakerMelFilters,
-} from "../../../../src/engines/codec-lm/qwen3-tts/speaker/speaker-encoder.ts";
+} from "../../../../src/engines/codec-lm/qwen3-tts/speaker-encoder.ts";
 import { openWeights, type Weights } from "../../../../src/onnx/weights-folder.ts";
 import { assertNear, QWEN3_TTS, readArrays } from "../goldens.ts";
 

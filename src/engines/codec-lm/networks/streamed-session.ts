@@ -1,10 +1,10 @@
-import { GraphFile } from "../../onnx/graph-file.ts";
-import { type NativeGuard, openSession, type Session } from "../../onnx/session.ts";
-import { float32, floatsOf, int64, type Tensor, type Tensors } from "../../onnx/tensor.ts";
-import type { Weights } from "../../onnx/weights-folder.ts";
-import { inverseFrequencies } from "./networks/rotary.ts";
-import type { Kept, Positions, StreamedGraph } from "./networks/streamed-graph.ts";
-import { WeightsInGraph } from "./networks/weights-in-graph.ts";
+import { GraphFile } from "../../../onnx/graph-file.ts";
+import { type NativeGuard, openSession, type Session } from "../../../onnx/session.ts";
+import { float32, floatsOf, int64, type Tensor, type Tensors } from "../../../onnx/tensor.ts";
+import type { Weights } from "../../../onnx/weights-folder.ts";
+import type { Kept, Positions, StreamedGraph } from "./streamed-graph.ts";
+import { inverseFrequencies } from "./transformer.ts";
+import { WeightsInGraph } from "./weights-in-graph.ts";
 
 /** A signal that goes through a streamed graph piece by piece. */
 export interface Stream {

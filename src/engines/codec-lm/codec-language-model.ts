@@ -1,5 +1,5 @@
 import type { NativeGuard } from "../../onnx/session.ts";
-import type { CodeFrame } from "./networks/frame-decoder.ts";
+import type { CodeFrame } from "./mimi/frame-decoder.ts";
 
 /** A turn that was spoken. */
 export interface SpokenTurn {

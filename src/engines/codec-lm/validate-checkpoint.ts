@@ -1,10 +1,10 @@
 import { BYTES, firstNonFinite, isFloat } from "../../onnx/variable.ts";
 import type { Weights } from "../../onnx/weights-folder.ts";
-import { identify } from "./architectures.ts";
 import { type Checkpoint, GENERATION, tokenizerProblems } from "./checkpoint.ts";
 import { readFields } from "./fields.ts";
 import { inPart, openPart, problemsOf, type WeightsPart } from "./manifest.ts";
 import { memorySummary } from "./memory.ts";
+import { identify } from "./read-checkpoint.ts";
 
 /** How closely a checkpoint is looked at. */
 export interface CheckOptions {

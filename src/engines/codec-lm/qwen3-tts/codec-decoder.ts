@@ -1,0 +1,310 @@
+import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../../audio/format.ts";
+import { float32, floatsOf } from "../../../onnx/tensor.ts";
+import type { Weights } from "../../../onnx/weights-folder.ts";
+import { CheckpointError, type Fields } from "../fields.ts";
+import { type CodeFrame, type FrameDecoder, frameDecoder } from "../mimi/frame-decoder.ts";
+import { codeVectors, placesOf, projectedSum } from "../mimi/mimi-graphs.ts";
+import { type MimiSizes, mimiSizes } from "../mimi/sizes.ts";
+import { StreamedGraph } from "../networks/streamed-graph.ts";
+import { type Stream, Streams, type StreamsSetup } from "../networks/streamed-session.ts";
+import {
+  HEAD_MULTIPLE,
+  type StreamedTransformerSizes,
+  streamedTransformer,
+} from "../networks/streamed-transformer.ts";
+import type { WeightsInGraph } from "../networks/weights-in-graph.ts";
+
+/** The sizes of the decoder of Qwen3-TTS's 12 Hz codec. */
+export interface DecoderSizes extends StreamedTransformerSizes {
+  readonly codebooks: number;
+  readonly codes: number;
+  /** Of a codebook's vectors. */
+  readonly codeWidth: number;
+  /** Of what the codebooks' sums are projected to. */
+  readonly quantisedWidth: number;
+  /** Of what goes into the transformer and comes out, and of the lengthening after it. */
+  readonly latentWidth: number;
+  /** By which the latents are lengthened first: 2, 2. */
+  readonly lengthenings: readonly number[];
+  /** Of the first stage's convolutions; each stage halves it. */
+  readonly channels: number;
+  /** By which each stage lengthens its signal: 8, 5, 4, 3. */
+  readonly rates: readonly number[];
+}
+
+/** The two halves of the codec, which are built differently. */
+export interface CodecSizes {
+  /** A Mimi's, whose window does not count: see {@link codecSizes}. */
+  readonly encoder: MimiSizes;
+  readonly decoder: DecoderSizes;
+  /** Of those that the encoder has, those that a frame has codes of. */
+  readonly codebooks: number;
+}
+
+/**
+ * Reads `speech_tokenizer/config.json`.
+ *
+ * The encoder looks at everything before, whatever its `sliding_window` says: that is how the reference runs it
+ * (transformers 4.57.3, whose mask for Mimi is plainly causal).
+ *
+ * @throws CheckpointError naming the field
+ */
+export function codecSizes(config: Fields): CodecSizes {
+  config.expect("model_type", "qwen3_tts_tokenizer_12hz");
+  for (const rate of ["input_sample_rate", "output_sample_rate"]) config.expect(rate, SAMPLE_RATE_HZ);
+  const encoder: MimiSizes = { ...mimiSizes(config.group("encoder_config")), window: null };
+  const decoder = decoderSizes(config.group("decoder_config"));
+  const codebooks = config.whole("encoder_valid_num_quantizers", undefined, 2);
+  if (codebooks !== decoder.codebooks || codebooks > encoder.codebooks || encoder.codes !== decoder.codes) {
+    throw new CheckpointError(
+      `speech_tokenizer/config.json: the encoder has ${codebooks} of ${encoder.codebooks} codebooks of ${encoder.codes} codes, the decoder ${decoder.codebooks} of ${decoder.codes}.`,
+    );
+  }
+  return { encoder, decoder, codebooks };
+}
+
+function decoderSizes(config: Fields): DecoderSizes {
+  config.expect("hidden_act", "silu");
+  config.expect("attention_bias", false);
+  config.expect("num_semantic_quantizers", 1);
+  const heads = config.whole("num_attention_heads");
+  config.expect("num_key_value_heads", heads);
+  const quantisedWidth = config.width("codebook_dim", 2);
+  const [lengthenings, rates] = [config.wholes("upsampling_ratios"), config.wholes("upsample_rates")];
+  const samples = [...lengthenings, ...rates].reduce((product, ratio) => product * ratio, 1);
+  if (samples !== FRAME_SAMPLES) {
+    throw new CheckpointError(
+      `speech_tokenizer/config.json: the decoder's frames have ${samples} samples by its upsampling_ratios and upsample_rates; only ${FRAME_SAMPLES} can be run here.`,
+    );
+  }
+  return {
+    codebooks: config.few("num_quantizers", 2),
+    codes: config.whole("codebook_size"),
+    codeWidth: quantisedWidth / 2,
+    quantisedWidth,
+    latentWidth: config.width("latent_dim"),
+    width: config.width("hidden_size"),
+    layers: config.few("num_hidden_layers"),
+    heads,
+    headWidth: config.headWidth(HEAD_MULTIPLE),
+    innerWidth: config.whole("intermediate_size"),
+    epsilon: config.positive("rms_norm_eps"),
+    theta: config.positive("rope_theta"),
+    window: config.whole("sliding_window", undefined, 2),
+    lengthenings,
+    channels: config.width("decoder_dim", 2 ** rates.length),
+    rates,
+  };
+}
+
+/** Frames before a frame that its samples depend on in this half of the decoder, and no more. */
+export const FRAMES_LOOKED_BACK = 10;
+
+/**
+ * Writes the decoder's second half, of convolutions, which does nine tenths of its work.
+ *
+ * In: `latents` float32 [streams, frames, latent width], and states. Out: `audio` float32 [streams, 1, samples], within
+ * ±1; states.
+ */
+export function waveGraph(weights: WeightsInGraph, sizes: DecoderSizes): StreamedGraph {
+  const build = new StreamedGraph(weights);
+  const { graph } = build;
+  const { latentWidth, lengthenings, rates } = sizes;
+  let x = graph.input("latents", "float32", ["streams", "frames", latentWidth]);
+  for (const [at, factor] of lengthenings.entries()) {
+    const stem = `decoder.upsample.${at}`;
+    x = build.transposed(x, `${stem}.0.conv`, {
+      ins: latentWidth,
+      outs: latentWidth,
+      kernel: factor,
+      stride: factor,
+    });
+    x = convNext(build, x, `${stem}.1`, latentWidth);
+  }
+  let channels = sizes.channels;
+  const stem = "decoder.decoder";
+  x = build.convolution(x, `${stem}.0.conv`, { ins: latentWidth, outs: channels, kernel: 7 });
+  for (const [at, rate] of rates.entries()) {
+    const block = `${stem}.${at + 1}.block`;
+    const layout = at < STAGES_IN_ROWS ? "rows" : "columns";
+    const rows = at <= STAGES_IN_ROWS ? x : swapped(build, x);
+    x = build.transposed(snake(build, rows, `${block}.0`, channels, "rows"), `${block}.1.conv`, {
+      ins: channels,
+      outs: channels / 2,
+      kernel: 2 * rate,
+      stride: rate,
+    });
+    channels /= 2;
+    if (layout === "columns") x = swapped(build, x);
+    for (const [unit, dilation] of [1, 3, 9].entries()) {
+      x = residual(build, x, `${block}.${unit + 2}`, channels, dilation, layout);
+    }
+  }
+  if (rates.length <= STAGES_IN_ROWS) x = swapped(build, x);
+  const last = rates.length + 1;
+  x = snake(build, x, `${stem}.${last}`, channels, "columns");
+  x = build.convolutionOfColumns(x, `${stem}.${last + 1}.conv`, { ins: channels, outs: 1, kernel: 7 });
+  graph.addNamed("audio", "Clip", [x, graph.number(-1), graph.number(1)]);
+  graph.output("audio", ["streams", 1, "samples"]);
+  return build;
+}
+
+/** A block of ConvNeXt (Liu et al., "A ConvNet for the 2020s", 2022), over time: [streams, n, width]. */
+function convNext(build: StreamedGraph, x: string, stem: string, width: number): string {
+  const { graph, weights } = build;
+  const mixed = build.convolutionByChannel(x, `${stem}.dwconv.conv`, width, 7);
+  const rows = weights.layerNorm(mixed, `${stem}.norm`, width, 1e-6);
+  const wide = graph.add("Gelu", [weights.linear(rows, `${stem}.pwconv1`, width, 4 * width, true)]);
+  const narrow = weights.linear(wide, `${stem}.pwconv2`, 4 * width, width, true);
+  const scaled = graph.add("Mul", [narrow, weights.constant(`${stem}.gamma`, [width])]);
+  return graph.add("Add", [x, scaled]);
+}
+
+/** Of a signal: [streams, time, channels] or [streams, channels, time]. */
+type Layout = "rows" | "columns";
+
+/** Stages whose matrices are large and samples few; the others' residual units are computed in columns. */
+const STAGES_IN_ROWS = 1;
+
+/** Rows as columns, or columns as rows. */
+function swapped(build: StreamedGraph, x: string): string {
+  return build.graph.add("Transpose", [x], { perm: [0, 2, 1] });
+}
+
+function residual(
+  build: StreamedGraph,
+  x: string,
+  stem: string,
+  channels: number,
+  dilation: number,
+  layout: Layout,
+): string {
+  const convolved = (signal: string, name: string, of: { kernel: number; dilation?: number }): string => {
+    const convolution = { ins: channels, outs: channels, ...of };
+    return layout === "rows"
+      ? build.convolution(signal, `${stem}.${name}.conv`, convolution)
+      : build.convolutionOfColumns(signal, `${stem}.${name}.conv`, convolution);
+  };
+  const seen = snake(build, x, `${stem}.act1`, channels, layout);
+  const first = convolved(seen, "conv1", { kernel: 7, dilation });
+  const second = convolved(snake(build, first, `${stem}.act2`, channels, layout), "conv2", { kernel: 1 });
+  return build.graph.add("Add", [x, second]);
+}
+
+/** SnakeBeta (Lee et al., "BigVGAN", 2023): x + sin²(x · e^alpha) / e^beta. */
+function snake(build: StreamedGraph, x: string, stem: string, channels: number, layout: Layout): string {
+  const { graph, weights } = build;
+  const shape = layout === "rows" ? [channels] : [channels, 1];
+  const exponential = (name: string): string =>
+    graph.add("Exp", [weights.constant(`${stem}.${name}`, [channels], shape)]);
+  const sine = graph.add("Sin", [graph.add("Mul", [x, exponential("alpha")])]);
+  const height = graph.add("Add", [exponential("beta"), graph.number(1e-9)]);
+  const share = graph.add("Reciprocal", [height]);
+  return graph.add("Add", [x, graph.add("Mul", [graph.add("Mul", [sine, sine]), share])]);
+}
+
+/**
+ * Writes the decoder's first half, which looks far back.
+ *
+ * In: `places` of the codes' vectors, int64 [codebooks, streams, frames] (`placesOf`), and states. Out: `latents` float32
+ * [streams, frames, latent width]; states.
+ */
+export function latentsGraph(weights: WeightsInGraph, sizes: DecoderSizes): StreamedGraph {
+  const build = new StreamedGraph(weights);
+  const { graph } = build;
+  const places = graph.input("places", "int64", [sizes.codebooks, "streams", "frames"]);
+  const mixed = build.convolution(quantised(build, places, sizes), "decoder.pre_conv.conv", {
+    ins: sizes.quantisedWidth,
+    outs: sizes.latentWidth,
+    kernel: 3,
+  });
+  graph.addNamed("latents", "Identity", [transformed(build, mixed, sizes)]);
+  graph.output("latents", ["streams", "frames", sizes.latentWidth]);
+  return build;
+}
+
+/** The sums of the codes' vectors, that of the first codebook and that of the others, projected: [streams, frames, width]. */
+function quantised(build: StreamedGraph, places: string, sizes: DecoderSizes): string {
+  const { graph, weights } = build;
+  const { codebooks, codeWidth, quantisedWidth } = sizes;
+  const part = (name: string, first: number, end: number): string => {
+    const books = Array.from({ length: end - first }, (_, at) => {
+      const book = decoderBook(first + at);
+      return codeVectors(weights, `${book}.embedding_sum`, `${book}.cluster_usage`, sizes.codes, codeWidth);
+    });
+    const projection = `decoder.quantizer.rvq_${name}.output_proj.weight`;
+    return projectedSum(build, places, books, first, {
+      name: projection,
+      ins: codeWidth,
+      outs: quantisedWidth,
+    });
+  };
+  return graph.add("Add", [part("first", 0, 1), part("rest", 1, codebooks)]);
+}
+
+/** [streams, n, latent width] → the same: root-mean-square norms, a window, SwiGLU, layer scales. */
+function transformed(build: StreamedGraph, x: string, sizes: DecoderSizes): string {
+  const { weights } = build;
+  const { latentWidth, width, innerWidth, epsilon } = sizes;
+  const stem = "decoder.pre_transformer";
+  const normalised = (rows: string, name: string): string => weights.rmsNorm(rows, name, width, epsilon);
+  const given = weights.linear(x, `${stem}.input_proj`, latentWidth, width, true);
+  const rows = streamedTransformer(build, given, stem, sizes, normalised, (inner, mlp) =>
+    weights.swiGlu(inner, mlp, width, innerWidth),
+  );
+  return weights.linear(normalised(rows, `${stem}.norm`), `${stem}.output_proj`, width, latentWidth, true);
+}
+
+/** Which residual vector quantiser of the decoder a codebook is in, and its place there. */
+function decoderBook(codebook: number): string {
+  const [part, at] = codebook === 0 ? ["first", 0] : ["rest", codebook - 1];
+  return `decoder.quantizer.rvq_${part}.vq.layers.${at}._codebook`;
+}
+
+/** A stream in the decoder's halves. */
+interface Halves {
+  readonly latents: Stream;
+  readonly waves: Stream;
+}
+
+/** Opens the decoder of `speech_tokenizer/`. @throws WeightsError naming what is missing */
+export async function openCodecDecoder(
+  weights: Weights,
+  sizes: DecoderSizes,
+  setup: StreamsSetup = { threads: 1 },
+): Promise<FrameDecoder> {
+  const name = "The codec's decoder";
+  const latents = await Streams.open(weights, setup, name, (into) => latentsGraph(into, sizes));
+  const waves = await Streams.open(weights, setup, name, (into) => waveGraph(into, sizes)).catch(
+    async (error: unknown) => {
+      await latents.release();
+      throw error;
+    },
+  );
+  const parts = [1, sizes.codebooks - 1];
+
+  const latentsOf = async (streams: readonly Halves[], frames: readonly (readonly CodeFrame[])[]) => {
+    const inputs = { places: placesOf(frames, parts, sizes.codes) };
+    const those = streams.map((stream) => stream.latents);
+    return floatsOf(await latents.next(those, inputs, frames[0]!.length), "latents");
+  };
+  const sound = async (streams: readonly Halves[], rows: Float32Array, frames: number) => {
+    const inputs = { latents: float32(rows, [streams.length, frames, sizes.latentWidth]) };
+    const those = streams.map((stream) => stream.waves);
+    return floatsOf(await waves.next(those, inputs), "audio");
+  };
+  return frameDecoder({
+    begin: (): Halves => ({ latents: latents.begin(), waves: waves.begin() }),
+    decode: async (streams, frames) =>
+      await sound(streams, await latentsOf(streams, frames), frames[0]!.length),
+    /** All goes through the first half; through the second, nine tenths of the work, only what it looks back to. */
+    async prime(stream, frames) {
+      const kept = Math.min(frames.length, FRAMES_LOOKED_BACK);
+      const rows = await latentsOf([stream], [frames]);
+      await sound([stream], rows.slice(-kept * sizes.latentWidth), kept);
+    },
+    async release() {
+      await Promise.all([latents.release(), waves.release()]);
+    },
+  });
+}

@@ -1,0 +1,267 @@
+import { RealFourier } from "../../../audio/fourier.ts";
+import { melFilters } from "../../../audio/mel-filters.ts";
+import { GraphFile } from "../../../onnx/graph-file.ts";
+import { openSession } from "../../../onnx/session.ts";
+import { float32, floatsOf } from "../../../onnx/tensor.ts";
+import type { Weights } from "../../../onnx/weights-folder.ts";
+import { CheckpointError, type Fields } from "../fields.ts";
+import type { StreamsSetup } from "../networks/streamed-session.ts";
+import { WeightsInGraph } from "../networks/weights-in-graph.ts";
+
+/** Bands of the mel spectrum that it hears. */
+export const MELS = 128;
+
+/** The sizes of the speaker encoder, an ECAPA-TDNN (Desplanques et al., 2020). */
+export interface SpeakerEncoderSizes {
+  /** Of the vector that stands for a voice. */
+  readonly width: number;
+  /** Of the first block, of the blocks after it, and of what comes of those together. */
+  readonly channels: readonly number[];
+  readonly kernels: readonly number[];
+  readonly dilations: readonly number[];
+  /** Of what attention is computed with. */
+  readonly attentionChannels: number;
+  /** Parts that a block's channels are cut into. */
+  readonly parts: number;
+  /** Of what a block's gate is computed with. */
+  readonly gateChannels: number;
+}
+
+/**
+ * Reads `speaker_encoder_config`. Published ones have `enc_dim` and `sample_rate` alone; the rest is then as the reference's
+ * code has it.
+ *
+ * @throws CheckpointError naming the field
+ */
+export function speakerEncoderSizes(config: Fields): SpeakerEncoderSizes {
+  config.expect("sample_rate", 24_000);
+  config.expect("mel_dim", MELS);
+  const list = (name: string, fallback: readonly number[]): readonly number[] =>
+    config.has(name) ? config.wholes(name) : fallback;
+  const sizes: SpeakerEncoderSizes = {
+    width: config.whole("enc_dim"),
+    channels: list("enc_channels", [512, 512, 512, 512, 1_536]),
+    kernels: list("enc_kernel_sizes", [5, 3, 3, 3, 1]),
+    dilations: list("enc_dilations", [1, 2, 3, 4, 1]),
+    attentionChannels: config.whole("enc_attention_channels", 128),
+    parts: config.whole("enc_res2net_scale", 8, 2),
+    gateChannels: config.whole("enc_se_channels", 128),
+  };
+  const { channels, kernels, dilations, parts } = sizes;
+  const [first = 0, ...others] = channels.slice(0, -1);
+  const fits =
+    channels.length >= 3 &&
+    kernels.length === channels.length &&
+    dilations.length === channels.length &&
+    first % parts === 0 &&
+    others.every((each) => each === first) &&
+    channels.at(-1) === others.length * first;
+  if (fits) return sizes;
+  throw new CheckpointError(
+    "config.json: enc_channels, enc_kernel_sizes, enc_dilations and enc_res2net_scale of speaker_encoder_config do not fit together.",
+  );
+}
+
+const STEM = "speaker_encoder";
+
+/** A convolution whose ends are mirrored, so that there is as much after it as before. */
+interface Convolution {
+  readonly ins: number;
+  readonly outs: number;
+  readonly kernel?: number;
+  readonly dilation?: number;
+}
+
+/**
+ * The speaker encoder. In: `mels` float32 [1, 128, n], n at least 5. Out: `embedding` float32 [width]: what a voice
+ * sounds like.
+ */
+export function speakerGraph(into: WeightsInGraph, sizes: SpeakerEncoderSizes): GraphFile {
+  const { graph } = into;
+  const { channels, kernels, dilations, attentionChannels } = sizes;
+  const wide = channels.at(-1)!;
+  let x = graph.add("Relu", [
+    convolution(into, graph.input("mels", "float32", [1, MELS, "n"]), `${STEM}.blocks.0.conv`, {
+      ins: MELS,
+      outs: channels[0]!,
+      kernel: kernels[0]!,
+      dilation: dilations[0]!,
+    }),
+  ]);
+  const outputs: string[] = [];
+  for (let block = 1; block < channels.length - 1; block++) {
+    x = squeezed(into, x, block, sizes);
+    outputs.push(x);
+  }
+  const joined = outputs.length === 1 ? outputs[0]! : graph.add("Concat", outputs, { axis: 1 });
+  x = graph.add("Relu", [
+    convolution(into, joined, `${STEM}.mfa.conv`, {
+      ins: wide,
+      outs: wide,
+      kernel: kernels.at(-1)!,
+      dilation: dilations.at(-1)!,
+    }),
+  ]);
+
+  // Where the voice is told from: attention over time, by each moment beside the whole.
+  const even = graph.add("Div", [graph.number(1), graph.add("Cast", [lengthOf(graph, x)], { to: 1 })]);
+  const [mean, deviation] = statistics(graph, x, even);
+  const size = graph.add("Shape", [x]);
+  const beside = graph.add(
+    "Concat",
+    [x, graph.add("Expand", [mean, size]), graph.add("Expand", [deviation, size])],
+    { axis: 1 },
+  );
+  const attention = graph.add("Tanh", [
+    graph.add("Relu", [
+      convolution(into, beside, `${STEM}.asp.tdnn.conv`, { ins: 3 * wide, outs: attentionChannels }),
+    ]),
+  ]);
+  const scores = convolution(into, attention, `${STEM}.asp.conv`, { ins: attentionChannels, outs: wide });
+  const pooled = graph.add("Concat", statistics(graph, x, graph.add("Softmax", [scores], { axis: 2 })), {
+    axis: 1,
+  });
+  const embedding = convolution(into, pooled, `${STEM}.fc`, { ins: 2 * wide, outs: sizes.width });
+  graph.addNamed("embedding", "Reshape", [embedding, graph.integers(sizes.width)]);
+  graph.output("embedding", [sizes.width]);
+  return graph;
+}
+
+/** A block: its channels go through in parts, each with what came of the one before, and then through a gate. */
+function squeezed(into: WeightsInGraph, x: string, block: number, sizes: SpeakerEncoderSizes): string {
+  const { graph } = into;
+  const { channels, kernels, dilations, parts, gateChannels } = sizes;
+  const width = channels[block]!;
+  const stem = `${STEM}.blocks.${block}`;
+  const point = { ins: width, outs: width };
+  const first = graph.add("Relu", [convolution(into, x, `${stem}.tdnn1.conv`, point)]);
+  const [whole, ...cut] = graph.addMany("Split", [first], parts, { axis: 1, num_outputs: parts });
+  const done = [whole!];
+  for (const [at, part] of cut.entries()) {
+    const before = at === 0 ? part : graph.add("Add", [part, done.at(-1)!]);
+    const mixed = convolution(into, before, `${stem}.res2net_block.blocks.${at}.conv`, {
+      ins: width / parts,
+      outs: width / parts,
+      kernel: kernels[block]!,
+      dilation: dilations[block]!,
+    });
+    done.push(graph.add("Relu", [mixed]));
+  }
+  const joined = graph.add("Concat", done, { axis: 1 });
+  const second = graph.add("Relu", [convolution(into, joined, `${stem}.tdnn2.conv`, point)]);
+
+  const mean = graph.add("ReduceMean", [second, graph.integers(2)], { keepdims: 1 });
+  const narrow = { ins: width, outs: gateChannels };
+  const inner = graph.add("Relu", [convolution(into, mean, `${stem}.se_block.conv1`, narrow)]);
+  const opened = convolution(into, inner, `${stem}.se_block.conv2`, { ins: gateChannels, outs: width });
+  const gated = graph.add("Mul", [second, graph.add("Sigmoid", [opened])]);
+  return graph.add("Add", [gated, x]);
+}
+
+function convolution(into: WeightsInGraph, x: string, stem: string, each: Convolution): string {
+  const { graph } = into;
+  const { ins, outs, kernel = 1, dilation = 1 } = each;
+  const all = dilation * (kernel - 1);
+  const left = all >> 1;
+  const padded =
+    all === 0
+      ? x
+      : graph.add("Pad", [x, graph.integers(0, 0, left, 0, 0, all - left)], { mode: { text: "reflect" } });
+  const weight = into.constant(`${stem}.weight`, [outs, ins, kernel]);
+  return graph.add("Conv", [padded, weight, into.constant(`${stem}.bias`, [outs])], {
+    kernel_shape: [kernel],
+    dilations: [dilation],
+  });
+}
+
+/** Mean and standard deviation over time, [1, channels, 1], where each moment counts for its share. */
+function statistics(graph: GraphFile, x: string, shares: string): [mean: string, deviation: string] {
+  const overTime = (values: string): string =>
+    graph.add("ReduceSum", [graph.add("Mul", [values, shares]), graph.integers(2)], { keepdims: 1 });
+  const mean = overTime(x);
+  const apart = graph.add("Sub", [x, mean]);
+  const variance = overTime(graph.add("Mul", [apart, apart]));
+  return [mean, graph.add("Sqrt", [graph.add("Max", [variance, graph.number(1e-12)])])];
+}
+
+function lengthOf(graph: GraphFile, x: string): string {
+  return graph.add("Shape", [x], { start: 2, end: 3 });
+}
+
+/** Makes a vector of a voice. */
+export interface SpeakerEncoder {
+  /** @param audio mono at 24 kHz, at least {@link MIN_SAMPLES} samples @returns [width] */
+  embed(audio: Float32Array): Promise<Float32Array>;
+  /** Frees the weights. */
+  release(): Promise<void>;
+}
+
+/** Samples that a voice can be told from at all: 53 ms, since what is shorter cannot be mirrored. */
+export const MIN_SAMPLES = 5 * 256;
+
+/** Opens the speaker encoder of a base model. @throws WeightsError naming what is missing */
+export async function openSpeakerEncoder(
+  weights: Weights,
+  sizes: SpeakerEncoderSizes,
+  setup: StreamsSetup = { threads: 1 },
+): Promise<SpeakerEncoder> {
+  const graph = speakerGraph(new WeightsInGraph(new GraphFile(), weights), sizes);
+  const model = Buffer.concat(graph.pieces());
+  const session = await openSession(model, "The speaker encoder", { ...setup, dataFolder: weights.folder });
+  return {
+    async embed(audio) {
+      const mels = melSpectrum(audio);
+      const given = await session.run({ mels: float32(mels, [1, MELS, mels.length / MELS]) });
+      return floatsOf(given, "embedding");
+    },
+    release: () => session.release(),
+  };
+}
+
+const RATE_HZ = 24_000;
+const SIZE = 1_024;
+const HOP = 256;
+/** Samples that are reflected at either end. */
+const EDGE = (SIZE - HOP) / 2;
+
+/** The filters of a spectrum of 1024 samples at 24 kHz, [128, 513]. */
+export const speakerMelFilters = (): Float32Array => melFilters(MELS, SIZE, RATE_HZ);
+
+/**
+ * The logarithms of a voice's mel spectrum: frames of 1024 samples, 256 apart, under a periodic Hann window; magnitudes,
+ * not powers.
+ *
+ * @param audio mono at 24 kHz, more than 384 samples; its amplitude is taken as it is
+ * @returns [128, floor(samples / 256)]
+ */
+export function melSpectrum(audio: Float32Array): Float32Array {
+  const count = Math.floor(audio.length / HOP);
+  const fourier = new RealFourier(SIZE);
+  const hann = Float64Array.from(
+    { length: SIZE },
+    (_, at) => 0.5 - 0.5 * Math.cos((2 * Math.PI * at) / SIZE),
+  );
+  const filters = speakerMelFilters();
+  const frame = new Float64Array(SIZE);
+  const magnitudes = new Float64Array(fourier.bins);
+  const mels = new Float32Array(MELS * count);
+  for (let at = 0; at < count; at++) {
+    for (let n = 0; n < SIZE; n++) frame[n] = hann[n]! * reflected(audio, at * HOP + n - EDGE);
+    fourier.powers(frame, magnitudes);
+    for (let bin = 0; bin < magnitudes.length; bin++) magnitudes[bin] = Math.sqrt(magnitudes[bin]! + 1e-9);
+    for (let mel = 0; mel < MELS; mel++) {
+      let sum = 0;
+      for (let bin = 0; bin < magnitudes.length; bin++) {
+        sum += filters[mel * magnitudes.length + bin]! * magnitudes[bin]!;
+      }
+      mels[mel * count + at] = Math.log(Math.max(sum, 1e-5));
+    }
+  }
+  return mels;
+}
+
+/** A sample, also of what lies beyond the ends: mirrored there, without the last sample twice. */
+function reflected(audio: Float32Array, at: number): number {
+  const last = audio.length - 1;
+  return audio[at < 0 ? -at : at > last ? 2 * last - at : at]!;
+}

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
+import { clipSource } from "../../src/core/audio-source.ts";
 import type { Clip } from "../../src/core/conversation.ts";
 import type { Recogniser, Transcript } from "../../src/core/recogniser.ts";
-import { clipSound } from "../../src/core/sound.ts";
 import { openWhisper } from "../../src/recognition/whisper/open-whisper.ts";
 import { recogniserWeights } from "../../src/server/recogniser/recogniser-weights.ts";
 import { loadSettings } from "../../src/settings/load.ts";
@@ -39,7 +39,7 @@ export async function withRecogniser<T>(
     return await work(
       (clip, wantsWords = false) =>
         recogniser.recognise(
-          clipSound(clip),
+          clipSource(clip),
           { language: null, prompt: null, draft: null, wantsWords },
           signal,
         ),

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { clipSound } from "../../src/core/sound.ts";
+import { clipSource } from "../../src/core/audio-source.ts";
 import { debianRecordings } from "../debian-recordings.ts";
 import { CLIPS_OF_LANGUAGES } from "../hearing/human-clips.ts";
 import { withRecogniser } from "../hearing/recogniser.ts";
@@ -29,7 +29,7 @@ export const hearingTranslation: Row = {
       const found = new Map<string, readonly [words: number, of: number]>();
       let wordless = 0;
       for (const { name, language } of clips) {
-        const { text } = await recogniser.recognise(clipSound(await clipOf(name)), TRANSLATE, never);
+        const { text } = await recogniser.recognise(clipSource(await clipOf(name)), TRANSLATE, never);
         note(`${name}: ${text}`);
         if (text === "") wordless++;
         const prompt = name.slice(language.length + 1);

@@ -30,7 +30,7 @@ const NOTHING: Transcript = {
   speechProbability: null,
   meanLogProbability: null,
   segments: [],
-  heardS: 0,
+  transcribedS: 0,
 };
 
 export const realtimeEar: Row = {
@@ -65,7 +65,7 @@ async function listen({ activity }: NeuralDetector, turns: readonly Clip[]): Pro
       judge: { judge: async () => 1, close: NO_WORK },
       recogniser: {
         name: "none",
-        heldBytesPerS: 0,
+        memoryBytesPerS: 0,
         canTranslate: false,
         recognise: async () => NOTHING,
         close: NO_WORK,

@@ -1,4 +1,4 @@
-import { nearest } from "../core/nearest.ts";
+import { nearestName } from "../core/nearest-name.ts";
 import type { CheckpointManifest, RecogniserManifest, VoiceManifest } from "../models/checkpoint-manifest.ts";
 import {
   findRecogniser,
@@ -249,7 +249,7 @@ async function unknown(name: string, dataDir: string): Promise<UsageError> {
       ...own,
     ]),
   ];
-  const meant = nearest(name, [...names, EMBEDDED_CHECKPOINT]);
+  const meant = nearestName(name, [...names, EMBEDDED_CHECKPOINT]);
   const remedy =
     meant === null
       ? `there are ${names.join(", ")}, and hf:OWNER/REPO for what is on the hub.`

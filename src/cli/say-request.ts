@@ -4,8 +4,7 @@ import { buffer } from "node:stream/consumers";
 import { ServiceError } from "../contract/errors.ts";
 import { MAX_SPEECH_FRAMES } from "../contract/limits.ts";
 import type { InputType } from "../contract/requests.ts";
-import type { AskedManner } from "../core/manner.ts";
-import type { ChosenVoice } from "../core/script.ts";
+import type { ChosenVoice, RequestedManner } from "../core/script.ts";
 import type { SpeechModel } from "../core/speech-model.ts";
 import type { PublicModel } from "../models/public-models.ts";
 import { UsageError } from "../server/usage-error.ts";
@@ -37,7 +36,7 @@ export class SayRequests {
   readonly #params: Readonly<Record<string, unknown>> | undefined;
   readonly #models: readonly PublicModel[];
   readonly #recording: Buffer | null;
-  readonly #manner: AskedManner | undefined;
+  readonly #manner: RequestedManner | undefined;
   readonly #settings: Settings;
   readonly #io: CommandIo;
   #model: PublicModel | null;
@@ -48,7 +47,7 @@ export class SayRequests {
     { flags, params, settings, io }: Given,
     models: readonly PublicModel[],
     recording: Buffer | null,
-    manner: AskedManner | undefined,
+    manner: RequestedManner | undefined,
     model: PublicModel | null = null,
   ) {
     this.#flags = flags;

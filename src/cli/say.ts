@@ -130,7 +130,7 @@ async function speak(
   io: CommandIo,
 ): Promise<Spoken> {
   const prepared = await requests.prepare(text, flags.ssml === true ? "ssml" : undefined);
-  const { fileOf } = await import("../core/encoded-speech.ts");
+  const { speakEncoded } = await import("../core/encoded-speech.ts");
   const { scriptOf } = await import("../serving/prepare/script-of.ts");
   const { MarkCollector, spokenPiece } = await import("../serving/reply/reply-chunk.ts");
   const { joinedBytes } = await import("../audio/joined.ts");
@@ -141,7 +141,7 @@ async function speak(
     const all = new MarkCollector();
     // The server's own MP3 is a stream, which cannot tell how late it begins: captions would be 46 ms early.
     const isMp3 = encoding === "mp3";
-    const speech = fileOf(voice, script, isMp3 ? "pcm" : encoding, new AbortController().signal);
+    const speech = speakEncoded(voice, script, isMp3 ? "pcm" : encoding, new AbortController().signal);
     let step = await speech.next();
     for (; !step.done; step = await speech.next()) {
       const { bytes, marks } = spokenPiece(step.value);

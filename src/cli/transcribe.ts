@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { languageCode } from "../core/languages.ts";
-import type { HearingTask, RecogniseOptions } from "../core/recogniser.ts";
+import type { RecogniseOptions, TranscriptionTask } from "../core/recogniser.ts";
 import { UsageError } from "../server/usage-error.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { CommandIo } from "./terminal/command-io.ts";
@@ -32,7 +32,7 @@ export function registerTranscribe(program: Command, io: CommandIo): void {
       const language = languageOf(flags);
       const settings = await settingsOf(command, io);
       const { untilInterrupted } = await import("./terminal/interruption.ts");
-      const task: HearingTask = flags.translate ? "translate" : "transcribe";
+      const task: TranscriptionTask = flags.translate ? "translate" : "transcribe";
       const options = { task, language, wantsWords: flags.words ?? false };
       await untilInterrupted(async (signal) => {
         io.stdout.write(await transcribed(file, form, options, settings, io, signal));

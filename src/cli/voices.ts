@@ -124,7 +124,7 @@ async function made(
   const { makeVoice } = await import("../serving/voices/create-voice.ts");
   const { OwnVoices } = await import("../serving/voices/custom-voices.ts");
   const { hear } = await import("./terminal/hear.ts");
-  const { clipSound } = await import("../core/sound.ts");
+  const { clipSource } = await import("../core/audio-source.ts");
   const { modelsHere } = await import("./stored-voice.ts");
   const models = await modelsHere(settings);
   const voices = new OwnVoices({
@@ -137,10 +137,10 @@ async function made(
   const making = {
     judge: judgeClip,
     field: "the recording",
-    async hear(clip: Parameters<typeof clipSound>[0]): Promise<string | null> {
+    async hear(clip: Parameters<typeof clipSource>[0]): Promise<string | null> {
       const asked = { task: "transcribe", language: null, wantsWords: false } as const;
       try {
-        return (await hear(clipSound(clip), asked, settings, io, signal)).transcript.text;
+        return (await hear(clipSource(clip), asked, settings, io, signal)).transcript.text;
       } catch {
         signal.throwIfAborted();
         isHeard = false;

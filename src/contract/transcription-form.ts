@@ -1,5 +1,5 @@
-import { languageCode, languageCodeNamed } from "../core/languages.ts";
-import type { HearingTask } from "../core/recogniser.ts";
+import { languageCode, languageCodeFrom } from "../core/languages.ts";
+import type { TranscriptionTask } from "../core/recogniser.ts";
 import {
   GRANULARITIES,
   type Granularity,
@@ -20,7 +20,7 @@ export interface FormField {
 
 /** How a recording is to be transcribed, and in what form the transcript is returned. */
 export interface TranscriptionAsked {
-  readonly task: HearingTask;
+  readonly task: TranscriptionTask;
   /** ISO 639-1; `null` means it is detected. */
   readonly language: string | null;
   /** Never blank; `null` if there is none. */
@@ -40,7 +40,7 @@ interface Form {
 
 const NOT_TOLD_APART = "speakers are not told apart";
 
-const FORMS: Readonly<Record<HearingTask, Form>> = {
+const FORMS: Readonly<Record<TranscriptionTask, Form>> = {
   transcribe: {
     fields: [
       "file",
@@ -82,7 +82,7 @@ const LISTS: ReadonlyMap<string, number> = new Map(Object.entries(MAX_VALUES));
  * @param recogniserName what the recogniser calls itself, which `model` may be; `null` where there is none
  */
 export function readTranscriptionForm(
-  task: HearingTask,
+  task: TranscriptionTask,
   fields: readonly FormField[],
   recogniserName: string | null,
 ): TranscriptionAsked {
@@ -215,6 +215,6 @@ function readLanguage(field: string, value: string): string | null {
  * So is English, which many name because they want it: of other speech that is taken for English half may be left out.
  */
 function hintedLanguage(value: string): string | null {
-  const code = languageCodeNamed(value);
+  const code = languageCodeFrom(value);
   return code === "en" ? null : code;
 }

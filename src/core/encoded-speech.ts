@@ -3,10 +3,10 @@ import { openEncoder } from "../audio/encode/open-encoder.ts";
 import { joinedBytes } from "../audio/joined.ts";
 import { toPcm16 } from "../audio/pcm.ts";
 import type { Script } from "./script.ts";
-import type { Begun, EncodedPiece, Frame, Mouth, SpeechModel, SpeechReport } from "./speech-model.ts";
+import type { EncodedPiece, Frame, Mouth, SpeechEvents, SpeechModel, SpeechReport } from "./speech-model.ts";
 
 /** A script's speech as a file, made in the model's own thread if it has one. */
-export function fileOf(
+export function speakEncoded(
   model: SpeechModel,
   script: Script,
   encoding: Encoding,
@@ -34,7 +34,7 @@ export async function* encodedSpeech(
   let isOver = false;
   try {
     let sampleCount = 0;
-    let begun: Begun = {};
+    let begun: SpeechEvents = {};
     let head = encoder.head();
     for (;;) {
       const step = await speech.next();
@@ -59,7 +59,7 @@ export async function* encodedSpeech(
   }
 }
 
-function both(before: Begun, { words, mouth }: Begun): Begun {
+function both(before: SpeechEvents, { words, mouth }: SpeechEvents): SpeechEvents {
   return {
     ...(words === undefined ? {} : { words: [...(before.words ?? []), ...words] }),
     ...(mouth === undefined ? {} : { mouth: bothMouths(before.mouth ?? STILL, mouth) }),

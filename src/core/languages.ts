@@ -61,7 +61,7 @@ export function languageCodeOfName(name: string): string | null {
 }
 
 /** The code of a language by its code, with a region or without, or by its English name, in any case; `null` for none. */
-export function languageCodeNamed(named: string): string | null {
+export function languageCodeFrom(named: string): string | null {
   const lower = named.trim().toLowerCase();
   return languageCodeOfName(lower) ?? languageCode(lower.split(/[-_]/)[0]!);
 }

@@ -14,14 +14,14 @@ export interface ModelCard {
   readonly isDefault: boolean;
   readonly description: string;
   /** The model's own voices: at least one. Those that the labels stand for are among them. */
-  readonly voices: readonly CastVoice[];
+  readonly voices: readonly ModelVoice[];
   /** The ids of the voices that labels stand for, where those are not called as the labels are. */
   readonly labels?: Readonly<Record<SpeakerLabel, string>>;
-  readonly takes: TakenVoices;
+  readonly takes: VoiceSupport;
 }
 
 /** A voice of a model's own. */
-export interface CastVoice {
+export interface ModelVoice {
   /** Unique within the model, whatever the case of its letters. */
   readonly id: string;
   readonly name: string;
@@ -40,7 +40,7 @@ export function voiceIdOf(label: SpeakerLabel, { labels = {} }: Pick<ModelCard, 
 }
 
 /** What a voice may be besides one of the model's own. */
-export interface TakenVoices {
+export interface VoiceSupport {
   /** Several of the model's own, weighted. */
   readonly mixes: boolean;
   /** Somebody's recording. */

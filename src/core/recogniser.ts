@@ -1,7 +1,7 @@
-import type { Sound } from "./sound.ts";
+import type { AudioSource } from "./audio-source.ts";
 
 /** A word and when it is said, in seconds from the sound's beginning. */
-export interface HeardWord {
+export interface TranscribedWord {
   readonly text: string;
   readonly startS: number;
   readonly endS: number;
@@ -10,19 +10,19 @@ export interface HeardWord {
 }
 
 /** A stretch of speech and its words, in seconds from the sound's beginning. */
-export interface HeardSegment {
+export interface TranscriptSegment {
   readonly startS: number;
   readonly endS: number;
   /** Trimmed, never empty. */
   readonly text: string;
   /** `null` where nobody asked for them. */
-  readonly words: readonly HeardWord[] | null;
+  readonly words: readonly TranscribedWord[] | null;
   /** Mean natural logarithm of its tokens' probabilities; `null` where the recogniser does not say. */
   readonly meanLogProbability: number | null;
 }
 
 /** What is written of a sound: what is said, or what it means in English. */
-export type HearingTask = "transcribe" | "translate";
+export type TranscriptionTask = "transcribe" | "translate";
 
 /** What is said in a sound. */
 export interface Transcript {
@@ -36,14 +36,14 @@ export interface Transcript {
   readonly speechProbability: number | null;
   /** Of all tokens; `null` where there is none or the recogniser does not say. */
   readonly meanLogProbability: number | null;
-  readonly segments: readonly HeardSegment[];
+  readonly segments: readonly TranscriptSegment[];
   /** Up to where it was listened to, in seconds from its beginning: less than all of it where that is too long. */
-  readonly heardS: number;
+  readonly transcribedS: number;
 }
 
 export interface RecogniseOptions {
   /** `transcribe` unless given. */
-  readonly task?: HearingTask;
+  readonly task?: TranscriptionTask;
   /** That is spoken: ISO 639-1; `null` lets it find out. */
   readonly language: string | null;
   /** Words that may be said, or what was said before; steers spelling. In the language of the text. */
@@ -59,7 +59,7 @@ export interface RecogniseOptions {
    * Whoever gives up has that much, and hears the rest by another call that starts there, in the language that was found.
    * Must not throw.
    */
-  readonly onPart?: (part: Transcript) => void;
+  readonly onPartial?: (part: Transcript) => void;
   /** Headers that carry the request's trace on to an endpoint that hears. */
   readonly traceHeaders?: Readonly<Record<string, string>>;
 }
@@ -73,16 +73,16 @@ export interface Recogniser {
   /** Who hears, for `meta`: `whisper-base`, or the name of an endpoint's model. */
   readonly name: string;
   /** Memory that it takes for each second of a sound while it hears that; 0 for one that holds no more than a window. */
-  readonly heldBytesPerS: number;
+  readonly memoryBytesPerS: number;
   /** Whether it takes the task `translate`, as far as it knows: what it cannot after all, it refuses when it is asked. */
   readonly canTranslate: boolean;
   /** Reads the sound as it hears it. What reading throws is thrown on as it is. */
-  recognise(sound: Sound, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript>;
+  recognise(sound: AudioSource, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript>;
   close(): Promise<void>;
 }
 
 /** What of a request a recogniser may be unable to do. */
-type Refused = "language" | "length" | "task";
+type UnsupportedAspect = "language" | "length" | "task";
 
 /**
  * A recogniser that could not hear. The message is shown to clients: it quotes nothing that a third party sent and names
@@ -93,11 +93,11 @@ export class RecogniserError extends Error {
   /** After how long the same request may work; `null` when waiting alone mends nothing. */
   readonly retryAfterMs: number | null;
   /** What of the request cannot be done, so that only another request will do; `null` where it is not at fault. */
-  readonly refused: Refused | null;
+  readonly refused: UnsupportedAspect | null;
 
   constructor(
     message: string,
-    options: ErrorOptions & { readonly retryAfterMs?: number; readonly refused?: Refused } = {},
+    options: ErrorOptions & { readonly retryAfterMs?: number; readonly refused?: UnsupportedAspect } = {},
   ) {
     super(message, options);
     this.retryAfterMs = options.retryAfterMs ?? null;
@@ -106,7 +106,7 @@ export class RecogniserError extends Error {
 }
 
 /** A segment and its words, so many seconds later: what was heard of a stretch, with the times of the whole clip. */
-export function movedSegment(segment: HeardSegment, byS: number): HeardSegment {
+export function shiftedSegment(segment: TranscriptSegment, byS: number): TranscriptSegment {
   const later = <T extends { readonly startS: number; readonly endS: number }>(of: T): T => ({
     ...of,
     startS: of.startS + byS,

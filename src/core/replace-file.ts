@@ -44,3 +44,8 @@ export async function openForResume(path: string, flags = 0): Promise<FileHandle
     return openNew(path, flags);
   });
 }
+
+/** Writes JSON for people, as {@link replaceFile} does. */
+export function writeJson(path: string, value: unknown, place?: typeof rename): Promise<void> {
+  return replaceFile(path, `${JSON.stringify(value, null, 2)}\n`, place);
+}

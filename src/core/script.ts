@@ -1,5 +1,4 @@
 import type { Clip, SpeakerLabel, Turn } from "./conversation.ts";
-import type { AskedManner } from "./manner.ts";
 import type { TextPiece } from "./marked-text.ts";
 
 /** How faithful the audio is. The wire format never changes with it. */
@@ -44,7 +43,7 @@ export interface VoiceSample {
   /** All that is said in it; `null` where that is not known. */
   readonly text: string | null;
   /** How it speaks where nothing else is asked for. */
-  readonly manner?: AskedManner;
+  readonly manner?: RequestedManner;
 }
 
 /** Whose voice speaks: mostly one part; several are a mix. Never empty. */
@@ -72,7 +71,7 @@ export interface Script {
   readonly text: AsyncIterable<TextPiece>;
   readonly delivery: Delivery;
   /** How it is said; an engine that takes none does nothing with it. Absent, the voice's own way. */
-  readonly manner?: AskedManner;
+  readonly manner?: RequestedManner;
   readonly preset: Preset;
   /** The speaker's own words; an engine without phonemes does nothing with them. */
   readonly lexicon?: Lexicon;
@@ -84,4 +83,24 @@ export interface Script {
   readonly keyId?: string;
   /** Headers that carry the request's trace on to an endpoint that speaks. */
   readonly traceHeaders?: Readonly<Record<string, string>>;
+}
+
+/** How something is said, against a voice's own way: factors, of which 1 changes nothing. */
+export interface Manner {
+  /** Above 1 is faster. */
+  readonly tempo: number;
+  readonly pitch: number;
+  /** On how far the pitch moves away from its median, in semitones. */
+  readonly range: number;
+  /** On the length of pauses. */
+  readonly pause: number;
+  /** Added to the level. */
+  readonly levelDb: number;
+}
+
+/** A manner as somebody asked for it, and what was understood of that. */
+export interface RequestedManner {
+  /** Never blank. */
+  readonly words: string;
+  readonly figures: Manner;
 }

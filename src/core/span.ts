@@ -13,7 +13,7 @@ import {
 } from "@opentelemetry/api";
 
 /** What is told of a span: ids, names of our own, sizes and times. Never text, audio or keys. */
-export type Facts = Attributes;
+export type SpanAttributes = Attributes;
 
 /** A stretch of a request's life, for whoever traces. It is handed from call to call, like a signal. */
 export interface Span {
@@ -22,10 +22,10 @@ export interface Span {
   /** `null` where nothing is recorded. */
   readonly traceId: string | null;
   /** A stretch within this one. */
-  begin(name: string, facts?: Facts): Span;
-  set(facts: Facts): void;
+  begin(name: string, facts?: SpanAttributes): Span;
+  set(facts: SpanAttributes): void;
   /** What is to be told of it when it is over, and is not known before. */
-  atEnd(facts: () => Facts): void;
+  atEnd(facts: () => SpanAttributes): void;
   /** It is over. The first call counts. @param failure the type of the error that it ended in; absent, it did not */
   end(failure?: string): void;
 }
@@ -44,14 +44,18 @@ export const NO_SPAN: Span = {
  * Begins what a server does for a request: under the trace that its headers name, or under the span of whoever has the
  * request in hand already. What else a client sends along with its trace (`baggage`) goes nowhere.
  */
-export function beginServerSpan(name: string, facts: Facts, headers: IncomingHttpHeaders = {}): Span {
+export function beginServerSpan(
+  name: string,
+  facts: SpanAttributes,
+  headers: IncomingHttpHeaders = {},
+): Span {
   const active = context.active();
   const isInHand = trace.getSpan(active) !== undefined;
   const parent = propagation.deleteBaggage(isInHand ? active : propagation.extract(ROOT_CONTEXT, headers));
   return begun(name, facts, SpanKind.SERVER, parent);
 }
 
-function begun(name: string, attributes: Facts, kind: SpanKind, parent: Context): Span {
+function begun(name: string, attributes: SpanAttributes, kind: SpanKind, parent: Context): Span {
   const span = trace.getTracer("antiphon").startSpan(name, { kind, attributes }, parent);
   return isSpanContextValid(span.spanContext()) ? new TracedSpan(span, parent) : NO_SPAN;
 }
@@ -59,7 +63,7 @@ function begun(name: string, attributes: Facts, kind: SpanKind, parent: Context)
 class TracedSpan implements Span {
   readonly #span: ApiSpan;
   readonly #context: Context;
-  #lastFacts: (() => Facts) | null = null;
+  #lastFacts: (() => SpanAttributes) | null = null;
   #isOver = false;
 
   constructor(span: ApiSpan, parent: Context) {
@@ -77,15 +81,15 @@ class TracedSpan implements Span {
     return this.#span.isRecording() ? this.#span.spanContext().traceId : null;
   }
 
-  begin(name: string, facts: Facts = {}): Span {
+  begin(name: string, facts: SpanAttributes = {}): Span {
     return begun(name, facts, SpanKind.INTERNAL, this.#context);
   }
 
-  set(facts: Facts): void {
+  set(facts: SpanAttributes): void {
     if (!this.#isOver) this.#span.setAttributes(facts);
   }
 
-  atEnd(facts: () => Facts): void {
+  atEnd(facts: () => SpanAttributes): void {
     this.#lastFacts = facts;
   }
 

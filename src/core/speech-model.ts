@@ -1,15 +1,16 @@
 import type { Encoding } from "../audio/encode/encoder.ts";
+import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../audio/format.ts";
 import type { SpeakerLabel } from "./conversation.ts";
 import type { Script } from "./script.ts";
 
 /** At most 80 ms of speech; only an utterance's last frame is shorter. */
-export interface Frame extends Begun {
+export interface Frame extends SpeechEvents {
   /** 1 to 1920 samples in [-1, 1], mono, 24 kHz. The receiver owns the array. */
   readonly samples: Float32Array;
 }
 
 /** What begins in some samples of speech. */
-export interface Begun {
+export interface SpeechEvents {
   /** Absent where the model knows no words. */
   readonly words?: readonly SpokenWord[];
   /** Sounds and shapes of the mouth, where the script asks and the model knows any. */
@@ -45,7 +46,7 @@ export interface SpokenWord {
 }
 
 /** Some of the bytes of a file of speech, and what begins in the samples that went in. */
-export interface EncodedPiece extends Begun {
+export interface EncodedPiece extends SpeechEvents {
   /** Never empty. The receiver owns them. */
   readonly bytes: Uint8Array;
   /** Samples at 24 kHz that went into the file since the piece before: 0 where a codec gives what it held back. */
@@ -59,15 +60,15 @@ export interface SpeechReport {
   /** The words whose audio was given, to the sentence: all of the text unless `stop` is `length`. */
   readonly spoken: string;
   /** What the voice took from earlier turns; absent where no audio was heard. */
-  readonly voice?: HeardVoice;
+  readonly voice?: FollowedVoice;
   /** What the model read before it spoke, and what went wrong; absent where an engine reads no conversation. */
-  readonly prompt?: ReadPrompt;
+  readonly prompt?: PromptReport;
   /** Of a file: what may stand in place of its first bytes where it is kept, since now its length is known. */
   readonly finishedHead?: Uint8Array;
 }
 
 /** What a model that goes on with a conversation read of it. Turns are indices in the history, oldest first. */
-export interface ReadPrompt {
+export interface PromptReport {
   /** The turns that were read; `null`, like the two that follow, where the speech was ended before the model said so. */
   readonly turns: readonly number[] | null;
   /** Of those, the ones whose sound was. */
@@ -79,7 +80,7 @@ export interface ReadPrompt {
 }
 
 /** What a voice took from the audio of earlier turns. */
-export interface HeardVoice {
+export interface FollowedVoice {
   /** The speaker whose voice it set out from. */
   readonly start: SpeakerLabel;
   /** What was followed, in the engine's own words: `pitch`, `level`, … Empty where nothing could be. */
@@ -155,4 +156,13 @@ export class SpeechFailedError extends Error {
     super(message, options);
     this.retryAfterMs = options.retryAfterMs ?? null;
   }
+}
+
+/** Speech of a text that has no words: frames of silence. */
+export async function* silence(durationS: number): AsyncGenerator<Frame, SpeechReport, void> {
+  let left = Math.round(durationS * SAMPLE_RATE_HZ);
+  for (; left > 0; left -= FRAME_SAMPLES) {
+    yield { samples: new Float32Array(Math.min(left, FRAME_SAMPLES)) };
+  }
+  return { stop: "finished", spoken: "" };
 }

@@ -5,7 +5,7 @@ export interface TimeLimit {
 }
 
 /** What stops a piece of work. */
-export interface Stop {
+export interface Stopper {
   readonly signal: AbortSignal;
   /** Stops it now; of several reasons the first counts. */
   abort(reason: unknown): void;
@@ -15,10 +15,10 @@ export interface Stop {
 
 /**
  * Aborts with the first of `parents` that does, and with its reason, or when its time is over. It is held by its parents
- * and its timer until {@link Stop.end}: what `AbortSignal.any` and `AbortSignal.timeout` make may be collected as garbage
+ * and its timer until {@link Stopper.end}: what `AbortSignal.any` and `AbortSignal.timeout` make may be collected as garbage
  * by Node 20 while somebody relies on it, and then never aborts.
  */
-export function stopWith(parents: readonly AbortSignal[], limit?: TimeLimit): Stop {
+export function stopWith(parents: readonly AbortSignal[], limit?: TimeLimit): Stopper {
   const controller = new AbortController();
   const onAbort = (): void => {
     controller.abort(parents.find(({ aborted }) => aborted)?.reason);

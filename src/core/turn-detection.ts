@@ -1,4 +1,4 @@
-import type { InTurn } from "./in-turn.ts";
+import type { RunQueued } from "./run-queued.ts";
 
 /** Samples a second of what speech is looked for in. */
 export const DETECTION_RATE_HZ = 16_000;
@@ -23,7 +23,7 @@ export interface VoiceActivity {
 /** Makes a {@link VoiceActivity} for each sound. Those that are open go on beside one another. */
 export interface VoiceActivityDetector {
   /** @param inTurn runs each call that takes time; by default at once */
-  open(inTurn?: InTurn): VoiceActivity;
+  open(inTurn?: RunQueued): VoiceActivity;
   close(): Promise<void>;
 }
 

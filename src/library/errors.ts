@@ -3,7 +3,7 @@ import { AudioFormatError } from "../audio/audio-format-error.ts";
 import { RecordingTooLongError } from "../audio/recordings/recording.ts";
 import { fieldNamed, ServiceError } from "../contract/errors.ts";
 import { UnreadFields } from "../contract/json/read-json.ts";
-import { nearest } from "../core/nearest.ts";
+import { nearestName } from "../core/nearest-name.ts";
 import { NothingToSpeakError } from "../core/speech-model.ts";
 import { UsageError } from "../server/usage-error.ts";
 import { asRefusal } from "../serving/service-errors.ts";
@@ -59,7 +59,7 @@ export function checkNames(options: unknown, known: readonly string[]): void {
     throw wrong("options", "they must be an object");
   const name = Object.keys(options).find((each) => !known.includes(each));
   if (name === undefined) return;
-  const meant = nearest(name, known);
+  const meant = nearestName(name, known);
   const remedy = meant === null ? `there are ${known.join(", ")}` : `did you mean ${meant}?`;
   throw wrong(fieldNamed(name), `there is no such option: ${remedy}`);
 }

@@ -4,7 +4,7 @@ import { MAX_SPEECH_FRAMES, MAX_TEXT_CHARS } from "../contract/limits.ts";
 import { ConverseRequest, type InputType, TtsRequest } from "../contract/requests.ts";
 import { parseConverseRequest, parseTtsRequest } from "../contract/validate.ts";
 import { abortable } from "../core/abortable.ts";
-import { languageCodeNamed } from "../core/languages.ts";
+import { languageCodeFrom } from "../core/languages.ts";
 import { NO_SPAN } from "../core/span.ts";
 import { stopWith } from "../core/stop-with.ts";
 import type { openSpokenPhonemes } from "../engines/prosody/read-text.ts";
@@ -137,7 +137,7 @@ class OpenAntiphon implements Antiphon {
     const { recogniser } = this.#open();
     checkNames(options, TRANSCRIBE_NAMES);
     const signal = checkSignal(options.signal);
-    const language = options.language == null ? null : languageCodeNamed(String(options.language));
+    const language = options.language == null ? null : languageCodeFrom(String(options.language));
     if (options.language != null && language === null)
       throw wrong("language", `${quoted(String(options.language))} is unknown: give its ISO 639-1 code`);
     if (recogniser === null) throw new AntiphonError(NO_RECOGNISER, "settings", "recogniser.kind");

@@ -3,7 +3,7 @@ import { encodeWav } from "../audio/encode-wav.ts";
 import { toPcm16 } from "../audio/pcm.ts";
 import { openSound } from "../audio/recordings/recording-sound.ts";
 import { abortable } from "../core/abortable.ts";
-import type { Sound } from "../core/sound.ts";
+import type { AudioSource } from "../core/audio-source.ts";
 import { asWav, MAX_RECORDED_S } from "../server/voices/read-recording.ts";
 import { wrong } from "./errors.ts";
 import { type Recording, SAMPLE_RATE, type Turn } from "./types.ts";
@@ -12,7 +12,7 @@ import { type Recording, SAMPLE_RATE, type Turn } from "./types.ts";
 const MAX_BYTES = 2 ** 31 - 1;
 
 /** A recording, however it is given; it is decoded as it is heard. */
-export async function soundOf(recording: Recording, signal: AbortSignal): Promise<Sound> {
+export async function soundOf(recording: Recording, signal: AbortSignal): Promise<AudioSource> {
   return openSound(await bytesOf(recording, "recording", signal), MAX_RECORDED_S);
 }
 

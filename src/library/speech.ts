@@ -1,6 +1,6 @@
 import { fromPcm16 } from "../audio/pcm.ts";
 import type { Marks } from "../contract/spoken.ts";
-import { type Stop, stopWith } from "../core/stop-with.ts";
+import { type Stopper, stopWith } from "../core/stop-with.ts";
 import type { Prepared } from "../serving/prepare/prepare.ts";
 import type { SpokenPiece } from "../serving/reply/reply-chunk.ts";
 import { NO_OUTCOME, type Outcome } from "../serving/reply/speech-service.ts";
@@ -114,7 +114,7 @@ export class SpeechOf implements Speech {
 
   async *#run(): Frames {
     this.#isBegun = true;
-    let stop: Stop | null = null;
+    let stop: Stopper | null = null;
     try {
       const plan = this.#source.plan(() => stop!.signal);
       stop = stopWith([this.#left.signal, this.#source.closing, ...(plan.signal ? [plan.signal] : [])]);

@@ -1,10 +1,10 @@
-import type { CastVoice, TakenVoices } from "../core/model-card.ts";
+import type { ModelVoice, VoiceSupport } from "../core/model-card.ts";
 
 /**
  * The embedded voice's people. OpenAI's thirteen names mean twelve of them: `alloy`, its clients' default, and `nova` both mean
  * `0`, and `2` has no other name.
  */
-export const EMBEDDED_CAST: readonly CastVoice[] = (
+export const EMBEDDED_CAST: readonly ModelVoice[] = (
   [
     ["0", "female", "A woman's voice.", "alloy", "nova"],
     ["1", "male", "A man's voice.", "echo"],
@@ -30,7 +30,7 @@ export const EMBEDDED_CAST: readonly CastVoice[] = (
 }));
 
 /** A recording is followed as the audio of earlier turns is; two voices do not make a third. */
-export const EMBEDDED_TAKES: TakenVoices = {
+export const EMBEDDED_TAKES: VoiceSupport = {
   mixes: false,
   samples: true,
   manner: "figures",
@@ -42,7 +42,7 @@ export const EMBEDDED_TAKES: TakenVoices = {
  * The voices of labels by whatever speaks for them, of whom nothing is known but that the names are theirs: those of the
  * embedded voice's women mean the first, those of its men the second.
  */
-export function labelCast(): readonly CastVoice[] {
+export function labelCast(): readonly ModelVoice[] {
   return EMBEDDED_CAST.slice(0, 2).map(({ id, name, sex }) => ({
     id,
     name,

@@ -2,7 +2,7 @@ import { link, mkdir, readdir, readFile, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import Type, { type Static } from "typebox";
 import { Check } from "typebox/schema";
-import { writeJson } from "../core/write-json.ts";
+import { writeJson } from "../core/replace-file.ts";
 import {
   type CheckpointManifest,
   GIT_SHA1,

@@ -1,10 +1,10 @@
-import type { CastVoice, TakenVoices } from "../core/model-card.ts";
+import type { ModelVoice, VoiceSupport } from "../core/model-card.ts";
 
 /** Name of the checkpoint that speaks with Kokoro-82M. */
 export const KOKORO_CHECKPOINT = "kokoro";
 
 /** Its voices' styles can be averaged, and a recording is followed. */
-export const KOKORO_TAKES: TakenVoices = {
+export const KOKORO_TAKES: VoiceSupport = {
   mixes: true,
   samples: true,
   manner: "figures",
@@ -66,7 +66,7 @@ const VOICES: readonly (readonly [id: string, pitchHz: number, tract: number, mo
 ];
 
 /** Kokoro's English voices. What is said with a British one is read as British English is spoken. */
-export const KOKORO_CAST: readonly CastVoice[] = VOICES.map(([id, pitchHz, , more]) => {
+export const KOKORO_CAST: readonly ModelVoice[] = VOICES.map(([id, pitchHz, , more]) => {
   const sex = id[1] === "f" ? "female" : "male";
   const isBritish = id.startsWith("b");
   const about = [

@@ -1,4 +1,4 @@
-import type { CastVoice } from "../core/model-card.ts";
+import type { ModelVoice } from "../core/model-card.ts";
 import type { Settings } from "../settings/schema.ts";
 import { wrongSetting } from "../settings/settings-error.ts";
 import { findCodecLm, KNOWN_CODEC_LMS } from "./codec-lm/known-checkpoints.ts";
@@ -93,7 +93,7 @@ function spokenBy(
 }
 
 /** The voices of labels, and those that the settings have other names for: what is known without asking anybody. */
-function remoteCast({ voices = {} }: Remote): readonly CastVoice[] {
+function remoteCast({ voices = {} }: Remote): readonly ModelVoice[] {
   const labels = labelCast();
   const others = Object.keys(voices).filter((name) => !labels.some(({ id }) => id === name));
   // A name that is one of OpenAI's means what the settings say, and no label's voice.

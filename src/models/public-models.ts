@@ -1,6 +1,5 @@
-import type { AskedManner } from "../core/manner.ts";
 import type { Mode, ModelCard } from "../core/model-card.ts";
-import type { Preset } from "../core/script.ts";
+import type { Preset, RequestedManner } from "../core/script.ts";
 import { EMBEDDED_CAST, EMBEDDED_TAKES } from "./embedded-cast.ts";
 
 /** A model as requests name it, and what stands behind the name. */
@@ -11,7 +10,7 @@ export interface PublicModel {
   /** What it asks of its checkpoint that other models of the same checkpoint do not. */
   readonly preset: Preset;
   /** How voices of it speak where nothing else is asked for, by their ids. */
-  readonly manners?: ReadonlyMap<string, AskedManner>;
+  readonly manners?: ReadonlyMap<string, RequestedManner>;
   /** Whether its checkpoint is loaded at the start and stays. */
   readonly isResident: boolean;
   /** Whose earlier turns' words its checkpoint reads with their sound; absent, nobody's. */

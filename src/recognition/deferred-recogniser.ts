@@ -1,19 +1,19 @@
 import { abortable } from "../core/abortable.ts";
+import type { AudioSource } from "../core/audio-source.ts";
 import {
   type RecogniseOptions,
   type Recogniser,
   RecogniserError,
   type Transcript,
 } from "../core/recogniser.ts";
-import type { Sound } from "../core/sound.ts";
 
 /** How a recogniser comes to be; both throw a {@link RecogniserError} that says what to do. */
 interface RecogniserOpening<Found> {
   /** Sees to it that what it takes is there, fetching it perhaps, and opens nothing. */
   find(): Promise<Found>;
   open(found: Found): Promise<Recogniser>;
-  /** As {@link Recogniser.heldBytesPerS} will be. */
-  readonly heldBytesPerS: number;
+  /** As {@link Recogniser.memoryBytesPerS} will be. */
+  readonly memoryBytesPerS: number;
 }
 
 /**
@@ -39,8 +39,8 @@ export class DeferredRecogniser<Found = unknown> implements Recogniser {
     return this.#name;
   }
 
-  get heldBytesPerS(): number {
-    return this.#opening.heldBytesPerS;
+  get memoryBytesPerS(): number {
+    return this.#opening.memoryBytesPerS;
   }
 
   /** Until it is open nothing speaks against it, and what is opened refuses what it cannot. */
@@ -58,7 +58,7 @@ export class DeferredRecogniser<Found = unknown> implements Recogniser {
     await this.#found();
   }
 
-  async recognise(sound: Sound, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript> {
+  async recognise(sound: AudioSource, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript> {
     const recogniser = await abortable(this.#opened(), signal);
     return await recogniser.recognise(sound, options, signal);
   }

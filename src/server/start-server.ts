@@ -5,7 +5,7 @@ import type { Tenancy } from "../accounts/tenancy.ts";
 import type { HttpDeps } from "../api/http/deps.ts";
 import { createHttpServer, createMetricsServer } from "../api/http/server.ts";
 import { ClientSecrets } from "../api/realtime/client-secrets.ts";
-import type { CastVoice } from "../core/model-card.ts";
+import type { ModelVoice } from "../core/model-card.ts";
 import type { Recogniser } from "../core/recogniser.ts";
 import type { VoiceSample } from "../core/script.ts";
 import type { Writer } from "../core/writer.ts";
@@ -57,7 +57,7 @@ export interface ServerParts {
   /** Voices by a recording that every key may use, by their names; none unless given. */
   readonly serverVoices?: ReadonlyMap<string, VoiceSample>;
   /** How the voices of checkpoints that compute elsewhere are asked for, by the checkpoints' names; none are unless given. */
-  readonly remoteVoices?: ReadonlyMap<string, () => Promise<readonly CastVoice[]>>;
+  readonly remoteVoices?: ReadonlyMap<string, () => Promise<readonly ModelVoice[]>>;
   /** Whether what the recogniser takes is there by now; Wyoming's clients are told. True unless given. */
   readonly canHear?: () => boolean;
   /** Where Wyoming's clients are served; absent or null, they are not. */

@@ -1,7 +1,7 @@
 import type { Encoding } from "../audio/encode/encoder.ts";
 import { ServiceError } from "../contract/errors.ts";
 import type { Clip } from "../core/conversation.ts";
-import type { Facts, Span } from "../core/span.ts";
+import type { Span, SpanAttributes } from "../core/span.ts";
 import type { WriterTokens } from "../core/writer.ts";
 import type { Prepared } from "./prepare/prepare.ts";
 import type { UtteranceStats } from "./reply/utterance-stats.ts";
@@ -24,7 +24,7 @@ export function endRequestSpan(
   span: Span,
   ending: "finished" | "failed" | "left",
   failure: ServiceError | null,
-  facts: Facts = {},
+  facts: SpanAttributes = {},
 ): void {
   span.set({ ...facts, "antiphon.end": ending, ...(failure === null ? {} : { "error.type": failure.type }) });
   span.end(failure !== null && failure.status >= 500 ? failure.type : undefined);
@@ -40,10 +40,14 @@ export function failureType(error: unknown, signal: AbortSignal): string | undef
 // By OpenTelemetry's names where it has any.
 
 /** Of every request: whom its client asked. Who then speaks, writes or hears may be somebody else. */
-export const ASKED: Facts = { "gen_ai.provider.name": "antiphon" };
+export const ASKED: SpanAttributes = { "gen_ai.provider.name": "antiphon" };
 
 /** Of a request to speak, from its beginning. */
-export function speechFacts({ model, delivery }: Prepared, format: Encoding, isStreamed: boolean): Facts {
+export function speechFacts(
+  { model, delivery }: Prepared,
+  format: Encoding,
+  isStreamed: boolean,
+): SpanAttributes {
   return {
     ...ASKED,
     "gen_ai.operation.name": "tts",
@@ -56,7 +60,7 @@ export function speechFacts({ model, delivery }: Prepared, format: Encoding, isS
 }
 
 /** Of the same at its end. */
-export function spokenFacts(stats: UtteranceStats, inputChars: number, end: UtteranceEnd): Facts {
+export function spokenFacts(stats: UtteranceStats, inputChars: number, end: UtteranceEnd): SpanAttributes {
   return {
     "gen_ai.response.finish_reasons": [end],
     ...(stats.frames === 0 ? {} : { "gen_ai.response.time_to_first_chunk": stats.firstAudioS }),
@@ -67,7 +71,7 @@ export function spokenFacts(stats: UtteranceStats, inputChars: number, end: Utte
 }
 
 /** Of the writing of a turn. */
-export function writingFacts(writer: string, temperature: number): Facts {
+export function writingFacts(writer: string, temperature: number): SpanAttributes {
   return {
     "gen_ai.operation.name": "chat",
     "gen_ai.output.type": "text",
@@ -77,13 +81,13 @@ export function writingFacts(writer: string, temperature: number): Facts {
 }
 
 /** Of the same at its end: what it took where somebody counts. */
-export function writtenFacts(tokens: WriterTokens | null): Facts {
+export function writtenFacts(tokens: WriterTokens | null): SpanAttributes {
   if (tokens === null) return {};
   return { "gen_ai.usage.input_tokens": tokens.prompt, "gen_ai.usage.output_tokens": tokens.written };
 }
 
 /** Of the hearing of a clip. */
-export function hearingFacts(recogniser: string, { durationS }: Pick<Clip, "durationS">): Facts {
+export function hearingFacts(recogniser: string, { durationS }: Pick<Clip, "durationS">): SpanAttributes {
   return {
     "gen_ai.operation.name": "stt",
     "gen_ai.output.type": "text",

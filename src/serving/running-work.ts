@@ -1,10 +1,10 @@
 import { ServiceError } from "../contract/errors.ts";
-import { type Stop, stopWith, type TimeLimit } from "../core/stop-with.ts";
+import { type Stopper, stopWith, type TimeLimit } from "../core/stop-with.ts";
 import { shuttingDown } from "../limits/capacity-errors.ts";
 
 /** What is being worked at, each piece stopped when its client goes, and all of it when the server stops. */
 export class LiveWork {
-  readonly #live = new Set<Stop>();
+  readonly #live = new Set<Stopper>();
   #onIdle: (() => void) | null = null;
 
   /**
@@ -12,9 +12,9 @@ export class LiveWork {
    *
    * @param signal aborts when the client has gone; its reason is handed on
    */
-  begin(signal: AbortSignal, limit?: TimeLimit): Stop {
+  begin(signal: AbortSignal, limit?: TimeLimit): Stopper {
     const stop = stopWith([signal], limit);
-    const work: Stop = {
+    const work: Stopper = {
       ...stop,
       end: () => {
         stop.end();
@@ -46,11 +46,11 @@ export class LiveWork {
  * They are left behind until {@link Waits.end}.
  */
 export class Waits {
-  readonly #stop: Pick<Stop, "signal" | "abort">;
+  readonly #stop: Pick<Stopper, "signal" | "abort">;
   readonly #timer: NodeJS.Timeout;
   #fail: ((reason: unknown) => void) | null = null;
 
-  constructor(timeoutMs: number, stop: Pick<Stop, "signal" | "abort">, who: () => string) {
+  constructor(timeoutMs: number, stop: Pick<Stopper, "signal" | "abort">, who: () => string) {
     this.#stop = stop;
     this.#timer = setTimeout(() => {
       if (this.#fail === null) return;
@@ -91,7 +91,7 @@ export class Waits {
 export async function within<T>(
   work: Promise<T>,
   timeoutMs: number,
-  stop: Pick<Stop, "signal" | "abort">,
+  stop: Pick<Stopper, "signal" | "abort">,
   who: () => string = () => "the speech model",
 ): Promise<T> {
   const waits = new Waits(timeoutMs, stop, who);

@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { nearest, remedyFor } from "../core/nearest.ts";
+import { nearestName, remedyFor } from "../core/nearest-name.ts";
 import { goneSettings, withoutFormerNames } from "./former-names.ts";
 import { LEAVES, namesOf } from "./leaves.ts";
 import { type Fault, faultIn } from "./named-things.ts";
@@ -80,7 +80,7 @@ function refused(variable: string, text: string, fault: Fault): SettingsError {
 
 function unknownVariable(variable: string): SettingsError {
   const known = LEAVES.map((leaf) => leaf.variable);
-  const remedy = remedyFor(nearest(variable, known), "unset it");
+  const remedy = remedyFor(nearestName(variable, known), "unset it");
   return new SettingsError("environment", `The environment variable ${variable} names no setting: ${remedy}`);
 }
 

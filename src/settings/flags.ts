@@ -1,4 +1,4 @@
-import { nearest, remedyFor } from "../core/nearest.ts";
+import { nearestName, remedyFor } from "../core/nearest-name.ts";
 import { LEAVES, type Leaf } from "./leaves.ts";
 import { SettingsError, withoutLogins } from "./settings-error.ts";
 import { accepts, expectation, readText } from "./values.ts";
@@ -32,6 +32,6 @@ function refused(leaf: Leaf, given: string | boolean): SettingsError {
 
 function unknownFlag(name: string): SettingsError {
   const known = LEAVES.map((leaf) => leaf.name);
-  const remedy = remedyFor(nearest(name, known), "leave it out");
+  const remedy = remedyFor(nearestName(name, known), "leave it out");
   return new SettingsError("flag", `The flag ${JSON.stringify(name)} names no setting: ${remedy}`);
 }

@@ -1,6 +1,6 @@
 import { Check } from "typebox/schema";
 import { isRecord } from "../core/is-record.ts";
-import { nearest } from "../core/nearest.ts";
+import { nearestName } from "../core/nearest-name.ts";
 import type { LeafSchema } from "./leaves.ts";
 import { accepts, expectation } from "./values.ts";
 
@@ -76,7 +76,7 @@ type Schemas = Readonly<Record<string, LeafSchema>>;
 function unknown(parent: string, key: string, value: unknown, members: Schemas | null): Fault {
   const name = `${parent}.${key}`;
   if (members !== null) {
-    const meant = nearest(key, Object.keys(members));
+    const meant = nearestName(key, Object.keys(members));
     return { name, value, kind: "unknown", takes: meant === null ? null : `${parent}.${meant}` };
   }
   const takes =

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { readSettingsJson } from "../contract/json/read-json.ts";
-import { nearest, remedyFor } from "../core/nearest.ts";
+import { nearestName, remedyFor } from "../core/nearest-name.ts";
 import { withoutFormerNames } from "./former-names.ts";
 import { LEAVES } from "./leaves.ts";
 import { type Fault, faultIn } from "./named-things.ts";
@@ -104,7 +104,7 @@ function collect(value: unknown, path: readonly string[], values: Map<string, un
   const name = path.join(".");
   if (leaf === undefined) {
     const known = LEAVES.map((each) => each.name);
-    throw unknownKey(where, name, nearest(name, known));
+    throw unknownKey(where, name, nearestName(name, known));
   }
   if (leaf.path.length === path.length) {
     const fault = faultIn(leaf.schema, value, name);

@@ -9,7 +9,7 @@ import {
   type SpeechReport,
   type SpokenWord,
 } from "../../src/core/speech-model.ts";
-import { type Stop, stopWith } from "../../src/core/stop-with.ts";
+import { type Stopper, stopWith } from "../../src/core/stop-with.ts";
 import { type PlainItem, type PlainScript, speakPlain } from "../../src/text/plain-pieces.ts";
 
 /** Length of the tone that stands for one character (a Unicode code point): 60 ms, about the pace of speech. */
@@ -33,7 +33,7 @@ export interface ToneOptions {
  */
 export async function createToneModel(options: ToneOptions = {}): Promise<SpeechModel> {
   let ballast: Uint8Array | null = new Uint8Array(options.memoryBytes ?? 0).fill(1);
-  const open = new Set<Stop>();
+  const open = new Set<Stopper>();
 
   return {
     async *speak(script, signal) {

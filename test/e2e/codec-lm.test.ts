@@ -25,7 +25,7 @@ describe("a server whose models are codec language models", () => {
   const folder = temporaryFolder();
   const recogniser: Recogniser = {
     name: "scripted",
-    heldBytesPerS: 0,
+    memoryBytesPerS: 0,
     canTranslate: false,
     recognise: async ({ boundS }) => ({
       text: "Heard words.",
@@ -34,7 +34,7 @@ describe("a server whose models are codec language models", () => {
       speechProbability: 1,
       meanLogProbability: 0,
       segments: [],
-      heardS: boundS,
+      transcribedS: boundS,
     }),
     close: async () => {},
   };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { CastVoice } from "../../src/core/model-card.ts";
+import type { ModelVoice } from "../../src/core/model-card.ts";
 import { type LocalVoice, offeredModels } from "../../src/models/offered-models.ts";
 import { PUBLIC_MODELS } from "../../src/models/public-models.ts";
 import { loadSettings } from "../../src/settings/load.ts";
@@ -51,7 +51,7 @@ test("another checkpoint may speak for a public id, whose place, speakers and mo
 });
 
 /** OpenAI's names for people of that sex, of whom a label's voice is the only one. */
-function namesOf(voices: readonly CastVoice[], sex: CastVoice["sex"]): string[] {
+function namesOf(voices: readonly ModelVoice[], sex: ModelVoice["sex"]): string[] {
   return voices
     .filter((voice) => voice.sex === sex)
     .flatMap(({ aliases }) => aliases)

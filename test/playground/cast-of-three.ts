@@ -1,4 +1,4 @@
-import type { CastVoice } from "../../src/core/model-card.ts";
+import type { ModelVoice } from "../../src/core/model-card.ts";
 import type { PublicModel } from "../../src/models/public-models.ts";
 import { PUBLIC_MODELS } from "../../src/models/public-models.ts";
 
@@ -9,7 +9,7 @@ const NAMES = {
 } as const;
 
 /** Three people, who share OpenAI's names. */
-export const THREE: readonly CastVoice[] = Object.entries(NAMES).map(([id, aliases]) => ({
+export const THREE: readonly ModelVoice[] = Object.entries(NAMES).map(([id, aliases]) => ({
   id,
   name: id === "dora" ? "Dora" : `Speaker ${id}`,
   sex: id === "1" ? "male" : "female",

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { clipSource } from "../../src/core/audio-source.ts";
 import type { Clip } from "../../src/core/conversation.ts";
 import {
   type RecogniseOptions,
@@ -7,7 +8,6 @@ import {
   RecogniserError,
   type Transcript,
 } from "../../src/core/recogniser.ts";
-import { clipSound } from "../../src/core/sound.ts";
 import { within } from "../waiting.ts";
 import { babble, clipOf, silence, whiteNoise } from "./clips.ts";
 
@@ -50,7 +50,7 @@ export function recogniserConformance(
     after(() => recogniser?.close());
 
     const heard = (of: Clip, options: Partial<RecogniseOptions> = {}): Promise<Transcript> =>
-      recogniser.recognise(clipSound(of), { ...PLAIN, ...options }, new AbortController().signal);
+      recogniser.recognise(clipSource(of), { ...PLAIN, ...options }, new AbortController().signal);
 
     test("it has a name", () => assert.match(recogniser.name, /\S/));
 
@@ -147,25 +147,28 @@ export function recogniserConformance(
     test("it tells what it has heard so far, and hears the rest from there on", async () => {
       const long = repeated(clip, Math.ceil(65 / clip.durationS));
       const parts: Transcript[] = [];
-      const whole = await heard(long, { wantsWords: true, onPart: (part) => parts.push(part) });
+      const whole = await heard(long, { wantsWords: true, onPartial: (part) => parts.push(part) });
       assert.deepEqual(parts.at(-1), whole);
       for (const part of parts) {
         checkForm(part, long);
         assert.deepEqual(part.segments, whole.segments.slice(0, part.segments.length));
         const { language } = part;
-        const rest = await heard(long, { wantsWords: true, startAtS: part.heardS, language });
+        const rest = await heard(long, { wantsWords: true, startAtS: part.transcribedS, language });
         checkForm(rest, long);
-        assert.equal(rest.heardS, whole.heardS);
+        assert.equal(rest.transcribedS, whole.transcribedS);
         assert.deepEqual([...part.segments, ...rest.segments], whole.segments);
       }
       parts.slice(1).forEach((part, at) => {
-        assert.ok(part.heardS > parts[at]!.heardS, `${part.heardS} s after ${parts[at]!.heardS} s`);
+        assert.ok(
+          part.transcribedS > parts[at]!.transcribedS,
+          `${part.transcribedS} s after ${parts[at]!.transcribedS} s`,
+        );
       });
     });
 
     test("from the end of a clip on there is nothing to be heard", async () => {
       for (const startAtS of [clip.durationS, clip.durationS + 10]) {
-        const { text, heardS } = await heard(clip, { startAtS });
+        const { text, transcribedS: heardS } = await heard(clip, { startAtS });
         assert.equal(text, "");
         assert.ok(Math.abs(heardS - clip.durationS) < 0.05, `${heardS}`);
       }
@@ -193,7 +196,7 @@ export function recogniserConformance(
 
     test("a signal that has aborted is thrown before anything is heard", async () => {
       const reason = new Error("gone");
-      const hearing = recogniser.recognise(clipSound(clip), PLAIN, AbortSignal.abort(reason));
+      const hearing = recogniser.recognise(clipSource(clip), PLAIN, AbortSignal.abort(reason));
       await assert.rejects(hearing, (thrown) => thrown === reason);
     });
 
@@ -203,7 +206,10 @@ export function recogniserConformance(
       for (let round = 0; round < 3; round++) {
         const controllers = Array.from({ length: 4 }, () => new AbortController());
         const hearing = controllers.map(({ signal }) =>
-          assert.rejects(recogniser.recognise(clipSound(clip), PLAIN, signal), (thrown) => thrown === reason),
+          assert.rejects(
+            recogniser.recognise(clipSource(clip), PLAIN, signal),
+            (thrown) => thrown === reason,
+          ),
         );
         const beside = heard(clip);
         for (let turn = 0; turn < 5 * round; turn++) await new Promise((resolve) => setImmediate(resolve));
@@ -215,13 +221,13 @@ export function recogniserConformance(
 
     test("closing it twice is harmless, ends what it hears, and then it fails as a recogniser does", async () => {
       const other = await make();
-      await other.recognise(clipSound(clip), PLAIN, new AbortController().signal);
-      const open = other.recognise(clipSound(babble(20)), PLAIN, new AbortController().signal);
+      await other.recognise(clipSource(clip), PLAIN, new AbortController().signal);
+      const open = other.recognise(clipSource(babble(20)), PLAIN, new AbortController().signal);
       const ended = assert.rejects(open, RecogniserError);
       await within("the end", Promise.all([other.close(), ended]));
       await other.close();
       await assert.rejects(
-        other.recognise(clipSound(clip), PLAIN, new AbortController().signal),
+        other.recognise(clipSource(clip), PLAIN, new AbortController().signal),
         (thrown) => thrown instanceof RecogniserError,
       );
     });
@@ -229,7 +235,7 @@ export function recogniserConformance(
     for (const [what, makeBroken] of Object.entries(broken)) {
       test(`with ${what} it fails as a recogniser does`, async () => {
         const other = await makeBroken();
-        const hearing = other.recognise(clipSound(clip), PLAIN, new AbortController().signal);
+        const hearing = other.recognise(clipSource(clip), PLAIN, new AbortController().signal);
         await within("the failure", assert.rejects(hearing, RecogniserError));
         await other.close();
       });
@@ -245,7 +251,7 @@ function repeated({ samples, sampleRateHz }: Clip, times: number): Clip {
 }
 
 function checkForm(transcript: Transcript, { durationS }: Clip): void {
-  const { text, segments, language, heardS } = transcript;
+  const { text, segments, language, transcribedS: heardS } = transcript;
   assert.equal(segments.map((segment) => segment.text).join(" "), text);
   assert.ok(heardS >= 0 && heardS <= durationS + 0.05, `heard ${heardS} of ${durationS}`);
   if (language !== null) assert.match(language, /^[a-z]{2,3}$/);

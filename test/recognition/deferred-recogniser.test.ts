@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { clipSource } from "../../src/core/audio-source.ts";
 import type { Clip } from "../../src/core/conversation.ts";
 import { type RecogniseOptions, RecogniserError } from "../../src/core/recogniser.ts";
-import { clipSound } from "../../src/core/sound.ts";
 import { DeferredRecogniser } from "../../src/recognition/deferred-recogniser.ts";
 import { within } from "../waiting.ts";
 import { ScriptedRecogniser } from "./scripted-recogniser.ts";
@@ -29,13 +29,13 @@ describe("a deferred recogniser", () => {
         steps.push(`opened ${found}`);
         return inner;
       },
-      heldBytesPerS: 0,
+      memoryBytesPerS: 0,
     });
     assert.deepEqual([recogniser.name, ...steps], ["whisper-base"]);
     await recogniser.prepare();
     await recogniser.prepare();
     assert.deepEqual([recogniser.name, ...steps], ["whisper-base", "found"]);
-    await Promise.all([1, 2].map(() => recogniser.recognise(clipSound(CLIP), OPTIONS, NEVER)));
+    await Promise.all([1, 2].map(() => recogniser.recognise(clipSource(CLIP), OPTIONS, NEVER)));
     assert.deepEqual([recogniser.name, ...steps], [inner.name, "found", "opened folder"]);
     await recogniser.close();
     assert.equal(inner.isClosed, true);
@@ -47,10 +47,10 @@ describe("a deferred recogniser", () => {
     const recogniser = new DeferredRecogniser("whisper-base.en", {
       find: async () => {},
       open: async () => inner,
-      heldBytesPerS: 0,
+      memoryBytesPerS: 0,
     });
     assert.equal(recogniser.canTranslate, true);
-    await recogniser.recognise(clipSound(CLIP), OPTIONS, NEVER);
+    await recogniser.recognise(clipSource(CLIP), OPTIONS, NEVER);
     assert.equal(recogniser.canTranslate, false);
     await recogniser.close();
   });
@@ -61,12 +61,12 @@ describe("a deferred recogniser", () => {
     const recogniser = new DeferredRecogniser("whisper-base", {
       find: () => finds.shift()!(),
       open: () => ways.shift()!(),
-      heldBytesPerS: 0,
+      memoryBytesPerS: 0,
     });
     await assert.rejects(recogniser.prepare(), /no weights/);
     await recogniser.prepare();
-    await assert.rejects(recogniser.recognise(clipSound(CLIP), OPTIONS, NEVER), /damaged/);
-    assert.ok((await recogniser.recognise(clipSound(CLIP), OPTIONS, NEVER)).text.length > 0);
+    await assert.rejects(recogniser.recognise(clipSource(CLIP), OPTIONS, NEVER), /damaged/);
+    assert.ok((await recogniser.recognise(clipSource(CLIP), OPTIONS, NEVER)).text.length > 0);
     await recogniser.close();
   });
 
@@ -83,13 +83,13 @@ describe("a deferred recogniser", () => {
           open = resolve;
           isOpening();
         }),
-      heldBytesPerS: 0,
+      memoryBytesPerS: 0,
     });
     const gone = new AbortController();
-    const left = recogniser.recognise(clipSound(CLIP), OPTIONS, gone.signal);
+    const left = recogniser.recognise(clipSource(CLIP), OPTIONS, gone.signal);
     gone.abort(new Error("gone"));
     await assert.rejects(left, /gone/);
-    const stayed = recogniser.recognise(clipSound(CLIP), OPTIONS, NEVER);
+    const stayed = recogniser.recognise(clipSource(CLIP), OPTIONS, NEVER);
     await within("the opening", opening);
     open(new ScriptedRecogniser());
     assert.ok((await stayed).segments.length > 0);
@@ -98,8 +98,12 @@ describe("a deferred recogniser", () => {
 
   it("hears nothing once it is closed, and was never opened for that", async () => {
     const fails = () => Promise.reject(new Error("opened"));
-    const recogniser = new DeferredRecogniser("whisper-base", { find: fails, open: fails, heldBytesPerS: 0 });
+    const recogniser = new DeferredRecogniser("whisper-base", {
+      find: fails,
+      open: fails,
+      memoryBytesPerS: 0,
+    });
     await recogniser.close();
-    await assert.rejects(recogniser.recognise(clipSound(CLIP), OPTIONS, NEVER), RecogniserError);
+    await assert.rejects(recogniser.recognise(clipSource(CLIP), OPTIONS, NEVER), RecogniserError);
   });
 });

@@ -1,12 +1,12 @@
 import { joined } from "../../src/audio/joined.ts";
+import type { AudioSource } from "../../src/core/audio-source.ts";
 import type { Clip } from "../../src/core/conversation.ts";
-import type { Sound } from "../../src/core/sound.ts";
 
 /** A sound that was read. */
 export type HeardSound = Pick<Clip, "samples" | "sampleRateHz" | "durationS">;
 
 /** All that is left of a sound. */
-export async function readWhole(sound: Sound, signal: AbortSignal): Promise<HeardSound> {
+export async function readWhole(sound: AudioSource, signal: AbortSignal): Promise<HeardSound> {
   const { sampleRateHz } = sound;
   const pieces: Float32Array[] = [];
   for (;;) {

@@ -1,12 +1,17 @@
 import { abortable } from "../../src/core/abortable.ts";
-import type { HeardSegment, RecogniseOptions, Recogniser, Transcript } from "../../src/core/recogniser.ts";
-import type { Sound } from "../../src/core/sound.ts";
+import type { AudioSource } from "../../src/core/audio-source.ts";
+import type {
+  RecogniseOptions,
+  Recogniser,
+  Transcript,
+  TranscriptSegment,
+} from "../../src/core/recogniser.ts";
 import { type HeardSound, readWhole } from "./read-whole.ts";
 
 /** Hears what it is told to, whatever is said, a segment at a time; waits first for {@link ScriptedRecogniser.release} where told to. */
 export class ScriptedRecogniser implements Recogniser {
   readonly name = "scripted-recogniser";
-  readonly heldBytesPerS = 0;
+  readonly memoryBytesPerS = 0;
   canTranslate = true;
   /** What it was given so far. */
   readonly clips: HeardSound[] = [];
@@ -14,12 +19,12 @@ export class ScriptedRecogniser implements Recogniser {
   /** Why each recognition that was stopped was. */
   readonly stopped: unknown[] = [];
   isClosed = false;
-  #segments: readonly HeardSegment[];
+  #segments: readonly TranscriptSegment[];
   #failure: Error | null = null;
   #wait: Promise<void> | null = null;
   #release: () => void = () => {};
 
-  constructor(segments: readonly HeardSegment[] = SEGMENTS) {
+  constructor(segments: readonly TranscriptSegment[] = SEGMENTS) {
     this.#segments = segments;
   }
 
@@ -35,7 +40,7 @@ export class ScriptedRecogniser implements Recogniser {
     this.#wait = null;
   }
 
-  hear(segments: readonly HeardSegment[]): void {
+  hear(segments: readonly TranscriptSegment[]): void {
     this.#segments = segments;
   }
 
@@ -44,7 +49,7 @@ export class ScriptedRecogniser implements Recogniser {
     this.#failure = error;
   }
 
-  async recognise(sound: Sound, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript> {
+  async recognise(sound: AudioSource, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript> {
     const clip = await readWhole(sound, signal);
     this.clips.push(clip);
     this.asked.push(options);
@@ -58,10 +63,10 @@ export class ScriptedRecogniser implements Recogniser {
     const { startAtS = 0 } = options;
     const own = this.#segments.filter(({ startS }) => startS >= startAtS);
     for (const [at, { endS }] of own.entries()) {
-      if (at + 1 < own.length) options.onPart?.(transcriptOf(own.slice(0, at + 1), endS, options));
+      if (at + 1 < own.length) options.onPartial?.(transcriptOf(own.slice(0, at + 1), endS, options));
     }
     const whole = transcriptOf(own, clip.durationS, options);
-    options.onPart?.(whole);
+    options.onPartial?.(whole);
     return whole;
   }
 
@@ -71,7 +76,7 @@ export class ScriptedRecogniser implements Recogniser {
 }
 
 function transcriptOf(
-  told: readonly HeardSegment[],
+  told: readonly TranscriptSegment[],
   heardS: number,
   { language, wantsWords }: RecogniseOptions,
 ): Transcript {
@@ -83,18 +88,18 @@ function transcriptOf(
     speechProbability: segments.length === 0 ? 0 : 0.75,
     meanLogProbability: segments.length === 0 ? null : -0.25,
     segments,
-    heardS,
+    transcribedS: heardS,
   };
 }
 
 /** Two sentences, each word of them a fifth of a second long. */
-export const SEGMENTS: readonly HeardSegment[] = [
+export const SEGMENTS: readonly TranscriptSegment[] = [
   segmentOf("One way & another.", 0),
   segmentOf("Two --> <three>.", 1.5),
 ];
 
 /** A segment whose words follow each other without pauses. */
-export function segmentOf(text: string, startS: number): HeardSegment {
+export function segmentOf(text: string, startS: number): TranscriptSegment {
   const words = text.split(" ").map((word, index) => ({
     text: word,
     startS: startS + index / 5,

@@ -1,14 +1,14 @@
 import { setImmediate as turn } from "node:timers/promises";
+import type { AudioSource } from "../../src/core/audio-source.ts";
 import type { Clip } from "../../src/core/conversation.ts";
 import {
-  type HeardSegment,
-  type HeardWord,
   type RecogniseOptions,
   type Recogniser,
   RecogniserError,
+  type TranscribedWord,
   type Transcript,
+  type TranscriptSegment,
 } from "../../src/core/recogniser.ts";
-import type { Sound } from "../../src/core/sound.ts";
 import { clipOf } from "./clips.ts";
 import { readWhole } from "./read-whole.ts";
 
@@ -32,7 +32,7 @@ const WORDS: readonly (readonly [uptoHz: number, word: string | null])[] = [
  */
 export class ToneRecogniser implements Recogniser {
   readonly name = "tones";
-  readonly heldBytesPerS = 0;
+  readonly memoryBytesPerS = 0;
   readonly canTranslate: boolean;
   #isClosed = false;
 
@@ -41,8 +41,8 @@ export class ToneRecogniser implements Recogniser {
   }
 
   async recognise(
-    sound: Sound,
-    { task, wantsWords, language, startAtS = 0, onPart }: RecogniseOptions,
+    sound: AudioSource,
+    { task, wantsWords, language, startAtS = 0, onPartial }: RecogniseOptions,
     signal: AbortSignal,
   ): Promise<Transcript> {
     signal.throwIfAborted();
@@ -50,7 +50,7 @@ export class ToneRecogniser implements Recogniser {
     if (isTranslation && !this.canTranslate)
       throw new RecogniserError("tones are not translated: ask for a transcription", { refused: "task" });
     const { samples, sampleRateHz, durationS } = await readWhole(sound, signal);
-    const words: HeardWord[] = [];
+    const words: TranscribedWord[] = [];
     const step = Math.max(1, Math.round(FRAME_S * sampleRateHz));
     let burst: { from: number; crossings: number } | null = null;
     for (let at = Math.round(startAtS * sampleRateHz); at < samples.length + step; at += step) {
@@ -77,9 +77,9 @@ export class ToneRecogniser implements Recogniser {
       speechProbability: isSpeech ? 1 : 0,
       meanLogProbability: isSpeech ? -0.25 : null,
       segments,
-      heardS: durationS,
+      transcribedS: durationS,
     };
-    onPart?.(heard);
+    onPartial?.(heard);
     return heard;
   }
 
@@ -109,14 +109,14 @@ function crossingsIn(frame: Float32Array): number {
   return crossings;
 }
 
-function wordOf(startS: number, endS: number, crossings: number, durationS: number): HeardWord[] {
+function wordOf(startS: number, endS: number, crossings: number, durationS: number): TranscribedWord[] {
   const toneHz = crossings / 2 / (endS - startS);
   const text = WORDS.find(([uptoHz]) => toneHz <= uptoHz)![1];
   return text === null ? [] : [{ text, startS, endS: Math.min(endS, durationS), probability: 1 }];
 }
 
-function segmentsOf(words: readonly HeardWord[], wantsWords: boolean): HeardSegment[] {
-  const groups: HeardWord[][] = [];
+function segmentsOf(words: readonly TranscribedWord[], wantsWords: boolean): TranscriptSegment[] {
+  const groups: TranscribedWord[][] = [];
   for (const word of words) {
     const last = groups.at(-1)?.at(-1);
     if (last !== undefined && word.startS - last.endS < PAUSE_S) groups.at(-1)!.push(word);

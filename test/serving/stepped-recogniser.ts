@@ -1,6 +1,6 @@
+import type { AudioSource } from "../../src/core/audio-source.ts";
 import type { Clip } from "../../src/core/conversation.ts";
 import type { RecogniseOptions, Recogniser, Transcript } from "../../src/core/recogniser.ts";
-import type { Sound } from "../../src/core/sound.ts";
 import { segmentOf } from "../recognition/scripted-recogniser.ts";
 
 /** A recognition that the test takes further, window by window. */
@@ -20,7 +20,7 @@ const WINDOW_S = 30;
 /** Hears 30 s when the test says so, and goes on where it is told to. */
 export class SteppedRecogniser implements Recogniser {
   readonly name = "stepped-recogniser";
-  readonly heldBytesPerS = 0;
+  readonly memoryBytesPerS = 0;
   readonly canTranslate = false;
   /** All that it was asked, in order. */
   readonly asked: Stepping[] = [];
@@ -35,7 +35,7 @@ export class SteppedRecogniser implements Recogniser {
     return this.asked.map(({ clip }) => clip.digest);
   }
 
-  async recognise(sound: Sound, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript> {
+  async recognise(sound: AudioSource, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript> {
     const clip = await clipIn(sound, signal);
     return await new Promise<Transcript>((resolve, reject) => {
       const texts: string[] = [];
@@ -49,7 +49,7 @@ export class SteppedRecogniser implements Recogniser {
         segments: texts.flatMap((text, at) =>
           text === "" ? [] : [segmentOf(text, startAtS + at * WINDOW_S)],
         ),
-        heardS: Math.min(clip.durationS, startAtS + texts.length * WINDOW_S),
+        transcribedS: Math.min(clip.durationS, startAtS + texts.length * WINDOW_S),
       });
       const over = () => this.#underWay.delete(stepping);
       const stepping: Stepping = {
@@ -58,11 +58,11 @@ export class SteppedRecogniser implements Recogniser {
         signal,
         hearWindow(text) {
           texts.push(text);
-          options.onPart?.(sofar());
+          options.onPartial?.(sofar());
         },
         finish() {
           over();
-          resolve({ ...sofar(), heardS: clip.durationS });
+          resolve({ ...sofar(), transcribedS: clip.durationS });
         },
         fail(error) {
           over();
@@ -92,7 +92,7 @@ export function known(clip: Clip): Clip {
 }
 
 /** The clip that is read, of those that are {@link known}. */
-export async function clipIn(sound: Sound, signal: AbortSignal): Promise<Clip> {
+export async function clipIn(sound: AudioSource, signal: AbortSignal): Promise<Clip> {
   const { buffer } = await sound.read(1, signal);
   return clips.get(buffer)!;
 }

@@ -2,7 +2,7 @@ import { expandAlaw, expandMulaw } from "../../audio/companding.ts";
 import { joined } from "../../audio/joined.ts";
 import { Resampler } from "../../audio/resample.ts";
 import type { RealtimeFormat } from "../../contract/realtime/session.ts";
-import type { InTurn } from "../../core/in-turn.ts";
+import type { RunQueued } from "../../core/run-queued.ts";
 import {
   DETECTION_RATE_HZ,
   type VoiceActivity,
@@ -131,7 +131,7 @@ const MAX_PENDING = 8;
 export interface DetectionFeedParts {
   readonly detector: VoiceActivityDetector;
   /** Makes a call of the detector when it is the key's turn. */
-  readonly inTurn: InTurn;
+  readonly inTurn: RunQueued;
   /** Windows that may be heard together just now. */
   readonly windowsTogether: () => number;
   /** Told of each window's probability of speech, in order; the first begins with that sample. */

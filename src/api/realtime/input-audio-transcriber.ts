@@ -1,5 +1,5 @@
+import { clipSource } from "../../core/audio-source.ts";
 import type { Recogniser, Transcript } from "../../core/recogniser.ts";
-import { clipSound } from "../../core/sound.ts";
 import { DETECTION_RATE_HZ } from "../../core/turn-detection.ts";
 import type { KeyedSemaphore } from "../../limits/keyed-semaphore.ts";
 
@@ -155,7 +155,7 @@ export class TurnHearing {
       const durationS = samples.length / DETECTION_RATE_HZ;
       const clip = { samples, sampleRateHz: DETECTION_RATE_HZ, durationS, digest };
       const options = { language, prompt, wantsWords: false, draft };
-      const transcript = await recogniser.recognise(clipSound(clip), options, signal);
+      const transcript = await recogniser.recognise(clipSource(clip), options, signal);
       known.transcribedTo = Math.max(known.transcribedTo, to);
       if (known.heardTo === heardTo) {
         known.draft = transcript;

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { ServiceError } from "../../contract/errors.ts";
 import type { EventFault, InboundEvent } from "../../contract/realtime/client-events.ts";
-import type { InTurn } from "../../core/in-turn.ts";
 import type { Recogniser } from "../../core/recogniser.ts";
+import type { RunQueued } from "../../core/run-queued.ts";
 import { DETECTION_RATE_HZ, type TurnJudge, type VoiceActivityDetector } from "../../core/turn-detection.ts";
 import { EventBudget, type EventLoopShare } from "../../limits/event-loop-budget.ts";
 import type { KeyedSemaphore } from "../../limits/keyed-semaphore.ts";
@@ -184,7 +184,7 @@ export class SessionRunner {
     if (waitMs > 0) await pause(waitMs, null, { signal: this.#parts.signal }).catch(() => {});
   }
 
-  readonly #inTurn: InTurn = async (work) => {
+  readonly #inTurn: RunQueued = async (work) => {
     const permit = await this.#deps.detecting.enter(this.#parts.keyId, 1, this.#parts.signal);
     try {
       return await work();

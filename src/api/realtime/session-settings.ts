@@ -10,7 +10,7 @@ import {
   type TurnDetection,
 } from "../../contract/realtime/session.ts";
 import { voiceWord } from "../../contract/voices.ts";
-import { languageCodeNamed } from "../../core/languages.ts";
+import { languageCodeFrom } from "../../core/languages.ts";
 import type { ToolUse } from "../../core/writer.ts";
 import { type Cast, checkVoice } from "../../serving/prepare/choose-voice.ts";
 import { RealtimeError } from "./realtime-error.ts";
@@ -143,7 +143,7 @@ function transcriptionOf(
   if (given?.language === undefined) return given;
   const { language, ...rest } = given;
   if (language.trim() === "") return rest;
-  const code = languageCodeNamed(language);
+  const code = languageCodeFrom(language);
   if (code !== null) return { ...rest, language: code };
   throw new RealtimeError(
     `language ${quoted(language)} is unknown: send its ISO 639-1 code, such as "en", or leave it out to have it detected`,

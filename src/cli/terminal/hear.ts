@@ -1,5 +1,5 @@
+import type { AudioSource } from "../../core/audio-source.ts";
 import { type RecogniseOptions, RecogniserError, type Transcript } from "../../core/recogniser.ts";
-import type { Sound } from "../../core/sound.ts";
 import { messageWithCauses } from "../../server/message-with-causes.ts";
 import { composeRecogniser } from "../../server/recogniser/compose-recogniser.ts";
 import { recogniserWeights } from "../../server/recogniser/recogniser-weights.ts";
@@ -21,7 +21,7 @@ export interface HeardRecording {
  * @throws Error in plain sentences; the signal's reason.
  */
 export async function hear(
-  sound: Sound,
+  sound: AudioSource,
   asked: Pick<RecogniseOptions, "task" | "language" | "wantsWords">,
   settings: Settings,
   { env, stderr }: CommandIo,
@@ -45,8 +45,8 @@ export async function hear(
     );
   const progress = await hearingProgress(sound.boundS, stderr);
   try {
-    const onPart = ({ heardS }: Transcript): void => progress.onProgress(heardS);
-    const options = { ...asked, prompt: null, draft: null, onPart };
+    const onPartial = ({ transcribedS: heardS }: Transcript): void => progress.onProgress(heardS);
+    const options = { ...asked, prompt: null, draft: null, onPartial };
     const transcript = await recogniser.recognise(sound, options, signal);
     return { name: recogniser.name, transcript };
   } catch (error) {

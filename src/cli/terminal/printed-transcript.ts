@@ -1,5 +1,5 @@
 import { toSrt, toVtt } from "../../core/captions/captions.ts";
-import type { HeardSegment, HeardWord, Transcript } from "../../core/recogniser.ts";
+import type { TranscribedWord, Transcript, TranscriptSegment } from "../../core/recogniser.ts";
 import { captionsOf, toldTranscript } from "../../serving/transcribe/transcript-formats.ts";
 
 /** The text on one line; nothing where nobody speaks. */
@@ -19,6 +19,6 @@ export function printedJson(transcript: Transcript, recogniser: string): string 
 }
 
 /** A segment without times of its words stays whole. */
-function wordsOf(segment: HeardSegment): readonly (HeardSegment | HeardWord)[] {
+function wordsOf(segment: TranscriptSegment): readonly (TranscriptSegment | TranscribedWord)[] {
   return segment.words === null || segment.words.length === 0 ? [segment] : segment.words;
 }

@@ -1,4 +1,4 @@
-import type { InTurn } from "../../core/in-turn.ts";
+import type { RunQueued } from "../../core/run-queued.ts";
 import { SpeechFailedError } from "../../core/speech-model.ts";
 import type { BoundSession, NativeGuard } from "../../onnx/session.ts";
 import type { StoredGraph } from "../../onnx/stored-graph.ts";
@@ -10,7 +10,7 @@ export interface PeopleParts {
   readonly precision: Precision | undefined;
   readonly guard: NativeGuard | undefined;
   /** Lets those who speak go first. */
-  readonly inTurn: InTurn;
+  readonly inTurn: RunQueued;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { InTurn } from "../../core/in-turn.ts";
+import type { RunQueued } from "../../core/run-queued.ts";
 import type { Network } from "./network.ts";
 
 /** A network that begins no further run once the signal has aborted. */
@@ -10,7 +10,7 @@ export function abortableNetwork(network: Network, signal: AbortSignal): Network
 }
 
 /** The network as one utterance sees it: it waits its turn before every run. */
-export function yieldingNetwork(network: Network, pass: InTurn): Network {
+export function yieldingNetwork(network: Network, pass: RunQueued): Network {
   return {
     read: (ids) => pass(() => network.read(ids)),
     intone: (columns) => pass(() => network.intone(columns)),

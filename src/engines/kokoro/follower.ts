@@ -1,5 +1,5 @@
 import type { Script } from "../../core/script.ts";
-import type { HeardVoice } from "../../core/speech-model.ts";
+import type { FollowedVoice } from "../../core/speech-model.ts";
 import { type VoiceProfile, voicedOnly } from "../following/analysis/voice-profile.ts";
 import type { Work } from "../following/analysis/work.ts";
 import { entrained } from "../following/entrainment.ts";
@@ -20,7 +20,7 @@ import { yieldingKokoro } from "./take-turns.ts";
 export interface FollowingSpeaker {
   readonly ready: ReadyVoice;
   readonly speaker: KokoroSpeaker;
-  readonly heard: HeardVoice | null;
+  readonly heard: FollowedVoice | null;
 }
 
 /** What following needs of Kokoro. */
@@ -112,7 +112,7 @@ export class KokoroFollower {
 interface FollowedClips {
   readonly ready: ReadyVoice;
   readonly moved: Followed;
-  readonly heard: Omit<HeardVoice, "turns">;
+  readonly heard: Omit<FollowedVoice, "turns">;
 }
 
 /** A voice as Kokoro plans it. */

@@ -1,10 +1,10 @@
-import type { InTurn } from "../../core/in-turn.ts";
+import type { RunQueued } from "../../core/run-queued.ts";
 import type { KokoroNetwork } from "./network.ts";
 
 /** The network as one utterance sees it: it waits its turn before every run. */
 export function yieldingKokoro(
   network: Omit<KokoroNetwork, "close">,
-  inTurn: InTurn,
+  inTurn: RunQueued,
 ): Omit<KokoroNetwork, "close"> {
   return {
     read: (ids, style) => inTurn(() => network.read(ids, style)),

@@ -1,5 +1,4 @@
-import type { AskedManner } from "../../core/manner.ts";
-import type { Preset, Script } from "../../core/script.ts";
+import type { Preset, RequestedManner, Script } from "../../core/script.ts";
 import type { PlannedSpeaker } from "./plan-sentence.ts";
 
 /** A script as a voice that its text names speaks it: whoever is heard in the history speaks elsewhere. */
@@ -15,7 +14,7 @@ export function spokenBy<S extends Pick<Script, "history" | "speaker" | "voice" 
 /** A speaker who speaks in a manner: their pitch, its range, their pauses and level moved by its figures. */
 export function inManner<S extends PlannedSpeaker & { readonly gain: number }>(
   speaker: S,
-  asked?: AskedManner,
+  asked?: RequestedManner,
 ): S {
   if (asked === undefined) return speaker;
   const { register } = speaker;

@@ -1,5 +1,4 @@
-import type { AskedManner } from "../../core/manner.ts";
-import type { Preset } from "../../core/script.ts";
+import type { Preset, RequestedManner } from "../../core/script.ts";
 
 /** The options of a preset that a plan depends on, with their ranges. */
 export interface PlannedOptions {
@@ -18,7 +17,7 @@ export interface PlannedOptions {
  * Reads a preset; what it does not say takes its default, numbers are held to their range. A manner's tempo and the speed are
  * multiplied, and held to what speeds are.
  */
-export function plannedOptions(preset: Preset, asked?: AskedManner): PlannedOptions {
+export function plannedOptions(preset: Preset, asked?: RequestedManner): PlannedOptions {
   const { liveliness, rate: speed } = preset;
   const rate = asked?.figures.tempo ?? 1;
   return {

@@ -1,13 +1,13 @@
-import type { InTurn } from "../../core/in-turn.ts";
+import type { RunQueued } from "../../core/run-queued.ts";
 import type { Script } from "../../core/script.ts";
 import {
+  type FollowedVoice,
   type Frame,
-  type HeardVoice,
   SpeechFailedError,
   type SpeechModel,
   type SpeechReport,
 } from "../../core/speech-model.ts";
-import { type Stop, stopWith } from "../../core/stop-with.ts";
+import { type Stopper, stopWith } from "../../core/stop-with.ts";
 import type { AccentTag } from "../../text/phonemes/accent.ts";
 import type { SegmentStyle } from "./piece-marks.ts";
 import { PriorityMutex } from "./priority-mutex.ts";
@@ -21,7 +21,7 @@ export interface Cast {
   readonly voice: SentenceVoice;
   /** Who speaks a part that the text marks to be spoken otherwise. */
   voiceIn(style: SegmentStyle): Promise<SentenceVoice>;
-  readonly heard?: HeardVoice | null;
+  readonly heard?: FollowedVoice | null;
 }
 
 /** The utterances of an engine that plans sentences: they take turns, and end with it. */
@@ -30,7 +30,7 @@ export class PlannedSpeech {
   readonly #name: string;
   readonly #text: TextReader;
   readonly #closing = new AbortController();
-  readonly #open = new Set<Stop>();
+  readonly #open = new Set<Stopper>();
 
   /** @param name what errors call the engine, as a sentence begins: `The voice` */
   constructor(name: string, text: TextReader) {
@@ -44,7 +44,7 @@ export class PlannedSpeech {
   }
 
   /** Runs of an engine's network, each when its turn comes. @param isUrgent whether nobody has heard anything yet */
-  inTurn(signal: AbortSignal, isUrgent: () => boolean = () => false): InTurn {
+  inTurn(signal: AbortSignal, isUrgent: () => boolean = () => false): RunQueued {
     const failed = (cause: unknown): never => {
       throw new SpeechFailedError(`${this.#name}'s network failed: try again.`, { cause });
     };
@@ -70,7 +70,7 @@ export class PlannedSpeech {
   async *speak(
     script: Script,
     signal: AbortSignal,
-    cast: (inTurn: InTurn, signal: AbortSignal) => Promise<Cast>,
+    cast: (inTurn: RunQueued, signal: AbortSignal) => Promise<Cast>,
     accent?: AccentTag,
   ): AsyncGenerator<Frame, SpeechReport, void> {
     this.requireOpen(signal);

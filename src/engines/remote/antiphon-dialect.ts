@@ -3,7 +3,7 @@ import { readEvents, type SentEvent } from "../../client/server-sent-events.ts";
 import type { SpeakerLabel, Turn } from "../../core/conversation.ts";
 import { isRecord } from "../../core/is-record.ts";
 import type { Script, VoicePart } from "../../core/script.ts";
-import type { HeardVoice, SpokenWord, TimedName } from "../../core/speech-model.ts";
+import type { FollowedVoice, SpokenWord, TimedName } from "../../core/speech-model.ts";
 import { AttemptError, checkStatus, permanentError } from "./attempt-error.ts";
 import {
   base64Wav,
@@ -209,7 +209,7 @@ function endOf(event: SentEvent): SpeechEnd {
 }
 
 /** `meta.voice` of a reply, back; `null` where it is not whole. */
-function voiceOf(voice: unknown): HeardVoice | null {
+function voiceOf(voice: unknown): FollowedVoice | null {
   if (!isRecord(voice) || typeof voice.start !== "string") return null;
   const { start, entrained_by: entrainedBy } = voice;
   if (entrainedBy !== null && !isCount(entrainedBy)) return null;

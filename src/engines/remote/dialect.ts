@@ -3,7 +3,7 @@ import { wavHeader } from "../../audio/encode-wav.ts";
 import { pcm16Bytes } from "../../audio/pcm.ts";
 import type { Clip } from "../../core/conversation.ts";
 import type { ChosenVoice, Script, VoicePart } from "../../core/script.ts";
-import { ConversationError, type HeardVoice } from "../../core/speech-model.ts";
+import { ConversationError, type FollowedVoice } from "../../core/speech-model.ts";
 import type { ReadSpeech } from "./speech-chunks.ts";
 
 /** How a kind of server is asked for speech. */
@@ -25,7 +25,7 @@ export interface PreparedRequests {
   /** No more words will come: lets go of what the requests have in common. */
   finish(): void;
   /** A voice that was heard there, with its speaker as it is called here. */
-  voiceOf(voice: HeardVoice): HeardVoice;
+  voiceOf(voice: FollowedVoice): FollowedVoice;
 }
 
 /** A request's body, as JSON in pieces, and how its answer is read. */

@@ -1,5 +1,5 @@
 import { isRecord } from "../../core/is-record.ts";
-import type { CastVoice } from "../../core/model-card.ts";
+import type { ModelVoice } from "../../core/model-card.ts";
 import { AttemptError, checkStatus, permanentError } from "./attempt-error.ts";
 import type { RemoteOptions } from "./dialect.ts";
 import { Exchange, keptConnections } from "./http-exchange.ts";
@@ -18,7 +18,7 @@ const DEADLINE_MS = 2_000;
 export async function listVoices(
   options: Pick<RemoteOptions, "kind" | "urls" | "model" | "apiKey">,
   deadlineMs: number = DEADLINE_MS,
-): Promise<readonly CastVoice[]> {
+): Promise<readonly ModelVoice[]> {
   const { urls } = options;
   const untilMs = performance.now() + deadlineMs;
   for (const [index, url] of urls.entries()) {
@@ -74,9 +74,9 @@ export function readVoiceList(
   list: unknown,
   { kind, model }: Pick<RemoteOptions, "kind" | "model">,
   maxVoices: number,
-): readonly CastVoice[] {
+): readonly ModelVoice[] {
   const entries = kind === "antiphon" ? antiphonsVoices(list, model) : othersVoices(list);
-  const byId = new Map<string, CastVoice>();
+  const byId = new Map<string, ModelVoice>();
   for (const entry of entries) {
     if (byId.size === maxVoices) break;
     const voice = voiceOf(entry, kind);
@@ -102,12 +102,12 @@ function othersVoices(list: unknown): readonly unknown[] {
   return [voices, data, list].find((each) => Array.isArray(each)) ?? [];
 }
 
-function voiceOf(entry: unknown, kind: RemoteOptions["kind"]): CastVoice | null {
+function voiceOf(entry: unknown, kind: RemoteOptions["kind"]): ModelVoice | null {
   const told: Record<string, unknown> = isRecord(entry) ? entry : { id: entry };
   // A key's own has an id that means nothing here, and is known there by its name too.
   const id = told.owner === "key" ? told.name : (told.id ?? told.voice_id ?? told.name);
   if (!isText(id, MAX_ID)) return null;
-  const plain: CastVoice = {
+  const plain: ModelVoice = {
     id,
     name: id,
     sex: null,
@@ -144,13 +144,13 @@ const KEPT_MS = 60_000;
  * @param nowMs milliseconds of a steady clock
  */
 export function knownVoices(
-  ask: () => Promise<readonly CastVoice[]>,
+  ask: () => Promise<readonly ModelVoice[]>,
   nowMs: () => number = () => performance.now(),
-): () => Promise<readonly CastVoice[]> {
-  let known: readonly CastVoice[] | null = null;
-  let asked: Promise<readonly CastVoice[]> | null = null;
+): () => Promise<readonly ModelVoice[]> {
+  let known: readonly ModelVoice[] | null = null;
+  let asked: Promise<readonly ModelVoice[]> | null = null;
   let askedAtMs = 0;
-  const answer = async (): Promise<readonly CastVoice[]> => {
+  const answer = async (): Promise<readonly ModelVoice[]> => {
     known = await ask().catch(() => []);
     return known;
   };

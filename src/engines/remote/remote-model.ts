@@ -1,14 +1,14 @@
 import { abortable } from "../../core/abortable.ts";
 import { freeClips } from "../../core/free-memory.ts";
 import {
+  type FollowedVoice,
   type Frame,
-  type HeardVoice,
   NothingToSpeakError,
   SpeechFailedError,
   type SpeechModel,
   type SpeechReport,
 } from "../../core/speech-model.ts";
-import { type Stop, stopWith } from "../../core/stop-with.ts";
+import { type Stopper, stopWith } from "../../core/stop-with.ts";
 import { type PlainScript, speakPlain } from "../../text/plain-pieces.ts";
 import { antiphonDialect } from "./antiphon-dialect.ts";
 import { AttemptError } from "./attempt-error.ts";
@@ -29,7 +29,7 @@ export function createRemoteModel(options: RemoteOptions): SpeechModel {
   const dialect = kind === "openai" ? openaiDialect(options) : antiphonDialect(options);
   const { route, accept } = dialect;
   const endpoints = new Endpoints({ ...options, route, accept });
-  const open = new Set<Stop>();
+  const open = new Set<Stopper>();
   const closed = () => new SpeechFailedError(`${name}: the model was closed`);
   let isClosed = false;
 
@@ -85,7 +85,7 @@ export async function* utterance(
   const frames = new PcmFrames(maxFrames);
   let current: SpeechChunks | null = null;
   let next: Promise<Asked | null> | null = null;
-  let voice: HeardVoice | undefined;
+  let voice: FollowedVoice | undefined;
   let spoken = "";
   /** Where the last word ends that was told, in code points of all of the text. */
   let toldUntil: number | null = null;

@@ -1,9 +1,9 @@
-import type { Begun, HeardVoice } from "../../core/speech-model.ts";
+import type { FollowedVoice, SpeechEvents } from "../../core/speech-model.ts";
 import { AttemptError } from "./attempt-error.ts";
 import type { Exchange } from "./http-exchange.ts";
 
 /** Some speech as it came. Times in it are from the first sample of its answer. */
-export interface SpeechChunk extends Begun {
+export interface SpeechChunk extends SpeechEvents {
   /** Mono, in [-1, 1], 24 kHz; of any length, also none. */
   readonly samples: Float32Array;
 }
@@ -12,7 +12,7 @@ export interface SpeechChunk extends Begun {
 export interface SpeechEnd {
   /** `length`: the endpoint cut it short where it was told to. */
   readonly stop: "finished" | "length";
-  readonly voice?: HeardVoice;
+  readonly voice?: FollowedVoice;
 }
 
 /** Takes an answer apart. Throws {@link AttemptError} for one that is no speech, and what the exchange throws. */

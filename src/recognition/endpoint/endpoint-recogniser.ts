@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { type AudioSource, skipSamples } from "../../core/audio-source.ts";
 import {
-  type HearingTask,
-  movedSegment,
   type RecogniseOptions,
   type Recogniser,
   RecogniserError,
+  shiftedSegment,
   type Transcript,
+  type TranscriptionTask,
 } from "../../core/recogniser.ts";
-import { type Sound, skipSamples } from "../../core/sound.ts";
-import { type Stop, stopWith } from "../../core/stop-with.ts";
+import { type Stopper, stopWith } from "../../core/stop-with.ts";
 import { checkedUrl, EndpointRefusal, endpointFailure, postForm } from "./endpoint-call.ts";
 import { readTranscript } from "./read-transcript.ts";
 import { HELD_BYTES_PER_S, soundAsWav } from "./sound-wav.ts";
@@ -37,7 +37,7 @@ export function openEndpointRecogniser(options: EndpointRecogniserOptions): Reco
 const RETRY_DELAYS_MS: readonly number[] = [250, 1_000];
 
 /** The route of each task. */
-const PATHS: Readonly<Record<HearingTask, string>> = {
+const PATHS: Readonly<Record<TranscriptionTask, string>> = {
   transcribe: "/audio/transcriptions",
   translate: "/audio/translations",
 };
@@ -50,14 +50,14 @@ interface Dialect {
 
 class EndpointRecogniser implements Recogniser {
   readonly name: string;
-  readonly heldBytesPerS = HELD_BYTES_PER_S;
+  readonly memoryBytesPerS = HELD_BYTES_PER_S;
   /** Nobody can tell before it is asked. */
   readonly canTranslate = true;
   readonly #options: EndpointRecogniserOptions;
   readonly #url: string;
-  readonly #calls = new Set<Stop>();
+  readonly #calls = new Set<Stopper>();
   /** Of each route, which may well be two programs' work. */
-  readonly #dialects: Record<HearingTask, Dialect> = {
+  readonly #dialects: Record<TranscriptionTask, Dialect> = {
     transcribe: { format: "verbose_json", takesGranularities: true },
     // OpenAI's API has none there.
     translate: { format: "verbose_json", takesGranularities: false },
@@ -70,7 +70,7 @@ class EndpointRecogniser implements Recogniser {
     this.#url = checkedUrl(options.baseUrl);
   }
 
-  async recognise(sound: Sound, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript> {
+  async recognise(sound: AudioSource, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript> {
     signal.throwIfAborted();
     if (this.#isClosed) throw closed();
     const { totalTimeoutMs } = this.#options;
@@ -90,8 +90,8 @@ class EndpointRecogniser implements Recogniser {
   }
 
   /** One transcript, over as many tries as it takes. */
-  async #recognised(sound: Sound, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript> {
-    const { task = "transcribe", startAtS = 0, onPart, traceHeaders = {} } = options;
+  async #recognised(sound: AudioSource, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript> {
+    const { task = "transcribe", startAtS = 0, onPartial, traceHeaders = {} } = options;
     const skipped = await skipSamples(sound, Math.round(startAtS * sound.sampleRateHz), signal);
     const { file, durationS } = await soundAsWav(sound, signal);
     const delaysMs = [...(this.#options.retryDelaysMs ?? RETRY_DELAYS_MS)];
@@ -103,7 +103,7 @@ class EndpointRecogniser implements Recogniser {
         const answer = await postForm(url, form, this.#options.apiKey, traceHeaders, signal);
         const transcript = laterBy(skipped / sound.sampleRateHz, read(answer, durationS, options));
         this.#dialects[task] = dialect;
-        onPart?.(transcript);
+        onPartial?.(transcript);
         return transcript;
       } catch (thrown) {
         signal.throwIfAborted();
@@ -161,8 +161,8 @@ function otherDialect(dialect: Dialect, refused: string): Dialect | null {
 /** What was heard of the rest of a clip, with the times of the whole clip. */
 function laterBy(byS: number, transcript: Transcript): Transcript {
   if (byS === 0) return transcript;
-  const segments = transcript.segments.map((segment) => movedSegment(segment, byS));
-  return { ...transcript, segments, heardS: transcript.heardS + byS };
+  const segments = transcript.segments.map((segment) => shiftedSegment(segment, byS));
+  return { ...transcript, segments, transcribedS: transcript.transcribedS + byS };
 }
 
 function tooLate(totalTimeoutMs: number): RecogniserError {

@@ -1,5 +1,5 @@
 import { languageCode, languageCodeOfName } from "../../core/languages.ts";
-import type { HeardSegment, HeardWord, Transcript } from "../../core/recogniser.ts";
+import type { TranscribedWord, Transcript, TranscriptSegment } from "../../core/recogniser.ts";
 import { NotATranscriptError } from "./endpoint-call.ts";
 
 /** Nobody says more than so many characters a second; an endpoint that writes on has lost its way. */
@@ -34,11 +34,11 @@ export function readTranscript(answer: unknown, heardS: number, wantsWords: bool
     speechProbability: speechProbability(told),
     meanLogProbability: logProbabilities.length === 0 ? null : mean(logProbabilities),
     segments: wantsWords ? withWords(segments, words) : segments,
-    heardS,
+    transcribedS: heardS,
   };
 }
 
-function readSegment(segment: Record<string, unknown>, heardS: number): HeardSegment {
+function readSegment(segment: Record<string, unknown>, heardS: number): TranscriptSegment {
   const startS = within(segment.start, 0, heardS);
   return {
     startS,
@@ -54,7 +54,7 @@ function readWords(
   answer: Record<string, unknown>,
   segments: readonly Record<string, unknown>[],
   heardS: number,
-): HeardWord[] {
+): TranscribedWord[] {
   const inSegments = segments.flatMap(({ words }) => (Array.isArray(words) ? words : []));
   const told: unknown[] = Array.isArray(answer.words) ? answer.words : inSegments;
   return told.filter(isRecord).flatMap(({ word, start, end, probability }) => {
@@ -67,8 +67,11 @@ function readWords(
 }
 
 /** Each word in the last segment that begins before its middle. */
-function withWords(segments: readonly HeardSegment[], words: readonly HeardWord[]): HeardSegment[] {
-  const buckets = segments.map((): HeardWord[] => []);
+function withWords(
+  segments: readonly TranscriptSegment[],
+  words: readonly TranscribedWord[],
+): TranscriptSegment[] {
+  const buckets = segments.map((): TranscribedWord[] => []);
   for (const word of words) {
     const middleS = (word.startS + word.endS) / 2;
     const at = segments.findLastIndex(({ startS }) => startS <= middleS);

@@ -2,7 +2,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { wavHeader } from "../../audio/encode-wav.ts";
 import { pcm16Bytes, toPcm16 } from "../../audio/pcm.ts";
 import { SampleSink } from "../../audio/recordings/sample-sink.ts";
-import type { Sound } from "../../core/sound.ts";
+import type { AudioSource } from "../../core/audio-source.ts";
 
 const RATE_HZ = 16_000;
 /** Some endpoints refuse what is shorter; silence makes up for it. */
@@ -21,7 +21,7 @@ interface SoundWav {
 }
 
 /** Reads a sound to its end. Throws the signal's reason when that aborts, and what reading throws. */
-export async function soundAsWav(sound: Sound, signal: AbortSignal): Promise<SoundWav> {
+export async function soundAsWav(sound: AudioSource, signal: AbortSignal): Promise<SoundWav> {
   const { sampleRateHz } = sound;
   const sink = new SampleSink(sampleRateHz, RATE_HZ);
   const pieces: Uint8Array<ArrayBuffer>[] = [];

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
-import type { InTurn } from "../../core/in-turn.ts";
+import type { RunQueued } from "../../core/run-queued.ts";
 import {
   TurnDetectionError,
   type TurnJudge,
@@ -83,7 +83,7 @@ export function openNeuralDetector(options: NeuralDetectorOptions = {}): NeuralD
   };
   return {
     activity: {
-      open: (inTurn: InTurn = (work) => work()) =>
+      open: (inTurn: RunQueued = (work) => work()) =>
         new SileroActivity((windows, state) =>
           inTurn(() => ask("activity", [windows, state], 0) as Promise<SileroWindows>),
         ),

@@ -1,11 +1,11 @@
 import { Worker } from "node:worker_threads";
+import type { AudioSource } from "../../core/audio-source.ts";
 import {
   type RecogniseOptions,
   type Recogniser,
   RecogniserError,
   type Transcript,
 } from "../../core/recogniser.ts";
-import type { Sound } from "../../core/sound.ts";
 import { ThreadCalls, ThreadError } from "../../workers/calls/thread-calls.ts";
 import { RecogniserFilesError } from "./description.ts";
 import { cannotTranslate, isoLanguage, unknownLanguage, whisperLanguage } from "./languages.ts";
@@ -65,7 +65,7 @@ export async function openWhisper(folder: string, options: WhisperOptions = {}):
 
 class ThreadedWhisper implements Recogniser {
   readonly name: string;
-  readonly heldBytesPerS = 0;
+  readonly memoryBytesPerS = 0;
   readonly canTranslate: boolean;
   readonly #calls: ThreadCalls;
   readonly #languages: readonly string[];
@@ -81,7 +81,7 @@ class ThreadedWhisper implements Recogniser {
     this.#maxS = maxS;
   }
 
-  async recognise(sound: Sound, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript> {
+  async recognise(sound: AudioSource, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript> {
     signal.throwIfAborted();
     const isTranslation = options.task === "translate";
     if (isTranslation && !this.canTranslate) throw cannotTranslate();
@@ -113,8 +113,9 @@ class ThreadedWhisper implements Recogniser {
         ...part,
         language: part.language && isoLanguage(part.language),
       });
-      const { onPart } = options;
-      const toldParts = onPart === undefined ? {} : { onPart: (part: Transcript) => onPart(given(part)) };
+      const { onPartial } = options;
+      const toldParts =
+        onPartial === undefined ? {} : { onPartial: (part: Transcript) => onPartial(given(part)) };
       const asked = { ...own, ...toldParts, draft: ownDraft };
       return given(await hearWholeSound(sound, asked, this.#maxS, hear, signal));
     } finally {

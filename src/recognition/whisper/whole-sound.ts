@@ -1,5 +1,5 @@
-import { movedSegment, type RecogniseOptions, type Transcript } from "../../core/recogniser.ts";
-import { type Sound, skipSamples } from "../../core/sound.ts";
+import { type AudioSource, skipSamples } from "../../core/audio-source.ts";
+import { type RecogniseOptions, shiftedSegment, type Transcript } from "../../core/recogniser.ts";
 import type { HeardWindow, WindowRequest } from "./listening/window.ts";
 import { WINDOW_S } from "./sizes.ts";
 
@@ -13,8 +13,8 @@ type Hears = (request: WindowRequest, fromS: number) => Promise<HeardWindow>;
  * @param maxS of a longer sound only so much is heard
  */
 export async function hearWholeSound(
-  sound: Sound,
-  { task = "transcribe", language, prompt, draft, wantsWords, startAtS = 0, onPart }: RecogniseOptions,
+  sound: AudioSource,
+  { task = "transcribe", language, prompt, draft, wantsWords, startAtS = 0, onPartial }: RecogniseOptions,
   maxS: number,
   hear: Hears,
   signal: AbortSignal,
@@ -52,13 +52,13 @@ export async function hearWholeSound(
       from / sampleRateHz,
     );
     const byS = from / sampleRateHz;
-    windows.push({ ...heard, segments: heard.segments.map((segment) => movedSegment(segment, byS)) });
+    windows.push({ ...heard, segments: heard.segments.map((segment) => shiftedSegment(segment, byS)) });
     const gone = isLast ? length : Math.round(heard.heardS * sampleRateHz);
     ahead.copyWithin(0, gone, length);
     length -= gone;
     from += gone;
     transcript = transcriptOf(windows, from / sampleRateHz, wantsWords);
-    onPart?.(transcript);
+    onPartial?.(transcript);
     if (isLast) return transcript;
   }
 }
@@ -74,6 +74,6 @@ function transcriptOf(windows: readonly HeardWindow[], heardS: number, wantsWord
     speechProbability: Math.max(0, ...windows.map((each) => each.speechProbability)),
     meanLogProbability: all.length === 0 ? null : all.reduce((sum, value) => sum + value, 0) / all.length,
     segments: wantsWords ? segments : segments.map((segment) => ({ ...segment, words: null })),
-    heardS,
+    transcribedS: heardS,
   };
 }

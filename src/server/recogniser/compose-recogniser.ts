@@ -63,7 +63,7 @@ function embedded(
       throw error instanceof RecogniserError ? error : withoutWeights(checkpoint, error);
     });
   };
-  return new DeferredRecogniser(checkpoint, { find, open, heldBytesPerS: 0 });
+  return new DeferredRecogniser(checkpoint, { find, open, memoryBytesPerS: 0 });
 }
 
 function withoutWeights(checkpoint: string, cause: unknown): RecogniserError {
@@ -78,6 +78,6 @@ function elsewhere(endpoint: Endpoint, totalTimeoutMs: number): DeferredRecognis
   return new DeferredRecogniser(endpoint.model, {
     find: () => import("../../recognition/endpoint/endpoint-recogniser.ts"),
     open: async ({ openEndpointRecogniser }) => openEndpointRecogniser({ ...endpoint, totalTimeoutMs }),
-    heldBytesPerS: HELD_BYTES_PER_S,
+    memoryBytesPerS: HELD_BYTES_PER_S,
   });
 }

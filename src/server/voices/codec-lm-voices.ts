@@ -1,6 +1,6 @@
 import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
 import { resample } from "../../audio/resample.ts";
-import type { CastVoice } from "../../core/model-card.ts";
+import type { ModelVoice } from "../../core/model-card.ts";
 import type { Checkpoint } from "../../engines/codec-lm/checkpoint.ts";
 import type { LabelVoice } from "../../engines/codec-lm/speech/voices.ts";
 import { labelCast } from "../../models/embedded-cast.ts";
@@ -83,7 +83,7 @@ export function localVoice(name: string, kind: CodecLmKind): LocalVoice {
   return { voices, takes, description };
 }
 
-function presetVoice(name: string): CastVoice {
+function presetVoice(name: string): ModelVoice {
   const description = "A voice that the model was taught.";
   return { id: name, name, sex: null, accent: null, description, aliases: [] };
 }

@@ -6,7 +6,7 @@ import { toPcm16 } from "../../audio/pcm.ts";
 import { RecordingTooLongError } from "../../audio/recordings/recording.ts";
 import { openSound } from "../../audio/recordings/recording-sound.ts";
 import { abortable } from "../../core/abortable.ts";
-import type { Sound } from "../../core/sound.ts";
+import type { AudioSource } from "../../core/audio-source.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** Of a longer one nobody waits for the end. */
@@ -24,14 +24,14 @@ export async function readRecording(
   file: string,
   signal: AbortSignal,
   stdin: NodeJS.ReadableStream = process.stdin,
-): Promise<Sound> {
+): Promise<AudioSource> {
   const name = file === "-" ? "What comes on standard input" : `The file ${file}`;
   const bytes = file === "-" ? await abortable(buffer(stdin), signal) : await bytesOf(file, name, signal);
   const told = (error: unknown): unknown => asWrongCall(error, name);
   try {
     const sound = openSound(bytes, MAX_RECORDED_S);
     const { sampleRateHz, boundS } = sound;
-    const read: Sound["read"] = async (count, reading) => {
+    const read: AudioSource["read"] = async (count, reading) => {
       return await sound.read(count, reading).catch((error: unknown) => {
         throw told(error);
       });

@@ -1,5 +1,5 @@
 import { nameProblem } from "../../contract/voice-form.ts";
-import type { CastVoice } from "../../core/model-card.ts";
+import type { ModelVoice } from "../../core/model-card.ts";
 import type { EndpointEvent, RemoteOptions } from "../../engines/remote/dialect.ts";
 import { knownVoices, listVoices } from "../../engines/remote/list-voices.ts";
 import { SPEAKERS } from "../../models/public-models.ts";
@@ -14,7 +14,7 @@ export interface RemoteCheckpoint extends Checkpoint {
   /** Utterances that it speaks at once. */
   readonly maxConcurrent: number;
   /** The voices that it says it has, as far as they are known. Never rejects. */
-  voices(): Promise<readonly CastVoice[]>;
+  voices(): Promise<readonly ModelVoice[]>;
 }
 
 export interface RemoteSources {

@@ -1,4 +1,4 @@
-import type { AskedManner } from "../../core/manner.ts";
+import type { RequestedManner } from "../../core/script.ts";
 import type { PublicModel } from "../../models/public-models.ts";
 import { castVoiceNamed } from "../../serving/prepare/choose-voice.ts";
 import { mannerHeader, readManner } from "../../serving/prepare/manner.ts";
@@ -72,11 +72,11 @@ export function withVoiceManners(models: readonly PublicModel[], { voices }: Giv
 
 interface NamedManner {
   readonly name: string;
-  readonly manner: AskedManner;
+  readonly manner: RequestedManner;
 }
 
 /** How a model's voices speak, by their ids. */
-function mannersOf({ card }: PublicModel, alone: readonly NamedManner[]): Map<string, AskedManner> {
+function mannersOf({ card }: PublicModel, alone: readonly NamedManner[]): Map<string, RequestedManner> {
   const saidBy = new Map<string, NamedManner>();
   for (const each of alone) {
     const voice = castVoiceNamed(each.name, card);

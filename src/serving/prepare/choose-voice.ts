@@ -2,8 +2,8 @@ import { isVoiceId, nameKeyOf } from "../../accounts/voice-store.ts";
 import { quoted, ServiceError } from "../../contract/errors.ts";
 import { type NamedPart, readVoiceWord } from "../../contract/voices.ts";
 import type { SpeakerLabel } from "../../core/conversation.ts";
-import { type CastVoice, type ModelCard, voiceIdOf } from "../../core/model-card.ts";
-import { nearest } from "../../core/nearest.ts";
+import { type ModelCard, type ModelVoice, voiceIdOf } from "../../core/model-card.ts";
+import { nearestName } from "../../core/nearest-name.ts";
 import type { ChosenVoice } from "../../core/script.ts";
 
 /** What a `voice` means, as far as the model itself has it. */
@@ -74,7 +74,7 @@ export function unknownVoice(
   others: readonly string[] = [],
 ): ServiceError {
   const names = [...cast.voices.flatMap(({ id, name: own, aliases }) => [id, own, ...aliases]), ...others];
-  const near = name.length < MIN_NEAR_CHARS ? null : nearest(name, names);
+  const near = name.length < MIN_NEAR_CHARS ? null : nearestName(name, names);
   const listed = `the voices are ${listOf(cast.voices, others)}`;
   const remedy = near === null ? listed : `did you mean ${quoted(near)}? T${listed.slice(1)}`;
   return new ServiceError(400, `${field} ${quoted(name)} is unknown: ${remedy}`, { param });
@@ -94,7 +94,7 @@ const MIN_NEAR_CHARS = 3;
 const MAX_LISTED = 16;
 
 /** By its id, by OpenAI's name for it, by its own name, which may be OpenAI's for another, or by a label that stands for it. */
-export function castVoiceNamed(name: string, cast: Pick<Cast, "voices" | "labels">): CastVoice | null {
+export function castVoiceNamed(name: string, cast: Pick<Cast, "voices" | "labels">): ModelVoice | null {
   const { voices } = cast;
   const asked = name.toLowerCase();
   const isAsked = (each: string): boolean => each.toLowerCase() === asked;
@@ -107,14 +107,14 @@ export function castVoiceNamed(name: string, cast: Pick<Cast, "voices" | "labels
   );
 }
 
-function alone({ id }: CastVoice, cast: Cast): VoiceChoice {
+function alone({ id }: ModelVoice, cast: Cast): VoiceChoice {
   const voice = [{ weight: 1, id }];
   const speaker = cast.speakers.find((label) => voiceIdOf(label, cast) === id);
   return speaker === undefined ? { voice } : { voice, speaker };
 }
 
 function mixed(parts: readonly NamedPart[], field: string, cast: Cast): VoiceChoice {
-  const weights = new Map<CastVoice, number>();
+  const weights = new Map<ModelVoice, number>();
   for (const { name, weight } of parts) {
     const voice = castVoiceNamed(name, cast);
     if (voice === null) throw notToMix({ name, field }, cast);
@@ -143,7 +143,7 @@ function notToMix(asked: AskedOwn, cast: Cast): ServiceError {
   );
 }
 
-function listOf(voices: readonly CastVoice[], others: readonly string[]): string {
+function listOf(voices: readonly ModelVoice[], others: readonly string[]): string {
   const all = [
     ...voices.map(({ id, aliases }) => `"${id}"${aliases.length === 0 ? "" : ` (or ${aliases.join(", ")})`}`),
     ...others.map(quoted),

@@ -1,5 +1,5 @@
-import type { AskedManner, Manner } from "../../core/manner.ts";
-import type { TakenVoices } from "../../core/model-card.ts";
+import type { VoiceSupport } from "../../core/model-card.ts";
+import type { Manner, RequestedManner } from "../../core/script.ts";
 
 type Row = readonly [
   tempo: number,
@@ -46,7 +46,7 @@ const FILLERS = new Set(
 const NEGATION = /^(?:not|no|never|nor|without|avoid|stop|dont|cannot)$|n't$/;
 
 export interface ReadManner {
-  readonly asked: AskedManner;
+  readonly asked: RequestedManner;
   /** Traits that are applied: `much slower`, `slightly cheerful`. */
   readonly followed: readonly string[];
   /** Clauses that change nothing, in ASCII letters, digits and spaces. */
@@ -82,7 +82,7 @@ export function readManner(instructions = ""): ReadManner | null {
 }
 
 /** Reports what instructions do, or `none`, and what they do not: at most 500 characters of ASCII, for a header. */
-export function mannerHeader({ followed, unfollowed }: ReadManner, takes: TakenVoices["manner"]): string {
+export function mannerHeader({ followed, unfollowed }: ReadManner, takes: VoiceSupport["manner"]): string {
   if (takes === "words") return "passed on";
   const [done, left] = takes === "figures" ? [followed, unfollowed] : [[], [...followed, ...unfollowed]];
   const rest = left.length === 0 ? "" : `; not followed: ${left.join(", ")}`;

@@ -6,10 +6,9 @@ import type { ConversationTurn, ConverseRequest, InputType, TtsRequest } from ".
 import { memberField } from "../../contract/validate.ts";
 import { type NamedVoice, voiceWord } from "../../contract/voices.ts";
 import type { Conversation, OpenTurn, Turn } from "../../core/conversation.ts";
-import type { AskedManner } from "../../core/manner.ts";
 import { pausesS, spokenText } from "../../core/marked-text.ts";
 import type { Mode } from "../../core/model-card.ts";
-import type { ChosenVoice, Delivery, Lexicon, Preset } from "../../core/script.ts";
+import type { ChosenVoice, Delivery, Lexicon, Preset, RequestedManner } from "../../core/script.ts";
 import type { ToolUse } from "../../core/writer.ts";
 import type { PublicModel } from "../../models/public-models.ts";
 import { faultOf } from "../../text/phonemes/own-words.ts";
@@ -28,7 +27,7 @@ export interface Prepared {
   /** What the request asks of the engine beyond its model's own preset. */
   readonly preset: Preset;
   /** How the reply is said; absent, as its voice speaks. */
-  readonly manner?: AskedManner;
+  readonly manner?: RequestedManner;
   /** What its text asks for and is not done; absent where all is. */
   readonly cautions?: readonly string[];
   /** How the request's own words are said. */
@@ -75,7 +74,7 @@ export interface TtsExtras {
   /** What messages call its fields. */
   readonly fields?: TtsFields;
   readonly preset?: Preset;
-  readonly manner?: AskedManner;
+  readonly manner?: RequestedManner;
   /** Frames that there may be at most, beyond what `max_new_tokens` can ask for. */
   readonly maxFrames?: number;
   /** Seconds of silence that stand for a text with nothing to speak; absent, such a text is a 400. */

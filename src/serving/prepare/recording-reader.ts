@@ -2,7 +2,7 @@ import { Worker } from "node:worker_threads";
 import type { PcmFormat } from "../../audio/pcm-format.ts";
 import { MAX_RECORDING_S } from "../../contract/audio-transcriptions.ts";
 import { ServiceError } from "../../contract/errors.ts";
-import type { Sound } from "../../core/sound.ts";
+import type { AudioSource } from "../../core/audio-source.ts";
 import { type CallOptions, ThreadCalls, ThreadError } from "../../workers/calls/thread-calls.ts";
 import type { ReadingFailure, RecordingInfo } from "./recording-reader-thread.ts";
 
@@ -21,7 +21,7 @@ const DEADLINE_MS = 30_000;
 const HEAP_MB = 48;
 
 /** A recording that is decoded as it is read. */
-export interface ReadRecording extends Sound {
+export interface ReadRecording extends AudioSource {
   /** Nobody reads it any more. Calling it twice is harmless. */
   release(): void;
 }
@@ -77,7 +77,7 @@ export class RecordingReader {
       const opening = [id, bytes, MAX_RECORDING_S, format];
       const options = { signal, transfer: [bytes.buffer] };
       const { sampleRateHz, boundS } = (await call("open", opening, options)) as RecordingInfo;
-      const read: Sound["read"] = async (count, reading) => {
+      const read: AudioSource["read"] = async (count, reading) => {
         const samples = new Float32Array(count);
         let length = 0;
         while (length < count) {

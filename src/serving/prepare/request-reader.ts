@@ -1,6 +1,6 @@
 import type { PcmFormat } from "../../audio/pcm-format.ts";
 import { type InboundEvent, readClientEvent } from "../../contract/realtime/client-events.ts";
-import type { Sound } from "../../core/sound.ts";
+import type { AudioSource } from "../../core/audio-source.ts";
 import type { Span } from "../../core/span.ts";
 import type { KeyedSemaphore, Permit } from "../../limits/keyed-semaphore.ts";
 import { MAX_SAMPLES } from "./history-audio.ts";
@@ -140,7 +140,7 @@ export class RequestReader {
     caller: Caller,
     format: PcmFormat | null = null,
     field = "file",
-  ): Promise<Sound> {
+  ): Promise<AudioSource> {
     const sound = await this.#parts.recordings.open(bytes, caller.signal, format, field);
     caller.keep(sound);
     return sound;

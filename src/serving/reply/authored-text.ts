@@ -1,5 +1,5 @@
 import type { Span } from "../../core/span.ts";
-import type { Stop } from "../../core/stop-with.ts";
+import type { Stopper } from "../../core/stop-with.ts";
 import {
   type Dialogue,
   type ToolCall,
@@ -227,7 +227,7 @@ export async function beginWriting(
   { writer, writing, telemetry }: WritingDeps,
   prepared: Prepared,
   { keyId, span: parent, onCall }: WritingRequest,
-  { signal }: Stop,
+  { signal }: Stopper,
 ): Promise<AuthoredText> {
   const span = parent.begin("writer", writingFacts(writer.name, prepared.delivery.temperature));
   const holding = await writing.enter(keyId, 1, signal).catch((error: unknown) => {
@@ -250,7 +250,7 @@ export async function beginWriting(
 export async function* sentencesOf(
   coming: AuthoredText,
   maxTokens: number | null,
-  stop: Stop,
+  stop: Stopper,
   timeoutMs: number,
 ): AsyncGenerator<string, WrittenReply, void> {
   const most = maxTokens ?? Number.POSITIVE_INFINITY;

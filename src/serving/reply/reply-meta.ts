@@ -1,6 +1,6 @@
 import { countChars } from "../../contract/limits.ts";
 import type { Marks } from "../../contract/spoken.ts";
-import type { HeardVoice, ReadPrompt, SpeechReport } from "../../core/speech-model.ts";
+import type { FollowedVoice, PromptReport, SpeechReport } from "../../core/speech-model.ts";
 
 /** What was understood of a turn that came as sound alone. */
 export interface HeardTurn {
@@ -60,7 +60,7 @@ export function replyMeta({
 }
 
 /** `meta.voice`: what a reply's voice took from earlier turns; turns are counted as the request's conversation does. */
-export function voiceMeta(voice: HeardVoice): Record<string, unknown> {
+export function voiceMeta(voice: FollowedVoice): Record<string, unknown> {
   return {
     start: voice.start,
     followed: [...voice.followed],
@@ -79,7 +79,7 @@ export function voiceMeta(voice: HeardVoice): Record<string, unknown> {
 }
 
 /** `meta.prompt`: what the model read of the conversation, counted as the request does, and what went wrong. */
-function promptMeta({ turns, heard, forgotten, cautions }: ReadPrompt): Record<string, unknown> {
+function promptMeta({ turns, heard, forgotten, cautions }: PromptReport): Record<string, unknown> {
   return { turns, heard, forgotten, cautions };
 }
 

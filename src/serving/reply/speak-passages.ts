@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
 import type { SpokenWord } from "../../contract/spoken.ts";
-import { fileOf } from "../../core/encoded-speech.ts";
+import { speakEncoded } from "../../core/encoded-speech.ts";
 import { pausesS, spokenText } from "../../core/marked-text.ts";
 import type { Script } from "../../core/script.ts";
 import { NothingToSpeakError, type SpeechModel } from "../../core/speech-model.ts";
@@ -85,7 +85,7 @@ async function* speakOne(
   { model, script, signal }: PassageSpeech,
 ): AsyncGenerator<SpokenSound, readonly SpokenWord[], void> {
   const words: SpokenWord[] = [];
-  const sound = fileOf(model, await script(passage, number), "pcm", signal);
+  const sound = speakEncoded(model, await script(passage, number), "pcm", signal);
   let isOver = false;
   try {
     for (;;) {

@@ -3,13 +3,12 @@ import { ServiceError } from "../../contract/errors.ts";
 import type { Usage } from "../../contract/replies.ts";
 import type { Marks } from "../../contract/spoken.ts";
 import { abortable } from "../../core/abortable.ts";
-import { encodedSpeech, fileOf } from "../../core/encoded-speech.ts";
+import { encodedSpeech, speakEncoded } from "../../core/encoded-speech.ts";
 import { type TextPiece, writtenText } from "../../core/marked-text.ts";
 import type { ChosenVoice } from "../../core/script.ts";
-import { silence } from "../../core/silence.ts";
 import { NO_SPAN, type Span } from "../../core/span.ts";
-import type { SpeechReport } from "../../core/speech-model.ts";
-import type { Stop, TimeLimit } from "../../core/stop-with.ts";
+import { type SpeechReport, silence } from "../../core/speech-model.ts";
+import type { Stopper, TimeLimit } from "../../core/stop-with.ts";
 import type { Writer, WriterTokens } from "../../core/writer.ts";
 import { Admissions, type OwnSlots } from "../../limits/checkpoint-slots.ts";
 import type { KeyedSemaphore } from "../../limits/keyed-semaphore.ts";
@@ -308,7 +307,7 @@ export class SpeechService {
   async #voiceOf(
     { voice, ownVoice, otherVoices = [], model }: Prepared,
     { keyId }: SpeechRequest,
-    stop: Stop,
+    stop: Stopper,
   ): Promise<ChosenVoice | undefined> {
     const [anOwn] = ownVoice === undefined ? otherVoices : [ownVoice];
     if (anOwn === undefined) return voice;
@@ -323,7 +322,7 @@ export class SpeechService {
   async #textVoicesOf(
     { textVoices, model }: Prepared,
     { keyId }: SpeechRequest,
-    stop: Stop,
+    stop: Stopper,
   ): Promise<Prepared["textVoices"]> {
     if (textVoices === undefined) return undefined;
     const found: (readonly [string, VoiceChoice])[] = [];
@@ -347,7 +346,7 @@ export class SpeechService {
    * model, since weights may be on their way. Writing has slots of its own; it takes none of those that speak. A reply
    * that only calls functions ends without one.
    */
-  async #coming(prepared: Prepared, request: SpeechRequest, stop: Stop): Promise<ComingText | null> {
+  async #coming(prepared: Prepared, request: SpeechRequest, stop: Stopper): Promise<ComingText | null> {
     if (prepared.conversation.open.text !== null) return null;
     const coming = request.words ?? (await beginWriting(this.#writingDeps(), prepared, request, stop));
     try {
@@ -368,7 +367,7 @@ export class SpeechService {
   /** The engine's speech as a file, each piece waited for no longer than the deadline. */
   #frames(
     { request, lease, prepared, coming, slot, all, toFirstAudio }: Speaking,
-    stop: Stop,
+    stop: Stopper,
     stats: UtteranceStats,
   ): Frames {
     const written = told(
@@ -379,7 +378,7 @@ export class SpeechService {
     const { silenceS } = prepared;
     const speech =
       silenceS === undefined
-        ? fileOf(lease.model, script, request.encoding, stop.signal)
+        ? speakEncoded(lease.model, script, request.encoding, stop.signal)
         : encodedSpeech(silence(silenceS), request.encoding, script.seed);
     const awaited = () => (coming?.isWriting === true ? coming.from : "the speech model");
     const waits = new Waits(this.#options.frameTimeoutMs, stop, awaited);
@@ -419,7 +418,7 @@ export class SpeechService {
     };
   }
 
-  async #lease(model: PublicModel, stop: Stop): Promise<Lease> {
+  async #lease(model: PublicModel, stop: Stopper): Promise<Lease> {
     const leasing = this.#deps.lease(model, stop.signal);
     try {
       return await within(leasing, this.#options.loadTimeoutMs, stop);

@@ -1,5 +1,6 @@
 import { LruCache } from "../../audio/lru-cache.ts";
 import { abortable } from "../../core/abortable.ts";
+import { type AudioSource, clipSource } from "../../core/audio-source.ts";
 import type { Clip } from "../../core/conversation.ts";
 import {
   type RecogniseOptions,
@@ -7,8 +8,7 @@ import {
   RecogniserError,
   type Transcript,
 } from "../../core/recogniser.ts";
-import { clipSound, type Sound } from "../../core/sound.ts";
-import { type Stop, stopWith } from "../../core/stop-with.ts";
+import { type Stopper, stopWith } from "../../core/stop-with.ts";
 import type { KeyedSemaphore, Permit } from "../../limits/keyed-semaphore.ts";
 
 /**
@@ -83,7 +83,7 @@ export class ClipTranscriber {
 
   async #recognise(
     { digest, durationS }: Clip,
-    sound: Sound,
+    sound: AudioSource,
     signal: AbortSignal,
     onPiece: () => void,
     traceHeaders: TraceHeaders,
@@ -93,7 +93,7 @@ export class ClipTranscriber {
       const transcript = joinedTranscripts(before, later);
       this.#known.keep(digest, {
         transcript,
-        isWhole: isLast || transcript.heardS >= durationS,
+        isWhole: isLast || transcript.transcribedS >= durationS,
       });
       return transcript;
     };
@@ -102,9 +102,9 @@ export class ClipTranscriber {
       prompt: null,
       wantsWords: false,
       draft: null,
-      startAtS: before?.heardS ?? 0,
+      startAtS: before?.transcribedS ?? 0,
       traceHeaders,
-      onPart: (part: Transcript) => {
+      onPartial: (part: Transcript) => {
         keep(part, false);
         onPiece();
       },
@@ -138,7 +138,7 @@ export class HeardClips {
   /** Keeps what is known now, unless more is known already. */
   keep(digest: string, clip: KnownClip): void {
     const known = this.#clips.get(digest);
-    const isLess = known !== undefined && known.transcript.heardS > clip.transcript.heardS;
+    const isLess = known !== undefined && known.transcript.transcribedS > clip.transcript.transcribedS;
     if (known?.isWhole !== true && (clip.isWhole || !isLess)) this.#clips.set(digest, clip);
   }
 }
@@ -155,7 +155,7 @@ export function joinedTranscripts(earlier: Transcript | null, later: Transcript)
     speechProbability: greater(earlier.speechProbability, later.speechProbability),
     meanLogProbability: meanOf(earlier, later),
     segments: [...earlier.segments, ...later.segments],
-    heardS: later.heardS,
+    transcribedS: later.transcribedS,
   };
 }
 
@@ -182,7 +182,7 @@ export class SharedClip {
   readonly #recognise: Recognises;
   readonly #onOver: () => void;
   readonly #stop = new AbortController();
-  readonly #inLine = new Set<Stop>();
+  readonly #inLine = new Set<Stopper>();
   readonly #waiting: Clip[] = [];
   /** Of somebody who asks; of whoever left last, where nobody does. */
   #owned: Clip;
@@ -244,7 +244,7 @@ export class SharedClip {
 
   #begin(place: Permit, traceHeaders: TraceHeaders): void {
     const { signal } = this.#stop;
-    const sound = clipSound(this.#owned, () => this.#owned);
+    const sound = clipSource(this.#owned, () => this.#owned);
     const onPiece = (): void => {
       if (this.#waiting.length === 0) this.#end(NOBODY_WAITS);
     };
@@ -277,7 +277,7 @@ export class SharedClip {
 
 /** Hears the clip. @param onPiece to be called when a piece of it is heard and kept */
 type Recognises = (
-  sound: Sound,
+  sound: AudioSource,
   signal: AbortSignal,
   onPiece: () => void,
   traceHeaders: TraceHeaders,

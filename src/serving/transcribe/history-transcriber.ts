@@ -138,7 +138,7 @@ export class HistoryTranscriber {
       language: transcript?.text ? transcript.language : null,
       languageProbability: transcript?.languageProbability ?? null,
       speechProbability: transcript?.speechProbability ?? null,
-      heardS: transcript?.heardS ?? 0,
+      heardS: transcript?.transcribedS ?? 0,
       ms: Math.round(this.#nowMs() - askedMs),
       problem,
       usedMs: beganMs === null ? 0 : this.#nowMs() - beganMs,

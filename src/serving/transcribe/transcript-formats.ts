@@ -11,7 +11,7 @@ import type {
 } from "../../contract/audio-transcriptions.ts";
 import { countChars } from "../../contract/limits.ts";
 import { languageName } from "../../core/languages.ts";
-import type { HeardSegment, Transcript } from "../../core/recogniser.ts";
+import type { Transcript, TranscriptSegment } from "../../core/recogniser.ts";
 import type { TranscribedRecording } from "./transcriptions.ts";
 
 /** `response_format` `json`. */
@@ -111,7 +111,7 @@ export interface ToldTranscript {
 }
 
 export function toldTranscript(transcript: Transcript, recogniser: string): ToldTranscript {
-  const heardS = roundedToMs(transcript.heardS);
+  const heardS = roundedToMs(transcript.transcribedS);
   return {
     text: transcript.text,
     language: transcript.language,
@@ -172,7 +172,7 @@ function segmentsOf({ segments, speechProbability }: Transcript): TranscriptionS
 }
 
 function wordsOf({ segments }: Transcript): TranscriptionWord[] {
-  return segments.flatMap(({ words }: HeardSegment) =>
+  return segments.flatMap(({ words }: TranscriptSegment) =>
     (words ?? []).map(({ text, startS, endS }) => ({
       word: text,
       start: roundedToMs(startS),
@@ -195,7 +195,9 @@ function durationUsage({ durationS, usage }: TranscribedRecording): Transcriptio
 const SLACK_S = 0.1;
 
 function heardSeconds({ transcript, durationS }: TranscribedRecording): { heard_seconds?: number } {
-  return transcript.heardS < durationS - SLACK_S ? { heard_seconds: roundedToMs(transcript.heardS) } : {};
+  return transcript.transcribedS < durationS - SLACK_S
+    ? { heard_seconds: roundedToMs(transcript.transcribedS) }
+    : {};
 }
 
 /** Seconds, to the nearest whole millisecond. */

@@ -1,14 +1,14 @@
 import { ServiceError } from "../../contract/errors.ts";
 import { countChars } from "../../contract/limits.ts";
 import type { Usage } from "../../contract/replies.ts";
+import { type AudioSource, skipSamples } from "../../core/audio-source.ts";
 import {
-  type HearingTask,
   type Recogniser,
   RecogniserError,
   type Transcript,
+  type TranscriptionTask,
 } from "../../core/recogniser.ts";
-import { type Sound, skipSamples } from "../../core/sound.ts";
-import type { Stop } from "../../core/stop-with.ts";
+import type { Stopper } from "../../core/stop-with.ts";
 import type { KeyedSemaphore, Permit } from "../../limits/keyed-semaphore.ts";
 import type { Caller } from "../prepare/request-reader.ts";
 import { ASKED, hearingFacts, inSpan } from "../request-spans.ts";
@@ -30,9 +30,9 @@ export interface TranscriptionDeps extends Metering {
 /** What a recording is heard for. */
 export interface RecordingToHear {
   /** Nothing of it was read. */
-  readonly sound: Sound;
+  readonly sound: AudioSource;
   /** `transcribe` unless given. */
-  readonly task?: HearingTask;
+  readonly task?: TranscriptionTask;
   /** ISO 639-1; `null` is found out. */
   readonly language: string | null;
   readonly prompt: string | null;
@@ -62,7 +62,7 @@ export class Transcriptions {
   }
 
   /** Why no recording is worth sending for that; `null` where one may be. */
-  refusal(task: HearingTask): ServiceError | null {
+  refusal(task: TranscriptionTask): ServiceError | null {
     const { recogniser } = this.#deps;
     if (recogniser === null) return noRecogniser();
     return task === "translate" && !recogniser.canTranslate ? cannotTranslate() : null;
@@ -89,7 +89,7 @@ export class Transcriptions {
   async #hear(
     { sound, task = "transcribe", language, prompt, wantsWords }: RecordingToHear,
     { keyId, span }: Caller,
-    stop: Stop,
+    stop: Stopper,
   ): Promise<TranscribedRecording> {
     const { recogniser, places, audio, telemetry, timeoutMs } = this.#deps;
     if (recogniser === null) throw noRecogniser();
@@ -97,7 +97,7 @@ export class Transcriptions {
     const place = await inSpan(span.begin("queue"), stop.signal, places.enter(keyId, 1, stop.signal));
     let room: Permit | null = null;
     try {
-      const heldBytes = Math.ceil(recogniser.heldBytesPerS * sound.boundS);
+      const heldBytes = Math.ceil(recogniser.memoryBytesPerS * sound.boundS);
       if (heldBytes > 0) room = await audio.enter(keyId, heldBytes, stop.signal);
       const beganMs = performance.now();
       const hearing = span.begin("hear");
@@ -137,7 +137,7 @@ export class Transcriptions {
 }
 
 /** A sound that counts what is read of it. */
-function countedSound(sound: Sound): Sound & { readonly durationS: number } {
+function countedSound(sound: AudioSource): AudioSource & { readonly durationS: number } {
   let samples = 0;
   return {
     sampleRateHz: sound.sampleRateHz,

@@ -7,8 +7,8 @@ import { fromPcm16, toPcm16 } from "../../audio/pcm.ts";
 import { Resampler } from "../../audio/resample.ts";
 import { ServiceError } from "../../contract/errors.ts";
 import { type NewVoice, SAMPLE_S } from "../../contract/voice-form.ts";
+import { type AudioSource, clipSource } from "../../core/audio-source.ts";
 import type { Clip } from "../../core/conversation.ts";
-import { clipSound, type Sound } from "../../core/sound.ts";
 import type { KeyedSemaphore } from "../../limits/keyed-semaphore.ts";
 import type { Caller, RequestReader } from "../prepare/request-reader.ts";
 import type { Transcriptions } from "../transcribe/transcriptions.ts";
@@ -47,7 +47,7 @@ export interface MadeVoice {
  */
 export async function makeVoice(
   wanted: NewVoice,
-  sound: Sound,
+  sound: AudioSource,
   keyId: string,
   { judge, hear, field, nowS = () => Date.now() / 1_000 }: VoiceMaking,
   signal: AbortSignal,
@@ -86,7 +86,7 @@ export function clipOf(pcm: Int16Array, digest: string): Clip {
 }
 
 /** The same of one as it was kept. Throws what reading it throws. */
-export async function keptClip(sound: Sound, voiceId: string, signal: AbortSignal): Promise<Clip> {
+export async function keptClip(sound: AudioSource, voiceId: string, signal: AbortSignal): Promise<Clip> {
   const read = await sound.read(SAMPLE_S.max * sound.sampleRateHz, signal);
   // In a buffer of its own length: what was read may lie in a larger one.
   return voiceClip(read.slice(), sound.sampleRateHz, voiceId);
@@ -98,7 +98,7 @@ function voiceClip(samples: Float32Array, sampleRateHz: number, digest: string):
 
 /** The first half minute of a sound, at 24 kHz. Throws a 400 {@link ServiceError} where it is too short. */
 export async function beginningOf(
-  sound: Sound,
+  sound: AudioSource,
   field: string,
   signal: AbortSignal,
 ): Promise<{ readonly pcm: Int16Array; readonly isCut: boolean }> {
@@ -197,7 +197,7 @@ export class NewVoices {
   async #hear(clip: Clip, caller: Caller): Promise<string | null> {
     const { transcriptions } = this.#deps;
     if (transcriptions.refusal("transcribe") !== null) return null;
-    const asked = { sound: clipSound(clip), language: null, prompt: null, wantsWords: false };
+    const asked = { sound: clipSource(clip), language: null, prompt: null, wantsWords: false };
     try {
       return (await transcriptions.transcribe(asked, caller)).transcript.text;
     } catch (error) {

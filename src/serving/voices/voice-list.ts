@@ -1,7 +1,7 @@
 import { nameKeyOf, type VoiceRecord } from "../../accounts/voice-store.ts";
 import type { CreatedVoice } from "../../contract/voice-form.ts";
 import type { Voice, VoiceList } from "../../contract/voices.ts";
-import type { CastVoice, ModelCard } from "../../core/model-card.ts";
+import type { ModelCard, ModelVoice } from "../../core/model-card.ts";
 import type { VoiceSample } from "../../core/script.ts";
 import type { PublicModel } from "../../models/public-models.ts";
 import { castVoiceNamed, isPassedOn } from "../prepare/choose-voice.ts";
@@ -45,7 +45,7 @@ export function createdVoice(voice: VoiceRecord): CreatedVoice {
 }
 
 function castOf(cards: readonly ModelCard[]): Voice[] {
-  const byVoice = new Map<string, { readonly voice: CastVoice; readonly speakWithIt: ModelCard[] }>();
+  const byVoice = new Map<string, { readonly voice: ModelVoice; readonly speakWithIt: ModelCard[] }>();
   for (const card of cards) {
     for (const voice of card.voices) {
       const key = JSON.stringify(voice);
@@ -111,7 +111,7 @@ function sampleOf(id: string, [model]: readonly string[]): Pick<Voice, "sample">
 }
 
 /** Voices that are known only where they are computed, by the ids of the public models that speak with them. */
-export type VoicesElsewhere = ReadonlyMap<string, readonly CastVoice[]>;
+export type VoicesElsewhere = ReadonlyMap<string, readonly ModelVoice[]>;
 
 /**
  * Asks for the voices of checkpoints that compute elsewhere.
@@ -120,7 +120,7 @@ export type VoicesElsewhere = ReadonlyMap<string, readonly CastVoice[]>;
  */
 export async function voicesElsewhere(
   models: readonly PublicModel[],
-  byCheckpoint: ReadonlyMap<string, () => Promise<readonly CastVoice[]>>,
+  byCheckpoint: ReadonlyMap<string, () => Promise<readonly ModelVoice[]>>,
 ): Promise<VoicesElsewhere> {
   const asked = models.map(async ({ card, checkpoint }) => {
     const voices = await byCheckpoint.get(checkpoint)?.();
@@ -142,7 +142,7 @@ export function withVoicesElsewhere(
 ): readonly ModelCard[] {
   const taken = new Set(recorded.map(nameKeyOf));
   return cards.map((card) => {
-    const isReached = ({ id }: CastVoice): boolean =>
+    const isReached = ({ id }: ModelVoice): boolean =>
       isSayable(id) &&
       isPassedOn(id, card) &&
       castVoiceNamed(id, card) === null &&

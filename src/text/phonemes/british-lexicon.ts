@@ -1,4 +1,4 @@
-import { editDistance } from "../../core/nearest.ts";
+import { editDistance } from "../../core/nearest-name.ts";
 import { BRITISH } from "./accent.ts";
 import type { Following, WordEntries } from "./dictionary.ts";
 import { createLexicon, type LexicalWord, type Lexicon } from "./lexicon.ts";

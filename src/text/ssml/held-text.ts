@@ -1,4 +1,4 @@
-import { nearest } from "../../core/nearest.ts";
+import { nearestName } from "../../core/nearest-name.ts";
 import { describeFault } from "../phonemes/given-phonemes.ts";
 import { nearestPhonemes } from "./ipa.ts";
 import { INTERPRETATIONS, isKnownKind, saidAs } from "./say-as.ts";
@@ -49,7 +49,7 @@ function sayAs(tag: Tag, tags: TagReader): HeldText["say"] {
     .replace(/^vxml:/, "");
   const known = isKnownKind(kind);
   if (known === null) {
-    const near = nearest(kind.slice(0, 40), INTERPRETATIONS);
+    const near = nearestName(kind.slice(0, 40), INTERPRETATIONS);
     const usual = USUAL.join(", ");
     const remedy = near === null ? `write one of ${usual}` : `did you mean ${near}? Write one of ${usual}`;
     throw tags.refused(tag, `interpret-as of <say-as> is unknown: ${remedy}`);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OpenAI } from "openai";
-import { type Stop, stopWith } from "../../core/stop-with.ts";
+import { type Stopper, stopWith } from "../../core/stop-with.ts";
 import { type Dialogue, type Writer, WriterError, type WrittenPart } from "../../core/writer.ts";
 import { DEFAULT_SYSTEM_PROMPT } from "../dialogue-messages.ts";
 import { makeChatClient, NotAChatError, UnfinishedError } from "./chat-client.ts";
@@ -63,7 +63,7 @@ class ChatWriter implements Writer {
   readonly #request: ChatRequestOptions;
   readonly #limits: ReplyLimits;
   readonly #retryDelaysMs: readonly number[];
-  readonly #calls = new Set<Stop>();
+  readonly #calls = new Set<Stopper>();
   #isClosed = false;
   #dialect: ChatDialect;
 

@@ -58,7 +58,7 @@ describe("a client that leaves", () => {
   }
 
   test("of a recogniser that holds all of a recording gives that room back", async () => {
-    const holding = Object.assign(new ScriptedRecogniser(), { heldBytesPerS: 64_000 });
+    const holding = Object.assign(new ScriptedRecogniser(), { memoryBytesPerS: 64_000 });
     const own = await startTestServer({ recogniser: holding });
     try {
       holding.hold();

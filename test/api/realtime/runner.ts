@@ -51,7 +51,7 @@ export function openRunner({
   const scripted = new ScriptedRecogniser();
   const hearing: Recogniser = recogniser ?? {
     name: "scripted",
-    heldBytesPerS: 0,
+    memoryBytesPerS: 0,
     canTranslate: false,
     async recognise(sound, options, signal) {
       await awhile();

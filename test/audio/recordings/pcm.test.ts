@@ -3,14 +3,14 @@ import { describe, test } from "node:test";
 import { alaw, mulaw } from "../../../src/audio/companding.ts";
 import type { PcmFormat } from "../../../src/audio/pcm-format.ts";
 import { openPcmSound } from "../../../src/audio/recordings/recording-sound.ts";
-import type { Sound } from "../../../src/core/sound.ts";
+import type { AudioSource } from "../../../src/core/audio-source.ts";
 import fc from "../../properties.ts";
 
 const NEVER = new AbortController().signal;
 const MAX_S = 2;
 const MONO: PcmFormat = { kind: "s16", sampleRateHz: 8_000, channels: 1 };
 
-async function all(sound: Sound): Promise<number[]> {
+async function all(sound: AudioSource): Promise<number[]> {
   const samples: number[] = [];
   for (;;) {
     const read = await sound.read(1_000, NEVER);

@@ -3,7 +3,7 @@ import { after, before, describe, test } from "node:test";
 import { SAMPLE_RATE_HZ } from "../../../src/audio/format.ts";
 import { loudnessOf } from "../../../src/audio/loudness.ts";
 import type { Clip, Turn } from "../../../src/core/conversation.ts";
-import type { HeardVoice, SpeechModel } from "../../../src/core/speech-model.ts";
+import type { FollowedVoice, SpeechModel } from "../../../src/core/speech-model.ts";
 import { trackPitch } from "../../../src/engines/following/analysis/pitch-track.ts";
 import { pitchLogs } from "../../../src/engines/following/analysis/voice-profile.ts";
 import { LONG_TEXT, never, type ScriptParts, scriptOf, speakAll } from "../../core/scripts.ts";
@@ -32,7 +32,7 @@ describe("The embedded voice that hears somebody", () => {
     const { frames, report } = await speakAll(model, { text: TEXT, history, ...parts });
     return { samples: Float32Array.from(frames.flatMap(({ samples }) => [...samples])), voice: report.voice };
   }
-  const heardVoice = async (history: readonly Turn[], parts: ScriptParts = {}): Promise<HeardVoice> =>
+  const heardVoice = async (history: readonly Turn[], parts: ScriptParts = {}): Promise<FollowedVoice> =>
     (await reply(history, parts)).voice ?? assert.fail("it heard nothing");
 
   test("speaks at the pitch of the speaker's own clip, whoever that label is without one", async () => {

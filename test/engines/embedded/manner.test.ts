@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { SAMPLE_RATE_HZ } from "../../../src/audio/format.ts";
 import { loudnessOf } from "../../../src/audio/loudness.ts";
-import type { AskedManner } from "../../../src/core/manner.ts";
+import type { RequestedManner } from "../../../src/core/script.ts";
 import type { SpeechModel } from "../../../src/core/speech-model.ts";
 import { readManner } from "../../../src/serving/prepare/manner.ts";
 import { LONG_TEXT, type ScriptParts, speakAll } from "../../core/scripts.ts";
 import { hear, medianPitchHz, soundIn } from "./listening.ts";
 import { openVoice } from "./open-voice.ts";
 
-const askedFor = (words: string): AskedManner => readManner(words)!.asked;
+const askedFor = (words: string): RequestedManner => readManner(words)!.asked;
 
 describe("The embedded voice that is asked for a manner", () => {
   let model: SpeechModel;

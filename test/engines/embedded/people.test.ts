@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { InTurn } from "../../../src/core/in-turn.ts";
+import type { RunQueued } from "../../../src/core/run-queued.ts";
 import { openNetwork } from "../../../src/engines/embedded/network.ts";
 import { People } from "../../../src/engines/embedded/people.ts";
 import { createVoices } from "../../../src/engines/embedded/speakers.ts";
 import { EMBEDDED_CAST } from "../../../src/models/embedded-cast.ts";
 import { VOICE_DIR } from "./voice.ts";
 
-const people = (inTurn: InTurn = (run) => run()) =>
+const people = (inTurn: RunQueued = (run) => run()) =>
   new People({ voiceDir: VOICE_DIR, precision: undefined, guard: undefined, inTurn });
 
 const IDS = [0, 50, 83, 54, 156, 57, 135, 0];

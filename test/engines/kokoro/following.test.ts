@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Clip, Turn } from "../../../src/core/conversation.ts";
-import type { HeardVoice, SpeechModel } from "../../../src/core/speech-model.ts";
+import type { FollowedVoice, SpeechModel } from "../../../src/core/speech-model.ts";
 import { bytesOf, LONG_TEXT, never, type ScriptParts, scriptOf, speakAll } from "../../core/scripts.ts";
 import { clipOf, noise, scaled } from "../following/analysis/signals.ts";
 import { syntheticVoice } from "../following/analysis/synthetic-voice.ts";
@@ -29,7 +29,7 @@ describe("Kokoro that hears somebody", () => {
     const { frames, report } = await speakAll(model, { text: LONG_TEXT, ...parts });
     return { frames, bytes: bytesOf(frames), voice: report.voice };
   }
-  const heard = async (parts: ScriptParts): Promise<HeardVoice> =>
+  const heard = async (parts: ScriptParts): Promise<FollowedVoice> =>
     (await said(parts)).voice ?? assert.fail("it heard nothing");
 
   test("sets out from the nearest of its voices, and tells what it followed", async () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, afterEach, describe, test } from "node:test";
 import { decodeWav } from "../../../src/audio/decode-wav.ts";
 import type { Turn } from "../../../src/core/conversation.ts";
-import { type HeardVoice, SpeechFailedError, type SpeechModel } from "../../../src/core/speech-model.ts";
+import { type FollowedVoice, SpeechFailedError, type SpeechModel } from "../../../src/core/speech-model.ts";
 import { voiceMeta } from "../../../src/serving/reply/reply-meta.ts";
 import {
   CountedText,
@@ -196,7 +196,7 @@ describe("another Antiphon", () => {
   });
 
   test("tells what its voice took from earlier turns, in our words and with our label", async () => {
-    const voice: HeardVoice = {
+    const voice: FollowedVoice = {
       start: "1",
       followed: ["pitch", "level"],
       turns: [0, 2],

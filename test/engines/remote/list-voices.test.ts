@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import type { CastVoice } from "../../../src/core/model-card.ts";
+import type { ModelVoice } from "../../../src/core/model-card.ts";
 import { knownVoices, listVoices, MAX_LISTED } from "../../../src/engines/remote/list-voices.ts";
 import { type Answer, bytes, json, refusal, SpeechServer } from "./speech-server.ts";
 
@@ -15,12 +15,12 @@ async function listed(
   answer: Answer,
   more: Partial<Parameters<typeof listVoices>[0]> = {},
   deadlineMs = 20_000,
-): Promise<readonly CastVoice[]> {
+): Promise<readonly ModelVoice[]> {
   server.answers(answer);
   return listVoices({ ...OPTIONS, ...more }, deadlineMs);
 }
 
-const ids = (voices: readonly CastVoice[]): string[] => voices.map(({ id }) => id);
+const ids = (voices: readonly ModelVoice[]): string[] => voices.map(({ id }) => id);
 
 describe("the voices of a server", () => {
   test("are asked for by its list, with the key that it is spoken with", async () => {
@@ -121,7 +121,7 @@ describe("the voices of a server", () => {
 });
 
 describe("what is known of them", () => {
-  const voice = (id: string): CastVoice => ({
+  const voice = (id: string): ModelVoice => ({
     ...{ id, name: id, sex: null, accent: null },
     ...{ description: "", aliases: [] },
   });

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { clipSource } from "../../../src/core/audio-source.ts";
 import type { Clip } from "../../../src/core/conversation.ts";
 import { type RecogniseOptions, RecogniserError, type Transcript } from "../../../src/core/recogniser.ts";
-import { clipSound } from "../../../src/core/sound.ts";
 import {
   type EndpointRecogniserOptions,
   openEndpointRecogniser,
@@ -41,7 +41,7 @@ function opened(options: Partial<EndpointRecogniserOptions> = {}) {
 }
 
 function hear(options: Partial<RecogniseOptions> = {}, signal = NEVER): Promise<Transcript> {
-  return opened().recognise(clipSound(CLIP), { ...PLAIN, ...options }, signal);
+  return opened().recognise(clipSource(CLIP), { ...PLAIN, ...options }, signal);
 }
 
 /** Hears once, and expects a failure that says so and nothing of what the endpoint said. */
@@ -70,10 +70,10 @@ describe("a recogniser behind an endpoint", () => {
       const samples = new Float32Array(3 * 24_000).map((_, at) => 0.5 * Math.sin(at / 9));
       const clip = { ...CLIP, samples, durationS: 3 };
       const options = { language: "de", prompt: "Ways.", wantsWords: true, draft: null };
-      const transcript = await endpoint.recognise(clipSound(clip), options, NEVER);
+      const transcript = await endpoint.recognise(clipSource(clip), options, NEVER);
       assert.equal(transcript.text, "One way & another. Two --> <three>.");
       assert.equal(transcript.language, "de");
-      assert.equal(transcript.heardS, 3);
+      assert.equal(transcript.transcribedS, 3);
       assert.equal(transcript.speechProbability, 0.75);
       assert.equal(transcript.meanLogProbability, -0.25);
       assert.deepEqual(
@@ -98,9 +98,9 @@ describe("a recogniser behind an endpoint", () => {
     const words = [{ word: "Hello.", start: 0.1, end: 0.3 }];
     server.answers(json({ text: "Hello.", segments: [{ text: "Hello.", start: 0.1, end: 0.3 }], words }));
     const parts: Transcript[] = [];
-    const transcript = await hear({ startAtS: 0.5, wantsWords: true, onPart: (part) => parts.push(part) });
+    const transcript = await hear({ startAtS: 0.5, wantsWords: true, onPartial: (part) => parts.push(part) });
     const [segment = assert.fail("heard")] = transcript.segments;
-    assert.deepEqual([segment.startS, segment.words?.[0]?.endS, transcript.heardS], [0.6, 0.8, 1]);
+    assert.deepEqual([segment.startS, segment.words?.[0]?.endS, transcript.transcribedS], [0.6, 0.8, 1]);
     assert.deepEqual(parts, [transcript]);
     // Half a second of 16 bits at 16 kHz.
     const sent = server.asked[0]!.form.length;
@@ -169,8 +169,8 @@ describe("a recogniser behind an endpoint", () => {
       refusal(400, "response_format 'verbose_json' is not compatible"),
       json({ text: "Hello." }),
     );
-    await recogniser.recognise(clipSound(CLIP), { ...PLAIN, task: "translate" }, NEVER);
-    await recogniser.recognise(clipSound(CLIP), PLAIN, NEVER);
+    await recogniser.recognise(clipSource(CLIP), { ...PLAIN, task: "translate" }, NEVER);
+    await recogniser.recognise(clipSource(CLIP), PLAIN, NEVER);
     const formats = server.asked.map(({ form }) => /response_format"\r\n\r\n(\w+)/.exec(form)?.[1]);
     assert.deepEqual(formats, ["verbose_json", "json", "verbose_json"]);
   });
@@ -199,7 +199,7 @@ describe("a recogniser behind an endpoint", () => {
     server.answers(json({ text: "" }));
     for (const count of [0, 1]) {
       const clip = { ...CLIP, samples: CLIP.samples.slice(0, count), durationS: count / 24_000 };
-      assert.equal((await opened().recognise(clipSound(clip), PLAIN, NEVER)).heardS, clip.durationS);
+      assert.equal((await opened().recognise(clipSource(clip), PLAIN, NEVER)).transcribedS, clip.durationS);
       const { form } = server.asked.at(-1)!;
       assert.equal(Buffer.from(form.slice(form.indexOf("RIFF")), "latin1").readUInt32LE(40), 3_200);
     }
@@ -213,9 +213,9 @@ describe("a recogniser behind an endpoint", () => {
     );
     const recogniser = opened();
     const options = { ...PLAIN, wantsWords: true };
-    const { segments } = await recogniser.recognise(clipSound(CLIP), options, NEVER);
+    const { segments } = await recogniser.recognise(clipSource(CLIP), options, NEVER);
     assert.deepEqual(segments[0]?.words, []);
-    await recogniser.recognise(clipSound(CLIP), options, NEVER);
+    await recogniser.recognise(clipSource(CLIP), options, NEVER);
     const formats = server.asked.map(({ form }) => [
       /response_format"\r\n\r\n(\w+)/.exec(form)?.[1],
       form.includes("granularities"),
@@ -308,7 +308,7 @@ describe("a recogniser behind an endpoint", () => {
     const gone = await TranscriptionServer.open();
     await gone.close();
     const dead = opened({ baseUrl: gone.baseUrl });
-    await assert.rejects(dead.recognise(clipSound(CLIP), PLAIN, NEVER), {
+    await assert.rejects(dead.recognise(clipSource(CLIP), PLAIN, NEVER), {
       name: "RecogniserError",
       message: /cannot be reached/,
     });
@@ -327,7 +327,7 @@ describe("a recogniser behind an endpoint", () => {
       response.writeHead(200, { "content-type": "application/json" }).write('{"text":');
     });
     const slow = opened({ totalTimeoutMs: 150 });
-    await assert.rejects(slow.recognise(clipSound(CLIP), PLAIN, NEVER), {
+    await assert.rejects(slow.recognise(clipSource(CLIP), PLAIN, NEVER), {
       name: "RecogniserError",
       message: /took longer over a recording than recogniser\.totalTimeoutMs \(150 ms\)/,
     });
@@ -343,11 +343,11 @@ describe("a recogniser behind an endpoint", () => {
     await assert.rejects(hearing, reason);
     await until("the end", () => server.asked[0]!.response.destroyed);
     const recogniser = opened();
-    const closing = recogniser.recognise(clipSound(CLIP), PLAIN, NEVER);
+    const closing = recogniser.recognise(clipSource(CLIP), PLAIN, NEVER);
     await until("the request", () => server.asked.length === 2);
     await recogniser.close();
     await assert.rejects(closing, { message: /The recogniser is closed/ });
-    await assert.rejects(recogniser.recognise(clipSound(CLIP), PLAIN, NEVER), {
+    await assert.rejects(recogniser.recognise(clipSource(CLIP), PLAIN, NEVER), {
       message: /The recogniser is closed/,
     });
     await assert.rejects(hear({}, AbortSignal.abort(reason)), reason);

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { Worker } from "node:worker_threads";
+import { clipSource } from "../../../src/core/audio-source.ts";
 import { type Recogniser, RecogniserError, type Transcript } from "../../../src/core/recogniser.ts";
-import { clipSound } from "../../../src/core/sound.ts";
 import { openWhisper, type WhisperOptions } from "../../../src/recognition/whisper/open-whisper.ts";
 import { until, within } from "../../waiting.ts";
 import { clipOf } from "../clips.ts";
@@ -35,8 +35,8 @@ describe("the thread that hears", () => {
   test("fails the clip that it dies over, and is replaced", async () => {
     const failures: string[] = [];
     await withOdd({ onFailure: (message) => failures.push(message) }, async (recogniser, cells) => {
-      const dying = recogniser.recognise(clipSound(clip(DIES!)), PLAIN, never);
-      const waiting = recogniser.recognise(clipSound(clip(HEARS!)), PLAIN, never);
+      const dying = recogniser.recognise(clipSource(clip(DIES!)), PLAIN, never);
+      const waiting = recogniser.recognise(clipSource(clip(HEARS!)), PLAIN, never);
       await assert.rejects(
         dying,
         (thrown) => thrown instanceof RecogniserError && thrown.retryAfterMs !== null,
@@ -49,15 +49,15 @@ describe("the thread that hears", () => {
 
   test("fails the clip that it hangs over, and is replaced", async () => {
     await withOdd({ deadlineMs: 1_500 }, async (recogniser) => {
-      const hanging = recogniser.recognise(clipSound(clip(HANGS!)), PLAIN, never);
+      const hanging = recogniser.recognise(clipSource(clip(HANGS!)), PLAIN, never);
       await within("the failure", assert.rejects(hanging, RecogniserError));
-      assert.equal((await recogniser.recognise(clipSound(clip(HEARS!)), PLAIN, never)).text, "Well.");
+      assert.equal((await recogniser.recognise(clipSource(clip(HEARS!)), PLAIN, never)).text, "Well.");
     });
   });
 
   test("says nothing to clients of what went wrong inside, and keeps it as the cause", async () => {
     await withOdd({}, async (recogniser) => {
-      const failing = recogniser.recognise(clipSound(clip(FAILS!)), PLAIN, never);
+      const failing = recogniser.recognise(clipSource(clip(FAILS!)), PLAIN, never);
       await assert.rejects(failing, (thrown) => {
         assert.ok(thrown instanceof RecogniserError);
         assert.doesNotMatch(thrown.message, /secret|said/);
@@ -71,10 +71,10 @@ describe("the thread that hears", () => {
     await withOdd({}, async (recogniser) => {
       const ends: string[] = [];
       const long = recogniser
-        .recognise(clipSound(clip(200 * 16_000)), PLAIN, never)
+        .recognise(clipSource(clip(200 * 16_000)), PLAIN, never)
         .then(() => ends.push("long"));
       const short = recogniser
-        .recognise(clipSound(clip(HEARS!)), PLAIN, never)
+        .recognise(clipSource(clip(HEARS!)), PLAIN, never)
         .then(() => ends.push("short"));
       await within("both", Promise.all([long, short]));
       assert.deepEqual(ends, ["short", "long"]);
@@ -83,10 +83,10 @@ describe("the thread that hears", () => {
 
   test("takes the codes of ISO 639 and gives them, and refuses a language that it does not know", async () => {
     await withOdd({}, async (recogniser) => {
-      const heard = await recogniser.recognise(clipSound(clip(HEARS!)), { ...PLAIN, language: "jv" }, never);
+      const heard = await recogniser.recognise(clipSource(clip(HEARS!)), { ...PLAIN, language: "jv" }, never);
       assert.equal(heard.language, "jv");
-      await recogniser.recognise(clipSound(clip(HEARS!)), { ...PLAIN, language: "en-GB" }, never);
-      const unknown = recogniser.recognise(clipSound(clip(HEARS!)), { ...PLAIN, language: "tlh" }, never);
+      await recogniser.recognise(clipSource(clip(HEARS!)), { ...PLAIN, language: "en-GB" }, never);
+      const unknown = recogniser.recognise(clipSource(clip(HEARS!)), { ...PLAIN, language: "tlh" }, never);
       await assert.rejects(unknown, (thrown) => {
         assert.ok(thrown instanceof RecogniserError && thrown.refused === "language");
         assert.match(thrown.message, /'tlh'. Leave `language` out, or give one of: en, jv\.$/);
@@ -100,30 +100,30 @@ describe("the thread that hears", () => {
       const controller = new AbortController();
       const long = clip(70 * 16_000);
       let kept = 0;
-      const onPart = ({ heardS }: Transcript): void => {
+      const onPartial = ({ transcribedS: heardS }: Transcript): void => {
         kept = heardS;
         if (heardS > 30) controller.abort(new Error("gone"));
       };
       await assert.rejects(
-        recogniser.recognise(clipSound(long), { ...PLAIN, onPart }, controller.signal),
+        recogniser.recognise(clipSource(long), { ...PLAIN, onPartial }, controller.signal),
         /gone/,
       );
       assert.equal(kept, 60);
-      const rest = await recogniser.recognise(clipSound(long), { ...PLAIN, startAtS: kept }, never);
+      const rest = await recogniser.recognise(clipSource(long), { ...PLAIN, startAtS: kept }, never);
       assert.deepEqual(
         rest.segments.map(({ startS }) => startS),
         [60],
       );
-      assert.equal(rest.heardS, 70);
+      assert.equal(rest.transcribedS, 70);
     });
   });
 
   test("an abort while another clip is heard is thrown at once", async () => {
     await withOdd({}, async (recogniser, cells) => {
-      const first = recogniser.recognise(clipSound(clip(HANGS!)), PLAIN, never);
+      const first = recogniser.recognise(clipSource(clip(HANGS!)), PLAIN, never);
       const controller = new AbortController();
       const reason = new Error("gone");
-      const second = recogniser.recognise(clipSound(clip(HEARS!)), PLAIN, controller.signal);
+      const second = recogniser.recognise(clipSource(clip(HEARS!)), PLAIN, controller.signal);
       controller.abort(reason);
       await assert.rejects(second, (thrown) => thrown === reason);
       await until("the thread to start", () => Atomics.load(cells, STARTS!) === 1);

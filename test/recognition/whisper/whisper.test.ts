@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { wordErrors } from "../../../bench/word-errors.ts";
+import { clipSource } from "../../../src/core/audio-source.ts";
 import type { Clip } from "../../../src/core/conversation.ts";
 import type { Recogniser } from "../../../src/core/recogniser.ts";
-import { clipSound } from "../../../src/core/sound.ts";
 import type { SpeechModel } from "../../../src/core/speech-model.ts";
 import { openWhisper } from "../../../src/recognition/whisper/open-whisper.ts";
 import { openEmbeddedVoice } from "../../../src/server/voices/embedded-voice.ts";
@@ -45,7 +45,12 @@ if (missing !== false) {
     test("hears a clip of over 30 s whole, cut at pauses", async () => {
       const clip = await spoken(voice, LONG_TEXT);
       assert.ok(clip.durationS > 31, `${clip.durationS} s`);
-      const { text, segments, heardS, language } = await recogniser.recognise(clipSound(clip), PLAIN, never);
+      const {
+        text,
+        segments,
+        transcribedS: heardS,
+        language,
+      } = await recogniser.recognise(clipSource(clip), PLAIN, never);
       const { errors, words } = wordErrors(LONG_TEXT, text);
       assert.ok(errors <= words / 8, `${errors} of ${words}: ${text}`);
       assert.equal(language, "en");
@@ -58,7 +63,7 @@ if (missing !== false) {
       const others = "She sells sea shells by the shore. A stitch in time saves nine. ";
       const prompts = [fox.repeat(3), fox.repeat(200), (fox + others).repeat(40), fox + others + fox + fox];
       for (const prompt of prompts) {
-        const { text } = await recogniser.recognise(clipSound(await speech), { ...PLAIN, prompt }, never);
+        const { text } = await recogniser.recognise(clipSource(await speech), { ...PLAIN, prompt }, never);
         const { errors } = wordErrors(TEXT, text);
         assert.ok(errors <= 2, `with ${prompt.length} characters: ${text}`);
       }
@@ -71,14 +76,14 @@ if (missing !== false) {
         ["Please ask Katharine and Stephen about the theatre.", "Katharine", "theatre"],
         ["Kathryn and Stephen went to the theater.", "Kathryn", "theater"],
       ] as const) {
-        const { text } = await recogniser.recognise(clipSound(clip), { ...PLAIN, prompt }, never);
+        const { text } = await recogniser.recognise(clipSource(clip), { ...PLAIN, prompt }, never);
         assert.equal(text, `Please ask ${name} and Stephen about the ${place}.`);
       }
     });
 
     test("translates into words with spaces between them, also of what has none", async () => {
       const options = { ...PLAIN, language: "zh", task: "translate" } as const;
-      const { text, language } = await recogniser.recognise(clipSound(await speech), options, never);
+      const { text, language } = await recogniser.recognise(clipSource(await speech), options, never);
       assert.match(text, /\bbowls\b.* \bpunch\b/);
       assert.equal(language, "zh");
     });
@@ -87,7 +92,7 @@ if (missing !== false) {
       const clip = repeated(await speech, 3, 0.4);
       const impatient = await openWhisper(folder, { maxS: 6 });
       try {
-        const { heardS, segments } = await impatient.recognise(clipSound(clip), PLAIN, never);
+        const { transcribedS: heardS, segments } = await impatient.recognise(clipSource(clip), PLAIN, never);
         assert.equal(heardS, 6);
         assert.ok(segments.at(-1)!.endS <= 6);
       } finally {

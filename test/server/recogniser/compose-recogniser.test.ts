@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { clipSource } from "../../../src/core/audio-source.ts";
 import { RecogniserError } from "../../../src/core/recogniser.ts";
-import { clipSound } from "../../../src/core/sound.ts";
 import {
   composeRecogniser,
   type RecogniserSources,
@@ -61,7 +61,7 @@ describe("the recogniser of the settings", () => {
     const { signal } = new AbortController();
     const clip = { samples: new Float32Array(8_000), sampleRateHz: 16_000, durationS: 0.5, digest: "x" };
     const options = { language: null, prompt: null, wantsWords: false, draft: null };
-    const opening = [recogniser!.prepare(), recogniser!.recognise(clipSound(clip), options, signal)];
+    const opening = [recogniser!.prepare(), recogniser!.recognise(clipSource(clip), options, signal)];
     for (const each of opening) {
       await assert.rejects(each, /weights are missing or damaged\. Run antiphon models pull/);
     }

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
-import type { TakenVoices } from "../../../src/core/model-card.ts";
+import type { VoiceSupport } from "../../../src/core/model-card.ts";
 import { PUBLIC_MODELS } from "../../../src/models/public-models.ts";
 import { readServerVoices } from "../../../src/server/voices/server-voices.ts";
 import { voiceWarnings, withVoiceManners } from "../../../src/server/voices/voice-manners.ts";
@@ -76,7 +76,7 @@ describe("voices by the settings", () => {
   }
 
   const [model] = PUBLIC_MODELS;
-  const taking = (takes: Partial<TakenVoices>) => {
+  const taking = (takes: Partial<VoiceSupport>) => {
     const { manner, ...others } = model!.card.takes;
     return [{ ...model!, card: { ...model!.card, takes: { ...others, ...takes } } }];
   };

@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { ServiceError } from "../../../src/contract/errors.ts";
 import { OPENAI_VOICES } from "../../../src/contract/voices.ts";
-import type { CastVoice } from "../../../src/core/model-card.ts";
+import type { ModelVoice } from "../../../src/core/model-card.ts";
 import { EMBEDDED_CAST } from "../../../src/models/embedded-cast.ts";
 import { findModel, PUBLIC_MODELS, type PublicModel } from "../../../src/models/public-models.ts";
 import { checkVoice, chooseSpeaker, chooseVoice } from "../../../src/serving/prepare/choose-voice.ts";
 import { prepareConverse, prepareTts } from "../../../src/serving/prepare/prepare.ts";
 
 const embedded = PUBLIC_MODELS[0]!.card;
-const voice = (id: string, aliases: readonly string[] = []): CastVoice => ({
+const voice = (id: string, aliases: readonly string[] = []): ModelVoice => ({
   id,
   name: id.replace("_", " "),
   sex: "female",
@@ -26,7 +26,7 @@ const mixing = {
   takes: { mixes: true, samples: false },
 };
 
-function many(prefix: string, count: number): CastVoice[] {
+function many(prefix: string, count: number): ModelVoice[] {
   return Array.from({ length: count }, (_, at) => voice(`${prefix}_${at}`));
 }
 

@@ -16,7 +16,7 @@ const NOTHING_HEARD: Transcript = {
   speechProbability: null,
   meanLogProbability: null,
   segments: [],
-  heardS: 1,
+  transcribedS: 1,
 };
 const PLACES: KeyedSemaphoreOptions = {
   what: "turns being heard",
@@ -93,7 +93,13 @@ describe("a clip that several ask for", () => {
       pieces.push((await sound.read(10, signal)).length);
       return { ...NOTHING_HEARD, text: "Hello." };
     };
-    const recogniser = { name: "", heldBytesPerS: 0, canTranslate: false, recognise, close: async () => {} };
+    const recogniser = {
+      name: "",
+      memoryBytesPerS: 0,
+      canTranslate: false,
+      recognise,
+      close: async () => {},
+    };
     const ears = new ClipTranscriber(recogniser, new KeyedSemaphore(PLACES));
     const [leaves, stays] = [clipOf("one"), clipOf("one")];
     const gone = new AbortController();
@@ -134,7 +140,7 @@ describe("a clip that was heard in part", () => {
     await assert.rejects(first, /gone/);
     const known = ears.known(clipOf("long", 70));
     assert.deepEqual(
-      [known?.isWhole, known?.transcript.text, known?.transcript.heardS],
+      [known?.isWhole, known?.transcript.text, known?.transcript.transcribedS],
       [false, "One. Two.", 60],
     );
     const second = ears.hear(clipOf("long", 70), "b", NEVER, () => {});
@@ -145,7 +151,7 @@ describe("a clip that was heard in part", () => {
     recogniser.asked[1]!.finish();
     const whole = await second;
     assert.equal(whole.text, "One. Two. Three.");
-    assert.equal(whole.heardS, 70);
+    assert.equal(whole.transcribedS, 70);
     assert.deepEqual(
       whole.segments.map(({ startS }) => startS),
       [0, 30, 60],
@@ -180,7 +186,7 @@ describe("a clip that was heard in part", () => {
           while (at < windows.length) stepping.hearWindow(windows[at++]!);
           stepping.finish();
         }
-        const { text, heardS, segments } = await heard;
+        const { text, transcribedS: heardS, segments } = await heard;
         const said = windows.filter((each) => each !== "");
         assert.deepEqual([text, heardS, segments.length], [said.join(" "), durationS, said.length]);
         // No window was heard twice.

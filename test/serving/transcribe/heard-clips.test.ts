@@ -39,12 +39,12 @@ test("two stretches are one: whoever speaks first tells the language", () => {
       all.languageProbability,
       all.speechProbability,
       all.meanLogProbability,
-      all.heardS,
+      all.transcribedS,
     ],
     ["Guten Tag.", "de", 0.9, 0.8, -0.5, 60],
   );
   const more = joinedTranscripts(all, { ...heard("Tschüss mal.", 90), meanLogProbability: -1 });
-  assert.deepEqual([more.text, more.language, more.heardS], ["Guten Tag. Tschüss mal.", "de", 90]);
+  assert.deepEqual([more.text, more.language, more.transcribedS], ["Guten Tag. Tschüss mal.", "de", 90]);
   assert.ok(more.meanLogProbability! < -0.5 && more.meanLogProbability! > -1);
   assert.equal(joinedTranscripts(null, words), words);
 });
@@ -57,6 +57,6 @@ function heard(text: string, heardS = 1): Transcript {
     speechProbability: 0.8,
     meanLogProbability: -0.5,
     segments: [],
-    heardS,
+    transcribedS: heardS,
   };
 }

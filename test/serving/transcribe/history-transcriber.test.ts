@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { AudioSource } from "../../../src/core/audio-source.ts";
 import type { Conversation, Turn } from "../../../src/core/conversation.ts";
 import {
   type RecogniseOptions,
@@ -7,7 +8,6 @@ import {
   RecogniserError,
   type Transcript,
 } from "../../../src/core/recogniser.ts";
-import type { Sound } from "../../../src/core/sound.ts";
 import { KeyedSemaphore } from "../../../src/limits/keyed-semaphore.ts";
 import { ClipTranscriber } from "../../../src/serving/transcribe/clip-transcriber.ts";
 import {
@@ -273,7 +273,7 @@ const TOO_LONG = "Hearing it took too long: say less at once, or ask again.";
 
 class ScriptedRecogniser implements Recogniser {
   readonly name = "scripted";
-  readonly heldBytesPerS = 0;
+  readonly memoryBytesPerS = 0;
   readonly canTranslate = false;
   readonly asked: string[] = [];
   readonly #script: Readonly<Record<string, string | Error>>;
@@ -282,7 +282,7 @@ class ScriptedRecogniser implements Recogniser {
     this.#script = script;
   }
 
-  async recognise(sound: Sound, _options: RecogniseOptions, signal: AbortSignal): Promise<Transcript> {
+  async recognise(sound: AudioSource, _options: RecogniseOptions, signal: AbortSignal): Promise<Transcript> {
     const { digest, durationS } = await clipIn(sound, signal);
     this.asked.push(digest);
     const said = this.#script[digest] ?? "Words.";
@@ -294,7 +294,7 @@ class ScriptedRecogniser implements Recogniser {
       speechProbability: said === "" ? 0.1 : 0.99,
       meanLogProbability: -0.2,
       segments: [],
-      heardS: durationS,
+      transcribedS: durationS,
     };
   }
 

@@ -24,7 +24,7 @@ function heard(transcript: Partial<Transcript> = {}): TranscribedRecording {
       speechProbability: null,
       meanLogProbability: null,
       segments,
-      heardS: 2,
+      transcribedS: 2,
       ...transcript,
     },
   };
@@ -73,7 +73,7 @@ test("deltas joined are the text, also where its segments are not", () => {
 
 test("a recording that is not listened to in full says how much was", () => {
   assert.ok(!("heard_seconds" in plainTranscription(heard())));
-  const cut = heard({ heardS: 1.5 });
+  const cut = heard({ transcribedS: 1.5 });
   assert.equal(plainTranscription(cut).heard_seconds, 1.5);
   assert.equal(verboseTranscription(cut, ALL).heard_seconds, 1.5);
   assert.equal(doneTranscription(cut).heard_seconds, 1.5);

@@ -5,7 +5,7 @@ import {
   ConversationError,
   type Frame,
   NothingToSpeakError,
-  type ReadPrompt,
+  type PromptReport,
   SpeechFailedError,
   type SpeechReport,
 } from "../../../core/speech-model.ts";
@@ -191,7 +191,7 @@ function readPrompt(
   { indices }: ContextTurns,
   ending: GenerationEnd | null,
   cautions: readonly string[],
-): ReadPrompt {
+): PromptReport {
   if (ending === null) return { turns: null, heard: null, forgotten: null, cautions };
   const inHistory = (positions: readonly number[]): number[] =>
     positions.flatMap((at) => (at < indices.length ? (indices[at] ?? []) : []));

@@ -1,6 +1,6 @@
 import type { SpeakerLabel } from "../../../core/conversation.ts";
 import type { Script } from "../../../core/script.ts";
-import type { HeardVoice } from "../../../core/speech-model.ts";
+import type { FollowedVoice } from "../../../core/speech-model.ts";
 import { type VoiceProfile, voicedOnly } from "../../following/analysis/voice-profile.ts";
 import { abortableWork, type Work } from "../../following/analysis/work.ts";
 import { entrained } from "../../following/entrainment.ts";
@@ -18,7 +18,7 @@ import { createOwnVoice, type OwnVoice, type OwnVoiceParts } from "./own-voice.t
 /** Who speaks the open turn, and what that took from earlier ones; `heard` is null where there was nothing to hear. */
 export interface FollowedSpeaker {
   readonly speaker: Speaker;
-  readonly heard: HeardVoice | null;
+  readonly heard: FollowedVoice | null;
 }
 
 export interface FollowerParts extends OwnVoiceParts {
@@ -127,7 +127,7 @@ function labelOf(voice: Voice, voices: FollowerParts["voices"]): SpeakerLabel | 
 /** What following some clips gave, wherever in a conversation they stand. */
 interface FollowedClips {
   readonly speaker: Speaker;
-  readonly heard: Omit<HeardVoice, "turns">;
+  readonly heard: Omit<FollowedVoice, "turns">;
 }
 
 const FOLLOWED: Readonly<Record<FollowLevel, readonly string[]>> = {

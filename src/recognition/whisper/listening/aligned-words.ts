@@ -1,11 +1,11 @@
-import type { HeardSegment, HeardWord } from "../../../core/recogniser.ts";
+import type { TranscribedWord, TranscriptSegment } from "../../../core/recogniser.ts";
 import { POSITION_S } from "../sizes.ts";
 import { alignTokens } from "./alignment.ts";
 import type { Decoded } from "./decode.ts";
 import type { TokenWord } from "./words.ts";
 
 /** A word said, with the tokens' figures. */
-interface AlignedWord extends HeardWord {
+interface AlignedWord extends TranscribedWord {
   readonly logProbabilities: readonly number[];
 }
 
@@ -94,7 +94,7 @@ const SENTENCE_END = /[.!?…。！？।؟]["'”’»)\]」』）]*$/u;
 const ABBREVIATION = /^(?:\p{Lu}|mr|mrs|ms|dr|st|prof|sr|jr|vs|no|etc|e\.g|i\.e)\.$/iu;
 
 /** Words in segments: a sentence each, or less where somebody pauses. @param glue what words are joined by */
-export function segmentsOf(words: readonly AlignedWord[], glue: string): readonly HeardSegment[] {
+export function segmentsOf(words: readonly AlignedWord[], glue: string): readonly TranscriptSegment[] {
   const groups: AlignedWord[][] = [];
   words.forEach((word, at) => {
     const last = words[at - 1];

@@ -1,4 +1,4 @@
-import type { HearingTask } from "../../../core/recogniser.ts";
+import type { TranscriptionTask } from "../../../core/recogniser.ts";
 import { translateToken, type WhisperDescription } from "../description.ts";
 import type { DecoderRun } from "./decoder-run.ts";
 import { repeatedPhrase } from "./repetition.ts";
@@ -6,7 +6,7 @@ import { logProbabilityOf, type Sampler } from "./sampler.ts";
 
 export interface DecodeRequest {
   /** A model that knows English alone has but the one. */
-  readonly task: HearingTask;
+  readonly task: TranscriptionTask;
   /** That is spoken: ISO 639-1; `null` lets the model find out. */
   readonly language: string | null;
   /** What may have been said before, as tokens. */

@@ -1,5 +1,5 @@
 import { resample } from "../../../audio/resample.ts";
-import type { HeardSegment, HearingTask } from "../../../core/recogniser.ts";
+import type { TranscriptionTask, TranscriptSegment } from "../../../core/recogniser.ts";
 import { type BytePairs, bytePairs, rankedByOrder } from "../../../onnx/byte-pairs.ts";
 import { POSITION, WHISPER_RATE_HZ, WINDOW_S } from "../sizes.ts";
 import { alignWords, segmentsOf } from "./aligned-words.ts";
@@ -18,7 +18,7 @@ export interface WindowRequest {
   readonly sampleRateHz: number;
   /** Whether the clip ends with it. */
   readonly isLast: boolean;
-  readonly task: HearingTask;
+  readonly task: TranscriptionTask;
   /** That is spoken, of {@link Networks.description}'s languages; `null` lets the model find out. */
   readonly language: string | null;
   readonly prompt: string | null;
@@ -36,7 +36,7 @@ export interface HeardWindow {
   /** Of all tokens, and of the end. */
   readonly logProbabilities: readonly number[];
   /** Empty where nobody speaks. Times from the window's beginning. */
-  readonly segments: readonly HeardSegment[];
+  readonly segments: readonly TranscriptSegment[];
 }
 
 /**
@@ -162,7 +162,11 @@ export class WindowListener {
     };
   }
 
-  #segments({ run, decoded }: DecodedRun, samples: Float32Array, task: HearingTask): readonly HeardSegment[] {
+  #segments(
+    { run, decoded }: DecodedRun,
+    samples: Float32Array,
+    task: TranscriptionTask,
+  ): readonly TranscriptSegment[] {
     const { ids } = decoded;
     const language = task === "translate" ? "en" : decoded.language;
     const { alignmentHeads } = this.#networks.description;

@@ -1,7 +1,7 @@
 import type { Clip } from "./conversation.ts";
 
 /** Recorded speech that is read in pieces, in order and once. */
-export interface Sound {
+export interface AudioSource {
   readonly sampleRateHz: number;
   /** Seconds that it may have at most: its length, where that is known before it was read. */
   readonly boundS: number;
@@ -17,7 +17,7 @@ export interface Sound {
  *
  * @param owned the same clip, of whoever has its samples by then: others may have given theirs away
  */
-export function clipSound(clip: Clip, owned = (): Clip => clip): Sound {
+export function clipSource(clip: Clip, owned = (): Clip => clip): AudioSource {
   let at = 0;
   return {
     sampleRateHz: clip.sampleRateHz,
@@ -31,8 +31,8 @@ export function clipSound(clip: Clip, owned = (): Clip => clip): Sound {
   };
 }
 
-/** Reads so much of a sound and forgets it; less only where it ends before. Throws as {@link Sound.read} does. */
-export async function skipSamples(sound: Sound, count: number, signal: AbortSignal): Promise<number> {
+/** Reads so much of a sound and forgets it; less only where it ends before. Throws as {@link AudioSource.read} does. */
+export async function skipSamples(sound: AudioSource, count: number, signal: AbortSignal): Promise<number> {
   let skipped = 0;
   while (skipped < count) {
     const { length } = await sound.read(Math.min(count - skipped, sound.sampleRateHz), signal);

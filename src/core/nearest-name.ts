@@ -1,5 +1,5 @@
 /** The candidate that a misspelt name most likely meant, or null where none is close. */
-export function nearest(name: string, candidates: readonly string[]): string | null {
+export function nearestName(name: string, candidates: readonly string[]): string | null {
   const limit = Math.max(1, Math.floor(name.length / 4));
   let best: string | null = null;
   let bestDistance = limit + 1;
@@ -13,7 +13,7 @@ export function nearest(name: string, candidates: readonly string[]): string | n
   return best;
 }
 
-/** What to do about a name that no setting has, in words that end a sentence. @param otherwise where none was {@link nearest} */
+/** What to do about a name that no setting has, in words that end a sentence. @param otherwise where none was {@link nearestName} */
 export function remedyFor(meant: string | null, otherwise: string): string {
   return meant === null ? `${otherwise} (docs/settings.md lists them all).` : `did you mean ${meant}?`;
 }

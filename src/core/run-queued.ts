@@ -1,2 +1,2 @@
 /** Runs work when its caller gets a turn. Rejects as the work does, or if no turn comes. */
-export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
+export type RunQueued = <T>(work: () => Promise<T>) => Promise<T>;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { openApiDocument } from "../../src/api/http/openapi.ts";
+import { openApiDocument } from "../../src/api/http/openapi/openapi-document.ts";
 import { TOP } from "../architecture/top.ts";
 
 const documented = Object.keys((openApiDocument() as { paths: object }).paths);

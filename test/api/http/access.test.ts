@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { pino } from "pino";
 import type { HttpDeps } from "../../../src/api/http/deps.ts";
-import { openApiDocument } from "../../../src/api/http/openapi.ts";
+import { openApiDocument } from "../../../src/api/http/openapi/openapi-document.ts";
 import { createMetricsServer } from "../../../src/api/http/server.ts";
 import { memoryStore } from "../../accounts/memory-store.ts";
 import { startTestServer, type TestServer, type TestServerOptions } from "./start.ts";

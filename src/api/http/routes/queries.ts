@@ -3,7 +3,7 @@ import { modelNamed } from "../../../contract/audio-speech.ts";
 import { quoted, ServiceError } from "../../../contract/errors.ts";
 import type { Health, ModelCard, ModelList, UsageSummary } from "../../../contract/replies.ts";
 import type { HttpDeps } from "../deps.ts";
-import { openApiDocument } from "../openapi.ts";
+import { openApiDocument } from "../openapi/openapi-document.ts";
 
 /** The endpoints that only tell: models, info, the caller's usage, liveness. */
 export function queryRoutes(app: FastifyInstance, deps: HttpDeps): void {

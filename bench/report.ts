@@ -1,4 +1,4 @@
-import { table } from "../src/cli/terminal/table.ts";
+import { table } from "../src/cli/terminal/command-io.ts";
 
 /** A row of the table, measured or not. */
 export interface Line {

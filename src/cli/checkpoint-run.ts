@@ -24,8 +24,7 @@ import { readCheckpoint } from "../engines/codec-lm/read-checkpoint.ts";
 import { findModel, PUBLIC_MODELS } from "../models/public-models.ts";
 import { UsageError } from "../server/usage-error.ts";
 import { prepareConverse } from "../serving/prepare/prepare.ts";
-import type { CommandIo } from "./terminal/command-io.ts";
-import { writeOutput } from "./terminal/write-output.ts";
+import { type CommandIo, writeOutput } from "./terminal/command-io.ts";
 
 /** What `checkpoint run` is asked for. */
 export interface CheckpointRun {

@@ -5,6 +5,7 @@ import { installedFolder } from "../models/codec-lm/known-checkpoints.ts";
 import { UsageError } from "../server/usage-error.ts";
 import type { CommandIo } from "./terminal/command-io.ts";
 import { addGlobalOptions, settingsOf } from "./terminal/global-options.ts";
+import { untilInterrupted } from "./terminal/stop-signal.ts";
 
 interface RunFlags {
   readonly conversation: string;
@@ -27,10 +28,18 @@ export function registerCheckpoint(program: Command, io: CommandIo): void {
     .option("--full", "look at every number of the weights, not at a sample of the large ones")
     .action(async (folder: string, { full = false }: { full?: boolean }, command: Command) => {
       const { dataDir } = await settingsOf(command, io);
-      const { checkCheckpoint } = await import("./checkpoint-check.ts");
-      const { untilInterrupted } = await import("./terminal/interruption.ts");
+      const { lookOverCheckpoint } = await import("../engines/codec-lm/validate-checkpoint.ts");
       const dir = await folderOf(folder, dataDir);
-      await untilInterrupted((signal) => checkCheckpoint(dir, { isFull: full, stdout: io.stdout, signal }));
+      await untilInterrupted(async (signal) => {
+        const numbers = full ? "all" : "sample";
+        const { facts, problems } = await lookOverCheckpoint(dir, { numbers, signal });
+        for (const line of [...facts, ...problems]) io.stdout.write(`${line}\n`);
+        if (problems.length > 0)
+          throw new Error(
+            `${problems.length} ${problems.length === 1 ? "thing is" : "things are"} wrong with ${dir}`,
+          );
+        io.stdout.write("Everything that it needs is there.\n");
+      });
     });
 
   addGlobalOptions(checkpoint.command("run"))
@@ -54,7 +63,6 @@ export function registerCheckpoint(program: Command, io: CommandIo): void {
       }
       const { dataDir } = await settingsOf(command, io);
       const { runCheckpoint } = await import("./checkpoint-run.ts");
-      const { untilInterrupted } = await import("./terminal/interruption.ts");
       const dir = await folderOf(folder, dataDir);
       await untilInterrupted((signal) => runCheckpoint(dir, { ...flags, precision, dataDir }, io, signal));
     });

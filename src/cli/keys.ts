@@ -2,9 +2,8 @@ import type { Command } from "commander";
 import type { Tenancy } from "../accounts/tenancy.ts";
 import { UsageError } from "../server/usage-error.ts";
 import type { Settings } from "../settings/schema.ts";
-import type { CommandIo } from "./terminal/command-io.ts";
+import { type CommandIo, table } from "./terminal/command-io.ts";
 import { addGlobalOptions, settingsOf } from "./terminal/global-options.ts";
-import { table } from "./terminal/table.ts";
 
 interface CreateOptions {
   readonly label: string;

@@ -19,8 +19,7 @@ import { offeredModels } from "../models/offered-models.ts";
 import { voiceCheckpointRecord } from "../models/voices/pull-voice.ts";
 import { WHISPER_CONVERSION } from "../server/recogniser/whisper-conversion.ts";
 import type { Settings } from "../settings/schema.ts";
-import type { Screen } from "./terminal/command-io.ts";
-import { table } from "./terminal/table.ts";
+import { type Screen, table } from "./terminal/command-io.ts";
 
 /** What `models list --json` prints. */
 export interface ModelListing {

@@ -1,3 +1,4 @@
+import { createInterface } from "node:readline/promises";
 import { nearestName } from "../core/nearest-name.ts";
 import type { CheckpointManifest, RecogniserManifest, VoiceManifest } from "../models/checkpoint-manifest.ts";
 import {
@@ -14,7 +15,8 @@ import {
   type KnownCodecLm,
 } from "../models/codec-lm/known-checkpoints.ts";
 import { pullCodecLm } from "../models/codec-lm/pull-codec-lm.ts";
-import type { HubPullOptions } from "../models/download/hub/accepted-licences.ts";
+import { megabytes } from "../models/download/disk.ts";
+import type { HubPullOptions, LicenceQuestion } from "../models/download/hub/accepted-licences.ts";
 import { templateOf } from "../models/download/hub/hub-manifest.ts";
 import { HUB_PREFIX, type HubName, parseHubName } from "../models/download/hub/hub-name.ts";
 import { pullFromHub } from "../models/download/hub/pull-hub.ts";
@@ -30,10 +32,9 @@ import { pullVoice } from "../models/voices/pull-voice.ts";
 import { messageWithCauses } from "../server/message-with-causes.ts";
 import { UsageError } from "../server/usage-error.ts";
 import type { Settings } from "../settings/schema.ts";
-import { askLicence } from "./terminal/ask-licence.ts";
-import type { CommandIo } from "./terminal/command-io.ts";
-import { interruption } from "./terminal/interruption.ts";
-import { pullProgress } from "./terminal/pull-progress.ts";
+import { type CommandIo, onOneLine, safeText } from "./terminal/command-io.ts";
+import { pullProgress } from "./terminal/progress.ts";
+import { untilInterrupted } from "./terminal/stop-signal.ts";
 
 /**
  * Pulls checkpoints one after the other, and says so. An interrupt ends it as it ends any program, after the pull has
@@ -49,26 +50,22 @@ export async function pullModels(
   const wanted: Target[] = [];
   for (const name of names) wanted.push(await targetOf(name, dataDir));
   const progress = await pullProgress(io.stderr);
-  const { signal, caught, release } = interruption();
-  try {
-    const options: HubPullOptions & { readonly signal: AbortSignal } = {
-      dataDir,
-      signal,
-      env: io.env,
-      observe: progress.observe,
-      acceptLicence: (question) => askLicence(question, { isAccepted: acceptLicence, io, signal }),
-    };
-    for (const target of wanted) await pullTarget(target, settings, options, progress, io);
-  } catch (error) {
-    if (caught() === null) throw error;
-    progress.close();
-    io.stderr.write("Interrupted: what was fetched is kept, and the next pull resumes from there.\n");
-  } finally {
-    progress.close();
-    release();
-  }
-  const signalName = caught();
-  if (signalName !== null) process.kill(process.pid, signalName);
+  await untilInterrupted(async (signal) => {
+    try {
+      const options: HubPullOptions & { readonly signal: AbortSignal } = {
+        dataDir,
+        signal,
+        env: io.env,
+        observe: progress.observe,
+        acceptLicence: (question) => askLicence(question, acceptLicence, io, signal),
+      };
+      for (const target of wanted) await pullTarget(target, settings, options, progress, io);
+    } finally {
+      progress.close();
+      if (signal.aborted)
+        io.stderr.write("Interrupted: what was fetched is kept, and the next pull resumes from there.\n");
+    }
+  });
 }
 
 /** Pulls what a person meant, says so, and says how to use it. */
@@ -255,4 +252,38 @@ async function unknown(name: string, dataDir: string): Promise<UsageError> {
       ? `there are ${names.join(", ")}, and hf:OWNER/REPO for what is on the hub.`
       : `did you mean ${meant}?`;
   return new UsageError(`There is no checkpoint ${JSON.stringify(name)}: ${remedy}`);
+}
+
+/**
+ * Shows a licence and returns whether it is accepted: by the flag `--accept-licence`, or by an answer at the terminal.
+ *
+ * @throws Error with the remedy if there is neither; the signal's reason
+ */
+export async function askLicence(
+  { repository, licence, licenceUrl, file, sizeBytes }: LicenceQuestion,
+  isAccepted: boolean,
+  { stdin: input, stderr: output }: Pick<CommandIo, "stdin" | "stderr">,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const asked = `${repository} (${file}, ${megabytes(sizeBytes)}): licence ${licence}, ${licenceUrl}`;
+  const shown = onOneLine(output, asked);
+  if (isAccepted) {
+    output.write(`${shown}; accepted with --accept-licence.\n`);
+    return true;
+  }
+  if (input.isTTY !== true || output.isTTY !== true) {
+    throw new Error(
+      `The licence of ${shown} has yet to be accepted: read it, then run this again with --accept-licence. Nothing was fetched.`,
+    );
+  }
+  const prompt = createInterface({ input, output: output.raw ?? output });
+  try {
+    const answer = await prompt.question(`${safeText(shown)}.\nDo you accept it? [y/N] `, { signal });
+    return /^y(es)?$/i.test(answer.trim());
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  } finally {
+    prompt.close();
+  }
 }

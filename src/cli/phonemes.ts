@@ -1,3 +1,4 @@
+import { text } from "node:stream/consumers";
 import { type Command, Option } from "commander";
 import { ServiceError } from "../contract/errors.ts";
 import { embeddedCheckpoint } from "../models/installed-checkpoint.ts";
@@ -8,7 +9,6 @@ import { ACCENT_TAGS, type AccentTag } from "../text/phonemes/accent.ts";
 import { hasSpeakable } from "../text/speakable.ts";
 import type { CommandIo } from "./terminal/command-io.ts";
 import { addGlobalOptions, settingsOf } from "./terminal/global-options.ts";
-import { readInput } from "./terminal/read-input.ts";
 
 interface PhonemesOptions {
   readonly json?: boolean;
@@ -29,7 +29,7 @@ export function registerPhonemes(program: Command, io: CommandIo): void {
     .action(async (argument: string, { json, accent }: PhonemesOptions, command: Command) => {
       const settings = await settingsOf(command, io);
       const words = await serverLexicon(settings);
-      const input = await readInput(argument, io.stdin);
+      const input = argument === "-" ? await text(io.stdin) : argument;
       const given = json === true && argument === "-" ? linesOf(input) : [input];
       const texts = given.map(withoutMarks);
       const { openSpokenPhonemes } = await import("../engines/prosody/read-text.ts");

@@ -11,8 +11,7 @@ import { UsageError } from "../server/usage-error.ts";
 import type { AskedOwn, VoiceChoice } from "../serving/prepare/choose-voice.ts";
 import type { Prepared } from "../serving/prepare/prepare.ts";
 import type { Settings } from "../settings/schema.ts";
-import type { CommandIo } from "./terminal/command-io.ts";
-import { printLine } from "./terminal/safe-screen.ts";
+import { type CommandIo, printLine } from "./terminal/command-io.ts";
 
 /** What `antiphon say` is given beside its text. */
 export interface SayFlags {

@@ -5,12 +5,11 @@ import { countChars, MAX_TEXT_CHARS } from "../contract/limits.ts";
 import type { SpokenWord } from "../contract/spoken.ts";
 import { ConversationError, NothingToSpeakError } from "../core/speech-model.ts";
 import { UsageError } from "../server/usage-error.ts";
-import type { CaptionForm } from "./book/caption-file.ts";
+import type { CaptionForm } from "./book/book-sound.ts";
 import { openText } from "./book/long-text.ts";
 import { type SayFlags, SayRequests } from "./say-request.ts";
-import type { CommandIo } from "./terminal/command-io.ts";
+import { type CommandIo, writeOutput } from "./terminal/command-io.ts";
 import { addGlobalOptions, settingsOf } from "./terminal/global-options.ts";
-import { writeOutput } from "./terminal/write-output.ts";
 
 /** `antiphon say TEXT|-`: speaks without a server. */
 export function registerSay(program: Command, io: CommandIo): void {
@@ -66,7 +65,7 @@ export function registerSay(program: Command, io: CommandIo): void {
       if (flags.captions !== undefined && form !== null)
         await writeOutput(flags.captions, await captions(spoken, form), "--captions");
       if (flags.output !== undefined) await writeOutput(flags.output, file, "-o");
-      else if (io.stdout.isTTY) await (await import("./terminal/play.ts")).play(file);
+      else if (io.stdout.isTTY) await (await import("./terminal/audio-devices.ts")).play(file);
       else io.stdout.write(file);
     });
 }

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import type { RunningServer } from "../server/start-server.ts";
 import type { Settings } from "../settings/schema.ts";
-import type { CommandIo } from "./terminal/command-io.ts";
+import { type CommandIo, onOneLine, printLine, type Screen } from "./terminal/command-io.ts";
 import { addGlobalOptions, settingsOf } from "./terminal/global-options.ts";
-import { printLine } from "./terminal/safe-screen.ts";
+import { onStopSignal } from "./terminal/stop-signal.ts";
 
 interface ServeFlags {
   readonly host?: string;
@@ -29,9 +29,7 @@ export function registerServe(program: Command, io: CommandIo): void {
       });
       const { default: pino } = await import("pino");
       const { startFromSettings } = await import("../server/from-settings.ts");
-      const { readableLog } = await import("./terminal/readable-log.ts");
-      const { pullProgress } = await import("./terminal/pull-progress.ts");
-      const { onStopSignal } = await import("./terminal/stop-signal.ts");
+      const { pullProgress } = await import("./terminal/progress.ts");
       // Standard output is for what a person or a script asked for; the log goes beside it.
       const log = io.stderr.isTTY ? readableLog(io.stderr) : pino.destination({ dest: 2, sync: false });
       const logger = pino({ level: settings.logLevel }, log);
@@ -95,7 +93,7 @@ async function printRepliesLine(
   signal: AbortSignal,
   io: CommandIo,
 ): Promise<void> {
-  const { repliesLine } = await import("./terminal/replies-line.ts");
+  const { repliesLine } = await import("./replies-line.ts");
   const line = await repliesLine(settings, ownPort, signal);
   if (!signal.aborted) printLine(io.stdout, line);
 }
@@ -131,4 +129,56 @@ function tryIt(url: string, key: string): string {
     `  curl -s ${url}/v1/audio/speech -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' ` +
     `-d '{"model":"svc-beta-v0.3","voice":"0","input":"Hello! It is good to hear from you.","response_format":"wav"}' -o hello.wav\n`
   );
+}
+
+/** What the log says before the server says it by itself. */
+const SAID_ANYWAY = /^Server listening at /;
+/** Of every line, and for programs that sort lines. */
+const LEFT_OUT = new Set(["level", "time", "pid", "hostname", "msg", "err", "reqId"]);
+const LEFT_OUT_OF_A_REQUEST = new Set([...LEFT_OUT, "method", "route", "status", "ms", "end"]);
+/** A failure is looked for by its ids. */
+const LEFT_OUT_WHERE_FINISHED = new Set([...LEFT_OUT_OF_A_REQUEST, "request_id", "key_id", "trace_id"]);
+
+type LogEvent = Readonly<Record<string, unknown>>;
+
+/** A destination of the log that shows its JSON lines to a person: `12:30:05 POST /v1/tts 200, 168 ms`. */
+export function readableLog(screen: Screen): { write(line: string): void } {
+  return {
+    write(line) {
+      const shown = formatLogLine(line);
+      if (shown !== null) screen.write(`${shown}\n`);
+    },
+  };
+}
+
+/** One line of the log as a person reads it, and below it the stack of an unexpected error; null where it says nothing new. */
+export function formatLogLine(line: string): string | null {
+  const event: LogEvent = JSON.parse(line);
+  const { level, time, msg = "", err } = event;
+  if (SAID_ANYWAY.test(`${msg}`)) return null;
+  const at = new Date(Number(time)).toTimeString().slice(0, 8);
+  const severity = Number(level) >= 50 ? "error: " : Number(level) >= 40 ? "warning: " : "";
+  const [what, leftOut] = msg === "request" ? [request(event), leftOutOf(event)] : [msg, LEFT_OUT];
+  const others = Object.entries(event).filter(([name]) => !leftOut.has(name));
+  const details = others.map(([name, value]) => ` ${name}=${written(value)}`).join("");
+  return `${at} ${severity}${onOneLine({ isTTY: true }, `${what}`)}${details}${stackOf(err)}`;
+}
+
+function request({ method, route, status, ms, end }: LogEvent): string {
+  const how = end === "finished" ? "" : ` (${end})`;
+  return `${[method, route, status].filter((part) => part !== undefined && part !== null).join(" ")}, ${ms} ms${how}`;
+}
+
+function leftOutOf({ end }: LogEvent): ReadonlySet<string> {
+  return end === "finished" ? LEFT_OUT_WHERE_FINISHED : LEFT_OUT_OF_A_REQUEST;
+}
+
+function written(value: unknown): string {
+  return typeof value === "string" && /^\S+$/.test(value) ? value : JSON.stringify(value);
+}
+
+function stackOf(err: unknown): string {
+  if (typeof err !== "object" || err === null) return "";
+  const { stack, message } = err as LogEvent;
+  return `\n${stack ?? message ?? ""}`.replaceAll("\n", "\n  ").trimEnd();
 }

@@ -3,12 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Command } from "commander";
-import type { RealtimeConversation } from "../client/realtime.ts";
+import type { RealtimeConversation, RealtimeTurn } from "../client/realtime.ts";
+import { abortable } from "../core/abortable.ts";
 import { UsageError } from "../server/usage-error.ts";
 import type { Settings } from "../settings/schema.ts";
-import type { CommandIo } from "./terminal/command-io.ts";
+import { type CommandIo, onOneLine, printLine, type Screen } from "./terminal/command-io.ts";
 import { addGlobalOptions, settingsOf } from "./terminal/global-options.ts";
-import { printLine } from "./terminal/safe-screen.ts";
+import { onStopSignal } from "./terminal/stop-signal.ts";
 
 interface TalkFlags {
   readonly url?: string;
@@ -29,15 +30,16 @@ export function registerTalk(program: Command, io: CommandIo): void {
     .option("--loudspeaker", "for use without headphones: the microphone is muted during replies")
     .action(async (flags: TalkFlags, command: Command) => {
       const settings = await settingsOf(command, io);
-      const { programOnPath, RECORDERS, STREAM_PLAYERS } = await import("./terminal/sound-programs.ts");
-      programOnPath(RECORDERS, "No program that records was found on this machine", io.env);
-      programOnPath(STREAM_PLAYERS, "No program that plays was found on this machine", io.env);
-      const { interruption } = await import("./terminal/interruption.ts");
-      const { signal, release } = interruption();
+      const { findRecorder, findStreamPlayer } = await import("./terminal/audio-devices.ts");
+      findRecorder(io.env);
+      findStreamPlayer(io.env);
+      const stopping = new AbortController();
+      const { signal } = stopping;
+      const release = onStopSignal(() => stopping.abort(new Error("interrupted")));
       try {
         await withServer(flags, settings, io, signal, (address) => talk(address, flags, io, signal));
       } catch (error) {
-        // To interrupt it is how it is left.
+        // An interrupt is the usual way to leave.
         if (!signal.aborted) throw error;
       } finally {
         release();
@@ -67,7 +69,7 @@ async function withServer(
   }
   const { default: pino } = await import("pino");
   const { startFromSettings } = await import("../server/from-settings.ts");
-  const { pullProgress } = await import("./terminal/pull-progress.ts");
+  const { pullProgress } = await import("./terminal/progress.ts");
   const keysDir = await mkdtemp(join(tmpdir(), "antiphon-"));
   try {
     const server = await startFromSettings(ofItsOwn(settings), {
@@ -80,7 +82,7 @@ async function withServer(
     try {
       const isReady = server.prepare();
       isReady.catch(() => {});
-      await Promise.race([isReady, aborted(signal)]);
+      await abortable(isReady, signal);
       await use({ baseUrl: server.url, apiKey: server.firstKey ?? "" });
     } finally {
       await server.stop();
@@ -107,13 +109,10 @@ function ofItsOwn({ wyoming: _, ...settings }: Settings): Settings {
 
 async function talk(address: Address, flags: TalkFlags, io: CommandIo, signal: AbortSignal): Promise<void> {
   const { RealtimeConversation } = await import("../client/realtime.ts");
-  const { PrintedConversation } = await import("./terminal/printed-conversation.ts");
-  const { openMicrophone } = await import("./terminal/microphone.ts");
-  const { openReplyPlayer } = await import("./terminal/reply-player.ts");
-  const { programOnPath, STREAM_PLAYERS } = await import("./terminal/sound-programs.ts");
+  const { openMicrophone, openReplyPlayer, findStreamPlayer } = await import("./terminal/audio-devices.ts");
   const { WebSocket } = await import("ws");
   const note = (sentence: string): void => printLine(io.stderr, sentence);
-  const player = programOnPath(STREAM_PLAYERS, "No program that plays was found on this machine", io.env);
+  const player = findStreamPlayer(io.env);
   const printed = new PrintedConversation(io.stdout);
   let onClosed: (error: Error | null) => void = () => {};
   const closed = new Promise<void>((resolve, reject) => {
@@ -150,7 +149,7 @@ async function talk(address: Address, flags: TalkFlags, io: CommandIo, signal: A
         ? "Speak, or type a line. It does not listen while it speaks. Ctrl-C leaves."
         : "Speak, or type a line. Wear headphones: over loudspeakers it hears itself (or give --loudspeaker). Ctrl-C leaves.",
     );
-    await Promise.race([closed, microphone.failed, aborted(signal)]);
+    await abortable(Promise.race([closed, microphone.failed]), signal);
   } finally {
     lines?.close();
     microphone.close();
@@ -175,10 +174,53 @@ function typedLines({ stdin }: CommandIo, conversation: RealtimeConversation): {
   return lines;
 }
 
-/** Rejects with the signal's reason. */
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    if (signal.aborted) reject(signal.reason);
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-  });
+/** Prints a conversation: what the user said once it is known, what is answered as it is heard. */
+export class PrintedConversation {
+  readonly #out: Screen;
+  /** The reply that is being printed, and how many characters of it are. */
+  #turn: RealtimeTurn | null = null;
+  #printed = 0;
+  readonly #ended = new Set<string>();
+
+  constructor(out: Screen) {
+    this.#out = out;
+  }
+
+  readonly onTurn = (turn: RealtimeTurn | null): void => {
+    const isEnded = turn?.state === "done" || turn?.state === "interrupted";
+    if (turn === null || !isEnded || this.#ended.has(turn.id)) return;
+    this.#ended.add(turn.id);
+    if (turn.role === "user") printLine(this.#out, `You: ${turn.text}`);
+    else if (turn.state === "done") this.#end(turn, turn.text.length, "");
+    else this.#end(turn, this.#printed, " —");
+  };
+
+  readonly onPosition = (turn: RealtimeTurn, seconds: number): void => {
+    const word = turn.words.findLast(({ start }) => start <= seconds);
+    if (word === undefined || this.#ended.has(turn.id)) return;
+    const until = Array.from(turn.text)
+      .slice(0, word.offset + word.length)
+      .join("").length;
+    this.#print(turn, until);
+  };
+
+  #print(turn: RealtimeTurn, until: number): void {
+    if (this.#turn !== turn) {
+      this.#turn = turn;
+      this.#printed = 0;
+      this.#out.write("Antiphon: ");
+    }
+    if (until <= this.#printed) return;
+    this.#out.write(onOneLine(this.#out, turn.text.slice(this.#printed, until)));
+    this.#printed = until;
+  }
+
+  #end(turn: RealtimeTurn, until: number, mark: string): void {
+    // Of a reply that was interrupted before its first word there is nothing to print.
+    if (this.#turn !== turn && mark !== "") return;
+    this.#print(turn, until);
+    this.#out.write(`${mark}\n`);
+    this.#turn = null;
+    this.#printed = 0;
+  }
 }

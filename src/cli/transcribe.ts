@@ -1,11 +1,16 @@
 import type { Command } from "commander";
 import { languageCode } from "../core/languages.ts";
-import type { RecogniseOptions, TranscriptionTask } from "../core/recogniser.ts";
+import type {
+  RecogniseOptions,
+  TranscribedWord,
+  TranscriptionTask,
+  TranscriptSegment,
+} from "../core/recogniser.ts";
 import { UsageError } from "../server/usage-error.ts";
 import type { Settings } from "../settings/schema.ts";
-import type { CommandIo } from "./terminal/command-io.ts";
+import { type CommandIo, onOneLine } from "./terminal/command-io.ts";
 import { addGlobalOptions, settingsOf } from "./terminal/global-options.ts";
-import { onOneLine } from "./terminal/safe-screen.ts";
+import { untilInterrupted } from "./terminal/stop-signal.ts";
 
 interface TranscribeFlags {
   readonly json?: boolean;
@@ -31,7 +36,6 @@ export function registerTranscribe(program: Command, io: CommandIo): void {
       const form = formOf(flags);
       const language = languageOf(flags);
       const settings = await settingsOf(command, io);
-      const { untilInterrupted } = await import("./terminal/interruption.ts");
       const task: TranscriptionTask = flags.translate ? "translate" : "transcribe";
       const options = { task, language, wantsWords: flags.words ?? false };
       await untilInterrupted(async (signal) => {
@@ -65,7 +69,6 @@ function languageOf({ language }: TranscribeFlags): string | null {
   );
 }
 
-/** What is to be printed. */
 async function transcribed(
   file: string,
   form: Form,
@@ -75,13 +78,21 @@ async function transcribed(
   signal: AbortSignal,
 ): Promise<string> {
   const { readRecording } = await import("../server/voices/read-recording.ts");
-  const { hear } = await import("./terminal/hear.ts");
-  const { printedJson, printedText, printedCaptions } = await import("./terminal/printed-transcript.ts");
+  const { transcribeSound } = await import("./transcribe-sound.ts");
+  const { captionsOf, toldTranscript } = await import("../serving/transcribe/transcript-formats.ts");
+  const { toSrt, toVtt } = await import("../core/captions/captions.ts");
   const sound = await readRecording(file, signal, io.stdin);
-  const { name, transcript } = await hear(sound, asked, settings, io, signal);
+  const { name, transcript } = await transcribeSound(sound, asked, settings, io, signal);
+  const { text, segments } = transcript;
   // An empty output alone would look like a fault.
-  if (transcript.segments.length === 0) io.stderr.write("No speech was heard in it.\n");
-  if (form === "json") return printedJson(transcript, name);
-  if (form === "text") return printedText({ text: onOneLine(io.stdout, transcript.text) });
-  return printedCaptions(transcript, form, asked.wantsWords);
+  if (segments.length === 0) io.stderr.write("No speech was heard in it.\n");
+  if (form === "json") return `${JSON.stringify(toldTranscript(transcript, name))}\n`;
+  if (form === "text") return text === "" ? "" : `${onOneLine(io.stdout, text)}\n`;
+  const captions = captionsOf(asked.wantsWords ? segments.flatMap(wordsOf) : segments);
+  return form === "srt" ? toSrt(captions) : toVtt(captions);
+}
+
+/** Returns the words of a segment, or the segment itself if it has no word times. */
+function wordsOf(segment: TranscriptSegment): readonly (TranscriptSegment | TranscribedWord)[] {
+  return segment.words === null || segment.words.length === 0 ? [segment] : segment.words;
 }

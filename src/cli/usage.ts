@@ -1,9 +1,8 @@
 import type { Command } from "commander";
 import type { UsageTotals } from "../accounts/tenancy.ts";
 import { withTenancy } from "./keys.ts";
-import type { CommandIo } from "./terminal/command-io.ts";
+import { type CommandIo, table } from "./terminal/command-io.ts";
 import { addGlobalOptions, settingsOf } from "./terminal/global-options.ts";
-import { table } from "./terminal/table.ts";
 
 /** `antiphon usage [KEY_ID]`: totals of one key or of all, as `/v1/usage` gives them. */
 export function registerUsage(program: Command, io: CommandIo): void {

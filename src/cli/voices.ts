@@ -6,10 +6,9 @@ import { UsageError } from "../server/usage-error.ts";
 import type { Settings } from "../settings/schema.ts";
 import { withTenancy } from "./keys.ts";
 import { voiceNamed } from "./stored-voice.ts";
-import type { CommandIo } from "./terminal/command-io.ts";
+import { type CommandIo, printLine, table } from "./terminal/command-io.ts";
 import { addGlobalOptions, settingsOf } from "./terminal/global-options.ts";
-import { printLine } from "./terminal/safe-screen.ts";
-import { table } from "./terminal/table.ts";
+import { untilInterrupted } from "./terminal/stop-signal.ts";
 
 interface AddFlags {
   readonly name: string;
@@ -81,7 +80,6 @@ async function list(json: boolean, command: Command, io: CommandIo): Promise<voi
 
 async function add(file: string, flags: AddFlags, command: Command, io: CommandIo): Promise<void> {
   const settings = await settingsOf(command, io);
-  const { untilInterrupted } = await import("./terminal/interruption.ts");
   await untilInterrupted(async (signal) => {
     await withTenancy(settings, io, async (tenancy) => {
       const keyId = await keyFor(flags.key, tenancy);
@@ -123,7 +121,7 @@ async function made(
   const { readRecording } = await import("../server/voices/read-recording.ts");
   const { makeVoice } = await import("../serving/voices/create-voice.ts");
   const { OwnVoices } = await import("../serving/voices/custom-voices.ts");
-  const { hear } = await import("./terminal/hear.ts");
+  const { transcribeSound } = await import("./transcribe-sound.ts");
   const { clipSource } = await import("../core/audio-source.ts");
   const { modelsHere } = await import("./stored-voice.ts");
   const models = await modelsHere(settings);
@@ -140,7 +138,7 @@ async function made(
     async hear(clip: Parameters<typeof clipSource>[0]): Promise<string | null> {
       const asked = { task: "transcribe", language: null, wantsWords: false } as const;
       try {
-        return (await hear(clipSource(clip), asked, settings, io, signal)).transcript.text;
+        return (await transcribeSound(clipSource(clip), asked, settings, io, signal)).transcript.text;
       } catch {
         signal.throwIfAborted();
         isHeard = false;

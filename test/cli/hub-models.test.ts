@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
-import { askLicence } from "../../src/cli/terminal/ask-licence.ts";
+import { askLicence } from "../../src/cli/models-pull.ts";
 import { composeWriter } from "../../src/server/writer/compose-writer.ts";
 import { pullWriter } from "../../src/server/writer/pull-writer.ts";
 import { loadSettings } from "../../src/settings/load.ts";
@@ -212,11 +212,7 @@ describe("a person at a terminal", () => {
       stderr.on("data", (text: string) => {
         shown += text;
       });
-      const asked = askLicence(question, {
-        isAccepted: false,
-        signal: new AbortController().signal,
-        io: { stdin, stderr },
-      });
+      const asked = askLicence(question, false, { stdin, stderr }, new AbortController().signal);
       await until("the question", () => shown.includes("[y/N]"));
       stdin.write(`${answer}\n`);
       assert.equal(await asked, isAccepted);

@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { Journal, type Progress } from "../../src/cli/book/journal.ts";
 import { PartFile } from "../../src/cli/book/part-file.ts";
-import { writeOutput } from "../../src/cli/terminal/write-output.ts";
+import { writeOutput } from "../../src/cli/terminal/command-io.ts";
 import { openForResume, openNew, replaceFile, writeJson } from "../../src/core/replace-file.ts";
 import { PartFile as PulledPart } from "../../src/models/download/part-file.ts";
 import { tellOfAnother } from "../../src/server/another-server.ts";

@@ -1,6 +1,6 @@
 import { estimatedS } from "../../serving/reply/speak-passages.ts";
-import type { Screen } from "../terminal/command-io.ts";
-import { onOneLine } from "../terminal/safe-screen.ts";
+import { onOneLine, type Screen } from "../terminal/command-io.ts";
+import { clock } from "../terminal/progress.ts";
 
 const REDRAWN_MS = 500;
 
@@ -72,12 +72,4 @@ export class BookProgress {
     const seconds = ((performance.now() - this.#beganMs) / 1_000) * ((totalChars - doneChars) / made);
     return [`${clock(seconds)} left`];
   }
-}
-
-/** `1:02:03`, `2:03`. */
-export function clock(seconds: number): string {
-  const s = Math.max(0, Math.round(seconds));
-  const two = (value: number) => `${value}`.padStart(2, "0");
-  const [hours, minutes] = [Math.floor(s / 3_600), Math.floor(s / 60) % 60];
-  return hours > 0 ? `${hours}:${two(minutes)}:${two(s % 60)}` : `${minutes}:${two(s % 60)}`;
 }

@@ -5,8 +5,7 @@ import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
 import type { SpokenWord } from "../../contract/spoken.ts";
 import { UsageError } from "../../server/usage-error.ts";
 import type { Passage } from "../../text/sentences/passages.ts";
-import { BookSound } from "./book-sound.ts";
-import { CaptionFile, type CaptionForm } from "./caption-file.ts";
+import { BookSound, CaptionFile, type CaptionForm } from "./book-sound.ts";
 import { Journal, type Progress } from "./journal.ts";
 import { hasPart } from "./part-file.ts";
 

@@ -8,7 +8,8 @@ import { UsageError } from "../../server/usage-error.ts";
 import { estimatedS, seedOf, speakPassages } from "../../serving/reply/speak-passages.ts";
 import type { Passage } from "../../text/sentences/passages.ts";
 import type { Screen } from "../terminal/command-io.ts";
-import { BookProgress, clock } from "./book-progress.ts";
+import { clock } from "../terminal/progress.ts";
+import { BookProgress } from "./book-progress.ts";
 import { type BookForm, BookWriter, OtherTextError, type ReadSoFar } from "./book-writer.ts";
 import { partOf } from "./part-file.ts";
 

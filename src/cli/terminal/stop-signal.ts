@@ -1,8 +1,8 @@
-/** A process that is sent signals, as far as it is needed here. */
+/** The process that receives the signals. Tests pass their own. */
 export interface Signalled {
   on(signal: StopSignal, listener: (signal: StopSignal) => void): unknown;
   removeListener(signal: StopSignal, listener: (signal: StopSignal) => void): unknown;
-  /** Ends the process by that signal, whoever else listens for it. */
+  /** Ends the process by that signal, in spite of all listeners. */
   endBy(signal: StopSignal): void;
   nowMs(): number;
 }
@@ -11,17 +11,15 @@ export type StopSignal = (typeof STOP_SIGNALS)[number];
 
 const STOP_SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
-/** Signals that come closer together than this are one. */
+/** Signals closer together than this count as one. */
 export const SAME_SIGNAL_MS = 1_000;
 
 /**
- * Calls `stop` at the first SIGINT or SIGTERM. A later one ends the process as it would without us, but not one that
- * comes with the first: npm passes on the Ctrl-C that the terminal has already sent to everybody, so that it comes twice.
- * The listeners stay until the function that is returned is called: a package that llama.cpp brings ends the process at
- * a signal for which nobody else listens.
+ * Calls `stop` at the first SIGINT or SIGTERM. A later one ends the process, unless it follows the first at once: npm
+ * passes on a Ctrl-C that the terminal has already sent to the whole process group. Returns a function that removes the
+ * listeners. They stay until then, because a dependency of llama.cpp ends the process at a signal without other listeners.
  *
- * @param hurry is asked first at a later one, and returns whether there was something that it could cut short: then the
- * process is left to stop as it was going to
+ * @param hurry called first at a later signal; if it returns true it has cut something short, and the process is left to stop
  */
 export function onStopSignal(
   stop: (signal: StopSignal) => void,
@@ -52,3 +50,21 @@ const thisProcess: Signalled = {
   },
   nowMs: () => performance.now(),
 };
+
+/** Runs work that an interrupt aborts. After its clean-up the process ends by the signal, as any program does. */
+export async function untilInterrupted(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const abort = new AbortController();
+  let caught: StopSignal | null = null;
+  const release = onStopSignal((signal) => {
+    caught = signal;
+    abort.abort(new Error("interrupted"));
+  });
+  try {
+    await work(abort.signal);
+  } catch (error) {
+    if (caught === null) throw error;
+  } finally {
+    release();
+  }
+  if (caught !== null) process.kill(process.pid, caught);
+}

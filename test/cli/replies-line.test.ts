@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type RequestListener } from "node:http";
 import { type AddressInfo, createServer as listenTo } from "node:net";
 import { after, describe, it } from "node:test";
-import { type ModelServer, repliesLine } from "../../../src/cli/terminal/replies-line.ts";
-import { loadSettings } from "../../../src/settings/load.ts";
-import { temporaryFolder } from "../../e2e/folders.ts";
+import { type ModelServer, repliesLine } from "../../src/cli/replies-line.ts";
+import { loadSettings } from "../../src/settings/load.ts";
+import { temporaryFolder } from "../e2e/folders.ts";
 
 const ends: (() => void)[] = [];
 after(() => {

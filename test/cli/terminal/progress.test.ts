@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { PassThrough } from "node:stream";
+import { PassThrough, Writable } from "node:stream";
 import { describe, it } from "node:test";
-import { linesOn, pullProgress } from "../../../src/cli/terminal/pull-progress.ts";
+import { clock, linesOn, pullProgress, transcriptionProgress } from "../../../src/cli/terminal/progress.ts";
 import type { PullEvent } from "../../../src/models/download/options.ts";
 
 const TOTAL = 98_362_432;
@@ -83,5 +83,53 @@ describe("the progress of a pull", () => {
     const shows = text.lastIndexOf("\x1B[?25h");
     assert.ok(shows > text.lastIndexOf("\x1B[?25l"), "the cursor is there again");
     assert.equal(text.split("Fetching").length, 2, "nothing is shown once it is closed");
+  });
+});
+
+/** Keeps what is written to it. */
+function screen(isTTY: boolean) {
+  let text = "";
+  const stream = new Writable({
+    write(chunk, _encoding, done) {
+      text += chunk;
+      done();
+    },
+  });
+  return { stream: Object.assign(stream, { isTTY, columns: 100 }), shown: () => text };
+}
+
+describe("the progress of hearing", () => {
+  it("is a bar on a terminal, for what takes long", async () => {
+    const { stream, shown } = screen(true);
+    const progress = await transcriptionProgress(7_200, stream);
+    assert.match(shown(), /\b0:00 of 2:00:00/);
+    progress.onProgress(1_830);
+    // Closing shows what was told last, whatever the rate at which the bar is drawn.
+    progress.close();
+    assert.match(shown(), /25 % \| 30:30 of 2:00:00/);
+  });
+
+  it("is nothing elsewhere, and for what is short", async () => {
+    for (const [isTTY, durationS] of [
+      [false, 7_200],
+      [true, 20],
+    ] as const) {
+      const { stream, shown } = screen(isTTY);
+      const progress = await transcriptionProgress(durationS, stream);
+      progress.onProgress(10);
+      progress.close();
+      assert.equal(shown(), "");
+    }
+  });
+
+  it("counts as clocks do", () => {
+    assert.deepEqual([0, 59.9, 60, 3_599, 3_600, 36_061].map(clock), [
+      "0:00",
+      "0:59",
+      "1:00",
+      "59:59",
+      "1:00:00",
+      "10:01:01",
+    ]);
   });
 });

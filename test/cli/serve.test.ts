@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { readable } from "../../../src/cli/terminal/readable-log.ts";
+import { formatLogLine } from "../../src/cli/serve.ts";
 
 const TIME = new Date(2026, 0, 2, 3, 4, 5).getTime();
 const line = (event: object) => JSON.stringify({ level: 30, time: TIME, pid: 7, hostname: "here", ...event });
@@ -10,7 +10,7 @@ describe("the log on a terminal", () => {
     const request = { method: "POST", route: "/v1/tts", status: 200, ms: 168.5, end: "finished" };
     const ids = { request_id: "req_1", key_id: "key_1", trace_id: "0af7" };
     assert.equal(
-      readable(line({ ...ids, ...request, msg: "request" })),
+      formatLogLine(line({ ...ids, ...request, msg: "request" })),
       "03:04:05 POST /v1/tts 200, 168.5 ms",
     );
   });
@@ -19,7 +19,7 @@ describe("the log on a terminal", () => {
     const request = { method: "POST", route: "/v1/converse", status: 502, ms: 12, end: "failed" };
     const why = { error: "writer_unavailable", message: "Nobody writes." };
     assert.equal(
-      readable(line({ level: 40, request_id: "req_1", ...request, ...why, msg: "request" })),
+      formatLogLine(line({ level: 40, request_id: "req_1", ...request, ...why, msg: "request" })),
       '03:04:05 warning: POST /v1/converse 502, 12 ms (failed) request_id=req_1 error=writer_unavailable message="Nobody writes."',
     );
     const left = {
@@ -29,7 +29,7 @@ describe("the log on a terminal", () => {
       left_because: "it closed the connection",
     };
     assert.equal(
-      readable(line({ ...left, msg: "request" })),
+      formatLogLine(line({ ...left, msg: "request" })),
       '03:04:05 wyoming:synthesize, 3 ms (left) left_because="it closed the connection"',
     );
   });
@@ -37,7 +37,7 @@ describe("the log on a terminal", () => {
   it("has the stack of an unexpected error below its line", () => {
     const err = { type: "TypeError", message: "no", stack: "TypeError: no\n    at there (file.ts:1:2)" };
     assert.equal(
-      readable(line({ level: 50, err, msg: "decoding thread" })),
+      formatLogLine(line({ level: 50, err, msg: "decoding thread" })),
       "03:04:05 error: decoding thread\n  TypeError: no\n      at there (file.ts:1:2)",
     );
   });
@@ -51,9 +51,9 @@ describe("the log on a terminal", () => {
       msg: "speech thread",
     };
     assert.equal(
-      readable(line(other)),
+      formatLogLine(line(other)),
       '03:04:05 warning: speech thread checkpoint=heart kind=failing problem="it hangs"',
     );
-    assert.equal(readable(line({ msg: "Server listening at http://127.0.0.1:8080" })), null);
+    assert.equal(formatLogLine(line({ msg: "Server listening at http://127.0.0.1:8080" })), null);
   });
 });

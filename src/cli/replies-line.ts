@@ -1,7 +1,7 @@
 import { get } from "node:http";
-import { HUB_WRITERS } from "../../models/hub-writers.ts";
-import { isSmallTalk } from "../../server/writer/compose-writer.ts";
-import type { Settings } from "../../settings/schema.ts";
+import { HUB_WRITERS } from "../models/hub-writers.ts";
+import { isSmallTalk } from "../server/writer/compose-writer.ts";
+import type { Settings } from "../settings/schema.ts";
 
 /** A server of language models that people run on the same machine. */
 export interface ModelServer {

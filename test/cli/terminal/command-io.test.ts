@@ -7,10 +7,9 @@ import { describe, it } from "node:test";
 import Database from "libsql";
 import { BookProgress } from "../../../src/cli/book/book-progress.ts";
 import { runProgram } from "../../../src/cli/program.ts";
-import type { Screen } from "../../../src/cli/terminal/command-io.ts";
-import { PrintedConversation } from "../../../src/cli/terminal/printed-conversation.ts";
-import { readableLog } from "../../../src/cli/terminal/readable-log.ts";
-import { safeScreen } from "../../../src/cli/terminal/safe-screen.ts";
+import { readableLog } from "../../../src/cli/serve.ts";
+import { PrintedConversation } from "../../../src/cli/talk.ts";
+import { type Screen, safeScreen } from "../../../src/cli/terminal/command-io.ts";
 import type { RealtimeTurn } from "../../../src/client/realtime.ts";
 
 /** Writes to the clipboard, sets the title, erases the line, and turns the direction of writing. */

@@ -1,3 +1,4 @@
+import type { SingleBar } from "cli-progress";
 import { megabytes } from "../../models/download/disk.ts";
 import {
   type PullEvent,
@@ -5,16 +6,14 @@ import {
   type PullProgress,
   waitingFor,
 } from "../../models/download/options.ts";
-import type { Screen } from "./command-io.ts";
-import { progressBar } from "./progress-bar.ts";
-import { printLine } from "./safe-screen.ts";
+import { printLine, type Screen } from "./command-io.ts";
 
-/** A bar on a terminal, plain lines elsewhere: where it begins, every tenth of the way, and what goes wrong. */
+/** Shows a pull: a bar on a terminal; elsewhere lines at the start, at every tenth and for problems. */
 export async function pullProgress(stream: Screen): Promise<PullProgress> {
   return stream.isTTY === true ? barOn(stream) : linesOn(stream);
 }
 
-/** Plain lines, for logs and pipes. */
+/** Shows a pull in plain lines, for logs and pipes. */
 export function linesOn(stream: Screen): PullProgress {
   let tenths = 0;
   let isOpen = true;
@@ -88,4 +87,44 @@ function lineOf(event: PullEvent): string | null {
 
 function tenthsOf({ doneBytes, totalBytes }: { doneBytes: number; totalBytes: number }): number {
   return Math.floor((10 * doneBytes) / totalBytes);
+}
+
+/** Progress of transcribing a recording. */
+export interface TranscriptionProgress {
+  readonly onProgress: (transcribedS: number) => void;
+  close(): void;
+}
+
+/** Shorter recordings take a few seconds and need no bar. */
+const MIN_SHOWN_S = 60;
+
+/** Shows a bar on a terminal for a long recording; otherwise nothing. */
+export async function transcriptionProgress(
+  durationS: number,
+  stream: Screen,
+): Promise<TranscriptionProgress> {
+  if (stream.isTTY !== true || durationS < MIN_SHOWN_S) return { onProgress: () => {}, close: () => {} };
+  const bar = await progressBar(stream, "{bar} {percentage} % | {done} of {length} | {eta_formatted} left");
+  const length = clock(durationS);
+  bar.start(durationS, 0, { done: clock(0), length });
+  return {
+    onProgress: (doneS) => bar.update(Math.min(doneS, durationS), { done: clock(doneS), length }),
+    close: () => bar.stop(),
+  };
+}
+
+/** Makes a bar that clears its line at the end. `format` must hold no text from elsewhere: it is printed unescaped. */
+async function progressBar(stream: Screen, format: string): Promise<SingleBar> {
+  const { SingleBar: Bar, Presets } = await import("cli-progress");
+  const looks = { hideCursor: true, clearOnComplete: true, stopOnComplete: false, gracefulExit: false };
+  return new Bar({ stream: stream.raw ?? stream, format, ...looks }, Presets.shades_classic);
+}
+
+/** `1:02:03`, `2:03`. */
+export function clock(seconds: number): string {
+  const whole = Math.floor(seconds);
+  const two = (value: number): string => `${value}`.padStart(2, "0");
+  const hours = Math.floor(whole / 3_600);
+  const minutes = Math.floor(whole / 60) % 60;
+  return `${hours > 0 ? `${hours}:${two(minutes)}` : minutes}:${two(whole % 60)}`;
 }

@@ -1,32 +1,30 @@
-import type { AudioSource } from "../../core/audio-source.ts";
-import { type RecogniseOptions, RecogniserError, type Transcript } from "../../core/recogniser.ts";
-import { messageWithCauses } from "../../server/message-with-causes.ts";
-import { composeRecogniser } from "../../server/recogniser/compose-recogniser.ts";
-import { recogniserWeights } from "../../server/recogniser/recogniser-weights.ts";
-import type { Settings } from "../../settings/schema.ts";
-import type { CommandIo } from "./command-io.ts";
-import { hearingProgress } from "./hearing-progress.ts";
+import type { AudioSource } from "../core/audio-source.ts";
+import { type RecogniseOptions, RecogniserError, type Transcript } from "../core/recogniser.ts";
+import { messageWithCauses } from "../server/message-with-causes.ts";
+import { composeRecogniser } from "../server/recogniser/compose-recogniser.ts";
+import { recogniserWeights } from "../server/recogniser/recogniser-weights.ts";
+import type { Settings } from "../settings/schema.ts";
+import type { CommandIo } from "./terminal/command-io.ts";
+import { transcriptionProgress } from "./terminal/progress.ts";
 
-/** What was heard, and by whom. */
-export interface HeardRecording {
-  /** The recogniser. */
+/** A transcript with its recogniser's name. */
+interface SoundTranscript {
   readonly name: string;
   readonly transcript: Transcript;
 }
 
 /**
- * Hears a sound, all of it, with the recogniser of the settings, and shows how far it is where that takes long. Fetches
- * nothing.
+ * Transcribes a sound to its end with the recogniser of the settings, and shows the progress of a long one. Fetches nothing.
  *
- * @throws Error in plain sentences; the signal's reason.
+ * @throws Error in plain sentences; the signal's reason
  */
-export async function hear(
+export async function transcribeSound(
   sound: AudioSource,
   asked: Pick<RecogniseOptions, "task" | "language" | "wantsWords">,
   settings: Settings,
   { env, stderr }: CommandIo,
   signal: AbortSignal,
-): Promise<HeardRecording> {
+): Promise<SoundTranscript> {
   const { dataDir } = settings;
   let problem: string | null = null;
   const recogniser = composeRecogniser(settings, {
@@ -43,9 +41,9 @@ export async function hear(
     throw new Error(
       "The setting recogniser.kind is none, so nothing can be transcribed: set it to embedded or endpoint.",
     );
-  const progress = await hearingProgress(sound.boundS, stderr);
+  const progress = await transcriptionProgress(sound.boundS, stderr);
   try {
-    const onPartial = ({ transcribedS: heardS }: Transcript): void => progress.onProgress(heardS);
+    const onPartial = ({ transcribedS }: Transcript): void => progress.onProgress(transcribedS);
     const options = { ...asked, prompt: null, draft: null, onPartial };
     const transcript = await recogniser.recognise(sound, options, signal);
     return { name: recogniser.name, transcript };

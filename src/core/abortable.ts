@@ -1,6 +1,6 @@
 /**
- * Waits for `promise`, or throws the signal's reason as soon as it aborts. The promise itself runs on; if it fails
- * after the abort, nobody hears of it. Leaves no listener on the signal.
+ * Waits for `promise`, or throws the signal's reason as soon as it aborts. The promise keeps running; a later failure
+ * of it is ignored. Leaves no listener on the signal.
  */
 export async function abortable<T>(promise: PromiseLike<T>, signal: AbortSignal): Promise<T> {
   let onAbort = (): void => {};

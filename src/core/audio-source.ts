@@ -1,21 +1,21 @@
 import type { Clip } from "./conversation.ts";
 
-/** Recorded speech that is read in pieces, in order and once. */
+/** Recorded speech, read once, in order. */
 export interface AudioSource {
   readonly sampleRateHz: number;
-  /** Seconds that it may have at most: its length, where that is known before it was read. */
+  /** Maximum seconds: its length, if known before reading. */
   readonly boundS: number;
   /**
-   * The next `count` samples, mono and in [-1, 1]; fewer only at the end, and none after it. One call at a time. They are
-   * not to be changed. Throws the signal's reason, and what whoever makes the sound throws.
+   * Returns the next `count` samples, mono and in [-1, 1]; fewer at the end, then none. The caller must not modify
+   * them, nor make two calls at once. Throws the signal's reason, and errors of the source.
    */
   read(count: number, signal: AbortSignal): Promise<Float32Array>;
 }
 
 /**
- * A clip, from the beginning.
+ * Reads a clip from its beginning.
  *
- * @param owned the same clip, of whoever has its samples by then: others may have given theirs away
+ * @param owned returns the clip that currently owns the samples, which may have been transferred
  */
 export function clipSource(clip: Clip, owned = (): Clip => clip): AudioSource {
   let at = 0;
@@ -31,7 +31,7 @@ export function clipSource(clip: Clip, owned = (): Clip => clip): AudioSource {
   };
 }
 
-/** Reads so much of a sound and forgets it; less only where it ends before. Throws as {@link AudioSource.read} does. */
+/** Skips up to `count` samples and returns how many there were. Throws as {@link AudioSource.read} does. */
 export async function skipSamples(sound: AudioSource, count: number, signal: AbortSignal): Promise<number> {
   let skipped = 0;
   while (skipped < count) {

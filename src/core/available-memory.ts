@@ -2,19 +2,17 @@ import { readFile } from "node:fs/promises";
 import { freemem } from "node:os";
 import { join } from "node:path";
 
-/** Memory that this process may still take. */
 export interface AvailableMemory {
   readonly bytes: number;
-  /** Whose limit is the nearest: the machine's memory, or what its container is allowed. */
+  /** The tightest limit: the machine's memory, or the container's quota. */
   readonly limitedBy: "machine" | "container";
 }
 
 /**
- * What this process may still take without anything being swapped out or killed: on Linux what the kernel says it can free,
- * and what each control group above this process (v2 or v1) has left, its file cache taken for free; elsewhere what is
- * free.
+ * Returns how much more this process may allocate without swapping or being killed. On Linux: the kernel's estimate
+ * and what every enclosing control group (v1 or v2) leaves, counting its file cache as free. Elsewhere: free memory.
  *
- * @param root where `/proc` and `/sys` are
+ * @param root directory that holds `/proc` and `/sys`
  */
 export async function availableMemory(root = "/"): Promise<AvailableMemory> {
   const text = (path: string): Promise<string | null> => readFile(join(root, path), "utf8").catch(() => null);
@@ -28,12 +26,12 @@ export async function availableMemory(root = "/"): Promise<AvailableMemory> {
 
 type Text = (path: string) => Promise<string | null>;
 
-/** A generation of control groups, and what its files are called. */
+/** File names of one version of control groups. */
 interface Generation {
   readonly folder: string;
   readonly limit: string;
   readonly usage: string;
-  /** Of `memory.stat`: what of the usage is file cache that can go at once. */
+  /** Matches the line of `memory.stat` that counts reclaimable file cache. */
   readonly cache: RegExp;
 }
 
@@ -65,14 +63,14 @@ async function leftInGroups(text: Text): Promise<number> {
   return left;
 }
 
-/** A group and all above it. Within a container the upper ones, or its own path, may not be there. */
+/** Returns a group and all its ancestors. In a container some of them may not exist. */
 function above(group: string): string[] {
   const parts = group.split("/").filter((part) => part !== "" && part !== "..");
   return Array.from({ length: parts.length + 1 }, (_, count) => parts.slice(0, count).join("/"));
 }
 
 async function leftIn(folder: string, { limit, usage, cache }: Generation, text: Text): Promise<number> {
-  // "max", or in the first generation a number beyond any memory.
+  // "max" in v2; in v1 a number beyond any memory.
   const max = Number((await text(join(folder, limit))) ?? Number.NaN);
   const used = Number((await text(join(folder, usage))) ?? Number.NaN);
   if (!Number.isFinite(max) || !Number.isFinite(used)) return Number.POSITIVE_INFINITY;

@@ -1,20 +1,20 @@
 import type { MarkedText } from "./marked-text.ts";
 
-/** A role label such as `"0"`: who speaks, by position, never a name. */
+/** Role of a speaker by position, such as `"0"`. Never a name. */
 export type SpeakerLabel = string;
 
-/** Recorded speech: mono samples in [-1, 1] at the rate it was recorded at. Whoever listens resamples. */
+/** Recorded speech: mono samples in [-1, 1] at their original rate. */
 export interface Clip {
   readonly samples: Float32Array;
   readonly sampleRateHz: number;
   readonly durationS: number;
-  /** Names what is recorded: clips of one digest are the same. */
+  /** Identifies the content: clips with equal digests are equal. */
   readonly digest: string;
-  /** Nobody needs the samples after whoever is given the clip: they may be taken to another thread, and be gone here. */
+  /** Whether the receiver owns the samples: it may transfer them to another thread, which empties them here. */
   readonly isGivenAway?: boolean;
 }
 
-/** One earlier turn. It has text, or audio, or both; never neither. */
+/** An earlier turn, with text, audio or both. */
 export interface Turn {
   readonly speaker: SpeakerLabel;
   readonly text: string | null;
@@ -25,11 +25,11 @@ export interface Turn {
 export interface OpenTurn {
   readonly speaker: SpeakerLabel;
   readonly text: string | null;
-  /** The text with its marks, where it has any. */
+  /** The text with its marks, if it has any. */
   readonly marked?: MarkedText;
 }
 
-/** Turns, oldest first, decoded and checked: nothing downstream checks them again. */
+/** Decoded and validated turns, oldest first. Later stages need not check them again. */
 export interface Conversation {
   readonly history: readonly Turn[];
   readonly open: OpenTurn;

@@ -5,7 +5,7 @@ import { toPcm16 } from "../audio/pcm.ts";
 import type { Script } from "./script.ts";
 import type { EncodedPiece, Frame, Mouth, SpeechEvents, SpeechModel, SpeechReport } from "./speech-model.ts";
 
-/** A script's speech as a file, made in the model's own thread if it has one. */
+/** Returns a script's speech as a file. Models that compute in another thread also encode there. */
 export function speakEncoded(
   model: SpeechModel,
   script: Script,
@@ -19,11 +19,10 @@ export function speakEncoded(
 }
 
 /**
- * Makes a file of speech while it is spoken, a piece for each frame; a frame that gives no bytes yet waits for the next,
- * and what begins in it waits with it.
- * Ends, throws and stops as the speech does, and the codec is freed with it.
+ * Encodes speech as it is spoken, one piece per frame. A frame that yields no bytes yet is merged into the next, with
+ * its events. Ends, throws and stops as the speech does, and frees the codec.
  *
- * @param seed of the speech; names the stream in containers that ask for a name
+ * @param seed names the stream in containers that need a stream id
  */
 export async function* encodedSpeech(
   speech: AsyncGenerator<Frame, SpeechReport, void>,
@@ -54,7 +53,7 @@ export async function* encodedSpeech(
     }
   } finally {
     encoder.free();
-    // Not awaited: a model that hangs must not hold its listener too.
+    // Not awaited: a model that hangs must not block its listener.
     if (!isOver) speech.return(NO_REPORT).catch(() => {});
   }
 }

@@ -1,17 +1,17 @@
 import type { Clip, Turn } from "./conversation.ts";
 import type { ChosenVoice } from "./script.ts";
 
-/** Gives memory back at once, and not when its thread collects garbage, which may be long. Its views are empty then. */
+/** Frees a buffer at once instead of at the next garbage collection. Its views become empty. */
 export function freeMemory(buffer: ArrayBuffer): void {
   structuredClone(null, { transfer: [buffer] });
 }
 
-/** The same of all clips of turns that are given away and have a buffer of their own: nobody needs their samples any more. */
+/** Frees the audio of turns whose samples the receiver owns and which have a buffer of their own. */
 export function freeClips(turns: readonly Turn[]): void {
   for (const { audio } of turns) if (audio !== null) freeClip(audio);
 }
 
-/** The same of the recordings in a voice. */
+/** Frees the recordings of a voice by the same rule. */
 export function freeSamples(voice: ChosenVoice): void {
   for (const part of voice) if ("sample" in part) freeClip(part.sample.clip);
 }

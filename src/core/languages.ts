@@ -1,4 +1,4 @@
-/** Languages that a recording may be in: ISO 639-1, or 639-3 where that has none, and the English name, in lower case. */
+/** Languages a recording may be in: ISO 639-1 code (639-3 if there is none) and lower-case English name. */
 export const LANGUAGE_NAMES: ReadonlyMap<string, string> = new Map(
   (
     "af afrikaans|am amharic|ar arabic|as assamese|az azerbaijani|ba bashkir|be belarusian|bg bulgarian|bn bengali|" +
@@ -17,7 +17,7 @@ export const LANGUAGE_NAMES: ReadonlyMap<string, string> = new Map(
     .map((line): [string, string] => [line.slice(0, line.indexOf(" ")), line.slice(line.indexOf(" ") + 1)]),
 );
 
-/** Codes that ISO has since replaced or that mean nearly the same, and the one of Whisper's models for Javanese. */
+/** Codes that ISO has replaced, near synonyms, and Whisper's own code for Javanese. */
 export const OTHER_CODES: ReadonlyMap<string, string> = new Map([
   ["jw", "jv"],
   ["nb", "no"],
@@ -27,7 +27,7 @@ export const OTHER_CODES: ReadonlyMap<string, string> = new Map([
   ["fil", "tl"],
 ]);
 
-/** Other names that OpenAI's models have, and the code of each. */
+/** Further names that OpenAI's models use, with their codes. */
 export const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ["burmese", "my"],
   ["castilian", "es"],
@@ -48,25 +48,27 @@ const CODES: ReadonlyMap<string, string> = new Map([
   ...OTHER_NAMES,
 ]);
 
-/** The code that a language is known by here, from a code in any case; `null` where it is none. */
+/** Returns the canonical code for a code in any case, or `null` if it is unknown. */
 export function languageCode(code: string): string | null {
   const lower = code.trim().toLowerCase();
   const known = OTHER_CODES.get(lower) ?? lower;
   return LANGUAGE_NAMES.has(known) ? known : null;
 }
 
-/** The code of a language by its English name in lower case, as here or as OpenAI's models have it; `null` for none. */
+/** Returns the code for a lower-case English name, ours or OpenAI's, or `null` if it is unknown. */
 export function languageCodeOfName(name: string): string | null {
   return CODES.get(name) ?? null;
 }
 
-/** The code of a language by its code, with a region or without, or by its English name, in any case; `null` for none. */
+/**
+ * Returns the code for a code (with or without a region) or an English name, in any case; `null` if it is unknown.
+ */
 export function languageCodeFrom(named: string): string | null {
   const lower = named.trim().toLowerCase();
   return languageCodeOfName(lower) ?? languageCode(lower.split(/[-_]/)[0]!);
 }
 
-/** What OpenAI's API calls a language: its full English name in lower case; `unknown` where nobody knows it. */
+/** Returns the full lower-case English name, as in OpenAI's API; `unknown` for an unknown code. */
 export function languageName(code: string | null): string {
   return code === null ? "unknown" : (LANGUAGE_NAMES.get(languageCode(code) ?? "") ?? code);
 }

@@ -1,21 +1,21 @@
-/** Text as an engine is given it: words alone, or words with marks. */
+/** Text for an engine: plain, or with marks. */
 export type TextPiece = string | MarkedText;
 
 /**
- * A text that says how it is spoken. Plain data, so that it crosses threads. Places are of UTF-16 units of the spoken text
- * unless they are said to be of the written one; every list is in the order of its places.
+ * A text with instructions on how to speak it. Plain data, so that it can cross threads. Offsets are UTF-16 units of
+ * the spoken text unless stated otherwise; every list is sorted by offset.
  */
 export interface MarkedText {
-  /** As it was sent: the offsets of words count in it. */
+  /** As it was sent. Word offsets refer to it. */
   readonly written: string;
-  /** What of it is written otherwise to be spoken: places of the written text, none over another. */
+  /** Replacements of written text; offsets of the written text, never overlapping. */
   readonly edits: readonly TextEdit[];
   readonly points: readonly MarkedPoint[];
-  /** None over another. What lies in none is spoken as everything is. */
+  /** Never overlapping. Text outside of them has no special manner. */
   readonly runs: readonly MarkedRun[];
 }
 
-/** A part of the written text and what is spoken in its place. */
+/** A part of the written text and the words spoken instead. */
 export interface TextEdit {
   readonly from: number;
   readonly to: number;
@@ -23,40 +23,39 @@ export interface TextEdit {
 }
 
 /**
- * A place between words: a silence, in place of the one that the voice would make there, which is usual where it is no more
- * than belongs between two sentences; or one that has a name.
+ * A place between words: either a pause, which replaces the voice's own (`isUsual` if no longer than one between
+ * sentences), or a named mark.
  */
 export type MarkedPoint =
   | { readonly at: number; readonly pauseS: number; readonly isUsual?: true }
   | { readonly at: number; readonly mark: string; readonly writtenAt: number };
 
-/** A part of the spoken text that is spoken in its own way. */
+/** A part of the spoken text with its own manner or voice. */
 export interface MarkedRun {
   readonly from: number;
   readonly to: number;
   readonly manner: RunManner;
-  /** Who speaks it, as the script's `textVoices` have it; `null` is who speaks anyway. */
+  /** Key of the script's `textVoices`; `null` for the script's voice. */
   readonly voice: string | null;
 }
 
-/** How a few words are spoken, against those around them. */
+/** How some words are spoken, relative to the surrounding text. */
 export interface RunManner {
-  /** 0.5 to 2; above 1 is faster. */
+  /** 0.5 to 2. Above 1 is faster. */
   readonly rate: number;
-  /** Factor on the pitch: 0.5 to 2. */
+  /** Factor, 0.5 to 2. */
   readonly pitch: number;
-  /** Where the middle of the pitch lies, in hertz, before the factor; `null` is where the voice has it. */
+  /** Median pitch in hertz before the factor; `null` for the voice's own. */
   readonly pitchHz: number | null;
-  /** Added to the pitch, in hertz. */
+  /** Hertz added to the pitch. */
   readonly addedHz: number;
-  /** Factor on the samples: 0 to 2. */
+  /** Factor on the samples, 0 to 2. */
   readonly gain: number;
 }
 
-/** The manner of everything. */
 export const PLAIN_MANNER: RunManner = { rate: 1, pitch: 1, pitchHz: null, addedHz: 0, gain: 1 };
 
-/** The words of a piece as they are spoken. */
+/** Returns the words as they are spoken. */
 export function spokenText(piece: TextPiece): string {
   if (typeof piece === "string") return piece;
   const { written, edits } = piece;
@@ -69,18 +68,18 @@ export function spokenText(piece: TextPiece): string {
   return spoken + written.slice(at);
 }
 
-/** A piece as it was sent. */
+/** Returns the text as it was sent. */
 export function writtenText(piece: TextPiece): string {
   return typeof piece === "string" ? piece : piece.written;
 }
 
-/** The silences that a piece asks for, together, in seconds. */
+/** Returns the total length of the requested pauses, in seconds. */
 export function pausesS(piece: TextPiece): number {
   if (typeof piece === "string") return 0;
   return askedPauses(piece).reduce((sum, { pauseS }) => sum + pauseS, 0);
 }
 
-/** The rates of a piece's words, from the slowest to the fastest. */
+/** Returns the slowest and the fastest rate of any part. */
 export function ratesOf(piece: TextPiece): { readonly slowest: number; readonly fastest: number } {
   let [slowest, fastest] = [1, 1];
   for (const { manner } of typeof piece === "string" ? [] : piece.runs) {
@@ -90,7 +89,7 @@ export function ratesOf(piece: TextPiece): { readonly slowest: number; readonly 
   return { slowest, fastest };
 }
 
-/** The silences that a text asks for itself. */
+/** Returns the pauses that the text itself requests. */
 export function askedPauses({ points }: MarkedText): { readonly at: number; readonly pauseS: number }[] {
   return points.flatMap((point) => ("pauseS" in point && point.isUsual !== true ? [point] : []));
 }

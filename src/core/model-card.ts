@@ -1,58 +1,58 @@
 import type { SpeakerLabel } from "./conversation.ts";
 
-/** What an endpoint can ask of a model. */
+/** Kind of endpoint that may use a model. */
 export type Mode = "converse" | "tts";
 
-/** A public model as its users see it: the id is stable and hides the checkpoint. */
+/** A public model. The id is stable and hides the checkpoint. */
 export interface ModelCard {
   readonly id: string;
   readonly displayName: string;
   readonly modes: readonly Mode[];
   /** Valid labels, in turn order. */
   readonly speakers: readonly SpeakerLabel[];
-  /** True for the model that a request without `model` gets. */
+  /** Whether requests without `model` use it. */
   readonly isDefault: boolean;
   readonly description: string;
-  /** The model's own voices: at least one. Those that the labels stand for are among them. */
+  /** The model's built-in voices: at least one, including those of the labels. */
   readonly voices: readonly ModelVoice[];
-  /** The ids of the voices that labels stand for, where those are not called as the labels are. */
+  /** Voice ids of labels, where the two differ. */
   readonly labels?: Readonly<Record<SpeakerLabel, string>>;
   readonly takes: VoiceSupport;
 }
 
-/** A voice of a model's own. */
+/** A built-in voice of a model. */
 export interface ModelVoice {
-  /** Unique within the model, whatever the case of its letters. */
+  /** Unique within the model, ignoring case. */
   readonly id: string;
   readonly name: string;
-  /** `null` where the model does not say. */
+  /** `null` if the model does not say. */
   readonly sex: "female" | "male" | null;
-  /** What is spoken with it, as a language tag: `en-US`. `null` where the model does not say. */
+  /** Language tag such as `en-US`; `null` if the model does not say. */
   readonly accent: string | null;
   readonly description: string;
-  /** OpenAI's names that mean this voice on this model; each of the thirteen means exactly one voice of it. */
+  /** OpenAI voice names for this voice. Each of OpenAI's thirteen names one voice of the model. */
   readonly aliases: readonly string[];
 }
 
-/** The id of the voice that a label stands for; a name that is no label's is taken as an id. */
+/** Returns the id of a label's voice. A name that is not a label is returned as an id. */
 export function voiceIdOf(label: SpeakerLabel, { labels = {} }: Pick<ModelCard, "labels">): string {
   return Object.hasOwn(labels, label) ? labels[label]! : label;
 }
 
-/** What a voice may be besides one of the model's own. */
+/** Voices and instructions a model accepts beyond its built-in voices. */
 export interface VoiceSupport {
-  /** Several of the model's own, weighted. */
+  /** Weighted mixes of built-in voices. */
   readonly mixes: boolean;
-  /** Somebody's recording. */
+  /** Recordings. */
   readonly samples: boolean;
-  /** Any name that is not known here: it is passed on to who computes elsewhere. Absent, none. */
+  /** Unknown voice names, which are passed to the remote model. Default: false. */
   readonly anyName?: boolean;
   /**
-   * How it speaks: `figures` is followed as far as it was understood, `words` goes to who computes elsewhere as it was
-   * written. Absent, nothing is done.
+   * How `instructions` are followed: `figures` applies the factors that were recognised, `words` passes the text to a
+   * remote model. Default: ignored.
    */
   readonly manner?: "figures" | "words";
-  /** Whether it follows what a text says of how parts of it are spoken. Pauses are made for every model. */
+  /** Whether it follows marks on parts of a text. Every model makes pauses. */
   readonly marks?: boolean;
   /** Whether it reads every text as English. */
   readonly englishOnly?: boolean;

@@ -1,4 +1,4 @@
-/** The candidate that a misspelt name most likely meant, or null where none is close. */
+/** Returns the candidate that a misspelt name most likely means, or `null` if none is close. */
 export function nearestName(name: string, candidates: readonly string[]): string | null {
   const limit = Math.max(1, Math.floor(name.length / 4));
   let best: string | null = null;
@@ -13,12 +13,18 @@ export function nearestName(name: string, candidates: readonly string[]): string
   return best;
 }
 
-/** What to do about a name that no setting has, in words that end a sentence. @param otherwise where none was {@link nearestName} */
+/**
+ * Returns advice on an unknown setting, to complete a sentence.
+ * @param otherwise advice if no name is close
+ */
 export function remedyFor(meant: string | null, otherwise: string): string {
   return meant === null ? `${otherwise} (docs/settings.md lists them all).` : `did you mean ${meant}?`;
 }
 
-/** Insertions, deletions, substitutions and swaps of neighbours (Damerau, 1964; optimal string alignment). */
+/**
+ * Damerau's edit distance (1964; optimal string alignment): insertions, deletions, substitutions and swaps of
+ * neighbours.
+ */
 export function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, j) => j);

@@ -1,6 +1,6 @@
 import type { AudioSource } from "./audio-source.ts";
 
-/** A word and when it is said, in seconds from the sound's beginning. */
+/** A word and its times, in seconds from the beginning of the recording. */
 export interface TranscribedWord {
   readonly text: string;
   readonly startS: number;
@@ -9,90 +9,90 @@ export interface TranscribedWord {
   readonly probability: number;
 }
 
-/** A stretch of speech and its words, in seconds from the sound's beginning. */
+/** A passage of speech, in seconds from the beginning of the recording. */
 export interface TranscriptSegment {
   readonly startS: number;
   readonly endS: number;
   /** Trimmed, never empty. */
   readonly text: string;
-  /** `null` where nobody asked for them. */
+  /** `null` if not requested. */
   readonly words: readonly TranscribedWord[] | null;
-  /** Mean natural logarithm of its tokens' probabilities; `null` where the recogniser does not say. */
+  /** Mean natural logarithm of the token probabilities; `null` if the recogniser does not report it. */
   readonly meanLogProbability: number | null;
 }
 
-/** What is written of a sound: what is said, or what it means in English. */
+/** `transcribe` writes what is said; `translate` writes it in English. */
 export type TranscriptionTask = "transcribe" | "translate";
 
-/** What is said in a sound. */
 export interface Transcript {
-  /** The segments' words, joined by spaces; empty where nobody speaks. */
+  /** The segments' words, joined by spaces. Empty if there is no speech. */
   readonly text: string;
-  /** That is spoken, also where the text is a translation: ISO 639-1; `null` where it is unknown. */
+  /** Spoken language (ISO 639-1), also for a translation; `null` if unknown. */
   readonly language: string | null;
-  /** 0 to 1; `null` where the recogniser does not say. */
+  /** 0 to 1; `null` if the recogniser does not report it. */
   readonly languageProbability: number | null;
-  /** How sure it is that somebody speaks at all, 0 to 1; `null` where the recogniser does not say. */
+  /** Probability of any speech, 0 to 1; `null` if the recogniser does not report it. */
   readonly speechProbability: number | null;
-  /** Of all tokens; `null` where there is none or the recogniser does not say. */
+  /** Over all tokens; `null` if there are none or the recogniser does not report it. */
   readonly meanLogProbability: number | null;
   readonly segments: readonly TranscriptSegment[];
-  /** Up to where it was listened to, in seconds from its beginning: less than all of it where that is too long. */
+  /** Seconds that were transcribed, from the beginning: less than all if the recording is too long. */
   readonly transcribedS: number;
 }
 
 export interface RecogniseOptions {
-  /** `transcribe` unless given. */
+  /** Default: `transcribe`. */
   readonly task?: TranscriptionTask;
-  /** That is spoken: ISO 639-1; `null` lets it find out. */
+  /** Spoken language (ISO 639-1); `null` to detect it. */
   readonly language: string | null;
-  /** Words that may be said, or what was said before; steers spelling. In the language of the text. */
+  /** Words that may occur, or the preceding text, in the language of the transcript. Steers spelling. */
   readonly prompt: string | null;
-  /** Whether each word's time is wanted. The words of a translation are said at no time: it has none. */
+  /** Whether to time each word. Translations have no word times. */
   readonly wantsWords: boolean;
-  /** What the same task made of the same speech when less of it had been heard: confirmed or corrected, which is cheaper. */
+  /**
+   * An earlier transcript of a shorter part of the same speech, for the same task. Confirming or correcting it is
+   * cheaper than starting over.
+   */
   readonly draft: Transcript | null;
-  /** From where on it is heard, in seconds: 0 unless given. What was said before is not in the transcript. */
+  /** Seconds to skip. Default: 0. Speech before it is not in the transcript. */
   readonly startAtS?: number;
   /**
-   * Is told after each piece what was heard from `startAtS` up to its `heardS`: at last the whole transcript.
-   * Whoever gives up has that much, and hears the rest by another call that starts there, in the language that was found.
-   * Must not throw.
+   * Receives the transcript so far (from `startAtS` to its `transcribedS`) after each window; the last call has all
+   * of it. A caller that gives up can resume there with another call, in the detected language. Must not throw.
    */
   readonly onPartial?: (part: Transcript) => void;
-  /** Headers that carry the request's trace on to an endpoint that hears. */
+  /** Headers that propagate the request's trace to an endpoint. */
   readonly traceHeaders?: Readonly<Record<string, string>>;
 }
 
 /**
- * Tells what is said in recorded speech. One that computes here gives the same transcript for the same sound and options;
- * whether an endpoint does is up to that. Stops between two steps of its work when the signal aborts, and then throws its
- * reason; every other failure is a {@link RecogniserError}.
+ * Transcribes recorded speech. A local recogniser is deterministic for equal audio and options. When the signal
+ * aborts, it stops at the next step and throws the signal's reason; all other failures are a {@link RecogniserError}.
  */
 export interface Recogniser {
-  /** Who hears, for `meta`: `whisper-base`, or the name of an endpoint's model. */
+  /** Name for `meta`: `whisper-base`, or the model of an endpoint. */
   readonly name: string;
-  /** Memory that it takes for each second of a sound while it hears that; 0 for one that holds no more than a window. */
+  /** Memory per second of audio during recognition; 0 if it keeps only one window. */
   readonly memoryBytesPerS: number;
-  /** Whether it takes the task `translate`, as far as it knows: what it cannot after all, it refuses when it is asked. */
+  /** Whether it accepts `translate`. An endpoint may still refuse when asked. */
   readonly canTranslate: boolean;
-  /** Reads the sound as it hears it. What reading throws is thrown on as it is. */
+  /** Reads the audio as it transcribes. Errors from reading are passed on unchanged. */
   recognise(sound: AudioSource, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript>;
   close(): Promise<void>;
 }
 
-/** What of a request a recogniser may be unable to do. */
+/** Aspect of a request that a recogniser may not support. */
 type UnsupportedAspect = "language" | "length" | "task";
 
 /**
- * A recogniser that could not hear. The message is shown to clients: it quotes nothing that a third party sent and names
- * no file. What whoever runs the server needs to know beyond it is in the `cause`.
+ * A failed recognition. Clients see the message: it quotes no third party and names no file. Details for operators
+ * are in `cause`.
  */
 export class RecogniserError extends Error {
   override readonly name = "RecogniserError";
-  /** After how long the same request may work; `null` when waiting alone mends nothing. */
+  /** Milliseconds after which a retry may succeed; `null` if waiting alone does not help. */
   readonly retryAfterMs: number | null;
-  /** What of the request cannot be done, so that only another request will do; `null` where it is not at fault. */
+  /** What makes the request unsupported; `null` if the request is not at fault. */
   readonly refused: UnsupportedAspect | null;
 
   constructor(
@@ -105,7 +105,7 @@ export class RecogniserError extends Error {
   }
 }
 
-/** A segment and its words, so many seconds later: what was heard of a stretch, with the times of the whole clip. */
+/** Returns a segment and its words, delayed by `byS` seconds. */
 export function shiftedSegment(segment: TranscriptSegment, byS: number): TranscriptSegment {
   const later = <T extends { readonly startS: number; readonly endS: number }>(of: T): T => ({
     ...of,

@@ -3,12 +3,12 @@ import { constants } from "node:fs";
 import { type FileHandle, open, rename, rm, writeFile } from "node:fs/promises";
 
 /**
- * Writes a file in one step: it is the old one or all of the new one, and on the disk before it is seen. Nothing is written
- * through a link that stands under its name.
+ * Replaces a file atomically: readers see the old content or all of the new one, which is on disk by then. Never
+ * writes through a link.
  *
- * @param place moves the finished draft to its path; by default, replaces what is there
+ * @param place moves the finished draft into place; by default, overwrites
  * @param draft path of the unfinished file; by default a random one, so that several may write at once
- * @throws what the file system does; nothing is left then
+ * @throws what the file system throws; no draft is left
  */
 export async function replaceFile(
   path: string,
@@ -45,7 +45,7 @@ export async function openForResume(path: string, flags = 0): Promise<FileHandle
   });
 }
 
-/** Writes JSON for people, as {@link replaceFile} does. */
+/** Writes indented JSON by {@link replaceFile}. */
 export function writeJson(path: string, value: unknown, place?: typeof rename): Promise<void> {
   return replaceFile(path, `${JSON.stringify(value, null, 2)}\n`, place);
 }

@@ -1,9 +1,9 @@
-/** No server means to be asked again only after more than a day. */
+/** Longer waits are treated as a day. */
 const MAX_MS = 86_400_000;
 
 /**
- * After how many milliseconds a server wants to be asked again: `retry-after-ms`, else `Retry-After` in seconds or as a
- * date (RFC 9110, 10.2.3). `null` when it does not say, or says nothing that can be read.
+ * Returns how long a server asks to wait, in milliseconds: `retry-after-ms`, else `Retry-After` in seconds or as a
+ * date (RFC 9110, 10.2.3). `null` if absent or unreadable.
  */
 export function retryAfterMs(headers: Headers | undefined, nowMs: number): number | null {
   const ms = numberIn(headers?.get("retry-after-ms"));
@@ -15,14 +15,14 @@ export function retryAfterMs(headers: Headers | undefined, nowMs: number): numbe
   return Number.isNaN(waitMs) ? null : Math.min(Math.max(0, waitMs), MAX_MS);
 }
 
-/** A date as HTTP writes it, in its three forms, or as ISO 8601 does; `NaN` where there is none. */
+/** Parses an HTTP date in its three forms, or an ISO 8601 date; `NaN` otherwise. */
 function dateIn(value: string): number {
-  // Alone, `Date.parse` makes a date of nearly everything, of -5 too.
+  // `Date.parse` alone accepts nearly anything, even -5.
   return DATE.test(value) ? Date.parse(WITHOUT_ZONE.test(value) ? `${value} GMT` : value) : Number.NaN;
 }
 
 const DATE = /^(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? .|\d{4}-\d\d-\d\dT).*\d\d:\d\d/;
-/** As C's `asctime` writes it, which is in UTC here: `Sun Nov  6 08:49:37 1994`. */
+/** C's `asctime`, in UTC: `Sun Nov  6 08:49:37 1994`. */
 const WITHOUT_ZONE = /^[A-Z][a-z]{2} [^,]*:\d\d \d{4}$/;
 
 function numberIn(value: string | null | undefined): number | null {

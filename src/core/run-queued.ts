@@ -1,2 +1,2 @@
-/** Runs work when its caller gets a turn. Rejects as the work does, or if no turn comes. */
+/** Runs work when the queue admits it. Rejects if the work fails or is never admitted. */
 export type RunQueued = <T>(work: () => Promise<T>) => Promise<T>;

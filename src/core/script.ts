@@ -1,104 +1,103 @@
 import type { Clip, SpeakerLabel, Turn } from "./conversation.ts";
 import type { TextPiece } from "./marked-text.ts";
 
-/** How faithful the audio is. The wire format never changes with it. */
+/** Fidelity of the audio. Does not change the wire format. */
 export type AudioQuality = "low" | "medium" | "high";
 
-/** The knobs of one request, all resolved: no `null` follows anything any more but `topK`. */
+/** Resolved parameters of one request. Only `topK` may still be `null`. */
 export interface Delivery {
-  /** 0 to 1.5. 0 is the model's own reading of the script, and repeats byte for byte. */
+  /** 0 to 1.5. At 0, equal scripts give equal bytes. */
   readonly temperature: number;
-  /** 0 to 1.5. Fine acoustic detail. */
+  /** 0 to 1.5, for fine acoustic detail. */
   readonly acousticTemperature: number;
-  /** Most likely choices to sample from; `null` is all of them. */
+  /** Number of likeliest choices to sample from; `null` for all. */
   readonly topK: number | null;
-  /** 0 to 6, subtractive: 0 is off. */
+  /** 0 to 6, subtractive; 0 is off. */
   readonly repetitionPenalty: number;
   /** 1 to 80 frames. */
   readonly penaltyWindow: number;
-  /** 16 or more. Frames of 80 ms that the audio may have at most. */
+  /** Maximum length in frames of 80 ms; at least 16. */
   readonly maxFrames: number;
   readonly quality: AudioQuality;
 }
 
-/** Knobs that do nothing, and why, in a sentence for people. */
+/** Parameters without effect, and why, in a sentence for users. */
 export type UnusedKnobs = Readonly<Partial<Record<keyof Delivery, string>>>;
 
-/** What a public model adds to its checkpoint: named options that the engine documents. */
+/** Options that a public model adds to its checkpoint; the engine documents them. */
 export type Preset = Readonly<Record<string, string | number | boolean>>;
 
-/** Words and how each is said: `/phonemes/`, or other words that are read in its place. */
+/** Words and their pronunciations: `/phonemes/`, or other words to read instead. */
 export type Lexicon = readonly (readonly [word: string, said: string])[];
 
-/** One part of a voice: one of the model's own voices by its id, or somebody's recording. `weight` > 0; a mix's add up to 1. */
+/** A part of a voice: a built-in voice, or a recording. Weights are positive and add up to 1. */
 export type VoicePart = { readonly weight: number } & (
   | { readonly id: string }
   | { readonly sample: VoiceSample }
 );
 
-/** A voice by its recording. */
 export interface VoiceSample {
-  /** 1 to 30 s of one person's speech. Used again by later scripts: it is never given away. */
+  /** 1 to 30 s of one speaker. Later scripts use it again, so it must not be transferred. */
   readonly clip: Clip;
-  /** All that is said in it; `null` where that is not known. */
+  /** Transcript of the clip; `null` if unknown. */
   readonly text: string | null;
-  /** How it speaks where nothing else is asked for. */
+  /** Default manner of this voice. */
   readonly manner?: RequestedManner;
 }
 
-/** Whose voice speaks: mostly one part; several are a mix. Never empty. */
+/** Usually one part; several are a mix. Never empty. */
 export type ChosenVoice = readonly VoicePart[];
 
-/** A voice that a text names for a part of it: one that was chosen, or the one that a label stands for. */
+/** A voice that a text names: a chosen one, or that of a label. */
 export interface TextVoice {
   readonly voice?: ChosenVoice;
   readonly speaker?: SpeakerLabel;
 }
 
-/** All that a speech model needs to speak one turn. */
+/** All inputs of a speech model for one turn. */
 export interface Script {
-  /** Its audio is listened to before the first frame, and may be gone after it. */
+  /** Its audio is analysed before the first frame and may be freed after it. */
   readonly history: readonly Turn[];
   readonly speaker: SpeakerLabel;
   /**
-   * Whose voice speaks, with whatever audio the speaker's turns have. Absent, the one that the speaker's label stands for;
-   * where its turns have audio, that is followed.
+   * The voice, whatever audio the speaker's turns have. Default: the label's voice, following the audio of the
+   * speaker's turns.
    */
   readonly voice?: ChosenVoice;
-  /** The voices that the text names for parts of it, by what it calls them. */
+  /** Voices that the text names, by its own names for them. */
   readonly textVoices?: Readonly<Record<string, TextVoice>>;
-  /** Pieces of text, each of one or more whole sentences: one piece for given words, a stream for written ones. */
+  /** Passages of whole sentences: one for given text, a stream for written replies. */
   readonly text: AsyncIterable<TextPiece>;
   readonly delivery: Delivery;
-  /** How it is said; an engine that takes none does nothing with it. Absent, the voice's own way. */
+  /** How to speak; ignored by engines without manners. */
   readonly manner?: RequestedManner;
   readonly preset: Preset;
-  /** The speaker's own words; an engine without phonemes does nothing with them. */
+  /** User lexicon; ignored by engines without phonemes. */
   readonly lexicon?: Lexicon;
-  /** Whether frames tell of the mouth too. */
+  /** Whether frames include phonemes and visemes. */
   readonly hasMouth?: boolean;
-  /** 64 bits: from the request's content at temperature 0, fresh above. */
+  /** 64 bits: derived from the content at temperature 0, random above. */
   readonly seed: bigint;
-  /** The key whose request it is: where there is too little time for all, keys get equal parts of it. */
+  /** The key of the request. When the CPU is scarce, keys get equal shares. */
   readonly keyId?: string;
-  /** Headers that carry the request's trace on to an endpoint that speaks. */
+  /** Headers that propagate the request's trace to an endpoint. */
   readonly traceHeaders?: Readonly<Record<string, string>>;
 }
 
-/** How something is said, against a voice's own way: factors, of which 1 changes nothing. */
+/** Factors relative to a voice's own way of speaking; 1 changes nothing. */
 export interface Manner {
   /** Above 1 is faster. */
   readonly tempo: number;
   readonly pitch: number;
-  /** On how far the pitch moves away from its median, in semitones. */
+  /** Scales the pitch's distance from its median, in semitones. */
   readonly range: number;
-  /** On the length of pauses. */
+  /** Scales pauses. */
   readonly pause: number;
-  /** Added to the level. */
+  /** Decibels added. */
   readonly levelDb: number;
 }
 
-/** A manner as somebody asked for it, and what was understood of that. */
+/** A requested manner, and the factors recognised in it. */
 export interface RequestedManner {
   /** Never blank. */
   readonly words: string;

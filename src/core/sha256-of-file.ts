@@ -1,20 +1,16 @@
 import { createHash, type Hash } from "node:crypto";
 import { open } from "node:fs/promises";
 
-/**
- * The SHA-256 of a file, in hex.
- *
- * @throws what the file system does; the signal's reason.
- */
+/** Returns the SHA-256 of a file in hex. Throws file system errors and the signal's reason. */
 export function sha256OfFile(path: string, signal?: AbortSignal): Promise<string> {
   return digestOfFile(path, createHash("sha256"), signal);
 }
 
-/** The same of any hash, which is used up by it. */
+/** Feeds a file to `hash` and returns its digest in hex. */
 export async function digestOfFile(path: string, hash: Hash, signal?: AbortSignal): Promise<string> {
   const file = await open(path);
   try {
-    // One for all of it: what is read whole, or as a stream, stays in memory until it is cleared away.
+    // One reused buffer: whole files or streams would stay in memory until garbage collection.
     const piece = Buffer.alloc(PIECE_BYTES);
     for (;;) {
       signal?.throwIfAborted();

@@ -12,25 +12,28 @@ import {
   trace,
 } from "@opentelemetry/api";
 
-/** What is told of a span: ids, names of our own, sizes and times. Never text, audio or keys. */
+/** Ids, names from a fixed set, sizes and times. Never text, audio or keys. */
 export type SpanAttributes = Attributes;
 
-/** A stretch of a request's life, for whoever traces. It is handed from call to call, like a signal. */
+/** A section of a request for tracing. Passed from call to call, like a signal. */
 export interface Span {
-  /** What carries the trace on to another server; empty where nobody traces. */
+  /** Headers that propagate the trace to another server; empty without tracing. */
   readonly headers: Readonly<Record<string, string>>;
-  /** `null` where nothing is recorded. */
+  /** `null` if not recorded. */
   readonly traceId: string | null;
-  /** A stretch within this one. */
+  /** Begins a child span. */
   begin(name: string, facts?: SpanAttributes): Span;
   set(facts: SpanAttributes): void;
-  /** What is to be told of it when it is over, and is not known before. */
+  /** Provides attributes that are only known at the end. */
   atEnd(facts: () => SpanAttributes): void;
-  /** It is over. The first call counts. @param failure the type of the error that it ended in; absent, it did not */
+  /**
+   * Ends the span once; later calls do nothing.
+   * @param failure error type, if it failed
+   */
   end(failure?: string): void;
 }
 
-/** Where nobody traces. */
+/** Used when tracing is off. */
 export const NO_SPAN: Span = {
   headers: {},
   traceId: null,
@@ -41,8 +44,8 @@ export const NO_SPAN: Span = {
 };
 
 /**
- * Begins what a server does for a request: under the trace that its headers name, or under the span of whoever has the
- * request in hand already. What else a client sends along with its trace (`baggage`) goes nowhere.
+ * Begins the span of a request, as a child of the active span or of the trace in its headers. The client's `baggage`
+ * is not propagated.
  */
 export function beginServerSpan(
   name: string,
@@ -98,7 +101,7 @@ class TracedSpan implements Span {
     if (this.#lastFacts !== null) this.#span.setAttributes(this.#lastFacts());
     if (failure !== undefined) {
       this.#span.setAttribute("error.type", failure);
-      // Without its message, which may repeat a client's words.
+      // Without a message, which may repeat a client's words.
       this.#span.setStatus({ code: SpanStatusCode.ERROR });
     }
     this.#isOver = true;

@@ -9,21 +9,20 @@ export interface Frame extends SpeechEvents {
   readonly samples: Float32Array;
 }
 
-/** What begins in some samples of speech. */
+/** Events that begin in some samples. */
 export interface SpeechEvents {
-  /** Absent where the model knows no words. */
+  /** Absent if the model knows no word times. */
   readonly words?: readonly SpokenWord[];
-  /** Sounds and shapes of the mouth, where the script asks and the model knows any. */
+  /** Phonemes and visemes, if the script asks for them and the model knows them. */
   readonly mouth?: Mouth;
 }
 
-/** What a face does. */
 export interface Mouth {
   readonly phonemes: readonly TimedName[];
   readonly visemes: readonly TimedName[];
 }
 
-/** Something with a name, from when to when. Times are from the utterance's first sample. */
+/** A named interval, in seconds from the utterance's first sample. */
 export interface TimedName {
   readonly name: string;
   readonly startS: number;
@@ -31,125 +30,125 @@ export interface TimedName {
 }
 
 /**
- * A word as the text writes it, and when it is heard. "$5" is one, although two words are spoken for it. Or a place that the
- * text gives a name (`mark`): of no words and no length, when it is come to.
+ * A word as written, and its times: "$5" is one word, though two are spoken. Or a named mark of the text, without
+ * words or length.
  */
 export interface SpokenWord {
   readonly word: string;
   readonly mark?: string;
-  /** From the utterance's first sample. */
+  /** Seconds from the utterance's first sample. */
   readonly startS: number;
   readonly endS: number;
-  /** Where it is written, in code points of the whole text: in order, and none over another. */
+  /** Position in the whole text, in code points. In order, never overlapping. */
   readonly offset: number;
   readonly length: number;
 }
 
-/** Some of the bytes of a file of speech, and what begins in the samples that went in. */
+/** Some bytes of a file of speech, and the events in their samples. */
 export interface EncodedPiece extends SpeechEvents {
   /** Never empty. The receiver owns them. */
   readonly bytes: Uint8Array;
-  /** Samples at 24 kHz that went into the file since the piece before: 0 where a codec gives what it held back. */
+  /** Samples at 24 kHz encoded since the previous piece; 0 when a codec only flushes. */
   readonly sampleCount: number;
 }
 
-/** What there is to say of an utterance once its last frame is out. */
+/** Available after an utterance's last frame. */
 export interface SpeechReport {
-  /** `length`: the cap on frames cut it short. */
+  /** `length`: the frame limit cut it short. */
   readonly stop: "finished" | "length";
-  /** The words whose audio was given, to the sentence: all of the text unless `stop` is `length`. */
+  /** The spoken sentences: the whole text unless `stop` is `length`. */
   readonly spoken: string;
-  /** What the voice took from earlier turns; absent where no audio was heard. */
+  /** What was taken from the audio of earlier turns; absent without audio. */
   readonly voice?: FollowedVoice;
-  /** What the model read before it spoke, and what went wrong; absent where an engine reads no conversation. */
+  /** What the model read of the conversation; absent if the engine reads none. */
   readonly prompt?: PromptReport;
-  /** Of a file: what may stand in place of its first bytes where it is kept, since now its length is known. */
+  /** Final version of the file's first bytes, now that its length is known. */
   readonly finishedHead?: Uint8Array;
 }
 
-/** What a model that goes on with a conversation read of it. Turns are indices in the history, oldest first. */
+/** What a conversational model read. Turns are indices of the history, oldest first. */
 export interface PromptReport {
-  /** The turns that were read; `null`, like the two that follow, where the speech was ended before the model said so. */
+  /** Turns that were read. This and the next two are `null` if the speech ended early. */
   readonly turns: readonly number[] | null;
-  /** Of those, the ones whose sound was. */
+  /** Turns among them whose audio was read. */
   readonly heard: readonly number[] | null;
-  /** The turns that it would have read but had no room for. */
+  /** Turns that did not fit. */
   readonly forgotten: readonly number[] | null;
-  /** What went wrong with the speech, in a few words each. */
+  /** Problems with the speech, in a few words each. */
   readonly cautions: readonly string[];
 }
 
 /** What a voice took from the audio of earlier turns. */
 export interface FollowedVoice {
-  /** The speaker whose voice it set out from. */
+  /** The label whose voice was the starting point. */
   readonly start: SpeakerLabel;
-  /** What was followed, in the engine's own words: `pitch`, `level`, … Empty where nothing could be. */
+  /** Followed properties, as the engine names them: `pitch`, `level`, … May be empty. */
   readonly followed: readonly string[];
-  /** Indices in the history of the clips that led, and their speech in seconds, pauses left out. */
+  /** Indices of the clips that were followed. */
   readonly turns: readonly number[];
   readonly speechS: number;
-  /** 0 to 1: how far the clips were followed, and why not further. */
+  /** 0 to 1: how far the clips were followed. */
   readonly trust: number;
   readonly cautions: readonly string[];
-  /** Index of another speaker's clip that lent level and pace; `null` where one's own led. */
+  /** Index of another speaker's clip that set level and pace; `null` if the speaker's own clips did. */
   readonly entrainedBy: number | null;
-  /** Against the voice that it set out from: pitch, its range and the pace as factors, the level. */
+  /** Relative to the starting voice: pitch, factors of range and pace, level. */
   readonly pitchSemitones: number;
   readonly pitchRange: number;
   readonly rate: number;
   readonly levelDb: number;
-  /** Length of the vocal tract against the voice as it was trained: formants go to this share of their frequency. */
+  /** Factor on formant frequencies, for the length of the vocal tract. */
   readonly warp: number;
-  /** How far the colour of the sound moved, root mean square over its bands. */
+  /** Root mean square change of the spectral envelope over its bands. */
   readonly spectrumDb: number;
 }
 
 /**
- * Speaks one turn in the light of the earlier ones.
+ * Speaks one turn, given the earlier ones.
  *
- * `speak` yields frames as the consumer pulls them and computes nothing that was not asked for (beyond the few
- * frames of credit that an adapter across a thread may keep). It pulls `script.text` as it needs it. When `signal`
- * aborts it stops within a frame and throws the signal's reason; leaving the iterator early (`return()`) stops it too.
- * It throws {@link NothingToSpeakError} before the first frame when the text has no reading,
- * {@link ConversationError} when it cannot go on with the turns, and {@link SpeechFailedError} when the model fails. Several utterances may be open at once.
+ * `speak` computes frames only when the consumer pulls them (beyond a few frames of credit across threads), and pulls
+ * `script.text` as needed. When `signal` aborts, it stops within a frame and throws the signal's reason; `return()`
+ * stops it too. Throws {@link NothingToSpeakError} before the first frame if nothing in the text can be pronounced,
+ * {@link ConversationError} if it cannot continue the conversation, and {@link SpeechFailedError} if the model fails.
+ * Several utterances may be open at once.
  */
 export interface SpeechModel {
   /**
-   * Listens to the script's history, and to recordings that were chosen as its voices, in small pieces, so that utterances that are open already go on. What it finds out
-   * is kept for a while: `speak` would do the same before its first frame, but as one step.
+   * Analyses the audio of the history and of chosen voices in small steps, so that open utterances are not delayed.
+   * The results are cached: `speak` would otherwise do the same in one step before its first frame.
    */
   analyseHistory?(
     script: Pick<Script, "history" | "speaker" | "voice" | "textVoices" | "preset">,
     signal: AbortSignal,
   ): Promise<void>;
   speak(script: Script, signal: AbortSignal): AsyncGenerator<Frame, SpeechReport, void>;
-  /** The same as a file, made where the model computes. Absent, whoever listens makes it (`encodedSpeech`). */
+  /** Encodes where the model computes. If absent, use `encodedSpeech`. */
   speakEncoded?(
     script: Script,
     encoding: Encoding,
     signal: AbortSignal,
   ): AsyncGenerator<EncodedPiece, SpeechReport, void>;
-  /** Frees the weights. Utterances still open fail with {@link SpeechFailedError}. Calling it twice is harmless. */
+  /** Frees the weights. Open utterances fail with {@link SpeechFailedError}. May be called twice. */
   close(): Promise<void>;
 }
 
-/** The text holds nothing that this voice can pronounce. The caller's mistake, found late. */
+/** Nothing in the text can be pronounced by this voice. The client's mistake. */
 export class NothingToSpeakError extends Error {
   override readonly name = "NothingToSpeakError";
 }
 
 /**
- * The model cannot go on with this conversation: it is too long, or lacks the voice that the model needs. The message says
- * what to change. The caller's mistake, found late.
+ * The model cannot continue this conversation: it is too long, or lacks the voice the model needs. The message says
+ * what to change. The client's mistake.
  */
 export class ConversationError extends Error {
   override readonly name = "ConversationError";
 }
 
-/** The model failed, its thread died, or it was closed. Retrying may help. */
+/** The model failed, its thread died, or it was closed. A retry may succeed. */
 export class SpeechFailedError extends Error {
   override readonly name = "SpeechFailedError";
-  /** After how long it may; `null` where nobody knows. */
+  /** Milliseconds to wait before a retry; `null` if unknown. */
   readonly retryAfterMs: number | null;
 
   constructor(message: string, options: ErrorOptions & { readonly retryAfterMs?: number } = {}) {
@@ -158,7 +157,7 @@ export class SpeechFailedError extends Error {
   }
 }
 
-/** Speech of a text that has no words: frames of silence. */
+/** Speaks a text without words: frames of silence. */
 export async function* silence(durationS: number): AsyncGenerator<Frame, SpeechReport, void> {
   let left = Math.round(durationS * SAMPLE_RATE_HZ);
   for (; left > 0; left -= FRAME_SAMPLES) {

@@ -1,22 +1,21 @@
-/** A time and what is thrown when it is over. */
+/** A time limit and the error to abort with. */
 export interface TimeLimit {
   readonly ms: number;
   readonly late: () => unknown;
 }
 
-/** What stops a piece of work. */
 export interface Stopper {
   readonly signal: AbortSignal;
-  /** Stops it now; of several reasons the first counts. */
+  /** Stops the work now. Only the first reason counts. */
   abort(reason: unknown): void;
-  /** The work is over: leaves no timer, and no listener on its parents. Calling it twice is harmless. */
+  /** Removes the timer and the listeners on the parents. May be called twice. */
   end(): void;
 }
 
 /**
- * Aborts with the first of `parents` that does, and with its reason, or when its time is over. It is held by its parents
- * and its timer until {@link Stopper.end}: what `AbortSignal.any` and `AbortSignal.timeout` make may be collected as garbage
- * by Node 20 while somebody relies on it, and then never aborts.
+ * Aborts with the first of `parents` and its reason, or at the time limit. The parents and the timer keep it alive
+ * until {@link Stopper.end}; Node 20 may collect the results of `AbortSignal.any` and `AbortSignal.timeout` while
+ * they are in use, so that they never abort.
  */
 export function stopWith(parents: readonly AbortSignal[], limit?: TimeLimit): Stopper {
   const controller = new AbortController();

@@ -1,14 +1,13 @@
 import type { SpeakerLabel, Turn } from "./conversation.ts";
 
-/** A function that a writer may call. Whoever asked for the reply carries it out. */
+/** A function that a writer may call. The client executes it. */
 export interface WriterTool {
   readonly name: string;
   readonly description?: string;
-  /** A JSON Schema, as it came: nothing here reads it. */
+  /** A JSON Schema, passed on unread. */
   readonly parameters?: unknown;
 }
 
-/** A call of a function. */
 export interface ToolCall {
   readonly callId: string;
   readonly name: string;
@@ -16,7 +15,7 @@ export interface ToolCall {
   readonly arguments: string;
 }
 
-/** What may be called in a reply, and what was called in those before it. */
+/** Functions that a reply may call, and earlier calls. */
 export interface ToolUse {
   readonly tools: readonly WriterTool[];
   readonly choice: "auto" | "none" | "required" | { readonly name: string };
@@ -25,76 +24,76 @@ export interface ToolUse {
 }
 
 export interface EarlierCall extends ToolCall {
-  /** What came of it, in any form; `null`: nothing yet. */
+  /** In any form; `null` if there is none yet. */
   readonly output: string | null;
-  /** Turns of the history that come before it. */
+  /** Number of turns of the history before this call. */
   readonly turnsBefore: number;
 }
 
-/** What a writer is given: the earlier turns (audio-only ones have no text) and whose turn it is. */
+/** Input of a writer: earlier turns (audio-only ones have no text) and the speaker of the next. */
 export interface Dialogue {
   readonly history: readonly Turn[];
   readonly speaker: SpeakerLabel;
-  /** 0 to 1.5; 0 always writes the same, where the model behind can. */
+  /** 0 to 1.5. At 0, equal input gives equal text, if the model can. */
   readonly temperature: number;
-  /** Most likely tokens to choose from; `null` leaves it to the writer. */
+  /** Number of likeliest tokens to choose from; `null` for the writer's default. */
   readonly topK: number | null;
   readonly seed: bigint;
-  /** What the request asks the writer to keep to, in anybody's words; a writer that takes none leaves it. */
+  /** The request's instructions; ignored by writers that take none. */
   readonly instructions?: string;
-  /** Functions that may be called between the words or instead of them; a writer that cannot call leaves them. */
+  /** Functions it may call; ignored by writers that cannot. */
   readonly toolUse?: ToolUse;
-  /** Tokens that it may write at most, calls among them, where that is less than usual and the writer counts. */
+  /** Maximum tokens, including calls, if lower than the writer's default and if it counts. */
   readonly maxTokens?: number;
-  /** Is told of a language model's first token: not where words come from elsewhere. Must not throw. */
+  /** Called on a language model's first token; not for replies without a language model. Must not throw. */
   readonly onFirstToken?: () => void;
-  /** Headers that carry the request's trace on to an endpoint that writes. */
+  /** Headers that propagate the request's trace to an endpoint. */
   readonly traceHeaders?: Readonly<Record<string, string>>;
 }
 
-/** Language-model tokens that one reply has taken so far. */
+/** Tokens of a language model that a reply has used so far. */
 export interface WriterTokens {
-  /** Read, cached ones included. */
+  /** Including cached ones. */
   readonly prompt: number;
   readonly written: number;
 }
 
-/** A sentence of a reply, trimmed; several as one where marks go around them. */
+/** A trimmed sentence of a reply; several if one mark spans them. */
 export interface WrittenPart {
-  /** "" if the part only reports tokens, or calls a function. */
+  /** Empty if the part only reports tokens or calls a function. */
   readonly text: string;
-  /** What the reply has taken up to the end of this part; `null` when nobody counts. */
+  /** Tokens of the reply up to the end of this part; `null` if not counted. */
   readonly tokens: WriterTokens | null;
-  /** The kind of danger that a fixed reply answers; `null` for all other words. */
+  /** Category of danger, if the gate replaced the words by a fixed reply; else `null`. */
   readonly gate: string | null;
   /** Source of small talk: `exact`, `line` or `found`. */
   readonly layer?: string;
-  /** Whether the dialogue's instructions were read by what wrote these words. */
+  /** Whether the writer of these words read the dialogue's instructions. */
   readonly hasReadInstructions?: boolean;
-  /** A function that is called here instead of words. Only of a dialogue with {@link ToolUse}. */
+  /** A function call in place of words. Only for dialogues with {@link ToolUse}. */
   readonly call?: ToolCall;
 }
 
 /**
- * Writes what the open turn says, sentence by sentence, as they are complete. Stops within half a second of the signal
- * and then throws its reason; every other failure is a {@link WriterError}. A consumer that leaves the loop stops it too.
+ * Writes the open turn sentence by sentence. Stops within half a second of the signal and throws its reason; every
+ * other failure is a {@link WriterError}. Leaving the loop stops it too.
  */
 export interface Writer {
-  /** Name in the reply's `meta`: `small-talk`, or that of an endpoint's model. */
+  /** Name for `meta`: `small-talk`, or the model of an endpoint. */
   readonly name: string;
-  /** Whether it calls the functions that a dialogue gives it; absent: never. */
+  /** Whether it calls functions. Default: false. */
   readonly callsTools?: boolean;
   write(dialogue: Dialogue, signal: AbortSignal): AsyncIterable<WrittenPart>;
   close(): Promise<void>;
 }
 
 /**
- * A writer that could not write. The message is shown to clients: it quotes nothing that a third party sent and names
- * no file. What whoever runs the server needs to know beyond it is in the `cause`.
+ * A failed reply. Clients see the message: it quotes no third party and names no file. Details for operators are in
+ * `cause`.
  */
 export class WriterError extends Error {
   override readonly name = "WriterError";
-  /** After how long the same request may work; `null` when waiting alone mends nothing. */
+  /** Milliseconds after which a retry may succeed; `null` if waiting alone does not help. */
   readonly retryAfterMs: number | null;
 
   constructor(message: string, options: ErrorOptions & { readonly retryAfterMs?: number } = {}) {

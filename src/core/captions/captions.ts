@@ -3,7 +3,7 @@ import type { Cue } from "./cues-of.ts";
 export type { Cue, TimedWord } from "./cues-of.ts";
 export { type CueOptions, cuesOf } from "./cues-of.ts";
 
-/** A SubRip file: captions that are numbered from `first` on, commas in the times. */
+/** Formats cues as SubRip, numbered from `first`. */
 export function toSrt(cues: readonly Cue[], first = 1): string {
   return cues
     .map(
@@ -13,7 +13,7 @@ export function toSrt(cues: readonly Cue[], first = 1): string {
     .join("");
 }
 
-/** A WebVTT file (W3C, 2019): captions after a header, full stops in the times, and its own signs as references. */
+/** Formats cues as WebVTT (W3C, 2019), escaped. */
 export function toVtt(cues: readonly Cue[]): string {
   const blocks = cues.map(
     (cue) => `${timeStamp(cue.start, ".")} --> ${timeStamp(cue.end, ".")}\n${timedText(cue)}\n\n`,
@@ -21,7 +21,10 @@ export function toVtt(cues: readonly Cue[]): string {
   return `WEBVTT\n\n${blocks.join("")}`;
 }
 
-/** The text with the time of each word before it; the first has the cue's own, which may not stand there again. */
+/**
+ * Returns the text with a time tag before each word but the first, whose time is the cue's own and may not be
+ * repeated.
+ */
 function timedText({ text, words, start, end }: Cue): string {
   if (words === undefined) return escaped(linesOf(text));
   let timed = "";
@@ -34,7 +37,7 @@ function timedText({ text, words, start, end }: Cue): string {
   return timed + escaped(text.slice(copied));
 }
 
-/** `hh:mm:ss,mmm`, with as many digits of hours as there are. Before 0 is 0. */
+/** Formats seconds as `hh:mm:ss,mmm`; hours may take more than two digits, and negative times become 0. */
 export function timeStamp(seconds: number, sign: "," | "."): string {
   const ms = Math.max(0, Math.round(seconds * 1_000));
   const two = (value: number): string => `${Math.floor(value)}`.padStart(2, "0");
@@ -42,7 +45,7 @@ export function timeStamp(seconds: number, sign: "," | "."): string {
   return `${clock}${sign}${`${ms % 1_000}`.padStart(3, "0")}`;
 }
 
-/** A caption ends at an empty line, so its text has none; and where it holds nothing, a space stands for it. */
+/** Removes empty lines, which would end the caption. An empty caption becomes one space. */
 function linesOf(text: string): string {
   const lines = text.split(/[\r\n\u2028\u2029]+/).map((line) => line.trim());
   return lines.filter((line) => line !== "").join("\n") || " ";

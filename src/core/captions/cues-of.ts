@@ -1,13 +1,13 @@
-/** One caption: what is shown, at most two lines of it, and from when to when, in seconds. */
+/** One caption of at most two lines. Times in seconds. */
 export interface Cue {
   readonly start: number;
   readonly end: number;
   readonly text: string;
-  /** Where in `text` words begin, in UTF-16 units, and when: WebVTT shows them as they come. */
+  /** Offsets (UTF-16 units of `text`) and start times of words, for WebVTT's word timing. */
   readonly words?: readonly { readonly at: number; readonly start: number }[];
 }
 
-/** A word of a reply, as its `meta.words` have it: seconds, and its place in the reply's text in code points. */
+/** A word of `meta.words`: seconds, and its place in the reply's text in code points. */
 export interface TimedWord {
   readonly start: number;
   readonly end: number;
@@ -15,19 +15,18 @@ export interface TimedWord {
   readonly length: number;
 }
 
-/** How captions are cut. */
 export interface CueOptions {
-  /** Characters in a line; there are two at most. A word that is longer stays whole. Default 42. */
+  /** Characters per line. A longer word stays whole. Default: 42. */
   readonly lineChars?: number;
-  /** Seconds of a caption. A word that is longer stays whole. Default 6. */
+  /** Maximum seconds per caption. A longer word stays whole. Default: 6. */
   readonly longestS?: number;
-  /** Whether captions know when each of their words begins. */
+  /** Whether cues carry the start time of each word. */
   readonly hasWordTimes?: boolean;
 }
 
 /**
- * The captions of a spoken text: one a sentence, and a sentence that is too long for two lines or lasts too long cut at
- * its commas, else between words. What only an editor would show is left out. A text of which nothing was heard has none.
+ * Cuts a spoken text into captions: one per sentence, and where a sentence exceeds two lines or the maximum time, at
+ * its commas, else between words. Markup is left out. A text without spoken words gives none.
  */
 export function cuesOf(
   words: readonly TimedWord[],
@@ -36,7 +35,7 @@ export function cuesOf(
 ): Cue[] {
   const cues: Cue[] = [];
   let sentence: Written[] = [];
-  // A place that the text gives a name is no word.
+  // Named places (marks) have no length and are not words.
   for (const word of writtenWords(
     words.filter(({ length }) => length > 0),
     text,
@@ -64,12 +63,12 @@ export function cuesOf(
   }
 }
 
-/** A word with the marks before and behind it. */
+/** A word with its punctuation. */
 interface Written {
   readonly text: string;
-  /** Whether a space parts it from the word before. */
+  /** Whether a space separates it from the previous word. */
   readonly isApart: boolean;
-  /** Characters that it takes, with that space. */
+  /** Its characters, including that space. */
   readonly chars: number;
   readonly start: number;
   readonly end: number;
@@ -89,7 +88,7 @@ function writtenWords(words: readonly TimedWord[], text: string): Written[] {
   let isApart = false;
   return words.map(({ start, end, offset, length }, index) => {
     const gap = between(offset + length, words[index + 1]?.offset);
-    // Marks that close this word, a space, a dash that closes it too, and marks that open the next word.
+    // Closing punctuation, a space, a closing dash, and opening punctuation of the next word.
     const [, marks = "", space = "", dash = "", behind = ""] =
       /^(\S*)(\s*)([—–-]+(?=\s))?\s*(.*)$/su.exec(gap) ?? [];
     const closing = dash === "" ? marks : `${marks} ${dash}`;
@@ -104,7 +103,7 @@ function writtenWords(words: readonly TimedWord[], text: string): Written[] {
       chars: Array.from(shownWord).length + Number(isApart),
       start,
       end,
-      // "at 5 p.m. Then": where a word's own full stop ends the sentence too, the voice breaks off.
+      // In "at 5 p.m. Then", the word's own full stop also ends the sentence: the voice pauses there.
       endsSentence:
         /[.!?…]["'”’»)\]}]*$/u.test(marks) ||
         (word.endsWith(".") && pauseS >= SENTENCE_PAUSE_S) ||
@@ -117,7 +116,7 @@ function writtenWords(words: readonly TimedWord[], text: string): Written[] {
   });
 }
 
-/** Emphasis, code, tables; the address of a link; tags; what begins a heading, a quotation or an item of a list. */
+/** Emphasis, code and tables; link addresses; tags; heading, quotation and list markers. */
 const MARKUP =
   /[*_~`|]+|!?\[(?=[^[\]]*\]\()|\]\([^()\s]*\)|<\/?[a-z][^<>]*>|\[pause:[^\][\n]{1,40}\]|^[^\S\n]*(?:#{1,6}|[->+])(?=[^\S\n])/gimu;
 const REFERENCE = /&(?:#(\d{1,7})|#x([\da-f]{1,6})|(amp|lt|gt|quot|apos));/gi;
@@ -129,10 +128,10 @@ function dereferenced(reference: string, decimal?: string, hex?: string, name = 
   return code <= 0x10ffff ? String.fromCodePoint(code) : reference;
 }
 
-/** Stands for every character that is left out, so that the others keep their places. */
+/** Placeholder for each removed character, so that the others keep their offsets. */
 const LEFT_OUT = "\0";
 
-/** What of SSML nobody speaks; elements that part sentences leave a space. */
+/** Parts of SSML that are not spoken. Elements that separate sentences leave a space. */
 const SILENT =
   /<!--[\s\S]*?-->|<\?[\s\S]*?\?>|<(desc|metadata)\b[^<>]*>[\s\S]*?<\/\1\s*>|<!\[CDATA\[|\]\]>|<\/?(p|s|sentence|paragraph|break)\b[^<>]*>/g;
 
@@ -151,7 +150,7 @@ function spaced(text: string): string {
   return text.replace(/\s+/gu, " ");
 }
 
-/** Lines of so many characters, as even as can be: one, or two; `null` where there would be more. */
+/** Splits into one or two lines of at most `lineChars`, as even as possible; `null` if they do not fit. */
 function inTwoLines(piece: readonly Written[], lineChars: number): (readonly Written[])[] | null {
   const whole = charsOf(piece);
   if (whole <= lineChars) return [piece];
@@ -166,7 +165,10 @@ function inTwoLines(piece: readonly Written[], lineChars: number): (readonly Wri
   return best;
 }
 
-/** Before which word to cut: behind the comma that is nearest the middle, unless only a few words stood by themselves. */
+/**
+ * Returns the word to cut before: after the comma nearest the middle, unless that leaves only a few words on one
+ * side.
+ */
 function breakIn(piece: readonly Written[]): number {
   const whole = charsOf(piece);
   let best = { at: 1, off: Number.POSITIVE_INFINITY };
@@ -179,17 +181,17 @@ function breakIn(piece: readonly Written[]): number {
   return clause.off <= FARTHEST_COMMA * whole ? clause.at : best.at;
 }
 
-/** Where a piece may be cut: at its spaces, and where it has none, between any two of its words. */
+/** Returns possible cuts: at spaces, or between any two words if there are none. */
 function breaksIn(piece: readonly Written[]): number[] {
   const all = Array.from(piece.keys()).slice(1);
   const apart = all.filter((at) => piece[at]!.isApart);
   return apart.length > 0 ? apart : all;
 }
 
-/** The voice pauses longer between sentences, and hardly inside of one. */
+/** Pauses between sentences are longer than this; pauses within one are shorter. */
 const SENTENCE_PAUSE_S = 0.3;
 
-/** From the middle, as a share of the whole. */
+/** Maximum distance of a comma from the middle, as a fraction of the whole. */
 const FARTHEST_COMMA = 0.35;
 
 function cueOf(

@@ -70,7 +70,7 @@ async function listen({ activity }: NeuralDetector, turns: readonly Clip[]): Pro
         recognise: async () => NOTHING,
         close: NO_WORK,
       },
-      hearing: new KeyedSemaphore({
+      transcriptionSlots: new KeyedSemaphore({
         what: "turns being heard",
         total: 1,
         perKey: 1,
@@ -78,7 +78,7 @@ async function listen({ activity }: NeuralDetector, turns: readonly Clip[]): Pro
         keyQueueDepth: 9,
         waitMs: 30_000,
       }),
-      detecting: new KeyedSemaphore({
+      detectionSlots: new KeyedSemaphore({
         what: "sound being searched for speech",
         total: 2,
         perKey: 1,
@@ -93,7 +93,7 @@ async function listen({ activity }: NeuralDetector, turns: readonly Clip[]): Pro
         throw new Error("no reply is asked for");
       },
       newId: (prefix) => `${prefix}${++ids}`,
-      onAnswer: () => {},
+      onFirstAudio: () => {},
       onFailure: (error) => over.abort(error),
     },
     {

@@ -1,5 +1,9 @@
 import { join } from "node:path";
-import { endpointingOptions, hearWindow, INITIAL_ENDPOINTING } from "../../src/api/realtime/endpointing.ts";
+import {
+  advanceByWindow,
+  endpointingOptions,
+  INITIAL_ENDPOINTING,
+} from "../../src/api/realtime/endpointing.ts";
 import { DETECTION_RATE_HZ } from "../../src/core/turn-detection.ts";
 import { openNeuralDetector } from "../../src/recognition/turns/neural-detector.ts";
 import { debianRecordings } from "../debian-recordings.ts";
@@ -28,7 +32,7 @@ export const realtimeFalseStarts: Row = {
         const [name, sound] = sounds[at % sounds.length]!;
         samples += sound.length;
         for (const probability of await activity.push(sound.slice())) {
-          const step = hearWindow(state, probability, options);
+          const step = advanceByWindow(state, probability, options);
           state = step.state;
           const began = step.events.filter(({ type }) => type === "began").length;
           if (began > 0) bench.note(`a turn began in: ${name}`);

@@ -7,7 +7,7 @@ import {
   type CallOptions,
   type ConnectionOptions,
   connectionTo,
-  following,
+  linkedController,
   MAX_BYTES,
   textOf,
 } from "./connection.ts";
@@ -175,7 +175,7 @@ export function readReply(
 ): AsyncIterableIterator<StreamEvent> {
   let leave = () => {};
   async function* read(): AsyncGenerator<StreamEvent, void, void> {
-    const { leaving, unfollow } = following(caller);
+    const { leaving, unfollow } = linkedController(caller);
     leave = () => leaving.abort(leave);
     let answer: Answer | undefined;
     try {

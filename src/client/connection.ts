@@ -207,7 +207,7 @@ const MAX_TIMER_MS = 2e9;
 
 /** @param timeoutMs for each step: the wait for the first byte, and every wait for the next one */
 export function beginExchange(timeoutMs: number, caller: AbortSignal | undefined): Exchange {
-  const { leaving, unfollow } = following(caller);
+  const { leaving, unfollow } = linkedController(caller);
   const { signal } = leaving;
   return {
     signal,
@@ -250,7 +250,7 @@ export async function pause(ms: number, signal: AbortSignal | undefined): Promis
 }
 
 /** A controller that aborts when the caller does, until it no longer follows. */
-export function following(caller: AbortSignal | undefined): {
+export function linkedController(caller: AbortSignal | undefined): {
   leaving: AbortController;
   unfollow: () => void;
 } {

@@ -112,7 +112,7 @@ export interface WireWord {
 }
 
 /** What of events is read here. */
-export interface Hands {
+export interface EventHandlers {
   session(event: {
     session: { audio?: { input?: { turn_detection?: { interrupt_response?: boolean } | null } } };
   }): void;
@@ -133,7 +133,7 @@ export interface Hands {
 }
 
 /** Who takes which event. */
-export const HANDS: Readonly<Record<string, keyof Hands>> = {
+export const EVENT_HANDLERS: Readonly<Record<string, keyof EventHandlers>> = {
   "session.created": "session",
   "session.updated": "session",
   "input_audio_buffer.speech_started": "userBegan",

@@ -1,7 +1,7 @@
 import { AntiphonError } from "./antiphon-error.ts";
 import {
-  HANDS,
-  type Hands,
+  EVENT_HANDLERS,
+  type EventHandlers,
   openSession,
   type RealtimeAddress,
   type RealtimeEvent,
@@ -189,7 +189,7 @@ export class RealtimeConversation {
   #take(event: RealtimeEvent): void {
     if (this.#isClosed) return;
     this.#options.onEvent?.(event);
-    const hand = Object.hasOwn(HANDS, event.type) ? HANDS[event.type] : undefined;
+    const hand = Object.hasOwn(EVENT_HANDLERS, event.type) ? EVENT_HANDLERS[event.type] : undefined;
     try {
       // What an event holds is as the protocol has it, or throws where it is used.
       if (hand !== undefined) this.#hands[hand](event as never);
@@ -204,7 +204,7 @@ export class RealtimeConversation {
   }
 
   /** What events do, by what they are about. */
-  readonly #hands: Hands = {
+  readonly #hands: EventHandlers = {
     session: ({ session }) => {
       this.#interrupts = session.audio?.input?.turn_detection?.interrupt_response !== false;
     },

@@ -1,4 +1,4 @@
-import { type Bridge, listen } from "../api/wyoming/bridge.ts";
+import { listenWyoming, type WyomingBridge } from "../api/wyoming/bridge.ts";
 import { keyIsGone, type WyomingDeps } from "../api/wyoming/requests.ts";
 import type { OwnVoices } from "../serving/voices/custom-voices.ts";
 import type { Environment } from "../settings/environment.ts";
@@ -53,7 +53,7 @@ export interface WyomingParts extends Omit<WyomingDeps, "apiKey" | "version" | "
 export async function composeWyoming(
   { host, port, apiKey }: WyomingPlace,
   { ownVoices, ...deps }: WyomingParts,
-): Promise<Bridge> {
+): Promise<WyomingBridge> {
   const { metrics, logger } = deps;
   const key = await deps.tenancy.authenticate(apiKey);
   if (key === null) throw new Error(sentence(keyIsGone().message));
@@ -71,7 +71,7 @@ export async function composeWyoming(
     onFailure: (error) => logger.error({ err: withoutWords(error) }, "wyoming connection failed"),
   };
   try {
-    return await listen(bridge, { host, port });
+    return await listenWyoming(bridge, { host, port });
   } catch (error) {
     throw asListenError(error, { host: "--wyoming", port: "--wyoming" });
   }

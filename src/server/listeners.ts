@@ -1,5 +1,5 @@
 import type { createHttpServer } from "../api/http/server.ts";
-import type { Bridge } from "../api/wyoming/bridge.ts";
+import type { WyomingBridge } from "../api/wyoming/bridge.ts";
 
 /** A way by which clients come in, and which listens: HTTP, `/metrics` by itself, Wyoming. */
 export interface Listener {
@@ -36,7 +36,7 @@ export async function listenHttp(
 }
 
 /** The Wyoming bridge as a listener. */
-export function wyomingListener(bridge: Bridge): Listener {
+export function wyomingListener(bridge: WyomingBridge): Listener {
   let finished: Promise<void> | null = null;
   const finish = (): Promise<void> => {
     finished ??= bridge.finish();

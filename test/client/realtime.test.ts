@@ -7,7 +7,7 @@ import {
   type RealtimeOptions,
   type RealtimeState,
 } from "../../src/client/realtime.ts";
-import { HANDS } from "../../src/client/realtime-connection.ts";
+import { EVENT_HANDLERS } from "../../src/client/realtime-connection.ts";
 import { toBase64 } from "../../src/client/samples.ts";
 import { FakePlayer, FakeSocket } from "./fake-conversation.ts";
 
@@ -244,7 +244,7 @@ describe("a realtime conversation of the client's", () => {
       { item_id: 7, delta: 7, session: 7, response: 7, error: 7, transcript: 7 },
       { ...at, delta: "%" },
     ])
-      for (const type of Object.keys(HANDS)) socket.tell({ type, ...fields });
+      for (const type of Object.keys(EVENT_HANDLERS)) socket.tell({ type, ...fields });
     assert.ok(errors.length > 0);
     assert.ok(errors.every(({ type }) => type === "invalid_response" || type === "inference_error"));
     assert.notEqual(conversation.state, "closed");

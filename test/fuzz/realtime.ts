@@ -49,7 +49,7 @@ export const realtimeFuzz: Fuzzer = {
       assert.equal((error!.error as { event_id: string }).event_id, "last", "it is still there");
     } finally {
       leave();
-      await runner.quiet();
+      await runner.whenIdle();
       process.off("unhandledRejection", note);
     }
     assert.deepEqual(unhandled, []);

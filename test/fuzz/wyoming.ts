@@ -5,10 +5,10 @@ import { setImmediate as turn } from "node:timers/promises";
 import pino from "pino";
 import {
   encodeEvent,
-  eventOf,
   MAX_DATA_BYTES,
   MAX_HEADER_BYTES,
   MAX_PAYLOAD_BYTES,
+  wyomingEvent,
 } from "../../src/api/wyoming/wyoming-event.ts";
 import { CONNECTION_BUDGET } from "../../src/limits/event-loop-budget.ts";
 import { startTestServer, type TestServer } from "../api/http/start.ts";
@@ -183,7 +183,7 @@ const ODD_VALUES: readonly ((dice: Dice) => string)[] = [
 
 /** An event's bytes, now and then with fields that are odd, or lengths that are wrong. */
 function sentEvent({ type, data, payload }: Sent, dice: Dice): Uint8Array {
-  if (dice.chance(0.7)) return encodeEvent(eventOf(type, data, payload));
+  if (dice.chance(0.7)) return encodeEvent(wyomingEvent(type, data, payload));
   const fields = Object.entries(data).map(([name, value]) => {
     const json = dice.chance(0.3) ? dice.one(ODD_VALUES)(dice) : JSON.stringify(value);
     return `${JSON.stringify(dice.chance(0.05) ? "__proto__" : name)}:${json}`;

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { BucketReading } from "../../accounts/tenancy.ts";
 import { ServiceError } from "../../contract/errors.ts";
 import { admit, authenticate } from "../../requests/begin-request.ts";
-import type { ClientSecrets, Presented } from "../realtime/client-secrets.ts";
+import type { ClientSecrets, ResolvedCredential } from "../realtime/client-secrets.ts";
 import type { HttpDeps } from "./deps.ts";
 import { presentedKey, rateHeaders } from "./headers.ts";
 
@@ -17,7 +17,7 @@ declare module "fastify" {
   }
   interface FastifyRequest {
     /** The key that it presents, or that the client secret which it presents stands for; `null` where there is neither. */
-    presented: Presented | null;
+    presented: ResolvedCredential | null;
   }
 }
 
@@ -77,7 +77,7 @@ export function identifyCallers(
 function presentedBy(
   { headers, routeOptions }: FastifyRequest,
   secrets: ClientSecrets | null,
-): Presented | null {
+): ResolvedCredential | null {
   const presented = presentedKey(headers);
   if (presented === null) return null;
   if (secrets === null || routeOptions.config.takesSecrets !== true)

@@ -6,7 +6,7 @@ import type { Entrance } from "../../requests/begin-request.ts";
 import type { NewVoices } from "../../serving/voices/create-voice.ts";
 import type { OwnVoices } from "../../serving/voices/custom-voices.ts";
 import type { ClientSecrets } from "../realtime/client-secrets.ts";
-import type { Dialect } from "../realtime/realtime-dialect.ts";
+import type { RealtimeDialect } from "../realtime/realtime-dialect.ts";
 import type { RealtimeDeps } from "../realtime/session-runner.ts";
 import type { SessionSettings } from "../realtime/session-settings.ts";
 import type { PlaygroundDirs } from "./routes/pages.ts";
@@ -63,7 +63,7 @@ export interface HttpDeps extends Entrance {
 }
 
 /** How realtime sessions are served. */
-export interface RealtimeOptions extends Omit<RealtimeDeps, "service" | "onAnswer" | "onFailure"> {
+export interface RealtimeOptions extends Omit<RealtimeDeps, "service" | "onFirstAudio" | "onFailure"> {
   /** Sessions at a time, in all and of one key. */
   readonly maxSessions: number;
   readonly maxSessionsPerKey: number;
@@ -83,5 +83,5 @@ export interface SessionOpening {
   readonly apiKey: string;
   readonly settings: SessionSettings;
   readonly model: string | null;
-  readonly dialect: Dialect;
+  readonly dialect: RealtimeDialect;
 }

@@ -13,7 +13,7 @@ const SWEEP_MS = 60_000;
 const PREFIX = "ek_";
 
 /** The key that a session is metered by, and what the session begins with. */
-export interface Presented {
+export interface ResolvedCredential {
   readonly apiKey: string;
   readonly session: SessionUpdate;
 }
@@ -71,7 +71,7 @@ export class ClientSecrets {
    * Returns the key and session of a client secret, or the text itself as a key. A secret may expire at any moment, and is
    * then no more than an unknown key: ask once, and keep the answer.
    */
-  resolve(presented: string): Presented {
+  resolve(presented: string): ResolvedCredential {
     const secret = this.#secrets.get(presented);
     if (secret === undefined || secret.expiresMs <= this.#nowMs()) return { apiKey: presented, session: {} };
     const { value } = readJson(Buffer.from(secret.session), SessionUpdate);

@@ -1,5 +1,6 @@
-import type { NewItem } from "../../contract/realtime/client-events.ts";
-import type { SpokenReply } from "./output-audio.ts";
+import type { ClientEvent, NewItem } from "../../contract/realtime/client-events.ts";
+import type { OutputAudio } from "./output-audio.ts";
+import type { SendEvent } from "./realtime-dialect.ts";
 import { RealtimeError } from "./realtime-error.ts";
 
 interface ItemBase {
@@ -16,7 +17,7 @@ export interface MessageItem extends ItemBase {
   /** How it came: its events name the kinds of their content by it. */
   readonly medium: "audio" | "text";
   /** Of an assistant's speech: what of it was heard decides over `text`. */
-  readonly spoken: SpokenReply | null;
+  readonly outputAudio: OutputAudio | null;
 }
 
 export interface FunctionCallItem extends ItemBase {
@@ -32,32 +33,29 @@ export interface FunctionOutputItem extends ItemBase {
   readonly output: string;
 }
 
-export type Item = MessageItem | FunctionCallItem | FunctionOutputItem;
+export type ConversationItem = MessageItem | FunctionCallItem | FunctionOutputItem;
 
 /** Items that a conversation has at most; beyond, the oldest is forgotten. */
 const MAX_ITEMS = 1_000;
 /** Characters in all of them at most; beyond, the oldest is forgotten. */
 const MAX_ITEM_CHARS = 1_000_000;
 
-/** Where an item was put. */
-export interface Added {
-  /** The id of the item before it; `null` where it is the first. */
-  readonly previous: string | null;
-  /** Ids of the items that were forgotten for it. */
-  readonly forgotten: readonly string[];
-}
+type ClientEventOf<T extends ClientEvent["type"]> = Extract<ClientEvent, { type: T }>;
 
 /** The items of a conversation, in their order. */
-export class Items {
-  readonly #all: Item[] = [];
+export class ConversationItems {
+  readonly #all: ConversationItem[] = [];
   readonly #ids = new Set<string>();
+  readonly #newId: (prefix: string) => string;
+  readonly #send: SendEvent;
 
-  get all(): readonly Item[] {
-    return this.#all;
+  constructor(newId: (prefix: string) => string, send: SendEvent) {
+    this.#newId = newId;
+    this.#send = send;
   }
 
-  has(id: string): boolean {
-    return this.#ids.has(id);
+  get all(): readonly ConversationItem[] {
+    return this.#all;
   }
 
   /** `null` where the conversation has none of that id, or another kind of item. */
@@ -66,19 +64,61 @@ export class Items {
     return item?.type === "message" ? item : null;
   }
 
-  /** @throws RealtimeError when the conversation has none of that id. */
-  get(id: string, code: string): Item {
+  /** Handles `conversation.item.create`. */
+  create({ item: given, previous_item_id: after = null }: ClientEventOf<"conversation.item.create">): void {
+    const item = createItem(given, () => this.#newId("item_"));
+    this.sendAdded(item, this.#insert(item, after));
+  }
+
+  /** Handles `conversation.item.retrieve`. */
+  retrieve(id: string): void {
+    const item = itemPayload(this.#get(id, "item_retrieve_invalid_item_id"));
+    this.#send("conversation.item.retrieved", { item });
+  }
+
+  /** Handles `conversation.item.delete`. Throws a {@link RealtimeError} for an unknown id. */
+  delete(id: string): void {
+    const item = this.#get(id, "item_delete_invalid_item_id");
+    this.#all.splice(this.#all.indexOf(item), 1);
+    this.#ids.delete(id);
+    this.#send("conversation.item.deleted", { item_id: id });
+  }
+
+  /** Handles `conversation.item.truncate`. */
+  truncate({ item_id, content_index, audio_end_ms }: ClientEventOf<"conversation.item.truncate">): void {
+    const code = "item_truncate_invalid_item_id";
+    const item = this.#get(item_id, code);
+    if (item.type !== "message" || item.outputAudio === null)
+      throw new RealtimeError(`the item ${item_id} is no reply that was spoken`, { code, param: "item_id" });
+    const playedMs = item.outputAudio.truncate(audio_end_ms);
+    this.#send("conversation.item.truncated", { item_id, content_index, audio_end_ms: playedMs });
+  }
+
+  /**
+   * Appends an item of the server's own. An item that a client created under the same id is deleted.
+   *
+   * @returns the id of the item before it
+   */
+  append(item: ConversationItem): string | null {
+    if (this.#ids.has(item.id)) this.delete(item.id);
+    return this.#insert(item, null);
+  }
+
+  sendAdded(item: ConversationItem, previous: string | null): void {
+    const fields = { previous_item_id: previous, item: itemPayload(item) };
+    this.#send("conversation.item.added", fields);
+    this.#send("conversation.item.done", fields);
+  }
+
+  #get(id: string, code: string): ConversationItem {
     const item = this.#all.find((each) => each.id === id);
     if (item === undefined)
       throw new RealtimeError(`the conversation has no item ${id}`, { code, param: "item_id" });
     return item;
   }
 
-  /**
-   * @param after the item that it follows; `root` puts it first, `null` last
-   * @throws RealtimeError for an id that is there already, and where it cannot follow.
-   */
-  add(item: Item, after: string | null): Added {
+  /** Inserts an item after the one of that id; `root` puts it first, `null` last. Returns the id of the item before it. */
+  #insert(item: ConversationItem, after: string | null): string | null {
     if (this.#ids.has(item.id)) {
       throw new RealtimeError(`the conversation has an item ${item.id} already`, {
         code: "item_create_duplicate_item_id",
@@ -88,49 +128,39 @@ export class Items {
     let at = this.#all.length;
     if (after === "root") at = 0;
     else if (after !== null) {
-      const before = this.#all.findIndex(({ id }) => id === after);
-      if (before < 0) {
+      at = this.#all.findIndex(({ id }) => id === after) + 1;
+      if (at === 0) {
         throw new RealtimeError(`the conversation has no item ${after} to follow`, {
           code: "item_create_invalid_previous_item_id",
           param: "previous_item_id",
         });
       }
-      at = before + 1;
     }
     this.#all.splice(at, 0, item);
     this.#ids.add(item.id);
-    const forgotten = this.#forget(item);
-    return { previous: this.#all[this.#all.indexOf(item) - 1]?.id ?? null, forgotten };
+    this.#evict(item);
+    return this.#all[this.#all.indexOf(item) - 1]?.id ?? null;
   }
 
-  /** @throws RealtimeError when the conversation has none of that id. */
-  delete(id: string): void {
-    const item = this.get(id, "item_delete_invalid_item_id");
-    this.#all.splice(this.#all.indexOf(item), 1);
-    this.#ids.delete(id);
-  }
-
-  /** Makes room for what was added: whatever its place, it is not the oldest. */
-  #forget(added: Item): readonly string[] {
+  /** Deletes the oldest items beyond the limits, except the one just added. */
+  #evict(added: ConversationItem): void {
     let chars = this.#all.reduce((sum, item) => sum + charsOf(item), 0);
-    const forgotten: string[] = [];
     while (this.#all.length > 1 && (this.#all.length > MAX_ITEMS || chars > MAX_ITEM_CHARS)) {
       const [oldest] = this.#all.splice(this.#all[0] === added ? 1 : 0, 1);
       this.#ids.delete(oldest!.id);
       chars -= charsOf(oldest!);
-      forgotten.push(oldest!.id);
+      this.#send("conversation.item.deleted", { item_id: oldest!.id });
     }
-    return forgotten;
   }
 }
 
-function charsOf(item: Item): number {
+function charsOf(item: ConversationItem): number {
   if (item.type === "message") return item.text?.length ?? 0;
   return item.type === "function_call" ? item.arguments.length : item.output.length;
 }
 
 /** An item of a client's, under an id of ours where it has none. */
-export function itemOf(given: NewItem, newId: () => string): Item {
+export function createItem(given: NewItem, newId: () => string): ConversationItem {
   const base = { id: given.id ?? newId(), status: "completed" as const };
   if (given.type === "function_call") {
     return {
@@ -152,19 +182,19 @@ export function itemOf(given: NewItem, newId: () => string): Item {
     role: given.role,
     text: texts.filter((each) => each !== "").join(" "),
     medium: isAudio ? "audio" : "text",
-    spoken: null,
+    outputAudio: null,
   };
 }
 
 /** An item as events tell it. What the assistant was cut in says what of it was heard. */
-export function wireItem(item: Item): Record<string, unknown> {
+export function itemPayload(item: ConversationItem): Record<string, unknown> {
   const base = { id: item.id, object: "realtime.item", type: item.type, status: item.status };
   if (item.type === "function_call") {
     return { ...base, call_id: item.callId, name: item.name, arguments: item.arguments };
   }
   if (item.type === "function_call_output") return { ...base, call_id: item.callId, output: item.output };
   const { role, medium } = item;
-  const text = textOf(item);
+  const text = itemText(item);
   // A user's sound always has the member `transcript`: agents-realtime throws without it.
   if (role === "user" && medium === "audio")
     return { ...base, role, content: [{ type: "input_audio", transcript: text }] };
@@ -176,6 +206,6 @@ export function wireItem(item: Item): Record<string, unknown> {
 }
 
 /** What a message says, as far as it was heard; `null` while nobody knows. */
-export function textOf(item: Item): string | null {
-  return item.type === "message" ? (item.spoken?.heardText() ?? item.text) : null;
+export function itemText(item: ConversationItem): string | null {
+  return item.type === "message" ? (item.outputAudio?.playedText() ?? item.text) : null;
 }

@@ -16,7 +16,7 @@ export interface EndpointingOptions {
   /** What the judge has to be sure of at least. */
   readonly minFinished: number;
   /** Windows of a turn after which what was said so far may be recognised, again and again. */
-  readonly hearEveryWindows: number;
+  readonly transcribeEveryWindows: number;
 }
 
 /** No turn is longer, in samples: 120 s. */
@@ -34,7 +34,7 @@ const PAUSE_WINDOWS = 2;
 const SHORT_WINDOWS = 19;
 
 /** What happened, at samples since the session's first, at 16 kHz. */
-export type EndpointEvent =
+export type EndpointingEvent =
   /** Somebody has begun to speak. */
   | { readonly type: "began"; readonly at: number }
   /** They have spoken for a while, and go on. */
@@ -46,16 +46,16 @@ export type EndpointEvent =
   /** The turn is over; speech ended there, so many windows ago. */
   | { readonly type: "ended"; readonly revision: number; readonly at: number; readonly silence: number };
 
-/** Where a turn stands. A plain value: {@link hearWindow}, {@link hearSilence} and {@link hearVerdict} make the next. */
+/** Where a turn stands. A plain value: {@link advanceByWindow}, {@link advanceBySilence} and {@link applyVerdict} make the next. */
 export interface EndpointingState {
   /** The sample behind the newest window. */
   readonly samples: number;
   /** Windows of speech on end, while nobody's turn has begun; 0 once it has. */
   readonly onset: number;
   /** The sample where the turn began; `null` while there is none. */
-  readonly beganAt: number | null;
+  readonly startSample: number | null;
   /** The sample behind the turn's newest window of speech. */
-  readonly spokeUntil: number;
+  readonly speechEnd: number;
   /** Windows of the turn, and those of them that are speech. */
   readonly windows: number;
   readonly speech: number;
@@ -68,8 +68,8 @@ export interface EndpointingState {
 export const INITIAL_ENDPOINTING: EndpointingState = {
   samples: 0,
   onset: 0,
-  beganAt: null,
-  spokeUntil: 0,
+  startSample: null,
+  speechEnd: 0,
   windows: 0,
   speech: 0,
   silence: 0,
@@ -78,7 +78,7 @@ export const INITIAL_ENDPOINTING: EndpointingState = {
 
 interface Step {
   readonly state: EndpointingState;
-  readonly events: readonly EndpointEvent[];
+  readonly events: readonly EndpointingEvent[];
 }
 
 /**
@@ -86,48 +86,48 @@ interface Step {
  *
  * @param samples behind it
  */
-export function hearWindow(
+export function advanceByWindow(
   state: EndpointingState,
   probability: number,
   options: EndpointingOptions,
   samples = state.samples + WINDOW_SAMPLES,
 ): Step {
-  if (state.beganAt === null) return beforeTurn({ ...state, samples }, probability, options);
+  if (state.startSample === null) return beforeTurn({ ...state, samples }, probability, options);
   const isSpeech = probability >= Math.max(MIN_THRESHOLD, options.threshold - HYSTERESIS);
   const { state: next, events } = isSpeech
     ? spoken({ ...state, samples }, options)
-    : hearSilence({ ...state, samples }, options);
-  const { beganAt } = next;
-  if (beganAt === null || samples - beganAt < MAX_TURN_SAMPLES) return { state: next, events };
+    : advanceBySilence({ ...state, samples }, options);
+  const { startSample } = next;
+  if (startSample === null || samples - startSample < MAX_TURN_SAMPLES) return { state: next, events };
   const last = ended(next);
   return { state: last.state, events: [...events, ...last.events] };
 }
 
 /** The turn goes on by a window of silence, of which no sound has come. */
-export function hearSilence(state: EndpointingState, options: EndpointingOptions): Step {
+export function advanceBySilence(state: EndpointingState, options: EndpointingOptions): Step {
   const next = { ...state, windows: state.windows + 1, silence: state.silence + 1 };
-  const { silence, revision, spokeUntil: at } = next;
+  const { silence, revision, speechEnd: at } = next;
   const { end, judge } = silencesOf(state, options);
   if (silence >= end) return ended(next);
-  const events: EndpointEvent[] = [];
+  const events: EndpointingEvent[] = [];
   if (silence === PAUSE_WINDOWS) events.push({ type: "paused", revision, at });
   if (silence === judge) events.push({ type: "judge", revision, at });
   return { state: next, events };
 }
 
 /** The judge's answer about that pause; one about an earlier pause, or a short turn, changes nothing. */
-export function hearVerdict(
+export function applyVerdict(
   state: EndpointingState,
   revision: number,
   finished: number,
   options: EndpointingOptions,
 ): Step {
-  const isAbout = state.beganAt !== null && state.silence > 0 && revision === state.revision;
+  const isAbout = state.startSample !== null && state.silence > 0 && revision === state.revision;
   return isAbout && !isShort(state) && finished >= options.minFinished ? ended(state) : { state, events: [] };
 }
 
 /** Windows of silence until something may happen, where somebody pauses; what resumes meanwhile is known then, too. */
-export function silenceToNext(state: EndpointingState, options: EndpointingOptions): number {
+export function windowsToNextEvent(state: EndpointingState, options: EndpointingOptions): number {
   const { silence } = state;
   const { end, judge } = silencesOf(state, options);
   const next = [PAUSE_WINDOWS, judge ?? end, end].find((each) => each > silence);
@@ -157,28 +157,28 @@ function beforeTurn(state: EndpointingState, probability: number, options: Endpo
   if (onset < options.onsetWindows) return { state: { ...state, onset }, events: [] };
   const { samples } = state;
   const at = Math.max(0, samples - onset * WINDOW_SAMPLES);
-  const began = { ...state, onset: 0, beganAt: at, spokeUntil: samples, windows: onset, speech: onset };
+  const began = { ...state, onset: 0, startSample: at, speechEnd: samples, windows: onset, speech: onset };
   return { state: { ...began, silence: 0 }, events: [{ type: "began", at }] };
 }
 
-function spoken(state: EndpointingState, { hearEveryWindows }: EndpointingOptions): Step {
+function spoken(state: EndpointingState, { transcribeEveryWindows }: EndpointingOptions): Step {
   const hasPaused = state.silence >= PAUSE_WINDOWS;
   const { samples: at } = state;
   const next = {
     ...state,
-    spokeUntil: at,
+    speechEnd: at,
     windows: state.windows + 1,
     speech: state.speech + 1,
     silence: 0,
     revision: state.revision + (hasPaused ? 1 : 0),
   };
-  const events: EndpointEvent[] = [];
-  if (next.windows % hearEveryWindows === 0) events.push({ type: "speaking", at });
+  const events: EndpointingEvent[] = [];
+  if (next.windows % transcribeEveryWindows === 0) events.push({ type: "speaking", at });
   return { state: next, events };
 }
 
 function ended(state: EndpointingState): Step {
-  const { revision, spokeUntil: at, silence } = state;
+  const { revision, speechEnd: at, silence } = state;
   return { state: dropTurn(state), events: [{ type: "ended", revision, at, silence }] };
 }
 
@@ -203,7 +203,7 @@ const MAX_SHORT_SILENCE_WINDOWS = 19;
 /** While a reply is heard, an interruption takes 160 ms of speech; else 96 ms begin a turn. */
 const ONSET_WINDOWS = { listening: 3, speaking: 5 } as const;
 /** What somebody says is recognised every 1.5 s; every 0.4 s while it has to be known whether it is an interruption. */
-const HEAR_EVERY_WINDOWS = { turn: 47, interruption: 12 } as const;
+const TRANSCRIBE_EVERY_WINDOWS = { turn: 47, interruption: 12 } as const;
 
 /** Words that an interruption has to have before it counts; 0: it counts as speech. */
 export function minInterruptionWords(detection: TurnDetection | null): number {
@@ -211,21 +211,27 @@ export function minInterruptionWords(detection: TurnDetection | null): number {
 }
 
 /** What endpointing depends on beside the settings; false unless given. */
-export interface EndpointingMoment {
+export interface EndpointingContext {
   /** Whether a reply is heard just now. */
-  readonly isSpeaking?: boolean;
+  readonly isReplyPlaying?: boolean;
   /** Whether speech is no interruption yet, for want of words. */
-  readonly isHeld?: boolean;
+  readonly isUnconfirmed?: boolean;
   /** Whether the words before the pause end a sentence. */
-  readonly isSentence?: boolean;
+  readonly isSentenceEnd?: boolean;
 }
 
 export function endpointingOptions(
   detection: TurnDetection,
-  { isSpeaking = false, isHeld = false, isSentence = false }: EndpointingMoment = {},
+  {
+    isReplyPlaying: isSpeaking = false,
+    isUnconfirmed = false,
+    isSentenceEnd: isSentence = false,
+  }: EndpointingContext = {},
 ): EndpointingOptions {
   const onsetWindows = isSpeaking ? ONSET_WINDOWS.speaking : ONSET_WINDOWS.listening;
-  const hearEveryWindows = isHeld ? HEAR_EVERY_WINDOWS.interruption : HEAR_EVERY_WINDOWS.turn;
+  const transcribeEveryWindows = isUnconfirmed
+    ? TRANSCRIBE_EVERY_WINDOWS.interruption
+    : TRANSCRIBE_EVERY_WINDOWS.turn;
   if (detection.type === "server_vad") {
     const { threshold = 0.5, silence_duration_ms: silenceMs = 500 } = detection;
     const maxSilenceWindows = Math.max(1, Math.ceil(silenceMs / WINDOW_MS));
@@ -236,7 +242,7 @@ export function endpointingOptions(
       maxShortSilenceWindows: maxSilenceWindows,
       judgeAfterWindows: null,
       minFinished: 1,
-      hearEveryWindows,
+      transcribeEveryWindows,
     };
   }
   const { maxSilenceMs, maxSentenceSilenceMs, minFinished } = EAGERNESS[detection.eagerness ?? "auto"];
@@ -245,7 +251,7 @@ export function endpointingOptions(
     onsetWindows,
     maxSilenceWindows: Math.ceil((isSentence ? maxSentenceSilenceMs : maxSilenceMs) / WINDOW_MS),
     maxShortSilenceWindows: MAX_SHORT_SILENCE_WINDOWS,
-    hearEveryWindows,
+    transcribeEveryWindows,
     judgeAfterWindows: JUDGE_AFTER_WINDOWS,
     minFinished,
   };

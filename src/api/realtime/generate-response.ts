@@ -8,13 +8,13 @@ import { type Prepared, prepareConverse, type ResolveModel } from "../../serving
 import type { WrittenReply } from "../../serving/reply/authored-text.ts";
 import type { SpokenPiece } from "../../serving/reply/reply-chunk.ts";
 import { NO_OUTCOME, type SpeechRequest, type SpeechService } from "../../serving/reply/speech-service.ts";
-import { type Item, type MessageItem, textOf } from "./conversation-items.ts";
-import type { ReplyEnd, Spoken } from "./response.ts";
+import { type ConversationItem, itemText, type MessageItem } from "./conversation-items.ts";
+import type { ResponseDelta, ResponseEnd } from "./realtime-response.ts";
 import type { ResponseRequest } from "./session-events.ts";
 import type { SessionSettings } from "./session-settings.ts";
 import type { TurnMeter } from "./turn-meter.ts";
 
-export interface MakingParts extends Pick<SpeechRequest, "keyId" | "span" | "signal"> {
+export interface GenerateResponseOptions extends Pick<SpeechRequest, "keyId" | "span" | "signal"> {
   readonly service: SpeechService;
   readonly resolve: ResolveModel;
   /** The public id that the session's model resolved to; `null` is the default. */
@@ -22,7 +22,7 @@ export interface MakingParts extends Pick<SpeechRequest, "keyId" | "span" | "sig
   /** Turns that are metered with the reply. */
   readonly turns: TurnMeter;
   /** Told of the reply piece by piece, in order. */
-  readonly tell: (spoken: Spoken) => void;
+  readonly onDelta: (spoken: ResponseDelta) => void;
   /** Resolves when the client has room for more. */
   readonly hasRoom: () => Promise<void>;
 }
@@ -37,17 +37,20 @@ const ENCODINGS: Readonly<Record<RealtimeFormat["type"], Encoding>> = {
 };
 
 /** Makes one reply, and says how it ended. Throws a `ServiceError`, or the reason of the signal. */
-export async function makeReply(request: ResponseRequest, parts: MakingParts): Promise<ReplyEnd> {
-  const turns = parts.turns.take();
-  const teller = new Teller(parts.tell);
+export async function generateResponse(
+  request: ResponseRequest,
+  parts: GenerateResponseOptions,
+): Promise<ResponseEnd> {
+  const turns = parts.turns.claim();
+  const writer = new DeltaWriter(parts.onDelta);
   try {
-    const prepared = prepareReply(request, parts.model, turns.seconds, parts.resolve);
+    const prepared = prepareResponse(request, parts.model, turns.seconds, parts.resolve);
     const { keyId, span, signal, service } = parts;
-    const { order } = teller;
-    const who = { keyId, span, signal, onMetered: () => turns.metered() };
+    const { order } = writer;
+    const who = { keyId, span, signal, onMetered: () => turns.markMetered() };
     if (request.settings.modality === "text") {
       const writing = service.write(prepared, { ...who, onCall: (call, at) => order.call(call, at) });
-      return await written(writing, teller, parts);
+      return await written(writing, writer, parts);
     }
     const { type } = request.settings.outputFormat;
     const speech = service.converse(prepared, {
@@ -62,7 +65,7 @@ export async function makeReply(request: ResponseRequest, parts: MakingParts): P
       onSentence: (text) => order.sentence(text),
       onCall: (call, at) => order.call(call, at),
     });
-    return await spoken(speech, teller, type === "audio/pcm" ? 48 : 8, parts);
+    return await spoken(speech, writer, type === "audio/pcm" ? 48 : 8, parts);
   } finally {
     turns.release();
   }
@@ -70,23 +73,23 @@ export async function makeReply(request: ResponseRequest, parts: MakingParts): P
 
 async function spoken(
   speech: ReturnType<SpeechService["converse"]>,
-  teller: Teller,
+  writer: DeltaWriter,
   bytesPerMs: number,
-  { hasRoom, signal }: MakingParts,
-): Promise<ReplyEnd> {
-  const { order } = teller;
+  { hasRoom, signal }: GenerateResponseOptions,
+): Promise<ResponseEnd> {
+  const { order } = writer;
   try {
     for (;;) {
       const step = await speech.next();
       if (step.done) {
         const { meta, frames, tokens } = step.value;
-        if (meta.stop !== "length") teller.rest();
+        if (meta.stop !== "length") writer.rest();
         return endOf(meta.stop, frames, order.length, tokens);
       }
       const { words } = step.value.marks;
       const until = words === undefined ? order.length : (words.at(-1)?.offset ?? -1);
       // A sentence is told with the first sound of it.
-      teller.tell(order.take(until), soundOf(step.value, bytesPerMs));
+      writer.tell(order.take(until), soundOf(step.value, bytesPerMs));
       await abortable(hasRoom(), signal);
     }
   } finally {
@@ -98,20 +101,20 @@ async function spoken(
 /** A reply in text alone. */
 async function written(
   writing: ReturnType<SpeechService["write"]>,
-  teller: Teller,
-  { hasRoom, signal }: MakingParts,
-): Promise<ReplyEnd> {
-  const { order } = teller;
+  writer: DeltaWriter,
+  { hasRoom, signal }: GenerateResponseOptions,
+): Promise<ResponseEnd> {
+  const { order } = writer;
   try {
     for (;;) {
       const step = await writing.next();
       if (step.done) {
         const { stop, tokens } = step.value;
-        if (stop !== "length") teller.rest();
+        if (stop !== "length") writer.rest();
         return endOf(stop, 0, order.length, tokens);
       }
       order.sentence(step.value);
-      teller.tell(order.take(order.length), null);
+      writer.tell(order.take(order.length), null);
       await abortable(hasRoom(), signal);
     }
   } finally {
@@ -119,7 +122,7 @@ async function written(
   }
 }
 
-function soundOf({ bytes, marks: { words = [] } }: SpokenPiece, bytesPerMs: number): Spoken["sound"] {
+function soundOf({ bytes, marks: { words = [] } }: SpokenPiece, bytesPerMs: number): ResponseDelta["audio"] {
   return {
     base64: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64"),
     durationMs: bytes.length / bytesPerMs,
@@ -129,27 +132,27 @@ function soundOf({ bytes, marks: { words = [] } }: SpokenPiece, bytesPerMs: numb
 }
 
 /** Tells the words and the calls of a reply in their order. */
-class Teller {
-  readonly order = new ReplyOrder();
-  readonly #tell: (spoken: Spoken) => void;
+class DeltaWriter {
+  readonly order = new OutputQueue();
+  readonly #onDelta: (spoken: ResponseDelta) => void;
 
-  constructor(tell: (spoken: Spoken) => void) {
-    this.#tell = tell;
+  constructor(tell: (spoken: ResponseDelta) => void) {
+    this.#onDelta = tell;
   }
 
   /** The sound comes with the words behind the last call. */
-  tell(parts: readonly (string | ToolCall)[], sound: Spoken["sound"]): void {
+  tell(parts: readonly (string | ToolCall)[], audio: ResponseDelta["audio"]): void {
     let text = "";
     for (const part of parts) {
       if (typeof part === "string") {
         text += part;
         continue;
       }
-      if (text !== "") this.#tell({ text, sound: null });
+      if (text !== "") this.#onDelta({ text, audio: null });
       text = "";
-      this.#tell({ text, sound: null, call: part });
+      this.#onDelta({ text, audio: null, call: part });
     }
-    if (text !== "" || sound !== null) this.#tell({ text, sound });
+    if (text !== "" || audio !== null) this.#onDelta({ text, audio });
   }
 
   /** What no sound was there to be told with, such as a sentence in which no word is spoken, and the last calls. */
@@ -161,7 +164,7 @@ class Teller {
 const NOTHING_WRITTEN: WrittenReply = { text: "", stop: "finished", tokens: null };
 
 /** Where the writer counts no tokens, four characters are taken for one. */
-function endOf(stop: unknown, frames: number, chars: number, tokens: WriterTokens | null): ReplyEnd {
+function endOf(stop: unknown, frames: number, chars: number, tokens: WriterTokens | null): ResponseEnd {
   const usage = {
     inputTokens: tokens?.prompt ?? 0,
     textTokens: tokens?.written ?? Math.ceil(chars / 4),
@@ -172,7 +175,7 @@ function endOf(stop: unknown, frames: number, chars: number, tokens: WriterToken
 }
 
 /** The sentences of a reply and the calls among them, as they are written, until they are told. Places are code points. */
-export class ReplyOrder {
+export class OutputQueue {
   readonly #sentences: { readonly text: string; readonly from: number }[] = [];
   readonly #calls: { readonly call: ToolCall; readonly at: number }[] = [];
   #length = 0;
@@ -199,12 +202,12 @@ export class ReplyOrder {
 
   /** The sentences that begin no later than `until`, and the calls before them. */
   take(until: number): (string | ToolCall)[] {
-    const told: (string | ToolCall)[] = [];
+    const systemTexts: (string | ToolCall)[] = [];
     while (this.#sentences[0] !== undefined && this.#sentences[0].from <= until) {
       const { text, from } = this.#sentences.shift()!;
-      told.push(...this.#callsUpTo(from), text);
+      systemTexts.push(...this.#callsUpTo(from), text);
     }
-    return told;
+    return systemTexts;
   }
 
   /** The calls that are left when all that is said was told. */
@@ -225,7 +228,7 @@ export class ReplyOrder {
  * @param model the id that the session resolved to; `null` is the default model
  * @param inputAudioS seconds of sound that are metered with it
  */
-export function prepareReply(
+export function prepareResponse(
   { items, settings }: ResponseRequest,
   model: string | null,
   inputAudioS: number,
@@ -258,7 +261,7 @@ export function prepareReply(
 
 /** What the writer may call, and earlier calls with what came of them; `null` where there is neither. */
 function toolUseOf(
-  items: readonly Item[],
+  items: readonly ConversationItem[],
   { tools, toolChoice }: SessionSettings,
   forgottenTurns: number,
 ): ToolUse | null {
@@ -278,28 +281,31 @@ function toolUseOf(
   return tools.length === 0 && kept.length === 0 ? null : { tools, choice: toolChoice, calls: kept };
 }
 
-function turnOf(item: Item, speaker: string, other: string): { speaker: string; text: string }[] {
+function turnOf(item: ConversationItem, speaker: string, other: string): { speaker: string; text: string }[] {
   if (!isTurn(item)) return [];
-  const text = textOf(item)?.trim() ?? "";
+  const text = itemText(item)?.trim() ?? "";
   // The end of what is too long counts most.
   return [{ speaker: item.role === "assistant" ? speaker : other, text: text.slice(-MAX_TEXT_CHARS) }];
 }
 
-function isTurn(item: Item): item is MessageItem {
-  return item.type === "message" && item.role !== "system" && (textOf(item)?.trim() ?? "") !== "";
+function isTurn(item: ConversationItem): item is MessageItem {
+  return item.type === "message" && item.role !== "system" && (itemText(item)?.trim() ?? "") !== "";
 }
 
 /** The session's own, and after them what it was told as the system: the newest of that, as far as all is not too long. */
-function instructionsOf(items: readonly Item[], { instructions }: SessionSettings): string | null {
-  const told: string[] = [];
+function instructionsOf(
+  items: readonly ConversationItem[],
+  { instructions }: SessionSettings,
+): string | null {
+  const systemTexts: string[] = [];
   let left = MAX_SESSION_INSTRUCTIONS_CHARS - instructions.length;
   for (const item of items.toReversed()) {
     const text = item.type === "message" && item.role === "system" ? (item.text?.trim() ?? "") : "";
     if (text === "") continue;
     if (text.length > left) break;
-    told.push(text);
+    systemTexts.push(text);
     left -= text.length;
   }
-  const all = [instructions, ...told.reverse()].filter((each) => each.trim() !== "");
+  const all = [instructions, ...systemTexts.reverse()].filter((each) => each.trim() !== "");
   return all.length === 0 ? null : all.join("\n\n");
 }

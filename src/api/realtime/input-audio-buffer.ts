@@ -15,7 +15,7 @@ import {
 const BLOCK = 8_192;
 
 /** Sound as it came, at 16 kHz, of which the beginning is forgotten: by and by, and beyond a bound. */
-export class SoundBuffer {
+export class InputAudioBuffer {
   readonly #maxSamples: number;
   /** The newest is filled as far as there is sound. */
   readonly #blocks: Float32Array[] = [];
@@ -78,7 +78,7 @@ export class SoundBuffer {
 const FULL_SCALE = 32_768;
 
 /** Makes samples at 16 kHz of a client's bytes, which may be cut anywhere. */
-export class SoundInput {
+export class InputAudioDecoder {
   readonly #type: RealtimeFormat["type"];
   readonly #resampler: Resampler;
   /** The first byte of a sample whose second has not come. */
@@ -128,12 +128,12 @@ export class SoundInput {
 /** Pieces of sound that the detector may be hearing before no more is taken. */
 const MAX_PENDING = 8;
 
-export interface DetectionFeedParts {
+export interface VoiceActivityFeedParts {
   readonly detector: VoiceActivityDetector;
   /** Makes a call of the detector when it is the key's turn. */
   readonly inTurn: RunQueued;
   /** Windows that may be heard together just now. */
-  readonly windowsTogether: () => number;
+  readonly maxWindows: () => number;
   /** Told of each window's probability of speech, in order; the first begins with that sample. */
   readonly onWindows: (probabilities: readonly number[], from: number) => void;
   /** @param count of failures on end, this one among them */
@@ -144,21 +144,21 @@ export interface DetectionFeedParts {
  * Gives the detector a session's sound, as many windows at once as may be heard together. A detector that fails goes on
  * with the next piece.
  */
-export class DetectionFeed {
-  readonly #parts: DetectionFeedParts;
+export class VoiceActivityFeed {
+  readonly #parts: VoiceActivityFeedParts;
   readonly #voice: VoiceActivity;
   /** The sample that the detector began with, and how many it was given since. */
   #from = 0;
-  #given = 0;
+  #fed = 0;
   /** What it is given with what comes next. */
-  #gathered: Float32Array[] = [];
-  #gatheredLength = 0;
+  #queued: Float32Array[] = [];
+  #queuedSamples = 0;
   /** Counts resets: what was found in sound before one is void. */
   #epoch = 0;
   #pending = 0;
   #failures = 0;
 
-  constructor(parts: DetectionFeedParts) {
+  constructor(parts: VoiceActivityFeedParts) {
     this.#parts = parts;
     this.#voice = parts.detector.open(parts.inTurn);
   }
@@ -175,18 +175,18 @@ export class DetectionFeed {
 
   /** Resolves when what it was enough for has been heard. */
   async push(samples: Float32Array): Promise<void> {
-    this.#gathered.push(samples);
-    this.#gatheredLength += samples.length;
-    const rest = this.#given % WINDOW_SAMPLES;
-    if (rest + this.#gatheredLength < this.#parts.windowsTogether() * WINDOW_SAMPLES) return;
+    this.#queued.push(samples);
+    this.#queuedSamples += samples.length;
+    const rest = this.#fed % WINDOW_SAMPLES;
+    if (rest + this.#queuedSamples < this.#parts.maxWindows() * WINDOW_SAMPLES) return;
     const epoch = this.#epoch;
-    const from = this.#from + this.#given - rest;
-    const gathered = joined(this.#gathered);
+    const from = this.#from + this.#fed - rest;
+    const queued = joined(this.#queued);
     this.#clear();
-    this.#given += gathered.length;
+    this.#fed += queued.length;
     this.#pending += 1;
     try {
-      const probabilities = await this.#voice.push(gathered);
+      const probabilities = await this.#voice.push(queued);
       if (probabilities.length > 0) this.#failures = 0;
       if (epoch === this.#epoch) this.#parts.onWindows(probabilities, from);
     } catch (error) {
@@ -203,18 +203,18 @@ export class DetectionFeed {
     this.#clear();
     this.#voice.reset();
     this.#from = next;
-    this.#given = 0;
+    this.#fed = 0;
   }
 
   /** The detector forgets what it has heard. Nothing is void. */
   refresh(): void {
     this.#voice.reset();
-    this.#from += this.#given;
-    this.#given = 0;
+    this.#from += this.#fed;
+    this.#fed = 0;
   }
 
   #clear(): void {
-    this.#gathered = [];
-    this.#gatheredLength = 0;
+    this.#queued = [];
+    this.#queuedSamples = 0;
   }
 }

@@ -3,11 +3,11 @@ import type { Recogniser, Transcript } from "../../core/recogniser.ts";
 import { DETECTION_RATE_HZ } from "../../core/turn-detection.ts";
 import type { KeyedSemaphore } from "../../limits/keyed-semaphore.ts";
 
-export interface TurnHearingParts {
+export interface InputAudioTranscriberParts {
   /** `null`: nothing that is said can be heard. */
   readonly recogniser: Recogniser | null;
   /** Turns being heard, of everybody and of one key. */
-  readonly places: KeyedSemaphore;
+  readonly slots: KeyedSemaphore;
   readonly keyId: string;
   /** A copy of the sound between two samples. */
   readonly read: (from: number, to: number) => Float32Array;
@@ -17,7 +17,7 @@ export interface TurnHearingParts {
 }
 
 /** What is said between two samples. */
-export interface Stretch {
+export interface AudioSpan {
   readonly from: number;
   readonly to: number;
   /** That is spoken: ISO 639-1; `null` lets the recogniser find out. */
@@ -26,7 +26,7 @@ export interface Stretch {
 }
 
 /** Committed turns that may wait to be heard before a session takes no more sound: each holds its own. */
-const MAX_KEPT = 2;
+const MAX_COMMITTED = 2;
 /** What is said before a pause is final once it is so long, so that a long turn is not heard from its beginning each time. */
 const FINAL_SAMPLES = 15 * DETECTION_RATE_HZ;
 /** What is longer is no draft: the recogniser hears it in several windows. */
@@ -35,15 +35,15 @@ const MAX_DRAFT_SAMPLES = 28 * DETECTION_RATE_HZ;
 interface Job {
   /** `null` of a draft. */
   readonly revision: number | null;
-  readonly leaving: AbortController;
+  readonly controller: AbortController;
 }
 
 /** What is known of a turn so far. */
-interface Known {
+interface TurnProgress {
   readonly from: number;
   /** Final words, and up to where. */
   text: string;
-  heardTo: number;
+  finalTo: number;
   /** What was made of the sound behind that, for the recogniser to confirm. */
   draft: Transcript | null;
   /** Of those what was made up to a pause, and where that is. */
@@ -56,16 +56,16 @@ interface Known {
  * Has turns recognised while they are spoken: at each pause, which may be the end, and in between, so that the end costs
  * little. What is superseded stops; what was committed does not.
  */
-export class TurnHearing {
-  readonly #parts: TurnHearingParts;
-  #known: Known | null = null;
+export class InputAudioTranscriber {
+  readonly #parts: InputAudioTranscriberParts;
+  #progress: TurnProgress | null = null;
   /** What goes on and may be superseded. */
   #current: Job | null = null;
-  readonly #kept = new Set<Job>();
+  readonly #committed = new Set<Job>();
   #onRoom = (): void => {};
-  #count = 0;
+  #clips = 0;
 
-  constructor(parts: TurnHearingParts) {
+  constructor(parts: InputAudioTranscriberParts) {
     this.#parts = parts;
   }
 
@@ -74,92 +74,96 @@ export class TurnHearing {
    *
    * @param onHeard `null`: it could not be heard
    */
-  recognise(revision: number, stretch: Stretch, onHeard: (text: string | null) => void): void {
+  transcribe(revision: number, span: AudioSpan, onTranscript: (text: string | null) => void): void {
     this.stop();
-    const job = { revision, leaving: new AbortController() };
+    const job = { revision, controller: new AbortController() };
     this.#current = job;
-    void this.#run(job, stretch, onHeard);
+    void this.#run(job, span, onTranscript);
   }
 
   /** What is said so far, while it goes on; nothing where the recogniser is busy with this turn anyway. */
-  draft(stretch: Stretch, onHeard: (text: string) => void): void {
-    const known = this.#of(stretch.from);
-    if (this.#current !== null || stretch.to - known.heardTo > MAX_DRAFT_SAMPLES) return;
-    const job = { revision: null, leaving: new AbortController() };
+  transcribePartial(span: AudioSpan, onTranscript: (text: string) => void): void {
+    const progress = this.#progressOf(span.from);
+    if (this.#current !== null || span.to - progress.finalTo > MAX_DRAFT_SAMPLES) return;
+    const job = { revision: null, controller: new AbortController() };
     this.#current = job;
-    void this.#run(job, stretch, (text) => text !== null && onHeard(text));
+    void this.#run(job, span, (text) => text !== null && onTranscript(text));
   }
 
   /** Whatever comes, that one is heard to its end. */
   keep(revision: number): void {
     const job = this.#current;
-    this.#known = null;
+    this.#progress = null;
     if (job?.revision !== revision) return;
     this.#current = null;
-    this.#kept.add(job);
+    this.#committed.add(job);
   }
 
   /** Returns and clears the seconds transcribed of an uncommitted turn. */
-  takeTranscribed(): number {
-    const { from, transcribedTo } = this.#known ?? { from: 0, transcribedTo: 0 };
-    this.#known = null;
+  takeTranscribedSeconds(): number {
+    const { from, transcribedTo } = this.#progress ?? { from: 0, transcribedTo: 0 };
+    this.#progress = null;
     return (transcribedTo - from) / DETECTION_RATE_HZ;
   }
 
   /** Stops what was not kept. */
   stop(): void {
-    this.#current?.leaving.abort(new Error("more was said"));
+    this.#current?.controller.abort(new Error("more was said"));
     this.#current = null;
   }
 
   /** Resolves when another turn may be committed. */
-  async room(): Promise<void> {
-    while (this.#kept.size >= MAX_KEPT && !this.#parts.signal.aborted) {
+  async waitForRoom(): Promise<void> {
+    while (this.#committed.size >= MAX_COMMITTED && !this.#parts.signal.aborted) {
       await new Promise<void>((resolve) => {
         this.#onRoom = resolve;
       });
     }
   }
 
-  async #run(job: Job, stretch: Stretch, onHeard: (text: string | null) => void): Promise<void> {
-    const signal = AbortSignal.any([job.leaving.signal, this.#parts.signal]);
+  async #run(job: Job, span: AudioSpan, onTranscript: (text: string | null) => void): Promise<void> {
+    const signal = AbortSignal.any([job.controller.signal, this.#parts.signal]);
     let text: string | null = null;
     try {
-      text = await this.#hear(job, stretch, signal);
+      text = await this.#transcribe(job, span, signal);
     } catch (error) {
       if (!signal.aborted) this.#parts.onFailure(error);
     }
     if (this.#current === job) this.#current = null;
-    this.#kept.delete(job);
-    if (!signal.aborted) onHeard(text);
+    this.#committed.delete(job);
+    if (!signal.aborted) onTranscript(text);
     this.#onRoom();
   }
 
-  async #hear(job: Job, { from, to, language, prompt }: Stretch, signal: AbortSignal): Promise<string> {
-    const { recogniser, places, keyId, read } = this.#parts;
+  async #transcribe(
+    job: Job,
+    { from, to, language, prompt }: AudioSpan,
+    signal: AbortSignal,
+  ): Promise<string> {
+    const { recogniser, slots, keyId, read } = this.#parts;
     if (recogniser === null) throw new Error("there is no recogniser");
-    const known = this.#of(from);
-    if (known.paused !== null && known.paused.at - known.heardTo > FINAL_SAMPLES) {
-      known.text = joined(known.text, known.paused.transcript.text);
-      known.heardTo = known.paused.at;
-      known.draft = null;
-      known.paused = null;
+    const progress = this.#progressOf(from);
+    if (progress.paused !== null && progress.paused.at - progress.finalTo > FINAL_SAMPLES) {
+      progress.text = joined(progress.text, progress.paused.transcript.text);
+      progress.finalTo = progress.paused.at;
+      progress.draft = null;
+      progress.paused = null;
     }
-    const { heardTo, text: before, draft } = known;
+    const { finalTo, text: before, draft } = progress;
     // Before anything is waited for: it may be forgotten then.
-    const samples = read(heardTo, to);
-    const permit = await places.enter(keyId, 1, signal);
+    const samples = read(finalTo, to);
+    const permit = await slots.enter(keyId, 1, signal);
     try {
-      this.#count += 1;
-      const digest = `${keyId}:${this.#count}`;
+      this.#clips += 1;
+      const digest = `${keyId}:${this.#clips}`;
       const durationS = samples.length / DETECTION_RATE_HZ;
       const clip = { samples, sampleRateHz: DETECTION_RATE_HZ, durationS, digest };
       const options = { language, prompt, wantsWords: false, draft };
       const transcript = await recogniser.recognise(clipSource(clip), options, signal);
-      known.transcribedTo = Math.max(known.transcribedTo, to);
-      if (known.heardTo === heardTo) {
-        known.draft = transcript;
-        if (job.revision !== null) known.paused = { transcript, at: to };
+      progress.transcribedTo = Math.max(progress.transcribedTo, to);
+      if (progress.finalTo === finalTo) {
+        progress.draft = transcript;
+        if (job.revision !== null) progress.paused = { transcript, at: to };
       }
       return joined(before, transcript.text);
     } finally {
@@ -167,10 +171,10 @@ export class TurnHearing {
     }
   }
 
-  #of(from: number): Known {
-    if (this.#known?.from !== from)
-      this.#known = { from, text: "", heardTo: from, draft: null, paused: null, transcribedTo: from };
-    return this.#known;
+  #progressOf(from: number): TurnProgress {
+    if (this.#progress?.from !== from)
+      this.#progress = { from, text: "", finalTo: from, draft: null, paused: null, transcribedTo: from };
+    return this.#progress;
   }
 }
 

@@ -23,7 +23,7 @@ export class RealtimeError extends Error {
 }
 
 /** An error as its event tells it: what is unknown is left out, since agents-realtime takes no `null`. */
-export function wireError(error: RealtimeError, eventId?: string): Record<string, unknown> {
+export function errorPayload(error: RealtimeError, eventId?: string): Record<string, unknown> {
   const { type, code, param, message } = error;
   return {
     type,

@@ -1,12 +1,13 @@
 import type { ClientEvent, ResponseOptions } from "../../contract/realtime/client-events.ts";
-import { type Item, Items, itemOf, wireItem } from "./conversation-items.ts";
-import { RealtimeError, wireError } from "./realtime-error.ts";
-import type { ReplyEnd } from "./response.ts";
-import { Replies } from "./responses.ts";
-import type { SessionEffect, SessionEvent } from "./session-events.ts";
-import { type SessionSettings, updated, wireSession } from "./session-settings.ts";
-import { PER_MS } from "./turn-detector.ts";
-import { Turns } from "./user-turns.ts";
+import { type ConversationItem, ConversationItems } from "./conversation-items.ts";
+import type { SendEvent } from "./realtime-dialect.ts";
+import { errorPayload, RealtimeError } from "./realtime-error.ts";
+import type { ResponseEnd } from "./realtime-response.ts";
+import { Responses } from "./responses.ts";
+import type { SessionContext, SessionEffect, SessionEvent } from "./session-events.ts";
+import { type SessionSettings, sessionPayload, updateSettings } from "./session-settings.ts";
+import { SAMPLES_PER_MS } from "./turn-detector.ts";
+import { UserTurns } from "./user-turns.ts";
 
 export interface SessionOptions {
   readonly settings: SessionSettings;
@@ -23,21 +24,21 @@ const BEHIND_MS = 100;
  * One conversation: what the client asked for, who speaks, what was said and heard, and what the reply is doing. It has no
  * clock, socket or timer of its own, so the same events at the same times always have the same effects.
  */
-export class Session {
+export class RealtimeSession {
   readonly id: string;
   readonly #newId: SessionOptions["newId"];
   readonly #callsTools: () => boolean;
-  readonly #items = new Items();
+  readonly #items: ConversationItems;
   #settings: SessionSettings;
   /** Somebody has said something that nothing has answered yet. */
-  #isOwed = false;
+  #isReplyOwed = false;
   /** Samples that had come when sound was appended last. */
-  #appended = 0;
+  #appendedSamples = 0;
   /** When silence is answered, and what was asked to be woken at. */
-  #idleAtMs: number | null = null;
-  #wakeAtMs: number | null = null;
-  readonly #turns: Turns;
-  readonly #replies: Replies;
+  #idleTimeoutAtMs: number | null = null;
+  #timerAtMs: number | null = null;
+  readonly #turns: UserTurns;
+  readonly #responses: Responses;
   #effects: SessionEffect[] = [];
   #nowMs = 0;
 
@@ -46,36 +47,26 @@ export class Session {
     this.#settings = settings;
     this.#newId = newId;
     this.id = newId("sess_");
-    this.#replies = new Replies({
-      conversationId: `conv_${this.id.slice(5)}`,
-      newId,
-      settings: () => this.#settings,
-      items: () => this.#items.all,
-      add: (item) => this.#addOwn(item),
-      nowMs: () => this.#nowMs,
-      do: (effect) => this.#effects.push(effect),
-    });
-    this.#turns = new Turns({
+    const send: SendEvent = (type, fields) => this.#send(type, fields);
+    this.#items = new ConversationItems(newId, send);
+    const context: SessionContext = {
       newId,
       settings: () => this.#settings,
       nowMs: () => this.#nowMs,
-      replies: this.#replies,
-      add: (item, tell) => {
-        const previous = this.#addOwn(item);
-        tell(previous);
-        this.#sendItem(item, previous);
-      },
-      find: (id) => this.#items.message(id),
-      delete: (id) => this.#delete(id),
-      send: (type, fields) => this.#send(type, fields),
+      items: this.#items,
       do: (effect) => this.#effects.push(effect),
-      began: () => {
-        this.#idleAtMs = null;
+      send,
+    };
+    this.#responses = new Responses(context, `conv_${this.id.slice(5)}`);
+    this.#turns = new UserTurns(context, {
+      responses: this.#responses,
+      onSpeechStarted: () => {
+        this.#idleTimeoutAtMs = null;
       },
-      said: () => {
-        this.#isOwed = true;
+      onReplyOwed: () => {
+        this.#isReplyOwed = true;
       },
-      heard: () => this.#answerWhatIsOwed(),
+      onTranscribed: () => this.#answerIfOwed(),
     });
   }
 
@@ -88,82 +79,82 @@ export class Session {
    * and a few where all that comes later is word of its beginning; one where a reply is about to begin, which it should
    * not if its user goes on.
    */
-  get windowsTogether(): number {
-    const { options, sound } = this.#turns;
-    if (options !== null && sound.isInTurn) return Math.min(4, sound.windowsToNext(options));
-    if (options !== null && this.#isAboutToReply) return 1;
-    return this.#replies.isAudible ? 2 : 4;
+  get maxDetectionWindows(): number {
+    const { options, detector } = this.#turns;
+    if (options !== null && detector.isInTurn) return Math.min(4, detector.windowsToNext(options));
+    if (options !== null && this.#isReplyDue) return 1;
+    return this.#responses.isRespondingOrPlaying ? 2 : 4;
   }
 
-  get items(): readonly Item[] {
+  get items(): readonly ConversationItem[] {
     return this.#items.all;
   }
 
   /** Whether what was said is being transcribed, or a reply to it is being made or due. */
   get isAnswering(): boolean {
-    if (!this.#turns.isHeardOut) return true;
-    return this.#settings.type !== "transcription" && (this.#isOwed || this.#replies.isResponding);
+    if (!this.#turns.isTranscribed) return true;
+    return this.#settings.type !== "transcription" && (this.#isReplyOwed || this.#responses.isResponding);
   }
 
   /** What a session begins with. */
   begin(): readonly SessionEffect[] {
-    return this.#collected(() => this.#send("session.created", { session: this.#wire() }));
+    return this.#collectEffects(() => this.#send("session.created", { session: this.#payload() }));
   }
 
   /** @param nowMs of a clock that never goes back */
   step(event: SessionEvent, nowMs: number): readonly SessionEffect[] {
     this.#nowMs = nowMs;
-    return this.#collected(() => this.#step(event));
+    return this.#collectEffects(() => this.#step(event));
   }
 
-  #collected(work: () => void): readonly SessionEffect[] {
+  #collectEffects(work: () => void): readonly SessionEffect[] {
     this.#effects = [];
     work();
-    this.#arm();
+    this.#setTimer();
     return this.#effects;
   }
 
   #step(event: SessionEvent): void {
     switch (event.type) {
-      case "client":
-        this.#clientEvent(event.event, event.appended);
+      case "client_event":
+        this.#onClientEvent(event.event, event.appended);
         break;
-      case "windows":
-        this.#turns.sound.windows(event.probabilities, event.from);
-        this.#release();
+      case "speech_probabilities":
+        this.#turns.detector.addProbabilities(event.probabilities, event.from);
+        this.#releaseHeldBack();
         break;
       case "verdict":
-        this.#turns.sound.verdict(event.revision, event.finished);
+        this.#turns.detector.addVerdict(event.revision, event.finished);
         break;
-      case "heard":
-        this.#turns.hear(event);
+      case "transcript":
+        this.#turns.addTranscript(event);
         break;
-      case "partly":
-        this.#turns.partly(event.from, event.text);
+      case "partial_transcript":
+        this.#turns.addPartialTranscript(event.from, event.text);
         break;
-      case "spoken":
-        this.#replies.say(event.responseId, event.spoken, this.#mayGoOn);
+      case "response_delta":
+        this.#responses.append(event.responseId, event.delta, this.#mayUserContinue);
         break;
-      case "replied":
-        this.#replied(event.responseId, event.end);
+      case "response_ended":
+        this.#responseEnded(event.responseId, event.end);
         break;
-      case "woken":
-        this.#woken(event.isBehind);
+      case "timer":
+        this.#onTimer(event.isBehind);
         break;
     }
-    this.#beginWaiting();
+    this.#beginPending();
   }
 
-  #clientEvent(event: ClientEvent, appended: number): void {
+  #onClientEvent(event: ClientEvent, appended: number): void {
     try {
-      this.#client(event, appended);
+      this.#handleClientEvent(event, appended);
     } catch (error) {
       if (!(error instanceof RealtimeError)) throw error;
-      this.#send("error", { error: wireError(error, event.event_id) });
+      this.#send("error", { error: errorPayload(error, event.event_id) });
     }
   }
 
-  #client(event: ClientEvent, appended: number): void {
+  #handleClientEvent(event: ClientEvent, appended: number): void {
     switch (event.type) {
       case "session.update":
         this.#update(event.session, appended);
@@ -173,34 +164,32 @@ export class Session {
         break;
       case "input_audio_buffer.clear":
         this.#discard(appended);
-        this.#turns.sound.forgetBefore(appended);
+        this.#turns.detector.forgetBefore(appended);
         this.#send("input_audio_buffer.cleared");
         break;
       case "conversation.item.create":
-        this.#create(event);
+        this.#items.create(event);
         break;
       case "conversation.item.retrieve":
-        this.#send("conversation.item.retrieved", {
-          item: wireItem(this.#items.get(event.item_id, "item_retrieve_invalid_item_id")),
-        });
+        this.#items.retrieve(event.item_id);
         break;
       case "conversation.item.truncate":
-        this.#truncate(event);
+        this.#items.truncate(event);
         break;
       case "conversation.item.delete":
-        this.#delete(event.item_id);
+        this.#items.delete(event.item_id);
         break;
       case "response.create":
         this.#respond(event.response ?? {});
         break;
       case "response.cancel":
-        this.#replies.cancelByClient(event.response_id);
-        this.#answerWhatIsOwed();
+        this.#responses.cancelByClient(event.response_id);
+        this.#answerIfOwed();
         break;
       case "input_audio_buffer.append":
         // One without a sample is none.
-        if (appended > this.#appended) this.#turns.sound.soundCame();
-        this.#appended = appended;
+        if (appended > this.#appendedSamples) this.#turns.detector.audioReceived();
+        this.#appendedSamples = appended;
         break;
       case "output_audio_buffer.clear":
         break;
@@ -209,141 +198,96 @@ export class Session {
 
   #update(update: Extract<ClientEvent, { type: "session.update" }>["session"], appended: number): void {
     const before = this.#settings.turnDetection;
-    this.#settings = updated(this.#settings, update, this.#replies.hasSounded);
+    this.#settings = updateSettings(this.#settings, update, this.#responses.hasSentAudio);
     const { turnDetection } = this.#settings;
     // Where nothing was detected, nothing is known of the sound so far.
     if ((before === null) !== (turnDetection === null)) this.#discard(appended);
-    this.#send("session.updated", { session: this.#wire() });
+    this.#send("session.updated", { session: this.#payload() });
   }
 
   #discard(appended: number): void {
     this.#turns.restart(appended);
-    this.#effects.push({ type: "discarded" });
+    this.#effects.push({ type: "turn_discarded" });
   }
 
   /** A turn is answered once nobody speaks, and all that was said is known. */
-  #answerWhatIsOwed(): void {
-    const isBusy = this.#turns.isOpen || this.#replies.isResponding;
-    if (!this.#isOwed || isBusy || this.#settings.type === "transcription") return;
-    this.#respond({}, this.#turns.spokeUntilMs);
-  }
-
-  // ---- items
-
-  #create({
-    item: given,
-    previous_item_id: after = null,
-  }: Extract<ClientEvent, { type: "conversation.item.create" }>): void {
-    const item = itemOf(given, () => this.#newId("item_"));
-    this.#sendItem(item, this.#add(item, after));
-  }
-
-  /** What had to be forgotten for it is told as deleted. Returns the id of the item before it. */
-  #add(item: Item, after: string | null): string | null {
-    const { previous, forgotten } = this.#items.add(item, after);
-    for (const item_id of forgotten) this.#send("conversation.item.deleted", { item_id });
-    return previous;
-  }
-
-  /** An item of the session's own, whose id was told before: whoever has given it to another has that deleted. */
-  #addOwn(item: Item): string | null {
-    if (this.#items.has(item.id)) this.#delete(item.id);
-    return this.#add(item, null);
-  }
-
-  /** @throws RealtimeError where there is none */
-  #delete(itemId: string): void {
-    this.#items.delete(itemId);
-    this.#send("conversation.item.deleted", { item_id: itemId });
-  }
-
-  #sendItem(item: Item, previous: string | null): void {
-    const told = { previous_item_id: previous, item: wireItem(item) };
-    this.#send("conversation.item.added", told);
-    this.#send("conversation.item.done", told);
-  }
-
-  #truncate({
-    item_id,
-    content_index,
-    audio_end_ms,
-  }: Extract<ClientEvent, { type: "conversation.item.truncate" }>) {
-    const item = this.#items.get(item_id, "item_truncate_invalid_item_id");
-    if (item.type !== "message" || item.spoken === null) {
-      throw new RealtimeError(`the item ${item_id} is no reply that was spoken`, {
-        code: "item_truncate_invalid_item_id",
-        param: "item_id",
-      });
-    }
-    const heardMs = item.spoken.cutByClient(audio_end_ms);
-    this.#send("conversation.item.truncated", { item_id, content_index, audio_end_ms: heardMs });
+  #answerIfOwed(): void {
+    const isBusy = this.#turns.hasOpenTurn || this.#responses.isResponding;
+    if (!this.#isReplyOwed || isBusy || this.#settings.type === "transcription") return;
+    this.#respond({}, this.#turns.speechEndMs);
   }
 
   // ---- replies
 
-  #respond(options: ResponseOptions, spokeUntilMs: number | null = null): void {
-    const { isHeardOut, isTaken } = this.#turns;
-    const isBeside = this.#replies.create(options, { spokeUntilMs, isHeardOut, isTaken });
-    if (isBeside) return;
-    this.#isOwed = false;
-    this.#idleAtMs = null;
+  #respond(options: ResponseOptions, speechEndMs: number | null = null): void {
+    const { isTranscribed, isUserSpeaking } = this.#turns;
+    const isOutOfBand = this.#responses.create(options, {
+      speechEndMs,
+      isTranscribed,
+      isUserSpeaking,
+    });
+    if (isOutOfBand) return;
+    this.#isReplyOwed = false;
+    this.#idleTimeoutAtMs = null;
   }
 
   /** Once nobody speaks and all that was said is known, the replies that were asked for meanwhile answer it. */
-  #beginWaiting(): void {
-    if (this.#replies.beginWaiting(this.#turns)) this.#isOwed = false;
+  #beginPending(): void {
+    if (this.#responses.beginPending(this.#turns)) this.#isReplyOwed = false;
   }
 
-  get #isAboutToReply(): boolean {
-    return (this.#replies.isResponding || !this.#turns.isHeardOut) && !this.#replies.isHeard;
+  get #isReplyDue(): boolean {
+    return (this.#responses.isResponding || !this.#turns.isTranscribed) && !this.#responses.isPlaying;
   }
 
   /** Whoever spoke last has hardly ended, or somebody may just begin. */
-  get #mayGoOn(): boolean {
-    return this.#nowMs < this.#turns.quietUntilMs || this.#turns.mayBegin;
+  get #mayUserContinue(): boolean {
+    return this.#nowMs < this.#turns.replyNotBeforeMs || this.#turns.mayStart;
   }
 
   /** What was held back of a reply is heard once nobody begins to speak, or no window comes that would tell. */
-  #release(): void {
-    if (this.#replies.isHeldBack && !this.#mayGoOn && this.#replies.release()) this.#afterReply();
+  #releaseHeldBack(): void {
+    if (this.#responses.isHeldBack && !this.#mayUserContinue && this.#responses.release())
+      this.#afterResponse();
   }
 
-  #replied(responseId: string, end: ReplyEnd): void {
-    if (this.#replies.end(responseId, end)) this.#afterReply();
+  #responseEnded(responseId: string, end: ResponseEnd): void {
+    if (this.#responses.end(responseId, end)) this.#afterResponse();
   }
 
-  #afterReply(): void {
+  #afterResponse(): void {
     const idleMs = this.#idleMs;
-    if (idleMs !== null && !this.#turns.sound.isInTurn)
-      this.#idleAtMs = Math.max(this.#nowMs, this.#replies.playedAtMs) + idleMs;
-    this.#answerWhatIsOwed();
+    if (idleMs !== null && !this.#turns.detector.isInTurn)
+      this.#idleTimeoutAtMs = Math.max(this.#nowMs, this.#responses.playbackEndMs) + idleMs;
+    this.#answerIfOwed();
   }
 
-  #woken(isBehind: boolean): void {
-    this.#wakeAtMs = null;
+  #onTimer(isBehind: boolean): void {
+    this.#timerAtMs = null;
     // Input not yet analysed is not silence.
     if (isBehind) {
-      this.#turns.sound.soundCame();
-      if (this.#idleAtMs !== null) this.#idleAtMs = Math.max(this.#idleAtMs, this.#nowMs + BEHIND_MS);
+      this.#turns.detector.audioReceived();
+      if (this.#idleTimeoutAtMs !== null)
+        this.#idleTimeoutAtMs = Math.max(this.#idleTimeoutAtMs, this.#nowMs + BEHIND_MS);
     }
-    this.#release();
-    if (this.#turns.sound.isInTurn) this.#turns.sound.hearMuted();
-    else if (this.#idleAtMs !== null && this.#nowMs >= this.#idleAtMs) this.#idle();
+    this.#releaseHeldBack();
+    if (this.#turns.detector.isInTurn) this.#turns.detector.advanceMuted();
+    else if (this.#idleTimeoutAtMs !== null && this.#nowMs >= this.#idleTimeoutAtMs) this.#onIdleTimeout();
   }
 
   /** Asks to be woken when something is due; earlier is harmless. */
-  #arm(): void {
-    const { sound, quietUntilMs, mayBegin } = this.#turns;
-    const isOpen = sound.isInTurn && this.#settings.turnDetection !== null;
+  #setTimer(): void {
+    const { detector, replyNotBeforeMs, mayStart } = this.#turns;
+    const isOpen = detector.isInTurn && this.#settings.turnDetection !== null;
     const dueMs = isOpen
-      ? sound.mutedAtMs
-      : this.#replies.isHeldBack
-        ? Math.max(quietUntilMs, mayBegin ? sound.staleAtMs : 0)
-        : this.#idleAtMs;
-    if (dueMs === this.#wakeAtMs) return;
-    if (dueMs !== null && this.#wakeAtMs !== null && this.#wakeAtMs <= dueMs) return;
-    this.#wakeAtMs = dueMs;
-    this.#effects.push({ type: "wake", atMs: dueMs });
+      ? detector.mutedAtMs
+      : this.#responses.isHeldBack
+        ? Math.max(replyNotBeforeMs, mayStart ? detector.staleAtMs : 0)
+        : this.#idleTimeoutAtMs;
+    if (dueMs === this.#timerAtMs) return;
+    if (dueMs !== null && this.#timerAtMs !== null && this.#timerAtMs <= dueMs) return;
+    this.#timerAtMs = dueMs;
+    this.#effects.push({ type: "set_timer", atMs: dueMs });
   }
 
   /** Silence that is answered, where the session wants that. */
@@ -353,11 +297,11 @@ export class Session {
   }
 
   /** Nobody has said anything since the reply was played. */
-  #idle(): void {
-    this.#idleAtMs = null;
+  #onIdleTimeout(): void {
+    this.#idleTimeoutAtMs = null;
     const idleMs = this.#idleMs;
-    if (idleMs === null || this.#replies.isResponding || this.#settings.type === "transcription") return;
-    const endMs = Math.round(this.#turns.sound.samples / PER_MS);
+    if (idleMs === null || this.#responses.isResponding || this.#settings.type === "transcription") return;
+    const endMs = Math.round(this.#turns.detector.analysedSamples / SAMPLES_PER_MS);
     this.#send("input_audio_buffer.timeout_triggered", {
       audio_start_ms: Math.max(0, endMs - idleMs),
       audio_end_ms: endMs,
@@ -368,8 +312,8 @@ export class Session {
 
   // ---- what is sent
 
-  #wire(): Record<string, unknown> {
-    return wireSession(this.#settings, this.id, this.#callsTools());
+  #payload(): Record<string, unknown> {
+    return sessionPayload(this.#settings, this.id, this.#callsTools());
   }
 
   #send(type: string, fields: Readonly<Record<string, unknown>> = {}): void {

@@ -11,16 +11,16 @@ import type { ResolveModel } from "../../serving/prepare/prepare.ts";
 import type { SpeechService } from "../../serving/reply/speech-service.ts";
 import { asServiceError } from "../../serving/service-errors.ts";
 import { MAX_TURN_SAMPLES } from "./endpointing.ts";
-import { makeReply } from "./generate-response.ts";
-import { DetectionFeed, SoundBuffer, SoundInput } from "./input-audio-buffer.ts";
-import { type Stretch, TurnHearing } from "./input-audio-transcriber.ts";
+import { generateResponse } from "./generate-response.ts";
+import { InputAudioBuffer, InputAudioDecoder, VoiceActivityFeed } from "./input-audio-buffer.ts";
+import { type AudioSpan, InputAudioTranscriber } from "./input-audio-transcriber.ts";
 import type { ServerEvent } from "./realtime-dialect.ts";
-import { RealtimeError, wireError } from "./realtime-error.ts";
-import { Session } from "./realtime-session.ts";
-import type { ReplyEnd } from "./response.ts";
+import { errorPayload, RealtimeError } from "./realtime-error.ts";
+import type { ResponseEnd } from "./realtime-response.ts";
+import { RealtimeSession } from "./realtime-session.ts";
 import type { ResponseRequest, SessionEffect, SessionEvent } from "./session-events.ts";
 import type { SessionSettings } from "./session-settings.ts";
-import { type TakenTurns, TurnMeter } from "./turn-meter.ts";
+import { type ClaimedTurns, TurnMeter } from "./turn-meter.ts";
 
 /** What sessions share. */
 export interface RealtimeDeps {
@@ -29,20 +29,20 @@ export interface RealtimeDeps {
   /** `null`: nothing that is said can be heard. */
   readonly recogniser: Recogniser | null;
   /** Turns being transcribed, in all and of one key. */
-  readonly hearing: KeyedSemaphore;
+  readonly transcriptionSlots: KeyedSemaphore;
   /** Limits calls of the detector and the judge. */
-  readonly detecting: KeyedSemaphore;
+  readonly detectionSlots: KeyedSemaphore;
   readonly eventLoopShare: EventLoopShare;
   readonly service: SpeechService;
   readonly resolve: ResolveModel;
   readonly newId: (prefix: string) => string;
   /** Seconds from the end of a turn's speech to the first sound of its answer. */
-  readonly onAnswer: (seconds: number) => void;
+  readonly onFirstAudio: (seconds: number) => void;
   readonly onFailure: (error: unknown) => void;
 }
 
 /** What one session is given. */
-export interface SessionParts {
+export interface SessionRunnerOptions {
   readonly keyId: string;
   readonly settings: SessionSettings;
   /** The public id that the session's model resolved to; `null` is the default. */
@@ -77,53 +77,53 @@ const PACE = { burst: 30_000, perS: 1_000 };
 /** Seconds of turns that may wait for the reply with which they are metered: the longest turn. */
 const MAX_UNMETERED_S = MAX_TURN_SAMPLES / DETECTION_RATE_HZ;
 
-/** Carries out what a {@link Session} wants done: listens, recognises, replies, and tells it what came of that. */
+/** Carries out what a {@link RealtimeSession} wants done: listens, recognises, replies, and tells it what came of that. */
 export class SessionRunner {
   readonly #deps: RealtimeDeps;
-  readonly #parts: SessionParts;
-  readonly #session: Session;
-  readonly #sound = new SoundBuffer(MAX_KEPT_SAMPLES);
-  readonly #detection: DetectionFeed;
-  readonly #hearing: TurnHearing;
+  readonly #parts: SessionRunnerOptions;
+  readonly #session: RealtimeSession;
+  readonly #buffer = new InputAudioBuffer(MAX_KEPT_SAMPLES);
+  readonly #detection: VoiceActivityFeed;
+  readonly #transcriber: InputAudioTranscriber;
   readonly #turns: TurnMeter;
   readonly #pace = new EventBudget(PACE);
-  #input: SoundInput;
+  #decoder: InputAudioDecoder;
   /** Settles once the latest request has begun or was refused. */
-  #beginning: Promise<unknown> = Promise.resolve();
+  #lastBegin: Promise<unknown> = Promise.resolve();
   readonly #replies = new Map<string, AbortController>();
-  #alarm: NodeJS.Timeout | undefined;
-  #onQuiet = (): void => {};
+  #timer: NodeJS.Timeout | undefined;
+  #onIdle = (): void => {};
   #isOver = false;
 
-  constructor(deps: RealtimeDeps, parts: SessionParts) {
+  constructor(deps: RealtimeDeps, parts: SessionRunnerOptions) {
     this.#deps = deps;
     this.#parts = parts;
-    this.#input = new SoundInput(parts.settings.inputFormat);
-    this.#session = new Session({
+    this.#decoder = new InputAudioDecoder(parts.settings.inputFormat);
+    this.#session = new RealtimeSession({
       settings: parts.settings,
       newId: deps.newId,
       callsTools: () => deps.service.callsTools,
     });
-    this.#hearing = new TurnHearing({
+    this.#transcriber = new InputAudioTranscriber({
       recogniser: deps.recogniser,
-      places: deps.hearing,
+      slots: deps.transcriptionSlots,
       keyId: parts.keyId,
-      read: (from, to) => this.#sound.read(from, to),
+      read: (from, to) => this.#buffer.read(from, to),
       onFailure: deps.onFailure,
       signal: parts.signal,
     });
-    this.#detection = new DetectionFeed({
+    this.#detection = new VoiceActivityFeed({
       detector: deps.activity,
       inTurn: this.#inTurn,
-      windowsTogether: () => this.#session.windowsTogether,
-      onWindows: (probabilities, from) => this.#step({ type: "windows", probabilities, from }),
-      onFailure: (error, count) => this.#isDeaf(error, count),
+      maxWindows: () => this.#session.maxDetectionWindows,
+      onWindows: (probabilities, from) => this.#step({ type: "speech_probabilities", probabilities, from }),
+      onFailure: (error, count) => this.#onDetectionFailure(error, count),
     });
     this.#turns = new TurnMeter((seconds) => parts.meter(seconds).catch(deps.onFailure));
   }
 
   begin(): void {
-    this.#carryOut(this.#session.begin());
+    this.#execute(this.#session.begin());
   }
 
   /** Takes in one event of the client's. One call at a time; resolves when there is room for the next. */
@@ -132,21 +132,21 @@ export class SessionRunner {
       this.#refuse(event);
       return;
     }
-    if (event.type.startsWith("input_audio_buffer.")) await this.#hearing.room();
+    if (event.type.startsWith("input_audio_buffer.")) await this.#transcriber.waitForRoom();
     if (event.type === "input_audio_buffer.append") await this.#append(event.audio);
     // Requests look up their key and take their token one at a time.
-    if (event.type === "response.create") await this.#beginning;
+    if (event.type === "response.create") await this.#lastBegin;
     if (this.#isOver) return;
-    this.#step({ type: "client", event, appended: this.#sound.appended });
+    this.#step({ type: "client_event", event, appended: this.#buffer.appended });
     const { inputFormat } = this.#session.settings;
-    if (inputFormat.type !== this.#input.type) this.#input = new SoundInput(inputFormat);
+    if (inputFormat.type !== this.#decoder.type) this.#decoder = new InputAudioDecoder(inputFormat);
   }
 
   /** Resolves when no reply is being made. */
-  async quiet(): Promise<void> {
+  async whenIdle(): Promise<void> {
     while (this.#replies.size > 0) {
       await new Promise<void>((resolve) => {
-        this.#onQuiet = resolve;
+        this.#onIdle = resolve;
       });
     }
   }
@@ -154,9 +154,9 @@ export class SessionRunner {
   /** Nothing more is done. */
   end(): void {
     this.#isOver = true;
-    clearTimeout(this.#alarm);
-    this.#turns.addDiscarded(this.#hearing.takeTranscribed());
-    this.#hearing.stop();
+    clearTimeout(this.#timer);
+    this.#turns.addDiscarded(this.#transcriber.takeTranscribedSeconds());
+    this.#transcriber.stop();
     const gone = new Error("the session is over");
     for (const reply of this.#replies.values()) reply.abort(gone);
     this.#turns.end();
@@ -164,10 +164,10 @@ export class SessionRunner {
 
   async #append(base64: string): Promise<void> {
     const bytes = Buffer.from(base64, "base64");
-    const slice = Math.round(SLICE_S * this.#input.bytesPerS);
+    const slice = Math.round(SLICE_S * this.#decoder.bytesPerS);
     for (let at = 0; at < bytes.length && !this.#isOver; at += slice) {
-      const samples = this.#input.push(bytes.subarray(at, at + slice));
-      this.#sound.push(samples);
+      const samples = this.#decoder.push(bytes.subarray(at, at + slice));
+      this.#buffer.push(samples);
       if (this.#session.settings.turnDetection !== null) {
         const detected = this.#detection.push(samples);
         // Audio in real time never waits for the detector.
@@ -185,7 +185,7 @@ export class SessionRunner {
   }
 
   readonly #inTurn: RunQueued = async (work) => {
-    const permit = await this.#deps.detecting.enter(this.#parts.keyId, 1, this.#parts.signal);
+    const permit = await this.#deps.detectionSlots.enter(this.#parts.keyId, 1, this.#parts.signal);
     try {
       return await work();
     } finally {
@@ -194,7 +194,7 @@ export class SessionRunner {
   };
 
   /** A thread that died is replaced, and the sound goes on. Only what lasts is told, and once. */
-  #isDeaf(error: unknown, count: number): void {
+  #onDetectionFailure(error: unknown, count: number): void {
     if (this.#isOver || count > 2) return;
     this.#deps.onFailure(error);
     if (count === 1) return;
@@ -205,23 +205,23 @@ export class SessionRunner {
         code: "turn_detection_failed",
       },
     );
-    this.#parts.send({ type: "error", error: wireError(failure) });
+    this.#parts.send({ type: "error", error: errorPayload(failure) });
   }
 
   #step(event: SessionEvent): void {
     if (this.#isOver) return;
-    this.#carryOut(this.#session.step(event, performance.now()));
+    this.#execute(this.#session.step(event, performance.now()));
     this.#meterUnanswered();
   }
 
   /** Meters transcripts that get no reply. */
   #meterUnanswered(): void {
     if (this.#session.isAnswering && this.#turns.seconds < MAX_UNMETERED_S) return;
-    for (let turn = this.#turns.takeTranscript(); turn !== null; turn = this.#turns.takeTranscript())
+    for (let turn = this.#turns.claimTranscribed(); turn !== null; turn = this.#turns.claimTranscribed())
       void this.#meterTurn(turn);
   }
 
-  #carryOut(effects: readonly SessionEffect[]): void {
+  #execute(effects: readonly SessionEffect[]): void {
     for (const effect of effects) this.#do(effect);
   }
 
@@ -230,35 +230,35 @@ export class SessionRunner {
       case "send":
         this.#parts.send(effect.event);
         break;
-      case "recognise":
-        this.#recognise(effect.revision, this.#stretch(effect));
+      case "transcribe":
+        this.#transcribe(effect.revision, this.#spanOf(effect));
         break;
-      case "draft":
-        this.#hearing.draft(this.#stretch(effect), (text) =>
-          this.#step({ type: "partly", from: effect.from, text }),
+      case "transcribe_partial":
+        this.#transcriber.transcribePartial(this.#spanOf(effect), (text) =>
+          this.#step({ type: "partial_transcript", from: effect.from, text }),
         );
         break;
       case "judge":
         void this.#judge(effect.revision, Math.max(effect.from, effect.to - JUDGED_SAMPLES), effect.to);
         break;
-      case "committed":
-        this.#hearing.keep(effect.revision);
+      case "turn_committed":
+        this.#transcriber.keep(effect.revision);
         this.#turns.add(effect.revision, effect.seconds);
         break;
-      case "transcribed":
+      case "turn_transcribed":
         this.#turns.transcribed(effect.revision, effect.hasFailed);
         break;
-      case "discarded":
-        this.#turns.addDiscarded(this.#hearing.takeTranscribed());
+      case "turn_discarded":
+        this.#turns.addDiscarded(this.#transcriber.takeTranscribedSeconds());
         break;
-      case "forget":
-        this.#sound.forget(effect.before);
+      case "forget_audio":
+        this.#buffer.forget(effect.before);
         break;
-      case "reset":
-        this.#hearing.stop();
-        this.#detection.reset(this.#sound.appended);
+      case "reset_detection":
+        this.#transcriber.stop();
+        this.#detection.reset(this.#buffer.appended);
         break;
-      case "refresh":
+      case "refresh_detector":
         this.#detection.refresh();
         break;
       case "respond":
@@ -267,22 +267,22 @@ export class SessionRunner {
       case "cancel":
         this.#replies.get(effect.responseId)?.abort(new Error("the reply was cancelled"));
         break;
-      case "answered":
-        this.#deps.onAnswer(effect.afterMs / 1_000);
+      case "first_audio":
+        this.#deps.onFirstAudio(effect.afterMs / 1_000);
         break;
-      case "wake":
-        this.#wake(effect.atMs);
+      case "set_timer":
+        this.#setTimer(effect.atMs);
         break;
     }
   }
 
-  #wake(atMs: number | null): void {
-    clearTimeout(this.#alarm);
+  #setTimer(atMs: number | null): void {
+    clearTimeout(this.#timer);
     if (atMs === null) return;
     const afterMs = Math.max(0, atMs - performance.now());
     // After the timers, sockets are read: what arrived while the event loop was busy counts.
-    this.#alarm = setTimeout(
-      () => setImmediate(() => this.#step({ type: "woken", isBehind: this.#isBehind })),
+    this.#timer = setTimeout(
+      () => setImmediate(() => this.#step({ type: "timer", isBehind: this.#isBehind })),
       afterMs,
     );
   }
@@ -294,7 +294,7 @@ export class SessionRunner {
   async #judge(revision: number, from: number, to: number): Promise<void> {
     // What a muted client does not send is silence.
     const turn = new Float32Array(to - from);
-    turn.set(this.#sound.read(from, to));
+    turn.set(this.#buffer.read(from, to));
     try {
       const finished = await this.#inTurn(() => this.#deps.judge.judge(turn, this.#parts.signal));
       this.#step({ type: "verdict", revision, finished });
@@ -304,26 +304,26 @@ export class SessionRunner {
     }
   }
 
-  #stretch({ from, to }: { readonly from: number; readonly to: number }): Stretch {
+  #spanOf({ from, to }: { readonly from: number; readonly to: number }): AudioSpan {
     const { transcription } = this.#session.settings;
     return { from, to, language: transcription?.language ?? null, prompt: transcription?.prompt ?? null };
   }
 
-  #recognise(revision: number, stretch: Stretch): void {
-    const seconds = (stretch.to - stretch.from) / DETECTION_RATE_HZ;
-    this.#hearing.recognise(revision, stretch, (text) =>
-      this.#step({ type: "heard", revision, text, seconds }),
+  #transcribe(revision: number, span: AudioSpan): void {
+    const seconds = (span.to - span.from) / DETECTION_RATE_HZ;
+    this.#transcriber.transcribe(revision, span, (text) =>
+      this.#step({ type: "transcript", revision, text, seconds }),
     );
   }
 
   /** Meters a transcript that nothing replies to as a request by itself, also where the key has no token left. */
-  async #meterTurn(turn: TakenTurns): Promise<void> {
+  async #meterTurn(turn: ClaimedTurns): Promise<void> {
     const { meter, send, signal } = this.#parts;
     let context: RequestContext | null = null;
     try {
       context = await this.#begin("transcription", signal);
       await meter(turn.seconds);
-      turn.metered();
+      turn.markMetered();
       context.end();
     } catch (error) {
       const { code, message } = failureOf(context?.end(error) ?? asServiceError(error));
@@ -334,11 +334,11 @@ export class SessionRunner {
   }
 
   #begin(what: "response" | "transcription", signal: AbortSignal): Promise<RequestContext> {
-    const begun = this.#beginning.then(() => {
+    const begun = this.#lastBegin.then(() => {
       signal.throwIfAborted();
       return this.#parts.begin(what, signal);
     });
-    this.#beginning = begun.catch(() => {});
+    this.#lastBegin = begun.catch(() => {});
     return begun;
   }
 
@@ -351,19 +351,19 @@ export class SessionRunner {
     try {
       context = await this.#begin("response", signal);
       const { keyId, span } = context.caller;
-      const end = await makeReply(request, {
+      const end = await generateResponse(request, {
         service: this.#deps.service,
         resolve: this.#deps.resolve,
         model: this.#parts.model,
         turns: this.#turns,
-        tell: (spoken) => this.#step({ type: "spoken", responseId, spoken }),
+        onDelta: (delta) => this.#step({ type: "response_delta", responseId, delta }),
         hasRoom: this.#parts.hasRoom,
         keyId,
         span,
         signal,
       });
       context.end();
-      this.#step({ type: "replied", responseId, end });
+      this.#step({ type: "response_ended", responseId, end });
     } catch (error) {
       if (signal.aborted) {
         context?.leave("it was interrupted");
@@ -371,21 +371,21 @@ export class SessionRunner {
       }
       const failure = context?.end(error) ?? asServiceError(error);
       // A refused reply never took its turns: they are metered without a token.
-      if (context === null) this.#turns.take().release();
-      this.#step({ type: "replied", responseId, end: failureOf(failure) });
+      if (context === null) this.#turns.claim().release();
+      this.#step({ type: "response_ended", responseId, end: failureOf(failure) });
     } finally {
       this.#replies.delete(responseId);
-      this.#onQuiet();
+      this.#onIdle();
     }
   }
 
   #refuse({ message, code, param, eventId }: EventFault): void {
     const error = new RealtimeError(message, { code, ...(param === null ? {} : { param }) });
-    this.#parts.send({ type: "error", error: wireError(error, eventId ?? undefined) });
+    this.#parts.send({ type: "error", error: errorPayload(error, eventId ?? undefined) });
   }
 }
 
-function failureOf(error: ServiceError): Extract<ReplyEnd, { type: "failed" }> {
+function failureOf(error: ServiceError): Extract<ResponseEnd, { type: "failed" }> {
   const code =
     error.status === 429 ? "rate_limit_exceeded" : error.status === 401 ? "invalid_api_key" : error.type;
   return { type: "failed", code, message: error.message };

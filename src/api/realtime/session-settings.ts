@@ -68,19 +68,19 @@ export function defaultSettings(model: string, voices: SessionVoices): SessionSe
 /**
  * The settings after an update: what it has replaces what was, and turn detection is replaced whole.
  *
- * @param hasSounded whether a reply was heard already: its voice holds then
+ * @param hasSentAudio whether a reply was heard already: its voice holds then
  * @param of what errors call the object that the fields are of
  * @throws RealtimeError, which names the field, for what cannot be changed.
  */
-export function updated(
+export function updateSettings(
   settings: SessionSettings,
   update: SessionUpdate,
-  hasSounded: boolean,
+  hasSentAudio: boolean,
   of: "session" | "response" = "session",
 ): SessionSettings {
   const { audio: { input = {}, output = {} } = {} } = update;
   const voice = voiceOf(output.voice, settings.voices);
-  if (voice !== undefined && voice !== settings.voice && hasSounded) {
+  if (voice !== undefined && voice !== settings.voice && hasSentAudio) {
     throw new RealtimeError("the voice cannot be changed once it was heard: begin another session", {
       code: "cannot_update_voice",
       param: "session.audio.output.voice",
@@ -92,23 +92,23 @@ export function updated(
       param: "session.type",
     });
   }
-  const kept = <T>(value: T | undefined, former: T): T => (value === undefined ? former : value);
+  const orCurrent = <T>(value: T | undefined, former: T): T => (value === undefined ? former : value);
   const choice = update.tool_choice;
   const tools = update.tools === undefined ? settings.tools : toolsOf(update.tools ?? [], of);
   return {
     ...settings,
-    instructions: kept(update.instructions, settings.instructions) ?? "",
+    instructions: orCurrent(update.instructions, settings.instructions) ?? "",
     modality: modalityOf(update.output_modalities) ?? settings.modality,
-    inputFormat: whole(kept(input.format, settings.inputFormat)),
-    transcription: kept(transcriptionOf(input.transcription), settings.transcription),
-    turnDetection: kept(input.turn_detection, settings.turnDetection),
-    outputFormat: whole(kept(output.format, settings.outputFormat)),
-    voice: kept(voice, settings.voice),
+    inputFormat: withRate(orCurrent(input.format, settings.inputFormat)),
+    transcription: orCurrent(transcriptionOf(input.transcription), settings.transcription),
+    turnDetection: orCurrent(input.turn_detection, settings.turnDetection),
+    outputFormat: withRate(orCurrent(output.format, settings.outputFormat)),
+    voice: orCurrent(voice, settings.voice),
     speed: output.speed === undefined ? settings.speed : spokenSpeed(output.speed),
     tools,
     toolChoice:
-      choice === undefined ? stillThere(settings.toolChoice, tools) : choiceOf(choice ?? "auto", tools, of),
-    maxOutputTokens: kept(update.max_output_tokens, settings.maxOutputTokens),
+      choice === undefined ? keptChoice(settings.toolChoice, tools) : choiceOf(choice ?? "auto", tools, of),
+    maxOutputTokens: orCurrent(update.max_output_tokens, settings.maxOutputTokens),
   };
 }
 
@@ -187,11 +187,11 @@ function choiceOf(
 }
 
 /** The former choice, unless its function is gone. */
-function stillThere(choice: ToolUse["choice"], tools: readonly FunctionTool[]): ToolUse["choice"] {
+function keptChoice(choice: ToolUse["choice"], tools: readonly FunctionTool[]): ToolUse["choice"] {
   return typeof choice === "string" || tools.some(({ name }) => name === choice.name) ? choice : "auto";
 }
 
-function whole(format: RealtimeFormat): RealtimeFormat {
+function withRate(format: RealtimeFormat): RealtimeFormat {
   return format.type === "audio/pcm" ? PCM : format;
 }
 
@@ -199,7 +199,7 @@ function whole(format: RealtimeFormat): RealtimeFormat {
  * The session as `session.created` and `session.updated` tell it: whole, and what holds. Of a writer that calls no functions
  * it has none.
  */
-export function wireSession(
+export function sessionPayload(
   settings: SessionSettings,
   id: string,
   callsTools: boolean,
@@ -207,8 +207,10 @@ export function wireSession(
   const { transcription, turnDetection } = settings;
   const input = {
     format: settings.inputFormat,
-    ...(transcription === null ? {} : { transcription: wireTranscription(transcription) }),
-    ...(turnDetection === null ? { turn_detection: null } : { turn_detection: withDefaults(turnDetection) }),
+    ...(transcription === null ? {} : { transcription: transcriptionPayload(transcription) }),
+    ...(turnDetection === null
+      ? { turn_detection: null }
+      : { turn_detection: turnDetectionPayload(turnDetection) }),
   };
   const base = {
     id,
@@ -223,18 +225,18 @@ export function wireSession(
     output_modalities: [settings.modality],
     audio: { input, output: { format: settings.outputFormat, voice: settings.voice, speed: settings.speed } },
     tools: callsTools ? settings.tools : [],
-    tool_choice: callsTools ? wireChoice(settings.toolChoice) : "none",
+    tool_choice: callsTools ? toolChoicePayload(settings.toolChoice) : "none",
     max_output_tokens: settings.maxOutputTokens,
   };
 }
 
 /** Pipecat takes nothing but these three strings. */
-function wireChoice(choice: ToolUse["choice"]): "auto" | "none" | "required" {
+function toolChoicePayload(choice: ToolUse["choice"]): "auto" | "none" | "required" {
   return typeof choice === "string" ? choice : "required";
 }
 
 /** These three alone: any other member ends Pipecat. */
-function wireTranscription({ model, language, prompt }: InputTranscription): InputTranscription {
+function transcriptionPayload({ model, language, prompt }: InputTranscription): InputTranscription {
   return {
     ...(model === undefined ? {} : { model }),
     ...(language === undefined ? {} : { language }),
@@ -243,7 +245,7 @@ function wireTranscription({ model, language, prompt }: InputTranscription): Inp
 }
 
 /** Turn detection with every field that it has. */
-export function withDefaults(detection: TurnDetection) {
+export function turnDetectionPayload(detection: TurnDetection) {
   const { create_response = true, interrupt_response = true } = detection;
   const answers = { create_response, interrupt_response };
   if (detection.type === "semantic_vad") {

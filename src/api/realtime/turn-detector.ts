@@ -1,27 +1,28 @@
 import { WINDOW_SAMPLES } from "../../core/turn-detection.ts";
 import {
+  advanceBySilence,
+  advanceByWindow,
+  applyVerdict,
   dropTurn,
-  type EndpointEvent,
+  type EndpointingEvent,
   type EndpointingOptions,
   type EndpointingState,
-  hearSilence,
-  hearVerdict,
-  hearWindow,
   INITIAL_ENDPOINTING,
-  silenceToNext,
+  prefixMs,
+  windowsToNextEvent,
 } from "./endpointing.ts";
-import type { SessionEffect } from "./session-events.ts";
+import type { SessionContext } from "./session-events.ts";
 
 /** Samples of a millisecond, at 16 kHz: what positions in the sound are counted in. */
-export const PER_MS = 16;
-const WINDOW_MS = WINDOW_SAMPLES / PER_MS;
+export const SAMPLES_PER_MS = 16;
+const WINDOW_MS = WINDOW_SAMPLES / SAMPLES_PER_MS;
 /** Who is muted sends nothing: after so long without sound, what is missing of a turn is silence. */
 const MUTED_MS = 750;
 /** While silence is taken for sound that did not come. */
-const MUTED_WAKE_MS = 100;
+const MUTED_POLL_MS = 100;
 /** After 5 s of clear quiet the detector begins anew: noise over minutes makes it slow to find speech. */
-const CLEAR_WINDOWS = 156;
-const CLEAR = 0.1;
+const REFRESH_WINDOWS = 156;
+const MAX_QUIET_PROBABILITY = 0.1;
 /** A window that came longer ago says nothing of now. */
 const STALE_MS = 150;
 /** What is kept before the prefix of a turn that may begin: twice the 160 ms of speech that a beginning may take. */
@@ -29,45 +30,42 @@ const ONSET_MS = 320;
 /** Between turns sound is forgotten about once a second, and not with every window. */
 const FORGET_EVERY_WINDOWS = 32;
 
-export interface SoundWatchParts {
-  /** How turns are told from silence now; `null`: nothing is detected. */
+export interface TurnDetectorParts {
+  /** Current endpointing options; `null` while turn detection is off. */
   readonly options: () => EndpointingOptions | null;
-  /** Sound that belongs to a turn before its beginning. */
-  readonly prefixMs: () => number;
-  /** Of a clock that never goes back. */
-  readonly nowMs: () => number;
-  readonly endpoint: (event: EndpointEvent) => void;
-  readonly do: (effect: SessionEffect) => void;
+  readonly onEvent: (event: EndpointingEvent) => void;
 }
 
 /**
  * The sound of a session as the detector tells it: where in it somebody speaks, how much of it is kept, and what is taken
  * for silence where none comes.
  */
-export class SoundWatch {
-  readonly #parts: SoundWatchParts;
+export class TurnDetector {
+  readonly #context: SessionContext;
+  readonly #parts: TurnDetectorParts;
   #endpointing: EndpointingState = INITIAL_ENDPOINTING;
   /** The first sample of the buffer: what came before is committed, thrown away or forgotten. */
   #keptFrom = 0;
   /** When sound came last, and windows that were taken for silence since. */
-  #soundAtMs = 0;
-  #silentWindows = 0;
+  #audioAtMs = 0;
+  #assumedWindows = 0;
   /** When the newest window came, or was taken for silence. */
   #windowAtMs = 0;
   /** Windows outside of turns, and those of them on end that are clearly quiet. */
   #quietWindows = 0;
-  #clearWindows = 0;
+  #silentWindows = 0;
 
-  constructor(parts: SoundWatchParts) {
+  constructor(context: SessionContext, parts: TurnDetectorParts) {
+    this.#context = context;
     this.#parts = parts;
   }
 
-  get keptFrom(): number {
+  get bufferStart(): number {
     return this.#keptFrom;
   }
 
   /** The sample behind the newest window. */
-  get samples(): number {
+  get analysedSamples(): number {
     return this.#endpointing.samples;
   }
 
@@ -78,7 +76,7 @@ export class SoundWatch {
 
   /** Whether a turn has begun. */
   get isInTurn(): boolean {
-    return this.#endpointing.beganAt !== null;
+    return this.#endpointing.startSample !== null;
   }
 
   /** When speech ended, that many windows before the newest. */
@@ -87,8 +85,8 @@ export class SoundWatch {
   }
 
   /** What is heard now may be the beginning of a turn, in the newest window that there is. */
-  get mayBegin(): boolean {
-    const isNow = this.#parts.nowMs() - this.#windowAtMs < STALE_MS;
+  get mayStart(): boolean {
+    const isNow = this.#context.nowMs() - this.#windowAtMs < STALE_MS;
     return !this.isInTurn && this.#endpointing.onset > 0 && isNow;
   }
 
@@ -99,93 +97,93 @@ export class SoundWatch {
 
   /** When a turn that has begun has to be looked at, if no sound comes. */
   get mutedAtMs(): number {
-    const soonMs = this.#silentWindows > 0 ? MUTED_WAKE_MS : 0;
-    return Math.max(this.#soundAtMs + MUTED_MS, this.#parts.nowMs() + soonMs);
+    const soonMs = this.#assumedWindows > 0 ? MUTED_POLL_MS : 0;
+    return Math.max(this.#audioAtMs + MUTED_MS, this.#context.nowMs() + soonMs);
   }
 
   /** Windows until something may happen, in a turn that has begun. */
   windowsToNext(options: EndpointingOptions): number {
     return this.#endpointing.silence === 0
       ? Number.POSITIVE_INFINITY
-      : silenceToNext(this.#endpointing, options);
+      : windowsToNextEvent(this.#endpointing, options);
   }
 
   /** Some sound has come, whatever it is. */
-  soundCame(): void {
-    this.#soundAtMs = this.#parts.nowMs();
-    this.#silentWindows = 0;
+  audioReceived(): void {
+    this.#audioAtMs = this.#context.nowMs();
+    this.#assumedWindows = 0;
   }
 
   /** @param from the first sample of the first window */
-  windows(probabilities: readonly number[], from: number): void {
-    this.soundCame();
-    this.#windowAtMs = this.#parts.nowMs();
+  addProbabilities(probabilities: readonly number[], from: number): void {
+    this.audioReceived();
+    this.#windowAtMs = this.#context.nowMs();
     for (const [at, probability] of probabilities.entries())
-      this.#window(probability, from + (at + 1) * WINDOW_SAMPLES);
+      this.#addWindow(probability, from + (at + 1) * WINDOW_SAMPLES);
   }
 
-  verdict(revision: number, finished: number): void {
+  addVerdict(revision: number, finished: number): void {
     const options = this.#parts.options();
-    if (options !== null) this.#go(hearVerdict(this.#endpointing, revision, finished, options));
+    if (options !== null) this.#apply(applyVerdict(this.#endpointing, revision, finished, options));
   }
 
   /** No sound comes while a turn is open: what time has passed is silence. */
-  hearMuted(): void {
-    const quietMs = this.#parts.nowMs() - this.#soundAtMs;
+  advanceMuted(): void {
+    const quietMs = this.#context.nowMs() - this.#audioAtMs;
     if (quietMs < MUTED_MS) return;
     const windows = Math.floor(quietMs / WINDOW_MS);
-    while (this.#silentWindows < windows && this.isInTurn) {
-      this.#silentWindows += 1;
-      this.#windowAtMs = this.#parts.nowMs();
+    while (this.#assumedWindows < windows && this.isInTurn) {
+      this.#assumedWindows += 1;
+      this.#windowAtMs = this.#context.nowMs();
       const options = this.#parts.options();
       if (options === null) return;
-      this.#go(hearSilence(this.#endpointing, options));
+      this.#apply(advanceBySilence(this.#endpointing, options));
     }
   }
 
   /** The turn that has begun is none, and nothing before that sample belongs to another. */
   restart(sample: number): void {
     this.#endpointing = { ...dropTurn(this.#endpointing), samples: sample };
-    this.#noTurnSoFar();
-    this.#parts.do({ type: "reset" });
+    this.#resetQuiet();
+    this.#context.do({ type: "reset_detection" });
   }
 
   /** Sound before that sample is nobody's turn, and is neither recognised nor metered. */
   forgetBefore(sample: number): void {
     if (sample <= this.#keptFrom) return;
     this.#keptFrom = sample;
-    this.#parts.do({ type: "forget", before: sample });
+    this.#context.do({ type: "forget_audio", before: sample });
   }
 
-  #window(probability: number, samples: number): void {
+  #addWindow(probability: number, samples: number): void {
     const options = this.#parts.options();
     if (options === null) return;
-    const events = this.#go(hearWindow(this.#endpointing, probability, options, samples));
-    if (this.isInTurn) this.#noTurnSoFar();
-    else if (events.length === 0) this.#quiet(probability);
+    const events = this.#apply(advanceByWindow(this.#endpointing, probability, options, samples));
+    if (this.isInTurn) this.#resetQuiet();
+    else if (events.length === 0) this.#onQuietWindow(probability);
   }
 
-  #go({ state, events }: ReturnType<typeof hearWindow>): readonly EndpointEvent[] {
+  #apply({ state, events }: ReturnType<typeof advanceByWindow>): readonly EndpointingEvent[] {
     this.#endpointing = state;
-    for (const event of events) this.#parts.endpoint(event);
+    for (const event of events) this.#parts.onEvent(event);
     return events;
   }
 
-  #noTurnSoFar(): void {
+  #resetQuiet(): void {
     this.#quietWindows = 0;
-    this.#clearWindows = 0;
+    this.#silentWindows = 0;
   }
 
   /** Nobody speaks: of the sound only what may belong to the next turn is kept. */
-  #quiet(probability: number): void {
+  #onQuietWindow(probability: number): void {
     this.#quietWindows += 1;
     if (this.#quietWindows % FORGET_EVERY_WINDOWS === 0) {
-      const keptMs = this.#parts.prefixMs() + ONSET_MS;
-      this.forgetBefore(this.#endpointing.samples - keptMs * PER_MS);
+      const keptMs = prefixMs(this.#context.settings().turnDetection) + ONSET_MS;
+      this.forgetBefore(this.#endpointing.samples - keptMs * SAMPLES_PER_MS);
     }
-    this.#clearWindows = probability < CLEAR ? this.#clearWindows + 1 : 0;
-    if (this.#clearWindows < CLEAR_WINDOWS) return;
-    this.#clearWindows = 0;
-    this.#parts.do({ type: "refresh" });
+    this.#silentWindows = probability < MAX_QUIET_PROBABILITY ? this.#silentWindows + 1 : 0;
+    if (this.#silentWindows < REFRESH_WINDOWS) return;
+    this.#silentWindows = 0;
+    this.#context.do({ type: "refresh_detector" });
   }
 }

@@ -1,8 +1,8 @@
 /** Turns that a request is about to meter. */
-export interface TakenTurns {
+export interface ClaimedTurns {
   readonly seconds: number;
   /** Notes that the request has metered them. */
-  metered(): void;
+  markMetered(): void;
   /** Ends the request. What it has not metered is metered separately. */
   release(): void;
 }
@@ -16,13 +16,13 @@ interface Turn {
 
 /** Seconds of committed turns, each metered once: with the reply to it, or separately. */
 export class TurnMeter {
-  readonly #meterAlone: (seconds: number) => void;
+  readonly #meterSeparately: (seconds: number) => void;
   /** Turns that no request has taken, oldest first. */
   readonly #turns: Turn[] = [];
 
   /** @param meterAlone meters seconds that belong to no request */
-  constructor(meterAlone: (seconds: number) => void) {
-    this.#meterAlone = meterAlone;
+  constructor(meterSeparately: (seconds: number) => void) {
+    this.#meterSeparately = meterSeparately;
   }
 
   /** Seconds that no request has taken. */
@@ -46,32 +46,32 @@ export class TurnMeter {
     else if (at >= 0) this.#turns[at]!.isTranscribed = true;
   }
 
-  /** Takes all turns so far for one request, which calls {@link TakenTurns.release} once. */
-  take(): TakenTurns {
-    return this.#taken(this.#turns.length);
+  /** Takes all turns so far for one request, which calls {@link ClaimedTurns.release} once. */
+  claim(): ClaimedTurns {
+    return this.#claimed(this.#turns.length);
   }
 
   /** Takes the oldest turns up to the first that is transcribed; `null` where none is. */
-  takeTranscript(): TakenTurns | null {
+  claimTranscribed(): ClaimedTurns | null {
     const at = this.#turns.findIndex(({ isTranscribed }) => isTranscribed);
-    return at < 0 ? null : this.#taken(at + 1);
+    return at < 0 ? null : this.#claimed(at + 1);
   }
 
   /** Meters what no request has taken: the session is over. */
   end(): void {
-    this.take().release();
+    this.claim().release();
   }
 
-  #taken(count: number): TakenTurns {
+  #claimed(count: number): ClaimedTurns {
     const seconds = secondsOf(this.#turns.splice(0, count));
     let left = seconds;
     return {
       seconds,
-      metered: () => {
+      markMetered: () => {
         left = 0;
       },
       release: () => {
-        if (left > 0) this.#meterAlone(left);
+        if (left > 0) this.#meterSeparately(left);
         left = 0;
       },
     };

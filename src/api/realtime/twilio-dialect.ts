@@ -5,32 +5,32 @@ import {
   parseTwilioMessage,
   type TwilioMessage,
 } from "../../contract/realtime/twilio-messages.ts";
-import type { Dialect, DialectOutput, ServerEvent } from "./realtime-dialect.ts";
-import { type SessionSettings, updated } from "./session-settings.ts";
+import type { DialectOutput, RealtimeDialect, ServerEvent } from "./realtime-dialect.ts";
+import { type SessionSettings, updateSettings } from "./session-settings.ts";
 
 /** Bytes of a millisecond: µ-law at 8 kHz. */
 const BYTES_PER_MS = 8;
 const SILENCE = 0xff;
 /** Sound is sent in pieces of 80 ms with a mark behind each, so that what was heard is known to the piece. */
-const PIECE_BYTES = 80 * BYTES_PER_MS;
+const CHUNK_BYTES = 80 * BYTES_PER_MS;
 /** Silence is put in for sound that is missing, but never more than time has passed, and this. */
-const SLACK_MS = 1_000;
+const MAX_CLOCK_SKEW_MS = 1_000;
 /** Less is no gap: that of a piece of Twilio's. */
 const MIN_GAP_MS = 20;
 /** In more, no turn goes on. */
 const MAX_GAP_MS = 10_000;
 /** Keys pressed in a row are told together, so long after the last. */
-const KEYS_MS = 2_000;
+const KEYPAD_PAUSE_MS = 2_000;
 const MAX_KEYS = 64;
 /** Replies that may be played at a time; of more the oldest counts as heard. */
 const MAX_PLAYING = 16;
 
 /** What the caller is being played. */
-interface Playing {
+interface PlayingItem {
   readonly itemId: string;
   sentMs: number;
   /** That of the last mark that came back. */
-  heardMs: number;
+  playedMs: number;
   isWhole: boolean;
 }
 
@@ -38,18 +38,18 @@ interface Playing {
  * Twilio's Media Streams. Sound comes and goes as µ-law. The mark that came back last says what the caller has heard, and
  * `clear` throws away what Twilio still holds, so an interruption cuts the reply where the caller heard it end.
  */
-export class TwilioDialect implements Dialect {
+export class TwilioDialect implements RealtimeDialect {
   readonly #streamSid: string;
   readonly #beganMs: number;
-  #playing: Playing[] = [];
+  #playing: PlayingItem[] = [];
   /** Ids of items that were cleared, of which more may come until their reply is cancelled. */
-  readonly #cleared = new Set<string>();
+  readonly #clearedItems = new Set<string>();
   /** Milliseconds of sound that were handed on, with the silence put in. */
-  #handedMs = 0;
+  #forwardedMs = 0;
   /** The timestamp that the next piece of sound would have. */
   #expectedMs: number | null = null;
   #keys = "";
-  #keyedAtMs = 0;
+  #lastKeyAtMs = 0;
 
   constructor(streamSid: string, nowMs: number) {
     this.#streamSid = streamSid;
@@ -63,39 +63,39 @@ export class TwilioDialect implements Dialect {
         return null;
       case "media": {
         const sound = this.#media(parsed.media, nowMs);
-        const isKeyedOut = this.#keys !== "" && nowMs - this.#keyedAtMs >= KEYS_MS;
-        const { messages, events } = isKeyedOut ? this.#pressed() : NOTHING;
+        const isKeypadDone = this.#keys !== "" && nowMs - this.#lastKeyAtMs >= KEYPAD_PAUSE_MS;
+        const { messages, events } = isKeypadDone ? this.#keypadTurn() : NO_OUTPUT;
         return { messages, events: [...sound, ...events] };
       }
       case "mark":
         this.#mark(parsed.mark.name);
-        return NOTHING;
+        return NO_OUTPUT;
       case "dtmf":
-        return this.#key(parsed.dtmf.digit, nowMs);
+        return this.#dtmf(parsed.dtmf.digit, nowMs);
       case "start":
         throw new Error("the stream has started already");
       default:
-        return NOTHING;
+        return NO_OUTPUT;
     }
   }
 
   write(event: ServerEvent): DialectOutput {
     switch (event.type) {
       case "response.output_audio.delta":
-        return { messages: this.#sound(`${event.item_id}`, `${event.delta}`), events: [] };
+        return { messages: this.#audio(`${event.item_id}`, `${event.delta}`), events: [] };
       case "response.output_audio.done":
         for (const playing of this.#playing) if (playing.itemId === event.item_id) playing.isWhole = true;
-        this.#playing = this.#playing.filter(isUnheard);
-        return NOTHING;
+        this.#playing = this.#playing.filter(isUnplayed);
+        return NO_OUTPUT;
       case "input_audio_buffer.speech_started":
         return this.#clear();
       case "response.done": {
-        const done = isCancelled(event.response) ? this.#clear() : NOTHING;
-        this.#cleared.clear();
+        const done = isCancelled(event.response) ? this.#clear() : NO_OUTPUT;
+        this.#clearedItems.clear();
         return done;
       }
       default:
-        return NOTHING;
+        return NO_OUTPUT;
     }
   }
 
@@ -110,16 +110,16 @@ export class TwilioDialect implements Dialect {
     const durationMs = sound.length / BYTES_PER_MS;
     const at = timestamp === undefined ? this.#expectedMs : Number(timestamp);
     const missingMs = at === null || this.#expectedMs === null ? 0 : at - this.#expectedMs;
-    const passedMs = nowMs - this.#beganMs + SLACK_MS - this.#handedMs - durationMs;
+    const passedMs = nowMs - this.#beganMs + MAX_CLOCK_SKEW_MS - this.#forwardedMs - durationMs;
     // Nothing is missing where more would be than time has passed, or where it came long ago: what comes next counts from there.
-    const isClockSet = missingMs > Math.max(passedMs, MIN_GAP_MS) || missingMs < -SLACK_MS;
+    const isClockSet = missingMs > Math.max(passedMs, MIN_GAP_MS) || missingMs < -MAX_CLOCK_SKEW_MS;
     const gapMs = isClockSet ? 0 : Math.floor(Math.max(0, Math.min(missingMs, passedMs, MAX_GAP_MS)));
     const silenceMs = gapMs < MIN_GAP_MS ? 0 : gapMs;
     if (at !== null) {
       const from = isClockSet ? at : Math.max(at, this.#expectedMs ?? 0);
       this.#expectedMs = from + durationMs;
     }
-    this.#handedMs += silenceMs + durationMs;
+    this.#forwardedMs += silenceMs + durationMs;
     const silence = Buffer.alloc(silenceMs * BYTES_PER_MS, SILENCE);
     const audio = silenceMs === 0 ? payload : Buffer.concat([silence, sound]).toString("base64");
     return [{ type: "input_audio_buffer.append", audio }];
@@ -131,27 +131,27 @@ export class TwilioDialect implements Dialect {
     const playing = this.#playing[at];
     // One of a reply that was cleared says nothing: Twilio returns the marks of what it throws away, too.
     if (playing === undefined) return;
-    playing.heardMs = Math.max(playing.heardMs, Math.min(Number(ms), playing.sentMs));
-    this.#playing = this.#playing.slice(at).filter(isUnheard);
+    playing.playedMs = Math.max(playing.playedMs, Math.min(Number(ms), playing.sentMs));
+    this.#playing = this.#playing.slice(at).filter(isUnplayed);
   }
 
-  #key(digit: string, nowMs: number): DialectOutput {
+  #dtmf(digit: string, nowMs: number): DialectOutput {
     this.#keys = (this.#keys + digit).slice(-MAX_KEYS);
-    this.#keyedAtMs = nowMs;
-    return digit === "#" ? this.#pressed() : this.#silence();
+    this.#lastKeyAtMs = nowMs;
+    return digit === "#" ? this.#keypadTurn() : this.#cancelResponse();
   }
 
   /** A key silences the reply, as a word does; also one that has begun since the key before. */
-  #silence(): DialectOutput {
+  #cancelResponse(): DialectOutput {
     const { messages, events } = this.#clear();
     return { messages, events: [...events, { type: "response.cancel" }] };
   }
 
   /** The keys are a turn. It is there before a reply is cancelled, since another may begin with that. */
-  #pressed(): DialectOutput {
+  #keypadTurn(): DialectOutput {
     const text = `I pressed ${[...this.#keys].join(" ")} on the keypad.`;
     this.#keys = "";
-    const { messages, events } = this.#silence();
+    const { messages, events } = this.#cancelResponse();
     const turn: ClientEvent = {
       type: "conversation.item.create",
       item: { type: "message", role: "user", content: [{ type: "input_text", text }] },
@@ -161,17 +161,17 @@ export class TwilioDialect implements Dialect {
 
   // ---- to the caller
 
-  #sound(itemId: string, base64: string): readonly string[] {
-    if (this.#cleared.has(itemId)) return [];
+  #audio(itemId: string, base64: string): readonly string[] {
+    if (this.#clearedItems.has(itemId)) return [];
     let playing = this.#playing.find((each) => each.itemId === itemId);
     if (playing === undefined) {
-      playing = { itemId, sentMs: 0, heardMs: 0, isWhole: false };
+      playing = { itemId, sentMs: 0, playedMs: 0, isWhole: false };
       this.#playing = [...this.#playing, playing].slice(-MAX_PLAYING);
     }
     const sound = Buffer.from(base64, "base64");
     const messages: string[] = [];
-    for (let at = 0; at < sound.length; at += PIECE_BYTES) {
-      const piece = sound.subarray(at, at + PIECE_BYTES);
+    for (let at = 0; at < sound.length; at += CHUNK_BYTES) {
+      const piece = sound.subarray(at, at + CHUNK_BYTES);
       playing.sentMs += piece.length / BYTES_PER_MS;
       messages.push(this.#message("media", { media: { payload: piece.toString("base64") } }));
       messages.push(this.#message("mark", { mark: { name: `${itemId}/${Math.floor(playing.sentMs)}` } }));
@@ -181,16 +181,16 @@ export class TwilioDialect implements Dialect {
 
   /** Twilio throws away what it has not played, and the session is told what the caller has heard. */
   #clear(): DialectOutput {
-    if (this.#playing.length === 0) return NOTHING;
+    if (this.#playing.length === 0) return NO_OUTPUT;
     const cut = this.#playing.map(
-      ({ itemId, heardMs }): ClientEvent => ({
+      ({ itemId, playedMs }): ClientEvent => ({
         type: "conversation.item.truncate",
         item_id: itemId,
         content_index: 0,
-        audio_end_ms: heardMs,
+        audio_end_ms: playedMs,
       }),
     );
-    for (const { itemId } of this.#playing) this.#cleared.add(itemId);
+    for (const { itemId } of this.#playing) this.#clearedItems.add(itemId);
     this.#playing = [];
     return { messages: [this.#message("clear")], events: cut };
   }
@@ -200,14 +200,14 @@ export class TwilioDialect implements Dialect {
   }
 }
 
-const NOTHING: DialectOutput = { messages: [], events: [] };
+const NO_OUTPUT: DialectOutput = { messages: [], events: [] };
 
 function isCancelled(response: unknown): boolean {
   return response instanceof Object && "status" in response && response.status === "cancelled";
 }
 
-function isUnheard({ isWhole, heardMs, sentMs }: Playing): boolean {
-  return !isWhole || heardMs < Math.floor(sentMs);
+function isUnplayed({ isWhole, playedMs, sentMs }: PlayingItem): boolean {
+  return !isWhole || playedMs < Math.floor(sentMs);
 }
 
 /** A call's settings: as the session would have them, with a telephone's sound, and what the parameters say. */
@@ -227,5 +227,5 @@ export function callSettings(
       output: { format, ...(voice === undefined ? {} : { voice }) },
     },
   };
-  return updated(settings, update, false);
+  return updateSettings(settings, update, false);
 }

@@ -1,6 +1,7 @@
 import type { MessageItem } from "./conversation-items.ts";
-import type { EndpointEvent, EndpointingOptions } from "./endpointing.ts";
 import {
+  type EndpointingEvent,
+  type EndpointingOptions,
   endpointingOptions,
   MAX_TURN_SAMPLES,
   minInterruptionWords,
@@ -8,12 +9,13 @@ import {
   prefixMs,
 } from "./endpointing.ts";
 import { RealtimeError } from "./realtime-error.ts";
-import type { SessionEffect, SessionEvent } from "./session-events.ts";
-import { type SessionSettings, withDefaults } from "./session-settings.ts";
-import { PER_MS, SoundWatch } from "./turn-detector.ts";
+import type { Responses } from "./responses.ts";
+import type { SessionContext, SessionEvent } from "./session-events.ts";
+import { turnDetectionPayload } from "./session-settings.ts";
+import { SAMPLES_PER_MS, TurnDetector } from "./turn-detector.ts";
 
 /** What is said in fewer samples is no turn of a client's own making: 100 ms. */
-const MIN_COMMIT_SAMPLES = 100 * PER_MS;
+const MIN_COMMIT_SAMPLES = 100 * SAMPLES_PER_MS;
 /** The judge hears so much of the pause: smart-turn v3 is best with 0.1 to 0.2 s of silence, and errs with more or none. */
 const JUDGED_SILENCE_MS = 150;
 
@@ -27,56 +29,44 @@ interface Turn {
   /** Its first sample. */
   readonly from: number;
   /** Whether it is not known yet that it interrupts a reply: nothing is told of it meanwhile. */
-  isHeld: boolean;
+  isUnconfirmed: boolean;
 }
 
-type Heard = Omit<Extract<SessionEvent, { type: "heard" }>, "type">;
+type TurnTranscript = Omit<Extract<SessionEvent, { type: "transcript" }>, "type">;
 
-export interface TurnsParts {
-  readonly newId: (prefix: string) => string;
-  readonly settings: () => SessionSettings;
-  /** Of a clock that never goes back. */
-  readonly nowMs: () => number;
-  /** What replies do meanwhile. */
-  readonly replies: { readonly isHeard: boolean; readonly isAudible: boolean; interrupt(): void };
-  /** Adds an item to the conversation and tells of it, after `tell` was called with the id of the one before it. */
-  readonly add: (item: MessageItem, tell: (previous: string | null) => void) => void;
-  readonly find: (itemId: string) => MessageItem | null;
-  readonly delete: (itemId: string) => void;
-  readonly send: (type: string, fields: Readonly<Record<string, unknown>>) => void;
-  readonly do: (effect: SessionEffect) => void;
+export interface UserTurnsParts {
+  readonly responses: Pick<Responses, "isPlaying" | "isRespondingOrPlaying" | "interrupt">;
   /** Somebody has begun to speak, to whomever. */
-  readonly began: () => void;
+  readonly onSpeechStarted: () => void;
   /** They have said something that wants an answer. */
-  readonly said: () => void;
+  readonly onReplyOwed: () => void;
   /** The words of a turn are known, or that there are none. */
-  readonly heard: () => void;
+  readonly onTranscribed: () => void;
 }
 
 /** What the user of a session says, turn by turn: its beginning, end and words, and whether it interrupts. */
-export class Turns {
-  readonly #parts: TurnsParts;
-  readonly sound: SoundWatch;
+export class UserTurns {
+  readonly #context: SessionContext;
+  readonly #parts: UserTurnsParts;
+  readonly detector: TurnDetector;
   /** That has begun. */
   #turn: Turn | null = null;
   /** Turns that are over and have interrupted nothing so far, by the revision whose words decide that. */
-  readonly #undecided = new Map<number, Turn & { readonly to: number }>();
+  readonly #unconfirmed = new Map<number, Turn & { readonly to: number }>();
   /** Committed turns whose words are not known yet, by the revision that has them recognised. */
-  readonly #unheard = new Map<number, string>();
+  readonly #untranscribed = new Map<number, string>();
   /** The newest words of a pause in the turn that goes on. */
-  #draft: (Heard & { readonly text: string }) | null = null;
-  readonly #asked = new Set<number>();
-  #spokeUntilMs: number | null = null;
-  #quietUntilMs = 0;
+  #draft: (TurnTranscript & { readonly text: string }) | null = null;
+  readonly #requested = new Set<number>();
+  #speechEndMs: number | null = null;
+  #replyNotBeforeMs = 0;
 
-  constructor(parts: TurnsParts) {
+  constructor(context: SessionContext, parts: UserTurnsParts) {
+    this.#context = context;
     this.#parts = parts;
-    this.sound = new SoundWatch({
+    this.detector = new TurnDetector(context, {
       options: () => this.options,
-      prefixMs: () => prefixMs(this.#detection),
-      nowMs: parts.nowMs,
-      endpoint: (event) => this.#endpoint(event),
-      do: parts.do,
+      onEvent: (event) => this.#onEndpoint(event),
     });
   }
 
@@ -84,54 +74,54 @@ export class Turns {
   get options(): EndpointingOptions | null {
     if (this.#detection === null) return null;
     return endpointingOptions(this.#detection, {
-      isSpeaking: this.#parts.replies.isHeard,
-      isHeld: this.#turn?.isHeld === true,
-      isSentence: this.#draft?.revision === this.sound.revision && SENTENCE_END.test(this.#draft.text),
+      isReplyPlaying: this.#parts.responses.isPlaying,
+      isUnconfirmed: this.#turn?.isUnconfirmed === true,
+      isSentenceEnd: this.#draft?.revision === this.detector.revision && SENTENCE_END.test(this.#draft.text),
     });
   }
 
   /** When the newest turn's speech ended. */
-  get spokeUntilMs(): number | null {
-    return this.#spokeUntilMs;
+  get speechEndMs(): number | null {
+    return this.#speechEndMs;
   }
 
   /** No reply begins before: whoever only paused may go on. */
-  get quietUntilMs(): number {
-    return this.#quietUntilMs;
+  get replyNotBeforeMs(): number {
+    return this.#replyNotBeforeMs;
   }
 
   /** Whether the words of all committed turns are known. */
-  get isHeardOut(): boolean {
-    return this.#unheard.size === 0;
+  get isTranscribed(): boolean {
+    return this.#untranscribed.size === 0;
   }
 
   /** Whether somebody speaks whom no reply may talk over: no audio follows `speech_started`. */
-  get isTaken(): boolean {
-    return this.#turn !== null && !this.#turn.isHeld && this.#interruptsReplies;
+  get isUserSpeaking(): boolean {
+    return this.#turn !== null && !this.#turn.isUnconfirmed && this.#interruptsReplies;
   }
 
   /** Whether somebody speaks, or has said what is not known yet. */
-  get isOpen(): boolean {
-    const isSpoken = this.#turn !== null && !this.#turn.isHeld;
-    return isSpoken || this.#unheard.size + this.#undecided.size > 0;
+  get hasOpenTurn(): boolean {
+    const isSpoken = this.#turn !== null && !this.#turn.isUnconfirmed;
+    return isSpoken || this.#untranscribed.size + this.#unconfirmed.size > 0;
   }
 
   /** What is heard now may be the beginning of a turn that interrupts. */
-  get mayBegin(): boolean {
-    return this.sound.mayBegin && this.#interruptsReplies;
+  get mayStart(): boolean {
+    return this.detector.mayStart && this.#interruptsReplies;
   }
 
   /** The turn that goes on says that much so far. */
-  partly(from: number, text: string): void {
-    if (from === this.#turn?.from) this.#mayInterrupt(text);
+  addPartialTranscript(from: number, text: string): void {
+    if (from === this.#turn?.from) this.#confirmInterruption(text);
   }
 
   /** The turn that has begun is none, and nothing before that sample belongs to another. */
   restart(sample: number): void {
     this.#turn = null;
     this.#draft = null;
-    this.#asked.clear();
-    this.sound.restart(sample);
+    this.#requested.clear();
+    this.detector.restart(sample);
   }
 
   /**
@@ -141,131 +131,143 @@ export class Turns {
    * @throws RealtimeError where they are too few for a turn
    */
   commit(appended: number): void {
-    const { sound } = this;
-    sound.forgetBefore(appended - MAX_TURN_SAMPLES);
-    if (appended - sound.keptFrom < MIN_COMMIT_SAMPLES) {
-      const ms = Math.floor((appended - sound.keptFrom) / PER_MS);
+    const { detector } = this;
+    detector.forgetBefore(appended - MAX_TURN_SAMPLES);
+    if (appended - detector.bufferStart < MIN_COMMIT_SAMPLES) {
+      const ms = Math.floor((appended - detector.bufferStart) / SAMPLES_PER_MS);
       throw new RealtimeError(`the buffer holds ${ms} ms of sound, and a turn has at least 100 ms`, {
         code: "input_audio_buffer_commit_empty",
       });
     }
-    const itemId = this.#turn?.itemId ?? this.#parts.newId("item_");
-    const { revision } = sound;
+    const itemId = this.#turn?.itemId ?? this.#context.newId("item_");
+    const { revision } = detector;
     this.restart(appended);
-    this.#spokeUntilMs = this.#parts.nowMs();
-    this.#commit({ itemId, from: sound.keptFrom, isHeld: false }, revision, appended);
+    this.#speechEndMs = this.#context.nowMs();
+    this.#commit({ itemId, from: detector.bufferStart, isUnconfirmed: false }, revision, appended);
   }
 
   /** What the recogniser heard of a pause or a turn. */
-  hear(heard: Heard): void {
-    const undecided = this.#undecided.get(heard.revision);
-    const itemId = this.#unheard.get(heard.revision);
+  addTranscript(transcript: TurnTranscript): void {
+    const undecided = this.#unconfirmed.get(transcript.revision);
+    const itemId = this.#untranscribed.get(transcript.revision);
     if (undecided !== undefined || itemId !== undefined)
-      this.#parts.do({ type: "transcribed", revision: heard.revision, hasFailed: heard.text === null });
+      this.#context.do({
+        type: "turn_transcribed",
+        revision: transcript.revision,
+        hasFailed: transcript.text === null,
+      });
     if (undecided !== undefined) {
-      this.#undecided.delete(heard.revision);
-      this.#decide(undecided, heard);
+      this.#unconfirmed.delete(transcript.revision);
+      this.#resolveUnconfirmed(undecided, transcript);
     } else if (itemId !== undefined) {
-      this.#unheard.delete(heard.revision);
-      const item = this.#parts.find(itemId);
-      if (item !== null && this.#transcribed(item, heard)) this.#said();
+      this.#untranscribed.delete(transcript.revision);
+      const item = this.#context.items.message(itemId);
+      if (item !== null && this.#sendTranscription(item, transcript)) this.#owesReply();
     } else {
-      this.#hearPause(heard);
+      this.#addPauseTranscript(transcript);
       return;
     }
-    this.#parts.heard();
+    this.#parts.onTranscribed();
   }
 
   get #detection() {
-    return this.#parts.settings().turnDetection;
+    return this.#context.settings().turnDetection;
   }
 
   get #interruptsReplies(): boolean {
-    return this.#detection !== null && withDefaults(this.#detection).interrupt_response;
+    return this.#detection !== null && turnDetectionPayload(this.#detection).interrupt_response;
   }
 
-  #endpoint(event: EndpointEvent): void {
+  #onEndpoint(event: EndpointingEvent): void {
     switch (event.type) {
       case "began":
-        this.#began(event.at);
+        this.#startTurn(event.at);
         break;
       case "speaking":
-        if (this.#turn !== null) this.#parts.do({ type: "draft", from: this.#turn.from, to: event.at });
+        if (this.#turn !== null)
+          this.#context.do({ type: "transcribe_partial", from: this.#turn.from, to: event.at });
         break;
       case "paused":
         this.#recognise(event.revision, this.#turn?.from ?? event.at, event.at);
         break;
       case "judge":
-        this.#parts.do({
+        this.#context.do({
           type: "judge",
           revision: event.revision,
           from: this.#turn?.from ?? event.at,
-          to: event.at + JUDGED_SILENCE_MS * PER_MS,
+          to: event.at + JUDGED_SILENCE_MS * SAMPLES_PER_MS,
         });
         break;
       case "ended":
-        this.#spokeUntilMs = this.sound.speechEndMs(event.silence);
-        this.#quietUntilMs = this.#spokeUntilMs + minReplySilenceMs(this.#detection);
-        this.#ended(event.revision, event.at);
+        this.#speechEndMs = this.detector.speechEndMs(event.silence);
+        this.#replyNotBeforeMs = this.#speechEndMs + minReplySilenceMs(this.#detection);
+        this.#endTurn(event.revision, event.at);
         break;
     }
   }
 
-  #began(at: number): void {
-    const from = Math.max(this.sound.keptFrom, at - prefixMs(this.#detection) * PER_MS, 0);
-    const mayInterrupt = this.#interruptsReplies && this.#parts.replies.isAudible;
-    const isHeld = mayInterrupt && minInterruptionWords(this.#detection) > 0;
-    this.#turn = { itemId: this.#parts.newId("item_"), from, isHeld };
-    this.#parts.began();
-    if (!isHeld) this.#tellBegun(this.#turn);
+  #startTurn(at: number): void {
+    const from = Math.max(this.detector.bufferStart, at - prefixMs(this.#detection) * SAMPLES_PER_MS, 0);
+    const mayInterrupt = this.#interruptsReplies && this.#parts.responses.isRespondingOrPlaying;
+    const isUnconfirmed = mayInterrupt && minInterruptionWords(this.#detection) > 0;
+    this.#turn = { itemId: this.#context.newId("item_"), from, isUnconfirmed };
+    this.#parts.onSpeechStarted();
+    if (!isUnconfirmed) this.#sendSpeechStarted(this.#turn);
   }
 
-  #tellBegun({ itemId, from }: Turn): void {
-    const audio_start_ms = Math.round(from / PER_MS);
-    this.#parts.send("input_audio_buffer.speech_started", { audio_start_ms, item_id: itemId });
-    if (this.#interruptsReplies) this.#parts.replies.interrupt();
+  #sendSpeechStarted({ itemId, from }: Turn): void {
+    const audio_start_ms = Math.round(from / SAMPLES_PER_MS);
+    this.#context.send("input_audio_buffer.speech_started", { audio_start_ms, item_id: itemId });
+    if (this.#interruptsReplies) this.#parts.responses.interrupt();
   }
 
-  #tellEnded({ itemId }: Turn, to: number): void {
-    const audio_end_ms = Math.round(to / PER_MS);
-    this.#parts.send("input_audio_buffer.speech_stopped", { audio_end_ms, item_id: itemId });
+  #sendSpeechStopped({ itemId }: Turn, to: number): void {
+    const audio_end_ms = Math.round(to / SAMPLES_PER_MS);
+    this.#context.send("input_audio_buffer.speech_stopped", { audio_end_ms, item_id: itemId });
   }
 
   /** Words are known of the turn that goes on: maybe enough for an interruption. */
-  #mayInterrupt(text: string): void {
+  #confirmInterruption(text: string): void {
     const turn = this.#turn;
-    if (turn === null || !turn.isHeld || !this.#interrupts(text)) return;
-    turn.isHeld = false;
-    this.#tellBegun(turn);
+    if (turn === null || !turn.isUnconfirmed || !this.#isInterruption(text)) return;
+    turn.isUnconfirmed = false;
+    this.#sendSpeechStarted(turn);
   }
 
   /** Speech into silence is no interruption, and needs no words to be heard. */
-  #interrupts(text: string): boolean {
+  #isInterruption(text: string): boolean {
     const words = text.match(/[\p{L}\p{N}]+(['’][\p{L}]+)*/gu)?.length ?? 0;
-    return words >= minInterruptionWords(this.#detection) || (words > 0 && !this.#parts.replies.isAudible);
+    return (
+      words >= minInterruptionWords(this.#detection) ||
+      (words > 0 && !this.#parts.responses.isRespondingOrPlaying)
+    );
   }
 
-  #ended(revision: number, to: number): void {
-    const { keptFrom } = this.sound;
-    const turn = this.#turn ?? { itemId: this.#parts.newId("item_"), from: keptFrom, isHeld: false };
+  #endTurn(revision: number, to: number): void {
+    const { bufferStart } = this.detector;
+    const turn = this.#turn ?? {
+      itemId: this.#context.newId("item_"),
+      from: bufferStart,
+      isUnconfirmed: false,
+    };
     this.#turn = null;
-    if (turn.isHeld) {
-      this.#undecided.set(revision, { ...turn, to });
-      this.#take(turn, revision, to);
+    if (turn.isUnconfirmed) {
+      this.#unconfirmed.set(revision, { ...turn, to });
+      this.#closeTurn(turn, revision, to);
     } else {
-      this.#tellEnded(turn, to);
+      this.#sendSpeechStopped(turn, to);
       this.#commit(turn, revision, to);
     }
   }
 
   /** Sound up to there has become that item. Its words come later, or have come. */
   #commit(turn: Turn, revision: number, to: number): void {
-    this.#tellCommitted(turn.itemId);
-    this.#unheard.set(revision, turn.itemId);
-    this.#take(turn, revision, to);
+    this.#sendCommitted(turn.itemId);
+    this.#untranscribed.set(revision, turn.itemId);
+    this.#closeTurn(turn, revision, to);
   }
 
-  #tellCommitted(itemId: string): MessageItem {
+  #sendCommitted(itemId: string): MessageItem {
     const item: MessageItem = {
       id: itemId,
       type: "message",
@@ -273,76 +275,79 @@ export class Turns {
       status: "completed",
       text: null,
       medium: "audio",
-      spoken: null,
+      outputAudio: null,
     };
-    this.#parts.add(item, (previous) =>
-      this.#parts.send("input_audio_buffer.committed", { item_id: itemId, previous_item_id: previous }),
-    );
+    const { items, send } = this.#context;
+    const previous = items.append(item);
+    send("input_audio_buffer.committed", { item_id: itemId, previous_item_id: previous });
+    items.sendAdded(item, previous);
     return item;
   }
 
   /** The turn's sound is nobody else's, and is recognised by all means. */
-  #take({ from }: Turn, revision: number, to: number): void {
-    if (!this.#asked.has(revision)) this.#recognise(revision, from, to);
-    const seconds = Math.max(0, to - from) / (1_000 * PER_MS);
-    this.#parts.do({ type: "committed", revision, seconds });
-    this.sound.forgetBefore(to);
-    this.#asked.clear();
+  #closeTurn({ from }: Turn, revision: number, to: number): void {
+    if (!this.#requested.has(revision)) this.#recognise(revision, from, to);
+    const seconds = Math.max(0, to - from) / (1_000 * SAMPLES_PER_MS);
+    this.#context.do({ type: "turn_committed", revision, seconds });
+    this.detector.forgetBefore(to);
+    this.#requested.clear();
     const draft = this.#draft;
     this.#draft = null;
-    if (draft?.revision === revision) this.hear(draft);
+    if (draft?.revision === revision) this.addTranscript(draft);
   }
 
   #recognise(revision: number, from: number, to: number): void {
-    this.#asked.add(revision);
-    this.#parts.do({ type: "recognise", revision, from, to });
+    this.#requested.add(revision);
+    this.#context.do({ type: "transcribe", revision, from, to });
   }
 
   /** Words up to a pause: all of the turn's, if that is its end. */
-  #hearPause({ revision, text, seconds }: Heard): void {
-    if (!this.sound.isInTurn || revision !== this.sound.revision) return;
+  #addPauseTranscript({ revision, text, seconds }: TurnTranscript): void {
+    if (!this.detector.isInTurn || revision !== this.detector.revision) return;
     // What failed is tried again if the turn ends here.
-    if (text === null) this.#asked.delete(revision);
+    if (text === null) this.#requested.delete(revision);
     else this.#draft = { revision, text, seconds };
-    this.#mayInterrupt(text ?? "");
+    this.#confirmInterruption(text ?? "");
   }
 
   /** The words of a turn that was none so far: enough to interrupt, some that are said to nobody, or none. */
-  #decide(turn: Turn & { readonly to: number }, heard: Heard): void {
-    const text = heard.text ?? "";
+  #resolveUnconfirmed(turn: Turn & { readonly to: number }, transcript: TurnTranscript): void {
+    const text = transcript.text ?? "";
     if (text === "") return;
-    const interrupts = this.#interrupts(text);
+    const interrupts = this.#isInterruption(text);
     if (interrupts) {
-      this.#tellBegun(turn);
-      this.#tellEnded(turn, turn.to);
+      this.#sendSpeechStarted(turn);
+      this.#sendSpeechStopped(turn, turn.to);
     }
-    if (this.#transcribed(this.#tellCommitted(turn.itemId), heard) && interrupts) this.#said();
+    if (this.#sendTranscription(this.#sendCommitted(turn.itemId), transcript) && interrupts)
+      this.#owesReply();
   }
 
-  #said(): void {
-    if (this.#detection !== null && withDefaults(this.#detection).create_response) this.#parts.said();
+  #owesReply(): void {
+    if (this.#detection !== null && turnDetectionPayload(this.#detection).create_response)
+      this.#parts.onReplyOwed();
   }
 
   /** Tells a turn's words. Returns whether there are any: a turn without is none. */
-  #transcribed(item: MessageItem, { text, seconds }: Heard): boolean {
+  #sendTranscription(item: MessageItem, { text, seconds }: TurnTranscript): boolean {
     const at = { item_id: item.id, content_index: 0 };
     const told = "conversation.item.input_audio_transcription";
     if (text === null) {
       item.text = "";
-      const message = "the turn was not heard: say it again";
+      const message = "the turn was not transcript: say it again";
       const error = { type: "server_error", code: "transcription_failed", message };
-      this.#parts.send(`${told}.failed`, { ...at, error });
+      this.#context.send(`${told}.failed`, { ...at, error });
       return false;
     }
     item.text = text;
-    const { transcription, type } = this.#parts.settings();
+    const { transcription, type } = this.#context.settings();
     // Of what is deleted the transcript is not told: agents-realtime asks for the item then, and is told that there is none.
     if (type === "transcription" || (transcription !== null && text !== "")) {
-      if (text !== "") this.#parts.send(`${told}.delta`, { ...at, delta: text });
+      if (text !== "") this.#context.send(`${told}.delta`, { ...at, delta: text });
       const usage = { type: "duration", seconds: Math.max(1, Math.round(seconds)) };
-      this.#parts.send(`${told}.completed`, { ...at, transcript: text, usage });
+      this.#context.send(`${told}.completed`, { ...at, transcript: text, usage });
     }
-    if (text === "") this.#parts.delete(item.id);
+    if (text === "") this.#context.items.delete(item.id);
     return text !== "";
   }
 }

@@ -1,15 +1,15 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { type BudgetTerms, EventBudget } from "../../limits/event-loop-budget.ts";
-import { Connection } from "./connection.ts";
+import { WyomingConnection } from "./connection.ts";
 import { EventSocket } from "./event-socket.ts";
 import { chooseEviction, isTooSlow, TOO_SLOW } from "./eviction.ts";
 import { createInfoResponder } from "./info.ts";
 import type { WyomingDeps } from "./requests.ts";
-import { encodeEvent, eventOf } from "./wyoming-event.ts";
+import { encodeEvent, wyomingEvent } from "./wyoming-event.ts";
 
 /** A server of the Wyoming protocol that listens. */
-export interface Bridge {
+export interface WyomingBridge {
   /** `tcp://host:port`, with the port that was taken. */
   readonly url: string;
   /** Takes no more clients, and resolves when those that are there were answered and have gone. */
@@ -34,11 +34,11 @@ const MAX_CONNECTIONS = 64;
 const LOOK_MS = 1_000;
 
 /** Listens. Rejects with the system's error where that cannot be. */
-export async function listen(
+export async function listenWyoming(
   deps: WyomingDeps,
   { host, port, maxConnections = MAX_CONNECTIONS, budget }: BridgeOptions,
-): Promise<Bridge> {
-  const open = new Map<EventSocket, Connection>();
+): Promise<WyomingBridge> {
+  const open = new Map<EventSocket, WyomingConnection>();
   const info = createInfoResponder(deps.version, deps.recogniserName, deps.listVoices);
   const server = createServer((socket) => {
     if (open.size >= maxConnections && !makeRoom(open)) {
@@ -46,7 +46,7 @@ export async function listen(
       return;
     }
     const events = new EventSocket(socket, deps.eventLoopShare, deps.stallTimeoutMs);
-    const connection = new Connection(events, deps, info, new EventBudget(budget));
+    const connection = new WyomingConnection(events, deps, info, new EventBudget(budget));
     open.set(events, connection);
     void connection.run().finally(() => open.delete(events));
   });
@@ -70,8 +70,8 @@ export async function listen(
 }
 
 /** Ends the connection that has the least use of its room. Tells whether there was one to end. */
-function makeRoom(open: Map<EventSocket, Connection>): boolean {
-  const standings = [...open].map(([events, connection]) => [events, connection.standing] as const);
+function makeRoom(open: Map<EventSocket, WyomingConnection>): boolean {
+  const standings = [...open].map(([events, connection]) => [events, connection.activity] as const);
   const giving = chooseEviction(standings);
   if (giving === null) return false;
   open.delete(giving.who);
@@ -80,10 +80,10 @@ function makeRoom(open: Map<EventSocket, Connection>): boolean {
 }
 
 /** Ends recordings that come too slowly and hold room which other recordings wait for, of this bridge or of other keys. */
-function lookAt(open: Map<EventSocket, Connection>, { requestReader }: WyomingDeps): void {
+function lookAt(open: Map<EventSocket, WyomingConnection>, { requestReader }: WyomingDeps): void {
   const all = [...open];
-  for (const [, connection] of all) connection.look();
-  const slow = all.filter(([, connection]) => connection.holdsRoom && isTooSlow(connection.standing));
+  for (const [, connection] of all) connection.noteProgress();
+  const slow = all.filter(([, connection]) => connection.holdsRoom && isTooSlow(connection.activity));
   if (slow.length === 0) return;
   if (!requestReader.isRecordingAwaited && !all.some(([, connection]) => connection.isWaitingForRoom)) return;
   for (const [events] of slow) events.cut(TOO_SLOW);
@@ -92,7 +92,7 @@ function lookAt(open: Map<EventSocket, Connection>, { requestReader }: WyomingDe
 function turnAway(socket: Socket): void {
   const text = "too many connections are busy: retry in a moment";
   socket.on("error", () => {});
-  socket.end(encodeEvent(eventOf("error", { text, code: "inference_error" })), () => socket.destroy());
+  socket.end(encodeEvent(wyomingEvent("error", { text, code: "inference_error" })), () => socket.destroy());
 }
 
 function urlOf(server: Server): string {

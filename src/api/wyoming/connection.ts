@@ -3,11 +3,17 @@ import type { EventBudget } from "../../limits/event-loop-budget.ts";
 import { ClientGoneError, type RequestContext } from "../../requests/request-context.ts";
 import { asServiceError, knownRefusal } from "../../serving/service-errors.ts";
 import type { EventSocket } from "./event-socket.ts";
-import type { ConnectionState } from "./eviction.ts";
+import type { ConnectionActivity } from "./eviction.ts";
 import { beginWyomingRequest, type WyomingDeps, type WyomingKind } from "./requests.ts";
-import { OpenStream, prepareStream, prepareWhole, type SpeechClient, speakTo } from "./synthesize.ts";
+import {
+  prepareSynthesize,
+  prepareSynthesizeStream,
+  type SpeechClient,
+  SynthesizeStream,
+  sendSpeech,
+} from "./synthesize.ts";
 import { languageOf, Recording } from "./transcribe.ts";
-import { encodeEvent, eventOf, type ReceivedEvent, type WyomingEvent } from "./wyoming-event.ts";
+import { encodeEvent, type ReceivedEvent, type WyomingEvent, wyomingEvent } from "./wyoming-event.ts";
 
 /**
  * One client: takes its events in their order, one request at a time, until it goes or an event cannot be answered.
@@ -17,13 +23,13 @@ import { encodeEvent, eventOf, type ReceivedEvent, type WyomingEvent } from "./w
  *
  * What is done without a request draws from a budget. Who is over it is not refused, but not read either for a while.
  */
-export class Connection {
+export class WyomingConnection {
   readonly #socket: EventSocket;
   readonly #deps: WyomingDeps;
   readonly #info: () => Promise<Uint8Array>;
   readonly #budget: EventBudget;
   readonly #client: SpeechClient;
-  #stream: OpenStream | null = null;
+  #stream: SynthesizeStream | null = null;
   #recording: Recording | null = null;
   /** The language that the next recording is in. */
   #language: string | null = null;
@@ -55,11 +61,11 @@ export class Connection {
   }
 
   /** What it does with its room just now. */
-  get standing(): ConnectionState {
+  get activity(): ConnectionActivity {
     if (this.#isOverBudget) return { is: "unasked" };
     if (this.#isServing) return { is: "served" };
-    if (this.#recording !== null) return this.#recording.standing(this.#socket.waitingBytes);
-    if (this.#stream?.isOver === false) return this.#stream.standing;
+    if (this.#recording !== null) return this.#recording.activity(this.#socket.waitingBytes);
+    if (this.#stream?.isOver === false) return this.#stream.activity;
     return { is: this.#socket.isInside ? "unasked" : "idle" };
   }
 
@@ -74,14 +80,14 @@ export class Connection {
   }
 
   /** Notes how much of its recording has come, which is to be done once a second or more often. */
-  look(): void {
-    this.#recording?.look(this.#socket.waitingBytes);
+  noteProgress(): void {
+    this.#recording?.noteProgress(this.#socket.waitingBytes);
   }
 
   /** Ends it once what it was asked is answered. */
   finish(): void {
     this.#isLast = true;
-    if (this.#isOverBudget || this.standing.is === "idle") this.#socket.stopReceiving();
+    if (this.#isOverBudget || this.activity.is === "idle") this.#socket.stopReceiving();
   }
 
   /** Resolves when the connection is closed. Never rejects. */
@@ -91,7 +97,7 @@ export class Connection {
       for (let event = await this.#next(); event !== null; event = await this.#next()) {
         await this.#handle(event);
         this.#deps.onEvent(this.#isSlowed ? "slowed" : "taken");
-        if (this.#isLast && this.standing.is === "idle") break;
+        if (this.#isLast && this.activity.is === "idle") break;
       }
       await this.#leave(socket.signal.reason ?? new ClientGoneError("it closed the connection"));
     } catch (error) {
@@ -146,7 +152,7 @@ export class Connection {
       case "describe":
         return await this.#answer(await this.#info());
       case "ping":
-        return await this.#answer(encodeEvent(eventOf("pong", { text: echoed(data) })));
+        return await this.#answer(encodeEvent(wyomingEvent("pong", { text: echoed(data) })));
       case "synthesize":
         // Whoever streams sends all of it once more, for servers that cannot take streams.
         return this.#stream === null ? await this.#serve(() => this.#speak(data)) : undefined;
@@ -164,7 +170,7 @@ export class Connection {
       case "audio-chunk":
         if (this.#recording === null) await this.#serve(() => this.#startRecording(data));
         await this.#serve(async () => this.#recording?.add(payload ?? NOTHING));
-        return this.look();
+        return this.noteProgress();
       case "audio-stop":
         return await this.#serve(() => this.#hear());
     }
@@ -199,7 +205,7 @@ export class Connection {
   async #speak(data: WyomingEvent["data"]): Promise<void> {
     const request = await this.#begin("synthesize");
     await this.#work(request, () =>
-      speakTo(this.#client, this.#deps, prepareWhole(data, this.#deps), request.caller),
+      sendSpeech(this.#client, this.#deps, prepareSynthesize(data, this.#deps), request.caller),
     );
   }
 
@@ -210,14 +216,14 @@ export class Connection {
         "a stream is open already: send synthesize-stop before the next synthesize-start",
       );
     }
-    this.#stream = new OpenStream((stream) => this.#speakStream(data, stream));
+    this.#stream = new SynthesizeStream((stream) => this.#speakStream(data, stream));
     // Its client may never say that it has ended.
     void this.#stream.speaking.then(() => {
       if (this.#isLast) this.#socket.stopReceiving();
     });
   }
 
-  async #speakStream(data: WyomingEvent["data"], stream: OpenStream): Promise<void> {
+  async #speakStream(data: WyomingEvent["data"], stream: SynthesizeStream): Promise<void> {
     const { words } = stream;
     const client: SpeechClient = {
       ...this.#client,
@@ -226,8 +232,8 @@ export class Connection {
     try {
       const request = await this.#begin("synthesize");
       await this.#work(request, async () => {
-        const prepared = prepareStream(data, this.#deps);
-        await speakTo(client, this.#deps, prepared, request.caller, words).catch((error: unknown) => {
+        const prepared = prepareSynthesizeStream(data, this.#deps);
+        await sendSpeech(client, this.#deps, prepared, request.caller, words).catch((error: unknown) => {
           // No words are no fault: a reply may have been empty.
           if (!words.isBlank) throw error;
         });
@@ -237,7 +243,7 @@ export class Connection {
       words.release();
       await this.#tell(error).catch(() => {});
     }
-    await this.#socket.send(eventOf("synthesize-stopped")).catch(() => {});
+    await this.#socket.send(wyomingEvent("synthesize-stopped")).catch(() => {});
   }
 
   async #stopStream(): Promise<void> {
@@ -299,7 +305,7 @@ export class Connection {
     if (error instanceof ClientGoneError) return;
     if (knownRefusal(error) === null) this.#deps.onFailure(error);
     const { message, type } = asServiceError(error);
-    await this.#socket.send(eventOf("error", { text: message, code: type }));
+    await this.#socket.send(wyomingEvent("error", { text: message, code: type }));
   }
 }
 

@@ -1,5 +1,5 @@
 /** What a connection does with its room, as of now. */
-export type ConnectionState =
+export type ConnectionActivity =
   /** It asks for nothing. */
   | { readonly is: "idle" }
   /** It has begun an event and not ended it, or has asked for more than its budget; nothing is done for it. */
@@ -38,7 +38,7 @@ export const TOO_SLOW = "it sent too slowly while others waited";
  * @param connections those that have been there longest first
  */
 export function chooseEviction<T>(
-  connections: readonly (readonly [T, ConnectionState])[],
+  connections: readonly (readonly [T, ConnectionActivity])[],
 ): Eviction<T> | null {
   for (const kind of ["idle", "unasked"]) {
     const [who] = connections.find(([, { is }]) => is === kind) ?? [];
@@ -55,20 +55,22 @@ export function chooseEviction<T>(
 
 /** Whether it is a recording that no microphone can be sending. */
 export function isTooSlow(
-  standing: ConnectionState,
-): standing is Extract<ConnectionState, { is: "sending" }> {
+  standing: ConnectionActivity,
+): standing is Extract<ConnectionActivity, { is: "sending" }> {
   return (
     standing.is === "sending" && standing.ageMs >= PACE_AFTER_MS && standing.bytesASecond < MIN_BYTES_A_SECOND
   );
 }
 
-function pausesLong(standing: ConnectionState): standing is Extract<ConnectionState, { is: "pausing" }> {
+function pausesLong(
+  standing: ConnectionActivity,
+): standing is Extract<ConnectionActivity, { is: "pausing" }> {
   return standing.is === "pausing" && standing.ageMs >= MAX_PAUSE_MS;
 }
 
 function minBy<T>(
-  connections: readonly (readonly [T, ConnectionState])[],
-  measure: (standing: ConnectionState) => number | null,
+  connections: readonly (readonly [T, ConnectionActivity])[],
+  measure: (standing: ConnectionActivity) => number | null,
 ): T | null {
   let min: { readonly who: T; readonly value: number } | null = null;
   for (const [who, standing] of connections) {

@@ -1,7 +1,7 @@
 import type { Voice } from "../../contract/voices.ts";
 import { LANGUAGE_NAMES } from "../../core/languages.ts";
 import { VOICE_LANGUAGES } from "./synthesize.ts";
-import { encodeEvent, eventOf, type WyomingEvent } from "./wyoming-event.ts";
+import { encodeEvent, type WyomingEvent, wyomingEvent } from "./wyoming-event.ts";
 
 /** What a bridge says of itself. */
 interface BridgeInfo {
@@ -38,7 +38,7 @@ export function createInfoResponder(
 /** The answer to `describe`: who speaks, and who hears where somebody does. */
 function infoEvent({ version, recogniserName, voices }: BridgeInfo): WyomingEvent {
   const ours = { attribution: ATTRIBUTION, installed: true, version };
-  return eventOf("info", {
+  return wyomingEvent("info", {
     tts: [
       {
         name: "antiphon",

@@ -5,12 +5,12 @@ import { chooseSpeaker, type VoiceChoice } from "../../serving/prepare/choose-vo
 import { type Prepared, prepareConverse, prepareTts } from "../../serving/prepare/prepare.ts";
 import type { Caller } from "../../serving/prepare/request-reader.ts";
 import { StreamedText } from "../../serving/reply/streamed-text.ts";
-import type { ConnectionState } from "./eviction.ts";
+import type { ConnectionActivity } from "./eviction.ts";
 import type { WyomingDeps } from "./requests.ts";
-import { eventOf, type WyomingEvent } from "./wyoming-event.ts";
+import { type WyomingEvent, wyomingEvent } from "./wyoming-event.ts";
 
 /** What `synthesize` asks for. Throws a 400 or 422 {@link ServiceError} that names the field. */
-export function prepareWhole(data: WyomingEvent["data"], { resolve }: WyomingDeps): Prepared {
+export function prepareSynthesize(data: WyomingEvent["data"], { resolve }: WyomingDeps): Prepared {
   const inputType = formatOf(data);
   const { text } = data;
   if (typeof text !== "string")
@@ -30,8 +30,8 @@ export function prepareWhole(data: WyomingEvent["data"], { resolve }: WyomingDep
   });
 }
 
-/** What `synthesize-start` asks for, whose words are to come. Throws as {@link prepareWhole} does. */
-export function prepareStream(data: WyomingEvent["data"], { resolve }: WyomingDeps): Prepared {
+/** What `synthesize-start` asks for, whose words are to come. Throws as {@link prepareSynthesize} does. */
+export function prepareSynthesizeStream(data: WyomingEvent["data"], { resolve }: WyomingDeps): Prepared {
   formatOf(data);
   const voice = voiceOf(data.voice);
   const model = resolve(null);
@@ -64,7 +64,7 @@ export interface SpeechClient {
  * Speaks to a client at its pace: `audio-start`, an `audio-chunk` a frame, `audio-stop`. The first of them is sent with
  * the first frame. Throws what the service throws, or the request's abort reason; then `audio-stop` was not sent.
  */
-export async function speakTo(
+export async function sendSpeech(
   client: SpeechClient,
   { service }: WyomingDeps,
   prepared: Prepared,
@@ -83,11 +83,13 @@ export async function speakTo(
   let sentSamples = 0;
   for await (const { bytes: pcm } of speech) {
     const timestamp = Math.round((1_000 * sentSamples) / SAMPLE_RATE_HZ);
-    if (sentSamples === 0) await client.send(eventOf("audio-start", { ...FORMAT, timestamp }));
-    await client.send(eventOf("audio-chunk", { ...FORMAT, timestamp }, pcm));
+    if (sentSamples === 0) await client.send(wyomingEvent("audio-start", { ...FORMAT, timestamp }));
+    await client.send(wyomingEvent("audio-chunk", { ...FORMAT, timestamp }, pcm));
     sentSamples += pcm.length / FORMAT.width;
   }
-  await client.send(eventOf("audio-stop", { timestamp: Math.round((1_000 * sentSamples) / SAMPLE_RATE_HZ) }));
+  await client.send(
+    wyomingEvent("audio-stop", { timestamp: Math.round((1_000 * sentSamples) / SAMPLE_RATE_HZ) }),
+  );
 }
 
 /** Of the samples that are sent: Hz, bytes, channels. */
@@ -128,7 +130,7 @@ function voiceOf(voice: unknown): NamedVoice | null {
 }
 
 /** Words that are spoken while they come. */
-export class OpenStream {
+export class SynthesizeStream {
   readonly words = new StreamedText(MAX_TEXT_CHARS);
   /** Resolves when the client was told of its end. Never rejects. */
   readonly speaking: Promise<void>;
@@ -141,7 +143,7 @@ export class OpenStream {
   #sentChars = 0;
 
   /** @param speak speaks the words and tells the client; never rejects */
-  constructor(speak: (stream: OpenStream) => Promise<void>) {
+  constructor(speak: (stream: SynthesizeStream) => Promise<void>) {
     this.speaking = speak(this).then(() => {
       this.#isOver = true;
     });
@@ -183,7 +185,7 @@ export class OpenStream {
   }
 
   /** What its connection does with its room, while it is not over. */
-  get standing(): ConnectionState {
+  get activity(): ConnectionActivity {
     const ageMs = performance.now() - this.#movedMs;
     if (this.#isWhole || this.#sending > 0 || this.words.hasMore) return { is: "served" };
     return { is: this.words.hasBegun ? "pausing" : "empty", ageMs };

@@ -6,9 +6,9 @@ import { languageCode } from "../../core/languages.ts";
 import type { RequestContext } from "../../requests/request-context.ts";
 import { GrowingBytes } from "../../serving/prepare/growing-bytes.ts";
 import { SMALL_BODY_BYTES } from "../../serving/prepare/preparer.ts";
-import type { ConnectionState } from "./eviction.ts";
+import type { ConnectionActivity } from "./eviction.ts";
 import type { WyomingDeps } from "./requests.ts";
-import { eventOf, type WyomingEvent } from "./wyoming-event.ts";
+import { type WyomingEvent, wyomingEvent } from "./wyoming-event.ts";
 
 /** A recording as it comes, in memory that is counted for its key before it is taken, and the request that it is part of. */
 export class Recording {
@@ -17,7 +17,7 @@ export class Recording {
   readonly #deps: WyomingDeps;
   readonly #samples = new GrowingBytes(SMALL_BODY_BYTES, MAX_RECORDING_BYTES);
   readonly #openedMs = performance.now();
-  readonly #pace = new Pace();
+  readonly #pace = new ByteRate();
   /** How long it was kept waiting for room, which is no fault of its client. */
   #waitedMs = 0;
   #isWaiting = false;
@@ -40,8 +40,8 @@ export class Recording {
     return this.#isWaiting;
   }
 
-  /** Notes for its pace what has come, which is to be done once a second or more often; as {@link standing}. */
-  look(waitingBytes: number): void {
+  /** Notes for its pace what has come, which is to be done once a second or more often; as {@link activity}. */
+  noteProgress(waitingBytes: number): void {
     if (!this.#isWaiting) this.#pace.note(this.#ageMs, this.#samples.length + waitingBytes);
   }
 
@@ -50,7 +50,7 @@ export class Recording {
    *
    * @param waitingBytes those that have come of an event which is not whole yet
    */
-  standing(waitingBytes: number): ConnectionState {
+  activity(waitingBytes: number): ConnectionActivity {
     const ageMs = this.#ageMs;
     const bytes = this.#samples.length + waitingBytes;
     if (bytes === 0) return { is: "empty", ageMs };
@@ -84,7 +84,7 @@ export class Recording {
     const asked = { sound, language, prompt: null, wantsWords: false };
     const { transcript } = await transcriptions.transcribe(asked, this.request.caller);
     const heardIn = transcript.language === null ? {} : { language: transcript.language };
-    return eventOf("transcript", { text: transcript.text, ...heardIn });
+    return wyomingEvent("transcript", { text: transcript.text, ...heardIn });
   }
 
   get #ageMs(): number {
@@ -158,7 +158,7 @@ interface Mark {
 }
 
 /** How fast something comes, in its last three to four seconds: what came at once before that tells nothing of now. */
-export class Pace {
+export class ByteRate {
   readonly #marks: Mark[] = [{ atMs: 0, bytes: 0 }];
 
   /**

@@ -179,7 +179,7 @@ export interface ReceivedEvent extends WyomingEvent {
 }
 
 /** An event to be sent. */
-export function eventOf(
+export function wyomingEvent(
   type: string,
   data: Readonly<Record<string, unknown>> = {},
   payload: Uint8Array | null = null,

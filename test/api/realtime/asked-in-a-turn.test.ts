@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { textOf } from "../../../src/api/realtime/conversation-items.ts";
+import { itemText } from "../../../src/api/realtime/conversation-items.ts";
 import type { SessionEffect } from "../../../src/api/realtime/session-events.ts";
 import type { SessionSettings } from "../../../src/api/realtime/session-settings.ts";
 import type { ClientEvent, ResponseOptions } from "../../../src/contract/realtime/client-events.ts";
@@ -41,7 +41,7 @@ describe("a reply that is asked for while somebody speaks", () => {
     const [request, ...more] = requestsIn(heard);
     assert.deepEqual(more, []);
     assert.deepEqual(
-      request!.items.map((item) => (item.type === "message" ? textOf(item) : item.type)),
+      request!.items.map((item) => (item.type === "message" ? itemText(item) : item.type)),
       ["function_call", "function_call_output", "And tomorrow?"],
     );
     assert.ok(typesIn(table.says("Rain.", 0)).includes(DELTA));
@@ -96,13 +96,13 @@ describe("a reply that is asked for while somebody speaks", () => {
   it("is interrupted if they speak again before it is known what they said, and both turns are answered", () => {
     const { table } = askedInATurn();
     table.windows(20, 0.01);
-    const first = table.effects.findLast((effect) => effect.type === "recognise");
+    const first = table.effects.findLast((effect) => effect.type === "transcribe");
     const again = sentIn(table.windows(10, 0.99)).find(({ type }) => type === "response.done");
     const { status, status_details } = again!.response as Record<string, unknown>;
     assert.deepEqual([status, status_details], ["cancelled", { type: "cancelled", reason: "turn_detected" }]);
-    assert.ok(first?.type === "recognise");
+    assert.ok(first?.type === "transcribe");
     const { revision } = first;
-    assert.deepEqual(requestsIn(table.tell({ type: "heard", revision, text: "And", seconds: 1 })), []);
+    assert.deepEqual(requestsIn(table.tell({ type: "transcript", revision, text: "And", seconds: 1 })), []);
     table.windows(20, 0.01);
     const [request] = requestsIn(table.heard("tomorrow?"));
     assert.equal(request!.items.length, 4);

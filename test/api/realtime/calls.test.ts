@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { type Item, textOf } from "../../../src/api/realtime/conversation-items.ts";
-import { prepareReply, ReplyOrder } from "../../../src/api/realtime/generate-response.ts";
-import type { Spoken } from "../../../src/api/realtime/response.ts";
+import { type ConversationItem, itemText } from "../../../src/api/realtime/conversation-items.ts";
+import { OutputQueue, prepareResponse } from "../../../src/api/realtime/generate-response.ts";
+import type { ResponseDelta } from "../../../src/api/realtime/realtime-response.ts";
 import {
   defaultSettings,
   type SessionSettings,
-  updated,
+  updateSettings,
 } from "../../../src/api/realtime/session-settings.ts";
 import { JsonText } from "../../../src/contract/json/read-json.ts";
 import { MAX_SESSION_INSTRUCTIONS_CHARS, MAX_TOOLS_CHARS } from "../../../src/contract/realtime/session.ts";
@@ -36,9 +36,11 @@ const CALLED = [
   "response.output_item.done",
 ];
 
-function tell(table: Table, spoken: Partial<Spoken>): readonly string[] {
+function tell(table: Table, delta: Partial<ResponseDelta>): readonly string[] {
   const { responseId } = table;
-  return typesIn(table.tell({ type: "spoken", responseId, spoken: { text: "", sound: null, ...spoken } }));
+  return typesIn(
+    table.tell({ type: "response_delta", responseId, delta: { text: "", audio: null, ...delta } }),
+  );
 }
 
 describe("calls in a reply", () => {
@@ -75,9 +77,9 @@ describe("calls in a reply", () => {
     const call = { ...CLOCK, arguments: '{"a":1}' };
     const sent = sentIn(
       table.tell({
-        type: "spoken",
+        type: "response_delta",
         responseId: table.responseId,
-        spoken: { text: "", sound: null, call },
+        delta: { text: "", audio: null, call },
       }),
     );
     const item = { object: "realtime.item", type: "function_call", call_id: "call_1", name: "clock" };
@@ -96,7 +98,7 @@ describe("calls in a reply", () => {
     tell(table, { call: CLOCK });
     const usage = { inputTokens: 20, textTokens: 9, audioTokens: 0 };
     const sent = sentIn(
-      table.tell({ type: "replied", responseId: table.responseId, end: { type: "completed", usage } }),
+      table.tell({ type: "response_ended", responseId: table.responseId, end: { type: "completed", usage } }),
     );
     const { status, usage: told } = sent[0]!.response as { status: string; usage: object };
     assert.equal(status, "completed");
@@ -114,7 +116,7 @@ describe("calls in a reply", () => {
     const table = new Table();
     table.client({ type: "response.create" });
     const said = (text: string, endMs: number, endsAt: number) =>
-      tell(table, { text, sound: { base64: "AAAA", durationMs: 400, words: [{ endMs, endsAt }] } });
+      tell(table, { text, audio: { base64: "AAAA", durationMs: 400, words: [{ endMs, endsAt }] } });
     said("One", 400, 3);
     said(" two.", 800, 8);
     tell(table, { call: CLOCK });
@@ -124,7 +126,7 @@ describe("calls in a reply", () => {
     table.nowMs += 1_300;
     table.windows(10, 0.99);
     const [first, , second] = table.session.items;
-    assert.deepEqual([textOf(first!), textOf(second!)], ["One two.", "Three"]);
+    assert.deepEqual([itemText(first!), itemText(second!)], ["One two.", "Three"]);
     const deltas = table.sent.filter(({ type }) => type === "response.output_audio_transcript.delta");
     assert.deepEqual(
       deltas.map(({ delta }) => delta),
@@ -172,7 +174,7 @@ describe("calls in a reply", () => {
     table.windows(1, 0.99);
     assert.equal(table.nowMs, nowMs + 900);
     const heard = () =>
-      table.session.items.flatMap((item) => (item.type === "message" ? [textOf(item)] : []));
+      table.session.items.flatMap((item) => (item.type === "message" ? [itemText(item)] : []));
     assert.deepEqual(heard(), ["One two", "", ""]);
   });
 
@@ -191,7 +193,7 @@ describe("calls in a reply", () => {
     table.says("six.", 1);
     table.nowMs += 450;
     table.windows(5, 0.99);
-    assert.equal(textOf(table.session.items.at(-1)!), "Five", "it is played at once");
+    assert.equal(itemText(table.session.items.at(-1)!), "Five", "it is played at once");
   });
 
   it("that come after an interruption are void", () => {
@@ -201,9 +203,9 @@ describe("calls in a reply", () => {
     const { responseId } = table;
     table.windows(10, 0.99);
     const late = table.tell({
-      type: "spoken",
+      type: "response_delta",
       responseId,
-      spoken: { text: "", sound: null, call: CLOCK },
+      delta: { text: "", audio: null, call: CLOCK },
     });
     assert.deepEqual(late, []);
   });
@@ -233,7 +235,7 @@ describe("a reply in text alone", () => {
 
 describe("the order of a reply", () => {
   it("has calls before the sentence that they were made before, and what is left at the end", () => {
-    const order = new ReplyOrder();
+    const order = new OutputQueue();
     const call = (name: string) => ({ ...CLOCK, name });
     const names = (parts: readonly (string | typeof CLOCK)[]) =>
       parts.map((part) => (typeof part === "string" ? part : part.name));
@@ -269,24 +271,26 @@ describe("a session's functions", () => {
   });
 
   it("may be demanded by name, while they are there", () => {
-    const named = updated(
+    const named = updateSettings(
       settings,
       { tools: TOOLS, tool_choice: { type: "function", name: "clock" } },
       false,
     );
     assert.deepEqual(named.toolChoice, { name: "clock" });
     const asChat = { type: "function", function: { name: "clock" } };
-    assert.deepEqual(updated(named, { tool_choice: asChat }, false).toolChoice, { name: "clock" });
-    assert.deepEqual(updated(named, { instructions: "Be kind." }, false).toolChoice, { name: "clock" });
-    assert.equal(updated(named, { tools: [] }, false).toolChoice, "auto");
-    assert.equal(updated(named, { tool_choice: null }, false).toolChoice, "auto");
-    assert.deepEqual(updated(named, { tools: null }, false).tools, []);
+    assert.deepEqual(updateSettings(named, { tool_choice: asChat }, false).toolChoice, { name: "clock" });
+    assert.deepEqual(updateSettings(named, { instructions: "Be kind." }, false).toolChoice, {
+      name: "clock",
+    });
+    assert.equal(updateSettings(named, { tools: [] }, false).toolChoice, "auto");
+    assert.equal(updateSettings(named, { tool_choice: null }, false).toolChoice, "auto");
+    assert.deepEqual(updateSettings(named, { tools: null }, false).tools, []);
   });
 
   it("are refused by the name of the field", () => {
-    const refused = (update: Parameters<typeof updated>[1], param: string) => {
-      assert.throws(() => updated(settings, update, false), { param });
-      assert.throws(() => updated(settings, update, false, "response"), {
+    const refused = (update: Parameters<typeof updateSettings>[1], param: string) => {
+      assert.throws(() => updateSettings(settings, update, false), { param });
+      assert.throws(() => updateSettings(settings, update, false, "response"), {
         param: param.replace("session", "response"),
       });
     };
@@ -299,32 +303,32 @@ describe("a session's functions", () => {
 });
 
 describe("a reply that is prepared", () => {
-  const message = (role: "user" | "assistant" | "system", text: string, n = 0): Item => ({
+  const message = (role: "user" | "assistant" | "system", text: string, n = 0): ConversationItem => ({
     id: `${role}${n}`,
     type: "message",
     role,
     status: "completed",
     text,
     medium: "text",
-    spoken: null,
+    outputAudio: null,
   });
-  const called = (callId: string): Item => ({
+  const called = (callId: string): ConversationItem => ({
     ...CLOCK,
     id: `item_${callId}`,
     type: "function_call",
     status: "completed",
     callId,
   });
-  const output = (callId: string, text: string): Item => ({
+  const output = (callId: string, text: string): ConversationItem => ({
     id: `out_${callId}_${text}`,
     type: "function_call_output",
     status: "completed",
     callId,
     output: text,
   });
-  const prepared = (items: readonly Item[], changes: Partial<SessionSettings> = {}) => {
+  const prepared = (items: readonly ConversationItem[], changes: Partial<SessionSettings> = {}) => {
     const settings = { ...defaultSettings("svc-beta-v0.3", VOICES), ...changes };
-    return prepareReply({ responseId: "resp_1", items, settings }, null, 0, (id) =>
+    return prepareResponse({ responseId: "resp_1", items, settings }, null, 0, (id) =>
       findModel(PUBLIC_MODELS, id),
     );
   };

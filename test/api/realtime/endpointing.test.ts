@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {
+  advanceBySilence,
+  advanceByWindow,
+  applyVerdict,
   dropTurn,
-  type EndpointEvent,
+  type EndpointingEvent,
   endpointingOptions,
-  hearSilence,
-  hearVerdict,
-  hearWindow,
   INITIAL_ENDPOINTING,
 } from "../../../src/api/realtime/endpointing.ts";
 import type { TurnDetection } from "../../../src/contract/realtime/session.ts";
@@ -14,12 +14,12 @@ import fc from "../../properties.ts";
 
 /** What happens in so many windows of these probabilities, and where it all stands then. */
 function hear(pieces: readonly (readonly [number, number])[], detection: TurnDetection, isSpeaking = false) {
-  const options = endpointingOptions(detection, { isSpeaking });
+  const options = endpointingOptions(detection, { isReplyPlaying: isSpeaking });
   let state = INITIAL_ENDPOINTING;
-  const events: EndpointEvent[] = [];
+  const events: EndpointingEvent[] = [];
   for (const [count, probability] of pieces) {
     for (let window = 0; window < count; window += 1) {
-      const step = hearWindow(state, probability, options);
+      const step = advanceByWindow(state, probability, options);
       state = step.state;
       events.push(...step.events);
     }
@@ -35,8 +35,8 @@ describe("the end of a turn", () => {
     const options = endpointingOptions(SEMANTIC);
     let { state, types } = hear([[18, 0.99]], SEMANTIC);
     for (let silence = 1; silence <= 19; silence += 1) {
-      assert.deepEqual(hearVerdict(state, state.revision, 1, options), { state, events: [] });
-      const step = hearWindow(state, 0.01, options);
+      assert.deepEqual(applyVerdict(state, state.revision, 1, options), { state, events: [] });
+      const step = advanceByWindow(state, 0.01, options);
       state = step.state;
       types = [...types, ...step.events.map(({ type }) => type)];
       assert.equal(types.includes("ended"), silence === 19);
@@ -56,7 +56,7 @@ describe("the end of a turn", () => {
     assert.deepEqual(judged.types, ["began", "paused", "judge"]);
     const { revision } = judged.state;
     const typesOf = (finished: number) =>
-      hearVerdict(judged.state, revision, finished, options).events.map(({ type }) => type);
+      applyVerdict(judged.state, revision, finished, options).events.map(({ type }) => type);
     assert.deepEqual([typesOf(0.5), typesOf(0.49)], [["ended"], []]);
     const long = hear(
       [
@@ -79,9 +79,9 @@ describe("the end of a turn", () => {
   it("comes by silence that nothing was sent of, at the place where speech ended", () => {
     const options = endpointingOptions(SERVER);
     let { state } = hear([[20, 0.99]], SERVER);
-    let ended: EndpointEvent | undefined;
+    let ended: EndpointingEvent | undefined;
     for (let window = 0; window < 16; window += 1) {
-      const step = hearSilence(state, options);
+      const step = advanceBySilence(state, options);
       state = step.state;
       ended = step.events.find(({ type }) => type === "ended");
     }
@@ -133,8 +133,8 @@ describe("turns, whatever is heard,", () => {
             }
           }
         }
-        assert.equal(state.beganAt, open);
-        assert.equal(dropTurn(state).beganAt, null);
+        assert.equal(state.startSample, open);
+        assert.equal(dropTurn(state).startSample, null);
       }),
     );
   });

@@ -1,5 +1,5 @@
 import type { ServerEvent } from "../../../src/api/realtime/realtime-dialect.ts";
-import { Session, type SessionOptions } from "../../../src/api/realtime/realtime-session.ts";
+import { RealtimeSession, type SessionOptions } from "../../../src/api/realtime/realtime-session.ts";
 import type { SessionEffect, SessionEvent } from "../../../src/api/realtime/session-events.ts";
 import {
   defaultSettings,
@@ -19,14 +19,14 @@ export const WINDOW_MS = 32;
 
 /** A session on a table: what it is told, at which time, and what it wants done. */
 export class Table {
-  readonly session: Session;
+  readonly session: RealtimeSession;
   readonly effects: SessionEffect[] = [];
   nowMs = 1_000;
   appended = 0;
 
   constructor(settings: Partial<SessionSettings> = {}, options: Pick<SessionOptions, "callsTools"> = {}) {
     let ids = 0;
-    this.session = new Session({
+    this.session = new RealtimeSession({
       settings: { ...defaultSettings("svc-beta-v0.3", VOICES), ...settings },
       newId: (prefix) => `${prefix}${++ids}`,
       ...options,
@@ -42,7 +42,7 @@ export class Table {
   }
 
   client(event: ClientEvent): readonly SessionEffect[] {
-    return this.tell({ type: "client", event, appended: this.appended });
+    return this.tell({ type: "client_event", event, appended: this.appended });
   }
 
   /** So many windows with that probability of speech, in real time. */
@@ -51,15 +51,15 @@ export class Table {
       const from = this.appended;
       this.nowMs += WINDOW_MS;
       this.appended += WINDOW;
-      return this.tell({ type: "windows", probabilities: [probability], from });
+      return this.tell({ type: "speech_probabilities", probabilities: [probability], from });
     }).flat();
   }
 
   /** The recogniser's answer to the newest question. */
   heard(text: string | null): readonly SessionEffect[] {
-    const asked = this.effects.findLast((effect) => effect.type === "recognise");
-    if (asked?.type !== "recognise") throw new Error("nothing is to be recognised");
-    return this.tell({ type: "heard", revision: asked.revision, text, seconds: 1 });
+    const asked = this.effects.findLast((effect) => effect.type === "transcribe");
+    if (asked?.type !== "transcribe") throw new Error("nothing is to be recognised");
+    return this.tell({ type: "transcript", revision: asked.revision, text, seconds: 1 });
   }
 
   /** Somebody says something, to its end. */
@@ -83,12 +83,16 @@ export class Table {
       words: [{ endMs: 400 * (atWord + 1), endsAt: (word.length + 1) * atWord + word.length }],
     };
     const text = atWord === 0 ? word : ` ${word}`;
-    return this.tell({ type: "spoken", responseId: this.responseId, spoken: { text, sound } });
+    return this.tell({ type: "response_delta", responseId: this.responseId, delta: { text, audio: sound } });
   }
 
   ends(): readonly SessionEffect[] {
     const usage = { inputTokens: 1, textTokens: 1, audioTokens: 5 };
-    return this.tell({ type: "replied", responseId: this.responseId, end: { type: "completed", usage } });
+    return this.tell({
+      type: "response_ended",
+      responseId: this.responseId,
+      end: { type: "completed", usage },
+    });
   }
 
   get sent(): readonly ServerEvent[] {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { textOf } from "../../../src/api/realtime/conversation-items.ts";
+import { itemText } from "../../../src/api/realtime/conversation-items.ts";
 import type { SessionEffect } from "../../../src/api/realtime/session-events.ts";
 import { heardText, RealtimeConversation } from "../../../src/client/realtime.ts";
 import type { ClientEvent } from "../../../src/contract/realtime/client-events.ts";
@@ -71,9 +71,9 @@ async function bothOf(made: Reply): Promise<readonly [string, string]> {
   const steps = framesOf(made).map((begun, at) => {
     const ends = begun.map(({ end, offset, length }) => ({ endMs: 1_000 * end, endsAt: offset + length }));
     const marks = made.tellsWords ? begun : [];
-    const sound = { base64, durationMs: FRAME_MS, words: made.tellsWords ? ends : [], marks };
-    const spoken = { text: at === 0 ? TEXT : "", sound };
-    return table.tell({ type: "spoken", responseId, spoken });
+    const audio = { base64, durationMs: FRAME_MS, words: made.tellsWords ? ends : [], marks };
+    const delta = { text: at === 0 ? TEXT : "", audio };
+    return table.tell({ type: "response_delta", responseId, delta });
   });
   if (made.ends) steps.push(table.ends());
   const came = Math.max(1, Math.min(made.came, steps.length));
@@ -85,7 +85,7 @@ async function bothOf(made: Reply): Promise<readonly [string, string]> {
   for (const effects of steps.slice(came)) tell(effects);
   // The client's events are the protocol's.
   for (const event of socket.sent.slice(before)) tell(table.client(event as ClientEvent));
-  return [heardText(conversation.turns.at(-1)!), textOf(table.session.items.at(-1)!) ?? ""];
+  return [heardText(conversation.turns.at(-1)!), itemText(table.session.items.at(-1)!) ?? ""];
 }
 
 test("the client shows as heard what the session keeps, also of a voice that tells no words, or none yet", async () => {

@@ -13,7 +13,7 @@ function aboutToReply(): Table {
   return table;
 }
 
-const answersIn = (effects: readonly SessionEffect[]) => effects.filter(({ type }) => type === "answered");
+const answersIn = (effects: readonly SessionEffect[]) => effects.filter(({ type }) => type === "first_audio");
 
 describe("a reply that is about to begin while somebody may go on", () => {
   it("has answered when its first sound is sent, and not when that is made", () => {
@@ -23,7 +23,7 @@ describe("a reply that is about to begin while somebody may go on", () => {
     const told = table.windows(1, 0.01);
     // The speech was 20 windows, and 22 have come since.
     const afterMs = 22 * WINDOW_MS + 100;
-    assert.deepEqual(answersIn(told), [{ type: "answered", afterMs }]);
+    assert.deepEqual(answersIn(told), [{ type: "first_audio", afterMs }]);
     assert.deepEqual(answersIn(table.says("it", 1)), [], "once");
   });
 
@@ -80,18 +80,18 @@ describe("a reply that is about to begin while somebody may go on", () => {
     assert.ok(judged?.type === "judge");
     table.heard("Is it?");
     table.tell({ type: "verdict", revision: judged.revision, finished: 0.9 });
-    const wake = table.says("Yes.", 0).find(({ type }) => type === "wake");
-    assert.ok(wake?.type === "wake" && wake.atMs === table.nowMs + 96);
+    const wake = table.says("Yes.", 0).find(({ type }) => type === "set_timer");
+    assert.ok(wake?.type === "set_timer" && wake.atMs === table.nowMs + 96);
     assert.ok(!typesIn(table.windows(2, 0.01)).includes(DELTA));
     assert.ok(typesIn(table.windows(1, 0.01)).includes(DELTA));
   });
 
   it("begins after a while where the microphone says no more", () => {
     const table = aboutToReply();
-    const wake = table.says("Yes.", 0).find(({ type }) => type === "wake");
-    assert.ok(wake?.type === "wake" && wake.atMs !== null);
+    const wake = table.says("Yes.", 0).find(({ type }) => type === "set_timer");
+    assert.ok(wake?.type === "set_timer" && wake.atMs !== null);
     table.nowMs = wake.atMs;
-    assert.ok(typesIn(table.tell({ type: "woken", isBehind: false })).includes(DELTA));
+    assert.ok(typesIn(table.tell({ type: "timer", isBehind: false })).includes(DELTA));
   });
 
   it("begins after a while where the detector says no more, though sound comes", () => {
@@ -100,7 +100,7 @@ describe("a reply that is about to begin while somebody may go on", () => {
     table.nowMs += 200;
     table.appended += 4_800;
     table.client({ type: "input_audio_buffer.append", audio: "AAAA" });
-    assert.ok(typesIn(table.tell({ type: "woken", isBehind: false })).includes(DELTA));
+    assert.ok(typesIn(table.tell({ type: "timer", isBehind: false })).includes(DELTA));
   });
 
   it("is not held back where nobody may interrupt it", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { SoundBuffer, SoundInput } from "../../../src/api/realtime/input-audio-buffer.ts";
+import { InputAudioBuffer, InputAudioDecoder } from "../../../src/api/realtime/input-audio-buffer.ts";
 import type { RealtimeFormat } from "../../../src/contract/realtime/session.ts";
 import fc from "../../properties.ts";
 
@@ -16,8 +16,8 @@ describe("sound that comes in", () => {
     const cuts = fc.array(fc.oneof(fc.nat(3), fc.nat(700)), { maxLength: 40 });
     fc.assert(
       fc.property(fc.constantFrom(...FORMATS), bytes, cuts, (format, all, lengths) => {
-        const whole = new SoundInput(format).push(all);
-        const input = new SoundInput(format);
+        const whole = new InputAudioDecoder(format).push(all);
+        const input = new InputAudioDecoder(format);
         const pieces: number[] = [];
         let at = 0;
         for (const length of lengths) {
@@ -33,7 +33,7 @@ describe("sound that comes in", () => {
   it("is within full scale, and as loud as it was sent", () => {
     const loud = Buffer.alloc(9_600);
     for (let at = 0; at < loud.length; at += 2) loud.writeInt16LE(at % 4 === 0 ? 12_000 : 11_000, at);
-    const samples = new SoundInput(FORMATS[0]!).push(loud).subarray(500, 2_500);
+    const samples = new InputAudioDecoder(FORMATS[0]!).push(loud).subarray(500, 2_500);
     assert.ok(samples.every((sample) => Math.abs(sample - 11_500 / 32_768) < 0.02));
   });
 });
@@ -48,7 +48,7 @@ describe("a buffer of sound", () => {
     fc.assert(
       fc.property(fc.array(move, { maxLength: 30 }), (moves) => {
         const max = 24_000;
-        const buffer = new SoundBuffer(max);
+        const buffer = new InputAudioBuffer(max);
         let count = 0;
         let forgotten = 0;
         for (const each of moves) {
@@ -76,7 +76,7 @@ describe("a buffer of sound", () => {
   });
 
   it("takes no more memory for many small pieces than for few large ones", () => {
-    const buffer = new SoundBuffer(16_000);
+    const buffer = new InputAudioBuffer(16_000);
     for (let at = 0; at < 100_000; at += 1) buffer.push(Float32Array.of(at));
     assert.ok(buffer.held <= 16_000 + 2 * 8_192);
     assert.equal(buffer.read(99_999, 100_000)[0], 99_999);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { TurnHearing } from "../../../src/api/realtime/input-audio-transcriber.ts";
+import { InputAudioTranscriber } from "../../../src/api/realtime/input-audio-transcriber.ts";
 import { KeyedSemaphore } from "../../../src/limits/keyed-semaphore.ts";
 import { ScriptedRecogniser, segmentOf } from "../../recognition/scripted-recogniser.ts";
 import { until } from "../../waiting.ts";
@@ -12,9 +12,9 @@ function open() {
   const gone = new AbortController();
   const failures: unknown[] = [];
   const options = { total: 8, perKey: 8, queueDepth: 8, keyQueueDepth: 8, waitMs: 30_000 };
-  const hearing = new TurnHearing({
+  const hearing = new InputAudioTranscriber({
     recogniser,
-    places: new KeyedSemaphore({ what: "turns being heard", ...options }),
+    slots: new KeyedSemaphore({ what: "turns being heard", ...options }),
     keyId: "key_a",
     read: (from, to) => new Float32Array(Math.max(0, to - from)),
     onFailure: (error) => failures.push(error),
@@ -22,9 +22,9 @@ function open() {
   });
   const heard: (string | null)[] = [];
   const recognise = (revision: number, from: number, to: number) =>
-    hearing.recognise(revision, { from, to, language: null, prompt: null }, (text) => heard.push(text));
+    hearing.transcribe(revision, { from, to, language: null, prompt: null }, (text) => heard.push(text));
   const draft = (from: number, to: number) =>
-    hearing.draft({ from, to, language: null, prompt: null }, (text) => heard.push(text));
+    hearing.transcribePartial({ from, to, language: null, prompt: null }, (text) => heard.push(text));
   return { hearing, recogniser, heard, failures, recognise, draft, gone };
 }
 
@@ -95,7 +95,7 @@ describe("a turn that is heard while it is spoken", () => {
       hearing.keep(revision);
     }
     let hasRoom = false;
-    const room = hearing.room().then(() => {
+    const room = hearing.waitForRoom().then(() => {
       hasRoom = true;
     });
     await until("both", () => recogniser.asked.length === 2);

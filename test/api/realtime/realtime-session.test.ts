@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { textOf, wireItem } from "../../../src/api/realtime/conversation-items.ts";
+import { itemPayload, itemText } from "../../../src/api/realtime/conversation-items.ts";
 import type { SessionEffect } from "../../../src/api/realtime/session-events.ts";
 import { sentIn, Table, typesIn } from "./events.ts";
 
@@ -49,11 +49,11 @@ describe("a turn of the user's", () => {
     table.heard("I want");
     table.windows(10, 0.99);
     const effects = table.windows(16, 0.01);
-    assert.equal(effects.filter(({ type }) => type === "recognise").length, 1);
+    assert.equal(effects.filter(({ type }) => type === "transcribe").length, 1);
     assert.ok(!typesIn(effects).includes("response.created"), "its words are not known yet");
     assert.deepEqual(typesIn(table.heard("I want a pizza.")), ["response.created"]);
     const [item] = table.session.items;
-    assert.equal(textOf(item!), "I want a pizza.");
+    assert.equal(itemText(item!), "I want a pizza.");
   });
 
   it("is heard in its last pause, and answered the moment that ends it", () => {
@@ -161,7 +161,7 @@ describe("a turn of the user's", () => {
     table.windows(20, 0.99);
     table.windows(4, 0.01);
     table.heard(null);
-    const asked = table.windows(20, 0.01).filter(({ type }) => type === "recognise");
+    const asked = table.windows(20, 0.01).filter(({ type }) => type === "transcribe");
     assert.equal(asked.length, 1);
     table.heard("Hello.");
     assert.ok(table.types.includes("response.created"));
@@ -202,7 +202,7 @@ describe("a reply that is asked for at once after a commit", () => {
     assert.deepEqual(respondsIn(asked), []);
     const [respond, ...more] = respondsIn(table.heard("Hello."));
     assert.ok(respond?.type === "respond" && more.length === 0);
-    assert.deepEqual(respond.request.items.map(textOf), ["Hello."]);
+    assert.deepEqual(respond.request.items.map(itemText), ["Hello."]);
   });
 
   it("is made all the same where they are not found out", () => {
@@ -276,7 +276,7 @@ describe("a reply", () => {
       [done.status, done.status_details],
       ["cancelled", { type: "cancelled", reason: "turn_detected" }],
     );
-    assert.equal(textOf(table.session.items.at(-1)!), "one, two,");
+    assert.equal(itemText(table.session.items.at(-1)!), "one, two,");
     assert.deepEqual(table.says("seven", 4), [], "what comes too late is nobody's");
   });
 
@@ -288,7 +288,7 @@ describe("a reply", () => {
     table.nowMs += 300;
     const effects = table.windows(5, 0.99);
     assert.deepEqual(typesIn(effects), ["input_audio_buffer.speech_started"]);
-    assert.equal(textOf(table.session.items.at(-1)!), "one,");
+    assert.equal(itemText(table.session.items.at(-1)!), "one,");
   });
 
   it("is cut where the client says, which knows better than the clock here", () => {
@@ -307,10 +307,13 @@ describe("a reply", () => {
         }),
       )[0];
     assert.equal(cut(1_250.5)!.audio_end_ms, 1_250);
-    assert.equal(textOf(item), "one, two, six,");
+    assert.equal(itemText(item), "one, two, six,");
     assert.equal(cut(99_999)!.audio_end_ms, 1_250, "it never grows");
     assert.equal(cut(500)!.audio_end_ms, 500);
-    assert.deepEqual((wireItem(item).content as unknown[])[0], { type: "output_audio", transcript: "one," });
+    assert.deepEqual((itemPayload(item).content as unknown[])[0], {
+      type: "output_audio",
+      transcript: "one,",
+    });
   });
 
   it("goes on where an interruption is none", () => {
@@ -325,17 +328,17 @@ describe("a reply", () => {
     const table = new Table();
     table.windows(20, 0.99);
     table.windows(20, 0.01);
-    const first = table.effects.findLast(({ type }) => type === "recognise");
+    const first = table.effects.findLast(({ type }) => type === "transcribe");
     table.windows(20, 0.99);
-    assert.ok(first?.type === "recognise");
-    table.tell({ type: "heard", revision: first.revision, text: "Wait.", seconds: 1 });
+    assert.ok(first?.type === "transcribe");
+    table.tell({ type: "transcript", revision: first.revision, text: "Wait.", seconds: 1 });
     assert.ok(!table.types.includes("response.created"), "somebody speaks");
     table.windows(20, 0.01);
     table.heard("I have a question.");
     assert.equal(table.types.filter((type) => type === "response.created").length, 1);
     const asked = table.effects.findLast(({ type }) => type === "respond");
     assert.ok(asked?.type === "respond");
-    assert.deepEqual(asked.request.items.map(textOf), ["Wait.", "I have a question."]);
+    assert.deepEqual(asked.request.items.map(itemText), ["Wait.", "I have a question."]);
   });
 
   it("is one at a time, but beside the conversation", () => {
@@ -350,7 +353,7 @@ describe("a reply", () => {
     assert.deepEqual((created!.response as { metadata: unknown }).metadata, { a: "1" });
     table.says("aside", 0);
     table.ends();
-    assert.ok(table.session.items.every((item) => textOf(item) !== "aside"));
+    assert.ok(table.session.items.every((item) => itemText(item) !== "aside"));
   });
 
   it("that is not there cannot be cancelled, in the words that clients look for", () => {
@@ -369,9 +372,9 @@ describe("a reply", () => {
     table.says("Let", 0);
     const call = { callId: "call_1", name: "weather", arguments: '{"city":"Graz"}' };
     const effects = table.tell({
-      type: "spoken",
+      type: "response_delta",
       responseId: table.responseId,
-      spoken: { text: "", sound: null, call },
+      delta: { text: "", audio: null, call },
     });
     const types = typesIn(effects);
     assert.deepEqual(types.slice(-6), [
@@ -393,10 +396,10 @@ describe("a reply", () => {
     const table = new Table({ turnDetection: { type: "server_vad", idle_timeout_ms: 5_000 } });
     table.turn("Hello.");
     table.says("Yes", 0);
-    const wake = table.ends().find(({ type }) => type === "wake");
-    assert.deepEqual(wake, { type: "wake", atMs: table.nowMs + 400 + 5_000 });
+    const wake = table.ends().find(({ type }) => type === "set_timer");
+    assert.deepEqual(wake, { type: "set_timer", atMs: table.nowMs + 400 + 5_000 });
     table.nowMs += 5_400;
-    assert.deepEqual(typesIn(table.tell({ type: "woken", isBehind: false })), [
+    assert.deepEqual(typesIn(table.tell({ type: "timer", isBehind: false })), [
       "input_audio_buffer.timeout_triggered",
       "response.created",
     ]);
@@ -514,6 +517,6 @@ describe("a session", () => {
     assert.equal(create("c", "between", "a").previous_item_id, "a");
     assert.equal((create("a", "again").error as { code: string }).code, "item_create_duplicate_item_id");
     assert.equal(create("d", "lost", "nowhere").type, "error");
-    assert.deepEqual(table.session.items.map(textOf), ["first", "between", "second"]);
+    assert.deepEqual(table.session.items.map(itemText), ["first", "between", "second"]);
   });
 });

@@ -133,7 +133,7 @@ export function openRunner({
         async close() {},
       },
       recogniser: hearing,
-      hearing: new KeyedSemaphore({
+      transcriptionSlots: new KeyedSemaphore({
         what: "turns being heard",
         total: 4,
         perKey: 2,
@@ -141,7 +141,7 @@ export function openRunner({
         keyQueueDepth: 16,
         waitMs: 30_000,
       }),
-      detecting: new KeyedSemaphore({
+      detectionSlots: new KeyedSemaphore({
         what: "sound being searched for speech",
         total: 2,
         perKey: 1,
@@ -153,7 +153,7 @@ export function openRunner({
       service: speech as SpeechService,
       resolve: (id) => findModel(PUBLIC_MODELS, id),
       newId: (prefix) => `${prefix}${++ids}`,
-      onAnswer: (seconds) => answers.push(seconds),
+      onFirstAudio: (seconds) => answers.push(seconds),
       onFailure: (error) => {
         if ((error as Error).message !== "scripted") failures.push(error);
       },

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { textOf } from "../../../src/api/realtime/conversation-items.ts";
+import { itemText } from "../../../src/api/realtime/conversation-items.ts";
 import type { ServerEvent } from "../../../src/api/realtime/realtime-dialect.ts";
 import type { SessionEffect, SessionEvent } from "../../../src/api/realtime/session-events.ts";
 import type { ClientEvent } from "../../../src/contract/realtime/client-events.ts";
@@ -42,11 +42,11 @@ const move: fc.Arbitrary<Move> = fc.oneof(
       (at): Move =>
         (table) =>
           reply(table, (responseId) => ({
-            type: "spoken",
+            type: "response_delta",
             responseId,
-            spoken: {
+            delta: {
               text: "word ",
-              sound: { base64: "AA", durationMs: 80, words: [{ endMs: 80 * (at + 1), endsAt: 4 }] },
+              audio: { base64: "AA", durationMs: 80, words: [{ endMs: 80 * (at + 1), endsAt: 4 }] },
             },
           })),
     ),
@@ -57,9 +57,9 @@ const move: fc.Arbitrary<Move> = fc.oneof(
       (n): Move =>
         (table) =>
           reply(table, (responseId) => ({
-            type: "spoken",
+            type: "response_delta",
             responseId,
-            spoken: { text: "", sound: null, call: { callId: `call_${n}`, name: "clock", arguments: "{}" } },
+            delta: { text: "", audio: null, call: { callId: `call_${n}`, name: "clock", arguments: "{}" } },
           })),
     ),
   },
@@ -76,7 +76,7 @@ const move: fc.Arbitrary<Move> = fc.oneof(
     weight: 2,
     arbitrary: fc.constant<Move>((table) =>
       reply(table, (responseId) => ({
-        type: "replied",
+        type: "response_ended",
         responseId,
         end: { type: "completed", usage: { inputTokens: 0, textTokens: 1, audioTokens: 1 } },
       })),
@@ -95,7 +95,7 @@ const move: fc.Arbitrary<Move> = fc.oneof(
     arbitrary: fc.record({ revision, text: fc.constantFrom("Late.", null) }).map(
       (heard): Move =>
         (table) =>
-          table.tell({ type: "heard", seconds: 1, ...heard }),
+          table.tell({ type: "transcript", seconds: 1, ...heard }),
     ),
   },
   {
@@ -104,8 +104,8 @@ const move: fc.Arbitrary<Move> = fc.oneof(
       (number): Move =>
         (table) => {
           const responseId = `resp_${number}`;
-          const spoken = { text: "late", sound: { base64: "AA", durationMs: 80, words: [] } };
-          return isMade(table, responseId) ? table.tell({ type: "spoken", responseId, spoken }) : [];
+          const delta = { text: "late", audio: { base64: "AA", durationMs: 80, words: [] } };
+          return isMade(table, responseId) ? table.tell({ type: "response_delta", responseId, delta }) : [];
         },
     ),
   },
@@ -152,7 +152,7 @@ const move: fc.Arbitrary<Move> = fc.oneof(
       (ms): Move =>
         (table) => {
           const item = table.session.items.findLast(
-            (each) => each.type === "message" && each.spoken !== null,
+            (each) => each.type === "message" && each.outputAudio !== null,
           );
           const itemId = item?.id ?? "item_none";
           return table.client({
@@ -164,7 +164,7 @@ const move: fc.Arbitrary<Move> = fc.oneof(
         },
     ),
   },
-  { weight: 1, arbitrary: fc.constant<Move>((table) => table.tell({ type: "woken", isBehind: false })) },
+  { weight: 1, arbitrary: fc.constant<Move>((table) => table.tell({ type: "timer", isBehind: false })) },
 );
 
 /** Somebody begins to speak, and a reply is asked for meanwhile. */
@@ -182,7 +182,7 @@ function isMade({ effects, sent }: Table, responseId: string): boolean {
 }
 
 function answer(table: Table, text: string | null): readonly SessionEffect[] {
-  return table.effects.some(({ type }) => type === "recognise") ? table.heard(text) : [];
+  return table.effects.some(({ type }) => type === "transcribe") ? table.heard(text) : [];
 }
 
 function reply(table: Table, event: (responseId: string) => SessionEvent): readonly SessionEffect[] {
@@ -249,17 +249,17 @@ describe("a session, whatever happens in whatever order,", () => {
     fc.assert(
       fc.property(fc.array(move, { maxLength: 60 }), (moves) => {
         const asked = new Map<number, { readonly from: number; readonly to: number }>();
-        let keptFrom = 0;
+        let bufferStart = 0;
         let takenUpTo = 0;
         run(moves, (_, effects) => {
           for (const effect of effects) {
-            if (effect.type === "recognise") {
-              assert.ok(effect.from >= keptFrom);
+            if (effect.type === "transcribe") {
+              assert.ok(effect.from >= bufferStart);
               asked.set(effect.revision, effect);
-            } else if (effect.type === "forget") {
-              assert.ok(effect.before > keptFrom);
-              keptFrom = effect.before;
-            } else if (effect.type === "committed") {
+            } else if (effect.type === "forget_audio") {
+              assert.ok(effect.before > bufferStart);
+              bufferStart = effect.before;
+            } else if (effect.type === "turn_committed") {
               const { from, to } = asked.get(effect.revision)!;
               assert.equal(effect.seconds, (to - from) / 16_000);
               assert.ok(from >= takenUpTo && effect.seconds <= 126);
@@ -339,9 +339,9 @@ describe("a session, whatever happens in whatever order,", () => {
             told.set(id, ms);
           }
           for (const item of table.session.items) {
-            if (item.type !== "message" || item.spoken === null) continue;
-            assert.ok(item.spoken.playedMs(table.nowMs) <= item.spoken.sentMs);
-            assert.ok(item.spoken.text.startsWith(textOf(item)!));
+            if (item.type !== "message" || item.outputAudio === null) continue;
+            assert.ok(item.outputAudio.playedMs(table.nowMs) <= item.outputAudio.sentMs);
+            assert.ok(item.outputAudio.text.startsWith(itemText(item)!));
           }
         });
       }),

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { SoundInput } from "../../../src/api/realtime/input-audio-buffer.ts";
+import { InputAudioDecoder } from "../../../src/api/realtime/input-audio-buffer.ts";
 import { ServiceError } from "../../../src/contract/errors.ts";
 import { readClientEvent } from "../../../src/contract/realtime/client-events.ts";
 import { NO_OUTCOME, type SpeechService } from "../../../src/serving/reply/speech-service.ts";
@@ -27,7 +27,7 @@ async function commit(runner: Runner, ms: number): Promise<void> {
 }
 
 /** What a session has heard of that much sound, in seconds. */
-const heardS = (ms: number) => new SoundInput(PCM).push(new Uint8Array(48 * ms)).length / 16_000;
+const heardS = (ms: number) => new InputAudioDecoder(PCM).push(new Uint8Array(48 * ms)).length / 16_000;
 
 describe("what a client commits is metered", () => {
   it("with its reply, and at once by itself where that fails or is interrupted before its first sound", async () => {
@@ -52,12 +52,12 @@ describe("what a client commits is metered", () => {
     await tell(runner, { type: "response.create" });
     await until("the second", () => asked.length === 2);
     await tell(runner, { type: "response.cancel" });
-    await runner.quiet();
+    await runner.whenIdle();
     await commit(runner, 250);
     await tell(runner, { type: "response.create" });
     await done(3);
     leave();
-    await runner.quiet();
+    await runner.whenIdle();
     const turns = [heardS(1_000), heardS(1_500) - heardS(1_000), heardS(1_750) - heardS(1_500)];
     assert.deepEqual(asked, turns);
     assert.deepEqual(metered, turns.slice(0, 2), "and not once more at the end");
@@ -78,7 +78,7 @@ describe("what a client commits is metered", () => {
     await tell(runner, { type: "response.create" });
     await until("the reply", () => isAsked);
     leave();
-    await runner.quiet();
+    await runner.whenIdle();
     assert.deepEqual(metered, [heardS(1_000)]);
   });
 
@@ -101,7 +101,7 @@ describe("what a client commits is metered", () => {
           if (dice.chance(0.4)) await tell(runner, { type: "response.cancel" });
         }
         leave();
-        await runner.quiet();
+        await runner.whenIdle();
         const items = sent.flatMap(({ type, item_id }) =>
           type === "input_audio_buffer.committed" ? [item_id] : [],
         );
@@ -127,15 +127,15 @@ describe("a session beside others", () => {
 
   it("takes sound in no faster than it is spoken, after half a minute", async () => {
     const [paced, free] = [openRunner({ hasOtherKeys: () => true }), openRunner()];
-    let isTaken = false;
+    let isUserSpeaking = false;
     const taking = (async () => {
       await tell(paced.runner, append(29));
       await tell(paced.runner, append(1_000));
-      isTaken = true;
+      isUserSpeaking = true;
     })();
     await tell(free.runner, append(29));
     await tell(free.runner, append(1_000));
-    assert.equal(isTaken, false);
+    assert.equal(isUserSpeaking, false);
     paced.leave();
     free.leave();
     await taking;
@@ -159,7 +159,7 @@ describe("requests of a session", () => {
       await tell(runner, { type: "response.create" });
       await tell(runner, { type: "response.cancel" });
     }
-    await runner.quiet();
+    await runner.whenIdle();
     assert.ok(contexts.filter(({ ending }) => ending === null).length === 0);
     assert.equal(sent.filter(({ type }) => type === "response.done").length, 20);
     leave();

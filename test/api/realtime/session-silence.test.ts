@@ -5,15 +5,15 @@ import { Table, typesIn } from "./events.ts";
 
 const SEMANTIC = { turnDetection: { type: "semantic_vad" as const } };
 const wakeIn = (effects: readonly SessionEffect[]) => {
-  const wake = effects.findLast(({ type }) => type === "wake");
-  return wake?.type === "wake" ? wake.atMs : undefined;
+  const wake = effects.findLast(({ type }) => type === "set_timer");
+  return wake?.type === "set_timer" ? wake.atMs : undefined;
 };
 
 /** The turn that was committed: what is metered of it, and what is recognised. */
 function committedIn(effects: readonly SessionEffect[]) {
-  const committed = effects.find(({ type }) => type === "committed");
-  const recognise = effects.find(({ type }) => type === "recognise");
-  assert.ok(committed?.type === "committed" && recognise?.type === "recognise");
+  const committed = effects.find(({ type }) => type === "turn_committed");
+  const recognise = effects.find(({ type }) => type === "transcribe");
+  assert.ok(committed?.type === "turn_committed" && recognise?.type === "transcribe");
   assert.equal(committed.revision, recognise.revision);
   return { seconds: committed.seconds, from: recognise.from, to: recognise.to };
 }
@@ -25,7 +25,7 @@ function pass(table: Table, ms: number): readonly SessionEffect[] {
   let atMs = wakeIn(table.effects) ?? null;
   while (atMs !== null && atMs <= untilMs) {
     table.nowMs = Math.max(table.nowMs, atMs);
-    const effects = table.tell({ type: "woken", isBehind: false });
+    const effects = table.tell({ type: "timer", isBehind: false });
     all.push(...effects);
     // A timer goes off once.
     atMs = wakeIn(effects) ?? null;
@@ -48,7 +48,7 @@ describe("a client that is muted", () => {
     const table = new Table();
     table.windows(20, 0.99);
     table.nowMs += 5_000;
-    assert.deepEqual(typesIn(table.tell({ type: "woken", isBehind: true })), []);
+    assert.deepEqual(typesIn(table.tell({ type: "timer", isBehind: true })), []);
     table.windows(20, 0.99);
     table.windows(16, 0.01);
     const stopped = table.sent.filter(({ type }) => type.endsWith("speech_stopped"));
@@ -98,7 +98,7 @@ describe("a long silence", () => {
   it("has the detector begin anew every 5 s, but not where it is not clear", () => {
     const table = new Table();
     const count = (effects: readonly SessionEffect[]) =>
-      effects.filter(({ type }) => type === "refresh").length;
+      effects.filter(({ type }) => type === "refresh_detector").length;
     assert.equal(count(table.windows(1_560, 0.01)), 10);
     assert.equal(count(table.windows(1_560, 0.3)), 0);
   });
@@ -106,8 +106,8 @@ describe("a long silence", () => {
   it("is forgotten but for what may belong to the next turn", () => {
     const table = new Table();
     table.windows(1_000, 0.01);
-    const forget = table.effects.findLast(({ type }) => type === "forget");
-    assert.ok(forget?.type === "forget");
+    const forget = table.effects.findLast(({ type }) => type === "forget_audio");
+    assert.ok(forget?.type === "forget_audio");
     assert.ok(forget.before > 900 * 512 && forget.before <= 1_000 * 512 - 300 * 16);
   });
 });
@@ -117,8 +117,8 @@ describe("what is committed", () => {
     const table = new Table();
     table.windows(200, 0.01);
     table.turn("Hello.");
-    const committed = table.effects.find(({ type }) => type === "committed");
-    assert.ok(committed?.type === "committed");
+    const committed = table.effects.find(({ type }) => type === "turn_committed");
+    assert.ok(committed?.type === "turn_committed");
     assert.ok(Math.abs(committed.seconds - (0.64 + 0.3)) < 0.001);
   });
 
@@ -128,8 +128,8 @@ describe("what is committed", () => {
     const effects = table.client({ type: "input_audio_buffer.commit" });
     const { seconds, from, to } = committedIn(effects);
     assert.ok(seconds >= 0.62 && seconds < 0.62 + 32 * 0.032, `${seconds} s`);
-    const forget = table.effects.slice(0, -effects.length).findLast(({ type }) => type === "forget");
-    assert.ok(forget?.type === "forget");
+    const forget = table.effects.slice(0, -effects.length).findLast(({ type }) => type === "forget_audio");
+    assert.ok(forget?.type === "forget_audio");
     assert.deepEqual([from, to], [forget.before, table.appended]);
   });
 
@@ -147,7 +147,7 @@ describe("what is committed", () => {
     table.windows(20, 0.99);
     table.windows(5, 0.01);
     table.heard(null);
-    assert.equal(table.windows(15, 0.01).filter(({ type }) => type === "recognise").length, 1);
+    assert.equal(table.windows(15, 0.01).filter(({ type }) => type === "transcribe").length, 1);
     assert.ok(typesIn(table.heard("Hello.")).includes("response.created"));
   });
 });

@@ -1,11 +1,11 @@
-import { type Bridge, listen } from "../../../src/api/wyoming/bridge.ts";
+import { listenWyoming, type WyomingBridge } from "../../../src/api/wyoming/bridge.ts";
 import type { EventOutcome, WyomingDeps } from "../../../src/api/wyoming/requests.ts";
 import { type BudgetTerms, EventLoopShare } from "../../../src/limits/event-loop-budget.ts";
 import { findModel, PUBLIC_MODELS } from "../../../src/models/public-models.ts";
 import { listedVoices } from "../../../src/serving/voices/voice-list.ts";
 
 /** A bridge that answers what needs no request, and what it told. */
-export interface BareBridge extends Bridge {
+export interface BareBridge extends WyomingBridge {
   readonly outcomes: EventOutcome[];
   readonly failures: unknown[];
   /** Connections that were slowed. */
@@ -37,6 +37,6 @@ export async function bareBridge({
     },
     onFailure: (error) => told.failures.push(error),
   } satisfies Partial<WyomingDeps>;
-  const bridge = await listen(deps as unknown as WyomingDeps, { host: "127.0.0.1", port: 0, budget });
+  const bridge = await listenWyoming(deps as unknown as WyomingDeps, { host: "127.0.0.1", port: 0, budget });
   return Object.assign(told, bridge);
 }

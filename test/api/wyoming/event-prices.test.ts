@@ -4,14 +4,14 @@ import { priceOfSound, priceOfWords, priceOutside } from "../../../src/api/wyomi
 import {
   EventParser,
   encodeEvent,
-  eventOf,
   type ReceivedEvent,
+  wyomingEvent,
 } from "../../../src/api/wyoming/wyoming-event.ts";
 
 /** An event as it comes. */
 function received(type: string, data: Record<string, unknown>, payload?: Uint8Array): ReceivedEvent {
   const parser = new EventParser();
-  parser.push(encodeEvent(eventOf(type, data, payload ?? null)));
+  parser.push(encodeEvent(wyomingEvent(type, data, payload ?? null)));
   return parser.next()!;
 }
 

@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type ConnectionState, chooseEviction } from "../../../src/api/wyoming/eviction.ts";
+import { type ConnectionActivity, chooseEviction } from "../../../src/api/wyoming/eviction.ts";
 
-const SERVED: ConnectionState = { is: "served" };
-const sending = (ageMs: number, bytesASecond: number): ConnectionState => ({
+const SERVED: ConnectionActivity = { is: "served" };
+const sending = (ageMs: number, bytesASecond: number): ConnectionActivity => ({
   is: "sending",
   ageMs,
   bytesASecond,
 });
-const pausing = (ageMs: number): ConnectionState => ({ is: "pausing", ageMs });
-const empty = (ageMs: number): ConnectionState => ({ is: "empty", ageMs });
+const pausing = (ageMs: number): ConnectionActivity => ({ is: "pausing", ageMs });
+const empty = (ageMs: number): ConnectionActivity => ({ is: "empty", ageMs });
 
 /** The place of who gives way among these, and then of who does once that one is gone, and so on. */
-function order(standings: readonly ConnectionState[]): number[] {
+function order(standings: readonly ConnectionActivity[]): number[] {
   let left = standings.map((standing, index) => [index, standing] as const);
   const gone: number[] = [];
   for (let giving = chooseEviction(left); giving !== null; giving = chooseEviction(left)) {
@@ -51,7 +51,7 @@ test("a text may pause for as long as somebody thinks", () => {
 });
 
 test("who gives way is told why", () => {
-  const why = (standing: ConnectionState) => chooseEviction([["a", standing]])?.why;
+  const why = (standing: ConnectionActivity) => chooseEviction([["a", standing]])?.why;
   assert.equal(why({ is: "idle" }), "others needed its room");
   assert.equal(why(empty(1)), "it sent nothing while others waited");
   assert.equal(why(sending(2_000, 1)), "it sent too slowly while others waited");

@@ -10,13 +10,13 @@ import { KeyBudgets } from "../../../limits/event-loop-budget.ts";
 import { beginRequest } from "../../../requests/begin-request.ts";
 import { asServiceError } from "../../../serving/service-errors.ts";
 import { meterUsage } from "../../../serving/telemetry.ts";
-import { plainDialect } from "../../realtime/realtime-dialect.ts";
+import { openAiDialect } from "../../realtime/realtime-dialect.ts";
 import { RealtimeError } from "../../realtime/realtime-error.ts";
 import {
   defaultSettings,
   type SessionSettings,
-  updated,
-  wireSession,
+  sessionPayload,
+  updateSettings,
 } from "../../realtime/session-settings.ts";
 import { bodyOf } from "../body.ts";
 import { ConnectionPlaces } from "../connection-tracker.ts";
@@ -68,8 +68,8 @@ export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: R
     if (deps.isStopping())
       throw new ServiceError(502, "the server is shutting down: retry", { retryAfterMs: 1_000 });
     for (const [semaphore, share] of [
-      [realtime.detecting, DETECTING_SHARE],
-      [realtime.hearing, TRANSCRIBING_SHARE],
+      [realtime.detectionSlots, DETECTING_SHARE],
+      [realtime.transcriptionSlots, TRANSCRIBING_SHARE],
     ] as const)
       if (!semaphore.canSustain(keyId, share)) throw serverIsFull(semaphore.what, 5_000);
     places.take(raw.socket, keyId, () => {
@@ -89,7 +89,7 @@ export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: R
       deps: {
         ...realtime,
         service: deps.service,
-        onAnswer: (seconds) => deps.metrics.realtime.answered(seconds),
+        onFirstAudio: (seconds) => deps.metrics.realtime.answered(seconds),
         onFailure: (error) => request.log.warn({ cause: messageOf(error) }, "realtime session"),
       },
       settings,
@@ -151,7 +151,7 @@ export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: R
         };
       },
       wsHandler: (socket: WebSocket, request) => {
-        const dialect = plainDialect(realtime.newId, (message) => readEvent(deps, request, message));
+        const dialect = openAiDialect(realtime.newId, (message) => readEvent(deps, request, message));
         openSession(socket, request, { ...asked.get(request)!, dialect });
       },
     });
@@ -180,7 +180,7 @@ export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: R
       return {
         value,
         expires_at: expiresAt,
-        session: wireSession(settings, realtime.newId("sess_"), deps.service.callsTools),
+        session: sessionPayload(settings, realtime.newId("sess_"), deps.service.callsTools),
       };
     },
   );
@@ -232,7 +232,7 @@ function settingsFor(
     ...(isTranscription ? { type: "transcription", transcription: {} } : {}),
   };
   try {
-    return { model, settings: updated(settings, update, false) };
+    return { model, settings: updateSettings(settings, update, false) };
   } catch (error) {
     if (!(error instanceof RealtimeError)) throw error;
     throw new ServiceError(400, error.message, error.param === null ? {} : { param: error.param });

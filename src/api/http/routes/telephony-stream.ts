@@ -16,7 +16,7 @@ import {
 import { admit, authenticate } from "../../../requests/begin-request.ts";
 import { checkVoice } from "../../../serving/prepare/choose-voice.ts";
 import { asServiceError } from "../../../serving/service-errors.ts";
-import type { Presented } from "../../realtime/client-secrets.ts";
+import type { ResolvedCredential } from "../../realtime/client-secrets.ts";
 import type { SessionSettings } from "../../realtime/session-settings.ts";
 import { callSettings, TwilioDialect } from "../../realtime/twilio-dialect.ts";
 import { ConnectionPlaces } from "../connection-tracker.ts";
@@ -41,7 +41,7 @@ export interface Sessions {
 }
 
 /** The key that pays for a call. */
-type Payer = Presented & { readonly key: Key };
+type Payer = ResolvedCredential & { readonly key: Key };
 
 /** A call whose stream has not started. */
 interface Waiting {

@@ -6,7 +6,7 @@ import type { InboundEvent } from "../../../contract/realtime/client-events.ts";
 import { EventBudget, SESSION_BUDGET } from "../../../limits/event-loop-budget.ts";
 import type { KeyedSemaphore } from "../../../limits/keyed-semaphore.ts";
 import type { RequestContext } from "../../../requests/request-context.ts";
-import type { Dialect, DialectOutput, ServerEvent } from "../../realtime/realtime-dialect.ts";
+import type { DialectOutput, RealtimeDialect, ServerEvent } from "../../realtime/realtime-dialect.ts";
 import { type RealtimeDeps, SessionRunner } from "../../realtime/session-runner.ts";
 import type { SessionSettings } from "../../realtime/session-settings.ts";
 import { CLOSE_CODES, closeReason } from "./close-codes.ts";
@@ -16,7 +16,7 @@ export interface RealtimeSocketOptions {
   readonly deps: RealtimeDeps;
   readonly settings: SessionSettings;
   readonly model: string | null;
-  readonly dialect: Dialect;
+  readonly dialect: RealtimeDialect;
   /** How often the client is pinged, in milliseconds; one that sends nothing at all after two pings is cut. */
   readonly heartbeatMs: number;
   readonly idleTimeoutMs: number;
@@ -147,7 +147,7 @@ export class RealtimeSocket {
   async finish(): Promise<void> {
     if (this.#isFinishing) return;
     this.#isFinishing = true;
-    await this.#runner.quiet();
+    await this.#runner.whenIdle();
     this.#end(CLOSE_CODES.goingAway, "the server is shutting down");
   }
 

@@ -1,18 +1,23 @@
 import type { SpokenWord } from "../../contract/spoken.ts";
-import { type FunctionCallItem, type Item, type MessageItem, wireItem } from "./conversation-items.ts";
-import { type ReplyWord, SpokenReply } from "./output-audio.ts";
-import type { ServerEvent } from "./realtime-dialect.ts";
+import {
+  type ConversationItem,
+  type FunctionCallItem,
+  itemPayload,
+  type MessageItem,
+} from "./conversation-items.ts";
+import { OutputAudio, type OutputWord } from "./output-audio.ts";
+import type { SendEvent } from "./realtime-dialect.ts";
 import type { SessionSettings } from "./session-settings.ts";
 
 /** Some of a reply. */
-export interface Spoken {
+export interface ResponseDelta {
   /** Words whose sound begins with this; of a reply in text alone, words. */
   readonly text: string;
-  readonly sound: {
+  readonly audio: {
     /** In the session's output format, in base64. */
     readonly base64: string;
     readonly durationMs: number;
-    readonly words: readonly ReplyWord[];
+    readonly words: readonly OutputWord[];
     /** The words that begin in it as our own client is told of them, in a field that others do not read. */
     readonly marks?: readonly SpokenWord[];
   } | null;
@@ -21,14 +26,14 @@ export interface Spoken {
 }
 
 /** How a reply ended. */
-export type ReplyEnd =
-  | { readonly type: "completed"; readonly usage: ReplyUsage }
-  | { readonly type: "incomplete"; readonly reason: "max_output_tokens"; readonly usage: ReplyUsage }
+export type ResponseEnd =
+  | { readonly type: "completed"; readonly usage: ResponseUsage }
+  | { readonly type: "incomplete"; readonly reason: "max_output_tokens"; readonly usage: ResponseUsage }
   | { readonly type: "failed"; readonly code: string; readonly message: string }
   | { readonly type: "cancelled"; readonly reason: "turn_detected" | "client_cancelled" };
 
 /** What was used, in tokens; frames of 80 ms are those of sound. */
-export interface ReplyUsage {
+export interface ResponseUsage {
   readonly inputTokens: number;
   readonly textTokens: number;
   readonly audioTokens: number;
@@ -43,23 +48,23 @@ export interface ResponseParts {
   readonly conversationId: string | null;
   readonly metadata: unknown;
   /** When the replies before it will have been played, as far as is known now. */
-  readonly playedBeforeMs: () => number;
-  readonly send: (event: ServerEvent) => void;
+  readonly previousPlaybackEndMs: () => number;
+  readonly send: SendEvent;
   /** Adds an item to the conversation; returns the id of the one before it. */
-  readonly add: (item: Item) => string | null;
+  readonly append: (item: ConversationItem) => string | null;
 }
 
 /** A reply: the items that it makes, and the events that tell of them, in the order that clients rely on. */
-export class Response {
+export class RealtimeResponse {
   readonly id: string;
   readonly #parts: ResponseParts;
-  readonly #output: Item[] = [];
+  readonly #output: ConversationItem[] = [];
   /** Of each item of the conversation, the id of the one before it. */
-  readonly #previousOf = new Map<string, string | null>();
+  readonly #previousIds = new Map<string, string | null>();
   #message: MessageItem | null = null;
   /** Code points and milliseconds of the messages before. */
-  readonly #before = { chars: 0, ms: 0 };
-  #status: "in_progress" | ReplyEnd["type"] = "in_progress";
+  readonly #previousMessages = { chars: 0, ms: 0 };
+  #status: "in_progress" | ResponseEnd["type"] = "in_progress";
 
   constructor(parts: ResponseParts) {
     this.id = parts.id;
@@ -67,71 +72,73 @@ export class Response {
   }
 
   /** When all of it that was sent will have been played. */
-  get playedAtMs(): number {
+  get playbackEndMs(): number {
     for (const item of this.#output.toReversed())
-      if (item.type === "message" && item.spoken !== null && item.spoken.sentMs > 0)
-        return item.spoken.playedAtMs();
-    return this.#parts.playedBeforeMs();
+      if (item.type === "message" && item.outputAudio !== null && item.outputAudio.sentMs > 0)
+        return item.outputAudio.playbackEndMs();
+    return this.#parts.previousPlaybackEndMs();
   }
 
   /** Whether some of its sound was sent. */
-  get hasSound(): boolean {
-    return this.#output.some((item) => item.type === "message" && (item.spoken?.sentMs ?? 0) > 0);
+  get hasAudio(): boolean {
+    return this.#output.some((item) => item.type === "message" && (item.outputAudio?.sentMs ?? 0) > 0);
   }
 
   begin(): void {
-    this.#tell("response.created", { response: this.#wire() });
+    this.#parts.send("response.created", { response: this.#payload() });
   }
 
-  say({ text: given, sound, call }: Spoken, nowMs: number): void {
+  append({ text: given, audio, call }: ResponseDelta, nowMs: number): void {
     if (call !== undefined) {
       this.#endMessage("completed");
-      this.#call(call);
+      this.#addCall(call);
       return;
     }
-    if (given === "" && sound === null) return;
+    if (given === "" && audio === null) return;
     const message = this.#message ?? this.#beginMessage();
     // No message begins with the space that parts it from the one before.
     const text = message.text === "" ? given.trimStart() : given;
-    this.#before.chars += given.length - text.length;
-    const at = this.#at(message);
+    this.#previousMessages.chars += given.length - text.length;
+    const at = this.#position(message);
     if (text !== "") {
-      message.spoken?.addText(text);
+      message.outputAudio?.addText(text);
       message.text = (message.text ?? "") + text;
       const kind = message.medium === "audio" ? "output_audio_transcript" : "output_text";
-      this.#tell(`response.${kind}.delta`, { ...at, delta: text });
+      this.#parts.send(`response.${kind}.delta`, { ...at, delta: text });
     }
-    if (sound === null) return;
-    const { chars, ms } = this.#before;
+    if (audio === null) return;
+    const { chars, ms } = this.#previousMessages;
     // Words are counted from the beginning of the reply, and heard as those of their message.
-    const words = sound.words.map(({ endMs, endsAt }) => ({ endMs: endMs - ms, endsAt: endsAt - chars }));
-    message.spoken?.addSound(sound.durationMs, words, Math.max(nowMs, this.playedAtMs));
-    const { base64: delta, marks = [] } = sound;
-    const told = marks.map(({ word, start, end, offset, length }) => ({
+    const words = audio.words.map(({ endMs, endsAt }) => ({ endMs: endMs - ms, endsAt: endsAt - chars }));
+    message.outputAudio?.addAudio(audio.durationMs, words, Math.max(nowMs, this.playbackEndMs));
+    const { base64: delta, marks = [] } = audio;
+    const antiphonWords = marks.map(({ word, start, end, offset, length }) => ({
       word,
       start_ms: Math.round(1_000 * start - ms),
       end_ms: Math.round(1_000 * end - ms),
       offset: offset - chars,
       length,
     }));
-    this.#tell("response.output_audio.delta", {
+    this.#parts.send("response.output_audio.delta", {
       ...at,
       delta,
-      ...(told.length === 0 ? {} : { antiphon_words: told }),
+      ...(antiphonWords.length === 0 ? {} : { antiphon_words: antiphonWords }),
     });
   }
 
   /** No more of it is heard than is played by now. */
-  cut(nowMs: number): void {
-    for (const item of this.#output) if (item.type === "message") item.spoken?.cut(nowMs);
+  interrupt(nowMs: number): void {
+    for (const item of this.#output) if (item.type === "message") item.outputAudio?.interrupt(nowMs);
   }
 
   /** Tells its end, once. */
-  end(end: ReplyEnd): void {
+  end(end: ResponseEnd): void {
     if (this.#status !== "in_progress") return;
     this.#endMessage(end.type === "completed" ? "completed" : "incomplete");
     this.#status = end.type;
-    this.#tell("response.done", { response: { ...this.#wire(), ...detailsOf(end), usage: usageOf(end) } });
+    this.#parts.send("response.done", {
+      response: { ...this.#payload(), ...detailsOf(end), usage: usageOf(end) },
+    });
   }
 
   #beginMessage(): MessageItem {
@@ -144,35 +151,35 @@ export class Response {
       status: "in_progress",
       text: "",
       medium: settings.modality,
-      spoken: settings.modality === "audio" ? new SpokenReply() : null,
+      outputAudio: settings.modality === "audio" ? new OutputAudio() : null,
     };
     this.#message = message;
     this.#beginItem(message);
-    this.#tell("response.content_part.added", { ...this.#at(message), part: partOf(message) });
+    this.#parts.send("response.content_part.added", { ...this.#position(message), part: partOf(message) });
     return message;
   }
 
   #endMessage(status: "completed" | "incomplete"): void {
     const message = this.#message;
     if (message === null) return;
-    this.#before.chars += [...(message.text ?? "")].length;
-    this.#before.ms += message.spoken?.sentMs ?? 0;
+    this.#previousMessages.chars += [...(message.text ?? "")].length;
+    this.#previousMessages.ms += message.outputAudio?.sentMs ?? 0;
     this.#message = null;
     message.status = status;
-    if (status === "completed") message.spoken?.complete();
-    const at = this.#at(message);
+    if (status === "completed") message.outputAudio?.complete();
+    const at = this.#position(message);
     const text = message.text ?? "";
     if (message.medium === "audio") {
-      this.#tell("response.output_audio.done", at);
-      this.#tell("response.output_audio_transcript.done", { ...at, transcript: text });
+      this.#parts.send("response.output_audio.done", at);
+      this.#parts.send("response.output_audio_transcript.done", { ...at, transcript: text });
     } else {
-      this.#tell("response.output_text.done", { ...at, text });
+      this.#parts.send("response.output_text.done", { ...at, text });
     }
-    this.#tell("response.content_part.done", { ...at, part: partOf(message) });
+    this.#parts.send("response.content_part.done", { ...at, part: partOf(message) });
     this.#endItem(message);
   }
 
-  #call({ callId, name, arguments: given }: NonNullable<Spoken["call"]>): void {
+  #addCall({ callId, name, arguments: given }: NonNullable<ResponseDelta["call"]>): void {
     const item: FunctionCallItem = {
       id: `${this.#parts.itemId}_${this.#output.length}`,
       type: "function_call",
@@ -190,31 +197,31 @@ export class Response {
       output_index: this.#output.length - 1,
       call_id: callId,
     };
-    const told = "response.function_call_arguments";
-    this.#tell(`${told}.delta`, { ...at, delta: given });
-    this.#tell(`${told}.done`, { ...at, name, arguments: given });
+    const antiphonWords = "response.function_call_arguments";
+    this.#parts.send(`${antiphonWords}.delta`, { ...at, delta: given });
+    this.#parts.send(`${antiphonWords}.done`, { ...at, name, arguments: given });
     this.#endItem(item);
   }
 
-  #beginItem(item: Item): void {
+  #beginItem(item: ConversationItem): void {
     this.#output.push(item);
     const place = { response_id: this.id, output_index: this.#output.length - 1 };
-    this.#tell("response.output_item.added", { ...place, item: wireItem(item) });
+    this.#parts.send("response.output_item.added", { ...place, item: itemPayload(item) });
     if (this.#parts.conversationId === null) return;
-    const previous = this.#parts.add(item);
-    this.#tell("conversation.item.added", { previous_item_id: previous, item: wireItem(item) });
-    this.#previousOf.set(item.id, previous);
+    const previous = this.#parts.append(item);
+    this.#parts.send("conversation.item.added", { previous_item_id: previous, item: itemPayload(item) });
+    this.#previousIds.set(item.id, previous);
   }
 
-  #endItem(item: Item): void {
-    const previous = this.#previousOf.get(item.id);
+  #endItem(item: ConversationItem): void {
+    const previous = this.#previousIds.get(item.id);
     if (previous !== undefined)
-      this.#tell("conversation.item.done", { previous_item_id: previous, item: wireItem(item) });
+      this.#parts.send("conversation.item.done", { previous_item_id: previous, item: itemPayload(item) });
     const place = { response_id: this.id, output_index: this.#output.indexOf(item) };
-    this.#tell("response.output_item.done", { ...place, item: wireItem(item) });
+    this.#parts.send("response.output_item.done", { ...place, item: itemPayload(item) });
   }
 
-  #at(message: MessageItem) {
+  #position(message: MessageItem) {
     return {
       response_id: this.id,
       item_id: message.id,
@@ -223,23 +230,19 @@ export class Response {
     };
   }
 
-  #wire(): Record<string, unknown> {
+  #payload(): Record<string, unknown> {
     const { settings, conversationId, metadata } = this.#parts;
     return {
       id: this.id,
       object: "realtime.response",
       status: this.#status,
-      output: this.#output.map(wireItem),
+      output: this.#output.map(itemPayload),
       ...(conversationId === null ? {} : { conversation_id: conversationId }),
       output_modalities: [settings.modality],
       max_output_tokens: settings.maxOutputTokens,
       audio: { output: { format: settings.outputFormat, voice: settings.voice } },
       ...(metadata === undefined || metadata === null ? {} : { metadata }),
     };
-  }
-
-  #tell(type: string, fields: Readonly<Record<string, unknown>>): void {
-    this.#parts.send({ type, ...fields });
   }
 }
 
@@ -248,7 +251,7 @@ function partOf({ medium, text }: MessageItem): Record<string, unknown> {
   return medium === "audio" ? { type: "audio", transcript: text ?? "" } : { type: "text", text: text ?? "" };
 }
 
-function detailsOf(end: ReplyEnd): Record<string, unknown> {
+function detailsOf(end: ResponseEnd): Record<string, unknown> {
   if (end.type === "completed") return {};
   if (end.type === "failed") {
     const error = { type: "server_error", code: end.code, message: end.message };
@@ -257,7 +260,7 @@ function detailsOf(end: ReplyEnd): Record<string, unknown> {
   return { status_details: { type: end.type, reason: end.reason } };
 }
 
-function usageOf(end: ReplyEnd): Record<string, unknown> | null {
+function usageOf(end: ResponseEnd): Record<string, unknown> | null {
   if (end.type === "failed" || end.type === "cancelled") return null;
   const { inputTokens, textTokens, audioTokens } = end.usage;
   const output = textTokens + audioTokens;

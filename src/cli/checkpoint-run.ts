@@ -22,7 +22,7 @@ import { OptionError } from "../engines/codec-lm/fields.ts";
 import { requireCheckpointMemory } from "../engines/codec-lm/memory.ts";
 import { readCheckpoint } from "../engines/codec-lm/read-checkpoint.ts";
 import { findModel, PUBLIC_MODELS } from "../models/public-models.ts";
-import { UsageError } from "../server/usage-error.ts";
+import { UsageError } from "../server/errors.ts";
 import { prepareConverse } from "../serving/prepare/prepare.ts";
 import { type CommandIo, writeOutput } from "./terminal/command-io.ts";
 

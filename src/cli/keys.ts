@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { Tenancy } from "../accounts/tenancy.ts";
-import { UsageError } from "../server/usage-error.ts";
+import { UsageError } from "../server/errors.ts";
 import type { Settings } from "../settings/schema.ts";
 import { type CommandIo, table } from "./terminal/command-io.ts";
 import { addGlobalOptions, settingsOf } from "./terminal/global-options.ts";

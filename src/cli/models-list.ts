@@ -17,7 +17,7 @@ import {
 } from "../models/installed-checkpoint.ts";
 import { offeredModels } from "../models/offered-models.ts";
 import { voiceCheckpointRecord } from "../models/voices/pull-voice.ts";
-import { WHISPER_CONVERSION } from "../server/recogniser/whisper-conversion.ts";
+import { WHISPER_CONVERSION } from "../server/recogniser/recogniser-weights.ts";
 import type { Settings } from "../settings/schema.ts";
 import { type Screen, table } from "./terminal/command-io.ts";
 

@@ -29,8 +29,7 @@ import { KOKORO_LABELS, measuredFirst } from "../models/kokoro-cast.ts";
 import { EMBEDDED_CHECKPOINT } from "../models/public-models.ts";
 import { pullRecogniser } from "../models/recognisers/pull-recogniser.ts";
 import { pullVoice } from "../models/voices/pull-voice.ts";
-import { messageWithCauses } from "../server/message-with-causes.ts";
-import { UsageError } from "../server/usage-error.ts";
+import { messageWithCauses, UsageError } from "../server/errors.ts";
 import type { Settings } from "../settings/schema.ts";
 import { type CommandIo, onOneLine, safeText } from "./terminal/command-io.ts";
 import { pullProgress } from "./terminal/progress.ts";
@@ -86,7 +85,7 @@ async function pullTarget(
       io.stdout.write(`${EMBEDDED_CHECKPOINT} is part of Antiphon: there is nothing to pull.\n`);
       return;
     case "recogniser": {
-      const { WHISPER_CONVERSION: conversion } = await import("../server/recogniser/whisper-conversion.ts");
+      const { WHISPER_CONVERSION: conversion } = await import("../server/recogniser/recogniser-weights.ts");
       sayPulled(target.manifest, await pullRecogniser(target.manifest, { ...options, conversion }));
       return;
     }
@@ -157,7 +156,7 @@ function howToSpeak(name: string, model = name): string {
 
 /** Opens a language model once, and returns how to write with it. @throws Error when it cannot write */
 async function howToWrite(manifest: CheckpointManifest, { dataDir, writer }: Settings): Promise<string> {
-  const { ggufOptions } = await import("../server/writer/gguf-options.ts");
+  const { ggufOptions } = await import("../server/writer/compose-writer.ts");
   const { openGgufWriter } = await import("../writers/llama/gguf-writer.ts");
   const { name } = manifest;
   const modelPath = checkpointFile(manifest, dataDir);

@@ -2,7 +2,7 @@ import { text } from "node:stream/consumers";
 import { type Command, Option } from "commander";
 import { ServiceError } from "../contract/errors.ts";
 import { embeddedCheckpoint } from "../models/installed-checkpoint.ts";
-import { UsageError } from "../server/usage-error.ts";
+import { UsageError } from "../server/errors.ts";
 import { serverLexicon } from "../server/voices/lexicon-file.ts";
 import { spokenWords } from "../serving/prepare/read-markup.ts";
 import { ACCENT_TAGS, type AccentTag } from "../text/phonemes/accent.ts";

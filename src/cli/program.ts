@@ -1,5 +1,5 @@
 import { Command, CommanderError } from "commander";
-import { UsageError } from "../server/usage-error.ts";
+import { UsageError } from "../server/errors.ts";
 import { registerCheckpoint } from "./checkpoint.ts";
 import { registerKeys } from "./keys.ts";
 import { registerModels } from "./models.ts";

@@ -7,7 +7,7 @@ import type { InputType } from "../contract/requests.ts";
 import type { ChosenVoice, RequestedManner } from "../core/script.ts";
 import type { SpeechModel } from "../core/speech-model.ts";
 import type { PublicModel } from "../models/public-models.ts";
-import { UsageError } from "../server/usage-error.ts";
+import { UsageError } from "../server/errors.ts";
 import type { AskedOwn, VoiceChoice } from "../serving/prepare/choose-voice.ts";
 import type { Prepared } from "../serving/prepare/prepare.ts";
 import type { Settings } from "../settings/schema.ts";
@@ -242,7 +242,7 @@ interface Given {
 async function modelsFor({ voice }: SayFlags, settings: Settings): Promise<readonly PublicModel[]> {
   if (voice !== undefined) return (await import("./stored-voice.ts")).modelsHere(settings);
   const { offeredModels } = await import("../models/offered-models.ts");
-  const { withVoiceManners } = await import("../server/voices/voice-manners.ts");
+  const { withVoiceManners } = await import("../server/voices/server-voices.ts");
   return withVoiceManners(offeredModels(settings), settings);
 }
 

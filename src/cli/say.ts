@@ -4,7 +4,7 @@ import type { SegmentedKind } from "../audio/encode/segmented-file.ts";
 import { countChars, MAX_TEXT_CHARS } from "../contract/limits.ts";
 import type { SpokenWord } from "../contract/spoken.ts";
 import { ConversationError, NothingToSpeakError } from "../core/speech-model.ts";
-import { UsageError } from "../server/usage-error.ts";
+import { UsageError } from "../server/errors.ts";
 import type { CaptionForm } from "./book/book-sound.ts";
 import { openText } from "./book/long-text.ts";
 import { type SayFlags, SayRequests } from "./say-request.ts";

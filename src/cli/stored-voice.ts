@@ -2,7 +2,7 @@ import { nameKeyOf, type VoiceRecord } from "../accounts/voice-store.ts";
 import type { Clip } from "../core/conversation.ts";
 import type { ChosenVoice } from "../core/script.ts";
 import type { PublicModel } from "../models/public-models.ts";
-import { UsageError } from "../server/usage-error.ts";
+import { UsageError } from "../server/errors.ts";
 import type { AskedOwn } from "../serving/prepare/choose-voice.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { CommandIo } from "./terminal/command-io.ts";

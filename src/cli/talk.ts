@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import type { Command } from "commander";
 import type { RealtimeConversation, RealtimeTurn } from "../client/realtime.ts";
 import { abortable } from "../core/abortable.ts";
-import { UsageError } from "../server/usage-error.ts";
+import { UsageError } from "../server/errors.ts";
 import type { Settings } from "../settings/schema.ts";
 import { type CommandIo, onOneLine, printLine, type Screen } from "./terminal/command-io.ts";
 import { addGlobalOptions, settingsOf } from "./terminal/global-options.ts";

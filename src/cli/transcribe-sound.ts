@@ -1,6 +1,6 @@
 import type { AudioSource } from "../core/audio-source.ts";
 import { type RecogniseOptions, RecogniserError, type Transcript } from "../core/recogniser.ts";
-import { messageWithCauses } from "../server/message-with-causes.ts";
+import { messageWithCauses } from "../server/errors.ts";
 import { composeRecogniser } from "../server/recogniser/compose-recogniser.ts";
 import { recogniserWeights } from "../server/recogniser/recogniser-weights.ts";
 import type { Settings } from "../settings/schema.ts";

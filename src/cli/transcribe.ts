@@ -6,7 +6,7 @@ import type {
   TranscriptionTask,
   TranscriptSegment,
 } from "../core/recogniser.ts";
-import { UsageError } from "../server/usage-error.ts";
+import { UsageError } from "../server/errors.ts";
 import type { Settings } from "../settings/schema.ts";
 import { type CommandIo, onOneLine } from "./terminal/command-io.ts";
 import { addGlobalOptions, settingsOf } from "./terminal/global-options.ts";

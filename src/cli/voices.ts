@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { Tenancy } from "../accounts/tenancy.ts";
 import type { VoiceRecord } from "../accounts/voice-store.ts";
 import { ServiceError } from "../contract/errors.ts";
-import { UsageError } from "../server/usage-error.ts";
+import { UsageError } from "../server/errors.ts";
 import type { Settings } from "../settings/schema.ts";
 import { withTenancy } from "./keys.ts";
 import { voiceNamed } from "./stored-voice.ts";
@@ -117,7 +117,7 @@ async function made(
 ): Promise<{ readonly voice: VoiceRecord; readonly isHeard: boolean }> {
   const { readVoiceForm } = await import("../contract/voice-form.ts");
   const { readServerVoices } = await import("../server/voices/server-voices.ts");
-  const { judgeClip } = await import("../server/voices/judge-clip.ts");
+  const { judgeClip } = await import("../server/voices/voice-audio.ts");
   const { readRecording } = await import("../server/voices/read-recording.ts");
   const { makeVoice } = await import("../serving/voices/create-voice.ts");
   const { OwnVoices } = await import("../serving/voices/custom-voices.ts");

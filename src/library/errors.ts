@@ -5,7 +5,7 @@ import { fieldNamed, ServiceError } from "../contract/errors.ts";
 import { UnreadFields } from "../contract/json/read-json.ts";
 import { nearestName } from "../core/nearest-name.ts";
 import { NothingToSpeakError } from "../core/speech-model.ts";
-import { UsageError } from "../server/usage-error.ts";
+import { UsageError } from "../server/errors.ts";
 import { asRefusal } from "../serving/service-errors.ts";
 import { SettingsError } from "../settings/settings-error.ts";
 import { MarkupError } from "../text/ssml/markup.ts";

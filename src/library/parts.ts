@@ -41,7 +41,7 @@ async function writerOf(settings: Settings): Promise<Writer | null> {
   if (kind === "none") return null;
   const compose = async (): Promise<Writer | null> => {
     const { composeWriter } = await import("../server/writer/compose-writer.ts");
-    const { pullWriter } = await import("../server/writer/pull-writer.ts");
+    const { pullWriter } = await import("../server/writer/writer-weights.ts");
     const weights = (checkpoint: string) => pullWriter({ ...weightsOf(settings), checkpoint });
     return composeWriter(settings, { weights, env: process.env });
   };

@@ -1,7 +1,7 @@
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { codeOf, messageOf } from "../models/download/pull-error.ts";
-import { messageWithCauses } from "./message-with-causes.ts";
+import { messageWithCauses } from "./errors.ts";
 
 /** What a child process answers: what it made, or what was wrong, with the system's code where it has one. */
 type Answer<T> = { readonly value: T } | { readonly problem: string; readonly code?: string };

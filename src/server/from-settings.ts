@@ -11,7 +11,7 @@ import type { Environment } from "../settings/environment.ts";
 import type { Settings } from "../settings/schema.ts";
 import { tellOfAnother } from "./another-server.ts";
 import { type WyomingPlace, wyomingPlace } from "./compose-wyoming.ts";
-import { messageWithCauses } from "./message-with-causes.ts";
+import { messageWithCauses } from "./errors.ts";
 import { composeRecogniser } from "./recogniser/compose-recogniser.ts";
 import { recogniserWeights } from "./recogniser/recogniser-weights.ts";
 import { bucketsUrl, storeUrl as storeUrlOf, twilioAuthTokens } from "./secret.ts";
@@ -21,11 +21,10 @@ import { serverLexicon } from "./voices/lexicon-file.ts";
 import { type LocalCheckpoint, slotsOf } from "./voices/local-checkpoint.ts";
 import { localModels } from "./voices/local-models.ts";
 import { remoteCheckpoints } from "./voices/remote-checkpoints.ts";
-import { readServerVoices } from "./voices/server-voices.ts";
-import { voiceWarnings } from "./voices/voice-manners.ts";
+import { readServerVoices, voiceWarnings } from "./voices/server-voices.ts";
 import { pulledOnce } from "./weights-pull.ts";
 import { composeWriter } from "./writer/compose-writer.ts";
-import { pullWriter } from "./writer/pull-writer.ts";
+import { pullWriter } from "./writer/writer-weights.ts";
 
 /** What a server takes from the process that it runs in. */
 export interface ServerEnvironment {

@@ -34,8 +34,7 @@ import { composeWyoming, type WyomingPlace } from "./compose-wyoming.ts";
 import { httpOptions, serviceInfo } from "./http-options.ts";
 import { closeListeners, type Listener, listenHttp, wyomingListener } from "./listeners.ts";
 import { version } from "./version.ts";
-import { decodeVoice } from "./voices/decode-voice.ts";
-import { judgeClip } from "./voices/judge-clip.ts";
+import { decodeVoice, judgeClip } from "./voices/voice-audio.ts";
 
 /** What a server is put together from. It owns `tenancy` from now on. */
 export interface ServerParts {

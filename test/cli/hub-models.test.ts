@@ -8,7 +8,7 @@ import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { askLicence } from "../../src/cli/models-pull.ts";
 import { composeWriter } from "../../src/server/writer/compose-writer.ts";
-import { pullWriter } from "../../src/server/writer/pull-writer.ts";
+import { pullWriter } from "../../src/server/writer/writer-weights.ts";
 import { loadSettings } from "../../src/settings/load.ts";
 import { temporaryFolder } from "../e2e/folders.ts";
 import type { Finished } from "../e2e/program.ts";

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { pullWriter } from "../../src/server/writer/pull-writer.ts";
+import { pullWriter } from "../../src/server/writer/writer-weights.ts";
 import type { Finished } from "../e2e/program.ts";
 import { runAntiphon } from "./run-antiphon.ts";
 

@@ -3,7 +3,7 @@ import { type Chapter, MAX_CHAPTERS } from "../../audio/encode/chapters.ts";
 import type { SegmentedKind } from "../../audio/encode/segmented-file.ts";
 import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
 import type { SpokenWord } from "../../contract/spoken.ts";
-import { UsageError } from "../../server/usage-error.ts";
+import { UsageError } from "../../server/errors.ts";
 import type { Passage } from "../../text/sentences/passages.ts";
 import { BookSound, CaptionFile, type CaptionForm } from "./book-sound.ts";
 import { Journal, type Progress } from "./journal.ts";

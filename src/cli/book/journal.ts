@@ -2,7 +2,7 @@ import { readFile, rename, rm } from "node:fs/promises";
 import type { Chapter } from "../../audio/encode/chapters.ts";
 import { isRecord } from "../../core/is-record.ts";
 import { replaceFile } from "../../core/replace-file.ts";
-import { UsageError } from "../../server/usage-error.ts";
+import { UsageError } from "../../server/errors.ts";
 import { partOf } from "./part-file.ts";
 
 /** How far a long text was spoken, at the end of a passage. */

@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { extname } from "node:path";
 import { Readable } from "node:stream";
-import { UsageError } from "../../server/usage-error.ts";
+import { UsageError } from "../../server/errors.ts";
 import type { TextFormat } from "../../text/sentences/passages.ts";
 import { looksLikeSsml } from "../../text/ssml/read-marks.ts";
 

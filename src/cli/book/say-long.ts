@@ -9,7 +9,7 @@ import { MAX_TEXT_CHARS } from "../../contract/limits.ts";
 import type { InputType } from "../../contract/requests.ts";
 import type { Script } from "../../core/script.ts";
 import type { SpeechModel } from "../../core/speech-model.ts";
-import { UsageError } from "../../server/usage-error.ts";
+import { UsageError } from "../../server/errors.ts";
 import { version } from "../../server/version.ts";
 import { isVaried } from "../../serving/prepare/prepare.ts";
 import { scriptOf } from "../../serving/prepare/script-of.ts";

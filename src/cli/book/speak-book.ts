@@ -4,7 +4,7 @@ import { segmentedFile } from "../../audio/encode/segmented-file.ts";
 import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
 import type { Script } from "../../core/script.ts";
 import type { SpeechModel } from "../../core/speech-model.ts";
-import { UsageError } from "../../server/usage-error.ts";
+import { UsageError } from "../../server/errors.ts";
 import { estimatedS, seedOf, speakPassages } from "../../serving/reply/speak-passages.ts";
 import type { Passage } from "../../text/sentences/passages.ts";
 import type { Screen } from "../terminal/command-io.ts";

@@ -7,9 +7,14 @@ import {
 import { messageOf } from "../../models/download/pull-error.ts";
 import { recogniserRecord } from "../../models/folder-records.ts";
 import { checkpointDir, inspectCheckpoint } from "../../models/installed-checkpoint.ts";
-import { pullRecogniser } from "../../models/recognisers/pull-recogniser.ts";
+import {
+  type Conversion,
+  pullRecogniser,
+  UnfitWeightsError,
+} from "../../models/recognisers/pull-recogniser.ts";
+import { FORMAT } from "../../recognition/whisper/description.ts";
+import { runInChild } from "../child-task.ts";
 import type { WeightsPull } from "../weights-pull.ts";
-import { WHISPER_CONVERSION } from "./whisper-conversion.ts";
 
 /** A recogniser's weights, as far as they could be had. */
 export interface RecogniserWeights {
@@ -46,3 +51,26 @@ function unknown(checkpoint: string): string {
 }
 
 const INTERRUPTED = "The recogniser's weights were not fetched, because the server stops.";
+
+/** A Whisper model as others publish it, and where ours goes. */
+export interface ConversionJob {
+  readonly from: string;
+  readonly into: string;
+}
+
+/** How a conversion ended: what was wrong with the weights, or null. */
+export interface ConversionResult {
+  readonly unfit: string | null;
+}
+
+/** Makes our two graphs of a Whisper model: some seconds and 370 MB for the base one, in a process of its own. */
+export const WHISPER_CONVERSION: Conversion = {
+  version: FORMAT,
+  async convert(from, into, signal) {
+    const converting: ConversionJob = { from, into };
+    const { unfit } = await runInChild<ConversionResult>(CONVERSION_RUN, converting, "converts", signal);
+    if (unfit !== null) throw new UnfitWeightsError(unfit);
+  },
+};
+
+const CONVERSION_RUN = new URL("./whisper-conversion-run.js", import.meta.url);

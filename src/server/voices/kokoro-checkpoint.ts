@@ -91,7 +91,7 @@ export async function kokoroCheckpoint(
       await requireMemory(memoryBytes, count, available);
       // The engine is some ninety modules, and a server without Kokoro is to start without them.
       const { prepareKokoro } = await import("./kokoro-preparation.ts");
-      const { measureRemaining } = await import("./measure-remaining.ts");
+      const { measureRemaining } = await import("./kokoro-preparation.ts");
       await prepareKokoro(folder, new AbortController().signal, { voices: measuredFirst(labels) });
       const voiceDir = embeddedCheckpoint.dir;
       const create: KokoroOptions = {

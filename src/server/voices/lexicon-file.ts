@@ -3,7 +3,7 @@ import type { Lexicon } from "../../core/script.ts";
 import type { Settings } from "../../settings/schema.ts";
 import { SettingsError } from "../../settings/settings-error.ts";
 import { parsePronunciations } from "../../text/phonemes/own-words.ts";
-import { UsageError } from "../usage-error.ts";
+import { UsageError } from "../errors.ts";
 
 const MAX_BYTES = 4 * 2 ** 20;
 

@@ -7,7 +7,7 @@ import type { PoolEvent } from "../../workers/worker-pool.ts";
 import { codecLmCheckpoints } from "./codec-lm-checkpoints.ts";
 import { kokoroCheckpoint } from "./kokoro-checkpoint.ts";
 import type { LocalCheckpoint } from "./local-checkpoint.ts";
-import { withVoiceManners } from "./voice-manners.ts";
+import { withVoiceManners } from "./server-voices.ts";
 
 /** What a server needs of the checkpoints that compute here; who only asks what there is needs none of it. */
 export interface LocalSources {

@@ -7,7 +7,7 @@ import { RecordingTooLongError } from "../../audio/recordings/recording.ts";
 import { openSound } from "../../audio/recordings/recording-sound.ts";
 import { abortable } from "../../core/abortable.ts";
 import type { AudioSource } from "../../core/audio-source.ts";
-import { UsageError } from "../usage-error.ts";
+import { UsageError } from "../errors.ts";
 
 /** Of a longer one nobody waits for the end. */
 const MAX_HOURS = 4;

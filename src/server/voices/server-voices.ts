@@ -2,14 +2,15 @@ import { createHash } from "node:crypto";
 import { nameKeyOf } from "../../accounts/voice-store.ts";
 import { ServiceError } from "../../contract/errors.ts";
 import { nameProblem } from "../../contract/voice-form.ts";
-import type { VoiceSample } from "../../core/script.ts";
+import type { RequestedManner, VoiceSample } from "../../core/script.ts";
 import type { PublicModel } from "../../models/public-models.ts";
-import { readManner } from "../../serving/prepare/manner.ts";
+import { castVoiceNamed } from "../../serving/prepare/choose-voice.ts";
+import { mannerHeader, readManner } from "../../serving/prepare/manner.ts";
 import { beginningOf, clipOf } from "../../serving/voices/create-voice.ts";
 import { modelsNameProblem } from "../../serving/voices/custom-voices.ts";
 import type { Settings } from "../../settings/schema.ts";
 import { wrongSetting } from "../../settings/settings-error.ts";
-import { UsageError } from "../usage-error.ts";
+import { UsageError } from "../errors.ts";
 import { readRecording } from "./read-recording.ts";
 
 /**
@@ -57,4 +58,92 @@ async function clipIn(file: string, setting: string): Promise<VoiceSample["clip"
     if (!(error instanceof UsageError) && !(error instanceof ServiceError)) throw error;
     throw wrongSetting(setting, `cannot be used. ${error.message.replace(/\.$/, "")}`);
   }
+}
+
+type Given = Pick<Settings, "voices">;
+type VoiceSetting = Settings["voices"][string];
+
+/** Sentences about entries of the setting `voices` that do not do what they say, by the models that there are. */
+export function voiceWarnings(models: readonly PublicModel[], { voices }: Given): string[] {
+  return Object.entries(voices).flatMap(([name, given]) => {
+    const speakWithIt = models.filter(({ card }) =>
+      hasRecording(given) ? card.takes.samples : castVoiceNamed(name, card) !== null,
+    );
+    if (speakWithIt.length === 0) {
+      return [
+        `No model speaks with voices.${name}, because none of them follows a recording: remove it, or have a model spoken by one that does (docs/voices.md).`,
+      ];
+    }
+    const warning = mannerWarning(given, speakWithIt);
+    return warning === null ? [] : [`The instructions of voices.${name} ${warning}`];
+  });
+}
+
+/** What is not done of an entry's instructions; `null` where all is, or a model is given them as they are. */
+function mannerWarning(given: VoiceSetting, speakWithIt: readonly PublicModel[]): string | null {
+  const read = typeof given === "string" ? null : readManner(given.instructions);
+  const taken = new Set(speakWithIt.map(({ card }) => card.takes.manner));
+  if (read === null || taken.has("words")) return null;
+  if (!taken.has("figures")) {
+    return "change nothing, because no model that speaks with it follows instructions: leave them out.";
+  }
+  if (read.unfollowed.length === 0) return null;
+  if (read.followed.length > 0) {
+    return `are followed in part: ${mannerHeader(read, "figures")}. docs/voices.md lists what is understood.`;
+  }
+  const left = read.unfollowed.join(", ");
+  return `change nothing, because nothing in them is understood: ${left}. docs/voices.md lists what is.`;
+}
+
+function hasRecording(given: VoiceSetting): boolean {
+  return typeof given === "string" || given.clip !== undefined;
+}
+
+/**
+ * The models with how their voices speak by the setting `voices`, where that has no recording.
+ *
+ * @throws SettingsError for a name that is no voice of any model, for an entry that says nothing, and for two that mean one
+ *   voice
+ */
+export function withVoiceManners(models: readonly PublicModel[], { voices }: Given): readonly PublicModel[] {
+  const alone = Object.entries(voices).flatMap(([name, given]) => {
+    if (typeof given === "string" || given.clip !== undefined) return [];
+    const read = readManner(given.instructions);
+    if (read !== null) return [{ name, manner: read.asked }];
+    throw wrongSetting(`voices.${name}`, "has neither clip nor instructions: give it one of them");
+  });
+  const stranger = alone.find(({ name }) => models.every(({ card }) => castVoiceNamed(name, card) === null));
+  if (stranger !== undefined) {
+    throw wrongSetting(
+      `voices.${stranger.name}`,
+      "is no voice of a model: give it a clip, or name one that there is",
+    );
+  }
+  return models.map((model) => {
+    const manners = mannersOf(model, alone);
+    return manners.size === 0 ? model : { ...model, manners };
+  });
+}
+
+interface NamedManner {
+  readonly name: string;
+  readonly manner: RequestedManner;
+}
+
+/** How a model's voices speak, by their ids. */
+function mannersOf({ card }: PublicModel, alone: readonly NamedManner[]): Map<string, RequestedManner> {
+  const saidBy = new Map<string, NamedManner>();
+  for (const each of alone) {
+    const voice = castVoiceNamed(each.name, card);
+    if (voice === null) continue;
+    const other = saidBy.get(voice.id);
+    if (other !== undefined) {
+      throw wrongSetting(
+        `voices.${each.name}`,
+        `means the same voice of the model ${card.id} as voices.${other.name}: keep one of them`,
+      );
+    }
+    saidBy.set(voice.id, each);
+  }
+  return new Map([...saidBy].map(([id, { manner }]) => [id, manner]));
 }

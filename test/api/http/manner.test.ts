@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Script } from "../../../src/core/script.ts";
 import { PUBLIC_MODELS } from "../../../src/models/public-models.ts";
-import { withVoiceManners } from "../../../src/server/voices/voice-manners.ts";
+import { withVoiceManners } from "../../../src/server/voices/server-voices.ts";
 import { startTestServer, type TestServer } from "./start.ts";
 import { toldTones } from "./told-tones.ts";
 

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { WebSocket } from "ws";
-import { readTlsFiles } from "../../../src/server/tls-files.ts";
+import { readTlsFiles } from "../../../src/server/http-options.ts";
 import { type Certificate, makeCertificate } from "../../accounts/valkey/valkey-server.ts";
 import { within } from "../../waiting.ts";
 import { ScriptedDetector } from "../realtime/scripted-detector.ts";

@@ -5,8 +5,11 @@ import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import type { VoiceSupport } from "../../../src/core/model-card.ts";
 import { PUBLIC_MODELS } from "../../../src/models/public-models.ts";
-import { readServerVoices } from "../../../src/server/voices/server-voices.ts";
-import { voiceWarnings, withVoiceManners } from "../../../src/server/voices/voice-manners.ts";
+import {
+  readServerVoices,
+  voiceWarnings,
+  withVoiceManners,
+} from "../../../src/server/voices/server-voices.ts";
 import { prepareTts } from "../../../src/serving/prepare/prepare.ts";
 import { scriptOf } from "../../../src/serving/prepare/script-of.ts";
 import { loadSettings } from "../../../src/settings/load.ts";

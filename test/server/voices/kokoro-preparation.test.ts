@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, watch } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { measureRemaining } from "../../../src/server/voices/measure-remaining.ts";
+import { measureRemaining } from "../../../src/server/voices/kokoro-preparation.ts";
 import { TINY_VOICES, tinyFolder } from "../../engines/kokoro/tiny-kokoro.ts";
 
 const MEMORY = { bytes: 2 ** 40, limitedBy: "machine" } as const;

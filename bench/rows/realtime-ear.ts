@@ -10,7 +10,10 @@ import type { Transcript } from "../../src/core/recogniser.ts";
 import { EventLoopShare } from "../../src/limits/event-loop-budget.ts";
 import { KeyedSemaphore } from "../../src/limits/keyed-semaphore.ts";
 import { PUBLIC_MODELS } from "../../src/models/public-models.ts";
-import { type NeuralDetector, openNeuralDetector } from "../../src/recognition/turns/neural-detector.ts";
+import {
+  type NeuralDetector,
+  openNeuralDetector,
+} from "../../src/recognition/turn-detection/neural-detector.ts";
 import type { SpeechService } from "../../src/serving/reply/speech-service.ts";
 import { humanTurns } from "../realtime/people.ts";
 import type { Row } from "../row.ts";

@@ -5,7 +5,7 @@ import {
   INITIAL_ENDPOINTING,
 } from "../../src/api/realtime/endpointing.ts";
 import { DETECTION_RATE_HZ } from "../../src/core/turn-detection.ts";
-import { openNeuralDetector } from "../../src/recognition/turns/neural-detector.ts";
+import { openNeuralDetector } from "../../src/recognition/turn-detection/neural-detector.ts";
 import { debianRecordings } from "../debian-recordings.ts";
 import { MADE_MUSIC } from "../hearing/made-music.ts";
 import { NOISES } from "../hearing/noises.ts";

@@ -8,7 +8,7 @@ import {
 } from "../core/recogniser.ts";
 
 /** How a recogniser comes to be; both throw a {@link RecogniserError} that says what to do. */
-interface RecogniserOpening<Found> {
+interface RecogniserSource<Found> {
   /** Sees to it that what it takes is there, fetching it perhaps, and opens nothing. */
   find(): Promise<Found>;
   open(found: Found): Promise<Recogniser>;
@@ -22,14 +22,14 @@ interface RecogniserOpening<Found> {
  */
 export class DeferredRecogniser<Found = unknown> implements Recogniser {
   #name: string;
-  readonly #opening: RecogniserOpening<Found>;
+  readonly #opening: RecogniserSource<Found>;
   #finding: Promise<Found> | null = null;
   #recogniser: Promise<Recogniser> | null = null;
   #isFound = false;
   #canTranslate = true;
   #isClosed = false;
 
-  constructor(name: string, opening: RecogniserOpening<Found>) {
+  constructor(name: string, opening: RecogniserSource<Found>) {
     this.#name = name;
     this.#opening = opening;
   }

@@ -6,7 +6,7 @@ import type { OwnSlots } from "../limits/checkpoint-slots.ts";
 import { workerCount } from "../limits/server-limits.ts";
 import type { PullProgress } from "../models/download/options.ts";
 import type { PublicModel } from "../models/public-models.ts";
-import { openNeuralDetector } from "../recognition/turns/neural-detector.ts";
+import { openNeuralDetector } from "../recognition/turn-detection/neural-detector.ts";
 import type { Environment } from "../settings/environment.ts";
 import type { Settings } from "../settings/schema.ts";
 import { tellOfAnother } from "./another-server.ts";

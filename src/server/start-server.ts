@@ -15,8 +15,8 @@ import { createSemaphores, serverLimits, workerCount } from "../limits/server-li
 import { type Catalogue, createCatalogue } from "../models/catalogue.ts";
 import { findModel, PUBLIC_MODELS, type PublicModel } from "../models/public-models.ts";
 import type { Checkpoint } from "../models/residency.ts";
-import { levelDetector, pauseJudge } from "../recognition/turns/level-detector.ts";
-import type { NeuralDetector } from "../recognition/turns/neural-detector.ts";
+import { levelDetector, pauseJudge } from "../recognition/turn-detection/level-detector.ts";
+import type { NeuralDetector } from "../recognition/turn-detection/neural-detector.ts";
 import { createMetrics } from "../requests/metrics.ts";
 import { Preparer } from "../serving/prepare/preparer.ts";
 import { RecordingReader } from "../serving/prepare/recording-reader.ts";

@@ -5,7 +5,7 @@ import { after, before, describe, it } from "node:test";
 import { encodeWav } from "../../src/audio/encode-wav.ts";
 import { TOP, temporaryFolder } from "../e2e/folders.ts";
 import { type Finished, finished, launchAntiphon } from "../e2e/program.ts";
-import { json, refusal, TranscriptionServer } from "../recognition/endpoint/transcription-server.ts";
+import { json, refusal, TranscriptionServer } from "../recognition/transcription-server.ts";
 import { testWhisper } from "../recognition/whisper/weights.ts";
 import { until, within } from "../waiting.ts";
 import { runAntiphon } from "./run-antiphon.ts";

@@ -7,8 +7,8 @@ import {
   OTHER_CODES,
   OTHER_NAMES,
 } from "../../src/core/languages.ts";
-import { languageCodeOf } from "../../src/recognition/endpoint/read-transcript.ts";
-import { isoLanguage, whisperLanguage } from "../../src/recognition/whisper/languages.ts";
+import { languageCodeOf } from "../../src/recognition/read-transcript.ts";
+import { isoLanguage, whisperLanguage } from "../../src/recognition/whisper/open-whisper.ts";
 
 describe("a language", () => {
   test("is found by its code, by its code with a region, and by its name, whoever says it", () => {

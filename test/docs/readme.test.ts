@@ -7,7 +7,7 @@ import { TOP, temporaryFolder } from "../e2e/folders.ts";
 import { finished, newcomersEnvironment } from "../e2e/program.ts";
 import { type ServerProcess, startServerProcess } from "../e2e/server-process.ts";
 import { assertSpeech } from "../e2e/speech.ts";
-import { TranscriptionServer } from "../recognition/endpoint/transcription-server.ts";
+import { TranscriptionServer } from "../recognition/transcription-server.ts";
 import { within } from "../waiting.ts";
 import { ChatServer } from "../writers/chat/chat-server.ts";
 

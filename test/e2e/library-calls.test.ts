@@ -9,7 +9,7 @@ import { toPcm16 } from "../../src/audio/pcm.ts";
 import { type Antiphon, open, type Recording, type Speech } from "../../src/library/antiphon.ts";
 import { runAntiphon } from "../cli/run-antiphon.ts";
 import { failure, framesOf, samplesOf } from "../library/using.ts";
-import { json, TranscriptionServer } from "../recognition/endpoint/transcription-server.ts";
+import { json, TranscriptionServer } from "../recognition/transcription-server.ts";
 import { temporaryFolder } from "./folders.ts";
 
 const STILL = { params: { temperature: 0 } };

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { startTestServer } from "../api/http/start.ts";
 import { ScriptedRecogniser, segmentOf } from "../recognition/scripted-recogniser.ts";
-import { line } from "../recognition/turns/line.ts";
+import { line } from "../recognition/turn-detection/line.ts";
 import { until, within } from "../waiting.ts";
 import { ScriptedWriter } from "../writers/scripted-writer.ts";
 import { temporaryFolder } from "./folders.ts";

@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import type { Script } from "../../src/core/script.ts";
-import { openNeuralDetector } from "../../src/recognition/turns/neural-detector.ts";
+import { openNeuralDetector } from "../../src/recognition/turn-detection/neural-detector.ts";
 import { openEmbeddedVoice } from "../../src/server/voices/embedded-voice.ts";
 import type { WorkerPool } from "../../src/workers/worker-pool.ts";
 import { openChatWriter } from "../../src/writers/chat/chat-writer.ts";

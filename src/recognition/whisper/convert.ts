@@ -2,15 +2,20 @@ import { createHash } from "node:crypto";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { replaceFile } from "../../core/replace-file.ts";
-import { DESCRIPTION_FILE, FORMAT, specialTokens, type WhisperDescription } from "./description.ts";
-import { decoderGraph } from "./graphs/decoder-graph.ts";
-import { encoderGraph } from "./graphs/encoder-graph.ts";
-import { makeSilence } from "./listening/silence.ts";
-import type { WhisperSizes } from "./sizes.ts";
-import { openSource, type WhisperSource } from "./weights/source-folder.ts";
+import { decoderGraph } from "./decoder-graph.ts";
+import {
+  DESCRIPTION_FILE,
+  FORMAT,
+  specialTokens,
+  type WhisperDescription,
+  type WhisperSizes,
+} from "./description.ts";
+import { encoderGraph } from "./encoder-graph.ts";
+import { encodeSilence } from "./networks.ts";
+import { openPublishedModel, type PublishedWhisper } from "./published-model.ts";
 
 /**
- * Makes of a Whisper model as others publish it (see {@link openSource}) what the recogniser runs: `encoder.onnx`,
+ * Makes of a Whisper model as others publish it (see {@link openPublishedModel}) what the recogniser runs: `encoder.onnx`,
  * `decoder.onnx`, `silence.f32` and `recogniser.json`, which is written last and says that the rest is whole. Takes some
  * seconds, on the calling thread, and cannot be stopped but with its process; the source is only read.
  *
@@ -18,7 +23,7 @@ import { openSource, type WhisperSource } from "./weights/source-folder.ts";
  * @throws WeightsError, or what the file system says.
  */
 export async function convertWhisper(from: string, into: string): Promise<WhisperDescription> {
-  const source = await openSource(from);
+  const source = await openPublishedModel(from);
   try {
     await mkdir(into, { recursive: true });
     await rm(join(into, DESCRIPTION_FILE), { force: true });
@@ -29,7 +34,7 @@ export async function convertWhisper(from: string, into: string): Promise<Whispe
 }
 
 async function convert(
-  { weights, vocabulary, suppressed, suppressedFirst, alignmentHeads }: WhisperSource,
+  { weights, vocabulary, suppressed, suppressedFirst, alignmentHeads }: PublishedWhisper,
   into: string,
 ): Promise<WhisperDescription> {
   const { sizes } = weights;
@@ -40,7 +45,7 @@ async function convert(
   const encoderSum = await writeWhole(join(into, "encoder.onnx"), encoder);
   const decoder = (await decoderGraph(weights, used)).pieces();
   const decoderSum = await writeWhole(join(into, "decoder.onnx"), decoder);
-  const silence = await makeSilence(join(into, "encoder.onnx"), sizes);
+  const silence = await encodeSilence(join(into, "encoder.onnx"), sizes);
   const silenceSum = await writeWhole(join(into, "silence.f32"), silence);
   const isText = (id: number): boolean => Number.isInteger(id) && id >= 0 && id <= special.end;
   const description: WhisperDescription = {

@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { WhisperSizes } from "./sizes.ts";
 
 /**
  * What `recogniser.json` says of the files beside it. Their sums and the format are in the catalogue's `installed.json` as
@@ -50,7 +49,7 @@ export class RecogniserFilesError extends Error {
 /** Finds what `convertWhisper` wrote. @throws RecogniserFilesError when it is missing, older, damaged or not whole. */
 export async function findWhisper(folder: string): Promise<WhisperFiles> {
   const description = await readDescription(folder);
-  const checked = WHISPER_FILES.map((name) => checkedFile(folder, name, description));
+  const checked = WHISPER_FILES.map((name) => verifyFile(folder, name, description));
   const [encoder, decoder, silence] = (await Promise.all(checked)) as [string, string, string];
   return { description, encoder, decoder, silence };
 }
@@ -66,7 +65,7 @@ export async function readDescription(folder: string): Promise<WhisperDescriptio
     if (value.format !== FORMAT) {
       throw new RecogniserFilesError(`${path} is of another version: install the recogniser again.`);
     }
-    if (isWhole(value)) return value;
+    if (isComplete(value)) return value;
   } catch (cause) {
     if (cause instanceof RecogniserFilesError) throw cause;
     throw new RecogniserFilesError(`${path} is damaged: install the recogniser again.`, { cause });
@@ -74,7 +73,7 @@ export async function readDescription(folder: string): Promise<WhisperDescriptio
   throw new RecogniserFilesError(`${path} lacks something: install the recogniser again.`);
 }
 
-function isWhole({ sizes, special, tokens, sha256 }: WhisperDescription): boolean {
+function isComplete({ sizes, special, tokens, sha256 }: WhisperDescription): boolean {
   return (
     Object.values(sizes).every((size) => Number.isSafeInteger(size) && size > 0) &&
     tokens.length === special.end &&
@@ -82,7 +81,7 @@ function isWhole({ sizes, special, tokens, sha256 }: WhisperDescription): boolea
   );
 }
 
-async function checkedFile(
+async function verifyFile(
   folder: string,
   name: WhisperFile,
   { sha256 }: WhisperDescription,
@@ -148,3 +147,29 @@ export function specialTokens(vocabulary: readonly string[], size: number): Spec
     languages: size <= ENGLISH_ONLY ? {} : Object.fromEntries(languages),
   };
 }
+
+/** Sizes of a Whisper model (Radford et al., "Robust Speech Recognition via Large-Scale Weak Supervision", 2022). */
+export interface WhisperSizes {
+  readonly mels: number;
+  /** Of the residual stream; each head has 64 of it. */
+  readonly width: number;
+  readonly heads: number;
+  readonly encoderLayers: number;
+  readonly decoderLayers: number;
+  /** Positions of the encoder, 20 ms each: 1500. */
+  readonly audioPositions: number;
+  /** Tokens that the decoder can read and write: 448. */
+  readonly textPositions: number;
+  readonly vocabulary: number;
+}
+
+/** Width of a head in every Whisper model. */
+export const HEAD_WIDTH = 64;
+
+/** What Whisper hears at. */
+export const WHISPER_RATE_HZ = 16_000;
+/** Samples of one of the encoder's positions. */
+export const POSITION_SAMPLES = 320;
+export const POSITION_S = POSITION_SAMPLES / WHISPER_RATE_HZ;
+/** The longest stretch that it hears at once. */
+export const WINDOW_S = 30;

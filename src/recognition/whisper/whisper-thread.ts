@@ -1,8 +1,8 @@
 import { workerData } from "node:worker_threads";
 import { answerCalls } from "../../workers/calls/answer-calls.ts";
 import { findWhisper, RecogniserFilesError } from "./description.ts";
-import { openNetworks } from "./listening/networks.ts";
-import { type HeardWindow, WindowListener, type WindowRequest } from "./listening/window.ts";
+import { openNetworks } from "./networks.ts";
+import { type WindowRequest, WindowTranscriber, type WindowTranscript } from "./window-transcriber.ts";
 
 /** What the thread is told when it starts. */
 export interface WhisperThreadData {
@@ -16,18 +16,18 @@ export type StopCell = Int32Array;
 /** What the thread answers. */
 interface WhisperOperations {
   /** Loads the networks, if they are not loaded. */
-  open(): Promise<OpenedWhisper>;
-  hear(request: WindowRequest, stop: StopCell): Promise<HeardWindow>;
+  open(): Promise<WhisperInfo>;
+  transcribe(request: WindowRequest, stop: StopCell): Promise<WindowTranscript>;
 }
 
-export interface OpenedWhisper {
+export interface WhisperInfo {
   readonly name: string;
   /** As Whisper names them; empty where it knows English alone. */
   readonly languages: readonly string[];
 }
 
 /** An error as its parts, since a clone would lose its class. */
-export interface WireError {
+export interface WhisperThreadError {
   readonly message: string;
   /** Whether the recogniser's files are at fault. */
   readonly isOfFiles: boolean;
@@ -36,29 +36,29 @@ export interface WireError {
 /** A thread that hears; onnxruntime blocks the one that it computes in. */
 const { folder } = workerData as WhisperThreadData;
 
-interface Opened {
-  readonly listener: WindowListener;
-  readonly about: OpenedWhisper;
+interface LoadedWhisper {
+  readonly listener: WindowTranscriber;
+  readonly about: WhisperInfo;
 }
 
-let opening: Promise<Opened> | null = null;
+let opening: Promise<LoadedWhisper> | null = null;
 
 const operations: WhisperOperations = {
   open: async () => (await opened()).about,
-  async hear(request, stop) {
+  async transcribe(request, stop) {
     const { listener } = await opened();
-    return await listener.hear(request, () => {
+    return await listener.transcribe(request, () => {
       if (Atomics.load(stop, 0) !== 0) throw new Error("Nobody waits for it any more.");
     });
   },
 };
 
-answerCalls({ ...operations }, (thrown): WireError => {
+answerCalls({ ...operations }, (thrown): WhisperThreadError => {
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   return { message, isOfFiles: thrown instanceof RecogniserFilesError };
 });
 
-function opened(): Promise<Opened> {
+function opened(): Promise<LoadedWhisper> {
   opening ??= open().catch((error: unknown) => {
     opening = null;
     throw error;
@@ -66,9 +66,9 @@ function opened(): Promise<Opened> {
   return opening;
 }
 
-async function open(): Promise<Opened> {
+async function open(): Promise<LoadedWhisper> {
   const files = await findWhisper(folder);
   const { name, special } = files.description;
-  const listener = new WindowListener(await openNetworks(files));
+  const listener = new WindowTranscriber(await openNetworks(files));
   return { listener, about: { name, languages: Object.keys(special.languages) } };
 }

@@ -1,7 +1,7 @@
 import { type Recogniser, RecogniserError } from "../../core/recogniser.ts";
 import { DEFAULT_RECOGNISER, findRecogniser } from "../../models/checkpoints.ts";
 import { DeferredRecogniser } from "../../recognition/deferred-recogniser.ts";
-import { HELD_BYTES_PER_S } from "../../recognition/endpoint/sound-wav.ts";
+import { HELD_BYTES_PER_S } from "../../recognition/sound-wav.ts";
 import type { Environment } from "../../settings/environment.ts";
 import type { Settings } from "../../settings/schema.ts";
 import { type Endpoint, endpointOf } from "../endpoint-settings.ts";
@@ -76,7 +76,7 @@ function withoutWeights(checkpoint: string, cause: unknown): RecogniserError {
 
 function elsewhere(endpoint: Endpoint, totalTimeoutMs: number): DeferredRecogniser {
   return new DeferredRecogniser(endpoint.model, {
-    find: () => import("../../recognition/endpoint/endpoint-recogniser.ts"),
+    find: () => import("../../recognition/endpoint-recogniser.ts"),
     open: async ({ openEndpointRecogniser }) => openEndpointRecogniser({ ...endpoint, totalTimeoutMs }),
     memoryBytesPerS: HELD_BYTES_PER_S,
   });

@@ -8,7 +8,7 @@ import type { Writer } from "../../../src/core/writer.ts";
 import type { OwnSlots } from "../../../src/limits/checkpoint-slots.ts";
 import type { PublicModel } from "../../../src/models/public-models.ts";
 import type { Checkpoint } from "../../../src/models/residency.ts";
-import type { NeuralDetector } from "../../../src/recognition/turns/neural-detector.ts";
+import type { NeuralDetector } from "../../../src/recognition/turn-detection/neural-detector.ts";
 import { type RunningServer, type ServerParts, startServer } from "../../../src/server/start-server.ts";
 import { loadSettings } from "../../../src/settings/load.ts";
 import { memoryStore } from "../../accounts/memory-store.ts";

@@ -1,7 +1,7 @@
 import type { TurnJudge, VoiceActivity } from "../../../src/core/turn-detection.ts";
 import { TurnDetectionError } from "../../../src/core/turn-detection.ts";
-import { levelDetector } from "../../../src/recognition/turns/level-detector.ts";
-import type { NeuralDetector } from "../../../src/recognition/turns/neural-detector.ts";
+import { levelDetector } from "../../../src/recognition/turn-detection/level-detector.ts";
+import type { NeuralDetector } from "../../../src/recognition/turn-detection/neural-detector.ts";
 
 /** Takes what is loud for speech, and judges turns as it is told; fails where it is told to. */
 export class ScriptedDetector implements NeuralDetector {

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { WebSocket } from "ws";
 import { mulaw } from "../../../src/audio/companding.ts";
 import { resample } from "../../../src/audio/resample.ts";
-import { line } from "../../recognition/turns/line.ts";
+import { line } from "../../recognition/turn-detection/line.ts";
 import { until, within } from "../../waiting.ts";
 import { refusalOf } from "./client.ts";
 

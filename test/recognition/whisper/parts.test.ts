@@ -2,16 +2,14 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { melFilters } from "../../../src/audio/mel-filters.ts";
 import { bytePairs, CHARACTER_OF_BYTE, rankedByOrder } from "../../../src/onnx/byte-pairs.ts";
-import { quantised } from "../../../src/recognition/whisper/graphs/layers.ts";
-import { segmentsOf } from "../../../src/recognition/whisper/listening/aligned-words.ts";
-import { alignTokens } from "../../../src/recognition/whisper/listening/alignment.ts";
-import { isSurelyNoSpeech, pauseIn } from "../../../src/recognition/whisper/listening/level.ts";
+import { alignTokens, groupSegments, splitWords } from "../../../src/recognition/whisper/align-words.ts";
+import { quantised } from "../../../src/recognition/whisper/graph-layers.ts";
+import { findPause, hasNoSpeech } from "../../../src/recognition/whisper/level.ts";
 import {
   lengthBeforeRepeat,
+  removeRepeats,
   repeatedPhrase,
-  withoutRepeats,
-} from "../../../src/recognition/whisper/listening/repetition.ts";
-import { wordsOf } from "../../../src/recognition/whisper/listening/words.ts";
+} from "../../../src/recognition/whisper/repetition.ts";
 import { babble, clipOf, silence, whiteNoise } from "../clips.ts";
 
 describe("the loop guard", () => {
@@ -30,9 +28,9 @@ describe("the loop guard", () => {
   });
 
   test("leaves every phrase that follows itself once", () => {
-    assert.deepEqual(withoutRepeats([7, 1, 2, 3, 1, 2, 3, 1, 2, 3, 8, 8]), [7, 1, 2, 3, 8]);
-    assert.deepEqual(withoutRepeats([1, 1, 2, 1, 1, 2, 5, 1, 2]), [1, 2, 5, 1, 2]);
-    assert.deepEqual(withoutRepeats([]), []);
+    assert.deepEqual(removeRepeats([7, 1, 2, 3, 1, 2, 3, 1, 2, 3, 8, 8]), [7, 1, 2, 3, 8]);
+    assert.deepEqual(removeRepeats([1, 1, 2, 1, 1, 2, 5, 1, 2]), [1, 2, 5, 1, 2]);
+    assert.deepEqual(removeRepeats([]), []);
   });
 });
 
@@ -54,7 +52,7 @@ describe("byte pairs", () => {
 
 describe("words", () => {
   const pairs = bytePairs(rankedByOrder(CHARACTER_OF_BYTE));
-  const wordsIn = (text: string, language: string) => wordsOf(pairs.encode(text), pairs, language);
+  const wordsIn = (text: string, language: string) => splitWords(pairs.encode(text), pairs, language);
 
   test("take the marks with them that they stand at", () => {
     const texts = wordsIn(' He said: "Don\'t - (ever) stop."', "en").map(({ text }) => text);
@@ -63,7 +61,7 @@ describe("words", () => {
 
   test("hold every token", () => {
     const ids = pairs.encode(" ¿Qué? Ñandú.");
-    const words = wordsOf(ids, pairs, "es");
+    const words = splitWords(ids, pairs, "es");
     assert.equal(words[0]!.from, 0);
     words.slice(1).forEach((word, at) => {
       assert.equal(word.from, words[at]!.to);
@@ -128,7 +126,7 @@ describe("segments", () => {
   test("end with a sentence, or at a long pause, and not behind an abbreviation", () => {
     const words = ["Dr.", "Who", "came.", "He", "left", "again"].map((text, at) => word(text, at * 0.3));
     const late = word("late.", 4);
-    const texts = segmentsOf([...words, late], " ").map(({ text }) => text);
+    const texts = groupSegments([...words, late], " ").map(({ text }) => text);
     assert.deepEqual(texts, ["Dr. Who came.", "He left again", "late."]);
   });
 });
@@ -137,12 +135,11 @@ describe("what is surely no speech", () => {
   test("is silence, a steady noise or tone, a constant, and what is too short", () => {
     const tone = clipOf(3, (timeS) => 0.3 * Math.sin(2 * Math.PI * 440 * timeS));
     const steady = [silence(1), whiteNoise(3), tone, clipOf(2, () => 0.9), babble(0.1), silence(0)];
-    for (const { samples, durationS } of steady)
-      assert.equal(isSurelyNoSpeech(samples), true, `${durationS}`);
+    for (const { samples, durationS } of steady) assert.equal(hasNoSpeech(samples), true, `${durationS}`);
   });
 
   test("is not what becomes louder and softer", () => {
-    assert.equal(isSurelyNoSpeech(babble(2).samples), false);
+    assert.equal(hasNoSpeech(babble(2).samples), false);
   });
 });
 
@@ -153,7 +150,7 @@ test("a long clip is cut in the quietest stretch between 20 and 29 s", () => {
     const gain = near === undefined ? 0.3 : near === 21.4 ? 0.001 : 0.02;
     return gain * Math.sin(2 * Math.PI * 200 * timeS);
   });
-  assert.ok(Math.abs(pauseIn(samples) / 16_000 - 21.4) < 0.1, `${pauseIn(samples) / 16_000}`);
+  assert.ok(Math.abs(findPause(samples) / 16_000 - 21.4) < 0.1, `${findPause(samples) / 16_000}`);
 });
 
 test("weights are quantised as onnxruntime's quantize_dynamic does", () => {

@@ -1,12 +1,10 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type ByteSource, openFiles, WeightsError } from "../../../onnx/byte-source.ts";
-import { readSafetensors } from "../../../onnx/safetensors.ts";
-import { ct2Weights } from "./ct2-weights.ts";
-import { type WhisperWeights, weightsOf } from "./whisper-weights.ts";
+import { openFiles, WeightsError } from "../../onnx/byte-source.ts";
+import { ct2Weights, hubWeights, type WhisperWeights } from "./whisper-weights.ts";
 
 /** A Whisper model as others publish it. */
-export interface WhisperSource {
+export interface PublishedWhisper {
   readonly weights: WhisperWeights;
   /** Every token by its id, in GPT-2's printable alphabet; special ones as `<|en|>`. */
   readonly vocabulary: readonly string[];
@@ -24,7 +22,7 @@ export interface WhisperSource {
  *
  * @throws WeightsError
  */
-export async function openSource(folder: string): Promise<WhisperSource> {
+export async function openPublishedModel(folder: string): Promise<PublishedWhisper> {
   const names = new Set(await readdir(folder).catch(() => []));
   const isHub = names.has("model.safetensors");
   const parts = [...names].filter((name) => /^model\.bin(\.part\d+)?$/.test(name)).sort(byPart);
@@ -97,7 +95,7 @@ function withTimestamps(vocabulary: readonly string[]): readonly string[] {
 async function configOf(
   folder: string,
   names: ReadonlySet<string>,
-): Promise<Omit<WhisperSource, "weights" | "vocabulary">> {
+): Promise<Omit<PublishedWhisper, "weights" | "vocabulary">> {
   const config = names.has("config.json") ? await json(folder, "config.json") : {};
   const generation = names.has("generation_config.json") ? await json(folder, "generation_config.json") : {};
   const all = { ...config, ...generation };
@@ -119,12 +117,4 @@ async function json(folder: string, name: string): Promise<Record<string, unknow
 
 function listOf<T>(value: unknown): readonly T[] {
   return Array.isArray(value) ? (value as T[]) : [];
-}
-
-/** The weights in the `model.safetensors` of a hub. They own the source. @throws WeightsError */
-export async function hubWeights(source: ByteSource): Promise<WhisperWeights> {
-  const variables = [...(await readSafetensors(source))].map(
-    ([name, variable]) => [name.replace(/^model\./, ""), variable] as const,
-  );
-  return weightsOf(source, new Map(variables), (name) => ({ name, part: 0, parts: 1 }));
 }

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { clipSource } from "../../../src/core/audio-source.ts";
-import type { Clip } from "../../../src/core/conversation.ts";
-import { type RecogniseOptions, RecogniserError, type Transcript } from "../../../src/core/recogniser.ts";
+import { clipSource } from "../../src/core/audio-source.ts";
+import type { Clip } from "../../src/core/conversation.ts";
+import { type RecogniseOptions, RecogniserError, type Transcript } from "../../src/core/recogniser.ts";
 import {
   type EndpointRecogniserOptions,
   openEndpointRecogniser,
-} from "../../../src/recognition/endpoint/endpoint-recogniser.ts";
-import { startTestServer } from "../../api/http/start.ts";
-import { until } from "../../waiting.ts";
-import { ScriptedRecogniser } from "../scripted-recogniser.ts";
+} from "../../src/recognition/endpoint-recogniser.ts";
+import { startTestServer } from "../api/http/start.ts";
+import { until } from "../waiting.ts";
+import { ScriptedRecogniser } from "./scripted-recogniser.ts";
 import { json, refusal, TranscriptionServer, UPSTREAM_SECRET } from "./transcription-server.ts";
 
 /** A second of a tone at 24 kHz. */

@@ -9,15 +9,15 @@ import {
   WINDOW_SAMPLES,
 } from "../../core/turn-detection.ts";
 import { ThreadCalls } from "../../workers/calls/thread-calls.ts";
-import type { DetectionSite } from "./detection-thread.ts";
 import {
   CONTEXT_SAMPLES,
   INPUT_SAMPLES,
   initialState,
+  MAX_TURN_SAMPLES,
   type SileroState,
   type SileroWindows,
-} from "./silero-network.ts";
-import { HEARD_SAMPLES } from "./smart-turn-network.ts";
+} from "./detection-networks.ts";
+import type { DetectionThreadData } from "./detection-thread.ts";
 
 /** Absolute path of the networks that come with the package. */
 const FOLDER = fileURLToPath(new URL("../../../../turn-detection", import.meta.url));
@@ -32,7 +32,7 @@ export interface NeuralDetectorOptions {
   readonly onFailure?: (message: string) => void;
   readonly onRecovery?: (message: string) => void;
   /** Starts a thread that answers as `detection-thread.ts` does. */
-  readonly startThread?: (site: DetectionSite) => Worker;
+  readonly startThread?: (site: DetectionThreadData) => Worker;
 }
 
 /** Both networks in a thread of their own. */
@@ -55,7 +55,7 @@ const NAME = "the thread that detects speech";
  * between calls, so that another goes on where one died. A window of some sound goes before a turn to judge.
  */
 export function openNeuralDetector(options: NeuralDetectorOptions = {}): NeuralDetector {
-  const { folder = FOLDER, startThread = started, onFailure, onRecovery } = options;
+  const { folder = FOLDER, startThread = startWorker, onFailure, onRecovery } = options;
   const calls = new ThreadCalls({
     name: NAME,
     start: () => startThread({ folder }),
@@ -85,15 +85,15 @@ export function openNeuralDetector(options: NeuralDetectorOptions = {}): NeuralD
     activity: {
       open: (inTurn: RunQueued = (work) => work()) =>
         new SileroActivity((windows, state) =>
-          inTurn(() => ask("activity", [windows, state], 0) as Promise<SileroWindows>),
+          inTurn(() => ask("detectActivity", [windows, state], 0) as Promise<SileroWindows>),
         ),
       close,
     },
     judge: {
       async judge(turn, signal) {
         signal.throwIfAborted();
-        const heard = turn.slice(Math.max(0, turn.length - HEARD_SAMPLES));
-        return (await ask("finished", [heard], 1, signal)) as number;
+        const end = turn.slice(Math.max(0, turn.length - MAX_TURN_SAMPLES));
+        return (await ask("judgeTurn", [end], 1, signal)) as number;
       },
       close,
     },
@@ -101,10 +101,10 @@ export function openNeuralDetector(options: NeuralDetectorOptions = {}): NeuralD
   };
 }
 
-type HearWindows = (windows: Float32Array, state: SileroState) => Promise<SileroWindows>;
+type AnalyseWindows = (windows: Float32Array, state: SileroState) => Promise<SileroWindows>;
 
 class SileroActivity implements VoiceActivity {
-  readonly #hear: HearWindows;
+  readonly #analyse: AnalyseWindows;
   /** The context of the next window, and what has come of it. */
   #kept = new Float32Array(CONTEXT_SAMPLES);
   #state = initialState();
@@ -112,15 +112,15 @@ class SileroActivity implements VoiceActivity {
   #sound = 0;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(hear: HearWindows) {
-    this.#hear = hear;
+  constructor(analyse: AnalyseWindows) {
+    this.#analyse = analyse;
   }
 
   push(samples: Float32Array): Promise<readonly number[]> {
-    const { pieces, rest } = windowsIn(this.#kept, samples);
+    const { batches, rest } = splitWindows(this.#kept, samples);
     this.#kept = rest;
     const sound = this.#sound;
-    const answer = this.#last.then(() => this.#heard(pieces, sound));
+    const answer = this.#last.then(() => this.#analysed(batches, sound));
     this.#last = answer.catch(() => {
       if (sound === this.#sound) this.#state = initialState();
     });
@@ -133,13 +133,13 @@ class SileroActivity implements VoiceActivity {
     this.#sound += 1;
   }
 
-  async #heard(pieces: readonly Float32Array[], sound: number): Promise<readonly number[]> {
+  async #analysed(batches: readonly Float32Array[], sound: number): Promise<readonly number[]> {
     const all: number[] = [];
     let state = this.#state;
-    for (const windows of pieces) {
-      const heard = await this.#hear(windows, sound === this.#sound ? state : initialState());
-      all.push(...heard.probabilities);
-      state = heard.state;
+    for (const windows of batches) {
+      const result = await this.#analyse(windows, sound === this.#sound ? state : initialState());
+      all.push(...result.probabilities);
+      state = result.state;
     }
     if (sound === this.#sound) this.#state = state;
     return all;
@@ -147,15 +147,15 @@ class SileroActivity implements VoiceActivity {
 }
 
 /** The complete windows, each with the 64 samples before it in front, 64 of them a piece; and what is left. */
-function windowsIn(
+function splitWindows(
   kept: Float32Array,
   samples: Float32Array,
-): { readonly pieces: readonly Float32Array[]; readonly rest: Float32Array<ArrayBuffer> } {
+): { readonly batches: readonly Float32Array[]; readonly rest: Float32Array<ArrayBuffer> } {
   const all = new Float32Array(kept.length + samples.length);
   all.set(kept);
   all.set(samples, kept.length);
   const count = Math.floor((all.length - CONTEXT_SAMPLES) / WINDOW_SAMPLES);
-  const pieces: Float32Array[] = [];
+  const batches: Float32Array[] = [];
   for (let first = 0; first < count; first += MAX_WINDOWS) {
     const own = Math.min(MAX_WINDOWS, count - first);
     const windows = new Float32Array(own * INPUT_SAMPLES);
@@ -163,12 +163,12 @@ function windowsIn(
       const from = (first + at) * WINDOW_SAMPLES;
       windows.set(all.subarray(from, from + INPUT_SAMPLES), at * INPUT_SAMPLES);
     }
-    pieces.push(windows);
+    batches.push(windows);
   }
-  return { pieces, rest: all.slice(count * WINDOW_SAMPLES) };
+  return { batches, rest: all.slice(count * WINDOW_SAMPLES) };
 }
 
-function started(site: DetectionSite): Worker {
+function startWorker(site: DetectionThreadData): Worker {
   const resourceLimits = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: HEAP_MB };
   const entry = new URL("./detection-thread.js", import.meta.url);
   return new Worker(entry, { workerData: site, resourceLimits, execArgv: [], name: "turn detection" });

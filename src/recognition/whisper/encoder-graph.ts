@@ -1,10 +1,10 @@
-import { melFilters } from "../../../audio/mel-filters.ts";
-import { GraphFile } from "../../../onnx/graph-file.ts";
-import type { Session } from "../../../onnx/session.ts";
-import { float32, type Tensors } from "../../../onnx/tensor.ts";
-import { HEAD_WIDTH, POSITION } from "../sizes.ts";
-import type { WhisperWeights } from "../weights/whisper-weights.ts";
-import { layerBuilder, QUERY_SCALE } from "./layers.ts";
+import { melFilters } from "../../audio/mel-filters.ts";
+import { GraphFile } from "../../onnx/graph-file.ts";
+import type { Session } from "../../onnx/session.ts";
+import { float32, type Tensors } from "../../onnx/tensor.ts";
+import { HEAD_WIDTH, POSITION_SAMPLES } from "./description.ts";
+import { layerBuilder, QUERY_SCALE } from "./graph-layers.ts";
+import type { WhisperWeights } from "./whisper-weights.ts";
 
 /** Samples of a frame, at 16 kHz, and from one to the next. */
 const FRAME = 400;
@@ -141,7 +141,7 @@ function windowedWaves(): Float32Array {
  * `keys.0`, `values.0` …, [1, heads, positions, 64].
  */
 export async function encode(encoder: Session, samples: Float32Array, positions: number): Promise<Tensors> {
-  const length = positions * POSITION;
+  const length = positions * POSITION_SAMPLES;
   return await encoder.run({ wave: float32(reflected(samples, length), [1, 1, length + FRAME]) });
 }
 

@@ -1,8 +1,8 @@
-import { GraphFile } from "../../../onnx/graph-file.ts";
-import { HEAD_WIDTH } from "../sizes.ts";
-import type { WhisperWeights } from "../weights/whisper-weights.ts";
+import { GraphFile } from "../../onnx/graph-file.ts";
+import { HEAD_WIDTH } from "./description.ts";
 import { selfAttention } from "./encoder-graph.ts";
-import { layerBuilder, productWith, QUERY_SCALE, quantised } from "./layers.ts";
+import { layerBuilder, productWith, QUERY_SCALE, quantised } from "./graph-layers.ts";
+import type { WhisperWeights } from "./whisper-weights.ts";
 
 /**
  * Whisper's decoder, n tokens at a time after those it has read.

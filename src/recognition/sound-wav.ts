@@ -1,8 +1,8 @@
 import { setImmediate as turn } from "node:timers/promises";
-import { wavHeader } from "../../audio/encode-wav.ts";
-import { pcm16Bytes, toPcm16 } from "../../audio/pcm.ts";
-import { SampleSink } from "../../audio/recordings/sample-sink.ts";
-import type { AudioSource } from "../../core/audio-source.ts";
+import { wavHeader } from "../audio/encode-wav.ts";
+import { pcm16Bytes, toPcm16 } from "../audio/pcm.ts";
+import { SampleSink } from "../audio/recordings/sample-sink.ts";
+import type { AudioSource } from "../core/audio-source.ts";
 
 const RATE_HZ = 16_000;
 /** Some endpoints refuse what is shorter; silence makes up for it. */

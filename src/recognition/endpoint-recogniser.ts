@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type AudioSource, skipSamples } from "../../core/audio-source.ts";
+import { type AudioSource, skipSamples } from "../core/audio-source.ts";
 import {
   type RecogniseOptions,
   type Recogniser,
@@ -7,9 +7,9 @@ import {
   shiftedSegment,
   type Transcript,
   type TranscriptionTask,
-} from "../../core/recogniser.ts";
-import { type Stopper, stopWith } from "../../core/stop-with.ts";
-import { checkedUrl, EndpointRefusal, endpointFailure, postForm } from "./endpoint-call.ts";
+} from "../core/recogniser.ts";
+import { type Stopper, stopWith } from "../core/stop-with.ts";
+import { checkBaseUrl, classifyFailure, EndpointRefusal, postForm } from "./endpoint-call.ts";
 import { readTranscript } from "./read-transcript.ts";
 import { HELD_BYTES_PER_S, soundAsWav } from "./sound-wav.ts";
 
@@ -43,7 +43,7 @@ const PATHS: Readonly<Record<TranscriptionTask, string>> = {
 };
 
 /** What of the interface an endpoint takes; less, once it has refused something by name. */
-interface Dialect {
+interface TranscriptionDialect {
   readonly format: "verbose_json" | "json";
   readonly takesGranularities: boolean;
 }
@@ -57,7 +57,7 @@ class EndpointRecogniser implements Recogniser {
   readonly #url: string;
   readonly #calls = new Set<Stopper>();
   /** Of each route, which may well be two programs' work. */
-  readonly #dialects: Record<TranscriptionTask, Dialect> = {
+  readonly #dialects: Record<TranscriptionTask, TranscriptionDialect> = {
     transcribe: { format: "verbose_json", takesGranularities: true },
     // OpenAI's API has none there.
     translate: { format: "verbose_json", takesGranularities: false },
@@ -67,14 +67,14 @@ class EndpointRecogniser implements Recogniser {
   constructor(options: EndpointRecogniserOptions) {
     this.name = options.model;
     this.#options = options;
-    this.#url = checkedUrl(options.baseUrl);
+    this.#url = checkBaseUrl(options.baseUrl);
   }
 
   async recognise(sound: AudioSource, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript> {
     signal.throwIfAborted();
-    if (this.#isClosed) throw closed();
+    if (this.#isClosed) throw closedError();
     const { totalTimeoutMs } = this.#options;
-    const call = stopWith([signal], { ms: totalTimeoutMs, late: () => tooLate(totalTimeoutMs) });
+    const call = stopWith([signal], { ms: totalTimeoutMs, late: () => timeoutError(totalTimeoutMs) });
     this.#calls.add(call);
     try {
       return await this.#recognised(sound, options, call.signal);
@@ -86,7 +86,7 @@ class EndpointRecogniser implements Recogniser {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const call of this.#calls) call.abort(closed());
+    for (const call of this.#calls) call.abort(closedError());
   }
 
   /** One transcript, over as many tries as it takes. */
@@ -98,22 +98,25 @@ class EndpointRecogniser implements Recogniser {
     let dialect = this.#dialects[task];
     for (;;) {
       try {
-        const form = formOf(file, this.name, options, dialect);
+        const form = createForm(file, this.name, options, dialect);
         const url = this.#url + PATHS[task];
         const answer = await postForm(url, form, this.#options.apiKey, traceHeaders, signal);
-        const transcript = laterBy(skipped / sound.sampleRateHz, read(answer, durationS, options));
+        const transcript = shiftTranscript(
+          skipped / sound.sampleRateHz,
+          readAnswer(answer, durationS, options),
+        );
         this.#dialects[task] = dialect;
         onPartial?.(transcript);
         return transcript;
       } catch (thrown) {
         signal.throwIfAborted();
-        const other = thrown instanceof EndpointRefusal ? otherDialect(dialect, thrown.said) : null;
+        const other = thrown instanceof EndpointRefusal ? narrowerDialect(dialect, thrown.body) : null;
         if (other !== null) {
           dialect = other;
           continue;
         }
-        const { error, isPassing, waitMs } = endpointFailure(thrown, options);
-        const delayMs = isPassing ? delaysMs.shift() : undefined;
+        const { error, isRetryable, waitMs } = classifyFailure(thrown, options);
+        const delayMs = isRetryable ? delaysMs.shift() : undefined;
         if (delayMs === undefined || (waitMs ?? delayMs) >= this.#options.totalTimeoutMs) throw error;
         await sleep(waitMs ?? delayMs, undefined, { signal }).catch(() => signal.throwIfAborted());
       }
@@ -121,11 +124,11 @@ class EndpointRecogniser implements Recogniser {
   }
 }
 
-function formOf(
+function createForm(
   wav: Blob,
   model: string,
   { task, language, prompt, wantsWords }: RecogniseOptions,
-  { format, takesGranularities }: Dialect,
+  { format, takesGranularities }: TranscriptionDialect,
 ): FormData {
   const form = new FormData();
   form.append("file", wav, "speech.wav");
@@ -141,14 +144,14 @@ function formOf(
   return form;
 }
 
-function read(answer: unknown, durationS: number, { task, wantsWords }: RecogniseOptions): Transcript {
+function readAnswer(answer: unknown, durationS: number, { task, wantsWords }: RecogniseOptions): Transcript {
   if (task !== "translate") return readTranscript(answer, durationS, wantsWords);
   // The language that is told of a translation is that of its text, by some endpoints, and by others what is spoken.
   return { ...readTranscript(answer, durationS, false), language: null };
 }
 
 /** The dialect to try after a refusal, by the name that it mentions; `null` where it mentions none that can be left out. */
-function otherDialect(dialect: Dialect, refused: string): Dialect | null {
+function narrowerDialect(dialect: TranscriptionDialect, refused: string): TranscriptionDialect | null {
   if (/granularit/i.test(refused) && dialect.format === "verbose_json" && dialect.takesGranularities) {
     return { ...dialect, takesGranularities: false };
   }
@@ -159,20 +162,20 @@ function otherDialect(dialect: Dialect, refused: string): Dialect | null {
 }
 
 /** What was heard of the rest of a clip, with the times of the whole clip. */
-function laterBy(byS: number, transcript: Transcript): Transcript {
+function shiftTranscript(byS: number, transcript: Transcript): Transcript {
   if (byS === 0) return transcript;
   const segments = transcript.segments.map((segment) => shiftedSegment(segment, byS));
   return { ...transcript, segments, transcribedS: transcript.transcribedS + byS };
 }
 
-function tooLate(totalTimeoutMs: number): RecogniserError {
+function timeoutError(totalTimeoutMs: number): RecogniserError {
   return new RecogniserError(
     `The recogniser's endpoint took longer over a recording than recogniser.totalTimeoutMs (${totalTimeoutMs} ms). Retry, or raise it.`,
     { retryAfterMs: 2_000 },
   );
 }
 
-function closed(): RecogniserError {
+function closedError(): RecogniserError {
   return new RecogniserError("The recogniser is closed. Retry when the server is up again.", {
     retryAfterMs: 2_000,
   });

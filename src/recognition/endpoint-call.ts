@@ -1,5 +1,5 @@
-import { type RecogniseOptions, RecogniserError } from "../../core/recogniser.ts";
-import { retryAfterMs } from "../../core/retry-after.ts";
+import { type RecogniseOptions, RecogniserError } from "../core/recogniser.ts";
+import { retryAfterMs } from "../core/retry-after.ts";
 
 /** The longest answer that is read, and how much of a refusal. */
 const MAX_ANSWER_BYTES = 16 * 2 ** 20;
@@ -9,7 +9,7 @@ const MAX_REFUSAL_BYTES = 64 * 1024;
  * Where an endpoint's routes begin, without a slash at the end. Throws a {@link RecogniserError} when `baseUrl` cannot be used; it may hold a
  * password, so the message does not quote it.
  */
-export function checkedUrl(baseUrl: string): string {
+export function checkBaseUrl(baseUrl: string): string {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
   if (url === null || !["http:", "https:"].includes(url.protocol)) {
     throw new RecogniserError(
@@ -44,13 +44,13 @@ export async function postForm(
   if (apiKey !== null) headers.Authorization = `Bearer ${apiKey}`;
   const response = await fetch(url, { method: "POST", body: form, headers, redirect: "manual", signal });
   if (!response.ok) {
-    const said = await textOf(response, MAX_REFUSAL_BYTES).catch((error: unknown) => {
+    const body = await readText(response, MAX_REFUSAL_BYTES).catch((error: unknown) => {
       if (signal.aborted) throw error;
       return "";
     });
-    throw new EndpointRefusal(response.status, response.headers, said);
+    throw new EndpointRefusal(response.status, response.headers, body);
   }
-  const text = await textOf(response, MAX_ANSWER_BYTES);
+  const text = await readText(response, MAX_ANSWER_BYTES);
   try {
     return JSON.parse(text);
   } catch {
@@ -58,7 +58,7 @@ export async function postForm(
   }
 }
 
-async function textOf(response: Response, maxBytes: number): Promise<string> {
+async function readText(response: Response, maxBytes: number): Promise<string> {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
   for await (const piece of (response.body ?? []) as AsyncIterable<Uint8Array>) {
@@ -80,13 +80,13 @@ export class EndpointRefusal extends Error {
   readonly status: number;
   readonly headers: Headers;
   /** Its own words, to be searched for the name of what it refuses; never to be shown. */
-  readonly said: string;
+  readonly body: string;
 
-  constructor(status: number, headers: Headers, said: string) {
+  constructor(status: number, headers: Headers, body: string) {
     super(`status ${status}`);
     this.status = status;
     this.headers = headers;
-    this.said = status === 400 || status === 422 ? said : "";
+    this.body = status === 400 || status === 422 ? body : "";
   }
 }
 
@@ -95,18 +95,18 @@ interface EndpointFailure {
   /** What to throw when there is no other try. It quotes nothing that the endpoint sent. */
   readonly error: RecogniserError;
   /** Whether the same request may work soon, as nothing is wrong with it. */
-  readonly isPassing: boolean;
+  readonly isRetryable: boolean;
   /** How long the endpoint wants to be left alone first; `null` when it did not say. */
   readonly waitMs: number | null;
 }
 
 /** What of a request an endpoint may refuse by its name. */
-type Asked = Pick<RecogniseOptions, "task" | "language">;
+type RefusableOptions = Pick<RecogniseOptions, "task" | "language">;
 
 /** Reads what was thrown on the way to an answer. */
-export function endpointFailure(thrown: unknown, asked: Asked): EndpointFailure {
-  if (thrown instanceof RecogniserError) return fixed(thrown);
-  if (thrown instanceof NotATranscriptError) return fixed(new RecogniserError(NO_TRANSCRIPT));
+export function classifyFailure(thrown: unknown, asked: RefusableOptions): EndpointFailure {
+  if (thrown instanceof RecogniserError) return permanent(thrown);
+  if (thrown instanceof NotATranscriptError) return permanent(new RecogniserError(NO_TRANSCRIPT));
   if (thrown instanceof EndpointRefusal) return byStatus(thrown, asked);
   return byCode(codeOf(thrown));
 }
@@ -116,7 +116,7 @@ const BUSY_RETRY_MS = 5_000;
 const NO_TRANSCRIPT =
   "The recogniser's endpoint answered with something that is no transcript. Check recogniser.baseUrl, which usually ends in /v1.";
 
-const NOT_TO_BE_RETRIED: Readonly<Record<number, string>> = {
+const PERMANENT_FAILURES: Readonly<Record<number, string>> = {
   401: "The recogniser's endpoint refused the key (401). Check ANTIPHON_RECOGNISER_API_KEY or recogniser.apiKeyFile.",
   403: "The recogniser's endpoint does not let this key use the model (403). Check ANTIPHON_RECOGNISER_API_KEY or recogniser.apiKeyFile, and recogniser.model.",
   404: "The recogniser's endpoint has no such route or model (404). Check recogniser.baseUrl, which usually ends in /v1, and recogniser.model.",
@@ -125,38 +125,44 @@ const NOT_TO_BE_RETRIED: Readonly<Record<number, string>> = {
 /** It has no route for it, or has not written one. */
 const NO_SUCH_ROUTE: readonly number[] = [404, 405, 501];
 
-function byStatus({ status, headers, said }: EndpointRefusal, { task, language }: Asked): EndpointFailure {
+function byStatus(
+  { status, headers, body }: EndpointRefusal,
+  { task, language }: RefusableOptions,
+): EndpointFailure {
   if (status === 413) {
     const message = "The recording is too long for the recogniser's endpoint (413). Send less.";
-    return fixed(new RecogniserError(message, { refused: "length" }));
+    return permanent(new RecogniserError(message, { refused: "length" }));
   }
-  const saysSo = /translat/i.test(said) && /support/i.test(said);
+  const saysSo = /translat/i.test(body) && /support/i.test(body);
   if (task === "translate" && (NO_SUCH_ROUTE.includes(status) || saysSo)) {
     const message = `The recogniser's endpoint, or its model, does not translate (${status}). Ask for a transcription instead.`;
-    return fixed(new RecogniserError(message, { refused: "task" }));
+    return permanent(new RecogniserError(message, { refused: "task" }));
   }
-  if (language !== null && task !== "translate" && /language/i.test(said)) {
+  if (language !== null && task !== "translate" && /language/i.test(body)) {
     const message = `The recogniser's endpoint does not take the language that was given (${status}). Leave \`language\` out, or give another.`;
-    return fixed(new RecogniserError(message, { refused: "language" }));
+    return permanent(new RecogniserError(message, { refused: "language" }));
   }
-  const known = NOT_TO_BE_RETRIED[status];
-  if (known !== undefined) return fixed(new RecogniserError(known));
+  const known = PERMANENT_FAILURES[status];
+  if (known !== undefined) return permanent(new RecogniserError(known));
   const waitMs = retryAfterMs(headers, Date.now());
   if (status === 429) {
     const message = "The recogniser's endpoint is busy or its quota is used up (429). Retry later.";
-    return passing(again(message, waitMs ?? BUSY_RETRY_MS), waitMs);
+    return retryable(retryableError(message, waitMs ?? BUSY_RETRY_MS), waitMs);
   }
   if (status >= 500) {
-    return passing(again(`The recogniser's endpoint failed (${status}). Retry in a moment.`, waitMs), waitMs);
+    return retryable(
+      retryableError(`The recogniser's endpoint failed (${status}). Retry in a moment.`, waitMs),
+      waitMs,
+    );
   }
   if (status < 400) {
-    return fixed(
+    return permanent(
       new RecogniserError(
         `The recogniser's endpoint redirects (${status}), which is not followed. Set recogniser.baseUrl to where it leads.`,
       ),
     );
   }
-  return fixed(
+  return permanent(
     new RecogniserError(`The recogniser's endpoint refused the request (${status}). Check recogniser.model.`),
   );
 }
@@ -164,24 +170,26 @@ function byStatus({ status, headers, said }: EndpointRefusal, { task, language }
 /** The connection failed: before there was one, or once it stood. */
 function byCode(code: string): EndpointFailure {
   if (["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"].includes(code) || code === "") {
-    return passing(again("The recogniser's endpoint broke off the connection. Retry in a moment."));
+    return retryable(
+      retryableError("The recogniser's endpoint broke off the connection. Retry in a moment."),
+    );
   }
-  const error = again(
+  const error = retryableError(
     `The recogniser's endpoint cannot be reached (${code}). Check that it runs, and recogniser.baseUrl.`,
   );
-  return code === "ECONNREFUSED" || code === "EAI_AGAIN" ? passing(error) : fixed(error);
+  return code === "ECONNREFUSED" || code === "EAI_AGAIN" ? retryable(error) : permanent(error);
 }
 
-function again(message: string, waitMs: number | null = null): RecogniserError {
+function retryableError(message: string, waitMs: number | null = null): RecogniserError {
   return new RecogniserError(message, { retryAfterMs: waitMs ?? DEFAULT_RETRY_MS });
 }
 
-function fixed(error: RecogniserError): EndpointFailure {
-  return { error, isPassing: false, waitMs: null };
+function permanent(error: RecogniserError): EndpointFailure {
+  return { error, isRetryable: false, waitMs: null };
 }
 
-function passing(error: RecogniserError, waitMs: number | null = null): EndpointFailure {
-  return { error, isPassing: true, waitMs };
+function retryable(error: RecogniserError, waitMs: number | null = null): EndpointFailure {
+  return { error, isRetryable: true, waitMs };
 }
 
 /** The system's name for what happened, as in ECONNRESET; empty where there is none. */

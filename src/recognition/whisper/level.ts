@@ -1,4 +1,4 @@
-import { WHISPER_RATE_HZ } from "../sizes.ts";
+import { WHISPER_RATE_HZ } from "./description.ts";
 
 /** 20 ms */
 const LEVEL_FRAME = WHISPER_RATE_HZ / 50;
@@ -26,7 +26,7 @@ function levelsDb(samples: Float32Array): Float32Array {
 }
 
 /** Whether nobody can be speaking: it is silence, a steady noise or tone, or too short. At 16 kHz. */
-export function isSurelyNoSpeech(samples: Float32Array): boolean {
+export function hasNoSpeech(samples: Float32Array): boolean {
   if (samples.length < MIN_S * WHISPER_RATE_HZ) return true;
   const sorted = levelsDb(samples).sort();
   const at = (part: number): number => sorted[Math.floor(part * (sorted.length - 1))]!;
@@ -47,7 +47,7 @@ export function activeFrames(samples: Float32Array): readonly boolean[] {
 const MIN_FRAMES = 20 * 50;
 const MAX_FRAMES = 29 * 50;
 /** The longest stretch whose mean level is compared. */
-const STRETCH = 15;
+const PAUSE_FRAMES = 15;
 
 /**
  * Where to cut a clip that goes on after 30 s: the middle of the quietest 0.3 s between 20 and 29 s, of those as quiet
@@ -56,13 +56,13 @@ const STRETCH = 15;
  * @param samples at 16 kHz, 29 s or more
  * @returns in samples
  */
-export function pauseIn(samples: Float32Array): number {
+export function findPause(samples: Float32Array): number {
   const powers = Array.from(levelsDb(samples), (db) => 10 ** (db / 10));
   let quietest = MIN_FRAMES;
   let min = Number.POSITIVE_INFINITY;
-  for (let at = MIN_FRAMES; at + STRETCH <= Math.min(MAX_FRAMES, powers.length); at++) {
-    const power = powers.slice(at, at + STRETCH).reduce((sum, value) => sum + value, 0);
+  for (let at = MIN_FRAMES; at + PAUSE_FRAMES <= Math.min(MAX_FRAMES, powers.length); at++) {
+    const power = powers.slice(at, at + PAUSE_FRAMES).reduce((sum, value) => sum + value, 0);
     if (power <= min) [quietest, min] = [at, power];
   }
-  return Math.round((quietest + STRETCH / 2) * (WHISPER_RATE_HZ / 50));
+  return Math.round((quietest + PAUSE_FRAMES / 2) * (WHISPER_RATE_HZ / 50));
 }

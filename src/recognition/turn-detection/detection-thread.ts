@@ -1,28 +1,27 @@
 import { workerData } from "node:worker_threads";
 import { freeMemory } from "../../core/free-memory.ts";
 import { answerCalls } from "../../workers/calls/answer-calls.ts";
-import { openSilero, type SileroState } from "./silero-network.ts";
-import { openSmartTurn } from "./smart-turn-network.ts";
+import { openSilero, openSmartTurn, type SileroState } from "./detection-networks.ts";
 
 /** What the thread is told when it starts. */
-export interface DetectionSite {
+export interface DetectionThreadData {
   /** Holds both networks and their `SHA256SUMS`. */
   readonly folder: string;
 }
 
 /** A thread that keeps nothing between two calls: one that takes its place goes on with any sound. */
-const { folder } = workerData as DetectionSite;
+const { folder } = workerData as DetectionThreadData;
 
 let silero: ReturnType<typeof openSilero> | null = null;
 let smartTurn: ReturnType<typeof openSmartTurn> | null = null;
 
 answerCalls(
   {
-    async activity(windows: Float32Array, state: SileroState) {
+    async detectActivity(windows: Float32Array, state: SileroState) {
       silero ??= openSilero(folder);
       return await (await silero)(windows, state);
     },
-    async finished(turn: Float32Array<ArrayBuffer>) {
+    async judgeTurn(turn: Float32Array<ArrayBuffer>) {
       smartTurn ??= openSmartTurn(folder);
       const probability = await (await smartTurn)(turn);
       // 512 kB that would otherwise lie here until the thread collects its garbage, some minutes later.

@@ -1,4 +1,4 @@
-import type { BytePairs } from "../../../onnx/byte-pairs.ts";
+import type { BytePairs } from "../../onnx/byte-pairs.ts";
 
 /** Longest phrase that is looked for, in tokens. */
 const MAX_PHRASE_TOKENS = 32;
@@ -15,7 +15,7 @@ export function repeatedPhrase(ids: readonly number[]): number {
 }
 
 /** Tokens in which whatever was just said is said once: of a phrase that follows itself, one is kept. */
-export function withoutRepeats(ids: readonly number[]): number[] {
+export function removeRepeats(ids: readonly number[]): number[] {
   const kept: number[] = [];
   for (const id of ids) {
     kept.push(id);
@@ -52,17 +52,17 @@ const COPIED_TOKENS = 8;
 /** A prompt's tokens. Each phrase once: what repeats in it would be repeated instead of what is said. */
 export function promptTokens(text: string, pairs: BytePairs): readonly number[] {
   const ids = text.trim() === "" ? [] : pairs.encode(` ${text.trim()}`);
-  return withoutRepeats(ids.slice(-MAX_TOKENS_READ)).slice(-MAX_TOKENS);
+  return removeRepeats(ids.slice(-MAX_TOKENS_READ)).slice(-MAX_TOKENS);
 }
 
 /** Whether all that was written stands in the prompt as it is. */
-export function isCopied(ids: readonly number[], prompt: readonly number[]): boolean {
-  const once = withoutRepeats(ids);
+export function isCopiedFromPrompt(ids: readonly number[], prompt: readonly number[]): boolean {
+  const once = removeRepeats(ids);
   return once.length >= COPIED_TOKENS && `,${prompt.join()},`.includes(`,${once.join()},`);
 }
 
 /** Whether half of the words of the one are in the other. */
-export function isAlike(text: string, other: string): boolean {
+export function sharesHalfTheWords(text: string, other: string): boolean {
   const words = (of: string): readonly string[] => of.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   const known = new Set(words(text));
   const found = words(other);

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { ct2Weights } from "../../../src/recognition/whisper/weights/ct2-weights.ts";
-import { hubWeights } from "../../../src/recognition/whisper/weights/source-folder.ts";
-import type { WhisperWeights } from "../../../src/recognition/whisper/weights/whisper-weights.ts";
+import {
+  ct2Weights,
+  hubWeights,
+  type WhisperWeights,
+} from "../../../src/recognition/whisper/whisper-weights.ts";
 import { inMemory } from "../../onnx/in-memory.ts";
 import { ct2Of, safetensorsOf, tinyVariables } from "./tiny-whisper.ts";
 

@@ -1,9 +1,9 @@
 import { after } from "node:test";
-import type { Recogniser } from "../../../src/core/recogniser.ts";
-import { openEndpointRecogniser } from "../../../src/recognition/endpoint/endpoint-recogniser.ts";
-import { startTestServer } from "../../api/http/start.ts";
-import { recogniserConformance } from "../conformance.ts";
-import { ToneRecogniser, toneSpeech } from "../tone-recogniser.ts";
+import type { Recogniser } from "../../src/core/recogniser.ts";
+import { openEndpointRecogniser } from "../../src/recognition/endpoint-recogniser.ts";
+import { startTestServer } from "../api/http/start.ts";
+import { recogniserConformance } from "./conformance.ts";
+import { ToneRecogniser, toneSpeech } from "./tone-recogniser.ts";
 import { type Answer, json, refusal, TranscriptionServer } from "./transcription-server.ts";
 
 const antiphon = await startTestServer({ recogniser: new ToneRecogniser() });

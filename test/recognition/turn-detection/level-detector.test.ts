@@ -1,4 +1,4 @@
-import { levelDetector, pauseJudge } from "../../../src/recognition/turns/level-detector.ts";
+import { levelDetector, pauseJudge } from "../../../src/recognition/turn-detection/level-detector.ts";
 import { turnJudgeConformance, voiceActivityConformance } from "./conformance.ts";
 
 voiceActivityConformance("the level", async () => levelDetector());

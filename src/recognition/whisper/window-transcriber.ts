@@ -1,15 +1,19 @@
-import { resample } from "../../../audio/resample.ts";
-import type { TranscriptionTask, TranscriptSegment } from "../../../core/recogniser.ts";
-import { type BytePairs, bytePairs, rankedByOrder } from "../../../onnx/byte-pairs.ts";
-import { POSITION, WHISPER_RATE_HZ, WINDOW_S } from "../sizes.ts";
-import { alignWords, segmentsOf } from "./aligned-words.ts";
-import { type Decoded, type DecodeRequest, decode } from "./decode.ts";
-import { DecoderRun } from "./decoder-run.ts";
-import { activeFrames, isSurelyNoSpeech, pauseIn } from "./level.ts";
+import { resample } from "../../audio/resample.ts";
+import type { TranscriptionTask, TranscriptSegment } from "../../core/recogniser.ts";
+import { type BytePairs, bytePairs, rankedByOrder } from "../../onnx/byte-pairs.ts";
+import { alignWords, groupSegments, splitWords, WITHOUT_SPACES } from "./align-words.ts";
+import {
+  createSampler,
+  type DecodedWindow,
+  type DecodeRequest,
+  DecoderRun,
+  decode,
+  type Sampler,
+} from "./decode.ts";
+import { POSITION_SAMPLES, WHISPER_RATE_HZ, WINDOW_S } from "./description.ts";
+import { activeFrames, findPause, hasNoSpeech } from "./level.ts";
 import type { Encoded, Networks } from "./networks.ts";
-import { isAlike, isCopied, lengthBeforeRepeat, promptTokens } from "./repetition.ts";
-import { type Sampler, samplerOf } from "./sampler.ts";
-import { WITHOUT_SPACES, wordsOf } from "./words.ts";
+import { isCopiedFromPrompt, lengthBeforeRepeat, promptTokens, sharesHalfTheWords } from "./repetition.ts";
 
 /** A stretch of a clip, to be heard at once. */
 export interface WindowRequest {
@@ -26,9 +30,9 @@ export interface WindowRequest {
 }
 
 /** What is said in it. */
-export interface HeardWindow {
+export interface WindowTranscript {
   /** How much of it was listened to: where the clip goes on, up to a pause. */
-  readonly heardS: number;
+  readonly transcribedS: number;
   /** `null` where nobody speaks for sure. */
   readonly language: string | null;
   readonly languageProbability: number | null;
@@ -53,7 +57,7 @@ const MORE_TOKENS = 8;
 const MAX_TOKENS = 220;
 
 /** Hears stretches of up to 30 s, one after the other. */
-export class WindowListener {
+export class WindowTranscriber {
   readonly #networks: Networks;
   readonly #pairs: BytePairs;
   readonly #sampler: Sampler;
@@ -61,19 +65,19 @@ export class WindowListener {
   constructor(networks: Networks) {
     this.#networks = networks;
     this.#pairs = bytePairs(rankedByOrder(networks.description.tokens));
-    this.#sampler = samplerOf(networks.description);
+    this.#sampler = createSampler(networks.description);
   }
 
   /** @param check called before each step of the networks; what it throws ends the work */
-  async hear(request: WindowRequest, check: () => void): Promise<HeardWindow> {
+  async transcribe(request: WindowRequest, check: () => void): Promise<WindowTranscript> {
     check();
     const all = resample(request.samples, request.sampleRateHz, WHISPER_RATE_HZ);
-    const end = request.isLast ? Math.min(all.length, WINDOW_S * WHISPER_RATE_HZ) : pauseIn(all);
+    const end = request.isLast ? Math.min(all.length, WINDOW_S * WHISPER_RATE_HZ) : findPause(all);
     const samples = all.subarray(0, end);
-    const heardS = request.isLast
+    const transcribedS = request.isLast
       ? request.samples.length / request.sampleRateHz
       : samples.length / WHISPER_RATE_HZ;
-    if (isSurelyNoSpeech(samples)) return { ...NOTHING, heardS };
+    if (hasNoSpeech(samples)) return { ...NO_SPEECH, transcribedS };
     check();
     const heard = await this.#heard(samples, request, check);
     const { decoded } = heard;
@@ -83,7 +87,7 @@ export class WindowListener {
       noSpeechProbability > NO_SPEECH_PROBABILITY ? UNSURE_LOG_PROBABILITY : GUESSED_LOG_PROBABILITY;
     const isSpeech = mean >= minLogProbability;
     return {
-      heardS,
+      transcribedS,
       language: isSpeech ? language : null,
       languageProbability: isSpeech ? languageProbability : null,
       speechProbability: 1 - noSpeechProbability,
@@ -97,12 +101,13 @@ export class WindowListener {
     const heard = await this.#decoded(encoded, samples, request, check);
     const { ids, language, ...decoded } = heard.decoded;
     if (isRunaway(decoded)) return await this.#again(samples, request, check);
-    if (request.prompt === null || !isCopied(ids, promptTokens(request.prompt, this.#pairs))) return heard;
+    if (request.prompt === null || !isCopiedFromPrompt(ids, promptTokens(request.prompt, this.#pairs)))
+      return heard;
     // What was said in the words of the prompt is heard without it as well.
     const text = this.#pairs.decode(ids);
     const without = { ...request, prompt: null, draft: { text, language } };
     const other = await this.#decoded(encoded, samples, without, check);
-    return isAlike(text, this.#pairs.decode(other.decoded.ids)) ? heard : other;
+    return sharesHalfTheWords(text, this.#pairs.decode(other.decoded.ids)) ? heard : other;
   }
 
   /**
@@ -133,7 +138,10 @@ export class WindowListener {
     stopsAtLoops = true,
   ): Promise<DecodedRun> {
     const { description, decoder } = this.#networks;
-    const positions = Math.min(description.sizes.audioPositions, Math.ceil(samples.length / POSITION));
+    const positions = Math.min(
+      description.sizes.audioPositions,
+      Math.ceil(samples.length / POSITION_SAMPLES),
+    );
     const run = new DecoderRun(decoder, description.sizes, encoded, positions);
     const maxTokens = Math.min(
       MAX_TOKENS,
@@ -171,23 +179,23 @@ export class WindowListener {
     const language = task === "translate" ? "en" : decoded.language;
     const { alignmentHeads } = this.#networks.description;
     const words = alignWords(
-      wordsOf(ids, this.#pairs, language),
+      splitWords(ids, this.#pairs, language),
       decoded,
       run.attention,
       alignmentHeads,
       activeFrames(samples),
       samples.length / WHISPER_RATE_HZ,
     );
-    return segmentsOf(words, WITHOUT_SPACES.has(language) ? "" : " ");
+    return groupSegments(words, WITHOUT_SPACES.has(language) ? "" : " ");
   }
 }
 
 interface DecodedRun {
   readonly run: DecoderRun;
-  readonly decoded: Decoded;
+  readonly decoded: DecodedWindow;
 }
 
-const NOTHING: Omit<HeardWindow, "heardS"> = {
+const NO_SPEECH: Omit<WindowTranscript, "transcribedS"> = {
   language: null,
   languageProbability: null,
   speechProbability: 0,
@@ -195,6 +203,6 @@ const NOTHING: Omit<HeardWindow, "heardS"> = {
   segments: [],
 };
 
-function isRunaway({ repeatedPhrase, isCut }: Pick<Decoded, "repeatedPhrase" | "isCut">): boolean {
+function isRunaway({ repeatedPhrase, isCut }: Pick<DecodedWindow, "repeatedPhrase" | "isCut">): boolean {
   return repeatedPhrase > 0 || isCut;
 }

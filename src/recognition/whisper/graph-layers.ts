@@ -1,6 +1,6 @@
-import type { GraphFile } from "../../../onnx/graph-file.ts";
-import { HEAD_WIDTH } from "../sizes.ts";
-import type { WhisperWeights } from "../weights/whisper-weights.ts";
+import type { GraphFile } from "../../onnx/graph-file.ts";
+import { HEAD_WIDTH } from "./description.ts";
+import type { WhisperWeights } from "./whisper-weights.ts";
 
 /** What the two graphs are built of. Values are named as in the graph. */
 interface LayerBuilder {

@@ -1,48 +1,49 @@
-import { languageCode, languageCodeOfName } from "../../core/languages.ts";
-import type { TranscribedWord, Transcript, TranscriptSegment } from "../../core/recogniser.ts";
+import { isRecord } from "../core/is-record.ts";
+import { languageCode, languageCodeOfName } from "../core/languages.ts";
+import type { TranscribedWord, Transcript, TranscriptSegment } from "../core/recogniser.ts";
 import { NotATranscriptError } from "./endpoint-call.ts";
 
 /** Nobody says more than so many characters a second; an endpoint that writes on has lost its way. */
 const MAX_CHARS_PER_S = 100;
 const SPARE_CHARS = 1_000;
 /** As Whisper does it: what it thinks is no speech, and is not sure of either. */
-const NO_SPEECH = 0.6;
-const UNSURE = -1;
+const NO_SPEECH_PROBABILITY = 0.6;
+const UNSURE_LOG_PROBABILITY = -1;
 
 /**
  * Makes a transcript of an answer of which nothing is known but that it was JSON: `verbose_json` or `json`. Times are kept
  * within the sound. Throws {@link NotATranscriptError} where it is neither.
  *
- * @param heardS seconds of sound that were sent
+ * @param durationS seconds of sound that were sent
  */
-export function readTranscript(answer: unknown, heardS: number, wantsWords: boolean): Transcript {
+export function readTranscript(answer: unknown, durationS: number, wantsWords: boolean): Transcript {
   if (!isRecord(answer) || typeof answer.text !== "string") throw new NotATranscriptError();
-  if (answer.text.length > heardS * MAX_CHARS_PER_S + SPARE_CHARS) throw new NotATranscriptError();
-  const told = Array.isArray(answer.segments) ? answer.segments.filter(isRecord) : [];
-  const sure = told.filter((segment) => !isNoise(segment));
-  const whole = told.length === 0 ? [{ text: answer.text, start: 0, end: heardS }] : sure;
-  const segments = whole
-    .map((segment) => readSegment(segment, heardS))
+  if (answer.text.length > durationS * MAX_CHARS_PER_S + SPARE_CHARS) throw new NotATranscriptError();
+  const given = Array.isArray(answer.segments) ? answer.segments.filter(isRecord) : [];
+  const speech = given.filter((segment) => !isNoise(segment));
+  const used = given.length === 0 ? [{ text: answer.text, start: 0, end: durationS }] : speech;
+  const segments = used
+    .map((segment) => readSegment(segment, durationS))
     .filter(({ text }) => text !== "")
     .sort((a, b) => a.startS - b.startS);
-  const words = wantsWords ? readWords(answer, sure, heardS) : [];
+  const words = wantsWords ? readWords(answer, speech, durationS) : [];
   const logProbabilities = segments.flatMap(({ meanLogProbability: mean }) => (mean === null ? [] : [mean]));
   return {
     text: segments.map(({ text }) => text).join(" "),
     language: typeof answer.language === "string" ? languageCodeOf(answer.language) : null,
     languageProbability: null,
-    speechProbability: speechProbability(told),
+    speechProbability: speechProbability(given),
     meanLogProbability: logProbabilities.length === 0 ? null : mean(logProbabilities),
-    segments: wantsWords ? withWords(segments, words) : segments,
-    transcribedS: heardS,
+    segments: wantsWords ? assignWords(segments, words) : segments,
+    transcribedS: durationS,
   };
 }
 
-function readSegment(segment: Record<string, unknown>, heardS: number): TranscriptSegment {
-  const startS = within(segment.start, 0, heardS);
+function readSegment(segment: Record<string, unknown>, durationS: number): TranscriptSegment {
+  const startS = clamp(segment.start, 0, durationS);
   return {
     startS,
-    endS: Math.max(startS, within(segment.end, heardS, heardS)),
+    endS: Math.max(startS, clamp(segment.end, durationS, durationS)),
     text: typeof segment.text === "string" ? segment.text.trim() : "",
     words: null,
     meanLogProbability: isNumber(segment.avg_logprob) ? Math.min(0, segment.avg_logprob) : null,
@@ -53,21 +54,21 @@ function readSegment(segment: Record<string, unknown>, heardS: number): Transcri
 function readWords(
   answer: Record<string, unknown>,
   segments: readonly Record<string, unknown>[],
-  heardS: number,
+  durationS: number,
 ): TranscribedWord[] {
   const inSegments = segments.flatMap(({ words }) => (Array.isArray(words) ? words : []));
-  const told: unknown[] = Array.isArray(answer.words) ? answer.words : inSegments;
-  return told.filter(isRecord).flatMap(({ word, start, end, probability }) => {
+  const words: unknown[] = Array.isArray(answer.words) ? answer.words : inSegments;
+  return words.filter(isRecord).flatMap(({ word, start, end, probability }) => {
     const text = typeof word === "string" ? word.trim() : "";
     if (text === "") return [];
-    const startS = within(start, 0, heardS);
-    const endS = Math.max(startS, within(end, startS, heardS));
-    return [{ text, startS, endS, probability: within(probability, 1, 1) }];
+    const startS = clamp(start, 0, durationS);
+    const endS = Math.max(startS, clamp(end, startS, durationS));
+    return [{ text, startS, endS, probability: clamp(probability, 1, 1) }];
   });
 }
 
 /** Each word in the last segment that begins before its middle. */
-function withWords(
+function assignWords(
   segments: readonly TranscriptSegment[],
   words: readonly TranscribedWord[],
 ): TranscriptSegment[] {
@@ -81,15 +82,15 @@ function withWords(
 }
 
 function isNoise({ no_speech_prob: none, avg_logprob: mean }: Record<string, unknown>): boolean {
-  return isNumber(none) && none > NO_SPEECH && isNumber(mean) && mean < UNSURE;
+  return isNumber(none) && none > NO_SPEECH_PROBABILITY && isNumber(mean) && mean < UNSURE_LOG_PROBABILITY;
 }
 
 /** Of the segment that is likeliest to be speech. */
 function speechProbability(segments: readonly Record<string, unknown>[]): number | null {
-  const told = segments.flatMap(({ no_speech_prob: none }) =>
-    isNumber(none) ? [1 - within(none, 0, 1)] : [],
+  const probabilities = segments.flatMap(({ no_speech_prob: none }) =>
+    isNumber(none) ? [1 - clamp(none, 0, 1)] : [],
   );
-  return told.length === 0 ? null : told.reduce((max, value) => Math.max(max, value));
+  return probabilities.length === 0 ? null : probabilities.reduce((max, value) => Math.max(max, value));
 }
 
 function mean(values: readonly number[]): number {
@@ -97,16 +98,12 @@ function mean(values: readonly number[]): number {
 }
 
 /** A number from 0 to `most`, or what stands for what is none. */
-function within(value: unknown, otherwise: number, max: number): number {
+function clamp(value: unknown, otherwise: number, max: number): number {
   return isNumber(value) ? Math.max(0, Math.min(max, value)) : otherwise;
 }
 
 function isNumber(value: unknown): value is number {
   return typeof value === "number" && Number.isFinite(value);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /**

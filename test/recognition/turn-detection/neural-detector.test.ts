@@ -3,7 +3,10 @@ import { after, before, describe, it } from "node:test";
 import { Worker } from "node:worker_threads";
 import { joined } from "../../../src/audio/joined.ts";
 import { TurnDetectionError } from "../../../src/core/turn-detection.ts";
-import { type NeuralDetector, openNeuralDetector } from "../../../src/recognition/turns/neural-detector.ts";
+import {
+  type NeuralDetector,
+  openNeuralDetector,
+} from "../../../src/recognition/turn-detection/neural-detector.ts";
 import { turnJudgeConformance, voiceActivityConformance } from "./conformance.ts";
 import { line, lineGolden } from "./line.ts";
 
@@ -44,7 +47,7 @@ describe("the networks that detect turns", () => {
       startThread(site) {
         starts += 1;
         const entry =
-          starts === 1 ? "./dying-thread.js" : "../../../src/recognition/turns/detection-thread.js";
+          starts === 1 ? "./dying-thread.js" : "../../../src/recognition/turn-detection/detection-thread.js";
         return new Worker(new URL(entry, import.meta.url), { workerData: site });
       },
     });

@@ -116,25 +116,7 @@ async function startWith(
     onFailure: (message) => logger.warn({ cause: message }, "hearing thread"),
     onRecovery: (message) => logger.info({ cause: message }, "hearing thread"),
   });
-  // Before the buckets: their connection would keep the process alive after this had thrown.
-  const storeUrl = storeUrlOf(settings, env);
-  let takesAlone = 0;
-  const buckets = await openBuckets(settings.buckets, bucketsUrl(settings, env), {
-    onFailure: (message) => logger.error({ cause: message }, "shared buckets failed"),
-    onRecovery: () => logger.info("shared buckets recovered"),
-    onTakeAlone: () => {
-      takesAlone += 1;
-    },
-  });
-  const tenancy = await openTenancy(
-    { ...settings, dataDir: keysDir },
-    {
-      storeUrl,
-      buckets,
-      onFailure: (message) => logger.error({ cause: message }, "database failed"),
-      onRecovery: (message) => logger.info({ cause: message }, "database recovered"),
-    },
-  );
+  const { tenancy, storeUrl, takesAlone } = await openAccounts(settings, keysDir, env, logger);
   try {
     const { startServer } = await import("./start-server.ts");
     const server = await startServer({
@@ -161,7 +143,7 @@ async function startWith(
         local.reduce((sum, one) => sum + (one.pool()?.stats().ready ?? 0), voice.threads()),
       canSpeak: () => voice.canSpeak() || local.some((one) => (one.pool()?.stats().ready ?? 0) > 0),
       canHear: () => recogniser?.isFound ?? false,
-      takesAlone: () => takesAlone,
+      takesAlone,
       wyoming,
       twilioAuthTokens: twilioAuthTokens(settings, env),
       logger,
@@ -190,6 +172,30 @@ async function startWith(
     await tenancy.close();
     throw error;
   }
+}
+
+/** Opens keys, usage and rate limits. */
+async function openAccounts(settings: Settings, keysDir: string, env: Environment, logger: Logger) {
+  // Read first: after a failure here, open buckets would keep the process alive.
+  const storeUrl = storeUrlOf(settings, env);
+  let takesAlone = 0;
+  const buckets = await openBuckets(settings.buckets, bucketsUrl(settings, env), {
+    onFailure: (message) => logger.error({ cause: message }, "shared buckets failed"),
+    onRecovery: () => logger.info("shared buckets recovered"),
+    onTakeAlone: () => {
+      takesAlone += 1;
+    },
+  });
+  const tenancy = await openTenancy(
+    { ...settings, dataDir: keysDir },
+    {
+      storeUrl,
+      buckets,
+      onFailure: (message) => logger.error({ cause: message }, "database failed"),
+      onRecovery: (message) => logger.info({ cause: message }, "database recovered"),
+    },
+  );
+  return { tenancy, storeUrl, takesAlone: () => takesAlone };
 }
 
 /**

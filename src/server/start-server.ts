@@ -94,8 +94,8 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
-/** Wires the whole service by hand, loads the resident models and listens. */
-export async function startServer(parts: ServerParts): Promise<RunningServer> {
+/** Builds what requests use, by hand. Loads nothing and listens nowhere. */
+function createServices(parts: ServerParts) {
   const { settings, tenancy, logger, models = PUBLIC_MODELS } = parts;
   const metrics = createMetrics(version());
   const catalogue = createCatalogue({
@@ -105,18 +105,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   });
   const limits = serverLimits(settings);
   const semaphores = createSemaphores(limits.shared);
-  const {
-    writing,
-    hearingTurns,
-    detecting,
-    hearingRecordings,
-    receiving,
-    recorded,
-    audio,
-    reading,
-    replies,
-  } = semaphores;
-  const eventLoopShare = new EventLoopShare();
+  const { hearingTurns, receiving, recorded, audio, reading } = semaphores;
   const recordings = new RecordingReader((error) =>
     logger.error({ cause: error.message }, "decoding thread"),
   );
@@ -143,7 +132,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
           }
         : {}),
       ownVoices,
-      writing,
+      writing: semaphores.writing,
       meter: (record) => tenancy.commit(record),
       telemetry: metrics.telemetry,
     },
@@ -157,7 +146,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   );
   const transcriptions = new Transcriptions({
     recogniser: parts.recogniser ?? null,
-    places: hearingRecordings,
+    places: semaphores.hearingRecordings,
     audio,
     meter: (record) => tenancy.commit(record),
     telemetry: metrics.telemetry,
@@ -168,16 +157,6 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     onFailure: (error) => logger.error({ cause: error.message }, "preparing thread"),
   });
   const requestReader = new RequestReader({ preparer, recordings, receiving, recorded, audio, reading });
-  metrics.watch({
-    service,
-    semaphores,
-    speechThreads: () => parts.speechThreads?.() ?? workerCount(settings),
-    residentModels: () => catalogue.resident().length,
-    takesAlone: () => parts.takesAlone?.() ?? 0,
-  });
-  let ready = false;
-  let isStopping = false;
-  const resolve = (id: string | null) => findModel(models, id);
   const newVoices = new NewVoices({
     voices: ownVoices,
     requestReader,
@@ -185,40 +164,59 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     audio,
     judge: judgeClip,
   });
-  const entrance = { service, transcriptions, tenancy, requestReader, metrics, logger };
-  const detector = parts.detector ?? { activity: levelDetector(), judge: pauseJudge(), async close() {} };
-  const realtime = settings.realtime.enabled
-    ? {
-        activity: detector.activity,
-        judge: detector.judge,
-        recogniser: parts.recogniser ?? null,
-        transcriptionSlots: hearingTurns,
-        detectionSlots: detecting,
-        eventLoopShare,
-        receiving,
-        resolve,
-        newId: (prefix: string) => `${prefix}${randomBytes(12).toString("hex")}`,
-        secrets: new ClientSecrets(),
-        twilioAuthTokens: parts.twilioAuthTokens ?? [],
-        maxSessions: settings.realtime.sessions,
-        maxSessionsPerKey: settings.realtime.sessionsPerKey,
-        idleTimeoutMs: settings.realtime.idleTimeoutMs,
-        maxSessionS: settings.realtime.maxSessionS,
-      }
-    : null;
-  const deps: HttpDeps = {
-    ...entrance,
-    replies,
-    cards: () => catalogue.cards().map(wireCard),
+  metrics.watch({
+    service,
+    semaphores,
+    speechThreads: () => parts.speechThreads?.() ?? workerCount(settings),
+    residentModels: () => catalogue.resident().length,
+    takesAlone: () => parts.takesAlone?.() ?? 0,
+  });
+  return {
+    metrics,
+    catalogue,
+    limits,
+    semaphores,
+    recordings,
     ownVoices,
     newVoices,
-    info: serviceInfo(parts, catalogue, limits),
-    isReady: () => ready && (parts.canSpeak?.() ?? true) && tenancy.isWell(),
-    isStopping: () => isStopping,
-    options: httpOptions(settings),
-    realtime,
+    service,
+    transcriptions,
+    preparer,
+    requestReader,
+    resolve: (id: string | null) => findModel(models, id),
+    eventLoopShare: new EventLoopShare(),
+    detector: parts.detector ?? { activity: levelDetector(), judge: pauseJudge(), async close() {} },
   };
-  const listeners: Listener[] = [];
+}
+
+type Services = ReturnType<typeof createServices>;
+
+function realtimeDeps(parts: ServerParts, services: Services): HttpDeps["realtime"] {
+  const { realtime } = parts.settings;
+  if (!realtime.enabled) return null;
+  const { semaphores, detector, eventLoopShare, resolve } = services;
+  return {
+    activity: detector.activity,
+    judge: detector.judge,
+    recogniser: parts.recogniser ?? null,
+    transcriptionSlots: semaphores.hearingTurns,
+    detectionSlots: semaphores.detecting,
+    eventLoopShare,
+    receiving: semaphores.receiving,
+    resolve,
+    newId: (prefix: string) => `${prefix}${randomBytes(12).toString("hex")}`,
+    secrets: new ClientSecrets(),
+    twilioAuthTokens: parts.twilioAuthTokens ?? [],
+    maxSessions: realtime.sessions,
+    maxSessionsPerKey: realtime.sessionsPerKey,
+    idleTimeoutMs: realtime.idleTimeoutMs,
+    maxSessionS: realtime.maxSessionS,
+  };
+}
+
+/** Opens the ports of HTTP, metrics and Wyoming, and adds each to `listeners` once it listens. */
+async function openListeners(parts: ServerParts, services: Services, deps: HttpDeps, listeners: Listener[]) {
+  const { settings } = parts;
   const opened = async (opening: Promise<Listener>): Promise<string> => {
     listeners.push(await opening);
     return listeners.at(-1)!.url;
@@ -230,9 +228,15 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   };
   const openWyoming = async (): Promise<string | null> => {
     if (!parts.wyoming) return null;
+    const { service, transcriptions, requestReader, metrics, ownVoices, resolve, eventLoopShare } = services;
     const canHear = () => parts.canHear?.() ?? true;
     const bridge = composeWyoming(parts.wyoming, {
-      ...entrance,
+      service,
+      transcriptions,
+      tenancy: parts.tenancy,
+      requestReader,
+      metrics,
+      logger: parts.logger,
       ownVoices,
       resolve,
       recogniserName: () => (canHear() ? transcriptions.recogniserName : null),
@@ -242,8 +246,42 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     });
     return opened(bridge.then(wyomingListener));
   };
+  return {
+    url: await opened(listenHttp(createHttpServer(deps), settings)),
+    metricsUrl: await openMetrics(),
+    wyomingUrl: await openWyoming(),
+  };
+}
+
+/** Wires the whole service, loads the resident models and listens. */
+export async function startServer(parts: ServerParts): Promise<RunningServer> {
+  const { settings, tenancy, logger } = parts;
+  const services = createServices(parts);
+  const { catalogue, service, transcriptions, requestReader } = services;
+  const { replies } = services.semaphores;
+  const realtime = realtimeDeps(parts, services);
+  let isReady = false;
+  let isStopping = false;
+  const deps: HttpDeps = {
+    service,
+    transcriptions,
+    tenancy,
+    requestReader,
+    metrics: services.metrics,
+    logger,
+    replies,
+    cards: () => catalogue.cards().map(wireCard),
+    ownVoices: services.ownVoices,
+    newVoices: services.newVoices,
+    info: serviceInfo(parts, catalogue, services.limits),
+    isReady: () => isReady && (parts.canSpeak?.() ?? true) && tenancy.isWell(),
+    isStopping: () => isStopping,
+    options: httpOptions(settings),
+    realtime,
+  };
+  const listeners: Listener[] = [];
   const stop = async () => {
-    ready = false;
+    isReady = false;
     isStopping = true;
     const { shutdownGraceMs } = settings;
     await closeListeners(listeners, shutdownGraceMs, () => {
@@ -251,6 +289,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       replies.close();
       return Promise.all([service.drain(shutdownGraceMs), transcriptions.drain(shutdownGraceMs)]);
     });
+    const { preparer, recordings, detector } = services;
     await Promise.all([preparer.close(), recordings.close(), detector.close()]);
     await catalogue.close();
     await parts.writer?.close();
@@ -259,14 +298,10 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   };
   try {
     await catalogue.warm();
-    const url = await opened(listenHttp(createHttpServer(deps), settings));
-    const metricsUrl = await openMetrics();
-    const wyomingUrl = await openWyoming();
-    ready = true;
+    const urls = await openListeners(parts, services, deps, listeners);
+    isReady = true;
     return {
-      url,
-      metricsUrl,
-      wyomingUrl,
+      ...urls,
       catalogue,
       async clientSecret(apiKey, seconds) {
         if (realtime === null || (await tenancy.authenticate(apiKey)) === null) return null;
@@ -274,7 +309,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       },
       isSpeaking: () => service.active + service.paused > 0,
       async drain(hurry) {
-        ready = false;
+        isReady = false;
         isStopping = true;
         await pause(settings.drainDelayMs, null, { signal: hurry }).catch(() => {});
       },

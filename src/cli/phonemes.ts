@@ -5,8 +5,8 @@ import { embeddedCheckpoint } from "../models/installed-checkpoint.ts";
 import { UsageError } from "../server/errors.ts";
 import { serverLexicon } from "../server/voices/lexicon-file.ts";
 import { spokenWords } from "../serving/prepare/read-markup.ts";
-import { ACCENT_TAGS, type AccentTag } from "../text/phonemes/accent.ts";
-import { hasSpeakable } from "../text/speakable.ts";
+import { hasSpeakable } from "../text/characters.ts";
+import { ACCENT_TAGS, type AccentTag } from "../text/phonemes/endings.ts";
 import type { CommandIo } from "./terminal/command-io.ts";
 import { addGlobalOptions, settingsOf } from "./terminal/global-options.ts";
 

@@ -166,3 +166,8 @@ function decimalValue(code: number): number {
   while (back < 50 && ALL_DECIMALS.test(String.fromCodePoint(code - back - 1))) back++;
   return back % 10;
 }
+
+/** Whether a text has at least one letter or number of any script, so that there is something to say. */
+export function hasSpeakable(text: string): boolean {
+  return /[\p{L}\p{N}]/u.test(text);
+}

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { askedPauses, spokenText, writtenText } from "../../src/core/marked-text.ts";
-import { MarkupError } from "../../src/text/ssml/markup.ts";
-import { MAX_PAUSE_S } from "../../src/text/ssml/pause-marks.ts";
+import { MAX_PAUSE_S, MarkupError } from "../../src/text/ssml/markup.ts";
 import { readMarks } from "../../src/text/ssml/read-marks.ts";
 import { bentBytes } from "./bent-bytes.ts";
 import type { Fuzzer, Random } from "./fuzzer.ts";

@@ -1,5 +1,5 @@
 import { isSpaceCode } from "../../text/characters.ts";
-import type { Sources } from "../../text/sources.ts";
+import type { Sources } from "../../text/phonemes/phoneme-ids.ts";
 import type { Span } from "../../text/traced.ts";
 
 /** In voices/heart/vocab.json marks and the space come first, then phonemes. */

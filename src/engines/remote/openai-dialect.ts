@@ -4,7 +4,7 @@ import { Resampler } from "../../audio/resample.ts";
 import type { Clip, SpeakerLabel, Turn } from "../../core/conversation.ts";
 import type { VoiceSample } from "../../core/script.ts";
 import { ConversationError } from "../../core/speech-model.ts";
-import { withoutPhonemes } from "../../text/phonemes/inline-phonemes.ts";
+import { withoutPhonemes } from "../../text/phonemes/given-phonemes.ts";
 import { AttemptError, checkStatus, permanentError } from "./attempt-error.ts";
 import {
   base64Wav,

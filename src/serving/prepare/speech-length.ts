@@ -1,7 +1,7 @@
 import { FRAME_S } from "../../audio/format.ts";
 import { pausesS, ratesOf, spokenText } from "../../core/marked-text.ts";
+import { withoutPhonemes } from "../../text/phonemes/given-phonemes.ts";
 import { addedCharacters } from "../../text/phonemes/given-words.ts";
-import { withoutPhonemes } from "../../text/phonemes/inline-phonemes.ts";
 import type { Prepared } from "./prepare.ts";
 
 /** How long a reply will be at most, in seconds, but for speech that is slower than any, whose rest is not counted: it is never much. */

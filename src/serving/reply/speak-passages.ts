@@ -5,8 +5,8 @@ import { speakEncoded } from "../../core/encoded-speech.ts";
 import { pausesS, spokenText } from "../../core/marked-text.ts";
 import type { Script } from "../../core/script.ts";
 import { NothingToSpeakError, type SpeechModel } from "../../core/speech-model.ts";
+import { hasSpeakable } from "../../text/characters.ts";
 import type { Passage } from "../../text/sentences/passages.ts";
-import { hasSpeakable } from "../../text/speakable.ts";
 import { writtenPiece } from "../prepare/read-markup.ts";
 import { spokenPiece } from "./reply-chunk.ts";
 

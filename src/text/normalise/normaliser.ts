@@ -1,9 +1,43 @@
 import { isSpaceCode, SPACE } from "../characters.ts";
 import type { NormaliserTables } from "../tables/tables.ts";
-import type { Traced } from "../traced.ts";
-import { type IsListed, withoutShouting } from "./capitals.ts";
-import { createClassifier } from "./classifier.ts";
-import { withRanges } from "./kind.ts";
+import { type Replacement, Traced } from "../traced.ts";
+import { emphasis, type IsListed, letterA, slippedCapital, withoutShouting } from "./capitals.ts";
+import { firstOf, isWordCharacter, type Kind, withRanges } from "./kind.ts";
+import { abbreviations, SMALL_ABBREVIATIONS } from "./kinds/abbreviations.ts";
+import { dayMonth, daysOfMonth, monthDay, numericDate, shortYear, weekday } from "./kinds/calendar.ts";
+import {
+  codeDigits,
+  groupedDigits,
+  hexadecimal,
+  letterCode,
+  listed,
+  military,
+  phone,
+  phoneWord,
+} from "./kinds/codes.ts";
+import { electronicKind, version } from "./kinds/electronic.ts";
+import { difference, formula, indexed, term } from "./kinds/formulas.ts";
+import { fraction, VULGAR_SIGNS } from "./kinds/fractions.ts";
+import { identifiers } from "./kinds/identifiers.ts";
+import { magnitude, multiple } from "./kinds/magnitudes.ts";
+import { angle, byOrTimes, feetAndInches, measure, unitBehindWords } from "./kinds/measures.ts";
+import { moneyAfter, moneyBefore, roundSums } from "./kinds/money.ts";
+import { addressPart, direction, road, stateAndZip } from "./kinds/places.ts";
+import {
+  exactDecimal,
+  letterPower,
+  pair,
+  pointed,
+  power,
+  range,
+  scientific,
+  slashed,
+} from "./kinds/ranges.ts";
+import { romanNumerals } from "./kinds/roman.ts";
+import { greek, signs } from "./kinds/signs.ts";
+import { duration, hoursByLetter, lapTime, ratio, time, zoneOffset } from "./kinds/times.ts";
+import { UNITS } from "./kinds/units.ts";
+import { book, verse } from "./kinds/verses.ts";
 import { withoutMarkup } from "./markup.ts";
 
 /** Writes out what is not written as it is said: times, dates, money, measures, abbreviations, numerals, signs. */
@@ -63,4 +97,172 @@ function tidySpaces(traced: Traced): Traced {
     }
   }
   return traced;
+}
+
+const NUMBER_RUN = withRanges(/\d{1,200}(?:[.,]\d{1,200}){0,40}[\p{L}\p{N}_'’]{0,200}/uy);
+const WORD = withRanges(/[\p{L}\p{N}_'’]{1,200}/uy);
+const TOUCHING = withRanges(/[\p{L}\p{N}.)%]/u);
+/** A text on which every pattern is tried. */
+const EVERY_KIND =
+  "I met Dr. King on Elm St. at 3:30 p.m. on Nov. 5, 2020, Mon, 5/6 and 7 Apr. She paid $45-$50, 20 € and 2 kg (5%). " +
+  'See a.b@c.org, x_y, Chapter IV, 1 1/2, 10^6, v3.1, 6-4, 98/97, "code" 0427, +1 646 555 0184, #1, ~2, -3, 5\'6" & I. ' +
+  "UTC+2, F5, CO2, 0x7B, 1.2M users, 401k, John 3:16, 1600 hours, 1:23.4, 51°30'N, Ste 200, x² == π, 4.5 ★, .22 --a-b.";
+/** Letters that no kind of token can be told by: a word of small ones with nothing but letters around. */
+const PLAIN_WORD = /[a-z]{2,40}(?:'[a-z]{1,3})?(?= |$|[,;!?]|\.(?: |$))/uy;
+
+/**
+ * A sentence with everything in words that is not written as it is said. From its beginning on, each token gets the
+ * first kind that it fits, and is said by that kind alone (the classes of Sproat & Jaitly 2016, with the cover of
+ * Zhang et al. 2019); whole numbers and plain words stay as they are.
+ */
+export function createClassifier(tables: NormaliserTables, isListed: IsListed): (sentence: Traced) => Traced {
+  const electronic = electronicKind(isListed);
+  const identifier = identifiers(isListed);
+  const numeral = romanNumerals(tables);
+  const abbreviation = abbreviations(tables);
+  const sign = signs(tables);
+  const atDigits: readonly Kind[] = [
+    hexadecimal,
+    numericDate,
+    phoneWord,
+    phone,
+    moneyAfter,
+    groupedDigits,
+    verse,
+    lapTime,
+    hoursByLetter,
+    time,
+    ratio,
+    daysOfMonth,
+    dayMonth,
+    military,
+    duration,
+    angle,
+    feetAndInches,
+    pair,
+    fraction,
+    term,
+    scientific,
+    magnitude,
+    measure,
+    byOrTimes,
+    multiple,
+    letterCode,
+    power,
+    version,
+    range,
+    slashed,
+    codeDigits,
+    listed,
+    exactDecimal,
+  ];
+  const atLetters: readonly Kind[] = [
+    hexadecimal,
+    book,
+    numeral,
+    monthDay,
+    weekday,
+    moneyBefore,
+    stateAndZip,
+    addressPart,
+    direction,
+    road,
+    abbreviation,
+    unitBehindWords,
+    version,
+    formula,
+    zoneOffset,
+    greek,
+    indexed,
+    letterPower,
+    letterA,
+    slippedCapital(isListed),
+    letterCode,
+    identifier,
+    emphasis,
+  ];
+  const atSigns: readonly Kind[] = [
+    roundSums,
+    moneyBefore,
+    hexadecimal,
+    phone,
+    fraction,
+    measure,
+    pointed,
+    difference,
+    shortYear,
+    sign,
+  ];
+
+  // The first use of a pattern compiles it, the second makes it fast: not while somebody waits for the first sound.
+  classify(Traced.of(EVERY_KIND));
+  classify(Traced.of(EVERY_KIND));
+  return classify;
+
+  function classify(traced: Traced): Traced {
+    const { text } = traced;
+    const said: Replacement[] = [];
+    let copied = 0;
+    for (let at = 0; at < text.length; ) {
+      const found = tokenAt(text, at);
+      if (found.words !== null) {
+        const before = at > copied ? text.slice(copied, at) : (said.at(-1)?.words ?? "");
+        const words = withSpaces(found.words, before, text.charAt(found.end));
+        said.push({ from: at, to: found.end, words });
+        copied = found.end;
+      }
+      at = found.end;
+    }
+    return traced.edited(said);
+  }
+
+  /** The token at a place in words, or null for what stays, with where it ends. */
+  function tokenAt(text: string, at: number): { readonly words: string | null; readonly end: number } {
+    const code = text.charCodeAt(at);
+    if (code === 0x20) return { words: null, end: at + 1 };
+    const isLower = code >= 0x61 && code <= 0x7a;
+    if (isLower) {
+      PLAIN_WORD.lastIndex = at;
+      if (PLAIN_WORD.test(text) && !isKnownSmall(text, at)) return { words: null, end: PLAIN_WORD.lastIndex };
+    }
+    const isDigit = code >= 0x30 && code <= 0x39;
+    const isRunStart =
+      at === 0 || isSpaceCode(text.charCodeAt(at - 1)) || "([{\"'“‘".includes(text.charAt(at - 1));
+    const found = (isRunStart ? electronic(text, at) : null) ?? firstOf(kindsAt(text, at, isDigit), text, at);
+    if (found !== null && found.end > at) return found;
+    if ("'‘’".includes(text.charAt(at)) && /\d/u.test(text.charAt(at + 1)))
+      return { words: null, end: at + 1 };
+    const run = isDigit ? NUMBER_RUN : WORD;
+    run.lastIndex = at;
+    return {
+      words: null,
+      end: run.test(text) ? run.lastIndex : at + (code >= 0xd800 && code <= 0xdbff ? 2 : 1),
+    };
+  }
+
+  function kindsAt(text: string, at: number, isDigit: boolean): readonly Kind[] {
+    if (isDigit) return atDigits;
+    return isWordCharacter(text.charAt(at)) && !VULGAR_SIGNS.includes(text.charAt(at)) ? atLetters : atSigns;
+  }
+}
+
+/** Small words that begin a token all the same: "chapter IV", "no. 5", "vs". */
+const SMALL: ReadonlySet<string> = new Set([
+  ..."chapter part section volume book phase article type level stage class grade round act scene vs aka".split(
+    " ",
+  ),
+  ...SMALL_ABBREVIATIONS,
+  ...UNITS.keys(),
+]);
+
+function isKnownSmall(text: string, at: number): boolean {
+  const end = PLAIN_WORD.lastIndex;
+  return text.charAt(end) === "." || SMALL.has(text.slice(at, end));
+}
+
+/** Words with a space before and behind where they would touch others. */
+function withSpaces(words: string, before: string, next: string): string {
+  const touches = TOUCHING.test(before.charAt(before.length - 1)) && isWordCharacter(words.charAt(0));
+  const goesOn = isWordCharacter(next) && !words.endsWith(" ");
+  return `${touches ? " " : ""}${words}${goesOn ? " " : ""}`;
 }

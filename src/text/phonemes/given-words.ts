@@ -1,8 +1,7 @@
 import { characterCount } from "../characters.ts";
 import type { Replacement, Traced } from "../traced.ts";
-import { type Accent, AMERICAN } from "./accent.ts";
-import { readGivenPhonemes } from "./given-phonemes.ts";
-import { type InlinePhonemes, inlinePhonemes } from "./inline-phonemes.ts";
+import { type Accent, AMERICAN } from "./endings.ts";
+import { type InlinePhonemes, inlinePhonemes, readGivenPhonemes } from "./given-phonemes.ts";
 import { createOwnWords, type FoundWord, type IsPlural, type OwnWord, type OwnWords } from "./own-words.ts";
 
 /** A sentence in which one character of Unicode's private use stands for each word whose phonemes are given. */

@@ -2,8 +2,7 @@ import { digitValue, isAscii } from "../characters.ts";
 import { createWords, type Dictionaries, type Following } from "./dictionary.ts";
 import type { Endings } from "./endings.ts";
 import { createNumberReading, MONEY } from "./number-reading.ts";
-import { createSuffixRules } from "./suffixes.ts";
-import { createWordReading } from "./word-reading.ts";
+import { createSuffixRules, createWordReading } from "./word-reading.ts";
 
 /** A word as the lexicon is asked for it. */
 export interface LexicalWord {

@@ -1,5 +1,5 @@
-import { hasSpeakable } from "../speakable.ts";
-import { type Accent, AMERICAN } from "./accent.ts";
+import { hasSpeakable } from "../characters.ts";
+import { type Accent, AMERICAN } from "./endings.ts";
 import { describeFault, readGivenPhonemes } from "./given-phonemes.ts";
 
 /** A user's word and how it is said: `/phonemes/`, or other words that are read in its place. */

@@ -1,19 +1,18 @@
 import { LruCache } from "../../audio/lru-cache.ts";
 import { strip } from "../characters.ts";
 import { createNormaliser } from "../normalise/normaliser.ts";
-import { Sources } from "../sources.ts";
+import { spokenSentences } from "../sentences/sentences.ts";
 import type { TextTables } from "../tables/tables.ts";
 import { createAnalysis, spanOf } from "../tagging/analysis.ts";
 import { createHeteronyms } from "../tagging/heteronyms.ts";
 import { Traced } from "../traced.ts";
-import { AMERICAN, BRITISH } from "./accent.ts";
 import { createBritishLexicon } from "./british-lexicon.ts";
 import { type Following, isListed, packedWords, type WordEntries } from "./dictionary.ts";
+import { AMERICAN, BRITISH } from "./endings.ts";
 import { markGivenWords } from "./given-words.ts";
-import { spokenSentences } from "./inline-phonemes.ts";
 import { createLexicon, type LexicalWord } from "./lexicon.ts";
 import { createOwnWords, type OwnWord, type OwnWords } from "./own-words.ts";
-import { splitClauses } from "./phoneme-ids.ts";
+import { Sources, splitClauses } from "./phoneme-ids.ts";
 import { readUnits } from "./reader.ts";
 import { withStress } from "./stress.ts";
 import {

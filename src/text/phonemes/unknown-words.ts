@@ -1,6 +1,6 @@
 import { digitValue, firstCharacter, isAllLetters, SPACE, WORD, WORD_LETTER } from "../characters.ts";
 import type { UnknownWordAlphabet } from "../tables/tables.ts";
-import type { Accent } from "./accent.ts";
+import type { Accent } from "./endings.ts";
 import type { Lexicon } from "./lexicon.ts";
 
 /** Reads one word by its letters: their ids in (1 to 24 of them), four output ids a letter out. */

@@ -2,7 +2,7 @@ import { isLower, isSpaceCode, isUpper, strip, wordSet } from "../characters.ts"
 import { SHORT_DAYS, SHORT_MONTHS } from "../normalise/kinds/calendar.ts";
 import { isBook, VERSE_AHEAD } from "../normalise/kinds/verses.ts";
 import { isCounted, isSaidBehind, NUMBERED } from "../normalise/number-context.ts";
-import { withoutWraps } from "./lines.ts";
+import { inlinePhonemes } from "../phonemes/given-phonemes.ts";
 
 export interface Sentence {
   readonly text: string;
@@ -108,6 +108,24 @@ export function splitSentences(text: string, lines: "wrapped" | "hard" = "wrappe
   }
 }
 
+/** The sentences of a text, none of which ends inside of `[a word. With marks](/phonemes/)`. */
+export function spokenSentences(text: string): readonly Sentence[] {
+  const sentences = splitSentences(text);
+  const whole = text.includes("](/") ? inlinePhonemes(text) : [];
+  if (whole.length === 0) return sentences;
+  const joined: Sentence[] = [];
+  let start = 0;
+  let end = 0;
+  for (const sentence of sentences) {
+    const isCut = whole.some(({ from, to }) => from < end && end < to);
+    if (!isCut) start = sentence.from;
+    end = sentence.from + sentence.text.length;
+    if (isCut) joined.pop();
+    joined.push({ ...sentence, text: text.slice(start, end), from: start });
+  }
+  return joined;
+}
+
 function continues(paragraph: string, mark: number, next: number): boolean {
   if (isLower(String.fromCodePoint(paragraph.codePointAt(next) ?? 0))) return true;
   if (paragraph[mark] !== ".") return false;
@@ -167,3 +185,91 @@ function wordBefore(paragraph: string, mark: number): string {
   while (start < mark && OPENING.includes(paragraph.charAt(start))) start++;
   return paragraph.slice(start, mark);
 }
+
+/** Lines are wrapped by hand or by a mail program at 60 to 100 characters mostly; shorter ones were meant as they are. */
+const MIN_WRAPPED_CHARS = 58;
+const MAX_WRAPPED_CHARS = 120;
+/** What begins a line of its own: items, quotations, headings, tables. */
+const OWN_LINE = /^(?:[-*+•‣·▪–—>|#]|\d{1,3}[.)] |[a-zA-Z][.)] |\[[ xX]?\])/u;
+/** What ends one: a colon before a list, a salutation's comma stays with its text. */
+const ENDS_LINE = /[:|]$/u;
+const SMALL = /^[\p{Ll}("“‘]*\p{Ll}/u;
+
+/**
+ * A text of the same length in which a new line is a space wherever it only wraps a paragraph, as in e-mail: before a
+ * line that begins small, and behind a full line that the next word would not have fitted on. Linear.
+ */
+export function withoutWraps(text: string): string {
+  if (!text.includes("\n")) return text;
+  const lines = text.split("\n");
+  let joined = lines[0] ?? "";
+  let maxWidth = widthOf(lines, 0);
+  for (let i = 1; i < lines.length; i++) {
+    const before = strip(lines[i - 1] ?? "");
+    const line = lines[i] ?? "";
+    if (before === "") maxWidth = widthOf(lines, i);
+    joined += (isWrapped(before, strip(line), maxWidth) ? " " : "\n") + line;
+  }
+  return joined;
+}
+
+function isWrapped(before: string, line: string, maxWidth: number): boolean {
+  if (before === "" || line === "" || OWN_LINE.test(line) || ENDS_LINE.test(before)) return false;
+  const isFull = before.length >= MIN_WRAPPED_CHARS / 2 || before.endsWith(",");
+  if (isFull && SMALL.test(line.slice(0, 12)) && !/[.!?…]["”’')]?$/u.test(before)) return true;
+  if (maxWidth < MIN_WRAPPED_CHARS || maxWidth > MAX_WRAPPED_CHARS) return false;
+  const word = line.indexOf(" ");
+  const needed = before.length + 1 + (word < 0 ? line.length : word);
+  return needed > maxWidth;
+}
+
+/** The longest line of the paragraph that begins with a line. */
+function widthOf(lines: readonly string[], start: number): number {
+  let maxWidth = 0;
+  for (let i = start; i < lines.length; i++) {
+    const { length } = strip(lines[i] ?? "");
+    if (length === 0) break;
+    maxWidth = Math.max(maxWidth, length);
+  }
+  return maxWidth;
+}
+
+/**
+ * Cuts a sentence that goes on and on before it is read, so that reading never takes longer than some milliseconds: after
+ * a comma or another mark inside a sentence, else at a space, else anywhere; not inside a link. A sentence of usual
+ * length stays whole.
+ */
+export function cutRunOn(sentence: Sentence): Sentence[] {
+  if (sentence.text.length <= MAX_SENTENCE_CHARS) return [sentence];
+  const pieces: Sentence[] = [];
+  const end = sentence.from + sentence.text.length;
+  let rest = sentence.text;
+  while (rest.length > MAX_PIECE_CHARS) {
+    const at = cutIn(rest.slice(0, MAX_PIECE_CHARS));
+    const from = end - rest.length;
+    pieces.push({ text: rest.slice(0, at).trimEnd(), from, endsParagraph: false, goesOn: true });
+    rest = rest.slice(at).trimStart();
+  }
+  return [...pieces, { ...sentence, text: rest, from: end - rest.length }].filter(({ text }) => text !== "");
+}
+
+/** Where to cut, in UTF-16 units: at least {@link MIN_PIECE_CHARS} from the start. */
+function cutIn(head: string): number {
+  const mark = /^.*[,;:—]["”’')\]]*(?=\s)/su.exec(head)?.[0].length ?? 0;
+  const at = mark >= MIN_PIECE_CHARS ? mark : head.search(/\s\S*$/u);
+  const wanted = at >= MIN_PIECE_CHARS ? at : beforePair(head);
+  const link = head.lastIndexOf("[", wanted - 1);
+  const isInLink = link >= MIN_PIECE_CHARS && head.indexOf(")", link) < 0;
+  return isInLink ? link : wanted;
+}
+
+/** All of it, without the first half of a character that is written as two. */
+function beforePair(head: string): number {
+  return /[\ud800-\udbff]$/.test(head) ? head.length - 1 : head.length;
+}
+
+/** In UTF-16 units, as all of these. Prose hardly has longer ones. */
+const MAX_SENTENCE_CHARS = 500;
+/** Some 14 s of speech. */
+const MAX_PIECE_CHARS = 250;
+const MIN_PIECE_CHARS = 80;

@@ -1,8 +1,7 @@
 import { characterCount, isSpaceCode } from "../characters.ts";
-import { withoutPhonemes } from "../phonemes/inline-phonemes.ts";
+import { withoutPhonemes } from "../phonemes/given-phonemes.ts";
 import { MarkedBuilder } from "./marked-builder.ts";
-import type { FindVoice, ReadMarks } from "./markup.ts";
-import { type PauseMark, pauseMarks } from "./pause-marks.ts";
+import { type FindVoice, type PauseMark, pauseMarks, type ReadMarks } from "./markup.ts";
 import { readSsml } from "./read-ssml.ts";
 
 /**

@@ -1,12 +1,10 @@
 import { PLAIN_MANNER, type RunManner } from "../../core/marked-text.ts";
 import { characterCount } from "../characters.ts";
-import { withoutPhonemes } from "../phonemes/inline-phonemes.ts";
+import { withoutPhonemes } from "../phonemes/given-phonemes.ts";
 import { type HeldText, heldText } from "./held-text.ts";
 import { type Boundary, MarkedBuilder } from "./marked-builder.ts";
-import { type FindVoice, MarkupError, placeIn, type ReadMarks } from "./markup.ts";
-import { pauseMarks } from "./pause-marks.ts";
-import { TagReader } from "./tag-reader.ts";
-import { breakS, emphasised, gainOf, pitchOf, rateOf } from "./values.ts";
+import { type FindVoice, MarkupError, pauseMarks, placeIn, type ReadMarks } from "./markup.ts";
+import { breakS, emphasised, gainOf, pitchOf, rateOf, TagReader } from "./values.ts";
 import { dereferenced, readXml, type Tag } from "./xml.ts";
 
 /**

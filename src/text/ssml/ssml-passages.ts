@@ -1,7 +1,6 @@
+import { hasSpeakable } from "../characters.ts";
 import { MAX_PASSAGE_CHARS, type Passage } from "../sentences/passages.ts";
-import { cutRunOn } from "../sentences/run-on.ts";
-import { splitSentences } from "../sentences/sentences.ts";
-import { hasSpeakable } from "../speakable.ts";
+import { cutRunOn, splitSentences } from "../sentences/sentences.ts";
 import { readXml, type Tag, type XmlEvents } from "./xml.ts";
 
 /** A passage of SSML: a document by itself. */

@@ -4,10 +4,9 @@ import { basename, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { parsePronunciations } from "../phonemes/own-words.ts";
-import { type HeteronymTable, parseHeteronyms } from "../tagging/heteronym-table.ts";
-import { packTables, voiceFingerprint } from "./pack-tables.ts";
+import { type HeteronymTable, parseHeteronyms } from "../tagging/heteronyms.ts";
+import { packTables, readContainer, type TableContainer, voiceFingerprint } from "./pack-tables.ts";
 import type { StringTable } from "./string-table.ts";
-import { readContainer, type TableContainer } from "./table-container.ts";
 
 /** A pronouncing dictionary: word → phonemes, or → phonemes by part of speech. */
 export interface Dictionary {

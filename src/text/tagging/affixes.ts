@@ -1,8 +1,9 @@
-/**
+import { DIGIT, LETTER, SPACE, WORD, WORD_LETTER } from "../characters.ts"; /**
  * What the tokeniser takes off the ends of a run of characters. These are scanners, not regular expressions: they
  * look at the last few characters only, so that long runs of marks cost no more than their length.
  * After spaCy's English tokeniser (MIT).
  */
+
 const MARKS = "…,:;!?¿¡()[]{}<>_#*&。？！，、；：～·";
 export const QUOTES = "'\"”“`‘´’‚,„»«「」『』（）〔〕【】《》〈〉";
 export const ICONS = "™®©°§¶†‡•";
@@ -84,4 +85,177 @@ function isAsciiDigit(text: string, at: number, end: number): boolean {
   if (at < 0 || at >= end) return false;
   const code = text.charCodeAt(at);
   return code >= 0x30 && code <= 0x39;
+}
+
+/** A word, mark or part of a word, as the tagger sees it. */
+export interface Token {
+  readonly text: string;
+  /** Where it begins in the text that was cut, in UTF-16 units. */
+  readonly from: number;
+  readonly spaceAfter: boolean;
+}
+
+export type Tokeniser = (text: string) => Token[];
+
+const SMALL = "a-zß-öø-ÿ";
+const CAPITAL = "A-ZÀ-ÖØ-Þ";
+const NON_SPACES = new RegExp(`[^${SPACE}]+`, "gu");
+const INFIX = new RegExp(
+  [
+    "\\.\\.+",
+    "…",
+    `[${ICONS}]`,
+    "(?<=[0-9])[+\\-*\\^](?=[0-9\\-])",
+    `(?<=[${SMALL}${QUOTES}])\\.(?=[${CAPITAL}${QUOTES}])`,
+    `(?<=[${WORD_LETTER}]),(?=[${WORD_LETTER}])`,
+    `(?<=[${LETTER}\\p{N}])(?:-|–|—|--|---|——|~)(?=[${WORD_LETTER}])`,
+    `(?<=[${LETTER}\\p{N}])[:<>=/](?=[${WORD_LETTER}])`,
+  ].join("|"),
+  "gu",
+);
+/** Those that the reference keeps whole; by default addresses are words before they come here. */
+const DOMAINS = "com|org|net|edu|gov|io|co|uk|de|fr|info|biz|us|ca|au|tv|me|ly|ai";
+const ADDRESS = new RegExp(
+  [
+    `^(?:(?:https?|ftp)://|www\\.)[^${SPACE}]+$`,
+    `^[${WORD}.+\\-]+@[${WORD}\\-]+(?:\\.[${WORD}\\-]+)+$`,
+    `^(?:[${WORD}\\-]+\\.)+(?:${DOMAINS})(?:/[^${SPACE}]*)?$`,
+  ].join("|"),
+  "iu",
+);
+
+/**
+ * Cuts a text as spaCy's English tokeniser does: marks come off both ends of each run of non-spaces, then hyphens,
+ * slashes and the like inside; `exceptions` (contractions, "Mr.", "10am") are cut as they say.
+ */
+export function createTokeniser(exceptions: ReadonlyMap<string, readonly string[]>): Tokeniser {
+  const maxChars = Math.max(...Array.from(exceptions.keys(), (key) => key.length));
+  const exception = (text: string, start: number, end: number): readonly string[] | undefined =>
+    end - start > maxChars || end <= start ? undefined : exceptions.get(text.slice(start, end));
+
+  return (text) => {
+    const tokens: Token[] = [];
+    for (const match of text.matchAll(NON_SPACES)) {
+      const [run] = match;
+      const pieces = exceptions.get(run) ?? rejoin(split(run));
+      const goesOn = match.index + run.length < text.length;
+      let from = match.index;
+      for (const [index, piece] of pieces.entries()) {
+        tokens.push({ text: piece, from, spaceAfter: goesOn && index === pieces.length - 1 });
+        from += piece.length;
+      }
+    }
+    return tokens;
+  };
+
+  function split(run: string): string[] {
+    const before: string[] = [];
+    const after: string[] = [];
+    let start = 0;
+    let end = run.length;
+    for (
+      let length = -1;
+      end > start && end - start !== length && exception(run, start, end) === undefined;
+    ) {
+      length = end - start;
+      const prefix = prefixLength(run, start, end);
+      if (prefix > 0 && exception(run, start + prefix, end) !== undefined) {
+        before.push(run.slice(start, start + prefix));
+        start += prefix;
+        break;
+      }
+      const suffix = suffixLength(run, start + prefix, end);
+      if (suffix > 0 && exception(run, start, end - suffix) !== undefined) {
+        after.push(run.slice(end - suffix, end));
+        end -= suffix;
+        break;
+      }
+      if (prefix > 0) {
+        before.push(run.slice(start, start + prefix));
+        start += prefix;
+      }
+      if (suffix > 0) {
+        after.push(run.slice(end - suffix, end));
+        end -= suffix;
+      }
+    }
+    const middle = end === start ? [] : (exception(run, start, end) ?? splitInside(run.slice(start, end)));
+    return [...before, ...middle, ...after.reverse()];
+  }
+
+  /** Neighbours that together are an exception ("Sept" + ".") are cut as it says. */
+  function rejoin(pieces: readonly string[]): readonly string[] {
+    if (pieces.length < 2) return pieces;
+    const joined: string[] = [];
+    for (let at = 0; at < pieces.length; ) {
+      const [first = "", second, third] = pieces.slice(at, at + 3);
+      const three =
+        second === undefined || third === undefined ? undefined : exceptionOf(first + second + third);
+      const two = second === undefined ? undefined : exceptionOf(first + second);
+      joined.push(...(three ?? two ?? [first]));
+      at += three !== undefined ? 3 : two !== undefined ? 2 : 1;
+    }
+    return joined;
+  }
+
+  function exceptionOf(text: string): readonly string[] | undefined {
+    return text.length > maxChars ? undefined : exceptions.get(text);
+  }
+}
+
+const DOUBLE: ReadonlySet<string> = new Set(['"', "“", "”", "„", "«", "»"]);
+const OPENS_AFTER: ReadonlySet<string> = new Set(["(", "[", "{", "—", "–", "-", "/", "'", "‘"]);
+
+/**
+ * Tags for double quotes, which the tagger was never taught: "``" where one opens, "''" where one closes, else
+ * nothing. A straight quote opens where a word begins, and closes where one ends.
+ */
+export function markQuotes(tokens: readonly Token[]): (string | null)[] {
+  return tokens.map((token, index) => {
+    if (!DOUBLE.has(token.text)) return null;
+    if (token.text === "“" || token.text === "„" || token.text === "«") return "``";
+    if (token.text === "”" || token.text === "»") return "''";
+    const before = tokens[index - 1];
+    const begins = before === undefined || before.spaceAfter || OPENS_AFTER.has(before.text);
+    return begins && !token.spaceAfter ? "``" : "''";
+  });
+}
+
+const V = `[${WORD_LETTER}]`;
+const D = `[${DIGIT}]`;
+const APOSTROPHE = "['‘’]";
+
+const SUB_TOKEN = new RegExp(
+  [
+    `^${APOSTROPHE}+`,
+    `[${CAPITAL}](?=[${CAPITAL}][${SMALL}])`,
+    `(?:^-)?(?:${D}?[,.]?${D})+`,
+    "[\\-_]+",
+    `${APOSTROPHE}{2,}`,
+    `${V}*?(?:${APOSTROPHE}${V})*?[${SMALL}](?=[${CAPITAL}])`,
+    `${V}+(?:${APOSTROPHE}${V})*`,
+    `[^${WORD}\\-'‘’]`,
+    `${APOSTROPHE}+$`,
+  ].join("|"),
+  "gu",
+);
+const WHOLE = /^[a-z]+$/;
+
+/** Cuts a token where letters, digits, marks and inner capitals meet: "iPhone" → i Phone, "A113" → A 113. */
+export function subTokens(token: string): readonly string[] {
+  return WHOLE.test(token) ? [token] : (token.match(SUB_TOKEN) ?? []);
+}
+
+function splitInside(text: string): string[] {
+  if (ADDRESS.test(text)) return [text];
+  const pieces: string[] = [];
+  let from = 0;
+  for (const match of text.matchAll(INFIX)) {
+    if (match.index === 0) continue;
+    if (match.index > from) pieces.push(text.slice(from, match.index));
+    pieces.push(match[0]);
+    from = match.index + match[0].length;
+  }
+  if (from < text.length) pieces.push(text.slice(from));
+  return pieces;
 }

@@ -1,12 +1,11 @@
-import { isAllLetters, wordSet } from "../characters.ts";
+import { hasSpeakable, isAllLetters, wordSet } from "../characters.ts";
 import { type GivenWord, markedWord } from "../phonemes/given-words.ts";
 import { MONEY } from "../phonemes/number-reading.ts";
-import { hasSpeakable } from "../speakable.ts";
 import type { TextTables } from "../tables/tables.ts";
 import type { Span, Traced } from "../traced.ts";
+import { createTokeniser, markQuotes, subTokens, type Token } from "./affixes.ts";
 import type { Heteronyms } from "./heteronyms.ts";
 import { createTagger } from "./tagger.ts";
-import { createTokeniser, markQuotes, subTokens, type Token } from "./tokens.ts";
 
 /** A word or part of one, with what is known of it before it is read. */
 export interface Piece extends Span {

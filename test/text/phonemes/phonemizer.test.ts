@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { hasSpeakable } from "../../../src/text/characters.ts";
 import { phonemeIds, splitClauses } from "../../../src/text/phonemes/phoneme-ids.ts";
 import { createPhonemizer } from "../../../src/text/phonemes/phonemizer.ts";
 import { decodePhonemes } from "../../../src/text/phonemes/unknown-words.ts";
-import { hasSpeakable } from "../../../src/text/speakable.ts";
 import { letterB, tables } from "../voice.ts";
 
 test("small words change with the sound and the words that follow", async () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cutRunOn } from "../../../src/text/sentences/run-on.ts";
+import { cutRunOn } from "../../../src/text/sentences/sentences.ts";
 import fc from "../../properties.ts";
 
 const cut = (text: string) => cutRunOn({ text, from: 0, endsParagraph: true });

@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import type { MarkedRun, TextPiece } from "../../../src/core/marked-text.ts";
-import { spokenText } from "../../../src/core/marked-text.ts";
-import { inlinePhonemes, withoutPhonemes } from "../../../src/text/phonemes/inline-phonemes.ts";
+import { type MarkedRun, spokenText, type TextPiece } from "../../../src/core/marked-text.ts";
+import { inlinePhonemes, withoutPhonemes } from "../../../src/text/phonemes/given-phonemes.ts";
 import { readMarks } from "../../../src/text/ssml/read-marks.ts";
 import { TOP } from "../../architecture/top.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createPhonemizer } from "../../../src/text/phonemes/phonemizer.ts";
-import { parseHeteronyms } from "../../../src/text/tagging/heteronym-table.ts";
+import { parseHeteronyms } from "../../../src/text/tagging/heteronyms.ts";
 import { letterB, tables } from "../voice.ts";
 
 const { read } = createPhonemizer(tables, letterB);

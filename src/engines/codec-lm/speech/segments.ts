@@ -1,7 +1,8 @@
 import { FRAME_S } from "../../../audio/format.ts";
-import { inlinePhonemes, spokenSentences, withoutPhonemes } from "../../../text/phonemes/inline-phonemes.ts";
+import { hasSpeakable } from "../../../text/characters.ts";
+import { inlinePhonemes, withoutPhonemes } from "../../../text/phonemes/given-phonemes.ts";
 import type { PlainItem } from "../../../text/plain-pieces.ts";
-import { hasSpeakable } from "../../../text/speakable.ts";
+import { spokenSentences } from "../../../text/sentences/sentences.ts";
 
 /** Some sentences that are spoken in one go. */
 export interface Segment {

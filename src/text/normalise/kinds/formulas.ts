@@ -1,5 +1,5 @@
 import { after, before, type Kind, kindOf, matchAt, spoken, withRanges } from "../kind.ts";
-import { cardinalWords, ordinalWords } from "../numerals.ts";
+import { cardinalWords, ordinalWords } from "../number-words.ts";
 import { spelled } from "./identifiers.ts";
 
 const ELEMENT =

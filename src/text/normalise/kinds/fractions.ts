@@ -10,8 +10,8 @@ import {
   withRanges,
 } from "../kind.ts";
 import { isNounAfter } from "../number-context.ts";
-import { cardinalWords, ordinalWords } from "../numerals.ts";
-import { PART_NEXT } from "./dates.ts";
+import { cardinalWords, ordinalWords } from "../number-words.ts";
+import { PART_NEXT } from "./calendar.ts";
 
 const VULGAR: ReadonlyMap<string, readonly [number, number]> = new Map([
   ["½", [1, 2]],

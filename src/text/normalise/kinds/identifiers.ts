@@ -1,7 +1,7 @@
 import { wordSet } from "../../characters.ts";
 import type { IsListed } from "../capitals.ts";
 import { firstOf, type Kind, kindOf, matchAt, type Spoken, spoken, withRanges } from "../kind.ts";
-import { cardinalWords, digitWords, numberWords } from "../numerals.ts";
+import { cardinalWords, digitWords, numberWords } from "../number-words.ts";
 
 /** How the endings of files are said. */
 const ENDINGS: ReadonlyMap<string, string> = new Map([

@@ -12,7 +12,7 @@ import {
   withRanges,
 } from "../kind.ts";
 import { isNounAfter, isOneThing } from "../number-context.ts";
-import { cardinalWords, NUMBER, numberWords } from "../numerals.ts";
+import { cardinalWords, NUMBER, numberWords } from "../number-words.ts";
 import { compassPoint } from "./places.ts";
 import { perUnit, UNITS } from "./units.ts";
 

@@ -1,6 +1,6 @@
 import { after, before, type Kind, matchAt, withRanges } from "../kind.ts";
 import { isNounAfter, isOneThing } from "../number-context.ts";
-import { cardinalWords, NUMBER, numberWords } from "../numerals.ts";
+import { cardinalWords, NUMBER, numberWords } from "../number-words.ts";
 import { scaleOf } from "./magnitudes.ts";
 import { perUnit } from "./units.ts";
 

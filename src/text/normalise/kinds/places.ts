@@ -1,6 +1,6 @@
 import { capitalise, wordMap } from "../../characters.ts";
 import { after, before, behindStop, type Kind, matchAt, spoken, withRanges } from "../kind.ts";
-import { digitWords } from "../numerals.ts";
+import { digitWords } from "../number-words.ts";
 
 const STATES = wordMap(
   "AL Alabama,AK Alaska,AZ Arizona,AR Arkansas,CA California,CO Colorado,CT Connecticut,DE Delaware,FL Florida," +

@@ -1,8 +1,8 @@
 import { wordSet } from "../../characters.ts";
 import { after, before, type Kind, kindOf, matchAt, spoken, withRanges } from "../kind.ts";
 import { isCountedThrough } from "../number-context.ts";
-import { cardinalWords, digitWords, NUMBER, nameWords, numberWords, ordinalWords } from "../numerals.ts";
-import { SCORED } from "./dates.ts";
+import { cardinalWords, digitWords, NUMBER, nameWords, numberWords, ordinalWords } from "../number-words.ts";
+import { SCORED } from "./calendar.ts";
 import { spelled } from "./identifiers.ts";
 
 const RANGE = withRanges(

@@ -11,7 +11,7 @@ import {
   withRanges,
 } from "../kind.ts";
 import { isNounAfter } from "../number-context.ts";
-import { cardinalWords } from "../numerals.ts";
+import { cardinalWords } from "../number-words.ts";
 import { spelled } from "./identifiers.ts";
 
 /** Signs as words that the voice's own list lacks or says otherwise. */

@@ -1,6 +1,5 @@
 import { after, before, type Kind, kindOf, matchAt, type Spoken, spoken, withRanges } from "../kind.ts";
-import { cardinal } from "../number-words.ts";
-import { cardinalWords, digitWords, pairWords } from "../numerals.ts";
+import { cardinal, cardinalWords, digitWords, pairWords } from "../number-words.ts";
 import { perUnit } from "./units.ts";
 
 const HALF = "[AaPp]\\.?[Mm](?:\\.|(?![\\p{L}\\p{N}]))";

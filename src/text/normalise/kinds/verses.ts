@@ -1,6 +1,6 @@
 import { wordMap } from "../../characters.ts";
 import { after, alternatives, before, type Kind, matchAt, spoken, withRanges } from "../kind.ts";
-import { cardinalWords } from "../numerals.ts";
+import { cardinalWords } from "../number-words.ts";
 
 /** Books of the Bible as they are cited, without their stop, and in full. */
 const BOOKS = wordMap(

@@ -66,7 +66,7 @@ export function createPhonemizer(
     tables.normaliser,
     (word) => isListed(gold, word) || isListed(silver, word) || tables.names.has(word),
   );
-  const analyse = createAnalysis(tables, createHeteronyms(tables.heteronyms, tables.gold));
+  const analyse = createAnalysis(tables, createHeteronyms(tables.heteronyms, tables.gold.tagged));
   const accent = british === undefined ? AMERICAN : BRITISH;
   const { names } = tables;
   const american = createLexicon({ gold, silver }, names, AMERICAN.endings);

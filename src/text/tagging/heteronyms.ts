@@ -1,5 +1,4 @@
 import { isUpper } from "../characters.ts";
-import type { Dictionary } from "../tables/tables.ts";
 import { settledTag } from "./verb-or-noun.ts";
 import { isInfinitive, isPassive, isPerfect, type TaggedWords } from "./word-context.ts";
 
@@ -20,7 +19,11 @@ const ADJECTIVES: ReadonlySet<string> = new Set(["content", "invalid", "overweig
 const OPENING: ReadonlySet<string> = new Set(['"', "“", "‘", "'", "(", "[", "—", "…"]);
 const NONE: ReadonlyMap<number, Settled> = new Map();
 
-export function createHeteronyms(table: HeteronymTable, { tagged }: Pick<Dictionary, "tagged">): Heteronyms {
+/** @param tagged dictionary words whose phonemes depend on the part of speech */
+export function createHeteronyms(
+  table: HeteronymTable,
+  tagged: ReadonlyMap<string, ReadonlyMap<string, string | null>>,
+): Heteronyms {
   const byClass = new Set(
     [...tagged].flatMap(([word, entry]) =>
       [...entry.keys()].some((key) => BY_CLASS.has(key)) ? [word] : [],

@@ -4,20 +4,19 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { replaceFile } from "../core/replace-file.ts";
 
-/** A server that looks for others on its data directory. */
 export interface LookForAnother {
   readonly dataDir: string;
-  /** Aborts when it stops. */
+  /** Aborts when this server stops. */
   readonly signal: AbortSignal;
   readonly note: (sentence: string) => void;
-  /** How often a server shows that it is there; default 5 s. */
+  /** Milliseconds between signs of life. Default: 5000. */
   readonly beatMs?: number;
 }
 
 /**
- * Tells once that another server runs on the same data directory, and shows the next that one runs here until the signal aborts. It does
- * so by a file whose time goes on while a server is there, so that one that died is not taken for another. Never throws: a
- * server runs without.
+ * Reports once if another server uses the same data directory, and shows later servers that this one does, until the
+ * signal aborts. A file whose modification time advances is the sign of life, so that a server that died is not
+ * reported. Never throws.
  */
 export async function tellOfAnother(look: LookForAnother): Promise<void> {
   const file = join(look.dataDir, "server.running");
@@ -25,12 +24,12 @@ export async function tellOfAnother(look: LookForAnother): Promise<void> {
   try {
     if (await isAnother(file, own, look)) look.note(told(look.dataDir));
   } catch {
-    // It stops, or the folder cannot be written to.
+    // The server stops, or the directory is not writable.
   }
   if ((await beatOf(file))?.owner === own) await rm(file, { force: true }).catch(() => {});
 }
 
-/** Returns when another is found; throws when the signal aborts. */
+/** Returns when another server is found; throws when the signal aborts. */
 async function isAnother(
   file: string,
   own: string,

@@ -3,18 +3,17 @@ import { fileURLToPath } from "node:url";
 import { codeOf, messageOf } from "../models/download/pull-error.ts";
 import { messageWithCauses } from "./errors.ts";
 
-/** What a child process answers: what it made, or what was wrong, with the system's code where it has one. */
+/** Answer of a child process: a result, or a problem with its system error code. */
 type Answer<T> = { readonly value: T } | { readonly problem: string; readonly code?: string };
 
 /**
- * Has a module work in a process of its own: it blocks nobody, and the memory that it took is gone with it. The module
- * is sent `input` and answers it with {@link answerParent}; both are what JSON can hold.
+ * Runs a module in a process of its own, which does not block this one and frees its memory at the end. The module
+ * receives `input` and answers with {@link answerParent}; both must be JSON.
  *
- * @param url of the module, compiled
- * @param what ends "the process that …", as in `merges`
- * @returns what its work returned
- * @throws Error in the words of what its work threw, with the code of the system where that had one, or when it ended
- * without an answer; the signal's reason.
+ * @param url compiled module
+ * @param what completes "the process that …", as in `merges`
+ * @throws Error with the message (and system error code) of the module's error, or if it ended without an answer; the
+ * signal's reason
  */
 export async function runInChild<T>(url: URL, input: object, what: string, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
@@ -24,7 +23,7 @@ export async function runInChild<T>(url: URL, input: object, what: string, signa
   throw Object.assign(new Error(answer.problem), answer.code === undefined ? {} : { code: answer.code });
 }
 
-/** Answers the one message that a child process gets. */
+/** Answers the one message of the parent process. */
 export function answerParent<I, T>(work: (input: I) => T | Promise<T>): void {
   process.once("message", async (input: I) => {
     process.send?.(await answered(work, input), () => process.disconnect());
@@ -52,7 +51,7 @@ function answerOf<T>(path: string, input: object, what: string, signal: AbortSig
     child.once("message", (message: Answer<T>) => {
       answer = message;
     });
-    // Killed by the signal, or never begun.
+    // Killed by the signal, or not started.
     child.once("error", ({ message }) => {
       if (child.pid === undefined) resolve({ problem: message });
     });

@@ -8,7 +8,7 @@ import { asListenError } from "./listeners.ts";
 import { readSecret } from "./secret.ts";
 import { version } from "./version.ts";
 
-/** Where the Wyoming bridge listens, and the key that its clients are metered by. */
+/** Address of the Wyoming bridge, and the key that its clients are metered by. */
 export interface WyomingPlace {
   readonly host: string;
   readonly port: number;
@@ -16,9 +16,9 @@ export interface WyomingPlace {
 }
 
 /**
- * What the settings say of the bridge; `null` where there is none.
+ * Reads the bridge's settings; `null` if there is no bridge.
  *
- * @throws SettingsError when it has no key, or its port is none; SecretError when the key cannot be used.
+ * @throws SettingsError without a key or with an invalid port; SecretError if the key cannot be read
  */
 export function wyomingPlace(
   { wyoming, wyomingKeyFile }: Pick<Settings, "wyoming" | "wyomingKeyFile">,
@@ -49,7 +49,7 @@ export interface WyomingParts extends Omit<WyomingDeps, "apiKey" | "version" | "
   readonly ownVoices: Pick<OwnVoices, "list">;
 }
 
-/** Listens where the settings say. Rejects when the bridge's key is not one of the server's, or the port cannot be taken. */
+/** Listens at the configured address. Rejects if the key is unknown or the port cannot be opened. */
 export async function composeWyoming(
   { host, port, apiKey }: WyomingPlace,
   { ownVoices, ...deps }: WyomingParts,
@@ -77,7 +77,7 @@ export async function composeWyoming(
   }
 }
 
-/** What was thrown, by its name and where: its message may quote what a client sent. */
+/** Returns an error's type and stack without its message, which may quote a client's words. */
 function withoutWords(error: unknown): { readonly type: string; readonly stack: string } {
   if (!(error instanceof Error)) return { type: typeof error, stack: "" };
   const { name, message, stack = "" } = error;

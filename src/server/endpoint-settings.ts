@@ -4,30 +4,29 @@ import { wrongSetting } from "../settings/settings-error.ts";
 import { readSecret } from "./secret.ts";
 
 /**
- * The value of a setting that another one asks for.
+ * Returns a setting that another one requires.
  *
- * @param by the other one, as in `writer.kind`
- * @param what it names
- * @throws SettingsError when it is missing
+ * @param by the other setting, as in `writer.kind`
+ * @param what the setting's meaning, for the message
+ * @throws SettingsError if it is missing
  */
 export function neededSetting(value: string | undefined, setting: string, by: string, what: string): string {
   if (value !== undefined) return value;
   throw wrongSetting(setting, `is missing: with this ${by} it names ${what}`);
 }
 
-/** An endpoint that speaks as OpenAI's does. */
+/** An endpoint with OpenAI's API. */
 export interface Endpoint {
   readonly baseUrl: string;
-  /** The model to ask for. */
   readonly model: string;
-  /** Null where it needs none. */
+  /** `null` if it needs none. */
   readonly apiKey: string | null;
 }
 
 /**
- * The endpoint that writes or recognises by the settings.
+ * Returns the endpoint of the writer or the recogniser.
  *
- * @throws SettingsError when its address or model is missing; SecretError when its key cannot be used.
+ * @throws SettingsError if its address or model is missing; SecretError if its key cannot be read
  */
 export function endpointOf(
   part: "writer" | "recogniser",

@@ -26,34 +26,32 @@ import { pulledOnce } from "./weights-pull.ts";
 import { composeWriter } from "./writer/compose-writer.ts";
 import { pullWriter } from "./writer/writer-weights.ts";
 
-/** What a server takes from the process that it runs in. */
+/** What a server needs from its process. */
 export interface ServerEnvironment {
   readonly env: Environment;
   readonly logger: Logger;
-  /** A folder for keys and usage other than the settings' data directory; that one unless given. */
+  /** Directory of keys and usage. Default: the settings' data directory. */
   readonly keysDir?: string;
-  /** Shows how missing weights are fetched. */
+  /** Shows the download of missing weights. */
   readonly openProgress: () => Promise<PullProgress>;
-  /** Is told in a sentence what the server does without. */
+  /** Receives a sentence about each thing that the server lacks. */
   readonly note: (sentence: string) => void;
 }
 
-/** A server as the settings ask for it. */
 export interface SettingsServer extends RunningServer {
-  /** A first key where there was none, or null: shown once. */
+  /** The first key, if this start created it; shown once. */
   readonly firstKey: string | null;
   /**
-   * Fetches and opens the writer and the recogniser, one after the other; the server speaks given words meanwhile.
-   * `onWriter` is called once the writer has read all that it can read ahead, or cannot write.
+   * Downloads and opens the writer, then the recogniser. The server speaks given text meanwhile. `onWriter` is called
+   * when the writer is ready or has failed.
    */
   prepare(onWriter?: () => void): Promise<void>;
 }
 
 /**
- * Makes every part of a server by the settings, and starts it.
+ * Builds a server from its settings and starts it. After an error, nothing stays open.
  *
- * @throws SettingsError, SecretError or UsageError for what the settings name and cannot be used; whatever it opened
- * is closed then.
+ * @throws SettingsError, SecretError or UsageError for unusable settings
  */
 export async function startFromSettings(
   settings: Settings,
@@ -72,7 +70,7 @@ export async function startFromSettings(
   });
   const threads = workerCount(settings);
   const voice = embeddedVoice({ threads, precision: settings.voicePrecision, words }, toLog("speech thread"));
-  // Its threads are made while the modules of the server are loaded, which takes as long.
+  // Its threads start while the server's modules are loaded, which takes as long.
   if (models.some((model) => model.isResident && model.checkpoint === voice.name)) voice.begin();
   try {
     return await startWith({ voice, local, models, wyoming, toLog }, settings, environment);
@@ -82,7 +80,7 @@ export async function startFromSettings(
   }
 }
 
-/** What goes into the log when one of the server's threads fails, or works again. */
+/** Logs failures and recoveries of threads. */
 type ToLog = (what: string, bindings?: object) => (event: { readonly kind: string }) => void;
 
 interface SpeakingParts {
@@ -168,7 +166,7 @@ async function startWith(
       },
     };
   } catch (error) {
-    // Its thread would keep the process alive after a start that came to nothing.
+    // Its thread would keep the process alive after a failed start.
     await tenancy.close();
     throw error;
   }
@@ -199,8 +197,8 @@ async function openAccounts(settings: Settings, keysDir: string, env: Environmen
 }
 
 /**
- * A key where there is none, or null; of servers that begin together on one database, one makes it. Made last, so that a
- * start that fails does not use it up.
+ * Creates the first key if there is none. Of several servers starting on one database, one creates it. Done last, so
+ * that a failed start does not use it up.
  */
 async function firstKey(tenancy: Tenancy, settings: Settings): Promise<string | null> {
   if ((await tenancy.listKeys()).length > 0) return null;
@@ -208,7 +206,7 @@ async function firstKey(tenancy: Tenancy, settings: Settings): Promise<string | 
   return (await tenancy.createFirstKey({ label: "first key", rpm, burst }))?.key ?? null;
 }
 
-/** Who speaks for the default model. */
+/** Returns the checkpoint of the default model. */
 function backendOf(
   models: readonly PublicModel[],
   embedded: string,

@@ -21,7 +21,7 @@ import { MAX_VOICES_PER_KEY } from "../serving/voices/custom-voices.ts";
 import type { Settings } from "../settings/schema.ts";
 import { wrongSetting } from "../settings/settings-error.ts";
 
-/** How HTTP is served, by the settings. */
+/** Returns the options of the HTTP server. */
 export function httpOptions(settings: Settings): HttpOptions {
   return {
     heartbeatMs: settings.heartbeatMs,
@@ -40,7 +40,10 @@ export function httpOptions(settings: Settings): HttpOptions {
   };
 }
 
-/** What `GET /v1/info` tells. @param backend who speaks for the default model */
+/**
+ * Returns the answer of `GET /v1/info`.
+ * @param backend checkpoint of the default model
+ */
 export function serviceInfo(
   {
     settings,
@@ -81,7 +84,7 @@ export function serviceInfo(
   };
 }
 
-/** The page at `/`, as it lies beside the build. */
+/** Files of the page at `/`. */
 const PLAYGROUND = {
   page: fileURLToPath(new URL("../../../playground/", import.meta.url)),
   client: fileURLToPath(new URL("../client/", import.meta.url)),
@@ -93,16 +96,16 @@ function mutable(trust: Settings["trustProxy"]): boolean | string[] {
   return typeof trust === "boolean" ? trust : Object.values(trust);
 }
 
-/** What HTTPS is served by, in PEM. */
+/** Certificate and key in PEM. */
 export interface TlsFiles {
   readonly cert: Buffer;
   readonly key: Buffer;
 }
 
 /**
- * The certificate and its key; `null` where neither is set, and HTTP is served.
+ * Returns the certificate and its key; `null` if neither is set, for plain HTTP.
  *
- * @throws SettingsError that names the setting when only one is set, or what it names cannot be used.
+ * @throws SettingsError if only one is set, or a file cannot be used
  */
 export function readTlsFiles({ tls }: Partial<Pick<Settings, "tls">>): TlsFiles | null {
   const { certFile, keyFile } = tls ?? {};

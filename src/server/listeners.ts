@@ -1,19 +1,22 @@
 import type { createHttpServer } from "../api/http/server.ts";
 import type { WyomingBridge } from "../api/wyoming/bridge.ts";
 
-/** A way by which clients come in, and which listens: HTTP, `/metrics` by itself, Wyoming. */
+/** A listening server: HTTP, separate metrics, or Wyoming. */
 export interface Listener {
-  /** With the port that was taken: `http://host:port`. */
+  /** `http://host:port`, with the actual port. */
   readonly url: string;
-  /** Takes nobody new from now on. Resolves once every connection has ended. */
+  /** Stops accepting. Resolves when every connection has ended. */
   close(): Promise<void>;
-  /** Resolves once what was begun is answered, and its client has taken it; called once, after {@link close}. */
+  /**
+   * Resolves when pending requests are answered and their clients have received the answers. Called once, after
+   * {@link close}.
+   */
   idle(): Promise<void>;
   /** Ends all connections now. */
   cut(): void;
 }
 
-/** Has an HTTP server listen. Rejects with a sentence on what to do where it cannot; it is closed then. */
+/** Listens for HTTP. If that fails, closes the server and rejects with a sentence that says what to do. */
 export async function listenHttp(
   app: ReturnType<typeof createHttpServer>,
   { host, port }: { readonly host: string; readonly port: number },
@@ -35,7 +38,7 @@ export async function listenHttp(
   }
 }
 
-/** The Wyoming bridge as a listener. */
+/** Wraps the Wyoming bridge. */
 export function wyomingListener(bridge: WyomingBridge): Listener {
   let finished: Promise<void> | null = null;
   const finish = (): Promise<void> => {
@@ -46,11 +49,11 @@ export function wyomingListener(bridge: WyomingBridge): Listener {
 }
 
 /**
- * Closes listeners: what was begun is finished first, within the grace, and connections that are left soon after that are
- * cut. Resolves once every connection has ended.
+ * Closes listeners: pending work is finished within the grace period, then remaining connections are cut. Resolves
+ * when every connection has ended.
  *
- * @param graceMs how long what was begun may take, in milliseconds
- * @param drain finishes what is being spoken and heard, and refuses the rest
+ * @param graceMs milliseconds for pending work
+ * @param drain finishes current speech and transcriptions, and refuses the rest
  */
 export async function closeListeners(
   listeners: readonly Listener[],
@@ -61,22 +64,22 @@ export async function closeListeners(
   const cut = () => {
     for (const listener of listeners) listener.cut();
   };
-  // A client that reads nothing would otherwise hold its stream, and the stop, for as long as it likes.
+  // A client that never reads would otherwise delay the stop indefinitely.
   const overdue = setTimeout(cut, graceMs + LINGER_MS);
   const graceOver = new Promise((resolve) => setTimeout(resolve, graceMs).unref());
   await drain();
-  // What is spoken has yet to be read.
+  // Finished speech may not have been read yet.
   await Promise.race([Promise.all(listeners.map((listener) => listener.idle())), graceOver]);
   clearTimeout(overdue);
-  // Connections that do not end with their last response are cut too.
+  // Cuts connections that stay open after their last response.
   setTimeout(cut, LINGER_MS).unref();
   await closed;
 }
 
 /**
- * What the operating system said when it was asked for a port, as one sentence with the remedy; anything else as it is.
+ * Turns a system error about a port into a sentence with the remedy; returns other errors unchanged.
  *
- * @param flags those that choose another address and port
+ * @param flags command line options that choose another address and port
  */
 export function asListenError(error: unknown, flags = { host: "--host", port: "--port" }): unknown {
   if (!(error instanceof Error) || !("syscall" in error) || !("code" in error)) return error;
@@ -87,7 +90,7 @@ export function asListenError(error: unknown, flags = { host: "--host", port: "-
     : error;
 }
 
-/** How long a connection may take over its last response once the server stops. */
+/** Time for a connection's last response after the stop. */
 const LINGER_MS = 1_000;
 
 interface SystemError {
@@ -101,7 +104,7 @@ interface SystemError {
 interface At {
   readonly host: string;
   readonly port: string;
-  /** Those that choose another. */
+  /** Command line options that choose another address and port. */
   readonly flags: { readonly host: string; readonly port: string };
 }
 

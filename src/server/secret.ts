@@ -3,29 +3,28 @@ import { SHARED_BUCKETS, SHARED_STORE, type SharedServer } from "../accounts/sha
 import type { Environment } from "../settings/environment.ts";
 import type { Settings } from "../settings/schema.ts";
 
-/** Where a secret may come from: the key of an endpoint, or an address that may hold a password. */
+/** Possible sources of a secret: an endpoint's key, or an address with a password. */
 export interface SecretSources {
-  /** The process's environment; the variable of that name there wins. */
+  /** Its variable has precedence over the file. */
   readonly env: Environment;
-  /** A file that holds it and nothing else, or none. */
+  /** A file that contains only the secret. */
   readonly file?: string | undefined;
-  /** The variable in the environment, as in `ANTIPHON_WRITER_API_KEY`, or none. */
+  /** An environment variable, such as `ANTIPHON_WRITER_API_KEY`. */
   readonly variable?: string | undefined;
-  /** The setting that names the file, as in `writer.apiKeyFile`; messages name it, too. */
+  /** The setting that names the file, such as `writer.apiKeyFile`; used in messages. */
   readonly setting: string;
-  /** What is to be found there, for messages: the endpoint's key unless given. */
+  /** What the secret is, for messages. Default: the endpoint's key. */
   readonly what?: string;
 }
 
-/** A secret that was named but cannot be used. The message never quotes it. */
+/** A configured secret that cannot be used. The message never quotes it. */
 export class SecretError extends Error {
   override readonly name = "SecretError";
 }
 
 /**
- * The secret, without the spaces around it; `null` where none is set, as for a server of one's own. Throws
- * {@link SecretError} when the file is missing or unreadable, or what is there is empty or has characters beyond ASCII's
- * visible ones.
+ * Returns the trimmed secret, or `null` if none is configured. Throws {@link SecretError} if the file is missing or
+ * unreadable, or if the content is empty or not printable ASCII.
  */
 export function readSecret(sources: SecretSources): string | null {
   const { env, file, variable, setting, what = "the endpoint's key" } = sources;
@@ -34,20 +33,18 @@ export function readSecret(sources: SecretSources): string | null {
 }
 
 /**
- * Where the database of keys and usage is, or null where none is named, or none is asked for.
- *
- * @throws SecretError when it cannot be read.
+ * Returns the address of the database of keys and usage, or `null` if none is configured. Throws {@link SecretError}.
  */
 export function storeUrl({ store }: Pick<Settings, "store">, env: Environment): string | null {
   return store.kind === "libsql" ? null : urlOf(SHARED_STORE, store.urlFile, env);
 }
 
-/** Where the shared buckets are, in the same way. */
+/** Returns the address of the shared buckets, likewise. */
 export function bucketsUrl({ buckets }: Pick<Settings, "buckets">, env: Environment): string | null {
   return buckets.kind === "memory" ? null : urlOf(SHARED_BUCKETS, buckets.urlFile, env);
 }
 
-/** Returns the auth tokens that Twilio may sign with; none where none is set. @throws SecretError if they cannot be used */
+/** Returns the auth tokens that Twilio may sign with; empty if none are configured. Throws {@link SecretError}. */
 export function twilioAuthTokens(
   { twilio }: Partial<Pick<Settings, "twilio">>,
   env: Environment,
@@ -61,7 +58,7 @@ export function twilioAuthTokens(
   return tokens;
 }
 
-/** No secret is longer. A larger file is something else, and is not read whole. */
+/** Longer files are not secrets and are not read completely. */
 const MAX_CHARS = 4096;
 
 function urlOf(

@@ -36,65 +36,66 @@ import { closeListeners, type Listener, listenHttp, wyomingListener } from "./li
 import { version } from "./version.ts";
 import { decodeVoice, judgeClip } from "./voices/voice-audio.ts";
 
-/** What a server is put together from. It owns `tenancy` from now on. */
+/** Parts of a server, which takes ownership of `tenancy`, `writer`, `recogniser` and `detector`. */
 export interface ServerParts {
   readonly settings: Settings;
   readonly tenancy: Tenancy;
-  /** What is offered; the models of the repository unless given. */
+  /** Default: the models of the package. */
   readonly models?: readonly PublicModel[];
-  /** What can be loaded, at least all that the public models name. */
+  /** Checkpoints that can be loaded; at least those of the models. */
   readonly checkpoints: readonly Checkpoint[];
-  /** Of checkpoints that do not share the places of this machine, by their names; none unless given. */
+  /** Slots of checkpoints that do not share this machine's, by checkpoint. */
   readonly ownSlots?: ReadonlyMap<string, OwnSlots>;
   readonly backend: { readonly name: string; readonly kind: string };
-  /** Writes authored turns, which are refused without it. Owned too. */
+  /** Writes authored turns; without it they are refused. */
   readonly writer?: Writer | null;
-  /** Hears recordings, which are refused without it. Owned too. */
+  /** Transcribes recordings; without it they are refused. */
   readonly recogniser?: Recogniser | null;
-  /** Finds speech and the ends of turns in realtime sessions; by the level alone unless given. Owned too. */
+  /** Detects speech and ends of turns in realtime sessions. Default: by level alone. */
   readonly detector?: NeuralDetector;
-  /** Voices by a recording that every key may use, by their names; none unless given. */
+  /** Recorded voices that every key may use, by name. */
   readonly serverVoices?: ReadonlyMap<string, VoiceSample>;
-  /** How the voices of checkpoints that compute elsewhere are asked for, by the checkpoints' names; none are unless given. */
+  /** List the voices of remote checkpoints, by checkpoint. */
   readonly remoteVoices?: ReadonlyMap<string, () => Promise<readonly ModelVoice[]>>;
-  /** Whether what the recogniser takes is there by now; Wyoming's clients are told. True unless given. */
+  /** Whether the recogniser's weights are installed; reported to Wyoming clients. Default: true. */
   readonly canHear?: () => boolean;
-  /** Where Wyoming's clients are served; absent or null, they are not. */
   readonly wyoming?: WyomingPlace | null;
-  /** Tokens that Twilio signs telephone streams with. By default none, and no signature is asked for. */
+  /** Tokens that Twilio signs telephone streams with. Without any, signatures are not checked. */
   readonly twilioAuthTokens?: readonly string[];
-  /** Threads that can speak; as many as the settings say unless given. */
+  /** Number of threads that can speak. Default: as configured. */
   readonly speechThreads?: () => number;
-  /** Whether anything is left that can speak; `/health` tells. True unless given. */
+  /** Whether any thread can speak; reported by `/health`. Default: true. */
   readonly canSpeak?: () => boolean;
-  /** Takes of tokens that the shared buckets did not answer; `/metrics` tells. None unless given. */
+  /** Number of times the shared buckets did not answer; reported by `/metrics`. */
   readonly takesAlone?: () => number;
   readonly logger: Logger;
 }
 
-/** A server that listens. */
 export interface RunningServer {
-  /** `http://host:port`, with the port that was taken; `https` with a certificate. */
+  /** `http://host:port` (`https` with a certificate), with the actual port. */
   readonly url: string;
-  /** Where /metrics is served alone, if it is. */
+  /** Separate address of `/metrics`, if any. */
   readonly metricsUrl: string | null;
-  /** Where Wyoming's clients are served, if they are: `tcp://host:port`. */
+  /** `tcp://host:port` of the Wyoming bridge, if any. */
   readonly wyomingUrl: string | null;
   readonly catalogue: Catalogue;
-  /** A secret that opens realtime sessions by that key for `seconds`; null where the key is none, or nothing is to be opened. */
+  /**
+   * Creates a secret that opens realtime sessions with this key for `seconds`; `null` for an unknown key or without
+   * realtime.
+   */
   clientSecret(apiKey: string, seconds: number): Promise<string | null>;
-  /** Whether anybody is spoken to just now. */
+  /** Whether any utterance is open. */
   isSpeaking(): boolean;
   /**
-   * Has `/ready` fail from now on, and goes on serving for the drain delay of the settings, so that whoever sends traffic
-   * here can notice and stop. Resolves then, or when `hurry` aborts.
+   * Makes `/ready` fail and keeps serving for the drain delay, so that load balancers notice. Resolves then, or when
+   * `hurry` aborts.
    */
   drain(hurry: AbortSignal): Promise<void>;
-  /** Finishes what is being spoken, within the grace of the settings, and frees everything. */
+  /** Finishes current speech within the grace period and frees everything. */
   stop(): Promise<void>;
 }
 
-/** Builds what requests use, by hand. Loads nothing and listens nowhere. */
+/** Creates the services behind the requests. Loads nothing and opens no port. */
 function createServices(parts: ServerParts) {
   const { settings, tenancy, logger, models = PUBLIC_MODELS } = parts;
   const metrics = createMetrics(version());

@@ -1,22 +1,22 @@
 import type { PullObserver, PullProgress } from "../models/download/options.ts";
 import type { Settings } from "../settings/schema.ts";
 
-/** How a server gets the weights of a checkpoint. */
+/** How to obtain a checkpoint's weights. */
 export interface WeightsPull {
   readonly dataDir: string;
-  /** Its name or an alias; the one that is used where the settings name no other, unless given. */
+  /** Name or alias. Default: the default checkpoint. */
   readonly checkpoint?: string;
-  /** Whether what is missing or damaged is fetched: the setting `pull`. */
+  /** The setting `pull`: whether to download what is missing or damaged. */
   readonly pull: boolean;
   readonly signal: AbortSignal;
   readonly observe: PullObserver;
-  /** The environment; this process's unless given. */
+  /** Default: the environment of this process. */
   readonly env?: NodeJS.ProcessEnv;
 }
 
 /**
- * Gets weights for a running server: fetched the first time, if the settings allow it. What could
- * not be fetched then is not asked for with every turn, but found once it is there.
+ * Returns a function that obtains weights for a running server. Only its first call may download; later calls use
+ * what has been installed meanwhile, so that no turn waits for a download.
  */
 export function pulledOnce<W>(
   { dataDir, pull }: Pick<Settings, "dataDir" | "pull">,

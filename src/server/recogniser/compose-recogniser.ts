@@ -7,23 +7,22 @@ import type { Settings } from "../../settings/schema.ts";
 import { type Endpoint, endpointOf } from "../endpoint-settings.ts";
 import type { RecogniserWeights } from "./recogniser-weights.ts";
 
-/** What opening a recogniser may need beyond its settings. */
 export interface RecogniserSources {
-  /** Sees to it that a checkpoint's weights are there; asked when they are needed, and again after a failure. */
+  /** Makes a checkpoint's weights available. Called when they are needed, and again after a failure. */
   weights(checkpoint: string): Promise<RecogniserWeights>;
   readonly env: Environment;
-  /** Of a longer recording the embedded one hears only so much, in seconds; as much as it would by itself unless given. */
+  /** Maximum seconds of a recording for the embedded recogniser. Default: its own limit. */
   readonly maxS?: number;
-  /** Its thread failed, and another takes its place; or it answers again. Plain words for a log. */
+  /** Its thread failed and is replaced. A sentence for the log. */
   readonly onFailure?: (message: string) => void;
   readonly onRecovery?: (message: string) => void;
 }
 
 /**
- * Who hears by the settings; `null` is nobody. Nothing is fetched before {@link DeferredRecogniser.prepare} or the first
- * clip, and nothing is loaded before that. When turns are heard, the setting `recogniser.use`, is for whoever holds it.
+ * Returns the configured recogniser; `null` for none. Nothing is downloaded or loaded before {@link
+ * DeferredRecogniser.prepare} or the first clip. The setting `recogniser.use` is for the caller.
  *
- * @throws SettingsError when a setting that the kind needs is missing; SecretError when the key cannot be used.
+ * @throws SettingsError if a required setting is missing; SecretError if the key cannot be read
  */
 export function composeRecogniser(
   { recogniser }: Pick<Settings, "recogniser">,

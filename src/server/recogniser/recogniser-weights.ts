@@ -16,17 +16,16 @@ import { FORMAT } from "../../recognition/whisper/description.ts";
 import { runInChild } from "../child-task.ts";
 import type { WeightsPull } from "../weights-pull.ts";
 
-/** A recogniser's weights, as far as they could be had. */
 export interface RecogniserWeights {
-  /** Absolute path of the folder with the graphs, which may be missing or damaged; empty where nobody knows it. */
+  /** Absolute path of the directory of graphs, which may be missing or damaged; empty if unknown. */
   readonly dir: string;
-  /** In plain sentences with the remedy; `null` when all is there. Bytes are checked when they are read. */
+  /** Sentences with the remedy; `null` if installed. Bytes are verified when they are read. */
   readonly problem: string | null;
 }
 
 /**
- * Sees to it that a recogniser's weights are there. Never throws, and so never keeps a server from starting: whatever
- * goes wrong is the `problem`.
+ * Makes a recogniser's weights available. Never throws, so that a server always starts; `problem` says what went
+ * wrong.
  */
 export async function recogniserWeights(options: WeightsPull): Promise<RecogniserWeights> {
   const { dataDir, checkpoint = DEFAULT_RECOGNISER, pull, signal } = options;
@@ -52,18 +51,20 @@ function unknown(checkpoint: string): string {
 
 const INTERRUPTED = "The recogniser's weights were not fetched, because the server stops.";
 
-/** A Whisper model as others publish it, and where ours goes. */
+/** Directories of a published Whisper model and of the result. */
 export interface ConversionJob {
   readonly from: string;
   readonly into: string;
 }
 
-/** How a conversion ended: what was wrong with the weights, or null. */
+/** `unfit` says what is wrong with the weights, if anything. */
 export interface ConversionResult {
   readonly unfit: string | null;
 }
 
-/** Makes our two graphs of a Whisper model: some seconds and 370 MB for the base one, in a process of its own. */
+/**
+ * Converts a Whisper model to our two graphs in a process of its own: a few seconds and 370 MB for the base model.
+ */
 export const WHISPER_CONVERSION: Conversion = {
   version: FORMAT,
   async convert(from, into, signal) {

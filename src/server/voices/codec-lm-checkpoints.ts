@@ -21,21 +21,22 @@ import { idleUnloadOf, inThreads, type LocalCheckpoint, requireSpeaker } from ".
 import { readRecording } from "./read-recording.ts";
 
 export interface CodecLmSources {
-  /** What becomes of a checkpoint's thread. */
+  /** Receives the events of a checkpoint's thread. */
   readonly onEvent?: (checkpoint: string, event: PoolEvent) => void;
-  /** What memory there is; looked up unless given. */
+  /** Default: measured. */
   readonly available?: AvailableMemory;
-  /** The one that is needed; all unless given. */
+  /** Opens only this checkpoint. Default: all. */
   readonly only?: string;
 }
 
 type Given = Pick<Settings, "models" | "checkpoints" | "dataDir" | "loadTimeoutMs">;
 
 /**
- * The codec language models that compute here by the settings, each in one thread that computes several utterances together:
- * those with a folder of their own, and those that were pulled and speak for a model. Their folders are looked over, and their voices' clips read; nothing is loaded.
+ * Returns the local codec language models, each in one thread that batches its utterances: those with a `path`, and
+ * those that were pulled and are used by a model. Validates their directories and reads their voices' clips, but
+ * loads no weights.
  *
- * @throws SettingsError naming the setting and the remedy
+ * @throws SettingsError with the setting and the remedy
  */
 export async function codecLmCheckpoints(
   settings: Given,
@@ -49,16 +50,16 @@ export async function codecLmCheckpoints(
   return found;
 }
 
-/** More help little: what computes is held up by memory. */
+/** More threads hardly help: memory bandwidth is the limit. */
 const MAX_THREADS = 4;
 
-/** A thread that reads a long prompt, or makes weights of 8 or 4 bits, is in native code for some time. */
+/** Reading a long prompt, or quantising weights, stays in native code for some time. */
 const STALL_MS = 60_000;
 
 function namesIn({ models, checkpoints }: Given): string[] {
   const speaking = Object.values(models).map(({ checkpoint }) => checkpoint);
   const given = Object.entries(checkpoints).flatMap(([name, { remote, ...here }]) => {
-    // Kokoro is none: see `kokoro-checkpoint.ts`.
+    // Kokoro has its own file, `kokoro-checkpoint.ts`.
     if (remote !== undefined || name === KOKORO_CHECKPOINT) return [];
     if ("path" in here || speaking.includes(name)) return [name];
     if (findCodecLm(name) !== undefined) return [];
@@ -137,7 +138,7 @@ async function folderOf(name: string, path: string | undefined, { dataDir, model
 }
 
 async function lookedOver(folder: string, name: string, path: string | undefined): Promise<CodecLm> {
-  // All architectures come with it; who has no such checkpoint starts without them.
+  // Imported late, with all architectures: servers without such a checkpoint start without them.
   const { lookOverCheckpoint } = await import("../../engines/codec-lm/validate-checkpoint.ts");
   const { checkpoint, problems } = await lookOverCheckpoint(folder, { numbers: "none" }).catch(
     (error: Error) => ({ checkpoint: null, problems: [error.message] }),
@@ -155,17 +156,17 @@ async function lookedOver(folder: string, name: string, path: string | undefined
   throw new SettingsError("file", `What was pulled as ${name} cannot be used: ${why}`);
 }
 
-/** Which codec language model a checkpoint is of, as far as its settings depend on it; `null` for CSM. */
+/** The parts of a checkpoint that its settings depend on; `null` for CSM. */
 export type CodecLmKind = Checkpoint["qwen3Tts"];
 
-/** What a voice is known by; more makes it no better, and the models forget the oldest of a conversation for it. */
+/** Seconds of a voice's clip. A longer one does not improve the voice and takes room from the conversation. */
 const CLIP_S = { min: 1, max: 30 } as const;
 
 /**
- * The voices of a checkpoint's speakers, with their clips read.
+ * Returns the voices of a checkpoint's speakers, with their clips.
  *
- * @param setting what the checkpoint's settings are called: `checkpoints.csm-1b`
- * @throws SettingsError naming the setting and the remedy
+ * @param setting prefix of the settings: `checkpoints.csm-1b`
+ * @throws SettingsError with the setting and the remedy
  */
 export async function codecLmVoices(
   { voices = {}, language, instruct }: Readonly<Partial<CodecLmSettings>>,
@@ -193,7 +194,10 @@ export async function codecLmVoices(
   return read;
 }
 
-/** What there is to know of a checkpoint before one uses it, in the words of a card. @param name as the settings have it */
+/**
+ * Describes a checkpoint's voices for a model card.
+ * @param name as in the settings
+ */
 export function localVoice(name: string, kind: CodecLmKind): LocalVoice {
   const voices = [...labelCast(), ...(kind === null ? [] : [...kind.speakers.keys()].map(presetVoice))];
   const takes = { mixes: false, samples: kind === null || kind.kind === "base" };

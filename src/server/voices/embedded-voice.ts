@@ -6,22 +6,23 @@ import type { Checkpoint } from "../../models/residency.ts";
 import { loadTextTables } from "../../text/tables/tables.ts";
 import { createWorkerPool, type PoolEvent, type WorkerPool } from "../../workers/worker-pool.ts";
 
-/** Most that one thread of the embedded voice takes: its three graphs (unfolded where they compute in float32), what they compute with, and its heap. */
+/**
+ * Maximum memory of a thread of the embedded voice: three graphs (dequantised for float32), buffers, and its heap.
+ */
 const THREAD_BYTES = 128 * 2 ** 20;
 
-/** What the settings say of the embedded voice. */
 export interface VoiceSetup {
   readonly threads: number;
-  /** In what it computes; 8 bits unless given. */
+  /** Default: 8 bits. */
   readonly precision?: Precision;
-  /** Words of the server; see `lexicon-file.ts`. */
+  /** User lexicon of the server; see `lexicon-file.ts`. */
   readonly words?: Lexicon;
 }
 
-/** Of each thread's own heap, of which a speaking one uses 20 MB. */
+/** Maximum heap of a thread, of which speaking uses 20 MB. */
 const HEAP_MB = 64;
 
-/** Opens the voice of the repository in its threads, over one shared copy of its dictionary. */
+/** Opens the embedded voice in threads that share one copy of its dictionary. */
 export async function openEmbeddedVoice(
   { threads, precision, words = [] }: VoiceSetup,
   onEvent: (event: PoolEvent) => void = () => {},
@@ -36,15 +37,15 @@ export async function openEmbeddedVoice(
   });
 }
 
-/** The embedded voice as something that a catalogue can load, and what is to be told of it once it is. */
+/** The embedded voice, with its state once loaded. */
 export interface EmbeddedVoice extends Checkpoint {
-  /** Whether a thread can speak, or is about to: not when all of them hang or cannot be started. True until loaded. */
+  /** Whether a thread can speak or is starting. True until loaded. */
   canSpeak(): boolean;
-  /** Threads that answer; none before it is loaded. */
+  /** Number of ready threads; 0 until loaded. */
   threads(): number;
-  /** Starts its threads for who loads it soon, so that they are made while something else is. */
+  /** Starts the threads early, for a following `load()`. */
   begin(): void;
-  /** Ends what was begun and not loaded. */
+  /** Closes threads that were started and not loaded. */
   abandon(): Promise<void>;
 }
 
@@ -62,7 +63,7 @@ export function embeddedVoice(setup: VoiceSetup, onEvent?: (event: PoolEvent) =>
     },
     begin() {
       begun = openEmbeddedVoice(setup, onEvent);
-      // Who loads it is told.
+      // The failure is thrown by `load()`.
       begun.catch(() => {});
     },
     async abandon() {

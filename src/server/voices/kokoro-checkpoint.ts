@@ -27,38 +27,38 @@ import { createWorkerPool, type PoolEvent } from "../../workers/worker-pool.ts";
 import { idleUnloadOf, inThreads, type LocalCheckpoint, requireSpeaker } from "./local-checkpoint.ts";
 
 export interface KokoroSources {
-  /** What becomes of its threads. */
+  /** Receives the events of its threads. */
   readonly onEvent?: (event: PoolEvent) => void;
-  /** What memory there is; looked up unless given. */
+  /** Default: measured. */
   readonly available?: AvailableMemory;
-  /** Words of the server; see `lexicon-file.ts`. */
+  /** User lexicon of the server; see `lexicon-file.ts`. */
   readonly words?: Lexicon;
-  /** How many there are to be, whatever the settings say. */
+  /** Overrides the settings. */
   readonly threads?: number;
 }
 
 type Given = Pick<Settings, "models" | "checkpoints" | "dataDir" | "loadTimeoutMs">;
 
-/** What all threads share, and what each takes besides, at most (measured: see docs/performance.md). */
+/** Maximum memory shared by all threads, and of each thread (measured: see docs/performance.md). */
 const SHARED_BYTES = 340 * 2 ** 20;
 const THREAD_BYTES = 450 * 2 ** 20;
 
 /**
- * A second of speech costs 0.6 s of processor time, so that a thread keeps pace with one listener and not with two; more
- * threads than that many take more memory than most have for it.
+ * A second of speech takes 0.6 s of processor time, so a thread keeps up with one listener but not with two. More
+ * threads take more memory than most machines have.
  */
 const MAX_THREADS = 8;
 
-/** What the first sound then takes, some 0.4 s, is besides. */
+/** Excludes the first 0.4 s. */
 const PRICE: SlotPrice = { perSecond: 0.6, patienceMs: 1_000 };
 
-/** A thread measures a voice that nobody used before for some seconds. */
+/** A thread may measure an unused voice for some seconds. */
 const STALL_MS = 60_000;
 
 /**
- * Kokoro, where the settings have a model speak with it; null where none does. Its folder is looked at; nothing is loaded.
+ * Returns Kokoro if a model uses it, else `null`. Validates its directory; loads nothing.
  *
- * @throws SettingsError naming the setting and the remedy
+ * @throws SettingsError with the setting and the remedy
  */
 export async function kokoroCheckpoint(
   settings: Given,
@@ -89,7 +89,7 @@ export async function kokoroCheckpoint(
     ...idleUnload,
     ...inThreads(async () => {
       await requireMemory(memoryBytes, count, available);
-      // The engine is some ninety modules, and a server without Kokoro is to start without them.
+      // The engine has some ninety modules; servers without Kokoro do not load them.
       const { prepareKokoro } = await import("./kokoro-preparation.ts");
       const { measureRemaining } = await import("./kokoro-preparation.ts");
       await prepareKokoro(folder, new AbortController().signal, { voices: measuredFirst(labels) });
@@ -144,7 +144,7 @@ async function folderOf(path: string | undefined, { dataDir }: Given, model?: st
   );
 }
 
-/** @throws SettingsError for what is set and means nothing to Kokoro */
+/** Rejects settings that do not apply to Kokoro. Throws SettingsError. */
 function requireKnown(own: Partial<CodecLmSettings>, setting: string): void {
   const names = Object.keys(UNUSED) as (keyof typeof UNUSED)[];
   const set = names.find((name) => own[name] !== undefined && own[name] !== UNUSED[name]);
@@ -152,10 +152,10 @@ function requireKnown(own: Partial<CodecLmSettings>, setting: string): void {
     throw wrongSetting(`${setting}.${set}`, "is for codec language models: leave it out");
 }
 
-/** What is nothing to Kokoro, with what it is where nobody sets it. */
+/** Settings that do not apply to Kokoro, with their defaults. */
 const UNUSED = { precision: "int8", pace: "throughput", language: undefined, instruct: undefined } as const;
 
-/** Which voices the labels stand for. @throws SettingsError for one that there is not */
+/** Returns the voices of the labels. Throws SettingsError for an unknown voice. */
 function labelsOf(
   { voices = {} }: Partial<CodecLmSettings>,
   setting: string,

@@ -6,28 +6,28 @@ import { voicesIn } from "../../engines/kokoro/voices.ts";
 import { embeddedCheckpoint } from "../../models/installed-checkpoint.ts";
 import { runInChild } from "../child-task.ts";
 
-/** What is to be made in a folder in which Kokoro's files are. */
+/** Files to prepare in Kokoro's directory. */
 export interface KokoroPreparation {
   readonly folder: string;
-  /** The embedded voice's folder, whose dictionary reads what the voices are measured with. */
+  /** Directory of the embedded voice, whose dictionary reads the sentences that voices are measured with. */
   readonly voiceDir: string;
-  /** Those that have to be measured. */
+  /** Voices to measure. */
   readonly voices: readonly string[];
-  /** Whether all other processes go first. */
+  /** Whether to run at low priority. */
   readonly isPatient: boolean;
 }
 
 export interface PreparationOptions extends Partial<Pick<KokoroPreparation, "isPatient">> {
   readonly voices: readonly string[];
-  /** Called where there is something to do. */
+  /** Called if there is anything to do. */
   readonly onBegin?: () => void;
 }
 
 /**
- * Sees to it that what is made of Kokoro's graph is there, and whole, and that voices were measured: some seconds for the
- * first, and 11 s of processor time for each voice, with 1.3 GB of memory, once, in a process of its own.
+ * Converts Kokoro's graph and measures voices, unless that was done: a few seconds for the graph and 11 s of
+ * processor time per voice, with 1.3 GB of memory, in a process of its own.
  *
- * @throws Error in plain words; the signal's reason
+ * @throws Error with a sentence; the signal's reason
  */
 export async function prepareKokoro(
   folder: string,
@@ -42,21 +42,20 @@ export async function prepareKokoro(
 
 const RUN = new URL("./kokoro-preparation-run.js", import.meta.url);
 
-/** What measuring the rest of Kokoro's voices depends on. */
 export interface RemainingOptions {
   readonly folder: string;
-  /** Whether nobody is being spoken to. */
+  /** Whether no utterance is open. */
   isIdle(): boolean;
   available(): Promise<AvailableMemory>;
-  /** How long it waits before each look, in milliseconds: who has just loaded Kokoro is about to speak with it. */
+  /** Milliseconds between checks, also before the first: after loading Kokoro, a client is about to use it. */
   readonly lookMs?: number;
 }
 
 /**
- * Measures the voices of a checkpoint that were not, one after the other, each in a process that lets all others go first,
- * and begins none while somebody is spoken to or memory is short. What could not be measured is when it is first spoken with.
+ * Measures the remaining voices one by one, each in a low-priority process, while no utterance is open and memory
+ * suffices. A voice that could not be measured is measured on first use.
  *
- * @returns what ends it, and resolves when it has ended
+ * @returns a function that stops the work and resolves when it has stopped
  */
 export function measureRemaining({
   folder,
@@ -82,5 +81,5 @@ export function measureRemaining({
   };
 }
 
-/** What a process takes that measures a voice (see docs/performance.md), and something to spare. */
+/** Memory of a measuring process (see docs/performance.md), with a margin. */
 const MEASURING_BYTES = 2 * 2 ** 30;

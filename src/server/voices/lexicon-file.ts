@@ -8,9 +8,9 @@ import { UsageError } from "../errors.ts";
 const MAX_BYTES = 4 * 2 ** 20;
 
 /**
- * The words of the file that the setting `lexicon` names, and how each is said; none without it.
+ * Returns the words of the file of the setting `lexicon`, with their pronunciations; empty if not set.
  *
- * @throws SettingsError where the file cannot be read, UsageError where what is in it is wrong; both name it.
+ * @throws SettingsError if the file cannot be read; UsageError if its content is wrong. Both name it.
  */
 export async function serverLexicon({ lexicon: file }: Pick<Settings, "lexicon">): Promise<Lexicon> {
   if (file === undefined) return [];
@@ -30,12 +30,12 @@ export async function serverLexicon({ lexicon: file }: Pick<Settings, "lexicon">
   }
 }
 
-/** The bytes of a file; null for more than `maxBytes`. */
+/** Returns the bytes of a file; `null` if there are more than `maxBytes`. */
 async function readAtMost(file: string, maxBytes: number): Promise<Buffer | null> {
   return (await stat(file)).size > maxBytes ? null : await readFile(file);
 }
 
-/** Text in UTF-8; null for anything else. */
+/** Decodes UTF-8; `null` if it is invalid. */
 function decoded(bytes: Buffer): string | null {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);

@@ -7,21 +7,21 @@ import type { CodecLmSettings } from "../../settings/model-settings.ts";
 import { wrongSetting } from "../../settings/settings-error.ts";
 import type { WorkerPool } from "../../workers/worker-pool.ts";
 
-/** A checkpoint besides the embedded voice that computes here, in threads and slots of its own. */
+/** A local checkpoint other than the embedded voice, with its own threads and slots. */
 export interface LocalCheckpoint extends Checkpoint {
-  /** What speaks, as `GET /v1/info` calls it. */
+  /** Kind, as in `GET /v1/info`. */
   readonly kind: "codec-lm" | "kokoro";
-  /** Utterances that it speaks at once. */
+  /** Maximum concurrent utterances. */
   readonly maxConcurrent: number;
-  /** What a slot costs, where that is known. */
+  /** Cost of a slot, if known. */
   readonly price?: SlotPrice;
-  /** What its models' cards say, and what it reads. */
+  /** Voices and description for model cards. */
   readonly voice: LocalVoice;
-  /** Its threads, once it is loaded and until it is unloaded. */
+  /** Its threads while it is loaded. */
   pool(): WorkerPool | null;
 }
 
-/** Loads a checkpoint by starting its threads, and knows them while they are there. */
+/** Starts threads to load a checkpoint, and keeps track of them. */
 export function inThreads(start: () => Promise<WorkerPool>): Pick<LocalCheckpoint, "load" | "pool"> {
   let pool: WorkerPool | null = null;
   return {
@@ -40,7 +40,7 @@ export function inThreads(start: () => Promise<WorkerPool>): Pick<LocalCheckpoin
   };
 }
 
-/** After how long it is unloaded. @throws SettingsError where it is to stay loaded as well */
+/** Returns the delay before it is unloaded. Throws SettingsError if it must also stay loaded. */
 export function idleUnloadOf(
   { resident, idleUnloadS = 0 }: Partial<CodecLmSettings>,
   setting: string,
@@ -53,7 +53,7 @@ export function idleUnloadOf(
   );
 }
 
-/** @throws SettingsError for a label that no speaker has */
+/** Throws SettingsError for an unknown label. */
 export function requireSpeaker(label: string, setting: string): void {
   if (SPEAKERS.includes(label)) return;
   const shown = SPEAKERS.map((each) => JSON.stringify(each)).join(" and ");
@@ -63,7 +63,7 @@ export function requireSpeaker(label: string, setting: string): void {
   );
 }
 
-/** The slots of what computes here, by its name. */
+/** Returns its slots with its name. */
 export function slotsOf({
   name,
   maxConcurrent,

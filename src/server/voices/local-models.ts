@@ -9,19 +9,18 @@ import { kokoroCheckpoint } from "./kokoro-checkpoint.ts";
 import type { LocalCheckpoint } from "./local-checkpoint.ts";
 import { withVoiceManners } from "./server-voices.ts";
 
-/** What a server needs of the checkpoints that compute here; who only asks what there is needs none of it. */
 export interface LocalSources {
-  /** What becomes of a checkpoint's threads. */
+  /** Receives the events of a checkpoint's threads. */
   readonly onEvent?: (checkpoint: string, event: PoolEvent) => void;
-  /** Words of the server; see `lexicon-file.ts`. */
+  /** User lexicon of the server; see `lexicon-file.ts`. */
   readonly words?: Lexicon;
 }
 
 /**
- * All that computes here besides the embedded voice, and the public models with what that says of itself. Folders are
- * looked over; nothing is loaded.
+ * Returns the local checkpoints other than the embedded voice, and the public models with their descriptions.
+ * Validates directories; loads nothing.
  *
- * @throws SettingsError naming the setting and the remedy
+ * @throws SettingsError with the setting and the remedy
  */
 export async function localModels(
   settings: Settings,

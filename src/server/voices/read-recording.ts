@@ -9,16 +9,15 @@ import { abortable } from "../../core/abortable.ts";
 import type { AudioSource } from "../../core/audio-source.ts";
 import { UsageError } from "../errors.ts";
 
-/** Of a longer one nobody waits for the end. */
+/** Longer recordings are cut. */
 const MAX_HOURS = 4;
-/** Seconds of a recording that is heard without a server. */
+/** Maximum seconds of a recording without a server. */
 export const MAX_RECORDED_S = MAX_HOURS * 3_600;
 
 /**
- * Reads a recording, whose kind its first bytes tell, from a file, or from standard input where it is `-`. It is decoded as
- * it is heard.
+ * Opens a recording from a file, or from standard input for `-`, and detects its format. It is decoded as it is read.
  *
- * @throws UsageError when it cannot be, and so does reading the sound; the signal's reason.
+ * @throws UsageError if it cannot be read or decoded, also when reading the audio; the signal's reason
  */
 export async function readRecording(
   file: string,
@@ -59,10 +58,10 @@ async function bytesOf(file: string, name: string, signal: AbortSignal): Promise
   });
 }
 
-/** Seconds of a recording that a voice is followed by, at most. */
+/** Maximum seconds of a clip that a voice follows. */
 const MAX_FOLLOWED_S = 90;
 
-/** The beginning of any kind of recording that `transcribe` hears as a WAV; null where it is none. */
+/** Returns the beginning of a recording as WAV; `null` if the format is unknown. */
 export async function asWav(bytes: Buffer): Promise<Buffer | null> {
   try {
     const sound = openSound(bytes, MAX_RECORDED_S);

@@ -9,29 +9,29 @@ import type { Settings } from "../../settings/schema.ts";
 import { wrongSetting } from "../../settings/settings-error.ts";
 import { readSecret, SecretError } from "../secret.ts";
 
-/** A checkpoint that computes elsewhere. */
+/** A checkpoint on another server. */
 export interface RemoteCheckpoint extends Checkpoint {
-  /** Utterances that it speaks at once. */
+  /** Maximum concurrent utterances. */
   readonly maxConcurrent: number;
-  /** The voices that it says it has, as far as they are known. Never rejects. */
+  /** The voices it reports, if known. Never rejects. */
   voices(): Promise<readonly ModelVoice[]>;
 }
 
 export interface RemoteSources {
   readonly env: Environment;
-  /** An endpoint fails, or does so no more. */
+  /** Receives failures and recoveries of endpoints. */
   readonly onEvent?: (event: EndpointEvent) => void;
 }
 
 type Remote = NonNullable<Settings["checkpoints"][string]["remote"]>;
 
-/** What an utterance takes while it is open: two seconds of what has come, and what is made of it. */
+/** Memory of an open utterance: two seconds of received audio and its decoding. */
 const PLACE_BYTES = 512 * 1024;
 
 /**
- * The checkpoints of the settings that compute elsewhere. None is asked for anything before it is used.
+ * Returns the remote checkpoints. Sends no request before one is used.
  *
- * @throws SettingsError, naming the setting and the remedy; SecretError when a key cannot be used
+ * @throws SettingsError with the setting and the remedy; SecretError if a key cannot be read
  */
 export function remoteCheckpoints(
   settings: Pick<Settings, "checkpoints" | "generationTimeoutMs">,
@@ -95,7 +95,7 @@ function optionsOf(
   };
 }
 
-/** An address may hold a password, so the message does not quote it. */
+/** Addresses may contain a password, so the message does not quote them. */
 function checkUrl(address: string, setting: string): void {
   const url = URL.canParse(address) ? new URL(address) : null;
   if (url === null)

@@ -14,10 +14,10 @@ import { UsageError } from "../errors.ts";
 import { readRecording } from "./read-recording.ts";
 
 /**
- * The voices of the setting `voices`, with their recordings read, by their names.
+ * Returns the recorded voices of the setting `voices`, by name.
  *
- * @param models whose own voices' names mean those voices
- * @throws SettingsError naming the setting and the remedy
+ * @param models models whose own voices have reserved names
+ * @throws SettingsError with the setting and the remedy
  */
 export async function readServerVoices(
   { voices }: Pick<Settings, "voices">,
@@ -26,7 +26,7 @@ export async function readServerVoices(
   const read = new Map<string, VoiceSample>();
   for (const [name, given] of Object.entries(voices)) {
     const { clip: file, text = "", instructions } = typeof given === "string" ? { clip: given } : given;
-    // How a voice of a model's speaks: see `withVoiceManners`.
+    // Entries without a file change a model's own voice: see `withVoiceManners`.
     if (file === undefined) continue;
     const setting = `voices.${name}`;
     const other = [...read.keys()].find((each) => nameKeyOf(each) === nameKeyOf(name));
@@ -63,7 +63,7 @@ async function clipIn(file: string, setting: string): Promise<VoiceSample["clip"
 type Given = Pick<Settings, "voices">;
 type VoiceSetting = Settings["voices"][string];
 
-/** Sentences about entries of the setting `voices` that do not do what they say, by the models that there are. */
+/** Returns sentences about entries of the setting `voices` that have no effect with these models. */
 export function voiceWarnings(models: readonly PublicModel[], { voices }: Given): string[] {
   return Object.entries(voices).flatMap(([name, given]) => {
     const speakWithIt = models.filter(({ card }) =>
@@ -79,7 +79,10 @@ export function voiceWarnings(models: readonly PublicModel[], { voices }: Given)
   });
 }
 
-/** What is not done of an entry's instructions; `null` where all is, or a model is given them as they are. */
+/**
+ * Returns what is not followed of an entry's instructions; `null` if everything is, or a model takes them as they
+ * are.
+ */
 function mannerWarning(given: VoiceSetting, speakWithIt: readonly PublicModel[]): string | null {
   const read = typeof given === "string" ? null : readManner(given.instructions);
   const taken = new Set(speakWithIt.map(({ card }) => card.takes.manner));
@@ -100,10 +103,9 @@ function hasRecording(given: VoiceSetting): boolean {
 }
 
 /**
- * The models with how their voices speak by the setting `voices`, where that has no recording.
+ * Returns the models with the manners of the entries in `voices` that have no recording.
  *
- * @throws SettingsError for a name that is no voice of any model, for an entry that says nothing, and for two that mean one
- *   voice
+ * @throws SettingsError for an unknown voice, an empty entry, and two entries for one voice
  */
 export function withVoiceManners(models: readonly PublicModel[], { voices }: Given): readonly PublicModel[] {
   const alone = Object.entries(voices).flatMap(([name, given]) => {
@@ -130,7 +132,7 @@ interface NamedManner {
   readonly manner: RequestedManner;
 }
 
-/** How a model's voices speak, by their ids. */
+/** Returns the manners of a model's voices, by voice id. */
 function mannersOf({ card }: PublicModel, alone: readonly NamedManner[]): Map<string, RequestedManner> {
   const saidBy = new Map<string, NamedManner>();
   for (const each of alone) {

@@ -3,8 +3,8 @@ import type { RecordingReader } from "../../serving/prepare/recording-reader.ts"
 import { type ClipJudgement, keptClip } from "../../serving/voices/create-voice.ts";
 
 /**
- * Decodes a voice's recording as it was kept: FLAC, 24 kHz. Its buffer is gone afterwards. Several may wait for it, so it goes
- * on when one of them leaves.
+ * Decodes a stored voice's recording (FLAC, 24 kHz) and consumes its buffer. Not abortable, since several requests
+ * may wait for it.
  */
 export async function decodeVoice(
   recordings: RecordingReader,
@@ -21,8 +21,8 @@ export async function decodeVoice(
 }
 
 /**
- * Listens to a clip as the embedded voice does before it follows one, some milliseconds at a time in the calling thread: a
- * few tenths of a second in all. Throws the signal's reason.
+ * Analyses a clip as the embedded voice does before following it: a few tenths of a second in all, in steps of some
+ * milliseconds. Throws the signal's reason.
  */
 export async function judgeClip(clip: Clip, signal: AbortSignal): Promise<ClipJudgement> {
   const { listen } = await import("../../engines/following/analysis/voice-profile.ts");

@@ -25,10 +25,10 @@ interface WriterSources {
 }
 
 /**
- * Makes the writer of authored turns by the settings, behind the safety gate where that is on; `null` if there is none.
- * Loads nothing before {@link DeferredWriter.prepare} or the first turn.
+ * Returns the configured writer, behind the safety gate if that is on; `null` if there is none. Loads nothing before
+ * {@link DeferredWriter.prepare} or the first turn.
  *
- * @throws SettingsError if a setting that the kind needs is missing
+ * @throws SettingsError if a required setting is missing
  */
 export function composeWriter(settings: Settings, sources: WriterSources): DeferredWriter | null {
   const inner = innerWriter(settings, sources);
@@ -40,7 +40,7 @@ export function composeWriter(settings: Settings, sources: WriterSources): Defer
   return new DeferredWriter(inner.name, open, writer.kind === "chat");
 }
 
-/** Whether replies are small talk, and no language model of the operator's writes. */
+/** Whether replies are small talk, not written by a language model. */
 export function isSmallTalk({ kind, checkpoint }: Settings["writer"]): boolean {
   return kind === "embedded" && checkpoint === undefined;
 }
@@ -104,16 +104,15 @@ function innerWriter({ writer }: Settings, sources: WriterSources): InnerWriter 
   }
 }
 
-/** A language model in a file. */
 interface ModelFile {
   readonly name: string;
   readonly modelPath: string;
   readonly template: Template;
-  /** Whether no speech is computed just now. */
+  /** Whether no speech is computed at the moment. */
   readonly isQuiet: () => boolean;
 }
 
-/** How a language model in a file is run, by the settings. */
+/** Returns the options of a GGUF model. */
 export function ggufOptions(file: ModelFile, writer: Settings["writer"]): GgufWriterOptions {
   // Other languages have fewer characters per token, so the prompt is shortened later.
   const maxChars = 3 * writer.contextTokens;
@@ -130,7 +129,7 @@ export function ggufOptions(file: ModelFile, writer: Settings["writer"]): GgufWr
   };
 }
 
-/** The system prompt of the settings or the default one, followed by the operator's instructions. */
+/** Returns the configured or default system prompt, followed by the operator's instructions. */
 export function systemPromptOf({
   systemPrompt = DEFAULT_SYSTEM_PROMPT,
   instructions,

@@ -6,7 +6,6 @@ import { findHubWriter } from "../../models/hub-writers.ts";
 import { checkpointFile, inspectCheckpoint } from "../../models/installed-checkpoint.ts";
 import type { WeightsPull } from "../weights-pull.ts";
 
-/** A writer's weights, as far as they could be had. */
 export interface WriterWeights {
   /** Absolute path of the GGUF file, which may be missing or damaged. */
   readonly path: string;

@@ -275,10 +275,10 @@ function parsedParams({ params: json }: SayFlags): Readonly<Record<string, unkno
 async function tellUnread(params: unknown, { stderr }: CommandIo): Promise<void> {
   if (params === undefined) return;
   const { TtsRequest } = await import("../contract/requests.ts");
-  const { UnreadFields } = await import("../contract/json/read-json.ts");
-  const unread = new UnreadFields();
-  unread.addBy(TtsRequest, { params });
-  const told = unread.told();
+  const { IgnoredFields } = await import("../contract/json/read-json.ts");
+  const unread = new IgnoredFields();
+  unread.addUnknown(TtsRequest, { params });
+  const told = unread.headerValue();
   if (told !== null) printLine(stderr, `Ignored: ${told}.`);
 }
 

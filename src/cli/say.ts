@@ -2,7 +2,7 @@ import { basename, extname } from "node:path";
 import type { Command } from "commander";
 import type { SegmentedKind } from "../audio/encode/segmented-file.ts";
 import { countChars, MAX_TEXT_CHARS } from "../contract/limits.ts";
-import type { SpokenWord } from "../contract/spoken.ts";
+import type { WordTiming } from "../contract/spoken.ts";
 import { ConversationError, NothingToSpeakError } from "../core/speech-model.ts";
 import { UsageError } from "../server/errors.ts";
 import type { CaptionForm } from "./book/book-sound.ts";
@@ -118,7 +118,7 @@ async function mp3Of(pcm: Int16Array): Promise<Uint8Array> {
 
 interface Spoken {
   readonly file: Uint8Array;
-  readonly spoken: { readonly text: string; readonly words: readonly SpokenWord[] };
+  readonly spoken: { readonly text: string; readonly words: readonly WordTiming[] };
 }
 
 async function speak(

@@ -2,8 +2,8 @@ import Type, { type Static } from "typebox";
 import { quoted, ServiceError } from "./errors.ts";
 import { MAX_SPEECH_CHARS } from "./limits.ts";
 import { ErrorEnvelope, Usage } from "./replies.ts";
-import { AsksInputType, Lexicon } from "./requests.ts";
-import { AsksVisemes, marks } from "./spoken.ts";
+import { InputTypeOption, Lexicon } from "./requests.ts";
+import { marks, VisemesOption } from "./spoken.ts";
 import { stringEnum } from "./string-enum.ts";
 import { NamedVoice } from "./voices.ts";
 
@@ -57,9 +57,9 @@ export const AudioSpeechRequest = Type.Object(
           "the header `X-Antiphon-Pace: own`, as fast as the client reads it.",
       }),
     ),
-    input_type: Type.Optional(AsksInputType),
+    input_type: Type.Optional(InputTypeOption),
     lexicon: Type.Optional(Lexicon),
-    visemes: Type.Optional(AsksVisemes),
+    visemes: Type.Optional(VisemesOption),
     instructions: Type.Optional(
       Type.String({
         maxLength: MAX_SPEECH_CHARS,
@@ -113,12 +113,12 @@ export const SpeechAudioError = Type.Object(
 export type SpeechAudioError = Static<typeof SpeechAudioError>;
 
 /** The public id that a `model` field means; null is the default model. */
-export function modelNamed(model: string | undefined): string | null {
+export function resolveModelName(model: string | undefined): string | null {
   return model === undefined || DEFAULT_MODEL_NAMES.test(model) ? null : model;
 }
 
 /** The speed that is used for a requested one. */
-export function spokenSpeed(speed: number): number {
+export function clampSpeed(speed: number): number {
   return Math.min(SPEEDS.maximum, Math.max(SPEEDS.minimum, speed));
 }
 
@@ -127,18 +127,18 @@ export const SPEECH_FORMATS = ["mp3", "opus", "flac", "wav", "pcm", "mulaw", "al
 export type SpeechFormat = (typeof SPEECH_FORMATS)[number];
 
 /** Those whose header states their length. */
-export const TELLS_LENGTH: ReadonlySet<SpeechFormat> = new Set(["wav", "flac"]);
+export const FORMATS_WITH_LENGTH: ReadonlySet<SpeechFormat> = new Set(["wav", "flac"]);
 
 /** Whether a reply goes out in one piece: where its header tells its length, unless pieces are asked for. */
 export function isSentWhole(
   format: SpeechFormat,
   streamFormat: AudioSpeechRequest["stream_format"],
 ): boolean {
-  return streamFormat === undefined && TELLS_LENGTH.has(format);
+  return streamFormat === undefined && FORMATS_WITH_LENGTH.has(format);
 }
 
 /** The format that a request means. Throws a 400 {@link ServiceError} for one that is not made. */
-export function formatNamed({ response_format: asked = "mp3" }: AudioSpeechRequest): SpeechFormat {
+export function resolveFormat({ response_format: asked = "mp3" }: AudioSpeechRequest): SpeechFormat {
   const format = SPEECH_FORMATS.find((each) => each === asked);
   if (format !== undefined) return format;
   throw new ServiceError(

@@ -72,7 +72,7 @@ export function quoted(word: string): string {
 }
 
 /** The name of a field as messages call it: as it is where that is plain, or else quoted, since it is the client's own. */
-export function fieldNamed(name: string): string {
+export function fieldLabel(name: string): string {
   return PLAIN.test(name) ? name : quoted(name);
 }
 

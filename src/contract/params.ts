@@ -5,10 +5,10 @@ import { nullable, stringEnum } from "./string-enum.ts";
 
 const AUDIO_QUALITIES = ["low", "medium", "high"] as const;
 
-export type AudioQuality = (typeof AUDIO_QUALITIES)[number];
+export type QualityTier = (typeof AUDIO_QUALITIES)[number];
 
 /** A tier of fidelity; the wire format is the same at all three. */
-export const AudioQuality = stringEnum(AUDIO_QUALITIES, {
+export const QualityTier = stringEnum(AUDIO_QUALITIES, {
   description: "Tier the audio is rendered at: `high` is full quality, lower tiers are narrower.",
 });
 
@@ -62,7 +62,7 @@ export const GenParams = Type.Object(
         description: "Cap on generated frames of 80 ms; about 12.5 make a second of speech.",
       }),
     ),
-    audio_quality: Type.Optional(Type.Unsafe<AudioQuality>({ ...AudioQuality, default: "high" })),
+    audio_quality: Type.Optional(Type.Unsafe<QualityTier>({ ...QualityTier, default: "high" })),
   },
   { title: "GenParams", description: "Generation knobs; every field is optional." },
 );

@@ -1,6 +1,6 @@
 import Type, { type Static, type TSchema } from "typebox";
 import { ERROR_TYPES, type ServiceError } from "./errors.ts";
-import { AudioQuality, GenParams } from "./params.ts";
+import { GenParams, QualityTier } from "./params.ts";
 import { marks, ReplyMeta } from "./spoken.ts";
 import { nullable, stringEnum } from "./string-enum.ts";
 
@@ -8,7 +8,7 @@ import { nullable, stringEnum } from "./string-enum.ts";
 export const AudioPayload = Type.Object(
   {
     sample_rate: Type.Integer({ description: "Hz." }),
-    audio_quality: AudioQuality,
+    audio_quality: QualityTier,
     data_b64: Type.String({
       description: "Base64 of a complete 16-bit PCM mono WAV file.",
       contentEncoding: "base64",
@@ -62,7 +62,7 @@ export const ConverseResponse = Type.Object(
 export type ConverseResponse = Static<typeof ConverseResponse>;
 
 /** One public model. */
-export const ModelCard = Type.Object(
+export const ModelEntry = Type.Object(
   {
     id: Type.String(),
     display_name: Type.String(),
@@ -76,11 +76,11 @@ export const ModelCard = Type.Object(
   },
   { title: "ModelCard" },
 );
-export type ModelCard = Static<typeof ModelCard>;
+export type ModelEntry = Static<typeof ModelEntry>;
 
 /** Reply of `GET /v1/models`. */
 export const ModelList = Type.Object(
-  { object: stringEnum(["list"]), data: Type.Array(ModelCard) },
+  { object: stringEnum(["list"]), data: Type.Array(ModelEntry) },
   { title: "ModelList" },
 );
 export type ModelList = Static<typeof ModelList>;

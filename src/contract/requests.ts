@@ -1,13 +1,13 @@
 import Type, { type Static } from "typebox";
 import { MAX_INSTRUCTIONS_CHARS, MAX_SPEECH_CHARS, MAX_TEXT_CHARS, MAX_TURNS } from "./limits.ts";
 import { GenParams } from "./params.ts";
-import { AsksVisemes } from "./spoken.ts";
+import { VisemesOption } from "./spoken.ts";
 import { nullable, stringEnum } from "./string-enum.ts";
 import { NamedVoice } from "./voices.ts";
 
 /** The field `input_type` of requests that generate speech: an extension. */
 export type InputType = "text" | "ssml";
-export const AsksInputType = stringEnum(["text", "ssml"], {
+export const InputTypeOption = stringEnum(["text", "ssml"], {
   description:
     "Extension: how the text to speak is written. Absent: `ssml` if it begins with `<speak>`, otherwise `text`, in which " +
     "`[pause:0.8s]` is a pause. Marks are not billed. What is not well-formed is refused with 400, and what is not followed is " +
@@ -54,13 +54,13 @@ const instructions = Type.String({
 export const TtsRequest = Type.Object(
   {
     text: Type.String({ minLength: 1, maxLength: MAX_TEXT_CHARS, description: "The text to speak." }),
-    input_type: Type.Optional(AsksInputType),
+    input_type: Type.Optional(InputTypeOption),
     speaker: Type.Optional(speaker),
     voice: Type.Optional(NamedVoice),
     model: Type.Optional(model),
     params: Type.Optional(GenParams),
     lexicon: Type.Optional(Lexicon),
-    visemes: Type.Optional(AsksVisemes),
+    visemes: Type.Optional(VisemesOption),
   },
   { title: "TtsRequest" },
 );
@@ -109,11 +109,11 @@ export const ConverseRequest = Type.Object(
           "speaks with it, whatever audio its turns have; a speaker without follows the audio of its own turns.",
       }),
     ),
-    input_type: Type.Optional(AsksInputType),
+    input_type: Type.Optional(InputTypeOption),
     model: Type.Optional(model),
     params: Type.Optional(GenParams),
     lexicon: Type.Optional(Lexicon),
-    visemes: Type.Optional(AsksVisemes),
+    visemes: Type.Optional(VisemesOption),
     instructions: Type.Optional(instructions),
   },
   { title: "ConverseRequest" },

@@ -5,7 +5,7 @@ const start = Type.Number({ description: "Seconds from the reply's first sample.
 const end = Type.Number({ description: "Seconds from the reply's first sample." });
 
 /** A word of a reply and when it is spoken. */
-export const SpokenWord = Type.Object(
+export const WordTiming = Type.Object(
   {
     word: Type.String({
       description:
@@ -23,7 +23,7 @@ export const SpokenWord = Type.Object(
   },
   { title: "SpokenWord" },
 );
-export type SpokenWord = Static<typeof SpokenWord>;
+export type WordTiming = Static<typeof WordTiming>;
 
 /** Oculus's fifteen shapes of a mouth. */
 export const VISEMES = [
@@ -46,7 +46,7 @@ export const VISEMES = [
 export type VisemeName = (typeof VISEMES)[number];
 
 /** A mouth shape, and its start and end. */
-export const SpokenViseme = Type.Object(
+export const VisemeTiming = Type.Object(
   {
     viseme: stringEnum(VISEMES),
     start,
@@ -54,14 +54,14 @@ export const SpokenViseme = Type.Object(
   },
   { title: "SpokenViseme" },
 );
-export type SpokenViseme = Static<typeof SpokenViseme>;
+export type VisemeTiming = Static<typeof VisemeTiming>;
 
 /** A phoneme, in the voice's alphabet, and when it is spoken. */
-export const SpokenPhoneme = Type.Object({ phoneme: Type.String(), start, end }, { title: "SpokenPhoneme" });
-export type SpokenPhoneme = Static<typeof SpokenPhoneme>;
+export const PhonemeTiming = Type.Object({ phoneme: Type.String(), start, end }, { title: "SpokenPhoneme" });
+export type PhonemeTiming = Static<typeof PhonemeTiming>;
 
 /** The field `visemes` of requests: an extension. */
-export const AsksVisemes = Type.Boolean({
+export const VisemesOption = Type.Boolean({
   default: false,
   description:
     "Extension: whether the reply's `meta` and its `audio` events include `visemes` and `phonemes` in addition to `words`.",
@@ -69,14 +69,14 @@ export const AsksVisemes = Type.Boolean({
 
 /** When each word is spoken; for a piece of a reply, the words that begin in it. */
 export const marks = {
-  words: Type.Optional(Type.Array(SpokenWord)),
-  visemes: Type.Optional(Type.Array(SpokenViseme, { description: "If the request asks for them." })),
-  phonemes: Type.Optional(Type.Array(SpokenPhoneme, { description: "Together with `visemes`." })),
+  words: Type.Optional(Type.Array(WordTiming)),
+  visemes: Type.Optional(Type.Array(VisemeTiming, { description: "If the request asks for them." })),
+  phonemes: Type.Optional(Type.Array(PhonemeTiming, { description: "Together with `visemes`." })),
 };
 export interface Marks {
-  readonly words?: SpokenWord[];
-  readonly visemes?: SpokenViseme[];
-  readonly phonemes?: SpokenPhoneme[];
+  readonly words?: WordTiming[];
+  readonly visemes?: VisemeTiming[];
+  readonly phonemes?: PhonemeTiming[];
 }
 
 /** A reply's `meta`. */

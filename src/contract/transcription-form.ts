@@ -19,7 +19,7 @@ export interface FormField {
 }
 
 /** How a recording is to be transcribed, and in what form the transcript is returned. */
-export interface TranscriptionAsked {
+export interface TranscriptionOptions {
   readonly task: TranscriptionTask;
   /** ISO 639-1; `null` means it is detected. */
   readonly language: string | null;
@@ -85,7 +85,7 @@ export function readTranscriptionForm(
   task: TranscriptionTask,
   fields: readonly FormField[],
   recogniserName: string | null,
-): TranscriptionAsked {
+): TranscriptionOptions {
   const values = grouped(fields, FORMS[task]);
   const one = (name: string): string | undefined => values.get(name)?.[0];
   const model = one("model") ?? "";

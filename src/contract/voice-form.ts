@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import { quoted, ServiceError } from "./errors.ts";
-import { UnreadFields } from "./json/read-json.ts";
+import { IgnoredFields } from "./json/read-json.ts";
 import { countChars } from "./limits.ts";
 import { nullable, stringEnum } from "./string-enum.ts";
 import type { FormField } from "./transcription-form.ts";
@@ -112,10 +112,10 @@ export function readVoiceForm(fields: readonly FormField[]): NewVoice {
 }
 
 /** The text fields that {@link readVoiceForm} passes over, as a header tells them; `null` where there are none. */
-export function unreadVoiceFields(fields: readonly FormField[]): string | null {
-  const unread = new UnreadFields();
+export function ignoredVoiceFields(fields: readonly FormField[]): string | null {
+  const unread = new IgnoredFields();
   for (const { name } of fields) if (!READ.has(name)) unread.add("", name);
-  return unread.told();
+  return unread.headerValue();
 }
 
 const READ = new Set([...Object.keys(NewVoiceForm.properties), "speaker_description"]);

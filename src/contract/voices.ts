@@ -102,12 +102,12 @@ export const NamedVoice = Type.Unsafe<string | { id: string }>({
 export type NamedVoice = Static<typeof NamedVoice>;
 
 /** What names the voice. */
-export function voiceWord(voice: NamedVoice): string {
+export function voiceName(voice: NamedVoice): string {
   return typeof voice === "string" ? voice : voice.id;
 }
 
 /** A voice that a request names, and its share where there are several. */
-export interface NamedPart {
+export interface VoiceMixPart {
   /** As it is written, without space around it. */
   readonly name: string;
   /** From 0.001 to 1000. */
@@ -127,7 +127,7 @@ const MAX_WEIGHT = 1_000;
  * @param field what messages call it
  * @returns at least one
  */
-export function readVoiceWord(word: string, field: string): readonly NamedPart[] {
+export function parseVoice(word: string, field: string): readonly VoiceMixPart[] {
   if (word.length > MAX_VOICE_CHARS) {
     throw wrong(field, `has ${word.length} characters, and at most ${MAX_VOICE_CHARS} are allowed`);
   }
@@ -141,7 +141,7 @@ export function readVoiceWord(word: string, field: string): readonly NamedPart[]
 
 const PART = /^([^()]*)(?:\(([^()]*)\))?$/;
 
-function partOf(part: string, word: string, field: string): NamedPart {
+function partOf(part: string, word: string, field: string): VoiceMixPart {
   const [isPart, written = "", weight] = PART.exec(part.trim()) ?? [];
   const name = written.trim();
   if (isPart === undefined) throw wrong(field, `${quoted(word)} cannot be read: ${HOW}`);

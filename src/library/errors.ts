@@ -1,8 +1,8 @@
 import { setMaxListeners } from "node:events";
 import { AudioFormatError } from "../audio/audio-format-error.ts";
 import { RecordingTooLongError } from "../audio/recordings/recording.ts";
-import { fieldNamed, ServiceError } from "../contract/errors.ts";
-import { UnreadFields } from "../contract/json/read-json.ts";
+import { fieldLabel, ServiceError } from "../contract/errors.ts";
+import { IgnoredFields } from "../contract/json/read-json.ts";
 import { nearestName } from "../core/nearest-name.ts";
 import { NothingToSpeakError } from "../core/speech-model.ts";
 import { UsageError } from "../server/errors.ts";
@@ -61,13 +61,13 @@ export function checkNames(options: unknown, known: readonly string[]): void {
   if (name === undefined) return;
   const meant = nearestName(name, known);
   const remedy = meant === null ? `there are ${known.join(", ")}` : `did you mean ${meant}?`;
-  throw wrong(fieldNamed(name), `there is no such option: ${remedy}`);
+  throw wrong(fieldLabel(name), `there is no such option: ${remedy}`);
 }
 
 /** @throws AntiphonError where what is asked has members that its schema has not */
 export function checkMembers(schema: object, asked: unknown): void {
-  const unread = new UnreadFields();
-  unread.addBy(schema, asked);
+  const unread = new IgnoredFields();
+  unread.addUnknown(schema, asked);
   if (unread.first !== null) throw wrong(unread.first, "there is no such field: correct it, or leave it out");
 }
 

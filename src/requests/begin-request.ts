@@ -10,7 +10,7 @@ import type { Metrics } from "./metrics.ts";
 import { RequestContext, recordEnd } from "./request-context.ts";
 
 /** What every entrance serves its clients by, whatever protocol they speak. */
-export interface Entrance {
+export interface RequestDeps {
   readonly service: SpeechService;
   readonly transcriptions: Transcriptions;
   readonly requestReader: RequestReader;
@@ -33,7 +33,7 @@ export interface BeginOptions extends AdmitOptions {
  * count, and ends by {@link RequestContext.end}. Throws what the client is to be told; the request is over then.
  */
 export async function beginRequest(
-  entrance: Omit<Entrance, "transcriptions" | "requestReader">,
+  entrance: Omit<RequestDeps, "transcriptions" | "requestReader">,
   { route, findKey, signal, ...options }: BeginOptions,
 ): Promise<RequestContext> {
   const context = new RequestContext((ending) => {

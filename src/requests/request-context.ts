@@ -29,7 +29,7 @@ export class RequestContext {
   readonly #held: Releasable[] = [];
   #ending: Ending | null = null;
   #failure: ServiceError | null = null;
-  #goneBecause: string | null = null;
+  #leftBecause: string | null = null;
   /** What a trace tells of it. */
   span: Span = NO_SPAN;
   /** The key that pays for it; `null` while that is not known, or where nobody asks. */
@@ -55,8 +55,8 @@ export class RequestContext {
   }
 
   /** Why the client has gone, where it has. */
-  get goneBecause(): string | null {
-    return this.#goneBecause;
+  get leftBecause(): string | null {
+    return this.#leftBecause;
   }
 
   /** It is answered with an error. Of several the first counts, and none after its end. */
@@ -99,7 +99,7 @@ export class RequestContext {
   /** The client went, or is let go. */
   leave(why: string): void {
     if (this.#ending !== null) return;
-    this.#goneBecause = why;
+    this.#leftBecause = why;
     this.#gone.abort(new ClientGoneError(why));
     // What was cut because of a failure that could not be told otherwise has failed.
     this.#end(this.#failure === null ? "left" : "failed");
@@ -132,7 +132,7 @@ export function recordEnd(
   metrics: Pick<Metrics, "ended">,
   { context, ending, route, http }: EndedRequest,
 ): void {
-  const { failure, goneBecause, keyId, span } = context;
+  const { failure, leftBecause, keyId, span } = context;
   const { traceId } = span;
   const ms = performance.now() - context.beganMs;
   metrics.ended({ route, http, ending, seconds: ms / 1_000, type: failure?.type ?? null });
@@ -144,7 +144,7 @@ export function recordEnd(
     ...(keyId === null ? {} : { key_id: keyId }),
     ...(traceId === null ? {} : { trace_id: traceId }),
     end: ending,
-    ...(ending === "left" ? { left_because: goneBecause } : {}),
+    ...(ending === "left" ? { left_because: leftBecause } : {}),
     ...(failure === null ? {} : { error: failure.type }),
   };
   if (failure === null || failure.status < 500) log.info(line, "request");

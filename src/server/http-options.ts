@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";
 import { fileURLToPath } from "node:url";
-import type { HttpOptions, ServiceInfo } from "../api/http/deps.ts";
+import type { HttpOptions, ServiceInfo } from "../api/http/http-deps.ts";
 import { SAMPLE_RATE_HZ } from "../audio/format.ts";
 import { MAX_RECORDING_BYTES, MAX_RECORDING_S } from "../contract/audio-transcriptions.ts";
 import {

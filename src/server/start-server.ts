@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Tenancy } from "../accounts/tenancy.ts";
-import type { HttpDeps } from "../api/http/deps.ts";
+import type { HttpDeps } from "../api/http/http-deps.ts";
 import { createHttpServer, createMetricsServer } from "../api/http/server.ts";
 import { ClientSecrets } from "../api/realtime/client-secrets.ts";
 import type { ModelVoice } from "../core/model-card.ts";

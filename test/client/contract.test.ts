@@ -30,7 +30,7 @@ export type Sent = [
 export type Got = [
   Held<replies.TtsResponse, client.TtsReply>,
   Held<replies.ConverseResponse, client.ConverseReply>,
-  Held<replies.ModelCard, client.ModelCard>,
+  Held<replies.ModelEntry, client.ModelCard>,
   Held<replies.UsageSummary, client.UsageSummary>,
   Held<Voice, client.Voice>,
   Held<voices.CreatedVoice, client.CreatedVoice>,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { modelNamed } from "../../src/contract/audio-speech.ts";
+import { resolveModelName } from "../../src/contract/audio-speech.ts";
 import fc from "../properties.ts";
 
 const NAMES = ["tts-1", "tts-1-hd", "gpt-4o-mini-tts"];
@@ -9,7 +9,7 @@ const DATES = ["", "-1106", "-2024", "-2025-03-20", "-2025-12-15"];
 describe("the model that a client of OpenAI's names", () => {
   it("is the default one for OpenAI's names, with a date or without", () => {
     for (const name of NAMES)
-      for (const date of DATES) assert.equal(modelNamed(name + date), null, name + date);
+      for (const date of DATES) assert.equal(resolveModelName(name + date), null, name + date);
   });
 
   it("is taken at its word with any other head or tail, and not for the default one", () => {
@@ -47,7 +47,7 @@ describe("the model that a client of OpenAI's names", () => {
       "gpt-4o-mini",
       "svc-beta-v0.3",
     ])
-      assert.equal(modelNamed(name), name, JSON.stringify(name));
+      assert.equal(resolveModelName(name), name, JSON.stringify(name));
   });
 
   it("is never another than was named, whatever the name", () => {
@@ -73,7 +73,7 @@ describe("the model that a client of OpenAI's names", () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 7 }), (pieces) => {
         const name = pieces.join("");
-        assert.equal(modelNamed(name), isDefault(name) ? null : name, JSON.stringify(name));
+        assert.equal(resolveModelName(name), isDefault(name) ? null : name, JSON.stringify(name));
       }),
     );
   });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fieldNamed, quoted } from "../../src/contract/errors.ts";
+import { fieldLabel, quoted } from "../../src/contract/errors.ts";
 import fc from "../properties.ts";
 import { anyText } from "./any-text.ts";
 
@@ -45,7 +45,7 @@ test("a long word is cut between characters, not within one", () => {
 
 test("a field's name needs no quotes where it could be any field's", () => {
   for (const name of ["model", "include[]", "known_speaker_names[]", "a.b-c_1"])
-    assert.equal(fieldNamed(name), name);
+    assert.equal(fieldLabel(name), name);
   for (const name of ["", "1", "a b", "a\n", "file is fine. x", "x".repeat(65), "mode\u202el"])
-    assert.equal(fieldNamed(name), quoted(name));
+    assert.equal(fieldLabel(name), quoted(name));
 });

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { ServiceError } from "../../src/contract/errors.ts";
-import { readVoiceWord } from "../../src/contract/voices.ts";
+import { parseVoice } from "../../src/contract/voices.ts";
 import fc from "../properties.ts";
 
-const read = (word: string) => readVoiceWord(word, "voice");
+const read = (word: string) => parseVoice(word, "voice");
 
 describe("a voice's word", () => {
   it("is a name, with any spaces around it, or several with their weights", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { Socket } from "node:net";
-import { ConnectionPlaces } from "../../src/api/http/connection-tracker.ts";
+import { ConnectionSlots } from "../../src/api/http/connection-tracker.ts";
 import { isSignedByTwilio } from "../../src/api/http/routes/telephony-stream.ts";
 import type { DialectOutput } from "../../src/api/realtime/realtime-dialect.ts";
 import { TwilioDialect } from "../../src/api/realtime/twilio-dialect.ts";
@@ -102,7 +102,12 @@ function trySignature(dice: Dice): void {
 function tryCrowd(dice: Dice): void {
   const [inAll, perHolder] = [1 + dice.upTo(12), 1 + dice.upTo(4)];
   const refused = () => new ServiceError(502, "full");
-  const places = new ConnectionPlaces({ inAll, perHolder, full: refused, holderIsFull: refused });
+  const places = new ConnectionSlots({
+    maxTotal: inAll,
+    maxPerHolder: perHolder,
+    full: refused,
+    holderIsFull: refused,
+  });
   const held: { readonly network: string; readonly leave: () => void }[] = [];
   const of = (network: string) => held.filter((each) => each.network === network).length;
   for (let step = 0; step < 60; step++) {

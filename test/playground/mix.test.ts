@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { readVoiceWord } from "../../src/contract/voices.ts";
+import { parseVoice } from "../../src/contract/voices.ts";
 import { TOP } from "../architecture/top.ts";
 import fc from "../properties.ts";
 
@@ -17,7 +17,7 @@ test("a mix is a word that the server reads, with the shares that the slider has
   fc.assert(
     fc.property(name, name, fc.integer({ min: 1, max: 99 }), (first, second, percent) => {
       fc.pre(first !== second);
-      assert.deepEqual(readVoiceWord(mixWord(first, second, percent), "voice"), [
+      assert.deepEqual(parseVoice(mixWord(first, second, percent), "voice"), [
         { name: first, weight: 100 - percent },
         { name: second, weight: percent },
       ]);

@@ -3,8 +3,8 @@ import type { BucketReading } from "../../accounts/tenancy.ts";
 import { ServiceError } from "../../contract/errors.ts";
 import { admit, authenticate } from "../../requests/begin-request.ts";
 import type { ClientSecrets, ResolvedCredential } from "../realtime/client-secrets.ts";
-import type { HttpDeps } from "./deps.ts";
 import { presentedKey, rateHeaders } from "./headers.ts";
+import type { HttpDeps } from "./http-deps.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -44,7 +44,7 @@ export function identifyCallers(
   app.decorateRequest("presented", null);
   app.addHook("onRequest", async (request, reply) => {
     reply.header("X-Request-ID", request.id);
-    tell(reply, tenancy.recallAnonymous(request.ip));
+    setRateHeaders(reply, tenancy.recallAnonymous(request.ip));
     checkHeaders(request);
     request.presented = presentedBy(request, realtime?.secrets ?? null);
     const presented = request.presented?.apiKey ?? null;
@@ -54,21 +54,21 @@ export function identifyCallers(
       const known = presented === null ? null : await tenancy.recall(presented);
       if (known === null) return;
       request.tracked.keyId = known.key.keyId;
-      tell(reply, known.reading);
+      setRateHeaders(reply, known.reading);
       return;
     }
     const key = await authenticate(tenancy, presented, request.ip, {
-      onReading: (reading) => tell(reply, reading),
+      onReading: (reading) => setRateHeaders(reply, reading),
     });
     request.tracked.keyId = key.keyId;
     if (access === "key") {
-      tell(reply, await tenancy.peek(key));
+      setRateHeaders(reply, await tenancy.peek(key));
       return;
     }
     const options = {
       speaks: request.routeOptions.config.speaks !== false,
       overRate: "this key is over its rate limit",
-      onReading: (reading: BucketReading) => tell(reply, reading),
+      onReading: (reading: BucketReading) => setRateHeaders(reply, reading),
     };
     await admit(key, { tenancy, service }, options);
   });
@@ -95,6 +95,6 @@ function checkHeaders({ headers, raw }: FastifyRequest): void {
   }
 }
 
-function tell(reply: FastifyReply, reading: BucketReading): void {
+function setRateHeaders(reply: FastifyReply, reading: BucketReading): void {
   reply.headers(rateHeaders(reading));
 }

@@ -9,7 +9,7 @@ export interface ConnectionTrackerOptions {
   /** Longest that a client may neither take what is there for it nor send what it has announced, in milliseconds. */
   readonly stallTimeoutMs: number;
   /** Whether others wait for room to send; then who sends slowly, and holds some, loses it. */
-  readonly isRoomAwaited: () => boolean;
+  readonly isMemoryAwaited: () => boolean;
 }
 
 /** Slower than this, over this time, makes room for others: bytes a second, milliseconds. */
@@ -131,7 +131,7 @@ export class ConnectionTracker {
     if (stalledSinceMs !== null && nowMs - stalledSinceMs >= this.#options.stallTimeoutMs) {
       return isToRead ? "it read nothing for too long" : "it sent nothing for too long";
     }
-    if (!isToSend || !this.#options.isRoomAwaited()) return null;
+    if (!isToSend || !this.#options.isMemoryAwaited()) return null;
     return requests.some((tracked) => isSlow(tracked, nowMs))
       ? "it sent too slowly while others waited"
       : null;
@@ -202,23 +202,23 @@ export function whenClosed(socket: Socket, end: () => void): () => void {
   return over;
 }
 
-export interface ConnectionPlacesOptions {
+export interface ConnectionSlotsOptions {
   /** Places in all, and of one holder: a key, say, or an address. */
-  readonly inAll: number;
-  readonly perHolder: number;
+  readonly maxTotal: number;
+  readonly maxPerHolder: number;
   /** What is thrown where there is none left. */
   readonly full: () => ServiceError;
   readonly holderIsFull: () => ServiceError;
 }
 
 /** Places that connections have. One is bound to its connection from the beginning, so that none outlives that. */
-export class ConnectionPlaces {
-  readonly #options: ConnectionPlacesOptions;
+export class ConnectionSlots {
+  readonly #options: ConnectionSlotsOptions;
   readonly #taken = new KeyCounter();
   /** Oldest first. */
   readonly #places = new Set<{ readonly holder: string; readonly evict: () => void }>();
 
-  constructor(options: ConnectionPlacesOptions) {
+  constructor(options: ConnectionSlotsOptions) {
     this.#options = options;
   }
 
@@ -229,7 +229,7 @@ export class ConnectionPlaces {
    * @param evict frees the place for a holder with fewer; by default, the place cannot be taken away
    */
   take(socket: Socket, holder: string, onTaken: () => () => void, evict = () => {}): () => void {
-    const { inAll, perHolder, full, holderIsFull } = this.#options;
+    const { maxTotal: inAll, maxPerHolder: perHolder, full, holderIsFull } = this.#options;
     if (this.#taken.of(holder) >= perHolder) throw holderIsFull();
     if (this.#taken.total >= inAll) this.#makeRoomFor(holder);
     if (this.#taken.total >= inAll) throw full();

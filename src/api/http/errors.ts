@@ -7,8 +7,8 @@ import { ClientGoneError } from "../../requests/request-context.ts";
 import { SMALL_BODY_BYTES } from "../../serving/prepare/preparer.ts";
 import { asServiceError } from "../../serving/service-errors.ts";
 import { type ConnectionTracker, type TrackedRequest, whenClosed } from "./connection-tracker.ts";
-import type { HttpDeps } from "./deps.ts";
 import { headersOf, rateHeaders, requestIdFor, retryHeaders } from "./headers.ts";
+import type { HttpDeps } from "./http-deps.ts";
 
 /** What an error is told in. */
 export const JSON_TYPE = "application/json; charset=utf-8";
@@ -42,13 +42,13 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
   request.tracked.fail(failure);
   reply.code(failure.status).headers(errorHeaders(failure));
   const told = envelopeFor(failure, request);
-  if (!endsUnread(request.raw, reply.raw)) {
+  if (!mustDiscardBody(request.raw, reply.raw)) {
     reply.send(told);
     return;
   }
   reply.hijack();
   const headers = { ...headersOf(reply), "Content-Type": JSON_TYPE };
-  answerUnread(request.tracked, { status: failure.status, headers, body: JSON.stringify(told) });
+  answerAndDiscardBody(request.tracked, { status: failure.status, headers, body: JSON.stringify(told) });
 }
 
 /** Whether Fastify found a `Content-Type` empty, or nothing that it could be. */
@@ -83,18 +83,18 @@ export interface DrainLimits {
 const DRAIN: DrainLimits = { maxBytes: 64 * 2 ** 20, quietMs: 5_000, totalMs: 30_000 };
 
 /** Whether so much of the request has not been read that the connection is better ended than read on. */
-export function isMuchUnread(request: IncomingMessage): boolean {
+export function hasLargeUnreadBody(request: IncomingMessage): boolean {
   return unreadBytes(request) > SMALL_BODY_BYTES;
 }
 
 /** Whether an answer that is given now ends the connection while its client still sends. */
-export function endsUnread(request: IncomingMessage, response: ServerResponse): boolean {
+export function mustDiscardBody(request: IncomingMessage, response: ServerResponse): boolean {
   const isLast = !response.shouldKeepAlive || response.getHeader("Connection") === "close";
-  return isMuchUnread(request) || (isLast && unreadBytes(request) > 0);
+  return hasLargeUnreadBody(request) || (isLast && unreadBytes(request) > 0);
 }
 
 /** A whole answer to a request whose body is not wanted. */
-export interface UnreadAnswer {
+export interface EarlyAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -106,9 +106,9 @@ export interface UnreadAnswer {
  * most clients lose an answer with that which they have not read yet (RFC 9112, section 9.6). The request itself is over
  * when its answer is out: a server that stops does not wait for the rest.
  */
-export function answerUnread(
+export function answerAndDiscardBody(
   tracked: TrackedRequest,
-  { status, headers, body }: UnreadAnswer,
+  { status, headers, body }: EarlyAnswer,
   limits: DrainLimits = DRAIN,
 ): void {
   const { request, response } = tracked;
@@ -123,14 +123,14 @@ export function answerUnread(
     tracked.answered();
     // Whoever waits for the end before it sends no more has it.
     request.socket.end();
-    throwAway(request, limits);
+    discardRest(request, limits);
   });
   // An answer to HEAD has no body that would take its headers along.
   response.flushHeaders();
 }
 
 /** Reads the rest of a request, and destroys its connection. */
-function throwAway(request: IncomingMessage, { maxBytes, quietMs, totalMs }: DrainLimits): void {
+function discardRest(request: IncomingMessage, { maxBytes, quietMs, totalMs }: DrainLimits): void {
   const { socket } = request;
   const end = () => socket.destroy();
   const quiet = setTimeout(end, quietMs).unref();
@@ -163,7 +163,7 @@ interface SocketError extends Error {
  * Answers what is no HTTP request at all (garbage, headers too large or too slow) with an envelope, then closes. Behind
  * a request that is still to be answered nothing is written: it would be taken for a part of that answer.
  */
-export function answerBrokenRequests(
+export function answerMalformedRequests(
   app: FastifyInstance,
   { tenancy, metrics, logger }: Pick<HttpDeps, "tenancy" | "metrics" | "logger">,
   connections: ConnectionTracker,
@@ -184,7 +184,7 @@ export function answerBrokenRequests(
       connections.endAfter(socket);
       return;
     }
-    const failure = new ServiceError(400, complaint(error.code));
+    const failure = new ServiceError(400, malformedMessage(error.code));
     // The body of this one came too slowly, or was none.
     if (next !== null) {
       next.fail(failure);
@@ -217,7 +217,7 @@ const LINGER_MS = 1_000;
 /** The client closed its side in the middle of a request. */
 const LEFT_IN_BODY = "HPE_INVALID_EOF_STATE";
 
-function complaint(code: string | undefined): string {
+function malformedMessage(code: string | undefined): string {
   switch (code) {
     case "HPE_HEADER_OVERFLOW":
       return "the request's headers are over 16 KiB: send fewer or shorter ones";

@@ -1,13 +1,13 @@
 import { Busboy } from "@fastify/busboy";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { FORM_EXTRA_BYTES } from "../../contract/audio-transcriptions.ts";
-import { fieldNamed, ServiceError } from "../../contract/errors.ts";
+import { fieldLabel, ServiceError } from "../../contract/errors.ts";
 import type { FormField } from "../../contract/transcription-form.ts";
 import { GrowingBytes } from "../../serving/prepare/growing-bytes.ts";
 import { SMALL_BODY_BYTES } from "../../serving/prepare/preparer.ts";
 import type { RequestReader } from "../../serving/prepare/request-reader.ts";
-import { type ComingBody, receiveBy } from "./body.ts";
 import { isOfMediaType, sendError } from "./errors.ts";
+import { type IncomingBody, receiveBody } from "./request-body.ts";
 
 /** A form as it came: its text fields, and the one file that it may have, whose memory counts until the request ends. */
 export interface ReceivedForm {
@@ -21,26 +21,26 @@ export function readFormBodies(app: FastifyInstance, requestReader: RequestReade
   const { field } = wanted;
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(/^multipart\/form-data(?:\s*;|\s*$)/i, async (request: FastifyRequest) =>
-    receiveBy(
+    receiveBody(
       request,
-      (caller, bytes) => requestReader.admitRecording(caller, takenFor(bytes)),
+      (caller, bytes) => requestReader.admitRecording(caller, formMemoryBytes(bytes)),
       (coming) => readForm(coming, `${request.headers["content-type"]}`, wanted),
     ),
   );
-  app.addContentTypeParser("*", (_request, _payload, done) => done(noForm(field)));
+  app.addContentTypeParser("*", (_request, _payload, done) => done(notAForm(field)));
   app.setErrorHandler((error, request, reply) => {
-    sendError(isOfMediaType(error) ? noForm(field) : error, request, reply);
+    sendError(isOfMediaType(error) ? notAForm(field) : error, request, reply);
   });
 }
 
 /** The form of a request; a request without one is a 422. @param field that its file is in */
-export function formOf(request: FastifyRequest, field: string): ReceivedForm {
+export function requireForm(request: FastifyRequest, field: string): ReceivedForm {
   const body = request.body as ReceivedForm | null | undefined;
   if (body !== null && body !== undefined) return body;
-  throw noForm(field);
+  throw notAForm(field);
 }
 
-function noForm(field: string): ServiceError {
+function notAForm(field: string): ServiceError {
   return new ServiceError(
     422,
     `the body must be a form: send it with Content-Type: multipart/form-data, and the recording in its field ${field}`,
@@ -48,7 +48,7 @@ function noForm(field: string): ServiceError {
 }
 
 /** What a body of so many bytes takes: the file as it comes, and beside it the text as strings. */
-function takenFor(bodyBytes: number): number {
+function formMemoryBytes(bodyBytes: number): number {
   return bodyBytes <= SMALL_BODY_BYTES ? bodyBytes : bodyBytes + MAX_TEXT_BYTES;
 }
 
@@ -57,7 +57,7 @@ function isText(bytes: Uint8Array): boolean {
   return bytes.length <= 1_024 && /^[^\p{C}\ufffd]+\s*$/u.test(Buffer.from(bytes).toString("utf8"));
 }
 
-async function readForm(coming: ComingBody, contentType: string, wanted: FormFile): Promise<ReceivedForm> {
+async function readForm(coming: IncomingBody, contentType: string, wanted: FormFile): Promise<ReceivedForm> {
   const reader = new FormReader(contentType, wanted, coming.lengthBytes);
   for await (const chunk of coming.chunks()) await reader.write(chunk);
   const { fields, textBytes, file, isFileNamed } = await reader.end();
@@ -142,7 +142,7 @@ export class FormReader {
     });
     this.#parser.on("field", (name, value, _isNameCut, isCut) => {
       this.#hasAny = true;
-      if (isCut) this.#fail(`${fieldNamed(`${name}`)} is over ${MAX_FIELD_BYTES} bytes: send less`);
+      if (isCut) this.#fail(`${fieldLabel(`${name}`)} is over ${MAX_FIELD_BYTES} bytes: send less`);
       else this.#add({ name: `${name}`, value });
     });
     this.#parser.on("file", (name, stream, fileName) => {
@@ -150,7 +150,7 @@ export class FormReader {
       stream.on("error", () => {});
       if (name !== field)
         this.#fail(
-          `${fieldNamed(`${name}`)} is sent as a file: send it as text, and the recording in ${field}`,
+          `${fieldLabel(`${name}`)} is sent as a file: send it as text, and the recording in ${field}`,
         );
       else if (this.#file !== null)
         this.#fail(`${field} is there more than once: send one recording in a request`);

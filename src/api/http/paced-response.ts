@@ -5,15 +5,15 @@ import type { ServiceError } from "../../contract/errors.ts";
 import type { StreamEvent } from "../../contract/replies.ts";
 import type { Marks } from "../../contract/spoken.ts";
 import { ClientGoneError } from "../../requests/request-context.ts";
-import type { HttpDeps } from "./deps.ts";
 import { asHttpError } from "./errors.ts";
 import { headersOf } from "./headers.ts";
+import type { HttpDeps } from "./http-deps.ts";
 
 /** What is written at once: text or bytes. */
 export type Chunk = string | Uint8Array;
 
 /** How a response is written whose body comes bit by bit. */
-export interface PacedForm {
+export interface PacedFormat {
   readonly headers: Readonly<Record<string, string>>;
   /** What is sent when nothing has been for a while; `null` where it would be taken for the body. */
   readonly keepAlive: string | null;
@@ -31,11 +31,11 @@ export async function sendPaced(
   { options }: HttpDeps,
   request: FastifyRequest,
   reply: FastifyReply,
-  { headers, keepAlive, failure }: PacedForm,
+  { headers, keepAlive, failure }: PacedFormat,
   first: Promise<unknown>,
   write: (response: PacedResponse) => Promise<void>,
 ): Promise<void> {
-  await Promise.race([first, patience(first, options.streamPatienceMs)]);
+  await Promise.race([first, settledOrTimeout(first, options.streamPatienceMs)]);
   reply.hijack();
   const { signal } = request.tracked;
   const all = { ...headersOf(reply), ...headers };
@@ -124,7 +124,7 @@ export class PacedResponse {
 }
 
 /** Resolves after `ms`, or earlier when `first` settles; leaves no timer behind. */
-function patience(first: Promise<unknown>, ms: number): Promise<void> {
+function settledOrTimeout(first: Promise<unknown>, ms: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);
     const settle = () => {

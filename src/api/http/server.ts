@@ -6,20 +6,20 @@ import { MAX_MESSAGE_BYTES } from "../../contract/realtime/client-events.ts";
 import { beginServerSpan, NO_SPAN, type Span } from "../../core/span.ts";
 import { recordEnd } from "../../requests/request-context.ts";
 import { identifyCallers, requireAccess } from "./access.ts";
-import { readJsonBodies } from "./body.ts";
 import { ConnectionTracker, type TrackedRequest } from "./connection-tracker.ts";
-import type { HttpDeps } from "./deps.ts";
 import {
-  answerBrokenRequests,
-  answerUnread,
+  answerAndDiscardBody,
+  answerMalformedRequests,
   asHttpError,
-  endsUnread,
   envelopeFor,
-  isMuchUnread,
+  hasLargeUnreadBody,
   JSON_TYPE,
+  mustDiscardBody,
   sendError,
 } from "./errors.ts";
 import { allowOrigins, answerPreflights, rateHeaders, requestIdFor } from "./headers.ts";
+import type { HttpDeps } from "./http-deps.ts";
+import { readJsonBodies } from "./request-body.ts";
 import { audioTranscriptionRoutes } from "./routes/audio-transcriptions.ts";
 import { audioVoicesRoutes } from "./routes/audio-voices.ts";
 import { apiDocsRoutes, playgroundRoutes } from "./routes/pages.ts";
@@ -39,7 +39,7 @@ declare module "fastify" {
 
 /** The service's own server. Listen with the instance's `listen`, stop with its `close`. */
 export function createHttpServer(deps: HttpDeps): FastifyInstance {
-  const app = bareServer(deps, deps.options.tls);
+  const app = createBareServer(deps, deps.options.tls);
   replyRoutes(app, deps);
   streamRoute(app, deps);
   audioSpeechRoutes(app, deps);
@@ -57,18 +57,18 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
 
 /** A server for `/metrics` alone, to be bound to another address. */
 export function createMetricsServer(deps: HttpDeps): FastifyInstance {
-  const app = bareServer(deps);
+  const app = createBareServer(deps);
   metricsRoute(app, deps);
   return app;
 }
 
 /** What every response has, whichever routes there are: ids, rate headers, envelopes, a line in the log. */
-function bareServer(deps: HttpDeps, tls: HttpDeps["options"]["tls"] = null): FastifyInstance {
+function createBareServer(deps: HttpDeps, tls: HttpDeps["options"]["tls"] = null): FastifyInstance {
   const { headersTimeoutMs, uploadTimeoutMs } = deps.options;
   const logger: FastifyBaseLogger = deps.logger;
   const connections = new ConnectionTracker({
     stallTimeoutMs: deps.options.stallTimeoutMs,
-    isRoomAwaited: () => deps.requestReader.isAwaited,
+    isMemoryAwaited: () => deps.requestReader.isAwaited,
   });
   const http = {
     requireHostHeader: false,
@@ -100,7 +100,7 @@ function bareServer(deps: HttpDeps, tls: HttpDeps["options"]["tls"] = null): Fas
         "Content-Type": JSON_TYPE,
       };
       const body = JSON.stringify(envelopeFor(failure, request));
-      if (endsUnread(request.raw, reply.raw)) answerUnread(tracked, { status, headers, body });
+      if (mustDiscardBody(request.raw, reply.raw)) answerAndDiscardBody(tracked, { status, headers, body });
       else reply.raw.writeHead(status, headers).end(body);
     },
     requestTimeout: uploadTimeoutMs,
@@ -113,11 +113,11 @@ function bareServer(deps: HttpDeps, tls: HttpDeps["options"]["tls"] = null): Fas
     app.register(websocket, {
       options: SOCKET_OPTIONS,
       preClose: (done) => done(),
-      errorHandler: tellSocketError,
+      errorHandler: handleSocketError,
     });
   watchRequests(app, deps, connections);
   readJsonBodies(app, deps.requestReader);
-  answerBrokenRequests(app, deps, connections);
+  answerMalformedRequests(app, deps, connections);
   allowOrigins(app, deps.options.corsOrigins);
   requireAccess(app);
   identifyCallers(app, deps);
@@ -129,7 +129,7 @@ function bareServer(deps: HttpDeps, tls: HttpDeps["options"]["tls"] = null): Fas
 }
 
 /** Anybody may send frames that are none: `ws` closes the socket then, and says why. What a route throws is our own fault. */
-function tellSocketError(
+function handleSocketError(
   this: FastifyInstance,
   error: Error,
   socket: WebSocket,
@@ -170,7 +170,7 @@ function watchRequests(app: FastifyInstance, deps: HttpDeps, connections: Connec
   });
   app.addHook("onSend", async (request, reply) => {
     // What was refused unread would have to be read to its end before the next request.
-    if (isMuchUnread(request.raw)) reply.header("Connection", "close");
+    if (hasLargeUnreadBody(request.raw)) reply.header("Connection", "close");
   });
   for (const event of ["checkContinue", "checkExpectation"]) {
     app.server.on(event, (request, response) => app.server.emit("request", request, response));

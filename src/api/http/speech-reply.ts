@@ -17,11 +17,11 @@ import type { ReadRequest } from "../../serving/prepare/request-reader.ts";
 import { mostSpokenS } from "../../serving/prepare/speech-length.ts";
 import type { SpokenPiece } from "../../serving/reply/reply-chunk.ts";
 import { NO_OUTCOME, type Outcome } from "../../serving/reply/speech-service.ts";
-import type { HttpDeps } from "./deps.ts";
+import type { HttpDeps } from "./http-deps.ts";
 import {
   base64Of,
   type Chunk,
-  type PacedForm,
+  type PacedFormat,
   type PacedResponse,
   SSE_HEADERS,
   SSE_KEEP_ALIVE,
@@ -29,7 +29,7 @@ import {
 } from "./paced-response.ts";
 
 /** How a reply is written while it is being spoken. */
-export interface StreamForm extends PacedForm {
+export interface StreamFormat extends PacedFormat {
   readonly encoding: Encoding;
   /** Whether whoever asks for it plays it as it comes; others may be waiting for all of it. */
   readonly isPlayed: boolean;
@@ -48,13 +48,13 @@ export async function streamSpeech(
   { prepared, audio }: ReadRequest,
   request: FastifyRequest,
   reply: FastifyReply,
-  form: StreamForm,
+  form: StreamFormat,
 ): Promise<void> {
   const speech = deps.service.converse(prepared, {
     ...request.tracked.caller,
     encoding: form.encoding,
     takesAudioAsItComes: true,
-    isPlayed: form.isPlayed && !keepsItsPace(request),
+    isPlayed: form.isPlayed && !pacesItself(request),
     onHeard: () => audio?.release(),
     onEnded: (reason) => request.tracked.cut(reason),
   });
@@ -70,7 +70,7 @@ export async function streamSpeech(
 }
 
 /** Whether the client says that what it takes is for later, or that it holds itself back. */
-function keepsItsPace({ headers }: FastifyRequest): boolean {
+function pacesItself({ headers }: FastifyRequest): boolean {
   return headers["x-antiphon-pace"] === "own";
 }
 
@@ -78,7 +78,7 @@ async function pump(
   speech: Speech,
   first: Promise<Step>,
   response: PacedResponse,
-  form: StreamForm,
+  form: StreamFormat,
 ): Promise<void> {
   await response.write(form.opening);
   let step = await first;
@@ -103,7 +103,7 @@ export const MEDIA_TYPES: Record<SpeechFormat, string> = {
 };
 
 /** `stream_format` `audio`, or none: nothing but the bytes of the file. */
-export function bytesForm(format: SpeechFormat, isPlayed: boolean): StreamForm {
+export function bytesFormat(format: SpeechFormat, isPlayed: boolean): StreamFormat {
   return {
     encoding: format,
     isPlayed,
@@ -117,7 +117,7 @@ export function bytesForm(format: SpeechFormat, isPlayed: boolean): StreamForm {
 }
 
 /** `stream_format` `sse`: the same bytes in events, as OpenAI names them. A failure has an `error`, as its SDKs expect. */
-export function eventsForm(format: SpeechFormat, requestId: string): StreamForm {
+export function eventsFormat(format: SpeechFormat, requestId: string): StreamFormat {
   return {
     encoding: format,
     isPlayed: true,
@@ -154,7 +154,7 @@ function eventOf(data: object): string {
 }
 
 /** A whole reply: one file, in pieces, and how it went. */
-interface Collected {
+interface CollectedReply {
   readonly file: readonly Uint8Array[];
   readonly outcome: Outcome;
 }
@@ -163,12 +163,12 @@ interface Collected {
  * Waits for a whole reply; stops when the client leaves, or with a 502 past the deadline. Its memory is counted from
  * before it is spoken until its client has taken it.
  */
-export async function collect(
+export async function collectReply(
   { replies, service, options }: HttpDeps,
   { prepared, audio }: ReadRequest,
   request: FastifyRequest,
   encoding: Encoding = "wav",
-): Promise<Collected> {
+): Promise<CollectedReply> {
   const { caller } = request.tracked;
   const beganMs = performance.now();
   const holding = await replies.enter(caller.keyId, expectedBytes(prepared), caller.signal);
@@ -190,7 +190,7 @@ export async function collect(
 }
 
 /** Tells in a header that a reply ends before its text does. */
-export function tellCut(reply: FastifyReply, { meta }: Outcome): void {
+export function setStopHeader(reply: FastifyReply, { meta }: Outcome): void {
   if (meta.stop === "length") reply.header("X-Antiphon-Stop", "length");
 }
 
@@ -230,7 +230,7 @@ function tooLate(): ServiceError {
 /** So much is written at once: small enough that a reader who takes it slowly is seen to take it. Divisible by 3. */
 const SLICE_BYTES = 48 * 1024;
 
-/** Where base64 goes in a value that {@link sendJsonAround} sends. */
+/** Where base64 goes in a value that {@link sendJsonWithAudio} sends. */
 const BASE64 = "\u0000base64\u0000";
 const BASE64_IN_JSON = JSON.stringify(BASE64).slice(1, -1);
 
@@ -246,7 +246,7 @@ export function sendFile(reply: FastifyReply, file: readonly Uint8Array[], media
  * Answers with JSON in which the last {@link BASE64} stands for a file in base64. It is encoded as it is read, so that a
  * reply that waits for its reader takes no more memory than its bytes.
  */
-export function sendJsonAround(
+export function sendJsonWithAudio(
   reply: FastifyReply,
   value: object,
   file: readonly Uint8Array[],
@@ -258,13 +258,13 @@ export function sendJsonAround(
   const after = json.slice(at + BASE64_IN_JSON.length);
   const length = Buffer.byteLength(before) + 4 * Math.ceil(lengthOf(file) / 3) + Buffer.byteLength(after);
   reply.headers({ "Content-Type": "application/json; charset=utf-8", "Content-Length": length });
-  const parts = around(before, file, after);
+  const parts = jsonParts(before, file, after);
   if (length <= 2 * SLICE_BYTES) return reply.send([...parts].join(""));
   // Handed on as strings: memory outside the heap, as buffers have it, makes its collection come more often.
   return reply.send(Readable.from(parts, { objectMode: false, encoding: "utf8" }));
 }
 
-function* around(before: string, file: readonly Uint8Array[], after: string): Generator<string> {
+function* jsonParts(before: string, file: readonly Uint8Array[], after: string): Generator<string> {
   yield before;
   const slice = Buffer.allocUnsafeSlow(SLICE_BYTES);
   let filled = 0;

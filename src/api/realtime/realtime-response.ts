@@ -1,4 +1,4 @@
-import type { SpokenWord } from "../../contract/spoken.ts";
+import type { WordTiming } from "../../contract/spoken.ts";
 import {
   type ConversationItem,
   type FunctionCallItem,
@@ -19,7 +19,7 @@ export interface ResponseDelta {
     readonly durationMs: number;
     readonly words: readonly OutputWord[];
     /** The words that begin in it as our own client is told of them, in a field that others do not read. */
-    readonly marks?: readonly SpokenWord[];
+    readonly marks?: readonly WordTiming[];
   } | null;
   /** A function that the writer calls. */
   readonly call?: { readonly callId: string; readonly name: string; readonly arguments: string };

@@ -1,4 +1,4 @@
-import { spokenSpeed } from "../../contract/audio-speech.ts";
+import { clampSpeed } from "../../contract/audio-speech.ts";
 import { quoted, ServiceError } from "../../contract/errors.ts";
 import { JsonText } from "../../contract/json/read-json.ts";
 import {
@@ -9,7 +9,7 @@ import {
   type SessionUpdate,
   type TurnDetection,
 } from "../../contract/realtime/session.ts";
-import { voiceWord } from "../../contract/voices.ts";
+import { voiceName } from "../../contract/voices.ts";
 import { languageCodeFrom } from "../../core/languages.ts";
 import type { ToolUse } from "../../core/writer.ts";
 import { type Cast, checkVoice } from "../../serving/prepare/choose-voice.ts";
@@ -104,7 +104,7 @@ export function updateSettings(
     turnDetection: orCurrent(input.turn_detection, settings.turnDetection),
     outputFormat: withRate(orCurrent(output.format, settings.outputFormat)),
     voice: orCurrent(voice, settings.voice),
-    speed: output.speed === undefined ? settings.speed : spokenSpeed(output.speed),
+    speed: output.speed === undefined ? settings.speed : clampSpeed(output.speed),
     tools,
     toolChoice:
       choice === undefined ? keptChoice(settings.toolChoice, tools) : choiceOf(choice ?? "auto", tools, of),
@@ -121,7 +121,7 @@ type Output = NonNullable<NonNullable<SessionUpdate["audio"]>["output"]>;
 
 /** A voice as the client calls it. @throws RealtimeError where there is none of that name */
 function voiceOf(given: Output["voice"], { cast, own }: SessionVoices): string | undefined {
-  const voice = given === undefined ? undefined : voiceWord(given);
+  const voice = given === undefined ? undefined : voiceName(given);
   const param = "session.audio.output.voice";
   try {
     if (voice !== undefined) checkVoice(voice, param, cast, own);

@@ -1,12 +1,12 @@
 import { ServiceError } from "../../contract/errors.ts";
 import type { Voice } from "../../contract/voices.ts";
 import type { EventLoopShare } from "../../limits/event-loop-budget.ts";
-import { beginRequest, type Entrance } from "../../requests/begin-request.ts";
+import { beginRequest, type RequestDeps } from "../../requests/begin-request.ts";
 import type { RequestContext } from "../../requests/request-context.ts";
 import type { ResolveModel } from "../../serving/prepare/prepare.ts";
 
 /** All that the bridge is given. */
-export interface WyomingDeps extends Entrance {
+export interface WyomingDeps extends RequestDeps {
   readonly resolve: ResolveModel;
   /** The key that everything is metered by: the protocol has none of its own. */
   readonly apiKey: string;

@@ -5,7 +5,7 @@ import {
   type SegmentedKind,
   segmentedFile,
 } from "../../audio/encode/segmented-file.ts";
-import type { SpokenWord } from "../../contract/spoken.ts";
+import type { WordTiming } from "../../contract/spoken.ts";
 import { cuesOf, toSrt, toVtt } from "../../core/captions/captions.ts";
 import { PartFile } from "./part-file.ts";
 
@@ -123,7 +123,7 @@ export class CaptionFile {
   }
 
   /** @param atS when the passage begins */
-  async add(text: string, words: readonly SpokenWord[], atS: number): Promise<void> {
+  async add(text: string, words: readonly WordTiming[], atS: number): Promise<void> {
     const later = words.map((word) => ({ ...word, start: word.start + atS, end: word.end + atS }));
     const cues = cuesOf(later, text, { hasWordTimes: this.#form.hasWordTimes });
     const told = this.#form.ending === "srt" ? toSrt(cues, this.#cues + 1) : toVtt(cues).slice(HEAD.length);

@@ -2,7 +2,7 @@ import { extname } from "node:path";
 import { type Chapter, MAX_CHAPTERS } from "../../audio/encode/chapters.ts";
 import type { SegmentedKind } from "../../audio/encode/segmented-file.ts";
 import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
-import type { SpokenWord } from "../../contract/spoken.ts";
+import type { WordTiming } from "../../contract/spoken.ts";
 import { UsageError } from "../../server/errors.ts";
 import type { Passage } from "../../text/sentences/passages.ts";
 import { BookSound, CaptionFile, type CaptionForm } from "./book-sound.ts";
@@ -128,7 +128,7 @@ export class BookWriter {
     await this.#sound!.add(pcm);
   }
 
-  async end({ text }: Passage, words: readonly SpokenWord[], read: ReadSoFar): Promise<void> {
+  async end({ text }: Passage, words: readonly WordTiming[], read: ReadSoFar): Promise<void> {
     const sound = this.#sound!;
     await sound.end();
     await this.#captions?.add(text, words, this.#passageAt / SAMPLE_RATE_HZ);

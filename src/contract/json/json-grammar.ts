@@ -1,6 +1,6 @@
 /** Where a text is no JSON: the place of the byte at which that shows. */
-export class JsonGrammarError extends Error {
-  override readonly name = "JsonGrammarError";
+export class JsonSyntaxError extends Error {
+  override readonly name = "JsonSyntaxError";
   readonly at: number;
 
   constructor(at: number) {
@@ -27,7 +27,7 @@ export class JsonBoundError extends Error {
 }
 
 /** What was met in the last string. */
-export interface Seen {
+export interface StringScan {
   hasEscapes: boolean;
   isAscii: boolean;
   /** Place after the last name. */
@@ -56,17 +56,17 @@ function isSpace(byte: number | undefined): boolean {
 }
 
 /** The place after any white space from `at` on. */
-export function afterSpace(bytes: Uint8Array, at: number): number {
+export function skipSpace(bytes: Uint8Array, at: number): number {
   while (isSpace(bytes[at])) at++;
   return at;
 }
 
 /**
- * The place after the string whose opening quote is at `at`. Throws {@link JsonGrammarError}.
+ * The place after the string whose opening quote is at `at`. Throws {@link JsonSyntaxError}.
  *
  * @param seen told whether the string has escapes, and whether it has bytes beyond ASCII alone
  */
-export function afterString(bytes: Uint8Array, at: number, seen: Seen): number {
+export function skipString(bytes: Uint8Array, at: number, seen: StringScan): number {
   seen.hasEscapes = false;
   seen.isAscii = true;
   const end = bytes.length;
@@ -75,31 +75,31 @@ export function afterString(bytes: Uint8Array, at: number, seen: Seen): number {
     if (byte === QUOTE) return at + 1;
     if (byte === BACKSLASH) {
       seen.hasEscapes = true;
-      at = afterEscape(bytes, at) - 1;
+      at = skipEscape(bytes, at) - 1;
     } else if (byte < 0x20) break;
     else if (byte >= 0x80) seen.isAscii = false;
   }
-  throw new JsonGrammarError(at);
+  throw new JsonSyntaxError(at);
 }
 
-/** The place after a number or one of JSON's words. Throws {@link JsonGrammarError}. */
-export function afterScalar(bytes: Uint8Array, at: number): number {
+/** The place after a number or one of JSON's words. Throws {@link JsonSyntaxError}. */
+export function skipScalar(bytes: Uint8Array, at: number): number {
   const word = WORDS[bytes[at] ?? 0];
-  if (word === undefined) return afterNumber(bytes, at);
+  if (word === undefined) return skipNumber(bytes, at);
   for (const [index, letter] of word.entries()) {
-    if (bytes[at + 1 + index] !== letter) throw new JsonGrammarError(at + 1 + index);
+    if (bytes[at + 1 + index] !== letter) throw new JsonSyntaxError(at + 1 + index);
   }
   return at + 1 + word.length;
 }
 
-function afterEscape(bytes: Uint8Array, at: number): number {
+function skipEscape(bytes: Uint8Array, at: number): number {
   const kind = bytes[at + 1];
   if (kind !== 0x75) {
-    if (kind === undefined || !ESCAPED.has(kind)) throw new JsonGrammarError(at + 1);
+    if (kind === undefined || !ESCAPED.has(kind)) throw new JsonSyntaxError(at + 1);
     return at + 2;
   }
   for (let digit = at + 2; digit < at + 6; digit++) {
-    if (!isHex(bytes[digit] ?? 0)) throw new JsonGrammarError(digit);
+    if (!isHex(bytes[digit] ?? 0)) throw new JsonSyntaxError(digit);
   }
   return at + 6;
 }
@@ -113,19 +113,19 @@ function isDigit(byte: number | undefined): boolean {
   return byte !== undefined && byte >= ZERO && byte <= NINE;
 }
 
-function afterNumber(bytes: Uint8Array, at: number): number {
+function skipNumber(bytes: Uint8Array, at: number): number {
   if (bytes[at] === MINUS) at++;
-  at = bytes[at] === ZERO ? at + 1 : afterDigits(bytes, at);
-  if (bytes[at] === POINT) at = afterDigits(bytes, at + 1);
+  at = bytes[at] === ZERO ? at + 1 : skipDigits(bytes, at);
+  if (bytes[at] === POINT) at = skipDigits(bytes, at + 1);
   if (((bytes[at] ?? 0) | 0x20) !== 0x65) return at;
   at++;
   if (bytes[at] === MINUS || bytes[at] === 0x2b) at++;
-  return afterDigits(bytes, at);
+  return skipDigits(bytes, at);
 }
 
 /** At least one. */
-function afterDigits(bytes: Uint8Array, at: number): number {
-  if (!isDigit(bytes[at])) throw new JsonGrammarError(at);
+function skipDigits(bytes: Uint8Array, at: number): number {
+  if (!isDigit(bytes[at])) throw new JsonSyntaxError(at);
   while (isDigit(bytes[at])) at++;
   return at;
 }
@@ -155,53 +155,53 @@ export function checkUtf8(bytes: Uint8Array): void {
   }
 }
 
-/** The place after a member's name and its colon. Throws `JsonGrammarError`. */
-export function afterName(bytes: Uint8Array, at: number, seen: Seen): number {
-  if (bytes[at] !== QUOTE) throw new JsonGrammarError(at);
-  seen.end = afterString(bytes, at, seen);
-  const colon = afterSpace(bytes, seen.end);
-  if (bytes[colon] !== COLON) throw new JsonGrammarError(colon);
+/** The place after a member's name and its colon. Throws `JsonSyntaxError`. */
+export function skipName(bytes: Uint8Array, at: number, seen: StringScan): number {
+  if (bytes[at] !== QUOTE) throw new JsonSyntaxError(at);
+  seen.end = skipString(bytes, at, seen);
+  const colon = skipSpace(bytes, seen.end);
+  if (bytes[colon] !== COLON) throw new JsonSyntaxError(colon);
   return colon + 1;
 }
 
 /**
- * Returns the place after a value, which is checked in full. A level of nesting takes a byte. Throws `JsonGrammarError`.
+ * Returns the place after a value, which is checked in full. A level of nesting takes a byte. Throws `JsonSyntaxError`.
  *
  * @param onDepth called with the nesting of every container that is not empty
  */
-export function afterValue(
+export function skipValue(
   bytes: Uint8Array,
   start: number,
-  seen: Seen,
+  seen: StringScan,
   onDepth: (depth: number) => void = () => {},
 ): number {
-  let at = afterSpace(bytes, start);
-  if (bytes[at] === QUOTE) return afterString(bytes, at, seen);
-  if (bytes[at] !== OPEN_ARRAY && bytes[at] !== OPEN_OBJECT) return afterScalar(bytes, at);
+  let at = skipSpace(bytes, start);
+  if (bytes[at] === QUOTE) return skipString(bytes, at, seen);
+  if (bytes[at] !== OPEN_ARRAY && bytes[at] !== OPEN_OBJECT) return skipScalar(bytes, at);
   const open = new Stack();
   for (;;) {
     const byte = bytes[at];
     if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) {
       const closing = byte === OPEN_ARRAY ? CLOSE_ARRAY : CLOSE_OBJECT;
-      at = afterSpace(bytes, at + 1);
+      at = skipSpace(bytes, at + 1);
       if (bytes[at] !== closing) {
         open.push(closing);
         onDepth(open.size);
-        if (closing === CLOSE_OBJECT) at = afterSpace(bytes, afterName(bytes, at, seen));
+        if (closing === CLOSE_OBJECT) at = skipSpace(bytes, skipName(bytes, at, seen));
         continue;
       }
       at++;
-    } else at = byte === QUOTE ? afterString(bytes, at, seen) : afterScalar(bytes, at);
+    } else at = byte === QUOTE ? skipString(bytes, at, seen) : skipScalar(bytes, at);
     for (;;) {
       if (open.isEmpty) return at;
-      at = afterSpace(bytes, at);
+      at = skipSpace(bytes, at);
       if (bytes[at] !== open.top) break;
       open.pop();
       at++;
     }
-    if (bytes[at] !== COMMA) throw new JsonGrammarError(at);
-    at = afterSpace(bytes, at + 1);
-    if (open.top === CLOSE_OBJECT) at = afterSpace(bytes, afterName(bytes, at, seen));
+    if (bytes[at] !== COMMA) throw new JsonSyntaxError(at);
+    at = skipSpace(bytes, at + 1);
+    if (open.top === CLOSE_OBJECT) at = skipSpace(bytes, skipName(bytes, at, seen));
   }
 }
 

@@ -1,17 +1,17 @@
 import { ServiceError } from "../errors.ts";
 import {
-  afterName,
-  afterScalar,
-  afterSpace,
-  afterString,
-  afterValue,
   checkUtf8,
   JsonBoundError,
-  JsonGrammarError,
-  type Seen,
+  JsonSyntaxError,
+  type StringScan,
+  skipName,
+  skipScalar,
+  skipSpace,
+  skipString,
+  skipValue,
   Utf8Error,
 } from "./json-grammar.ts";
-import { type Shape, shapeOf } from "./json-shape.ts";
+import { type Shape, shapeOf } from "./schema-shape.ts";
 
 /** JSON that was read by a schema. */
 export interface ReadJson {
@@ -23,7 +23,7 @@ export interface ReadJson {
 
 export interface ReadOptions {
   /** Collects the members that the schema does not name. */
-  readonly unread?: UnreadFields;
+  readonly unread?: IgnoredFields;
   /** Whether `null` stands for an absent optional member, as OpenAI's clients send it. */
   readonly isNullAbsent?: boolean;
 }
@@ -63,7 +63,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
  * in the length of `bytes`, and the size of the value is bounded by the schema, however the rest is nested. Over-long strings
  * are replaced by ones that the validator will still reject.
  *
- * @throws JsonGrammarError and Utf8Error, which quote nothing; JsonBoundError for a JSON text that is too large or too deep
+ * @throws JsonSyntaxError and Utf8Error, which quote nothing; JsonBoundError for a JSON text that is too large or too deep
  */
 export function readJson(bytes: Uint8Array, schema: object, options: ReadOptions = {}): ReadJson {
   checkUtf8(bytes);
@@ -77,7 +77,7 @@ export function readJsonBody(bytes: Uint8Array, schema: object, options: ReadOpt
   try {
     return readJson(bytes, schema, options);
   } catch (error) {
-    if (error instanceof JsonGrammarError) {
+    if (error instanceof JsonSyntaxError) {
       const where = error.at >= bytes.length ? "it ends too early" : `look at byte ${error.at}`;
       throw new ServiceError(422, `the body is not valid JSON: ${where}`);
     }
@@ -96,7 +96,7 @@ export function readSettingsJson(text: string): unknown {
   if (text.length > MAX_SETTINGS_CHARS)
     throw new JsonBoundError("", `has more than ${MAX_SETTINGS_CHARS} characters`);
   const value: unknown = JSON.parse(text);
-  afterValue(Buffer.from(text), 0, { hasEscapes: false, isAscii: true, end: 0 }, checkDepth(""));
+  skipValue(Buffer.from(text), 0, { hasEscapes: false, isAscii: true, end: 0 }, checkDepth(""));
   return value;
 }
 
@@ -108,14 +108,14 @@ function checkDepth(path: string): (depth: number) => void {
 
 class Reader {
   readonly #bytes: Buffer;
-  readonly #seen: Seen = { hasEscapes: false, isAscii: true, end: 0 };
+  readonly #seen: StringScan = { hasEscapes: false, isAscii: true, end: 0 };
   /** Offsets of long base64 strings, by placeholder. */
   readonly #long = new Map<string, { from: number; to: number; hasEscapes: boolean }>();
-  readonly #unread: UnreadFields;
+  readonly #unread: IgnoredFields;
   readonly #isNullAbsent: boolean;
   #at: number;
 
-  constructor(bytes: Uint8Array, { unread = new UnreadFields(), isNullAbsent = false }: ReadOptions) {
+  constructor(bytes: Uint8Array, { unread = new IgnoredFields(), isNullAbsent = false }: ReadOptions) {
     this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#unread = unread;
     this.#isNullAbsent = isNullAbsent;
@@ -125,8 +125,8 @@ class Reader {
 
   read(shape: Shape): unknown {
     const value = this.#value(shape, "");
-    const end = afterSpace(this.#bytes, this.#at);
-    if (end < this.#bytes.length) throw new JsonGrammarError(end);
+    const end = skipSpace(this.#bytes, this.#at);
+    if (end < this.#bytes.length) throw new JsonSyntaxError(end);
     return value;
   }
 
@@ -138,7 +138,7 @@ class Reader {
   }
 
   #value(shape: Shape, path: string): unknown {
-    this.#at = afterSpace(this.#bytes, this.#at);
+    this.#at = skipSpace(this.#bytes, this.#at);
     const from = this.#at;
     switch (this.#bytes[from]) {
       case 0x7b:
@@ -151,7 +151,7 @@ class Reader {
       case 0x22:
         return this.#string(shape);
       default:
-        this.#at = afterScalar(this.#bytes, from);
+        this.#at = skipScalar(this.#bytes, from);
         return JSON.parse(this.#bytes.toString("latin1", from, this.#at));
     }
   }
@@ -161,7 +161,7 @@ class Reader {
     let count = 0;
     for (let isFirst = true; !this.#isClosed(0x7d, isFirst); isFirst = false) {
       const from = this.#at;
-      this.#at = afterName(this.#bytes, from, this.#seen);
+      this.#at = skipName(this.#bytes, from, this.#seen);
       const name = this.#name(from, others !== null);
       const member = members.get(name) ?? others;
       if (member === null) this.#unread.add(path, name);
@@ -190,14 +190,14 @@ class Reader {
 
   /** Returns whether the container ends here; otherwise advances to its next member. */
   #isClosed(closing: number, isFirst: boolean): boolean {
-    const at = afterSpace(this.#bytes, isFirst ? this.#at + 1 : this.#at);
+    const at = skipSpace(this.#bytes, isFirst ? this.#at + 1 : this.#at);
     const byte = this.#bytes[at];
     if (byte === closing) {
       this.#at = at + 1;
       return true;
     }
-    if (!isFirst && byte !== 0x2c) throw new JsonGrammarError(at);
-    this.#at = isFirst ? at : afterSpace(this.#bytes, at + 1);
+    if (!isFirst && byte !== 0x2c) throw new JsonSyntaxError(at);
+    this.#at = isFirst ? at : skipSpace(this.#bytes, at + 1);
     return false;
   }
 
@@ -213,7 +213,7 @@ class Reader {
     const from = this.#at;
     const plain = this.#plainString(isAudio ? SHORT_AUDIO_BYTES : maxChars);
     if (plain !== null) return plain;
-    this.#at = afterString(this.#bytes, from, this.#seen);
+    this.#at = skipString(this.#bytes, from, this.#seen);
     const length = this.#at - from;
     if (isAudio && length > SHORT_AUDIO_BYTES) {
       // Random, so that no client can send the placeholder of another string.
@@ -238,7 +238,7 @@ class Reader {
 
   #text(maxBytes: number, path: string): JsonText {
     const from = this.#at;
-    this.#at = afterValue(this.#bytes, from, this.#seen, checkDepth(path));
+    this.#at = skipValue(this.#bytes, from, this.#seen, checkDepth(path));
     if (this.#at - from > maxBytes) throw new JsonBoundError(path, `has more than ${maxBytes} bytes`);
     return new JsonText(this.#decoded(from));
   }
@@ -248,7 +248,7 @@ class Reader {
   }
 
   #skipped<T>(placeholder: T): T {
-    this.#at = afterValue(this.#bytes, this.#at, this.#seen);
+    this.#at = skipValue(this.#bytes, this.#at, this.#seen);
     return placeholder;
   }
 }
@@ -259,34 +259,34 @@ function keep(object: Record<string, unknown>, name: string, value: unknown): vo
 }
 
 /** Names that are told, at most. */
-const MAX_TOLD = 8;
+const MAX_NAMES = 8;
 const MAX_NAME_CHARS = 64;
 
 /** Fields of a request that nothing reads, by their paths: what was mistyped, and what another endpoint takes. */
-export class UnreadFields {
+export class IgnoredFields {
   readonly #paths = new Set<string>();
   #more = 0;
 
   /** @param parent the path of what it is a member of; empty for the body */
   add(parent: string, name: string): void {
-    if (this.#paths.size >= MAX_TOLD) {
+    if (this.#paths.size >= MAX_NAMES) {
       this.#more += 1;
       return;
     }
-    this.#paths.add(memberPath(parent, shown(name)));
+    this.#paths.add(memberPath(parent, sanitised(name)));
   }
 
   /** Adds the members that a schema does not have, of the body and of all that the schema looks into. */
-  addBy(schema: object, value: unknown, path = ""): void {
+  addUnknown(schema: object, value: unknown, path = ""): void {
     const { properties, items } = schema as { properties?: Record<string, object>; items?: object };
     if (Array.isArray(value)) {
       if (items === undefined) return;
-      for (const [at, item] of value.entries()) this.addBy(items, item, itemPath(path, at));
+      for (const [at, item] of value.entries()) this.addUnknown(items, item, itemPath(path, at));
     } else if (properties !== undefined && value !== null && typeof value === "object") {
       for (const [name, member] of Object.entries(value)) {
         const known = Object.hasOwn(properties, name) ? properties[name] : undefined;
         if (known === undefined) this.add(path, name);
-        else this.addBy(known, member, memberPath(path, name));
+        else this.addUnknown(known, member, memberPath(path, name));
       }
     }
   }
@@ -298,7 +298,7 @@ export class UnreadFields {
   }
 
   /** As the header `X-Antiphon-Ignored` has them: printable ASCII, at most 700 characters; `null` where all are read. */
-  told(): string | null {
+  headerValue(): string | null {
     if (this.#paths.size === 0) return null;
     const more = this.#more === 0 ? [] : [`${this.#more} more`];
     return [...this.#paths, ...more].join(", ");
@@ -314,6 +314,6 @@ export function itemPath(parent: string, at: number): string {
 }
 
 /** A name with nothing in it that a header cannot have, or that would look like another name. */
-function shown(name: string): string {
+function sanitised(name: string): string {
   return name.slice(0, MAX_NAME_CHARS).replaceAll(/[^\w-]/g, "?") || "?";
 }

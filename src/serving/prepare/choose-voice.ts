@@ -1,6 +1,6 @@
 import { isVoiceId, nameKeyOf } from "../../accounts/voice-store.ts";
 import { quoted, ServiceError } from "../../contract/errors.ts";
-import { type NamedPart, readVoiceWord } from "../../contract/voices.ts";
+import { parseVoice, type VoiceMixPart } from "../../contract/voices.ts";
 import type { SpeakerLabel } from "../../core/conversation.ts";
 import { type ModelCard, type ModelVoice, voiceIdOf } from "../../core/model-card.ts";
 import { nearestName } from "../../core/nearest-name.ts";
@@ -35,7 +35,7 @@ export type Cast = Pick<ModelCard, "id" | "speakers" | "voices" | "labels" | "ta
  * @param field what messages call it
  */
 export function chooseVoice(word: string, field: string, cast: Cast): VoiceChoice {
-  const parts = readVoiceWord(word, field);
+  const parts = parseVoice(word, field);
   if (parts.length > 1) return mixed(parts, field, cast);
   const { name } = parts[0]!;
   const voice = castVoiceNamed(name, cast);
@@ -113,7 +113,7 @@ function alone({ id }: ModelVoice, cast: Cast): VoiceChoice {
   return speaker === undefined ? { voice } : { voice, speaker };
 }
 
-function mixed(parts: readonly NamedPart[], field: string, cast: Cast): VoiceChoice {
+function mixed(parts: readonly VoiceMixPart[], field: string, cast: Cast): VoiceChoice {
   const weights = new Map<ModelVoice, number>();
   for (const { name, weight } of parts) {
     const voice = castVoiceNamed(name, cast);

@@ -1,12 +1,12 @@
 import {
   AudioSpeechRequest,
-  formatNamed,
+  clampSpeed,
   isSentWhole,
-  modelNamed,
+  resolveFormat,
+  resolveModelName,
   type SpeechFormat,
-  spokenSpeed,
 } from "../../contract/audio-speech.ts";
-import { readJsonBody, UnreadFields } from "../../contract/json/read-json.ts";
+import { IgnoredFields, readJsonBody } from "../../contract/json/read-json.ts";
 import { MAX_SPEECH_CHARS, MAX_SPEECH_FRAMES, MAX_WHOLE_SPEECH_FRAMES } from "../../contract/limits.ts";
 import { ConverseRequest, TtsRequest, VendorRequest, VoiceRequest } from "../../contract/requests.ts";
 import {
@@ -41,7 +41,7 @@ export function prepareBody<P extends Purpose>(
   resolve: ResolveModel,
   voice: string | null = null,
 ): PreparedFor[P] {
-  const unread = new UnreadFields();
+  const unread = new IgnoredFields();
   const { value, textOf } = readJsonBody(body, SCHEMAS[purpose], {
     // Telephony platforms send many fields of their own, and read no headers.
     ...(purpose === "telephony" ? {} : { unread }),
@@ -54,7 +54,7 @@ export function prepareBody<P extends Purpose>(
     telephony: () => prepareTelephony(parseTelephonyRequest(value), resolve, voice),
   };
   const prepared = prepare[purpose]();
-  const told = unread.told();
+  const told = unread.headerValue();
   return told === null ? prepared : { ...prepared, unread: told };
 }
 
@@ -82,8 +82,8 @@ const SILENCE_S = 0.2;
 /** A request of OpenAI's API as one of ours. Throws a 400 {@link ServiceError} that names the field. */
 function prepareSpeech(asked: AudioSpeechRequest, resolve: ResolveModel): PreparedSpeech {
   const { input, model, voice, speed = 1, lexicon, visemes, stream_format: streamFormat, input_type } = asked;
-  const format = formatNamed(asked);
-  const rate = spokenSpeed(speed);
+  const format = resolveFormat(asked);
+  const rate = clampSpeed(speed);
   const manner = readManner(asked.instructions);
   const extras = {
     ...(voice === undefined ? {} : { voice }),
@@ -91,7 +91,7 @@ function prepareSpeech(asked: AudioSpeechRequest, resolve: ResolveModel): Prepar
     ...(visemes === undefined ? {} : { visemes }),
     ...(input_type === undefined ? {} : { input_type }),
   };
-  const request = { text: input, model: modelNamed(model), ...extras };
+  const request = { text: input, model: resolveModelName(model), ...extras };
   const prepared = prepareTts(request, resolve, {
     fields: { text: "input", voice: "voice", maxChars: MAX_SPEECH_CHARS },
     maxFrames: isSentWhole(format, streamFormat) ? MAX_WHOLE_SPEECH_FRAMES : MAX_SPEECH_FRAMES,

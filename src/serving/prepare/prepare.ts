@@ -4,7 +4,7 @@ import { countChars, MAX_INSTRUCTIONS_CHARS, MAX_TEXT_CHARS } from "../../contra
 import { type GenParams, resolveParams } from "../../contract/params.ts";
 import type { ConversationTurn, ConverseRequest, InputType, TtsRequest } from "../../contract/requests.ts";
 import { memberField } from "../../contract/validate.ts";
-import { type NamedVoice, voiceWord } from "../../contract/voices.ts";
+import { type NamedVoice, voiceName } from "../../contract/voices.ts";
 import type { Conversation, OpenTurn, Turn } from "../../core/conversation.ts";
 import { pausesS, spokenText } from "../../core/marked-text.ts";
 import type { Mode } from "../../core/model-card.ts";
@@ -235,14 +235,14 @@ interface Casting {
 function castTurns(parts: Parts, { card }: PublicModel): Pick<Parts, "turns"> & Casting {
   const { turns, voice, voices = {}, fields } = parts;
   if (voice !== undefined) {
-    const { speaker, ...choice } = chooseSpeaker(voiceWord(voice), fields?.voice ?? "voice", card);
+    const { speaker, ...choice } = chooseSpeaker(voiceName(voice), fields?.voice ?? "voice", card);
     return { turns: speaker === undefined ? turns : [{ ...turns[0], speaker }], choice, others: [] };
   }
   const open = turns.at(-1)?.speaker ?? "0";
   let choice: VoiceChoice = {};
   const others: AskedOwn[] = [];
   for (const [label, named] of Object.entries(voices)) {
-    const word = voiceWord(named);
+    const word = voiceName(named);
     const field = memberField("voices", label);
     if (!card.speakers.includes(label)) throw notASpeaker(field, card, "must name");
     const chosen = chooseVoice(word, field, card);

@@ -1,4 +1,4 @@
-import type { Marks, SpokenPhoneme, SpokenViseme, SpokenWord } from "../../contract/spoken.ts";
+import type { Marks, PhonemeTiming, VisemeTiming, WordTiming } from "../../contract/spoken.ts";
 import type { EncodedPiece, Mouth, SpokenWord as Word } from "../../core/speech-model.ts";
 
 /** A piece of a reply as it is sent: some bytes of its file, and what begins in the speech that went into them. */
@@ -20,9 +20,9 @@ export function spokenPiece({ bytes, words, mouth }: EncodedPiece): SpokenPiece 
 
 /** All the marks of a reply, from those of its pieces: of two equal shapes of the mouth that meet it makes one. */
 export class MarkCollector {
-  #words: SpokenWord[] | undefined;
-  #visemes: SpokenViseme[] | undefined;
-  #phonemes: SpokenPhoneme[] | undefined;
+  #words: WordTiming[] | undefined;
+  #visemes: VisemeTiming[] | undefined;
+  #phonemes: PhonemeTiming[] | undefined;
 
   add({ words, visemes, phonemes }: Marks): void {
     if (words !== undefined) {
@@ -53,7 +53,7 @@ export class MarkCollector {
   }
 }
 
-function wordOf({ word, mark, startS, endS, offset, length }: Word): SpokenWord {
+function wordOf({ word, mark, startS, endS, offset, length }: Word): WordTiming {
   return {
     word,
     ...(mark === undefined ? {} : { mark }),
@@ -67,7 +67,7 @@ function wordOf({ word, mark, startS, endS, offset, length }: Word): SpokenWord 
 function mouthOf({ visemes, phonemes }: Mouth): Marks {
   return {
     visemes: visemes.map(({ name, startS, endS }) => ({
-      viseme: name as SpokenViseme["viseme"],
+      viseme: name as VisemeTiming["viseme"],
       start: inMs(startS),
       end: inMs(endS),
     })),

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
-import type { SpokenWord } from "../../contract/spoken.ts";
+import type { WordTiming } from "../../contract/spoken.ts";
 import { speakEncoded } from "../../core/encoded-speech.ts";
 import { pausesS, spokenText } from "../../core/marked-text.ts";
 import type { Script } from "../../core/script.ts";
@@ -19,7 +19,7 @@ export type SpokenPart =
       readonly kind: "end";
       readonly passage: Passage;
       /** Its words, with their times in seconds from its beginning. */
-      readonly words: readonly SpokenWord[];
+      readonly words: readonly WordTiming[];
     };
 
 interface SpokenSound {
@@ -83,8 +83,8 @@ async function* speakOne(
   passage: Passage,
   number: number,
   { model, script, signal }: PassageSpeech,
-): AsyncGenerator<SpokenSound, readonly SpokenWord[], void> {
-  const words: SpokenWord[] = [];
+): AsyncGenerator<SpokenSound, readonly WordTiming[], void> {
+  const words: WordTiming[] = [];
   const sound = speakEncoded(model, await script(passage, number), "pcm", signal);
   let isOver = false;
   try {

@@ -5,7 +5,7 @@ import type { ModelCard } from "../../core/model-card.ts";
 const CREATED_S = 1_795_219_200;
 
 /** A public model as `GET /v1/models` lists it. */
-export function wireCard(card: ModelCard): wire.ModelCard {
+export function wireCard(card: ModelCard): wire.ModelEntry {
   return {
     id: card.id,
     display_name: card.displayName,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { pino } from "pino";
-import type { HttpDeps } from "../../../src/api/http/deps.ts";
+import type { HttpDeps } from "../../../src/api/http/http-deps.ts";
 import { openApiDocument } from "../../../src/api/http/openapi/openapi-document.ts";
 import { createMetricsServer } from "../../../src/api/http/server.ts";
 import { memoryStore } from "../../accounts/memory-store.ts";

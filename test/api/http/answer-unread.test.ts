@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { after, before, test } from "node:test";
 import { Worker } from "node:worker_threads";
 import { TrackedRequest } from "../../../src/api/http/connection-tracker.ts";
-import { answerUnread, type DrainLimits } from "../../../src/api/http/errors.ts";
+import { answerAndDiscardBody, type DrainLimits } from "../../../src/api/http/errors.ts";
 import type { Ending } from "../../../src/requests/metrics.ts";
 import { ScriptedRecogniser } from "../../recognition/scripted-recogniser.ts";
 import { until, within } from "../../waiting.ts";
@@ -217,7 +217,7 @@ async function refuser(limits: DrainLimits) {
   const endings: Ending[] = [];
   const refusing = createServer((request, response) => {
     const tracked = new TrackedRequest(request, response, (ending) => endings.push(ending));
-    answerUnread(tracked, { status: 404, headers: {}, body: "no" }, limits);
+    answerAndDiscardBody(tracked, { status: 404, headers: {}, body: "no" }, limits);
   });
   const letGo = new Promise<void>((resolve) => {
     refusing.on("connection", (socket) => socket.on("error", () => {}).once("close", () => resolve()));

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { Socket } from "node:net";
 import { test } from "node:test";
-import { ConnectionPlaces } from "../../../src/api/http/connection-tracker.ts";
+import { ConnectionSlots } from "../../../src/api/http/connection-tracker.ts";
 import { ServiceError } from "../../../src/contract/errors.ts";
 
 function places() {
   const held: string[] = [];
   const gone: string[] = [];
-  const made = new ConnectionPlaces({
-    inAll: 3,
-    perHolder: 2,
+  const made = new ConnectionSlots({
+    maxTotal: 3,
+    maxPerHolder: 2,
     full: () => new ServiceError(502, "full"),
     holderIsFull: () => new ServiceError(429, "one's own are full"),
   });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import Fastify from "fastify";
-import { formOf, readFormBodies } from "../../../src/api/http/form-body.ts";
+import { readFormBodies, requireForm } from "../../../src/api/http/form-body.ts";
 import fc from "../../properties.ts";
 import { ScriptedRecogniser } from "../../recognition/scripted-recogniser.ts";
 import { openRaw } from "./raw-socket.ts";
@@ -143,7 +143,7 @@ test("the text of a form counts before it comes, and until the request ends", as
     request.tracked = { caller: {}, response: {}, signal: new AbortController().signal } as never;
   });
   readFormBodies(app, { admitRecording } as never, { field: "file", maxBytes: 200_000 });
-  app.post("/", async (request) => formOf(request, "file").fields.length);
+  app.post("/", async (request) => requireForm(request, "file").fields.length);
   const body = Buffer.concat([part('name="prompt"', "я".repeat(1_000)), whole(new Uint8Array(100_000))]);
   const reply = await app.inject({ method: "POST", url: "/", headers: { "content-type": TYPE }, body });
   assert.equal(reply.body, "2");

@@ -4,7 +4,7 @@ import { itemText } from "../../../src/api/realtime/conversation-items.ts";
 import type { SessionEffect } from "../../../src/api/realtime/session-events.ts";
 import { heardText, RealtimeConversation } from "../../../src/client/realtime.ts";
 import type { ClientEvent } from "../../../src/contract/realtime/client-events.ts";
-import type { SpokenWord } from "../../../src/contract/spoken.ts";
+import type { WordTiming } from "../../../src/contract/spoken.ts";
 import { FakePlayer, FakeSocket } from "../../client/fake-conversation.ts";
 import fc from "../../properties.ts";
 import { sentIn, Table } from "./events.ts";
@@ -39,8 +39,8 @@ const reply: fc.Arbitrary<Reply> = fc.record({
 });
 
 /** Each frame's words: those that begin in it. */
-function framesOf({ frames, silent }: Reply): readonly (readonly SpokenWord[])[] {
-  const all: SpokenWord[][] = Array.from({ length: silent }, () => []);
+function framesOf({ frames, silent }: Reply): readonly (readonly WordTiming[])[] {
+  const all: WordTiming[][] = Array.from({ length: silent }, () => []);
   for (const [index, word] of words.entries()) {
     const start = all.length * (FRAME_MS / 1_000);
     const end = start + frames[index]! * (FRAME_MS / 1_000) - 0.0333;

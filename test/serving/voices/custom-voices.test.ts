@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { setImmediate as settled } from "node:timers/promises";
 import type { Store } from "../../../src/accounts/store.ts";
 import { nameProblem } from "../../../src/contract/voice-form.ts";
-import { readVoiceWord } from "../../../src/contract/voices.ts";
+import { parseVoice } from "../../../src/contract/voices.ts";
 import type { Clip } from "../../../src/core/conversation.ts";
 import type { VoiceSample } from "../../../src/core/script.ts";
 import { OwnVoices } from "../../../src/serving/voices/custom-voices.ts";
@@ -100,5 +100,5 @@ test("a name that is compared as an id, a path or a mix is none", () => {
 });
 
 test("a weight so small that its share would be none is refused", () => {
-  assert.throws(() => readVoiceWord(`a(0.${"0".repeat(320)}5)+b(1000)`, "voice"), /from 0\.001 to 1000/);
+  assert.throws(() => parseVoice(`a(0.${"0".repeat(320)}5)+b(1000)`, "voice"), /from 0\.001 to 1000/);
 });

@@ -19,7 +19,7 @@ import {
   Health,
   Info,
   MetaEvent,
-  ModelCard,
+  ModelEntry,
   ModelList,
   TtsResponse,
   UsageSummary,
@@ -304,7 +304,7 @@ function queryPaths(ref: Ref): Json {
     "/v1/models/{id}": {
       get: operation("lookUp", "getModel", "Get a public model", {
         parameters: [id],
-        content: json(ref(ModelCard)),
+        content: json(ref(ModelEntry)),
       }),
     },
     "/v1/info": {

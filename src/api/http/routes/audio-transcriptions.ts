@@ -8,7 +8,7 @@ import {
   type TranscriptTextDone,
 } from "../../../contract/audio-transcriptions.ts";
 import { openAiError } from "../../../contract/replies.ts";
-import { readTranscriptionForm, type TranscriptionAsked } from "../../../contract/transcription-form.ts";
+import { readTranscriptionForm, type TranscriptionOptions } from "../../../contract/transcription-form.ts";
 import { toSrt, toVtt } from "../../../core/captions/captions.ts";
 import {
   captionsOf,
@@ -19,9 +19,9 @@ import {
   verboseTranslation,
 } from "../../../serving/transcribe/transcript-formats.ts";
 import type { TranscribedRecording } from "../../../serving/transcribe/transcriptions.ts";
-import type { HttpDeps } from "../deps.ts";
-import { formOf, readFormBodies } from "../form-body.ts";
-import { type PacedForm, SSE_HEADERS, SSE_KEEP_ALIVE, sendPaced } from "../paced-response.ts";
+import { readFormBodies, requireForm } from "../form-body.ts";
+import type { HttpDeps } from "../http-deps.ts";
+import { type PacedFormat, SSE_HEADERS, SSE_KEEP_ALIVE, sendPaced } from "../paced-response.ts";
 
 /** What a recording is sent to, and what is written of it. */
 const TASKS = [
@@ -46,7 +46,7 @@ export function audioTranscriptionRoutes(app: FastifyInstance, deps: HttpDeps): 
       };
       const options = { bodyLimit, config: { access: "token", speaks: false }, onRequest } as const;
       scope.post(path, options, async (request, reply) => {
-        const { fields, file } = formOf(request, "file");
+        const { fields, file } = requireForm(request, "file");
         const { caller } = request.tracked;
         const { transcriptions, requestReader } = deps;
         const asked = readTranscriptionForm(task, fields, transcriptions.recogniserName);
@@ -55,7 +55,7 @@ export function audioTranscriptionRoutes(app: FastifyInstance, deps: HttpDeps): 
         const wantsWords = granularities.has("word");
         const hearing = transcriptions.transcribe({ sound, task, language, prompt, wantsWords }, caller);
         if (asked.isStreamed) return streamTranscript(deps, hearing, request, reply);
-        const text = toldAs(asked, await hearing);
+        const text = formatTranscript(asked, await hearing);
         reply.header("Content-Type", `${TRANSCRIPT_MEDIA_TYPES[format]}; charset=utf-8`);
         return reply.send(text);
       });
@@ -73,8 +73,8 @@ const TRANSCRIPT_MEDIA_TYPES: Readonly<Record<TranscriptFormat, string>> = {
 };
 
 /** A transcript in the format that was asked for. */
-function toldAs(
-  { task, format, granularities }: Pick<TranscriptionAsked, "task" | "format" | "granularities">,
+function formatTranscript(
+  { task, format, granularities }: Pick<TranscriptionOptions, "task" | "format" | "granularities">,
   heard: TranscribedRecording,
 ): string {
   const { text, segments } = heard.transcript;
@@ -101,7 +101,7 @@ function streamTranscript(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  const form: PacedForm = {
+  const form: PacedFormat = {
     headers: SSE_HEADERS,
     keepAlive: SSE_KEEP_ALIVE,
     failure: (error) => eventOf({ type: "error", error: openAiError(error, request.id) }),

@@ -3,15 +3,15 @@ import { FORM_EXTRA_BYTES } from "../../../contract/audio-transcriptions.ts";
 import {
   type CreatedVoice,
   type DeletedVoice,
+  ignoredVoiceFields,
   MAX_SAMPLE_BYTES,
   readVoiceForm,
-  unreadVoiceFields,
 } from "../../../contract/voice-form.ts";
 import type { VoiceList } from "../../../contract/voices.ts";
 import { createdVoice } from "../../../serving/voices/voice-list.ts";
-import type { HttpDeps } from "../deps.ts";
-import { formOf, readFormBodies } from "../form-body.ts";
-import { bytesForm, streamSpeech } from "../speech-reply.ts";
+import { readFormBodies, requireForm } from "../form-body.ts";
+import type { HttpDeps } from "../http-deps.ts";
+import { bytesFormat, streamSpeech } from "../speech-reply.ts";
 
 /** What a voice says that is to be heard. */
 const SAMPLE_TEXT = "It is good to hear from you. Shall we begin with the weather, or with the news?";
@@ -53,7 +53,7 @@ export function audioVoicesRoutes(app: FastifyInstance, deps: HttpDeps): void {
         { bytes: Buffer.from(body), holding: null },
         caller,
       );
-      return streamSpeech(deps, asked, request, reply, bytesForm("mp3", false));
+      return streamSpeech(deps, asked, request, reply, bytesFormat("mp3", false));
     },
   );
 
@@ -63,9 +63,9 @@ export function audioVoicesRoutes(app: FastifyInstance, deps: HttpDeps): void {
     readFormBodies(scope, deps.requestReader, { field: FIELD, maxBytes: MAX_SAMPLE_BYTES });
     const options = { bodyLimit, config: { access: "token", speaks: false } } as const;
     scope.post("/v1/audio/voices", options, async (request, reply): Promise<CreatedVoice> => {
-      const { fields, file } = formOf(request, FIELD);
+      const { fields, file } = requireForm(request, FIELD);
       const wanted = readVoiceForm(fields);
-      const unread = unreadVoiceFields(fields);
+      const unread = ignoredVoiceFields(fields);
       if (unread !== null) reply.header("X-Antiphon-Ignored", unread);
       const { voice } = await deps.newVoices.make({ wanted, file, field: FIELD }, request.tracked.caller);
       return createdVoice(voice);

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from "fastify";
-import { modelNamed } from "../../../contract/audio-speech.ts";
+import { resolveModelName } from "../../../contract/audio-speech.ts";
 import { quoted, ServiceError } from "../../../contract/errors.ts";
-import type { Health, ModelCard, ModelList, UsageSummary } from "../../../contract/replies.ts";
-import type { HttpDeps } from "../deps.ts";
+import type { Health, ModelEntry, ModelList, UsageSummary } from "../../../contract/replies.ts";
+import type { HttpDeps } from "../http-deps.ts";
 import { openApiDocument } from "../openapi/openapi-document.ts";
 
 /** The endpoints that only tell: models, info, the caller's usage, liveness. */
@@ -17,8 +17,8 @@ export function queryRoutes(app: FastifyInstance, deps: HttpDeps): void {
   app.get<{ Params: { id: string } }>(
     "/v1/models/:id",
     { config: { access } },
-    async ({ params }): Promise<ModelCard> => {
-      const id = modelNamed(params.id);
+    async ({ params }): Promise<ModelEntry> => {
+      const id = resolveModelName(params.id);
       const card = deps.cards().find((each) => (id === null ? each.default : each.id === id));
       if (card !== undefined) return card;
       throw new ServiceError(

@@ -18,9 +18,9 @@ import {
   sessionPayload,
   updateSettings,
 } from "../../realtime/session-settings.ts";
-import { bodyOf } from "../body.ts";
-import { ConnectionPlaces } from "../connection-tracker.ts";
-import type { HttpDeps, RealtimeOptions, SessionOpening } from "../deps.ts";
+import { ConnectionSlots } from "../connection-tracker.ts";
+import type { HttpDeps, RealtimeOptions, SessionOpening } from "../http-deps.ts";
+import { requireBody } from "../request-body.ts";
 import { RealtimeSocket } from "../websocket/realtime-socket.ts";
 import { telephonyStreamRoute } from "./telephony-stream.ts";
 
@@ -46,9 +46,9 @@ export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: R
   /** What connections that are about to have a session have asked for. */
   const asked = new WeakMap<FastifyRequest, Omit<SessionOpening, "dialect">>();
   /** Of connections that have a session, or are about to. */
-  const places = new ConnectionPlaces({
-    inAll: realtime.maxSessions,
-    perHolder: realtime.maxSessionsPerKey,
+  const places = new ConnectionSlots({
+    maxTotal: realtime.maxSessions,
+    maxPerHolder: realtime.maxSessionsPerKey,
     full: () =>
       new ServiceError(502, "the server has as many realtime sessions as it takes: retry in a moment", {
         retryAfterMs: 5_000,
@@ -167,7 +167,7 @@ export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: R
     "/v1/realtime/client_secrets",
     { bodyLimit: 512 * 1024, config: { access: "token", speaks: false } },
     async (request) => {
-      const { bytes } = bodyOf(request);
+      const { bytes } = requireBody(request);
       const body = parseClientSecretRequest(
         readJsonBody(bytes, ClientSecretRequest, { isNullAbsent: true }).value,
       );

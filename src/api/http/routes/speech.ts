@@ -13,60 +13,60 @@ import type {
 import type { Prepared } from "../../../serving/prepare/prepare.ts";
 import { cautionsTold } from "../../../serving/prepare/read-markup.ts";
 import type { Outcome } from "../../../serving/reply/speech-service.ts";
-import { bodyOf, preparedFrom } from "../body.ts";
-import type { HttpDeps } from "../deps.ts";
+import type { HttpDeps } from "../http-deps.ts";
 import { formatAudioEvent, formatEvent, SSE_HEADERS, SSE_KEEP_ALIVE } from "../paced-response.ts";
+import { readRequestBody, requireBody } from "../request-body.ts";
 import {
   audioPayload,
-  bytesForm,
-  collect,
-  eventsForm,
+  bytesFormat,
+  collectReply,
+  eventsFormat,
   MEDIA_TYPES,
-  type StreamForm,
+  type StreamFormat,
   sendFile,
-  sendJsonAround,
+  sendJsonWithAudio,
+  setStopHeader,
   streamSpeech,
-  tellCut,
 } from "../speech-reply.ts";
 
 /** `POST /v1/tts`, a conversation of one turn, and `POST /v1/converse`, which completes the open turn: answered as one WAV. */
 export function replyRoutes(app: FastifyInstance, deps: HttpDeps): void {
   app.post("/v1/tts", { config: { access: "token" } }, async (request, reply) => {
-    const asked = await preparedFrom("tts", deps.requestReader, request, reply);
-    const { file, outcome } = await collect(deps, asked, request);
-    tellCut(reply, outcome);
+    const asked = await readRequestBody("tts", deps.requestReader, request, reply);
+    const { file, outcome } = await collectReply(deps, asked, request);
+    setStopHeader(reply, outcome);
     const { prepared } = asked;
     const { text, usage, meta } = outcome;
     const model = prepared.model.card.id;
     const audio = audioPayload(prepared);
     // Audio last: what is put in its place is looked for from the end, past words that may hold anything.
     const body: TtsResponse = { request_id: request.id, model, text, usage, meta, audio };
-    return sendJsonAround(reply, body, file);
+    return sendJsonWithAudio(reply, body, file);
   });
 
   app.post("/v1/converse", { config: { access: "token" } }, async (request, reply) => {
-    const asked = await preparedFrom("converse", deps.requestReader, request, reply);
-    const { file, outcome } = await collect(deps, asked, request);
-    tellCut(reply, outcome);
+    const asked = await readRequestBody("converse", deps.requestReader, request, reply);
+    const { file, outcome } = await collectReply(deps, asked, request);
+    setStopHeader(reply, outcome);
     const { prepared } = asked;
     const { text, usage, meta } = outcome;
     const model = prepared.model.card.id;
     // Its audio last, as above.
     const answer = { speaker: prepared.conversation.open.speaker, text, audio: audioPayload(prepared) };
     const body: ConverseResponse = { request_id: request.id, model, usage, meta, reply: answer };
-    return sendJsonAround(reply, body, file);
+    return sendJsonWithAudio(reply, body, file);
   });
 }
 
 /** `POST /v1/converse/stream`: the same reply, a server-sent event a frame. */
 export function streamRoute(app: FastifyInstance, deps: HttpDeps): void {
   app.post("/v1/converse/stream", { config: { access: "token" } }, async (request, reply) => {
-    const asked = await preparedFrom("converse", deps.requestReader, request, reply);
+    const asked = await readRequestBody("converse", deps.requestReader, request, reply);
     await streamSpeech(deps, asked, request, reply, eventsOf(asked.prepared, request.id));
   });
 }
 
-function eventsOf(prepared: Prepared, requestId: string): StreamForm {
+function eventsOf(prepared: Prepared, requestId: string): StreamFormat {
   return {
     encoding: "pcm",
     isPlayed: true,
@@ -103,20 +103,20 @@ const MAX_SPEECH_BODY_BYTES = 512 * 1024;
 export function audioSpeechRoutes(app: FastifyInstance, deps: HttpDeps): void {
   const bodyLimit = Math.min(MAX_SPEECH_BODY_BYTES, deps.options.bodyLimitBytes);
   app.post("/v1/audio/speech", { bodyLimit, config: { access: "token" } }, async (request, reply) => {
-    const asked = await preparedFrom("speech", deps.requestReader, request, reply);
+    const asked = await readRequestBody("speech", deps.requestReader, request, reply);
     const { format, streamFormat, nearestSpeed, mannerHeader } = asked.prepared;
     if (nearestSpeed !== null) reply.header("X-Antiphon-Speed", `${nearestSpeed}`);
     const told = cautionsTold(asked.prepared);
     if (told !== null) reply.header("X-Antiphon-Cautions", told);
     if (mannerHeader !== null) reply.header("X-Antiphon-Manner", mannerHeader);
     if (isSentWhole(format, streamFormat)) {
-      const { file, outcome } = await collect(deps, asked, request, format);
-      tellCut(reply, outcome);
+      const { file, outcome } = await collectReply(deps, asked, request, format);
+      setStopHeader(reply, outcome);
       return sendFile(reply, file, MEDIA_TYPES[format]);
     }
     // Who names no stream mostly saves a file, or plays it once it is whole.
     const isPlayed = streamFormat !== undefined;
-    const form = streamFormat === "sse" ? eventsForm(format, request.id) : bytesForm(format, isPlayed);
+    const form = streamFormat === "sse" ? eventsFormat(format, request.id) : bytesFormat(format, isPlayed);
     return streamSpeech(deps, asked, request, reply, form);
   });
 
@@ -143,17 +143,17 @@ export function audioTelephonyRoute(app: FastifyInstance, deps: HttpDeps): void 
     "/v1/audio/telephony",
     { bodyLimit, config: { access: "token" } },
     async (request, reply) => {
-      const voice = one("voice", request.query.voice);
-      const rate = one("rate", request.query.rate);
+      const voice = singleParameter("voice", request.query.voice);
+      const rate = singleParameter("rate", request.query.rate);
       const rateHz = rate === null ? null : Number(rate);
-      if (rateHz !== null) samplesAt(rateHz, "rate");
+      if (rateHz !== null) requirePcmAt(rateHz, "rate");
       const asked = await deps.requestReader.prepare(
         "telephony",
-        bodyOf(request),
+        requireBody(request),
         request.tracked.caller,
         voice,
       );
-      const [encoding, type] = formOf(asked.prepared.rateHz, rateHz);
+      const [encoding, type] = telephonyFormat(asked.prepared.rateHz, rateHz);
       const told = cautionsTold(asked.prepared);
       const headers = {
         "Content-Type": type,
@@ -162,7 +162,7 @@ export function audioTelephonyRoute(app: FastifyInstance, deps: HttpDeps): void 
       // Vapi plays what comes; jambonz waits for the file.
       const isPlayed = asked.prepared.rateHz !== null;
       return streamSpeech(deps, asked, request, reply, {
-        ...bytesForm("pcm", isPlayed),
+        ...bytesFormat("pcm", isPlayed),
         encoding,
         headers,
       });
@@ -171,20 +171,20 @@ export function audioTelephonyRoute(app: FastifyInstance, deps: HttpDeps): void 
 }
 
 /** What the answer is made into, and its type. @param ownHz the rate that the request itself asks for */
-function formOf(ownHz: number | null, queryHz: number | null): [Encoding, string] {
-  if (ownHz !== null) return [samplesAt(ownHz, "message.sampleRate"), "application/octet-stream"];
+function telephonyFormat(ownHz: number | null, queryHz: number | null): [Encoding, string] {
+  if (ownHz !== null) return [requirePcmAt(ownHz, "message.sampleRate"), "application/octet-stream"];
   if (queryHz === null) return ["mp3", "audio/mpeg"];
-  return [samplesAt(queryHz, "rate"), `audio/l16;rate=${queryHz}`];
+  return [requirePcmAt(queryHz, "rate"), `audio/l16;rate=${queryHz}`];
 }
 
-function samplesAt(rateHz: number, field: string): Encoding {
+function requirePcmAt(rateHz: number, field: string): Encoding {
   const encoding = pcmAt(rateHz);
   if (encoding !== null) return encoding;
   throw new ServiceError(400, `${field} must be one of ${TELEPHONY_RATES.join(", ")}`, { param: field });
 }
 
 /** A parameter of the query that may be there once. */
-function one(name: string, value: unknown): string | null {
+function singleParameter(name: string, value: unknown): string | null {
   if (value === undefined || value === "") return null;
   if (typeof value === "string") return value;
   throw new ServiceError(400, `${name} is in the query more than once: send it once`, { param: name });

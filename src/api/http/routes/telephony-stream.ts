@@ -19,9 +19,9 @@ import { asServiceError } from "../../../serving/service-errors.ts";
 import type { ResolvedCredential } from "../../realtime/client-secrets.ts";
 import type { SessionSettings } from "../../realtime/session-settings.ts";
 import { callSettings, TwilioDialect } from "../../realtime/twilio-dialect.ts";
-import { ConnectionPlaces } from "../connection-tracker.ts";
-import type { HttpDeps, RealtimeOptions, SessionOpening } from "../deps.ts";
+import { ConnectionSlots } from "../connection-tracker.ts";
 import { rateHeaders } from "../headers.ts";
+import type { HttpDeps, RealtimeOptions, SessionOpening } from "../http-deps.ts";
 import { CLOSE_CODES, closeReason } from "../websocket/close-codes.ts";
 
 /** What calls have in common with other sessions. */
@@ -93,7 +93,7 @@ export function telephonyStreamRoute(
     return new ServiceError(429, message, { retryAfterMs: 5_000 });
   };
   const placesFor = (inAll: number) =>
-    new ConnectionPlaces({ inAll, perHolder: MAX_WAITING_EACH, full, holderIsFull });
+    new ConnectionSlots({ maxTotal: inAll, maxPerHolder: MAX_WAITING_EACH, full, holderIsFull });
   const [proven, unproven] = [placesFor(realtime.maxSessions), placesFor(MAX_UNPROVEN)];
 
   const admitWaiting = ({ raw, ip }: FastifyRequest, payer: Payer | null): void => {

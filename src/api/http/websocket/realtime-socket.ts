@@ -10,7 +10,7 @@ import type { DialectOutput, RealtimeDialect, ServerEvent } from "../../realtime
 import { type RealtimeDeps, SessionRunner } from "../../realtime/session-runner.ts";
 import type { SessionSettings } from "../../realtime/session-settings.ts";
 import { CLOSE_CODES, closeReason } from "./close-codes.ts";
-import { MessageRoom } from "./message-room.ts";
+import { MessageMemory } from "./message-memory.ts";
 
 export interface RealtimeSocketOptions {
   readonly deps: RealtimeDeps;
@@ -77,7 +77,7 @@ export class RealtimeSocket {
   readonly #budgets: readonly EventBudget[];
   /** Budget for everything but audio. */
   readonly #commands = new EventBudget(SESSION_BUDGET);
-  readonly #room: MessageRoom;
+  readonly #room: MessageMemory;
   /** Frames, and events that a dialect made of the session's own, in order. */
   readonly #waiting: (Frame | InboundEvent)[] = [];
   readonly #gone = new AbortController();
@@ -101,7 +101,7 @@ export class RealtimeSocket {
     this.#connection = request.raw.socket;
     this.#options = options;
     this.#budgets = [new EventBudget(SESSION_BUDGET), options.keyBudget];
-    this.#room = new MessageRoom(request, options.receiving, {
+    this.#room = new MessageMemory(request, options.receiving, {
       onFrames: (count) => this.#spend(count * FRAGMENT_POINTS),
       pause: () => this.#pause(),
       resume: () => this.#resume(),
@@ -288,7 +288,7 @@ export class RealtimeSocket {
 
   /** Whether input waits or is still arriving. */
   #isBehind(): boolean {
-    return this.#isDraining || this.#socket.isPaused || this.#room.isInside;
+    return this.#isDraining || this.#socket.isPaused || this.#room.isIncomplete;
   }
 
   #pause(): void {
@@ -297,7 +297,7 @@ export class RealtimeSocket {
   }
 
   #resume(): void {
-    if (this.#waiting.length > 0 || this.#room.isAwaited || !this.#socket.isPaused) return;
+    if (this.#waiting.length > 0 || this.#room.isWaiting || !this.#socket.isPaused) return;
     this.#socket.resume();
     this.#room.noteReading(true);
   }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { decodeWav } from "../../../../src/audio/decode-wav.ts";
-import { SPEECH_FORMATS, TELLS_LENGTH } from "../../../../src/contract/audio-speech.ts";
+import { FORMATS_WITH_LENGTH, SPEECH_FORMATS } from "../../../../src/contract/audio-speech.ts";
 import type { Script } from "../../../../src/core/script.ts";
 import { EMBEDDED_CAST } from "../../../../src/models/embedded-cast.ts";
 import { decode } from "../../../audio/encode/decoders.ts";
@@ -98,7 +98,7 @@ describe("speech for clients of OpenAI's API", () => {
       const asked = { model: "tts-1", input: INPUT, response_format: format };
       const plain = await own.post(PATH, asked);
       assert.equal(plain.headers.get("content-type"), types[format]);
-      assert.equal(plain.headers.has("content-length"), TELLS_LENGTH.has(format), format);
+      assert.equal(plain.headers.has("content-length"), FORMATS_WITH_LENGTH.has(format), format);
       const whole = await bytesOf(plain);
       const streamed = await bytesOf(await own.post(PATH, { ...asked, stream_format: "audio" }));
       const events = await dataOf(await own.post(PATH, { ...asked, stream_format: "sse" }));

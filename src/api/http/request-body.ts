@@ -25,26 +25,26 @@ export function readJsonBodies(app: FastifyInstance, requestReader: RequestReade
 }
 
 /** The bytes of a request's body; a request without one is a 422. */
-export function bodyOf(request: FastifyRequest): ReceivedBody {
+export function requireBody(request: FastifyRequest): ReceivedBody {
   const body = request.body as ReceivedBody | null | undefined;
   if (body !== null && body !== undefined) return body;
   throw new ServiceError(422, "the body is missing: send a JSON object with Content-Type: application/json");
 }
 
 /** The request that a body asks for; the answer's headers tell of fields that nothing reads. Rejects as `RequestReader.prepare` does. */
-export async function preparedFrom<P extends Exclude<Purpose, "telephony">>(
+export async function readRequestBody<P extends Exclude<Purpose, "telephony">>(
   purpose: P,
   requestReader: RequestReader,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<ReadRequest<PreparedFor[P]>> {
-  const asked = await requestReader.prepare(purpose, bodyOf(request), request.tracked.caller);
+  const asked = await requestReader.prepare(purpose, requireBody(request), request.tracked.caller);
   if (asked.prepared.unread !== undefined) reply.header("X-Antiphon-Ignored", asked.prepared.unread);
   return asked;
 }
 
 /** A body that is on its way. */
-export interface ComingBody {
+export interface IncomingBody {
   /** What the client said of it; `null` where it did not, and `limitBytes` holds. */
   readonly lengthBytes: number | null;
   readonly limitBytes: number;
@@ -57,9 +57,9 @@ export interface ComingBody {
 /** The whole body, as its bytes. */
 function receive(request: FastifyRequest, requestReader: RequestReader): Promise<ReceivedBody> {
   const room = (caller: Caller, bytes: number) => requestReader.admit(caller, bytes);
-  return receiveBy(request, room, async (coming) => {
+  return receiveBody(request, room, async (coming) => {
     const { lengthBytes, holding } = coming;
-    const bytes = await (lengthBytes === null ? gathered(coming) : filled(coming, lengthBytes));
+    const bytes = await (lengthBytes === null ? readChunked(coming) : readSized(coming, lengthBytes));
     return { bytes, holding: holding() };
   });
 }
@@ -70,10 +70,10 @@ function receive(request: FastifyRequest, requestReader: RequestReader): Promise
  *
  * @param room finds memory for so many bytes, which counts until the request ends; `null` for few
  */
-export async function receiveBy<T>(
+export async function receiveBody<T>(
   request: FastifyRequest,
   room: (caller: Caller, bytes: number) => Promise<Permit | null>,
-  take: (coming: ComingBody) => Promise<T>,
+  take: (coming: IncomingBody) => Promise<T>,
 ): Promise<T> {
   const limitBytes = request.routeOptions.bodyLimit;
   const { raw, tracked } = request;
@@ -94,7 +94,7 @@ export async function receiveBy<T>(
       length += chunk.length;
       pieces += 1;
       if (length > limitBytes) throw tooLarge(limitBytes);
-      if (pieces > FREE_PIECES + length / MIN_PIECE_BYTES) throw tooFine();
+      if (pieces > FREE_PIECES + length / MIN_PIECE_BYTES) throw tooManyChunks();
       if (lengthBytes === null && length > SMALL_BODY_BYTES && holding === null) {
         // Of a body without a length only its cap is known. It is not the client who keeps us waiting.
         tracked.receiving = null;
@@ -120,7 +120,7 @@ export async function receiveBy<T>(
 const FREE_PIECES = 4_096;
 const MIN_PIECE_BYTES = 64;
 
-function tooFine(): ServiceError {
+function tooManyChunks(): ServiceError {
   return new ServiceError(
     400,
     `the body comes in too many small chunks: send it in chunks of ${MIN_PIECE_BYTES} bytes or more`,
@@ -132,7 +132,7 @@ function receivingFrom(holding: Permit | null): Receiving {
 }
 
 /** Straight into memory of the right size, which takes room only as it fills. */
-async function filled({ chunks }: ComingBody, lengthBytes: number): Promise<Uint8Array> {
+async function readSized({ chunks }: IncomingBody, lengthBytes: number): Promise<Uint8Array> {
   const bytes = new Uint8Array(lengthBytes);
   let at = 0;
   for await (const chunk of chunks()) {
@@ -142,7 +142,7 @@ async function filled({ chunks }: ComingBody, lengthBytes: number): Promise<Uint
   return bytes;
 }
 
-async function gathered({ chunks, limitBytes, holding }: ComingBody): Promise<Uint8Array> {
+async function readChunked({ chunks, limitBytes, holding }: IncomingBody): Promise<Uint8Array> {
   const gatheredBytes = new GrowingBytes(SMALL_BODY_BYTES, limitBytes);
   for await (const chunk of chunks()) gatheredBytes.add(chunk);
   holding()?.shrink(gatheredBytes.capacity);

@@ -1,8 +1,8 @@
 import type { Limits } from "../../contract/limits.ts";
 import type { ParamKnob, ResolvedParams } from "../../contract/params.ts";
-import type { ModelCard } from "../../contract/replies.ts";
+import type { ModelEntry } from "../../contract/replies.ts";
 import type { KeyedSemaphore } from "../../limits/keyed-semaphore.ts";
-import type { Entrance } from "../../requests/begin-request.ts";
+import type { RequestDeps } from "../../requests/begin-request.ts";
 import type { NewVoices } from "../../serving/voices/create-voice.ts";
 import type { OwnVoices } from "../../serving/voices/custom-voices.ts";
 import type { ClientSecrets } from "../realtime/client-secrets.ts";
@@ -46,10 +46,10 @@ export interface HttpOptions {
 }
 
 /** All that the HTTP side is given; it builds nothing itself. */
-export interface HttpDeps extends Entrance {
+export interface HttpDeps extends RequestDeps {
   /** Bytes of whole replies that are being made, or wait for their readers. */
   readonly replies: KeyedSemaphore;
-  readonly cards: () => ModelCard[];
+  readonly cards: () => ModelEntry[];
   readonly ownVoices: OwnVoices;
   readonly newVoices: NewVoices;
   readonly info: ServiceInfo;

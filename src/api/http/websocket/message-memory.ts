@@ -4,7 +4,7 @@ import type { KeyedSemaphore, Permit } from "../../../limits/keyed-semaphore.ts"
 import { SMALL_BODY_BYTES } from "../../../serving/prepare/preparer.ts";
 import { asServiceError } from "../../../serving/service-errors.ts";
 
-export interface MessageRoomParts {
+export interface MessageMemoryOptions {
   /** Called with the number of frames that began in the bytes that have just arrived. */
   readonly onFrames: (count: number) => void;
   readonly pause: () => void;
@@ -20,17 +20,17 @@ export interface MessageRoomParts {
  * Memory for the message that a WebSocket is sending, counted from its first frame on as that of a request body is: once one
  * of more than 64 KiB has begun, reading pauses until there is memory for the largest message.
  */
-export class MessageRoom {
+export class MessageMemory {
   readonly #request: FastifyRequest;
   readonly #memory: KeyedSemaphore;
-  readonly #parts: MessageRoomParts;
+  readonly #parts: MessageMemoryOptions;
   readonly #frames = new FrameScanner();
   #permit: Permit | null = null;
   /** Aborts the pending reservation; `null` without one. */
   #waiting: AbortController | null = null;
 
   /** @param memory in bytes */
-  constructor(request: FastifyRequest, memory: KeyedSemaphore, parts: MessageRoomParts) {
+  constructor(request: FastifyRequest, memory: KeyedSemaphore, parts: MessageMemoryOptions) {
     this.#request = request;
     this.#memory = memory;
     this.#parts = parts;
@@ -40,12 +40,12 @@ export class MessageRoom {
   }
 
   /** Whether reading is paused for memory. */
-  get isAwaited(): boolean {
+  get isWaiting(): boolean {
     return this.#waiting !== null;
   }
 
   /** Whether a message or frame is incomplete. */
-  get isInside(): boolean {
+  get isIncomplete(): boolean {
     return this.#frames.isInside;
   }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { FrameScanner } from "../../../src/api/http/websocket/message-room.ts";
-import fc from "../../properties.ts";
+import { FrameScanner } from "../../../../src/api/http/websocket/message-memory.ts";
+import fc from "../../../properties.ts";
 
 interface Frame {
   readonly isControl: boolean;

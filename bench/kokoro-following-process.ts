@@ -1,4 +1,4 @@
-import { joined } from "../src/audio/joined.ts";
+import { joinSamples } from "../src/audio/pcm.ts";
 import { percentile } from "../src/engines/following/analysis/statistics.ts";
 import { createKokoroModel } from "../src/engines/kokoro/model.ts";
 import { embeddedCheckpoint } from "../src/models/installed-checkpoint.ts";
@@ -43,7 +43,7 @@ for (const { name, clip: path, transcript } of JSON.parse(given) as readonly Kok
   const same = await speechOf(model, followingScript(said, clip, transcript));
   const more = await speechOf(model, followingScript(sentences.join(" "), clip, transcript));
   const ours = heardIn(asClip(same.samples));
-  const both = heardIn(asClip(joined([same.samples, more.samples])));
+  const both = heardIn(asClip(joinSamples([same.samples, more.samples])));
   const nearness: KokoroNearness = {
     name,
     start: same.report.voice?.start ?? "",

@@ -1,4 +1,4 @@
-import { joined } from "../src/audio/joined.ts";
+import { joinSamples } from "../src/audio/pcm.ts";
 import type { Script } from "../src/core/script.ts";
 import type { SpeechModel, SpeechReport } from "../src/core/speech-model.ts";
 
@@ -14,7 +14,7 @@ export async function speechOf(voice: SpeechModel, script: Script): Promise<Spee
   const speech = voice.speak(script, new AbortController().signal);
   for (;;) {
     const next = await speech.next();
-    if (next.done) return { samples: joined(frames), report: next.value };
+    if (next.done) return { samples: joinSamples(frames), report: next.value };
     frames.push(next.value.samples);
   }
 }

@@ -12,8 +12,7 @@ import { fileURLToPath } from "node:url";
 import { Antiphon, bytesOf, encodeWav, toBase64 } from "antiphon/client";
 import { decodeWav } from "../dist/src/audio/decode-wav.js";
 import { openEncoder } from "../dist/src/audio/encode/open-encoder.js";
-import { joined } from "../dist/src/audio/joined.js";
-import { toPcm16 } from "../dist/src/audio/pcm.js";
+import { joinSamples, toPcm16 } from "../dist/src/audio/pcm.js";
 import { resample } from "../dist/src/audio/resample.js";
 import { EMBEDDED_CAST } from "../dist/src/models/embedded-cast.js";
 
@@ -97,7 +96,7 @@ async function listening() {
 
 /** Writes an MP3 of parts, a short silence between them, by the encoder that the server has. */
 async function save(name, parts) {
-  const samples = joined(parts.flatMap((part, index) => (index === 0 ? [part] : [GAP, part])));
+  const samples = joinSamples(parts.flatMap((part, index) => (index === 0 ? [part] : [GAP, part])));
   const encoder = await openEncoder("mp3");
   const file = Buffer.concat([encoder.push(toPcm16(samples)), encoder.end()]);
   encoder.free();

@@ -1,5 +1,5 @@
-import { joined } from "../../src/audio/joined.ts";
 import { loudnessOf } from "../../src/audio/loudness.ts";
+import { joinSamples } from "../../src/audio/pcm.ts";
 import type { Clip } from "../../src/core/conversation.ts";
 import { percentile, standardDeviation } from "../../src/engines/following/analysis/statistics.ts";
 import { fours } from "../fours.ts";
@@ -30,7 +30,7 @@ export function acousticsOf({ unfollowed, followed }: FollowingPass): readonly A
 function nearness({ clip, heldOut, spoken }: FollowedSpeech, before: Float64Array): Acoustics {
   const theirs = heardIn(clip);
   const ours = asClip(samplesOf(spoken));
-  const ourPitch = joined(fours(spoken).map((group) => heardIn(asClip(samplesOf(group))).pitch));
+  const ourPitch = joinSamples(fours(spoken).map((group) => heardIn(asClip(samplesOf(group))).pitch));
   const { bandEdgeHz } = theirs.recording;
   const wanted = averageSpectrum(heldOut);
   const clipLufs = loudness(clip);
@@ -51,5 +51,5 @@ function loudness({ samples, sampleRateHz }: Clip): number {
 }
 
 function samplesOf(spoken: readonly HeldRendering[]): Float32Array {
-  return joined(spoken.map(({ samples }) => samples));
+  return joinSamples(spoken.map(({ samples }) => samples));
 }

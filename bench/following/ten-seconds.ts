@@ -1,4 +1,4 @@
-import { joined } from "../../src/audio/joined.ts";
+import { joinSamples } from "../../src/audio/pcm.ts";
 import type { Clip } from "../../src/core/conversation.ts";
 import { readClip } from "../read-clip.ts";
 import type { Reference } from "../references.ts";
@@ -7,7 +7,7 @@ import type { Reference } from "../references.ts";
 export async function tenSecondsOf({ name, clip, heldOut }: Reference): Promise<Clip> {
   const [first, second] = await Promise.all([readClip(clip), readClip(heldOut)]);
   const { sampleRateHz } = first;
-  const samples = joined([first.samples, second.samples]).slice(0, 10 * sampleRateHz);
+  const samples = joinSamples([first.samples, second.samples]).slice(0, 10 * sampleRateHz);
   return {
     samples,
     sampleRateHz,

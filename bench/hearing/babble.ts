@@ -1,4 +1,4 @@
-import { joined } from "../../src/audio/joined.ts";
+import { joinSamples } from "../../src/audio/pcm.ts";
 import { resample } from "../../src/audio/resample.ts";
 import { readClip } from "../read-clip.ts";
 import type { Renderings } from "../renderings.ts";
@@ -20,7 +20,7 @@ export async function babble(renderings: Renderings): Promise<Readonly<Record<st
     const own = talk[index % 2]!;
     const speed = SPEEDS[Math.floor(index / 2) % SPEEDS.length]!;
     const sentences = Array.from({ length: 6 }, (_, at) => own[(index * 5 + at) % own.length]!);
-    const faster = resample(joined(sentences), Math.round(RATE_HZ * speed), RATE_HZ);
+    const faster = resample(joinSamples(sentences), Math.round(RATE_HZ * speed), RATE_HZ);
     const from = (index % 5) * 0.3 * RATE_HZ;
     return scaledToRms(faster.slice(from, from + LENGTH_S * RATE_HZ), 0.03);
   };

@@ -1,5 +1,5 @@
 import { wholeSamples } from "../../src/audio/format.ts";
-import { joined } from "../../src/audio/joined.ts";
+import { joinSamples } from "../../src/audio/pcm.ts";
 import { createKernel } from "../../src/engines/embedded/kernel/kernel.ts";
 import { openNetwork } from "../../src/engines/embedded/network.ts";
 import { planStyleOf, sentenceAudio } from "../../src/engines/embedded/sentence.ts";
@@ -65,7 +65,7 @@ export async function sayTimed(
         }
         const beginS = audio.firstFrame * FRAME_S;
         found.push({
-          samples: joined(hops),
+          samples: joinSamples(hops),
           words: texts.map((text, at) => ({
             text,
             startS: times[at]!.fromFrame * FRAME_S - beginS,

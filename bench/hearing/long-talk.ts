@@ -1,4 +1,4 @@
-import { joined } from "../../src/audio/joined.ts";
+import { joinSamples } from "../../src/audio/pcm.ts";
 import type { Clip } from "../../src/core/conversation.ts";
 import { readClip } from "../read-clip.ts";
 import type { Renderings } from "../renderings.ts";
@@ -16,9 +16,9 @@ export async function talkOf(
 ): Promise<readonly Clip[]> {
   const clips = await Promise.all((await renderings.by(speaker)).map(({ path }) => readClip(path)));
   const { sampleRateHz } = clips[0]!;
-  const once = joined(clips.map(({ samples }) => samples));
+  const once = joinSamples(clips.map(({ samples }) => samples));
   const length = Math.round(lengthS * sampleRateHz);
-  const talk = joined(Array.from({ length: 1 + Math.ceil(length / once.length) }, () => once));
+  const talk = joinSamples(Array.from({ length: 1 + Math.ceil(length / once.length) }, () => once));
   const step = Math.floor(once.length / count);
   return Array.from({ length: count }, (_, at) =>
     clipOf(talk.slice(at * step, at * step + length), `${speaker} ${lengthS} ${at}`, sampleRateHz),

@@ -1,6 +1,5 @@
-import { BitWriter } from "../../src/audio/encode/bit-writer.ts";
+import { BitWriter, planRice, writeRice } from "../../src/audio/encode/flac.ts";
 import { predictorOf, residualOf } from "../../src/audio/encode/linear-prediction.ts";
-import { planRice, writeRice } from "../../src/audio/encode/rice.ts";
 import {
   type FlacHead,
   flacFrame,

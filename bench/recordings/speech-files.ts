@@ -1,7 +1,7 @@
-import { mulaw } from "../../src/audio/companding.ts";
 import { openEncoder } from "../../src/audio/encode/open-encoder.ts";
 import { encodeWav, wavHeader } from "../../src/audio/encode-wav.ts";
 import { pcm16Bytes, toPcm16 } from "../../src/audio/pcm.ts";
+import { mulaw } from "../../src/audio/pcm-format.ts";
 import { resample } from "../../src/audio/resample.ts";
 import type { Clip } from "../../src/core/conversation.ts";
 import { packetsOf } from "../../test/audio/recordings/ogg-writer.ts";

@@ -1,5 +1,5 @@
 import { SAMPLE_RATE_HZ } from "../../src/audio/format.ts";
-import { joined } from "../../src/audio/joined.ts";
+import { joinSamples } from "../../src/audio/pcm.ts";
 import { harvardSentences, written } from "../harvard.ts";
 import { sayTimed, type TimedSpeech } from "../hearing/known-times.ts";
 import { withRecogniser } from "../hearing/recogniser.ts";
@@ -56,7 +56,7 @@ function twoSentences(first: TimedSpeech, second: TimedSpeech): TimedSpeech {
     }));
   const secondAt = before.length + first.samples.length + between.length;
   return {
-    samples: joined([before, first.samples, between, second.samples, behind]),
+    samples: joinSamples([before, first.samples, between, second.samples, behind]),
     words: [...moved(first, before.length), ...moved(second, secondAt)],
   };
 }

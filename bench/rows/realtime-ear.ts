@@ -1,8 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { SessionRunner } from "../../src/api/realtime/session-runner.ts";
 import { defaultSettings } from "../../src/api/realtime/session-settings.ts";
-import { joined } from "../../src/audio/joined.ts";
-import { toPcm16 } from "../../src/audio/pcm.ts";
+import { joinSamples, toPcm16 } from "../../src/audio/pcm.ts";
 import { resample } from "../../src/audio/resample.ts";
 import { readClientEvent } from "../../src/contract/realtime/client-events.ts";
 import type { Clip } from "../../src/core/conversation.ts";
@@ -118,7 +117,7 @@ async function listen({ activity }: NeuralDetector, turns: readonly Clip[]): Pro
     },
   );
   const pause = new Float32Array(PAUSE_S * RATE_HZ);
-  const sound = joined(
+  const sound = joinSamples(
     turns.flatMap(({ samples, sampleRateHz }) => [resample(samples, sampleRateHz, RATE_HZ), pause]),
   );
   const pcm = toPcm16(sound);

@@ -2,7 +2,7 @@ import { AudioFormatError } from "./audio-format-error.ts";
 import { frameBytes, mixDown, type PcmFormat, type SampleKind } from "./pcm-format.ts";
 
 /** A WAV file, decoded and mixed down. */
-export interface WavClip {
+interface WavClip {
   readonly sampleRateHz: number;
   /** Channels in the file; `samples` has one. */
   readonly channels: number;
@@ -36,7 +36,7 @@ export function decodeWav(bytes: Uint8Array, maxSamples = Number.POSITIVE_INFINI
   };
 }
 
-export interface WavOptions {
+interface WavOptions {
   /** Whether A-law and µ-law samples are accepted. Default: false. */
   readonly isCompandedAccepted?: boolean;
   /** Called before each chunk is read. */

@@ -15,7 +15,7 @@ export function encodeWav(pcm: Int16Array | readonly Int16Array[], sampleRateHz:
 }
 
 /** Layout of interleaved samples. */
-export interface SampleLayout {
+interface SampleLayout {
   readonly bytesPerSample: number;
   readonly channels: number;
 }

@@ -1,6 +1,5 @@
 import { AudioFormatError } from "./audio-format-error.ts";
-import { expandAlaw, expandMulaw } from "./companding.ts";
-import { joinedBytes } from "./joined.ts";
+import { joinBytes } from "./pcm.ts";
 
 /** How samples are stored, of the kinds that can be read: little-endian numbers, and the codes of ITU-T G.711. */
 export type SampleKind = "u8" | "s16" | "s24" | "s32" | "f32" | "f64" | "mulaw" | "alaw";
@@ -59,10 +58,6 @@ export function mixDown(
   return mono;
 }
 
-/** What the codes of ITU-T G.711 stand for. */
-const MULAW = Float32Array.from({ length: 256 }, (_, code) => expandMulaw(code) / 0x8000);
-const ALAW = Float32Array.from({ length: 256 }, (_, code) => expandAlaw(code) / 0x8000);
-
 /** Puts bytes that come in pieces of any size together again, so that no frame (a sample of each channel) is cut. */
 export class WholeFrames {
   readonly #frameBytes: number;
@@ -74,7 +69,7 @@ export class WholeFrames {
 
   /** All frames that are whole now; may be none. */
   push(piece: Uint8Array): Uint8Array {
-    const all = this.#rest.length === 0 ? piece : joinedBytes([this.#rest, piece]);
+    const all = this.#rest.length === 0 ? piece : joinBytes([this.#rest, piece]);
     const wholeBytes = all.length - (all.length % this.#frameBytes);
     // A copy: what is left must not keep all of the piece.
     this.#rest = Uint8Array.from(all.subarray(wholeBytes));
@@ -102,3 +97,45 @@ function sampleAt(data: DataView, at: number, kind: SampleKind): number {
       return data.getFloat64(at, true);
   }
 }
+
+/** A 16-bit sample as the byte that ITU-T G.711 makes of it. */
+export type Companding = (sample: number) => number;
+
+/** The code of North America and Japan: a sign, three bits of exponent, four of mantissa, all inverted. */
+export function mulaw(sample: number): number {
+  const biased = Math.min(Math.abs(sample), MAX_LEVEL) + MULAW_BIAS;
+  const exponent = 24 - Math.clz32(biased);
+  const mantissa = (biased >> (exponent + 3)) & 0x0f;
+  return ~((sample < 0 ? 0x80 : 0) | (exponent << 4) | mantissa) & 0xff;
+}
+
+/** The code of the rest of the world: the same with a linear beginning, and every other bit inverted. */
+export function alaw(sample: number): number {
+  const level = Math.min(Math.abs(sample), MAX_LEVEL);
+  const exponent = Math.max(0, 24 - Math.clz32(level));
+  const mantissa = (level >> Math.max(4, exponent + 3)) & 0x0f;
+  return ((sample < 0 ? 0 : 0x80) | (exponent << 4) | mantissa) ^ 0x55;
+}
+
+const MAX_LEVEL = 32_635;
+const MULAW_BIAS = 132;
+
+/** The 16-bit sample in the middle of what {@link mulaw} makes one byte of. */
+export function expandMulaw(byte: number): number {
+  const code = ~byte & 0xff;
+  const level = ((((code & 0x0f) << 3) + MULAW_BIAS) << ((code >> 4) & 7)) - MULAW_BIAS;
+  return (code & 0x80) === 0 ? level : -level;
+}
+
+/** The same of {@link alaw}. */
+export function expandAlaw(byte: number): number {
+  const code = byte ^ 0x55;
+  const exponent = (code >> 4) & 7;
+  const step = ((code & 0x0f) << 4) + 8;
+  const level = exponent === 0 ? step : (step + 0x100) << (exponent - 1);
+  return (code & 0x80) === 0 ? -level : level;
+}
+
+/** Samples in [-1, 1] by their codes of ITU-T G.711. */
+const MULAW = Float32Array.from({ length: 256 }, (_, code) => expandMulaw(code) / 0x8000);
+const ALAW = Float32Array.from({ length: 256 }, (_, code) => expandAlaw(code) / 0x8000);

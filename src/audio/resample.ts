@@ -1,6 +1,6 @@
-import { joined } from "./joined.ts";
 import { designLowPass, type PhaseTable, product } from "./low-pass.ts";
 import { LruCache } from "./lru-cache.ts";
+import { joinSamples } from "./pcm.ts";
 
 /**
  * Converts between integer sample rates with a Kaiser-windowed sinc, one row of coefficients a phase (Crochiere and
@@ -13,7 +13,7 @@ import { LruCache } from "./lru-cache.ts";
 export function resample(samples: Float32Array, fromHz: number, toHz: number): Float32Array {
   if (fromHz === toHz) return samples.slice();
   const resampler = new Resampler(fromHz, toHz);
-  return joined([resampler.push(samples), resampler.end()]);
+  return joinSamples([resampler.push(samples), resampler.end()]);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { joined } from "./joined.ts";
+import { joinSamples } from "./pcm.ts";
 
 /**
  * Makes speech at 24 kHz faster or slower at the same pitch, as it comes: windows of 40 ms are laid over each other, each
@@ -25,14 +25,14 @@ export class TimeScale {
   /** What the samples so far are enough for; may be empty. */
   push(samples: Float32Array): Float32Array {
     this.#received += samples.length;
-    this.#kept = joined([this.#kept, samples]);
+    this.#kept = joinSamples([this.#kept, samples]);
     return this.#scaled(Math.floor(this.#received / this.#tempo), HALF_SAMPLES);
   }
 
   /** The rest, once. */
   end(): Float32Array {
     // Windows may reach behind the end, where there is silence.
-    this.#kept = joined([this.#kept, new Float32Array(2 * WINDOW_SAMPLES + SEARCH_SAMPLES)]);
+    this.#kept = joinSamples([this.#kept, new Float32Array(2 * WINDOW_SAMPLES + SEARCH_SAMPLES)]);
     return this.#scaled(Math.round(this.#received / this.#tempo), 1);
   }
 
@@ -52,7 +52,7 @@ export class TimeScale {
       this.#windows += 1;
       this.#forget();
     }
-    return joined(pieces);
+    return joinSamples(pieces);
   }
 
   /** The end of one window faded into the beginning of the next. */

@@ -27,7 +27,7 @@ import { prepareConverse } from "../serving/prepare/prepare.ts";
 import { type CommandIo, writeOutput } from "./terminal/command-io.ts";
 
 /** What `checkpoint run` is asked for. */
-export interface CheckpointRun {
+interface CheckpointRun {
   /** File of a `/v1/converse` body. */
   readonly conversation: string;
   /** Comes before the body's `max_new_tokens`. */

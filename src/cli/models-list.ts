@@ -22,7 +22,7 @@ import type { Settings } from "../settings/schema.ts";
 import { type Screen, table } from "./terminal/command-io.ts";
 
 /** What `models list --json` prints. */
-export interface ModelListing {
+interface ModelListing {
   readonly models: readonly {
     readonly id: string;
     readonly display_name: string;

@@ -132,7 +132,7 @@ async function speak(
   const { speakEncoded } = await import("../core/encoded-speech.ts");
   const { scriptOf } = await import("../serving/prepare/script-of.ts");
   const { MarkCollector, spokenPiece } = await import("../serving/reply/reply-chunk.ts");
-  const { joinedBytes } = await import("../audio/joined.ts");
+  const { joinBytes: joinedBytes } = await import("../audio/pcm.ts");
   const voice = await requests.openVoice();
   try {
     const pieces: Uint8Array[] = [];

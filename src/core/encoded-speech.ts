@@ -1,7 +1,6 @@
 import type { Encoding } from "../audio/encode/encoder.ts";
 import { openEncoder } from "../audio/encode/open-encoder.ts";
-import { joinedBytes } from "../audio/joined.ts";
-import { toPcm16 } from "../audio/pcm.ts";
+import { joinBytes, toPcm16 } from "../audio/pcm.ts";
 import type { Script } from "./script.ts";
 import type { EncodedPiece, Frame, Mouth, SpeechEvents, SpeechModel, SpeechReport } from "./speech-model.ts";
 
@@ -44,7 +43,7 @@ export async function* encodedSpeech(
       }
       const bytes = step.done ? encoder.end() : encoder.push(toPcm16(step.value.samples));
       if (bytes.length > 0) {
-        yield { bytes: head.length > 0 ? joinedBytes([head, bytes]) : bytes, sampleCount, ...begun };
+        yield { bytes: head.length > 0 ? joinBytes([head, bytes]) : bytes, sampleCount, ...begun };
         head = NONE;
         sampleCount = 0;
         begun = {};

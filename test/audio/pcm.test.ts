@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decodeWav } from "../../src/audio/decode-wav.ts";
 import { encodeWav } from "../../src/audio/encode-wav.ts";
+import { samplesIn, wholeSamples } from "../../src/audio/format.ts";
 import { fromPcm16, pcm16Bytes, toPcm16 } from "../../src/audio/pcm.ts";
+import { alaw, expandAlaw, expandMulaw, mulaw } from "../../src/audio/pcm-format.ts";
 import fc from "../properties.ts";
 
 const pcm = fc.int16Array({ maxLength: 400 });
@@ -88,4 +90,38 @@ test("a WAV file in one piece equals the file in many, and reads back as it was"
       assert.equal(clip.sampleRateHz, 24_000);
     }),
   );
+});
+
+for (const [name, compress, expand] of [
+  ["µ-law", mulaw, expandMulaw],
+  ["A-law", alaw, expandAlaw],
+] as const) {
+  test(`every code of ${name} is made of what it stands for`, () => {
+    for (let code = 0; code < 256; code += 1) {
+      const again = compress(expand(code));
+      // µ-law has two codes for silence.
+      if (expand(code) !== 0) assert.equal(again, code, `${code}: ${expand(code)}`);
+    }
+  });
+
+  test(`${name} keeps a sample to a sixteenth of its level`, () => {
+    for (let sample = -32_000; sample <= 32_000; sample += 37) {
+      const error = Math.abs(expand(compress(sample)) - sample);
+      assert.ok(error <= Math.max(9, Math.abs(sample) / 16), `${sample}: ${error}`);
+    }
+  });
+}
+
+test("the codes of G.711 that its tables name stand for what they say", () => {
+  assert.deepEqual([0x00, 0x80, 0x7f, 0xff].map(expandMulaw), [-32_124, 32_124, -0, 0]);
+  assert.deepEqual([0xd5, 0x55, 0xaa, 0x2a].map(expandAlaw), [8, -8, 32_256, -32_256]);
+});
+
+test("seconds and factors give whole numbers of samples, and what is no number none", () => {
+  assert.equal(samplesIn(0.4), 9_600);
+  assert.equal(samplesIn(0.4 * 0.75 * 1.0371), 7_467);
+  assert.equal(wholeSamples(-450.5), -450);
+  for (const odd of [Number.NaN, Number.POSITIVE_INFINITY]) {
+    assert.throws(() => wholeSamples(odd), /no number of samples/);
+  }
 });

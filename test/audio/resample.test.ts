@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { joined } from "../../src/audio/joined.ts";
+import { joinSamples } from "../../src/audio/pcm.ts";
 import { averaged, Resampler, resample } from "../../src/audio/resample.ts";
 import fc from "../properties.ts";
 
@@ -109,7 +109,7 @@ test("gives the same, bit for bit, for samples that come in pieces of any size, 
         given.push(resampler.push(samples.subarray(at, at + length)));
         at += length;
       }
-      const cut = joined([...given, resampler.end()]);
+      const cut = joinSamples([...given, resampler.end()]);
       const whole = resample(samples, fromHz, toHz);
       if (fromHz !== toHz) assert.deepEqual(cut, whole);
     }),
@@ -128,7 +128,10 @@ test("gives the same, bit for bit, for 16-bit samples in pieces, between the rat
         given.push(resampler.push(pcm.subarray(at, at + size)));
         at += size;
       }
-      assert.deepEqual(joined([...given, resampler.end()]), resample(Float32Array.from(pcm), fromHz!, toHz!));
+      assert.deepEqual(
+        joinSamples([...given, resampler.end()]),
+        resample(Float32Array.from(pcm), fromHz!, toHz!),
+      );
     }),
   );
 });

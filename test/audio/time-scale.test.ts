@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { joined } from "../../src/audio/joined.ts";
+import { joinSamples } from "../../src/audio/pcm.ts";
 import { TimeScale } from "../../src/audio/time-scale.ts";
 import fc from "../properties.ts";
 
@@ -19,7 +19,7 @@ function scaled(
     out.push(scale.push(samples.subarray(at, at + size)));
     at += size;
   }
-  return joined([...out, scale.end()]);
+  return joinSamples([...out, scale.end()]);
 }
 
 /** Three harmonics. */

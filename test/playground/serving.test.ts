@@ -42,7 +42,12 @@ test("whatever the page's scripts import is served, and no more of the server's 
     for (const [, target] of (await reply.text()).matchAll(/(?:from|import\()\s?"(\.[^"]+)"/g))
       reached.add(new URL(target!, `http://page${path}`).pathname);
   }
-  for (const name of ["captions/captions.js", "audio/encode/flac.js", "audio/encode/rice.js", "libopus.js"])
+  for (const name of [
+    "captions/captions.js",
+    "audio/encode/flac.js",
+    "audio/encode/linear-prediction.js",
+    "libopus.js",
+  ])
     assert.ok(reached.has(`/playground/${name}`), name);
   for (const name of ["decode-wav.js", "encode/open-encoder.js", "recordings/decode-recording.js"])
     assert.equal((await get(`/playground/audio/${name}`)).status, 404, name);

@@ -1,4 +1,4 @@
-import { joined } from "../../src/audio/joined.ts";
+import { joinSamples } from "../../src/audio/pcm.ts";
 import type { AudioSource } from "../../src/core/audio-source.ts";
 import type { Clip } from "../../src/core/conversation.ts";
 
@@ -14,6 +14,6 @@ export async function readWhole(sound: AudioSource, signal: AbortSignal): Promis
     if (piece.length === 0) break;
     pieces.push(piece);
   }
-  const samples = joined(pieces);
+  const samples = joinSamples(pieces);
   return { samples, sampleRateHz, durationS: samples.length / sampleRateHz };
 }

@@ -5,7 +5,7 @@ const dist = (path) => import(new URL(`../../dist/${path}`, import.meta.url).hre
 const { openEmbeddedVoice } = await dist("src/server/voices/embedded-voice.js");
 const { createVoices } = await dist("src/engines/embedded/speakers.js");
 const { loudnessOf } = await dist("src/audio/loudness.js");
-const { joined } = await dist("src/audio/joined.js");
+const { joinSamples } = await dist("src/audio/pcm.js");
 const { harvardSentences, written } = await dist("bench/harvard.js");
 const { plainScript } = await dist("bench/plain-script.js");
 const { speechOf } = await dist("bench/speech-of.js");
@@ -17,6 +17,6 @@ for (const label of process.argv.slice(2)) {
   const parts = [];
   for (const text of texts) parts.push((await speechOf(voice, plainScript(text, label))).samples);
   const gainDb = 20 * Math.log10(createVoices().get(label).gain);
-  console.log(`"${label}": ${(loudnessOf(joined(parts), 24_000) - gainDb).toFixed(1)},`);
+  console.log(`"${label}": ${(loudnessOf(joinSamples(parts), 24_000) - gainDb).toFixed(1)},`);
 }
 await voice.close();

@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Encoding } from "../../audio/encode/encoder.ts";
 import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
-import { joinedBytes } from "../../audio/joined.ts";
+import { joinBytes } from "../../audio/pcm.ts";
 import type {
   SpeechAudioDelta,
   SpeechAudioDone,
@@ -236,7 +236,7 @@ const BASE64_IN_JSON = JSON.stringify(BASE64).slice(1, -1);
 
 /** Answers with a file that may be large, a slice at a time as it is read. */
 export function sendFile(reply: FastifyReply, file: readonly Uint8Array[], mediaType: string): FastifyReply {
-  const bytes = joinedBytes(file);
+  const bytes = joinBytes(file);
   reply.headers({ "Content-Type": mediaType, "Content-Length": bytes.length });
   const isShort = bytes.length <= 2 * SLICE_BYTES;
   return reply.send(isShort ? bytes : Readable.from(slices(bytes), { objectMode: false }));

@@ -1,5 +1,5 @@
-import { expandAlaw, expandMulaw } from "../../audio/companding.ts";
-import { joined } from "../../audio/joined.ts";
+import { joinSamples } from "../../audio/pcm.ts";
+import { expandAlaw, expandMulaw } from "../../audio/pcm-format.ts";
 import { Resampler } from "../../audio/resample.ts";
 import type { RealtimeFormat } from "../../contract/realtime/session.ts";
 import type { RunQueued } from "../../core/run-queued.ts";
@@ -181,7 +181,7 @@ export class VoiceActivityFeed {
     if (rest + this.#queuedSamples < this.#parts.maxWindows() * WINDOW_SAMPLES) return;
     const epoch = this.#epoch;
     const from = this.#from + this.#fed - rest;
-    const queued = joined(this.#queued);
+    const queued = joinSamples(this.#queued);
     this.#clear();
     this.#fed += queued.length;
     this.#pending += 1;

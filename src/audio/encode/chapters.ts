@@ -1,4 +1,4 @@
-import { joinedBytes } from "../joined.ts";
+import { joinBytes } from "../pcm.ts";
 
 /** Where a chapter of a recording begins. */
 export interface Chapter {
@@ -35,9 +35,9 @@ export function id3Chapters(chapters: readonly Chapter[], durationS: number): Ui
     const named = frame("TIT2", [Uint8Array.of(UTF16), utf16(shortened(title))]);
     frames.push(frame("CHAP", [ids[at]!, new Uint8Array(times.buffer), named]));
   }
-  const body = joinedBytes(frames);
+  const body = joinBytes(frames);
   const head = Uint8Array.of(...utf8("ID3"), 3, 0, 0, ...syncSafe(body.length));
-  return joinedBytes([head, body]);
+  return joinBytes([head, body]);
 }
 
 /** Comments of Ogg that name chapters, as players have agreed on them: `CHAPTER001=00:00:00.000`, `CHAPTER001NAME=…`. */
@@ -73,11 +73,11 @@ function clock(seconds: number): string {
 }
 
 function frame(id: string, parts: readonly Uint8Array[]): Uint8Array {
-  const body = joinedBytes(parts);
+  const body = joinBytes(parts);
   const head = new Uint8Array(FRAME_HEADER_BYTES);
   head.set(utf8(id));
   new DataView(head.buffer).setUint32(4, body.length);
-  return joinedBytes([head, body]);
+  return joinBytes([head, body]);
 }
 
 function utf8(text: string): Uint8Array {
@@ -85,7 +85,7 @@ function utf8(text: string): Uint8Array {
 }
 
 function zeroEnded(text: string): Uint8Array {
-  return joinedBytes([utf8(text), Uint8Array.of(0)]);
+  return joinBytes([utf8(text), Uint8Array.of(0)]);
 }
 
 /** UTF-16 with its byte order mark, little-endian, as ID3v2.3 has it. */

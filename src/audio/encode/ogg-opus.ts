@@ -1,7 +1,7 @@
 import type { createEncoder } from "libopus-wasm";
 import { OGG_CHECKSUM_AT, oggChecksum } from "../checksums.ts";
 import { SAMPLE_RATE_HZ } from "../format.ts";
-import { joinedBytes } from "../joined.ts";
+import { joinBytes } from "../pcm.ts";
 import type { Encoder } from "./encoder.ts";
 
 const BITRATE_BPS = 64_000;
@@ -41,7 +41,7 @@ export async function oggOpusEncoder(serial: number, open: typeof createEncoder,
   let ready: Uint8Array[] = [];
 
   const take = (): Uint8Array => {
-    const bytes = joinedBytes(ready);
+    const bytes = joinBytes(ready);
     ready = [];
     return bytes;
   };
@@ -93,7 +93,7 @@ export function oggOpusHead(serial: number, comments: readonly string[] = []): U
 }
 
 function headPages(pages: OggPages, comments: readonly string[] = []): Uint8Array {
-  return joinedBytes([pages.page([OPUS_HEAD], 0), pages.page([opusTags(comments)], 0)]);
+  return joinBytes([pages.page([OPUS_HEAD], 0), pages.page([opusTags(comments)], 0)]);
 }
 
 /** RFC 7845, 5.1: version 1, one channel, what to skip, the rate of the source, no gain, no mapping. */
@@ -112,7 +112,7 @@ function opusHead(): Uint8Array {
 
 /** RFC 7845, 5.2: who made it, and comments. */
 function opusTags(comments: readonly string[]): Uint8Array {
-  return joinedBytes([
+  return joinBytes([
     utf8("OpusTags"),
     counted(utf8("antiphon")),
     littleEndian(comments.length),
@@ -121,7 +121,7 @@ function opusTags(comments: readonly string[]): Uint8Array {
 }
 
 function counted(bytes: Uint8Array): Uint8Array {
-  return joinedBytes([littleEndian(bytes.length), bytes]);
+  return joinBytes([littleEndian(bytes.length), bytes]);
 }
 
 function littleEndian(value: number): Uint8Array {

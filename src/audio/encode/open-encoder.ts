@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { createEncoder as createOpus } from "libopus-wasm";
-import { alaw, mulaw } from "../companding.ts";
+import { alaw, mulaw } from "../pcm-format.ts";
 import type { Encoder, Encoding, PcmRate } from "./encoder.ts";
 import { flacEncoder } from "./flac.ts";
 import { type Lame, mp3Encoder } from "./mp3.ts";

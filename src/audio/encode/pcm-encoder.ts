@@ -1,8 +1,8 @@
-import type { Companding } from "../companding.ts";
 import { wavHeader } from "../encode-wav.ts";
 import { SAMPLE_RATE_HZ } from "../format.ts";
 import { kaiserLowPass } from "../low-pass.ts";
 import { pcm16Bytes } from "../pcm.ts";
+import type { Companding } from "../pcm-format.ts";
 import { Resampler } from "../resample.ts";
 import { type Encoder, NOTHING, type PcmRate } from "./encoder.ts";
 

@@ -1,6 +1,6 @@
 import { wavHeader } from "../encode-wav.ts";
 import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../format.ts";
-import { joinedBytes } from "../joined.ts";
+import { joinBytes } from "../pcm.ts";
 import { type Chapter, chapterComments, id3Chapters } from "./chapters.ts";
 import { type Encoder, type Encoding, NOTHING } from "./encoder.ts";
 import { flacEncoder, flacHead } from "./flac.ts";
@@ -77,7 +77,7 @@ export function segmentedFile(kind: SegmentedKind, serial: number): SegmentedFil
         finishedHead: (samples, bytes, chapters) => {
           const info = mp3Info({ samples, bytes });
           const isMarked = chapters.length > 0;
-          return isMarked ? joinedBytes([id3Chapters(chapters, samples / SAMPLE_RATE_HZ), info]) : info;
+          return isMarked ? joinBytes([id3Chapters(chapters, samples / SAMPLE_RATE_HZ), info]) : info;
         },
       };
   }
@@ -98,9 +98,9 @@ export async function fileOfOneSegment(kind: SegmentedKind, pcm: Int16Array): Pr
     segment.free();
   }
   parts.push(await form.tail(samples.length));
-  const file = joinedBytes(parts);
+  const file = joinBytes(parts);
   const head = form.finishedHead(samples.length, file.length, []);
-  return joinedBytes([head, file.subarray(form.head().length)]);
+  return joinBytes([head, file.subarray(form.head().length)]);
 }
 
 /** What a segment has to end with. */

@@ -1,6 +1,6 @@
 import { AudioFormatError } from "../audio-format-error.ts";
 import { OGG_CHECKSUM_AT, oggChecksum } from "../checksums.ts";
-import { joinedBytes } from "../joined.ts";
+import { joinBytes } from "../pcm.ts";
 import type { DecodingBudget } from "./decoding-budget.ts";
 import { MAX_PACKET_BYTES, openOpus, readOpusHead } from "./opus.ts";
 import type { RecordingDecoder } from "./recording.ts";
@@ -95,7 +95,7 @@ export function* packetsOf(
       if (!isEnd) continue;
       budget.chargeItems(1);
       const [only = NOTHING] = begun;
-      if (isWanted) yield begun.length <= 1 ? only : joinedBytes(begun);
+      if (isWanted) yield begun.length <= 1 ? only : joinBytes(begun);
       index += 1;
       begun = [];
       begunBytes = 0;

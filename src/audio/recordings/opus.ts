@@ -59,7 +59,7 @@ const MAX_STREAM_BYTES = 61_298;
 export const MAX_PACKET_BYTES = 8 * MAX_STREAM_BYTES;
 
 /** The packets of one stream of Opus, to be gone through more than once. */
-export interface OpusStream {
+interface OpusStream {
   readonly head: OpusHead;
   readonly packets: () => Iterable<Uint8Array>;
   /** Where it ends, in samples at 48 kHz with those that come before the beginning; `null`: after the last packet. */

@@ -4,7 +4,7 @@ import { readFrameHead } from "./mp3.ts";
 export type RecordingKind = "wav" | "mp3" | "flac" | "ogg" | "webm";
 
 /** What the first bytes of a file tell. */
-export type FoundKind =
+type FoundKind =
   | { readonly kind: RecordingKind; readonly start: number; readonly end: number }
   | { readonly refused: string };
 

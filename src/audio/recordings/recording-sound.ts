@@ -1,5 +1,6 @@
 import { AudioFormatError } from "../audio-format-error.ts";
-import type { PcmFormat } from "../pcm-format.ts";
+import { findWavSamples } from "../decode-wav.ts";
+import { frameBytes, mixDown, type PcmFormat, WholeFrames } from "../pcm-format.ts";
 import { DecodingBudget } from "./decoding-budget.ts";
 import { openFlac } from "./flac.ts";
 import { openMp3 } from "./mp3.ts";
@@ -7,7 +8,6 @@ import { openOgg } from "./ogg.ts";
 import type { DecodedBlock, RecordingDecoder } from "./recording.ts";
 import { type RecordingKind, recordingKind } from "./recording-kind.ts";
 import { keptRateHz, SampleSink } from "./sample-sink.ts";
-import { openPcm, openWav } from "./wav-and-pcm.ts";
 import { openWebm } from "./webm.ts";
 
 /**
@@ -135,4 +135,51 @@ function openRecording(bytes: Uint8Array, budget: DecodingBudget): RecordingDeco
 function withRemedy(error: unknown): unknown {
   const isBare = error instanceof AudioFormatError && error.remedy === null;
   return isBare ? new AudioFormatError(error.problem, WHOLE) : error;
+}
+
+/** Samples that are decoded at a time, of each channel. */
+const BLOCK_SAMPLES = 16_384;
+
+/**
+ * Samples of a declared format: all of them, or as they come, in pieces that may be cut anywhere. Throws as
+ * `openRecording` does.
+ */
+function openPcm(
+  source: Uint8Array | AsyncIterable<Uint8Array>,
+  format: PcmFormat,
+  budget: DecodingBudget,
+): RecordingDecoder {
+  const { sampleRateHz, channels } = format;
+  const bytesPerFrame = frameBytes(format);
+  const isWhole = source instanceof Uint8Array;
+  budget.checkFormat(sampleRateHz, channels);
+  const boundS = isWhole ? Math.floor(source.length / bytesPerFrame) / sampleRateHz : budget.maxS;
+  budget.checkLength(boundS);
+  async function* blocks(): AsyncGenerator<DecodedBlock, void, void> {
+    const whole = new WholeFrames(bytesPerFrame);
+    let decoded = 0;
+    for await (const piece of isWhole ? [source] : source) {
+      if (!isWhole) budget.chargeItems(1);
+      const bytes = whole.push(piece);
+      for (let at = 0; at < bytes.length; at += BLOCK_SAMPLES * bytesPerFrame) {
+        const count = Math.min(BLOCK_SAMPLES, (bytes.length - at) / bytesPerFrame);
+        budget.chargeSound(count, channels, sampleRateHz);
+        yield {
+          channels: [mixDown(bytes.subarray(at), format, count, decoded)],
+          from: 0,
+          to: count,
+          scale: null,
+        };
+        decoded += count;
+      }
+    }
+  }
+  return { sampleRateHz, boundS, blocks };
+}
+
+/** Looks a WAV file over. Throws as `openRecording` does. */
+function openWav(bytes: Uint8Array, budget: DecodingBudget): RecordingDecoder {
+  const onChunk = (): void => budget.chargeItems(1);
+  const { format, samples } = findWavSamples(bytes, { isCompandedAccepted: true, onChunk });
+  return openPcm(samples, format, budget);
 }

@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import type { SegmentedKind } from "../../audio/encode/segmented-file.ts";
 import { wavHeader } from "../../audio/encode-wav.ts";
 import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
-import { joinedBytes } from "../../audio/joined.ts";
+import { joinBytes } from "../../audio/pcm.ts";
 import { quoted } from "../../contract/errors.ts";
 import { MAX_TEXT_CHARS } from "../../contract/limits.ts";
 import type { InputType } from "../../contract/requests.ts";
@@ -26,7 +26,7 @@ import { type LongText, wholeText } from "./long-text.ts";
 import { speakBook } from "./speak-book.ts";
 
 /** What a long text is to be. */
-export interface LongForm {
+interface LongForm {
   readonly encoding: SegmentedKind;
   readonly form: CaptionForm | null;
   /** Whether each chapter is a file of its own. */
@@ -133,7 +133,7 @@ interface BookSpeech {
 }
 
 /** Plays a long text on a terminal, a passage at a time; elsewhere writes it to standard output, a WAV whose length is left open. */
-export async function streamOrPlay(
+async function streamOrPlay(
   { passages, model, signal, totalChars, spokenChars, script }: BookSpeech,
   { stdout, stderr }: CommandIo,
 ): Promise<void> {
@@ -163,9 +163,9 @@ export async function streamOrPlay(
         progress.show(spoken.passage.readChars, bytes / 2 / SAMPLE_RATE_HZ, chapter);
         if (!isPlayed) continue;
         await playing;
-        const pcm = joinedBytes(pieces);
+        const pcm = joinBytes(pieces);
         pieces = [];
-        playing = play(joinedBytes([wavHeader(pcm.length, SAMPLE_RATE_HZ), pcm]));
+        playing = play(joinBytes([wavHeader(pcm.length, SAMPLE_RATE_HZ), pcm]));
         // Thrown before the next passage is played.
         playing.catch(() => {});
       }

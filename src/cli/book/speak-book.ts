@@ -14,7 +14,7 @@ import { type BookForm, BookWriter, OtherTextError, type ReadSoFar } from "./boo
 import { partOf } from "./part-file.ts";
 
 /** A long text, and what it is to be. */
-export interface Book extends BookForm {
+interface Book extends BookForm {
   readonly passages: AsyncIterable<Passage>;
   /** UTF-16 units of it; null where it comes from a pipe. */
   readonly totalChars: number | null;

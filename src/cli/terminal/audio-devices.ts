@@ -7,7 +7,7 @@ import type { ReplyPlayer, ReplyPlayerEvents } from "../../client/realtime.ts";
 import { replaceFile } from "../../core/replace-file.ts";
 
 /** A program that records or plays, with its arguments. */
-export interface SoundProgram {
+interface SoundProgram {
   readonly name: string;
   readonly args: readonly string[];
 }
@@ -75,7 +75,7 @@ function programOnPath(
 }
 
 /** An open microphone. */
-export interface Microphone {
+interface Microphone {
   /** Rejects with the reason if it ends by itself. */
   readonly failed: Promise<never>;
   close(): void;

@@ -90,7 +90,7 @@ function tenthsOf({ doneBytes, totalBytes }: { doneBytes: number; totalBytes: nu
 }
 
 /** Progress of transcribing a recording. */
-export interface TranscriptionProgress {
+interface TranscriptionProgress {
   readonly onProgress: (transcribedS: number) => void;
   close(): void;
 }

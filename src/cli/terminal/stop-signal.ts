@@ -7,7 +7,7 @@ export interface Signalled {
   nowMs(): number;
 }
 
-export type StopSignal = (typeof STOP_SIGNALS)[number];
+type StopSignal = (typeof STOP_SIGNALS)[number];
 
 const STOP_SIGNALS = ["SIGINT", "SIGTERM"] as const;
 

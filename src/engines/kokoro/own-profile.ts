@@ -1,5 +1,5 @@
 import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
-import { joined } from "../../audio/joined.ts";
+import { joinSamples } from "../../audio/pcm.ts";
 import { listen, voicedOnly } from "../following/analysis/voice-profile.ts";
 import type { Work } from "../following/analysis/work.ts";
 import { type OwnPitch, pitchOfSentences, type SentencePitch } from "../following/own-pitch.ts";
@@ -34,7 +34,7 @@ export function* hearOwnProfile(said: readonly SaidSentence[]): Work<OwnProfile>
   const aloud = said.flatMap(({ plan, pitch, samples }) =>
     samples === null ? [] : [{ plan, pitch, samples }],
   );
-  const samples = joined(aloud.map((each) => each.samples));
+  const samples = joinSamples(aloud.map((each) => each.samples));
   const profile = yield* listen({
     samples,
     sampleRateHz: SAMPLE_RATE_HZ,
@@ -74,7 +74,7 @@ export function keptProfile({ pitch, bias, pace, loudnessLufs, codebook }: OwnPr
       loudnessLufs,
       ...sentences.map(({ deviations }) => deviations.length),
     ),
-    pitch: joined(sentences.flatMap(({ centre, deviations }) => [Float32Array.of(centre), deviations])),
+    pitch: joinSamples(sentences.flatMap(({ centre, deviations }) => [Float32Array.of(centre), deviations])),
     codebook,
   };
 }

@@ -1,5 +1,5 @@
 import { type Samples, wholeSamples } from "../../audio/format.ts";
-import { joined } from "../../audio/joined.ts";
+import { joinSamples } from "../../audio/pcm.ts";
 import { TimeScale } from "../../audio/time-scale.ts";
 import { HOP_SAMPLES } from "./frames.ts";
 import type { SentenceAudio } from "./sentence-audio.ts";
@@ -61,7 +61,7 @@ export class ScaledAudio implements Omit<SentenceAudio, "frame"> {
     const count = await this.#audio.fill(piece, wholeSamples(0));
     this.#hasEnded = count < piece.length;
     const scaled = this.#scale.push(piece.subarray(0, count));
-    this.#ready = this.#hasEnded ? joined([scaled, this.#scale.end()]) : scaled;
+    this.#ready = this.#hasEnded ? joinSamples([scaled, this.#scale.end()]) : scaled;
     this.#taken = 0;
   }
 }

@@ -1,4 +1,4 @@
-import { melFilters } from "../../audio/mel-filters.ts";
+import { melFilters } from "../../audio/log-mel.ts";
 import { GraphFile } from "../../onnx/graph-file.ts";
 import type { Session } from "../../onnx/session.ts";
 import { float32, type Tensors } from "../../onnx/tensor.ts";

@@ -2,8 +2,7 @@ import { setImmediate as letOthersRun } from "node:timers/promises";
 import { newVoiceId, type VoiceRecord } from "../../accounts/voice-store.ts";
 import { openEncoder } from "../../audio/encode/open-encoder.ts";
 import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../audio/format.ts";
-import { joined, joinedBytes } from "../../audio/joined.ts";
-import { fromPcm16, toPcm16 } from "../../audio/pcm.ts";
+import { fromPcm16, joinBytes, joinSamples, toPcm16 } from "../../audio/pcm.ts";
 import { Resampler } from "../../audio/resample.ts";
 import { ServiceError } from "../../contract/errors.ts";
 import { type NewVoice, SAMPLE_S } from "../../contract/voice-form.ts";
@@ -123,7 +122,7 @@ export async function beginningOf(
       param: field,
     });
   }
-  return { pcm: toPcm16(joined(pieces)), isCut };
+  return { pcm: toPcm16(joinSamples(pieces)), isCut };
 }
 
 async function compressed(pcm: Int16Array, signal: AbortSignal): Promise<Uint8Array> {
@@ -135,7 +134,7 @@ async function compressed(pcm: Int16Array, signal: AbortSignal): Promise<Uint8Ar
     signal.throwIfAborted();
   }
   pieces.push(encoder.end());
-  const file = joinedBytes(pieces);
+  const file = joinBytes(pieces);
   file.set(encoder.finishedHead());
   encoder.free();
   return file;

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { WebSocket } from "ws";
-import { mulaw } from "../../../src/audio/companding.ts";
+import { mulaw } from "../../../src/audio/pcm-format.ts";
 import { resample } from "../../../src/audio/resample.ts";
 import { line } from "../../recognition/turn-detection/line.ts";
 import { until, within } from "../../waiting.ts";

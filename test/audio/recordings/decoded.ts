@@ -1,4 +1,4 @@
-import { joined } from "../../../src/audio/joined.ts";
+import { joinSamples } from "../../../src/audio/pcm.ts";
 import { openSound } from "../../../src/audio/recordings/recording-sound.ts";
 
 /** All that is in a recording, at once. Throws as `openSound` and reading it do. */
@@ -11,7 +11,7 @@ export async function decoded(bytes: Uint8Array, maxS: number) {
       if (piece.length === 0) break;
       pieces.push(piece);
     }
-    const samples = joined(pieces);
+    const samples = joinSamples(pieces);
     const { sampleRateHz, boundS } = sound;
     return { samples, sampleRateHz, durationS: samples.length / sampleRateHz, boundS };
   } finally {

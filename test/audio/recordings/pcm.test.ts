@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { alaw, mulaw } from "../../../src/audio/companding.ts";
-import type { PcmFormat } from "../../../src/audio/pcm-format.ts";
+import { alaw, mulaw, type PcmFormat } from "../../../src/audio/pcm-format.ts";
 import { openPcmSound } from "../../../src/audio/recordings/recording-sound.ts";
 import type { AudioSource } from "../../../src/core/audio-source.ts";
 import fc from "../../properties.ts";

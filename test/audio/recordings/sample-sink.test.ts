@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { joined } from "../../../src/audio/joined.ts";
+import { joinSamples } from "../../../src/audio/pcm.ts";
 import type { DecodedBlock } from "../../../src/audio/recordings/recording.ts";
 import { SampleSink } from "../../../src/audio/recordings/sample-sink.ts";
 import { resample } from "../../../src/audio/resample.ts";
@@ -40,7 +40,7 @@ test("a high rate is converted, in pieces, to what it would be in one, bit for b
     assert.equal(sink.received, count);
     assert.equal(sink.available, 0);
     const whole = resample(samples, rateHz, 16_000).map((sample) => Math.max(-1, Math.min(1, sample)));
-    assert.deepEqual(joined(taken), whole, `${rateHz}`);
+    assert.deepEqual(joinSamples(taken), whole, `${rateHz}`);
   }
 });
 

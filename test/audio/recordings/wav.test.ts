@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { alaw, mulaw } from "../../../src/audio/companding.ts";
 import { decodeWav } from "../../../src/audio/decode-wav.ts";
+import { alaw, mulaw } from "../../../src/audio/pcm-format.ts";
 import { openSound } from "../../../src/audio/recordings/recording-sound.ts";
 import { makeWav } from "../make-wav.ts";
 

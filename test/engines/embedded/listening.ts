@@ -1,12 +1,12 @@
 import { SAMPLE_RATE_HZ } from "../../../src/audio/format.ts";
-import { joined } from "../../../src/audio/joined.ts";
+import { joinSamples } from "../../../src/audio/pcm.ts";
 import type { SpeechModel } from "../../../src/core/speech-model.ts";
 import { type ScriptParts, speakAll } from "../../core/scripts.ts";
 
 /** All samples of an utterance in one array. */
 export async function hear(model: SpeechModel, parts: ScriptParts): Promise<Float32Array> {
   const { frames } = await speakAll(model, parts);
-  return joined(frames.map(({ samples }) => samples));
+  return joinSamples(frames.map(({ samples }) => samples));
 }
 
 /** Where sound begins and ends, and the silences of 80 ms or more between, in milliseconds. */

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { SAMPLE_RATE_HZ } from "../../../src/audio/format.ts";
-import { joined } from "../../../src/audio/joined.ts";
 import { loudnessOf } from "../../../src/audio/loudness.ts";
+import { joinSamples } from "../../../src/audio/pcm.ts";
 import type { SpeechModel, SpokenWord } from "../../../src/core/speech-model.ts";
 import { readMarks } from "../../../src/text/ssml/read-marks.ts";
 import { bytesOf, never, speakAll } from "../../core/scripts.ts";
@@ -27,7 +27,7 @@ describe("The embedded voice that is given marks", () => {
       speaker,
     });
     const words = frames.flatMap((frame) => frame.words ?? []);
-    return { samples: joined(frames.map(({ samples }) => samples)), words };
+    return { samples: joinSamples(frames.map(({ samples }) => samples)), words };
   }
   const wordOf = ({ words }: Heard, written: string) => words.find(({ word }) => word === written)!;
   /** What sounds of a word. */
@@ -171,7 +171,7 @@ describe("The embedded voice that is given marks", () => {
     const textVoices = { Bob: { voice: [{ weight: 1, sample: { clip, text: null } }] } };
     await model.analyseHistory?.({ history: [], speaker: "0", preset: {}, textVoices }, never());
     const { frames } = await speakAll(model, { text: piece, textVoices });
-    const samples = joined(frames.map((frame) => frame.samples));
+    const samples = joinSamples(frames.map((frame) => frame.samples));
     const words = frames.flatMap((frame) => frame.words ?? []);
     const at = Math.round(words.find(({ word }) => word === "Eleven")!.startS * SAMPLE_RATE_HZ);
     const [she, he] = [samples.slice(0, at - 2_400), samples.slice(at)].map(medianPitchHz);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { SAMPLE_RATE_HZ } from "../../../src/audio/format.ts";
-import { joined } from "../../../src/audio/joined.ts";
+import { joinSamples } from "../../../src/audio/pcm.ts";
 import type { SpeechModel, SpokenWord } from "../../../src/core/speech-model.ts";
 import { scriptOf } from "../../core/scripts.ts";
 import { openVoice } from "./open-voice.ts";
@@ -20,7 +20,7 @@ describe("the times of words, in the sound", () => {
       frames.push(frame.samples);
       words.push(...(frame.words ?? []));
     }
-    return { samples: joined(frames), words };
+    return { samples: joinSamples(frames), words };
   }
 
   it("a word that begins with an s behind a vowel begins where the hiss does, to 30 ms", async () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { joined } from "../../../src/audio/joined.ts";
+import { joinSamples } from "../../../src/audio/pcm.ts";
 import { ConversationError } from "../../../src/core/speech-model.ts";
 import { areMade, MADE, makeFiles, PUBLISHED } from "../../../src/engines/kokoro/graphs/make-files.ts";
 import { unusedKokoroKnobs } from "../../../src/engines/kokoro/unused-knobs.ts";
@@ -31,7 +31,9 @@ describe("Kokoro", () => {
   test("speaks in a manner and at speeds, and as ever where nothing is asked", async () => {
     const model = await openTiny();
     const said = async (parts: ScriptParts): Promise<Float32Array> =>
-      joined((await speakAll(model, { text: LONG_TEXT, ...parts })).frames.map(({ samples }) => samples));
+      joinSamples(
+        (await speakAll(model, { text: LONG_TEXT, ...parts })).frames.map(({ samples }) => samples),
+      );
     const asked = (words: string) => ({ manner: readManner(words)!.asked });
     const plain = await said({});
     assert.deepEqual(await said(asked("like a pirate")), plain);

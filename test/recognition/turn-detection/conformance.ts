@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { joined } from "../../../src/audio/joined.ts";
+import { joinSamples } from "../../../src/audio/pcm.ts";
 import {
   TurnDetectionError,
   type TurnJudge,
@@ -89,7 +89,7 @@ export function voiceActivityConformance(name: string, make: () => Promise<Voice
 
     it("begins anew after a reset, also while something is heard", async () => {
       const activity = detector.open();
-      const dropped = activity.push(joined([speech, quiet(5)]));
+      const dropped = activity.push(joinSamples([speech, quiet(5)]));
       activity.reset();
       const heard = await probabilities(activity, speech);
       await dropped;
@@ -121,7 +121,7 @@ export function turnJudgeConformance(name: string, make: () => Promise<TurnJudge
     after(() => judge?.close());
 
     it("has a probability for turns of any length, the same each time", async () => {
-      for (const turn of [quiet(0), quiet(1), speech, joined(Array.from({ length: 8 }, () => speech))]) {
+      for (const turn of [quiet(0), quiet(1), speech, joinSamples(Array.from({ length: 8 }, () => speech))]) {
         const finished = await judge.judge(turn.slice(), never);
         assert.ok(finished >= 0 && finished <= 1, `${finished} for ${turn.length} samples`);
         assert.equal(await judge.judge(turn.slice(), never), finished);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { Worker } from "node:worker_threads";
-import { joined } from "../../../src/audio/joined.ts";
+import { joinSamples } from "../../../src/audio/pcm.ts";
 import { TurnDetectionError } from "../../../src/core/turn-detection.ts";
 import {
   type NeuralDetector,
@@ -32,7 +32,7 @@ describe("the networks that detect turns", () => {
   it("judge turns as pipecat does", async () => {
     const samples = await line();
     for (const { samples: count, finished } of lineGolden.turns) {
-      const turn = joined([samples.subarray(0, count), new Float32Array(1_600)]);
+      const turn = joinSamples([samples.subarray(0, count), new Float32Array(1_600)]);
       const judged = await detector.judge.judge(turn, never);
       // Its publisher's own platforms are as far apart: the graph quantises what it computes.
       assert.ok(Math.abs(judged - finished) < 0.08, `${count}: ${judged} instead of ${finished}`);

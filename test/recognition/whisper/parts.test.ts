@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { melFilters } from "../../../src/audio/mel-filters.ts";
+import { melFilters } from "../../../src/audio/log-mel.ts";
 import { bytePairs, CHARACTER_OF_BYTE, rankedByOrder } from "../../../src/onnx/byte-pairs.ts";
 import { alignTokens, groupSegments, splitWords } from "../../../src/recognition/whisper/align-words.ts";
 import { quantised } from "../../../src/recognition/whisper/graph-layers.ts";

@@ -1,4 +1,4 @@
-import { joined } from "../../../audio/joined.ts";
+import { joinSamples } from "../../../audio/pcm.ts";
 
 /** A frame's codes, one of each codebook, or of the first ones. */
 export type CodeFrame = readonly number[];
@@ -60,7 +60,7 @@ export function frameDecoder<State>(codec: Decoding<State>): FrameDecoder {
           for (let from = 0; from < frames.length; from += AT_ONCE) {
             samples.push(await codec.decode([state], [frames.slice(from, from + AT_ONCE)]));
           }
-          return joined(samples);
+          return joinSamples(samples);
         },
         async prime(frames) {
           if (frames.length > 0) await codec.prime(state, frames);

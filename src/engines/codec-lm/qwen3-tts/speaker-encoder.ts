@@ -1,5 +1,5 @@
 import { RealFourier } from "../../../audio/fourier.ts";
-import { melFilters } from "../../../audio/mel-filters.ts";
+import { melFilters } from "../../../audio/log-mel.ts";
 import { GraphFile } from "../../../onnx/graph-file.ts";
 import { openSession } from "../../../onnx/session.ts";
 import { float32, floatsOf } from "../../../onnx/tensor.ts";

@@ -1,5 +1,5 @@
 import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../../audio/format.ts";
-import { joined } from "../../../audio/joined.ts";
+import { joinSamples } from "../../../audio/pcm.ts";
 import type { SpokenTurn, Utterance } from "../codec-language-model.ts";
 import { CheckpointError, OptionError } from "../fields.ts";
 import type { CodeFrame } from "../mimi/frame-decoder.ts";
@@ -125,7 +125,7 @@ export function ownReference({ history, open }: Utterance, isVoiceOnly: boolean)
   if (turns.length === 0) return null;
   const clips = turns.map((at) => history[at]!);
   return {
-    audio: joined(clips.map(({ audio }) => audio!)),
+    audio: joinSamples(clips.map(({ audio }) => audio!)),
     digests: clips.map(({ digest }) => digest),
     text: worded.length > 0 && !isVoiceOnly ? clips.map(wordsOf).join(" ") : null,
     turns,

@@ -1,5 +1,5 @@
-import { LowPass } from "../../../audio/butterworth.ts";
 import { FRAME_SAMPLES } from "../../../audio/format.ts";
+import { ButterworthLowPass } from "../../../audio/low-pass.ts";
 import type { AudioQuality } from "../../../core/script.ts";
 import type { Frame } from "../../../core/speech-model.ts";
 
@@ -18,7 +18,7 @@ const STEP = 0.01;
  */
 export class FramePostProcessor {
   readonly #max: number;
-  readonly #filter: LowPass | null;
+  readonly #filter: ButterworthLowPass | null;
   #last = 0;
   #isNewPart = true;
   #count = 0;
@@ -28,7 +28,7 @@ export class FramePostProcessor {
   constructor(max: number, quality: AudioQuality) {
     const cutoffHz = CUTOFFS_HZ[quality];
     this.#max = max;
-    this.#filter = cutoffHz === null ? null : new LowPass(cutoffHz);
+    this.#filter = cutoffHz === null ? null : new ButterworthLowPass(cutoffHz);
   }
 
   /** Frames that there is still room for. */

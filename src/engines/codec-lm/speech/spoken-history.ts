@@ -1,5 +1,5 @@
 import { FRAME_S } from "../../../audio/format.ts";
-import { joined } from "../../../audio/joined.ts";
+import { joinSamples } from "../../../audio/pcm.ts";
 import type { SpeakerLabel } from "../../../core/conversation.ts";
 import type { SpokenFrame, SpokenTurn } from "../codec-language-model.ts";
 import type { CodeFrame } from "../mimi/frame-decoder.ts";
@@ -76,7 +76,7 @@ class PartRecorder {
   get said(): PartSaid {
     const spare = Math.max(0, this.#quiet.frames - PAUSE_FRAMES);
     const kept = this.#frames.slice(0, this.#frames.length - spare);
-    return { codes: kept.map(({ codes }) => codes), audio: joined(kept.map(({ samples }) => samples)) };
+    return { codes: kept.map(({ codes }) => codes), audio: joinSamples(kept.map(({ samples }) => samples)) };
   }
 }
 

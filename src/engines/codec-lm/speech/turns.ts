@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { SAMPLE_RATE_HZ } from "../../../audio/format.ts";
-import { joined } from "../../../audio/joined.ts";
+import { joinSamples } from "../../../audio/pcm.ts";
 import { resample } from "../../../audio/resample.ts";
 import type { Clip, SpeakerLabel, Turn } from "../../../core/conversation.ts";
 import type { ChosenVoice } from "../../../core/script.ts";
@@ -95,5 +95,5 @@ function reference(turn: SpokenTurn, { audio }: Turn): SpokenTurn {
 
 function withSilence(turn: SpokenTurn): SpokenTurn {
   if (turn.audio === null) return turn;
-  return { ...turn, audio: joined([turn.audio, SILENCE_BEHIND]), digest: `${turn.digest}:rest` };
+  return { ...turn, audio: joinSamples([turn.audio, SILENCE_BEHIND]), digest: `${turn.digest}:rest` };
 }

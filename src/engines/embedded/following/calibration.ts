@@ -1,6 +1,6 @@
 import { SAMPLE_RATE_HZ } from "../../../audio/format.ts";
-import { joined } from "../../../audio/joined.ts";
 import { loudnessOf } from "../../../audio/loudness.ts";
+import { joinSamples } from "../../../audio/pcm.ts";
 import { BANDS, bandLogs } from "../../following/analysis/bands.ts";
 import { createFrameAnalyser } from "../../following/analysis/clip-frames.ts";
 import { percentile } from "../../following/analysis/statistics.ts";
@@ -89,7 +89,7 @@ export function* measureCalibration(
       if (frame % FRAMES_AT_ONCE === 0) yield;
     }
   }
-  const samples = joined(parts);
+  const samples = joinSamples(parts);
   return {
     samples,
     loudnessLufs: loudnessOf(samples, SAMPLE_RATE_HZ) ?? SILENT_LUFS,

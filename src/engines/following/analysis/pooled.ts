@@ -1,4 +1,4 @@
-import { joined } from "../../../audio/joined.ts";
+import { joinSamples } from "../../../audio/pcm.ts";
 import type { Caution } from "./suitability.ts";
 import { type VoiceProfile, voicedSeconds } from "./voice-profile.ts";
 
@@ -18,7 +18,7 @@ export function pooled(profiles: readonly VoiceProfile[]): VoiceProfile | null {
   const speechS = kept.reduce((sum, profile) => sum + profile.speechS, 0);
   const mean = (of: (profile: VoiceProfile) => number) =>
     kept.reduce((sum, profile) => sum + (of(profile) * profile.speechS) / speechS, 0);
-  const pitch = joined(kept.map((profile) => profile.pitch)).sort();
+  const pitch = joinSamples(kept.map((profile) => profile.pitch)).sort();
   const enough = Math.min(1, voicedSeconds(pitch) / ENOUGH_VOICED_S);
   const cautions = new Set(kept.flatMap(({ suitability }) => suitability.cautions));
   if (enough < 1) cautions.add("short" satisfies Caution);
@@ -26,7 +26,7 @@ export function pooled(profiles: readonly VoiceProfile[]): VoiceProfile | null {
     speechS,
     loudnessLufs: loudnessOf(kept, speechS),
     pitch,
-    sound: joined(kept.map((profile) => profile.sound)),
+    sound: joinSamples(kept.map((profile) => profile.sound)),
     isVoiced: Uint8Array.from(kept.flatMap((profile) => [...profile.isVoiced])),
     syllablesPerS: mean((profile) => profile.syllablesPerS),
     pausesS: kept.flatMap((profile) => profile.pausesS),

@@ -132,7 +132,7 @@ async function speak(
   const { speakEncoded } = await import("../core/encoded-speech.ts");
   const { scriptOf } = await import("../serving/prepare/script-of.ts");
   const { MarkCollector, spokenPiece } = await import("../serving/reply/reply-chunk.ts");
-  const { joinBytes: joinedBytes } = await import("../audio/pcm.ts");
+  const { joinBytes } = await import("../audio/pcm.ts");
   const voice = await requests.openVoice();
   try {
     const pieces: Uint8Array[] = [];
@@ -147,7 +147,7 @@ async function speak(
       pieces.push(bytes);
       all.add(marks);
     }
-    const joined = joinedBytes(pieces);
+    const joined = joinBytes(pieces);
     const file = isMp3 ? await mp3Of(new Int16Array(joined.buffer)) : joined;
     const { finishedHead = [], stop, spoken, voice: followed } = step.value;
     if (!isMp3) file.set(finishedHead);

@@ -4,7 +4,7 @@ import { checkpointDir, embeddedCheckpoint } from "../src/models/installed-check
 import { KOKORO_LABELS, KOKORO_STARTS } from "../src/models/kokoro-cast.ts";
 import { pullVoice } from "../src/models/voices/pull-voice.ts";
 import { prepareKokoro } from "../src/server/voices/kokoro-preparation.ts";
-import { loadTextTables } from "../src/text/tables/tables.ts";
+import { loadTextTables } from "../src/text/tables/text-tables.ts";
 import { createWorkerPool } from "../src/workers/worker-pool.ts";
 import { NotMeasuredError } from "./not-measured-error.ts";
 import { plainScript } from "./plain-script.ts";

@@ -9,7 +9,7 @@ import { planSentence } from "../../src/engines/prosody/plan-sentence.ts";
 import { openTextReader } from "../../src/engines/prosody/read-text.ts";
 import { spokenTimes } from "../../src/engines/prosody/words.ts";
 import { embeddedCheckpoint } from "../../src/models/installed-checkpoint.ts";
-import { loadTextTables } from "../../src/text/tables/tables.ts";
+import { loadTextTables } from "../../src/text/tables/text-tables.ts";
 import { EVEN } from "../../test/engines/embedded/even-rhythm.ts";
 import { plainWords } from "../word-errors.ts";
 

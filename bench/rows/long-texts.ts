@@ -1,7 +1,7 @@
 import { openUnknownWordNet } from "../../src/engines/prosody/read-text.ts";
 import { embeddedCheckpoint } from "../../src/models/installed-checkpoint.ts";
 import { createPhonemizer, type Phonemizer } from "../../src/text/phonemes/phonemizer.ts";
-import { loadTextTables } from "../../src/text/tables/tables.ts";
+import { loadTextTables } from "../../src/text/tables/text-tables.ts";
 import { LONGEST, slowTexts } from "../../test/text/slow-texts.ts";
 import { harvardSentences, written } from "../harvard.ts";
 import type { Row } from "../row.ts";

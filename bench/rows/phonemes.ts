@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { openUnknownWordNet } from "../../src/engines/prosody/read-text.ts";
 import { embeddedCheckpoint } from "../../src/models/installed-checkpoint.ts";
 import { createPhonemizer } from "../../src/text/phonemes/phonemizer.ts";
-import { loadTextTables } from "../../src/text/tables/tables.ts";
+import { loadTextTables } from "../../src/text/tables/text-tables.ts";
 import type { Row } from "../row.ts";
 import { TOP } from "../top.ts";
 

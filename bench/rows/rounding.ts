@@ -7,7 +7,7 @@ import { planContour, planTiming } from "../../src/engines/prosody/plan.ts";
 import { openTextReader } from "../../src/engines/prosody/read-text.ts";
 import { BINS } from "../../src/engines/prosody/spectral-frame.ts";
 import { embeddedCheckpoint } from "../../src/models/installed-checkpoint.ts";
-import { loadTextTables } from "../../src/text/tables/tables.ts";
+import { loadTextTables } from "../../src/text/tables/text-tables.ts";
 import { decoded } from "../../test/engines/embedded/goldens.ts";
 import type { Row } from "../row.ts";
 import { TOP } from "../top.ts";

@@ -6,7 +6,7 @@ import { UsageError } from "../server/errors.ts";
 import { serverLexicon } from "../server/voices/lexicon-file.ts";
 import { spokenWords } from "../serving/prepare/read-markup.ts";
 import { hasSpeakable } from "../text/characters.ts";
-import { ACCENT_TAGS, type AccentTag } from "../text/phonemes/endings.ts";
+import { ACCENT_TAGS, type AccentTag } from "../text/phonemes/accent.ts";
 import type { CommandIo } from "./terminal/command-io.ts";
 import { addGlobalOptions, settingsOf } from "./terminal/global-options.ts";
 

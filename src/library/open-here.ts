@@ -18,9 +18,9 @@ import { pauseBehind, seedOf, silentSamples } from "../serving/reply/speak-passa
 import { toldTranscript } from "../serving/transcribe/transcript-formats.ts";
 import { loadSettings } from "../settings/load.ts";
 import type { Settings } from "../settings/schema.ts";
-import { passagesIn } from "../text/sentences/passages.ts";
-import { looksLikeSsml } from "../text/ssml/read-marks.ts";
-import { ssmlPassages } from "../text/ssml/ssml-passages.ts";
+import { splitPassages } from "../text/sentences/passages.ts";
+import { looksLikeSsml } from "../text/ssml/parse-markup.ts";
+import { splitSsml } from "../text/ssml/split-ssml.ts";
 import {
   asAntiphonError,
   checkMembers,
@@ -240,7 +240,7 @@ async function* passageParts(
   inputType: InputType,
   prepare: (part: string, inputType: InputType) => Prepared,
 ): AsyncGenerator<SpeechPart, void, void> {
-  const passages = inputType === "ssml" ? ssmlPassages(text) : passagesIn(onePiece(text), "plain");
+  const passages = inputType === "ssml" ? splitSsml(text) : splitPassages(onePiece(text), "plain");
   const places = new Places(text);
   let number = 0;
   for await (const passage of passages) {

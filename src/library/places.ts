@@ -1,4 +1,4 @@
-import type { SsmlPassage } from "../text/ssml/ssml-passages.ts";
+import type { SsmlPassage } from "../text/ssml/split-ssml.ts";
 
 /** A part of a passage: where it begins in it and in the whole text, in UTF-16 units. */
 type PassagePart = SsmlPassage["parts"][number];

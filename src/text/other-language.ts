@@ -4,7 +4,7 @@ import { wordSet } from "./characters.ts";
  * What a text is written in, where that does not look like English: "German", "Cyrillic letters". `null` where it does, and for
  * texts that are too short to tell. It judges by what is most frequent, words or letters, and by no more than its beginning.
  */
-export function otherLanguageOf(text: string): string | null {
+export function detectOtherLanguage(text: string): string | null {
   const beginning = text.slice(0, MAX_CHARS);
   return otherScriptOf(beginning) ?? otherWordsOf(beginning);
 }

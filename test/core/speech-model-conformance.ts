@@ -9,7 +9,7 @@ import {
   SpeechFailedError,
   type SpeechModel,
 } from "../../src/core/speech-model.ts";
-import { readMarks } from "../../src/text/ssml/read-marks.ts";
+import { parseMarkup } from "../../src/text/ssml/parse-markup.ts";
 import { bytesOf, CountedText, drain, LONG_TEXT, never, SHORT_TEXT, scriptOf, speakAll } from "./scripts.ts";
 
 /** What the seam promises and a model elsewhere may not be able to keep. */
@@ -100,7 +100,7 @@ export function speechModelConformance(
 
     test("a pause is as long as the text asks, but for what is silent there anyway, and marks are not spoken", async () => {
       const ask = (text: string) =>
-        speakAll(model, { text: readMarks(text, null, ([name = ""]) => name).piece });
+        speakAll(model, { text: parseMarkup(text, null, ([name = ""]) => name).piece });
       const samplesOf = ({ frames }: Awaited<ReturnType<typeof ask>>) =>
         frames.reduce((sum, { samples }) => sum + samples.length, 0);
       const [one, three] = [await ask("One. [pause:1s] Two."), await ask("One. [pause:3s] Two.")];
@@ -108,7 +108,7 @@ export function speechModelConformance(
       else assert.ok(samplesOf(three) > 3 * SAMPLE_RATE_HZ);
       assert.equal(three.report.spoken.trim(), "One. [pause:3s] Two.");
       const capped = await speakAll(model, {
-        text: readMarks("One. [pause:9s] Two.", null, ([name = ""]) => name).piece,
+        text: parseMarkup("One. [pause:9s] Two.", null, ([name = ""]) => name).piece,
         delivery: { maxFrames: 50 },
       });
       assert.equal(capped.frames.length, 50);

@@ -10,7 +10,7 @@ import {
   type SpokenWord,
 } from "../../src/core/speech-model.ts";
 import { type Stopper, stopWith } from "../../src/core/stop-with.ts";
-import { type PlainItem, type PlainScript, speakPlain } from "../../src/text/plain-pieces.ts";
+import { type PlainItem, type PlainScript, speakPlain } from "../../src/text/speak-plain.ts";
 
 /** Length of the tone that stands for one character (a Unicode code point): 60 ms, about the pace of speech. */
 export const CHARACTER_SAMPLES = 1_440;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { askedPauses, spokenText, writtenText } from "../../src/core/marked-text.ts";
 import { MAX_PAUSE_S, MarkupError } from "../../src/text/ssml/markup.ts";
-import { readMarks } from "../../src/text/ssml/read-marks.ts";
+import { parseMarkup } from "../../src/text/ssml/parse-markup.ts";
 import { bentBytes } from "./bent-bytes.ts";
 import type { Fuzzer, Random } from "./fuzzer.ts";
 
@@ -83,7 +83,7 @@ async function check(input: Uint8Array): Promise<void> {
   };
   for (const isSsml of [null, true, false]) {
     try {
-      const { piece, spokenChars, cautions } = readMarks(text, isSsml, findVoice);
+      const { piece, spokenChars, cautions } = parseMarkup(text, isSsml, findVoice);
       assert.equal(writtenText(piece), text);
       assert.ok(spokenChars >= 0);
       assert.ok(

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { parsePronunciations } from "../../src/text/phonemes/own-words.ts";
 import { createPhonemizer } from "../../src/text/phonemes/phonemizer.ts";
 import { CONSONANTS, VOWELS } from "../../src/text/phonemes/stress.ts";
+import { parseLexicon } from "../../src/text/phonemes/user-lexicon.ts";
 import { TOP } from "../architecture/top.ts";
 import { letterB, tables } from "./voice.ts";
 
@@ -12,7 +12,7 @@ const FILE = join(TOP, "lexicon/names.tsv");
 const { read } = createPhonemizer(tables, letterB);
 
 test("every name has phonemes that the voice knows, one main stress and a vowel", () => {
-  const names = parsePronunciations(readFileSync(FILE, "utf8"), FILE);
+  const names = parseLexicon(readFileSync(FILE, "utf8"), FILE);
   assert.ok(names.length >= 300);
   for (const [name, said] of names) {
     const phonemes = said.slice(1, -1);

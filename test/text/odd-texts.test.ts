@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { phonemeIds } from "../../src/text/phonemes/phoneme-ids.ts";
 import { createPhonemizer } from "../../src/text/phonemes/phonemizer.ts";
+import { phonemeIds } from "../../src/text/phonemes/sentence-phonemes.ts";
 import { splitSentences } from "../../src/text/sentences/sentences.ts";
 import fc from "../properties.ts";
 import { slowTexts } from "./slow-texts.ts";

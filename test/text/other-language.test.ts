@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import fc from "fast-check";
-import { otherLanguageOf } from "../../src/text/other-language.ts";
+import { detectOtherLanguage } from "../../src/text/other-language.ts";
 
 const TEXTS: readonly (readonly [string, string | null])[] = [
   ["Guten Morgen, wie geht es Ihnen heute?", "German"],
@@ -37,7 +37,7 @@ const TEXTS: readonly (readonly [string, string | null])[] = [
 
 test("what is not English is named", () => {
   assert.deepEqual(
-    TEXTS.map(([text]) => [text, otherLanguageOf(text)]),
+    TEXTS.map(([text]) => [text, detectOtherLanguage(text)]),
     TEXTS,
   );
 });
@@ -53,7 +53,7 @@ test("no English text of the goldens is taken for another language", () => {
     const lines = readFileSync(`test/golden/${file}`, "utf8").trimEnd().split("\n");
     const taken = lines.flatMap((line) => {
       const { text } = JSON.parse(line) as { text: string };
-      const language = otherLanguageOf(text);
+      const language = detectOtherLanguage(text);
       return language === null ? [] : [`${language}: ${text}`];
     });
     named.push(...taken);
@@ -68,8 +68,8 @@ test("no English text of the goldens is taken for another language", () => {
 test("any text can be looked at, and of a long one its beginning", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", maxLength: 300 }), (text) => {
-      otherLanguageOf(text);
-      assert.equal(otherLanguageOf(`${"This is it. ".repeat(200)}${text}`), null);
+      detectOtherLanguage(text);
+      assert.equal(detectOtherLanguage(`${"This is it. ".repeat(200)}${text}`), null);
     }),
   );
 });

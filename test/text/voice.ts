@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { openSession } from "../../src/onnx/session.ts";
 import { idRow, idsOf } from "../../src/onnx/tensor.ts";
 import type { UnknownWordNet } from "../../src/text/phonemes/unknown-words.ts";
-import { loadTextTables } from "../../src/text/tables/tables.ts";
+import { loadTextTables } from "../../src/text/tables/text-tables.ts";
 import { TOP } from "../architecture/top.ts";
 
 export const VOICE_DIR = join(TOP, "voices/heart");

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { Turn } from "../../src/core/conversation.ts";
 import { SpeechFailedError } from "../../src/core/speech-model.ts";
 import { createParametricModel } from "../../src/engines/embedded/model.ts";
-import { loadTextTables } from "../../src/text/tables/tables.ts";
+import { loadTextTables } from "../../src/text/tables/text-tables.ts";
 import { createWorkerPool } from "../../src/workers/worker-pool.ts";
 import { bytesOf, drain, LONG_TEXT, never, scriptOf, speakAll } from "../core/scripts.ts";
 import { speechModelConformance } from "../core/speech-model-conformance.ts";

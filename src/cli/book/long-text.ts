@@ -4,7 +4,7 @@ import { extname } from "node:path";
 import { Readable } from "node:stream";
 import { UsageError } from "../../server/errors.ts";
 import type { TextFormat } from "../../text/sentences/passages.ts";
-import { looksLikeSsml } from "../../text/ssml/read-marks.ts";
+import { looksLikeSsml } from "../../text/ssml/parse-markup.ts";
 
 /** A text that is to be spoken, as far as it was read. */
 export interface LongText {

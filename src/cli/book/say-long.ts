@@ -15,8 +15,8 @@ import { isVaried } from "../../serving/prepare/prepare.ts";
 import { scriptOf } from "../../serving/prepare/script-of.ts";
 import { seedOf, speakPassages } from "../../serving/reply/speak-passages.ts";
 import { hasSpeakable } from "../../text/characters.ts";
-import { type Passage, passagesIn } from "../../text/sentences/passages.ts";
-import { ssmlPassages } from "../../text/ssml/ssml-passages.ts";
+import { type Passage, splitPassages } from "../../text/sentences/passages.ts";
+import { splitSsml } from "../../text/ssml/split-ssml.ts";
 import type { SayFlags, SayRequests } from "../say-request.ts";
 import type { CommandIo } from "../terminal/command-io.ts";
 import { onStopSignal } from "../terminal/stop-signal.ts";
@@ -100,7 +100,7 @@ interface Checked {
 async function ssmlOf({ chunks }: LongText, requests: SayRequests): Promise<Checked> {
   const text = await wholeText(chunks);
   const spokenChars = await requests.check(text, "ssml");
-  const passages = ssmlPassages(text);
+  const passages = splitSsml(text);
   const long = passages.find((passage) => passage.text.length > MAX_TEXT_CHARS);
   if (long !== undefined)
     throw new UsageError(
@@ -114,11 +114,11 @@ async function plainOf({ chunks, again, format }: LongText, requests: SayRequest
   let spokenChars: number | null = null;
   if (again !== null) {
     spokenChars = 0;
-    for await (const { text } of passagesIn(again(), format))
+    for await (const { text } of splitPassages(again(), format))
       if (hasSpeakable(text))
         spokenChars += await requests.check(text, "text", `the text from ${quoted(text)} on`);
   }
-  return { passages: passagesIn(chunks, format), spokenChars };
+  return { passages: splitPassages(chunks, format), spokenChars };
 }
 
 interface BookSpeech {

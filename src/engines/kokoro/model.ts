@@ -7,7 +7,7 @@ import {
   type SpeechReport,
 } from "../../core/speech-model.ts";
 import type { NativeGuard } from "../../onnx/session.ts";
-import type { AccentTag } from "../../text/phonemes/endings.ts";
+import type { AccentTag } from "../../text/phonemes/accent.ts";
 import { runInTurns } from "../following/analysis/run-in-turns.ts";
 import { FRAMES_PER_STEP } from "../prosody/frames.ts";
 import { atRate, inManner, spokenBy } from "../prosody/in-manner.ts";

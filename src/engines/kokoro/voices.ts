@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { WeightsError } from "../../onnx/byte-source.ts";
-import type { AccentTag } from "../../text/phonemes/endings.ts";
+import type { AccentTag } from "../../text/phonemes/accent.ts";
 import { CHANNELS } from "./graphs/cuts.ts";
 
 /** Rows of a voice: one for each count of tokens. */

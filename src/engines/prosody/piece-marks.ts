@@ -7,7 +7,7 @@ import {
   type TextPiece,
   writtenText,
 } from "../../core/marked-text.ts";
-import { type Span, Traced } from "../../text/traced.ts";
+import { RewrittenText, type TextRange } from "../../text/rewritten-text.ts";
 import { SPOKEN_RATES } from "./options.ts";
 
 /** A place with a name, in UTF-16 units of all of the text as it was sent. */
@@ -46,7 +46,7 @@ export class PieceMarks {
   readonly written: string;
   /** Places are of this text, but for those that are said to be written. */
   readonly spoken: string;
-  readonly #traced: Traced;
+  readonly #traced: RewrittenText;
   readonly #points: readonly MarkedPoint[];
   readonly #runs: readonly MarkedRun[];
   readonly #offset: number;
@@ -58,7 +58,7 @@ export class PieceMarks {
     const { edits, points, runs } = typeof piece === "string" ? NO_MARKS : piece;
     this.written = writtenText(piece);
     this.spoken = spokenText(piece);
-    this.#traced = Traced.of(this.written).edited(edits);
+    this.#traced = RewrittenText.of(this.written).edited(edits);
     this.#points = points;
     this.#runs = runs;
     this.#offset = offset;
@@ -70,7 +70,7 @@ export class PieceMarks {
   }
 
   /** Where a part that is not empty is written in all of the text. */
-  sourceOf(span: Span): Span {
+  sourceOf(span: TextRange): TextRange {
     const { from, to } = this.#traced.sourceOf(span);
     return { from: this.#offset + from, to: this.#offset + to };
   }
@@ -122,7 +122,7 @@ export class PieceMarks {
   }
 
   /** What is asked for in a segment, by where its spoken words are; the points before its first word have been taken. */
-  segment(words: readonly Span[]): SegmentMarks {
+  segment(words: readonly TextRange[]): SegmentMarks {
     const inside = this.pointsUntil(words.at(-1)?.from ?? 0).flatMap((point) =>
       "mark" in point
         ? [

@@ -8,7 +8,7 @@ import {
   type SpeechReport,
 } from "../../core/speech-model.ts";
 import { type Stopper, stopWith } from "../../core/stop-with.ts";
-import type { AccentTag } from "../../text/phonemes/endings.ts";
+import type { AccentTag } from "../../text/phonemes/accent.ts";
 import type { SegmentStyle } from "./piece-marks.ts";
 import { PriorityMutex } from "./priority-mutex.ts";
 import type { TextReader } from "./read-text.ts";

@@ -4,14 +4,19 @@ import { type NativeGuard, openSession } from "../../onnx/session.ts";
 import { idRow, idsOf } from "../../onnx/tensor.ts";
 import { readVerifiedFile } from "../../onnx/verified-file.ts";
 import { isSpaceCode } from "../../text/characters.ts";
+import { type AccentTag, AMERICAN, BRITISH } from "../../text/phonemes/accent.ts";
 import { loadBritishWords } from "../../text/phonemes/british-lexicon.ts";
-import { type AccentTag, AMERICAN, BRITISH } from "../../text/phonemes/endings.ts";
-import { createOwnWords, type OwnWords } from "../../text/phonemes/own-words.ts";
-import { phonemeIds, soundCount, splitClauses, withClosingStop } from "../../text/phonemes/phoneme-ids.ts";
 import { createPhonemizer, type Phonemizer } from "../../text/phonemes/phonemizer.ts";
+import {
+  phonemeIds,
+  soundCount,
+  splitClauses,
+  withClosingStop,
+} from "../../text/phonemes/sentence-phonemes.ts";
 import type { UnknownWordNet } from "../../text/phonemes/unknown-words.ts";
+import { createUserLexicon, type UserLexicon } from "../../text/phonemes/user-lexicon.ts";
 import { cutRunOn, type Sentence, spokenSentences } from "../../text/sentences/sentences.ts";
-import { loadTextTables, type TextTables } from "../../text/tables/tables.ts";
+import { loadTextTables, type TextTables } from "../../text/tables/text-tables.ts";
 import type { ReadSegment, SegmentReader } from "./segments.ts";
 import { sourcesOfWords, type TracedPhonemes, wordCount } from "./spoken-words.ts";
 
@@ -113,7 +118,7 @@ export async function openTextReader(
   guard?: NativeGuard,
 ): Promise<TextReader> {
   const { in: phonemizerIn, tables, close } = await openPhonemizers(voiceDir, options, guard);
-  const reader = (words: readonly OwnWords[], accent: AccentTag): SegmentReader => ({
+  const reader = (words: readonly UserLexicon[], accent: AccentTag): SegmentReader => ({
     split: (piece) => sentencesIn(piece),
     async read(sentence, cuts) {
       const phonemizer = await phonemizerIn(accent);
@@ -133,7 +138,7 @@ export async function openTextReader(
   return {
     ...reader([], "en-US"),
     reading(words, accent = "en-US") {
-      const own = words.length === 0 ? [] : [createOwnWords(words, ACCENTS[accent])];
+      const own = words.length === 0 ? [] : [createUserLexicon(words, ACCENTS[accent])];
       return reader(own, accent);
     },
     phonemeOf: (id) => phonemes.get(id) ?? "",
@@ -153,11 +158,11 @@ function sentencesIn(text: string): readonly Sentence[] {
 async function segmentsOf(
   phonemizer: Phonemizer,
   sentence: string,
-  words?: readonly OwnWords[],
+  words?: readonly UserLexicon[],
   { soft, hard }: LongestSegment = LONGEST,
   cuts: readonly number[] = [],
 ): Promise<ReadPhonemes[]> {
-  const { phonemes, sources } = await phonemizer.readTraced(sentence, words);
+  const { phonemes, sources } = await phonemizer.readWithSources(sentence, words);
   const counts = cuts.map((place) => sources.before(place));
   let before = 0;
   return cutBehind(withClosingStop(phonemes, sentence), counts).flatMap((stretch, index, stretches) => {

@@ -1,7 +1,7 @@
 import { abortable } from "../../core/abortable.ts";
 import type { MarkedPoint, TextPiece } from "../../core/marked-text.ts";
+import type { TextRange } from "../../text/rewritten-text.ts";
 import type { Sentence as SplitSentence } from "../../text/sentences/sentences.ts";
-import type { Span } from "../../text/traced.ts";
 import { clausePauseS, pauseS } from "./pauses.ts";
 import { type GapMarks, gapOf, PieceMarks, type SegmentMarks } from "./piece-marks.ts";
 import { wordCount } from "./spoken-words.ts";
@@ -35,7 +35,7 @@ export interface ReadSegment {
   /** Phoneme ids, with the silent id 0 at both ends. */
   readonly ids: readonly number[];
   /** Where each spoken word is written: in its sentence, or, of a segment, in the whole text. */
-  readonly sources: readonly Span[];
+  readonly sources: readonly TextRange[];
   /** Whether it was cut where the sentence has no mark: nobody would pause there. */
   readonly isBrokenOff?: true;
 }
@@ -157,7 +157,7 @@ export class SegmentSource {
   }
 
   /** What marks ask for in a segment and before it. */
-  #marksAt(marks: PieceMarks, spans: readonly Span[]): Pick<Segment, "marks" | "gap"> {
+  #marksAt(marks: PieceMarks, spans: readonly TextRange[]): Pick<Segment, "marks" | "gap"> {
     if (marks.isPlain && this.#waitingPoints.length === 0) return {};
     const gap = gapOf([...this.#waitingPoints, ...marks.pointsUntil(spans[0]?.from ?? 0)]);
     this.#waitingPoints = [];

@@ -1,6 +1,6 @@
 import { isSpaceCode } from "../../text/characters.ts";
-import type { Sources } from "../../text/phonemes/phoneme-ids.ts";
-import type { Span } from "../../text/traced.ts";
+import type { PhonemeSources } from "../../text/phonemes/sentence-phonemes.ts";
+import type { TextRange } from "../../text/rewritten-text.ts";
 
 /** In voices/heart/vocab.json marks and the space come first, then phonemes. */
 export const LAST_MARK_ID = 16;
@@ -30,7 +30,7 @@ export function wordCount(ids: readonly number[]): number {
 /** The phonemes of a segment, and how many of its sentence's come before them. */
 export interface TracedPhonemes {
   readonly phonemes: string;
-  readonly sources: Sources;
+  readonly sources: PhonemeSources;
   readonly before: number;
 }
 
@@ -38,8 +38,8 @@ export interface TracedPhonemes {
 export function sourcesOfWords(
   { phonemes, sources, before }: TracedPhonemes,
   vocabulary: ReadonlyMap<string, number>,
-): Span[] {
-  const spans: Span[] = [];
+): TextRange[] {
+  const spans: TextRange[] = [];
   let sound = before;
   let [from, to] = [-1, -1];
   const endWord = () => {

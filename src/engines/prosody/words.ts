@@ -1,7 +1,7 @@
 import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
 import type { SpokenWord } from "../../core/speech-model.ts";
 import { isSpaceCode } from "../../text/characters.ts";
-import type { Span } from "../../text/traced.ts";
+import type { TextRange } from "../../text/rewritten-text.ts";
 import { FRAMES_PER_STEP, HOP_SAMPLES } from "./frames.ts";
 import type { Plan } from "./plan.ts";
 import { type Placement, sampleOf } from "./sentence-audio.ts";
@@ -11,7 +11,7 @@ import { LAST_MARK_ID, wordSpans } from "./spoken-words.ts";
 /** A word as it is written, which may be several as they are spoken ("$5"), and the plan's frames that it takes. */
 export interface TimedWord {
   /** In the whole text. */
-  readonly source: Span;
+  readonly source: TextRange;
   readonly fromFrame: number;
   readonly toFrame: number;
 }
@@ -29,7 +29,7 @@ export interface TimedName {
  */
 export function timedWords(
   plan: Pick<Plan, "ids" | "steps" | "energy">,
-  sources: readonly Span[],
+  sources: readonly TextRange[],
 ): TimedWord[] {
   const words: TimedWord[] = [];
   for (const [index, { fromFrame, toFrame }] of spokenTimes(plan).entries()) {
@@ -206,7 +206,7 @@ const EARLY_FRAMES = 3;
 const MAX_EARLY_FRAMES = 8;
 
 /** Without what encloses it, and without spaces and signs that nobody sees. "f(x)" and "dogs’" are left whole. */
-function trimmed(text: string, { from, to }: Span): Span {
+function trimmed(text: string, { from, to }: TextRange): TextRange {
   let start = from;
   let end = to;
   while (start < end && AROUND.test(text[start]!)) start++;

@@ -9,7 +9,7 @@ import {
   type SpeechReport,
 } from "../../core/speech-model.ts";
 import { type Stopper, stopWith } from "../../core/stop-with.ts";
-import { type PlainScript, speakPlain } from "../../text/plain-pieces.ts";
+import { type PlainScript, speakPlain } from "../../text/speak-plain.ts";
 import { antiphonDialect } from "./antiphon-dialect.ts";
 import { AttemptError } from "./attempt-error.ts";
 import type { PreparedRequests, RemoteOptions } from "./dialect.ts";

@@ -1,6 +1,6 @@
 import { hasSpeakable } from "../../text/characters.ts";
-import type { PlainItem } from "../../text/plain-pieces.ts";
 import { splitSentences } from "../../text/sentences/sentences.ts";
+import type { PlainItem } from "../../text/speak-plain.ts";
 
 /** Words of an utterance that are asked for in one request. */
 export interface RequestedText {

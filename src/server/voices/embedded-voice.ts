@@ -3,7 +3,7 @@ import type { Precision } from "../../engines/embedded/network.ts";
 import { unusedKnobs } from "../../engines/embedded/preset.ts";
 import { embeddedCheckpoint } from "../../models/installed-checkpoint.ts";
 import type { Checkpoint } from "../../models/residency.ts";
-import { loadTextTables } from "../../text/tables/tables.ts";
+import { loadTextTables } from "../../text/tables/text-tables.ts";
 import { createWorkerPool, type PoolEvent, type WorkerPool } from "../../workers/worker-pool.ts";
 
 /**

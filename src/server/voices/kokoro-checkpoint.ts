@@ -22,7 +22,7 @@ import { voiceCheckpointRecord } from "../../models/voices/pull-voice.ts";
 import type { CodecLmSettings } from "../../settings/model-settings.ts";
 import type { Settings } from "../../settings/schema.ts";
 import { wrongSetting } from "../../settings/settings-error.ts";
-import { loadTextTables } from "../../text/tables/tables.ts";
+import { loadTextTables } from "../../text/tables/text-tables.ts";
 import { createWorkerPool, type PoolEvent } from "../../workers/worker-pool.ts";
 import { idleUnloadOf, inThreads, type LocalCheckpoint, requireSpeaker } from "./local-checkpoint.ts";
 

@@ -2,7 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import type { Lexicon } from "../../core/script.ts";
 import type { Settings } from "../../settings/schema.ts";
 import { SettingsError } from "../../settings/settings-error.ts";
-import { parsePronunciations } from "../../text/phonemes/own-words.ts";
+import { parseLexicon } from "../../text/phonemes/user-lexicon.ts";
 import { UsageError } from "../errors.ts";
 
 const MAX_BYTES = 4 * 2 ** 20;
@@ -24,7 +24,7 @@ export async function serverLexicon({ lexicon: file }: Pick<Settings, "lexicon">
   const text = decoded(bytes);
   if (text === null) throw wrong(`${file} is not in UTF-8: save it in that encoding`);
   try {
-    return parsePronunciations(text, file);
+    return parseLexicon(text, file);
   } catch (error) {
     throw wrong((error as Error).message, error);
   }

@@ -15,7 +15,7 @@ import {
   parseTelephonyRequest,
   parseTtsRequest,
 } from "../../contract/validate.ts";
-import { looksLikeSsml } from "../../text/ssml/read-marks.ts";
+import { looksLikeSsml } from "../../text/ssml/parse-markup.ts";
 import { mannerHeader, readManner } from "./manner.ts";
 import { type Prepared, prepareConverse, prepareTts, type ResolveModel } from "./prepare.ts";
 

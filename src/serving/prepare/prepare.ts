@@ -12,7 +12,7 @@ import type { ChosenVoice, Delivery, Lexicon, Preset, RequestedManner } from "..
 import type { ToolUse } from "../../core/writer.ts";
 import type { PublicModel } from "../../models/public-models.ts";
 import { hasSpeakable } from "../../text/characters.ts";
-import { faultOf } from "../../text/phonemes/own-words.ts";
+import { lexiconEntryFault } from "../../text/phonemes/user-lexicon.ts";
 import { type AskedOwn, chooseSpeaker, chooseVoice, unknownVoice, type VoiceChoice } from "./choose-voice.ts";
 import { ContentHash, historyAudio, type TextOf } from "./history-audio.ts";
 import { type ReadText, readMarkup, wordsOf } from "./read-markup.ts";
@@ -258,7 +258,7 @@ function castTurns(parts: Parts, { card }: PublicModel): Pick<Parts, "turns"> & 
 function checkedLexicon(lexicon: Readonly<Record<string, string>> = {}): Lexicon {
   const words = Object.entries(lexicon);
   for (const word of words) {
-    const fault = faultOf(word);
+    const fault = lexiconEntryFault(word);
     if (fault !== null)
       throw new ServiceError(400, `${memberField("lexicon", word[0])}: ${fault}`, { param: "lexicon" });
   }

@@ -2,11 +2,11 @@ import { ServiceError } from "../../contract/errors.ts";
 import type { InputType } from "../../contract/requests.ts";
 import { type MarkedText, spokenText, type TextPiece } from "../../core/marked-text.ts";
 import type { Lexicon } from "../../core/script.ts";
-import { otherLanguageOf } from "../../text/other-language.ts";
+import { detectOtherLanguage } from "../../text/other-language.ts";
 import { inlineFault } from "../../text/phonemes/given-phonemes.ts";
 import { addedCharacters } from "../../text/phonemes/given-words.ts";
-import { type FindVoice, MarkupError, type ReadMarks } from "../../text/ssml/markup.ts";
-import { readMarks } from "../../text/ssml/read-marks.ts";
+import { type FindVoice, MarkupError, type ParsedMarkup } from "../../text/ssml/markup.ts";
+import { parseMarkup } from "../../text/ssml/parse-markup.ts";
 import { type Cast, chooseVoice, type VoiceChoice } from "./choose-voice.ts";
 
 /** A text whose marks have been read. */
@@ -59,9 +59,9 @@ function readOrRefuse(
   field: string,
   isSsml: boolean | null,
   findVoice: FindVoice,
-): ReadMarks & { readonly spoken: string } {
+): ParsedMarkup & { readonly spoken: string } {
   try {
-    const read = readMarks(text, isSsml, findVoice);
+    const read = parseMarkup(text, isSsml, findVoice);
     const spoken = spokenText(read.piece);
     const fault = inlineFault(spoken);
     if (fault !== null) throw new ServiceError(400, `${field}: ${fault}`, { param: field });
@@ -85,7 +85,7 @@ export function writtenPiece(text: string): TextPiece {
 
 function leniently(text: string, isSsml: false | null): TextPiece {
   try {
-    return readMarks(text, isSsml, anyVoice).piece;
+    return parseMarkup(text, isSsml, anyVoice).piece;
   } catch (error) {
     if (error instanceof MarkupError) return text;
     throw error;
@@ -136,7 +136,7 @@ function notDone(piece: TextPiece, { id, takes }: Cast): string[] {
 
 /** What a text is in that a model cannot read. */
 function notEnglish(text: string, { id, takes }: Cast): string[] {
-  const language = takes.englishOnly === true ? otherLanguageOf(text) : null;
+  const language = takes.englishOnly === true ? detectOtherLanguage(text) : null;
   if (language === null) return [];
   return [`the text looks like ${language}, and the model ${id} reads it as if it were English`];
 }

@@ -4,7 +4,7 @@ import { pausesS, spokenText, type TextPiece } from "../../core/marked-text.ts";
 import type { WriterTokens } from "../../core/writer.ts";
 import { hasSpeakable } from "../../text/characters.ts";
 import { SentenceCutter } from "../../text/sentences/sentence-cutter.ts";
-import { mayBeSsml } from "../../text/ssml/read-marks.ts";
+import { mayBeSsml } from "../../text/ssml/parse-markup.ts";
 import { readMarkup } from "../prepare/read-markup.ts";
 import { Arrivals } from "./async-queue.ts";
 

@@ -1,6 +1,6 @@
 import { capitalise, wordSet } from "../characters.ts";
-import type { Replacement, Traced } from "../traced.ts";
-import { after, before, type Kind, matchAt, withRanges } from "./kind.ts";
+import type { Replacement, RewrittenText } from "../rewritten-text.ts";
+import { after, before, matchAt, type TokenRule, withRanges } from "./rule.ts";
 
 /** Whether a dictionary lists a word as it is written. */
 export type IsListed = (word: string) => boolean;
@@ -34,7 +34,7 @@ const MIN_ORDINARY_INSIDE = 2;
  * Sentences in capitals, and runs of three words and more, in small letters: "IT IS TIME", "please LET ME IN". What no
  * dictionary has as a word stays as it is, and so is spelled ("FBI").
  */
-export function withoutShouting(traced: Traced, isListed: IsListed): Traced {
+export function withoutShouting(traced: RewrittenText, isListed: IsListed): RewrittenText {
   const sentence = traced.text;
   const words = [...sentence.matchAll(WORD)];
   if (words.length < 2) return traced;
@@ -87,7 +87,7 @@ const SMALL_BESIDE = withRanges(/\p{Ll} $/u);
 const SMALL_BEHIND = withRanges(/^[,!?]?(?: \p{Ll}|$)/u);
 
 /** A small word in capitals among small letters is stressed, and not spelled: "I am SO happy". */
-export const emphasis: Kind = (text, at) => {
+export const emphasis: TokenRule = (text, at) => {
   const match = matchAt(SMALL_WORD, text, at);
   if (match === null || !SMALL_BESIDE.test(before(text, at))) return null;
   const end = at + match[0].length;
@@ -97,7 +97,7 @@ export const emphasis: Kind = (text, at) => {
 const SLIPPED = withRanges(/[A-Z]{2}[a-z]{1,20}(?![\p{L}\p{N}_@&/-])/uy);
 
 /** A word whose second letter is a capital by a slip of the Shift key, so that only as another it is a word: "WIlliam", "THe". */
-export function slippedCapital(isListed: IsListed): Kind {
+export function slippedCapital(isListed: IsListed): TokenRule {
   return (text, at) => {
     const match = matchAt(SLIPPED, text, at);
     if (match === null) return null;
@@ -141,7 +141,7 @@ function isLettered(earlier: string): boolean {
  * A capital A within a sentence is the letter: "Option A or B", "from point A to point B". Before another capital it may
  * be the article of a title ("Once Upon A Time"), unless what stands before it goes by letters.
  */
-export const letterA: Kind = (text, at) => {
+export const letterA: TokenRule = (text, at) => {
   if (matchAt(VARIABLE, text, at) !== null) return { words: "eh", end: at + 1 };
   if (matchAt(LETTER, text, at) === null) return null;
   const earlier = before(text, at);

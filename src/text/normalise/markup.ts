@@ -1,5 +1,5 @@
-import type { Traced } from "../traced.ts";
-import { withRanges } from "./kind.ts";
+import type { RewrittenText } from "../rewritten-text.ts";
+import { withRanges } from "./rule.ts";
 
 const ENTITIES: ReadonlyMap<string, string> = new Map([
   ["amp", "&"],
@@ -52,7 +52,7 @@ const BULLET = /^(?:[-*+•‣·▪–—]|\[[ xX]?\]|>) +(?:\[[ xX]?\] +)?/u;
 const FENCE = withRanges(/^```[\p{L}\p{N}]{0,20}$/u);
 
 /** The text without what only an editor or a browser sees: entities, tags, emphasis, headings, bullets, links. */
-export function withoutMarkup(sentence: Traced): Traced {
+export function withoutMarkup(sentence: RewrittenText): RewrittenText {
   let traced = sentence;
   const has = (mark: string) => traced.text.includes(mark);
   if (has("&") && has(";")) traced = traced.replace(ENTITY, entity);

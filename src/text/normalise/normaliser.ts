@@ -1,10 +1,10 @@
 import { isSpaceCode, SPACE } from "../characters.ts";
-import type { NormaliserTables } from "../tables/tables.ts";
-import { type Replacement, Traced } from "../traced.ts";
+import { type Replacement, RewrittenText } from "../rewritten-text.ts";
+import type { NormaliserTables } from "../tables/text-tables.ts";
 import { emphasis, type IsListed, letterA, slippedCapital, withoutShouting } from "./capitals.ts";
-import { firstOf, isWordCharacter, type Kind, withRanges } from "./kind.ts";
-import { abbreviations, SMALL_ABBREVIATIONS } from "./kinds/abbreviations.ts";
-import { dayMonth, daysOfMonth, monthDay, numericDate, shortYear, weekday } from "./kinds/calendar.ts";
+import { withoutMarkup } from "./markup.ts";
+import { firstMatch, isWordCharacter, type TokenRule, withRanges } from "./rule.ts";
+import { abbreviations, SMALL_ABBREVIATIONS } from "./rules/abbreviations.ts";
 import {
   codeDigits,
   groupedDigits,
@@ -14,15 +14,16 @@ import {
   military,
   phone,
   phoneWord,
-} from "./kinds/codes.ts";
-import { electronicKind, version } from "./kinds/electronic.ts";
-import { difference, formula, indexed, term } from "./kinds/formulas.ts";
-import { fraction, VULGAR_SIGNS } from "./kinds/fractions.ts";
-import { identifiers } from "./kinds/identifiers.ts";
-import { magnitude, multiple } from "./kinds/magnitudes.ts";
-import { angle, byOrTimes, feetAndInches, measure, unitBehindWords } from "./kinds/measures.ts";
-import { moneyAfter, moneyBefore, roundSums } from "./kinds/money.ts";
-import { addressPart, direction, road, stateAndZip } from "./kinds/places.ts";
+} from "./rules/codes.ts";
+import { dayMonth, daysOfMonth, monthDay, numericDate, shortYear, weekday } from "./rules/dates.ts";
+import { electronicKind, version } from "./rules/electronic.ts";
+import { difference, formula, indexed, term } from "./rules/formulas.ts";
+import { fraction, VULGAR_SIGNS } from "./rules/fractions.ts";
+import { identifiers } from "./rules/identifiers.ts";
+import { magnitude, multiple } from "./rules/magnitudes.ts";
+import { angle, byOrTimes, feetAndInches, measure, unitBehindWords } from "./rules/measures.ts";
+import { moneyAfter, moneyBefore, roundSums } from "./rules/money.ts";
+import { addressPart, direction, road, stateAndZip } from "./rules/places.ts";
 import {
   exactDecimal,
   letterPower,
@@ -32,16 +33,15 @@ import {
   range,
   scientific,
   slashed,
-} from "./kinds/ranges.ts";
-import { romanNumerals } from "./kinds/roman.ts";
-import { greek, signs } from "./kinds/signs.ts";
-import { duration, hoursByLetter, lapTime, ratio, time, zoneOffset } from "./kinds/times.ts";
-import { UNITS } from "./kinds/units.ts";
-import { book, verse } from "./kinds/verses.ts";
-import { withoutMarkup } from "./markup.ts";
+} from "./rules/ranges.ts";
+import { romanNumerals } from "./rules/roman.ts";
+import { greek, signs } from "./rules/signs.ts";
+import { duration, hoursByLetter, lapTime, ratio, time, zoneOffset } from "./rules/times.ts";
+import { UNITS } from "./rules/units.ts";
+import { book, verse } from "./rules/verses.ts";
 
 /** Writes out what is not written as it is said: times, dates, money, measures, abbreviations, numerals, signs. */
-export type Normaliser = (sentence: Traced) => Traced;
+export type Normaliser = (sentence: RewrittenText) => RewrittenText;
 
 const SQUARED = /[\u3371-\u33df]/gu;
 const BEHEADED = /(?<![a-z\d])['‘](?=(?:tis|twas|twere|twill|twould)(?![a-z']))/giu;
@@ -68,19 +68,19 @@ export function createNormaliser(tables: NormaliserTables, isListed: IsListed = 
 }
 
 /** Single spaces, straight apostrophes, usual hyphens. */
-function tidy(sentence: Traced): Traced {
+function tidy(sentence: RewrittenText): RewrittenText {
   const tidier = tidySpaces(sentence);
   return tidier.respelled(
     tidier.text.replaceAll("’", "'").replaceAll("\u2012", "-").replaceAll("\u2015", "—"),
   );
 }
 
-function tidied(text: Traced): Traced {
+function tidied(text: RewrittenText): RewrittenText {
   return tidySpaces(tidySpaces(text).replace(/ +(?=[,.;:!?])/g, ""));
 }
 
 /** Signs that are letters in one square ("㎏") as letters, "'Tis" without its mark, two hyphens for a range as one. */
-function plain(text: Traced): Traced {
+function plain(text: RewrittenText): RewrittenText {
   return text
     .replace(SQUARED, (sign) => sign.normalize("NFKC"))
     .replace(BEHEADED, "")
@@ -88,7 +88,7 @@ function plain(text: Traced): Traced {
 }
 
 /** One space for each run of spaces, none at the ends. */
-function tidySpaces(traced: Traced): Traced {
+function tidySpaces(traced: RewrittenText): RewrittenText {
   const { text } = traced;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
@@ -115,13 +115,16 @@ const PLAIN_WORD = /[a-z]{2,40}(?:'[a-z]{1,3})?(?= |$|[,;!?]|\.(?: |$))/uy;
  * first kind that it fits, and is said by that kind alone (the classes of Sproat & Jaitly 2016, with the cover of
  * Zhang et al. 2019); whole numbers and plain words stay as they are.
  */
-export function createClassifier(tables: NormaliserTables, isListed: IsListed): (sentence: Traced) => Traced {
+export function createClassifier(
+  tables: NormaliserTables,
+  isListed: IsListed,
+): (sentence: RewrittenText) => RewrittenText {
   const electronic = electronicKind(isListed);
   const identifier = identifiers(isListed);
   const numeral = romanNumerals(tables);
   const abbreviation = abbreviations(tables);
   const sign = signs(tables);
-  const atDigits: readonly Kind[] = [
+  const atDigits: readonly TokenRule[] = [
     hexadecimal,
     numericDate,
     phoneWord,
@@ -156,7 +159,7 @@ export function createClassifier(tables: NormaliserTables, isListed: IsListed): 
     listed,
     exactDecimal,
   ];
-  const atLetters: readonly Kind[] = [
+  const atLetters: readonly TokenRule[] = [
     hexadecimal,
     book,
     numeral,
@@ -181,7 +184,7 @@ export function createClassifier(tables: NormaliserTables, isListed: IsListed): 
     identifier,
     emphasis,
   ];
-  const atSigns: readonly Kind[] = [
+  const atSigns: readonly TokenRule[] = [
     roundSums,
     moneyBefore,
     hexadecimal,
@@ -195,11 +198,11 @@ export function createClassifier(tables: NormaliserTables, isListed: IsListed): 
   ];
 
   // The first use of a pattern compiles it, the second makes it fast: not while somebody waits for the first sound.
-  classify(Traced.of(EVERY_KIND));
-  classify(Traced.of(EVERY_KIND));
+  classify(RewrittenText.of(EVERY_KIND));
+  classify(RewrittenText.of(EVERY_KIND));
   return classify;
 
-  function classify(traced: Traced): Traced {
+  function classify(traced: RewrittenText): RewrittenText {
     const { text } = traced;
     const said: Replacement[] = [];
     let copied = 0;
@@ -228,7 +231,8 @@ export function createClassifier(tables: NormaliserTables, isListed: IsListed): 
     const isDigit = code >= 0x30 && code <= 0x39;
     const isRunStart =
       at === 0 || isSpaceCode(text.charCodeAt(at - 1)) || "([{\"'“‘".includes(text.charAt(at - 1));
-    const found = (isRunStart ? electronic(text, at) : null) ?? firstOf(kindsAt(text, at, isDigit), text, at);
+    const found =
+      (isRunStart ? electronic(text, at) : null) ?? firstMatch(kindsAt(text, at, isDigit), text, at);
     if (found !== null && found.end > at) return found;
     if ("'‘’".includes(text.charAt(at)) && /\d/u.test(text.charAt(at + 1)))
       return { words: null, end: at + 1 };
@@ -240,7 +244,7 @@ export function createClassifier(tables: NormaliserTables, isListed: IsListed): 
     };
   }
 
-  function kindsAt(text: string, at: number, isDigit: boolean): readonly Kind[] {
+  function kindsAt(text: string, at: number, isDigit: boolean): readonly TokenRule[] {
     if (isDigit) return atDigits;
     return isWordCharacter(text.charAt(at)) && !VULGAR_SIGNS.includes(text.charAt(at)) ? atLetters : atSigns;
   }

@@ -1,5 +1,5 @@
 import { wordSet } from "../characters.ts";
-import { withRanges, wordAfter } from "./kind.ts";
+import { withRanges, wordAfter } from "./rule.ts";
 
 /** A determiner just before a number, with at most one adjective between: "a", "his new". */
 const DETERMINER =
@@ -18,7 +18,7 @@ const NO_NOUN = wordSet(
 );
 
 /** Whether what stands before a number makes it part of one thing's name: "a $20 bill", "the 400m final". */
-export function isOneThing(earlier: string): boolean {
+export function isAttributive(earlier: string): boolean {
   return DETERMINER.test(earlier);
 }
 
@@ -56,6 +56,6 @@ const SAYING =
   /\b(?:said|say|says|saying|answer(?:ed|s)?|repl(?:y|ied)|told|nodded|means?|meant)(?: (?:him|her|them|me|us|you))?[ (“"]*$/iu;
 
 /** Whether "no." behind this is what was said, and no number. */
-export function isSaidBehind(earlier: string): boolean {
+export function isAfterSaying(earlier: string): boolean {
   return SAYING.test(earlier);
 }

@@ -3,15 +3,15 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { brotliDecompress } from "node:zlib";
 import { editDistance } from "../../core/nearest-name.ts";
+import { BRITISH } from "./accent.ts";
 import type { Entry, Following, WordEntries } from "./dictionary.ts";
-import { BRITISH } from "./endings.ts";
-import { createLexicon, type LexicalWord, type Lexicon } from "./lexicon.ts";
+import { createLexicon, type LexicalWord, type PronunciationLexicon } from "./lexicon.ts";
 
 /** What British words are read by. */
 interface BritishSources {
   readonly british: WordEntries;
   /** Reads what the British dictionary does not know. */
-  readonly american: Lexicon;
+  readonly american: PronunciationLexicon;
   /** Words that come before the dictionaries, in American phonemes. */
   readonly names: ReadonlyMap<string, string>;
 }
@@ -22,7 +22,7 @@ const DOUBLED_FOR_ING = /[aeiouy]([bdgmnprt])\1ing$/;
 const NO_WORDS: WordEntries = { indexOf: () => -1, entryAt: () => "" };
 
 /** Reads words as the British dictionary has them, or by its stems; other words as Americans say them, in British sounds. */
-export function createBritishLexicon({ british, american, names }: BritishSources): Lexicon {
+export function createBritishLexicon({ british, american, names }: BritishSources): PronunciationLexicon {
   const { said, endings } = BRITISH;
   const own = createLexicon(
     { gold: british, silver: NO_WORDS },

@@ -1,6 +1,6 @@
 import { capitalise, isAllLetters } from "../characters.ts";
 import { indexOf, stringAt } from "../tables/string-table.ts";
-import type { Dictionary } from "../tables/tables.ts";
+import type { Dictionary } from "../tables/text-tables.ts";
 import { PRIMARY, SECONDARY, type Stress, withStress } from "./stress.ts";
 
 /** What follows a word and changes how it is said. */

@@ -1,4 +1,4 @@
-import { type Accent, AMERICAN } from "./endings.ts";
+import { type Accent, AMERICAN } from "./accent.ts";
 
 /** Phonemes as somebody wrote them: in the voice's alphabet, or what is wrong with them. */
 export type GivenPhonemes = { readonly phonemes: string } | PhonemeFault;

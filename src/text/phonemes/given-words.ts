@@ -1,12 +1,18 @@
 import { characterCount } from "../characters.ts";
-import type { Replacement, Traced } from "../traced.ts";
-import { type Accent, AMERICAN } from "./endings.ts";
+import type { Replacement, RewrittenText } from "../rewritten-text.ts";
+import { type Accent, AMERICAN } from "./accent.ts";
 import { type InlinePhonemes, inlinePhonemes, readGivenPhonemes } from "./given-phonemes.ts";
-import { createOwnWords, type FoundWord, type IsPlural, type OwnWord, type OwnWords } from "./own-words.ts";
+import {
+  createUserLexicon,
+  type FoundWord,
+  type IsPlural,
+  type LexiconEntry,
+  type UserLexicon,
+} from "./user-lexicon.ts";
 
 /** A sentence in which one character of Unicode's private use stands for each word whose phonemes are given. */
 export interface Marked {
-  readonly text: Traced;
+  readonly text: RewrittenText;
   readonly given: readonly GivenWord[];
 }
 
@@ -34,8 +40,8 @@ const STEP = /[\p{L}\p{M}\p{N}]+|[\s\S]/uy;
  * @param accent that the lists are in
  */
 export function markGivenWords(
-  sentence: Traced,
-  lists: readonly OwnWords[],
+  sentence: RewrittenText,
+  lists: readonly UserLexicon[],
   isPlural?: IsPlural,
   accent = AMERICAN,
 ): Marked {
@@ -51,7 +57,7 @@ export function markGivenWords(
  * Returns how many code points longer the text is as spoken than as written, counting each given word at least at its written
  * length.
  */
-export function addedCharacters(spoken: string, words: readonly OwnWord[]): number {
+export function addedCharacters(spoken: string, words: readonly LexiconEntry[]): number {
   const added = (said: string, word: string) => Math.max(0, characterCount(said) - characterCount(word));
   let chars = 0;
   let rest = "";
@@ -62,7 +68,7 @@ export function addedCharacters(spoken: string, words: readonly OwnWord[]): numb
     at = to;
   }
   if (words.length === 0) return chars;
-  const own = createOwnWords(words);
+  const own = createUserLexicon(words);
   const text = `${rest}${spoken.slice(at)}`.normalize("NFC");
   for (const { from, to, respelling, phonemes } of listedIn(text, (place) => own.at(text, place)))
     chars += added(respelling ?? phonemes ?? "", text.slice(from, to));
@@ -96,7 +102,7 @@ class Marks {
     return String.fromCharCode(FIRST_MARK + this.given.length - 1);
   }
 
-  withoutUnreadable(text: Traced): Traced {
+  withoutUnreadable(text: RewrittenText): RewrittenText {
     if (!this.#hasUnreadable) return text;
     return text.replace(PRIVATE, (mark) => {
       const { word, isUnreadable } = this.given[markedWord(mark, this.given)]!;
@@ -106,7 +112,7 @@ class Marks {
 }
 
 /** Marks the words that come with their phonemes, and takes out what could be taken for a mark. */
-function markInline(sentence: Traced, inline: readonly InlinePhonemes[], marks: Marks): Traced {
+function markInline(sentence: RewrittenText, inline: readonly InlinePhonemes[], marks: Marks): RewrittenText {
   const { text } = sentence;
   const replacements: Replacement[] = [];
   const addPlain = (from: number, to: number) => {
@@ -137,7 +143,11 @@ function markInline(sentence: Traced, inline: readonly InlinePhonemes[], marks: 
   return sentence.edited(replacements);
 }
 
-function markListed(traced: Traced, find: (at: number) => FoundWord | undefined, marks: Marks): Traced {
+function markListed(
+  traced: RewrittenText,
+  find: (at: number) => FoundWord | undefined,
+  marks: Marks,
+): RewrittenText {
   const { text } = traced;
   const replacements: Replacement[] = [];
   for (const { from, to: end, phonemes, respelling, pluralOf } of listedIn(text, find)) {
@@ -177,7 +187,7 @@ function withPossessive(phonemes: string | null, possessive: string, { endings }
 }
 
 function firstOf(
-  lists: readonly OwnWords[],
+  lists: readonly UserLexicon[],
   text: string,
   at: number,
   isPlural?: IsPlural,

@@ -1,6 +1,6 @@
 import { digitValue, isAscii } from "../characters.ts";
+import type { Endings } from "./accent.ts";
 import { createWords, type Dictionaries, type Following } from "./dictionary.ts";
-import type { Endings } from "./endings.ts";
 import { createNumberReading, MONEY } from "./number-reading.ts";
 import { createSuffixRules, createWordReading } from "./word-reading.ts";
 
@@ -17,7 +17,7 @@ export interface LexicalWord {
   readonly reading: string | null;
 }
 
-export interface Lexicon {
+export interface PronunciationLexicon {
   /** The phonemes of a word in the light of what follows it, or null where it is not known. */
   read(word: LexicalWord, following: Following): string | null;
   /** The phonemes of digits within a word that is not known. */
@@ -44,7 +44,7 @@ export function createLexicon(
   dictionaries: Dictionaries,
   names: ReadonlyMap<string, string>,
   endings: Endings,
-): Lexicon {
+): PronunciationLexicon {
   const words = createWords(dictionaries, names);
   const wordReading = createWordReading(words, createSuffixRules(words, endings));
   const numbers = createNumberReading(words, endings);

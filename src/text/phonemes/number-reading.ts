@@ -6,8 +6,8 @@ import {
   parseInteger,
   yearWords,
 } from "../normalise/number-words.ts";
+import type { Endings } from "./accent.ts";
 import type { Words } from "./dictionary.ts";
-import type { Endings } from "./endings.ts";
 
 export interface NumberReading {
   /** Whether a word is digits with at most an ending such as "th" or "'s"; a minus only at the head of a group. */

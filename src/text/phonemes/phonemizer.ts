@@ -1,19 +1,18 @@
 import { LruCache } from "../../audio/lru-cache.ts";
 import { strip } from "../characters.ts";
 import { createNormaliser } from "../normalise/normaliser.ts";
+import { RewrittenText } from "../rewritten-text.ts";
 import { spokenSentences } from "../sentences/sentences.ts";
-import type { TextTables } from "../tables/tables.ts";
+import type { TextTables } from "../tables/text-tables.ts";
 import { createAnalysis, spanOf } from "../tagging/analysis.ts";
 import { createHeteronyms } from "../tagging/heteronyms.ts";
-import { Traced } from "../traced.ts";
+import { AMERICAN, BRITISH } from "./accent.ts";
 import { createBritishLexicon } from "./british-lexicon.ts";
 import { type Following, isListed, packedWords, type WordEntries } from "./dictionary.ts";
-import { AMERICAN, BRITISH } from "./endings.ts";
 import { markGivenWords } from "./given-words.ts";
 import { createLexicon, type LexicalWord } from "./lexicon.ts";
-import { createOwnWords, type OwnWord, type OwnWords } from "./own-words.ts";
-import { Sources, splitClauses } from "./phoneme-ids.ts";
-import { readUnits } from "./reader.ts";
+import { readUnits } from "./read-units.ts";
+import { PhonemeSources, splitClauses } from "./sentence-phonemes.ts";
 import { withStress } from "./stress.ts";
 import {
   characterIds,
@@ -22,25 +21,26 @@ import {
   readUnknown,
   type UnknownWordNet,
 } from "./unknown-words.ts";
+import { createUserLexicon, type LexiconEntry, type UserLexicon } from "./user-lexicon.ts";
 
 export interface Phonemizer {
   /** The phonemes of a text, a string a sentence; those over 400 phonemes are cut at clauses, silent ones left out. */
-  phonemes(text: string, words?: readonly OwnWords[]): Promise<string[]>;
+  phonemes(text: string, words?: readonly UserLexicon[]): Promise<string[]>;
   /** The phonemes of one sentence; "" where there is nothing to say. Of users' words the first list decides. */
-  read(sentence: string, words?: readonly OwnWords[]): Promise<string>;
+  read(sentence: string, words?: readonly UserLexicon[]): Promise<string>;
   /** The same, with where in the sentence it comes from. */
-  readTraced(sentence: string, words?: readonly OwnWords[]): Promise<PhonemizedSentence>;
+  readWithSources(sentence: string, words?: readonly UserLexicon[]): Promise<PhonemizedSentence>;
 }
 
 /** The phonemes of a sentence and their sources. */
 export interface PhonemizedSentence {
   readonly phonemes: string;
-  readonly sources: Sources;
+  readonly sources: PhonemeSources;
 }
 
 export interface PhonemizerOptions {
   /** Words that come before the dictionary's, and after those that are given with a text. */
-  readonly words?: readonly OwnWord[];
+  readonly words?: readonly LexiconEntry[];
   /** How many words' network readings are kept. */
   readonly rememberedWords?: number;
   /** The British dictionary, where words are to be said as it has them; else they are as Americans say them. */
@@ -71,16 +71,16 @@ export function createPhonemizer(
   const { names } = tables;
   const american = createLexicon({ gold, silver }, names, AMERICAN.endings);
   const lexicon = british === undefined ? american : createBritishLexicon({ british, american, names });
-  const always = ownWords.length > 0 ? [createOwnWords(ownWords, accent)] : [];
+  const always = ownWords.length > 0 ? [createUserLexicon(ownWords, accent)] : [];
   const remembered = new LruCache<string>(rememberedWords);
 
   return {
-    read: async (sentence, words) => (await readTraced(sentence, words)).phonemes,
-    readTraced,
+    read: async (sentence, words) => (await readWithSources(sentence, words)).phonemes,
+    readWithSources,
     async phonemes(text, words) {
       const spoken: string[] = [];
       for (const sentence of spokenSentences(text))
-        spoken.push(...splitClauses((await readTraced(sentence.text, words)).phonemes));
+        spoken.push(...splitClauses((await readWithSources(sentence.text, words)).phonemes));
       return spoken;
     },
   };
@@ -95,8 +95,11 @@ export function createPhonemizer(
   }
 
   /** Reads without waiting and notes which words the network has to be asked for; then asks, and reads again. */
-  async function readTraced(sentence: string, words: readonly OwnWords[] = []): Promise<PhonemizedSentence> {
-    const visible = Traced.of(sentence).replace(INVISIBLE, "");
+  async function readWithSources(
+    sentence: string,
+    words: readonly UserLexicon[] = [],
+  ): Promise<PhonemizedSentence> {
+    const visible = RewrittenText.of(sentence).replace(INVISIBLE, "");
     const { text, given } = markGivenWords(visible, [...words, ...always], isPlural, accent);
     const { units, text: written } = analyse(normalise(text), given);
     const known = new Map<string, string>();
@@ -111,7 +114,7 @@ export function createPhonemizer(
       missing.clear();
       const said = readUnits(units, lexicon, (text) => readUnknown(text, lexicon, readWord, accent));
       if (missing.size === 0) {
-        const sources = new Sources(said, (index) => written.sourceOf(spanOf(units[index]!)));
+        const sources = new PhonemeSources(said, (index) => written.sourceOf(spanOf(units[index]!)));
         const phonemes = strip(said.join("").replaceAll("ɾ", "T").replaceAll("ʔ", "t"));
         return { phonemes, sources };
       }

@@ -1,7 +1,7 @@
 import { digitValue, firstCharacter, isAllLetters, SPACE, WORD, WORD_LETTER } from "../characters.ts";
-import type { UnknownWordAlphabet } from "../tables/tables.ts";
-import type { Accent } from "./endings.ts";
-import type { Lexicon } from "./lexicon.ts";
+import type { UnknownWordAlphabet } from "../tables/text-tables.ts";
+import type { Accent } from "./accent.ts";
+import type { PronunciationLexicon } from "./lexicon.ts";
 
 /** Reads one word by its letters: their ids in (1 to 24 of them), four output ids a letter out. */
 export type UnknownWordNet = (characterIds: readonly number[]) => Promise<ArrayLike<number | bigint>>;
@@ -31,7 +31,7 @@ const SIGN_PHONEMES: ReadonlyMap<string, string> = new Map([
  */
 export function readUnknown(
   text: string,
-  lexicon: Lexicon,
+  lexicon: PronunciationLexicon,
   readWord: (word: string) => string,
   { said }: Pick<Accent, "said">,
 ): string {

@@ -1,6 +1,6 @@
 import { isAllLetters } from "../characters.ts";
+import type { Endings } from "./accent.ts";
 import { type Following, parentTag, SIGNS, type Words } from "./dictionary.ts";
-import type { Endings } from "./endings.ts";
 import type { Stress } from "./stress.ts";
 
 /** The phonemes of one word that is no number, or null where nothing is known of it. */

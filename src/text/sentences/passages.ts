@@ -42,7 +42,7 @@ function isPlainHeading(line: string): boolean {
  * Cuts a text into what is spoken one after the other, as it comes. Memory is bounded, however long the text, its paragraphs or
  * its lines are.
  */
-export async function* passagesIn(
+export async function* splitPassages(
   chunks: AsyncIterable<string>,
   format: TextFormat,
 ): AsyncGenerator<Passage, void, void> {

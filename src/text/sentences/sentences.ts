@@ -1,7 +1,7 @@
 import { isLower, isSpaceCode, isUpper, strip, wordSet } from "../characters.ts";
-import { SHORT_DAYS, SHORT_MONTHS } from "../normalise/kinds/calendar.ts";
-import { isBook, VERSE_AHEAD } from "../normalise/kinds/verses.ts";
-import { isCounted, isSaidBehind, NUMBERED } from "../normalise/number-context.ts";
+import { isAfterSaying, isCounted, NUMBERED } from "../normalise/number-context.ts";
+import { SHORT_DAYS, SHORT_MONTHS } from "../normalise/rules/dates.ts";
+import { isBook, VERSE_AHEAD } from "../normalise/rules/verses.ts";
 import { inlinePhonemes } from "../phonemes/given-phonemes.ts";
 
 export interface Sentence {
@@ -153,7 +153,7 @@ function continues(paragraph: string, mark: number, next: number): boolean {
   }
   if (BEFORE_A_REFERENCE.test(word) && isCounted(paragraph.slice(next, next + 24))) return false;
   if (BEFORE_A_NUMBER.has(word)) {
-    const said = word.startsWith("no") && isSaidBehind(paragraph.slice(Math.max(0, start - 18), start));
+    const said = word.startsWith("no") && isAfterSaying(paragraph.slice(Math.max(0, start - 18), start));
     const rest = paragraph.slice(next, next + 8);
     return !said && (/^[#(]?\p{Nd}/u.test(rest) || (/^[Nn]os?$/.test(word) && CODE_AHEAD.test(rest)));
   }

@@ -1,7 +1,7 @@
 import type { TextPiece } from "../../core/marked-text.ts";
 
 /** A text with its marks read. */
-export interface ReadMarks {
+export interface ParsedMarkup {
   readonly piece: TextPiece;
   /** Code points of what is spoken: marks are none of it. */
   readonly spokenChars: number;

@@ -1,5 +1,4 @@
 import { digitValue } from "../characters.ts";
-import { monthName, monthOf } from "../normalise/kinds/calendar.ts";
 import {
   cardinal,
   decimalWords,
@@ -9,19 +8,20 @@ import {
   romanValue,
   yearWords,
 } from "../normalise/number-words.ts";
+import { monthName, monthOf } from "../normalise/rules/dates.ts";
 
 /** Words for what a `say-as` holds; `null` where that is not of the kind that it says. */
 type Say = (content: string, format: string) => string | null;
 
 /** The words that a `say-as` is spoken as: `null` where its content does not fit. Without a way to say it, it is read as text. */
-export function saidAs(interpretAs: string, format: string, content: string): string | null {
+export function sayAsWords(interpretAs: string, format: string, content: string): string | null {
   const say = KINDS.get(interpretAs);
   if (say === undefined) return content;
   return content.length > MAX_CONTENT_CHARS ? null : say(content, format);
 }
 
 /** What `interpret-as` may be, and whether anything is done for it that the reading of plain text does not do. */
-export function isKnownKind(interpretAs: string): "said" | "read" | "left" | null {
+export function supportOf(interpretAs: string): "said" | "read" | "left" | null {
   if (KINDS.has(interpretAs)) return "said";
   if (READ.has(interpretAs)) return "read";
   return LEFT.has(interpretAs) ? "left" : null;

@@ -30,7 +30,7 @@ export const MAX_ATTRIBUTES = 32;
  *
  * @throws MarkupError for what is not well-formed, or has too much of something
  */
-export function readXml(text: string, events: XmlEvents): void {
+export function parseXml(text: string, events: XmlEvents): void {
   const begin = text.length - text.trimStart().length;
   const parser = new SaxesParser();
   const opened: { readonly name: string; readonly at: number }[] = [];

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { packTables, voiceFingerprint } from "./pack-tables.ts";
-import { readCurrent, tablesFileOf } from "./tables.ts";
+import { packTables, voiceFingerprint } from "./packed-tables.ts";
+import { readCurrent, tablesFileOf } from "./text-tables.ts";
 
 /**
  * Run as `node dist/src/text/tables/build-tables.js VOICE_DIR [FILE]`: packs a voice's text data into one file,

@@ -1,14 +1,14 @@
 import { hasSpeakable, isAllLetters, wordSet } from "../characters.ts";
 import { type GivenWord, markedWord } from "../phonemes/given-words.ts";
 import { MONEY } from "../phonemes/number-reading.ts";
-import type { TextTables } from "../tables/tables.ts";
-import type { Span, Traced } from "../traced.ts";
-import { createTokeniser, markQuotes, subTokens, type Token } from "./affixes.ts";
+import type { RewrittenText, TextRange } from "../rewritten-text.ts";
+import type { TextTables } from "../tables/text-tables.ts";
 import type { Heteronyms } from "./heteronyms.ts";
 import { createTagger } from "./tagger.ts";
+import { createTokeniser, markQuotes, subTokens, type Token } from "./tokeniser.ts";
 
 /** A word or part of one, with what is known of it before it is read. */
-export interface Piece extends Span {
+export interface Piece extends TextRange {
   readonly text: string;
   /** Part of speech (Penn Treebank). */
   readonly tag: string;
@@ -32,16 +32,16 @@ export type Unit = Piece | readonly Piece[];
  * Sentence (normalised) → words and groups with their parts of speech. Characters that stand for `given` words are read
  * as those.
  */
-export type Analysis = (sentence: Traced, given?: readonly GivenWord[]) => Analysed;
+export type Analysis = (sentence: RewrittenText, given?: readonly GivenWord[]) => Analysed;
 
 /** The units of a sentence; their places are of `text`. */
 export interface Analysed {
   readonly units: readonly Unit[];
-  readonly text: Traced;
+  readonly text: RewrittenText;
 }
 
 /** The part of the text that a unit is written in. */
-export function spanOf(unit: Unit): Span {
+export function spanOf(unit: Unit): TextRange {
   if (!isGroup(unit)) return unit;
   return { from: unit[0]?.from ?? 0, to: unit.at(-1)?.to ?? 0 };
 }
@@ -51,7 +51,7 @@ export function isGroup(unit: Unit): unit is readonly Piece[] {
   return Array.isArray(unit);
 }
 
-interface TaggedToken extends Token, Span {
+interface TaggedToken extends Token, TextRange {
   readonly tag: string;
   readonly given: string | null;
   readonly reading: string | null;
@@ -129,7 +129,7 @@ function withGiven(tokens: readonly Token[], given: readonly GivenWord[]): Token
 }
 
 /** `[words](address)` → `words`. */
-function withoutAddresses(sentence: Traced): Traced {
+function withoutAddresses(sentence: RewrittenText): RewrittenText {
   return sentence.text.includes("](") ? sentence.unwrapped(LINK) : sentence;
 }
 

@@ -9,7 +9,7 @@ import {
   lastCharacters,
 } from "../characters.ts";
 import { indexOf } from "../tables/string-table.ts";
-import type { TaggerTables } from "../tables/tables.ts";
+import type { TaggerTables } from "../tables/text-tables.ts";
 
 /** Parts of speech (Penn Treebank tags) of the words of one sentence. */
 export type Tagger = (words: readonly string[]) => string[];

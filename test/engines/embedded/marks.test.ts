@@ -4,7 +4,7 @@ import { SAMPLE_RATE_HZ } from "../../../src/audio/format.ts";
 import { loudnessOf } from "../../../src/audio/loudness.ts";
 import { joinSamples } from "../../../src/audio/pcm.ts";
 import type { SpeechModel, SpokenWord } from "../../../src/core/speech-model.ts";
-import { readMarks } from "../../../src/text/ssml/read-marks.ts";
+import { parseMarkup } from "../../../src/text/ssml/parse-markup.ts";
 import { bytesOf, never, speakAll } from "../../core/scripts.ts";
 import { medianPitchHz } from "./listening.ts";
 import { openVoice } from "./open-voice.ts";
@@ -23,7 +23,7 @@ describe("The embedded voice that is given marks", () => {
 
   async function hear(text: string, speaker = "0"): Promise<Heard> {
     const { frames } = await speakAll(model, {
-      text: readMarks(text, null, ([name = ""]) => name).piece,
+      text: parseMarkup(text, null, ([name = ""]) => name).piece,
       speaker,
     });
     const words = frames.flatMap((frame) => frame.words ?? []);
@@ -81,7 +81,7 @@ describe("The embedded voice that is given marks", () => {
       ["Hi.", 50, "finished"],
     ] as const) {
       const { report } = await speakAll(model, {
-        text: readMarks(text, null, ([name = ""]) => name).piece,
+        text: parseMarkup(text, null, ([name = ""]) => name).piece,
         delivery: { maxFrames },
       });
       assert.equal(report.stop, stop, text);
@@ -163,7 +163,7 @@ describe("The embedded voice that is given marks", () => {
       durationS: him.samples.length / SAMPLE_RATE_HZ,
       digest: "him",
     };
-    const { piece } = readMarks(
+    const { piece } = parseMarkup(
       '<speak>Seven yellow melons. <voice name="Bob">Eleven lemons.</voice></speak>',
       null,
       ([name = ""]) => name,
@@ -185,7 +185,7 @@ describe("The embedded voice that is given marks", () => {
       '<speak>Seven <prosody rate="medium">yellow</prosody> melons.<!-- c --> Eleven <emphasis level="none">lemons</emphasis>.</speak>',
       '<speak>Seven yellow melons. <mark name="m"/>Eleven lemons.</speak>',
     ]) {
-      const marked = await speakAll(model, { text: readMarks(text, null, ([name = ""]) => name).piece });
+      const marked = await speakAll(model, { text: parseMarkup(text, null, ([name = ""]) => name).piece });
       assert.deepEqual(bytesOf(marked.frames), bytesOf(plain.frames), text);
     }
   });

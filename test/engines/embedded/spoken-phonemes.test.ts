@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openSpokenPhonemes, openTextReader } from "../../../src/engines/prosody/read-text.ts";
 import { embeddedCheckpoint } from "../../../src/models/installed-checkpoint.ts";
-import { phonemeIds } from "../../../src/text/phonemes/phoneme-ids.ts";
-import { loadTextTables } from "../../../src/text/tables/tables.ts";
+import { phonemeIds } from "../../../src/text/phonemes/sentence-phonemes.ts";
+import { loadTextTables } from "../../../src/text/tables/text-tables.ts";
 
 const RUN_ON = "and then we walked on and on ".repeat(40).trim();
 const TEXTS = [

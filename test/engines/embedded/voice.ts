@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { loadTextTables, type TextTables } from "../../../src/text/tables/tables.ts";
+import { loadTextTables, type TextTables } from "../../../src/text/tables/text-tables.ts";
 
 /** The voice in the repository, seen from the compiled test. */
 export const VOICE_DIR = fileURLToPath(new URL("../../../../voices/heart", import.meta.url));

@@ -4,7 +4,7 @@ import { clausePauseS, pauseS } from "../../../src/engines/prosody/pauses.ts";
 import { type Segment, type SegmentReader, SegmentSource } from "../../../src/engines/prosody/segments.ts";
 import { wordCount, wordSpans } from "../../../src/engines/prosody/spoken-words.ts";
 import { cutRunOn, splitSentences } from "../../../src/text/sentences/sentences.ts";
-import { readMarks } from "../../../src/text/ssml/read-marks.ts";
+import { parseMarkup } from "../../../src/text/ssml/parse-markup.ts";
 import { CountedText, never } from "../../core/scripts.ts";
 import fc from "../../properties.ts";
 
@@ -87,7 +87,7 @@ describe("Segments of a text", () => {
     const text =
       '<speak><mark name="a"/>One <break time="1s"/><mark name="b"/>two. <emphasis>Three</emphasis> <mark name="c"/>four' +
       '<break time="2s"/> <voice name="v">five</voice>.<break time="3s"/><mark name="d"/></speak>';
-    const { piece } = readMarks(text, null, ([name = ""]) => name);
+    const { piece } = parseMarkup(text, null, ([name = ""]) => name);
     const source = new SegmentSource(new CountedText([piece]), reader, never());
     const segments: Segment[] = [];
     for (let next = await source.next(); next !== null; next = await source.next()) segments.push(next);

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { sourcesOfWords } from "../../../src/engines/prosody/spoken-words.ts";
 import { createPhonemizer, type Phonemizer } from "../../../src/text/phonemes/phonemizer.ts";
+import type { TextRange } from "../../../src/text/rewritten-text.ts";
 import { cutRunOn, spokenSentences } from "../../../src/text/sentences/sentences.ts";
-import type { Span } from "../../../src/text/traced.ts";
 import { TOP } from "../../architecture/top.ts";
 import fc from "../../properties.ts";
 import { letterB, tables } from "../../text/voice.ts";
@@ -20,8 +20,8 @@ const withWords = createPhonemizer(tables, letterB, {
 });
 
 /** Where in the text each spoken word is written. */
-async function sources(text: string, { readTraced }: Phonemizer): Promise<Span[]> {
-  const spans: Span[] = [];
+async function sources(text: string, { readWithSources: readTraced }: Phonemizer): Promise<TextRange[]> {
+  const spans: TextRange[] = [];
   for (const sentence of spokenSentences(text).flatMap(cutRunOn)) {
     assert.equal(text.slice(sentence.from, sentence.from + sentence.text.length), sentence.text);
     const said = await readTraced(sentence.text);
@@ -32,8 +32,8 @@ async function sources(text: string, { readTraced }: Phonemizer): Promise<Span[]
 }
 
 /** In their order, in the text, with something in each, and no part of a character; two are the same or apart. */
-function assertInOrder(spans: readonly Span[], text: string): void {
-  let last: Span = { from: 0, to: 0 };
+function assertInOrder(spans: readonly TextRange[], text: string): void {
+  let last: TextRange = { from: 0, to: 0 };
   for (const span of spans) {
     const where = `${JSON.stringify(text)}: ${JSON.stringify(span)} after ${JSON.stringify(last)}`;
     assert.ok(span.from >= last.from && span.to >= last.to && span.to <= text.length, where);
@@ -43,7 +43,7 @@ function assertInOrder(spans: readonly Span[], text: string): void {
 }
 
 /** No word of plain letters is left out: each is said, as itself or with what stands around it. */
-function assertCovered(spans: readonly Span[], text: string): void {
+function assertCovered(spans: readonly TextRange[], text: string): void {
   for (const { index, 0: word } of text.matchAll(/(?<=^|\s)[A-Za-z]{2,}(?=$|[\s,.!?])/g)) {
     const isSaid = spans.some(({ from, to }) => from < index + word.length && to > index);
     assert.ok(

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { heardSentences, RequestedTexts } from "../../../src/engines/remote/requested-text.ts";
-import type { PlainItem } from "../../../src/text/plain-pieces.ts";
+import type { PlainItem } from "../../../src/text/speak-plain.ts";
 import { CountedText } from "../../core/scripts.ts";
 import fc from "../../properties.ts";
 

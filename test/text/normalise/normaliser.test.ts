@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createNormaliser } from "../../../src/text/normalise/normaliser.ts";
-import { Traced } from "../../../src/text/traced.ts";
+import { RewrittenText } from "../../../src/text/rewritten-text.ts";
 import { tables } from "../voice.ts";
 
 const normalise = createNormaliser(tables.normaliser);
@@ -37,5 +37,5 @@ const WRITTEN_OUT: readonly (readonly [string, string])[] = [
 
 for (const [text, written] of WRITTEN_OUT) {
   test(`"${text}" is written out as "${written}"`, () =>
-    assert.equal(normalise(Traced.of(text)).text, written));
+    assert.equal(normalise(RewrittenText.of(text)).text, written));
 }

@@ -3,10 +3,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { brotliCompressSync, brotliDecompressSync } from "node:zlib";
+import { asBritish, BRITISH } from "../../../src/text/phonemes/accent.ts";
 import { loadBritishWords } from "../../../src/text/phonemes/british-lexicon.ts";
-import { asBritish, BRITISH } from "../../../src/text/phonemes/endings.ts";
-import { createOwnWords } from "../../../src/text/phonemes/own-words.ts";
 import { createPhonemizer } from "../../../src/text/phonemes/phonemizer.ts";
+import { createUserLexicon } from "../../../src/text/phonemes/user-lexicon.ts";
 import { TOP } from "../../architecture/top.ts";
 import { temporaryFolder } from "../../e2e/folders.ts";
 import fc from "../../properties.ts";
@@ -81,7 +81,7 @@ describe("British English", () => {
       ).then(bare),
       "lˈɒt lˈɒt ɡˈQt kˈat kˈat njˈuː nˈuː",
     );
-    const own = createOwnWords(
+    const own = createUserLexicon(
       [
         ["zork", "/zˈɔɹk/"],
         ["SQL", "sequel"],

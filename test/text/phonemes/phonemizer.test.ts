@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { hasSpeakable } from "../../../src/text/characters.ts";
-import { phonemeIds, splitClauses } from "../../../src/text/phonemes/phoneme-ids.ts";
 import { createPhonemizer } from "../../../src/text/phonemes/phonemizer.ts";
+import { phonemeIds, splitClauses } from "../../../src/text/phonemes/sentence-phonemes.ts";
 import { decodePhonemes } from "../../../src/text/phonemes/unknown-words.ts";
 import { letterB, tables } from "../voice.ts";
 

@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import {
   MAX_PASSAGE_CHARS,
   type Passage,
-  passagesIn,
+  splitPassages,
   type TextFormat,
 } from "../../../src/text/sentences/passages.ts";
 import fc from "../../properties.ts";
@@ -13,7 +13,7 @@ async function cut(text: string, format: TextFormat = "plain", chunkChars = 7): 
     for (let at = 0; at < text.length; at += chunkChars) yield text.slice(at, at + chunkChars);
   };
   const passages: Passage[] = [];
-  for await (const passage of passagesIn(chunks(), format)) passages.push(passage);
+  for await (const passage of splitPassages(chunks(), format)) passages.push(passage);
   return passages;
 }
 
@@ -154,7 +154,7 @@ describe("passages of a long text", () => {
       yield second.trimStart();
     };
     let all = "";
-    for await (const { text } of passagesIn(chunks(), "plain")) all += `${text}\n`;
+    for await (const { text } of splitPassages(chunks(), "plain")) all += `${text}\n`;
     assert.match(all, /five\s+zebra/);
   });
 

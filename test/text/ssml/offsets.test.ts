@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import type { TextPiece } from "../../../src/core/marked-text.ts";
 import type { SpokenWord } from "../../../src/core/speech-model.ts";
 import { PieceMarks } from "../../../src/engines/prosody/piece-marks.ts";
-import { readMarks } from "../../../src/text/ssml/read-marks.ts";
+import { parseMarkup } from "../../../src/text/ssml/parse-markup.ts";
 import { speakAll } from "../../core/scripts.ts";
 import { createToneModel } from "../../core/tone-model.ts";
 import fc from "../../properties.ts";
@@ -52,7 +52,7 @@ async function wordsOf(piece: TextPiece): Promise<SpokenWord[]> {
   return frames.flatMap(({ words = [] }) => words);
 }
 
-const read = (text: string) => readMarks(text, null, ([name = ""]) => name).piece;
+const read = (text: string) => parseMarkup(text, null, ([name = ""]) => name).piece;
 
 describe("a word of a text with marks", () => {
   test("is told where it is written in the text as it was sent, whatever the marks", async () => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { type MarkedRun, spokenText, type TextPiece } from "../../../src/core/marked-text.ts";
 import { inlinePhonemes, withoutPhonemes } from "../../../src/text/phonemes/given-phonemes.ts";
-import { readMarks } from "../../../src/text/ssml/read-marks.ts";
+import { parseMarkup } from "../../../src/text/ssml/parse-markup.ts";
 import { TOP } from "../../architecture/top.ts";
 
 /** A text, and what is spoken of it, see `test/text/ssml/README.md`. */
@@ -41,12 +41,12 @@ describe("the table of texts with marks", () => {
     test(id, () => {
       if (error !== undefined) {
         assert.throws(
-          () => readMarks(text, null, findVoice),
+          () => parseMarkup(text, null, findVoice),
           (thrown: Error) => thrown.message.includes(error),
         );
         return;
       }
-      const read = readMarks(text, null, findVoice);
+      const read = parseMarkup(text, null, findVoice);
       assert.equal(shown(read.piece), says);
       if (chars !== undefined) assert.equal(read.spokenChars, chars);
       if (phonemes !== undefined)

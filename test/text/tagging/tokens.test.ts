@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createTokeniser, subTokens } from "../../../src/text/tagging/affixes.ts";
 import { createTagger } from "../../../src/text/tagging/tagger.ts";
+import { createTokeniser, subTokens } from "../../../src/text/tagging/tokeniser.ts";
 import { tables } from "../voice.ts";
 
 const tokenise = createTokeniser(tables.exceptions);

@@ -5,7 +5,7 @@ import { SAMPLE_RATE_HZ } from "../../../audio/format.ts";
 import type { SpeakerLabel } from "../../../core/conversation.ts";
 import { SpeechFailedError, type SpeechModel } from "../../../core/speech-model.ts";
 import type { NativeGuard } from "../../../onnx/session.ts";
-import { speakPlain } from "../../../text/plain-pieces.ts";
+import { speakPlain } from "../../../text/speak-plain.ts";
 import type { CodecLanguageModel, Precision } from "../codec-language-model.ts";
 import { readCheckpoint } from "../read-checkpoint.ts";
 import { seededRng } from "../sampler.ts";

@@ -1,8 +1,8 @@
 import { FRAME_S } from "../../../audio/format.ts";
 import { hasSpeakable } from "../../../text/characters.ts";
 import { inlinePhonemes, withoutPhonemes } from "../../../text/phonemes/given-phonemes.ts";
-import type { PlainItem } from "../../../text/plain-pieces.ts";
 import { spokenSentences } from "../../../text/sentences/sentences.ts";
+import type { PlainItem } from "../../../text/speak-plain.ts";
 
 /** Some sentences that are spoken in one go. */
 export interface Segment {

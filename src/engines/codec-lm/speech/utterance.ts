@@ -10,7 +10,7 @@ import {
   type SpeechReport,
 } from "../../../core/speech-model.ts";
 import { stopWith } from "../../../core/stop-with.ts";
-import type { PlainScript } from "../../../text/plain-pieces.ts";
+import type { PlainScript } from "../../../text/speak-plain.ts";
 import {
   BusyError,
   type CodecLanguageModel,

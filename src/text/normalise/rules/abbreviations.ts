@@ -1,0 +1,252 @@
+import { capitalise, wordSet } from "../../characters.ts";
+import type { NormaliserTables } from "../../tables/text-tables.ts";
+import { isAfterSaying, isCounted, NUMBERED } from "../number-context.ts";
+import {
+  after,
+  alternatives,
+  before,
+  endAfterStop,
+  isWordCharacter,
+  matchAt,
+  type TokenRule,
+  withRanges,
+} from "../rule.ts";
+
+/** Abbreviations that the voice's own list lacks. */
+const MORE: readonly (readonly [string, string])[] = [
+  ["dept.", "department"],
+  ["Brig.", "Brigadier"],
+  ["Op.", "Opus"],
+  ["op.", "opus"],
+  ["Pt.", "Part"],
+  ["Dist.", "District"],
+  ["Gr.", "Grade"],
+  ["Pl.", "Place"],
+  ["Ct.", "Court"],
+  ["Sq.", "Square"],
+  ["Expy.", "Expressway"],
+  ["Rte.", "Route"],
+  ["Rm.", "Room"],
+  ["Fl.", "Floor"],
+  ["Tel.", "Telephone"],
+  ["tel.", "telephone"],
+  ["ext.", "extension"],
+  ["Ext.", "Extension"],
+  ["max.", "maximum"],
+  ["min.", "minimum"],
+  ["avg.", "average"],
+  ["incl.", "including"],
+  ["excl.", "excluding"],
+  ["misc.", "miscellaneous"],
+  ["temp.", "temperature"],
+  ["tbsp.", "tablespoon"],
+  ["tsp.", "teaspoon"],
+  ["a.k.a.", "also known as"],
+  ["resp.", "respectively"],
+  ["mgmt.", "management"],
+  ["govt.", "government"],
+  ["yr.", "year"],
+  ["wk.", "week"],
+  ["ft.", "featuring"],
+  ["feat.", "featuring"],
+  ["Esq.", "Esquire"],
+  ["Hon.", "Honorable"],
+  ["Intl.", "International"],
+  ["Natl.", "National"],
+  ["Sec.", "Section"],
+  ["sec.", "section"],
+  ["art.", "article"],
+  ["Art.", "Article"],
+  ["Figs.", "Figures"],
+  ["figs.", "figures"],
+  ["eq.", "equation"],
+  ["Eq.", "Equation"],
+  ["vols.", "volumes"],
+  ["chap.", "chapter"],
+  ["Chap.", "Chapter"],
+  ["p.", "page"],
+  ["c.", "circa"],
+  ["ca.", "circa"],
+  ["No.", "Number"],
+  ["Nos.", "Numbers"],
+  ["v.", "versus"],
+  ["c/o", "care of"],
+  ["b/c", "because"],
+  ["y/y", "year over year"],
+  ["q/q", "quarter over quarter"],
+  ["m/m", "month over month"],
+  ["lg.", "large"],
+  ["sm.", "small"],
+  ["med.", "medium"],
+  ["ex.", "exercise"],
+  ["Ex.", "Exercise"],
+  ["Approx.", "Approximately"],
+  ["Est.", "Established"],
+  ["fl.", "floor"],
+  ["attn.", "attention"],
+  ["qty.", "quantity"],
+  ["bldg.", "building"],
+  ["pkg.", "package"],
+  ["pkgs.", "packages"],
+  ["pcs.", "pieces"],
+  ["pc.", "piece"],
+  ["asst.", "assistant"],
+  ["mgr.", "manager"],
+  ["pls.", "please"],
+  ["dr.", "doctor"],
+  ["appt.", "appointment"],
+  ["appts.", "appointments"],
+  ["apt.", "apartment"],
+  ["apts.", "apartments"],
+  ["acct.", "account"],
+  ["accts.", "accounts"],
+  ["addr.", "address"],
+  ["mtg.", "meeting"],
+  ["msg.", "message"],
+  ["hwy.", "highway"],
+  ["blvd.", "boulevard"],
+  ["ave.", "avenue"],
+  ["univ.", "university"],
+  ["corp.", "corporation"],
+  ["assoc.", "associate"],
+  ["mfr.", "manufacturer"],
+  ["reqd.", "required"],
+  ["wkly.", "weekly"],
+  ["gov't", "government"],
+  ["int'l", "international"],
+  ["nat'l", "national"],
+  ["ass'n", "association"],
+];
+/** The same at the beginning of a sentence, of a line or of a label. */
+const CAPITALISED = MORE.flatMap(([key, words]): (readonly [string, string])[] =>
+  /^[a-z]{2}/u.test(key) && words !== "featuring" && !/^(?:doctor|medium|small|large)$/u.test(words)
+    ? [[capitalise(key), capitalise(words)]]
+    : [],
+);
+/** Those that are written without a stop too. */
+const WITHOUT: readonly (readonly [string, string])[] = [
+  ["Fwd", "Forward"],
+  ["FWD", "Forward"],
+  ["FW", "Forward"],
+  ["Fw", "Forward"],
+  ["YoY", "year over year"],
+  ["QoQ", "quarter over quarter"],
+  ["MoM", "month over month"],
+  ["attn", "attention"],
+  ["Attn", "Attention"],
+  ["ATTN", "Attention"],
+  ["qty", "quantity"],
+  ["Qty", "Quantity"],
+  ["QTY", "Quantity"],
+  ["bldg", "building"],
+  ["Bldg", "Building"],
+  ["appt", "appointment"],
+  ["Appt", "Appointment"],
+  ["appts", "appointments"],
+  ["Appts", "Appointments"],
+  ["acct", "account"],
+  ["Acct", "Account"],
+  ["mtg", "meeting"],
+  ["Mtg", "Meeting"],
+  ["dept", "department"],
+  ["Dept", "Department"],
+  ["govt", "government"],
+  ["Govt", "Government"],
+  ["mgmt", "management"],
+  ["Mgmt", "Management"],
+  ["pls", "please"],
+  ["Pls", "Please"],
+  ["thx", "thanks"],
+  ["Thx", "Thanks"],
+];
+/** Those of small letters only, which a token may begin with all the same. */
+export const SMALL_ABBREVIATIONS: readonly string[] = [...MORE, ...WITHOUT]
+  .map(([key]) => key)
+  .filter((key) => /^[a-z']+$/u.test(key));
+/** What has to stand behind or before an abbreviation that is a word too. */
+interface Neighbours {
+  readonly after?: RegExp;
+  readonly before?: RegExp;
+}
+const A_NUMBER: Neighbours = { after: withRanges(/^ ?\p{Nd}/u) };
+const A_CODE: Neighbours = { after: withRanges(/^ ?(?:[A-Z]{1,4}-?)?\p{Nd}/u) };
+const AT_BEGINNING: Neighbours = {
+  before: /(?:^|[.!?:;•(–—-] ?)$/u,
+  after: withRanges(/^ ?(?:\p{Nd}|\p{Ll})/u),
+};
+const SMALL_NEXT = withRanges(/^ \p{Ll}/u);
+const PART = /^(?:[Nn]os?|[Aa]rt|[Ss]ec|[Ff]igs?|[Cc]h(?:ap)?)\.$/u;
+const NEEDS: ReadonlyMap<string, Neighbours> = new Map<string, Neighbours>([
+  ...NUMBERED.map((word) => [`${word}.`, A_NUMBER] as const),
+  ...["Fwd", "FWD", "FW", "Fw"].map((key) => [key, { after: /^: / }] as const),
+  ...["no.", "No."].map((key) => [key, A_CODE] as const),
+  ["Brig.", { after: /^ (?:Gen|Adm)/u }],
+  ["ed.", { before: withRanges(/(?:\p{Nd}|st|nd|rd|th|rev\.|new) ?$/u) }],
+  ["Sun.", { before: /(?<!\b(?:the|The|a|that|our) )$/u }],
+  ["v.", { before: withRanges(/\p{Lu}[\p{L}.']* $/u), after: withRanges(/^ \p{Lu}/u) }],
+  ["ft.", { before: withRanges(/\p{Lu}\p{L}* $/u), after: withRanges(/^ \p{Lu}/u) }],
+  ["feat.", { after: withRanges(/^ \p{Lu}/u) }],
+  ["min.", { after: withRanges(/^ \p{Ll}/u) }],
+  ...["lg.", "sm.", "med."].map((key) => [key, { after: SMALL_NEXT }] as const),
+  ["dr.", { after: withRanges(/^(?:'s)? \p{Ll}/u) }],
+  ["temp.", { after: withRanges(/^ \p{Ll}/u) }],
+  ...["Max.", "Min.", "Avg.", "Temp.", "Approx.", "Est.", "Qty."].map((key) => [key, AT_BEGINNING] as const),
+  ["fl.", { before: /\d(?:st|nd|rd|th) $/u }],
+  ["Ct.", { before: withRanges(/\p{Lu}\p{L}+ $/u) }],
+  ["Pl.", { before: withRanges(/\p{Lu}\p{L}+ $/u) }],
+  ["Sq.", { before: withRanges(/\p{Lu}\p{L}+ $/u) }],
+]);
+const NAME_AFTER = withRanges(/^(?:\. ?| )(?=[\p{Lu}\p{Co}])/u);
+/** "Gen Z" and its like are no generals. */
+const GENERATION = withRanges(/^Gen (?:[XYZ](?![\p{L}\p{N}.])|Alpha\b|Beta\b|AI\b)/u);
+const TITLE = withRanges(/[A-Z][a-z]{1,4}(?=(?:\. ?| )[\p{Lu}\p{Co}])/uy);
+/** Only these titles are ones without a stop too. */
+const WITHOUT_STOP = wordSet("Mr Mrs Ms Dr Prof St Mt Ft Gen Gov Sen Capt Lt Sgt Msgr Cpl");
+
+/** Titles and abbreviations, in full. Streets and doctors are told apart before this. */
+export function abbreviations(tables: NormaliserTables): TokenRule {
+  const full = new Map([
+    ...tables.abbreviations,
+    ...MORE,
+    ...CAPITALISED,
+    ...WITHOUT,
+    ["Sen.", "Senator"] as const,
+  ]);
+  // What is two words ("et al.") is read as those.
+  const keys = [...full.keys()].filter((key) => !key.includes(" "));
+  const withStop = withRanges(new RegExp(alternatives(keys.filter((key) => key.endsWith("."))), "uy"));
+  const without = withRanges(
+    new RegExp(
+      `(?:${alternatives(keys.filter((key) => !key.endsWith(".")))})(?![\\p{L}\\p{N}_]|\\.\\p{L})`,
+      "uy",
+    ),
+  );
+  return (text, at) => {
+    if (text.charAt(at - 1) === "&") return null;
+    const title = matchAt(TITLE, text, at);
+    const name = title === null ? undefined : tables.titles.get(title[0]);
+    if (title !== null && name !== undefined && !GENERATION.test(text.slice(at, at + 12))) {
+      const end = at + title[0].length;
+      const hasStop = text.charAt(end) === ".";
+      if ((hasStop || WITHOUT_STOP.has(title[0])) && NAME_AFTER.test(after(text, end)))
+        return { words: name, end: hasStop ? end + 1 : end };
+    }
+    const key = (matchAt(withStop, text, at) ?? matchAt(without, text, at))?.[0];
+    const words = full.get(key ?? "");
+    if (key === undefined || words === undefined) return null;
+    const end = at + key.length;
+    if (isWordCharacter(text.charAt(end)) || isInPath(key, text, at)) return null;
+    const needs = NEEDS.get(key);
+    if (needs?.after?.test(after(text, end)) === false) return null;
+    if (needs?.before?.test(before(text, at)) === false) return null;
+    if (key === "Est." && SMALL_NEXT.test(after(text, end))) return { words: "Estimated", end };
+    if (PART.test(key) && isCounted(after(text, end))) return null;
+    if (/^no/u.test(key) && isAfterSaying(before(text, at))) return null;
+    return { words, end: key.endsWith(".") && end === text.length ? endAfterStop(text, end - 1) : end };
+  };
+}
+
+/** "docs/b/c": a slash before or behind as well. */
+function isInPath(key: string, text: string, at: number): boolean {
+  return key.includes("/") && (text.charAt(at - 1) === "/" || text.charAt(at + key.length) === "/");
+}

@@ -1,0 +1,124 @@
+import { isNounAfter } from "../number-context.ts";
+import { cardinalWords, ordinalWords } from "../number-words.ts";
+import {
+  after,
+  before,
+  isQuoted,
+  matchAt,
+  pattern,
+  type Spoken,
+  spoken,
+  type TokenRule,
+  withRanges,
+} from "../rule.ts";
+import { PART_NEXT } from "./dates.ts";
+
+const VULGAR: ReadonlyMap<string, readonly [number, number]> = new Map([
+  ["½", [1, 2]],
+  ["⅓", [1, 3]],
+  ["⅔", [2, 3]],
+  ["¼", [1, 4]],
+  ["¾", [3, 4]],
+  ["⅕", [1, 5]],
+  ["⅖", [2, 5]],
+  ["⅗", [3, 5]],
+  ["⅘", [4, 5]],
+  ["⅙", [1, 6]],
+  ["⅚", [5, 6]],
+  ["⅐", [1, 7]],
+  ["⅛", [1, 8]],
+  ["⅜", [3, 8]],
+  ["⅝", [5, 8]],
+  ["⅞", [7, 8]],
+  ["⅑", [1, 9]],
+  ["⅒", [1, 10]],
+]);
+/** Signs that a fraction may begin with. */
+export const VULGAR_SIGNS: readonly string[] = [...VULGAR.keys()];
+
+const WITH_SIGN = withRanges(new RegExp(`(\\d{0,9}) ?([${[...VULGAR.keys()].join("")}])`, "yu"));
+const MIXED = pattern("(\\d{1,6})(?: |-)(\\d{1,2})[/⁄](\\d{1,3})(?!/)");
+const SIMPLE = pattern("(\\d{1,3})[/⁄](\\d{1,3})(?![/\\d]|\\.\\d)");
+/** "1-1½", "2-2 1/2": a whole number, and a mixed one behind. */
+const WHOLE_TO = new RegExp(
+  `(\\d{1,3}) ?[-–—] ?(?=\\d{1,3} ?[${[...VULGAR.keys()].join("")}]|\\d{1,3} \\d[/⁄]\\d{1,2}(?!\\d))`,
+  "yu",
+);
+const FRACTION_TO = new RegExp(
+  `(?<=\\d[/⁄]\\d{1,2}|[${[...VULGAR.keys()].join("")}]) ?[-–—] ?(?=\\d{1,3}(?![\\d/,])|\\d[/⁄]\\d|[${[...VULGAR.keys()].join("")}])`,
+  "yu",
+);
+/** Denominators beyond ten that are said as ordinals. */
+const USUAL: ReadonlySet<number> = new Set([12, 15, 16, 20, 24, 25, 30, 32, 50, 64, 100]);
+
+/** "2 1/2" → "two and a half", "3½", "5/16", "⅔". What may be a date or a pair ("24/7") comes before. */
+export const fraction: TokenRule = (text, at) => {
+  const whole = matchAt(WHOLE_TO, text, at);
+  if (whole !== null) return spoken(whole, `${cardinalWords(whole[1] ?? "")} to `);
+  const found = fractionAt(text, at);
+  const joint = found === null ? null : matchAt(FRACTION_TO, text, found.end);
+  if (found === null || joint === null) return found;
+  return { words: `${found.words} to `, end: found.end + joint[0].length };
+};
+
+function fractionAt(text: string, at: number): Spoken | null {
+  const signed = matchAt(WITH_SIGN, text, at);
+  if (signed !== null) {
+    const [above, below] = VULGAR.get(signed[2] ?? "") ?? [1, 2];
+    return spoken(signed, withWhole(signed[1] ?? "", above, below));
+  }
+  const mixed = matchAt(MIXED, text, at);
+  if (mixed !== null) {
+    const [above, below] = [Number(mixed[2]), Number(mixed[3])];
+    const end = at + mixed[0].length;
+    if (isFraction(above, below) || (above > 0 && above < below && PART_NEXT.test(after(text, end)))) {
+      const words = withWhole(mixed[1] ?? "", above, below);
+      return inInches(text, end, words) ?? { words, end };
+    }
+  }
+  const simple = matchAt(SIMPLE, text, at);
+  if (simple === null) return null;
+  const [above, below] = [Number(simple[1]), Number(simple[2])];
+  const end = at + simple[0].length;
+  if (/^ ?(?:[★⭐]|stars?\b)/u.test(after(text, end))) return null;
+  if (!isFraction(above, below) || /[/.]$/u.test(before(text, at))) return null;
+  if (
+    below >= 10 &&
+    !/^["″]/u.test(text.charAt(end)) &&
+    !/^ (?:of|inch|in\b|cup|teaspoon|tablespoon|mile|full|the|a)/u.test(after(text, at + simple[0].length))
+  )
+    return null;
+  return inInches(text, end, parts(above, below, "one")) ?? { words: parts(above, below, "one"), end };
+}
+
+/** The same with the sign of inches behind; "three quarter inch plywood" is one thing. */
+function inInches(text: string, end: number, words: string): Spoken | null {
+  if (!/^["″”]/u.test(text.charAt(end)) || isQuoted(text, end)) return null;
+  const isThing = isNounAfter(text, end + 1);
+  const isLess = !words.includes(" and ");
+  return {
+    words: `${isThing && isLess ? words.replace(/s$/u, "") : words} inch${isThing || isLess ? "" : "es"}`,
+    end: end + 1,
+  };
+}
+
+function isFraction(above: number, below: number): boolean {
+  return above > 0 && above < below && (below <= 10 || USUAL.has(below));
+}
+
+function withWhole(whole: string, above: number, below: number): string {
+  return whole === ""
+    ? parts(above, below, "one")
+    : `${cardinalWords(whole)} and ${parts(above, below, isVowelAhead(below) ? "an" : "a")}`;
+}
+
+/** "An eighth", "an eleventh", "an eightieth". */
+function isVowelAhead(below: number): boolean {
+  return /^(?:8|11$|18$)/.test(`${below}`);
+}
+
+function parts(above: number, below: number, one: "a" | "an" | "one"): string {
+  const part = below === 2 ? "half" : below === 4 ? "quarter" : ordinalWords(String(below));
+  if (above === 1) return `${one} ${part}`;
+  return `${cardinalWords(String(above))} ${below === 2 ? "halves" : `${part}s`}`;
+}

@@ -1,0 +1,263 @@
+import { isAttributive, isNounAfter } from "../number-context.ts";
+import { cardinalWords, NUMBER, numberWords } from "../number-words.ts";
+import {
+  after,
+  alternatives,
+  before,
+  endAfterStop,
+  isQuoted,
+  matchAt,
+  patternRule,
+  type Spoken,
+  spoken,
+  type TokenRule,
+  withRanges,
+} from "../rule.ts";
+import { compassPoint } from "./places.ts";
+import { perUnit, UNITS } from "./units.ts";
+
+const UNIT = alternatives(UNITS.keys());
+const AMOUNT = `(?:${NUMBER})`;
+/** "6-10 kg", "10 x 12 ft", "5 ± 0.2 mm", "20 µg", "6-ft". */
+const MEASURE = withRanges(
+  new RegExp(
+    `(${AMOUNT})(?:(%|°)?( ?[-–—] ?| ?[x×] ?| to | ?± ?)(${AMOUNT}))?(?:( ?[x×] ?)(${AMOUNT}))?([- ]?)(${UNIT})(?![\\p{L}\\p{N}_])`,
+    "yu",
+  ),
+);
+const TIMES = withRanges(
+  new RegExp(`(${AMOUNT}) ?[x×] ?(${AMOUNT})(?: ?[x×] ?(${AMOUNT}))?(?![\\p{L}\\p{N}_^])`, "yu"),
+);
+const LOOSE_UNIT = withRanges(
+  new RegExp(
+    `(?:${alternatives([...UNITS.keys()].filter((key) => /^(?:[a-zA-Zµ](?:[a-zA-Z]|[²³])|c\.)/u.test(key)))})(?![\\p{L}\\p{N}_/])`,
+    "yu",
+  ),
+);
+const NUMBER_WORD =
+  /(?:\d[/⁄]\d{1,2}|\d{1,3} \d{3}|[½⅓⅔¼¾⅛⅜⅝⅞]|\b(?:hundred|thousand|million|billion|trillion|few|several)|\^[-−]?\d{1,3}|[⁰¹²³⁴⁵⁶⁷⁸⁹]) $/u;
+const COMPASS = withRanges(/^ ?([NSEW])(?![\p{L}\p{N}])/u);
+const LESS_THAN_ONE = /(?<!\d[ -]?)(?:\d{1,2}[/⁄]\d{1,2}|[½⅓⅔¼¾⅛⅜⅝⅞]) $/u;
+const FEET_AND_INCHES = withRanges(/(\d{1,2})['′’] ?(\d{1,2}(?:\.\d)?)(?:["″”]|'')/uy);
+const FEET_THEN_INCHES = withRanges(/([3-8])['′’](\d|1[01])(?![\p{L}\p{N}"″”'’])/uy);
+const INCHES = /(\d{1,3}(?:\.\d{1,3})?)["″”]/uy;
+const FEET = withRanges(/(\d{1,5})(?:′|['’](?:(?![\p{L}\p{N}])|(?=[x×]\d)))/uy);
+const FEET_RANGE = withRanges(/(\d{1,3}) ?[-–] ?(\d{1,3})[′'’](?![\p{L}\p{N}])/uy);
+/** A quotation in single marks, not ended. */
+const OPEN_QUOTE = /(?:^|[\s(])['‘][^'’]{0,60}$/u;
+/** "6 ft 2 in tall": what follows tells inches from the small word. */
+const FEET_THEN_IN = withRanges(
+  /(\d{1,3}) ?(?:ft|feet|foot)\.?,? (\d{1,2}(?:\.\d)?) ?(?:in\b\.?|inch(?:es)?\b)/uy,
+);
+const INCHES_NEXT = withRanges(
+  /^(?:$|[.,;:!?)]|[ -](?!high school)(?:wide|tall|long|high|deep|thick|across|apart|by|x|of|from|and|but|with|or|at|on|above|below)(?!\p{L}))/u,
+);
+const BY = / ?[x×] ?(?=\.?\d)/uy;
+const INCHES_BY_INCHES = withRanges(
+  new RegExp(`(${AMOUNT}) ?in\\.? ?[x×] ?(${AMOUNT}) ?in(?:\\b\\.?)(?![\\p{L}\\p{N}])`, "uy"),
+);
+/** "wait 30s", "a 30s timeout", where "the 30s" are years. */
+const BEFORE_SECONDS =
+  /\b(?:for|after|within|every|takes?|took|lasts?|lasted|waits?|waited|timer|timeout|sets?|holds?|rest|pause)(?: (?:to|of|is))?(?: (?:about|around|only|just|under|over|another|at least|at most|up to|an extra))? $/iu;
+const AFTER_SECONDS =
+  /^ (?:timeouts?|delays?|videos?|clips?|timers?|countdown|intervals?|ads?|sprints?|later|ago|left|per|each)\b/u;
+/** "6 in. wide": what shows that "in." is a unit and not a small word that ends the sentence. */
+const INCH_NEXT =
+  /^(?:\.?[ -]?(?:wide|tall|long|high|deep|thick|in\b|by\b|x\b|of\b|from\b|apart|across|screen|pipe))/u;
+
+/** "a 5A fuse", "draws 2 A", where a seat or a flat may be written so too. */
+const AMPS_NEXT =
+  /^[- ](?:fuses?|(?:circuit )?breakers?|plugs?|sockets?|circuits?|outlets?|chargers?|charging|(?:power )?supply|current|adapters?|relays?|switch|load|motor|service|USB|of current)\b/u;
+const AMPS_BEFORE =
+  /(?:\b(?:draws?|drew|drawing|rated (?:at|for)|pulls?|delivers?|current (?:of|is)|supplies|outputs?|handles?)(?: (?:about|around|up to|over|only|just))?|\d ?V(?:,? (?:and|at)|[/,])?) ?$/u;
+/** Places whose numbers have letters behind: "seat 27L". */
+const NAMED_BEFORE =
+  /\b(?:seats?|gate|row|apartment|apt\.?|unit|suite|ste\.?|room|rm\.?|runways?|exit|flight|bus|route|platform|berth|locker|bay|stand)s? (?:#)?$/iu;
+/** Roads, and the other half of a place on the globe. */
+const NO_POWER_BEFORE = /(?:[-\d°]|\b(?:Route|Highway|Hwy\.?|Interstate|US|SR|CR|Exit|exit|[NS],?)) ?$/u;
+
+/** Numbers with a unit of measure, said in full: "68 m²", "a 60W bulb", "28 m/s", "84°F", "12 oz. of". */
+export const measure: TokenRule = (text, at) => {
+  const match = matchAt(MEASURE, text, at);
+  if (match === null) return null;
+  const [whole, first = "", mark, joint, second, , third, gap = "", written = ""] = match;
+  const end = at + whole.length;
+  if (!isUnit(text, at, whole, first, gap, written)) return null;
+  if (/^[A-Za-z]$/u.test(written) && gap === "" && NAMED_BEFORE.test(before(text, at))) return null;
+  if (mark !== undefined && (second === undefined || joint === " to ")) return null;
+  const forms = UNITS.get(written) ?? [written, written];
+  const stop = written.endsWith(".") ? end : endAfterStop(text, end);
+  const isPart = joint === undefined || joint.includes("x") || joint.includes("×");
+  const isThing = gap === "-" || (isPart && isAttributive(before(text, at)) && isNounAfter(text, stop));
+  const isOne = isThing || (joint === undefined && /^1(?:\.0)?$/u.test(first));
+  const unit = isOne ? forms[0] : forms[1];
+  const per = perUnit(text, end);
+  if (per.end > end) return { words: `${numberWords(first)} ${unit}${per.words}`, end: per.end };
+  if (/^\/[\p{Ll}µ]/u.test(text.slice(end, end + 2))) return null;
+  const numbers = [numberWords(first)];
+  if (second !== undefined) numbers.push(`${jointWord(joint ?? "")} ${numberWords(second)}`);
+  if (third !== undefined) numbers.push(`by ${numberWords(third)}`);
+  const compass = written === "°" ? COMPASS.exec(after(text, end)) : null;
+  if (compass !== null)
+    return {
+      words: `${numbers.join(" ")} ${unit} ${compassPoint(compass[1] ?? "")}`,
+      end: end + compass[0].length,
+    };
+  return withBy(text, {
+    words: `${numbers.join(" ")} ${unit}`,
+    end: keepsStop(text, end, written) ? end : stop,
+  });
+};
+
+const ANGLE = withRanges(
+  /(\d{1,3})° ?(\d{1,2})['′’](?: ?(\d{1,2}(?:\.\d{1,2})?)["″”])? ?([NSEW])?(?![\p{L}\p{N}])/uy,
+);
+
+/** "51°30'N" → "fifty one degrees thirty minutes north". */
+export const angle = patternRule(ANGLE, ([, degrees = "", minutes = "", seconds, point]) => {
+  const words = [`${cardinalWords(degrees)} degrees ${cardinalWords(minutes)} minutes`];
+  if (seconds !== undefined) words.push(`${numberWords(seconds)} seconds`);
+  words.push(compassPoint(point ?? ""));
+  return words.join(" ").trim();
+});
+
+/** "2x4", "A 4 × 6 print" → "four by six"; in a sum they are times. */
+export const byOrTimes: TokenRule = (text, at) => {
+  const match = matchAt(TIMES, text, at);
+  if (match === null) return null;
+  const [whole, first = "", second = "", third] = match;
+  const end = at + whole.length;
+  const word =
+    (!isAttributive(before(text, at)) && /^ ?(?:[=^]|is\b|equals\b)/u.test(after(text, end))) ||
+    /[=+] ?$/u.test(before(text, at))
+      ? "times"
+      : "by";
+  const rest = third === undefined ? "" : ` ${word} ${numberWords(third)}`;
+  return { words: `${numberWords(first)} ${word} ${numberWords(second)}${rest}`, end };
+};
+
+/** Heights and screens: 5'10", 24" — where no quotation is open that the sign may close. */
+export const feetAndInches: TokenRule = (text, at) => {
+  const square = matchAt(INCHES_BY_INCHES, text, at);
+  if (square !== null)
+    return {
+      words: `${numberWords(square[1] ?? "")} by ${numberWords(square[2] ?? "")} inches`,
+      end: endAfterStop(text, at + square[0].length - (square[0].endsWith(".") ? 1 : 0)),
+    };
+  const written = matchAt(FEET_THEN_IN, text, at);
+  if (written !== null) {
+    const end = at + written[0].length - (written[0].endsWith(".") ? 1 : 0);
+    const isThing = isAttributive(before(text, at)) && isNounAfter(text, end);
+    const [, feet = "", inches = ""] = written;
+    const sure =
+      written[0].includes("inch") || written[0].endsWith(".") || INCHES_NEXT.test(after(text, end));
+    if (sure || isThing)
+      return {
+        words: `${cardinalWords(feet)} ${isThing || feet === "1" ? "foot" : "feet"} ${numberWords(inches)} ${isThing || inches === "1" ? "inch" : "inches"}`,
+        end: endAfterStop(text, end),
+      };
+  }
+  const isOpen = OPEN_QUOTE.test(before(text, at));
+  const both = matchAt(FEET_AND_INCHES, text, at) ?? (isOpen ? null : matchAt(FEET_THEN_INCHES, text, at));
+  if (both !== null)
+    return spoken(both, `${cardinalWords(both[1] ?? "")} foot ${numberWords(both[2] ?? "")}`);
+  const range = matchAt(FEET_RANGE, text, at);
+  if (range !== null && (range[0].endsWith("′") || !isOpen))
+    return spoken(
+      range,
+      `${cardinalWords(range[1] ?? "")} to ${cardinalWords(range[2] ?? "")} ${isNounAfter(text, at + range[0].length) ? "foot" : "feet"}`,
+    );
+  const feet = matchAt(FEET, text, at);
+  if (feet !== null && (feet[0].endsWith("′") || !isOpen)) {
+    const end = at + feet[0].length;
+    const isThing = isNounAfter(text, end) && matchAt(BY, text, end) === null;
+    return withBy(text, { words: `${cardinalWords(feet[1] ?? "")} ${isThing ? "foot" : "feet"}`, end });
+  }
+  const inches = matchAt(INCHES, text, at);
+  if (inches === null || isQuoted(text, at)) return null;
+  const end = at + inches[0].length;
+  const by = withBy(text, { words: "", end });
+  const isOne =
+    inches[1] === "1" || isNounAfter(text, end) || (by.end > end && isAttributive(before(text, at)));
+  return { words: `${numberWords(inches[1] ?? "")} ${isOne ? "inch" : "inches"}${by.words}`, end: by.end };
+};
+
+/** The same with "by" where another measure follows: "30 cm x 20 cm". */
+function withBy(text: string, spoken: Spoken): Spoken {
+  const by = matchAt(BY, text, spoken.end);
+  return by === null || isNounAfter(text, spoken.end + by[0].length)
+    ? spoken
+    : { words: `${spoken.words} by `, end: spoken.end + by[0].length };
+}
+
+/** "3 million km": a unit behind a number in words. */
+export const unitBehindWords: TokenRule = (text, at) => {
+  const match = matchAt(LOOSE_UNIT, text, at);
+  const forms = match === null ? undefined : UNITS.get(match[0]);
+  if (match === null || forms === undefined || !NUMBER_WORD.test(before(text, at))) return null;
+  const isPart = LESS_THAN_ONE.test(before(text, at));
+  return { words: forms[isPart ? 0 : 1], end: endAfterStop(text, at + match[0].length) };
+};
+
+/** "the 90s" and "count by 7s" are no time. */
+function isSeconds(text: string, at: number, end: number): boolean {
+  return BEFORE_SECONDS.test(before(text, at)) || AFTER_SECONDS.test(after(text, end));
+}
+
+function isUnit(
+  text: string,
+  at: number,
+  whole: string,
+  first: string,
+  gap: string,
+  written: string,
+): boolean {
+  const touches = gap === "";
+  switch (written) {
+    case "s":
+      return touches && (first.includes(".") || (first.length < 4 && isSeconds(text, at, at + whole.length)));
+    case "in.":
+      return (
+        INCH_NEXT.test(after(text, at + whole.length - 1)) ||
+        /^\.? ?[a-z]/u.test(after(text, at + whole.length))
+      );
+    case "c.":
+      return /^(?: (?!(?:and|or|is|the)\b)\p{Ll}|\))/u.test(after(text, at + whole.length));
+    case "h":
+      return touches && !/[-.]$/u.test(first);
+    case "A":
+      return AMPS_NEXT.test(after(text, at + whole.length)) || AMPS_BEFORE.test(before(text, at));
+    case "W":
+      return touches || isPower(text, at, at + whole.length);
+    case "l":
+      return touches;
+    case "mo":
+      return true;
+    case "%":
+      return gap !== "-" && (whole.includes(" ") || /[-–—]/u.test(whole));
+    case "°":
+      return gap !== "-";
+    default:
+      return gap !== "-" || written.length > 1;
+  }
+}
+
+/** "draws 1,500 W", where a street ("300 W Main St") or a road's end ("I-80 W") would go on or begin otherwise. */
+function isPower(text: string, at: number, end: number): boolean {
+  return !/^\.? (?:\p{Lu}|\d)/u.test(after(text, end)) && !NO_POWER_BEFORE.test(before(text, at));
+}
+
+/** A stop that ends the sentence stays, as does one that the unit was never written with. */
+function keepsStop(text: string, end: number, written: string): boolean {
+  if (/^\.(?:[,;:)]|-\p{L})/u.test(after(text, end)) && /^[a-z ]+$/u.test(written)) return false;
+  return (
+    text.charAt(end) !== "." ||
+    !/^\. (?:[a-z\d(]|[A-Z])/u.test(after(text, end)) ||
+    (written !== "Tbsp" && /[A-Z²³%°/]/u.test(written))
+  );
+}
+
+function jointWord(joint: string): string {
+  if (joint.includes("x") || joint.includes("×")) return "by";
+  return joint.includes("±") ? "plus or minus" : "to";
+}

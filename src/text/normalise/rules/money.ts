@@ -1,0 +1,190 @@
+import { isAttributive, isNounAfter } from "../number-context.ts";
+import { cardinalWords, NUMBER, numberWords } from "../number-words.ts";
+import { after, before, matchAt, type TokenRule, withRanges } from "../rule.ts";
+import { scaleOf } from "./magnitudes.ts";
+import { perUnit } from "./units.ts";
+
+interface Currency {
+  readonly one: string;
+  readonly many: string;
+  /** Hundredths, where they have a name. */
+  readonly cents?: readonly [one: string, many: string];
+}
+
+const cents = ["cent", "cents"] as const;
+const dollar = (country = ""): Currency => ({ one: `${country}dollar`, many: `${country}dollars`, cents });
+const CURRENCIES: ReadonlyMap<string, Currency> = new Map<string, Currency>([
+  ["US$", dollar("U S ")],
+  ["A$", dollar("Australian ")],
+  ["AU$", dollar("Australian ")],
+  ["C$", dollar("Canadian ")],
+  ["CA$", dollar("Canadian ")],
+  ["NZ$", dollar("New Zealand ")],
+  ["HK$", dollar("Hong Kong ")],
+  ["S$", dollar("Singapore ")],
+  ["R$", { one: "real", many: "reais" }],
+  ["$", dollar()],
+  ["£", { one: "pound", many: "pounds", cents: ["penny", "pence"] }],
+  ["€", { one: "euro", many: "euros", cents }],
+  ["¥", { one: "yen", many: "yen" }],
+  ["₹", { one: "rupee", many: "rupees" }],
+  ["₩", { one: "won", many: "won" }],
+  ["₽", { one: "ruble", many: "rubles" }],
+  ["₺", { one: "lira", many: "lira" }],
+  ["₿", { one: "bitcoin", many: "bitcoin" }],
+  ["Rs", { one: "rupee", many: "rupees" }],
+  ["Rs.", { one: "rupee", many: "rupees" }],
+  ["USD", dollar()],
+  ["AUD", dollar("Australian ")],
+  ["CAD", dollar("Canadian ")],
+  ["EUR", { one: "euro", many: "euros", cents }],
+  ["GBP", { one: "pound", many: "pounds", cents: ["penny", "pence"] }],
+  ["JPY", { one: "yen", many: "yen" }],
+  ["INR", { one: "rupee", many: "rupees" }],
+  ["CHF", { one: "Swiss franc", many: "Swiss francs" }],
+  ["CNY", { one: "yuan", many: "yuan" }],
+  ["RMB", { one: "yuan", many: "yuan" }],
+  ["NZD", dollar("New Zealand ")],
+  ["HKD", dollar("Hong Kong ")],
+  ["SGD", dollar("Singapore ")],
+  ["MXN", { one: "Mexican peso", many: "Mexican pesos" }],
+  ["BRL", { one: "real", many: "reais" }],
+  ["ZAR", { one: "rand", many: "rand" }],
+  ["SEK", { one: "Swedish krona", many: "Swedish kronor" }],
+  ["NOK", { one: "Norwegian krone", many: "Norwegian kroner" }],
+  ["DKK", { one: "Danish krone", many: "Danish kroner" }],
+  ["PLN", { one: "zloty", many: "zloty" }],
+  ["THB", { one: "baht", many: "baht" }],
+  ["KRW", { one: "won", many: "won" }],
+  ["RUB", { one: "ruble", many: "rubles" }],
+  ["ILS", { one: "shekel", many: "shekels" }],
+  ["AED", { one: "dirham", many: "dirhams" }],
+  ["BTC", { one: "bitcoin", many: "bitcoin" }],
+  ["ETH", { one: "ether", many: "ether" }],
+  ["₱", { one: "peso", many: "pesos" }],
+  ["฿", { one: "baht", many: "baht" }],
+  ["₦", { one: "naira", many: "naira" }],
+  ["₪", { one: "shekel", many: "shekels" }],
+  ["₫", { one: "dong", many: "dong" }],
+  ["₴", { one: "hryvnia", many: "hryvnias" }],
+  ["zł", { one: "zloty", many: "zloty" }],
+]);
+const SIGN = "US\\$|AU?\\$|CA?\\$|NZ\\$|HK\\$|S\\$|R\\$|[$£€¥₹₩₽₺₿₱฿₦₪₫₴]|zł";
+const CODE =
+  "USD|AUD|CAD|EUR|GBP|JPY|INR|CHF|CNY|RMB|NZD|HKD|SGD|MXN|BRL|ZAR|SEK|NOK|DKK|PLN|THB|KRW|RUB|ILS|AED|BTC|ETH";
+const SCALE =
+  "(?:[ -]?([Hh]undred|[Tt]housand|[MmBb]illion|[Tt]rillion)| ?(bn|mn|tn|mm|MM|[kKmMbB]|T))?(?![\\p{L}\\p{N}_]|\\.\\d)";
+const DECIMAL_COMMA =
+  "\\d{1,3}(?: \\d{3})+(?!\\d)(?!,\\d)|\\d{1,3}(?:[. ]\\d{3})*,\\d{2}(?!\\d)|\\d{1,3}(?:\\.\\d{3})+(?!\\d)";
+const AFTER_SIGN = `(?:(\\d{1,15},\\d{2}(?!\\d)|\\d{1,3}(?: \\d{3})+(?![\\d,]))|(${NUMBER}))`;
+const BEFORE_NUMBER = withRanges(
+  new RegExp(
+    `([-−+]?)(${SIGN}|(?:${CODE}|Rs\\.?)(?= ?\\d)) ?([-−]?)${AFTER_SIGN}${SCALE}(?: (?:[Dd]ollars?|[Pp]ounds?|[Ee]uros?|bucks)(?![\\p{L}]))?`,
+    "yu",
+  ),
+);
+const TO = withRanges(new RegExp(`( ?[-–—] ?| to )(?:(${SIGN}))?(${NUMBER})${SCALE}`, "yu"));
+const AFTER_NUMBER = withRanges(
+  new RegExp(
+    `(?:(${DECIMAL_COMMA})|(${NUMBER}))(?: ?[-–] ?(\\d{1,9}))?(?: ?(bn|mn|tn|[kKmMbB]|[mb]illion|trillion|thousand)(?= (?:${CODE})(?![\\p{L}])))?(?: ?(${SIGN}|¢)| (${CODE}|Rs)(?![\\p{L}]))`,
+    "yu",
+  ),
+);
+
+const ROUND = withRanges(/\$(10{1,2}|10{0,2},?000|1,?000,?000)s(?![\p{L}\p{N}])(?: of (?=dollars))?/uy);
+const ROUND_NAMES = [
+  "tens",
+  "hundreds",
+  "thousands",
+  "tens of thousands",
+  "hundreds of thousands",
+  "millions",
+];
+
+/** "$10,000s of dollars" → "tens of thousands of dollars". */
+export const roundSums: TokenRule = (text, at) => {
+  const match = matchAt(ROUND, text, at);
+  if (match === null) return null;
+  const end = at + match[0].length;
+  const name = ROUND_NAMES[(match[1] ?? "").replaceAll(",", "").length - 2] ?? "";
+  return { words: `${name} of ${match[0].endsWith(" ") ? "" : "dollars"}`, end };
+};
+
+/** A sum with its sign or code in front: "$4.38", "-$8", "$10-$20", "US$30", "£60m", "$4/hr". */
+export const moneyBefore: TokenRule = (text, at) => {
+  const match = matchAt(BEFORE_NUMBER, text, at);
+  if (match === null) return null;
+  const [whole, sign = "", name = "", signInside = "", withComma, plain = "", scaleWord, scaleLetter] = match;
+  const currency = CURRENCIES.get(name);
+  if (currency === undefined) return null;
+  const number = withComma === undefined ? plain : withComma.replaceAll(" ", "").replace(",", ".");
+  const scale = scaleWord ?? scaleOf(scaleLetter);
+  const minus = sign === "+" ? "plus " : sign !== "" || signInside !== "" ? "minus " : "";
+  const end = at + whole.length;
+  const range = matchAt(TO, text, end);
+  if (
+    range !== null &&
+    (range[1] !== " to " || scale !== "") &&
+    (range[2] === undefined || range[2] === name)
+  ) {
+    const last = range[4] ?? scaleOf(range[5]);
+    const first = scale === "" || scale === last ? "" : ` ${scale}`;
+    const ended = end + range[0].length;
+    const upper =
+      last === ""
+        ? amount(range[3] ?? "", currency)
+        : `${numberWords(range[3] ?? "")} ${last} ${currency.many}`;
+    if (!number.includes(".") || last !== "")
+      return { words: `${minus}${numberWords(number)}${first} to ${upper}`, end: ended };
+    return { words: `${minus}${amount(number, currency)} to ${upper}`, end: ended };
+  }
+  const per = perUnit(text, end);
+  const isWhole = scale !== "" || !number.includes(".");
+  const isJoined = /^-\p{L}/u.test(text.slice(end, end + 2)) && !whole.endsWith(" ");
+  const isThing = isWhole && isAttributive(before(text, at)) && (isJoined || isNounAfter(text, end));
+  if (isThing) return { words: `${counted(number, scale)} ${currency.one}`, end: isJoined ? end + 1 : end };
+  const words = scale === "" ? amount(number, currency) : `${counted(number, scale)} ${currency.many}`;
+  return { words: `${minus}${words}${per.words}`, end: per.end };
+};
+
+/** A sum with its sign or code behind, with the comma of Europe: "20 €", "1.284,50 €", "250 USD", "60¢". */
+export const moneyAfter: TokenRule = (text, at) => {
+  const match = matchAt(AFTER_NUMBER, text, at);
+  if (match === null) return null;
+  const [whole, european, plain = "", upper, scale, sign, code] = match;
+  const end = at + whole.length;
+  if (sign !== undefined && /^\d/u.test(after(text, end))) return null;
+  if (sign === "¢") {
+    const isOne = plain === "1" || (isAttributive(before(text, at)) && isNounAfter(text, end));
+    return { words: `${numberWords(plain)} ${isOne ? "cent" : "cents"}`, end };
+  }
+  const currency = CURRENCIES.get(sign ?? code ?? "");
+  if (currency === undefined) return null;
+  const number = european === undefined ? plain : european.replace(/[. ]/gu, "").replace(",", ".");
+  if (scale !== undefined) {
+    const last = `${upper ?? number}`;
+    const from = upper === undefined ? "" : `${numberWords(number)} to `;
+    const name = scaleOf(scale) || scale;
+    return { words: `${from}${numberWords(last)} ${name} ${currency.many}`, end };
+  }
+  if (upper !== undefined) return { words: `${numberWords(number)} to ${amount(upper, currency)}`, end };
+  const per = perUnit(text, end);
+  return { words: `${amount(number, currency)}${per.words}`, end: per.end };
+};
+
+function counted(number: string, scale: string): string {
+  return scale === "" ? numberWords(number) : `${numberWords(number)} ${scale}`;
+}
+
+/** "4.38" → "four dollars and thirty eight cents"; other fractions than hundredths are read as such. */
+function amount(number: string, currency: Currency): string {
+  const [whole = "", written = ""] = number.replaceAll(",", "").split(".");
+  const fraction = written.length === 1 ? `${written}0` : written;
+  const hasParts = currency.cents !== undefined && fraction.length === 2;
+  if (!hasParts && written !== "") return `${numberWords(number)} ${currency.many}`;
+  const isOne = /^0*1$/u.test(whole);
+  const main = `${cardinalWords(whole)} ${isOne ? currency.one : currency.many}`;
+  if (currency.cents === undefined || fraction === "" || fraction === "00") return main;
+  const small = `${cardinalWords(fraction)} ${currency.cents[fraction === "01" ? 0 : 1]}`;
+  return /^0*$/u.test(whole) ? small : `${main} and ${small}`;
+}

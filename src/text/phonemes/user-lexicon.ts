@@ -1,0 +1,184 @@
+import { hasSpeakable } from "../characters.ts";
+import { type Accent, AMERICAN } from "./accent.ts";
+import { describeFault, readGivenPhonemes } from "./given-phonemes.ts";
+
+/** A user's word and how it is said: `/phonemes/`, or other words that are read in its place. */
+export type LexiconEntry = readonly [word: string, said: string];
+
+const MAX_WORD_CHARS = 64;
+const MAX_SAID_CHARS = 200;
+
+/** What is wrong with a user's word or with what is said for it, and what to do about it; null for nothing. */
+export function lexiconEntryFault([word, said]: LexiconEntry): string | null {
+  const ofWord = textFault(word, MAX_WORD_CHARS);
+  if (ofWord !== null) return `the word ${ofWord}`;
+  if (word !== word.trim()) return "the word begins or ends with a space: take the space away";
+  const ofSaid = said.startsWith("/") ? tooLong(said, MAX_SAID_CHARS) : textFault(said, MAX_SAID_CHARS);
+  if (ofSaid !== null) return `what is said ${ofSaid}`;
+  if (!said.startsWith("/")) return null;
+  if (said.length < 2 || !said.endsWith("/"))
+    return "what is said begins with a slash and does not end with one: write /phonemes/, or words without the slash";
+  if (said === "//") return "what is said has nothing between its slashes: write phonemes there, as in /fˈu/";
+  const read = readGivenPhonemes(said.slice(1, -1));
+  return "why" in read ? describeFault(read, 1, " of what is said") : null;
+}
+
+/** Finds users' words in a text. */
+export interface UserLexicon {
+  /** The word or plural that begins at a place, the longest if there are several; undefined where none does. */
+  at(text: string, place: number, isPlural?: IsPlural): FoundWord | undefined;
+}
+
+export interface FoundWord {
+  readonly length: number;
+  /** One of the two: what is read instead, or the phonemes, of a plural without its ending. */
+  readonly respelling: string | null;
+  readonly phonemes: string | null;
+  /** The listed word whose plural this is; null where it is listed itself. */
+  readonly pluralOf: string | null;
+}
+
+/** Whether a word may be another's plural; what is a word of its own ("gas") may not ("ga"). */
+export type IsPlural = (plural: string, of: string) => boolean;
+
+const NOT_IN_WORD = /[[\]\p{Cc}\u2028\u2029\ue000-\uf8ff]/u;
+const WORD_PART = /[\p{L}\p{M}\p{N}]/u;
+const ENDS_IN_LETTER = /[\p{L}\p{M}\p{N}]$/u;
+/** A capital A by itself. */
+const LETTER_A = /(?<!\S)A(?!\S)/g;
+const HEAD = /^[\p{L}\p{M}\p{N}]+/u;
+
+type Saying = Pick<FoundWord, "respelling" | "phonemes">;
+
+interface Known extends FoundWord {
+  readonly word: string;
+  /** A word in small letters is meant in any case. */
+  readonly anyCase: boolean;
+}
+
+/**
+ * Users' words made ready to be found, in time that does not grow with their number. Of two of the same spelling the
+ * last counts. Those with a fault are left out.
+ *
+ * @param accent in which their phonemes are said
+ */
+export function createUserLexicon(words: Iterable<LexiconEntry>, accent = AMERICAN): UserLexicon {
+  const known = new Map<string, Known>();
+  for (const own of words) {
+    if (lexiconEntryFault(own) !== null) continue;
+    const word = plain(own[0]).normalize("NFC");
+    known.set(word, knownWord(word, saying(own[1], accent)));
+  }
+  for (const { word, respelling, phonemes } of [...known.values()]) {
+    const said = pluralSaying({ respelling, phonemes });
+    if (said === null) continue;
+    for (const plural of pluralsOf(word)) {
+      if (!known.has(plural)) known.set(plural, knownWord(plural, said, word));
+    }
+  }
+  const byHead = new Map<string, Known[]>();
+  for (const each of [...known.values()].sort((a, b) => b.length - a.length)) {
+    const head = headOf(each.word, 0);
+    const same = byHead.get(head);
+    if (same === undefined) byHead.set(head, [each]);
+    else same.push(each);
+  }
+
+  return {
+    at(text, place, isPlural = () => true) {
+      return byHead.get(headOf(text, place))?.find(({ word, anyCase, length, pluralOf }) => {
+        const there = plain(text.slice(place, place + length));
+        if (there !== word && !(anyCase && there.toLowerCase() === word)) return false;
+        if (isWordPart(text, place + length) && isWordPart(text, place + length - 1)) return false;
+        return pluralOf === null || isPlural(there, pluralOf);
+      });
+    },
+  };
+}
+
+const FORM = "write a word, a tab, and its /phonemes/ or other words on each line";
+const XML = /^[\s\ufeff]{0,100}<(?:\?xml|lexicon)\b/;
+
+/** More lines than any list of words for one purpose has. */
+const MAX_LINES = 10_000;
+
+/**
+ * Reads a list of words and how they are said: a line a word, a tab between the word and its `/phonemes/` or other
+ * words that are read in its place; lines that begin with # are comments. Throws an Error that names the file, the line
+ * and what is wrong there.
+ */
+export function parseLexicon(text: string, file: string): LexiconEntry[] {
+  if (XML.test(text)) throw new Error(`${file} is a PLS (XML) lexicon, which is not read: ${FORM}`);
+  const words: LexiconEntry[] = [];
+  const lines = text.replace(/^\ufeff/, "").split(/\r?\n/);
+  if (lines.at(-1) === "") lines.pop();
+  if (lines.length > MAX_LINES)
+    throw new Error(`${file} has more than ${MAX_LINES} lines: keep to the words that you need`);
+  for (const [index, line] of lines.entries()) {
+    if (line.trim() === "" || line.trimStart().startsWith("#")) continue;
+    const where = `${file}, line ${index + 1}`;
+    const [word = "", said, ...rest] = line.split("\t");
+    if (said === undefined) throw new Error(`${where}, has no tab: ${FORM}`);
+    if (rest.length > 0) throw new Error(`${where}, has more than one tab: ${FORM}`);
+    const own = [word.trim(), said.trim()] as const;
+    const fault = lexiconEntryFault(own);
+    if (fault !== null) throw new Error(`${where}: ${fault}`);
+    words.push(own);
+  }
+  return words;
+}
+
+function textFault(text: string, max: number): string | null {
+  const long = tooLong(text, max);
+  if (long !== null) return long;
+  if (!hasSpeakable(text)) return "has no letter or digit: it needs at least one";
+  return NOT_IN_WORD.test(text) ? "has a bracket or a control character: write it without" : null;
+}
+
+function tooLong(text: string, max: number): string | null {
+  return Array.from(text).length > max ? `has more than ${max} characters: write a shorter one` : null;
+}
+
+function knownWord(word: string, said: Saying, pluralOf: string | null = null): Known {
+  return { word, ...said, length: word.length, anyCase: word === word.toLowerCase(), pluralOf };
+}
+
+/** How a word's plural may be written: "pizzas", "foxes", "cities". */
+function pluralsOf(word: string): string[] {
+  if (!ENDS_IN_LETTER.test(word)) return [];
+  const plurals = [`${word}s`];
+  if (/(?:[sxz]|[cs]h)$/i.test(word)) plurals.push(`${word}es`);
+  if (/[^aeiou]y$/.test(word)) plurals.push(`${word.slice(0, -1)}ies`);
+  return plurals;
+}
+
+function pluralSaying({ respelling, phonemes }: Saying): Saying | null {
+  if (phonemes !== null) return { respelling, phonemes };
+  // Said as a possessive is, which other words in a respelling ("A P I") cannot be taken for.
+  return respelling !== null && ENDS_IN_LETTER.test(respelling)
+    ? { respelling: `${respelling}'s`, phonemes: null }
+    : null;
+}
+
+/** Whether a letter or digit stands at a place. */
+function isWordPart(text: string, at: number): boolean {
+  const code = text.codePointAt(at);
+  return code !== undefined && WORD_PART.test(String.fromCodePoint(code));
+}
+
+/** The letters and digits at a place, in small letters, or the sign that stands there. */
+function headOf(text: string, at: number): string {
+  const window = text.slice(at, at + MAX_WORD_CHARS * 2);
+  return (HEAD.exec(window)?.[0] ?? window.charAt(0)).toLowerCase();
+}
+
+/** A capital letter by itself is the letter's name: the A of "A P I" is no article, and is spelled as codes are. */
+function saying(said: string, accent: Accent): Saying {
+  if (!said.startsWith("/")) return { respelling: said.replace(LETTER_A, "eh"), phonemes: null };
+  const read = readGivenPhonemes(said.slice(1, -1), accent);
+  return { respelling: null, phonemes: "phonemes" in read ? read.phonemes : "" };
+}
+
+function plain(text: string): string {
+  return text.replaceAll("’", "'");
+}

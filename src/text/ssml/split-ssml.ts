@@ -1,0 +1,154 @@
+import { hasSpeakable } from "../characters.ts";
+import { MAX_PASSAGE_CHARS, type Passage } from "../sentences/passages.ts";
+import { cutRunOn, splitSentences } from "../sentences/sentences.ts";
+import { parseXml, type Tag, type XmlEvents } from "./xml.ts";
+
+/** A passage of SSML: a document by itself. */
+export interface SsmlPassage extends Passage {
+  /** Where its parts come from, by where they begin in it and in the whole text, in UTF-16 units, in order. */
+  readonly parts: readonly { readonly at: number; readonly from: number }[];
+}
+
+/**
+ * Cuts a long SSML text into documents that are spoken one after the other: between sentences where there are any, away from
+ * breaks, and with the elements that are open there begun again. What nobody speaks is left out, and so is what has no words behind the
+ * last. Linear in the text.
+ *
+ * @throws MarkupError for what is not well-formed
+ */
+export function splitSsml(text: string): SsmlPassage[] {
+  const cutter = new PassageCutter(text);
+  parseXml(text, cutter);
+  cutter.cut(text.length);
+  return cutter.passages;
+}
+
+/** Elements whose text is not cut. */
+const WHOLE: ReadonlySet<string> = new Set(["sub", "say-as", "phoneme"]);
+/** Elements of which nothing is spoken. */
+const SILENT: ReadonlySet<string> = new Set(["metadata", "desc"]);
+const BLOCKS = /^(?:p|paragraph|s|sentence)$/;
+
+/** A passage that is longer is cut where no sentence ends, in UTF-16 units with its tags: requests have a longest text. */
+const MAX_CHARS = 5 * 1_024;
+/** A sentence in one run of text, at most. */
+const MAX_RUN_CHARS = 2 * MAX_PASSAGE_CHARS;
+
+class PassageCutter implements XmlEvents {
+  readonly passages: SsmlPassage[] = [];
+  readonly #text: string;
+  readonly #open: Tag[] = [];
+  #opening = "";
+  #body = "";
+  #parts: { at: number; from: number }[] = [];
+  #hasWords = false;
+  /** Whether a sentence has ended, and nothing has come since. */
+  #isBetween = false;
+  #endsInBreak = false;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  text(from: number, to: number): void {
+    if (this.#open.length > 0 && !this.#isSilent) this.#run(from, to, "", "");
+  }
+
+  verbatim(_from: number, _to: number, innerFrom: number, innerTo: number): void {
+    if (!this.#isSilent) this.#run(innerFrom, innerTo, "<![CDATA[", "]]>");
+  }
+
+  open(tag: Tag): void {
+    const isSilent = this.#isSilent || SILENT.has(tag.name);
+    this.#open.push(tag);
+    if (isSilent) return;
+    if (this.#open.length === 1) this.#opening = this.#sourceOf(tag);
+    else this.#add(tag.from, tag.to);
+    this.#endsInBreak = tag.name === "break" || (this.#endsInBreak && tag.name === "mark");
+  }
+
+  close(name: string, from: number, to: number): void {
+    const isSilent = this.#isSilent;
+    this.#open.pop();
+    if (this.#open.length === 0 || isSilent) return;
+    this.#add(from, to);
+    if (BLOCKS.test(name)) this.#isBetween = true;
+  }
+
+  other(): void {}
+
+  /** What has come is a passage of its own, if it has words. @param readChars of all of the text */
+  cut(readChars: number): void {
+    if (!this.#hasWords) return;
+    const closing =
+      this.#open
+        .map(({ name }) => `</${name}>`)
+        .reverse()
+        .join("") || "</speak>";
+    const text = this.#opening + this.#body + closing;
+    this.passages.push({ text, chapter: null, readChars, parts: this.#parts });
+    this.#opening = this.#open.map((tag) => this.#sourceOf(tag)).join("");
+    this.#body = "";
+    this.#parts = [];
+    this.#hasWords = false;
+  }
+
+  get #isSilent(): boolean {
+    return this.#open.some(({ name }) => SILENT.has(name));
+  }
+
+  get #isWhole(): boolean {
+    return this.#open.some(({ name }) => WHOLE.has(name));
+  }
+
+  /** Text that is spoken, sentence by sentence. */
+  #run(from: number, to: number, before: string, behind: string): void {
+    const run = this.#text.slice(from, to);
+    const starts = this.#isWhole ? [] : splitSentences(run).flatMap(cutRunOn).slice(1);
+    let at = 0;
+    for (const end of [...starts.map((start) => start.from), run.length]) {
+      for (const [pieceAt, pieceTo] of piecesOf(run, at, end)) {
+        const piece = run.slice(pieceAt, pieceTo);
+        if (piece.trim() !== "") this.#cutBefore(from + pieceAt);
+        this.#body += before;
+        this.#add(from + pieceAt, from + pieceTo);
+        this.#body += behind;
+        if (piece.trim() !== "") this.#endsInBreak = false;
+        this.#hasWords ||= hasSpeakable(piece);
+      }
+      this.#isBetween =
+        end < run.length || /[.!?…]["'”’)\]]*\s*$/.test(run.slice(Math.max(0, end - 20), end));
+      at = end;
+    }
+  }
+
+  /** Cuts where it is time, before what comes next. */
+  #cutBefore(from: number): void {
+    if (this.#isWhole) return;
+    const isAtSeam = this.#isBetween && !this.#endsInBreak;
+    const chars = this.#opening.length + this.#body.length;
+    if (this.#body.length > (isAtSeam ? MAX_PASSAGE_CHARS : MAX_CHARS) || (isAtSeam && chars > MAX_CHARS))
+      this.cut(from);
+  }
+
+  #add(from: number, to: number): void {
+    this.#parts.push({ at: this.#opening.length + this.#body.length, from });
+    this.#body += this.#text.slice(from, to);
+  }
+
+  #sourceOf({ from, to }: Tag): string {
+    return this.#text.slice(from, to);
+  }
+}
+
+/** A sentence in pieces that a passage has room for, cut at spaces where there are any. */
+function* piecesOf(run: string, from: number, to: number): Generator<readonly [number, number]> {
+  let at = from;
+  while (to - at > MAX_RUN_CHARS) {
+    const space = run.lastIndexOf(" ", at + MAX_RUN_CHARS);
+    const end = space > at ? space : at + MAX_RUN_CHARS;
+    yield [at, end];
+    at = end;
+  }
+  yield [at, to];
+}

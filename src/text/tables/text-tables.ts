@@ -1,0 +1,193 @@
+import { execFile } from "node:child_process";
+import { open, readFile } from "node:fs/promises";
+import { basename, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { parseLexicon } from "../phonemes/user-lexicon.ts";
+import { type HeteronymTable, parseHeteronyms } from "../tagging/heteronyms.ts";
+import { packTables, readContainer, type TableContainer, voiceFingerprint } from "./packed-tables.ts";
+import type { StringTable } from "./string-table.ts";
+
+/** A pronouncing dictionary: word → phonemes, or → phonemes by part of speech. */
+export interface Dictionary {
+  readonly words: StringTable;
+  /** The phonemes of word i; a single NUL where the word is in {@link tagged}. */
+  readonly phonemes: Pick<StringTable, "offsets" | "units">;
+  /** Tag → phonemes; always with DEFAULT; null says that the word is to be spelled. */
+  readonly tagged: ReadonlyMap<string, ReadonlyMap<string, string | null>>;
+}
+
+/** An averaged perceptron (Collins 2002) for parts of speech. */
+export interface TaggerTables {
+  /** Sorted by code point. */
+  readonly tags: readonly string[];
+  /** Words that always have one tag, and its index. */
+  readonly fixedWords: StringTable;
+  readonly fixedTags: Uint8Array;
+  /** The normalised words that the features know. */
+  readonly vocabulary: StringTable;
+  readonly features: StringTable;
+  /** Feature i has the weights `[starts[i] … starts[i + 1])`: the tag's index, and ten times the weight. */
+  readonly starts: Uint32Array;
+  readonly weightTags: Uint8Array;
+  readonly tenfoldWeights: Int16Array;
+}
+
+/** What the normaliser writes out. */
+export interface NormaliserTables {
+  readonly titles: ReadonlyMap<string, string>;
+  readonly abbreviations: ReadonlyMap<string, string>;
+  readonly symbols: ReadonlyMap<string, string>;
+  readonly romanCardinal: readonly string[];
+  readonly romanOrdinal: readonly string[];
+}
+
+/** The alphabets of the unknown-word network; an id is a position + 1, 0 is a blank. */
+export interface UnknownWordAlphabet {
+  readonly input: ReadonlyMap<string, number>;
+  readonly output: readonly string[];
+  /** Characters that the network takes at most. */
+  readonly maxChars: number;
+}
+
+/** All data of the text side. May be sent to another thread: what is big is shared there, not copied. */
+export interface TextTables {
+  readonly gold: Dictionary;
+  readonly silver: Dictionary;
+  readonly tagger: TaggerTables;
+  /** Runs of characters that the tokeniser does not cut by rule, and their pieces. */
+  readonly exceptions: ReadonlyMap<string, readonly string[]>;
+  readonly normaliser: NormaliserTables;
+  readonly unknownWords: UnknownWordAlphabet;
+  /** Words of two readings, and when they have which. */
+  readonly heteronyms: HeteronymTable;
+  /** Names that the dictionaries lack or have wrong, in small letters where they are meant in any case → phonemes. */
+  readonly names: ReadonlyMap<string, string>;
+  /** Phoneme → the acoustic model's id. */
+  readonly vocabulary: ReadonlyMap<string, number>;
+}
+
+const BUILDER = fileURLToPath(new URL("./build-tables.js", import.meta.url));
+
+/** Our own words, beside those of the voice. */
+const LEXICON = fileURLToPath(new URL("../../../../lexicon/", import.meta.url));
+
+/** Where the packed tables of a voice are kept: beside the compiled sources. */
+export function tablesFileOf(voiceDir: string): string {
+  return fileURLToPath(new URL(`../../../voices/${basename(resolve(voiceDir))}.tables`, import.meta.url));
+}
+
+/**
+ * Loads a voice's text data from its packed file, which is made first when it is missing, damaged or older than
+ * the voice. Throws one sentence that names the file of the voice that is missing or damaged.
+ */
+export async function loadTextTables(
+  voiceDir: string,
+  tablesFile = tablesFileOf(voiceDir),
+): Promise<TextTables> {
+  const fingerprint = await voiceFingerprint(voiceDir);
+  const packed =
+    (await readCurrent(tablesFile, fingerprint)) ?? (await rebuild(voiceDir, tablesFile, fingerprint));
+  return { ...tablesOf(packed), ...(await ownTables()) };
+}
+
+type OwnTables = Pick<TextTables, "heteronyms" | "names">;
+
+async function ownTables(): Promise<OwnTables> {
+  const [heteronyms, names] = [`${LEXICON}heteronyms.tsv`, `${LEXICON}names.tsv`];
+  return {
+    heteronyms: parseHeteronyms(await readFile(heteronyms, "utf8"), heteronyms),
+    names: new Map(
+      parseLexicon(await readFile(names, "utf8"), names).map(([word, said]) => [word, said.slice(1, -1)]),
+    ),
+  };
+}
+
+/** Packing takes 150 MB of short-lived memory: another process does it, so that this one never holds them. */
+async function rebuild(voiceDir: string, tablesFile: string, fingerprint: string): Promise<TableContainer> {
+  await promisify(execFile)(process.execPath, [BUILDER, voiceDir, tablesFile]).catch(() => undefined);
+  const packed = await readCurrent(tablesFile, fingerprint);
+  if (packed !== undefined) return packed;
+  const bytes = await packTables(voiceDir);
+  const shared = new SharedArrayBuffer(bytes.byteLength);
+  new Uint8Array(shared).set(bytes);
+  const container = readContainer(shared);
+  if (container === undefined) throw new Error(`The text tables made from ${voiceDir} cannot be read back.`);
+  return container;
+}
+
+/**
+ * A block this large is given back to the system when it is freed, at once: glibc would keep a smaller one, and as much more of
+ * whatever is freed after it (`M_MMAP_THRESHOLD` in mallopt(3)). What is not written takes no memory.
+ */
+const RETURNED_BYTES = 33 * 2 ** 20;
+
+/** A packed file as it is, where it is whole and was made from these files of the voice. */
+export async function readCurrent(file: string, fingerprint: string): Promise<TableContainer | undefined> {
+  const handle = await open(file).catch(() => undefined);
+  if (handle === undefined) return undefined;
+  try {
+    const { size } = await handle.stat();
+    const shared = new SharedArrayBuffer(Math.max(size, RETURNED_BYTES));
+    const bytes = new Uint8Array(shared, 0, size);
+    for (let at = 0; at < size; ) {
+      const { bytesRead } = await handle.read(bytes, at, size - at, at);
+      if (bytesRead === 0) return undefined;
+      at += bytesRead;
+    }
+    const container = readContainer(shared, size);
+    return container?.meta.fingerprint === fingerprint ? container : undefined;
+  } finally {
+    await handle.close();
+  }
+}
+
+function tablesOf(container: TableContainer): Omit<TextTables, keyof OwnTables> {
+  const { meta } = container;
+  const strings = (name: string): StringTable => ({
+    slots: container.uint32(`${name}.slots`),
+    offsets: container.uint32(`${name}.offsets`),
+    units: container.uint16(`${name}.units`),
+  });
+  const dictionary = (name: "gold" | "silver"): Dictionary => ({
+    words: strings(`${name}.words`),
+    phonemes: {
+      offsets: container.uint32(`${name}.phonemes.offsets`),
+      units: container.uint16(`${name}.phonemes.units`),
+    },
+    tagged: new Map(Object.entries(meta[name]).map(([word, byTag]) => [word, mapOf(byTag)])),
+  });
+  const { normaliser } = meta;
+  return {
+    gold: dictionary("gold"),
+    silver: dictionary("silver"),
+    tagger: {
+      tags: meta.tags,
+      fixedWords: strings("tagger.fixed"),
+      fixedTags: container.uint8("tagger.fixedTags"),
+      vocabulary: strings("tagger.vocabulary"),
+      features: strings("tagger.features"),
+      starts: container.uint32("tagger.starts"),
+      weightTags: container.uint8("tagger.weightTags"),
+      tenfoldWeights: container.int16("tagger.tenfoldWeights"),
+    },
+    exceptions: mapOf(meta.exceptions),
+    normaliser: {
+      titles: mapOf(normaliser.titles),
+      abbreviations: mapOf(normaliser.abbreviations),
+      symbols: mapOf(normaliser.symbols),
+      romanCardinal: normaliser.roman_cardinal,
+      romanOrdinal: normaliser.roman_ordinal,
+    },
+    unknownWords: {
+      input: new Map(meta.unknownWords.in.map((character, index) => [character, index + 1])),
+      output: meta.unknownWords.out,
+      maxChars: meta.unknownWords.maxlen,
+    },
+    vocabulary: mapOf(meta.vocabulary),
+  };
+}
+
+function mapOf<T>(object: Readonly<Record<string, T>>): ReadonlyMap<string, T> {
+  return new Map(Object.entries(object));
+}

@@ -2,8 +2,8 @@ import { parseTtsRequest } from "../src/contract/validate.ts";
 import type { Clip } from "../src/core/conversation.ts";
 import type { Script } from "../src/core/script.ts";
 import { PUBLIC_MODELS, SPEAKERS } from "../src/models/public-models.ts";
+import { buildScript } from "../src/serving/prepare/build-script.ts";
 import { prepareTts } from "../src/serving/prepare/prepare.ts";
-import { scriptOf } from "../src/serving/prepare/script-of.ts";
 
 /**
  * What the engine gets for `POST /v1/tts` at temperature 0, to the default model.
@@ -14,7 +14,7 @@ export function plainScript(text: string, who: string): Script {
   const asked = SPEAKERS.includes(who) ? { speaker: who } : { voice: who };
   const request = parseTtsRequest({ text, ...asked, params: { temperature: 0 } });
   const prepared = prepareTts(request, () => PUBLIC_MODELS.find(({ card }) => card.isDefault));
-  return scriptOf(prepared, prepared.model.preset);
+  return buildScript(prepared, prepared.model.preset);
 }
 
 /** The same after one turn of speaker `0` that can be heard, whose words `said` are known or not. */

@@ -4,8 +4,8 @@ import { FRAME_S } from "../../src/audio/format.ts";
 import { toPcm16 } from "../../src/audio/pcm.ts";
 import { findModel, PUBLIC_MODELS } from "../../src/models/public-models.ts";
 import { openEmbeddedVoice } from "../../src/server/voices/embedded-voice.ts";
+import { buildScript } from "../../src/serving/prepare/build-script.ts";
 import { prepareTts } from "../../src/serving/prepare/prepare.ts";
-import { scriptOf } from "../../src/serving/prepare/script-of.ts";
 import { firstAudioMs } from "../first-audio-ms.ts";
 import { type LoadJob, runLoad } from "../load/load-job.ts";
 import { median } from "../load/percentile.ts";
@@ -108,7 +108,7 @@ async function speech(): Promise<Int16Array[]> {
       findModel(PUBLIC_MODELS, id),
     );
     const frames: Int16Array[] = [];
-    const script = scriptOf(prepared, prepared.model.preset);
+    const script = buildScript(prepared, prepared.model.preset);
     for await (const { samples } of voice.speak(script, new AbortController().signal)) {
       frames.push(toPcm16(samples));
     }

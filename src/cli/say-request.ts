@@ -8,8 +8,8 @@ import type { ChosenVoice, RequestedManner } from "../core/script.ts";
 import type { SpeechModel } from "../core/speech-model.ts";
 import type { PublicModel } from "../models/public-models.ts";
 import { UsageError } from "../server/errors.ts";
-import type { AskedOwn, VoiceChoice } from "../serving/prepare/choose-voice.ts";
-import type { Prepared } from "../serving/prepare/prepare.ts";
+import type { CustomVoiceRef, VoiceChoice } from "../serving/prepare/choose-voice.ts";
+import type { ResolvedRequest } from "../serving/prepare/prepare.ts";
 import type { Settings } from "../settings/schema.ts";
 import { type CommandIo, printLine } from "./terminal/command-io.ts";
 
@@ -109,7 +109,7 @@ export class SayRequests {
   }
 
   /** A request to speak a text. What of the text is not done is told, each thing once. */
-  async prepare(text: string, inputType?: InputType): Promise<Prepared> {
+  async prepare(text: string, inputType?: InputType): Promise<ResolvedRequest> {
     const { parseConverseRequest, parseTtsRequest } = await import("../contract/validate.ts");
     const { prepareConverse, prepareTts } = await import("../serving/prepare/prepare.ts");
     const { findModel } = await import("../models/public-models.ts");
@@ -186,29 +186,31 @@ export class SayRequests {
     return await openEmbeddedVoice({ threads: 1, precision: this.#settings.voicePrecision, words });
   }
 
-  async #finished(prepared: Prepared): Promise<Prepared> {
+  async #finished(prepared: ResolvedRequest): Promise<ResolvedRequest> {
     this.#model = prepared.model;
     this.#tell(prepared.cautions);
-    const { ownVoice, textVoices, delivery } = prepared;
+    const { customVoice, textVoices, delivery } = prepared;
     return {
       ...prepared,
       ...(this.#manner === undefined ? {} : { manner: this.#manner }),
       // All of it is spoken, unless --params says how much at most.
       ...(this.isLimited ? {} : { delivery: { ...delivery, maxFrames: MAX_SPEECH_FRAMES } }),
-      ...(ownVoice === undefined ? {} : { voice: await this.#storedVoice(ownVoice) }),
+      ...(customVoice === undefined ? {} : { voice: await this.#storedVoice(customVoice) }),
       ...(textVoices === undefined ? {} : { textVoices: await this.#found(textVoices) }),
     };
   }
 
   /** The voices that a text names, with the recordings of those that are one's own. */
-  async #found(voices: NonNullable<Prepared["textVoices"]>): Promise<NonNullable<Prepared["textVoices"]>> {
+  async #found(
+    voices: NonNullable<ResolvedRequest["textVoices"]>,
+  ): Promise<NonNullable<ResolvedRequest["textVoices"]>> {
     const found: Record<string, VoiceChoice> = {};
-    for (const [name, { own, ...choice }] of Object.entries(voices))
-      found[name] = own === undefined ? choice : { voice: await this.#storedVoice(own) };
+    for (const [name, { customVoice, ...choice }] of Object.entries(voices))
+      found[name] = customVoice === undefined ? choice : { voice: await this.#storedVoice(customVoice) };
     return found;
   }
 
-  #storedVoice(asked: AskedOwn): Promise<ChosenVoice> {
+  #storedVoice(asked: CustomVoiceRef): Promise<ChosenVoice> {
     let voice = this.#own.get(asked.name);
     if (voice === undefined) {
       voice = import("./stored-voice.ts").then(({ storedVoice }) =>

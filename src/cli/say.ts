@@ -130,20 +130,20 @@ async function speak(
 ): Promise<Spoken> {
   const prepared = await requests.prepare(text, flags.ssml === true ? "ssml" : undefined);
   const { speakEncoded } = await import("../core/encoded-speech.ts");
-  const { scriptOf } = await import("../serving/prepare/script-of.ts");
-  const { MarkCollector, spokenPiece } = await import("../serving/reply/reply-chunk.ts");
+  const { buildScript } = await import("../serving/prepare/build-script.ts");
+  const { MarkCollector, toReplyChunk } = await import("../serving/reply/reply-chunk.ts");
   const { joinBytes } = await import("../audio/pcm.ts");
   const voice = await requests.openVoice();
   try {
     const pieces: Uint8Array[] = [];
-    const script = scriptOf(prepared, prepared.model.preset);
+    const script = buildScript(prepared, prepared.model.preset);
     const all = new MarkCollector();
     // The server's own MP3 is a stream, which cannot tell how late it begins: captions would be 46 ms early.
     const isMp3 = encoding === "mp3";
     const speech = speakEncoded(voice, script, isMp3 ? "pcm" : encoding, new AbortController().signal);
     let step = await speech.next();
     for (; !step.done; step = await speech.next()) {
-      const { bytes, marks } = spokenPiece(step.value);
+      const { bytes, marks } = toReplyChunk(step.value);
       pieces.push(bytes);
       all.add(marks);
     }

@@ -3,7 +3,7 @@ import type { Clip } from "../core/conversation.ts";
 import type { ChosenVoice } from "../core/script.ts";
 import type { PublicModel } from "../models/public-models.ts";
 import { UsageError } from "../server/errors.ts";
-import type { AskedOwn } from "../serving/prepare/choose-voice.ts";
+import type { CustomVoiceRef } from "../serving/prepare/choose-voice.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { CommandIo } from "./terminal/command-io.ts";
 
@@ -33,7 +33,7 @@ export function voiceNamed(asked: string, voices: readonly VoiceRecord[]): Voice
  * @throws UsageError where there is none of that name, or several
  */
 export async function storedVoice(
-  asked: AskedOwn,
+  asked: CustomVoiceRef,
   model: PublicModel,
   models: readonly PublicModel[],
   settings: Settings,
@@ -41,10 +41,10 @@ export async function storedVoice(
 ): Promise<ChosenVoice> {
   const { readServerVoices } = await import("../server/voices/server-voices.ts");
   const { unknownVoice } = await import("../serving/prepare/choose-voice.ts");
-  const { recordingNamed } = await import("../serving/voices/custom-voices.ts");
+  const { findRecording } = await import("../serving/voices/custom-voices.ts");
   const { withTenancy } = await import("./keys.ts");
   const serverVoices = await readServerVoices(settings, models);
-  const sample = await recordingNamed(asked.name, serverVoices, () =>
+  const sample = await findRecording(asked.name, serverVoices, () =>
     withTenancy(settings, io, async (tenancy) => {
       const all = await tenancy.voices.listVoices();
       const voice = voiceNamed(asked.name, all);
@@ -62,9 +62,9 @@ export async function storedVoice(
 async function decoded(audio: Uint8Array, voiceId: string): Promise<Clip> {
   const { openSound } = await import("../audio/recordings/recording-sound.ts");
   const { SAMPLE_S } = await import("../contract/voice-form.ts");
-  const { keptClip } = await import("../serving/voices/create-voice.ts");
+  const { readStoredClip } = await import("../serving/voices/create-voice.ts");
   const sound = openSound(audio, SAMPLE_S.max + 1);
-  const clip = await keptClip(sound, voiceId, new AbortController().signal);
+  const clip = await readStoredClip(sound, voiceId, new AbortController().signal);
   await sound.close();
   return clip;
 }

@@ -79,14 +79,16 @@ async function transcribed(
 ): Promise<string> {
   const { readRecording } = await import("../server/voices/read-recording.ts");
   const { transcribeSound } = await import("./transcribe-sound.ts");
-  const { captionsOf, toldTranscript } = await import("../serving/transcribe/transcript-formats.ts");
+  const { toCaptions: captionsOf, toTranscriptJson } = await import(
+    "../serving/transcribe/transcript-formats.ts"
+  );
   const { toSrt, toVtt } = await import("../core/captions/captions.ts");
   const sound = await readRecording(file, signal, io.stdin);
   const { name, transcript } = await transcribeSound(sound, asked, settings, io, signal);
   const { text, segments } = transcript;
   // An empty output alone would look like a fault.
   if (segments.length === 0) io.stderr.write("No speech was heard in it.\n");
-  if (form === "json") return `${JSON.stringify(toldTranscript(transcript, name))}\n`;
+  if (form === "json") return `${JSON.stringify(toTranscriptJson(transcript, name))}\n`;
   if (form === "text") return text === "" ? "" : `${onOneLine(io.stdout, text)}\n`;
   const captions = captionsOf(asked.wantsWords ? segments.flatMap(wordsOf) : segments);
   return form === "srt" ? toSrt(captions) : toVtt(captions);

@@ -53,14 +53,14 @@ export function registerVoices(program: Command, io: CommandIo): void {
 async function list(json: boolean, command: Command, io: CommandIo): Promise<void> {
   const settings = await settingsOf(command, io);
   const { modelsHere } = await import("./stored-voice.ts");
-  const { listedVoices } = await import("../serving/voices/voice-list.ts");
+  const { listVoices } = await import("../serving/voices/voice-list.ts");
   const { readServerVoices } = await import("../server/voices/server-voices.ts");
   const models = await modelsHere(settings);
   const serverVoices = await readServerVoices(settings, models);
   await withTenancy(settings, io, async (tenancy) => {
     const own = await tenancy.voices.listVoices();
     const cards = models.map(({ card }) => card);
-    const { data } = listedVoices(cards, serverVoices, own);
+    const { data } = listVoices(cards, serverVoices, own);
     const keyOf = new Map(own.map(({ voiceId, keyId }) => [voiceId, keyId]));
     if (json) {
       const told = data.map((voice) => ({ ...voice, key_id: keyOf.get(voice.id) ?? null }));
@@ -85,8 +85,8 @@ async function add(file: string, flags: AddFlags, command: Command, io: CommandI
       const keyId = await keyFor(flags.key, tenancy);
       const { voice, isHeard } = await made(file, flags, { settings, tenancy, keyId, io }, signal);
       if (flags.json !== true) return void io.stdout.write(sentencesOn(voice, isHeard));
-      const { createdVoice } = await import("../serving/voices/voice-list.ts");
-      io.stdout.write(`${JSON.stringify({ ...createdVoice(voice), key_id: voice.keyId })}\n`);
+      const { describeCustomVoice } = await import("../serving/voices/voice-list.ts");
+      io.stdout.write(`${JSON.stringify({ ...describeCustomVoice(voice), key_id: voice.keyId })}\n`);
     });
   });
 }
@@ -119,13 +119,13 @@ async function made(
   const { readServerVoices } = await import("../server/voices/server-voices.ts");
   const { judgeClip } = await import("../server/voices/voice-audio.ts");
   const { readRecording } = await import("../server/voices/read-recording.ts");
-  const { makeVoice } = await import("../serving/voices/create-voice.ts");
-  const { OwnVoices } = await import("../serving/voices/custom-voices.ts");
+  const { createVoice } = await import("../serving/voices/create-voice.ts");
+  const { CustomVoices } = await import("../serving/voices/custom-voices.ts");
   const { transcribeSound } = await import("./transcribe-sound.ts");
   const { clipSource } = await import("../core/audio-source.ts");
   const { modelsHere } = await import("./stored-voice.ts");
   const models = await modelsHere(settings);
-  const voices = new OwnVoices({
+  const voices = new CustomVoices({
     store: tenancy.voices,
     cards: () => models.map(({ card }) => card),
     serverVoices: await readServerVoices(settings, models),
@@ -135,7 +135,7 @@ async function made(
   const making = {
     judge: judgeClip,
     field: "the recording",
-    async hear(clip: Parameters<typeof clipSource>[0]): Promise<string | null> {
+    async transcribe(clip: Parameters<typeof clipSource>[0]): Promise<string | null> {
       const asked = { task: "transcribe", language: null, wantsWords: false } as const;
       try {
         return (await transcribeSound(clipSource(clip), asked, settings, io, signal)).transcript.text;
@@ -155,7 +155,7 @@ async function made(
     ]);
     await voices.admit(keyId, wanted.name);
     const sound = await readRecording(file, signal, io.stdin);
-    const { voice, audio } = await makeVoice(wanted, sound, keyId, making, signal);
+    const { voice, audio } = await createVoice(wanted, sound, keyId, making, signal);
     await voices.add(voice, audio);
     return { voice, isHeard };
   } catch (error) {

@@ -6,14 +6,14 @@ import { IgnoredFields } from "../contract/json/read-json.ts";
 import { nearestName } from "../core/nearest-name.ts";
 import { NothingToSpeakError } from "../core/speech-model.ts";
 import { UsageError } from "../server/errors.ts";
-import { asRefusal } from "../serving/service-errors.ts";
+import { mapEngineError } from "../serving/service-errors.ts";
 import { SettingsError } from "../settings/settings-error.ts";
 import { MarkupError } from "../text/ssml/markup.ts";
 import { AntiphonError } from "./types.ts";
 
 /** Any failure as whoever uses the library is told of it. */
 export function asAntiphonError(thrown: unknown): AntiphonError {
-  const error = asRefusal(thrown, NEVER);
+  const error = mapEngineError(thrown, NEVER);
   if (error instanceof AntiphonError) return error;
   if (error instanceof ServiceError) {
     const cause = error.cause ?? error;

@@ -12,10 +12,10 @@ import { embeddedCheckpoint } from "../models/installed-checkpoint.ts";
 import { findModel, type PublicModel } from "../models/public-models.ts";
 import { serverLexicon } from "../server/voices/lexicon-file.ts";
 import { mannerHeader, readManner } from "../serving/prepare/manner.ts";
-import { isVaried, type Prepared, prepareConverse, prepareTts } from "../serving/prepare/prepare.ts";
+import { isVaried, prepareConverse, prepareTts, type ResolvedRequest } from "../serving/prepare/prepare.ts";
 import { readMarkup, spokenWords } from "../serving/prepare/read-markup.ts";
-import { pauseBehind, seedOf, silentSamples } from "../serving/reply/speak-passages.ts";
-import { toldTranscript } from "../serving/transcribe/transcript-formats.ts";
+import { passageSeed, pauseAfter, silentSamples } from "../serving/reply/synthesize-passages.ts";
+import { toTranscriptJson } from "../serving/transcribe/transcript-formats.ts";
 import { loadSettings } from "../settings/load.ts";
 import type { Settings } from "../settings/schema.ts";
 import { splitPassages } from "../text/sentences/passages.ts";
@@ -86,7 +86,7 @@ class OpenAntiphon implements Antiphon {
         // All of it is spoken, unless it is said how much at most.
         ...(isLimited ? {} : { maxFrames: MAX_SPEECH_FRAMES }),
       };
-      const prepare = (part: string, inputType = asked.input_type): Prepared => {
+      const prepare = (part: string, inputType = asked.input_type): ResolvedRequest => {
         const request = {
           ...asked,
           text: part,
@@ -147,7 +147,7 @@ class OpenAntiphon implements Antiphon {
       const { soundOf } = await import("./recordings.ts");
       const sound = await soundOf(recording, stop.signal);
       const asked = { language, wantsWords: options.words === true, prompt: null, draft: null };
-      return toldTranscript(await recogniser.recognise(sound, asked, stop.signal), recogniser.name);
+      return toTranscriptJson(await recogniser.recognise(sound, asked, stop.signal), recogniser.name);
     } catch (error) {
       stop.signal.throwIfAborted();
       throw asAntiphonError(error);
@@ -197,12 +197,12 @@ class OpenAntiphon implements Antiphon {
     return new SpeechOf({
       plan,
       speak: (prepared, signal) =>
-        this.#open().service.converse(prepared, {
+        this.#open().service.speak(prepared, {
           keyId: KEY,
           signal,
           span: NO_SPAN,
           encoding: "pcm",
-          takesAudioAsItComes: true,
+          isStreamed: true,
           isPlayed: false,
         }),
       closing: this.#closing.signal,
@@ -230,7 +230,7 @@ async function openReader(settings: Settings): ReturnType<typeof openSpokenPhone
   return await openSpokenPhonemes(embeddedCheckpoint.dir, { words: await serverLexicon(settings) });
 }
 
-async function* onePart(prepare: () => Promise<Prepared>): AsyncGenerator<SpeechPart, void, void> {
+async function* onePart(prepare: () => Promise<ResolvedRequest>): AsyncGenerator<SpeechPart, void, void> {
   yield { prepared: await prepare(), pause: 0 };
 }
 
@@ -238,13 +238,13 @@ async function* onePart(prepare: () => Promise<Prepared>): AsyncGenerator<Speech
 async function* passageParts(
   text: string,
   inputType: InputType,
-  prepare: (part: string, inputType: InputType) => Prepared,
+  prepare: (part: string, inputType: InputType) => ResolvedRequest,
 ): AsyncGenerator<SpeechPart, void, void> {
   const passages = inputType === "ssml" ? splitSsml(text) : splitPassages(onePiece(text), "plain");
   const places = new Places(text);
   let number = 0;
   for await (const passage of passages) {
-    const seed = seedOf(passage, number++);
+    const seed = passageSeed(passage, number++);
     const silent = silentSamples(passage);
     if (silent !== null) {
       if (silent > 0) yield { prepared: null, pause: silent };
@@ -254,7 +254,7 @@ async function* passageParts(
     const parts = "parts" in passage ? passage.parts : null;
     yield {
       prepared: isVaried(prepared) ? { ...prepared, seed } : prepared,
-      pause: pauseBehind(passage),
+      pause: pauseAfter(passage),
       place: (word) => places.next(word, passage.text, parts),
     };
   }

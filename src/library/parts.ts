@@ -16,7 +16,7 @@ import { SpeechService } from "../serving/reply/speech-service.ts";
 import type { Telemetry } from "../serving/telemetry.ts";
 import { ClipTranscriber } from "../serving/transcribe/clip-transcriber.ts";
 import { HistoryTranscriber } from "../serving/transcribe/history-transcriber.ts";
-import { recordingNamed } from "../serving/voices/custom-voices.ts";
+import { findRecording } from "../serving/voices/custom-voices.ts";
 import type { Settings } from "../settings/schema.ts";
 import { DeferredWriter } from "../writers/deferred-writer.ts";
 
@@ -69,8 +69,8 @@ const UNTOLD: Telemetry = {
   firstAudio() {},
   underrun() {},
   ended() {},
-  heard() {},
-  turnHeard() {},
+  transcribed() {},
+  turnTranscribed() {},
   metered() {},
 };
 
@@ -93,7 +93,7 @@ export async function openParts(given: Settings): Promise<Parts> {
   const { writing, hearingTurns } = createSemaphores(limits.shared);
   const writer = await writerOf(settings);
   const recogniser = recogniserOf(settings);
-  const hearing =
+  const historyTranscriber =
     recogniser === null
       ? null
       : new HistoryTranscriber(new ClipTranscriber(recogniser, hearingTurns), {
@@ -104,8 +104,8 @@ export async function openParts(given: Settings): Promise<Parts> {
     {
       lease: (model, signal) => catalogue.lease(model, signal),
       writer,
-      ...(hearing === null ? {} : { hearing }),
-      ownVoices: recordedVoices(serverVoices),
+      ...(historyTranscriber === null ? {} : { historyTranscriber }),
+      customVoices: recordedVoices(serverVoices),
       writing,
       meter: async () => {},
       telemetry: UNTOLD,
@@ -115,7 +115,7 @@ export async function openParts(given: Settings): Promise<Parts> {
       frameTimeoutMs: settings.generationTimeoutMs,
       loadTimeoutMs: settings.loadTimeoutMs,
       maxAheadS: settings.maxAheadS,
-      ownSlots: new Map(local.map(slotsOf)),
+      checkpointSlots: new Map(local.map(slotsOf)),
     },
   );
   return { settings, models, catalogue, service, writer, recogniser };
@@ -124,12 +124,12 @@ export async function openParts(given: Settings): Promise<Parts> {
 /** Voices of the setting `voices`; there is no key that could have others. */
 function recordedVoices(voices: ReadonlyMap<string, VoiceSample>) {
   return {
-    async chosen(
+    async find(
       asked: Parameters<typeof unknownVoice>[0],
       _keyId: string,
       cast: Parameters<typeof unknownVoice>[1],
     ): Promise<ChosenVoice> {
-      const sample = await recordingNamed(asked.name, voices, async () => null);
+      const sample = await findRecording(asked.name, voices, async () => null);
       if (sample === null) throw unknownVoice(asked, cast, [...voices.keys()]);
       return [{ weight: 1, sample }];
     },

@@ -1,9 +1,9 @@
 import { fromPcm16 } from "../audio/pcm.ts";
 import type { Marks } from "../contract/spoken.ts";
 import { type Stopper, stopWith } from "../core/stop-with.ts";
-import type { Prepared } from "../serving/prepare/prepare.ts";
-import type { SpokenPiece } from "../serving/reply/reply-chunk.ts";
-import { NO_OUTCOME, type Outcome } from "../serving/reply/speech-service.ts";
+import type { ResolvedRequest } from "../serving/prepare/prepare.ts";
+import type { ReplyChunk } from "../serving/reply/reply-chunk.ts";
+import { ABANDONED_OUTCOME, type SpeechOutcome } from "../serving/reply/speech-service.ts";
 import { roundedToMs } from "../serving/transcribe/transcript-formats.ts";
 import { asAntiphonError, hasNoWords } from "./errors.ts";
 import {
@@ -21,7 +21,7 @@ type PlacedWord = Pick<SpokenWord, "word" | "offset" | "length">;
 /** Some of what is spoken, in one utterance. */
 export interface SpeechPart {
   /** `null`: it is silence alone. */
-  readonly prepared: Prepared | null;
+  readonly prepared: ResolvedRequest | null;
   /** Samples of silence between it and the next. */
   readonly pause: number;
   /** Where a word of it is in the whole text; absent where it is the whole. */
@@ -44,13 +44,13 @@ export interface SpeechSource {
    * @throws what is wrong with the call
    */
   plan(until: () => AbortSignal): SpeechPlan;
-  speak(prepared: Prepared, signal: AbortSignal): AsyncGenerator<SpokenPiece, Outcome, void>;
+  speak(prepared: ResolvedRequest, signal: AbortSignal): AsyncGenerator<ReplyChunk, SpeechOutcome, void>;
   /** Aborts when all is closed, with what is told then. */
   readonly closing: AbortSignal;
 }
 
 type Frames = AsyncGenerator<SpeechFrame, undefined, void>;
-type Speaking = AsyncGenerator<SpokenPiece, Outcome, void>;
+type Speaking = AsyncGenerator<ReplyChunk, SpeechOutcome, void>;
 
 /** Samples of a frame, at most. */
 const FRAME_SAMPLES = 1_920;
@@ -122,7 +122,7 @@ export class SpeechOf implements Speech {
       // What waits for its next frame to be taken hears of no signal: it is ended from here.
       const onStop = (): void => {
         this.#reject(signal.reason);
-        void this.#speaking?.return(NO_OUTCOME).catch(() => {});
+        void this.#speaking?.return(ABANDONED_OUTCOME).catch(() => {});
       };
       signal.addEventListener("abort", onStop, { once: true });
       signal.throwIfAborted();
@@ -133,7 +133,7 @@ export class SpeechOf implements Speech {
       if (told !== LEFT) throw told;
     } finally {
       stop?.end();
-      await this.#speaking?.return(NO_OUTCOME).catch(() => {});
+      await this.#speaking?.return(ABANDONED_OUTCOME).catch(() => {});
       this.#reject(LEFT);
     }
     return undefined;
@@ -180,10 +180,10 @@ export class SpeechOf implements Speech {
   }
 
   async *#partOf(
-    prepared: Prepared,
+    prepared: ResolvedRequest,
     place: SpeechPart["place"],
     signal: AbortSignal,
-  ): AsyncGenerator<SpeechFrame, Outcome, void> {
+  ): AsyncGenerator<SpeechFrame, SpeechOutcome, void> {
     const beginS = this.#samples / SAMPLE_RATE;
     const speaking = this.#source.speak(prepared, signal);
     this.#speaking = speaking;

@@ -1,8 +1,8 @@
 import type { ServiceError } from "../contract/errors.ts";
-import { Admission, type AdmissionOptions, type SlotPrice } from "./utterance-slots.ts";
+import { type SlotPrice, type UtteranceSlotOptions, UtteranceSlots } from "./utterance-slots.ts";
 
 /** How many utterances a checkpoint speaks at once that has slots of its own. */
-export interface OwnSlots {
+export interface CheckpointSlotOptions {
   readonly slots: number;
   /** Whether it keeps a slot for as long as an utterance is open, also while nothing of it is computed. */
   readonly keepsSlots: boolean;
@@ -15,24 +15,24 @@ export interface OwnSlots {
  * elsewhere, or that computes several utterances together in a thread of its own, its own: so that who waits for one of
  * them holds nobody up who does not.
  */
-export class Admissions {
-  readonly #here: Admission;
-  readonly #own: ReadonlyMap<string, Admission>;
+export class CheckpointSlots {
+  readonly #here: UtteranceSlots;
+  readonly #own: ReadonlyMap<string, UtteranceSlots>;
 
   /** @param own of checkpoints that have slots of their own, by their names */
-  constructor(options: AdmissionOptions, own: ReadonlyMap<string, OwnSlots>) {
-    this.#here = new Admission(options);
+  constructor(options: UtteranceSlotOptions, own: ReadonlyMap<string, CheckpointSlotOptions>) {
+    this.#here = new UtteranceSlots(options);
     const isLimited = options.keyConcurrency < options.concurrency;
     this.#own = new Map(
       [...own].map(([checkpoint, { slots: concurrency, ...kept }]) => {
         const keyConcurrency = isLimited ? Math.min(options.keyConcurrency, concurrency) : concurrency;
-        return [checkpoint, new Admission({ ...options, concurrency, keyConcurrency, ...kept })];
+        return [checkpoint, new UtteranceSlots({ ...options, concurrency, keyConcurrency, ...kept })];
       }),
     );
   }
 
   /** Those of a checkpoint. */
-  of(checkpoint: string): Admission {
+  of(checkpoint: string): UtteranceSlots {
     return this.#own.get(checkpoint) ?? this.#here;
   }
 
@@ -58,11 +58,11 @@ export class Admissions {
     for (const admission of this.#all()) admission.close();
   }
 
-  #all(): Admission[] {
+  #all(): UtteranceSlots[] {
     return [this.#here, ...this.#own.values()];
   }
 
-  #sum(of: (admission: Admission) => number): number {
+  #sum(of: (admission: UtteranceSlots) => number): number {
     return this.#all().reduce((sum, admission) => sum + of(admission), 0);
   }
 }

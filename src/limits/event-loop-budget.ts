@@ -1,5 +1,5 @@
 /** The most points a budget holds, and the points it regains per second. */
-export interface BudgetTerms {
+export interface BudgetOptions {
   readonly burst: number;
   readonly perS: number;
 }
@@ -8,19 +8,19 @@ export interface BudgetTerms {
  * What a connection may have done for it that no token of its key pays for. A point stands for some 40 ns of the main thread:
  * 20 ms at once, then a quarter of a percent of its time.
  */
-export const CONNECTION_BUDGET: BudgetTerms = { burst: 512 * 1024, perS: 64 * 1024 };
+export const CONNECTION_BUDGET: BudgetOptions = { burst: 512 * 1024, perS: 64 * 1024 };
 /** The same for a realtime session, whose audio may come in 200 events a second, and for all sessions of a key. */
-export const SESSION_BUDGET: BudgetTerms = { burst: 2 * 2 ** 20, perS: 256 * 1024 };
-const KEY_BUDGET: BudgetTerms = { burst: 8 * 2 ** 20, perS: 2 ** 20 };
+export const SESSION_BUDGET: BudgetOptions = { burst: 2 * 2 ** 20, perS: 256 * 1024 };
+const KEY_BUDGET: BudgetOptions = { burst: 8 * 2 ** 20, perS: 2 ** 20 };
 
 /** A bucket of points that may be overdrawn: what has been done is charged, and its connection waits before the next event. */
 export class EventBudget {
-  readonly #terms: BudgetTerms;
+  readonly #terms: BudgetOptions;
   readonly #nowMs: () => number;
   #points: number;
   #atMs: number;
 
-  constructor(terms: BudgetTerms = CONNECTION_BUDGET, nowMs: () => number = () => performance.now()) {
+  constructor(terms: BudgetOptions = CONNECTION_BUDGET, nowMs: () => number = () => performance.now()) {
     this.#terms = terms;
     this.#nowMs = nowMs;
     this.#points = terms.burst;
@@ -38,7 +38,7 @@ export class EventBudget {
   }
 
   /** Whether at most a quarter is spent. */
-  get isCalm(): boolean {
+  get hasReserve(): boolean {
     return this.#left >= 0.75 * this.#terms.burst;
   }
 

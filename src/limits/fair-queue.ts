@@ -120,7 +120,7 @@ export interface Waiter<T> {
   refuse(error: unknown): void;
 }
 
-export interface WaitTerms {
+export interface WaitOptions {
   readonly key: string;
   readonly signal: AbortSignal;
   /** Longest wait, in milliseconds, and what is thrown after it; without either, as long as it takes. */
@@ -129,10 +129,10 @@ export interface WaitTerms {
 
 /**
  * Waits to be let in. `enter` puts the waiter in its line, `leave` takes it out; both are called once. Throws the
- * signal's reason, what {@link WaitTerms.limit} says, or what {@link Waiter.refuse} was given.
+ * signal's reason, what {@link WaitOptions.limit} says, or what {@link Waiter.refuse} was given.
  */
-export function waited<T>(
-  { key, signal, limit }: WaitTerms,
+export function waitForAdmission<T>(
+  { key, signal, limit }: WaitOptions,
   enter: (waiter: Waiter<T>) => void,
   leave: (waiter: Waiter<T>) => void,
 ): Promise<T> {

@@ -1,5 +1,5 @@
-import { keyIsFull, serverIsFull, shuttingDown } from "./capacity-errors.ts";
-import { FairQueue, KeyCounter, type Verdict, type Waiter, waited } from "./fair-queue.ts";
+import { keyFullError, serverFullError, shuttingDownError } from "./capacity-errors.ts";
+import { FairQueue, KeyCounter, type Verdict, type Waiter, waitForAdmission } from "./fair-queue.ts";
 
 export interface KeyedSemaphoreOptions {
   /** What is shared, for messages: `turns being written`. */
@@ -24,7 +24,7 @@ export interface Permit {
 }
 
 /** This part of all there is is little: who has nothing gets so much even where there is no more. */
-const LITTLE = 1 / 16;
+const GUARANTEED_SHARE = 1 / 16;
 
 interface QueueEntry extends Waiter<Permit> {
   readonly units: number;
@@ -92,20 +92,20 @@ export class KeyedSemaphore {
   ): Promise<Permit> {
     signal.throwIfAborted();
     const { what, total, perKey, queueDepth, keyQueueDepth } = this.#options;
-    if (this.#isClosed) throw shuttingDown();
+    if (this.#isClosed) throw shuttingDownError();
     const wanted = Math.min(units, total, perKey);
-    const isLittle = this.#used.of(key) === 0 && wanted <= total * LITTLE;
+    const isLittle = this.#used.of(key) === 0 && wanted <= total * GUARANTEED_SHARE;
     if (this.#fits(key, wanted) === "take" && (isLittle || !this.isShort)) return this.#hold(key, wanted);
-    if (this.#queue.of(key).length >= keyQueueDepth) throw keyIsFull(what);
+    if (this.#queue.of(key).length >= keyQueueDepth) throw keyFullError(what);
     let entry: QueueEntry | undefined;
-    return waited<Permit>(
-      { key, signal, limit: { waitMs, late: () => serverIsFull(what) } },
+    return waitForAdmission<Permit>(
+      { key, signal, limit: { waitMs, late: () => serverFullError(what) } },
       (waiter) => {
         entry = { ...waiter, units: wanted };
         this.#queue.add(key, entry);
         this.#serve();
         // Where the line is full, the key that has most in it gives way.
-        if (this.#queue.size > queueDepth) this.#queue.lastOfLongest()?.refuse(serverIsFull(what));
+        if (this.#queue.size > queueDepth) this.#queue.lastOfLongest()?.refuse(serverFullError(what));
       },
       () => {
         if (entry !== undefined) this.#queue.remove(key, entry);
@@ -117,13 +117,13 @@ export class KeyedSemaphore {
   /** Refuses whoever waits and whoever comes. What is in use stays so. */
   close(): void {
     this.#isClosed = true;
-    for (const entry of this.#queue.takeAll()) entry.refuse(shuttingDown());
+    for (const entry of this.#queue.takeAll()) entry.refuse(shuttingDownError());
   }
 
   #fits(key: string, units: number): Verdict {
     const { total, perKey } = this.#options;
     // Whoever has nothing may always have a little.
-    if (this.#used.of(key) === 0 && units <= total * LITTLE) return "take";
+    if (this.#used.of(key) === 0 && units <= total * GUARANTEED_SHARE) return "take";
     if (this.#used.of(key) + units > perKey) return "pass";
     return this.#used.total + units > total ? "wait" : "take";
   }

@@ -2,14 +2,14 @@ import { availableParallelism } from "node:os";
 import { FORM_EXTRA_BYTES, MAX_RECORDING_BYTES } from "../contract/audio-transcriptions.ts";
 import type { Settings } from "../settings/schema.ts";
 import { KeyedSemaphore, type KeyedSemaphoreOptions } from "./keyed-semaphore.ts";
-import type { AdmissionOptions } from "./utterance-slots.ts";
+import type { UtteranceSlotOptions } from "./utterance-slots.ts";
 
 /**
  * What a server may do at once, for everybody and for one key. These are all the things that a request waits for: their
  * names for messages (`what`) are those of `/metrics` and of docs/operating.md, too.
  */
 export interface ServerLimits {
-  readonly speaking: AdmissionOptions;
+  readonly speaking: UtteranceSlotOptions;
   readonly shared: Readonly<Record<SharedResource, KeyedSemaphoreOptions>>;
 }
 

@@ -1,8 +1,8 @@
 import type { ServiceError } from "../contract/errors.ts";
-import { idleTooLong, keyIsFull, serverIsFull, shuttingDown } from "./capacity-errors.ts";
-import { FairQueue, KeyCounter, type Verdict, type Waiter, waited } from "./fair-queue.ts";
+import { idleTooLongError, keyFullError, serverFullError, shuttingDownError } from "./capacity-errors.ts";
+import { FairQueue, KeyCounter, type Verdict, type Waiter, waitForAdmission } from "./fair-queue.ts";
 
-export interface AdmissionOptions {
+export interface UtteranceSlotOptions {
   /** Utterances computed at once. */
   readonly concurrency: number;
   /** Utterances of one key that may be open at once, those that gave their slot up among them. */
@@ -66,8 +66,8 @@ export const SPEAKING = "utterances being spoken";
  * whose key has more slots than the other that waits. No client and no key keeps others from being spoken for, and one
  * that is alone may have everything.
  */
-export class Admission {
-  readonly #options: AdmissionOptions;
+export class UtteranceSlots {
+  readonly #options: UtteranceSlotOptions;
   readonly #nowMs: () => number;
   readonly #queue = new FairQueue<QueueEntry>();
   readonly #open = new Set<Utterance>();
@@ -77,7 +77,7 @@ export class Admission {
   #isServing = false;
   #isClosed = false;
 
-  constructor(options: AdmissionOptions) {
+  constructor(options: UtteranceSlotOptions) {
     this.#options = options;
     this.#nowMs = options.nowMs ?? (() => performance.now());
   }
@@ -104,9 +104,9 @@ export class Admission {
 
   /** Why a further request of the key would be refused at once; `null` where it would not. */
   refusalFor(key: string): ServiceError | null {
-    if (this.#isClosed) return shuttingDown();
+    if (this.#isClosed) return shuttingDownError();
     const ofKey = count(this.#queue.of(key), isNew);
-    return ofKey > 0 && ofKey >= this.#options.keyQueueDepth ? keyIsFull(SPEAKING) : null;
+    return ofKey > 0 && ofKey >= this.#options.keyQueueDepth ? keyFullError(SPEAKING) : null;
   }
 
   /**
@@ -126,7 +126,7 @@ export class Admission {
     leastS = 0,
   ): Promise<Slot> {
     signal.throwIfAborted();
-    if (this.#isClosed && !isBegun) throw shuttingDown();
+    if (this.#isClosed && !isBegun) throw shuttingDownError();
     const { queueWaitMs, price } = this.#options;
     const utterance: Utterance = {
       key,
@@ -164,7 +164,7 @@ export class Admission {
   close(): void {
     this.#isClosed = true;
     for (const entry of [...this.#queue]) {
-      if (isNew(entry) && !entry.utterance.isBegun) entry.refuse(shuttingDown());
+      if (isNew(entry) && !entry.utterance.isBegun) entry.refuse(shuttingDownError());
     }
   }
 
@@ -195,7 +195,7 @@ export class Admission {
   /** Waits until the utterance is active. */
   #turnOf(utterance: Utterance, limit?: { waitMs: number; late: () => unknown }): Promise<void> {
     const { key, signal } = utterance;
-    return waited<void>(
+    return waitForAdmission<void>(
       { key, signal, ...(limit === undefined ? {} : { limit }) },
       (waiter) => {
         const entry = { ...waiter, utterance };
@@ -217,8 +217,8 @@ export class Admission {
   #refuseBeyondDepth(entry: QueueEntry): void {
     const { queueDepth, keyQueueDepth, price } = this.#options;
     // Where the line is full, the key that has most in it gives way.
-    if (this.queued > queueDepth) this.#queue.lastOfLongest(isNew)?.refuse(serverIsFull(SPEAKING));
-    else if (count(this.#queue.of(entry.key), isNew) > keyQueueDepth) entry.refuse(keyIsFull(SPEAKING));
+    if (this.queued > queueDepth) this.#queue.lastOfLongest(isNew)?.refuse(serverFullError(SPEAKING));
+    else if (count(this.#queue.of(entry.key), isNew) > keyQueueDepth) entry.refuse(keyFullError(SPEAKING));
     else if (price !== undefined && !entry.utterance.isBegun) {
       const waitMs = this.#leastWaitMs(entry);
       if (waitMs > price.patienceMs) entry.refuse(this.#fullFor(entry.key, waitMs));
@@ -244,7 +244,7 @@ export class Admission {
   #fullFor(key: string, retryAfterMs?: number): ServiceError {
     const { price, concurrency } = this.#options;
     const isOwn = price !== undefined && this.#openBy.of(key) >= concurrency;
-    return isOwn ? keyIsFull(SPEAKING, retryAfterMs) : serverIsFull(SPEAKING, retryAfterMs);
+    return isOwn ? keyFullError(SPEAKING, retryAfterMs) : serverFullError(SPEAKING, retryAfterMs);
   }
 
   #serve(): void {
@@ -321,7 +321,7 @@ export class Admission {
     const idle = this.#longestResting(({ state }) => keepsSlots || state === "paused");
     if (idle === null || this.#nowMs() - idle.restingSinceMs! < IDLE_MS) return;
     idle.isEnding = true;
-    idle.stop(idleTooLong());
+    idle.stop(idleTooLongError());
   }
 
   /** Whether a newcomer waits for nothing but that another utterance ends. */

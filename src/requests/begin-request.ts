@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { BucketReading, Key, Tenancy } from "../accounts/tenancy.ts";
 import { ServiceError } from "../contract/errors.ts";
 import { beginServerSpan } from "../core/span.ts";
-import { overRate } from "../limits/capacity-errors.ts";
+import { rateLimitError } from "../limits/capacity-errors.ts";
 import type { RequestReader } from "../serving/prepare/request-reader.ts";
 import type { SpeechService } from "../serving/reply/speech-service.ts";
 import type { Transcriptions } from "../serving/transcribe/transcriptions.ts";
@@ -72,7 +72,7 @@ export async function admit(
 ): Promise<void> {
   const reading = await tenancy.take(key);
   onReading(reading);
-  if (!reading.allowed) throw overRate(reading, why);
+  if (!reading.allowed) throw rateLimitError(reading, why);
   const refusal = speaks ? service.refusalFor(key.keyId) : null;
   if (refusal !== null) throw refusal;
 }
@@ -96,6 +96,7 @@ export async function authenticate(
   if (key !== null) return key;
   const reading = tenancy.takeAnonymous(address);
   onReading(reading);
-  if (!reading.allowed) throw overRate(reading, "too many requests without a valid key from this address");
+  if (!reading.allowed)
+    throw rateLimitError(reading, "too many requests without a valid key from this address");
   throw new ServiceError(401, presented === null ? missing : tenancy.explainKey(presented));
 }

@@ -189,10 +189,10 @@ export function createMetrics(version: string): Metrics {
         const isWhole = reason === "finished" || reason === "length";
         if (isWhole) realTimeFactor.observe({ model }, engineS / audioS);
       },
-      heard: (audioS, recogniserS) => {
+      transcribed: (audioS, recogniserS) => {
         if (audioS > 0) hearingFactor.observe(recogniserS / audioS);
       },
-      turnHeard: (outcome) => turnsHeard.inc({ outcome }),
+      turnTranscribed: (outcome) => turnsHeard.inc({ outcome }),
       metered: (usage) => {
         inputChars.inc(usage.input_chars);
         audioSeconds.inc({ direction: "in" }, usage.input_audio_seconds);

@@ -4,7 +4,7 @@ import { NO_SPAN, type Span } from "../core/span.ts";
 import type { Permit } from "../limits/keyed-semaphore.ts";
 import type { Caller } from "../serving/prepare/request-reader.ts";
 import { endRequestSpan } from "../serving/request-spans.ts";
-import { asServiceError } from "../serving/service-errors.ts";
+import { toServiceError } from "../serving/service-errors.ts";
 import type { Ending, HttpEnd, Metrics } from "./metrics.ts";
 
 /** The client closed its connection, or has read nothing for too long. */
@@ -90,7 +90,7 @@ export class RequestContext {
     if (error instanceof ClientGoneError) {
       this.leave(error.message);
     } else {
-      if (error !== undefined) this.fail(asServiceError(error));
+      if (error !== undefined) this.fail(toServiceError(error));
       this.answered();
     }
     return this.failure;

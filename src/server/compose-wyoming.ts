@@ -1,6 +1,6 @@
 import { listenWyoming, type WyomingBridge } from "../api/wyoming/bridge.ts";
 import { keyIsGone, type WyomingDeps } from "../api/wyoming/requests.ts";
-import type { OwnVoices } from "../serving/voices/custom-voices.ts";
+import type { CustomVoices } from "../serving/voices/custom-voices.ts";
 import type { Environment } from "../settings/environment.ts";
 import type { Settings } from "../settings/schema.ts";
 import { SettingsError, wrongSetting } from "../settings/settings-error.ts";
@@ -46,13 +46,13 @@ export function wyomingPlace(
 }
 
 export interface WyomingParts extends Omit<WyomingDeps, "apiKey" | "version" | "listVoices" | `on${string}`> {
-  readonly ownVoices: Pick<OwnVoices, "list">;
+  readonly customVoices: Pick<CustomVoices, "list">;
 }
 
 /** Listens at the configured address. Rejects if the key is unknown or the port cannot be opened. */
 export async function composeWyoming(
   { host, port, apiKey }: WyomingPlace,
-  { ownVoices, ...deps }: WyomingParts,
+  { customVoices, ...deps }: WyomingParts,
 ): Promise<WyomingBridge> {
   const { metrics, logger } = deps;
   const key = await deps.tenancy.authenticate(apiKey);
@@ -61,7 +61,7 @@ export async function composeWyoming(
     ...deps,
     apiKey,
     async listVoices() {
-      const { data } = await ownVoices.list(key.keyId);
+      const { data } = await customVoices.list(key.keyId);
       const usual = deps.resolve(null)?.card.id ?? "";
       return data.filter(({ models }) => models.includes(usual));
     },

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import { openBuckets, openTenancy } from "../accounts/open.ts";
 import type { Tenancy } from "../accounts/tenancy.ts";
 import { MAX_RECORDING_S } from "../contract/audio-transcriptions.ts";
-import type { OwnSlots } from "../limits/checkpoint-slots.ts";
+import type { CheckpointSlotOptions } from "../limits/checkpoint-slots.ts";
 import { workerCount } from "../limits/server-limits.ts";
 import type { PullProgress } from "../models/download/options.ts";
 import type { PublicModel } from "../models/public-models.ts";
@@ -122,7 +122,7 @@ async function startWith(
       tenancy,
       models,
       checkpoints: [voice, ...remotes, ...local],
-      ownSlots: new Map<string, OwnSlots>([
+      checkpointSlots: new Map<string, CheckpointSlotOptions>([
         ...remotes.map(
           ({ name, maxConcurrent }) => [name, { slots: maxConcurrent, keepsSlots: false }] as const,
         ),

@@ -9,7 +9,7 @@ import type { ModelVoice } from "../core/model-card.ts";
 import type { Recogniser } from "../core/recogniser.ts";
 import type { VoiceSample } from "../core/script.ts";
 import type { Writer } from "../core/writer.ts";
-import type { OwnSlots } from "../limits/checkpoint-slots.ts";
+import type { CheckpointSlotOptions } from "../limits/checkpoint-slots.ts";
 import { EventLoopShare } from "../limits/event-loop-budget.ts";
 import { createSemaphores, serverLimits, workerCount } from "../limits/server-limits.ts";
 import { type Catalogue, createCatalogue } from "../models/catalogue.ts";
@@ -18,17 +18,17 @@ import type { Checkpoint } from "../models/residency.ts";
 import { levelDetector, pauseJudge } from "../recognition/turn-detection/level-detector.ts";
 import type { NeuralDetector } from "../recognition/turn-detection/neural-detector.ts";
 import { createMetrics } from "../requests/metrics.ts";
-import { Preparer } from "../serving/prepare/preparer.ts";
 import { RecordingReader } from "../serving/prepare/recording-reader.ts";
+import { RequestParser } from "../serving/prepare/request-parser.ts";
 import { RequestReader } from "../serving/prepare/request-reader.ts";
 import { SpeechService } from "../serving/reply/speech-service.ts";
 import { ClipTranscriber } from "../serving/transcribe/clip-transcriber.ts";
 import { HistoryTranscriber } from "../serving/transcribe/history-transcriber.ts";
 import { Transcriptions } from "../serving/transcribe/transcriptions.ts";
 import { wireCard } from "../serving/voices/cards.ts";
-import { NewVoices } from "../serving/voices/create-voice.ts";
-import { OwnVoices } from "../serving/voices/custom-voices.ts";
-import { voicesElsewhere } from "../serving/voices/voice-list.ts";
+import { VoiceCreator } from "../serving/voices/create-voice.ts";
+import { CustomVoices } from "../serving/voices/custom-voices.ts";
+import { fetchRemoteVoices } from "../serving/voices/voice-list.ts";
 import type { Settings } from "../settings/schema.ts";
 import { composeWyoming, type WyomingPlace } from "./compose-wyoming.ts";
 import { httpOptions, serviceInfo } from "./http-options.ts";
@@ -45,7 +45,7 @@ export interface ServerParts {
   /** Checkpoints that can be loaded; at least those of the models. */
   readonly checkpoints: readonly Checkpoint[];
   /** Slots of checkpoints that do not share this machine's, by checkpoint. */
-  readonly ownSlots?: ReadonlyMap<string, OwnSlots>;
+  readonly checkpointSlots?: ReadonlyMap<string, CheckpointSlotOptions>;
   readonly backend: { readonly name: string; readonly kind: string };
   /** Writes authored turns; without it they are refused. */
   readonly writer?: Writer | null;
@@ -110,10 +110,10 @@ function createServices(parts: ServerParts) {
   const recordings = new RecordingReader((error) =>
     logger.error({ cause: error.message }, "decoding thread"),
   );
-  const ownVoices = new OwnVoices({
+  const customVoices = new CustomVoices({
     store: tenancy.voices,
     cards: () => catalogue.cards(),
-    elsewhere: () => voicesElsewhere(models, parts.remoteVoices ?? new Map()),
+    remoteVoices: () => fetchRemoteVoices(models, parts.remoteVoices ?? new Map()),
     serverVoices: parts.serverVoices ?? new Map(),
     decode: (bytes, voiceId) => decodeVoice(recordings, bytes, voiceId),
   });
@@ -123,16 +123,16 @@ function createServices(parts: ServerParts) {
       writer: parts.writer ?? null,
       ...(parts.recogniser
         ? {
-            hearing: new HistoryTranscriber(new ClipTranscriber(parts.recogniser, hearingTurns), {
+            historyTranscriber: new HistoryTranscriber(new ClipTranscriber(parts.recogniser, hearingTurns), {
               use: settings.recogniser.use,
               onTurn: (outcome, error) => {
-                metrics.telemetry.turnHeard(outcome);
+                metrics.telemetry.turnTranscribed(outcome);
                 if (error !== null) logger.warn({ cause: error.message }, "a turn was not heard");
               },
             }),
           }
         : {}),
-      ownVoices,
+      customVoices,
       writing: semaphores.writing,
       meter: (record) => tenancy.commit(record),
       telemetry: metrics.telemetry,
@@ -142,7 +142,7 @@ function createServices(parts: ServerParts) {
       frameTimeoutMs: settings.generationTimeoutMs,
       loadTimeoutMs: settings.loadTimeoutMs,
       maxAheadS: settings.maxAheadS,
-      ...(parts.ownSlots === undefined ? {} : { ownSlots: parts.ownSlots }),
+      ...(parts.checkpointSlots === undefined ? {} : { checkpointSlots: parts.checkpointSlots }),
     },
   );
   const transcriptions = new Transcriptions({
@@ -153,13 +153,13 @@ function createServices(parts: ServerParts) {
     telemetry: metrics.telemetry,
     timeoutMs: settings.requestTimeoutMs,
   });
-  const preparer = new Preparer({
+  const parser = new RequestParser({
     models,
     onFailure: (error) => logger.error({ cause: error.message }, "preparing thread"),
   });
-  const requestReader = new RequestReader({ preparer, recordings, receiving, recorded, audio, reading });
-  const newVoices = new NewVoices({
-    voices: ownVoices,
+  const requestReader = new RequestReader({ parser, recordings, receiving, recorded, audio, reading });
+  const newVoices = new VoiceCreator({
+    voices: customVoices,
     requestReader,
     transcriptions,
     audio,
@@ -178,11 +178,11 @@ function createServices(parts: ServerParts) {
     limits,
     semaphores,
     recordings,
-    ownVoices,
+    customVoices,
     newVoices,
     service,
     transcriptions,
-    preparer,
+    parser,
     requestReader,
     resolve: (id: string | null) => findModel(models, id),
     eventLoopShare: new EventLoopShare(),
@@ -229,7 +229,8 @@ async function openListeners(parts: ServerParts, services: Services, deps: HttpD
   };
   const openWyoming = async (): Promise<string | null> => {
     if (!parts.wyoming) return null;
-    const { service, transcriptions, requestReader, metrics, ownVoices, resolve, eventLoopShare } = services;
+    const { service, transcriptions, requestReader, metrics, customVoices, resolve, eventLoopShare } =
+      services;
     const canHear = () => parts.canHear?.() ?? true;
     const bridge = composeWyoming(parts.wyoming, {
       service,
@@ -238,7 +239,7 @@ async function openListeners(parts: ServerParts, services: Services, deps: HttpD
       requestReader,
       metrics,
       logger: parts.logger,
-      ownVoices,
+      customVoices,
       resolve,
       recogniserName: () => (canHear() ? transcriptions.recogniserName : null),
       eventLoopShare,
@@ -272,7 +273,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     logger,
     replies,
     cards: () => catalogue.cards().map(wireCard),
-    ownVoices: services.ownVoices,
+    customVoices: services.customVoices,
     newVoices: services.newVoices,
     info: serviceInfo(parts, catalogue, services.limits),
     isReady: () => isReady && (parts.canSpeak?.() ?? true) && tenancy.isWell(),
@@ -290,8 +291,8 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       replies.close();
       return Promise.all([service.drain(shutdownGraceMs), transcriptions.drain(shutdownGraceMs)]);
     });
-    const { preparer, recordings, detector } = services;
-    await Promise.all([preparer.close(), recordings.close(), detector.close()]);
+    const { parser, recordings, detector } = services;
+    await Promise.all([parser.close(), recordings.close(), detector.close()]);
     await catalogue.close();
     await parts.writer?.close();
     await parts.recogniser?.close();

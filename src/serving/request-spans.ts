@@ -3,7 +3,7 @@ import { ServiceError } from "../contract/errors.ts";
 import type { Clip } from "../core/conversation.ts";
 import type { Span, SpanAttributes } from "../core/span.ts";
 import type { WriterTokens } from "../core/writer.ts";
-import type { Prepared } from "./prepare/prepare.ts";
+import type { ResolvedRequest } from "./prepare/prepare.ts";
 import type { UtteranceStats } from "./reply/utterance-stats.ts";
 import type { UtteranceEnd } from "./telemetry.ts";
 
@@ -40,16 +40,16 @@ export function failureType(error: unknown, signal: AbortSignal): string | undef
 // By OpenTelemetry's names where it has any.
 
 /** Of every request: whom its client asked. Who then speaks, writes or hears may be somebody else. */
-export const ASKED: SpanAttributes = { "gen_ai.provider.name": "antiphon" };
+export const PROVIDER_FACTS: SpanAttributes = { "gen_ai.provider.name": "antiphon" };
 
 /** Of a request to speak, from its beginning. */
 export function speechFacts(
-  { model, delivery }: Prepared,
+  { model, delivery }: ResolvedRequest,
   format: Encoding,
   isStreamed: boolean,
 ): SpanAttributes {
   return {
-    ...ASKED,
+    ...PROVIDER_FACTS,
     "gen_ai.operation.name": "tts",
     "gen_ai.output.type": "speech",
     "gen_ai.request.model": model.card.id,
@@ -87,7 +87,7 @@ export function writtenFacts(tokens: WriterTokens | null): SpanAttributes {
 }
 
 /** Of the hearing of a clip. */
-export function hearingFacts(recogniser: string, { durationS }: Pick<Clip, "durationS">): SpanAttributes {
+export function recognitionFacts(recogniser: string, { durationS }: Pick<Clip, "durationS">): SpanAttributes {
   return {
     "gen_ai.operation.name": "stt",
     "gen_ai.output.type": "text",

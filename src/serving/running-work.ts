@@ -1,9 +1,9 @@
 import { ServiceError } from "../contract/errors.ts";
 import { type Stopper, stopWith, type TimeLimit } from "../core/stop-with.ts";
-import { shuttingDown } from "../limits/capacity-errors.ts";
+import { shuttingDownError } from "../limits/capacity-errors.ts";
 
 /** What is being worked at, each piece stopped when its client goes, and all of it when the server stops. */
-export class LiveWork {
+export class RunningWork {
   readonly #live = new Set<Stopper>();
   #onIdle: (() => void) | null = null;
 
@@ -33,7 +33,7 @@ export class LiveWork {
       this.#onIdle = resolve;
     });
     const timer = setTimeout(() => {
-      const reason = shuttingDown();
+      const reason = shuttingDownError();
       for (const stop of this.#live) stop.abort(reason);
     }, graceMs);
     await idle;
@@ -42,10 +42,10 @@ export class LiveWork {
 }
 
 /**
- * Waits as {@link within} does for one piece of work after the other, with one timer and one listener for all of them.
- * They are left behind until {@link Waits.end}.
+ * Waits as {@link withDeadline} does for one piece of work after the other, with one timer and one listener for all of them.
+ * They are left behind until {@link DeadlineTimer.end}.
  */
-export class Waits {
+export class DeadlineTimer {
   readonly #stop: Pick<Stopper, "signal" | "abort">;
   readonly #timer: NodeJS.Timeout;
   #fail: ((reason: unknown) => void) | null = null;
@@ -60,7 +60,7 @@ export class Waits {
   }
 
   /** Call it for one piece of work at a time. */
-  for<T>(work: Promise<T>): Promise<T> {
+  limit<T>(work: Promise<T>): Promise<T> {
     this.#timer.refresh();
     return new Promise((resolve, reject) => {
       this.#fail = reject;
@@ -88,15 +88,15 @@ export class Waits {
  * with a 502 {@link ServiceError} that says who took too long, so that whatever the work was for stops too. Throws the
  * abort reason.
  */
-export async function within<T>(
+export async function withDeadline<T>(
   work: Promise<T>,
   timeoutMs: number,
   stop: Pick<Stopper, "signal" | "abort">,
   who: () => string = () => "the speech model",
 ): Promise<T> {
-  const waits = new Waits(timeoutMs, stop, who);
+  const waits = new DeadlineTimer(timeoutMs, stop, who);
   try {
-    return await waits.for(work);
+    return await waits.limit(work);
   } finally {
     waits.end();
   }

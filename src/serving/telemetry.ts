@@ -32,9 +32,9 @@ export interface Telemetry {
   underrun(): void;
   ended(utterance: EndedUtterance): void;
   /** A recording was heard: its length, and how long the recogniser was waited for, in seconds. */
-  heard(audioS: number, recogniserS: number): void;
+  transcribed(audioS: number, recogniserS: number): void;
   /** A turn of sound alone was to be heard before its reply. */
-  turnHeard(outcome: "whole" | "part" | "none"): void;
+  turnTranscribed(outcome: "whole" | "part" | "none"): void;
   metered(usage: Usage): void;
 }
 

@@ -10,7 +10,7 @@ import {
   type SpeechModel,
   type SpeechReport,
 } from "../core/speech-model.ts";
-import type { NativeGate, NativeGuard } from "./calls/native-gate.ts";
+import type { NativeCallGuard, NativeGate } from "./calls/native-gate.ts";
 
 /** What a thread is started with. */
 export interface ThreadData {
@@ -26,7 +26,7 @@ export interface ThreadData {
 
 /** What the module at {@link ThreadData.entry} exports. */
 export interface ModelModule {
-  readonly createModel: (options: unknown, guard: NativeGuard) => Promise<SpeechModel>;
+  readonly createModel: (options: unknown, guard: NativeCallGuard) => Promise<SpeechModel>;
 }
 
 /** What crosses of a script: its text comes piece by piece, and no endpoint is asked. */

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { type EncodedPiece, type Frame, SpeechFailedError, type SpeechModel } from "../core/speech-model.ts";
-import { guardOf } from "./calls/native-gate.ts";
+import { createGuard } from "./calls/native-gate.ts";
 import {
   type ModelModule,
   type OpenMessage,
@@ -20,7 +20,7 @@ parentPort?.on("message", (message: ToThread) => receive(message));
 
 try {
   const module = (await import(entry)) as ModelModule;
-  const guard = guardOf(gate, () => endThread(1));
+  const guard = createGuard(gate, () => endThread(1));
   serve(await module.createModel(create, guard));
 } catch (thrown) {
   post({ kind: "unusable", message: toWireError(thrown).message });

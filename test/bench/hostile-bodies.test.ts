@@ -4,9 +4,9 @@ import { type BodyRecipe, hostileBody } from "../../bench/crowd/body-recipe.ts";
 import { gaugesIn } from "../../bench/crowd/gauges.ts";
 import type { HostileGroup } from "../../bench/crowd/hostile-job.ts";
 import { PUBLIC_MODELS } from "../../src/models/public-models.ts";
-import { type Purpose, prepareBody } from "../../src/serving/prepare/prepare-body.ts";
+import { parseBody, type RequestKind } from "../../src/serving/prepare/prepare-body.ts";
 
-const PURPOSES: readonly (readonly [HostileGroup["path"], Purpose])[] = [
+const PURPOSES: readonly (readonly [HostileGroup["path"], RequestKind])[] = [
   ["/v1/converse", "converse"],
   ["/v1/converse/stream", "converse"],
   ["/v1/tts", "tts"],
@@ -54,8 +54,8 @@ test("gauges are read by their names, and what has labels is left out", () => {
   );
 });
 
-function prepared(purpose: Purpose, bytes: Uint8Array) {
-  return prepareBody(purpose, bytes, (id) =>
+function prepared(purpose: RequestKind, bytes: Uint8Array) {
+  return parseBody(purpose, bytes, (id) =>
     PUBLIC_MODELS.find(({ card }) => (id === null ? card.isDefault : card.id === id)),
   );
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readVoiceList } from "../../src/engines/remote/list-voices.ts";
 import { PUBLIC_MODELS } from "../../src/models/public-models.ts";
 import { chooseVoice } from "../../src/serving/prepare/choose-voice.ts";
-import { listedVoices, withVoicesElsewhere } from "../../src/serving/voices/voice-list.ts";
+import { listVoices, withRemoteVoices } from "../../src/serving/voices/voice-list.ts";
 import { bentBytes } from "./bent-bytes.ts";
 import { diceOf } from "./dice.ts";
 import type { Fuzzer, Random } from "./fuzzer.ts";
@@ -62,14 +62,14 @@ async function check(input: Uint8Array): Promise<void> {
     assert.ok(voices.length <= 10);
     for (const samples of [true, false]) {
       const card = { ...embedded, id: "there", takes: { mixes: false, samples, anyName: true } };
-      const [shown] = withVoicesElsewhere([card], new Map([["there", voices]]), ["Anna"]);
+      const [shown] = withRemoteVoices([card], new Map([["there", voices]]), ["Anna"]);
       const ids = shown!.voices.map(({ id }) => id.toLowerCase());
       assert.equal(new Set(ids).size, ids.length, "an id is listed once");
       for (const { id } of shown!.voices.slice(card.voices.length)) {
-        const { own, voice } = chooseVoice(id, "voice", card);
+        const { customVoice: own, voice } = chooseVoice(id, "voice", card);
         assert.deepEqual(samples ? own?.name : voice, samples ? id : [{ weight: 1, id }]);
       }
-      listedVoices([shown!], new Map([["Anna", sample]]), []);
+      listVoices([shown!], new Map([["Anna", sample]]), []);
     }
   }
 }

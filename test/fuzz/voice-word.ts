@@ -57,7 +57,7 @@ async function check(input: Uint8Array): Promise<void> {
   for (const cast of CASTS) {
     refusalOf(() => checkVoice(word, "voice", cast, ["Anna", "voice"]));
     refusalOf(() => {
-      const { voice, speaker, own } = chooseVoice(word, "voice", cast);
+      const { voice, speaker, customVoice: own } = chooseVoice(word, "voice", cast);
       assert.equal(own !== undefined, voice === undefined && speaker === undefined);
       if (own !== undefined) assert.ok(cast.takes.samples && own.name !== "" && !/[+()]/.test(own.name));
       if (speaker !== undefined) assert.ok(cast.speakers.includes(speaker));

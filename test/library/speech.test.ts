@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SpeechOf } from "../../src/library/speech.ts";
-import type { Prepared } from "../../src/serving/prepare/prepare.ts";
-import { NO_OUTCOME } from "../../src/serving/reply/speech-service.ts";
+import type { ResolvedRequest } from "../../src/serving/prepare/prepare.ts";
+import { ABANDONED_OUTCOME } from "../../src/serving/reply/speech-service.ts";
 
 /** Speech of pieces without end, and how many of them were made. */
 function endless() {
@@ -14,7 +14,7 @@ function endless() {
       signal: null,
       text: null,
       parts: (async function* () {
-        yield { prepared: {} as Prepared, pause: 0 };
+        yield { prepared: {} as ResolvedRequest, pause: 0 };
       })(),
     }),
     async *speak() {
@@ -26,7 +26,7 @@ function endless() {
       } finally {
         made.isEnded = true;
       }
-      return NO_OUTCOME;
+      return ABANDONED_OUTCOME;
     },
   });
   return { speech, made, closing };

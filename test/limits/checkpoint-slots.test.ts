@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { ServiceError } from "../../src/contract/errors.ts";
-import { Admissions } from "../../src/limits/checkpoint-slots.ts";
-import type { AdmissionOptions, Slot } from "../../src/limits/utterance-slots.ts";
+import { CheckpointSlots } from "../../src/limits/checkpoint-slots.ts";
+import type { Slot, UtteranceSlotOptions } from "../../src/limits/utterance-slots.ts";
 
-const OPTIONS: AdmissionOptions = {
+const OPTIONS: UtteranceSlotOptions = {
   concurrency: 2,
   keyConcurrency: 2,
   queueDepth: 10,
@@ -12,7 +12,7 @@ const OPTIONS: AdmissionOptions = {
   queueWaitMs: 60_000,
 };
 
-let admissions: Admissions | null = null;
+let admissions: CheckpointSlots | null = null;
 const slots: Slot[] = [];
 afterEach(() => {
   admissions?.close();
@@ -21,11 +21,11 @@ afterEach(() => {
 
 function admissionsOf(
   elsewhere: Readonly<Record<string, number>>,
-  options: Partial<AdmissionOptions> = {},
+  options: Partial<UtteranceSlotOptions> = {},
   keepsSlots = false,
 ) {
   const own = Object.entries(elsewhere).map(([name, slots]) => [name, { slots, keepsSlots }] as const);
-  const made = new Admissions({ ...OPTIONS, ...options }, new Map(own));
+  const made = new CheckpointSlots({ ...OPTIONS, ...options }, new Map(own));
   admissions = made;
   const enter = async (checkpoint: string): Promise<void> => {
     slots.push(await made.of(checkpoint).enter("a", new AbortController().signal, () => {}));

@@ -14,9 +14,9 @@ describe("an event budget", () => {
     assert.equal(budget.waitMs, 0);
     budget.spend(2_000);
     assert.equal(budget.waitMs, 2_000);
-    assert.equal(budget.isCalm, false);
+    assert.equal(budget.hasReserve, false);
     nowMs += 1_000_000;
-    assert.equal(budget.isCalm, true);
+    assert.equal(budget.hasReserve, true);
     budget.spend(5_000);
     assert.equal(budget.waitMs, 1);
   });

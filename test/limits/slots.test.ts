@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { afterEach, describe, it } from "node:test";
-import { Admission, type AdmissionOptions, type Slot } from "../../src/limits/utterance-slots.ts";
+import { type Slot, type UtteranceSlotOptions, UtteranceSlots } from "../../src/limits/utterance-slots.ts";
 import fc from "../properties.ts";
 import { settle, withClock } from "../serving/service-over.ts";
 
-const opened: Admission[] = [];
+const opened: UtteranceSlots[] = [];
 const places: Slot[] = [];
 afterEach(() => {
   for (const admission of opened.splice(0)) admission.close();
@@ -12,9 +12,9 @@ afterEach(() => {
 });
 
 /** An admission whose clock a test holds. */
-function admissionAt(options: Partial<AdmissionOptions> = {}) {
+function admissionAt(options: Partial<UtteranceSlotOptions> = {}) {
   let nowMs = 0;
-  const admission = new Admission({
+  const admission = new UtteranceSlots({
     concurrency: 2,
     keyConcurrency: 2,
     queueDepth: 10,

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it, mock } from "node:test";
-import { Admission, type AdmissionOptions, type Slot } from "../../src/limits/utterance-slots.ts";
+import { type Slot, type UtteranceSlotOptions, UtteranceSlots } from "../../src/limits/utterance-slots.ts";
 import fc from "../properties.ts";
 
 const NEVER = new AbortController().signal;
-const GENEROUS: AdmissionOptions = {
+const GENEROUS: UtteranceSlotOptions = {
   concurrency: 2,
   keyConcurrency: 2,
   queueDepth: 2,
@@ -16,10 +16,10 @@ const GENEROUS: AdmissionOptions = {
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 const nobody = () => assert.fail("nobody is to be ended");
-const enter = (admission: Admission, signal = NEVER, key = "key_a"): Promise<Slot> =>
+const enter = (admission: UtteranceSlots, signal = NEVER, key = "key_a"): Promise<Slot> =>
   admission.enter(key, signal, nobody);
 
-async function fill(admission: Admission, count: number, key = "key_a"): Promise<Slot[]> {
+async function fill(admission: UtteranceSlots, count: number, key = "key_a"): Promise<Slot[]> {
   const places: Slot[] = [];
   for (let i = 0; i < count; i++) places.push(await enter(admission, NEVER, key));
   return places;
@@ -27,7 +27,7 @@ async function fill(admission: Admission, count: number, key = "key_a"): Promise
 
 describe("admission", () => {
   it("gives as many places as there are, lets as many wait as may, and refuses the next at once", async () => {
-    const admission = new Admission(GENEROUS);
+    const admission = new UtteranceSlots(GENEROUS);
     await fill(admission, 2);
     const waiting = [enter(admission, NEVER), enter(admission, NEVER)];
     assert.deepEqual([admission.active, admission.queued], [2, 2]);
@@ -42,7 +42,7 @@ describe("admission", () => {
   });
 
   it("admits whoever has waited longest", async () => {
-    const admission = new Admission({ ...GENEROUS, queueDepth: 3, keyQueueDepth: 3 });
+    const admission = new UtteranceSlots({ ...GENEROUS, queueDepth: 3, keyQueueDepth: 3 });
     const places = await fill(admission, 2);
     const order: string[] = [];
     for (const name of ["first", "second", "third"]) {
@@ -60,7 +60,7 @@ describe("admission", () => {
   });
 
   it("takes a place back once, however often it is given back", async () => {
-    const admission = new Admission(GENEROUS);
+    const admission = new UtteranceSlots(GENEROUS);
     const [place] = await fill(admission, 2);
     place!.release();
     place!.release();
@@ -68,7 +68,7 @@ describe("admission", () => {
   });
 
   it("lets whoever aborts go at once, with the reason, and admits the next in line instead", async () => {
-    const admission = new Admission(GENEROUS);
+    const admission = new UtteranceSlots(GENEROUS);
     const [place] = await fill(admission, 2);
     const gone = new AbortController();
     const left = enter(admission, gone.signal);
@@ -89,7 +89,7 @@ describe("admission", () => {
   it("refuses whoever has waited too long, and nobody earlier", async () => {
     mock.timers.enable({ apis: ["setTimeout"] });
     try {
-      const admission = new Admission(GENEROUS);
+      const admission = new UtteranceSlots(GENEROUS);
       const places = await fill(admission, 2);
       let refused: unknown = null;
       enter(admission, NEVER).catch((error: unknown) => {
@@ -113,7 +113,7 @@ describe("admission", () => {
   });
 
   it("refuses whoever waits and whoever comes once it is closed, and leaves places as they are", async () => {
-    const admission = new Admission(GENEROUS);
+    const admission = new UtteranceSlots(GENEROUS);
     const [place] = await fill(admission, 2);
     const waiting = enter(admission, NEVER);
     admission.close();
@@ -136,7 +136,7 @@ describe("admission", () => {
       queueDepth: number,
       deeds: readonly { kind: string; who: number }[],
     ) => {
-      const admission = new Admission({
+      const admission = new UtteranceSlots({
         concurrency,
         keyConcurrency: concurrency,
         queueDepth,
@@ -193,11 +193,11 @@ describe("admission", () => {
 });
 
 describe("a slot that has a price", () => {
-  const priced = (parts: Partial<AdmissionOptions> = {}) => {
+  const priced = (parts: Partial<UtteranceSlotOptions> = {}) => {
     let nowMs = 0;
     const price = { perSecond: 0.5, patienceMs: 1_000 };
     const options = { ...GENEROUS, queueDepth: 9, keyQueueDepth: 9, queueWaitMs: 60_000, keepsSlots: true };
-    const admission = new Admission({ ...options, price, nowMs: () => nowMs, ...parts });
+    const admission = new UtteranceSlots({ ...options, price, nowMs: () => nowMs, ...parts });
     return {
       admission,
       pass: (ms: number) => (nowMs += ms),

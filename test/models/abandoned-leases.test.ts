@@ -100,7 +100,7 @@ test("a client that leaves while its model is leased leaves no lease, at whichev
       },
     );
     const controller = new AbortController();
-    const speech = service.converse(PREPARED, caller({ signal: controller.signal }));
+    const speech = service.speak(PREPARED, caller({ signal: controller.signal }));
     const first = Promise.allSettled([speech.next()]);
     await setImmediate();
     await meet(() => fakes.instances[0]?.finishLoad(), controller);

@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { pausesS, spokenText, type TextPiece, writtenText } from "../../src/core/marked-text.ts";
 import { type ToolCall, type Writer, WriterError, type WrittenPart } from "../../src/core/writer.ts";
 import { findModel, PUBLIC_MODELS } from "../../src/models/public-models.ts";
-import { type Prepared, prepareConverse } from "../../src/serving/prepare/prepare.ts";
+import { prepareConverse, type ResolvedRequest } from "../../src/serving/prepare/prepare.ts";
 import type { SpeechService } from "../../src/serving/reply/speech-service.ts";
 import { within } from "../waiting.ts";
 import { ScriptedWriter } from "../writers/scripted-writer.ts";
@@ -64,7 +64,7 @@ describe("a spoken reply that calls functions", () => {
     });
     const calls: [string, number][] = [];
     const request = { ...caller(), onCall: ({ name }: ToolCall, at: number) => void calls.push([name, at]) };
-    const { outcome } = await collect(service.converse(AUTHORED, request));
+    const { outcome } = await collect(service.speak(AUTHORED, request));
     assert.equal(outcome.text, "Well, 😀. And?");
     assert.deepEqual(calls, [
       ["clock", 8],
@@ -78,7 +78,7 @@ describe("a spoken reply that calls functions", () => {
     const engine = new Reader();
     const writer = writerOf("Wait [pause:1s] and see.", "<speak>[pause:9h]</speak> Yes.");
     const { service } = serviceOver({ engine, writer });
-    const { outcome } = await collect(service.converse(AUTHORED, caller()));
+    const { outcome } = await collect(service.speak(AUTHORED, caller()));
     assert.equal(outcome.text, "Wait [pause:1s] and see. <speak>[pause:9h]</speak> Yes.");
     assert.deepEqual(engine.pieces.map(spokenText), ["Wait  and see.", " <speak>[pause:9h]</speak> Yes."]);
     assert.deepEqual(engine.pieces.map(pausesS), [1, 0]);
@@ -90,7 +90,7 @@ describe("a spoken reply that calls functions", () => {
     const { service, metered } = serviceOver({ engine, lease, writer: writerOf(CLOCK, WEATHER) });
     const calls: ToolCall[] = [];
     const request = { ...caller(), onCall: (call: ToolCall) => void calls.push(call) };
-    const { frames, outcome } = await collect(service.converse(AUTHORED, request));
+    const { frames, outcome } = await collect(service.speak(AUTHORED, request));
     assert.deepEqual([frames, outcome.frames, outcome.text, outcome.meta.stop], [0, 0, "", "finished"]);
     assert.deepEqual(calls, [CLOCK, WEATHER]);
     assert.deepEqual(outcome.tokens, TOKENS);
@@ -104,14 +104,18 @@ describe("a spoken reply that calls functions", () => {
   it("fails where nothing is written and nothing called, and where the writer fails after a call", async () => {
     for (const parts of [[], [CLOCK, new WriterError("broken")]]) {
       const { service, metered } = serviceOver({ writer: writerOf(...parts) });
-      await assert.rejects(collect(service.converse(AUTHORED, caller())), { status: 502 });
+      await assert.rejects(collect(service.speak(AUTHORED, caller())), { status: 502 });
       assert.equal(metered.length, 0);
     }
   });
 });
 
 describe("a reply that is written and not spoken", () => {
-  async function written(service: SpeechService, prepared: Prepared = AUTHORED, signal = caller().signal) {
+  async function written(
+    service: SpeechService,
+    prepared: ResolvedRequest = AUTHORED,
+    signal = caller().signal,
+  ) {
     const sentences: string[] = [];
     const writing = service.write(prepared, { ...caller(), signal });
     for (;;) {

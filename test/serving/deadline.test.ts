@@ -17,7 +17,7 @@ describe("a deadline", () => {
     await withClock(async (tick) => {
       const engine = new Engine((index) => (index === 2 ? forever() : undefined));
       const { service, metered, leases } = serviceOver({ engine });
-      const speaking = collect(service.converse(PREPARED, caller())).catch((error: unknown) => error);
+      const speaking = collect(service.speak(PREPARED, caller())).catch((error: unknown) => error);
       await tick(999);
       assert.equal(engine.signals[0]?.aborted, false);
       await tick(1);
@@ -33,7 +33,7 @@ describe("a deadline", () => {
   it("starts again with every frame, and does not run while the reader takes its time", async () => {
     await withClock(async (tick) => {
       const { service } = serviceOver();
-      const speech = service.converse(PREPARED, caller());
+      const speech = service.speak(PREPARED, caller());
       for (let i = 0; i < 10; i++) {
         assert.equal((await speech.next()).done, false);
         await tick(900);
@@ -49,7 +49,7 @@ describe("a deadline", () => {
         load = resolve;
       });
       const { service, leases } = serviceOver({ lease: (model) => loaded.then(() => model) });
-      const speaking = collect(service.converse(PREPARED, caller())).catch((error: unknown) => error);
+      const speaking = collect(service.speak(PREPARED, caller())).catch((error: unknown) => error);
       await tick(1_000);
       const error = await speaking;
       assert.ok(error instanceof ServiceError && error.status === 502);

@@ -21,16 +21,16 @@ describe("a service that drains", () => {
     });
     const engine = new Engine((index) => (index === 5 ? held : undefined));
     const { service, metered } = serviceOver({ engine, options: { concurrency: 1 } });
-    const speaking = collect(service.converse(PREPARED, caller()));
+    const speaking = collect(service.speak(PREPARED, caller()));
     await until("the fifth frame", () => engine.given === 5);
-    const waiting = collect(service.converse(PREPARED, caller()));
+    const waiting = collect(service.speak(PREPARED, caller()));
     await settle();
     assert.equal(service.queued, 1);
     let isDone = false;
     const drained = service.drain(60_000).then(() => {
       isDone = true;
     });
-    for (const refused of [waiting, collect(service.converse(PREPARED, caller()))])
+    for (const refused of [waiting, collect(service.speak(PREPARED, caller()))])
       await assert.rejects(refused, { status: 502, message: /shutting down/ });
     await settle();
     assert.equal(isDone, false, "what is being spoken is waited for");
@@ -48,7 +48,7 @@ describe("a service that drains", () => {
     await withClock(async (tick) => {
       const engine = new Engine((index) => (index === 5 ? forever() : undefined));
       const { service, metered } = serviceOver({ engine, options: { frameTimeoutMs: 60_000 } });
-      const speaking = collect(service.converse(PREPARED, caller())).catch((error: unknown) => error);
+      const speaking = collect(service.speak(PREPARED, caller())).catch((error: unknown) => error);
       await until("the fifth frame", () => engine.given === 5);
       const drained = service.drain(500);
       await tick(499);

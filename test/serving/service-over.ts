@@ -6,18 +6,18 @@ import type { Writer } from "../../src/core/writer.ts";
 import { KeyedSemaphore, type KeyedSemaphoreOptions } from "../../src/limits/keyed-semaphore.ts";
 import { findModel, PUBLIC_MODELS } from "../../src/models/public-models.ts";
 import { prepareTts } from "../../src/serving/prepare/prepare.ts";
-import type { SpokenPiece } from "../../src/serving/reply/reply-chunk.ts";
+import type { ReplyChunk } from "../../src/serving/reply/reply-chunk.ts";
 import {
-  type Outcome,
-  type ServiceOptions,
+  type SpeechOutcome,
   type SpeechRequest,
   SpeechService,
+  type SpeechServiceOptions,
 } from "../../src/serving/reply/speech-service.ts";
 import type { Telemetry } from "../../src/serving/telemetry.ts";
 
 /** A request of twelve characters. */
 export const PREPARED = prepareTts({ text: "Hello there." }, (id) => findModel(PUBLIC_MODELS, id));
-const OPTIONS: ServiceOptions = {
+const OPTIONS: SpeechServiceOptions = {
   concurrency: 2,
   keyConcurrency: 2,
   queueDepth: 2,
@@ -65,7 +65,7 @@ export class Engine {
 
 interface Setup {
   readonly engine?: Engine;
-  readonly options?: Partial<ServiceOptions>;
+  readonly options?: Partial<SpeechServiceOptions>;
   readonly meter?: (record: UsageRecord) => Promise<void>;
   readonly lease?: (model: SpeechModel) => Promise<SpeechModel>;
   readonly writer?: Writer | null;
@@ -123,13 +123,13 @@ export function caller({
   keyId = "key_test",
   span = NO_SPAN,
 } = {}): SpeechRequest {
-  return { keyId, encoding: "pcm", signal, span, takesAudioAsItComes: stream, isPlayed: stream };
+  return { keyId, encoding: "pcm", signal, span, isStreamed: stream, isPlayed: stream };
 }
 
 /** Takes every frame. */
 export async function collect(
-  speech: AsyncGenerator<SpokenPiece, Outcome, void>,
-): Promise<{ frames: number; outcome: Outcome }> {
+  speech: AsyncGenerator<ReplyChunk, SpeechOutcome, void>,
+): Promise<{ frames: number; outcome: SpeechOutcome }> {
   for (let frames = 0; ; frames++) {
     const step = await speech.next();
     if (step.done) return { frames, outcome: step.value };
@@ -161,7 +161,7 @@ const NO_TELEMETRY: Telemetry = {
   firstAudio: () => {},
   underrun: () => {},
   ended: () => {},
-  heard: () => {},
-  turnHeard: () => {},
+  transcribed: () => {},
+  turnTranscribed: () => {},
   metered: () => {},
 };

@@ -1,13 +1,13 @@
 import type { SpeechModel } from "../../src/core/speech-model.ts";
 import { readCheckpoint } from "../../src/engines/codec-lm/read-checkpoint.ts";
 import { speechModelOver } from "../../src/engines/codec-lm/speech/model.ts";
-import type { NativeGuard } from "../../src/workers/calls/native-gate.ts";
+import type { NativeCallGuard } from "../../src/workers/calls/native-gate.ts";
 import { withEnd } from "../engines/codec-lm/speech/with-end.ts";
 
 /** A tiny codec language model that ends where speech of its text would, for a thread. */
 export async function createModel(
   { folder, places }: { readonly folder: string; readonly places: number },
-  guard: NativeGuard,
+  guard: NativeCallGuard,
 ): Promise<SpeechModel> {
   const checkpoint = await readCheckpoint(folder);
   const { signal } = new AbortController();

@@ -1,6 +1,6 @@
 import { FRAME_SAMPLES } from "../../src/audio/format.ts";
 import { SpeechFailedError, type SpeechModel } from "../../src/core/speech-model.ts";
-import type { NativeGuard } from "../../src/workers/calls/native-gate.ts";
+import type { NativeCallGuard } from "../../src/workers/calls/native-gate.ts";
 
 /** Options of {@link createModel}; the counters are shared, so that a test sees what its threads do. */
 export interface FaultyOptions {
@@ -41,7 +41,7 @@ export function counters(): Int32Array {
  * `analyseHistory` does what the last turn's text says: `long` listens until it is aborted, `deaf` throws, `mute` throws and lets
  * `speak` throw too, `crash` ends the thread; anything else it hears at once.
  */
-export async function createModel(options: FaultyOptions, guard: NativeGuard): Promise<SpeechModel> {
+export async function createModel(options: FaultyOptions, guard: NativeCallGuard): Promise<SpeechModel> {
   const { counters: count } = options;
   const starts = Atomics.add(count, COUNT.starts, 1);
   if (options.startError !== undefined) {
@@ -87,7 +87,7 @@ export async function createModel(options: FaultyOptions, guard: NativeGuard): P
   };
 }
 
-async function misbehave(command: string, count: Int32Array, guard: NativeGuard): Promise<void> {
+async function misbehave(command: string, count: Int32Array, guard: NativeCallGuard): Promise<void> {
   if (command === "exit") process.exit(3);
   if (command === "throw") queueMicrotask(() => fail());
   if (command === "eat") eat();

@@ -4,8 +4,8 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { ServiceError } from "../../contract/errors.ts";
 import { type ErrorEnvelope, envelope, openAiError } from "../../contract/replies.ts";
 import { ClientGoneError } from "../../requests/request-context.ts";
-import { SMALL_BODY_BYTES } from "../../serving/prepare/preparer.ts";
-import { asServiceError } from "../../serving/service-errors.ts";
+import { SMALL_BODY_BYTES } from "../../serving/prepare/request-parser.ts";
+import { toServiceError } from "../../serving/service-errors.ts";
 import { type ConnectionTracker, type TrackedRequest, whenClosed } from "./connection-tracker.ts";
 import { headersOf, rateHeaders, requestIdFor, retryHeaders } from "./headers.ts";
 import type { HttpDeps } from "./http-deps.ts";
@@ -68,7 +68,7 @@ export function asHttpError(error: unknown): ServiceError {
     case "FST_ERR_BAD_URL":
       return new ServiceError(404, "no such path: it is not a valid URL");
   }
-  return asServiceError(error, "its log has the cause under the request id");
+  return toServiceError(error, "its log has the cause under the request id");
 }
 
 /** How much is read of a body that nobody wants. */

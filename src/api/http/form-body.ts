@@ -4,7 +4,7 @@ import { FORM_EXTRA_BYTES } from "../../contract/audio-transcriptions.ts";
 import { fieldLabel, ServiceError } from "../../contract/errors.ts";
 import type { FormField } from "../../contract/transcription-form.ts";
 import { GrowingBytes } from "../../serving/prepare/growing-bytes.ts";
-import { SMALL_BODY_BYTES } from "../../serving/prepare/preparer.ts";
+import { SMALL_BODY_BYTES } from "../../serving/prepare/request-parser.ts";
 import type { RequestReader } from "../../serving/prepare/request-reader.ts";
 import { isOfMediaType, sendError } from "./errors.ts";
 import { type IncomingBody, receiveBody } from "./request-body.ts";

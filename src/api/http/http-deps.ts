@@ -3,8 +3,8 @@ import type { ParamKnob, ResolvedParams } from "../../contract/params.ts";
 import type { ModelEntry } from "../../contract/replies.ts";
 import type { KeyedSemaphore } from "../../limits/keyed-semaphore.ts";
 import type { RequestDeps } from "../../requests/begin-request.ts";
-import type { NewVoices } from "../../serving/voices/create-voice.ts";
-import type { OwnVoices } from "../../serving/voices/custom-voices.ts";
+import type { VoiceCreator } from "../../serving/voices/create-voice.ts";
+import type { CustomVoices } from "../../serving/voices/custom-voices.ts";
 import type { ClientSecrets } from "../realtime/client-secrets.ts";
 import type { RealtimeDialect } from "../realtime/realtime-dialect.ts";
 import type { RealtimeDeps } from "../realtime/session-runner.ts";
@@ -50,8 +50,8 @@ export interface HttpDeps extends RequestDeps {
   /** Bytes of whole replies that are being made, or wait for their readers. */
   readonly replies: KeyedSemaphore;
   readonly cards: () => ModelEntry[];
-  readonly ownVoices: OwnVoices;
-  readonly newVoices: NewVoices;
+  readonly customVoices: CustomVoices;
+  readonly newVoices: VoiceCreator;
   readonly info: ServiceInfo;
   /** False once the server is stopping, or has nothing left that can speak. */
   readonly isReady: () => boolean;

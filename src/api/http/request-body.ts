@@ -3,8 +3,8 @@ import { ServiceError } from "../../contract/errors.ts";
 import type { Permit } from "../../limits/keyed-semaphore.ts";
 import { ClientGoneError } from "../../requests/request-context.ts";
 import { GrowingBytes } from "../../serving/prepare/growing-bytes.ts";
-import type { PreparedFor, Purpose } from "../../serving/prepare/prepare-body.ts";
-import { SMALL_BODY_BYTES } from "../../serving/prepare/preparer.ts";
+import type { RequestByKind, RequestKind } from "../../serving/prepare/prepare-body.ts";
+import { SMALL_BODY_BYTES } from "../../serving/prepare/request-parser.ts";
 import type {
   Caller,
   ReadRequest,
@@ -32,13 +32,13 @@ export function requireBody(request: FastifyRequest): ReceivedBody {
 }
 
 /** The request that a body asks for; the answer's headers tell of fields that nothing reads. Rejects as `RequestReader.prepare` does. */
-export async function readRequestBody<P extends Exclude<Purpose, "telephony">>(
+export async function readRequestBody<P extends Exclude<RequestKind, "telephony">>(
   purpose: P,
   requestReader: RequestReader,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<ReadRequest<PreparedFor[P]>> {
-  const asked = await requestReader.prepare(purpose, requireBody(request), request.tracked.caller);
+): Promise<ReadRequest<RequestByKind[P]>> {
+  const asked = await requestReader.read(purpose, requireBody(request), request.tracked.caller);
   if (asked.prepared.unread !== undefined) reply.header("X-Antiphon-Ignored", asked.prepared.unread);
   return asked;
 }
@@ -65,7 +65,7 @@ function receive(request: FastifyRequest, requestReader: RequestReader): Promise
 }
 
 /**
- * Waits for room for the body, tells the client to go on where it asked, and lets `take` have the bytes. Throws a
+ * DeadlineTimer for room for the body, tells the client to go on where it asked, and lets `take` have the bytes. Throws a
  * {@link ClientGoneError} when the client leaves before the last of them.
  *
  * @param room finds memory for so many bytes, which counts until the request ends; `null` for few

@@ -68,7 +68,7 @@ function createBareServer(deps: HttpDeps, tls: HttpDeps["options"]["tls"] = null
   const logger: FastifyBaseLogger = deps.logger;
   const connections = new ConnectionTracker({
     stallTimeoutMs: deps.options.stallTimeoutMs,
-    isMemoryAwaited: () => deps.requestReader.isAwaited,
+    isMemoryAwaited: () => deps.requestReader.hasQueuedBodies,
   });
   const http = {
     requireHostHeader: false,

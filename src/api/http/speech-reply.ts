@@ -12,11 +12,11 @@ import type {
 import { ServiceError } from "../../contract/errors.ts";
 import { type AudioPayload, openAiError } from "../../contract/replies.ts";
 import type { Marks } from "../../contract/spoken.ts";
-import type { Prepared } from "../../serving/prepare/prepare.ts";
+import type { ResolvedRequest } from "../../serving/prepare/prepare.ts";
 import type { ReadRequest } from "../../serving/prepare/request-reader.ts";
-import { mostSpokenS } from "../../serving/prepare/speech-length.ts";
-import type { SpokenPiece } from "../../serving/reply/reply-chunk.ts";
-import { NO_OUTCOME, type Outcome } from "../../serving/reply/speech-service.ts";
+import { maxSpeechS } from "../../serving/prepare/speech-length.ts";
+import type { ReplyChunk } from "../../serving/reply/reply-chunk.ts";
+import { ABANDONED_OUTCOME, type SpeechOutcome } from "../../serving/reply/speech-service.ts";
 import type { HttpDeps } from "./http-deps.ts";
 import {
   base64Of,
@@ -36,11 +36,11 @@ export interface StreamFormat extends PacedFormat {
   /** What goes before the first frame, the reply's bytes not among it; may be empty. */
   readonly opening: Chunk;
   frame(bytes: Uint8Array, index: number, marks: Marks): Chunk;
-  closing(outcome: Outcome): Chunk;
+  closing(outcome: SpeechOutcome): Chunk;
 }
 
-type Speech = AsyncGenerator<SpokenPiece, Outcome, void>;
-type Step = IteratorResult<SpokenPiece, Outcome>;
+type Speech = AsyncGenerator<ReplyChunk, SpeechOutcome, void>;
+type Step = IteratorResult<ReplyChunk, SpeechOutcome>;
 
 /** Answers with frames as they are spoken, at the pace of the client. */
 export async function streamSpeech(
@@ -50,12 +50,12 @@ export async function streamSpeech(
   reply: FastifyReply,
   form: StreamFormat,
 ): Promise<void> {
-  const speech = deps.service.converse(prepared, {
+  const speech = deps.service.speak(prepared, {
     ...request.tracked.caller,
     encoding: form.encoding,
-    takesAudioAsItComes: true,
+    isStreamed: true,
     isPlayed: form.isPlayed && !pacesItself(request),
-    onHeard: () => audio?.release(),
+    onFirstFrame: () => audio?.release(),
     onEnded: (reason) => request.tracked.cut(reason),
   });
   const first = speech.next();
@@ -63,7 +63,7 @@ export async function streamSpeech(
     try {
       await pump(speech, first, response, form);
     } catch (error) {
-      await speech.return(NO_OUTCOME).catch((late: unknown) => request.log.error({ err: late }));
+      await speech.return(ABANDONED_OUTCOME).catch((late: unknown) => request.log.error({ err: late }));
       throw error;
     }
   });
@@ -135,7 +135,7 @@ function deltaOf(bytes: Uint8Array, marks: Marks): string {
   return eventOf({ type: "speech.audio.delta", audio: base64Of(bytes), ...marks } satisfies SpeechAudioDelta);
 }
 
-function doneOf({ usage, frames, marks, meta }: Outcome): SpeechAudioDone {
+function doneOf({ usage, frames, marks, meta }: SpeechOutcome): SpeechAudioDone {
   return {
     type: "speech.audio.done",
     stop: meta.stop === "length" ? "length" : "finished",
@@ -156,11 +156,11 @@ function eventOf(data: object): string {
 /** A whole reply: one file, in pieces, and how it went. */
 interface CollectedReply {
   readonly file: readonly Uint8Array[];
-  readonly outcome: Outcome;
+  readonly outcome: SpeechOutcome;
 }
 
 /**
- * Waits for a whole reply; stops when the client leaves, or with a 502 past the deadline. Its memory is counted from
+ * DeadlineTimer for a whole reply; stops when the client leaves, or with a 502 past the deadline. Its memory is counted from
  * before it is spoken until its client has taken it.
  */
 export async function collectReply(
@@ -174,13 +174,13 @@ export async function collectReply(
   const holding = await replies.enter(caller.keyId, expectedBytes(prepared), caller.signal);
   caller.keep(holding);
   const limit = { ms: options.collectTimeoutMs - (performance.now() - beganMs), late: tooLate };
-  const speech = service.converse(prepared, {
+  const speech = service.speak(prepared, {
     ...caller,
     encoding,
     limit,
-    takesAudioAsItComes: false,
+    isStreamed: false,
     isPlayed: false,
-    onHeard: () => audio?.release(),
+    onFirstFrame: () => audio?.release(),
   });
   const { file, outcome } = await gather(speech);
   // A file's head is in its first piece.
@@ -190,12 +190,12 @@ export async function collectReply(
 }
 
 /** Tells in a header that a reply ends before its text does. */
-export function setStopHeader(reply: FastifyReply, { meta }: Outcome): void {
+export function setStopHeader(reply: FastifyReply, { meta }: SpeechOutcome): void {
   if (meta.stop === "length") reply.header("X-Antiphon-Stop", "length");
 }
 
 /** How JSON carries a reply's WAV: `sendJsonAround` puts the bytes in. */
-export function audioPayload({ delivery }: Prepared): AudioPayload {
+export function audioPayload({ delivery }: ResolvedRequest): AudioPayload {
   return {
     sample_rate: SAMPLE_RATE_HZ,
     audio_quality: delivery.quality,
@@ -205,11 +205,11 @@ export function audioPayload({ delivery }: Prepared): AudioPayload {
 }
 
 /** What a reply takes at most. */
-function expectedBytes(prepared: Prepared): number {
-  return Math.ceil(mostSpokenS(prepared) * SAMPLE_RATE_HZ) * Int16Array.BYTES_PER_ELEMENT;
+function expectedBytes(prepared: ResolvedRequest): number {
+  return Math.ceil(maxSpeechS(prepared) * SAMPLE_RATE_HZ) * Int16Array.BYTES_PER_ELEMENT;
 }
 
-async function gather(speech: AsyncGenerator<SpokenPiece, Outcome, void>) {
+async function gather(speech: AsyncGenerator<ReplyChunk, SpeechOutcome, void>) {
   const file: Uint8Array[] = [];
   let step = await speech.next();
   while (!step.done) {

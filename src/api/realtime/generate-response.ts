@@ -4,10 +4,14 @@ import { MAX_SESSION_INSTRUCTIONS_CHARS, type RealtimeFormat } from "../../contr
 import { abortable } from "../../core/abortable.ts";
 import type { EarlierCall, ToolCall, ToolUse, WriterTokens } from "../../core/writer.ts";
 import { chooseSpeaker } from "../../serving/prepare/choose-voice.ts";
-import { type Prepared, prepareConverse, type ResolveModel } from "../../serving/prepare/prepare.ts";
+import { prepareConverse, type ResolvedRequest, type ResolveModel } from "../../serving/prepare/prepare.ts";
 import type { WrittenReply } from "../../serving/reply/authored-text.ts";
-import type { SpokenPiece } from "../../serving/reply/reply-chunk.ts";
-import { NO_OUTCOME, type SpeechRequest, type SpeechService } from "../../serving/reply/speech-service.ts";
+import type { ReplyChunk } from "../../serving/reply/reply-chunk.ts";
+import {
+  ABANDONED_OUTCOME,
+  type SpeechRequest,
+  type SpeechService,
+} from "../../serving/reply/speech-service.ts";
 import { type ConversationItem, itemText, type MessageItem } from "./conversation-items.ts";
 import type { ResponseDelta, ResponseEnd } from "./realtime-response.ts";
 import type { ResponseRequest } from "./session-events.ts";
@@ -53,10 +57,10 @@ export async function generateResponse(
       return await written(writing, writer, parts);
     }
     const { type } = request.settings.outputFormat;
-    const speech = service.converse(prepared, {
+    const speech = service.speak(prepared, {
       ...who,
       encoding: ENCODINGS[type],
-      takesAudioAsItComes: true,
+      isStreamed: true,
       isPlayed: true,
       // Whoever is to carry a call out need not wait until what was said before it is played.
       get maxAheadS() {
@@ -72,7 +76,7 @@ export async function generateResponse(
 }
 
 async function spoken(
-  speech: ReturnType<SpeechService["converse"]>,
+  speech: ReturnType<SpeechService["speak"]>,
   writer: DeltaWriter,
   bytesPerMs: number,
   { hasRoom, signal }: GenerateResponseOptions,
@@ -94,7 +98,7 @@ async function spoken(
     }
   } finally {
     // Whatever it holds is given back, also where it was left in the middle.
-    await speech.return(NO_OUTCOME);
+    await speech.return(ABANDONED_OUTCOME);
   }
 }
 
@@ -122,7 +126,7 @@ async function written(
   }
 }
 
-function soundOf({ bytes, marks: { words = [] } }: SpokenPiece, bytesPerMs: number): ResponseDelta["audio"] {
+function soundOf({ bytes, marks: { words = [] } }: ReplyChunk, bytesPerMs: number): ResponseDelta["audio"] {
   return {
     base64: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64"),
     durationMs: bytes.length / bytesPerMs,
@@ -233,7 +237,7 @@ export function prepareResponse(
   model: string | null,
   inputAudioS: number,
   resolve: ResolveModel,
-): Prepared {
+): ResolvedRequest {
   const { voice, voices } = settings;
   const { speakers } = voices.cast;
   const { speaker: named } = chooseSpeaker(voice, "voice", voices.cast);

@@ -9,7 +9,7 @@ import type { KeyedSemaphore } from "../../limits/keyed-semaphore.ts";
 import type { RequestContext } from "../../requests/request-context.ts";
 import type { ResolveModel } from "../../serving/prepare/prepare.ts";
 import type { SpeechService } from "../../serving/reply/speech-service.ts";
-import { asServiceError } from "../../serving/service-errors.ts";
+import { toServiceError } from "../../serving/service-errors.ts";
 import { MAX_TURN_SAMPLES } from "./endpointing.ts";
 import { generateResponse } from "./generate-response.ts";
 import { InputAudioBuffer, InputAudioDecoder, VoiceActivityFeed } from "./input-audio-buffer.ts";
@@ -326,7 +326,7 @@ export class SessionRunner {
       turn.markMetered();
       context.end();
     } catch (error) {
-      const { code, message } = failureOf(context?.end(error) ?? asServiceError(error));
+      const { code, message } = failureOf(context?.end(error) ?? toServiceError(error));
       if (!signal.aborted) send({ type: "error", error: { type: "server_error", code, message } });
     } finally {
       turn.release();
@@ -369,7 +369,7 @@ export class SessionRunner {
         context?.leave("it was interrupted");
         return;
       }
-      const failure = context?.end(error) ?? asServiceError(error);
+      const failure = context?.end(error) ?? toServiceError(error);
       // A refused reply never took its turns: they are metered without a token.
       if (context === null) this.#turns.claim().release();
       this.#step({ type: "response_ended", responseId, end: failureOf(failure) });

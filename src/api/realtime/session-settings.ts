@@ -12,13 +12,13 @@ import {
 import { voiceName } from "../../contract/voices.ts";
 import { languageCodeFrom } from "../../core/languages.ts";
 import type { ToolUse } from "../../core/writer.ts";
-import { type Cast, checkVoice } from "../../serving/prepare/choose-voice.ts";
+import { checkVoice, type ModelVoices } from "../../serving/prepare/choose-voice.ts";
 import { RealtimeError } from "./realtime-error.ts";
 
 /** What a session's voice may be. */
 export interface SessionVoices {
   /** The model's own voices. */
-  readonly cast: Cast;
+  readonly cast: ModelVoices;
   /** What recordings are called that its key may use, when the session began. Ids of others are taken on trust. */
   readonly own: readonly string[];
 }

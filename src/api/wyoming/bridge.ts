@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
-import { type BudgetTerms, EventBudget } from "../../limits/event-loop-budget.ts";
+import { type BudgetOptions, EventBudget } from "../../limits/event-loop-budget.ts";
 import { WyomingConnection } from "./connection.ts";
 import { EventSocket } from "./event-socket.ts";
 import { chooseEviction, isTooSlow, TOO_SLOW } from "./eviction.ts";
@@ -25,7 +25,7 @@ export interface BridgeOptions {
   /** Connections at once; {@link MAX_CONNECTIONS} unless given. */
   readonly maxConnections?: number;
   /** What each connection may have done for it without a request. Default: `CONNECTION_BUDGET`. */
-  readonly budget?: BudgetTerms;
+  readonly budget?: BudgetOptions;
 }
 
 /** A home has a handful. Each may keep an event of 1 MiB waiting. */
@@ -85,7 +85,8 @@ function lookAt(open: Map<EventSocket, WyomingConnection>, { requestReader }: Wy
   for (const [, connection] of all) connection.noteProgress();
   const slow = all.filter(([, connection]) => connection.holdsRoom && isTooSlow(connection.activity));
   if (slow.length === 0) return;
-  if (!requestReader.isRecordingAwaited && !all.some(([, connection]) => connection.isWaitingForRoom)) return;
+  if (!requestReader.hasQueuedRecordings && !all.some(([, connection]) => connection.isWaitingForRoom))
+    return;
   for (const [events] of slow) events.cut(TOO_SLOW);
 }
 

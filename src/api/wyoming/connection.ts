@@ -1,7 +1,7 @@
 import { ServiceError } from "../../contract/errors.ts";
 import type { EventBudget } from "../../limits/event-loop-budget.ts";
 import { ClientGoneError, type RequestContext } from "../../requests/request-context.ts";
-import { asServiceError, knownRefusal } from "../../serving/service-errors.ts";
+import { knownServiceError, toServiceError } from "../../serving/service-errors.ts";
 import type { EventSocket } from "./event-socket.ts";
 import type { ConnectionActivity } from "./eviction.ts";
 import { beginWyomingRequest, type WyomingDeps, type WyomingKind } from "./requests.ts";
@@ -303,8 +303,8 @@ export class WyomingConnection {
 
   async #tell(error: unknown): Promise<void> {
     if (error instanceof ClientGoneError) return;
-    if (knownRefusal(error) === null) this.#deps.onFailure(error);
-    const { message, type } = asServiceError(error);
+    if (knownServiceError(error) === null) this.#deps.onFailure(error);
+    const { message, type } = toServiceError(error);
     await this.#socket.send(wyomingEvent("error", { text: message, code: type }));
   }
 }

@@ -2,7 +2,7 @@ import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
 import { quoted, ServiceError } from "../../contract/errors.ts";
 import { countChars, MAX_SPEECH_FRAMES, MAX_TEXT_CHARS } from "../../contract/limits.ts";
 import { chooseSpeaker, type VoiceChoice } from "../../serving/prepare/choose-voice.ts";
-import { type Prepared, prepareConverse, prepareTts } from "../../serving/prepare/prepare.ts";
+import { prepareConverse, prepareTts, type ResolvedRequest } from "../../serving/prepare/prepare.ts";
 import type { Caller } from "../../serving/prepare/request-reader.ts";
 import { StreamedText } from "../../serving/reply/streamed-text.ts";
 import type { ConnectionActivity } from "./eviction.ts";
@@ -10,7 +10,7 @@ import type { WyomingDeps } from "./requests.ts";
 import { type WyomingEvent, wyomingEvent } from "./wyoming-event.ts";
 
 /** What `synthesize` asks for. Throws a 400 or 422 {@link ServiceError} that names the field. */
-export function prepareSynthesize(data: WyomingEvent["data"], { resolve }: WyomingDeps): Prepared {
+export function prepareSynthesize(data: WyomingEvent["data"], { resolve }: WyomingDeps): ResolvedRequest {
   const inputType = formatOf(data);
   const { text } = data;
   if (typeof text !== "string")
@@ -31,17 +31,20 @@ export function prepareSynthesize(data: WyomingEvent["data"], { resolve }: Wyomi
 }
 
 /** What `synthesize-start` asks for, whose words are to come. Throws as {@link prepareSynthesize} does. */
-export function prepareSynthesizeStream(data: WyomingEvent["data"], { resolve }: WyomingDeps): Prepared {
+export function prepareSynthesizeStream(
+  data: WyomingEvent["data"],
+  { resolve }: WyomingDeps,
+): ResolvedRequest {
   formatOf(data);
   const voice = voiceOf(data.voice);
   const model = resolve(null);
   const { speaker, ...choice }: VoiceChoice =
     voice === null || model === undefined ? {} : chooseSpeaker(voice.word, voice.field, model.card);
   const conversation = [speaker === undefined ? {} : { speaker }];
-  const prepared: Prepared = {
+  const prepared: ResolvedRequest = {
     ...prepareConverse({ conversation }, resolve),
     ...(choice.voice === undefined ? {} : { voice: choice.voice }),
-    ...(choice.own === undefined ? {} : { ownVoice: choice.own }),
+    ...(choice.customVoice === undefined ? {} : { customVoice: choice.customVoice }),
   };
   return { ...prepared, delivery: { ...prepared.delivery, maxFrames: MAX_SPEECH_FRAMES } };
 }
@@ -67,18 +70,18 @@ export interface SpeechClient {
 export async function sendSpeech(
   client: SpeechClient,
   { service }: WyomingDeps,
-  prepared: Prepared,
+  prepared: ResolvedRequest,
   caller: Caller,
   words?: StreamedText,
 ): Promise<void> {
-  const speech = service.converse(prepared, {
+  const speech = service.speak(prepared, {
     ...caller,
     encoding: "pcm",
-    takesAudioAsItComes: true,
+    isStreamed: true,
     // Home Assistant makes a file of a text that is sent whole, and plays one that comes in pieces as it comes.
     isPlayed: words !== undefined,
     onEnded: (reason) => client.cut(reason),
-    ...(words === undefined ? {} : { words }),
+    ...(words === undefined ? {} : { streamedText: words }),
   });
   let sentSamples = 0;
   for await (const { bytes: pcm } of speech) {

@@ -5,7 +5,7 @@ import { quoted, ServiceError } from "../../contract/errors.ts";
 import { languageCode } from "../../core/languages.ts";
 import type { RequestContext } from "../../requests/request-context.ts";
 import { GrowingBytes } from "../../serving/prepare/growing-bytes.ts";
-import { SMALL_BODY_BYTES } from "../../serving/prepare/preparer.ts";
+import { SMALL_BODY_BYTES } from "../../serving/prepare/request-parser.ts";
 import type { ConnectionActivity } from "./eviction.ts";
 import type { WyomingDeps } from "./requests.ts";
 import { type WyomingEvent, wyomingEvent } from "./wyoming-event.ts";

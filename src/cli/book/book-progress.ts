@@ -1,4 +1,4 @@
-import { estimatedS } from "../../serving/reply/speak-passages.ts";
+import { estimateSpeechS } from "../../serving/reply/synthesize-passages.ts";
 import { onOneLine, type Screen } from "../terminal/command-io.ts";
 import { clock } from "../terminal/progress.ts";
 
@@ -30,7 +30,7 @@ export class BookProgress {
     this.#firstChars = doneChars;
     if (doneChars > 0) this.#screen.write(`Going on after ${clock(doneS)} that were spoken before.\n`);
     else if (this.#spokenChars !== null)
-      this.#screen.write(`About ${clock(estimatedS(this.#spokenChars))} of speech.\n`);
+      this.#screen.write(`About ${clock(estimateSpeechS(this.#spokenChars))} of speech.\n`);
   }
 
   show(doneChars: number, spokenS: number, chapter: string | null): void {

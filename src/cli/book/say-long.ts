@@ -11,9 +11,9 @@ import type { Script } from "../../core/script.ts";
 import type { SpeechModel } from "../../core/speech-model.ts";
 import { UsageError } from "../../server/errors.ts";
 import { version } from "../../server/version.ts";
+import { buildScript } from "../../serving/prepare/build-script.ts";
 import { isVaried } from "../../serving/prepare/prepare.ts";
-import { scriptOf } from "../../serving/prepare/script-of.ts";
-import { seedOf, speakPassages } from "../../serving/reply/speak-passages.ts";
+import { passageSeed, synthesizePassages } from "../../serving/reply/synthesize-passages.ts";
 import { hasSpeakable } from "../../text/characters.ts";
 import { type Passage, splitPassages } from "../../text/sentences/passages.ts";
 import { splitSsml } from "../../text/ssml/split-ssml.ts";
@@ -62,7 +62,7 @@ export async function sayLong(
     signal: stopping.signal,
     async script(words: string, seed: bigint) {
       const prepared = await requests.prepare(words, inputType);
-      return scriptOf(isVaried(prepared) ? { ...prepared, seed } : prepared, requests.model.preset);
+      return buildScript(isVaried(prepared) ? { ...prepared, seed } : prepared, requests.model.preset);
     },
   };
   try {
@@ -145,10 +145,10 @@ async function streamOrPlay(
   let bytes = 0;
   if (!isPlayed) stdout.write(wavHeader(null, SAMPLE_RATE_HZ));
   const progress = new BookProgress(stderr, { totalChars, spokenChars });
-  const speech = speakPassages(passages, {
+  const speech = synthesizePassages(passages, {
     model,
     signal,
-    script: (passage, index) => script(passage.text, seedOf(passage, index)),
+    script: (passage, index) => script(passage.text, passageSeed(passage, index)),
   });
   let chapter: string | null = null;
   try {

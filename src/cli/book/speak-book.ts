@@ -5,7 +5,7 @@ import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
 import type { Script } from "../../core/script.ts";
 import type { SpeechModel } from "../../core/speech-model.ts";
 import { UsageError } from "../../server/errors.ts";
-import { estimatedS, seedOf, speakPassages } from "../../serving/reply/speak-passages.ts";
+import { estimateSpeechS, passageSeed, synthesizePassages } from "../../serving/reply/synthesize-passages.ts";
 import type { Passage } from "../../text/sentences/passages.ts";
 import type { Screen } from "../terminal/command-io.ts";
 import { clock } from "../terminal/progress.ts";
@@ -36,7 +36,7 @@ interface Book extends BookForm {
 export async function speakBook(book: Book): Promise<void> {
   await requireFile(book.output, "-o");
   if (book.captions !== null) await requireFile(book.captions.file, "--captions");
-  requireRoom(book, estimatedS(book.spokenChars ?? 0));
+  requireRoom(book, estimateSpeechS(book.spokenChars ?? 0));
   const writer = await BookWriter.open(book).catch((error: unknown) => {
     if (error instanceof UsageError) throw error;
     throw new Error(`${reasonOf(error)} Nothing is kept of it.`, { cause: error });
@@ -45,9 +45,9 @@ export async function speakBook(book: Book): Promise<void> {
   const text = new TextSoFar(book.passages, writer);
   const progress = new BookProgress(book.screen, book);
   try {
-    const speech = speakPassages(text.passages(), {
+    const speech = synthesizePassages(text.passages(), {
       model: book.model,
-      script: (passage, index) => book.script(passage.text, seedOf(passage, passages + index)),
+      script: (passage, index) => book.script(passage.text, passageSeed(passage, passages + index)),
       signal: book.signal,
     });
     progress.begin(readChars, writer.spokenS);

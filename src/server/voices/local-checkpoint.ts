@@ -1,4 +1,4 @@
-import type { OwnSlots } from "../../limits/checkpoint-slots.ts";
+import type { CheckpointSlotOptions } from "../../limits/checkpoint-slots.ts";
 import type { SlotPrice } from "../../limits/utterance-slots.ts";
 import type { LocalVoice } from "../../models/offered-models.ts";
 import { SPEAKERS } from "../../models/public-models.ts";
@@ -68,6 +68,6 @@ export function slotsOf({
   name,
   maxConcurrent,
   price,
-}: LocalCheckpoint): readonly [name: string, slots: OwnSlots] {
+}: LocalCheckpoint): readonly [name: string, slots: CheckpointSlotOptions] {
   return [name, { slots: maxConcurrent, keepsSlots: true, ...(price === undefined ? {} : { price }) }];
 }

@@ -4,10 +4,10 @@ import { ServiceError } from "../../contract/errors.ts";
 import { nameProblem } from "../../contract/voice-form.ts";
 import type { RequestedManner, VoiceSample } from "../../core/script.ts";
 import type { PublicModel } from "../../models/public-models.ts";
-import { castVoiceNamed } from "../../serving/prepare/choose-voice.ts";
+import { findModelVoice } from "../../serving/prepare/choose-voice.ts";
 import { mannerHeader, readManner } from "../../serving/prepare/manner.ts";
-import { beginningOf, clipOf } from "../../serving/voices/create-voice.ts";
-import { modelsNameProblem } from "../../serving/voices/custom-voices.ts";
+import { clipFromPcm, readBeginning } from "../../serving/voices/create-voice.ts";
+import { modelVoiceNameProblem } from "../../serving/voices/custom-voices.ts";
 import type { Settings } from "../../settings/schema.ts";
 import { wrongSetting } from "../../settings/settings-error.ts";
 import { UsageError } from "../errors.ts";
@@ -33,7 +33,7 @@ export async function readServerVoices(
     const problem =
       (other === undefined ? null : `has the same name as voices.${other}: rename one of them`) ??
       nameProblem(name) ??
-      modelsNameProblem(
+      modelVoiceNameProblem(
         name,
         models.map(({ card }) => card),
       );
@@ -51,9 +51,9 @@ export async function readServerVoices(
 async function clipIn(file: string, setting: string): Promise<VoiceSample["clip"]> {
   const { signal } = new AbortController();
   try {
-    const { pcm } = await beginningOf(await readRecording(file, signal), file, signal);
+    const { pcm } = await readBeginning(await readRecording(file, signal), file, signal);
     const bytes = new Uint8Array(pcm.buffer, pcm.byteOffset, pcm.byteLength);
-    return clipOf(pcm, createHash("sha256").update(bytes).digest("base64"));
+    return clipFromPcm(pcm, createHash("sha256").update(bytes).digest("base64"));
   } catch (error) {
     if (!(error instanceof UsageError) && !(error instanceof ServiceError)) throw error;
     throw wrongSetting(setting, `cannot be used. ${error.message.replace(/\.$/, "")}`);
@@ -67,7 +67,7 @@ type VoiceSetting = Settings["voices"][string];
 export function voiceWarnings(models: readonly PublicModel[], { voices }: Given): string[] {
   return Object.entries(voices).flatMap(([name, given]) => {
     const speakWithIt = models.filter(({ card }) =>
-      hasRecording(given) ? card.takes.samples : castVoiceNamed(name, card) !== null,
+      hasRecording(given) ? card.takes.samples : findModelVoice(name, card) !== null,
     );
     if (speakWithIt.length === 0) {
       return [
@@ -114,7 +114,7 @@ export function withVoiceManners(models: readonly PublicModel[], { voices }: Giv
     if (read !== null) return [{ name, manner: read.asked }];
     throw wrongSetting(`voices.${name}`, "has neither clip nor instructions: give it one of them");
   });
-  const stranger = alone.find(({ name }) => models.every(({ card }) => castVoiceNamed(name, card) === null));
+  const stranger = alone.find(({ name }) => models.every(({ card }) => findModelVoice(name, card) === null));
   if (stranger !== undefined) {
     throw wrongSetting(
       `voices.${stranger.name}`,
@@ -136,7 +136,7 @@ interface NamedManner {
 function mannersOf({ card }: PublicModel, alone: readonly NamedManner[]): Map<string, RequestedManner> {
   const saidBy = new Map<string, NamedManner>();
   for (const each of alone) {
-    const voice = castVoiceNamed(each.name, card);
+    const voice = findModelVoice(each.name, card);
     if (voice === null) continue;
     const other = saidBy.get(voice.id);
     if (other !== undefined) {

@@ -1,6 +1,6 @@
 import type { Clip } from "../../core/conversation.ts";
 import type { RecordingReader } from "../../serving/prepare/recording-reader.ts";
-import { type ClipJudgement, keptClip } from "../../serving/voices/create-voice.ts";
+import { type ClipJudgement, readStoredClip } from "../../serving/voices/create-voice.ts";
 
 /**
  * Decodes a stored voice's recording (FLAC, 24 kHz) and consumes its buffer. Not abortable, since several requests
@@ -14,7 +14,7 @@ export async function decodeVoice(
   const { signal } = new AbortController();
   const sound = await recordings.open(audio, signal);
   try {
-    return await keptClip(sound, voiceId, signal);
+    return await readStoredClip(sound, voiceId, signal);
   } finally {
     sound.release();
   }

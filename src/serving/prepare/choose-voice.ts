@@ -13,11 +13,11 @@ export interface VoiceChoice {
   /** The label that stands for the voice without any more said; absent where none does. */
   readonly speaker?: SpeakerLabel;
   /** A name that the model does not have, so that it may be that of a recording. */
-  readonly own?: AskedOwn;
+  readonly customVoice?: CustomVoiceRef;
 }
 
 /** A recording's voice by the name that a request has for it. */
-export interface AskedOwn {
+export interface CustomVoiceRef {
   readonly name: string;
   /** What messages call the name. */
   readonly field: string;
@@ -26,7 +26,7 @@ export interface AskedOwn {
 }
 
 /** What is needed of a card to know its voices. */
-export type Cast = Pick<ModelCard, "id" | "speakers" | "voices" | "labels" | "takes">;
+export type ModelVoices = Pick<ModelCard, "id" | "speakers" | "voices" | "labels" | "takes">;
 
 /**
  * Finds out which of a model's voices a `voice` means. Throws a 400 {@link ServiceError} for what cannot be read, for a
@@ -34,14 +34,14 @@ export type Cast = Pick<ModelCard, "id" | "speakers" | "voices" | "labels" | "ta
  *
  * @param field what messages call it
  */
-export function chooseVoice(word: string, field: string, cast: Cast): VoiceChoice {
+export function chooseVoice(word: string, field: string, cast: ModelVoices): VoiceChoice {
   const parts = parseVoice(word, field);
   if (parts.length > 1) return mixed(parts, field, cast);
   const { name } = parts[0]!;
-  const voice = castVoiceNamed(name, cast);
+  const voice = findModelVoice(name, cast);
   if (voice !== null) return alone(voice, cast);
-  if (cast.takes.samples && name !== "") return { own: { name, field } };
-  if (isPassedOn(name, cast)) return { voice: passedOn(name) };
+  if (cast.takes.samples && name !== "") return { customVoice: { name, field } };
+  if (isRemoteVoiceName(name, cast)) return { voice: remoteVoice(name) };
   throw unknownVoice({ name, field }, cast);
 }
 
@@ -49,7 +49,7 @@ export function chooseVoice(word: string, field: string, cast: Cast): VoiceChoic
  * The same for a turn of which nothing but the voice depends on its label: a voice that a label stands for is asked for by
  * that label, with no more said, so that one voice gives the same bytes by whichever of its names.
  */
-export function chooseSpeaker(word: string, field: string, cast: Cast): VoiceChoice {
+export function chooseSpeaker(word: string, field: string, cast: ModelVoices): VoiceChoice {
   const { speaker, ...choice } = chooseVoice(word, field, cast);
   return speaker === undefined ? choice : { speaker };
 }
@@ -58,19 +58,19 @@ export function chooseSpeaker(word: string, field: string, cast: Cast): VoiceCho
  * Whether a name that nothing here has is one for who computes elsewhere to know. One with the looks of a recording's id is
  * not: it was somebody's here, and is no more.
  */
-export function isPassedOn(name: string, { takes }: Pick<Cast, "takes">): boolean {
+export function isRemoteVoiceName(name: string, { takes }: Pick<ModelVoices, "takes">): boolean {
   return takes.anyName === true && name !== "" && !isVoiceId(name);
 }
 
 /** A voice of who computes elsewhere, by its name there. */
-export function passedOn(name: string): ChosenVoice {
+export function remoteVoice(name: string): ChosenVoice {
   return [{ weight: 1, id: name }];
 }
 
 /** A 400 for a voice that there is not. @param others further names that would have been understood */
 export function unknownVoice(
-  { name, field, param = field }: AskedOwn,
-  cast: Cast,
+  { name, field, param = field }: CustomVoiceRef,
+  cast: ModelVoices,
   others: readonly string[] = [],
 ): ServiceError {
   const names = [...cast.voices.flatMap(({ id, name: own, aliases }) => [id, own, ...aliases]), ...others];
@@ -81,9 +81,9 @@ export function unknownVoice(
 }
 
 /** Refuses a `voice` that is neither the model's nor one of those recordings'. Throws as {@link chooseVoice} does. */
-export function checkVoice(word: string, field: string, cast: Cast, known: readonly string[]): void {
-  const { own } = chooseVoice(word, field, cast);
-  if (own === undefined || isVoiceId(own.name) || isPassedOn(own.name, cast)) return;
+export function checkVoice(word: string, field: string, cast: ModelVoices, known: readonly string[]): void {
+  const { customVoice: own } = chooseVoice(word, field, cast);
+  if (own === undefined || isVoiceId(own.name) || isRemoteVoiceName(own.name, cast)) return;
   const key = nameKeyOf(own.name);
   if (!known.some((name) => nameKeyOf(name) === key)) throw unknownVoice(own, cast, known);
 }
@@ -94,7 +94,10 @@ const MIN_NEAR_CHARS = 3;
 const MAX_LISTED = 16;
 
 /** By its id, by OpenAI's name for it, by its own name, which may be OpenAI's for another, or by a label that stands for it. */
-export function castVoiceNamed(name: string, cast: Pick<Cast, "voices" | "labels">): ModelVoice | null {
+export function findModelVoice(
+  name: string,
+  cast: Pick<ModelVoices, "voices" | "labels">,
+): ModelVoice | null {
   const { voices } = cast;
   const asked = name.toLowerCase();
   const isAsked = (each: string): boolean => each.toLowerCase() === asked;
@@ -107,16 +110,16 @@ export function castVoiceNamed(name: string, cast: Pick<Cast, "voices" | "labels
   );
 }
 
-function alone({ id }: ModelVoice, cast: Cast): VoiceChoice {
+function alone({ id }: ModelVoice, cast: ModelVoices): VoiceChoice {
   const voice = [{ weight: 1, id }];
   const speaker = cast.speakers.find((label) => voiceIdOf(label, cast) === id);
   return speaker === undefined ? { voice } : { voice, speaker };
 }
 
-function mixed(parts: readonly VoiceMixPart[], field: string, cast: Cast): VoiceChoice {
+function mixed(parts: readonly VoiceMixPart[], field: string, cast: ModelVoices): VoiceChoice {
   const weights = new Map<ModelVoice, number>();
   for (const { name, weight } of parts) {
-    const voice = castVoiceNamed(name, cast);
+    const voice = findModelVoice(name, cast);
     if (voice === null) throw notToMix({ name, field }, cast);
     weights.set(voice, (weights.get(voice) ?? 0) + weight);
   }
@@ -134,7 +137,7 @@ function mixed(parts: readonly VoiceMixPart[], field: string, cast: Cast): Voice
   return { voice: voices.map(([{ id }, weight]) => ({ weight: weight / sum, id })) };
 }
 
-function notToMix(asked: AskedOwn, cast: Cast): ServiceError {
+function notToMix(asked: CustomVoiceRef, cast: ModelVoices): ServiceError {
   const { status, message, param } = unknownVoice(asked, cast);
   return new ServiceError(
     status,

@@ -18,13 +18,13 @@ export type TextOf = (audio: string) => string;
  * s. Voices are followed by half a minute.
  */
 const MAX_CLIP_SAMPLES = 6_000_000;
-export const MAX_SAMPLES = 24_000_000;
+export const MAX_HISTORY_SAMPLES = 24_000_000;
 
 /**
  * Decodes the audio of an earlier turn, and adds it to the hash; `null` where it has none. Throws a 400 {@link ServiceError}
  * that names the turn.
  */
-export function historyAudio(
+export function decodeHistoryAudio(
   turn: ConversationTurn,
   index: number,
   { turns, textOf }: { readonly turns: readonly ConversationTurn[]; readonly textOf: TextOf },
@@ -44,7 +44,7 @@ export function historyAudio(
     const bytes = decodeBase64Audio(base64);
     const digest = createHash("sha256").update(bytes).digest();
     hash.bytes(digest);
-    const maxSamples = Math.min(MAX_CLIP_SAMPLES, Math.floor(MAX_SAMPLES / turns.length));
+    const maxSamples = Math.min(MAX_CLIP_SAMPLES, Math.floor(MAX_HISTORY_SAMPLES / turns.length));
     const { samples, sampleRateHz, durationS } = decodeWav(bytes, maxSamples);
     // Converting from higher rates would take those seconds who listen, and in their threads others are spoken to.
     const atOnce = Math.ceil(sampleRateHz / MAX_RATE_HZ);

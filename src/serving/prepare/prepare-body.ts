@@ -17,37 +17,37 @@ import {
 } from "../../contract/validate.ts";
 import { looksLikeSsml } from "../../text/ssml/parse-markup.ts";
 import { mannerHeader, readManner } from "./manner.ts";
-import { type Prepared, prepareConverse, prepareTts, type ResolveModel } from "./prepare.ts";
+import { prepareConverse, prepareTts, type ResolvedRequest, type ResolveModel } from "./prepare.ts";
 
 /** What becomes of a body, by what it is meant for. */
-export interface PreparedFor {
-  readonly tts: Prepared;
-  readonly converse: Prepared;
+export interface RequestByKind {
+  readonly tts: ResolvedRequest;
+  readonly converse: ResolvedRequest;
   readonly speech: PreparedSpeech;
   readonly telephony: PreparedCall;
 }
 
 /** What a body is meant for. */
-export type Purpose = keyof PreparedFor;
+export type RequestKind = keyof RequestByKind;
 
 /**
  * From the bytes of a body to a request that has been checked in full. Throws a 422 or 400 `ServiceError`.
  *
  * @param voice of the path's query, where `telephony` has one
  */
-export function prepareBody<P extends Purpose>(
+export function parseBody<P extends RequestKind>(
   purpose: P,
   body: Uint8Array,
   resolve: ResolveModel,
   voice: string | null = null,
-): PreparedFor[P] {
+): RequestByKind[P] {
   const unread = new IgnoredFields();
   const { value, textOf } = readJsonBody(body, SCHEMAS[purpose], {
     // Telephony platforms send many fields of their own, and read no headers.
     ...(purpose === "telephony" ? {} : { unread }),
     isNullAbsent: purpose === "speech" || purpose === "telephony",
   });
-  const prepare: { [Q in Purpose]: () => PreparedFor[Q] } = {
+  const prepare: { [Q in RequestKind]: () => RequestByKind[Q] } = {
     tts: () => prepareTts(parseTtsRequest(value), resolve),
     converse: () => prepareConverse(parseConverseRequest(value), resolve, textOf),
     speech: () => prepareSpeech(parseAudioSpeechRequest(value), resolve),
@@ -63,10 +63,10 @@ const SCHEMAS = {
   converse: ConverseRequest,
   speech: AudioSpeechRequest,
   telephony: { anyOf: [VoiceRequest, VendorRequest] },
-} satisfies Record<Purpose, object>;
+} satisfies Record<RequestKind, object>;
 
 /** A text-to-speech request as OpenAI's clients make it, and how its answer is to be sent. */
-interface PreparedSpeech extends Prepared {
+interface PreparedSpeech extends ResolvedRequest {
   readonly format: SpeechFormat;
   /** Absent: as the format is sent by itself. */
   readonly streamFormat: AudioSpeechRequest["stream_format"];
@@ -111,7 +111,7 @@ function prepareSpeech(asked: AudioSpeechRequest, resolve: ResolveModel): Prepar
 }
 
 /** What a telephony platform asks to have spoken. */
-interface PreparedCall extends Prepared {
+interface PreparedCall extends ResolvedRequest {
   /** The rate of the samples that it wants, in Hz; `null` where it takes what its answer's type says. */
   readonly rateHz: number | null;
 }

@@ -13,12 +13,18 @@ import type { ToolUse } from "../../core/writer.ts";
 import type { PublicModel } from "../../models/public-models.ts";
 import { hasSpeakable } from "../../text/characters.ts";
 import { lexiconEntryFault } from "../../text/phonemes/user-lexicon.ts";
-import { type AskedOwn, chooseSpeaker, chooseVoice, unknownVoice, type VoiceChoice } from "./choose-voice.ts";
-import { ContentHash, historyAudio, type TextOf } from "./history-audio.ts";
-import { type ReadText, readMarkup, wordsOf } from "./read-markup.ts";
+import {
+  type CustomVoiceRef,
+  chooseSpeaker,
+  chooseVoice,
+  unknownVoice,
+  type VoiceChoice,
+} from "./choose-voice.ts";
+import { ContentHash, decodeHistoryAudio, type TextOf } from "./history-audio.ts";
+import { type ParsedText, plainWords, readMarkup } from "./read-markup.ts";
 
 /** A request that has been checked in full: what is left can only fail in the server. */
-export interface Prepared {
+export interface ResolvedRequest {
   readonly conversation: Conversation;
   readonly model: PublicModel;
   readonly delivery: Delivery;
@@ -35,9 +41,9 @@ export interface Prepared {
   /** Whose voice speaks; absent, the one that the open turn's label stands for, or that its earlier turns have. */
   readonly voice?: ChosenVoice;
   /** A recording whose voice speaks: to be found before it does. */
-  readonly ownVoice?: AskedOwn;
+  readonly customVoice?: CustomVoiceRef;
   /** Recordings that are named for speakers who say nothing now: each has to be there. */
-  readonly otherVoices?: readonly AskedOwn[];
+  readonly otherCustomVoices?: readonly CustomVoiceRef[];
   /** The voices that its text names for parts of it, by what it calls them; absent where it names none. */
   readonly textVoices?: Readonly<Record<string, VoiceChoice>>;
   /** Whether the reply tells of the mouth too. */
@@ -55,7 +61,7 @@ export interface Prepared {
 }
 
 /** Whether its speech varies from one time to the next with its seed; else the seed is that of its words. */
-export function isVaried({ delivery }: Pick<Prepared, "delivery">): boolean {
+export function isVaried({ delivery }: Pick<ResolvedRequest, "delivery">): boolean {
   return delivery.temperature > 0 || delivery.acousticTemperature > 0;
 }
 
@@ -82,7 +88,11 @@ export interface TtsExtras {
 }
 
 /** A text-to-speech request is a conversation of one turn. Throws a 400 {@link ServiceError} that names the field. */
-export function prepareTts(request: TtsRequest, resolve: ResolveModel, extras: TtsExtras = {}): Prepared {
+export function prepareTts(
+  request: TtsRequest,
+  resolve: ResolveModel,
+  extras: TtsExtras = {},
+): ResolvedRequest {
   const { text, speaker, voice, model, params, lexicon, visemes, input_type: inputType } = request;
   const turn: ConversationTurn = speaker === undefined ? { text } : { speaker, text };
   const { fields = { text: "text", voice: "voice" }, preset = {}, manner, maxFrames, silenceS } = extras;
@@ -133,7 +143,7 @@ export function prepareConverse(
   request: ConverseRequest,
   resolve: ResolveModel,
   textOf: TextOf = itself,
-): Prepared {
+): ResolvedRequest {
   const { conversation: turns, voices, model, params, lexicon, visemes, instructions } = request;
   return prepare(
     {
@@ -179,7 +189,7 @@ interface Parts {
 
 const itself: TextOf = (audio) => audio;
 
-function prepare(parts: Parts, resolve: ResolveModel): Prepared {
+function prepare(parts: Parts, resolve: ResolveModel): ResolvedRequest {
   const model = chooseModel(parts, resolve);
   const hash = new ContentHash(model.card.id);
   const last = parts.turns.length - 1;
@@ -192,9 +202,9 @@ function prepare(parts: Parts, resolve: ResolveModel): Prepared {
     if (index < last) chars += countChars(turn.text ?? "");
     hash.text(turn.speaker ?? "0").text(turn.text ?? null);
     if (index === last) break;
-    const clip = historyAudio(turn, index, parts, hash);
+    const clip = decodeHistoryAudio(turn, index, parts, hash);
     audioS += clip?.durationS ?? 0;
-    const text = turn.text?.trim() ? wordsOf(turn.text) : null;
+    const text = turn.text?.trim() ? plainWords(turn.text) : null;
     if (text === null && clip === null) {
       throw new ServiceError(
         400,
@@ -218,8 +228,8 @@ function prepare(parts: Parts, resolve: ResolveModel): Prepared {
     hasMouth: parts.visemes ?? false,
     instructions,
     ...(choice.voice === undefined ? {} : { voice: choice.voice }),
-    ...(choice.own === undefined ? {} : { ownVoice: choice.own }),
-    ...(others.length === 0 ? {} : { otherVoices: others }),
+    ...(choice.customVoice === undefined ? {} : { customVoice: choice.customVoice }),
+    ...(others.length === 0 ? {} : { otherCustomVoices: others }),
     ...(read === null || read.cautions.length === 0 ? {} : { cautions: read.cautions }),
     ...(read === null || Object.keys(read.voices).length === 0 ? {} : { textVoices: read.voices }),
   };
@@ -228,7 +238,7 @@ function prepare(parts: Parts, resolve: ResolveModel): Prepared {
 interface Casting {
   readonly choice: VoiceChoice;
   /** Recordings that are named for others than the open speaker. */
-  readonly others: readonly AskedOwn[];
+  readonly others: readonly CustomVoiceRef[];
 }
 
 /** The turns with their labels, and whose voice speaks the last one where that is not for its label to say. */
@@ -240,16 +250,17 @@ function castTurns(parts: Parts, { card }: PublicModel): Pick<Parts, "turns"> & 
   }
   const open = turns.at(-1)?.speaker ?? "0";
   let choice: VoiceChoice = {};
-  const others: AskedOwn[] = [];
+  const others: CustomVoiceRef[] = [];
   for (const [label, named] of Object.entries(voices)) {
     const word = voiceName(named);
     const field = memberField("voices", label);
     if (!card.speakers.includes(label)) throw notASpeaker(field, card, "must name");
     const chosen = chooseVoice(word, field, card);
-    const isKnown = chosen.voice !== undefined || chosen.own !== undefined || chosen.speaker === label;
+    const isKnown =
+      chosen.voice !== undefined || chosen.customVoice !== undefined || chosen.speaker === label;
     if (!isKnown) throw unknownVoice({ name: word, field }, card);
     if (label === open) choice = chosen;
-    else if (chosen.own !== undefined) others.push(chosen.own);
+    else if (chosen.customVoice !== undefined) others.push(chosen.customVoice);
   }
   return { turns, choice, others };
 }
@@ -310,7 +321,7 @@ function openTurn(
   { fields, needsWords, inputType }: Parts,
   { card }: PublicModel,
   lexicon: Lexicon,
-): { readonly open: OpenTurn; readonly read: ReadText | null } {
+): { readonly open: OpenTurn; readonly read: ParsedText | null } {
   // The name of a text that cannot be left out.
   const requiredText = fields?.text ?? null;
   const textField = requiredText ?? `conversation[${index}].text`;
@@ -353,9 +364,9 @@ function openTurn(
 
 /** The silence that stands for a text without words: as long as its pauses, where it has any. */
 function silenceOf(
-  { conversation: { open }, delivery }: Prepared,
+  { conversation: { open }, delivery }: ResolvedRequest,
   silenceS: number,
-): Pick<Prepared, "silenceS"> {
+): Pick<ResolvedRequest, "silenceS"> {
   const { marked, text } = open;
   if (hasSpeakable(spokenText(marked ?? text ?? ""))) return {};
   const askedS = marked === undefined ? 0 : pausesS(marked);

@@ -7,10 +7,10 @@ import { inlineFault } from "../../text/phonemes/given-phonemes.ts";
 import { addedCharacters } from "../../text/phonemes/given-words.ts";
 import { type FindVoice, MarkupError, type ParsedMarkup } from "../../text/ssml/markup.ts";
 import { parseMarkup } from "../../text/ssml/parse-markup.ts";
-import { type Cast, chooseVoice, type VoiceChoice } from "./choose-voice.ts";
+import { chooseVoice, type ModelVoices, type VoiceChoice } from "./choose-voice.ts";
 
 /** A text whose marks have been read. */
-export interface ReadText {
+export interface ParsedText {
   readonly piece: TextPiece;
   /** Billed code points: per word, the longer of written and spoken form. Marks are free. */
   readonly chars: number;
@@ -30,10 +30,10 @@ export interface ReadText {
 export function readMarkup(
   text: string,
   field: string,
-  cast: Cast | null,
+  cast: ModelVoices | null,
   inputType?: InputType,
   lexicon: Lexicon = [],
-): ReadText {
+): ParsedText {
   const isSsml = inputType === undefined ? null : inputType === "ssml";
   const voices = new Map<string, VoiceChoice>();
   const findVoice = cast === null ? noVoice : voicesOf(cast, field, voices);
@@ -73,13 +73,13 @@ function readOrRefuse(
 }
 
 /** The words of an earlier turn without its marks: a text that cannot be read stays as it is, since nobody speaks it. */
-export function wordsOf(text: string): string {
+export function plainWords(text: string): string {
   const piece = leniently(text, null);
   return typeof piece === "string" ? piece : spokenText(piece).trim();
 }
 
 /** Words as a writer gave them, with their pauses: what cannot be refused any more is spoken as it is. */
-export function writtenPiece(text: string): TextPiece {
+export function parseWrittenText(text: string): TextPiece {
   return leniently(text, false);
 }
 
@@ -93,15 +93,15 @@ function leniently(text: string, isSsml: false | null): TextPiece {
 }
 
 /** Finds out what the names mean that a text has for voices, and gathers that: of several the first that the model has. */
-function voicesOf(cast: Cast, field: string, found: Map<string, VoiceChoice>): FindVoice {
+function voicesOf(cast: ModelVoices, field: string, found: Map<string, VoiceChoice>): FindVoice {
   return (names, place) => {
     let own: readonly [string, VoiceChoice] | null = null;
     let refused: unknown = null;
     for (const name of names) {
       try {
         const choice = found.get(name) ?? chooseVoice(name, "voice", cast);
-        if (choice.own === undefined) return keep(name, choice);
-        own ??= [name, { own: { name, field: `${field}: ${place}: voice`, param: field } }];
+        if (choice.customVoice === undefined) return keep(name, choice);
+        own ??= [name, { customVoice: { name, field: `${field}: ${place}: voice`, param: field } }];
       } catch (error) {
         refused ??= error;
       }
@@ -128,14 +128,14 @@ const noVoice: FindVoice = () => {
 };
 
 /** What a model does nothing for, of what a text asks for. */
-function notDone(piece: TextPiece, { id, takes }: Cast): string[] {
+function notDone(piece: TextPiece, { id, takes }: ModelVoices): string[] {
   if (typeof piece === "string" || takes.marks === true) return [];
   const asked = KINDS.flatMap(([kind, isAsked]) => (isAsked(piece) ? [kind] : []));
   return asked.length === 0 ? [] : [`the model ${id} does not follow ${asked.join(", ")}`];
 }
 
 /** What a text is in that a model cannot read. */
-function notEnglish(text: string, { id, takes }: Cast): string[] {
+function notEnglish(text: string, { id, takes }: ModelVoices): string[] {
   const language = takes.englishOnly === true ? detectOtherLanguage(text) : null;
   if (language === null) return [];
   return [`the text looks like ${language}, and the model ${id} reads it as if it were English`];
@@ -148,7 +148,7 @@ const KINDS: readonly (readonly [string, (text: MarkedText) => boolean])[] = [
 ];
 
 /** What is not done, for a header: cautions with semicolons between them, in ASCII. `null` where all is done. */
-export function cautionsTold({ cautions = [] }: { readonly cautions?: readonly string[] }): string | null {
+export function cautionsHeader({ cautions = [] }: { readonly cautions?: readonly string[] }): string | null {
   return cautions.length === 0
     ? null
     : cautions

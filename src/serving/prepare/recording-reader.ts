@@ -105,7 +105,7 @@ export class RecordingReader {
     const isLast = this.#open.size === 0 && this.#isLarge;
     if (isLast) this.#isLarge = false;
     // Where the thread is gone, so is the recording.
-    this.#calls.tell("close", [id], isLast);
+    this.#calls.send("close", [id], isLast);
   }
 }
 

@@ -3,11 +3,11 @@ import { type InboundEvent, readClientEvent } from "../../contract/realtime/clie
 import type { AudioSource } from "../../core/audio-source.ts";
 import type { Span } from "../../core/span.ts";
 import type { KeyedSemaphore, Permit } from "../../limits/keyed-semaphore.ts";
-import { MAX_SAMPLES } from "./history-audio.ts";
-import type { Prepared } from "./prepare.ts";
-import type { PreparedFor, Purpose } from "./prepare-body.ts";
-import { type Preparer, SMALL_BODY_BYTES } from "./preparer.ts";
+import { MAX_HISTORY_SAMPLES } from "./history-audio.ts";
+import type { ResolvedRequest } from "./prepare.ts";
+import type { RequestByKind, RequestKind } from "./prepare-body.ts";
 import type { RecordingReader } from "./recording-reader.ts";
+import { type RequestParser, SMALL_BODY_BYTES } from "./request-parser.ts";
 
 /** Who asks, whatever protocol they came by: the key that pays, and how long the request lasts. */
 export interface Caller {
@@ -28,14 +28,14 @@ export interface ReceivedBody {
 }
 
 /** A request that was read. */
-export interface ReadRequest<P extends Prepared = Prepared> {
+export interface ReadRequest<P extends ResolvedRequest = ResolvedRequest> {
   readonly prepared: P;
   /** The memory of its audio, which is to be given back once that was heard; `null` where it has none worth counting. */
   readonly audio: Permit | null;
 }
 
-export interface RequestReaderParts {
-  readonly preparer: Preparer;
+export interface RequestReaderDeps {
+  readonly parser: RequestParser;
   readonly recordings: RecordingReader;
   /** Bytes of bodies that are being received or wait to be read. */
   readonly receiving: KeyedSemaphore;
@@ -50,7 +50,7 @@ export interface RequestReaderParts {
 /** Of a body's audio, decoded: three quarters of its base64, and at most four times that (8-bit samples as floats). */
 const AUDIO_BYTES_PER_BYTE = 3;
 
-const MAX_AUDIO_BYTES = MAX_SAMPLES * Float32Array.BYTES_PER_ELEMENT;
+const MAX_AUDIO_BYTES = MAX_HISTORY_SAMPLES * Float32Array.BYTES_PER_ELEMENT;
 
 /**
  * The way of a request into the service: room for its body, known from its length, before a byte of it is read; room for
@@ -58,19 +58,19 @@ const MAX_AUDIO_BYTES = MAX_SAMPLES * Float32Array.BYTES_PER_ELEMENT;
  * is small holds nothing worth counting: requests themselves are counted where they wait.
  */
 export class RequestReader {
-  readonly #parts: RequestReaderParts;
+  readonly #parts: RequestReaderDeps;
 
-  constructor(parts: RequestReaderParts) {
+  constructor(parts: RequestReaderDeps) {
     this.#parts = parts;
   }
 
   /** Whether somebody waits for room to send. */
-  get isAwaited(): boolean {
+  get hasQueuedBodies(): boolean {
     return this.#parts.receiving.isShort || this.#parts.recorded.isShort;
   }
 
   /** Whether somebody waits for room for a recording. */
-  get isRecordingAwaited(): boolean {
+  get hasQueuedRecordings(): boolean {
     return this.#parts.recorded.isShort;
   }
 
@@ -88,16 +88,16 @@ export class RequestReader {
     return this.#admit(this.#parts.recorded, caller, lengthBytes, waitMs);
   }
 
-  /** Makes a request ready, and counts the memory that its audio takes. Rejects as `Preparer.prepare` does. */
-  async prepare<P extends Purpose>(
+  /** Makes a request ready, and counts the memory that its audio takes. Rejects as `RequestParser.prepare` does. */
+  async read<P extends RequestKind>(
     purpose: P,
     { bytes, holding }: ReceivedBody,
     caller: Caller,
     voice: string | null = null,
-  ): Promise<ReadRequest<PreparedFor[P]>> {
-    const { preparer, audio, reading } = this.#parts;
+  ): Promise<ReadRequest<RequestByKind[P]>> {
+    const { parser, audio, reading } = this.#parts;
     const { keyId, signal } = caller;
-    const prepare = () => preparer.prepare(purpose, bytes, signal, voice);
+    const prepare = () => parser.parse(purpose, bytes, signal, voice);
     if (bytes.length <= SMALL_BODY_BYTES) {
       const prepared = await prepare();
       holding?.release();
@@ -123,9 +123,9 @@ export class RequestReader {
     { keyId, signal }: Pick<Caller, "keyId" | "signal">,
   ): Promise<InboundEvent> {
     if (message.length <= SMALL_BODY_BYTES) return readClientEvent(message);
-    const { preparer, reading } = this.#parts;
+    const { parser, reading } = this.#parts;
     const turn = await reading.enter(keyId, 1, signal);
-    return preparer.readEvent(message, signal).finally(() => turn.release());
+    return parser.readEvent(message, signal).finally(() => turn.release());
   }
 
   /**
@@ -167,6 +167,6 @@ export class RequestReader {
   }
 }
 
-function audioBytes({ conversation }: Prepared): number {
+function audioBytes({ conversation }: ResolvedRequest): number {
   return conversation.history.reduce((sum, { audio }) => sum + (audio?.samples.byteLength ?? 0), 0);
 }

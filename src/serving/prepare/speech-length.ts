@@ -2,15 +2,15 @@ import { FRAME_S } from "../../audio/format.ts";
 import { pausesS, ratesOf, spokenText } from "../../core/marked-text.ts";
 import { withoutPhonemes } from "../../text/phonemes/given-phonemes.ts";
 import { addedCharacters } from "../../text/phonemes/given-words.ts";
-import type { Prepared } from "./prepare.ts";
+import type { ResolvedRequest } from "./prepare.ts";
 
 /** How long a reply will be at most, in seconds, but for speech that is slower than any, whose rest is not counted: it is never much. */
-export function mostSpokenS({
+export function maxSpeechS({
   conversation,
   delivery,
   preset,
   lexicon,
-}: Pick<Prepared, "conversation" | "delivery" | "preset" | "lexicon">): number {
+}: Pick<ResolvedRequest, "conversation" | "delivery" | "preset" | "lexicon">): number {
   const { text, marked } = conversation.open;
   const piece = marked ?? text;
   const maxS = delivery.maxFrames * FRAME_S;
@@ -27,10 +27,10 @@ const SLOW_CHARACTER_S = 0.12;
 const SLOW_ENDS_S = 2;
 
 /** How long a reply will be at least, in seconds: 0 where its words are not written yet. */
-export function leastSpokenS({
+export function minSpeechS({
   conversation,
   delivery,
-}: Pick<Prepared, "conversation" | "delivery">): number {
+}: Pick<ResolvedRequest, "conversation" | "delivery">): number {
   const { text, marked } = conversation.open;
   if (text === null) return 0;
   const piece = marked ?? text;

@@ -1,5 +1,5 @@
 /** Things that one side adds as they come, and that the other takes as it needs them. */
-export class Arrivals<T> {
+export class AsyncQueue<T> {
   /** Those that have come and were not taken. */
   readonly #waiting: T[] = [];
   #end: { readonly error: unknown } | "done" | null = null;
@@ -13,22 +13,22 @@ export class Arrivals<T> {
   }
 
   /** Whether some have come that were not taken. */
-  get hasMore(): boolean {
+  get hasItems(): boolean {
     return this.#waiting.length > 0;
   }
 
   /** Whether no more will come. */
-  get isOver(): boolean {
+  get isEnded(): boolean {
     return this.#end !== null;
   }
 
   /** When one came that had been waited for, by the process's steady clock, in seconds; 0 where none had. */
-  get cameAtS(): number {
+  get lastArrivalS(): number {
     return this.#cameAtS;
   }
 
   /** What comes after the end is nobody's. */
-  add(thing: T): void {
+  push(thing: T): void {
     if (this.#end !== null) return;
     this.#waiting.push(thing);
     this.#onChange();
@@ -47,7 +47,7 @@ export class Arrivals<T> {
   }
 
   /** No more will come, and those that have come are not to be taken. */
-  drop(error: unknown): void {
+  abort(error: unknown): void {
     this.#waiting.length = 0;
     this.fail(error);
   }
@@ -57,7 +57,7 @@ export class Arrivals<T> {
    *
    * @param onWait it is not there yet
    */
-  async arrived(onWait = (): void => {}): Promise<boolean> {
+  async hasNext(onWait = (): void => {}): Promise<boolean> {
     this.#isAwaited = true;
     try {
       while (this.#waiting.length === 0 && this.#end === null) {
@@ -76,7 +76,7 @@ export class Arrivals<T> {
   }
 
   /** The next ones, each as it is asked for. */
-  async *all(onWait?: () => void): AsyncGenerator<T, void, void> {
-    while (await this.arrived(onWait)) yield this.#waiting.shift()!;
+  async *values(onWait?: () => void): AsyncGenerator<T, void, void> {
+    while (await this.hasNext(onWait)) yield this.#waiting.shift()!;
   }
 }

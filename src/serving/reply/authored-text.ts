@@ -9,12 +9,12 @@ import {
   type WrittenPart,
 } from "../../core/writer.ts";
 import type { KeyedSemaphore } from "../../limits/keyed-semaphore.ts";
-import type { Prepared } from "../prepare/prepare.ts";
+import type { ResolvedRequest } from "../prepare/prepare.ts";
 import { failureType, writingFacts, writtenFacts } from "../request-spans.ts";
-import { within } from "../running-work.ts";
+import { withDeadline } from "../running-work.ts";
 import type { Telemetry } from "../telemetry.ts";
-import { Arrivals } from "./async-queue.ts";
-import type { ComingText } from "./streamed-text.ts";
+import { AsyncQueue } from "./async-queue.ts";
+import type { TextStream } from "./streamed-text.ts";
 
 /** Who wants to know of the writing. */
 export interface WritingObserver {
@@ -36,8 +36,8 @@ export interface WritingObserver {
  * its end as fast as it writes, whoever listens to the words and however slowly: it is not held up, and neither are those
  * who wait for it.
  */
-export class AuthoredText implements ComingText {
-  readonly from = "the writer";
+export class AuthoredText implements TextStream {
+  readonly source = "the writer";
   readonly #writer: Writer;
   readonly #hasInstructions: boolean;
   readonly #parts: AsyncIterator<WrittenPart>;
@@ -45,7 +45,7 @@ export class AuthoredText implements ComingText {
   readonly #span: Span;
   readonly #onOver: () => void;
   readonly #onCall: NonNullable<WritingObserver["onCall"]>;
-  readonly #written = new Arrivals<WrittenPart>();
+  readonly #written = new AsyncQueue<WrittenPart>();
   #hasToken = false;
   #firstSentenceMs = 0;
   #tokens: WriterTokens | null = null;
@@ -61,7 +61,7 @@ export class AuthoredText implements ComingText {
 
   constructor(
     writer: Writer,
-    { conversation, delivery, seed, instructions, toolUse, maxTokens }: Prepared,
+    { conversation, delivery, seed, instructions, toolUse, maxTokens }: ResolvedRequest,
     signal: AbortSignal,
     { span, onFirstToken, onOver, onCall = () => {} }: WritingObserver,
   ) {
@@ -98,8 +98,8 @@ export class AuthoredText implements ComingText {
     return this.#written.isAwaited;
   }
 
-  get isWordless(): boolean {
-    return this.#written.isOver && !this.#hasWords;
+  get hasNoText(): boolean {
+    return this.#written.isEnded && !this.#hasWords;
   }
 
   get tokens(): WriterTokens | null {
@@ -108,12 +108,12 @@ export class AuthoredText implements ComingText {
 
   /**
    * Waits for the first sentence, or the end of a reply of calls alone. Throws what the writer throws. Once, and before
-   * {@link AuthoredText.pieces}.
+   * {@link AuthoredText.sentences}.
    */
   async begin(): Promise<void> {
     const beganMs = performance.now();
     void this.#read();
-    if (!(await this.#written.arrived()) && !this.#hasCalled)
+    if (!(await this.#written.hasNext()) && !this.#hasCalled)
       throw new WriterError("the writer wrote nothing: retry", { retryAfterMs: 1_000 });
     this.#firstSentenceMs = performance.now() - beganMs;
   }
@@ -123,9 +123,9 @@ export class AuthoredText implements ComingText {
    *
    * @param onWait a further sentence is waited for from now on
    */
-  async *pieces(onWait: () => void): AsyncGenerator<string, void, void> {
+  async *sentences(onWait: () => void): AsyncGenerator<string, void, void> {
     let isFirst = true;
-    for await (const part of this.#written.all(onWait)) {
+    for await (const part of this.#written.values(onWait)) {
       this.#tokens = part.tokens ?? this.#tokens;
       this.#gate ??= part.gate;
       this.#layer ??= part.layer ?? null;
@@ -186,7 +186,7 @@ export class AuthoredText implements ComingText {
     this.#length += [...placed(part.text, !this.#hasWords)].length;
     this.#hasWords = true;
     this.#finalTokens = null;
-    this.#written.add(part);
+    this.#written.push(part);
   }
 }
 
@@ -225,7 +225,7 @@ export interface WrittenReply {
 /** Has a turn written, once there is room for that. What comes of it is to be released. */
 export async function beginWriting(
   { writer, writing, telemetry }: WritingDeps,
-  prepared: Prepared,
+  prepared: ResolvedRequest,
   { keyId, span: parent, onCall }: WritingRequest,
   { signal }: Stopper,
 ): Promise<AuthoredText> {
@@ -247,17 +247,17 @@ export async function beginWriting(
  *
  * @param maxTokens where the writer counts none, four characters are taken for one; `null` is no bound
  */
-export async function* sentencesOf(
+export async function* boundedSentences(
   coming: AuthoredText,
   maxTokens: number | null,
   stop: Stopper,
   timeoutMs: number,
 ): AsyncGenerator<string, WrittenReply, void> {
   const most = maxTokens ?? Number.POSITIVE_INFINITY;
-  const pieces = coming.pieces(() => {});
+  const pieces = coming.sentences(() => {});
   let text = "";
   for (;;) {
-    const next = await within(pieces.next(), timeoutMs, stop, () => coming.from);
+    const next = await withDeadline(pieces.next(), timeoutMs, stop, () => coming.source);
     const { tokens } = coming;
     if (next.done === true)
       return { text, stop: tokens !== null && tokens.written >= most ? "length" : "finished", tokens };

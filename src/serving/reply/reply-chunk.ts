@@ -2,13 +2,13 @@ import type { Marks, PhonemeTiming, VisemeTiming, WordTiming } from "../../contr
 import type { EncodedPiece, Mouth, SpokenWord as Word } from "../../core/speech-model.ts";
 
 /** A piece of a reply as it is sent: some bytes of its file, and what begins in the speech that went into them. */
-export interface SpokenPiece {
+export interface ReplyChunk {
   readonly bytes: Uint8Array;
   readonly marks: Marks;
 }
 
 /** A piece of the engine's as the wire has it. */
-export function spokenPiece({ bytes, words, mouth }: EncodedPiece): SpokenPiece {
+export function toReplyChunk({ bytes, words, mouth }: EncodedPiece): ReplyChunk {
   return {
     bytes,
     marks: {

@@ -3,7 +3,7 @@ import type { Marks } from "../../contract/spoken.ts";
 import type { FollowedVoice, PromptReport, SpeechReport } from "../../core/speech-model.ts";
 
 /** What was understood of a turn that came as sound alone. */
-export interface HeardTurn {
+export interface TranscribedTurn {
   /** In the conversation, from 0. */
   readonly index: number;
   /** `null`: nobody speaks in it, or it could not be heard. */
@@ -27,7 +27,7 @@ export interface ReplyFacts {
   readonly stats: Readonly<Record<string, unknown>>;
   /** How long its model took to load, where it had to. */
   readonly loadMs: number | null | undefined;
-  readonly heard: readonly HeardTurn[];
+  readonly heard: readonly TranscribedTurn[];
   /** What there is to say of the writing; `null` where nobody wrote. */
   readonly writer: Readonly<Record<string, unknown>> | null;
   readonly report: SpeechReport;
@@ -84,7 +84,7 @@ function promptMeta({ turns, heard, forgotten, cautions }: PromptReport): Record
 }
 
 /** One of `meta.heard`. */
-function heardMeta(turn: HeardTurn): Record<string, unknown> {
+function heardMeta(turn: TranscribedTurn): Record<string, unknown> {
   return {
     turn: turn.index,
     text: turn.text,

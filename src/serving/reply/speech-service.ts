@@ -10,50 +10,50 @@ import { NO_SPAN, type Span } from "../../core/span.ts";
 import { type SpeechReport, silence } from "../../core/speech-model.ts";
 import type { Stopper, TimeLimit } from "../../core/stop-with.ts";
 import type { Writer, WriterTokens } from "../../core/writer.ts";
-import { Admissions, type OwnSlots } from "../../limits/checkpoint-slots.ts";
+import { type CheckpointSlotOptions, CheckpointSlots } from "../../limits/checkpoint-slots.ts";
 import type { KeyedSemaphore } from "../../limits/keyed-semaphore.ts";
-import type { AdmissionOptions, Slot } from "../../limits/utterance-slots.ts";
+import type { Slot, UtteranceSlotOptions } from "../../limits/utterance-slots.ts";
 import type { Lease } from "../../models/catalogue.ts";
 import type { PublicModel } from "../../models/public-models.ts";
+import { buildScript } from "../prepare/build-script.ts";
 import { unknownVoice, type VoiceChoice } from "../prepare/choose-voice.ts";
-import type { Prepared } from "../prepare/prepare.ts";
-import { writtenPiece } from "../prepare/read-markup.ts";
+import type { ResolvedRequest } from "../prepare/prepare.ts";
+import { parseWrittenText } from "../prepare/read-markup.ts";
 import type { Caller } from "../prepare/request-reader.ts";
-import { scriptOf } from "../prepare/script-of.ts";
-import { leastSpokenS } from "../prepare/speech-length.ts";
+import { minSpeechS } from "../prepare/speech-length.ts";
 import { failureType, inSpan, speechFacts, spokenFacts } from "../request-spans.ts";
-import { LiveWork, Waits, within } from "../running-work.ts";
-import { asRefusal } from "../service-errors.ts";
+import { DeadlineTimer, RunningWork, withDeadline } from "../running-work.ts";
+import { mapEngineError } from "../service-errors.ts";
 import { type Metering, meterUsage, type UtteranceEnd } from "../telemetry.ts";
 import type { HistoryTranscriber } from "../transcribe/history-transcriber.ts";
-import type { OwnVoices } from "../voices/custom-voices.ts";
+import type { CustomVoices } from "../voices/custom-voices.ts";
 import {
   type AuthoredText,
   beginWriting,
-  sentencesOf,
+  boundedSentences,
   type WritingDeps,
   type WritingRequest,
   type WrittenReply,
 } from "./authored-text.ts";
 import { PlaybackPacer } from "./playback-pacer.ts";
-import { MarkCollector, type SpokenPiece, spokenPiece } from "./reply-chunk.ts";
+import { MarkCollector, type ReplyChunk, toReplyChunk } from "./reply-chunk.ts";
 import { replyMeta } from "./reply-meta.ts";
-import type { ComingText, StreamedText } from "./streamed-text.ts";
+import type { StreamedText, TextStream } from "./streamed-text.ts";
 import { UtteranceStats } from "./utterance-stats.ts";
 
-export interface ServiceDeps extends Metering {
+export interface SpeechServiceDeps extends Metering {
   lease(model: PublicModel, signal: AbortSignal): Promise<Lease>;
   /** Writes authored turns; `null`: there are none. */
   readonly writer: Writer | null;
   /** Finds the words of turns that are sound alone; absent, such turns have none. */
-  readonly hearing?: HistoryTranscriber;
+  readonly historyTranscriber?: HistoryTranscriber;
   /** Finds voices by a recording; absent, there are none. */
-  readonly ownVoices?: Pick<OwnVoices, "chosen" | "check">;
+  readonly customVoices?: Pick<CustomVoices, "find" | "check">;
   /** Turns being written: of everybody, and of one key. */
   readonly writing: KeyedSemaphore;
 }
 
-export interface ServiceOptions extends AdmissionOptions {
+export interface SpeechServiceOptions extends UtteranceSlotOptions {
   /** Longest wait for the engine's next frame, in milliseconds. */
   readonly frameTimeoutMs: number;
   /** Longest wait for a model to load, in milliseconds. */
@@ -61,7 +61,7 @@ export interface ServiceOptions extends AdmissionOptions {
   /** Seconds of speech that are made ahead of who plays it as it comes; 0 is no bound. */
   readonly maxAheadS: number;
   /** Of checkpoints that do not share the slots of this machine, by their names; none unless given. */
-  readonly ownSlots?: ReadonlyMap<string, OwnSlots>;
+  readonly checkpointSlots?: ReadonlyMap<string, CheckpointSlotOptions>;
 }
 
 /** Who asks to have something spoken, and how. */
@@ -69,11 +69,11 @@ export interface SpeechRequest extends Pick<Caller, "keyId" | "signal" | "span">
   /** The file that the reply is made into; each piece of it is some bytes of that. */
   readonly encoding: Encoding;
   /** The open turn's words, where they are given while it is spoken; nobody writes it then. */
-  readonly words?: StreamedText;
+  readonly streamedText?: StreamedText;
   /** Longest that the reply may take, and what ends it then; without it, as long as it is read. */
   readonly limit?: TimeLimit;
   /** A stream hands audio over as it comes: what a client took before it left is metered. */
-  readonly takesAudioAsItComes: boolean;
+  readonly isStreamed: boolean;
   /** It is played as it comes: what is made ahead of that is bounded, since whoever listens may leave. */
   readonly isPlayed: boolean;
   /** Seconds that may be made ahead of who plays it, where that is less than for everybody. */
@@ -81,13 +81,13 @@ export interface SpeechRequest extends Pick<Caller, "keyId" | "signal" | "span">
   /** Told of each sentence of an authored turn when the voice takes it, with the space that parts it from the one before. */
   readonly onSentence?: (sentence: string) => void;
   /** Told with the first frame: the audio of earlier turns is needed no more. */
-  readonly onHeard?: () => void;
+  readonly onFirstFrame?: () => void;
   /** Told when the utterance is ended although nothing is asked of it: whoever takes its audio waits for something else. */
   readonly onEnded?: (reason: ServiceError) => void;
 }
 
 /** What there is to say once the last frame is out and metered. */
-export interface Outcome {
+export interface SpeechOutcome {
   /** The text that was spoken. */
   readonly text: string;
   readonly audioS: number;
@@ -103,7 +103,7 @@ export interface Outcome {
 }
 
 /** Of a reply that is left midway: what its generator is given to end with. */
-export const NO_OUTCOME: Outcome = {
+export const ABANDONED_OUTCOME: SpeechOutcome = {
   text: "",
   audioS: 0,
   frames: 0,
@@ -120,17 +120,17 @@ export const NO_OUTCOME: Outcome = {
  * request's abort reason.
  */
 export class SpeechService {
-  readonly #deps: ServiceDeps;
-  readonly #options: ServiceOptions;
-  readonly #admissions: Admissions;
+  readonly #deps: SpeechServiceDeps;
+  readonly #options: SpeechServiceOptions;
+  readonly #admissions: CheckpointSlots;
   readonly #pacer: PlaybackPacer;
   readonly #nowMs: () => number;
-  readonly #live = new LiveWork();
+  readonly #live = new RunningWork();
 
-  constructor(deps: ServiceDeps, options: ServiceOptions) {
+  constructor(deps: SpeechServiceDeps, options: SpeechServiceOptions) {
     this.#deps = deps;
     this.#options = options;
-    this.#admissions = new Admissions(options, options.ownSlots ?? new Map());
+    this.#admissions = new CheckpointSlots(options, options.checkpointSlots ?? new Map());
     this.#pacer = new PlaybackPacer(options.maxAheadS);
     this.#nowMs = options.nowMs ?? (() => performance.now());
   }
@@ -165,7 +165,7 @@ export class SpeechService {
    * one before. One durable commit of what it took.
    */
   async *write(
-    prepared: Prepared,
+    prepared: ResolvedRequest,
     request: WritingRequest & Pick<Caller, "signal">,
   ): AsyncGenerator<string, WrittenReply, void> {
     const stop = this.#live.begin(request.signal);
@@ -177,15 +177,15 @@ export class SpeechService {
     let isOwed = false;
     try {
       coming = await beginWriting(this.#writingDeps(), prepared, request, stop);
-      await within(coming.begin(), loadTimeoutMs, stop, () => "the writer");
+      await withDeadline(coming.begin(), loadTimeoutMs, stop, () => "the writer");
       isOwed = true;
-      const written = yield* sentencesOf(coming, prepared.maxTokens ?? null, stop, loadTimeoutMs);
+      const written = yield* boundedSentences(coming, prepared.maxTokens ?? null, stop, loadTimeoutMs);
       isOwed = false;
       await this.#meter(request, usage);
       return written;
     } catch (error) {
       isOwed &&= request.signal.aborted;
-      throw asRefusal(error, request.signal);
+      throw mapEngineError(error, request.signal);
     } finally {
       coming?.release();
       if (isOwed) await this.#meter(request, usage);
@@ -193,31 +193,40 @@ export class SpeechService {
     }
   }
 
-  async *converse(given: Prepared, request: SpeechRequest): AsyncGenerator<SpokenPiece, Outcome, void> {
+  async *speak(
+    given: ResolvedRequest,
+    request: SpeechRequest,
+  ): AsyncGenerator<ReplyChunk, SpeechOutcome, void> {
     const utterance = { model: given.model.card.id, format: request.encoding };
     const stats = new UtteranceStats(this.#deps.telemetry, utterance, this.#nowMs);
     const all = new MarkCollector();
-    let coming: ComingText | null = null;
+    let coming: TextStream | null = null;
     let slot: Slot | null = null;
     let lease: Lease | null = null;
     let settled = false;
     let end: UtteranceEnd | null = null;
     const { span } = request;
-    span.set(speechFacts(given, request.encoding, request.takesAudioAsItComes));
+    span.set(speechFacts(given, request.encoding, request.isStreamed));
     // Where nobody asks for the next piece, the client went, or was cut.
     const ending = () => end ?? (stop.signal.reason instanceof ServiceError ? "failed" : "gone");
     span.atEnd(() => spokenFacts(stats, inputCharsOf(given, request), ending()));
     let toFirstAudio = NO_SPAN;
     const stop = this.#live.begin(request.signal, request.limit);
     try {
-      const isWritten = given.conversation.open.text === null && request.words === undefined;
+      const isWritten = given.conversation.open.text === null && request.streamedText === undefined;
       if (isWritten && this.#deps.writer === null) throw noWriter();
       const { conversation: talk, model } = given;
       const voice = await this.#voiceOf(given, request, stop);
       const textVoices = await this.#textVoicesOf(given, request, stop);
-      const heard = (await this.#deps.hearing?.hear(talk, request.keyId, stop.signal, span, model.reads)) ?? {
+      const heard = (await this.#deps.historyTranscriber?.transcribe(
+        talk,
+        request.keyId,
+        stop.signal,
+        span,
+        model.reads,
+      )) ?? {
         conversation: talk,
-        heard: [],
+        turns: [],
       };
       const prepared = {
         ...given,
@@ -226,19 +235,19 @@ export class SpeechService {
         ...(textVoices === undefined ? {} : { textVoices }),
       };
       coming = await this.#coming(prepared, request, stop);
-      if (request.words !== undefined) stats.wordsCame();
+      if (request.streamedText !== undefined) stats.markTextArrived();
       const cut = (reason: ServiceError): void => {
         stop.abort(reason);
         request.onEnded?.(reason);
       };
       let report = WORDLESS;
-      if (coming?.isWordless !== true) {
-        stats.queued();
+      if (coming?.hasNoText !== true) {
+        stats.markQueued();
         const entering = this.#admissions
           .of(prepared.model.checkpoint)
-          .enter(request.keyId, stop.signal, cut, coming !== null, leastSpokenS(prepared));
+          .enter(request.keyId, stop.signal, cut, coming !== null, minSpeechS(prepared));
         slot = await inSpan(span.begin("queue"), stop.signal, entering);
-        stats.admitted();
+        stats.markAdmitted();
         toFirstAudio = span.begin("first audio");
         lease = await this.#lease(prepared.model, stop);
         const speaking = { request, lease, prepared, coming, slot, all, toFirstAudio };
@@ -262,11 +271,11 @@ export class SpeechService {
       const meta = replyMeta({
         stats: stats.meta(report.stop),
         loadMs: lease?.loadMs,
-        heard: heard.heard,
+        heard: heard.turns,
         writer: coming?.meta() ?? null,
         report,
         marks,
-        cautions: [...(given.cautions ?? []), ...(request.words?.cautions ?? [])],
+        cautions: [...(given.cautions ?? []), ...(request.streamedText?.cautions ?? [])],
       });
       const finishedHead = report.finishedHead ?? NOTHING;
       const tokens = coming?.tokens ?? null;
@@ -275,14 +284,14 @@ export class SpeechService {
       settled ||= !request.signal.aborted;
       end = request.signal.aborted && error === request.signal.reason ? "gone" : "failed";
       toFirstAudio.end(failureType(error, stop.signal));
-      throw asRefusal(error, request.signal);
+      throw mapEngineError(error, request.signal);
     } finally {
-      stats.ended(ending());
+      stats.recordEnd(ending());
       toFirstAudio.end();
       coming?.release();
       lease?.release();
       slot?.release();
-      const hasLeft = !settled && request.takesAudioAsItComes && stats.frames > 0;
+      const hasLeft = !settled && request.isStreamed && stats.frames > 0;
       try {
         if (hasLeft) await this.#meter(request, usageOf(given, request, stats.audioS));
       } finally {
@@ -299,38 +308,39 @@ export class SpeechService {
     this.#admissions.close();
     this.#pacer.lift();
     this.#deps.writing.close();
-    this.#deps.hearing?.close();
+    this.#deps.historyTranscriber?.close();
     await this.#live.drain(graceMs);
   }
 
   /** Whose voice was asked for, found; `undefined` where that is for the label and its turns to say. */
   async #voiceOf(
-    { voice, ownVoice, otherVoices = [], model }: Prepared,
+    { voice, customVoice, otherCustomVoices = [], model }: ResolvedRequest,
     { keyId }: SpeechRequest,
     stop: Stopper,
   ): Promise<ChosenVoice | undefined> {
-    const [anOwn] = ownVoice === undefined ? otherVoices : [ownVoice];
+    const [anOwn] = customVoice === undefined ? otherCustomVoices : [customVoice];
     if (anOwn === undefined) return voice;
-    const { ownVoices } = this.#deps;
-    if (ownVoices === undefined) throw unknownVoice(anOwn, model.card);
-    if (otherVoices.length > 0) await abortable(ownVoices.check(otherVoices, keyId, model.card), stop.signal);
-    if (ownVoice === undefined) return voice;
-    return abortable(ownVoices.chosen(ownVoice, keyId, model.card), stop.signal);
+    const { customVoices } = this.#deps;
+    if (customVoices === undefined) throw unknownVoice(anOwn, model.card);
+    if (otherCustomVoices.length > 0)
+      await abortable(customVoices.check(otherCustomVoices, keyId, model.card), stop.signal);
+    if (customVoice === undefined) return voice;
+    return abortable(customVoices.find(customVoice, keyId, model.card), stop.signal);
   }
 
   /** The voices that the text names, those by recordings found. */
   async #textVoicesOf(
-    { textVoices, model }: Prepared,
+    { textVoices, model }: ResolvedRequest,
     { keyId }: SpeechRequest,
     stop: Stopper,
-  ): Promise<Prepared["textVoices"]> {
+  ): Promise<ResolvedRequest["textVoices"]> {
     if (textVoices === undefined) return undefined;
     const found: (readonly [string, VoiceChoice])[] = [];
     for (const [name, choice] of Object.entries(textVoices)) {
-      const { own } = choice;
-      const { ownVoices } = this.#deps;
-      if (own !== undefined && ownVoices === undefined) throw unknownVoice(own, model.card);
-      const chosen = own && ownVoices?.chosen(own, keyId, model.card);
+      const { customVoice: own } = choice;
+      const { customVoices } = this.#deps;
+      if (own !== undefined && customVoices === undefined) throw unknownVoice(own, model.card);
+      const chosen = own && customVoices?.find(own, keyId, model.card);
       found.push([name, chosen === undefined ? choice : { voice: await abortable(chosen, stop.signal) }]);
     }
     return Object.fromEntries(found);
@@ -346,11 +356,15 @@ export class SpeechService {
    * model, since weights may be on their way. Writing has slots of its own; it takes none of those that speak. A reply
    * that only calls functions ends without one.
    */
-  async #coming(prepared: Prepared, request: SpeechRequest, stop: Stopper): Promise<ComingText | null> {
+  async #coming(
+    prepared: ResolvedRequest,
+    request: SpeechRequest,
+    stop: Stopper,
+  ): Promise<TextStream | null> {
     if (prepared.conversation.open.text !== null) return null;
-    const coming = request.words ?? (await beginWriting(this.#writingDeps(), prepared, request, stop));
+    const coming = request.streamedText ?? (await beginWriting(this.#writingDeps(), prepared, request, stop));
     try {
-      await within(coming.begin(), this.#options.loadTimeoutMs, stop, () => coming.from);
+      await withDeadline(coming.begin(), this.#options.loadTimeoutMs, stop, () => coming.source);
       return coming;
     } catch (error) {
       coming.release();
@@ -371,17 +385,17 @@ export class SpeechService {
     stats: UtteranceStats,
   ): Frames {
     const written = told(
-      coming?.pieces(() => slot.rest()),
+      coming?.sentences(() => slot.rest()),
       request.onSentence,
     );
-    const script = scriptOf(prepared, lease.preset, written, request.keyId, toFirstAudio.headers);
+    const script = buildScript(prepared, lease.preset, written, request.keyId, toFirstAudio.headers);
     const { silenceS } = prepared;
     const speech =
       silenceS === undefined
         ? speakEncoded(lease.model, script, request.encoding, stop.signal)
         : encodedSpeech(silence(silenceS), request.encoding, script.seed);
-    const awaited = () => (coming?.isWriting === true ? coming.from : "the speech model");
-    const waits = new Waits(this.#options.frameTimeoutMs, stop, awaited);
+    const awaited = () => (coming?.isWriting === true ? coming.source : "the speech model");
+    const waits = new DeadlineTimer(this.#options.frameTimeoutMs, stop, awaited);
     const held = () =>
       request.isPlayed ? this.#pacer.wait(stats.aheadS, stop.signal, request.maxAheadS) : null;
     let isOver = false;
@@ -396,17 +410,17 @@ export class SpeechService {
         if (turn !== null) await turn;
         // It may compute what it has, but soon has nothing: its slot is another's until there are words.
         if (coming?.isWriting === true) slot.rest();
-        const step = await stats.waited(waits.for(speech.next()), request.words);
+        const step = await stats.measureWait(waits.limit(speech.next()), request.streamedText);
         if (step.done) {
           isOver = true;
           return step.value;
         }
-        if (stats.frames === 0) request.onHeard?.();
+        if (stats.frames === 0) request.onFirstFrame?.();
         // A frame that waited for its client's words is not late.
-        stats.frame(step.value.sampleCount, Math.max(askedS, request.words?.cameAtS ?? 0));
+        stats.recordFrame(step.value.sampleCount, Math.max(askedS, request.streamedText?.lastArrivalS ?? 0));
         if (stats.frames > 0) toFirstAudio.end();
         slot.rest();
-        const piece = spokenPiece(step.value);
+        const piece = toReplyChunk(step.value);
         all.add(piece.marks);
         return piece;
       },
@@ -421,7 +435,7 @@ export class SpeechService {
   async #lease(model: PublicModel, stop: Stopper): Promise<Lease> {
     const leasing = this.#deps.lease(model, stop.signal);
     try {
-      return await within(leasing, this.#options.loadTimeoutMs, stop);
+      return await withDeadline(leasing, this.#options.loadTimeoutMs, stop);
     } catch (error) {
       leasing.then((lease) => lease.release()).catch(() => {});
       throw error;
@@ -433,8 +447,8 @@ export class SpeechService {
 interface Speaking {
   readonly request: SpeechRequest;
   readonly lease: Lease;
-  readonly prepared: Prepared;
-  readonly coming: ComingText | null;
+  readonly prepared: ResolvedRequest;
+  readonly coming: TextStream | null;
   readonly slot: Slot;
   readonly all: MarkCollector;
   /** Lasts until the first frame. */
@@ -444,7 +458,7 @@ interface Speaking {
 /** The speech of an utterance, pulled a piece at a time. */
 interface Frames {
   /** The next piece, or the report that follows the last one. */
-  next(): Promise<SpokenPiece | SpeechReport>;
+  next(): Promise<ReplyChunk | SpeechReport>;
   /** Nothing more is asked for. */
   leave(): void;
 }
@@ -458,7 +472,7 @@ function told(
   return (async function* () {
     for await (const sentence of sentences) {
       tell?.(writtenText(sentence));
-      yield typeof sentence === "string" ? writtenPiece(sentence) : sentence;
+      yield typeof sentence === "string" ? parseWrittenText(sentence) : sentence;
     }
   })();
 }
@@ -474,11 +488,11 @@ const NOTHING = new Uint8Array(0);
 const WORDLESS: SpeechReport = { stop: "finished", spoken: "" };
 const NO_REPORT: SpeechReport = { stop: "length", spoken: "" };
 
-function inputCharsOf({ input }: Prepared, { words }: SpeechRequest): number {
+function inputCharsOf({ input }: ResolvedRequest, { streamedText: words }: SpeechRequest): number {
   return input.chars + (words?.chars ?? 0);
 }
 
-function usageOf(prepared: Prepared, request: SpeechRequest, audioS: number): Usage {
+function usageOf(prepared: ResolvedRequest, request: SpeechRequest, audioS: number): Usage {
   return {
     input_chars: inputCharsOf(prepared, request),
     input_audio_seconds: prepared.input.audioS,

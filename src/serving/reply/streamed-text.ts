@@ -6,14 +6,14 @@ import { hasSpeakable } from "../../text/characters.ts";
 import { SentenceCutter } from "../../text/sentences/sentence-cutter.ts";
 import { mayBeSsml } from "../../text/ssml/parse-markup.ts";
 import { readMarkup } from "../prepare/read-markup.ts";
-import { Arrivals } from "./async-queue.ts";
+import { AsyncQueue } from "./async-queue.ts";
 
 /** Given words that come in pieces, cut anywhere, while they are spoken. What can be said of them is held, and is bounded. */
-export class StreamedText implements ComingText {
-  readonly from = "the rest of the text";
+export class StreamedText implements TextStream {
+  readonly source = "the rest of the text";
   readonly #maxChars: number;
   readonly #cutter = new SentenceCutter();
-  readonly #sentences = new Arrivals<TextPiece>();
+  readonly #sentences = new AsyncQueue<TextPiece>();
   readonly #cautions = new Set<string>();
   /** What has come while it may be SSML, which can be read when all of it has; `null` once it is known not to be. */
   #whole: string | null = "";
@@ -46,7 +46,7 @@ export class StreamedText implements ComingText {
 
   /** Whether there is something to say just now: a sentence that nobody has taken, or one beyond which nobody is yet. */
   get hasMore(): boolean {
-    return this.#sentences.hasMore || (this.#hasWords && !this.#sentences.isAwaited);
+    return this.#sentences.hasItems || (this.#hasWords && !this.#sentences.isAwaited);
   }
 
   /** Whether it has ended, and there was nothing to say. */
@@ -55,8 +55,8 @@ export class StreamedText implements ComingText {
   }
 
   /** When words came that had been waited for, by the process's steady clock, in seconds; 0 where none had. */
-  get cameAtS(): number {
-    return this.#sentences.cameAtS;
+  get lastArrivalS(): number {
+    return this.#sentences.lastArrivalS;
   }
 
   get isWriting(): boolean {
@@ -68,7 +68,7 @@ export class StreamedText implements ComingText {
    * nobody's. What is wrong with it is thrown to who speaks.
    */
   push(piece: string): boolean {
-    if (this.#sentences.isOver) return false;
+    if (this.#sentences.isEnded) return false;
     const chars = countChars(piece);
     this.#sent += chars;
     this.#chars += chars;
@@ -96,25 +96,25 @@ export class StreamedText implements ComingText {
 
   /** All has come. */
   end(): void {
-    if (this.#sentences.isOver) return;
+    if (this.#sentences.isEnded) return;
     const rest = this.#whole ?? this.#cutter.flush();
     if (rest !== null) this.#add(rest);
-    this.#isWhole = !this.#sentences.isOver;
+    this.#isWhole = !this.#sentences.isEnded;
     this.#sentences.end();
   }
 
   /** No more will come, and what has come is not to be spoken. */
   fail(error: unknown): void {
-    this.#sentences.drop(error);
+    this.#sentences.abort(error);
   }
 
   async begin(): Promise<void> {
-    if (await this.#sentences.arrived()) return;
+    if (await this.#sentences.hasNext()) return;
     throw new ServiceError(400, "the text has nothing speakable: it needs at least one letter or digit");
   }
 
-  pieces(onWait: () => void): AsyncGenerator<TextPiece, void, void> {
-    return this.#sentences.all(onWait);
+  sentences(onWait: () => void): AsyncGenerator<TextPiece, void, void> {
+    return this.#sentences.values(onWait);
   }
 
   meta(): null {
@@ -135,7 +135,7 @@ export class StreamedText implements ComingText {
       if (!isSpeakable && pausesS(piece) === 0) return;
       this.#hasWords ||= isSpeakable;
       this.#hasBegun ||= isSpeakable;
-      this.#sentences.add(piece);
+      this.#sentences.push(piece);
     } catch (error) {
       this.fail(error);
     }
@@ -143,23 +143,23 @@ export class StreamedText implements ComingText {
 }
 
 /** Words that come while they are spoken. */
-export interface ComingText {
+export interface TextStream {
   /** Who is waited for where they do not come, for messages: `the writer`. */
-  readonly from: string;
+  readonly source: string;
   /** Whether further words are being waited for just now. */
   readonly isWriting: boolean;
   /** Whether it is over and there were no words: only calls of functions. */
-  readonly isWordless?: boolean;
+  readonly hasNoText?: boolean;
   /** What a writer has taken up to the sentence that was last asked for; absent or `null` where nobody counts. */
   readonly tokens?: WriterTokens | null;
-  /** Waits for the first sentence. Throws where none comes. Once, and before {@link ComingText.pieces}. */
+  /** Waits for the first sentence. Throws where none comes. Once, and before {@link TextStream.sentences}. */
   begin(): Promise<void>;
   /**
    * Whole sentences as they come, each with the space that parts it from the one before. Can be taken once.
    *
    * @param onWait a further sentence is waited for from now on
    */
-  pieces(onWait: () => void): AsyncGenerator<TextPiece, void, void>;
+  sentences(onWait: () => void): AsyncGenerator<TextPiece, void, void>;
   /** What a reply's `meta` says of its writing; `null` where nobody wrote. */
   meta(): Record<string, unknown> | null;
   /** Nobody takes any more. More than once is harmless. */

@@ -4,7 +4,7 @@ import type { Telemetry, UtteranceEnd } from "../telemetry.ts";
 import type { StreamedText } from "./streamed-text.ts";
 
 /** What is spoken: by the public id of a model, into which kind of file. */
-export interface Utterance {
+export interface UtteranceLabels {
   readonly model: string;
   readonly format: Encoding;
 }
@@ -12,9 +12,9 @@ export interface Utterance {
 /** Counts one utterance as it goes: what was handed over, and how long was waited for what. Times in seconds. */
 export class UtteranceStats {
   readonly #telemetry: Telemetry;
-  readonly #utterance: Utterance;
+  readonly #utterance: UtteranceLabels;
   readonly #nowMs: () => number;
-  readonly #listener = new PacedListener();
+  readonly #listener = new PlaybackClock();
   #arrivedS: number;
   #queuedS: number;
   #admittedS: number;
@@ -23,7 +23,7 @@ export class UtteranceStats {
   #samples = 0;
 
   /** @param nowMs monotonic milliseconds */
-  constructor(telemetry: Telemetry, utterance: Utterance, nowMs: () => number) {
+  constructor(telemetry: Telemetry, utterance: UtteranceLabels, nowMs: () => number) {
     this.#telemetry = telemetry;
     this.#utterance = utterance;
     this.#nowMs = nowMs;
@@ -58,35 +58,38 @@ export class UtteranceStats {
   }
 
   /** The first words have come only now, from the client itself: its own time is not the service's. */
-  wordsCame(): void {
+  markTextArrived(): void {
     this.#arrivedS = this.nowS;
   }
 
   /** A place is asked for from now on. */
-  queued(): void {
+  markQueued(): void {
     this.#queuedS = this.nowS;
   }
 
-  admitted(): void {
+  markAdmitted(): void {
     this.#admittedS = this.nowS;
     this.#telemetry.queued(this.queuedS);
   }
 
-  /** Seconds of the clock that {@link UtteranceStats.frame} goes by. */
+  /** Seconds of the clock that {@link UtteranceStats.recordFrame} goes by. */
   get nowS(): number {
     return this.#nowMs() / 1_000;
   }
 
   /** Waits for the engine's answer, and counts the wait, but for what the client's own words took to come. */
-  async waited<T>(answer: Promise<T>, words: Pick<StreamedText, "cameAtS"> | undefined): Promise<T> {
+  async measureWait<T>(
+    answer: Promise<T>,
+    words: Pick<StreamedText, "lastArrivalS"> | undefined,
+  ): Promise<T> {
     const askedS = this.nowS;
     const value = await answer;
-    this.#engineS += this.nowS - Math.max(askedS, words?.cameAtS ?? 0);
+    this.#engineS += this.nowS - Math.max(askedS, words?.lastArrivalS ?? 0);
     return value;
   }
 
   /** What had been asked for at `askedS` is about to be handed over; nothing is new in it where there are no samples. */
-  frame(samples: number, askedS: number): void {
+  recordFrame(samples: number, askedS: number): void {
     if (samples === 0) return;
     const cameS = this.nowS;
     if (this.frames === 0) {
@@ -98,7 +101,7 @@ export class UtteranceStats {
   }
 
   /** Nothing more will be handed over. Once. */
-  ended(reason: UtteranceEnd): void {
+  recordEnd(reason: UtteranceEnd): void {
     const { audioS } = this;
     this.#telemetry.ended({ ...this.#utterance, reason, audioS, engineS: this.#engineS });
   }
@@ -123,7 +126,7 @@ function ms(seconds: number): number {
  * Follows one utterance as a listener who plays it in real time from the first frame would: tells when a frame came
  * later than it was needed although it had been asked for in time.
  */
-export class PacedListener {
+export class PlaybackClock {
   #startedS: number | null = null;
   #frames = 0;
 

@@ -18,8 +18,8 @@ import type { KeyedSemaphore, Permit } from "../../limits/keyed-semaphore.ts";
 export class ClipTranscriber {
   readonly #recogniser: Recogniser;
   readonly #places: KeyedSemaphore;
-  readonly #known = new HeardClips(MAX_KNOWN);
-  readonly #asked = new Map<string, SharedClip>();
+  readonly #known = new TranscriptCache(MAX_KNOWN);
+  readonly #asked = new Map<string, SharedTranscription>();
 
   /** @param places clips being heard at once: of everybody, and of one key */
   constructor(recogniser: Recogniser, places: KeyedSemaphore) {
@@ -33,7 +33,7 @@ export class ClipTranscriber {
   }
 
   /** What is known of a clip by now; `null` is nothing. */
-  known({ digest }: Clip): KnownClip | null {
+  known({ digest }: Clip): CachedTranscript | null {
     return this.#known.get(digest);
   }
 
@@ -44,7 +44,7 @@ export class ClipTranscriber {
    * @param traceHeaders go on to an endpoint, where it is heard for this caller first
    * @throws a `ServiceError` when too many wait, or the wait is too long; what the recogniser throws; the signal's reason
    */
-  async hear(
+  async transcribe(
     clip: Clip,
     keyId: string,
     signal: AbortSignal,
@@ -68,8 +68,8 @@ export class ClipTranscriber {
     this.#places.close();
   }
 
-  #ask(clip: Clip): SharedClip {
-    const shared: SharedClip = new SharedClip(
+  #ask(clip: Clip): SharedTranscription {
+    const shared: SharedTranscription = new SharedTranscription(
       clip,
       this.#places,
       (sound, signal, onPiece, traceHeaders) => this.#recognise(clip, sound, signal, onPiece, traceHeaders),
@@ -90,7 +90,7 @@ export class ClipTranscriber {
   ): Promise<Transcript> {
     const before = this.#known.get(digest)?.transcript ?? null;
     const keep = (later: Transcript, isLast: boolean): Transcript => {
-      const transcript = joinedTranscripts(before, later);
+      const transcript = joinTranscripts(before, later);
       this.#known.keep(digest, {
         transcript,
         isWhole: isLast || transcript.transcribedS >= durationS,
@@ -117,26 +117,26 @@ export class ClipTranscriber {
 const MAX_KNOWN = 512;
 
 /** What is known of a clip. */
-export interface KnownClip {
+export interface CachedTranscript {
   readonly transcript: Transcript;
   /** Whether there is nothing more to hear of it. */
   readonly isWhole: boolean;
 }
 
 /** What was heard of the clips that were asked for last, by their digests, and how to go on where that is not all. */
-export class HeardClips {
-  readonly #clips: LruCache<KnownClip>;
+export class TranscriptCache {
+  readonly #clips: LruCache<CachedTranscript>;
 
   constructor(max: number) {
     this.#clips = new LruCache(max);
   }
 
-  get(digest: string): KnownClip | null {
+  get(digest: string): CachedTranscript | null {
     return this.#clips.get(digest) ?? null;
   }
 
   /** Keeps what is known now, unless more is known already. */
-  keep(digest: string, clip: KnownClip): void {
+  keep(digest: string, clip: CachedTranscript): void {
     const known = this.#clips.get(digest);
     const isLess = known !== undefined && known.transcript.transcribedS > clip.transcript.transcribedS;
     if (known?.isWhole !== true && (clip.isWhole || !isLess)) this.#clips.set(digest, clip);
@@ -144,7 +144,7 @@ export class HeardClips {
 }
 
 /** Two stretches of one clip as one; `later` begins where `earlier` was heard up to. */
-export function joinedTranscripts(earlier: Transcript | null, later: Transcript): Transcript {
+export function joinTranscripts(earlier: Transcript | null, later: Transcript): Transcript {
   if (earlier === null) return later;
   // Whoever speaks first tells the language.
   const leading = earlier.text === "" ? later : earlier;
@@ -177,7 +177,7 @@ function meanOf(one: Transcript, other: Transcript): number | null {
  * one stops it; but one who only has no more patience has it heard to the end of a piece, so that it is further when they
  * ask again. What is heard are the samples of somebody who still asks: whoever leaves may give theirs away.
  */
-export class SharedClip {
+export class SharedTranscription {
   readonly #places: KeyedSemaphore;
   readonly #recognise: Recognises;
   readonly #onOver: () => void;

@@ -3,18 +3,18 @@ import { RecogniserError, type Transcript } from "../../core/recogniser.ts";
 import { NO_SPAN, type Span } from "../../core/span.ts";
 import { stopWith } from "../../core/stop-with.ts";
 import type { PublicModel } from "../../models/public-models.ts";
-import type { HeardTurn } from "../reply/reply-meta.ts";
-import { failureType, hearingFacts } from "../request-spans.ts";
+import type { TranscribedTurn } from "../reply/reply-meta.ts";
+import { failureType, recognitionFacts } from "../request-spans.ts";
 import { type ClipTranscriber, WaitLimitError } from "./clip-transcriber.ts";
 
 /**
  * Whose turns are heard: those that a writer reads, or the model that speaks; those by which the voice keeps its pace as
  * well; or nobody's.
  */
-type HearingUse = "writer" | "always" | "never";
+type TranscriptionUse = "writer" | "always" | "never";
 
 export interface HistoryTranscriberOptions {
-  readonly use: HearingUse;
+  readonly use: TranscriptionUse;
   /**
    * How long a conversation's clips are being heard at most, in milliseconds: without the wait for a place, and with the
    * fetching and loading of the recogniser's weights, which the first clip may wait for. 10,000 unless told, and up
@@ -22,25 +22,25 @@ export interface HistoryTranscriberOptions {
    */
   readonly patienceMs?: number;
   /** What became of a turn, and the recogniser's error where that failed. For metrics and a log. */
-  readonly onTurn?: (outcome: HearingOutcome, error: RecogniserError | null) => void;
+  readonly onTurn?: (outcome: TranscriptionOutcome, error: RecogniserError | null) => void;
   /** Monotonic milliseconds. */
   readonly nowMs?: () => number;
 }
 
 /** Whether a turn was heard to its end, in part, or not at all. */
-export type HearingOutcome = "whole" | "part" | "none";
+export type TranscriptionOutcome = "whole" | "part" | "none";
 
 /** A conversation, with the words of turns that came as sound alone as far as they were heard. */
-export interface HeardConversation {
+export interface TranscribedConversation {
   readonly conversation: Conversation;
   /** What was listened to, oldest first. */
-  readonly heard: readonly HeardTurn[];
+  readonly turns: readonly TranscribedTurn[];
 }
 
 /** Finds the words of turns that are sound alone, for as long as the patience of a conversation lasts. */
 export class HistoryTranscriber {
   readonly #clips: ClipTranscriber;
-  readonly #use: HearingUse;
+  readonly #use: TranscriptionUse;
   readonly #patienceMs: number;
   readonly #nowMs: () => number;
   readonly #onTurn: NonNullable<HistoryTranscriberOptions["onTurn"]>;
@@ -62,15 +62,15 @@ export class HistoryTranscriber {
    * @throws a `ServiceError` where the server has no place to hear it in: a reply to what nobody heard would be wrong.
    *   The signal's reason.
    */
-  async hear(
+  async transcribe(
     conversation: Conversation,
     keyId: string,
     signal: AbortSignal,
     span: Span = NO_SPAN,
     reads: PublicModel["reads"] = undefined,
-  ): Promise<HeardConversation> {
+  ): Promise<TranscribedConversation> {
     const history = [...conversation.history];
-    const heard: HeardTurn[] = [];
+    const heard: TranscribedTurn[] = [];
     const wanted = this.#wanted(conversation, reads);
     const newestS = history[wanted[0] ?? -1]?.audio?.durationS ?? 0;
     const beyondS = Math.max(0, newestS - SHORT_S);
@@ -83,7 +83,7 @@ export class HistoryTranscriber {
       heard.unshift({ index, ...found });
       if (found.text !== null && found.problem === null) history[index] = { ...turn, text: found.text };
     }
-    return { conversation: heard.length > 0 ? { ...conversation, history } : conversation, heard };
+    return { conversation: heard.length > 0 ? { ...conversation, history } : conversation, turns: heard };
   }
 
   /** Refuses whoever waits to be heard and whoever comes. */
@@ -119,8 +119,8 @@ export class HistoryTranscriber {
     leftMs: number,
     signal: AbortSignal,
     within: Span,
-  ): Promise<Omit<HeardTurn, "index"> & { readonly usedMs: number }> {
-    const span = within.begin("hear", hearingFacts(this.#clips.name, clip));
+  ): Promise<Omit<TranscribedTurn, "index"> & { readonly usedMs: number }> {
+    const span = within.begin("hear", recognitionFacts(this.#clips.name, clip));
     const askedMs = this.#nowMs();
     const listening = stopWith([signal]);
     let patience: NodeJS.Timeout | undefined;
@@ -129,7 +129,7 @@ export class HistoryTranscriber {
       beganMs = this.#nowMs();
       patience = setTimeout(() => listening.abort(tookTooLong()), leftMs);
     };
-    const toldOf = (outcome: HearingOutcome, error: RecogniserError | null): void => {
+    const toldOf = (outcome: TranscriptionOutcome, error: RecogniserError | null): void => {
       span.set({ "antiphon.heard": outcome });
       this.#onTurn(outcome, error);
     };
@@ -145,7 +145,7 @@ export class HistoryTranscriber {
     });
     try {
       if (leftMs <= 0) listening.abort(tookTooLong());
-      const transcript = await this.#clips.hear(clip, keyId, listening.signal, onBegin, span.headers);
+      const transcript = await this.#clips.transcribe(clip, keyId, listening.signal, onBegin, span.headers);
       toldOf("whole", null);
       return told(transcript, null);
     } catch (error) {

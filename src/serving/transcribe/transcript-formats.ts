@@ -81,7 +81,7 @@ export function doneTranscription(heard: TranscribedRecording): TranscriptTextDo
 }
 
 /** All that is known of a transcript, as `transcribe --json` and the library tell it. Times are in seconds from the recording's beginning, in whole milliseconds. */
-export interface ToldTranscript {
+export interface TranscriptJson {
   readonly text: string;
   /** ISO 639-1, and from 0 to 1 how sure that is; `null` where it is unknown. */
   readonly language: string | null;
@@ -110,7 +110,7 @@ export interface ToldTranscript {
   }[];
 }
 
-export function toldTranscript(transcript: Transcript, recogniser: string): ToldTranscript {
+export function toTranscriptJson(transcript: Transcript, recogniser: string): TranscriptJson {
   const heardS = roundedToMs(transcript.transcribedS);
   return {
     text: transcript.text,
@@ -139,14 +139,14 @@ export function toldTranscript(transcript: Transcript, recogniser: string): Told
 }
 
 /** The pieces of a transcript in order, a segment each, which joined are its text. */
-export function piecesOf({ text, segments }: Transcript): string[] {
+export function segmentTexts({ text, segments }: Transcript): string[] {
   const pieces = segments.map((segment, index) => (index === 0 ? segment.text : ` ${segment.text}`));
   if (pieces.join("") === text) return pieces;
   return text === "" ? [] : [text];
 }
 
 /** What is heard from when to when, as captions have it. */
-export function captionsOf(
+export function toCaptions(
   heard: readonly { readonly startS: number; readonly endS: number; readonly text: string }[],
 ): { start: number; end: number; text: string }[] {
   return heard.map(({ startS, endS, text }) => ({ start: startS, end: endS, text }));

@@ -11,9 +11,9 @@ import {
 import type { Stopper } from "../../core/stop-with.ts";
 import type { KeyedSemaphore, Permit } from "../../limits/keyed-semaphore.ts";
 import type { Caller } from "../prepare/request-reader.ts";
-import { ASKED, hearingFacts, inSpan } from "../request-spans.ts";
-import { LiveWork, within } from "../running-work.ts";
-import { asRefusal } from "../service-errors.ts";
+import { inSpan, PROVIDER_FACTS, recognitionFacts } from "../request-spans.ts";
+import { RunningWork, withDeadline } from "../running-work.ts";
+import { mapEngineError } from "../service-errors.ts";
 import { type Metering, meterUsage } from "../telemetry.ts";
 
 export interface TranscriptionDeps extends Metering {
@@ -28,7 +28,7 @@ export interface TranscriptionDeps extends Metering {
 }
 
 /** What a recording is heard for. */
-export interface RecordingToHear {
+export interface TranscriptionRequest {
   /** Nothing of it was read. */
   readonly sound: AudioSource;
   /** `transcribe` unless given. */
@@ -50,7 +50,7 @@ export interface TranscribedRecording {
 /** The one path of every transcript that is asked for by itself: a place, the recogniser, one durable commit. */
 export class Transcriptions {
   readonly #deps: TranscriptionDeps;
-  readonly #live = new LiveWork();
+  readonly #live = new RunningWork();
 
   constructor(deps: TranscriptionDeps) {
     this.#deps = deps;
@@ -69,12 +69,12 @@ export class Transcriptions {
   }
 
   /** Throws {@link ServiceError}, or the caller's abort reason; then nothing is metered. */
-  async transcribe(recording: RecordingToHear, caller: Caller): Promise<TranscribedRecording> {
+  async transcribe(recording: TranscriptionRequest, caller: Caller): Promise<TranscribedRecording> {
     const work = this.#live.begin(caller.signal);
     try {
       return await this.#hear(recording, caller, work);
     } catch (error) {
-      throw asRefusal(error, caller.signal);
+      throw mapEngineError(error, caller.signal);
     } finally {
       work.end();
     }
@@ -87,13 +87,13 @@ export class Transcriptions {
   }
 
   async #hear(
-    { sound, task = "transcribe", language, prompt, wantsWords }: RecordingToHear,
+    { sound, task = "transcribe", language, prompt, wantsWords }: TranscriptionRequest,
     { keyId, span }: Caller,
     stop: Stopper,
   ): Promise<TranscribedRecording> {
     const { recogniser, places, audio, telemetry, timeoutMs } = this.#deps;
     if (recogniser === null) throw noRecogniser();
-    span.set(ASKED);
+    span.set(PROVIDER_FACTS);
     const place = await inSpan(span.begin("queue"), stop.signal, places.enter(keyId, 1, stop.signal));
     let room: Permit | null = null;
     try {
@@ -113,15 +113,15 @@ export class Transcriptions {
         } catch (error) {
           throw asOfRequest(error, language);
         } finally {
-          const facts = hearingFacts(recogniser.name, counted);
+          const facts = recognitionFacts(recogniser.name, counted);
           span.set(facts);
           hearing.set(facts);
         }
       };
-      const heard = within(listen(), timeoutMs, stop, () => "the recogniser");
+      const heard = withDeadline(listen(), timeoutMs, stop, () => "the recogniser");
       const transcript = await inSpan(hearing, stop.signal, heard);
       const { durationS } = counted;
-      telemetry.heard(durationS, (performance.now() - beganMs) / 1_000);
+      telemetry.transcribed(durationS, (performance.now() - beganMs) / 1_000);
       const usage = {
         input_chars: countChars(prompt ?? ""),
         input_audio_seconds: durationS,

@@ -11,7 +11,7 @@ import type { Clip } from "../../core/conversation.ts";
 import type { KeyedSemaphore } from "../../limits/keyed-semaphore.ts";
 import type { Caller, RequestReader } from "../prepare/request-reader.ts";
 import type { Transcriptions } from "../transcribe/transcriptions.ts";
-import type { OwnVoices } from "./custom-voices.ts";
+import type { CustomVoices } from "./custom-voices.ts";
 
 /** How far a clip is followed, and why not further. */
 export interface ClipJudgement {
@@ -21,11 +21,11 @@ export interface ClipJudgement {
   readonly cautions: readonly string[];
 }
 
-export interface VoiceMaking {
+export interface CreateVoiceOptions {
   /** Listens to a clip, with others having their turn meanwhile. Throws the signal's reason. */
   readonly judge: (clip: Clip, signal: AbortSignal) => Promise<ClipJudgement>;
   /** What is said in a clip; `null` where nobody can tell. */
-  readonly hear: (clip: Clip) => Promise<string | null>;
+  readonly transcribe: (clip: Clip) => Promise<string | null>;
   /** What messages call the recording. */
   readonly field: string;
   /** Unix time, seconds. */
@@ -33,7 +33,7 @@ export interface VoiceMaking {
 }
 
 /** A voice that is ready to be kept. */
-export interface MadeVoice {
+export interface NewVoiceRecord {
   readonly voice: VoiceRecord;
   /** FLAC, 24 kHz, mono, 16-bit. */
   readonly audio: Uint8Array;
@@ -44,16 +44,16 @@ export interface MadeVoice {
  * Throws a 400 {@link ServiceError} where it is too short or nobody speaks in it, what reading it throws, and the signal's
  * reason.
  */
-export async function makeVoice(
+export async function createVoice(
   wanted: NewVoice,
   sound: AudioSource,
   keyId: string,
-  { judge, hear, field, nowS = () => Date.now() / 1_000 }: VoiceMaking,
+  { judge, transcribe, field, nowS = () => Date.now() / 1_000 }: CreateVoiceOptions,
   signal: AbortSignal,
-): Promise<MadeVoice> {
+): Promise<NewVoiceRecord> {
   const voiceId = newVoiceId();
-  const { pcm, isCut } = await beginningOf(sound, field, signal);
-  const clip = clipOf(pcm, voiceId);
+  const { pcm, isCut } = await readBeginning(sound, field, signal);
+  const clip = clipFromPcm(pcm, voiceId);
   const { trust, cautions } = await judge(clip, signal);
   if (cautions.includes("no voice")) {
     throw new ServiceError(
@@ -63,7 +63,7 @@ export async function makeVoice(
     );
   }
   // Of a recording that is cut the words are too many.
-  const refText = (isCut ? null : wanted.refText) ?? (await hear(clip));
+  const refText = (isCut ? null : wanted.refText) ?? (await transcribe(clip));
   const voice: VoiceRecord = {
     voiceId,
     keyId,
@@ -80,12 +80,16 @@ export async function makeVoice(
 }
 
 /** A recording of a voice as models are given it: it is used again, so its samples are never given away. */
-export function clipOf(pcm: Int16Array, digest: string): Clip {
+export function clipFromPcm(pcm: Int16Array, digest: string): Clip {
   return voiceClip(fromPcm16(pcm), SAMPLE_RATE_HZ, digest);
 }
 
 /** The same of one as it was kept. Throws what reading it throws. */
-export async function keptClip(sound: AudioSource, voiceId: string, signal: AbortSignal): Promise<Clip> {
+export async function readStoredClip(
+  sound: AudioSource,
+  voiceId: string,
+  signal: AbortSignal,
+): Promise<Clip> {
   const read = await sound.read(SAMPLE_S.max * sound.sampleRateHz, signal);
   // In a buffer of its own length: what was read may lie in a larger one.
   return voiceClip(read.slice(), sound.sampleRateHz, voiceId);
@@ -96,7 +100,7 @@ function voiceClip(samples: Float32Array, sampleRateHz: number, digest: string):
 }
 
 /** The first half minute of a sound, at 24 kHz. Throws a 400 {@link ServiceError} where it is too short. */
-export async function beginningOf(
+export async function readBeginning(
   sound: AudioSource,
   field: string,
   signal: AbortSignal,
@@ -140,8 +144,8 @@ async function compressed(pcm: Int16Array, signal: AbortSignal): Promise<Uint8Ar
   return file;
 }
 
-export interface NewVoicesDeps {
-  readonly voices: OwnVoices;
+export interface VoiceCreatorDeps {
+  readonly voices: CustomVoices;
   readonly requestReader: RequestReader;
   readonly transcriptions: Transcriptions;
   /** Bytes of decoded audio. */
@@ -150,7 +154,7 @@ export interface NewVoicesDeps {
 }
 
 /** A recording that is to be a voice. */
-export interface VoiceRequest {
+export interface NewVoiceRequest {
   readonly wanted: NewVoice;
   /** Its buffer is gone afterwards. */
   readonly file: Uint8Array<ArrayBuffer>;
@@ -162,10 +166,10 @@ export interface VoiceRequest {
 const BYTES_PER_SAMPLE = 12;
 
 /** Makes voices of recordings that are sent: each is judged, transcribed where its words are not known, and kept. */
-export class NewVoices {
-  readonly #deps: NewVoicesDeps;
+export class VoiceCreator {
+  readonly #deps: VoiceCreatorDeps;
 
-  constructor(deps: NewVoicesDeps) {
+  constructor(deps: VoiceCreatorDeps) {
     this.#deps = deps;
   }
 
@@ -173,8 +177,8 @@ export class NewVoices {
    * A voice of a key's own, once it is kept. Throws a 400 or 502 {@link ServiceError} that names the field, or the caller's
    * abort reason; then nothing is kept.
    */
-  async make(
-    { wanted, file, field }: VoiceRequest,
+  async create(
+    { wanted, file, field }: NewVoiceRequest,
     caller: Caller,
   ): Promise<{ readonly voice: VoiceRecord }> {
     const { voices, requestReader, audio, judge } = this.#deps;
@@ -186,14 +190,14 @@ export class NewVoices {
     );
     caller.keep(room);
     const sound = await requestReader.openRecording(file, caller, null, field);
-    const making = { judge, field, hear: (clip: Clip) => this.#hear(clip, caller) };
-    const made = await makeVoice(wanted, sound, caller.keyId, making, caller.signal);
+    const options = { judge, field, transcribe: (clip: Clip) => this.#transcribe(clip, caller) };
+    const made = await createVoice(wanted, sound, caller.keyId, options, caller.signal);
     await voices.add(made.voice, made.audio);
     return made;
   }
 
   /** What is said in a clip, as a transcription of the key's; a voice is made without it where that fails. */
-  async #hear(clip: Clip, caller: Caller): Promise<string | null> {
+  async #transcribe(clip: Clip, caller: Caller): Promise<string | null> {
     const { transcriptions } = this.#deps;
     if (transcriptions.refusal("transcribe") !== null) return null;
     const asked = { sound: clipSource(clip), language: null, prompt: null, wantsWords: false };

@@ -8,23 +8,23 @@ import type { Clip } from "../../core/conversation.ts";
 import type { ModelCard } from "../../core/model-card.ts";
 import type { ChosenVoice, VoiceSample } from "../../core/script.ts";
 import {
-  type AskedOwn,
-  type Cast,
+  type CustomVoiceRef,
   checkVoice,
-  isPassedOn,
-  passedOn,
+  isRemoteVoiceName,
+  type ModelVoices,
+  remoteVoice,
   unknownVoice,
 } from "../prepare/choose-voice.ts";
-import { listedVoices, type VoicesElsewhere, withVoicesElsewhere } from "./voice-list.ts";
+import { listVoices, type RemoteVoices, withRemoteVoices } from "./voice-list.ts";
 
 /** What a recording was stored as, decoded. */
 export type DecodeVoice = (audio: Uint8Array<ArrayBuffer>, voiceId: string) => Promise<Clip>;
 
-export interface OwnVoicesDeps {
+export interface CustomVoicesDeps {
   readonly store: VoiceStore;
   readonly cards: () => readonly ModelCard[];
   /** What those who compute elsewhere say they have, by the models that they speak for; nothing unless given. */
-  readonly elsewhere?: () => Promise<VoicesElsewhere>;
+  readonly remoteVoices?: () => Promise<RemoteVoices>;
   /** Recordings that the server has by its settings, for every key, by their names. */
   readonly serverVoices: ReadonlyMap<string, VoiceSample>;
   readonly decode: DecodeVoice;
@@ -37,11 +37,11 @@ export const MAX_VOICES_PER_KEY = 100;
  * Voices by a recording: those that keys have made, each for its key alone, and those of the server's settings. The store is
  * asked each time, so that what another server makes or deletes is so here at once; what was decoded is kept.
  */
-export class OwnVoices {
-  readonly #deps: OwnVoicesDeps;
-  readonly #decoded = new DecodedVoices();
+export class CustomVoices {
+  readonly #deps: CustomVoicesDeps;
+  readonly #decoded = new DecodedVoiceCache();
 
-  constructor(deps: OwnVoicesDeps) {
+  constructor(deps: CustomVoicesDeps) {
     this.#deps = deps;
   }
 
@@ -49,16 +49,16 @@ export class OwnVoices {
    * The recording that a request asks for, or what is passed on by that name to who computes elsewhere. Throws a 400
    * {@link ServiceError} that names the nearest where there is none.
    */
-  async chosen(asked: AskedOwn, keyId: string, cast: Cast): Promise<ChosenVoice> {
+  async find(asked: CustomVoiceRef, keyId: string, cast: ModelVoices): Promise<ChosenVoice> {
     const { serverVoices } = this.#deps;
-    const sample = await recordingNamed(asked.name, serverVoices, () => this.#kept(asked.name, keyId));
+    const sample = await findRecording(asked.name, serverVoices, () => this.#kept(asked.name, keyId));
     if (sample !== null) return [{ weight: 1, sample }];
-    if (isPassedOn(asked.name, cast)) return passedOn(asked.name);
+    if (isRemoteVoiceName(asked.name, cast)) return remoteVoice(asked.name);
     throw unknownVoice(asked, cast, await this.names(keyId));
   }
 
-  /** Throws as {@link chosen} does where one of them is none, and reads no recording. Ids are taken on trust. */
-  async check(asked: readonly AskedOwn[], keyId: string, cast: Cast): Promise<void> {
+  /** Throws as {@link find} does where one of them is none, and reads no recording. Ids are taken on trust. */
+  async check(asked: readonly CustomVoiceRef[], keyId: string, cast: ModelVoices): Promise<void> {
     const names = await this.names(keyId);
     for (const { name, field } of asked) checkVoice(name, field, cast, names);
   }
@@ -74,10 +74,10 @@ export class OwnVoices {
     const { cards, serverVoices } = this.#deps;
     const [own, there] = await Promise.all([
       keyId === null ? [] : this.#listed(keyId).catch(noneForNow),
-      this.#deps.elsewhere?.() ?? new Map<string, never>(),
+      this.#deps.remoteVoices?.() ?? new Map<string, never>(),
     ]);
     const recorded = [...serverVoices.keys(), ...own.map(({ name }) => name)];
-    return listedVoices(withVoicesElsewhere(cards(), there, recorded), serverVoices, own);
+    return listVoices(withRemoteVoices(cards(), there, recorded), serverVoices, own);
   }
 
   /** Throws as {@link add} would, before there is a recording to keep; and a 400 for a name that means another voice. */
@@ -121,7 +121,7 @@ export class OwnVoices {
   #nameProblem(name: string): string | null {
     if (serverVoiceNamed(name, this.#deps.serverVoices) !== null)
       return "is that of a voice of the server: take another";
-    return modelsNameProblem(name, this.#deps.cards());
+    return modelVoiceNameProblem(name, this.#deps.cards());
   }
 
   async #kept(name: string, keyId: string): Promise<VoiceSample | null> {
@@ -154,7 +154,7 @@ export class OwnVoices {
  *
  * @param kept finds it among the keys' own
  */
-export async function recordingNamed<Kept extends VoiceSample | null>(
+export async function findRecording<Kept extends VoiceSample | null>(
   name: string,
   serverVoices: ReadonlyMap<string, VoiceSample>,
   kept: () => Promise<Kept>,
@@ -174,7 +174,7 @@ function noneForNow(error: unknown): VoiceRecord[] {
 }
 
 /** Why no recording's voice may have that name: a model's own voice has it. `null` where none does. */
-export function modelsNameProblem(name: string, cards: readonly ModelCard[]): string | null {
+export function modelVoiceNameProblem(name: string, cards: readonly ModelCard[]): string | null {
   const key = nameKeyOf(name);
   const model = cards.find(({ speakers, voices }) =>
     [...speakers, ...voices.flatMap(({ id, name: own, aliases }) => [id, own, ...aliases])].some(
@@ -220,7 +220,7 @@ interface Decoded {
  * on another server, which tells nobody: so one is let go as soon as this server hears of it, and else when it was not used
  * for ten minutes.
  */
-export class DecodedVoices {
+export class DecodedVoiceCache {
   readonly #decoded = new LruCache<Decoded>(MAX_DECODED);
   #isSwept = false;
 

@@ -4,13 +4,13 @@ import type { Voice, VoiceList } from "../../contract/voices.ts";
 import type { ModelCard, ModelVoice } from "../../core/model-card.ts";
 import type { VoiceSample } from "../../core/script.ts";
 import type { PublicModel } from "../../models/public-models.ts";
-import { castVoiceNamed, isPassedOn } from "../prepare/choose-voice.ts";
+import { findModelVoice, isRemoteVoiceName } from "../prepare/choose-voice.ts";
 
 /**
  * The voices that there are: those of the models, the default one's first, each once for all models that have the same;
  * then those of the server's settings and of a key.
  */
-export function listedVoices(
+export function listVoices(
   cards: readonly ModelCard[],
   serverVoices: ReadonlyMap<string, VoiceSample>,
   own: readonly VoiceRecord[],
@@ -28,7 +28,7 @@ export function listedVoices(
 }
 
 /** A voice of a key's own as whoever made it is told of it. */
-export function createdVoice(voice: VoiceRecord): CreatedVoice {
+export function describeCustomVoice(voice: VoiceRecord): CreatedVoice {
   return {
     id: voice.voiceId,
     object: "audio.voice",
@@ -111,17 +111,17 @@ function sampleOf(id: string, [model]: readonly string[]): Pick<Voice, "sample">
 }
 
 /** Voices that are known only where they are computed, by the ids of the public models that speak with them. */
-export type VoicesElsewhere = ReadonlyMap<string, readonly ModelVoice[]>;
+export type RemoteVoices = ReadonlyMap<string, readonly ModelVoice[]>;
 
 /**
  * Asks for the voices of checkpoints that compute elsewhere.
  *
  * @param byCheckpoint how each is asked; never rejects, and takes no longer than a list is worth
  */
-export async function voicesElsewhere(
+export async function fetchRemoteVoices(
   models: readonly PublicModel[],
   byCheckpoint: ReadonlyMap<string, () => Promise<readonly ModelVoice[]>>,
-): Promise<VoicesElsewhere> {
+): Promise<RemoteVoices> {
   const asked = models.map(async ({ card, checkpoint }) => {
     const voices = await byCheckpoint.get(checkpoint)?.();
     return [card.id, voices ?? []] as const;
@@ -135,17 +135,17 @@ export async function voicesElsewhere(
  *
  * @param recorded the names of recordings, which come first where a model follows one
  */
-export function withVoicesElsewhere(
+export function withRemoteVoices(
   cards: readonly ModelCard[],
-  there: VoicesElsewhere,
+  there: RemoteVoices,
   recorded: readonly string[],
 ): readonly ModelCard[] {
   const taken = new Set(recorded.map(nameKeyOf));
   return cards.map((card) => {
     const isReached = ({ id }: ModelVoice): boolean =>
       isSayable(id) &&
-      isPassedOn(id, card) &&
-      castVoiceNamed(id, card) === null &&
+      isRemoteVoiceName(id, card) &&
+      findModelVoice(id, card) === null &&
       !(card.takes.samples && taken.has(nameKeyOf(id)));
     const more = (there.get(card.id) ?? []).filter(isReached);
     return more.length === 0 ? card : { ...card, voices: [...card.voices, ...more] };

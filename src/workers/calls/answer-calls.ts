@@ -1,5 +1,5 @@
 import { parentPort } from "node:worker_threads";
-import { guardOf, type NativeGate } from "./native-gate.ts";
+import { createGuard, type NativeGate } from "./native-gate.ts";
 
 /** A call as it crosses into the thread. */
 export interface CallMessage {
@@ -30,7 +30,7 @@ export function answerCalls(
   parentPort?.on("message", ({ id, operation, parameters, gate }: CallMessage) => {
     const answer = (answered: AnswerMessage, transfer: ArrayBuffer[]): void => {
       // A thread that was given up meanwhile ends here.
-      if (gate !== null) guardOf(gate, () => process.exit(1)).leave();
+      if (gate !== null) createGuard(gate, () => process.exit(1)).leave();
       parentPort?.postMessage(answered, transfer);
     };
     const give = (value: unknown): void => answer({ id, value }, transferOf(value));

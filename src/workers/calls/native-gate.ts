@@ -2,7 +2,7 @@
  * Told by a model around each call into native code. A thread that is ended in the middle of one takes the whole
  * process along (onnxruntime throws where nobody catches), so that its host has to know.
  */
-export interface NativeGuard {
+export interface NativeCallGuard {
   /** Does not return in a thread that is to end. */
   enter(): void;
   /** Called once for each `enter`. Does not return in a thread that is to end. */
@@ -19,12 +19,12 @@ export function createGate(): NativeGate {
 }
 
 /** The host's side: the thread counts as in native code from now on, until it leaves. */
-export function enterFor(gate: NativeGate): void {
+export function enterGate(gate: NativeGate): void {
   Atomics.add(gate, 0, 1);
 }
 
 /** The thread's side. @param endThread must not return */
-export function guardOf(gate: NativeGate, endThread: () => never): NativeGuard {
+export function createGuard(gate: NativeGate, endThread: () => never): NativeCallGuard {
   const leave = (): void => {
     if (Atomics.sub(gate, 0, 1) < SHUT) return;
     Atomics.notify(gate, 0);
@@ -42,7 +42,7 @@ export function guardOf(gate: NativeGate, endThread: () => never): NativeGuard {
  * The host's side: native code is not entered any more, and who is in it ends the thread on leaving. Whether the thread
  * is outside of it, and may be ended.
  */
-export function shut(gate: NativeGate): boolean {
+export function shutGate(gate: NativeGate): boolean {
   return (Atomics.or(gate, 0, SHUT) & ~SHUT) === 0;
 }
 

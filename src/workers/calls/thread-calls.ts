@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import type { AnswerMessage, CallMessage } from "./answer-calls.ts";
-import { enterFor } from "./native-gate.ts";
+import { enterGate } from "./native-gate.ts";
 import { type GuardedThread, ThreadGroup } from "./thread-group.ts";
 
 interface Call {
@@ -86,7 +86,7 @@ export class ThreadCalls {
    * Has the thread do something that nobody waits for, before it is let go if `isLast`; where there is no thread, there is
    * nothing to be done.
    */
-  tell(operation: string, parameters: readonly unknown[], isLast = false): void {
+  send(operation: string, parameters: readonly unknown[], isLast = false): void {
     if (this.#thread === null || this.#isClosed) return;
     const nobody = (): void => {};
     const rest = { transfer: [], deadlineMs: this.#options.deadlineMs, rank: 0, triesLeft: 1 };
@@ -135,7 +135,7 @@ export class ThreadCalls {
     try {
       thread.post(order, call.transfer);
       // From here on, and not from when the thread begins with it: it may still be loading what is native.
-      if (gate !== null) enterFor(gate);
+      if (gate !== null) enterGate(gate);
     } catch (error) {
       // Parameters that cannot be cloned.
       this.#take()?.reject(error);

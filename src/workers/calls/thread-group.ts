@@ -1,5 +1,5 @@
 import type { Worker } from "node:worker_threads";
-import { awaitOutside, createGate, type NativeGate, shut } from "./native-gate.ts";
+import { awaitOutside, createGate, type NativeGate, shutGate } from "./native-gate.ts";
 
 /** How a thread ended: what it died of, `null` where it ended by itself. */
 export interface ThreadEnd {
@@ -39,7 +39,7 @@ export class GuardedThread {
 
   /** Ends the thread as soon as it may be; `exited` says when it has. */
   end(): void {
-    if (shut(this.gate)) void this.#worker.terminate();
+    if (shutGate(this.gate)) void this.#worker.terminate();
   }
 
   /** The same, and the process does not wait for it. */
@@ -122,7 +122,7 @@ function awaitAtExit(thread: GuardedThread): void {
 /** A thread that is ended while onnxruntime runs in it aborts the process, and its exit code would be lost. */
 function onProcessExit(): void {
   const deadlineMs = performance.now() + EXIT_TIMEOUT_MS;
-  for (const { gate } of nativeThreads) shut(gate);
+  for (const { gate } of nativeThreads) shutGate(gate);
   for (const { gate } of nativeThreads) awaitOutside(gate, deadlineMs);
 }
 

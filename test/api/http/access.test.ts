@@ -306,7 +306,7 @@ test("a route that does not state its access cannot be registered", async () => 
     trustProxy: false,
     corsOrigins: [],
   };
-  const deps = { options, logger: pino({ level: "silent" }), requestReader: { isAwaited: false } };
+  const deps = { options, logger: pino({ level: "silent" }), requestReader: { hasQueuedBodies: false } };
   const app = createMetricsServer(deps as unknown as HttpDeps);
   const nothing = async () => "";
   assert.throws(() => app.get("/v1/forgotten", nothing), /GET \/v1\/forgotten does not state its access/);

@@ -15,7 +15,7 @@ after(() => server.stop());
 
 /** Whether what is asked for is played as it comes, as the service is told. How it then keeps pace: `lead.test.ts`. */
 async function isPlayed(ask: (text: string) => Promise<void>): Promise<boolean | undefined> {
-  const converse = mock.method(SpeechService.prototype, "converse");
+  const converse = mock.method(SpeechService.prototype, "speak");
   try {
     await ask(TEXT);
     assert.equal(converse.mock.callCount(), 1);

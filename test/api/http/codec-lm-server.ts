@@ -25,7 +25,7 @@ export async function startCodecLmServer(
     ...options,
     models: offeredModels(settings, new Map(local.map(({ name, voice }) => [name, voice]))),
     checkpoints: local,
-    ownSlots: new Map(
+    checkpointSlots: new Map(
       local.map(({ name, maxConcurrent }) => [name, { slots: maxConcurrent, keepsSlots: true }]),
     ),
   });

@@ -25,7 +25,7 @@ export function startRemoteServer(
     models: offeredModels(settings),
     checkpoints: remotes,
     remoteVoices: new Map(remotes.map(({ name, voices }) => [name, voices])),
-    ownSlots: new Map(
+    checkpointSlots: new Map(
       remotes.map(({ name, maxConcurrent }) => [name, { slots: maxConcurrent, keepsSlots: false }]),
     ),
   });

@@ -5,7 +5,7 @@ import { type Tenancy, tenancyOn } from "../../../src/accounts/tenancy.ts";
 import type { Recogniser } from "../../../src/core/recogniser.ts";
 import type { VoiceSample } from "../../../src/core/script.ts";
 import type { Writer } from "../../../src/core/writer.ts";
-import type { OwnSlots } from "../../../src/limits/checkpoint-slots.ts";
+import type { CheckpointSlotOptions } from "../../../src/limits/checkpoint-slots.ts";
 import type { PublicModel } from "../../../src/models/public-models.ts";
 import type { Checkpoint } from "../../../src/models/residency.ts";
 import type { NeuralDetector } from "../../../src/recognition/turn-detection/neural-detector.ts";
@@ -44,7 +44,7 @@ export interface TestServerOptions {
   /** Beside the tones, or in their place where one has their name, heart. */
   readonly checkpoints?: readonly Checkpoint[];
   readonly models?: readonly PublicModel[];
-  readonly ownSlots?: ReadonlyMap<string, OwnSlots>;
+  readonly checkpointSlots?: ReadonlyMap<string, CheckpointSlotOptions>;
   readonly writer?: Writer;
   readonly recogniser?: Recogniser;
   readonly canHear?: () => boolean;
@@ -75,7 +75,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     tenancy,
     ...(options.models === undefined ? {} : { models: options.models }),
     checkpoints: [heart, ...(options.checkpoints ?? [])],
-    ...(options.ownSlots === undefined ? {} : { ownSlots: options.ownSlots }),
+    ...(options.checkpointSlots === undefined ? {} : { checkpointSlots: options.checkpointSlots }),
     backend: { name: "tone", kind: "test" },
     writer: options.writer ?? null,
     recogniser: options.recogniser ?? null,

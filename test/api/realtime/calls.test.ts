@@ -343,7 +343,7 @@ describe("a reply that is prepared", () => {
     );
     const own = by("Anna");
     assert.deepEqual([own.conversation.open.speaker, own.conversation.history[0]?.speaker], ["0", "1"]);
-    assert.deepEqual(own.ownVoice, { name: "Anna", field: 'voices["0"]' });
+    assert.deepEqual(own.customVoice, { name: "Anna", field: 'voices["0"]' });
   });
 
   it("has no functions where there are none", () => {

@@ -8,7 +8,7 @@ import { EventLoopShare } from "../../../src/limits/event-loop-budget.ts";
 import { KeyedSemaphore } from "../../../src/limits/keyed-semaphore.ts";
 import { findModel, PUBLIC_MODELS } from "../../../src/models/public-models.ts";
 import { RequestContext } from "../../../src/requests/request-context.ts";
-import type { Prepared } from "../../../src/serving/prepare/prepare.ts";
+import type { ResolvedRequest } from "../../../src/serving/prepare/prepare.ts";
 import type { SpeechRequest, SpeechService } from "../../../src/serving/reply/speech-service.ts";
 import { ScriptedRecogniser } from "../../recognition/scripted-recogniser.ts";
 import { VOICES } from "./events.ts";
@@ -24,7 +24,7 @@ export interface RunnerOptions {
   readonly recogniser?: Recogniser;
   readonly settings?: Partial<SessionSettings>;
   /** Speaks in place of the scripted one. */
-  readonly converse?: SpeechService["converse"];
+  readonly converse?: SpeechService["speak"];
 }
 
 /** A session's runner on a table: every part around it is scripted. */
@@ -62,7 +62,7 @@ export function openRunner({
     },
     async close() {},
   };
-  const speech: Pick<SpeechService, "callsTools" | "converse" | "write"> = {
+  const speech: Pick<SpeechService, "callsTools" | "speak" | "write"> = {
     callsTools: true,
     async *write(prepared, { signal, onCall, onMetered }) {
       await awhile();
@@ -81,12 +81,12 @@ export function openRunner({
       }
       return { text: WORDS, stop: chance(0.2) ? "length" : "finished", tokens: { prompt: 9, written: 3 } };
     },
-    converse: converse ?? scriptedConverse,
+    speak: converse ?? scriptedConverse,
   };
   async function* scriptedConverse(
-    prepared: Prepared,
+    prepared: ResolvedRequest,
     { signal, onSentence, onCall, onMetered }: SpeechRequest,
-  ): ReturnType<SpeechService["converse"]> {
+  ): ReturnType<SpeechService["speak"]> {
     await awhile();
     signal.throwIfAborted();
     if (chance(0.1)) throw new ServiceError(502, "scripted");

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { InputAudioDecoder } from "../../../src/api/realtime/input-audio-buffer.ts";
 import { ServiceError } from "../../../src/contract/errors.ts";
 import { readClientEvent } from "../../../src/contract/realtime/client-events.ts";
-import { NO_OUTCOME, type SpeechService } from "../../../src/serving/reply/speech-service.ts";
+import { ABANDONED_OUTCOME, type SpeechService } from "../../../src/serving/reply/speech-service.ts";
 import { diceOf } from "../../fuzz/dice.ts";
 import { randomOf } from "../../fuzz/fuzzer.ts";
 import { until } from "../../waiting.ts";
@@ -32,14 +32,14 @@ const heardS = (ms: number) => new InputAudioDecoder(PCM).push(new Uint8Array(48
 describe("what a client commits is metered", () => {
   it("with its reply, and at once by itself where that fails or is interrupted before its first sound", async () => {
     const asked: number[] = [];
-    const converse: SpeechService["converse"] = async function* (prepared, { signal, onMetered }) {
+    const converse: SpeechService["speak"] = async function* (prepared, { signal, onMetered }) {
       asked.push(prepared.input.audioS);
       if (asked.length === 1) throw new ServiceError(502, "scripted");
       if (asked.length === 2) await new Promise((resolve) => signal.addEventListener("abort", resolve));
       signal.throwIfAborted();
       yield { bytes: new Uint8Array(3_840), marks: {} };
       onMetered?.();
-      return NO_OUTCOME;
+      return ABANDONED_OUTCOME;
     };
     const { runner, sent, metered, leave } = openRunner({ settings: COMMITTED, converse });
     const done = (count: number) =>
@@ -65,12 +65,12 @@ describe("what a client commits is metered", () => {
 
   it("at the end where a reply is left before its first sound", async () => {
     let isAsked = false;
-    const converse: SpeechService["converse"] = async function* (_prepared, { signal }) {
+    const converse: SpeechService["speak"] = async function* (_prepared, { signal }) {
       isAsked = true;
       await new Promise((resolve) => signal.addEventListener("abort", resolve));
       signal.throwIfAborted();
       yield { bytes: new Uint8Array(0), marks: {} };
-      return NO_OUTCOME;
+      return ABANDONED_OUTCOME;
     };
     const { runner, metered, leave } = openRunner({ settings: COMMITTED, converse });
     runner.begin();

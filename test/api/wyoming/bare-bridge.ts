@@ -1,8 +1,8 @@
 import { listenWyoming, type WyomingBridge } from "../../../src/api/wyoming/bridge.ts";
 import type { EventOutcome, WyomingDeps } from "../../../src/api/wyoming/requests.ts";
-import { type BudgetTerms, EventLoopShare } from "../../../src/limits/event-loop-budget.ts";
+import { type BudgetOptions, EventLoopShare } from "../../../src/limits/event-loop-budget.ts";
 import { findModel, PUBLIC_MODELS } from "../../../src/models/public-models.ts";
-import { listedVoices } from "../../../src/serving/voices/voice-list.ts";
+import { listVoices } from "../../../src/serving/voices/voice-list.ts";
 
 /** A bridge that answers what needs no request, and what it told. */
 export interface BareBridge extends WyomingBridge {
@@ -13,7 +13,7 @@ export interface BareBridge extends WyomingBridge {
 }
 
 export interface BareBridgeOptions {
-  readonly budget: BudgetTerms;
+  readonly budget: BudgetOptions;
   readonly recogniserName?: () => string | null;
 }
 
@@ -30,7 +30,7 @@ export async function bareBridge({
     eventLoopShare: new EventLoopShare(),
     stallTimeoutMs: 60_000,
     recogniserName,
-    listVoices: async () => listedVoices([PUBLIC_MODELS[0]!.card], new Map(), []).data,
+    listVoices: async () => listVoices([PUBLIC_MODELS[0]!.card], new Map(), []).data,
     onEvent: (outcome) => told.outcomes.push(outcome),
     onSlowed: () => {
       told.slowed++;

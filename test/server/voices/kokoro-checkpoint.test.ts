@@ -132,7 +132,7 @@ describe("A server that speaks with Kokoro", () => {
     server = await startTestServer({
       models: offeredModels(settings, new Map([[kokoro.name, kokoro.voice]])),
       checkpoints: [kokoro],
-      ownSlots: new Map([slotsOf(kokoro)]),
+      checkpointSlots: new Map([slotsOf(kokoro)]),
     });
     const body = { model: "kokoro", input: "One moment, please.", voice: "1", response_format: "wav" };
     const answer = await server.post("/v1/audio/speech", body);

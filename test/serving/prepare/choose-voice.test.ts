@@ -116,8 +116,8 @@ describe("the word for a voice", () => {
   });
 
   it("may be a recording's where the model follows one, and is refused at once where it does not", () => {
-    const own = { name: "Anna", field: "voice" };
-    assert.deepEqual(chooseVoice("Anna", "voice", embedded), { own });
+    const customVoice = { name: "Anna", field: "voice" };
+    assert.deepEqual(chooseVoice("Anna", "voice", embedded), { customVoice });
     assert.match(refusal("Anna", mixing), /^voice "Anna" is unknown: the voices are "af_heart" \(or nova\)/);
     assert.match(refusal("", embedded), /^voice "" is unknown: the voices are "0"/);
   });
@@ -154,7 +154,7 @@ describe("a request with a voice", () => {
     assert.deepEqual(prepareTts({ ...request, speaker: "0", voice: "Speaker 1" }, resolve), byLabel);
     const other = prepareTts({ ...request, model: "mixing", voice: "am_eric" }, resolve);
     assert.deepEqual(other.voice, [{ weight: 1, id: "am_eric" }]);
-    assert.deepEqual(prepareTts({ ...request, voice: "Anna" }, resolve).ownVoice, {
+    assert.deepEqual(prepareTts({ ...request, voice: "Anna" }, resolve).customVoice, {
       name: "Anna",
       field: "voice",
     });
@@ -169,7 +169,7 @@ describe("a request with a voice", () => {
     assert.deepEqual(cast({ "0": "echo" }).voice, [{ weight: 1, id: "1" }]);
     assert.equal(cast({ "1": "nova" }).voice, undefined);
     assert.equal(cast({}).voice, undefined);
-    assert.deepEqual(cast({ "0": "Anna", "1": "Ben" }).ownVoice, { name: "Anna", field: 'voices["0"]' });
+    assert.deepEqual(cast({ "0": "Anna", "1": "Ben" }).customVoice, { name: "Anna", field: 'voices["0"]' });
     assert.deepEqual(cast({ "0": "echo" }).conversation.open, { speaker: "0", text: "Yes." });
     const mixed = (word: string) =>
       prepareConverse({ conversation, voices: { "0": word }, model: "mixing" }, resolve).voice;

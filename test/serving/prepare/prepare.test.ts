@@ -5,7 +5,7 @@ import { DEFAULT_PARAMS } from "../../../src/contract/params.ts";
 import type { ConversationTurn, ConverseRequest, TtsRequest } from "../../../src/contract/requests.ts";
 import { parseConverseRequest } from "../../../src/contract/validate.ts";
 import { findModel, PUBLIC_MODELS, type PublicModel } from "../../../src/models/public-models.ts";
-import { type Prepared, prepareConverse, prepareTts } from "../../../src/serving/prepare/prepare.ts";
+import { prepareConverse, prepareTts, type ResolvedRequest } from "../../../src/serving/prepare/prepare.ts";
 import { makeWav } from "../../audio/make-wav.ts";
 import { anyText } from "../../contract/any-text.ts";
 import fc from "../../properties.ts";
@@ -129,7 +129,7 @@ describe("what is said", () => {
   });
 
   it("is repeatable at temperature 0 whatever the acoustic temperature, and fresh above", () => {
-    const prepare = (params: object): Prepared => tts({ text: "a", params });
+    const prepare = (params: object): ResolvedRequest => tts({ text: "a", params });
     const fine = { temperature: 0, acoustic_temperature: 1 };
     assert.equal(prepare(fine).seed, prepare(fine).seed);
     assert.equal(prepare(fine).delivery.acousticTemperature, 1);

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { leastSpokenS } from "../../../src/serving/prepare/speech-length.ts";
+import { minSpeechS } from "../../../src/serving/prepare/speech-length.ts";
 
-type Given = Parameters<typeof leastSpokenS>[0];
+type Given = Parameters<typeof minSpeechS>[0];
 const least = (text: string | null, maxFrames = 512) =>
-  leastSpokenS({ conversation: { open: { text } }, delivery: { maxFrames } } as unknown as Given);
+  minSpeechS({ conversation: { open: { text } }, delivery: { maxFrames } } as unknown as Given);
 
 test("a reply is at least as long as its text said very fast, and no longer than its frames", () => {
   const text = "She says the sixth ship has sails made of yellow silk.";

@@ -3,8 +3,8 @@ import { describe, it } from "node:test";
 import type { TtsRequest } from "../../../src/contract/requests.ts";
 import { findModel, PUBLIC_MODELS } from "../../../src/models/public-models.ts";
 import { prepareConverse, prepareTts } from "../../../src/serving/prepare/prepare.ts";
-import { prepareBody } from "../../../src/serving/prepare/prepare-body.ts";
-import { mostSpokenS } from "../../../src/serving/prepare/speech-length.ts";
+import { parseBody } from "../../../src/serving/prepare/prepare-body.ts";
+import { maxSpeechS } from "../../../src/serving/prepare/speech-length.ts";
 import { StreamedText } from "../../../src/serving/reply/streamed-text.ts";
 
 const resolve = (id: string | null) => findModel(PUBLIC_MODELS, id);
@@ -52,7 +52,7 @@ describe("the characters that a text is billed for", () => {
     const expected = SOUNDS.length + 1 + WORDS.length;
     assert.equal(prepareConverse({ conversation: [{ text }], lexicon }, resolve).input.chars, expected);
     const body = Buffer.from(JSON.stringify({ input: text, lexicon }));
-    assert.equal(prepareBody("speech", body, resolve).input.chars, expected);
+    assert.equal(parseBody("speech", body, resolve).input.chars, expected);
     const pieces = new StreamedText(1_000);
     for (const piece of text) pieces.push(piece);
     pieces.end();
@@ -66,15 +66,12 @@ describe("the characters that a text is billed for", () => {
     assert.throws(() => tts({ text, lexicon: { x: WORDS } }), { status: 400, message: tooMany });
     assert.equal(tts({ text, lexicon: { x: WORDS.slice(0, 38) } }).input.chars, 7_799);
     const body = Buffer.from(JSON.stringify({ input: text, lexicon: { x: WORDS } }));
-    assert.throws(
-      () => prepareBody("speech", body, resolve),
-      /^ServiceError: input has 8799 .* at most 4096/,
-    );
+    assert.throws(() => parseBody("speech", body, resolve), /^ServiceError: input has 8799 .* at most 4096/);
   });
 
   it("bound the memory that the whole speech of them is given", () => {
     const plain = tts({ text: `${WORDS} `.repeat(9) });
     const short = tts({ text: "x ".repeat(9), lexicon: { x: WORDS } });
-    assert.equal(mostSpokenS(short), mostSpokenS(plain));
+    assert.equal(maxSpeechS(short), maxSpeechS(plain));
   });
 });

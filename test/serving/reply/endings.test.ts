@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { SpeechFailedError } from "../../../src/core/speech-model.ts";
-import type { Outcome, SpeechRequest } from "../../../src/serving/reply/speech-service.ts";
+import type { SpeechOutcome, SpeechRequest } from "../../../src/serving/reply/speech-service.ts";
 import type { EndedUtterance } from "../../../src/serving/telemetry.ts";
 import { until } from "../../waiting.ts";
 import { caller, collect, Engine, forever, PREPARED, serviceOver, withClock } from "../service-over.ts";
@@ -16,20 +16,20 @@ const ENDINGS: readonly (readonly [
   setup: Parameters<typeof serviceOver>[0],
   ask: (service: Service, engine: Engine) => Promise<unknown>,
 ])[] = [
-  ["spoken to its end", "finished", 10, {}, (service) => collect(service.converse(PREPARED, caller()))],
+  ["spoken to its end", "finished", 10, {}, (service) => collect(service.speak(PREPARED, caller()))],
   [
     "whose engine fails",
     "failed",
     4,
     { engine: new Engine((index) => failAt(index, 4)) },
-    (service) => assert.rejects(collect(service.converse(PREPARED, caller()))),
+    (service) => assert.rejects(collect(service.speak(PREPARED, caller()))),
   ],
   [
     "that cannot be metered",
     "failed",
     10,
     { meter: () => Promise.reject(new Error("the disk is full")) },
-    (service) => assert.rejects(collect(service.converse(PREPARED, caller()))),
+    (service) => assert.rejects(collect(service.speak(PREPARED, caller()))),
   ],
   [
     "whose client goes",
@@ -38,7 +38,7 @@ const ENDINGS: readonly (readonly [
     { engine: new Engine((index) => (index === 3 ? forever() : undefined)) },
     async (service, engine) => {
       const client = new AbortController();
-      const speaking = collect(service.converse(PREPARED, caller({ signal: client.signal })));
+      const speaking = collect(service.speak(PREPARED, caller({ signal: client.signal })));
       await until("the third frame", () => engine.given === 3);
       client.abort(new Error("gone"));
       await assert.rejects(speaking);
@@ -50,10 +50,10 @@ const ENDINGS: readonly (readonly [
     2,
     {},
     async (service) => {
-      const speech = service.converse(PREPARED, caller());
+      const speech = service.speak(PREPARED, caller());
       await speech.next();
       await speech.next();
-      await speech.return({} as Outcome);
+      await speech.return({} as SpeechOutcome);
     },
   ],
 ];
@@ -88,7 +88,7 @@ describe("an utterance", () => {
         const client = new AbortController();
         const onEnded = (): void => client.abort(new Error("cut"));
         const who: SpeechRequest = { ...caller({ keyId, signal: client.signal }), onEnded };
-        return service.converse(PREPARED, who);
+        return service.speak(PREPARED, who);
       });
       for (const speech of idle) {
         const first = speech.next();
@@ -96,15 +96,15 @@ describe("an utterance", () => {
         await tick(100);
         await first;
       }
-      const third = collect(service.converse(PREPARED, caller({ keyId: "c" })));
+      const third = collect(service.speak(PREPARED, caller({ keyId: "c" })));
       nowMs += 6_000;
       await tick(100);
       await tick(100);
-      await idle[0]!.return({} as Outcome);
+      await idle[0]!.return({} as SpeechOutcome);
       await tick(100);
       await third;
       assert.deepEqual(ended, ["failed", "finished"]);
-      await idle[1]!.return({} as Outcome);
+      await idle[1]!.return({} as SpeechOutcome);
     });
   });
 });

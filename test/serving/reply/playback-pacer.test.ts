@@ -28,7 +28,7 @@ const TOGETHER = 4;
 describe("speech that is played as it comes", () => {
   it("is made a second ahead and no more, then as fast as time passes, and to its end", async () => {
     await atPace(async ({ service, engine, metered, pass }) => {
-      const speaking = collect(service.converse(PREPARED, caller()));
+      const speaking = collect(service.speak(PREPARED, caller()));
       await settle();
       assert.equal(engine.given, SECOND);
       for (let frames = TOGETHER; frames <= 40 - SECOND; frames += TOGETHER) {
@@ -45,7 +45,7 @@ describe("speech that is played as it comes", () => {
 
   it("may be made as far ahead again after its client took nothing for a while", async () => {
     await atPace(async ({ service, engine, pass }) => {
-      const speech = service.converse(PREPARED, caller());
+      const speech = service.speak(PREPARED, caller());
       for (let frame = 0; frame < 3; frame++) await speech.next();
       await pass(960);
       const rest = collect(speech);
@@ -59,7 +59,7 @@ describe("speech that is played as it comes", () => {
   it("is metered for no more than that when its client leaves, which ends the wait at once", async () => {
     await atPace(async ({ service, metered, engine, leases, pass }) => {
       const client = new AbortController();
-      const speaking = collect(service.converse(PREPARED, caller({ signal: client.signal })));
+      const speaking = collect(service.speak(PREPARED, caller({ signal: client.signal })));
       await settle();
       const reason = new Error("gone");
       client.abort(reason);
@@ -77,10 +77,10 @@ describe("speech that is played as it comes", () => {
   it("leaves its place to whoever waits, at once, and goes on when that is free", async () => {
     await atPace(
       async ({ service, engine, pass }) => {
-        const first = collect(service.converse(PREPARED, caller({ keyId: "a" })));
+        const first = collect(service.speak(PREPARED, caller({ keyId: "a" })));
         await settle();
         assert.deepEqual([service.active, service.paused], [0, 1]);
-        const other = collect(service.converse(PREPARED, caller({ keyId: "b", stream: false })));
+        const other = collect(service.speak(PREPARED, caller({ keyId: "b", stream: false })));
         await settle();
         assert.equal((await other).frames, 40, "a reply in one piece waits for nothing");
         assert.equal(engine.given, 40 + SECOND);
@@ -94,7 +94,7 @@ describe("speech that is played as it comes", () => {
 
   it("comes as fast as it is taken once the server stops", async () => {
     await atPace(async ({ service, engine, pass }) => {
-      const speaking = collect(service.converse(PREPARED, caller()));
+      const speaking = collect(service.speak(PREPARED, caller()));
       await settle();
       assert.equal(engine.given, SECOND);
       const drained = service.drain(60_000);
@@ -108,7 +108,7 @@ describe("speech that is played as it comes", () => {
     const held = new Promise<void>(() => {});
     const engine = new Engine((index) => (index === SECOND ? held : undefined), 40);
     await atPace(async ({ service, pass }) => {
-      const speaking = collect(service.converse(PREPARED, caller())).catch((error: unknown) => error);
+      const speaking = collect(service.speak(PREPARED, caller())).catch((error: unknown) => error);
       await settle();
       const drained = service.drain(500);
       await pass(500);
@@ -122,7 +122,7 @@ describe("speech that is played as it comes", () => {
 describe("speech that its client waits for as a whole", () => {
   it("is made as fast as it can be", async () => {
     await atPace(async ({ service }) => {
-      assert.equal((await collect(service.converse(PREPARED, caller({ stream: false })))).frames, 40);
+      assert.equal((await collect(service.speak(PREPARED, caller({ stream: false })))).frames, 40);
     });
   });
 });

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { MarkCollector, spokenPiece } from "../../../src/serving/reply/reply-chunk.ts";
+import { MarkCollector, toReplyChunk } from "../../../src/serving/reply/reply-chunk.ts";
 
 const piece = { bytes: new Uint8Array(3_840), sampleCount: 1_920 };
 
 test("a piece is sent with what begins in it, times in whole milliseconds", () => {
   const word = { word: "Tea", startS: 0.0625, endS: 0.48749, offset: 0, length: 3 };
-  const { bytes, marks } = spokenPiece({ ...piece, words: [word] });
+  const { bytes, marks } = toReplyChunk({ ...piece, words: [word] });
   assert.equal(bytes, piece.bytes);
   assert.deepEqual(marks, { words: [{ word: "Tea", start: 0.063, end: 0.487, offset: 0, length: 3 }] });
-  assert.deepEqual(spokenPiece(piece).marks, {}, "of an engine that knows no words nothing is told");
+  assert.deepEqual(toReplyChunk(piece).marks, {}, "of an engine that knows no words nothing is told");
 });
 
 test("a whole reply has the marks of its pieces, and equal shapes of the mouth that meet as one", () => {

@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import type { UsageRecord } from "../../../src/accounts/store.ts";
 import { ServiceError } from "../../../src/contract/errors.ts";
 import { ConversationError, SpeechFailedError } from "../../../src/core/speech-model.ts";
-import type { Outcome } from "../../../src/serving/reply/speech-service.ts";
+import type { SpeechOutcome } from "../../../src/serving/reply/speech-service.ts";
 import { until } from "../../waiting.ts";
 import { caller, collect, Engine, forever, PREPARED, serviceOver, settle } from "../service-over.ts";
 
@@ -21,7 +21,7 @@ describe("the life of a request", () => {
       },
     });
     let told = false;
-    const finished = collect(service.converse(PREPARED, caller())).then((result) => {
+    const finished = collect(service.speak(PREPARED, caller())).then((result) => {
       told = true;
       return result;
     });
@@ -49,7 +49,7 @@ describe("the life of a request", () => {
         throw new Error("the disk is full");
       },
     });
-    await assert.rejects(collect(service.converse(PREPARED, caller())), { message: "the disk is full" });
+    await assert.rejects(collect(service.speak(PREPARED, caller())), { message: "the disk is full" });
     assert.deepEqual([attempts, service.active, leases()], [1, 0, 0]);
   });
 
@@ -57,7 +57,7 @@ describe("the life of a request", () => {
     const engine = new Engine();
     const prompt = { turns: [1, 2], heard: [2], forgotten: [0], cautions: ["cut short: no end came"] };
     const { service } = serviceOver({ engine });
-    const metaOf = async () => (await collect(service.converse(PREPARED, caller()))).outcome.meta;
+    const metaOf = async () => (await collect(service.speak(PREPARED, caller()))).outcome.meta;
     assert.equal("prompt" in (await metaOf()), false);
     engine.report = { prompt };
     assert.deepEqual((await metaOf()).prompt, prompt);
@@ -69,7 +69,7 @@ describe("the life of a request", () => {
       throw new ConversationError(message);
     });
     const { service, metered } = serviceOver({ engine });
-    await assert.rejects(collect(service.converse(PREPARED, caller())), { status: 400, message });
+    await assert.rejects(collect(service.speak(PREPARED, caller())), { status: 400, message });
     assert.equal(metered.length, 0);
   });
 
@@ -78,7 +78,7 @@ describe("the life of a request", () => {
       if (index === 4) throw new SpeechFailedError("the thread died");
     });
     const { service, metered, leases } = serviceOver({ engine });
-    await assert.rejects(collect(service.converse(PREPARED, caller())), (error) => {
+    await assert.rejects(collect(service.speak(PREPARED, caller())), (error) => {
       assert.ok(error instanceof ServiceError);
       assert.deepEqual([error.status, error.retryAfterMs], [502, 1_000]);
       return true;
@@ -95,7 +95,7 @@ describe("the life of a request", () => {
         if (index === 3) client.abort(reason);
       });
       const { service, metered, leases } = serviceOver({ engine });
-      const speaking = collect(service.converse(PREPARED, caller({ stream, signal: client.signal })));
+      const speaking = collect(service.speak(PREPARED, caller({ stream, signal: client.signal })));
       await assert.rejects(speaking, (error) => error === reason);
       assert.deepEqual(
         metered.map(({ outputAudioS, inputChars }) => [outputAudioS, inputChars]),
@@ -108,10 +108,10 @@ describe("the life of a request", () => {
 
   it("is metered for what was taken when its consumer stops asking", async () => {
     const { service, metered, engine, leases } = serviceOver();
-    const speech = service.converse(PREPARED, caller());
+    const speech = service.speak(PREPARED, caller());
     await speech.next();
     await speech.next();
-    await speech.return({} as Outcome);
+    await speech.return({} as SpeechOutcome);
     assert.deepEqual(
       metered.map(({ outputAudioS }) => outputAudioS),
       [0.16],
@@ -124,34 +124,34 @@ describe("the life of a request", () => {
     let told = 0;
     const asker = () => ({ ...caller(), onMetered: () => told++ });
     const { service } = serviceOver();
-    await collect(service.converse(PREPARED, asker()));
+    await collect(service.speak(PREPARED, asker()));
     assert.equal(told, 1);
-    const left = service.converse(PREPARED, asker());
+    const left = service.speak(PREPARED, asker());
     await left.next();
-    await left.return({} as Outcome);
+    await left.return({} as SpeechOutcome);
     assert.equal(told, 2);
-    const early = service.converse(PREPARED, asker());
-    await early.return({} as Outcome);
+    const early = service.speak(PREPARED, asker());
+    await early.return({} as SpeechOutcome);
     const engine = new Engine((index) => {
       if (index === 4) throw new SpeechFailedError("the thread died");
     });
-    await assert.rejects(collect(serviceOver({ engine }).service.converse(PREPARED, asker())));
+    await assert.rejects(collect(serviceOver({ engine }).service.speak(PREPARED, asker())));
     assert.equal(told, 2);
   });
 
   it("computes no frame that was not asked for", async () => {
     const { service, engine } = serviceOver();
-    const speech = service.converse(PREPARED, caller());
+    const speech = service.speak(PREPARED, caller());
     await speech.next();
     await settle();
     assert.equal(engine.given, 1);
-    await speech.return({} as Outcome);
+    await speech.return({} as SpeechOutcome);
   });
 
   it("ends at once when its client has gone before it began", async () => {
     const { service, engine, metered } = serviceOver();
     const gone = AbortSignal.abort(new Error("gone"));
-    await assert.rejects(collect(service.converse(PREPARED, caller({ signal: gone }))), { message: "gone" });
+    await assert.rejects(collect(service.speak(PREPARED, caller({ signal: gone }))), { message: "gone" });
     assert.deepEqual([engine.given, metered.length, service.active], [0, 0, 0]);
   });
 
@@ -172,7 +172,7 @@ describe("the life of a request", () => {
           options: { concurrency: awaited === "place" ? 0 : 1 },
           lease: async (model) => (await at("model")) ?? model,
         });
-        const speaking = collect(service.converse(PREPARED, caller({ stream, signal: client.signal })));
+        const speaking = collect(service.speak(PREPARED, caller({ stream, signal: client.signal })));
         await until(`the wait for its ${awaited}`, () => reached === awaited || service.queued === 1);
         client.abort(reason);
         await assert.rejects(speaking, (error) => error === reason);
@@ -184,8 +184,8 @@ describe("the life of a request", () => {
 
   it("is not metered when its consumer stops asking before the first frame", async () => {
     const { service, metered, engine } = serviceOver();
-    const speech = service.converse(PREPARED, caller());
-    await speech.return({} as Outcome);
+    const speech = service.speak(PREPARED, caller());
+    await speech.return({} as SpeechOutcome);
     assert.deepEqual([engine.given, metered.length, service.active], [0, 0, 0]);
   });
 });

@@ -10,7 +10,7 @@ async function spoken(pieces: readonly string[], maxChars = 8_000): Promise<stri
   text.end();
   await text.begin();
   const said: string[] = [];
-  for await (const sentence of text.pieces(() => {})) said.push(writtenText(sentence));
+  for await (const sentence of text.sentences(() => {})) said.push(writtenText(sentence));
   return said;
 }
 
@@ -35,10 +35,10 @@ describe("text that comes in pieces", () => {
     const text = new StreamedText(100);
     text.push("One is here. Two");
     await text.begin();
-    const pieces = text.pieces(() => {});
+    const pieces = text.sentences(() => {});
     assert.equal((await pieces.next()).value, "One is here.");
     let waits = 0;
-    const rest = text.pieces(() => waits++);
+    const rest = text.sentences(() => waits++);
     const next = rest.next();
     await new Promise(setImmediate);
     assert.equal(waits, 1);
@@ -79,7 +79,7 @@ describe("text that comes in pieces", () => {
     for (const piece of ["One is here. [pau", "se:1", ".5s] Two is", ", too. [pause:2s]"]) text.push(piece);
     text.end();
     const pauses: number[] = [];
-    for await (const piece of text.pieces(() => {})) pauses.push(pausesS(piece));
+    for await (const piece of text.sentences(() => {})) pauses.push(pausesS(piece));
     assert.deepEqual(pauses, [0, 1.5, 2]);
     assert.equal(text.chars, "One is here.  Two is, too. ".length);
     await assert.rejects(spoken(["Well. [pause:60s] Now."]), {
@@ -101,7 +101,7 @@ describe("text that comes in pieces", () => {
         assert.equal(text.hasBegun, false);
         text.end();
         const pieces: TextPiece[] = [];
-        for await (const piece of text.pieces(() => {})) pieces.push(piece);
+        for await (const piece of text.sentences(() => {})) pieces.push(piece);
         assert.deepEqual(pieces.map(spokenText), ["One is here. Two is too."]);
         assert.deepEqual(text.cautions, ["<foo> is ignored: its content is spoken"]);
       }),
@@ -117,6 +117,6 @@ describe("text that comes in pieces", () => {
     text.fail(new Error("gone"));
     text.push(" is, too. Three");
     text.end();
-    await assert.rejects(text.pieces(() => {}).next(), /gone/);
+    await assert.rejects(text.sentences(() => {}).next(), /gone/);
   });
 });

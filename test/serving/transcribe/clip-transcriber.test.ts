@@ -32,7 +32,7 @@ function earsOver(places: Partial<KeyedSemaphoreOptions> = {}) {
   const share = new KeyedSemaphore({ ...PLACES, ...places });
   const ears = new ClipTranscriber(recogniser, share);
   const hear = (digest: string, keyId = "a", signal = new AbortController().signal, durationS = 1) =>
-    ears.hear(clipOf(digest, durationS), keyId, signal, () => {}).then(({ text }) => text);
+    ears.transcribe(clipOf(digest, durationS), keyId, signal, () => {}).then(({ text }) => text);
   return { recogniser, share, ears, hear };
 }
 
@@ -103,7 +103,10 @@ describe("a clip that several ask for", () => {
     const ears = new ClipTranscriber(recogniser, new KeyedSemaphore(PLACES));
     const [leaves, stays] = [clipOf("one"), clipOf("one")];
     const gone = new AbortController();
-    const asked = [ears.hear(leaves, "a", gone.signal, () => {}), ears.hear(stays, "b", NEVER, () => {})];
+    const asked = [
+      ears.transcribe(leaves, "a", gone.signal, () => {}),
+      ears.transcribe(stays, "b", NEVER, () => {}),
+    ];
     await settle();
     gone.abort(new Error("gone"));
     await assert.rejects(asked[0]!, /gone/);
@@ -143,7 +146,7 @@ describe("a clip that was heard in part", () => {
       [known?.isWhole, known?.transcript.text, known?.transcript.transcribedS],
       [false, "One. Two.", 60],
     );
-    const second = ears.hear(clipOf("long", 70), "b", NEVER, () => {});
+    const second = ears.transcribe(clipOf("long", 70), "b", NEVER, () => {});
     await settle();
     const { startAtS, language } = recogniser.asked[1]!.options;
     assert.deepEqual([startAtS, language], [60, "en"]);
@@ -180,7 +183,7 @@ describe("a clip that was heard in part", () => {
           leaving.abort(new Error("gone"));
           await heard;
         }
-        const heard = ears.hear(clipOf("clip", durationS), "a", NEVER, () => {});
+        const heard = ears.transcribe(clipOf("clip", durationS), "a", NEVER, () => {});
         await settle();
         for (const stepping of recogniser.underWay) {
           while (at < windows.length) stepping.hearWindow(windows[at++]!);

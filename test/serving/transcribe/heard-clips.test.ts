@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Transcript } from "../../../src/core/recogniser.ts";
-import { HeardClips, joinedTranscripts } from "../../../src/serving/transcribe/clip-transcriber.ts";
+import { joinTranscripts, TranscriptCache } from "../../../src/serving/transcribe/clip-transcriber.ts";
 
 test("the clips that were asked for last are kept, and no more", () => {
-  const clips = new HeardClips(2);
+  const clips = new TranscriptCache(2);
   clips.keep("a", { transcript: heard("A."), isWhole: true });
   clips.keep("b", { transcript: heard("B."), isWhole: true });
   assert.equal(clips.get("a")?.transcript.text, "A.");
@@ -16,7 +16,7 @@ test("the clips that were asked for last are kept, and no more", () => {
 });
 
 test("of one clip, more takes the place of less, and nothing that of all", () => {
-  const clips = new HeardClips(2);
+  const clips = new TranscriptCache(2);
   const known = () => clips.get("a")?.transcript.text;
   clips.keep("a", { transcript: heard("One. Two.", 60), isWhole: false });
   clips.keep("a", { transcript: heard("One.", 30), isWhole: false });
@@ -31,7 +31,7 @@ test("of one clip, more takes the place of less, and nothing that of all", () =>
 test("two stretches are one: whoever speaks first tells the language", () => {
   const silence = { ...heard("", 30), language: "cy", languageProbability: 0.2, meanLogProbability: null };
   const words = { ...heard("Guten Tag.", 60), language: "de", speechProbability: null };
-  const all = joinedTranscripts(silence, words);
+  const all = joinTranscripts(silence, words);
   assert.deepEqual(
     [
       all.text,
@@ -43,10 +43,10 @@ test("two stretches are one: whoever speaks first tells the language", () => {
     ],
     ["Guten Tag.", "de", 0.9, 0.8, -0.5, 60],
   );
-  const more = joinedTranscripts(all, { ...heard("Tschüss mal.", 90), meanLogProbability: -1 });
+  const more = joinTranscripts(all, { ...heard("Tschüss mal.", 90), meanLogProbability: -1 });
   assert.deepEqual([more.text, more.language, more.transcribedS], ["Guten Tag. Tschüss mal.", "de", 90]);
   assert.ok(more.meanLogProbability! < -0.5 && more.meanLogProbability! > -1);
-  assert.equal(joinedTranscripts(null, words), words);
+  assert.equal(joinTranscripts(null, words), words);
 });
 
 function heard(text: string, heardS = 1): Transcript {

@@ -23,7 +23,7 @@ test("turns that are sound alone get their words, and others keep theirs", async
   const ears = new ScriptedRecogniser({ one: "Hello there.", two: "How are you?" });
   const hearing = hearingOf(ears);
   const talk = conversation(null, [spoken("0", "one"), typed("1", "Hi!"), spoken("0", "two", "Given.")]);
-  const { conversation: found, heard } = await hearing.hear(talk, "a", never);
+  const { conversation: found, turns: heard } = await hearing.transcribe(talk, "a", never);
   assert.deepEqual(
     found.history.map(({ text }) => text),
     ["Hello there.", "Hi!", "Given."],
@@ -39,16 +39,16 @@ test("the newest is heard first, what was heard is not heard again, and what is 
   const ears = new ScriptedRecogniser({ a: "A.", b: "B.", c: "C." });
   const hearing = hearingOf(ears);
   const turns = [spoken("0", "a"), spoken("1", "b"), spoken("0", "c")];
-  const { heard } = await hearing.hear(conversation(null, turns), "a", never);
+  const { turns: heard } = await hearing.transcribe(conversation(null, turns), "a", never);
   assert.deepEqual(ears.asked, ["c", "b", "a"]);
   assert.deepEqual(
     heard.map(({ index }) => index),
     [0, 1, 2],
   );
-  const again = await hearing.hear(conversation(null, turns), "a", never);
+  const again = await hearing.transcribe(conversation(null, turns), "a", never);
   assert.equal(ears.asked.length, 3);
   assert.deepEqual(
-    again.heard.map(({ text }) => text),
+    again.turns.map(({ text }) => text),
     ["A.", "B.", "C."],
   );
 });
@@ -63,7 +63,7 @@ test("given words are heard for where the setting says always, and of their own 
     const ears = new ScriptedRecogniser({ a: "A.", b: "B." });
     const hearing = hearingOf(ears, use);
     const talk = conversation("Say this.", turns);
-    await hearing.hear(talk, "a", never);
+    await hearing.transcribe(talk, "a", never);
     assert.deepEqual(ears.asked, asked, use);
   }
 });
@@ -79,7 +79,7 @@ test("given words are heard for where the model that speaks reads them: everybod
   ] as const) {
     const ears = new ScriptedRecogniser({ a: "A.", b: "B." });
     const hearing = hearingOf(ears, use);
-    await hearing.hear(conversation("Say this.", turns), "a", never, undefined, reads);
+    await hearing.transcribe(conversation("Say this.", turns), "a", never, undefined, reads);
     assert.deepEqual(ears.asked, asked, `${use} ${reads}`);
   }
 });
@@ -109,7 +109,11 @@ test("what lies behind more text than a writer reads is not heard", async () => 
 test("silence stays without words, and a recogniser that fails is told of, not thrown", async () => {
   const ears = new ScriptedRecogniser({ quiet: "", broken: new RecogniserError("the recogniser is away") });
   const turns = [spoken("0", "quiet"), spoken("0", "broken")];
-  const { conversation: found, heard } = await hearingOf(ears).hear(conversation(null, turns), "a", never);
+  const { conversation: found, turns: heard } = await hearingOf(ears).transcribe(
+    conversation(null, turns),
+    "a",
+    never,
+  );
   assert.deepEqual(
     found.history.map(({ text }) => text),
     [null, null],
@@ -127,11 +131,11 @@ test("what failed is tried again, an abort is thrown", async () => {
   const failing = new ScriptedRecogniser({ a: new RecogniserError("away") });
   const hearing = hearingOf(failing);
   const talk = conversation(null, [spoken("0", "a")]);
-  await hearing.hear(talk, "a", never);
-  await hearing.hear(talk, "a", never);
+  await hearing.transcribe(talk, "a", never);
+  await hearing.transcribe(talk, "a", never);
   assert.equal(failing.asked.length, 2);
   const reason = new Error("gone");
-  await assert.rejects(hearing.hear(talk, "a", AbortSignal.abort(reason)), reason);
+  await assert.rejects(hearing.transcribe(talk, "a", AbortSignal.abort(reason)), reason);
 });
 
 test("a recogniser that never answers is waited for no longer than the patience, all clips together", async () => {
@@ -140,7 +144,7 @@ test("a recogniser that never answers is waited for no longer than the patience,
     const turns = [spoken("0", "a"), spoken("0", "b"), spoken("0", "c")];
     let nowMs = 0;
     const patient = hearingOf(ears, "writer", { patienceMs: 10_000, nowMs: () => nowMs });
-    const hearing = patient.hear(conversation(null, turns), "a", signal());
+    const hearing = patient.transcribe(conversation(null, turns), "a", signal());
     const pass = async (ms: number) => {
       nowMs += ms;
       await tick(ms);
@@ -153,7 +157,7 @@ test("a recogniser that never answers is waited for no longer than the patience,
     await pass(5_999);
     assert.deepEqual([ears.digests, ears.asked[1]!.signal.aborted], [["c", "b"], false]);
     await pass(1);
-    const { heard } = await hearing;
+    const { turns: heard } = await hearing;
     // It may still be of use to who asks again, for a while.
     assert.equal(ears.asked[1]!.signal.aborted, false);
     await pass(15_000);
@@ -174,7 +178,7 @@ test("the wait for a place costs no patience", async () => {
     const ears = new SteppedRecogniser();
     const hearing = hearingOf(ears, "writer", { patienceMs: 10_000 });
     const all = Array.from({ length: 20 }, (_, at) =>
-      hearing.hear(conversation(null, [spoken("0", `clip-${at}`)]), "a", signal()),
+      hearing.transcribe(conversation(null, [spoken("0", `clip-${at}`)]), "a", signal()),
     );
     for (const at of all.keys()) {
       await tick(9_000);
@@ -183,7 +187,7 @@ test("the wait for a place costs no patience", async () => {
       ears.asked[at]!.finish();
     }
     for (const [at, each] of all.entries()) {
-      const [heard] = (await each).heard;
+      const [heard] = (await each).turns;
       assert.deepEqual([heard?.text, heard?.problem], [`Words ${at}.`, null]);
     }
   });
@@ -197,8 +201,8 @@ test("a wait that is too long is refused, and not taken for a turn without words
       use: "writer",
       patienceMs: 60_000,
     });
-    const first = hearing.hear(conversation(null, [spoken("0", "one")]), "a", never);
-    const second = hearing.hear(conversation(null, [spoken("0", "two")]), "a", never);
+    const first = hearing.transcribe(conversation(null, [spoken("0", "one")]), "a", never);
+    const second = hearing.transcribe(conversation(null, [spoken("0", "two")]), "a", never);
     second.catch(() => {});
     await tick(30_000);
     await assert.rejects(second, {
@@ -216,27 +220,27 @@ test("a clip that is heard in part has no words yet, is heard to the end of a pi
     const ears = new SteppedRecogniser();
     const hearing = hearingOf(ears, "writer", { patienceMs: 10_000 });
     const talk = conversation(null, [long("long", 100)]);
-    const first = hearing.hear(talk, "a", never);
+    const first = hearing.transcribe(talk, "a", never);
     await tick(0);
     ears.asked[0]!.hearWindow("I feel");
     // Ten seconds, and more since it is long.
     await tick(20_499);
     assert.equal(ears.asked[0]!.signal.aborted, false);
     await tick(1);
-    const { conversation: found, heard } = await first;
+    const { conversation: found, turns: heard } = await first;
     assert.equal(found.history[0]?.text, null);
     assert.deepEqual([heard[0]?.text, heard[0]?.heardS, heard[0]?.problem], ["I feel", 30, TOO_LONG]);
     assert.equal(ears.asked[0]!.signal.aborted, false);
     ears.asked[0]!.hearWindow("much");
     assert.equal(ears.asked[0]!.signal.aborted, true);
-    const second = hearing.hear(talk, "a", never);
+    const second = hearing.transcribe(talk, "a", never);
     await tick(0);
     assert.equal(ears.asked[1]!.options.startAtS, 60);
     ears.asked[1]!.hearWindow("better.");
     ears.asked[1]!.finish();
     const whole = await second;
     assert.equal(whole.conversation.history[0]?.text, "I feel much better.");
-    assert.deepEqual([whole.heard[0]?.heardS, whole.heard[0]?.problem], [100, null]);
+    assert.deepEqual([whole.turns[0]?.heardS, whole.turns[0]?.problem], [100, null]);
   });
 });
 
@@ -245,11 +249,11 @@ test("whoever asks again while a piece is being finished has it heard on, for as
     const ears = new SteppedRecogniser();
     const hearing = hearingOf(ears, "writer", { patienceMs: 10_000 });
     const talk = conversation(null, [spoken("0", "one")]);
-    const first = hearing.hear(talk, "a", never);
+    const first = hearing.transcribe(talk, "a", never);
     await tick(0);
     await tick(11_000);
-    assert.equal((await first).heard[0]?.problem, TOO_LONG);
-    const second = hearing.hear(talk, "a", never);
+    assert.equal((await first).turns[0]?.problem, TOO_LONG);
+    const second = hearing.transcribe(talk, "a", never);
     await tick(0);
     ears.asked[0]!.hearWindow("One.");
     ears.asked[0]!.finish();
@@ -265,7 +269,7 @@ test("what becomes of a turn is told, and why where the recogniser failed", asyn
   const hearing = hearingOf(failing, "writer", {
     onTurn: (outcome, error) => told.push(`${outcome}: ${error?.message}`),
   });
-  await hearing.hear(conversation(null, [spoken("0", "a"), spoken("0", "b")]), "a", never);
+  await hearing.transcribe(conversation(null, [spoken("0", "a"), spoken("0", "b")]), "a", never);
   assert.deepEqual(told, ["whole: undefined", "none: away"]);
 });
 
@@ -323,7 +327,11 @@ function hearingOf(
 
 /** Which of the turns are heard for an open one without text. */
 async function indexesHeard(turns: readonly Turn[]): Promise<number[]> {
-  const { heard } = await hearingOf(new ScriptedRecogniser({})).hear(conversation(null, turns), "a", never);
+  const { turns: heard } = await hearingOf(new ScriptedRecogniser({})).transcribe(
+    conversation(null, turns),
+    "a",
+    never,
+  );
   return heard.map(({ index }) => index);
 }
 

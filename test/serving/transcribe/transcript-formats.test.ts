@@ -3,8 +3,8 @@ import { test } from "node:test";
 import type { Transcript } from "../../../src/core/recogniser.ts";
 import {
   doneTranscription,
-  piecesOf,
   plainTranscription,
+  segmentTexts,
   verboseTranscription,
 } from "../../../src/serving/transcribe/transcript-formats.ts";
 import type { TranscribedRecording } from "../../../src/serving/transcribe/transcriptions.ts";
@@ -61,14 +61,14 @@ test("silence is an empty text, and no segments, words or deltas", () => {
   assert.equal(plainTranscription(silent).text, "");
   assert.deepEqual(verboseTranscription(silent, ALL).segments, []);
   assert.deepEqual(verboseTranscription(silent, ALL).words, []);
-  assert.deepEqual(piecesOf(silent.transcript), []);
+  assert.deepEqual(segmentTexts(silent.transcript), []);
   assert.equal(doneTranscription(silent).usage.output_tokens, 0);
 });
 
 test("deltas joined are the text, also where its segments are not", () => {
   const { transcript } = heard();
-  assert.deepEqual(piecesOf(transcript), ["One two.", " Three."]);
-  assert.deepEqual(piecesOf({ ...transcript, text: "One two, three." }), ["One two, three."]);
+  assert.deepEqual(segmentTexts(transcript), ["One two.", " Three."]);
+  assert.deepEqual(segmentTexts({ ...transcript, text: "One two, three." }), ["One two, three."]);
 });
 
 test("a recording that is not listened to in full says how much was", () => {

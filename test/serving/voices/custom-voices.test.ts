@@ -6,7 +6,7 @@ import { nameProblem } from "../../../src/contract/voice-form.ts";
 import { parseVoice } from "../../../src/contract/voices.ts";
 import type { Clip } from "../../../src/core/conversation.ts";
 import type { VoiceSample } from "../../../src/core/script.ts";
-import { OwnVoices } from "../../../src/serving/voices/custom-voices.ts";
+import { CustomVoices } from "../../../src/serving/voices/custom-voices.ts";
 import { memoryStore } from "../../accounts/memory-store.ts";
 
 const VOICE = {
@@ -31,8 +31,8 @@ async function oneVoice(
     await whileDecoding(store);
     return { samples: new Float32Array(24), sampleRateHz: 24_000, durationS: 0.001, digest };
   };
-  const voices = new OwnVoices({ store, cards: () => [], serverVoices, decode });
-  const ask = () => voices.chosen({ name: "Anna", field: "voice" }, "key_a", CAST);
+  const voices = new CustomVoices({ store, cards: () => [], serverVoices, decode });
+  const ask = () => voices.find({ name: "Anna", field: "voice" }, "key_a", CAST);
   return { voices, store, seen, make, ask };
 }
 
@@ -49,7 +49,7 @@ test("a name that the settings give a voice means that one, and the key's own is
   const { ask, seen, voices } = await oneVoice(undefined, new Map([["ANNA", team]]));
   assert.deepEqual(await ask(), [{ weight: 1, sample: team }]);
   assert.equal(seen.decoded, 0);
-  const [part] = await voices.chosen({ name: "voice_1", field: "voice" }, "key_a", CAST);
+  const [part] = await voices.find({ name: "voice_1", field: "voice" }, "key_a", CAST);
   assert.ok(part !== undefined && "sample" in part && part.sample.clip.digest === "voice_1");
 });
 

@@ -11,10 +11,10 @@ import { openAiError } from "../../../contract/replies.ts";
 import { readTranscriptionForm, type TranscriptionOptions } from "../../../contract/transcription-form.ts";
 import { toSrt, toVtt } from "../../../core/captions/captions.ts";
 import {
-  captionsOf,
   doneTranscription,
-  piecesOf,
   plainTranscription,
+  segmentTexts,
+  toCaptions,
   verboseTranscription,
   verboseTranslation,
 } from "../../../serving/transcribe/transcript-formats.ts";
@@ -88,9 +88,9 @@ function formatTranscript(
     case "text":
       return `${text}\n`;
     case "srt":
-      return toSrt(captionsOf(segments));
+      return toSrt(toCaptions(segments));
     case "vtt":
-      return toVtt(captionsOf(segments));
+      return toVtt(toCaptions(segments));
   }
 }
 
@@ -110,7 +110,7 @@ function streamTranscript(
     // The status goes out with the first byte.
     await response.write(SSE_KEEP_ALIVE);
     const heard = await hearing;
-    for (const delta of piecesOf(heard.transcript)) {
+    for (const delta of segmentTexts(heard.transcript)) {
       await response.write(eventOf({ type: "transcript.text.delta", delta }));
     }
     response.end(eventOf(doneTranscription(heard)));

@@ -8,7 +8,7 @@ import {
   readVoiceForm,
 } from "../../../contract/voice-form.ts";
 import type { VoiceList } from "../../../contract/voices.ts";
-import { createdVoice } from "../../../serving/voices/voice-list.ts";
+import { describeCustomVoice } from "../../../serving/voices/voice-list.ts";
 import { readFormBodies, requireForm } from "../form-body.ts";
 import type { HttpDeps } from "../http-deps.ts";
 import { bytesFormat, streamSpeech } from "../speech-reply.ts";
@@ -28,14 +28,14 @@ export function audioVoicesRoutes(app: FastifyInstance, deps: HttpDeps): void {
   app.get(
     "/v1/audio/voices",
     { config: { access } },
-    async ({ tracked }): Promise<VoiceList> => deps.ownVoices.list(tracked.keyId),
+    async ({ tracked }): Promise<VoiceList> => deps.customVoices.list(tracked.keyId),
   );
 
   app.delete<{ Params: { voice: string } }>(
     "/v1/audio/voices/:voice",
     { config: { access: "key" } },
     async ({ params, tracked }): Promise<DeletedVoice> => {
-      const { voiceId: id, name } = await deps.ownVoices.remove(tracked.caller.keyId, params.voice);
+      const { voiceId: id, name } = await deps.customVoices.remove(tracked.caller.keyId, params.voice);
       return { id, object: "audio.voice.deleted", name, deleted: true };
     },
   );
@@ -48,7 +48,7 @@ export function audioVoicesRoutes(app: FastifyInstance, deps: HttpDeps): void {
       const { voice } = request.params;
       const body = JSON.stringify({ input: SAMPLE_TEXT, voice, model: request.query.model });
       const { caller } = request.tracked;
-      const asked = await deps.requestReader.prepare(
+      const asked = await deps.requestReader.read(
         "speech",
         { bytes: Buffer.from(body), holding: null },
         caller,
@@ -67,8 +67,8 @@ export function audioVoicesRoutes(app: FastifyInstance, deps: HttpDeps): void {
       const wanted = readVoiceForm(fields);
       const unread = ignoredVoiceFields(fields);
       if (unread !== null) reply.header("X-Antiphon-Ignored", unread);
-      const { voice } = await deps.newVoices.make({ wanted, file, field: FIELD }, request.tracked.caller);
-      return createdVoice(voice);
+      const { voice } = await deps.newVoices.create({ wanted, file, field: FIELD }, request.tracked.caller);
+      return describeCustomVoice(voice);
     });
   });
 }

@@ -5,10 +5,10 @@ import { readJsonBody } from "../../../contract/json/read-json.ts";
 import type { InboundEvent } from "../../../contract/realtime/client-events.ts";
 import { ClientSecretRequest, SECRET_S, type SessionUpdate } from "../../../contract/realtime/session.ts";
 import { parseClientSecretRequest } from "../../../contract/validate.ts";
-import { serverIsFull } from "../../../limits/capacity-errors.ts";
+import { serverFullError } from "../../../limits/capacity-errors.ts";
 import { KeyBudgets } from "../../../limits/event-loop-budget.ts";
 import { beginRequest } from "../../../requests/begin-request.ts";
-import { asServiceError } from "../../../serving/service-errors.ts";
+import { toServiceError } from "../../../serving/service-errors.ts";
 import { meterUsage } from "../../../serving/telemetry.ts";
 import { openAiDialect } from "../../realtime/realtime-dialect.ts";
 import { RealtimeError } from "../../realtime/realtime-error.ts";
@@ -71,7 +71,7 @@ export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: R
       [realtime.detectionSlots, DETECTING_SHARE],
       [realtime.transcriptionSlots, TRANSCRIBING_SHARE],
     ] as const)
-      if (!semaphore.canSustain(keyId, share)) throw serverIsFull(semaphore.what, 5_000);
+      if (!semaphore.canSustain(keyId, share)) throw serverFullError(semaphore.what, 5_000);
     places.take(raw.socket, keyId, () => {
       deps.metrics.realtime.opened();
       return () => deps.metrics.realtime.closed();
@@ -136,7 +136,7 @@ export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: R
       preHandler: async (request) => {
         // Who presents nothing was refused before.
         const { apiKey, session } = request.presented!;
-        const own = await deps.ownVoices.names(request.tracked.caller.keyId);
+        const own = await deps.customVoices.names(request.tracked.caller.keyId);
         asked.set(request, { apiKey, ...settingsFor(request.query, session, own, deps, realtime) });
         if (request.ws) admitSession(request);
       },
@@ -174,7 +174,7 @@ export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: R
       const { apiKey } = request.presented!;
       const seconds = body.expires_after?.seconds ?? SECRET_S.default;
       const update = body.session ?? {};
-      const own = await deps.ownVoices.names(request.tracked.caller.keyId);
+      const own = await deps.customVoices.names(request.tracked.caller.keyId);
       const { settings } = settingsFor({}, update, own, deps, realtime);
       const { value, expiresAt } = realtime.secrets.issue(apiKey, seconds, update);
       return {
@@ -264,7 +264,7 @@ async function readEvent(
     return await requestReader.readEvent(message, tracked.caller);
   } catch (error) {
     const fault = { type: "fault", code: "server_error", param: null, eventId: null } as const;
-    return { ...fault, message: asServiceError(error).message };
+    return { ...fault, message: toServiceError(error).message };
   }
 }
 

@@ -10,9 +10,9 @@ import type {
   MetaEvent,
   TtsResponse,
 } from "../../../contract/replies.ts";
-import type { Prepared } from "../../../serving/prepare/prepare.ts";
-import { cautionsTold } from "../../../serving/prepare/read-markup.ts";
-import type { Outcome } from "../../../serving/reply/speech-service.ts";
+import type { ResolvedRequest } from "../../../serving/prepare/prepare.ts";
+import { cautionsHeader } from "../../../serving/prepare/read-markup.ts";
+import type { SpeechOutcome } from "../../../serving/reply/speech-service.ts";
 import type { HttpDeps } from "../http-deps.ts";
 import { formatAudioEvent, formatEvent, SSE_HEADERS, SSE_KEEP_ALIVE } from "../paced-response.ts";
 import { readRequestBody, requireBody } from "../request-body.ts";
@@ -66,7 +66,7 @@ export function streamRoute(app: FastifyInstance, deps: HttpDeps): void {
   });
 }
 
-function eventsOf(prepared: Prepared, requestId: string): StreamFormat {
+function eventsOf(prepared: ResolvedRequest, requestId: string): StreamFormat {
   return {
     encoding: "pcm",
     isPlayed: true,
@@ -80,7 +80,7 @@ function eventsOf(prepared: Prepared, requestId: string): StreamFormat {
   };
 }
 
-function metaOf(prepared: Prepared, requestId: string): MetaEvent {
+function metaOf(prepared: ResolvedRequest, requestId: string): MetaEvent {
   return {
     request_id: requestId,
     model: prepared.model.card.id,
@@ -91,7 +91,7 @@ function metaOf(prepared: Prepared, requestId: string): MetaEvent {
   };
 }
 
-function endOf(prepared: Prepared, outcome: Outcome): EndEvent {
+function endOf(prepared: ResolvedRequest, outcome: SpeechOutcome): EndEvent {
   const { text, audioS, usage, meta } = outcome;
   return { text, speaker: prepared.conversation.open.speaker, audio_seconds: audioS, usage, meta };
 }
@@ -106,7 +106,7 @@ export function audioSpeechRoutes(app: FastifyInstance, deps: HttpDeps): void {
     const asked = await readRequestBody("speech", deps.requestReader, request, reply);
     const { format, streamFormat, nearestSpeed, mannerHeader } = asked.prepared;
     if (nearestSpeed !== null) reply.header("X-Antiphon-Speed", `${nearestSpeed}`);
-    const told = cautionsTold(asked.prepared);
+    const told = cautionsHeader(asked.prepared);
     if (told !== null) reply.header("X-Antiphon-Cautions", told);
     if (mannerHeader !== null) reply.header("X-Antiphon-Manner", mannerHeader);
     if (isSentWhole(format, streamFormat)) {
@@ -147,14 +147,14 @@ export function audioTelephonyRoute(app: FastifyInstance, deps: HttpDeps): void 
       const rate = singleParameter("rate", request.query.rate);
       const rateHz = rate === null ? null : Number(rate);
       if (rateHz !== null) requirePcmAt(rateHz, "rate");
-      const asked = await deps.requestReader.prepare(
+      const asked = await deps.requestReader.read(
         "telephony",
         requireBody(request),
         request.tracked.caller,
         voice,
       );
       const [encoding, type] = telephonyFormat(asked.prepared.rateHz, rateHz);
-      const told = cautionsTold(asked.prepared);
+      const told = cautionsHeader(asked.prepared);
       const headers = {
         "Content-Type": type,
         ...(told === null ? {} : { "X-Antiphon-Cautions": told }),

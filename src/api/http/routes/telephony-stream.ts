@@ -15,7 +15,7 @@ import {
 } from "../../../contract/realtime/twilio-messages.ts";
 import { admit, authenticate } from "../../../requests/begin-request.ts";
 import { checkVoice } from "../../../serving/prepare/choose-voice.ts";
-import { asServiceError } from "../../../serving/service-errors.ts";
+import { toServiceError } from "../../../serving/service-errors.ts";
 import type { ResolvedCredential } from "../../realtime/client-secrets.ts";
 import type { SessionSettings } from "../../realtime/session-settings.ts";
 import { callSettings, TwilioDialect } from "../../realtime/twilio-dialect.ts";
@@ -33,7 +33,7 @@ export interface Sessions {
   settingsFor(
     model: string | undefined,
     update: SessionUpdate,
-    ownVoices: readonly string[],
+    customVoices: readonly string[],
   ): {
     readonly settings: SessionSettings;
     readonly model: string | null;
@@ -175,7 +175,7 @@ export function telephonyStreamRoute(
         clearTimeout(timer);
         hasStarted = true;
         socket.pause();
-        begin(said).catch((error) => end(...closingOf(asServiceError(error))));
+        begin(said).catch((error) => end(...closingOf(toServiceError(error))));
       };
       const begin = async (said: TwilioStart): Promise<void> => {
         const opening = await openingOf(said, call?.payer ?? null, request, deps, realtime, sessions);
@@ -269,7 +269,7 @@ async function openingOf(
       ? fromUrl
       : await payerOf(presented ?? null, request, deps, realtime, () => {});
   await admit(key, deps, { speaks: false, overRate: "this key is over its rate limit" });
-  const own = await deps.ownVoices.names(key.keyId);
+  const own = await deps.customVoices.names(key.keyId);
   const { settings, model } = sessions.settingsFor(asked, session, own);
   if (voice !== undefined) checkVoice(voice, "voice", settings.voices.cast, own);
   if (settings.tools.length > 0)

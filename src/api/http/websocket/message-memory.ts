@@ -1,8 +1,8 @@
 import type { FastifyRequest } from "fastify";
 import { MAX_MESSAGE_BYTES } from "../../../contract/realtime/client-events.ts";
 import type { KeyedSemaphore, Permit } from "../../../limits/keyed-semaphore.ts";
-import { SMALL_BODY_BYTES } from "../../../serving/prepare/preparer.ts";
-import { asServiceError } from "../../../serving/service-errors.ts";
+import { SMALL_BODY_BYTES } from "../../../serving/prepare/request-parser.ts";
+import { toServiceError } from "../../../serving/service-errors.ts";
 
 export interface MessageMemoryOptions {
   /** Called with the number of frames that began in the bytes that have just arrived. */
@@ -87,7 +87,7 @@ export class MessageMemory {
       else this.#permit = permit;
     } catch (error) {
       if (!waiting.signal.aborted && !this.#parts.signal.aborted)
-        this.#parts.onRefused(asServiceError(error).message);
+        this.#parts.onRefused(toServiceError(error).message);
     } finally {
       this.#waiting = null;
       this.#parts.resume();

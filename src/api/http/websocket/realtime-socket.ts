@@ -234,13 +234,13 @@ export class RealtimeSocket {
       }
       await pause(waitMs, null, { signal: this.#gone.signal });
     }
-    if (this.#commands.isCalm) this.#overdrawnSinceMs = null;
+    if (this.#commands.hasReserve) this.#overdrawnSinceMs = null;
     await this.#options.deps.eventLoopShare.next();
   }
 
   #isOverdrawnTooLong(): boolean {
     const nowMs = performance.now();
-    this.#overdrawnSinceMs = this.#commands.isCalm ? null : (this.#overdrawnSinceMs ?? nowMs);
+    this.#overdrawnSinceMs = this.#commands.hasReserve ? null : (this.#overdrawnSinceMs ?? nowMs);
     return this.#overdrawnSinceMs !== null && nowMs - this.#overdrawnSinceMs > MAX_OVERDRAWN_MS;
   }
 

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { PUBLIC_MODELS } from "../../../src/models/public-models.ts";
-import { Preparer } from "../../../src/serving/prepare/preparer.ts";
+import { RequestParser } from "../../../src/serving/prepare/request-parser.ts";
 import { makeWav } from "../../audio/make-wav.ts";
 
 const NEVER = new AbortController().signal;
 const still = { temperature: 0 };
 
-let preparer: Preparer;
+let preparer: RequestParser;
 before(() => {
-  preparer = new Preparer({ models: PUBLIC_MODELS });
+  preparer = new RequestParser({ models: PUBLIC_MODELS });
 });
 after(() => preparer.close());
 
@@ -38,8 +38,8 @@ describe("a request that is prepared in a thread", () => {
         { model: "tts-1", input: "Hello.", voice: "nova", response_format: "pcm", stream_format: "sse" },
       ],
     ] as const) {
-      const here = await preparer.prepare(purpose, bytesOf(body), NEVER);
-      const there = await preparer.prepare(purpose, bytesOf({ ...body, pad: PAD }), NEVER);
+      const here = await preparer.parse(purpose, bytesOf(body), NEVER);
+      const there = await preparer.parse(purpose, bytesOf({ ...body, pad: PAD }), NEVER);
       // Above temperature 0 seeds are drawn.
       const same = { ...here, unread: "pad" };
       assert.deepEqual(there, purpose === "speech" ? { ...same, seed: there.seed } : same);
@@ -55,7 +55,7 @@ describe("a request that is prepared in a thread", () => {
     ]) {
       const long = typeof body === "string" ? body + " ".repeat(70_000) : { ...body, pad: PAD };
       const refusal = async (asked: object | string) =>
-        preparer.prepare("tts", bytesOf(asked), NEVER).then(
+        preparer.parse("tts", bytesOf(asked), NEVER).then(
           () => assert.fail("it was taken"),
           ({ status, message }) => [status, `${message}`.replace(/byte \d+|ends too early/, "end")],
         );
@@ -70,7 +70,7 @@ describe("a request that is prepared in a thread", () => {
       `{${'"a":1,'.repeat(1_000_000)}"b":2}`,
       `[${"1,".repeat(2_000_000)}1]`,
     ]) {
-      const { conversation } = await preparer.prepare("tts", bytesOf(`{"text":"Hi.","x":${ignored}}`), NEVER);
+      const { conversation } = await preparer.parse("tts", bytesOf(`{"text":"Hi.","x":${ignored}}`), NEVER);
       assert.equal(conversation.open.text, "Hi.");
     }
   });
@@ -79,7 +79,7 @@ describe("a request that is prepared in a thread", () => {
     const wav = makeWav({ encoding: "s16", rateHz: 24_000, channels: [[1, 2, 3]] }).toString("base64");
     for (const pad of ["", PAD]) {
       const body = bytesOf({ conversation: [{ audio_wav_b64: wav }, { text: "Hi." }], pad });
-      const { conversation } = await preparer.prepare("converse", body, NEVER);
+      const { conversation } = await preparer.parse("converse", body, NEVER);
       const clip = conversation.history[0]?.audio;
       assert.equal(clip?.isGivenAway, true);
       assert.equal(clip?.samples.byteLength, clip?.samples.buffer.byteLength);
@@ -88,8 +88,8 @@ describe("a request that is prepared in a thread", () => {
 
   it("is given up when its client goes while it waits", async () => {
     const gone = new AbortController();
-    const first = preparer.prepare("tts", bytesOf({ text: "Hi.", pad: PAD.repeat(100) }), NEVER);
-    const second = preparer.prepare("tts", bytesOf({ text: "Hi.", pad: PAD }), gone.signal);
+    const first = preparer.parse("tts", bytesOf({ text: "Hi.", pad: PAD.repeat(100) }), NEVER);
+    const second = preparer.parse("tts", bytesOf({ text: "Hi.", pad: PAD }), gone.signal);
     gone.abort(new Error("gone"));
     await assert.rejects(second, { message: "gone" });
     assert.equal((await first).conversation.open.text, "Hi.");

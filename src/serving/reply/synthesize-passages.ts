@@ -7,11 +7,11 @@ import type { Script } from "../../core/script.ts";
 import { NothingToSpeakError, type SpeechModel } from "../../core/speech-model.ts";
 import { hasSpeakable } from "../../text/characters.ts";
 import type { Passage } from "../../text/sentences/passages.ts";
-import { writtenPiece } from "../prepare/read-markup.ts";
-import { spokenPiece } from "./reply-chunk.ts";
+import { parseWrittenText } from "../prepare/read-markup.ts";
+import { toReplyChunk } from "./reply-chunk.ts";
 
 /** What comes of a long text while it is spoken. */
-export type SpokenPart =
+export type PassageEvent =
   | { readonly kind: "begin"; readonly passage: Passage }
   | SpokenSound
   | {
@@ -40,13 +40,13 @@ const PAUSE_S = 0.25;
 const PAUSE_BEHIND_HEADING_S = 0.6;
 
 /** Samples of silence behind a passage. */
-export function pauseBehind({ chapter }: Passage): number {
+export function pauseAfter({ chapter }: Passage): number {
   return Math.round((chapter === null ? PAUSE_S : PAUSE_BEHIND_HEADING_S) * SAMPLE_RATE_HZ);
 }
 
 /** What a passage without words comes to: the silence that it asks for; `null` for one that has words. */
 export function silentSamples({ text }: Pick<Passage, "text">): number | null {
-  const piece = writtenPiece(text);
+  const piece = parseWrittenText(text);
   return hasSpeakable(spokenText(piece)) ? null : Math.round(pausesS(piece) * SAMPLE_RATE_HZ);
 }
 
@@ -56,10 +56,10 @@ export function silentSamples({ text }: Pick<Passage, "text">): number | null {
  *
  * @throws Error where a passage was not spoken to its end
  */
-export async function* speakPassages(
+export async function* synthesizePassages(
   passages: AsyncIterable<Passage>,
   speech: PassageSpeech,
-): AsyncGenerator<SpokenPart, void, void> {
+): AsyncGenerator<PassageEvent, void, void> {
   let index = 0;
   for await (const passage of passages) {
     speech.signal.throwIfAborted();
@@ -68,13 +68,13 @@ export async function* speakPassages(
     if (silent === 0) continue;
     yield { kind: "begin", passage };
     const words = silent === null ? yield* speakOne(passage, number, speech) : [];
-    yield { kind: "sound", pcm: new Uint8Array(2 * (silent ?? pauseBehind(passage))) };
+    yield { kind: "sound", pcm: new Uint8Array(2 * (silent ?? pauseAfter(passage))) };
     yield { kind: "end", passage, words };
   }
 }
 
 /** 64 bits for each passage, so that the same text makes the same sound. @param number of the passage, from 0 */
-export function seedOf({ text }: Pick<Passage, "text">, number: number): bigint {
+export function passageSeed({ text }: Pick<Passage, "text">, number: number): bigint {
   return createHash("sha256").update(`${number} ${text}`).digest().readBigUInt64LE();
 }
 
@@ -95,7 +95,7 @@ async function* speakOne(
         if (step.value.stop === "finished") return words;
         throw new Error(`The model did not speak this to its end: ${passage.text.slice(0, 60)}…`);
       }
-      const { bytes: pcm, marks } = spokenPiece(step.value);
+      const { bytes: pcm, marks } = toReplyChunk(step.value);
       words.push(...(marks.words ?? []));
       yield { kind: "sound", pcm };
     }
@@ -109,7 +109,7 @@ async function* speakOne(
 }
 
 /** Seconds that a text takes to say, about: what the embedded voice needs for English prose. */
-export function estimatedS(chars: number): number {
+export function estimateSpeechS(chars: number): number {
   return chars * SECONDS_A_CHAR;
 }
 

@@ -2,11 +2,11 @@ import type { TextPiece } from "../../core/marked-text.ts";
 import { voiceIdOf } from "../../core/model-card.ts";
 import type { Preset, Script } from "../../core/script.ts";
 import { unknownVoice } from "./choose-voice.ts";
-import type { Prepared } from "./prepare.ts";
+import type { ResolvedRequest } from "./prepare.ts";
 
 /** What the engine is given: the open turn's own words, or what a writer gives for them. */
-export function scriptOf(
-  prepared: Prepared,
+export function buildScript(
+  prepared: ResolvedRequest,
   preset: Preset,
   written: AsyncIterable<TextPiece> | null = null,
   keyId = "",
@@ -34,7 +34,7 @@ export function scriptOf(
 }
 
 /** How the voice speaks by the settings; a mix, and one that is followed, are none of those that have any. */
-function mannerOfVoice({ voice, conversation, model }: Prepared): Script["manner"] {
+function mannerOfVoice({ voice, conversation, model }: ResolvedRequest): Script["manner"] {
   if (voice !== undefined) {
     const [part] = voice;
     if (part === undefined || voice.length > 1) return undefined;
@@ -47,11 +47,11 @@ function mannerOfVoice({ voice, conversation, model }: Prepared): Script["manner
 
 /** Throws a 400 `ServiceError` for a recording that nobody has found. */
 function foundIn(
-  voices: NonNullable<Prepared["textVoices"]>,
-  { card }: Prepared["model"],
+  voices: NonNullable<ResolvedRequest["textVoices"]>,
+  { card }: ResolvedRequest["model"],
 ): NonNullable<Script["textVoices"]> {
   return Object.fromEntries(
-    Object.entries(voices).map(([name, { own, ...found }]) => {
+    Object.entries(voices).map(([name, { customVoice: own, ...found }]) => {
       if (own !== undefined) throw unknownVoice(own, card);
       return [name, found];
     }),

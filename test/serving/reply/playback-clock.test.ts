@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { FRAME_S } from "../../../src/audio/format.ts";
-import { PacedListener } from "../../../src/serving/reply/utterance-stats.ts";
+import { PlaybackClock } from "../../../src/serving/reply/utterance-stats.ts";
 import fc from "../../properties.ts";
 
 /** Which frames were late, of those asked for and come at these times. */
 function lateFrames(frames: readonly (readonly [askedS: number, cameS: number])[]): number[] {
-  const listener = new PacedListener();
+  const listener = new PlaybackClock();
   return frames.flatMap(([askedS, cameS], index) => (listener.isLate(askedS, cameS) ? [index] : []));
 }
 

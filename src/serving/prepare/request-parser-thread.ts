@@ -3,11 +3,11 @@ import { type ErrorStatus, ServiceError } from "../../contract/errors.ts";
 import { readClientEvent } from "../../contract/realtime/client-events.ts";
 import { findModel, type PublicModel } from "../../models/public-models.ts";
 import { answerCalls } from "../../workers/calls/answer-calls.ts";
-import type { Prepared } from "./prepare.ts";
-import { type Purpose, prepareBody } from "./prepare-body.ts";
+import type { ResolvedRequest } from "./prepare.ts";
+import { parseBody, type RequestKind } from "./prepare-body.ts";
 
 /** What crosses of a failure: a refusal as its parts, anything else as what it said. */
-export type WireFailure =
+export type ParseFailure =
   | { readonly status: ErrorStatus; readonly message: string; readonly param: string | null }
   | { readonly failed: string };
 
@@ -15,21 +15,21 @@ const models = workerData as readonly PublicModel[];
 
 answerCalls(
   {
-    prepare: (body: Uint8Array, purpose: Purpose, voice: string | null) =>
-      prepareBody(purpose, body, (model) => findModel(models, model), voice),
+    prepare: (body: Uint8Array, purpose: RequestKind, voice: string | null) =>
+      parseBody(purpose, body, (model) => findModel(models, model), voice),
     readEvent: (message: Uint8Array) => readClientEvent(message),
   },
-  (error): WireFailure => {
+  (error): ParseFailure => {
     if (error instanceof ServiceError) {
       const { status, message, param } = error;
       return { status, message, param };
     }
     return { failed: error instanceof Error ? (error.stack ?? error.message) : String(error) };
   },
-  (answer) => samplesOf(answer as Partial<Prepared>),
+  (answer) => samplesOf(answer as Partial<ResolvedRequest>),
 );
 
-function samplesOf({ conversation }: Partial<Prepared>): ArrayBuffer[] {
+function samplesOf({ conversation }: Partial<ResolvedRequest>): ArrayBuffer[] {
   return (conversation?.history ?? []).flatMap(({ audio }) =>
     audio === null ? [] : [audio.samples.buffer as ArrayBuffer],
   );

@@ -3,8 +3,8 @@ import { ServiceError } from "../../contract/errors.ts";
 import type { InboundEvent } from "../../contract/realtime/client-events.ts";
 import { findModel, type PublicModel } from "../../models/public-models.ts";
 import { ThreadCalls, ThreadError } from "../../workers/calls/thread-calls.ts";
-import { type PreparedFor, type Purpose, prepareBody } from "./prepare-body.ts";
-import type { WireFailure } from "./preparer-thread.ts";
+import { parseBody, type RequestByKind, type RequestKind } from "./prepare-body.ts";
+import type { ParseFailure } from "./request-parser-thread.ts";
 
 /** Bodies up to this size are prepared at once: that takes a millisecond or two. */
 export const SMALL_BODY_BYTES = 64 * 1024;
@@ -22,7 +22,7 @@ const DEADLINE_MS = 30_000;
 /** Of the thread's own heap. The largest body needs less than 96 MB: one clip's base64 at a time. */
 const HEAP_MB = 160;
 
-export interface PreparerOptions {
+export interface RequestParserOptions {
   readonly models: readonly PublicModel[];
   /** The thread died, or was given up; the next body gets another. */
   readonly onFailure?: (error: Error) => void;
@@ -32,39 +32,39 @@ export interface PreparerOptions {
  * Makes requests ready. What is large (audio in base64) is parsed and decoded in a thread of its own, which is there
  * only while it is needed: on the main thread it would hold up every stream for as long as it takes.
  */
-export class Preparer {
+export class RequestParser {
   readonly #models: readonly PublicModel[];
   readonly #calls: ThreadCalls;
 
-  constructor({ models, onFailure = () => {} }: PreparerOptions) {
+  constructor({ models, onFailure = () => {} }: RequestParserOptions) {
     this.#models = models;
     this.#calls = new ThreadCalls({
       name: "the thread that reads large requests",
       start: () => startThread(models),
       deadlineMs: DEADLINE_MS,
       idleMs: IDLE_MS,
-      fromWire: (failure) => fromWire(failure as WireFailure),
+      fromWire: (failure) => fromWire(failure as ParseFailure),
       onFailure,
     });
   }
 
   /**
-   * The request in `body`, whose buffer may be gone afterwards. `voice` is as in `prepareBody`. Rejects with a 422, 400 or 502 {@link ServiceError}, or
+   * The request in `body`, whose buffer may be gone afterwards. `voice` is as in `parseBody`. Rejects with a 422, 400 or 502 {@link ServiceError}, or
    * with the signal's reason.
    */
-  async prepare<P extends Purpose>(
+  async parse<P extends RequestKind>(
     purpose: P,
     body: Uint8Array,
     signal: AbortSignal,
     voice: string | null = null,
-  ): Promise<PreparedFor[P]> {
+  ): Promise<RequestByKind[P]> {
     if (body.length <= SMALL_BODY_BYTES) {
-      return prepareBody(purpose, body, (id) => findModel(this.#models, id), voice);
+      return parseBody(purpose, body, (id) => findModel(this.#models, id), voice);
     }
-    return (await this.#inThread("prepare", body, signal, [purpose, voice])) as PreparedFor[P];
+    return (await this.#inThread("prepare", body, signal, [purpose, voice])) as RequestByKind[P];
   }
 
-  /** Reads a realtime event in the thread. Its buffer is gone afterwards. Rejects as {@link prepare} does. */
+  /** Reads a realtime event in the thread. Its buffer is gone afterwards. Rejects as {@link parse} does. */
   async readEvent(message: Uint8Array, signal: AbortSignal): Promise<InboundEvent> {
     return (await this.#inThread("readEvent", message, signal)) as InboundEvent;
   }
@@ -91,11 +91,11 @@ export class Preparer {
 }
 
 function startThread(models: readonly PublicModel[]): Worker {
-  const entry = new URL("./preparer-thread.js", import.meta.url);
+  const entry = new URL("./request-parser-thread.js", import.meta.url);
   return new Worker(entry, { workerData: models, resourceLimits: { maxOldGenerationSizeMb: HEAP_MB } });
 }
 
-function fromWire(failure: WireFailure): Error {
+function fromWire(failure: ParseFailure): Error {
   if (!("status" in failure)) return new Error(failure.failed);
   return new ServiceError(failure.status, failure.message, { param: failure.param });
 }

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { copyFile, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { NAMES } from "../src/engines/codec-lm/csm/config.ts";
+import { CSM_NAMES } from "../src/engines/codec-lm/csm/config.ts";
 import type { Manifest } from "../src/engines/codec-lm/manifest.ts";
 import { readCheckpoint } from "../src/engines/codec-lm/read-checkpoint.ts";
 import { seededRng } from "../src/engines/codec-lm/sampler.ts";
@@ -89,7 +89,7 @@ export async function writeRandomCsm(
   await writeFile(join(folder, "config.json"), JSON.stringify(config));
   await copyAll(tiny, folder, ["tokenizer.json", "generation_config.json"]);
   const { weights } = await readCheckpoint(folder);
-  await writeWeights(folder, weights[0]!.manifest, written, [NAMES.audio[0]]);
+  await writeWeights(folder, weights[0]!.manifest, written, [CSM_NAMES.audio[0]]);
 }
 
 /**

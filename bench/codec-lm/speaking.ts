@@ -51,7 +51,7 @@ export async function speakingTimes(speaking: Speaking): Promise<SpeakingTimes> 
     signal: new AbortController().signal,
     guard: runs,
     slots: Math.max(...streams),
-    prefixBytes: 0,
+    maxPrefixBytes: 0,
   });
   try {
     await one(model, speaking, 0, WARM_UP, () => {});

@@ -58,7 +58,7 @@ export async function runCheckpoint(
     precision: asked.precision,
     cacheFolder: join(asked.dataDir, "quantised"),
     signal,
-    prefixBytes: 0,
+    maxPrefixBytes: 0,
   });
   const startedAt = performance.now();
   const frames: SpokenFrame[] = [];

@@ -28,11 +28,11 @@ export function registerCheckpoint(program: Command, io: CommandIo): void {
     .option("--full", "look at every number of the weights, not at a sample of the large ones")
     .action(async (folder: string, { full = false }: { full?: boolean }, command: Command) => {
       const { dataDir } = await settingsOf(command, io);
-      const { lookOverCheckpoint } = await import("../engines/codec-lm/validate-checkpoint.ts");
+      const { validateCheckpoint } = await import("../engines/codec-lm/validate-checkpoint.ts");
       const dir = await folderOf(folder, dataDir);
       await untilInterrupted(async (signal) => {
         const numbers = full ? "all" : "sample";
-        const { facts, problems } = await lookOverCheckpoint(dir, { numbers, signal });
+        const { facts, problems } = await validateCheckpoint(dir, { numbers, signal });
         for (const line of [...facts, ...problems]) io.stdout.write(`${line}\n`);
         if (problems.length > 0)
           throw new Error(

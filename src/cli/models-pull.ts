@@ -113,9 +113,9 @@ async function pullTarget(
 
 /** Says what is in a codec language model's folder, and how to speak with it. @throws Error when that cannot be */
 async function sayWhatWasPulled(known: KnownCodecLm, dataDir: string, io: CommandIo): Promise<void> {
-  const { lookOverCheckpoint } = await import("../engines/codec-lm/validate-checkpoint.ts");
+  const { validateCheckpoint } = await import("../engines/codec-lm/validate-checkpoint.ts");
   const { name } = known;
-  const { facts, problems } = await lookOverCheckpoint(checkpointDir(known, dataDir));
+  const { facts, problems } = await validateCheckpoint(checkpointDir(known, dataDir));
   for (const line of [...facts, ...problems]) io.stdout.write(`${line}\n`);
   if (problems.length > 0) {
     throw new Error(

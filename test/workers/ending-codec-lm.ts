@@ -1,6 +1,6 @@
 import type { SpeechModel } from "../../src/core/speech-model.ts";
 import { readCheckpoint } from "../../src/engines/codec-lm/read-checkpoint.ts";
-import { speechModelOver } from "../../src/engines/codec-lm/speech/model.ts";
+import { createSpeechModel } from "../../src/engines/codec-lm/speech/model.ts";
 import type { NativeCallGuard } from "../../src/workers/calls/native-gate.ts";
 import { withEnd } from "../engines/codec-lm/speech/with-end.ts";
 
@@ -15,5 +15,5 @@ export async function createModel(
     ...{ threads: 1, precision: "fp32", cacheFolder: "", pace: "throughput" },
     ...{ signal, guard, slots: places },
   });
-  return await speechModelOver(withEnd(model), { voices: {}, language: null, instruct: null });
+  return await createSpeechModel(withEnd(model), { voices: {}, language: null, instruct: null });
 }

@@ -1,7 +1,7 @@
 import type { Tokenizer } from "../../onnx/tokenizer.ts";
-import type { CodecLanguageModel, Precision, Setup } from "./codec-language-model.ts";
+import type { CodecLanguageModel, ModelSetup, Precision } from "./codec-language-model.ts";
 import type { Fields } from "./fields.ts";
-import type { WeightsPart } from "./manifest.ts";
+import type { CheckpointWeights } from "./manifest.ts";
 import type { TransformerSizes } from "./networks/transformer.ts";
 import type { Quantisation } from "./quantised-weights.ts";
 import type { Qwen3TtsConfig } from "./qwen3-tts/config.ts";
@@ -31,23 +31,23 @@ export interface Checkpoint {
   /** What is known of a Qwen3-TTS alone; `null` for a CSM. */
   readonly qwen3Tts: Qwen3TtsConfig | null;
   /** The transformers' first. */
-  readonly weights: readonly WeightsPart[];
+  readonly weights: readonly CheckpointWeights[];
   /** What of the first weights is quantised. */
   readonly quantisation: (precision: Exclude<Precision, "fp32">) => Quantisation;
   /** Names of embeddings, of which single rows are read from the disk as they are asked for. */
-  readonly readByRow: readonly string[];
+  readonly embeddingTables: readonly string[];
   /** What reads the conversation, a position for each token or frame. */
   readonly backbone: TransformerSizes;
   /** What scores the other codes of a frame. */
   readonly depthDecoder: TransformerSizes;
   /** Positions that a slot has in memory, unless a conversation is given more. */
-  readonly positions: number;
+  readonly defaultPositions: number;
   readonly specialTokens: readonly SpecialToken[];
   /** Rows of the text's embedding. */
   readonly textTokens: number;
   readTokenizer(): Promise<Tokenizer>;
   /** @throws CheckpointError, WeightsError or TokenizerError saying what is missing or wrong; the signal's reason */
-  open(setup: Setup): Promise<CodecLanguageModel>;
+  open(setup: ModelSetup): Promise<CodecLanguageModel>;
 }
 
 /** A token that a configuration names by its number. */
@@ -59,10 +59,10 @@ export interface SpecialToken {
 }
 
 /** The file that has a checkpoint's defaults for sampling. */
-export const GENERATION = "generation_config.json";
+export const GENERATION_CONFIG = "generation_config.json";
 
 /** What tells a tokenizer of another model: other numbers for the tokens that the configuration names, or too many. */
-export function tokenizerProblems(checkpoint: Checkpoint, tokenizer: Tokenizer): string[] {
+export function findTokenizerProblems(checkpoint: Checkpoint, tokenizer: Tokenizer): string[] {
   const { specialTokens, textTokens } = checkpoint;
   const problems = specialTokens.flatMap(({ field, token, id }) => {
     const found = tokenizer.idOf(token);

@@ -18,7 +18,7 @@ export interface Utterance {
   readonly history: readonly SpokenTurn[];
   readonly open: { readonly speaker: string; readonly text: string };
   /** Whether the oldest turns are left out where the model has too few positions; otherwise that is an error. */
-  readonly mayForget?: boolean;
+  readonly mayDropTurns?: boolean;
   /** Whether it waits where it would be one too many; otherwise it is refused with {@link BusyError}. */
   readonly mayWait?: boolean;
   /** What a request asks for; what is left out is as the checkpoint's `generation_config.json` has it. */
@@ -31,7 +31,7 @@ export interface Utterance {
 }
 
 /** An utterance that asks for nothing: what a checkpoint says by itself. */
-export const NOTHING_ASKED: Utterance = {
+export const EMPTY_UTTERANCE: Utterance = {
   history: [],
   open: { speaker: "0", text: "" },
   sampling: {},
@@ -64,16 +64,16 @@ export interface SpokenFrame {
 export type StopReason = "finished" | "length";
 
 /** What there is to say of an utterance behind its last frame. */
-export interface GenerationEnd {
+export interface GenerationResult {
   readonly stop: StopReason;
   /** Indices in the history of the turns that were read, oldest first. */
-  readonly read: readonly number[];
+  readonly readTurns: readonly number[];
   /** Of those, the ones whose sound was. */
-  readonly heard: readonly number[];
+  readonly audioTurns: readonly number[];
 }
 
 /** Whose voices a checkpoint speaks in. */
-export interface Voices {
+export interface VoiceSupport {
   /** `any`: it makes one up, or goes on with those of the conversation; `clips`: one that it hears; `presets`: its own. */
   readonly kind: "any" | "clips" | "presets";
   /** Names of its own voices, in lower case; none where it has none, or describes them. */
@@ -85,13 +85,13 @@ export interface Voices {
  * of each at a time; none changes another's frames.
  */
 export interface CodecLanguageModel {
-  readonly voices: Voices;
+  readonly voices: VoiceSupport;
   /**
    * A frame is computed when it is asked for.
    *
    * @throws CheckpointError naming an option that is unknown, or saying that the conversation is too long
    */
-  speak(utterance: Utterance, signal: AbortSignal): AsyncGenerator<SpokenFrame, GenerationEnd, void>;
+  speak(utterance: Utterance, signal: AbortSignal): AsyncGenerator<SpokenFrame, GenerationResult, void>;
   close(): Promise<void>;
 }
 
@@ -101,7 +101,7 @@ export interface CodecLanguageModel {
  */
 export type Precision = "fp32" | "int8" | "int4";
 
-export interface Setup {
+export interface ModelSetup {
   /** That compute together. */
   readonly threads: number;
   readonly precision: Precision;
@@ -114,11 +114,11 @@ export interface Setup {
   /** Utterances that may be computed together; one unless said. */
   readonly slots?: number;
   /** Of one utterance at most, which bounds the memory; as many as the model has unless said. */
-  readonly positions?: number;
+  readonly maxPositions?: number;
   /** `throughput` unless said. */
   readonly pace?: Pace;
   /** Of keys and values of prompts that may be kept for those that begin alike; 256 MiB unless said. */
-  readonly prefixBytes?: number;
+  readonly maxPrefixBytes?: number;
 }
 
 /**

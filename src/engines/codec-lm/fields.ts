@@ -9,7 +9,7 @@ export class CheckpointError extends Error {
 /** A parameter of an architecture that it does not have, or that is not what it takes. */
 export class OptionError extends CheckpointError {}
 
-const MAX_LISTED = 1_000;
+const MAX_COUNT = 1_000;
 const MAX_WIDTH = 2 ** 20;
 const MAX_POSITIONS = 2 ** 20;
 
@@ -53,30 +53,30 @@ export class Fields {
   }
 
   /** A whole number of at least `min`, and at most `max`. */
-  whole(name: string, fallback?: number, min = 1, max = Number.MAX_SAFE_INTEGER): number {
+  integer(name: string, fallback?: number, min = 1, max = Number.MAX_SAFE_INTEGER): number {
     const value = this.#read(name, fallback);
     if (!Number.isSafeInteger(value) || (value as number) < min) {
-      this.#refuse(name, `a whole number of at least ${min}`);
+      this.#fail(name, `a whole number of at least ${min}`);
     }
-    if ((value as number) > max) this.#refuse(name, `a whole number of at most ${max}`);
+    if ((value as number) > max) this.#fail(name, `a whole number of at most ${max}`);
     return value as number;
   }
 
   /** How many there are of what is written out one by one: layers, codebooks, taps. More than any model has are refused. */
-  few(name: string, min = 1): number {
-    return this.whole(name, undefined, min, MAX_LISTED);
+  count(name: string, min = 1): number {
+    return this.integer(name, undefined, min, MAX_COUNT);
   }
 
   /** How wide something is. @param multiple what it has to be one of */
   width(name: string, multiple = 1): number {
-    const width = this.whole(name, undefined, 1, MAX_WIDTH);
-    if (width % multiple !== 0) this.#refuse(name, `a multiple of ${multiple}`);
+    const width = this.integer(name, undefined, 1, MAX_WIDTH);
+    if (width % multiple !== 0) this.#fail(name, `a multiple of ${multiple}`);
     return width;
   }
 
   /** How many positions a transformer has. @param min that are needed */
   positions(name: string, min = 1): number {
-    return this.whole(name, undefined, min, MAX_POSITIONS);
+    return this.integer(name, undefined, min, MAX_POSITIONS);
   }
 
   /**
@@ -85,7 +85,7 @@ export class Fields {
    * @param multiple of which onnxruntime computes it
    */
   headWidth(multiple: number, shared?: number): number {
-    const width = this.whole("head_dim", shared);
+    const width = this.integer("head_dim", shared);
     if (width % multiple === 0) return width;
     const by = this.has("head_dim") ? "" : ", by hidden_size and num_attention_heads";
     throw new this.#Failure(
@@ -96,26 +96,26 @@ export class Fields {
   /** A number above 0. */
   positive(name: string, fallback?: number): number {
     const value = this.#read(name, fallback);
-    if (!Number.isFinite(value) || (value as number) <= 0) this.#refuse(name, "a number above 0");
+    if (!Number.isFinite(value) || (value as number) <= 0) this.#fail(name, "a number above 0");
     return value as number;
   }
 
   text(name: string, fallback?: string): string {
     const value = this.#read(name, fallback);
-    if (typeof value !== "string") this.#refuse(name, "a text");
+    if (typeof value !== "string") this.#fail(name, "a text");
     return value as string;
   }
 
   flag(name: string, fallback?: boolean): boolean {
     const value = this.#read(name, fallback);
-    if (typeof value !== "boolean") this.#refuse(name, "true or false");
+    if (typeof value !== "boolean") this.#fail(name, "true or false");
     return value as boolean;
   }
 
-  wholes(name: string): readonly number[] {
+  positiveIntegers(name: string): readonly number[] {
     const value = this.#read(name);
     if (!Array.isArray(value) || !value.every((each) => Number.isSafeInteger(each) && each > 0)) {
-      this.#refuse(name, "a list of whole numbers above 0");
+      this.#fail(name, "a list of whole numbers above 0");
     }
     return value as readonly number[];
   }
@@ -123,7 +123,7 @@ export class Fields {
   /** Refuses a checkpoint where a field that says how it is built says something else than is built here. */
   expect(name: string, value: unknown): void {
     if (this.has(name) && this.#values[name] !== value) {
-      this.#refuse(name, `${JSON.stringify(value)} for a model that can be run here`);
+      this.#fail(name, `${JSON.stringify(value)} for a model that can be run here`);
     }
   }
 
@@ -131,7 +131,7 @@ export class Fields {
     return this.has(name) ? this.#values[name] : fallback;
   }
 
-  #refuse(name: string, wanted: string): never {
+  #fail(name: string, wanted: string): never {
     const found = JSON.stringify(this.#values[name]) ?? "missing";
     throw new this.#Failure(`In ${this.#where}, ${name} has to be ${wanted}; it is ${found}.`);
   }

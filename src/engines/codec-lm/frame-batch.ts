@@ -1,6 +1,6 @@
 import { FRAME_S } from "../../audio/format.ts";
 import { abortable } from "../../core/abortable.ts";
-import { BusyError, type Pace, type Setup } from "./codec-language-model.ts";
+import { BusyError, type ModelSetup, type Pace } from "./codec-language-model.ts";
 import { type FrameModel, ModelRunner } from "./model-runner.ts";
 import { PrefixCache } from "./networks/kv-cache.ts";
 import { Sequence, type SequenceState } from "./sequence.ts";
@@ -8,7 +8,7 @@ import { Sequence, type SequenceState } from "./sequence.ts";
 /** Blocks of a prompt that are read between two frames of others. */
 const PREFILL_BLOCKS_PER_TICK: Readonly<Record<Pace, number>> = { realtime: 1, throughput: 4 };
 /** Of keys and values of prompts that are kept. */
-const PREFIX_BYTES = 256 * 2 ** 20;
+const MAX_PREFIX_BYTES = 256 * 2 ** 20;
 
 /**
  * Computes the frames of several utterances together. Time goes by in ticks: in each, prompts are read a little further,
@@ -30,13 +30,13 @@ export class FrameBatch {
 
   constructor(
     model: FrameModel,
-    setup: Pick<Setup, "slots" | "pace" | "prefixBytes">,
+    setup: Pick<ModelSetup, "slots" | "pace" | "maxPrefixBytes">,
     times = new TickTimes(),
   ) {
-    const { slots = 1, pace = "throughput", prefixBytes = PREFIX_BYTES } = setup;
+    const { slots = 1, pace = "throughput", maxPrefixBytes = MAX_PREFIX_BYTES } = setup;
     this.#model = model;
     this.#pace = pace;
-    this.#runner = new ModelRunner(model, new PrefixCache(prefixBytes), PREFILL_BLOCKS_PER_TICK[pace]);
+    this.#runner = new ModelRunner(model, new PrefixCache(maxPrefixBytes), PREFILL_BLOCKS_PER_TICK[pace]);
     this.#times = times;
     this.#freeSlots = Array.from({ length: slots }, (_, slot) => slot);
   }
@@ -47,10 +47,10 @@ export class FrameBatch {
    * @throws what {@link admit} does
    */
   async join(state: SequenceState, signal: AbortSignal, mayWait = false): Promise<Sequence> {
-    while (mayWait && this.#isFull()) await this.#change(signal);
+    while (mayWait && this.#isFull()) await this.#nextChange(signal);
     signal.throwIfAborted();
-    if (this.#isClosed) throw closed();
-    this.#refuseWhenFull();
+    if (this.#isClosed) throw closedError();
+    this.#rejectIfFull();
     const sequence = new Sequence(state, signal, () => this.#wake());
     this.#sequences.add(sequence);
     this.#running ??= this.#run();
@@ -65,37 +65,37 @@ export class FrameBatch {
    * @throws BusyError where it would be missed; the signal's reason
    */
   async admit(signal: AbortSignal, mayWait = false): Promise<void> {
-    while (mayWait && this.#isFull()) await this.#change(signal);
-    this.#refuseWhenFull();
+    while (mayWait && this.#isFull()) await this.#nextChange(signal);
+    this.#rejectIfFull();
   }
 
   /** Everybody who is in it fails. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const sequence of this.#sequences) sequence.fail(closed());
+    for (const sequence of this.#sequences) sequence.fail(closedError());
     this.#wake();
     await this.#running;
   }
 
-  get #live(): number {
+  get #activeCount(): number {
     return [...this.#sequences].filter(({ isOver }) => !isOver).length;
   }
 
   /** Whether the pace is that of real time, and with one more would be missed. */
   #isFull(): boolean {
-    const count = this.#live;
-    return this.#pace === "realtime" && count > 0 && this.#times.expected(count + 1) > FRAME_S * 1_000;
+    const count = this.#activeCount;
+    return this.#pace === "realtime" && count > 0 && this.#times.estimate(count + 1) > FRAME_S * 1_000;
   }
 
-  #refuseWhenFull(): void {
+  #rejectIfFull(): void {
     if (!this.#isFull()) return;
     throw new BusyError(
-      `With ${this.#live} being spoken already, one more would not be spoken as fast as it is heard.`,
+      `With ${this.#activeCount} being spoken already, one more would not be spoken as fast as it is heard.`,
     );
   }
 
   /** Resolves when somebody has left, or a tick was measured. */
-  #change(signal: AbortSignal): Promise<void> {
+  #nextChange(signal: AbortSignal): Promise<void> {
     return abortable(new Promise<void>((resolve) => this.#waiting.push(resolve)), signal);
   }
 
@@ -130,45 +130,45 @@ export class FrameBatch {
 
   /** @returns whether there was anything to do */
   async #tick(): Promise<boolean> {
-    const awaited = [...this.#sequences].filter((sequence) => sequence.slot !== null && sequence.isAwaited);
+    const awaited = [...this.#sequences].filter((sequence) => sequence.slot !== null && sequence.isWaiting);
     const reading = awaited.filter((sequence) => !sequence.isPrefilled);
     const live = awaited.filter((sequence) => sequence.isPrefilled);
     if (reading.length > 0) await this.#runner.prefill(reading, live.length > 0);
     const begunAt = performance.now();
-    const speaking = await this.#runner.stepped(live);
+    const speaking = await this.#runner.stepBackbone(live);
     // Whose prompt was read just now is no later than the others.
     await this.#runner.sampleFrames([
       ...speaking,
       ...reading.filter((sequence) => sequence.isPrefilled && !sequence.isOver),
     ]);
-    if (live.length > 0 && reading.length === 0) this.#times.note(live.length, performance.now() - begunAt);
+    if (live.length > 0 && reading.length === 0) this.#times.record(live.length, performance.now() - begunAt);
     return awaited.length > 0;
   }
 }
 
-function closed(): Error {
+function closedError(): Error {
   return new Error("The model was closed.");
 }
 
 /** How much a tick that is measured counts beside those before it. */
-const NEWNESS = 0.2;
+const SMOOTHING = 0.2;
 /** What another utterance is thought to add to a tick, as a share of it, until that was measured. */
-const SHARE_OF_ANOTHER = 0.25;
+const ASSUMED_GROWTH = 0.25;
 
 /** How long a tick takes, by the number of utterances that are spoken in it. */
 export class TickTimes {
   /** In milliseconds. */
-  readonly #measured: number[] = [];
+  readonly #averagesMs: number[] = [];
 
-  note(count: number, ms: number): void {
-    const before = this.#measured[count] ?? ms;
-    this.#measured[count] = before + NEWNESS * (ms - before);
+  record(count: number, ms: number): void {
+    const before = this.#averagesMs[count] ?? ms;
+    this.#averagesMs[count] = before + SMOOTHING * (ms - before);
   }
 
   /** In milliseconds; what was never measured is thought from fewer. 0 before anything was. */
-  expected(count: number): number {
-    const known = this.#measured[count];
+  estimate(count: number): number {
+    const known = this.#averagesMs[count];
     if (known !== undefined) return known;
-    return count === 0 ? 0 : this.expected(count - 1) * (1 + SHARE_OF_ANOTHER);
+    return count === 0 ? 0 : this.estimate(count - 1) * (1 + ASSUMED_GROWTH);
   }
 }

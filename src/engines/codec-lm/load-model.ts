@@ -2,18 +2,18 @@ import type { GraphFile } from "../../onnx/graph-file.ts";
 import { type BoundSession, openBoundSession, openSession, type Session } from "../../onnx/session.ts";
 import type { Tokenizer } from "../../onnx/tokenizer.ts";
 import type { Weights } from "../../onnx/weights-folder.ts";
-import { type Checkpoint, GENERATION, tokenizerProblems } from "./checkpoint.ts";
+import { type Checkpoint, findTokenizerProblems, GENERATION_CONFIG } from "./checkpoint.ts";
 import type {
   CodecLanguageModel,
-  GenerationEnd,
+  GenerationResult,
+  ModelSetup,
   Precision,
-  Setup,
   Utterance,
-  Voices,
+  VoiceSupport,
 } from "./codec-language-model.ts";
 import { CheckpointError, type Fields, readFields } from "./fields.ts";
 import { FrameBatch } from "./frame-batch.ts";
-import { openPart, problemsOf, type WeightsPart } from "./manifest.ts";
+import { type CheckpointWeights, findWeightProblems, openCheckpointWeights } from "./manifest.ts";
 import type { FrameModel } from "./model-runner.ts";
 import { Backbone, type BackboneParts, backboneGraph, minRowsOf } from "./networks/backbone.ts";
 import { DepthDecoder, type DepthDecoderParts, depthDecoderGraph } from "./networks/depth-decoder.ts";
@@ -21,65 +21,65 @@ import { openQuantised, type Quantisation } from "./quantised-weights.ts";
 import type { SequenceState } from "./sequence.ts";
 
 /** What an architecture builds a model of. */
-export interface Loading {
-  readonly opened: Opened;
-  readonly setup: Setup;
+export interface LoadContext {
+  readonly resources: OpenResources;
+  readonly setup: ModelSetup;
   /** Of an utterance at most. */
-  readonly positions: number;
+  readonly maxPositions: number;
   readonly tokenizer: Tokenizer;
   /** Of each of the checkpoint's parts, as they are. */
   readonly weights: readonly Weights[];
 }
 
 /** What is an architecture's own of a model in memory. */
-export interface Built<Settings> extends Pick<FrameModel, "codes" | "decoder" | "embeddings"> {
-  readonly voices: Voices;
+export interface ModelParts<Settings> extends Pick<FrameModel, "codes" | "decoder" | "embeddings"> {
+  readonly voices: VoiceSupport;
   readonly backbone: BackboneParts;
   readonly depthDecoder: DepthDecoderParts;
   /** @throws OptionError or CheckpointError */
   settingsOf(generation: Fields, utterance: Utterance): Settings;
   /** @throws CheckpointError when the conversation cannot be read; the signal's reason */
-  prepare(utterance: Utterance, settings: Settings, signal: AbortSignal): Promise<Prepared>;
+  prepare(utterance: Utterance, settings: Settings, signal: AbortSignal): Promise<PreparedUtterance>;
 }
 
-/** An utterance that is ready to be computed, and what its {@link GenerationEnd} says of the history. */
-export interface Prepared extends Omit<GenerationEnd, "stop"> {
+/** An utterance that is ready to be computed, and what its {@link GenerationResult} says of the history. */
+export interface PreparedUtterance extends Omit<GenerationResult, "stop"> {
   readonly state: SequenceState;
 }
 
 /** Opens a checkpoint: what all architectures have in common, around what `build` makes. */
 export async function loadModel<Settings>(
   checkpoint: Checkpoint,
-  setup: Setup,
-  build: (loading: Loading) => Promise<Built<Settings>>,
+  setup: ModelSetup,
+  build: (loading: LoadContext) => Promise<ModelParts<Settings>>,
 ): Promise<CodecLanguageModel> {
   const { folder } = checkpoint;
   const { positions: max } = checkpoint.backbone;
-  const positions = Math.min(setup.positions ?? max, max);
-  const generation = await readFields(folder, GENERATION);
+  const positions = Math.min(setup.maxPositions ?? max, max);
+  const generation = await readFields(folder, GENERATION_CONFIG);
   const tokenizer = await checkpoint.readTokenizer();
-  const opened = new Opened(setup);
+  const opened = new OpenResources(setup);
   try {
     const weights: Weights[] = [];
     for (const part of checkpoint.weights) weights.push(await opened.weights(folder, part));
-    const [problem] = tokenizerProblems(checkpoint, tokenizer);
+    const [problem] = findTokenizerProblems(checkpoint, tokenizer);
     if (problem !== undefined) throw new CheckpointError(problem);
-    const transformers = await opened.inPrecision(weights[0]!, checkpoint.quantisation);
-    const built = await build({ opened, setup, positions, tokenizer, weights });
+    const transformers = await opened.quantised(weights[0]!, checkpoint.quantisation);
+    const built = await build({ resources: opened, setup, maxPositions: positions, tokenizer, weights });
     const batch = await openBatch(built, positions, transformers, opened, setup);
     // Closed before all that was opened ahead of it.
-    opened.keep({ release: () => batch.close() });
+    opened.track({ release: () => batch.close() });
     return {
       voices: built.voices,
       async *speak(utterance, signal) {
         const settings = built.settingsOf(generation, utterance);
         await batch.admit(signal, utterance.mayWait);
-        const { state, read, heard } = await built.prepare(utterance, settings, signal);
+        const { state, readTurns, audioTurns } = await built.prepare(utterance, settings, signal);
         const sequence = await batch.join(state, signal, utterance.mayWait);
         try {
           for (;;) {
             const step = await sequence.next();
-            if (typeof step === "string") return { stop: step, read, heard };
+            if (typeof step === "string") return { stop: step, readTurns, audioTurns };
             yield step;
           }
         } finally {
@@ -95,30 +95,30 @@ export async function loadModel<Settings>(
 }
 
 /** What is open of a checkpoint: it is closed together, what was opened last first. */
-export class Opened {
-  readonly #setup: Setup;
+export class OpenResources {
+  readonly #setup: ModelSetup;
   readonly #releases: (() => Promise<void>)[] = [];
 
-  constructor(setup: Setup) {
+  constructor(setup: ModelSetup) {
     this.#setup = setup;
   }
 
-  keep<T extends { release(): Promise<void> }>(owned: T): T {
+  track<T extends { release(): Promise<void> }>(owned: T): T {
     this.#releases.push(() => owned.release());
     return owned;
   }
 
   /** Opens weights of a checkpoint. @throws CheckpointError when they are not those of the manifest; WeightsError */
-  async weights(folder: string, part: WeightsPart): Promise<Weights> {
-    const weights = await openPart(folder, part);
+  async weights(folder: string, part: CheckpointWeights): Promise<Weights> {
+    const weights = await openCheckpointWeights(folder, part);
     this.#releases.push(() => weights.close());
-    const [problem, ...more] = problemsOf(weights, part);
+    const [problem, ...more] = findWeightProblems(weights, part);
     if (problem === undefined) return weights;
     throw new CheckpointError(more.length === 0 ? problem : `${problem} (And ${more.length} more.)`);
   }
 
   /** The weights of the transformers, as they are to be computed with. */
-  async inPrecision(
+  async quantised(
     weights: Weights,
     quantisation: (precision: Exclude<Precision, "fp32">) => Quantisation,
   ): Promise<Weights> {
@@ -138,14 +138,14 @@ export class Opened {
       keepsWeightsInPlace: precision === "fp32",
       guard,
     };
-    return this.keep(await openBoundSession(graph, name, setup));
+    return this.track(await openBoundSession(graph, name, setup));
   }
 
   /** Opens a graph over weights as they are. @param name what errors call it */
-  async plainSession(graph: GraphFile, weights: Weights, name: string): Promise<Session> {
+  async unquantisedSession(graph: GraphFile, weights: Weights, name: string): Promise<Session> {
     const { threads, guard } = this.#setup;
     const model = Buffer.concat(graph.pieces());
-    return this.keep(await openSession(model, name, { threads, guard, dataFolder: weights.folder }));
+    return this.track(await openSession(model, name, { threads, guard, dataFolder: weights.folder }));
   }
 
   async close(): Promise<void> {
@@ -155,11 +155,11 @@ export class Opened {
 
 /** Opens the transformers of what was built, and the batch that computes them. */
 async function openBatch(
-  { codes, decoder, embeddings, depthDecoder, ...built }: Omit<Built<never>, "settingsOf" | "prepare">,
+  { codes, decoder, embeddings, depthDecoder, ...built }: Omit<ModelParts<never>, "settingsOf" | "prepare">,
   positions: number,
   transformers: Weights,
-  opened: Opened,
-  setup: Setup,
+  opened: OpenResources,
+  setup: ModelSetup,
 ): Promise<FrameBatch> {
   const { precision, slots = 1 } = setup;
   const minRows = minRowsOf(precision);
@@ -172,7 +172,7 @@ async function openBatch(
     depthDecoder.name,
   );
   const model: FrameModel = {
-    ...{ codes, decoder, embeddings, positions },
+    ...{ codes, decoder, embeddings, maxPositions: positions },
     width: backbone.sizes.width,
     codebooks: depthDecoder.sizes.codebooks,
     backbone: new Backbone(large, backbone.sizes, slots, minRows),

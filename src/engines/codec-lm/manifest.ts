@@ -17,7 +17,7 @@ export interface Manifest {
 }
 
 /** Weights of a checkpoint: where they are, and which. */
-export interface WeightsPart {
+export interface CheckpointWeights {
   /** Within the checkpoint's folder; "" is the folder itself. */
   readonly folder: string;
   /** The file, or the index of several. */
@@ -29,7 +29,7 @@ export interface WeightsPart {
 export type Shapes = readonly (readonly [name: string, shape: readonly number[]])[];
 
 /** The tensors that a graph asks for, as it is written over weights that have whatever they are asked for. */
-export function tensorsOf(write: (into: WeightsInGraph) => unknown): Shapes {
+export function recordShapes(write: (into: WeightsInGraph) => unknown): Shapes {
   const shapes = new Map<string, readonly number[]>();
   const variable = (name: string, shape: readonly number[] = []) => {
     shapes.set(name, shape);
@@ -65,12 +65,12 @@ export function transformerShapes(stem: string, sizes: TransformerSizes): [strin
 }
 
 /** Names of the tensors that have so many dimensions. */
-export function namesOf(shapes: Shapes, rank: number): string[] {
+export function namesOfRank(shapes: Shapes, rank: number): string[] {
   return shapes.filter(([, shape]) => shape.length === rank).map(([name]) => name);
 }
 
 /** A file of weights; where that is not there, the index of several. */
-export async function weightsFileIn(folder: string, file: string): Promise<string> {
+export async function findWeightsFile(folder: string, file: string): Promise<string> {
   const isThere = await access(join(folder, file)).then(
     () => true,
     () => false,
@@ -79,17 +79,17 @@ export async function weightsFileIn(folder: string, file: string): Promise<strin
 }
 
 /** Opens weights of a checkpoint. @throws WeightsError naming what is missing or damaged, with its folder within it */
-export async function openPart(folder: string, part: WeightsPart): Promise<Weights> {
+export async function openCheckpointWeights(folder: string, part: CheckpointWeights): Promise<Weights> {
   try {
     return await openWeights(join(folder, part.folder), part.file);
   } catch (error) {
     if (!(error instanceof WeightsError)) throw error;
-    throw new WeightsError(inPart(part, error.message), { cause: error });
+    throw new WeightsError(qualifyMessage(part, error.message), { cause: error });
   }
 }
 
 /** What is missing, of another shape or type, or unexpected in the weights: a sentence for each tensor. */
-export function problemsOf(weights: Weights, part: WeightsPart): string[] {
+export function findWeightProblems(weights: Weights, part: CheckpointWeights): string[] {
   const { shapes, shared, isUnused } = part.manifest;
   const spare = new Set(shared.filter((names) => names.some((name) => weights.variables.has(name))).flat());
   const problems: string[] = [];
@@ -104,13 +104,16 @@ export function problemsOf(weights: Weights, part: WeightsPart): string[] {
   for (const name of weights.variables.keys()) {
     if (!shapes.has(name) && !isUnused(name)) problems.push(`${name} is not one of the model's tensors.`);
   }
-  return problems.map((problem) => inPart(part, problem));
+  return problems.map((problem) => qualifyMessage(part, problem));
 }
 
-const FILE_FIRST = /^\S+\.(safetensors|json)\b/;
+const STARTS_WITH_FILE = /^\S+\.(safetensors|json)\b/;
 
 /** A message about weights, which names their file by its path in the checkpoint where that is not its own folder. */
-export function inPart({ folder, file }: Pick<WeightsPart, "folder" | "file">, message: string): string {
+export function qualifyMessage(
+  { folder, file }: Pick<CheckpointWeights, "folder" | "file">,
+  message: string,
+): string {
   if (folder === "") return message;
-  return FILE_FIRST.test(message) ? `${folder}/${message}` : `${folder}/${file}: ${message}`;
+  return STARTS_WITH_FILE.test(message) ? `${folder}/${message}` : `${folder}/${file}: ${message}`;
 }

@@ -32,31 +32,36 @@ const FLOAT_BYTES = 4;
  * that its configuration states; nothing of its weights is read. Weights that are used where they lie in their file count
  * too: the system may drop them, but has to read them again for each frame.
  */
-export function memoryOf(checkpoint: Checkpoint, plan: MemoryPlan): number {
-  const { slots, positions = checkpoint.positions, cacheBytes = CACHES_BYTES } = plan;
+export function estimateMemory(checkpoint: Checkpoint, plan: MemoryPlan): number {
+  const { slots, positions = checkpoint.defaultPositions, cacheBytes = CACHES_BYTES } = plan;
   const { backbone, depthDecoder } = checkpoint;
-  const backboneBytes = Math.min(positions, backbone.positions) * positionBytes(backbone);
-  const perSlot = backboneBytes + depthDecoder.positions * positionBytes(depthDecoder);
-  return Math.ceil(weightBytes(checkpoint, plan.precision) + slots * perSlot + cacheBytes + OVERHEAD_BYTES);
+  const backboneBytes = Math.min(positions, backbone.positions) * bytesPerPosition(backbone);
+  const perSlot = backboneBytes + depthDecoder.positions * bytesPerPosition(depthDecoder);
+  return Math.ceil(
+    residentWeightBytes(checkpoint, plan.precision) + slots * perSlot + cacheBytes + OVERHEAD_BYTES,
+  );
 }
 
 /** Keys and values of a position, in every layer. */
-function positionBytes({ layers, keyHeads, headWidth }: TransformerSizes): number {
+function bytesPerPosition({ layers, keyHeads, headWidth }: TransformerSizes): number {
   return layers * 2 * keyHeads * headWidth * FLOAT_BYTES;
 }
 
-function weightBytes({ weights, quantisation, readByRow }: Checkpoint, precision: Precision): number {
+function residentWeightBytes(
+  { weights, quantisation, embeddingTables }: Checkpoint,
+  precision: Precision,
+): number {
   const bits = new Map<string, number>();
   if (precision !== "fp32") {
     const { matrices, stacks } = quantisation(precision);
     for (const { name, bits: each } of [...matrices, ...stacks]) bits.set(name, each);
   }
-  const byRow = new Set(readByRow);
+  const byRow = new Set(embeddingTables);
   let bytes = 0;
   for (const [name, shape] of weights.flatMap(({ manifest }) => [...manifest.shapes])) {
     if (byRow.has(name)) continue;
     const each = bits.get(name);
-    bytes += each === undefined ? product(shape) * FLOAT_BYTES : quantisedBytes(shape, each);
+    bytes += each === undefined ? product(shape) * FLOAT_BYTES : quantisedTensorBytes(shape, each);
   }
   return bytes;
 }
@@ -65,7 +70,7 @@ function weightBytes({ weights, quantisation, readByRow }: Checkpoint, precision
  * Blocks of so many bits a number, and a scale for each. onnxruntime lays both out anew, and keeps the scales a second time,
  * as they lie in their file. A stack [parts, ins, outs] is turned over before.
  */
-function quantisedBytes(shape: readonly number[], bits: number): number {
+function quantisedTensorBytes(shape: readonly number[], bits: number): number {
   const ins = shape.length === 3 ? shape[1]! : shape.at(-1)!;
   const rows = product(shape) / ins;
   return rows * blocksIn(ins) * ((BLOCK * bits) / 8 + 2 * FLOAT_BYTES);
@@ -92,7 +97,7 @@ export async function requireCheckpointMemory(
   name: string,
   available?: AvailableMemory,
 ): Promise<number> {
-  const needed = memoryOf(checkpoint, plan);
+  const needed = estimateMemory(checkpoint, plan);
   const { bytes, limitedBy } = available ?? (await availableMemory());
   if (needed <= bytes) return needed;
   const utterances = `${plan.slots} concurrent ${plan.slots === 1 ? "utterance" : "utterances"}`;
@@ -115,10 +120,10 @@ function mebibytes(bytes: number): string {
 }
 
 /** A line for people: what a checkpoint takes in each precision, with one slot. */
-export function memorySummary(checkpoint: Checkpoint): string {
+export function describeMemory(checkpoint: Checkpoint): string {
   const gigabytes = (precision: Precision): string =>
-    `${precision}: about ${(memoryOf(checkpoint, { precision, slots: 1 }) / 1e9).toFixed(1)} GB`;
-  const more = checkpoint.positions * positionBytes(checkpoint.backbone);
+    `${precision}: about ${(estimateMemory(checkpoint, { precision, slots: 1 }) / 1e9).toFixed(1)} GB`;
+  const more = checkpoint.defaultPositions * bytesPerPosition(checkpoint.backbone);
   return (
     `memory for one utterance at a time: ${gigabytes("int4")}; ${gigabytes("int8")}; ${gigabytes("fp32")}; ` +
     `for each more at once about ${(more / 1e9).toFixed(2)} GB`

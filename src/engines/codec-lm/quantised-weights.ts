@@ -16,8 +16,8 @@ import {
 import { CheckpointError } from "./fields.ts";
 
 /** What a quantised matrix's numbers and scales are called, behind its own name. */
-export const DATA = ".data";
-export const SCALES = ".scales";
+export const DATA_SUFFIX = ".data";
+export const SCALES_SUFFIX = ".scales";
 
 /** What is to be quantised of a model, and how finely. */
 export interface Quantisation {
@@ -46,18 +46,18 @@ export async function openQuantised(
   cacheFolder: string,
   signal: AbortSignal,
 ): Promise<Weights> {
-  const origin = await originOf(weights, VERSION);
+  const origin = await readOrigin(weights, VERSION);
   const made = JSON.stringify({ origin, quantisation });
   const file = `${createHash("sha256").update(made).digest("hex").slice(0, 32)}.safetensors`;
   await removeLeftovers(cacheFolder);
   if (!(await isIntact(join(cacheFolder, file), signal))) {
-    const makings = await makingsOf(weights, quantisation, signal);
-    await makeCache(cacheFolder, file, origin, makings, signal);
+    const makings = await tensorGroups(weights, quantisation, signal);
+    await writeCache(cacheFolder, file, origin, makings, signal);
   }
   return await openWeights(cacheFolder, file);
 }
 
-async function makingsOf(
+async function tensorGroups(
   weights: Weights,
   { matrices, stacks, kept }: Quantisation,
   signal: AbortSignal,
@@ -71,7 +71,7 @@ async function makingsOf(
     ...kept.map(
       (name): TensorGroup => ({
         tensors: [{ name, dtype: "F32", shape: weights.variable(name).shape }],
-        make: () => finite(weights, name),
+        make: () => readFinite(weights, name),
       }),
     ),
     ...matrices.map(({ name, bits }) => matrix(name, rowsOf(weights, name), bits)),
@@ -86,12 +86,12 @@ async function makingsOf(
 function quantisedTensors(name: string, { rows, columns }: MatrixRows, bits: Bits): TensorPlan[] {
   const blocks = blocksIn(columns);
   return [
-    { name: name + DATA, dtype: "U8", shape: [rows, blocks, blockBytes(bits)] },
-    { name: name + SCALES, dtype: "F32", shape: [rows * blocks] },
+    { name: name + DATA_SUFFIX, dtype: "U8", shape: [rows, blocks, blockBytes(bits)] },
+    { name: name + SCALES_SUFFIX, dtype: "F32", shape: [rows * blocks] },
   ];
 }
 
-async function* finite(weights: Weights, name: string): AsyncGenerator<Uint8Array> {
+async function* readFinite(weights: Weights, name: string): AsyncGenerator<Uint8Array> {
   const numbers = await weights.read(name);
   if (!numbers.every(Number.isFinite)) {
     throw new CheckpointError(
@@ -107,7 +107,7 @@ export class CacheError extends Error {
 }
 
 /** What the content of a cache depends on, besides how finely which tensors are quantised. */
-export interface Origin {
+export interface CacheOrigin {
   /** Of the way in which it is made. */
   readonly version: number;
   /** Where the weights are. */
@@ -123,18 +123,18 @@ interface OriginFile {
 }
 
 /** Where weights come from, as they are now. */
-export async function originOf({ folder, variables }: Weights, version: number): Promise<Origin> {
+export async function readOrigin({ folder, variables }: Weights, version: number): Promise<CacheOrigin> {
   const names = [...new Set([...variables.values()].map(({ file }) => file))].sort();
-  return { version, folder, files: await Promise.all(names.map((name) => statOf(folder, name))) };
+  return { version, folder, files: await Promise.all(names.map((name) => statFile(folder, name))) };
 }
 
-async function statOf(folder: string, name: string): Promise<OriginFile> {
+async function statFile(folder: string, name: string): Promise<OriginFile> {
   const { size, mtimeMs } = await stat(join(folder, name));
   return { name, size, mtimeMs };
 }
 
-/** The entry of a cache's metadata that has its {@link Origin}. */
-const ORIGIN = "made_of";
+/** The entry of a cache's metadata that has its {@link CacheOrigin}. */
+const ORIGIN_KEY = "made_of";
 
 /**
  * Makes a cache, under another name first, so that there never is half of one; two processes may do so at once. Before
@@ -143,24 +143,24 @@ const ORIGIN = "made_of";
  *
  * @throws CacheError when the folder has no room or cannot be written to; what making the tensors throws
  */
-export async function makeCache(
+export async function writeCache(
   folder: string,
   file: string,
-  origin: Origin,
+  origin: CacheOrigin,
   makings: readonly TensorGroup[],
   signal: AbortSignal,
 ): Promise<void> {
-  const metadata = { [ORIGIN]: JSON.stringify(origin) };
+  const metadata = { [ORIGIN_KEY]: JSON.stringify(origin) };
   const needed = bytesToWrite(makings, metadata);
   const draft = join(folder, `${file}.${HOST}.${process.pid}.${randomUUID()}.part`);
   try {
     await mkdir(folder, { recursive: true });
-    await removeUseless(folder, origin);
-    await requireRoom(folder, needed);
+    await removeStale(folder, origin);
+    await requireDiskSpace(folder, needed);
     await writeSafetensors(draft, makings, metadata);
     await moveInto(draft, join(folder, file), signal);
   } catch (error) {
-    throw asCacheError(error, folder, needed);
+    throw toCacheError(error, folder, needed);
   } finally {
     await rm(draft, { force: true }).catch(() => {});
   }
@@ -177,10 +177,11 @@ async function moveInto(draft: string, path: string, signal: AbortSignal): Promi
 
 /** Removes what processes left that died while they made a cache. What cannot be removed stays. */
 export async function removeLeftovers(folder: string): Promise<void> {
-  const drafts = (await namesIn(folder)).filter((name) => DRAFT.test(name));
+  const drafts = (await listNames(folder)).filter((name) => DRAFT.test(name));
   await Promise.all(
     drafts.map(async (name) => {
-      if (await isLeft(join(folder, name))) await rm(join(folder, name), { force: true }).catch(() => {});
+      if (await isAbandoned(join(folder, name)))
+        await rm(join(folder, name), { force: true }).catch(() => {});
     }),
   );
 }
@@ -191,13 +192,13 @@ const HOST = createHash("sha256").update(hostname()).digest("hex").slice(0, 8);
 const DRAFT = /\.safetensors\.([0-9a-f]{8})\.(\d+)\.[0-9a-f-]+\.part$/;
 
 /** Nobody writes to a draft for that long and goes on. */
-const STILL_MS = 600_000;
+const ABANDONED_AFTER_MS = 600_000;
 
-async function isLeft(path: string): Promise<boolean> {
+async function isAbandoned(path: string): Promise<boolean> {
   const [, host, pid] = DRAFT.exec(path) ?? [];
   const found = await stat(path).catch(() => null);
   if (found === null) return false;
-  if (Date.now() - found.mtimeMs > STILL_MS) return true;
+  if (Date.now() - found.mtimeMs > ABANDONED_AFTER_MS) return true;
   if (host !== HOST) return false;
   // A number may be used again: a draft from before this process is not this one's.
   if (Number(pid) === process.pid) return found.mtimeMs < Date.now() - process.uptime() * 1_000;
@@ -209,43 +210,45 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return codeOf(error) !== "ESRCH";
+    return errorCode(error) !== "ESRCH";
   }
 }
 
-async function removeUseless(folder: string, { folder: weights, version }: Origin): Promise<void> {
-  const caches = (await namesIn(folder)).filter((name) => name.endsWith(".safetensors"));
+async function removeStale(folder: string, { folder: weights, version }: CacheOrigin): Promise<void> {
+  const caches = (await listNames(folder)).filter((name) => name.endsWith(".safetensors"));
   for (const path of caches.map((name) => join(folder, name))) {
-    const origin = originIn((await readMetadata(path))?.[ORIGIN]);
+    const origin = parseOrigin((await readMetadata(path))?.[ORIGIN_KEY]);
     if (origin === null) continue;
     const isOld = origin.folder === weights && origin.version !== version;
     if (isOld || (await isChanged(origin))) await rm(path, { force: true }).catch(() => {});
   }
 }
 
-function originIn(json: string | undefined): Origin | null {
+function parseOrigin(json: string | undefined): CacheOrigin | null {
   if (json === undefined) return null;
   try {
-    const origin = JSON.parse(json) as Partial<Origin>;
-    return typeof origin.folder === "string" && Array.isArray(origin.files) ? (origin as Origin) : null;
+    const origin = JSON.parse(json) as Partial<CacheOrigin>;
+    return typeof origin.folder === "string" && Array.isArray(origin.files) ? (origin as CacheOrigin) : null;
   } catch {
     return null;
   }
 }
 
-async function isChanged({ folder, files }: Origin): Promise<boolean> {
+async function isChanged({ folder, files }: CacheOrigin): Promise<boolean> {
   for (const was of files) {
-    const now = await statOf(folder, was.name).catch((error) => (codeOf(error) === "ENOENT" ? null : was));
+    const now = await statFile(folder, was.name).catch((error) =>
+      errorCode(error) === "ENOENT" ? null : was,
+    );
     if (now === null || now.size !== was.size || now.mtimeMs !== was.mtimeMs) return true;
   }
   return false;
 }
 
-async function namesIn(folder: string): Promise<string[]> {
+async function listNames(folder: string): Promise<string[]> {
   return await readdir(folder).catch(() => []);
 }
 
-async function requireRoom(folder: string, needed: number): Promise<void> {
+async function requireDiskSpace(folder: string, needed: number): Promise<void> {
   const free = await statfs(folder).then(
     ({ bavail, bsize }) => bavail * bsize,
     () => Number.POSITIVE_INFINITY,
@@ -260,20 +263,20 @@ const REMEDY =
   "make room, choose another folder with --data-dir, or take the precision fp32, which keeps none.";
 
 /** No space, no quota, or more than the process may write into one file. */
-const FULL = ["ENOSPC", "EDQUOT", "EFBIG"];
-const FORBIDDEN = ["EACCES", "EPERM", "EROFS"];
-const BROKEN = ["ENOTDIR", "EEXIST", "EISDIR", "ENOENT", "ENAMETOOLONG", "EMFILE"];
+const DISK_FULL_CODES = ["ENOSPC", "EDQUOT", "EFBIG"];
+const FORBIDDEN_CODES = ["EACCES", "EPERM", "EROFS"];
+const BAD_PATH_CODES = ["ENOTDIR", "EEXIST", "EISDIR", "ENOENT", "ENAMETOOLONG", "EMFILE"];
 
 /** Says of an error of the file system what to do about it; gives back any other as it is. */
-function asCacheError(error: unknown, folder: string, needed: number): unknown {
-  const code = codeOf(error) ?? "";
-  if (FULL.includes(code)) {
+function toCacheError(error: unknown, folder: string, needed: number): unknown {
+  const code = errorCode(error) ?? "";
+  if (DISK_FULL_CODES.includes(code)) {
     return new CacheError(
       `The disk that holds ${folder} is full: the quantised weights take ${megabytes(needed)}; what was begun is removed: ${REMEDY}`,
       { cause: error },
     );
   }
-  if (FORBIDDEN.includes(code) || BROKEN.includes(code)) {
+  if (FORBIDDEN_CODES.includes(code) || BAD_PATH_CODES.includes(code)) {
     return new CacheError(
       `The quantised weights, ${megabytes(needed)}, are kept in ${folder}, which cannot be written to (${code}): give this user the right to, choose another folder with --data-dir, or take the precision fp32, which keeps none.`,
       { cause: error },
@@ -282,7 +285,7 @@ function asCacheError(error: unknown, folder: string, needed: number): unknown {
   return error;
 }
 
-function codeOf(error: unknown): string | undefined {
+function errorCode(error: unknown): string | undefined {
   const { code } = (error ?? {}) as { code?: unknown };
   return typeof code === "string" ? code : undefined;
 }

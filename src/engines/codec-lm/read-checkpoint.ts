@@ -6,7 +6,7 @@ import { qwen3Tts } from "./qwen3-tts/qwen3-tts.ts";
 const ARCHITECTURES: readonly Architecture[] = [csm, qwen3Tts];
 
 /** A folder's `config.json`, and the kind of model that it is of. @throws CheckpointError when it is none that can be run */
-export async function identify(
+export async function identifyArchitecture(
   folder: string,
 ): Promise<{ readonly architecture: Architecture; readonly config: Fields }> {
   const config = await readFields(folder, "config.json");
@@ -21,6 +21,6 @@ export async function identify(
 
 /** The checkpoint in a folder. @throws CheckpointError when it is none that can be run, or naming the field that is wrong */
 export async function readCheckpoint(folder: string): Promise<Checkpoint> {
-  const { architecture, config } = await identify(folder);
+  const { architecture, config } = await identifyArchitecture(folder);
   return await architecture.describe(folder, config);
 }

@@ -11,17 +11,17 @@ export interface SamplerConfig {
 /** Samples a code. @param draw gives a number in [0, 1); it is asked once, or not at all at temperature 0. */
 export function sampleCode(logits: Float32Array, config: SamplerConfig, draw: () => number): number {
   if (config.temperature < MIN_TEMPERATURE) return argmax(logits);
-  if (room.length < logits.length) room = new Float64Array(logits.length);
-  const shares = room.subarray(0, logits.length);
+  if (scratch.length < logits.length) scratch = new Float64Array(logits.length);
+  const shares = scratch.subarray(0, logits.length);
   fillProbabilities(shares, logits, config);
-  return drawn(shares, draw());
+  return drawIndex(shares, draw());
 }
 
 /** Below it scores would be beyond what a float32 holds; long before that nothing but the likeliest is chosen. */
 const MIN_TEMPERATURE = 1e-30;
 
 /** For the probabilities of one choice: there are thousands of choices a second. */
-let room = new Float64Array(0);
+let scratch = new Float64Array(0);
 
 /** The likeliest; of several as likely, the first. */
 export function argmax(logits: Float32Array): number {
@@ -94,7 +94,7 @@ function fillSoftmax(shares: Float64Array, scores: Float32Array, min: number): v
 }
 
 /** The first at which the sum of the shares exceeds the number. */
-function drawn(shares: Float64Array, number: number): number {
+function drawIndex(shares: Float64Array, number: number): number {
   let sum = 0;
   let last = 0;
   for (let at = 0; at < shares.length; at++) {
@@ -111,7 +111,7 @@ function drawn(shares: Float64Array, number: number): number {
 /** How less likely first codes become that were chosen before. */
 export interface RepetitionPenalty {
   /** Applies it to the score of a code that was. */
-  readonly of: (score: number) => number;
+  readonly apply: (score: number) => number;
   /** Frames that it looks back over; `null`: all. */
   readonly window: number | null;
 }
@@ -124,17 +124,17 @@ export class CodeHistory {
     return this.#codes.length;
   }
 
-  note(code: number): void {
+  add(code: number): void {
     this.#codes.push(code);
   }
 
   /** Logits with the penalty, once for a code; `spared` has none. They are the caller's own. */
-  penalised(logits: Float32Array, penalty: RepetitionPenalty | null, spared: number | null): Float32Array {
+  penalise(logits: Float32Array, penalty: RepetitionPenalty | null, spared: number | null): Float32Array {
     const scores = logits.slice();
     if (penalty === null) return scores;
-    const { window, of } = penalty;
+    const { window, apply } = penalty;
     for (const code of new Set(window === null ? this.#codes : this.#codes.slice(-window))) {
-      if (code !== spared) scores[code] = of(scores[code]!);
+      if (code !== spared) scores[code] = apply(scores[code]!);
     }
     return scores;
   }
@@ -143,8 +143,8 @@ export class CodeHistory {
 /** Numbers in [0, 1), one after the other. */
 export type Rng = () => number;
 
-export function rngOf({ uniforms, seed }: Pick<Utterance, "uniforms" | "seed">): Rng {
-  return uniforms === null ? seededRng(seed) : givenRng(uniforms);
+export function createRng({ uniforms, seed }: Pick<Utterance, "uniforms" | "seed">): Rng {
+  return uniforms === null ? seededRng(seed) : replayRng(uniforms);
 }
 
 const GOLDEN_GAMMA = 0x9e37_79b9_7f4a_7c15n;
@@ -159,12 +159,12 @@ export function seededRng(seed: bigint): Rng {
   let count = 0n;
   return () => {
     count++;
-    return Number(mixed(seed + count * GOLDEN_GAMMA) >> 11n) / 2 ** 53;
+    return Number(mix(seed + count * GOLDEN_GAMMA) >> 11n) / 2 ** 53;
   };
 }
 
 /** Draws that are given. @throws Error when there are no more of them */
-export function givenRng(numbers: readonly number[]): Rng {
+export function replayRng(numbers: readonly number[]): Rng {
   let at = 0;
   return () => {
     const number = numbers[at++];
@@ -174,12 +174,12 @@ export function givenRng(numbers: readonly number[]): Rng {
 }
 
 /** The seed of one of several independent generators that a seed stands for; the first has the seed itself. */
-export function seedOf(seed: bigint, number: number): bigint {
-  return number === 0 ? seed : mixed(seed + BigInt(number) * 0xd1b5_4a32_d192_ed03n);
+export function deriveSeed(seed: bigint, number: number): bigint {
+  return number === 0 ? seed : mix(seed + BigInt(number) * 0xd1b5_4a32_d192_ed03n);
 }
 
 /** The finaliser of SplitMix64. */
-function mixed(sum: bigint): bigint {
+function mix(sum: bigint): bigint {
   let bits = BigInt.asUintN(64, sum);
   bits = BigInt.asUintN(64, (bits ^ (bits >> 30n)) * 0xbf58_476d_1ce4_e5b9n);
   bits = BigInt.asUintN(64, (bits ^ (bits >> 27n)) * 0x94d0_49bb_1331_11ebn);

@@ -9,11 +9,11 @@ export interface SequenceState {
   readonly prompt: Float32Array;
   readonly depthSampler: SamplerConfig;
   readonly rng: Rng;
-  readonly sound: DecodedStream;
+  readonly decoderStream: DecodedStream;
   /** Samples a frame's first code, or says why there is no frame any more. Called once for each. */
   sampleFirst(logits: Float32Array): number | StopReason;
   /** Is told of a frame that was sampled. @returns whether it is heard, and why no other follows; `null`: one does */
-  take(frame: CodeFrame): { readonly isHeard: boolean; readonly stop: StopReason | null };
+  acceptFrame(frame: CodeFrame): { readonly isHeard: boolean; readonly stop: StopReason | null };
   /** Adds the text that is read with a frame at the backbone's input. */
   addText?(row: Float32Array): void;
 }
@@ -31,7 +31,7 @@ export class Sequence {
   readonly #signal: AbortSignal;
   readonly #wake: () => void;
   readonly #onAbort = (): void => this.fail(this.#signal.reason);
-  #waiting: { resolve(step: SpokenFrame | StopReason): void; reject(error: unknown): void } | null = null;
+  #waiter: { resolve(step: SpokenFrame | StopReason): void; reject(error: unknown): void } | null = null;
   #stop: StopReason | null = null;
   #error: { readonly thrown: unknown } | null = null;
 
@@ -42,8 +42,8 @@ export class Sequence {
     signal.addEventListener("abort", this.#onAbort, { once: true });
   }
 
-  get isAwaited(): boolean {
-    return this.#waiting !== null;
+  get isWaiting(): boolean {
+    return this.#waiter !== null;
   }
 
   /** The next frame, or why there is none. Throws the signal's reason, or what went wrong. */
@@ -51,7 +51,7 @@ export class Sequence {
     return new Promise((resolve, reject) => {
       if (this.#error !== null) reject(this.#error.thrown);
       else if (this.#stop !== null) resolve(this.#stop);
-      else this.#waiting = { resolve, reject };
+      else this.#waiter = { resolve, reject };
       this.#wake();
     });
   }
@@ -63,8 +63,8 @@ export class Sequence {
   }
 
   /** @param stop why no other follows */
-  give(frame: SpokenFrame, stop: StopReason | null): void {
-    const waiting = this.#taken();
+  deliver(frame: SpokenFrame, stop: StopReason | null): void {
+    const waiting = this.#takeWaiter();
     if (stop !== null) this.end(stop);
     waiting?.resolve(frame);
   }
@@ -73,20 +73,20 @@ export class Sequence {
     if (this.isOver) return;
     this.#stop = stop;
     this.#finish();
-    this.#taken()?.resolve(stop);
+    this.#takeWaiter()?.resolve(stop);
   }
 
   fail(thrown: unknown): void {
     if (this.isOver) return;
     this.#error = { thrown };
     this.#finish();
-    this.#taken()?.reject(thrown);
+    this.#takeWaiter()?.reject(thrown);
     this.#wake();
   }
 
-  #taken() {
-    const waiting = this.#waiting;
-    this.#waiting = null;
+  #takeWaiter() {
+    const waiting = this.#waiter;
+    this.#waiter = null;
     return waiting;
   }
 

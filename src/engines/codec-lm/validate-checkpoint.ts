@@ -1,13 +1,18 @@
 import { BYTES, firstNonFinite, isFloat } from "../../onnx/variable.ts";
 import type { Weights } from "../../onnx/weights-folder.ts";
-import { type Checkpoint, GENERATION, tokenizerProblems } from "./checkpoint.ts";
+import { type Checkpoint, findTokenizerProblems, GENERATION_CONFIG } from "./checkpoint.ts";
 import { readFields } from "./fields.ts";
-import { inPart, openPart, problemsOf, type WeightsPart } from "./manifest.ts";
-import { memorySummary } from "./memory.ts";
-import { identify } from "./read-checkpoint.ts";
+import {
+  type CheckpointWeights,
+  findWeightProblems,
+  openCheckpointWeights,
+  qualifyMessage,
+} from "./manifest.ts";
+import { describeMemory } from "./memory.ts";
+import { identifyArchitecture } from "./read-checkpoint.ts";
 
 /** How closely a checkpoint is looked at. */
-export interface CheckOptions {
+export interface ValidationOptions {
   /**
    * Which numbers are looked at: none of them; of each large tensor a sample, which it is unless said; or all, for which
    * gigabytes are read.
@@ -32,17 +37,20 @@ export interface CheckpointReport {
  *
  * @throws CheckpointError when its `config.json` is of no architecture that can be run; the signal's reason
  */
-export async function lookOverCheckpoint(folder: string, look: CheckOptions = {}): Promise<CheckpointReport> {
-  const { architecture, config } = await identify(folder);
+export async function validateCheckpoint(
+  folder: string,
+  options: ValidationOptions = {},
+): Promise<CheckpointReport> {
+  const { architecture, config } = await identifyArchitecture(folder);
   const facts: string[] = [];
   const problems: string[] = [];
   /** Are told last: there may be many. */
-  const damaged: string[] = [];
+  const nonFinite: string[] = [];
   const collectErrors = async <T>(work: () => Promise<T>): Promise<T | null> => {
     try {
       return await work();
     } catch (error) {
-      look.signal?.throwIfAborted();
+      options.signal?.throwIfAborted();
       problems.push((error as Error).message);
       return null;
     }
@@ -51,67 +59,76 @@ export async function lookOverCheckpoint(folder: string, look: CheckOptions = {}
   facts.push(...(checkpoint?.facts ?? []));
   for (const part of checkpoint?.weights ?? []) {
     await collectErrors(async () => {
-      const weights = await openPart(folder, part);
+      const weights = await openCheckpointWeights(folder, part);
       try {
-        problems.push(...problemsOf(weights, part));
+        problems.push(...findWeightProblems(weights, part));
         const count = weights.variables.size;
         facts.push(part.folder === "" ? `${count} tensors` : `${count} of the codec`);
-        if (look.numbers !== "none") damaged.push(...(await unfiniteIn(weights, part, look)));
+        if (options.numbers !== "none") nonFinite.push(...(await findNonFinite(weights, part, options)));
       } finally {
         await weights.close();
       }
     });
   }
-  await collectErrors(async () => architecture.checkGeneration(await readFields(folder, GENERATION)));
+  await collectErrors(async () => architecture.checkGeneration(await readFields(folder, GENERATION_CONFIG)));
   // Also where the configuration is wrong: all that is to be mended is told at once.
   const tokenizer = await collectErrors(() => architecture.readTokenizer(folder));
-  if (checkpoint !== null && tokenizer !== null) problems.push(...tokenizerProblems(checkpoint, tokenizer));
-  if (checkpoint !== null) facts.push(memorySummary(checkpoint));
-  if (checkpoint !== null && (look.numbers ?? "sample") === "sample") {
+  if (checkpoint !== null && tokenizer !== null)
+    problems.push(...findTokenizerProblems(checkpoint, tokenizer));
+  if (checkpoint !== null) facts.push(describeMemory(checkpoint));
+  if (checkpoint !== null && (options.numbers ?? "sample") === "sample") {
     facts.push(
       "of tensors beyond 1 MiB a sample was looked at for what is no finite number; --full reads all",
     );
   }
-  return { checkpoint, facts, problems: [...problems, ...damaged] };
+  return { checkpoint, facts, problems: [...problems, ...nonFinite] };
 }
 
 /** Tensors up to this size are looked at in full. */
-const SMALL_BYTES = 2 ** 20;
+const MAX_FULL_SCAN_BYTES = 2 ** 20;
 /** Of larger ones, so many stretches of so many bytes, the first at its beginning and the last at its end. */
-const STRETCHES = 16;
-const STRETCH_BYTES = 2 ** 16;
+const SAMPLES_PER_TENSOR = 16;
+const SAMPLE_BYTES = 2 ** 16;
 /** Read at a time where all is. */
-const PIECE_BYTES = 2 ** 24;
+const CHUNK_BYTES = 2 ** 24;
 
-async function unfiniteIn(weights: Weights, part: WeightsPart, look: CheckOptions): Promise<string[]> {
+async function findNonFinite(
+  weights: Weights,
+  part: CheckpointWeights,
+  options: ValidationOptions,
+): Promise<string[]> {
   const { manifest } = part;
   const problems: string[] = [];
   for (const [name, { type, bytes }] of weights.variables) {
     if (!manifest.shapes.has(name) || !isFloat(type)) continue;
-    const stretches = look.numbers === "all" || bytes <= SMALL_BYTES ? pieces(bytes) : sample(bytes);
-    for (const [from, length] of stretches) {
-      look.signal?.throwIfAborted();
+    const ranges =
+      options.numbers === "all" || bytes <= MAX_FULL_SCAN_BYTES ? wholeRanges(bytes) : sampledRanges(bytes);
+    for (const [from, length] of ranges) {
+      options.signal?.throwIfAborted();
       const at = firstNonFinite(type, await weights.bytes(name, from, length));
       if (at < 0) continue;
       const number = from / BYTES[type] + at;
-      problems.push(inPart(part, `${name} is damaged: its number ${number} is NaN or infinite.`));
+      problems.push(qualifyMessage(part, `${name} is damaged: its number ${number} is NaN or infinite.`));
       break;
     }
   }
   return problems;
 }
 
-type Stretch = readonly [from: number, length: number];
+type ByteRange = readonly [from: number, length: number];
 
-function pieces(bytes: number): Stretch[] {
-  return Array.from({ length: Math.ceil(bytes / PIECE_BYTES) }, (_, at) => {
-    const from = at * PIECE_BYTES;
-    return [from, Math.min(PIECE_BYTES, bytes - from)];
+function wholeRanges(bytes: number): ByteRange[] {
+  return Array.from({ length: Math.ceil(bytes / CHUNK_BYTES) }, (_, at) => {
+    const from = at * CHUNK_BYTES;
+    return [from, Math.min(CHUNK_BYTES, bytes - from)];
   });
 }
 
-function sample(bytes: number): Stretch[] {
-  const step = (bytes - STRETCH_BYTES) / (STRETCHES - 1);
+function sampledRanges(bytes: number): ByteRange[] {
+  const step = (bytes - SAMPLE_BYTES) / (SAMPLES_PER_TENSOR - 1);
   // At whole numbers of whatever type.
-  return Array.from({ length: STRETCHES }, (_, at) => [Math.floor((at * step) / 4) * 4, STRETCH_BYTES]);
+  return Array.from({ length: SAMPLES_PER_TENSOR }, (_, at) => [
+    Math.floor((at * step) / 4) * 4,
+    SAMPLE_BYTES,
+  ]);
 }

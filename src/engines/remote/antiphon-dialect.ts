@@ -6,16 +6,16 @@ import type { Script, VoicePart } from "../../core/script.ts";
 import type { FollowedVoice, SpokenWord, TimedName } from "../../core/speech-model.ts";
 import { AttemptError, checkStatus, permanentError } from "./attempt-error.ts";
 import {
-  base64Wav,
-  blamingVoice,
-  calledThere,
-  chosenPart,
   type Dialect,
-  passedOnName,
+  encodeBase64Wav,
   type RemoteOptions,
+  remoteVoiceName,
+  singleVoice,
+  unmappedVoice,
+  withVoiceCheck,
 } from "./dialect.ts";
-import type { AnswerHead, Exchange } from "./http-exchange.ts";
-import { PcmSamples } from "./pcm-frames.ts";
+import type { HttpExchange, ResponseHead } from "./http-exchange.ts";
+import { PcmDecoder } from "./pcm-frames.ts";
 import type { SpeechChunk, SpeechEnd } from "./speech-chunks.ts";
 
 /** As many code points as a turn may have; and as many as are sure to be spoken within the frames of one request. */
@@ -29,31 +29,31 @@ const MAX_TURNS = 64;
  * pronunciations and whether the mouth is told of. A seed has no place there, nor has a speed.
  */
 export function antiphonDialect({ model, voices }: RemoteOptions): Dialect {
-  const labelOf = (speaker: string): string => calledThere(speaker, voices);
+  const labelOf = (speaker: string): string => remoteVoiceName(speaker, voices);
   const speakerOf = (label: string): string =>
     Object.keys(voices).find((speaker) => voices[speaker] === label) ?? label;
   return {
     route: "/converse/stream",
     accept: "text/event-stream",
     async prepare(script, signal) {
-      const part = chosenPart(script.voice);
-      const conversation = await conversationBody(script, part, model, labelOf, signal);
-      const read = blamingVoice(passedOnName(part, voices), readConversation);
+      const part = singleVoice(script.voice);
+      const conversation = await encodeConversation(script, part, model, labelOf, signal);
+      const read = withVoiceCheck(unmappedVoice(part, voices), readAntiphonStream);
       return {
-        maxChars: script.delivery.maxFrames > FRAMES.max ? CHARS_IN_MAX_FRAMES : MAX_CHARS,
+        maxChars: script.delivery.maxFrames > FRAMES_PER_REQUEST.max ? CHARS_IN_MAX_FRAMES : MAX_CHARS,
         request: (text, maxFrames) => ({
           body: [...conversation.opening, conversation.closing(text, maxFrames)],
           read,
         }),
         finish: () => conversation.finish(),
-        voiceOf: (voice) => ({ ...voice, start: speakerOf(voice.start) }),
+        toLocalVoice: (voice) => ({ ...voice, start: speakerOf(voice.start) }),
       };
     },
   };
 }
 
 /** The frames that an Antiphon may be asked for in one request. */
-export const FRAMES = { min: 16, max: 2_048 } as const;
+export const FRAMES_PER_REQUEST = { min: 16, max: 2_048 } as const;
 
 /** What stays the same over the requests of an utterance: the body up to the open turn's text, and from there on. */
 interface ConversationBody {
@@ -72,7 +72,7 @@ interface ConversationBody {
  * @param model what the other Antiphon calls it; `null` is its default
  * @param labelOf what it calls a speaker
  */
-async function conversationBody(
+async function encodeConversation(
   { history, speaker, delivery, lexicon = [], hasMouth = false }: Script,
   part: VoicePart | null,
   model: string | null,
@@ -80,8 +80,8 @@ async function conversationBody(
   signal: AbortSignal,
 ): Promise<ConversationBody> {
   const opening: Uint8Array[] = [Buffer.from('{"conversation":[')];
-  for (const turn of part === null ? history : castHistory(history, speaker, part))
-    opening.push(...(await turnJson(turn, labelOf(turn.speaker), signal)));
+  for (const turn of part === null ? history : historyWithVoice(history, speaker, part))
+    opening.push(...(await encodeTurn(turn, labelOf(turn.speaker), signal)));
   return {
     opening,
     closing(text, maxFrames) {
@@ -95,7 +95,7 @@ async function conversationBody(
           top_k: delivery.topK,
           repetition_penalty: delivery.repetitionPenalty,
           penalty_window: delivery.penaltyWindow,
-          max_new_tokens: Math.max(FRAMES.min, Math.min(FRAMES.max, maxFrames)),
+          max_new_tokens: Math.max(FRAMES_PER_REQUEST.min, Math.min(FRAMES_PER_REQUEST.max, maxFrames)),
           audio_quality: delivery.quality,
         },
         ...(lexicon.length === 0 ? {} : { lexicon: Object.fromEntries(lexicon) }),
@@ -108,7 +108,7 @@ async function conversationBody(
 }
 
 /** The turns as they are told where a voice was chosen: without the speaker's own sound, and a recording before them all. */
-function castHistory(history: readonly Turn[], speaker: SpeakerLabel, part: VoicePart): Turn[] {
+function historyWithVoice(history: readonly Turn[], speaker: SpeakerLabel, part: VoicePart): Turn[] {
   const others = history.flatMap((turn): Turn[] => {
     if (turn.speaker !== speaker) return [turn];
     return turn.text === null ? [] : [{ ...turn, audio: null }];
@@ -119,14 +119,14 @@ function castHistory(history: readonly Turn[], speaker: SpeakerLabel, part: Voic
   return [{ speaker, text, audio: clip }, ...others.slice(2 - MAX_TURNS)];
 }
 
-async function turnJson(
+async function encodeTurn(
   { text, audio }: Turn,
   speaker: SpeakerLabel,
   signal: AbortSignal,
 ): Promise<readonly Uint8Array[]> {
   const json = JSON.stringify({ speaker, ...(text === null ? {} : { text }) });
   if (audio === null) return [Buffer.from(`${json},`)];
-  const wav = await base64Wav(audio, signal);
+  const wav = await encodeBase64Wav(audio, signal);
   return [Buffer.from(`${json.slice(0, -1)},"audio_wav_b64":"`), ...wav, Buffer.from('"},')];
 }
 
@@ -135,19 +135,21 @@ async function turnJson(
  * `end`, has failed with an `error`, and with neither was cut off. Throws {@link AttemptError} for the latter two, and for
  * what is none.
  */
-export async function* readConversation(exchange: Exchange): AsyncGenerator<SpeechChunk, SpeechEnd, void> {
+export async function* readAntiphonStream(
+  exchange: HttpExchange,
+): AsyncGenerator<SpeechChunk, SpeechEnd, void> {
   const head = await exchange.head();
   checkStatus(head);
   checkType(head);
-  for await (const event of eventsOf(exchange)) {
-    if (event.event === "audio") yield soundOf(event);
-    else if (event.event === "end") return endOf(event);
+  for await (const event of readLimitedEvents(exchange)) {
+    if (event.event === "audio") yield parseAudio(event);
+    else if (event.event === "end") return parseEnd(event);
     else if (event.event === "error") throw new AttemptError("told of an error in its stream");
   }
   throw new AttemptError("ended its stream without an end");
 }
 
-function checkType({ headers }: AnswerHead): void {
+function checkType({ headers }: ResponseHead): void {
   if ((headers["content-type"] ?? "").startsWith("text/event-stream")) return;
   throw permanentError("answered with something that is no stream of an Antiphon: check urls and kind");
 }
@@ -155,7 +157,7 @@ function checkType({ headers }: AnswerHead): void {
 /** An event that is longer is none. The last one holds every word of a reply. */
 const MAX_EVENT_BYTES = 8 * 2 ** 20;
 
-async function* eventsOf(exchange: Exchange): AsyncGenerator<SentEvent, void, void> {
+async function* readLimitedEvents(exchange: HttpExchange): AsyncGenerator<SentEvent, void, void> {
   let bytesOfEvent = 0;
   async function* chunks(): AsyncGenerator<Uint8Array, void, void> {
     for (let bytes = await exchange.next(); bytes !== null; bytes = await exchange.next()) {
@@ -170,29 +172,34 @@ async function* eventsOf(exchange: Exchange): AsyncGenerator<SentEvent, void, vo
   }
 }
 
-function soundOf(event: SentEvent): SpeechChunk {
-  const { pcm_b64: base64, sample_rate: rateHz, words, visemes, phonemes } = recordIn(event);
+function parseAudio(event: SentEvent): SpeechChunk {
+  const { pcm_b64: base64, sample_rate: rateHz, words, visemes, phonemes } = parseData(event);
   if (typeof base64 !== "string" || rateHz !== SAMPLE_RATE_HZ) {
     throw permanentError(`sent audio that is not of ${SAMPLE_RATE_HZ} Hz`);
   }
-  const samples = new PcmSamples(1).push(Buffer.from(base64, "base64"));
+  const samples = new PcmDecoder(1).push(Buffer.from(base64, "base64"));
   return {
     samples,
-    ...(Array.isArray(words) ? { words: words.flatMap(wordOf) } : {}),
+    ...(Array.isArray(words) ? { words: words.flatMap(parseWord) } : {}),
     ...(Array.isArray(visemes) || Array.isArray(phonemes)
-      ? { mouth: { visemes: timedNames(visemes, "viseme"), phonemes: timedNames(phonemes, "phoneme") } }
+      ? {
+          mouth: {
+            visemes: parseTimedNames(visemes, "viseme"),
+            phonemes: parseTimedNames(phonemes, "phoneme"),
+          },
+        }
       : {}),
   };
 }
 
-function wordOf(value: unknown): SpokenWord[] {
+function parseWord(value: unknown): SpokenWord[] {
   const { word, start, end, offset, length } = isRecord(value) ? value : {};
   if (typeof word !== "string" || !isTime(start) || !isTime(end)) return [];
   if (!isCount(offset) || !isCount(length)) return [];
   return [{ word, startS: start, endS: end, offset, length }];
 }
 
-function timedNames(list: unknown, field: string): TimedName[] {
+function parseTimedNames(list: unknown, field: string): TimedName[] {
   if (!Array.isArray(list)) return [];
   return list.flatMap((value: unknown) => {
     const { [field]: name, start, end } = isRecord(value) ? value : {};
@@ -201,32 +208,32 @@ function timedNames(list: unknown, field: string): TimedName[] {
   });
 }
 
-function endOf(event: SentEvent): SpeechEnd {
-  const { meta } = recordIn(event);
+function parseEnd(event: SentEvent): SpeechEnd {
+  const { meta } = parseData(event);
   const { stop, voice } = isRecord(meta) ? meta : {};
-  const heard = voiceOf(voice);
+  const heard = parseVoice(voice);
   return { stop: stop === "length" ? "length" : "finished", ...(heard === null ? {} : { voice: heard }) };
 }
 
 /** `meta.voice` of a reply, back; `null` where it is not whole. */
-function voiceOf(voice: unknown): FollowedVoice | null {
+function parseVoice(voice: unknown): FollowedVoice | null {
   if (!isRecord(voice) || typeof voice.start !== "string") return null;
   const { start, entrained_by: entrainedBy } = voice;
   if (entrainedBy !== null && !isCount(entrainedBy)) return null;
-  const numbers = NUMBERS.map(([wire]) => voice[wire]);
+  const numbers = VOICE_NUMBERS.map(([wire]) => voice[wire]);
   if (!numbers.every(isTime)) return null;
-  const told = Object.fromEntries(NUMBERS.map(([, own], index) => [own, numbers[index]!]));
+  const measures = Object.fromEntries(VOICE_NUMBERS.map(([, own], index) => [own, numbers[index]!]));
   return {
     start,
     entrainedBy,
-    followed: listOf(voice.followed, isText),
-    turns: listOf(voice.turns, isCount),
-    cautions: listOf(voice.cautions, isText),
-    ...(told as Record<(typeof NUMBERS)[number][1], number>),
+    followed: filterList(voice.followed, isText),
+    turns: filterList(voice.turns, isCount),
+    cautions: filterList(voice.cautions, isText),
+    ...(measures as Record<(typeof VOICE_NUMBERS)[number][1], number>),
   };
 }
 
-const NUMBERS = [
+const VOICE_NUMBERS = [
   ["speech_seconds", "speechS"],
   ["trust", "trust"],
   ["pitch_semitones", "pitchSemitones"],
@@ -237,7 +244,7 @@ const NUMBERS = [
   ["spectrum_db", "spectrumDb"],
 ] as const;
 
-function recordIn({ data }: SentEvent): Record<string, unknown> {
+function parseData({ data }: SentEvent): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(data);
     if (isRecord(value)) return value;
@@ -247,7 +254,7 @@ function recordIn({ data }: SentEvent): Record<string, unknown> {
   throw permanentError("sent an event that is no JSON object");
 }
 
-function listOf<T>(value: unknown, isOne: (each: unknown) => each is T): T[] {
+function filterList<T>(value: unknown, isOne: (each: unknown) => each is T): T[] {
   return Array.isArray(value) ? value.filter(isOne) : [];
 }
 

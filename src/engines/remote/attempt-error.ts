@@ -1,5 +1,5 @@
 import { retryAfterMs } from "../../core/retry-after.ts";
-import type { AnswerHead } from "./http-exchange.ts";
+import type { ResponseHead } from "./http-exchange.ts";
 
 /**
  * One try at a request that came to nothing. The message goes to the log and completes "HOST …"; it quotes nothing that
@@ -8,13 +8,13 @@ import type { AnswerHead } from "./http-exchange.ts";
 export class AttemptError extends Error {
   override readonly name = "AttemptError";
   /** Whether the same request may work elsewhere or later, as nothing is wrong with it or the settings. */
-  readonly isPassing: boolean;
+  readonly isTransient: boolean;
   /** How long the endpoint wants to be left alone; `null` when it did not say. */
   readonly waitMs: number | null;
 
   constructor(message: string, { isPassing = true, waitMs = null }: AttemptErrorOptions = {}) {
     super(message);
-    this.isPassing = isPassing;
+    this.isTransient = isPassing;
     this.waitMs = waitMs;
   }
 }
@@ -30,22 +30,22 @@ interface AttemptErrorOptions {
 }
 
 /** Reads the status of an answer. Throws a {@link AttemptError} for any but 200. */
-export function checkStatus({ status, headers }: AnswerHead): void {
+export function checkStatus({ status, headers }: ResponseHead): void {
   if (status === 200) return;
-  const known = NOT_PASSING[status];
+  const known = PERMANENT_STATUSES[status];
   if (known !== undefined) throw permanentError(known);
   if (status < 300) throw permanentError(`answered with ${status} where it should with 200`);
   if (status < 400) {
     throw permanentError(`redirects (${status}), which is not followed: set urls to where it leads`);
   }
-  const waitMs = askedWaitMs(headers);
+  const waitMs = requestedWaitMs(headers);
   if (status === 429) throw new AttemptError("is busy, or its quota is used up (429)", { waitMs });
   if (status >= 500) throw new AttemptError(`failed (${status})`, { waitMs });
   throw permanentError(`refused the request (${status}): check model, voices and format`);
 }
 
 /** What was thrown on the way to an answer, or in the middle of one, as what became of a try. */
-export function asAttemptError(thrown: unknown, hasBegun: boolean): AttemptError {
+export function toAttemptError(thrown: unknown, hasBegun: boolean): AttemptError {
   if (thrown instanceof AttemptError) return thrown;
   const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
   const shown = /^[A-Z][A-Z0-9_]{2,60}$/.test(code) ? ` (${code})` : "";
@@ -56,7 +56,7 @@ export function asAttemptError(thrown: unknown, hasBegun: boolean): AttemptError
   return new AttemptError(`cannot be reached${shown}: check that it runs, and urls`);
 }
 
-function askedWaitMs(headers: AnswerHead["headers"]): number | null {
+function requestedWaitMs(headers: ResponseHead["headers"]): number | null {
   const asked = new Headers();
   for (const name of ["retry-after", "retry-after-ms"]) {
     const value = headers[name];
@@ -65,7 +65,7 @@ function askedWaitMs(headers: AnswerHead["headers"]): number | null {
   return retryAfterMs(asked, Date.now());
 }
 
-const NOT_PASSING: Readonly<Record<number, string>> = {
+const PERMANENT_STATUSES: Readonly<Record<number, string>> = {
   401: "refused the key (401): check keyFile or keyEnv",
   403: "does not let this key use the model (403): check keyFile or keyEnv, and model",
   404: "has no such route or model (404): check urls, which usually end in /v1, and model",

@@ -25,7 +25,7 @@ export interface PreparedRequests {
   /** No more words will come: lets go of what the requests have in common. */
   finish(): void;
   /** A voice that was heard there, with its speaker as it is called here. */
-  voiceOf(voice: FollowedVoice): FollowedVoice;
+  toLocalVoice(voice: FollowedVoice): FollowedVoice;
 }
 
 /** A request's body, as JSON in pieces, and how its answer is read. */
@@ -72,12 +72,12 @@ export interface EndpointEvent {
 }
 
 /** What a voice is called by whom the settings name it for; what they do not name is called the same there. */
-export function calledThere(name: string, voices: Readonly<Record<string, string>>): string {
+export function remoteVoiceName(name: string, voices: Readonly<Record<string, string>>): string {
   return Object.hasOwn(voices, name) ? voices[name]! : name;
 }
 
 /** The name of a voice that was chosen without the settings knowing it; `null` where none was. */
-export function passedOnName(
+export function unmappedVoice(
   part: VoicePart | null,
   voices: Readonly<Record<string, string>>,
 ): string | null {
@@ -85,7 +85,7 @@ export function passedOnName(
 }
 
 /** The one voice that a script chooses; `null` where it leaves that to the speaker's label. Throws {@link ConversationError} for a mix. */
-export function chosenPart(voice: ChosenVoice | undefined): VoicePart | null {
+export function singleVoice(voice: ChosenVoice | undefined): VoicePart | null {
   if (voice === undefined) return null;
   const [part] = voice;
   if (part !== undefined && voice.length === 1) return part;
@@ -93,7 +93,7 @@ export function chosenPart(voice: ChosenVoice | undefined): VoicePart | null {
 }
 
 /** Of a name, in a message. */
-const SHOWN_CHARS = 60;
+const MAX_SHOWN_CHARS = 60;
 
 /**
  * Reads an answer, in which a refusal is one of the voice that was asked for: nobody here knows whether there is one of that
@@ -101,13 +101,13 @@ const SHOWN_CHARS = 60;
  *
  * @param name what a client called it; `null` where the settings name the voice
  */
-export function blamingVoice(name: string | null, read: ReadSpeech): ReadSpeech {
+export function withVoiceCheck(name: string | null, read: ReadSpeech): ReadSpeech {
   if (name === null) return read;
   return async function* (exchange) {
     const { status } = await exchange.head();
     if (status === 400 || status === 422) {
       throw new ConversationError(
-        `the model's server refused the voice ${JSON.stringify(name.slice(0, SHOWN_CHARS))} (${status}): name one of those that GET /v1/audio/voices lists for the model`,
+        `the model's server refused the voice ${JSON.stringify(name.slice(0, MAX_SHOWN_CHARS))} (${status}): name one of those that GET /v1/audio/voices lists for the model`,
       );
     }
     return yield* read(exchange);
@@ -117,18 +117,21 @@ export function blamingVoice(name: string | null, read: ReadSpeech): ReadSpeech 
 /** Together with the head a multiple of 3 bytes, as base64 needs it of every piece but the last. */
 const FIRST_SAMPLES = 2;
 /** A multiple of 3, which takes less than a millisecond. */
-const PIECE_SAMPLES = 48_000;
+const CHUNK_SAMPLES = 48_000;
 
 /**
  * A clip as a WAV of 16 bits at its own rate, in base64, in pieces; samples that were read from 16 bits are the same
  * again. Others have their turn between two pieces. Throws the signal's reason when that aborts.
  */
-export async function base64Wav({ samples, sampleRateHz }: Clip, signal: AbortSignal): Promise<Buffer[]> {
+export async function encodeBase64Wav(
+  { samples, sampleRateHz }: Clip,
+  signal: AbortSignal,
+): Promise<Buffer[]> {
   const first = samples.subarray(0, FIRST_SAMPLES);
   const head = Buffer.concat([wavHeader(2 * samples.length, sampleRateHz), bytesOf(first)]);
   const pieces = [asText(head)];
-  for (let at = FIRST_SAMPLES; at < samples.length; at += PIECE_SAMPLES) {
-    pieces.push(asText(bytesOf(samples.subarray(at, at + PIECE_SAMPLES))));
+  for (let at = FIRST_SAMPLES; at < samples.length; at += CHUNK_SAMPLES) {
+    pieces.push(asText(bytesOf(samples.subarray(at, at + CHUNK_SAMPLES))));
     await turn();
     signal.throwIfAborted();
   }

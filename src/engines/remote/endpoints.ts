@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Script } from "../../core/script.ts";
 import { ConversationError, SpeechFailedError } from "../../core/speech-model.ts";
-import { AttemptError, asAttemptError } from "./attempt-error.ts";
+import { AttemptError, toAttemptError } from "./attempt-error.ts";
 import type { Dialect, EndpointEvent, RemoteOptions } from "./dialect.ts";
-import { type Call, type Connections, Exchange, keptConnections } from "./http-exchange.ts";
+import { type Connections, createConnections, type HttpCall, HttpExchange } from "./http-exchange.ts";
 import { type ReadSpeech, SpeechChunks } from "./speech-chunks.ts";
 
 type EndpointsOptions = Pick<RemoteOptions, "name" | "urls" | "apiKey" | "firstSoundTimeoutMs" | "onEvent"> &
@@ -13,9 +13,9 @@ type EndpointsOptions = Pick<RemoteOptions, "name" | "urls" | "apiKey" | "firstS
 const ROUNDS = 2;
 const ROUND_WAIT_MS = 250;
 /** An endpoint that failed is asked after the others for so long. */
-const PASSED_OVER_MS = 5_000;
+const DEPRIORITISED_MS = 5_000;
 /** No endpoint is left alone for longer, whatever it asks for. */
-const MAX_REST_MS = 60_000;
+const MAX_UNAVAILABLE_MS = 60_000;
 
 type TraceHeaders = NonNullable<Script["traceHeaders"]>;
 
@@ -24,9 +24,9 @@ interface Endpoint {
   /** Requests that are open. */
   open: number;
   /** Until then, in milliseconds of the steady clock, it is asked after the others. */
-  passedOverUntilMs: number;
+  deprioritisedUntilMs: number;
   /** Until then it wants to be left alone. */
-  restsUntilMs: number;
+  unavailableUntilMs: number;
   problem: string | null;
 }
 
@@ -38,17 +38,17 @@ interface Endpoint {
 export class Endpoints {
   readonly #options: EndpointsOptions;
   readonly #endpoints: readonly Endpoint[];
-  readonly #connections: Connections = keptConnections();
+  readonly #connections: Connections = createConnections();
   /** Who speaks. */
-  readonly #speaking = new WeakMap<SpeechChunks, Endpoint>();
+  readonly #endpointOf = new WeakMap<SpeechChunks, Endpoint>();
 
   constructor(options: EndpointsOptions) {
     this.#options = options;
     this.#endpoints = options.urls.map((url) => ({
       url: new URL(url.replace(/\/+$/, "") + options.route),
       open: 0,
-      passedOverUntilMs: 0,
-      restsUntilMs: 0,
+      deprioritisedUntilMs: 0,
+      unavailableUntilMs: 0,
       problem: null,
     }));
   }
@@ -70,12 +70,12 @@ export class Endpoints {
     const failures: string[] = [];
     for (let round = 0; round < ROUNDS; round++) {
       if (round > 0 && !(await this.#pause(untilMs, signal))) break;
-      const order = this.#inOrder();
+      const order = this.#available();
       for (const [index, endpoint] of order.entries()) {
         // One that is silent leaves time for the others.
         const ms = (untilMs - nowMs()) / (order.length - index);
         if (ms <= 0) break;
-        const outcome = await this.#tried(
+        const outcome = await this.#attempt(
           this.#call(endpoint, body, traceHeaders),
           endpoint,
           read,
@@ -85,21 +85,21 @@ export class Endpoints {
         if (outcome instanceof SpeechChunks) return outcome;
         const said = `${endpoint.url.host} ${outcome.message}`;
         if (!failures.includes(said)) failures.push(said);
-        if (!outcome.isPassing) throw this.#failed(failures, NOT_SOON_MS);
+        if (!outcome.isTransient) throw this.#speechError(failures, PERMANENT_RETRY_MS);
       }
     }
-    const restMs = Math.min(...this.#endpoints.map(({ restsUntilMs }) => restsUntilMs)) - nowMs();
+    const restMs = Math.min(...this.#endpoints.map(({ unavailableUntilMs }) => unavailableUntilMs)) - nowMs();
     if (failures.length === 0) failures.push("every endpoint wants to be left alone for now");
-    throw this.#failed(failures, restMs > 0 ? restMs : null);
+    throw this.#speechError(failures, restMs > 0 ? restMs : null);
   }
 
   /** What a failure after the first sound is for whoever listens. */
-  failed(thrown: unknown, sounds: SpeechChunks): SpeechFailedError {
-    const error = asAttemptError(thrown, true);
-    const endpoint = this.#speaking.get(sounds);
-    if (endpoint === undefined) return this.#failed([error.message]);
-    this.#note(endpoint, error);
-    return this.#failed([`${endpoint.url.host} ${error.message}`]);
+  toSpeechError(thrown: unknown, sounds: SpeechChunks): SpeechFailedError {
+    const error = toAttemptError(thrown, true);
+    const endpoint = this.#endpointOf.get(sounds);
+    if (endpoint === undefined) return this.#speechError([error.message]);
+    this.#recordFailure(endpoint, error);
+    return this.#speechError([`${endpoint.url.host} ${error.message}`]);
   }
 
   /** Lets its idle connections go. */
@@ -109,8 +109,8 @@ export class Endpoints {
   }
 
   /** One try, with its first sound; or how it failed. Throws the signal's reason. */
-  async #tried(
-    call: Call,
+  async #attempt(
+    call: HttpCall,
     endpoint: Endpoint,
     read: ReadSpeech,
     ms: number,
@@ -118,7 +118,7 @@ export class Endpoints {
   ): Promise<SpeechChunks | AttemptError> {
     const untilMs = nowMs() + ms;
     for (let isFresh = false; ; isFresh = true) {
-      const exchange = new Exchange(call, this.#connections, isFresh);
+      const exchange = new HttpExchange(call, this.#connections, isFresh);
       const onAbort = () => exchange.fail(signal.reason);
       signal.addEventListener("abort", onAbort, { once: true });
       endpoint.open += 1;
@@ -127,9 +127,9 @@ export class Endpoints {
         signal.removeEventListener("abort", onAbort);
       });
       try {
-        await sounds.begin(untilMs - nowMs(), () => this.#late());
-        this.#recovered(endpoint);
-        this.#speaking.set(sounds, endpoint);
+        await sounds.begin(untilMs - nowMs(), () => this.#timeoutError());
+        this.#recordRecovery(endpoint);
+        this.#endpointOf.set(sounds, endpoint);
         return sounds;
       } catch (thrown) {
         sounds.close();
@@ -137,21 +137,21 @@ export class Endpoints {
         if (exchange.isStale && !isFresh) continue;
         // A request that asks for what there is not: nothing is wrong with the endpoint.
         if (thrown instanceof ConversationError) throw thrown;
-        const error = asAttemptError(thrown, false);
-        this.#note(endpoint, error);
+        const error = toAttemptError(thrown, false);
+        this.#recordFailure(endpoint, error);
         return error;
       }
     }
   }
 
-  #late(): AttemptError {
+  #timeoutError(): AttemptError {
     const { firstSoundTimeoutMs } = this.#options;
     return new AttemptError(
       `gave no sound in time (firstSoundTimeoutMs, ${firstSoundTimeoutMs} ms for all tries)`,
     );
   }
 
-  #call({ url }: Endpoint, body: readonly Uint8Array[], traceHeaders: TraceHeaders): Call {
+  #call({ url }: Endpoint, body: readonly Uint8Array[], traceHeaders: TraceHeaders): HttpCall {
     const { apiKey, accept } = this.#options;
     return {
       method: "POST",
@@ -170,18 +170,18 @@ export class Endpoints {
   }
 
   /** Those that may be asked now. Those that failed lately come last; of the others, who has least to do comes first. */
-  #inOrder(): Endpoint[] {
+  #available(): Endpoint[] {
     const now = nowMs();
-    const isDoubted = ({ passedOverUntilMs }: Endpoint) => Number(passedOverUntilMs > now);
+    const isDoubted = ({ deprioritisedUntilMs }: Endpoint) => Number(deprioritisedUntilMs > now);
     return this.#endpoints
-      .filter(({ restsUntilMs }) => restsUntilMs <= now)
+      .filter(({ unavailableUntilMs }) => unavailableUntilMs <= now)
       .sort((a, b) => isDoubted(a) - isDoubted(b) || a.open - b.open);
   }
 
   /** Waits before everybody is asked again. Whether there is time for it. */
   async #pause(untilMs: number, signal: AbortSignal): Promise<boolean> {
     const now = nowMs();
-    const soonestMs = Math.min(...this.#endpoints.map(({ restsUntilMs }) => restsUntilMs)) - now;
+    const soonestMs = Math.min(...this.#endpoints.map(({ unavailableUntilMs }) => unavailableUntilMs)) - now;
     // A timer may be a little early.
     const ms = Math.max(ROUND_WAIT_MS, Math.ceil(soonestMs) + 1);
     if (now + ms >= untilMs) return false;
@@ -189,34 +189,34 @@ export class Endpoints {
     return true;
   }
 
-  #note(endpoint: Endpoint, { message, waitMs, isPassing }: AttemptError): void {
+  #recordFailure(endpoint: Endpoint, { message, waitMs, isTransient }: AttemptError): void {
     const now = nowMs();
-    if (isPassing) endpoint.passedOverUntilMs = now + PASSED_OVER_MS;
-    if (waitMs !== null) endpoint.restsUntilMs = now + Math.min(waitMs, MAX_REST_MS);
+    if (isTransient) endpoint.deprioritisedUntilMs = now + DEPRIORITISED_MS;
+    if (waitMs !== null) endpoint.unavailableUntilMs = now + Math.min(waitMs, MAX_UNAVAILABLE_MS);
     if (endpoint.problem === message) return;
     endpoint.problem = message;
-    this.#tell("failing", endpoint, message);
+    this.#report("failing", endpoint, message);
   }
 
-  #recovered(endpoint: Endpoint): void {
-    endpoint.passedOverUntilMs = 0;
+  #recordRecovery(endpoint: Endpoint): void {
+    endpoint.deprioritisedUntilMs = 0;
     if (endpoint.problem === null) return;
-    this.#tell("recovered", endpoint, endpoint.problem);
+    this.#report("recovered", endpoint, endpoint.problem);
     endpoint.problem = null;
   }
 
-  #tell(kind: EndpointEvent["kind"], { url }: Endpoint, problem: string): void {
+  #report(kind: EndpointEvent["kind"], { url }: Endpoint, problem: string): void {
     this.#options.onEvent?.({ kind, checkpoint: this.#options.name, endpoint: url.host, problem });
   }
 
-  #failed(failures: readonly string[], retryAfterMs: number | null = null): SpeechFailedError {
+  #speechError(failures: readonly string[], retryAfterMs: number | null = null): SpeechFailedError {
     const message = `${this.#options.name}: ${failures.join("; ")}`;
     return new SpeechFailedError(message, retryAfterMs === null ? {} : { retryAfterMs });
   }
 }
 
 /** Where only whoever runs the server can mend it. */
-const NOT_SOON_MS = 60_000;
+const PERMANENT_RETRY_MS = 60_000;
 
 function nowMs(): number {
   return performance.now();

@@ -8,7 +8,7 @@ import {
 import { Agent as TlsAgent, request as tlsRequest } from "node:https";
 
 /** A request to be sent. */
-export interface Call {
+export interface HttpCall {
   readonly method: "GET" | "POST";
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
@@ -17,7 +17,7 @@ export interface Call {
 }
 
 /** How an answer begins. */
-export interface AnswerHead {
+export interface ResponseHead {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
 }
@@ -32,28 +32,28 @@ export interface Connections {
  * So much is taken of an answer at once, and when less than that is left, the system is asked for more. It hands over
  * 64 KiB at a time, of which one lies here and one in the socket: 2.7 s of speech at 24 kHz that nobody has taken.
  */
-const PIECE_BYTES = 8_192;
+const CHUNK_BYTES = 8_192;
 
 /** Makes a place to keep connections in. */
-export function keptConnections(): Connections {
+export function createConnections(): Connections {
   return { plain: new Agent(KEPT), tls: new TlsAgent(KEPT) };
 }
 
-const KEPT = { keepAlive: true, highWaterMark: PIECE_BYTES };
+const KEPT = { keepAlive: true, highWaterMark: CHUNK_BYTES };
 
 /**
  * One request and its answer, which is taken as it is asked for: what is not asked for stays with whoever sends it. No
  * redirect is followed, nothing is tried again.
  */
-export class Exchange {
+export class HttpExchange {
   readonly #request: ClientRequest;
-  #answer: IncomingMessage | null = null;
+  #response: IncomingMessage | null = null;
   #isStale = false;
   #failure: { readonly error: unknown } | null = null;
   #wake = (): void => {};
 
   /** @param isFresh whether a connection of its own is made for it, which cannot have grown stale */
-  constructor({ method, url, headers, body }: Call, connections: Connections, isFresh = false) {
+  constructor({ method, url, headers, body }: HttpCall, connections: Connections, isFresh = false) {
     const isTls = url.protocol === "https:";
     const length = body.reduce((sum, part) => sum + part.length, 0);
     this.#request = (isTls ? tlsRequest : request)(url, {
@@ -64,13 +64,13 @@ export class Exchange {
     this.#request.on("error", (error: NodeJS.ErrnoException) => {
       const isReset = error.code === "ECONNRESET" || error.code === "EPIPE";
       this.#isStale =
-        isReset && this.#failure === null && this.#answer === null && this.#request.reusedSocket;
+        isReset && this.#failure === null && this.#response === null && this.#request.reusedSocket;
       this.fail(error);
     });
-    this.#request.on("response", (answer) => this.#onAnswer(answer));
+    this.#request.on("response", (answer) => this.#onResponse(answer));
     // One that changes the protocol is neither answered nor failed.
     this.#request.on("close", () => {
-      if (this.#answer === null) this.fail(new Error("there was no answer"));
+      if (this.#response === null) this.fail(new Error("there was no answer"));
     });
     for (const part of body) this.#request.write(part);
     this.#request.end();
@@ -81,12 +81,12 @@ export class Exchange {
     return this.#isStale;
   }
 
-  /** Status and headers. Throws what the connection or {@link Exchange.fail} says. */
-  async head(): Promise<AnswerHead> {
+  /** Status and headers. Throws what the connection or {@link HttpExchange.fail} says. */
+  async head(): Promise<ResponseHead> {
     for (;;) {
       if (this.#failure !== null) throw this.#failure.error;
-      if (this.#answer !== null)
-        return { status: this.#answer.statusCode ?? 0, headers: this.#answer.headers };
+      if (this.#response !== null)
+        return { status: this.#response.statusCode ?? 0, headers: this.#response.headers };
       await this.#change();
     }
   }
@@ -97,7 +97,7 @@ export class Exchange {
       if (this.#failure !== null) throw this.#failure.error;
       const bytes = this.#read();
       if (bytes !== null) return bytes;
-      if (this.#answer?.readableEnded === true) return null;
+      if (this.#response?.readableEnded === true) return null;
       await this.#change();
     }
   }
@@ -109,19 +109,19 @@ export class Exchange {
   fail(error: unknown): void {
     if (this.#failure !== null) return;
     this.#failure = { error };
-    if (this.#answer?.complete === true) this.#answer.resume();
+    if (this.#response?.complete === true) this.#response.resume();
     else this.#request.destroy();
     this.#wake();
   }
 
   #read(): Uint8Array | null {
-    const ready = this.#answer?.readableLength ?? 0;
+    const ready = this.#response?.readableLength ?? 0;
     // Reading is also what asks for more, and what ends an answer that has come to its end.
-    return this.#answer?.read(ready === 0 ? undefined : Math.min(ready, PIECE_BYTES)) ?? null;
+    return this.#response?.read(ready === 0 ? undefined : Math.min(ready, CHUNK_BYTES)) ?? null;
   }
 
-  #onAnswer(answer: IncomingMessage): void {
-    this.#answer = answer;
+  #onResponse(answer: IncomingMessage): void {
+    this.#response = answer;
     const wake = () => this.#wake();
     answer.on("readable", wake);
     answer.on("end", wake);

@@ -2,10 +2,10 @@ import { isRecord } from "../../core/is-record.ts";
 import type { ModelVoice } from "../../core/model-card.ts";
 import { AttemptError, checkStatus, permanentError } from "./attempt-error.ts";
 import type { RemoteOptions } from "./dialect.ts";
-import { Exchange, keptConnections } from "./http-exchange.ts";
+import { createConnections, HttpExchange } from "./http-exchange.ts";
 
 /** Voices of a list that are read. */
-export const MAX_LISTED = 1_000;
+export const MAX_LISTED_VOICES = 1_000;
 /** An answer that is longer is no list of voices. */
 const MAX_BYTES = 512 * 1_024;
 /** Until the list is there, all addresses together. */
@@ -25,8 +25,8 @@ export async function listVoices(
     // One that is silent leaves time for the others.
     const ms = (untilMs - performance.now()) / (urls.length - index);
     try {
-      const list = await jsonAt(new URL(`${url.replace(/\/+$/, "")}/audio/voices`), options, ms);
-      return readVoiceList(list, options, MAX_LISTED);
+      const list = await fetchJson(new URL(`${url.replace(/\/+$/, "")}/audio/voices`), options, ms);
+      return readVoiceList(list, options, MAX_LISTED_VOICES);
     } catch {
       // The next may know.
     }
@@ -34,13 +34,13 @@ export async function listVoices(
   return [];
 }
 
-async function jsonAt(url: URL, { apiKey }: Pick<RemoteOptions, "apiKey">, ms: number): Promise<unknown> {
+async function fetchJson(url: URL, { apiKey }: Pick<RemoteOptions, "apiKey">, ms: number): Promise<unknown> {
   const headers = {
     Accept: "application/json",
     "User-Agent": "antiphon",
     ...(apiKey === null ? {} : { Authorization: `Bearer ${apiKey}` }),
   };
-  const exchange = new Exchange({ method: "GET", url, headers, body: [] }, keptConnections(), true);
+  const exchange = new HttpExchange({ method: "GET", url, headers, body: [] }, createConnections(), true);
   const timer = setTimeout(() => exchange.fail(new AttemptError("gave no list of voices in time")), ms);
   try {
     checkStatus(await exchange.head());
@@ -75,11 +75,11 @@ export function readVoiceList(
   { kind, model }: Pick<RemoteOptions, "kind" | "model">,
   maxVoices: number,
 ): readonly ModelVoice[] {
-  const entries = kind === "antiphon" ? antiphonsVoices(list, model) : othersVoices(list);
+  const entries = kind === "antiphon" ? antiphonVoices(list, model) : genericVoices(list);
   const byId = new Map<string, ModelVoice>();
   for (const entry of entries) {
     if (byId.size === maxVoices) break;
-    const voice = voiceOf(entry, kind);
+    const voice = parseListedVoice(entry, kind);
     const key = voice?.id.toLowerCase() ?? "";
     if (voice !== null && !byId.has(key)) byId.set(key, voice);
   }
@@ -87,7 +87,7 @@ export function readVoiceList(
 }
 
 /** Those that speak for its model; for its default one, which it does not name, those on its menu. */
-function antiphonsVoices(list: unknown, model: string | null): readonly unknown[] {
+function antiphonVoices(list: unknown, model: string | null): readonly unknown[] {
   const { data, voices } = isRecord(list) ? list : {};
   if (!Array.isArray(data)) return [];
   if (model !== null) {
@@ -97,12 +97,12 @@ function antiphonsVoices(list: unknown, model: string | null): readonly unknown[
   return data.filter((each) => isRecord(each) && menu.has(each.id));
 }
 
-function othersVoices(list: unknown): readonly unknown[] {
+function genericVoices(list: unknown): readonly unknown[] {
   const { voices, data } = isRecord(list) ? list : {};
   return [voices, data, list].find((each) => Array.isArray(each)) ?? [];
 }
 
-function voiceOf(entry: unknown, kind: RemoteOptions["kind"]): ModelVoice | null {
+function parseListedVoice(entry: unknown, kind: RemoteOptions["kind"]): ModelVoice | null {
   const told: Record<string, unknown> = isRecord(entry) ? entry : { id: entry };
   // A key's own has an id that means nothing here, and is known there by its name too.
   const id = told.owner === "key" ? told.name : (told.id ?? told.voice_id ?? told.name);
@@ -134,7 +134,7 @@ function isText(value: unknown, maxLength: number): value is string {
 }
 
 /** A list is asked for anew after so long. */
-const KEPT_MS = 60_000;
+const REFRESH_AFTER_MS = 60_000;
 
 /**
  * A list of voices that is asked for when somebody wants it, once for all who do, and kept. Only the first time is there
@@ -143,7 +143,7 @@ const KEPT_MS = 60_000;
  *
  * @param nowMs milliseconds of a steady clock
  */
-export function knownVoices(
+export function cacheVoices(
   ask: () => Promise<readonly ModelVoice[]>,
   nowMs: () => number = () => performance.now(),
 ): () => Promise<readonly ModelVoice[]> {
@@ -155,7 +155,7 @@ export function knownVoices(
     return known;
   };
   return async () => {
-    if (asked === null || nowMs() - askedAtMs >= KEPT_MS) {
+    if (asked === null || nowMs() - askedAtMs >= REFRESH_AFTER_MS) {
       askedAtMs = nowMs();
       asked = answer();
     }

@@ -7,16 +7,16 @@ import { ConversationError } from "../../core/speech-model.ts";
 import { withoutPhonemes } from "../../text/phonemes/given-phonemes.ts";
 import { AttemptError, checkStatus, permanentError } from "./attempt-error.ts";
 import {
-  base64Wav,
-  blamingVoice,
-  calledThere,
-  chosenPart,
   type Dialect,
-  passedOnName,
+  encodeBase64Wav,
   type RemoteOptions,
+  remoteVoiceName,
+  singleVoice,
+  unmappedVoice,
+  withVoiceCheck,
 } from "./dialect.ts";
-import type { AnswerHead, Exchange } from "./http-exchange.ts";
-import { PcmSamples } from "./pcm-frames.ts";
+import type { HttpExchange, ResponseHead } from "./http-exchange.ts";
+import { PcmDecoder } from "./pcm-frames.ts";
 import type { ReadSpeech, SpeechChunk, SpeechEnd } from "./speech-chunks.ts";
 import { looksLikeWav, readWavHead } from "./wav-head.ts";
 
@@ -35,13 +35,13 @@ export function openaiDialect(options: RemoteOptions): Dialect {
     route: "/audio/speech",
     accept: "audio/wav, audio/pcm, audio/*;q=0.5",
     async prepare({ history, speaker, voice: chosen, manner, preset }, signal) {
-      const part = chosenPart(chosen);
-      const heard = references && part === null ? await referenceIn(history, speaker, signal) : null;
+      const part = singleVoice(chosen);
+      const heard = references && part === null ? await findReference(history, speaker, signal) : null;
       let reference =
-        part !== null && "sample" in part ? await referenceOf(part.sample, options, signal) : heard;
+        part !== null && "sample" in part ? await encodeReference(part.sample, options, signal) : heard;
       const name = part !== null && "id" in part ? part.id : speaker;
-      const voice = calledThere(name, voices);
-      const passedOn = passedOnName(part, voices);
+      const voice = remoteVoiceName(name, voices);
+      const passedOn = unmappedVoice(part, voices);
       const speed = typeof preset.rate === "number" ? preset.rate : 1;
       const instructions = manner?.words ?? null;
       const model = options.model ?? "";
@@ -49,22 +49,22 @@ export function openaiDialect(options: RemoteOptions): Dialect {
         maxChars: MAX_CHARS,
         request(text) {
           const input = withoutPhonemes(text).trim();
-          const minS = lettersIn(input) / MAX_CHARS_PER_S;
+          const minS = countAlphanumerics(input) / MAX_CHARS_PER_S;
           return {
             body: speechBody({ model, input, voice, speed, instructions, format, reference }),
-            read: blamingVoice(passedOn, readSpeech({ format, sampleRateHz, minS })),
+            read: withVoiceCheck(passedOn, readOpenAiSpeech({ format, sampleRateHz, minS })),
           };
         },
         finish() {
           reference = null;
         },
-        voiceOf: (heard) => heard,
+        toLocalVoice: (heard) => heard,
       };
     },
   };
 }
 
-function lettersIn(text: string): number {
+function countAlphanumerics(text: string): number {
   return text.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
 }
 
@@ -112,20 +112,20 @@ interface Reference {
 const SECONDS = { min: 1, max: 30 } as const;
 
 /** The speaker's latest clip whose words are known, of 1 to 30 s; `null` where there is none. */
-async function referenceIn(
+async function findReference(
   history: readonly Turn[],
   speaker: SpeakerLabel,
   signal: AbortSignal,
 ): Promise<Reference | null> {
   for (const { speaker: of, text, audio } of history.toReversed()) {
     if (of !== speaker || text === null || audio === null || !isSuitable(audio)) continue;
-    return { text, wavBase64: await base64Wav(audio, signal) };
+    return { text, wavBase64: await encodeBase64Wav(audio, signal) };
   }
   return null;
 }
 
 /** A recording that was chosen. Throws a {@link ConversationError} where the server takes none, or not this one. */
-async function referenceOf(
+async function encodeReference(
   { clip, text }: VoiceSample,
   { references }: RemoteOptions,
   signal: AbortSignal,
@@ -137,7 +137,7 @@ async function referenceOf(
       "this model needs to know what is said in a recording: make the voice again with its ref_text",
     );
   }
-  return { text, wavBase64: await base64Wav(clip, signal) };
+  return { text, wavBase64: await encodeBase64Wav(clip, signal) };
 }
 
 /** Of a clip whose end was left out the words are too many. */
@@ -163,13 +163,13 @@ const MIN_PEAK = 1e-3;
  * where it was not asked for. Throws {@link AttemptError} for what is no speech of 16-bit samples, for an answer that ends
  * far too early, and for silence.
  */
-export function readSpeech({ format, sampleRateHz, minS }: ExpectedSpeech): ReadSpeech {
+export function readOpenAiSpeech({ format, sampleRateHz, minS }: ExpectedSpeech): ReadSpeech {
   return async function* (exchange): AsyncGenerator<SpeechChunk, SpeechEnd, void> {
     const head = await exchange.head();
     checkStatus(head);
     checkType(head);
-    const { first, layout } = await readHead(exchange, format, sampleRateHz);
-    const reader = new PcmSamples(layout.channels);
+    const { first, layout } = await detectFormat(exchange, format, sampleRateHz);
+    const reader = new PcmDecoder(layout.channels);
     const rateHz = layout.sampleRateHz;
     const resampler = rateHz === SAMPLE_RATE_HZ ? null : new Resampler(rateHz, SAMPLE_RATE_HZ);
     let leftBytes = layout.dataBytes ?? Number.POSITIVE_INFINITY;
@@ -209,8 +209,8 @@ interface Layout {
 }
 
 /** Reads up to the first samples: how they lie, and those that have come with the head. */
-async function readHead(
-  exchange: Exchange,
+async function detectFormat(
+  exchange: HttpExchange,
   format: ExpectedSpeech["format"],
   sampleRateHz: number,
 ): Promise<{ readonly first: Uint8Array; readonly layout: Layout }> {
@@ -225,12 +225,12 @@ async function readHead(
     begun = begun.length === 0 ? bytes : Buffer.concat([begun, bytes]);
     if (looksLikeWav(begun)) {
       if (begun.length < 4) continue;
-      const head = wavHead(begun);
+      const head = parseWavHead(begun);
       if (head !== null) return { first: begun.subarray(head.bytes), layout: head };
     } else if (format === "wav") {
       throw permanentError("sent no WAV: set format to pcm if its samples come without a head");
-    } else if (begun.length >= TELLING_BYTES) {
-      if (begun.subarray(0, TELLING_BYTES).every(isPrintable))
+    } else if (begun.length >= SNIFFED_BYTES) {
+      if (begun.subarray(0, SNIFFED_BYTES).every(isPrintable))
         throw permanentError("sent text where samples should be");
       return { first: begun, layout: { channels: 1, sampleRateHz, dataBytes: null } };
     }
@@ -238,13 +238,13 @@ async function readHead(
 }
 
 /** So many bytes of samples are never all letters; of JSON or a page they are. */
-const TELLING_BYTES = 16;
+const SNIFFED_BYTES = 16;
 
 function isPrintable(byte: number): boolean {
   return (byte >= 0x20 && byte < 0x7f) || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
-function wavHead(bytes: Uint8Array): ReturnType<typeof readWavHead> {
+function parseWavHead(bytes: Uint8Array): ReturnType<typeof readWavHead> {
   try {
     return readWavHead(bytes);
   } catch (error) {
@@ -253,7 +253,7 @@ function wavHead(bytes: Uint8Array): ReturnType<typeof readWavHead> {
   }
 }
 
-function checkType({ headers }: AnswerHead): void {
+function checkType({ headers }: ResponseHead): void {
   const [type = ""] = (headers["content-type"] ?? "").toLowerCase().split(";");
   const encoding = headers["content-encoding"] ?? "identity";
   if (encoding !== "identity") throw permanentError("sent compressed bytes, which it was not asked for");

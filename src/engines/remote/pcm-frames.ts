@@ -27,17 +27,17 @@ export class PcmFrames {
   }
 
   /** Frames that were given, all of them full. */
-  get given(): number {
+  get frameCount(): number {
     return this.#given;
   }
 
   /** Samples that wait for a frame to be full. */
-  get waiting(): number {
+  get pendingSamples(): number {
     return this.#filled;
   }
 
   /** Another answer begins behind what there is: times in it are from here on, and its words from there in the text. */
-  beginAnswer(offsetChars: number): void {
+  beginResponse(offsetChars: number): void {
     this.#before = this.#given * FRAME_SAMPLES + this.#filled;
     this.#charsBefore = offsetChars;
   }
@@ -48,14 +48,14 @@ export class PcmFrames {
     if (words !== undefined) {
       this.#words ??= [];
       for (const word of words) {
-        const told = { ...later(word, byS), offset: word.offset + this.#charsBefore };
-        if (told.endS <= this.#maxS) this.#words.push(told);
+        const shiftedWord = { ...shifted(word, byS), offset: word.offset + this.#charsBefore };
+        if (shiftedWord.endS <= this.#maxS) this.#words.push(shiftedWord);
       }
     }
     if (mouth !== undefined) {
       this.#mouth ??= { phonemes: [], visemes: [] };
-      this.#mouth.phonemes.push(...mouth.phonemes.map((each) => later(each, byS)));
-      this.#mouth.visemes.push(...mouth.visemes.map((each) => later(each, byS)));
+      this.#mouth.phonemes.push(...mouth.phonemes.map((each) => shifted(each, byS)));
+      this.#mouth.visemes.push(...mouth.visemes.map((each) => shifted(each, byS)));
     }
     for (let at = 0; at < samples.length; ) {
       const count = Math.min(FRAME_SAMPLES - this.#filled, samples.length - at);
@@ -77,7 +77,7 @@ export class PcmFrames {
   }
 
   /** What is left, as a shorter frame; `null` where nothing is. */
-  end(): Frame | null {
+  flush(): Frame | null {
     return this.#filled === 0 ? null : this.#take(Number.POSITIVE_INFINITY);
   }
 
@@ -88,18 +88,18 @@ export class PcmFrames {
     this.#given += 1;
     return {
       samples,
-      ...(this.#words === null ? {} : { words: begunIn(this.#words, endS) }),
+      ...(this.#words === null ? {} : { words: takeStartedBefore(this.#words, endS) }),
       ...(this.#mouth === null ? {} : { mouth: mouthBegunIn(this.#mouth, endS) }),
     };
   }
 }
 
-function later<T extends { readonly startS: number; readonly endS: number }>(of: T, byS: number): T {
+function shifted<T extends { readonly startS: number; readonly endS: number }>(of: T, byS: number): T {
   return byS === 0 ? of : { ...of, startS: of.startS + byS, endS: of.endS + byS };
 }
 
 /** Takes what begins before a time out of a list that is in order. */
-function begunIn<T extends { readonly startS: number }>(list: T[], endS: number): T[] {
+function takeStartedBefore<T extends { readonly startS: number }>(list: T[], endS: number): T[] {
   const next = list.findIndex(({ startS }) => startS >= endS);
   return list.splice(0, next < 0 ? list.length : next);
 }
@@ -108,7 +108,7 @@ function mouthBegunIn(
   { phonemes, visemes }: { phonemes: TimedName[]; visemes: TimedName[] },
   endS: number,
 ): Mouth {
-  return { phonemes: begunIn(phonemes, endS), visemes: begunIn(visemes, endS) };
+  return { phonemes: takeStartedBefore(phonemes, endS), visemes: takeStartedBefore(visemes, endS) };
 }
 
 const BYTES_PER_SAMPLE = 2;
@@ -117,7 +117,7 @@ const BYTES_PER_SAMPLE = 2;
  * Makes samples of 16-bit little-endian PCM that comes in pieces of any size, which may end in the middle of a sample or
  * between the two channels of one. Two channels are mixed down to their mean.
  */
-export class PcmSamples {
+export class PcmDecoder {
   readonly #channels: 1 | 2;
   readonly #whole: WholeFrames;
 
@@ -129,7 +129,7 @@ export class PcmSamples {
   /** Whole samples in [-1, 1], one channel; may be none. */
   push(bytes: Uint8Array): Float32Array {
     const samples = fromPcm16(littleEndian(this.#whole.push(bytes)));
-    return this.#channels === 1 ? samples : mean(samples);
+    return this.#channels === 1 ? samples : mixToMono(samples);
   }
 }
 
@@ -141,7 +141,7 @@ function littleEndian(bytes: Uint8Array): Int16Array {
   return pcm;
 }
 
-function mean(samples: Float32Array): Float32Array {
+function mixToMono(samples: Float32Array): Float32Array {
   const mono = new Float32Array(samples.length / 2);
   for (let at = 0; at < mono.length; at += 1) mono[at] = (samples[2 * at]! + samples[2 * at + 1]!) / 2;
   return mono;

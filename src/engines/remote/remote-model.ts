@@ -16,7 +16,7 @@ import type { PreparedRequests, RemoteOptions } from "./dialect.ts";
 import { Endpoints } from "./endpoints.ts";
 import { openaiDialect } from "./openai-dialect.ts";
 import { PcmFrames } from "./pcm-frames.ts";
-import { heardSentences, type RequestedText, RequestedTexts } from "./requested-text.ts";
+import { type RequestedText, RequestedTexts, startedSentences } from "./requested-text.ts";
 import type { SpeechChunk, SpeechChunks, SpeechEnd } from "./speech-chunks.ts";
 
 /**
@@ -43,7 +43,7 @@ export function createRemoteModel(options: RemoteOptions): SpeechModel {
         const requests = await dialect.prepare(script, stop.signal);
         freeClips(script.history);
         const parts = { requests, endpoints, idleTimeoutMs };
-        return yield* speakPlain(script, (plain) => utterance(plain, parts, stop.signal));
+        return yield* speakPlain(script, (plain) => speakRemotely(plain, parts, stop.signal));
       } finally {
         // A piece may have been asked for that nobody will hear.
         stop.abort(closed());
@@ -60,7 +60,7 @@ export function createRemoteModel(options: RemoteOptions): SpeechModel {
 }
 
 /** What an utterance is spoken by. */
-export interface UtteranceParts {
+export interface RemoteSpeechParts {
   readonly requests: PreparedRequests;
   readonly endpoints: Endpoints;
   /** The longest silence after the first sound, while more is waited for. */
@@ -68,110 +68,112 @@ export interface UtteranceParts {
 }
 
 /** So much of a piece has been given before the next is asked for: to begin with, one is enough. */
-const AHEAD_FRAMES = 6;
+const FRAMES_BEFORE_LOOKAHEAD = 6;
 
 /** Words, and their answer from its first sound on; `null` where there was no room for it any more. */
-interface Asked extends RequestedText {
-  readonly sounds: SpeechChunks | null;
+interface SentRequest extends RequestedText {
+  readonly chunks: SpeechChunks | null;
 }
 
 /** Speaks a script's text, a request a piece. Ends and throws as `SpeechModel.speak` does. */
-export async function* utterance(
+export async function* speakRemotely(
   { text, delivery: { maxFrames }, traceHeaders = {} }: PlainScript,
-  { requests, endpoints, idleTimeoutMs }: UtteranceParts,
+  { requests, endpoints, idleTimeoutMs }: RemoteSpeechParts,
   signal: AbortSignal,
 ): AsyncGenerator<Frame, SpeechReport, void> {
   const texts = new RequestedTexts(text, requests.maxChars);
   const frames = new PcmFrames(maxFrames);
   let current: SpeechChunks | null = null;
-  let next: Promise<Asked | null> | null = null;
+  let next: Promise<SentRequest | null> | null = null;
   let voice: FollowedVoice | undefined;
   let spoken = "";
   /** Where the last word ends that was told, in code points of all of the text. */
-  let toldUntil: number | null = null;
+  let lastWordEnd: number | null = null;
 
-  const ask = async (): Promise<Asked | null> => {
+  const sendNext = async (): Promise<SentRequest | null> => {
     const wanted = await texts.next();
     if (wanted === null) {
       requests.finish();
       return null;
     }
-    if (frames.given === maxFrames) return { ...wanted, sounds: null };
-    const { body, read } = requests.request(wanted.text, maxFrames - frames.given);
-    return { ...wanted, sounds: await endpoints.begin(body, read, signal, traceHeaders) };
+    if (frames.frameCount === maxFrames) return { ...wanted, chunks: null };
+    const { body, read } = requests.request(wanted.text, maxFrames - frames.frameCount);
+    return { ...wanted, chunks: await endpoints.begin(body, read, signal, traceHeaders) };
   };
-  const late = () =>
+  const timeoutError = () =>
     new AttemptError(`fell silent in the middle of speech (idleTimeoutMs, ${idleTimeoutMs} ms)`);
-  const hear = async (sounds: SpeechChunks): Promise<IteratorResult<SpeechChunk, SpeechEnd>> => {
+  const nextChunk = async (sounds: SpeechChunks): Promise<IteratorResult<SpeechChunk, SpeechEnd>> => {
     try {
-      return await sounds.next(idleTimeoutMs, late);
+      return await sounds.next(idleTimeoutMs, timeoutError);
     } catch (thrown) {
       signal.throwIfAborted();
-      throw endpoints.failed(thrown, sounds);
+      throw endpoints.toSpeechError(thrown, sounds);
     }
   };
   const report = (stop: SpeechReport["stop"], words: string): SpeechReport => ({
     stop,
     spoken: words,
-    ...(voice === undefined ? {} : { voice: requests.voiceOf(voice) }),
+    ...(voice === undefined ? {} : { voice: requests.toLocalVoice(voice) }),
   });
-  const cutIn = (asked: Asked): SpeechReport => {
-    const heard = toldUntil === null ? asked.text : heardSentences(asked.text, toldUntil - asked.offset);
+  const reportCut = (request: SentRequest): SpeechReport => {
+    const heard =
+      lastWordEnd === null ? request.text : startedSentences(request.text, lastWordEnd - request.offset);
     return report("length", spoken + heard);
   };
 
   try {
     for (;;) {
-      next ??= quiet(ask());
-      const asked: Asked | null = await abortable(next, signal);
+      next ??= ignoreRejection(sendNext());
+      const asked: SentRequest | null = await abortable(next, signal);
       next = null;
       if (asked === null) break;
-      if (asked.sounds === null) return report("length", spoken);
-      current = asked.sounds;
+      if (asked.chunks === null) return report("length", spoken);
+      current = asked.chunks;
       for (const frame of frames.silence(asked.breakS)) {
         yield frame;
         signal.throwIfAborted();
       }
-      if (frames.given === maxFrames) return report("length", spoken);
-      frames.beginAnswer(asked.offset);
-      const givenBefore = frames.given;
-      let step = await hear(current);
-      for (; !step.done; step = await hear(current)) {
+      if (frames.frameCount === maxFrames) return report("length", spoken);
+      frames.beginResponse(asked.offset);
+      const givenBefore = frames.frameCount;
+      let step = await nextChunk(current);
+      for (; !step.done; step = await nextChunk(current)) {
         for (const frame of frames.push(step.value)) {
-          if (frames.given > maxFrames) return cutIn(asked);
+          if (frames.frameCount > maxFrames) return reportCut(asked);
           const last = frame.words?.at(-1);
-          if (last !== undefined) toldUntil = last.offset + last.length;
+          if (last !== undefined) lastWordEnd = last.offset + last.length;
           yield frame;
           signal.throwIfAborted();
-          if (frames.given - givenBefore >= AHEAD_FRAMES) next ??= quiet(ask());
+          if (frames.frameCount - givenBefore >= FRAMES_BEFORE_LOOKAHEAD)
+            next ??= ignoreRejection(sendNext());
         }
-        if (frames.given === maxFrames && frames.waiting > 0) return cutIn(asked);
+        if (frames.frameCount === maxFrames && frames.pendingSamples > 0) return reportCut(asked);
       }
       current.close();
       voice ??= step.value.voice;
       if (step.value.stop === "length") {
-        const rest = frames.end();
+        const rest = frames.flush();
         if (rest !== null) yield rest;
-        return cutIn(asked);
+        return reportCut(asked);
       }
       spoken += asked.text;
     }
-    if (frames.given + frames.waiting > 0) yield* frames.silence(texts.breakS);
-    const rest = frames.end();
+    if (frames.frameCount + frames.pendingSamples > 0) yield* frames.silence(texts.breakS);
+    const rest = frames.flush();
     if (rest !== null) yield rest;
-    if (frames.given === 0) {
+    if (frames.frameCount === 0) {
       throw new NothingToSpeakError("the text has no letter or number, so there is nothing to speak");
     }
     return report("finished", spoken);
   } finally {
     texts.release();
     current?.close();
-    next?.then((asked) => asked?.sounds?.close()).catch(() => {});
+    next?.then((asked) => asked?.chunks?.close()).catch(() => {});
   }
 }
 
 /** A promise that somebody waits for later, or nobody. */
-function quiet<T>(promise: Promise<T>): Promise<T> {
+function ignoreRejection<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {});
   return promise;
 }

@@ -16,7 +16,7 @@ export interface RequestedText {
  * What has no letter or number is passed over.
  */
 export class RequestedTexts {
-  readonly #pieces: AsyncIterator<PlainItem>;
+  readonly #passages: AsyncIterator<PlainItem>;
   readonly #maxChars: number;
   #ready: RequestedText[] = [];
   #offset = 0;
@@ -25,7 +25,7 @@ export class RequestedTexts {
 
   /** @param maxChars code points that a request may have */
   constructor(text: AsyncIterable<PlainItem>, maxChars: number) {
-    this.#pieces = text[Symbol.asyncIterator]();
+    this.#passages = text[Symbol.asyncIterator]();
     this.#maxChars = maxChars;
   }
 
@@ -40,13 +40,13 @@ export class RequestedTexts {
       const ready = this.#ready.shift();
       if (ready !== undefined) return ready;
       if (this.#isOver) return null;
-      const { value, done } = await this.#pieces.next().catch((error: unknown) => {
+      const { value, done } = await this.#passages.next().catch((error: unknown) => {
         this.#isOver = true;
         throw error;
       });
       if (done === true) this.#isOver = true;
       else if (typeof value !== "string") this.#breakS += value.pauseS;
-      else this.#cut(value);
+      else this.#enqueue(value);
     }
   }
 
@@ -54,11 +54,11 @@ export class RequestedTexts {
   release(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    void Promise.resolve(this.#pieces.return?.()).catch(() => {});
+    void Promise.resolve(this.#passages.return?.()).catch(() => {});
   }
 
-  #cut(piece: string): void {
-    for (const text of parts(piece, this.#maxChars)) {
+  #enqueue(piece: string): void {
+    for (const text of splitText(piece, this.#maxChars)) {
       if (hasSpeakable(text)) {
         this.#ready.push({ text, offset: this.#offset, breakS: this.#breakS });
         this.#breakS = 0;
@@ -73,19 +73,19 @@ export class RequestedTexts {
  *
  * @param untilChars where the last word ends that was heard whole, in code points
  */
-export function heardSentences(text: string, untilChars: number): string {
+export function startedSentences(text: string, untilChars: number): string {
   const starts = splitSentences(text).map(({ from }) => from);
   const next = starts.slice(1).find((from) => codePoints(text.slice(0, from)) >= untilChars);
   return text.slice(0, next);
 }
 
 /** A text in parts that are not too long, cut between sentences where that can be, else between words. */
-function parts(text: string, maxChars: number): string[] {
+function splitText(text: string, maxChars: number): string[] {
   if (codePoints(text) <= maxChars) return [text];
   const sentences = splitSentences(text).map(({ from }) => from);
   const found: string[] = [];
   for (let from = 0; from < text.length; ) {
-    const max = from + unitsIn(text.slice(from), maxChars);
+    const max = from + utf16Length(text.slice(from), maxChars);
     const sentence = sentences.findLast((start) => start > from && start <= max);
     const space = text.lastIndexOf(" ", max - 1) + 1;
     const until = max === text.length ? max : (sentence ?? (space > from ? space : max));
@@ -102,7 +102,7 @@ function codePoints(text: string): number {
 }
 
 /** The first code points of a text, in UTF-16 units. */
-function unitsIn(text: string, maxCodePoints: number): number {
+function utf16Length(text: string, maxCodePoints: number): number {
   let units = 0;
   let count = 0;
   for (const character of text) {

@@ -1,6 +1,6 @@
 import type { FollowedVoice, SpeechEvents } from "../../core/speech-model.ts";
 import { AttemptError } from "./attempt-error.ts";
-import type { Exchange } from "./http-exchange.ts";
+import type { HttpExchange } from "./http-exchange.ts";
 
 /** Some speech as it came. Times in it are from the first sample of its answer. */
 export interface SpeechChunk extends SpeechEvents {
@@ -16,18 +16,18 @@ export interface SpeechEnd {
 }
 
 /** Takes an answer apart. Throws {@link AttemptError} for one that is no speech, and what the exchange throws. */
-export type ReadSpeech = (exchange: Exchange) => AsyncGenerator<SpeechChunk, SpeechEnd, void>;
+export type ReadSpeech = (exchange: HttpExchange) => AsyncGenerator<SpeechChunk, SpeechEnd, void>;
 
 /** One answer, sound by sound, and no wait in it longer than it may be. */
 export class SpeechChunks {
-  readonly #exchange: Exchange;
+  readonly #exchange: HttpExchange;
   readonly #sounds: AsyncGenerator<SpeechChunk, SpeechEnd, void>;
   readonly #onClose: () => void;
   #first: IteratorResult<SpeechChunk, SpeechEnd> | null = null;
   #isClosed = false;
 
   /** @param onClose called once, when nothing more is taken */
-  constructor(exchange: Exchange, read: ReadSpeech, onClose: () => void) {
+  constructor(exchange: HttpExchange, read: ReadSpeech, onClose: () => void) {
     this.#exchange = exchange;
     this.#sounds = read(exchange);
     this.#onClose = onClose;

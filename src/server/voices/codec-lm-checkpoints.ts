@@ -5,7 +5,7 @@ import { resample } from "../../audio/resample.ts";
 import type { AvailableMemory } from "../../core/available-memory.ts";
 import type { ModelVoice } from "../../core/model-card.ts";
 import type { Checkpoint, Checkpoint as CodecLm } from "../../engines/codec-lm/checkpoint.ts";
-import { memoryOf, requireCheckpointMemory } from "../../engines/codec-lm/memory.ts";
+import { estimateMemory, requireCheckpointMemory } from "../../engines/codec-lm/memory.ts";
 import type { CodecLmOptions } from "../../engines/codec-lm/speech/model.ts";
 import type { LabelVoice } from "../../engines/codec-lm/speech/voices.ts";
 import { findCodecLm, installedFolder, KNOWN_CODEC_LMS } from "../../models/codec-lm/known-checkpoints.ts";
@@ -103,7 +103,7 @@ async function opened(
     language: own.language ?? null,
     instruct: own.instruct ?? null,
   };
-  const memoryBytes = memoryOf(checkpoint, { precision, slots: maxConcurrent });
+  const memoryBytes = estimateMemory(checkpoint, { precision, slots: maxConcurrent });
   return {
     name,
     kind: "codec-lm",
@@ -139,8 +139,8 @@ async function folderOf(name: string, path: string | undefined, { dataDir, model
 
 async function lookedOver(folder: string, name: string, path: string | undefined): Promise<CodecLm> {
   // Imported late, with all architectures: servers without such a checkpoint start without them.
-  const { lookOverCheckpoint } = await import("../../engines/codec-lm/validate-checkpoint.ts");
-  const { checkpoint, problems } = await lookOverCheckpoint(folder, { numbers: "none" }).catch(
+  const { validateCheckpoint } = await import("../../engines/codec-lm/validate-checkpoint.ts");
+  const { checkpoint, problems } = await validateCheckpoint(folder, { numbers: "none" }).catch(
     (error: Error) => ({ checkpoint: null, problems: [error.message] }),
   );
   const [problem] = problems;

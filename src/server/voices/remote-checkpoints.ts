@@ -1,7 +1,7 @@
 import { nameProblem } from "../../contract/voice-form.ts";
 import type { ModelVoice } from "../../core/model-card.ts";
 import type { EndpointEvent, RemoteOptions } from "../../engines/remote/dialect.ts";
-import { knownVoices, listVoices } from "../../engines/remote/list-voices.ts";
+import { cacheVoices, listVoices } from "../../engines/remote/list-voices.ts";
 import { SPEAKERS } from "../../models/public-models.ts";
 import type { Checkpoint } from "../../models/residency.ts";
 import type { Environment } from "../../settings/environment.ts";
@@ -44,7 +44,7 @@ export function remoteCheckpoints(
       name,
       memoryBytes: remote.maxConcurrent * PLACE_BYTES,
       maxConcurrent: remote.maxConcurrent,
-      voices: knownVoices(() => listVoices(options)),
+      voices: cacheVoices(() => listVoices(options)),
       async load() {
         const { createRemoteModel } = await import("../../engines/remote/remote-model.ts");
         return createRemoteModel(options);

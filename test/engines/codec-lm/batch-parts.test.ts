@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import { turnsRead } from "../../../src/engines/codec-lm/csm/prompt.ts";
+import { selectTurns } from "../../../src/engines/codec-lm/csm/prompt.ts";
 import { FrameBatch, TickTimes } from "../../../src/engines/codec-lm/frame-batch.ts";
 import { ClipCache } from "../../../src/engines/codec-lm/mimi/mimi.ts";
 import type { FrameModel } from "../../../src/engines/codec-lm/model-runner.ts";
@@ -11,35 +11,35 @@ import type { SequenceState } from "../../../src/engines/codec-lm/sequence.ts";
 
 const SIZES = {
   ...{ width: 4, layers: 2, heads: 2, keyHeads: 2, headWidth: 2, innerWidth: 4, epsilon: 1e-5 },
-  ...{ rotary: { theta: 1e4, stretched: null }, positions: 1_500, hasHeadNorms: false },
+  ...{ rotary: { theta: 1e4, scaling: null }, positions: 1_500, hasHeadNorms: false },
 };
 
 describe("keys and values in slots", () => {
   test("stay what they are when there has to be room for more, and no more than the model has", () => {
     const kept = new KvCache(SIZES, 3);
-    kept.makeRoom(40);
+    kept.ensureCapacity(40);
     const copies = [0, 1, 2].map((slot) =>
       Float32Array.from({ length: 4 * 2 * 40 * 2 }, (_, at) => slot * 1_000 + at),
     );
     for (const [slot, copy] of copies.entries()) {
-      kept.put(slot, 0, copy);
+      kept.copyIn(slot, 0, copy);
       kept.setLength(slot, 40);
     }
     const { generation } = kept;
-    kept.makeRoom(500);
+    kept.ensureCapacity(500);
     assert.equal(kept.generation, generation);
-    kept.makeRoom(700);
+    kept.ensureCapacity(700);
     assert.notEqual(kept.generation, generation);
-    for (const [slot, copy] of copies.entries()) assert.deepEqual(kept.copied(slot, 0, 40), copy);
-    kept.makeRoom(1_500);
+    for (const [slot, copy] of copies.entries()) assert.deepEqual(kept.copyOut(slot, 0, 40), copy);
+    kept.ensureCapacity(1_500);
     // One position more than the model has: a slot that rests there is written behind its end.
     assert.deepEqual(kept.tensors(1, 2).past["past_keys.0"]?.shape, [2, 2, 1_501, 2]);
-    assert.throws(() => kept.makeRoom(1_501), /has 1500 positions; 1501 are asked for/);
+    assert.throws(() => kept.ensureCapacity(1_501), /has 1500 positions; 1501 are asked for/);
   });
 
   test("are the same arrays where they go in and where they come out", () => {
     const kept = new KvCache(SIZES, 2);
-    kept.makeRoom(10);
+    kept.ensureCapacity(10);
     const { past, present } = kept.tensors(0, 2);
     assert.deepEqual(Object.keys(present), ["keys.0", "values.0", "keys.1", "values.1"]);
     for (const name of Object.keys(present)) assert.equal(past[`past_${name}`], present[name]);
@@ -76,22 +76,22 @@ test("a clip that comes again is not listened to again; without a digest, or aft
   const clips = new ClipCache<number>();
   let made = 0;
   const make = async () => ++made;
-  assert.equal(await clips.of(["a", "b"], make), 1);
-  assert.equal(await clips.of(["a", "b"], make), 1);
-  assert.equal(await clips.of(["b", "a"], make), 2);
-  assert.equal(await clips.of(["a", undefined], make), 3);
+  assert.equal(await clips.getOrCompute(["a", "b"], make), 1);
+  assert.equal(await clips.getOrCompute(["a", "b"], make), 1);
+  assert.equal(await clips.getOrCompute(["b", "a"], make), 2);
+  assert.equal(await clips.getOrCompute(["a", undefined], make), 3);
   await assert.rejects(
-    clips.of(["c"], () => Promise.reject(new Error("not now"))),
+    clips.getOrCompute(["c"], () => Promise.reject(new Error("not now"))),
     /not now/,
   );
-  assert.equal(await clips.of(["c"], make), 4);
+  assert.equal(await clips.getOrCompute(["c"], make), 4);
 });
 
 test("one too many is refused in real time, or waits until another leaves, unless it is told to stop", async () => {
   const cache = { setLength: () => {}, clear: () => {} };
   const model = { backbone: { cache } } as unknown as FrameModel;
   const times = new TickTimes();
-  times.note(1, 70);
+  times.record(1, 70);
   const batch = new FrameBatch(model, { slots: 4, pace: "realtime" }, times);
   const state = {} as SequenceState;
   const { signal } = new AbortController();
@@ -123,24 +123,24 @@ test("one too many is refused in real time, or waits until another leaves, unles
 
 test("a tick with one more is thought to take a quarter longer until it was measured", () => {
   const times = new TickTimes();
-  assert.equal(times.expected(2), 0);
-  times.note(1, 40);
-  assert.equal(times.expected(1), 40);
-  assert.equal(times.expected(3), 62.5);
-  times.note(3, 100);
-  assert.equal(times.expected(3), 100);
-  times.note(3, 50);
-  assert.equal(times.expected(3), 90);
+  assert.equal(times.estimate(2), 0);
+  times.record(1, 40);
+  assert.equal(times.estimate(1), 40);
+  assert.equal(times.estimate(3), 62.5);
+  times.record(3, 100);
+  assert.equal(times.estimate(3), 100);
+  times.record(3, 50);
+  assert.equal(times.estimate(3), 90);
 });
 
 test("a first code that was chosen within the window is penalised once, but not the one that is spared", () => {
   const chosen = new CodeHistory();
-  for (const code of [1, 2, 2, 3]) chosen.note(code);
+  for (const code of [1, 2, 2, 3]) chosen.add(code);
   const logits = Float32Array.of(0, 1, 1, 1);
   const of = (score: number) => score - 0.5;
-  assert.deepEqual([...chosen.penalised(logits, { of, window: 2 }, null)], [0, 1, 0.5, 0.5]);
-  assert.deepEqual([...chosen.penalised(logits, { of, window: null }, 3)], [0, 0.5, 0.5, 1]);
-  assert.deepEqual([...chosen.penalised(logits, null, null)], [...logits]);
+  assert.deepEqual([...chosen.penalise(logits, { apply: of, window: 2 }, null)], [0, 1, 0.5, 0.5]);
+  assert.deepEqual([...chosen.penalise(logits, { apply: of, window: null }, 3)], [0, 0.5, 0.5, 1]);
+  assert.deepEqual([...chosen.penalise(logits, null, null)], [...logits]);
   assert.deepEqual([...logits], [0, 1, 1, 1]);
 });
 
@@ -153,7 +153,7 @@ describe("the turns that CSM reads", () => {
   const history = [turn("1", 2), turn("0", 2), turn("1", 2), turn("0", 2), turn("1", 0)];
   const lengths = [30, 30, 30, 30, 5];
   const of = (more: object) =>
-    turnsRead({
+    selectTurns({
       ...{ history, lengths, speaker: "0", needed: 10, wanted: 20, positions: 200, mayForget: true },
       ...more,
     });

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import {
-  NOTHING_ASKED,
+  EMPTY_UTTERANCE,
+  type ModelSetup,
   type Precision,
-  type Setup,
   type Utterance,
 } from "../../../src/engines/codec-lm/codec-language-model.ts";
 import { CSM, openCheckpoint } from "./goldens.ts";
@@ -24,7 +24,7 @@ const KINDS: readonly [name: string, folder: string][] = [
   ["a Qwen3-TTS", BASE],
 ];
 
-const opened = (folder: string, setup: Partial<Setup> = {}) =>
+const opened = (folder: string, setup: Partial<ModelSetup> = {}) =>
   openCheckpoint(folder, { threads: 1, precision: "fp32", cacheFolder, signal: never, ...setup });
 
 /** Sound that is different for each number. */
@@ -38,7 +38,7 @@ function clip(seconds: number, number: number): Float32Array {
 /** Utterances of which each has a history, a length and draws of its own. */
 function utterances(count: number): Utterance[] {
   return Array.from({ length: count }, (_, number) => ({
-    ...NOTHING_ASKED,
+    ...EMPTY_UTTERANCE,
     history: [
       { speaker: "1", text: `Turn number ${number} it is.`, audio: clip(0.3, number) },
       {
@@ -65,7 +65,7 @@ for (const [name, folder] of KINDS) {
       const skip = precision === "int4" && !isAsAlone && "this processor's kernel rounds rows in pairs";
       test(`gives each what it would have alone, to the bit, in ${precision}`, { skip }, async () => {
         const asked = utterances(8);
-        const alone = await opened(folder, { precision, prefixBytes: 0, threads: 2 });
+        const alone = await opened(folder, { precision, maxPrefixBytes: 0, threads: 2 });
         const wanted: Spoken[] = [];
         for (const utterance of asked) wanted.push(await spoken(alone, utterance));
         await alone.close();
@@ -103,7 +103,7 @@ for (const [name, folder] of KINDS) {
       const pending = stopped.next();
       stop.abort();
       await assert.rejects(pending, { name: "AbortError" });
-      await left.return({ stop: "finished", read: [], heard: [] });
+      await left.return({ stop: "finished", readTurns: [], audioTurns: [] });
       assert.deepEqual(await going, wanted);
       const rest: unknown[] = [];
       for await (const frame of resting) rest.push(frame);

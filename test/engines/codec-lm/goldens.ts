@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { CodecLanguageModel, Setup } from "../../../src/engines/codec-lm/codec-language-model.ts";
+import type { CodecLanguageModel, ModelSetup } from "../../../src/engines/codec-lm/codec-language-model.ts";
 import { readCheckpoint } from "../../../src/engines/codec-lm/read-checkpoint.ts";
 import { readSafetensors } from "../../../src/onnx/safetensors.ts";
 import { inMemory } from "../../onnx/in-memory.ts";
@@ -14,7 +14,7 @@ export const CSM = fileURLToPath(new URL("../../../../test/golden/csm", import.m
 export const QWEN3_TTS = fileURLToPath(new URL("../../../../test/golden/qwen3-tts", import.meta.url));
 
 /** Opens the checkpoint in a folder. */
-export async function openCheckpoint(folder: string, setup: Setup): Promise<CodecLanguageModel> {
+export async function openCheckpoint(folder: string, setup: ModelSetup): Promise<CodecLanguageModel> {
   return await (await readCheckpoint(folder)).open(setup);
 }
 

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import {
   CACHES_BYTES,
+  estimateMemory,
   type MemoryPlan,
-  memoryOf,
   requireCheckpointMemory,
 } from "../../../src/engines/codec-lm/memory.ts";
 import { readCheckpoint } from "../../../src/engines/codec-lm/read-checkpoint.ts";
@@ -42,7 +42,7 @@ describe("the memory of a checkpoint", () => {
   test("is told from the configuration alone, near to what was measured", async () => {
     const checkpoint = await readCheckpoint(await largeCsm());
     const run = (precision: MemoryPlan["precision"], more: Partial<MemoryPlan> = {}) =>
-      memoryOf(checkpoint, { precision, slots: 1, cacheBytes: 0, ...more });
+      estimateMemory(checkpoint, { precision, slots: 1, cacheBytes: 0, ...more });
     // The most that was resident while one with weights of its own in each layer was opened and run, in MiB.
     for (const [precision, measured] of [
       ["int4", 1_752],
@@ -57,15 +57,15 @@ describe("the memory of a checkpoint", () => {
     const place = 2_048 * 65_536 + 32 * 4 * 2 * 2 * 128 * 4;
     assert.equal(await run("int4", { slots: 4 }), one + 3 * place);
     assert.equal(await run("int4", { positions: 1_024 }), one - 1_024 * 65_536);
-    assert.equal(memoryOf(checkpoint, { precision: "int4", slots: 1 }), one + CACHES_BYTES);
-    assert.ok(memoryOf(checkpoint, { precision: "int4", slots: 4 }) < 2.8 * GB);
+    assert.equal(estimateMemory(checkpoint, { precision: "int4", slots: 1 }), one + CACHES_BYTES);
+    assert.ok(estimateMemory(checkpoint, { precision: "int4", slots: 4 }) < 2.8 * GB);
   });
 
   test("is told of both architectures, more for more", async () => {
     for (const folder of [TINY, BASE]) {
       const checkpoint = await readCheckpoint(folder);
       const of = (precision: MemoryPlan["precision"], slots: number) =>
-        memoryOf(checkpoint, { precision, slots });
+        estimateMemory(checkpoint, { precision, slots });
       const told = [await of("int4", 1), await of("int8", 1), await of("fp32", 1), await of("fp32", 2)];
       assert.deepEqual(
         told,
@@ -111,7 +111,7 @@ describe("the memory of a checkpoint", () => {
     const plan = { precision: "int4", slots: 4 } as const;
     assert.equal(
       await requireCheckpointMemory(checkpoint, plan, "csm-1b", plenty),
-      memoryOf(checkpoint, plan),
+      estimateMemory(checkpoint, plan),
     );
   });
 });

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import {
   inverseFrequencies,
-  type Rotary,
+  type RotarySettings,
   rotaryTables,
 } from "../../../src/engines/codec-lm/networks/transformer.ts";
 import {
   argmax,
-  givenRng,
   probabilities,
+  replayRng,
   sampleCode,
   seededRng,
 } from "../../../src/engines/codec-lm/sampler.ts";
@@ -63,7 +63,7 @@ describe("choosing", () => {
   });
 
   test("takes the first code at which the sum of the shares exceeds the draw, and draws once", () => {
-    const draws = givenRng([0, 0.0999, 0.1001, 0.59, 0.9999999]);
+    const draws = replayRng([0, 0.0999, 0.1001, 0.59, 0.9999999]);
     const choices = Array.from({ length: 5 }, () =>
       sampleCode(logits, { temperature: 1, topK: null }, draws),
     );
@@ -105,7 +105,7 @@ describe("rotation", () => {
     >("rope", "inv_freq.json");
     assert.equal(cases.length, 5);
     for (const { name, head_dim: width, rope_parameters: rope, inv_freq: wanted } of cases) {
-      const stretched: Rotary["stretched"] =
+      const stretched: RotarySettings["scaling"] =
         rope.factor === undefined
           ? null
           : {
@@ -114,7 +114,7 @@ describe("rotation", () => {
               highFactor: rope.high_freq_factor!,
               originalPositions: rope.original_max_position_embeddings!,
             };
-      const found = inverseFrequencies(width, { theta: rope.rope_theta!, stretched });
+      const found = inverseFrequencies(width, { theta: rope.rope_theta!, scaling: stretched });
       wanted.forEach((each, at) => {
         assert.ok(Math.abs(found[at]! / each - 1) < 1e-6, `${name}: ${at}`);
       });
@@ -122,7 +122,7 @@ describe("rotation", () => {
   });
 
   test("has a cosine and a sine for each position and frequency", () => {
-    const { cosines, sines } = rotaryTables(3, 4, { theta: 100, stretched: null });
+    const { cosines, sines } = rotaryTables(3, 4, { theta: 100, scaling: null });
     assert.deepEqual([...cosines], [0, 0, 1, 0.1, 2, 0.2].map(Math.cos).map(Math.fround));
     assert.deepEqual(
       [...sines].map((x) => x.toFixed(6)),

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { cp, open, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { NOTHING_ASKED, type Utterance } from "../../../src/engines/codec-lm/codec-language-model.ts";
+import { EMPTY_UTTERANCE, type Utterance } from "../../../src/engines/codec-lm/codec-language-model.ts";
 import { readCheckpoint } from "../../../src/engines/codec-lm/read-checkpoint.ts";
-import { lookOverCheckpoint } from "../../../src/engines/codec-lm/validate-checkpoint.ts";
+import { validateCheckpoint } from "../../../src/engines/codec-lm/validate-checkpoint.ts";
 import { openFiles } from "../../../src/onnx/byte-source.ts";
 import { readSafetensors } from "../../../src/onnx/safetensors.ts";
 import { type FloatType, firstNonFinite } from "../../../src/onnx/variable.ts";
@@ -36,7 +36,7 @@ async function copyOf(checkpoint: string): Promise<string> {
 }
 
 async function problemsOf(folder: string, numbers: "sample" | "all" = "sample"): Promise<readonly string[]> {
-  return (await lookOverCheckpoint(folder, { numbers })).problems;
+  return (await validateCheckpoint(folder, { numbers })).problems;
 }
 
 /** Writes bytes over a number of a tensor. */
@@ -92,7 +92,7 @@ async function writeRandomWeights(folder: string): Promise<void> {
 
 /** Two frames that follow a sound: all parts of a model compute. */
 const SPOKEN: Utterance = {
-  ...NOTHING_ASKED,
+  ...EMPTY_UTTERANCE,
   history: [
     { speaker: "0", text: "Yes.", audio: Float32Array.from({ length: 12_000 }, (_, at) => Math.sin(at / 9)) },
   ],
@@ -106,7 +106,7 @@ const INFINITY = [0, 0, 0x80, 0xff];
 describe("a checkpoint that is looked over", () => {
   for (const checkpoint of [TINY, SHARDED, BASE]) {
     test(`has nothing wrong with it, as ${checkpoint.split("/").at(-1)}, and its memory is told`, async () => {
-      const { facts, problems } = await lookOverCheckpoint(await copyOf(checkpoint));
+      const { facts, problems } = await validateCheckpoint(await copyOf(checkpoint));
       assert.deepEqual(problems, []);
       assert.ok(
         facts.some((fact) =>

@@ -5,10 +5,10 @@ import { encodeWav, wavHeader } from "../../../src/audio/encode-wav.ts";
 import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../../src/audio/format.ts";
 import { fromPcm16, toPcm16 } from "../../../src/audio/pcm.ts";
 import type { Frame, SpokenWord } from "../../../src/core/speech-model.ts";
-import { readConversation } from "../../../src/engines/remote/antiphon-dialect.ts";
-import { base64Wav } from "../../../src/engines/remote/dialect.ts";
-import type { Exchange } from "../../../src/engines/remote/http-exchange.ts";
-import { PcmFrames, PcmSamples } from "../../../src/engines/remote/pcm-frames.ts";
+import { readAntiphonStream } from "../../../src/engines/remote/antiphon-dialect.ts";
+import { encodeBase64Wav } from "../../../src/engines/remote/dialect.ts";
+import type { HttpExchange } from "../../../src/engines/remote/http-exchange.ts";
+import { PcmDecoder, PcmFrames } from "../../../src/engines/remote/pcm-frames.ts";
 import { readWavHead } from "../../../src/engines/remote/wav-head.ts";
 import { never } from "../../core/scripts.ts";
 import fc from "../../properties.ts";
@@ -34,10 +34,10 @@ test("samples in pieces of any size become full frames and one that is shorter, 
       const given: Frame[] = [];
       for (const piece of cut(samples, pieces)) given.push(...frames.push({ samples: piece }));
       assert.ok(given.every((frame) => frame.samples.length === FRAME_SAMPLES));
-      assert.equal(frames.waiting, count % FRAME_SAMPLES);
-      const last = frames.end();
+      assert.equal(frames.pendingSamples, count % FRAME_SAMPLES);
+      const last = frames.flush();
       if (last !== null) given.push(last);
-      assert.equal(frames.given, given.length);
+      assert.equal(frames.frameCount, given.length);
       assert.deepEqual(Float32Array.from(given.flatMap((frame) => [...frame.samples])), samples);
       assert.ok(given.every((frame) => frame.words === undefined));
     }),
@@ -51,7 +51,7 @@ test("bytes in pieces of any size become the same samples, of one channel or two
       lengths,
       fc.constantFrom(1, 2),
       (bytes, pieces, channels) => {
-        const reader = new PcmSamples(channels as 1 | 2);
+        const reader = new PcmDecoder(channels as 1 | 2);
         const parts = cut(
           bytes,
           pieces.map((length) => length % 40),
@@ -154,14 +154,14 @@ test("words go to the frame in which they begin, later by what came before, and 
   });
   const seconds = (s: number) => new Float32Array(Math.round(s * SAMPLE_RATE_HZ));
   const frames = new PcmFrames(5);
-  frames.beginAnswer(0);
+  frames.beginResponse(0);
   const given = [
     ...frames.push({ samples: seconds(0.1), words: [word("One", 0, 0.05, 0), word("two", 0.09, 0.1, 4)] }),
   ];
-  frames.beginAnswer(10);
+  frames.beginResponse(10);
   given.push(...frames.push({ samples: seconds(0.2), words: [word("Three", 0.01, 0.2, 1)] }));
   given.push(...frames.push({ samples: seconds(0.1), words: [word("cut", 0.2, 0.31, 7)] }));
-  assert.equal(frames.end(), null);
+  assert.equal(frames.flush(), null);
   assert.deepEqual(
     given.map(({ words }) => words?.map((each) => [each.word, Number(each.startS.toFixed(3)), each.offset])),
     [
@@ -184,8 +184,8 @@ test("an event without end is given up, however many good ones came before", asy
   const exchange = {
     head: async () => ({ status: 200, headers: { "content-type": "text/event-stream" } }),
     next: async () => (given++ < 2_000 ? good : endless),
-  } as unknown as Exchange;
-  await assert.rejects(readConversation(exchange).next(), { message: /an event without end/ });
+  } as unknown as HttpExchange;
+  await assert.rejects(readAntiphonStream(exchange).next(), { message: /an event without end/ });
   assert.equal(given, 2_009);
 });
 
@@ -196,7 +196,7 @@ test("a clip goes out as the WAV that it was read from", async () => {
       (_, at) => [-32_768, 32_767, at % 30_000, -at % 30_000][at % 4]!,
     );
     const { samples, sampleRateHz, durationS } = decodeWav(encodeWav(pcm, 22_050));
-    const pieces = await base64Wav({ samples, sampleRateHz, durationS, digest: "" }, never());
+    const pieces = await encodeBase64Wav({ samples, sampleRateHz, durationS, digest: "" }, never());
     const bytes = Buffer.from(Buffer.concat(pieces).toString("latin1"), "base64");
     assert.deepEqual(bytes, Buffer.from(encodeWav(pcm, 22_050)));
   }

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MAX_NEW_TOKENS, MAX_TEXT_CHARS, MIN_NEW_TOKENS } from "../../../src/contract/limits.ts";
-import { FRAMES, MAX_CHARS } from "../../../src/engines/remote/antiphon-dialect.ts";
+import { FRAMES_PER_REQUEST, MAX_CHARS } from "../../../src/engines/remote/antiphon-dialect.ts";
 import { RATES_HZ } from "../../../src/engines/remote/wav-head.ts";
 import { Checkpoints } from "../../../src/settings/model-settings.ts";
 
 test("another Antiphon is asked for what the contract allows", () => {
   assert.equal(MAX_CHARS, MAX_TEXT_CHARS);
-  assert.deepEqual(FRAMES, { min: MIN_NEW_TOKENS, max: MAX_NEW_TOKENS });
+  assert.deepEqual(FRAMES_PER_REQUEST, { min: MIN_NEW_TOKENS, max: MAX_NEW_TOKENS });
 });
 
 interface RemoteSchema {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import type { ModelVoice } from "../../../src/core/model-card.ts";
-import { knownVoices, listVoices, MAX_LISTED } from "../../../src/engines/remote/list-voices.ts";
+import { cacheVoices, listVoices, MAX_LISTED_VOICES } from "../../../src/engines/remote/list-voices.ts";
 import { type Answer, bytes, json, refusal, SpeechServer } from "./speech-server.ts";
 
 const server = await SpeechServer.open();
@@ -81,8 +81,8 @@ describe("the voices of a server", () => {
   });
 
   test("are none where it has no such list, or its answer is too long, endless, late or broken", async () => {
-    const many = Array.from({ length: MAX_LISTED + 50 }, (_, at) => `voice ${at}`);
-    assert.equal((await listed(json({ voices: many }))).length, MAX_LISTED);
+    const many = Array.from({ length: MAX_LISTED_VOICES + 50 }, (_, at) => `voice ${at}`);
+    assert.equal((await listed(json({ voices: many }))).length, MAX_LISTED_VOICES);
     const silent: Answer = () => {};
     const begun: Answer = ({ response }) => void response.writeHead(200).write('{"voices":["a"');
     const endless: Answer = ({ response }) => {
@@ -129,7 +129,7 @@ describe("what is known of them", () => {
   test("is asked once for all who want it, and kept for a minute", async () => {
     let nowMs = 0;
     let times = 0;
-    const voices = knownVoices(
+    const voices = cacheVoices(
       async () => {
         times += 1;
         return [voice(`${times}`)];
@@ -148,7 +148,7 @@ describe("what is known of them", () => {
   });
 
   test("is nothing while asking fails", async () => {
-    const voices = knownVoices(() => Promise.reject(new Error("no")));
+    const voices = cacheVoices(() => Promise.reject(new Error("no")));
     assert.deepEqual([await voices(), await voices()], [[], []]);
   });
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { heardSentences, RequestedTexts } from "../../../src/engines/remote/requested-text.ts";
+import { RequestedTexts, startedSentences } from "../../../src/engines/remote/requested-text.ts";
 import type { PlainItem } from "../../../src/text/speak-plain.ts";
 import { CountedText } from "../../core/scripts.ts";
 import fc from "../../properties.ts";
@@ -91,8 +91,8 @@ test("the text is let go of once, and not after its end", async () => {
 
 test("of words that were cut off those sentences count of which something was heard", () => {
   const text = "🙂 One is here. Two is there. Three.";
-  assert.equal(heardSentences(text, 0), "🙂 One is here. ");
-  assert.equal(heardSentences(text, 14), "🙂 One is here. ");
-  assert.equal(heardSentences(text, 18), "🙂 One is here. Two is there. ");
-  assert.equal(heardSentences(text, 99), text);
+  assert.equal(startedSentences(text, 0), "🙂 One is here. ");
+  assert.equal(startedSentences(text, 14), "🙂 One is here. ");
+  assert.equal(startedSentences(text, 18), "🙂 One is here. Two is there. ");
+  assert.equal(startedSentences(text, 99), text);
 });

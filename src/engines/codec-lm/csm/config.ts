@@ -1,9 +1,9 @@
 import type { Precision } from "../codec-language-model.ts";
 import { CheckpointError, type Fields } from "../fields.ts";
-import { type Manifest, namesOf, type Shapes, tensorsOf, transformerShapes } from "../manifest.ts";
+import { type Manifest, namesOfRank, recordShapes, type Shapes, transformerShapes } from "../manifest.ts";
 import { mimiDecoder, mimiEncoder } from "../mimi/mimi-graphs.ts";
 import { type MimiSizes, mimiSizes } from "../mimi/sizes.ts";
-import { HEAD_MULTIPLE, type Rotary, type TransformerSizes } from "../networks/transformer.ts";
+import { HEAD_MULTIPLE, type RotarySettings, type TransformerSizes } from "../networks/transformer.ts";
 import type { Quantisation } from "../quantised-weights.ts";
 
 /** A CSM's configuration (Sesame, "Conversational Speech Model", 2025; transformers' `CsmConfig`). */
@@ -26,8 +26,8 @@ export interface CsmConfig {
 export function csmConfig(config: Fields): CsmConfig {
   const depth = config.group("depth_decoder_config");
   const codec = mimiSizes(config.group("codec_config"));
-  const codebooks = config.whole("num_codebooks", undefined, 2);
-  const codes = config.whole("vocab_size");
+  const codebooks = config.integer("num_codebooks", undefined, 2);
+  const codes = config.integer("vocab_size");
   // The stop is a frame of zeros, and a sum of embeddings without padding.
   config.expect("codebook_eos_token_id", 0);
   depth.expect("num_codebooks", codebooks);
@@ -45,10 +45,10 @@ export function csmConfig(config: Fields): CsmConfig {
     backbone,
     depth: transformerSizes(depth),
     codec,
-    textTokens: config.whole("text_vocab_size"),
+    textTokens: config.integer("text_vocab_size"),
     codes,
     codebooks,
-    beginId: config.whole("bos_token_id", undefined, 0),
+    beginId: config.integer("bos_token_id", undefined, 0),
     isTied: config.flag("tie_codebooks_embeddings", true),
     weightsFile: config.text("transformers_weights", "model.safetensors"),
   };
@@ -58,9 +58,9 @@ function transformerSizes(config: Fields): TransformerSizes {
   config.expect("hidden_act", "silu");
   config.expect("attention_bias", false);
   config.expect("mlp_bias", false);
-  const width = config.whole("hidden_size");
-  const heads = config.whole("num_attention_heads");
-  const keyHeads = config.whole("num_key_value_heads", heads);
+  const width = config.integer("hidden_size");
+  const heads = config.integer("num_attention_heads");
+  const keyHeads = config.integer("num_key_value_heads", heads);
   if (heads % keyHeads !== 0) {
     throw new CheckpointError(
       `By config.json ${heads} heads share ${keyHeads} key and value heads, which cannot be.`,
@@ -68,11 +68,11 @@ function transformerSizes(config: Fields): TransformerSizes {
   }
   return {
     width,
-    layers: config.few("num_hidden_layers"),
+    layers: config.count("num_hidden_layers"),
     heads,
     keyHeads,
     headWidth: config.headWidth(HEAD_MULTIPLE, width / heads),
-    innerWidth: config.whole("intermediate_size"),
+    innerWidth: config.integer("intermediate_size"),
     epsilon: config.positive("rms_norm_eps"),
     rotary: rotaryOf(config),
     positions: config.positions("max_position_embeddings"),
@@ -81,17 +81,17 @@ function transformerSizes(config: Fields): TransformerSizes {
 }
 
 /** `rope_parameters` of transformers 5, or `rope_theta` with `rope_scaling` of those before. */
-function rotaryOf(config: Fields): Rotary {
+function rotaryOf(config: Fields): RotarySettings {
   const all = config.has("rope_parameters") ? config.group("rope_parameters") : config;
   const theta = all.positive("rope_theta");
   const scaling = all === config ? (config.has("rope_scaling") ? config.group("rope_scaling") : null) : all;
   // `type` is what it was called at first.
   const key = scaling?.has("rope_type") ? "rope_type" : "type";
-  if (scaling === null || scaling.text(key, "default") === "default") return { theta, stretched: null };
+  if (scaling === null || scaling.text(key, "default") === "default") return { theta, scaling: null };
   scaling.expect(key, "llama3");
   return {
     theta,
-    stretched: {
+    scaling: {
       factor: scaling.positive("factor"),
       lowFactor: scaling.positive("low_freq_factor"),
       highFactor: scaling.positive("high_freq_factor"),
@@ -101,7 +101,7 @@ function rotaryOf(config: Fields): Rotary {
 }
 
 /** What CSM's tensors are called; stems without `.weight`, but for the embeddings. */
-export const NAMES = {
+export const CSM_NAMES = {
   text: "embed_text_tokens.weight",
   backbone: "backbone_model",
   head: "lm_head",
@@ -116,20 +116,23 @@ export const NAMES = {
 export function csmManifest(config: CsmConfig): Manifest {
   const { backbone, depth, codec, codes, codebooks } = config;
   const shapes: Shapes = [
-    [NAMES.text, [config.textTokens, backbone.width]],
-    ...NAMES.audio.map((name): [string, readonly number[]] => [name, [codebooks * codes, backbone.width]]),
-    [`${NAMES.head}.weight`, [codes, backbone.width]],
-    ...transformerShapes(NAMES.backbone, backbone),
-    [`${NAMES.projector}.weight`, [depth.width, backbone.width]],
-    ...transformerShapes(NAMES.depth, depth),
-    [NAMES.depthHeads, [codebooks - 1, depth.width, codes]],
-    ...tensorsOf((into) => mimiEncoder(into, NAMES.codec, codec, codec.codebooks)),
-    ...tensorsOf((into) => mimiDecoder(into, NAMES.codec, codec)),
+    [CSM_NAMES.text, [config.textTokens, backbone.width]],
+    ...CSM_NAMES.audio.map((name): [string, readonly number[]] => [
+      name,
+      [codebooks * codes, backbone.width],
+    ]),
+    [`${CSM_NAMES.head}.weight`, [codes, backbone.width]],
+    ...transformerShapes(CSM_NAMES.backbone, backbone),
+    [`${CSM_NAMES.projector}.weight`, [depth.width, backbone.width]],
+    ...transformerShapes(CSM_NAMES.depth, depth),
+    [CSM_NAMES.depthHeads, [codebooks - 1, depth.width, codes]],
+    ...recordShapes((into) => mimiEncoder(into, CSM_NAMES.codec, codec, codec.codebooks)),
+    ...recordShapes((into) => mimiDecoder(into, CSM_NAMES.codec, codec)),
   ];
   return {
     shapes: new Map(shapes),
-    shared: config.isTied ? [NAMES.audio] : [],
-    isUnused: (name) => name.startsWith(NAMES.codec) && name.endsWith(".initialized"),
+    shared: config.isTied ? [CSM_NAMES.audio] : [],
+    isUnused: (name) => name.startsWith(CSM_NAMES.codec) && name.endsWith(".initialized"),
   };
 }
 
@@ -137,16 +140,16 @@ export function csmManifest(config: CsmConfig): Manifest {
  * What of the two transformers is quantised. What makes logits has 8 bits in any case. The depth decoder's layers, which are
  * read 31 times for each frame, decide how fast a frame is.
  */
-export function quantisationOf(config: CsmConfig, precision: Exclude<Precision, "fp32">): Quantisation {
+export function csmQuantisation(config: CsmConfig, precision: Exclude<Precision, "fp32">): Quantisation {
   const bits = precision === "int4" ? 4 : 8;
-  const backbone = transformerShapes(NAMES.backbone, config.backbone);
-  const depth = transformerShapes(NAMES.depth, config.depth);
+  const backbone = transformerShapes(CSM_NAMES.backbone, config.backbone);
+  const depth = transformerShapes(CSM_NAMES.depth, config.depth);
   return {
     matrices: [
-      ...namesOf([...backbone, ...depth], 2).map((name) => ({ name, bits }) as const),
-      ...[NAMES.head, NAMES.projector].map((name) => ({ name: `${name}.weight`, bits: 8 }) as const),
+      ...namesOfRank([...backbone, ...depth], 2).map((name) => ({ name, bits }) as const),
+      ...[CSM_NAMES.head, CSM_NAMES.projector].map((name) => ({ name: `${name}.weight`, bits: 8 }) as const),
     ],
-    stacks: [{ name: NAMES.depthHeads, bits: 8 }],
-    kept: [...namesOf(backbone, 1), ...namesOf(depth, 1)],
+    stacks: [{ name: CSM_NAMES.depthHeads, bits: 8 }],
+    kept: [...namesOfRank(backbone, 1), ...namesOfRank(depth, 1)],
   };
 }

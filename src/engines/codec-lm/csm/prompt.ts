@@ -4,10 +4,10 @@ import type { Weights } from "../../../onnx/weights-folder.ts";
 import type { SpokenTurn } from "../codec-language-model.ts";
 import { CheckpointError } from "../fields.ts";
 import type { CodeFrame } from "../mimi/frame-decoder.ts";
-import { type CsmConfig, NAMES } from "./config.ts";
+import { CSM_NAMES, type CsmConfig } from "./config.ts";
 
 /** One position of the prompt: a token of text, or a frame. */
-export type Position = { readonly token: number } | { readonly frame: CodeFrame };
+export type PromptPosition = { readonly token: number } | { readonly frame: CodeFrame };
 
 /** A turn's words. @throws TokenizerError when the tokenizer is another model's */
 export function textPositions(
@@ -15,14 +15,14 @@ export function textPositions(
   text: string,
   tokenizer: Tokenizer,
   { beginId }: CsmConfig,
-): Position[] {
+): PromptPosition[] {
   const endId = tokenizer.idOf(END_OF_TEXT);
   if (endId === undefined) throw new TokenizerError(`The tokenizer has no ${END_OF_TEXT}.`);
   return [beginId, ...tokenizer.encode(`[${speaker}]${text}`), endId].map((token) => ({ token }));
 }
 
 /** A turn's sound. What closes it is embedded as a frame of zeros. */
-export function soundPositions(frames: readonly CodeFrame[], { codebooks }: CsmConfig): Position[] {
+export function audioPositions(frames: readonly CodeFrame[], { codebooks }: CsmConfig): PromptPosition[] {
   const close: CodeFrame = new Array<number>(codebooks).fill(0);
   return [...frames, close].map((frame) => ({ frame }));
 }
@@ -30,7 +30,7 @@ export function soundPositions(frames: readonly CodeFrame[], { codebooks }: CsmC
 const END_OF_TEXT = "<|end_of_text|>";
 
 /** The rows that stand for texts and frames at the models' inputs, read from the weights as they are asked for. */
-export class Embeddings {
+export class CsmEmbeddings {
   readonly #weights: Weights;
   readonly #config: CsmConfig;
   /** Of the backbone and of the depth decoder. */
@@ -39,8 +39,8 @@ export class Embeddings {
   constructor(weights: Weights, config: CsmConfig) {
     this.#weights = weights;
     this.#config = config;
-    const [backbone, depth] = NAMES.audio;
-    const shared = NAMES.audio.find((name) => weights.variables.has(name)) ?? backbone;
+    const [backbone, depth] = CSM_NAMES.audio;
+    const shared = CSM_NAMES.audio.find((name) => weights.variables.has(name)) ?? backbone;
     this.#audio = config.isTied ? [shared, shared] : [backbone, depth];
   }
 
@@ -50,12 +50,14 @@ export class Embeddings {
   }
 
   /** [positions, width of the backbone] */
-  ofPositions(positions: readonly Position[]): Float32Array {
+  ofPositions(positions: readonly PromptPosition[]): Float32Array {
     const { width } = this.#config.backbone;
     const rows = new Float32Array(positions.length * width);
     for (const [at, position] of positions.entries()) {
       const row =
-        "token" in position ? this.#weights.row(NAMES.text, position.token) : this.ofFrame(position.frame);
+        "token" in position
+          ? this.#weights.row(CSM_NAMES.text, position.token)
+          : this.ofFrame(position.frame);
       rows.set(row, at * width);
     }
     return rows;
@@ -95,7 +97,7 @@ export interface PromptBudget {
 }
 
 /** Positions that a turn's sound takes in a prompt: its frames, and what closes it. */
-export function soundsIn({ audio, codes }: SpokenTurn): number {
+export function audioPositionCount({ audio, codes }: SpokenTurn): number {
   const frames = codes?.length ?? Math.ceil((audio?.length ?? 0) / FRAME_SAMPLES);
   return frames === 0 ? 0 : frames + 1;
 }
@@ -108,7 +110,7 @@ export function soundsIn({ audio, codes }: SpokenTurn): number {
  * @returns indices in the history, oldest first
  * @throws CheckpointError when there are too few positions, and nothing may be left out or that is not enough
  */
-export function turnsRead(reading: PromptBudget): readonly number[] {
+export function selectTurns(reading: PromptBudget): readonly number[] {
   const { history, lengths, speaker, needed, wanted, positions, mayForget } = reading;
   const total = lengths.reduce((sum, length) => sum + length, needed);
   if (needed > positions) {
@@ -123,7 +125,7 @@ export function turnsRead(reading: PromptBudget): readonly number[] {
   }
   const room = positions - needed - Math.min(wanted, positions >> 1);
   if (!mayForget || total - needed <= room) return [...history.keys()];
-  const reference = history.findIndex((turn) => turn.speaker === speaker && soundsIn(turn) > 0);
+  const reference = history.findIndex((turn) => turn.speaker === speaker && audioPositionCount(turn) > 0);
   const fits = reference >= 0 && lengths[reference]! <= room;
   const kept = new Set(fits ? [reference] : []);
   let left = fits ? room - lengths[reference]! : room;

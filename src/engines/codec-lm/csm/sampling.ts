@@ -6,7 +6,7 @@ import type { SequenceState } from "../sequence.ts";
 import type { CsmConfig } from "./config.ts";
 
 /** How a generation goes. */
-export interface GenerationSettings {
+export interface CsmSettings {
   /** Of the first codebook, by the backbone. */
   readonly first: SamplerConfig;
   /** Of the others, by the depth decoder. */
@@ -29,7 +29,7 @@ const OPTIONS = [
  * @param generation `generation_config.json`
  * @throws OptionError naming one that is unknown or ill-typed; CheckpointError naming a field
  */
-export function settingsOf(generation: Fields, { sampling, options }: Utterance): GenerationSettings {
+export function csmSettings(generation: Fields, { sampling, options }: Utterance): CsmSettings {
   const given = optionFields(options, "CSM", { texts: [], values: OPTIONS });
   const { temperature, acousticTemperature = temperature, topK } = sampling;
   const samplerConfig = (prefix: string, asked: number | undefined): SamplerConfig => {
@@ -46,15 +46,15 @@ export function settingsOf(generation: Fields, { sampling, options }: Utterance)
   const topKOf = (prefix: string): number | null => {
     const name = `${prefix}top_k`;
     if (!given.has(name) && topK !== undefined) return topK;
-    return (given.has(name) ? given : generation).whole(name, 50, 0) || null;
+    return (given.has(name) ? given : generation).integer(name, 50, 0) || null;
   };
   return {
     first: samplerConfig("", temperature),
     others: samplerConfig("depth_decoder_", acousticTemperature),
-    penalty: penaltyOf(sampling),
+    penalty: createPenalty(sampling),
     maxFrames: given.has("max_new_tokens")
-      ? given.whole("max_new_tokens")
-      : (sampling.maxFrames ?? generation.whole("max_new_tokens", 125)),
+      ? given.integer("max_new_tokens")
+      : (sampling.maxFrames ?? generation.integer("max_new_tokens", 125)),
   };
 }
 
@@ -66,37 +66,37 @@ const PENALTY_WINDOW = 20;
 /** How CSM speaks one utterance. */
 export function csmSequenceState(
   prompt: Float32Array,
-  { first, others, penalty, maxFrames }: GenerationSettings,
+  { first, others, penalty, maxFrames }: CsmSettings,
   rng: Rng,
   sound: DecodedStream,
   { codec }: CsmConfig,
 ): SequenceState {
   const history = new CodeHistory();
   return {
-    ...{ prompt, depthSampler: others, rng, sound },
+    ...{ prompt, depthSampler: others, rng, decoderStream: sound },
     sampleFirst(logits) {
       // The codes that the codec does not have are left out.
       const known = logits.subarray(0, codec.codes);
-      return sampleCode(history.penalised(known, penalty, END), first, rng);
+      return sampleCode(history.penalise(known, penalty, END_CODE), first, rng);
     },
-    take(frame) {
-      history.note(frame[0]!);
+    acceptFrame(frame) {
+      history.add(frame[0]!);
       // The last codebook is not asked. A frame that is not silent in it ends the speech too, and is heard.
-      const isLast = frame.slice(0, -1).every((code) => code === END);
-      const isHeard = !(isLast && frame.at(-1) === END);
+      const isLast = frame.slice(0, -1).every((code) => code === END_CODE);
+      const isHeard = !(isLast && frame.at(-1) === END_CODE);
       if (isLast) return { isHeard, stop: "finished" };
       return { isHeard, stop: history.count >= maxFrames ? "length" : null };
     },
   };
 }
 
-function penaltyOf({
+function createPenalty({
   repetitionPenalty = 0,
   penaltyWindow = PENALTY_WINDOW,
 }: SamplingParams): RepetitionPenalty | null {
   if (repetitionPenalty === 0) return null;
-  return { of: (score) => score - PENALTY_UNIT * repetitionPenalty, window: penaltyWindow };
+  return { apply: (score) => score - PENALTY_UNIT * repetitionPenalty, window: penaltyWindow };
 }
 
 /** The code that all of an ending frame are: it has no penalty. */
-const END = 0;
+const END_CODE = 0;

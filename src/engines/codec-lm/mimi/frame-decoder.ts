@@ -13,12 +13,12 @@ export interface FrameDecoder {
    * @param pieces each of another stream of this decoder
    * @returns 1920 samples for each, the very ones that it would be given alone
    */
-  decodeTogether(pieces: readonly CodePiece[]): Promise<Float32Array[]>;
+  decodeTogether(pieces: readonly StreamFrame[]): Promise<Float32Array[]>;
   /** Frees the weights. */
   release(): Promise<void>;
 }
 
-export interface CodePiece {
+export interface StreamFrame {
   readonly stream: DecodedStream;
   readonly codes: CodeFrame;
 }
@@ -34,7 +34,7 @@ export interface DecodedStream {
 }
 
 /** What a codec does with what its layers remember of streams, `State`. */
-export interface Decoding<State> {
+export interface StatefulDecoder<State> {
   begin(): State;
   /** @param frames as many of each stream, at least one @returns the samples, a stream's behind another's */
   decode(states: readonly State[], frames: readonly (readonly CodeFrame[])[]): Promise<Float32Array>;
@@ -44,9 +44,9 @@ export interface Decoding<State> {
 }
 
 /** The decoder that such a codec makes. */
-export function frameDecoder<State>(codec: Decoding<State>): FrameDecoder {
+export function createFrameDecoder<State>(codec: StatefulDecoder<State>): FrameDecoder {
   const states = new WeakMap<DecodedStream, State>();
-  const stateOf = ({ stream }: CodePiece): State => {
+  const stateOf = ({ stream }: StreamFrame): State => {
     const state = states.get(stream);
     if (state === undefined) throw new Error("The stream is not one of this decoder's.");
     return state;
@@ -57,8 +57,8 @@ export function frameDecoder<State>(codec: Decoding<State>): FrameDecoder {
       const stream: DecodedStream = {
         async decode(frames) {
           const samples: Float32Array[] = [];
-          for (let from = 0; from < frames.length; from += AT_ONCE) {
-            samples.push(await codec.decode([state], [frames.slice(from, from + AT_ONCE)]));
+          for (let from = 0; from < frames.length; from += MAX_FRAMES_PER_RUN) {
+            samples.push(await codec.decode([state], [frames.slice(from, from + MAX_FRAMES_PER_RUN)]));
           }
           return joinSamples(samples);
         },
@@ -86,4 +86,4 @@ export function frameDecoder<State>(codec: Decoding<State>): FrameDecoder {
 }
 
 /** Frames of one stream that are computed together: what a run needs grows with them. */
-const AT_ONCE = 8;
+const MAX_FRAMES_PER_RUN = 8;

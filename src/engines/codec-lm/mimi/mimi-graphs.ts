@@ -4,7 +4,7 @@ import { StreamedGraph } from "../networks/streamed-graph.ts";
 import { streamedTransformer } from "../networks/streamed-transformer.ts";
 import type { WeightsInGraph } from "../networks/weights-in-graph.ts";
 import type { CodeFrame } from "./frame-decoder.ts";
-import { HALVING, type MimiSizes, placeOf } from "./sizes.ts";
+import { LATENT_STRIDE, type MimiSizes, quantiserOf } from "./sizes.ts";
 
 /**
  * Writes Mimi's encoder.
@@ -32,7 +32,7 @@ export function mimiEncoder(
   });
   let layer = 1;
   for (const stride of sizes.ratios.toReversed()) {
-    x = elu(graph, residual(build, x, `${stem}encoder.layers.${layer}`, width, sizes));
+    x = elu(graph, residualUnit(build, x, `${stem}encoder.layers.${layer}`, width, sizes));
     x = build.convolution(x, `${stem}encoder.layers.${layer + 2}.conv`, {
       ins: width,
       outs: 2 * width,
@@ -51,30 +51,30 @@ export function mimiEncoder(
   x = build.convolution(x, `${stem}downsample.conv`, {
     ins: sizes.width,
     outs: sizes.width,
-    kernel: 2 * HALVING,
-    stride: HALVING,
+    kernel: 2 * LATENT_STRIDE,
+    stride: LATENT_STRIDE,
     hasBias: false,
     edges: "repeated",
   });
   graph.addNamed("latents", "Identity", [x]);
   graph.output("latents", [1, "frames", sizes.width]);
-  const codes = quantised(weights, `${stem}quantizer`, sizes, codebooks, x);
+  const codes = writeQuantiser(weights, `${stem}quantizer`, sizes, codebooks, x);
   graph.addMany("Concat", codes, ["codes"], { axis: 0 });
   graph.output("codes", [codebooks, "frames"], "int64");
   return build;
 }
 
 /** Each codebook's nearest vector to what those before it left over, [1, frames] each; of two as near the first. */
-function quantised(
+function writeQuantiser(
   weights: WeightsInGraph,
   stem: string,
   sizes: MimiSizes,
   codebooks: number,
-  latents: string,
+  writeLatents: string,
 ): string[] {
   const { graph } = weights;
   const { width, codeWidth, semanticCodebooks } = sizes;
-  const rows = graph.add("Squeeze", [latents, graph.integers(0)]);
+  const rows = graph.add("Squeeze", [writeLatents, graph.integers(0)]);
   const projected = (part: string): string => {
     const name = `${stem}.${part}_residual_vector_quantizer.input_proj.weight`;
     const matrix = weights.constant(name, [codeWidth, width, 1], [codeWidth, width]);
@@ -86,7 +86,7 @@ function quantised(
     // Both parts begin with the latents themselves.
     if (at === 0) left = projected("semantic");
     if (at === semanticCodebooks) left = projected("acoustic");
-    const vectors = codebook(weights, stem, at, sizes);
+    const vectors = codebookVectors(weights, stem, at, sizes);
     const squares = graph.add("ReduceSum", [graph.add("Mul", [vectors, vectors]), graph.integers(1)], {
       keepdims: 0,
     });
@@ -114,7 +114,7 @@ export function mimiDecoder(weights: WeightsInGraph, stem: string, sizes: MimiSi
   const { graph } = build;
   const places = graph.input("places", "int64", [sizes.codebooks, "streams", "frames"]);
   let x = latents(build, `${stem}quantizer`, sizes, places);
-  x = build.transposedByChannel(x, `${stem}upsample.conv`, sizes.width, 2 * HALVING, HALVING);
+  x = build.transposedByChannel(x, `${stem}upsample.conv`, sizes.width, 2 * LATENT_STRIDE, LATENT_STRIDE);
   x = mimiTransformer(build, x, `${stem}decoder_transformer`, sizes);
   let width = sizes.filters * 2 ** sizes.ratios.length;
   x = build.convolution(x, `${stem}decoder.layers.0.conv`, {
@@ -131,7 +131,7 @@ export function mimiDecoder(weights: WeightsInGraph, stem: string, sizes: MimiSi
       stride,
     });
     width /= 2;
-    x = residual(build, x, `${stem}decoder.layers.${layer + 1}`, width, sizes);
+    x = residualUnit(build, x, `${stem}decoder.layers.${layer + 1}`, width, sizes);
     layer += 3;
   }
   x = build.convolution(elu(graph, x), `${stem}decoder.layers.${layer}.conv`, {
@@ -149,7 +149,9 @@ function latents(build: StreamedGraph, stem: string, sizes: MimiSizes, places: s
   const { graph, weights } = build;
   const { width, codeWidth, semanticCodebooks, codebooks } = sizes;
   const part = (name: string, first: number, end: number): string => {
-    const books = Array.from({ length: end - first }, (_, at) => codebook(weights, stem, first + at, sizes));
+    const books = Array.from({ length: end - first }, (_, at) =>
+      codebookVectors(weights, stem, first + at, sizes),
+    );
     const projection = `${stem}.${name}_residual_vector_quantizer.output_proj.weight`;
     return projectedSum(build, places, books, first, { name: projection, ins: codeWidth, outs: width });
   };
@@ -170,7 +172,7 @@ export function elu(graph: GraphFile, x: string): string {
 }
 
 /** x + conv1(ELU(conv3(ELU(x)))), [streams, time, width]. */
-export function residual(build: StreamedGraph, x: string, stem: string, width: number, sizes: MimiSizes) {
+export function residualUnit(build: StreamedGraph, x: string, stem: string, width: number, sizes: MimiSizes) {
   const { graph } = build;
   const narrow = width / sizes.compress;
   const first = build.convolution(elu(graph, x), `${stem}.block.1.conv`, {
@@ -208,8 +210,8 @@ export function mimiTransformer(build: StreamedGraph, x: string, stem: string, s
 }
 
 /** The vectors of a codebook, [codes, code width]. */
-export function codebook(weights: WeightsInGraph, stem: string, at: number, sizes: MimiSizes): string {
-  const { part, at: layer } = placeOf(sizes, at);
+export function codebookVectors(weights: WeightsInGraph, stem: string, at: number, sizes: MimiSizes): string {
+  const { part, at: layer } = quantiserOf(sizes, at);
   const name = `${stem}.${part}_residual_vector_quantizer.layers.${layer}.codebook`;
   return codeVectors(weights, `${name}.embed_sum`, `${name}.cluster_usage`, sizes.codes, sizes.codeWidth);
 }
@@ -233,7 +235,7 @@ const MIN_USAGE = 1e-5;
 /**
  * The sums of the vectors that frames stand for in some neighbouring codebooks, projected: [streams, frames, outs].
  *
- * @param places int64 [all codebooks, streams, frames], as {@link placesOf} gives them
+ * @param places int64 [all codebooks, streams, frames], as {@link codeVectorIndices} gives them
  * @param books the vectors of these codebooks, [size, width] each
  * @param first of these codebooks
  * @param projection the matrix [outs, ins, 1]
@@ -265,7 +267,7 @@ export function projectedSum(
  * @param pieces as many frames of each stream, each of as many of the first codebooks as it has
  * @param parts how many codebooks there are in each table of vectors, one behind the other
  */
-export function placesOf(
+export function codeVectorIndices(
   pieces: readonly (readonly CodeFrame[])[],
   parts: readonly number[],
   codes: number,

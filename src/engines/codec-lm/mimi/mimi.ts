@@ -1,10 +1,10 @@
 import { LruCache } from "../../../audio/lru-cache.ts";
 import { float32, floatsOf } from "../../../onnx/tensor.ts";
 import type { Weights } from "../../../onnx/weights-folder.ts";
-import { type Stream, Streams, type StreamsSetup } from "../networks/streamed-session.ts";
-import { type CodeFrame, type FrameDecoder, frameDecoder } from "./frame-decoder.ts";
-import { mimiDecoder, mimiEncoder, placesOf } from "./mimi-graphs.ts";
-import { HALVING, type MimiSizes, samplesPerFrame } from "./sizes.ts";
+import { type SessionSetup, StreamedSession, type StreamState } from "../networks/streamed-session.ts";
+import { type CodeFrame, createFrameDecoder, type FrameDecoder } from "./frame-decoder.ts";
+import { codeVectorIndices, mimiDecoder, mimiEncoder } from "./mimi-graphs.ts";
+import { LATENT_STRIDE, type MimiSizes, samplesPerFrame } from "./sizes.ts";
 
 /** Makes codes of sound. */
 export interface MimiEncoder {
@@ -15,7 +15,7 @@ export interface MimiEncoder {
 }
 
 /** What is encoded at a time, in frames: 0.8 s. A thread that encodes is back for other work after each. */
-const PIECE = 10;
+const CHUNK_FRAMES = 10;
 
 /**
  * Opens an encoder of the weights.
@@ -29,15 +29,15 @@ export async function openMimiEncoder(
   stem: string,
   sizes: MimiSizes,
   codebooks: number,
-  setup: StreamsSetup = { threads: 1 },
+  setup: SessionSetup = { threads: 1 },
 ): Promise<MimiEncoder> {
-  const streams = await Streams.open(weights, setup, "Mimi's encoder", (into) =>
+  const streams = await StreamedSession.open(weights, setup, "Mimi's encoder", (into) =>
     mimiEncoder(into, stem, sizes, codebooks),
   );
   const perFrame = samplesPerFrame(sizes);
-  const piece = PIECE * perFrame;
+  const piece = CHUNK_FRAMES * perFrame;
   /** Of the transformer. */
-  const positionsOf = (samples: number): number => Math.ceil((samples * HALVING) / perFrame);
+  const positionsOf = (samples: number): number => Math.ceil((samples * LATENT_STRIDE) / perFrame);
   return {
     async encode(audio) {
       const stream = streams.begin(positionsOf(audio.length));
@@ -45,9 +45,9 @@ export async function openMimiEncoder(
       for (let from = 0; from < audio.length; from += piece) {
         const samples = audio.slice(from, from + piece);
         const inputs = { audio: float32(samples, [1, samples.length, 1]) };
-        const { codes } = await streams.next([stream], inputs, positionsOf(samples.length));
+        const { codes } = await streams.run([stream], inputs, positionsOf(samples.length));
         if (codes?.type !== "int64") throw new Error("Mimi's encoder gave no codes.");
-        frames.push(...framesOf(codes.data, codebooks));
+        frames.push(...toFrames(codes.data, codebooks));
       }
       return frames;
     },
@@ -60,18 +60,18 @@ export async function openMimiDecoder(
   weights: Weights,
   stem: string,
   sizes: MimiSizes,
-  setup: StreamsSetup = { threads: 1 },
+  setup: SessionSetup = { threads: 1 },
 ): Promise<FrameDecoder> {
-  const streams = await Streams.open(weights, setup, "Mimi's decoder", (into) =>
+  const streams = await StreamedSession.open(weights, setup, "Mimi's decoder", (into) =>
     mimiDecoder(into, stem, sizes),
   );
   const { codebooks, semanticCodebooks, codes } = sizes;
   const parts = [semanticCodebooks, codebooks - semanticCodebooks];
-  const decode = async (those: readonly Stream[], frames: readonly (readonly CodeFrame[])[]) => {
-    const places = placesOf(frames, parts, codes);
-    return floatsOf(await streams.next(those, { places }, HALVING * frames[0]!.length), "audio");
+  const decode = async (those: readonly StreamState[], frames: readonly (readonly CodeFrame[])[]) => {
+    const places = codeVectorIndices(frames, parts, codes);
+    return floatsOf(await streams.run(those, { places }, LATENT_STRIDE * frames[0]!.length), "audio");
   };
-  return frameDecoder({
+  return createFrameDecoder({
     begin: () => streams.begin(),
     decode,
     async prime(stream, frames) {
@@ -82,7 +82,7 @@ export async function openMimiDecoder(
 }
 
 /** [codebooks, frames] → frames of codes. */
-function framesOf(codes: BigInt64Array, codebooks: number): CodeFrame[] {
+function toFrames(codes: BigInt64Array, codebooks: number): CodeFrame[] {
   const count = codes.length / codebooks;
   return Array.from({ length: count }, (_, frame) =>
     Array.from({ length: codebooks }, (_, codebook) => Number(codes[codebook * count + frame]!)),
@@ -97,7 +97,7 @@ export class ClipCache<T> {
   readonly #kept = new LruCache<T>(MAX_CLIPS);
 
   /** @param digests of all that is heard together; where one is not known, nothing is kept */
-  async of(digests: readonly (string | undefined)[], make: () => Promise<T>): Promise<T> {
+  async getOrCompute(digests: readonly (string | undefined)[], make: () => Promise<T>): Promise<T> {
     if (digests.includes(undefined)) return await make();
     const key = digests.join(" ");
     const kept = this.#kept.get(key);

@@ -1,6 +1,6 @@
 import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../../audio/format.ts";
 import { CheckpointError, type Fields } from "../fields.ts";
-import { HEAD_MULTIPLE, type StreamedTransformerSizes } from "../networks/streamed-transformer.ts";
+import { STREAMED_HEAD_MULTIPLE, type StreamedTransformerSizes } from "../networks/streamed-transformer.ts";
 
 /** The sizes of a Mimi codec (Défossez et al., "Moshi: a speech-text foundation model", 2024). `width` is of the latents, and of the transformers. */
 export interface MimiSizes extends StreamedTransformerSizes {
@@ -21,15 +21,18 @@ export interface MimiSizes extends StreamedTransformerSizes {
 }
 
 /** By which the latents are shortened once more, from 25 to 12.5 a second. */
-export const HALVING = 2;
+export const LATENT_STRIDE = 2;
 
 /** Samples that a frame of codes stands for. */
 export function samplesPerFrame({ ratios }: MimiSizes): number {
-  return ratios.reduce((product, ratio) => product * ratio, HALVING);
+  return ratios.reduce((product, ratio) => product * ratio, LATENT_STRIDE);
 }
 
 /** Which stack of quantisers a codebook is in, and where there. */
-export function placeOf({ semanticCodebooks }: MimiSizes, codebook: number): { part: string; at: number } {
+export function quantiserOf(
+  { semanticCodebooks }: MimiSizes,
+  codebook: number,
+): { part: string; at: number } {
   return codebook < semanticCodebooks
     ? { part: "semantic", at: codebook }
     : { part: "acoustic", at: codebook - semanticCodebooks };
@@ -46,30 +49,30 @@ export function mimiSizes(config: Fields): MimiSizes {
   config.expect("trim_right_ratio", 1);
   config.expect("hidden_act", "gelu");
   config.expect("attention_bias", false);
-  const heads = config.whole("num_attention_heads");
+  const heads = config.integer("num_attention_heads");
   config.expect("num_key_value_heads", heads);
   const width = config.width("hidden_size");
-  const compress = config.few("compress");
+  const compress = config.count("compress");
   config.expect("upsample_groups", width);
   const rotary = config.has("rope_parameters") ? config.group("rope_parameters") : config;
   const sizes: MimiSizes = {
     width,
     filters: config.width("num_filters", compress),
-    ratios: config.wholes("upsampling_ratios"),
-    kernel: config.few("kernel_size"),
-    lastKernel: config.few("last_kernel_size"),
-    residualKernel: config.few("residual_kernel_size"),
+    ratios: config.positiveIntegers("upsampling_ratios"),
+    kernel: config.count("kernel_size"),
+    lastKernel: config.count("last_kernel_size"),
+    residualKernel: config.count("residual_kernel_size"),
     compress,
-    layers: config.few("num_hidden_layers"),
+    layers: config.count("num_hidden_layers"),
     heads,
-    headWidth: config.headWidth(HEAD_MULTIPLE, width / heads),
-    innerWidth: config.whole("intermediate_size"),
+    headWidth: config.headWidth(STREAMED_HEAD_MULTIPLE, width / heads),
+    innerWidth: config.integer("intermediate_size"),
     epsilon: config.positive("norm_eps"),
     theta: rotary.positive("rope_theta"),
-    window: config.whole("sliding_window"),
-    codebooks: config.few("num_quantizers", 2),
-    semanticCodebooks: config.few("num_semantic_quantizers"),
-    codes: config.whole("codebook_size"),
+    window: config.integer("sliding_window"),
+    codebooks: config.count("num_quantizers", 2),
+    semanticCodebooks: config.count("num_semantic_quantizers"),
+    codes: config.integer("codebook_size"),
     codeWidth: config.width("vector_quantization_hidden_dimension"),
   };
   if (samplesPerFrame(sizes) !== FRAME_SAMPLES) {

@@ -96,7 +96,7 @@ export class Backbone {
     const { width, codes } = this.#sizes;
     const count = rows.length / width;
     const total = this.cache.lengthOf(slot) + count;
-    this.cache.makeRoom(total);
+    this.cache.ensureCapacity(total);
     const { past, present } = this.cache.tensors(slot, 1);
     const hidden = new Float32Array(rows.length);
     const logits = new Float32Array(codes);
@@ -126,12 +126,12 @@ export class Backbone {
   async step(slots: readonly number[]): Promise<BackboneOutput[]> {
     const { cache } = this;
     const { width, codes } = this.#sizes;
-    for (const slot of slots) cache.makeRoom(cache.lengthOf(slot) + 1);
+    for (const slot of slots) cache.ensureCapacity(cache.lengthOf(slot) + 1);
     const count = Math.max(this.#minRows, Math.max(...slots) + 1);
     // Whoever rests in a slot between has a row written behind its own, which its next one takes the place of.
     for (let slot = 0; slot < count; slot++) this.#last[slot] = cache.lengthOf(slot);
     this.#total[0] = Math.max(...this.#last.subarray(0, count)) + 1;
-    await this.#bound(count).run();
+    await this.#bindingFor(count).run();
     return slots.map((slot) => {
       cache.setLength(slot, cache.lengthOf(slot) + 1);
       return {
@@ -141,7 +141,7 @@ export class Backbone {
     });
   }
 
-  #bound(count: number): Binding {
+  #bindingFor(count: number): Binding {
     if (this.#generation !== this.cache.generation) this.#bindings = [];
     this.#generation = this.cache.generation;
     const { width, codes } = this.#sizes;

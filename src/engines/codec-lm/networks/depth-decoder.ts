@@ -49,7 +49,7 @@ export function depthDecoderGraph(
   const newest = newestRow(into, transformer(into, stem, sizes.transformer, projected));
   const inBranch = (branch: GraphFile, at: number): string =>
     writeHead(new WeightsInGraph(branch, weights), newest, at);
-  graph.addNamed("logits", "Identity", [chosenHead(graph, head, codebooks - 1, inBranch, ["b", codes])]);
+  graph.addNamed("logits", "Identity", [selectedHead(graph, head, codebooks - 1, inBranch, ["b", codes])]);
   graph.output("logits", ["b", codes]);
   return graph;
 }
@@ -63,7 +63,7 @@ export function depthDecoderGraph(
  * @param shape of the result
  * @returns the result's name
  */
-function chosenHead(
+function selectedHead(
   graph: GraphFile,
   which: string,
   count: number,
@@ -111,7 +111,7 @@ export class DepthDecoder {
     this.#sizes = sizes;
     this.#minRows = minRows;
     this.#cache = new KvCache({ ...sizes.transformer, positions: sizes.codebooks }, slots);
-    this.#cache.makeRoom(sizes.codebooks);
+    this.#cache.ensureCapacity(sizes.codebooks);
     this.#pairs = new Float32Array(slots * 2 * sizes.rowWidth);
     this.#rows = new Float32Array(slots * sizes.rowWidth);
     this.#logits = new Float32Array(slots * sizes.codes);
@@ -142,10 +142,10 @@ export class DepthDecoder {
     this.#head[0] = BigInt(head);
     this.#last.fill(head + 1);
     this.#total[0] = head + 2;
-    await this.#bound(Math.max(count, this.#minRows), rows).run();
+    await this.#bindingFor(Math.max(count, this.#minRows), rows).run();
   }
 
-  #bound(count: number, rows: number): Binding {
+  #bindingFor(count: number, rows: number): Binding {
     const key = `${count} ${rows}`;
     const bound = this.#bindings.get(key);
     if (bound !== undefined) return bound;

@@ -15,7 +15,7 @@ export class KvCache {
   readonly #lengths: Int32Array;
   #capacity = 0;
   /** keys.0, values.0, keys.1 … */
-  #kept: Float32Array[] = [];
+  #arrays: Float32Array[] = [];
 
   constructor(sizes: TransformerSizes, slots: number) {
     this.#sizes = sizes;
@@ -40,19 +40,19 @@ export class KvCache {
    *
    * @throws Error when they are more than the model has
    */
-  makeRoom(positions: number): void {
+  ensureCapacity(positions: number): void {
     const max = this.#sizes.positions;
     if (positions > max) throw new Error(`The model has ${max} positions; ${positions} are asked for.`);
     if (positions < this.#capacity) return;
     let capacity = Math.max(this.#capacity, MIN_CAPACITY);
     while (capacity <= positions) capacity *= 2;
-    this.#exchange(Math.min(capacity, max + 1));
+    this.#grow(Math.min(capacity, max + 1));
   }
 
   /** Gives the memory back. All sequences are forgotten. */
   clear(): void {
     this.#lengths.fill(0);
-    this.#kept = [];
+    this.#arrays = [];
     this.#capacity = 0;
     this.generation++;
   }
@@ -62,7 +62,7 @@ export class KvCache {
     const { keyHeads, headWidth } = this.#sizes;
     const stride = this.#stride;
     const shape = [count, keyHeads, this.#capacity, headWidth];
-    const named = this.#kept.map((array, at) => {
+    const named = this.#arrays.map((array, at) => {
       const tensor = float32(array.subarray(first * stride, (first + count) * stride), shape);
       return [`${at % 2 === 0 ? "keys" : "values"}.${at >> 1}`, tensor] as const;
     });
@@ -73,20 +73,20 @@ export class KvCache {
   }
 
   /** Copies a slot's positions out: [layers · 2, key heads, count, head width]. */
-  copied(slot: number, from: number, count: number): Float32Array {
+  copyOut(slot: number, from: number, count: number): Float32Array {
     const { keyHeads, headWidth } = this.#sizes;
     const piece = count * headWidth;
-    const copy = new Float32Array(this.#kept.length * keyHeads * piece);
-    this.#eachPiece(slot, from, (array, begin, at) =>
+    const copy = new Float32Array(this.#arrays.length * keyHeads * piece);
+    this.#forEachHead(slot, from, (array, begin, at) =>
       copy.set(array.subarray(begin, begin + piece), at * piece),
     );
     return copy;
   }
 
   /** Copies such positions in. There must be room. */
-  put(slot: number, from: number, copy: Float32Array): void {
-    const piece = copy.length / (this.#kept.length * this.#sizes.keyHeads);
-    this.#eachPiece(slot, from, (array, begin, at) =>
+  copyIn(slot: number, from: number, copy: Float32Array): void {
+    const piece = copy.length / (this.#arrays.length * this.#sizes.keyHeads);
+    this.#forEachHead(slot, from, (array, begin, at) =>
       array.set(copy.subarray(at * piece, (at + 1) * piece), begin),
     );
   }
@@ -95,13 +95,13 @@ export class KvCache {
     return this.#sizes.keyHeads * this.#capacity * this.#sizes.headWidth;
   }
 
-  #eachPiece(
+  #forEachHead(
     slot: number,
     from: number,
     visit: (array: Float32Array, begin: number, at: number) => void,
   ): void {
     const { keyHeads, headWidth } = this.#sizes;
-    for (const [layer, array] of this.#kept.entries()) {
+    for (const [layer, array] of this.#arrays.entries()) {
       for (let head = 0; head < keyHeads; head++) {
         const row = (slot * keyHeads + head) * this.#capacity + from;
         visit(array, row * headWidth, layer * keyHeads + head);
@@ -110,19 +110,20 @@ export class KvCache {
   }
 
   /** One array after the other, so that no more than one is there twice. */
-  #exchange(capacity: number): void {
+  #grow(capacity: number): void {
     const { layers, keyHeads, headWidth } = this.#sizes;
     const before = this.#capacity;
     const rows = this.#slots * keyHeads;
-    if (this.#kept.length === 0) this.#kept = Array.from({ length: 2 * layers }, () => new Float32Array(0));
-    for (const [at, old] of this.#kept.entries()) {
+    if (this.#arrays.length === 0)
+      this.#arrays = Array.from({ length: 2 * layers }, () => new Float32Array(0));
+    for (const [at, old] of this.#arrays.entries()) {
       const grown = new Float32Array(rows * capacity * headWidth);
       for (let row = 0; row < rows; row++) {
         const from = row * before * headWidth;
         const used = this.lengthOf(Math.floor(row / keyHeads)) * headWidth;
         grown.set(old.subarray(from, from + used), row * capacity * headWidth);
       }
-      this.#kept[at] = grown;
+      this.#arrays[at] = grown;
     }
     this.#capacity = capacity;
     this.generation++;

@@ -14,21 +14,21 @@ export interface Convolution {
 }
 
 /** What a layer remembers of a stream. */
-export interface State {
+export interface LayerState {
   readonly name: string;
   /** For one stream, as it begins: zeros. */
   readonly shape: readonly number[];
 }
 
 /** What an attention remembers of a stream: keys or values of the positions before, [heads, positions, width]. */
-export interface Kept {
+export interface AttentionCache {
   readonly name: string;
   readonly heads: number;
   readonly width: number;
 }
 
 /** What the attentions of a graph have in common. */
-export interface Positions {
+export interface AttentionLayout {
   /** Of a head. */
   readonly headWidth: number;
   readonly theta: number;
@@ -48,9 +48,9 @@ export interface Positions {
 export class StreamedGraph {
   readonly graph: GraphFile;
   readonly weights: WeightsInGraph;
-  readonly #states: State[] = [];
-  readonly #kept: Kept[] = [];
-  #positions: Positions | null = null;
+  readonly #states: LayerState[] = [];
+  readonly #attentionCaches: AttentionCache[] = [];
+  #attention: AttentionLayout | null = null;
 
   constructor(weights: WeightsInGraph) {
     this.weights = weights;
@@ -58,26 +58,26 @@ export class StreamedGraph {
   }
 
   /** In as `name`, out as `next_name`, [streams, ...shape]. */
-  get states(): readonly State[] {
+  get states(): readonly LayerState[] {
     return this.#states;
   }
 
   /** In as `name`, [streams, heads, positions before, width]; what is new of them comes out as `new_name`. */
-  get kept(): readonly Kept[] {
-    return this.#kept;
+  get attentionCaches(): readonly AttentionCache[] {
+    return this.#attentionCaches;
   }
 
   /** Of the attentions; `null`: there are none. */
-  get positions(): Positions | null {
-    return this.#positions;
+  get attention(): AttentionLayout | null {
+    return this.#attention;
   }
 
-  set positions(positions: Positions) {
-    this.#positions = positions;
+  set attention(positions: AttentionLayout) {
+    this.#attention = positions;
   }
 
   /** Adds a state. @returns the name of what was kept of the pieces before, and what to call with what is to be kept. */
-  state(shape: readonly number[]): { readonly before: string; keep(value: string): void } {
+  addState(shape: readonly number[]): { readonly before: string; keep(value: string): void } {
     const name = `state.${this.#states.length}`;
     this.#states.push({ name, shape });
     const loose = (prefix: string) => shape.map((size, at) => (size === 0 ? `${prefix}${name}.${at}` : size));
@@ -92,9 +92,9 @@ export class StreamedGraph {
   }
 
   /** Adds keys or values. @param fresh those of the piece, [streams, heads, n, width] @returns those before */
-  keep(fresh: string, heads: number, width: number): string {
-    const name = `kept.${this.#kept.length}`;
-    this.#kept.push({ name, heads, width });
+  addAttentionCache(fresh: string, heads: number, width: number): string {
+    const name = `kept.${this.#attentionCaches.length}`;
+    this.#attentionCaches.push({ name, heads, width });
     this.graph.input(name, "float32", ["streams", heads, "before", width]);
     this.graph.addNamed(`new_${name}`, "Identity", [fresh]);
     this.graph.output(`new_${name}`, ["streams", heads, "positions", width]);
@@ -114,9 +114,9 @@ export class StreamedGraph {
         return graph.add("com.microsoft.FusedMatMul", [x, weight], { transB: 1 });
       }
       const weight = weights.constant(`${stem}.weight`, [outs, ins, kernel]);
-      const padded = this.#padded(x, convolution);
-      if (outs === 1) return this.#narrowed(x, padded, weight, kernel, dilation);
-      const taps = this.#tapsOf(x, kernel, stride, dilation);
+      const padded = this.#withHistory(x, convolution);
+      if (outs === 1) return this.#convolutionToOneChannel(x, padded, weight, kernel, dilation);
+      const taps = this.#tapIndices(x, kernel, stride, dilation);
       const seen = graph.add("Gather", [padded, taps], { axis: 1 });
       const rows = graph.add("Reshape", [seen, graph.integers(0, -1, kernel * ins)]);
       const byTap = graph.add("Transpose", [weight], { perm: [0, 2, 1] });
@@ -136,9 +136,9 @@ export class StreamedGraph {
     const left = (kernel - 1) * dilation;
     let padded = x;
     if (left > 0) {
-      const { before, keep } = this.state([ins, left]);
+      const { before, keep } = this.addState([ins, left]);
       padded = graph.add("Concat", [before, x], { axis: 2 });
-      keep(this.lastOf(padded, left, 2));
+      keep(this.last(padded, left, 2));
     }
     // A wide kernel is taken for one over an image of a single line, for which onnxruntime is faster.
     const line = kernel > 1 && outs > 1 ? [1] : [];
@@ -156,8 +156,8 @@ export class StreamedGraph {
   /** A convolution of each channel by itself, `stem.weight` [channels, 1, kernel] and `stem.bias`. */
   convolutionByChannel(x: string, stem: string, channels: number, kernel: number): string {
     const { graph, weights } = this;
-    const padded = this.#padded(x, { ins: channels, outs: channels, kernel });
-    const seen = graph.add("Gather", [padded, this.#tapsOf(x, kernel, 1, 1)], { axis: 1 });
+    const padded = this.#withHistory(x, { ins: channels, outs: channels, kernel });
+    const seen = graph.add("Gather", [padded, this.#tapIndices(x, kernel, 1, 1)], { axis: 1 });
     const weight = weights.constant(`${stem}.weight`, [channels, 1, kernel], [channels, kernel]);
     const byTap = graph.add("Transpose", [weight], { perm: [1, 0] });
     const products = graph.add("Transpose", [graph.add("Mul", [seen, byTap])], { perm: [2, 0, 1, 3] });
@@ -172,8 +172,8 @@ export class StreamedGraph {
    */
   transposed(x: string, stem: string, { ins, outs, kernel, stride = 1 }: Convolution): string {
     const { graph, weights } = this;
-    const reach = reachOf(kernel, stride);
-    const rows = this.#withBefore(x, ins, reach);
+    const reach = inputsPerOutput(kernel, stride);
+    const rows = this.#withPreviousRows(x, ins, reach);
     const weight = weights.constant(`${stem}.weight`, [ins, outs, kernel], [ins, outs, reach, stride]);
     // Of a kernel of twice the stride the second half is what the sample before adds.
     const byAge = graph.add("Transpose", [weight], { perm: [2, 0, 3, 1] });
@@ -188,8 +188,8 @@ export class StreamedGraph {
   /** A transposed convolution of each channel by itself, `stem.weight` [channels, 1, kernel], without a bias. */
   transposedByChannel(x: string, stem: string, channels: number, kernel: number, stride: number): string {
     const { graph, weights } = this;
-    const reach = reachOf(kernel, stride);
-    const rows = this.#withBefore(x, channels, reach);
+    const reach = inputsPerOutput(kernel, stride);
+    const rows = this.#withPreviousRows(x, channels, reach);
     const seen = graph.add("Reshape", [rows, graph.integers(0, 0, reach, 1, channels)]);
     const weight = weights.constant(`${stem}.weight`, [channels, 1, kernel], [channels, reach, stride]);
     const byAge = graph.add("Transpose", [weight], { perm: [1, 2, 0] });
@@ -206,8 +206,8 @@ export class StreamedGraph {
     return graph.add("Slice", [x, graph.integers(from), graph.integers(to), graph.integers(axis)]);
   }
 
-  lastOf(x: string, count: number, axis: number): string {
-    return this.slice(x, -count, END, axis);
+  last(x: string, count: number, axis: number): string {
+    return this.slice(x, -count, SLICE_END, axis);
   }
 
   /** The number of samples in a signal, or of whatever the axis counts: int64, [1]. */
@@ -216,31 +216,37 @@ export class StreamedGraph {
   }
 
   /** Each row behind the ones before it that reach as far: [streams, n, reach · channels]. */
-  #withBefore(x: string, channels: number, reach: number): string {
+  #withPreviousRows(x: string, channels: number, reach: number): string {
     if (reach === 1) return x;
-    const { before, keep } = this.state([reach - 1, channels]);
+    const { before, keep } = this.addState([reach - 1, channels]);
     const padded = this.graph.add("Concat", [before, x], { axis: 1 });
-    keep(this.lastOf(padded, reach - 1, 1));
-    const seen = this.graph.add("Gather", [padded, this.#tapsOf(x, reach, 1, 1)], { axis: 1 });
+    keep(this.last(padded, reach - 1, 1));
+    const seen = this.graph.add("Gather", [padded, this.#tapIndices(x, reach, 1, 1)], { axis: 1 });
     return this.graph.add("Reshape", [seen, this.graph.integers(0, -1, reach * channels)]);
   }
 
   /** Puts what was kept in front of a piece, keeps what the next one needs, and fills it up on the right. */
-  #padded(x: string, { ins, kernel, stride = 1, dilation = 1, edges = "zeros" }: Convolution): string {
+  #withHistory(x: string, { ins, kernel, stride = 1, dilation = 1, edges = "zeros" }: Convolution): string {
     const left = (kernel - 1) * dilation + 1 - stride;
     let padded = x;
     if (left > 0) {
       // Repeated samples are known with the first piece: until then nothing is kept.
-      const { before, keep } = this.state([edges === "zeros" ? left : 0, ins]);
+      const { before, keep } = this.addState([edges === "zeros" ? left : 0, ins]);
       padded = this.graph.add("Concat", [before, x], { axis: 1 });
-      if (edges === "repeated") padded = this.#repeatedTo(left, before, padded);
-      keep(this.lastOf(padded, left, 1));
+      if (edges === "repeated") padded = this.#repeatFirst(left, before, padded);
+      keep(this.last(padded, left, 1));
     }
-    return stride > 1 ? this.#filledUp(x, padded, stride, edges) : padded;
+    return stride > 1 ? this.#padToMultiple(x, padded, stride, edges) : padded;
   }
 
   /** A convolution to one channel: first the products with each tap, [streams, all, kernel], then the sums along them. */
-  #narrowed(x: string, padded: string, weight: string, kernel: number, dilation: number): string {
+  #convolutionToOneChannel(
+    x: string,
+    padded: string,
+    weight: string,
+    kernel: number,
+    dilation: number,
+  ): string {
     const { graph } = this;
     const matrix = graph.add("Squeeze", [weight, graph.integers(0)]);
     const products = graph.add("MatMul", [padded, matrix]);
@@ -258,7 +264,7 @@ export class StreamedGraph {
   }
 
   /** Which of the padded samples each result is made of: int64 [n, kernel]. */
-  #tapsOf(x: string, kernel: number, stride: number, dilation: number): string {
+  #tapIndices(x: string, kernel: number, stride: number, dilation: number): string {
     const { graph } = this;
     const offsets = BigInt64Array.from({ length: kernel }, (_, tap) => BigInt(tap * dilation));
     let count = this.sizeOf(x, 1);
@@ -273,21 +279,21 @@ export class StreamedGraph {
   }
 
   /** Puts the first sample in front as often as what was kept falls short. */
-  #repeatedTo(count: number, kept: string, x: string): string {
+  #repeatFirst(count: number, kept: string, x: string): string {
     const { graph } = this;
     const missing = graph.add("Sub", [graph.integers(count), this.sizeOf(kept, 1)]);
-    return this.#filled(x, missing, graph.integers(0), "repeated");
+    return this.#pad(x, missing, graph.integers(0), "repeated");
   }
 
   /** Fills up on the right what x is short of a multiple. */
-  #filledUp(x: string, padded: string, multiple: number, edges: "zeros" | "repeated"): string {
+  #padToMultiple(x: string, padded: string, multiple: number, edges: "zeros" | "repeated"): string {
     const { graph } = this;
     const size = graph.add("Neg", [this.sizeOf(x, 1)]);
     const missing = graph.add("Mod", [size, graph.integers(multiple)]);
-    return this.#filled(padded, graph.integers(0), missing, edges);
+    return this.#pad(padded, graph.integers(0), missing, edges);
   }
 
-  #filled(x: string, left: string, right: string, edges: "zeros" | "repeated"): string {
+  #pad(x: string, left: string, right: string, edges: "zeros" | "repeated"): string {
     const { graph } = this;
     const none = graph.integers(0);
     const pads = graph.add("Concat", [none, left, none, none, right, none], { axis: 0 });
@@ -295,10 +301,10 @@ export class StreamedGraph {
   }
 }
 
-const END = Number.MAX_SAFE_INTEGER;
+const SLICE_END = Number.MAX_SAFE_INTEGER;
 
 /** How many samples one result of a transposed convolution is made of. */
-function reachOf(kernel: number, stride: number): number {
+function inputsPerOutput(kernel: number, stride: number): number {
   if (kernel === stride || kernel === 2 * stride) return kernel / stride;
   throw new Error(`A transposed convolution of kernel ${kernel} and stride ${stride} is not known here.`);
 }

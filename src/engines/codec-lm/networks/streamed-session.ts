@@ -2,14 +2,14 @@ import { GraphFile } from "../../../onnx/graph-file.ts";
 import { type NativeGuard, openSession, type Session } from "../../../onnx/session.ts";
 import { float32, floatsOf, int64, type Tensor, type Tensors } from "../../../onnx/tensor.ts";
 import type { Weights } from "../../../onnx/weights-folder.ts";
-import type { Kept, Positions, StreamedGraph } from "./streamed-graph.ts";
+import type { AttentionCache, AttentionLayout, StreamedGraph } from "./streamed-graph.ts";
 import { inverseFrequencies } from "./transformer.ts";
 import { WeightsInGraph } from "./weights-in-graph.ts";
 
 /** A signal that goes through a streamed graph piece by piece. */
-export interface Stream {
+export interface StreamState {
   /** What the layers remember, by the state's name. */
-  readonly states: Map<string, StateSlice>;
+  readonly states: Map<string, StateView>;
   /** Positions that the attentions have had. */
   position: number;
   /** How many of them are kept. */
@@ -17,7 +17,7 @@ export interface Stream {
 }
 
 /** Where a stream's numbers are: in an array of those of several that were computed together. */
-interface StateSlice {
+interface StateView {
   readonly data: Float32Array;
   /** For one stream. */
   readonly shape: readonly number[];
@@ -25,7 +25,7 @@ interface StateSlice {
   readonly at: number;
 }
 
-export interface StreamsSetup {
+export interface SessionSetup {
   /** That compute together. */
   readonly threads: number;
   /** Needed where somebody may end the calling thread. */
@@ -33,7 +33,7 @@ export interface StreamsSetup {
 }
 
 /** A streamed graph in memory. */
-export class Streams {
+export class StreamedSession {
   readonly #session: Session;
   readonly #build: StreamedGraph;
   readonly #frequencies: Float64Array;
@@ -41,38 +41,38 @@ export class Streams {
   private constructor(session: Session, build: StreamedGraph) {
     this.#session = session;
     this.#build = build;
-    const { positions } = build;
+    const { attention } = build;
     this.#frequencies =
-      positions === null
+      attention === null
         ? new Float64Array(0)
-        : inverseFrequencies(positions.headWidth, { theta: positions.theta, stretched: null });
+        : inverseFrequencies(attention.headWidth, { theta: attention.theta, scaling: null });
   }
 
   /** @param name what errors call the graph @throws WeightsError naming what is missing */
   static async open(
     weights: Weights,
-    setup: StreamsSetup,
+    setup: SessionSetup,
     name: string,
     write: (into: WeightsInGraph) => StreamedGraph,
-  ): Promise<Streams> {
+  ): Promise<StreamedSession> {
     const build = write(new WeightsInGraph(new GraphFile(), weights));
     const model = Buffer.concat(build.graph.pieces());
     const session = await openSession(model, name, { ...setup, dataFolder: weights.folder });
-    return new Streams(session, build);
+    return new StreamedSession(session, build);
   }
 
   /** @param positions that the stream will have at most: needed where attention looks at all of them */
-  begin(positions = Number.POSITIVE_INFINITY): Stream {
-    const window = this.#build.positions?.window ?? null;
+  begin(positions = Number.POSITIVE_INFINITY): StreamState {
+    const window = this.#build.attention?.window ?? null;
     const capacity = Math.min(window === null ? positions : window - 1, positions);
-    if (!Number.isFinite(capacity) && this.#build.positions !== null) {
+    if (!Number.isFinite(capacity) && this.#build.attention !== null) {
       throw new Error("A stream whose attention has no window needs to know its length.");
     }
-    const states = new Map<string, StateSlice>();
+    const states = new Map<string, StateView>();
     const begin = (name: string, shape: readonly number[]) =>
-      states.set(name, { data: new Float32Array(sizeOf(shape)), shape, at: 0 });
+      states.set(name, { data: new Float32Array(elementCount(shape)), shape, at: 0 });
     for (const { name, shape } of this.#build.states) begin(name, shape);
-    for (const { name, heads, width } of this.#build.kept) begin(name, [heads, capacity, width]);
+    for (const { name, heads, width } of this.#build.attentionCaches) begin(name, [heads, capacity, width]);
     return { states, position: 0, capacity };
   }
 
@@ -83,19 +83,20 @@ export class Streams {
    * @param positions that the attentions have of each piece
    * @returns what the graph gives for the pieces, [streams, ...]
    */
-  async next(streams: readonly Stream[], inputs: Tensors, positions = 0): Promise<Tensors> {
-    const { states, kept, positions: attention } = this.#build;
+  async run(streams: readonly StreamState[], inputs: Tensors, positions = 0): Promise<Tensors> {
+    const { states, attentionCaches, attention } = this.#build;
     const given: Record<string, Tensor> = { ...inputs };
-    for (const { name } of [...states, ...kept]) given[name] = joined(streams, name);
-    if (attention !== null) Object.assign(given, this.#anglesOf(streams, positions));
-    if (attention !== null) given.mask = maskOf(streams, positions, attention);
+    for (const { name } of [...states, ...attentionCaches]) given[name] = concatStates(streams, name);
+    if (attention !== null) Object.assign(given, this.#rotaryInputs(streams, positions));
+    if (attention !== null) given.mask = attentionMask(streams, positions, attention);
     const outputs = await this.#session.run(given);
     for (const { name } of states) {
       const next = outputs[`next_${name}`]!;
       const [data, shape] = [floatsOf(outputs, `next_${name}`), next.shape.slice(1)];
       for (const [at, stream] of streams.entries()) stream.states.set(name, { data, shape, at });
     }
-    for (const each of kept) remember(streams, each, floatsOf(outputs, `new_${each.name}`), positions);
+    for (const each of attentionCaches)
+      storeKept(streams, each, floatsOf(outputs, `new_${each.name}`), positions);
     for (const stream of streams) stream.position += positions;
     return outputs;
   }
@@ -105,7 +106,7 @@ export class Streams {
     return this.#session.release();
   }
 
-  #anglesOf(streams: readonly Stream[], positions: number): Tensors {
+  #rotaryInputs(streams: readonly StreamState[], positions: number): Tensors {
     const half = this.#frequencies.length;
     const count = streams.length * positions;
     const [cosines, sines] = [new Float32Array(count * half), new Float32Array(count * half)];
@@ -126,13 +127,13 @@ export class Streams {
   }
 }
 
-const sizeOf = (shape: readonly number[]): number => shape.reduce((product, size) => product * size, 1);
+const elementCount = (shape: readonly number[]): number => shape.reduce((product, size) => product * size, 1);
 
 /** What the streams remember, one below the other. Copied only where they do not lie so already. */
-function joined(streams: readonly Stream[], name: string): Tensor {
+function concatStates(streams: readonly StreamState[], name: string): Tensor {
   const places = streams.map((stream) => stream.states.get(name)!);
   const { data: first, shape } = places[0]!;
-  const size = sizeOf(shape);
+  const size = elementCount(shape);
   const whole = [streams.length, ...shape];
   const areTogether = places.every(({ data, at }, index) => data === first && at === index);
   if (areTogether) return float32(first.subarray(0, size * streams.length), whole);
@@ -145,11 +146,15 @@ function joined(streams: readonly Stream[], name: string): Tensor {
 }
 
 /** [streams, 1, n, capacity + n]. What is kept is a ring: position p is in the place p modulo the capacity. */
-function maskOf(streams: readonly Stream[], positions: number, { window }: Positions): Tensor {
+function attentionMask(
+  streams: readonly StreamState[],
+  positions: number,
+  { window }: AttentionLayout,
+): Tensor {
   const { capacity } = streams[0]!;
   const furthest = window ?? Number.POSITIVE_INFINITY;
   const seen = capacity + positions;
-  const mask = new Float32Array(streams.length * positions * seen).fill(HIDDEN);
+  const mask = new Float32Array(streams.length * positions * seen).fill(MASKED);
   for (const [at, { position }] of streams.entries()) {
     for (let fresh = 0; fresh < positions; fresh++) {
       const row = mask.subarray((at * positions + fresh) * seen, (at * positions + fresh + 1) * seen);
@@ -162,10 +167,15 @@ function maskOf(streams: readonly Stream[], positions: number, { window }: Posit
   return float32(mask, [streams.length, 1, positions, seen]);
 }
 
-const HIDDEN = -1e30;
+const MASKED = -1e30;
 
 /** Writes new keys or values, [streams, heads, n, width], over the oldest ones that are kept. */
-function remember(streams: readonly Stream[], { name, heads, width }: Kept, fresh: Float32Array, n: number) {
+function storeKept(
+  streams: readonly StreamState[],
+  { name, heads, width }: AttentionCache,
+  fresh: Float32Array,
+  n: number,
+) {
   for (const [at, stream] of streams.entries()) {
     const { capacity, position } = stream;
     const place = stream.states.get(name)!;

@@ -1,7 +1,7 @@
-import type { Positions, StreamedGraph } from "./streamed-graph.ts";
+import type { AttentionLayout, StreamedGraph } from "./streamed-graph.ts";
 
 /** The sizes of a codec's transformer. */
-export interface StreamedTransformerSizes extends Positions {
+export interface StreamedTransformerSizes extends AttentionLayout {
   /** Of the rows. */
   readonly width: number;
   readonly layers: number;
@@ -12,7 +12,7 @@ export interface StreamedTransformerSizes extends Positions {
 }
 
 /** A head is turned in pairs of numbers; onnxruntime asks for no more of its width. */
-export const HEAD_MULTIPLE = 2;
+export const STREAMED_HEAD_MULTIPLE = 2;
 
 /**
  * Writes the layers of a codec's transformer: what each part gives is scaled before it is added.
@@ -62,7 +62,7 @@ class StreamedAttention {
     this.#build = build;
     this.#sizes = sizes;
     const { graph } = build;
-    build.positions = sizes;
+    build.attention = sizes;
     graph.input("mask", "float32", ["streams", 1, "positions", "seen"]);
     graph.input("angles", "int64", ["streams", "positions"]);
     for (const table of ["cosines", "sines"]) graph.input(table, "float32", ["turns", sizes.headWidth / 2]);
@@ -90,8 +90,8 @@ class StreamedAttention {
     const queries = byHead(turned(project("q_proj")));
     const keys = byHead(turned(project("k_proj")));
     const values = byHead(project("v_proj"));
-    const keysBefore = build.keep(keys, heads, headWidth);
-    const valuesBefore = build.keep(values, heads, headWidth);
+    const keysBefore = build.addAttentionCache(keys, heads, headWidth);
+    const valuesBefore = build.addAttentionCache(values, heads, headWidth);
     const products = (others: string): string =>
       graph.add("com.microsoft.FusedMatMul", [queries, others], {
         transB: 1,

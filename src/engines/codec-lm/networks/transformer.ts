@@ -11,7 +11,7 @@ export interface TransformerSizes {
   /** Of the feed-forward part. */
   readonly innerWidth: number;
   readonly epsilon: number;
-  readonly rotary: Rotary;
+  readonly rotary: RotarySettings;
   /** That it can tell apart: no sequence is longer. */
   readonly positions: number;
   /** Whether each head's queries and keys are normalised, with weights of their own, as Qwen3 does. */
@@ -98,10 +98,10 @@ export function newestRow(weights: WeightsInGraph, rows: string): string {
 }
 
 /** How far positions turn queries and keys (Su et al., "RoFormer", 2021). */
-export interface Rotary {
+export interface RotarySettings {
   readonly theta: number;
   /** Llama 3's stretching to longer texts, `rope_type` "llama3"; `null`: none. */
-  readonly stretched: {
+  readonly scaling: {
     readonly factor: number;
     readonly lowFactor: number;
     readonly highFactor: number;
@@ -110,10 +110,10 @@ export interface Rotary {
 }
 
 /** The angle a position turns each pair of a head's numbers by; `width` / 2 of them. */
-export function inverseFrequencies(width: number, { theta, stretched }: Rotary): Float64Array {
+export function inverseFrequencies(width: number, { theta, scaling }: RotarySettings): Float64Array {
   const frequencies = Float64Array.from({ length: width / 2 }, (_, at) => theta ** ((-2 * at) / width));
-  if (stretched === null) return frequencies;
-  const { factor, lowFactor, highFactor, originalPositions } = stretched;
+  if (scaling === null) return frequencies;
+  const { factor, lowFactor, highFactor, originalPositions } = scaling;
   return frequencies.map((frequency) => {
     const turns = (originalPositions * frequency) / (2 * Math.PI);
     if (turns < lowFactor) return frequency / factor;
@@ -127,7 +127,7 @@ export function inverseFrequencies(width: number, { theta, stretched }: Rotary):
 export function rotaryTables(
   positions: number,
   width: number,
-  rotary: Rotary,
+  rotary: RotarySettings,
 ): { readonly cosines: Float32Array; readonly sines: Float32Array } {
   const frequencies = inverseFrequencies(width, rotary).map(Math.fround);
   const half = width / 2;

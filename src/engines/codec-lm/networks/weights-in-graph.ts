@@ -1,7 +1,7 @@
 import type { GraphFile } from "../../../onnx/graph-file.ts";
 import { BLOCK } from "../../../onnx/quantising-kernel.ts";
 import type { StoredVariable, Weights } from "../../../onnx/weights-folder.ts";
-import { DATA, SCALES } from "../quantised-weights.ts";
+import { DATA_SUFFIX, SCALES_SUFFIX } from "../quantised-weights.ts";
 
 /** Where weights are, without their numbers. */
 export type NamedWeights = Pick<Weights, "variables" | "variable">;
@@ -13,7 +13,7 @@ export type NamedWeights = Pick<Weights, "variables" | "variable">;
 export class WeightsInGraph {
   readonly graph: GraphFile;
   readonly #weights: NamedWeights;
-  readonly #widened = new Map<string, string>();
+  readonly #casts = new Map<string, string>();
 
   constructor(graph: GraphFile, weights: NamedWeights) {
     this.graph = graph;
@@ -28,25 +28,25 @@ export class WeightsInGraph {
    */
   constant(name: string, shape: readonly number[], as = shape): string {
     const variable = this.#weights.variable(name, shape);
-    return this.#placed(name, { ...variable, shape: as });
+    return this.#external(name, { ...variable, shape: as });
   }
 
   /** x · one of the matrices that `name`, [parts, ins, outs], is stacked of. @throws WeightsError as `constant` does */
-  productWithPart(x: string, name: string, shape: readonly [number, number, number], at: number): string {
+  productWithLayer(x: string, name: string, shape: readonly [number, number, number], at: number): string {
     const [parts, ins, outs] = shape;
-    const inBlocks = this.#inBlocks(x, `${name}.${at}`, ins, outs);
+    const inBlocks = this.#quantisedProduct(x, `${name}.${at}`, ins, outs);
     if (inBlocks !== null) return inBlocks;
     const variable = this.#weights.variable(name, shape);
     const bytes = variable.bytes / parts;
     const part = { ...variable, shape: [ins, outs], from: variable.from + at * bytes, bytes };
-    return this.graph.add("MatMul", [x, this.#placed(`${name}.${at}`, part)]);
+    return this.graph.add("MatMul", [x, this.#external(`${name}.${at}`, part)]);
   }
 
   /** x · weights, which are [outs, ins] in their file, plus the bias, if it has one. x and the result are [.., n]. */
   linear(x: string, stem: string, ins: number, outs: number, hasBias = false): string {
     const name = `${stem}.weight`;
     const product =
-      this.#inBlocks(x, name, ins, outs) ??
+      this.#quantisedProduct(x, name, ins, outs) ??
       this.graph.add("com.microsoft.FusedMatMul", [x, this.constant(name, [outs, ins])], { transB: 1 });
     return hasBias ? this.graph.add("Add", [product, this.constant(`${stem}.bias`, [outs])]) : product;
   }
@@ -78,13 +78,13 @@ export class WeightsInGraph {
   }
 
   /** The product with a matrix that was quantised (`quantised-weights.ts`); `null` where it was not. */
-  #inBlocks(x: string, name: string, ins: number, outs: number): string | null {
-    const data = this.#weights.variables.get(name + DATA);
-    const scales = this.#weights.variables.get(name + SCALES);
+  #quantisedProduct(x: string, name: string, ins: number, outs: number): string | null {
+    const data = this.#weights.variables.get(name + DATA_SUFFIX);
+    const scales = this.#weights.variables.get(name + SCALES_SUFFIX);
     if (data === undefined || scales === undefined) return null;
     return this.graph.add(
       "com.microsoft.MatMulNBits",
-      [x, this.#placed(name + DATA, data), this.#placed(name + SCALES, scales)],
+      [x, this.#external(name + DATA_SUFFIX, data), this.#external(name + SCALES_SUFFIX, scales)],
       {
         K: ins,
         N: outs,
@@ -96,14 +96,14 @@ export class WeightsInGraph {
     );
   }
 
-  #placed(name: string, variable: StoredVariable): string {
+  #external(name: string, variable: StoredVariable): string {
     const { type, shape } = variable;
     if (type === "other") throw new Error(`${name} is of a type that no graph has.`);
     const placed = this.graph.external(name, { ...variable, type });
     if (type === "float32" || type === "uint8") return placed;
     const key = `${name}[${shape}]`;
-    const widened = this.#widened.get(key) ?? this.graph.add("Cast", [placed], { to: 1 });
-    this.#widened.set(key, widened);
+    const widened = this.#casts.get(key) ?? this.graph.add("Cast", [placed], { to: 1 });
+    this.#casts.set(key, widened);
     return widened;
   }
 }

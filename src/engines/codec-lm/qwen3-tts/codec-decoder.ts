@@ -2,13 +2,13 @@ import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../../audio/format.ts";
 import { float32, floatsOf } from "../../../onnx/tensor.ts";
 import type { Weights } from "../../../onnx/weights-folder.ts";
 import { CheckpointError, type Fields } from "../fields.ts";
-import { type CodeFrame, type FrameDecoder, frameDecoder } from "../mimi/frame-decoder.ts";
-import { codeVectors, placesOf, projectedSum } from "../mimi/mimi-graphs.ts";
+import { type CodeFrame, createFrameDecoder, type FrameDecoder } from "../mimi/frame-decoder.ts";
+import { codeVectorIndices, codeVectors, projectedSum } from "../mimi/mimi-graphs.ts";
 import { type MimiSizes, mimiSizes } from "../mimi/sizes.ts";
 import { StreamedGraph } from "../networks/streamed-graph.ts";
-import { type Stream, Streams, type StreamsSetup } from "../networks/streamed-session.ts";
+import { type SessionSetup, StreamedSession, type StreamState } from "../networks/streamed-session.ts";
 import {
-  HEAD_MULTIPLE,
+  STREAMED_HEAD_MULTIPLE,
   type StreamedTransformerSizes,
   streamedTransformer,
 } from "../networks/streamed-transformer.ts";
@@ -54,7 +54,7 @@ export function codecSizes(config: Fields): CodecSizes {
   for (const rate of ["input_sample_rate", "output_sample_rate"]) config.expect(rate, SAMPLE_RATE_HZ);
   const encoder: MimiSizes = { ...mimiSizes(config.group("encoder_config")), window: null };
   const decoder = decoderSizes(config.group("decoder_config"));
-  const codebooks = config.whole("encoder_valid_num_quantizers", undefined, 2);
+  const codebooks = config.integer("encoder_valid_num_quantizers", undefined, 2);
   if (codebooks !== decoder.codebooks || codebooks > encoder.codebooks || encoder.codes !== decoder.codes) {
     throw new CheckpointError(
       `speech_tokenizer/config.json: the encoder has ${codebooks} of ${encoder.codebooks} codebooks of ${encoder.codes} codes, the decoder ${decoder.codebooks} of ${decoder.codes}.`,
@@ -67,10 +67,13 @@ function decoderSizes(config: Fields): DecoderSizes {
   config.expect("hidden_act", "silu");
   config.expect("attention_bias", false);
   config.expect("num_semantic_quantizers", 1);
-  const heads = config.whole("num_attention_heads");
+  const heads = config.integer("num_attention_heads");
   config.expect("num_key_value_heads", heads);
   const quantisedWidth = config.width("codebook_dim", 2);
-  const [lengthenings, rates] = [config.wholes("upsampling_ratios"), config.wholes("upsample_rates")];
+  const [lengthenings, rates] = [
+    config.positiveIntegers("upsampling_ratios"),
+    config.positiveIntegers("upsample_rates"),
+  ];
   const samples = [...lengthenings, ...rates].reduce((product, ratio) => product * ratio, 1);
   if (samples !== FRAME_SAMPLES) {
     throw new CheckpointError(
@@ -78,19 +81,19 @@ function decoderSizes(config: Fields): DecoderSizes {
     );
   }
   return {
-    codebooks: config.few("num_quantizers", 2),
-    codes: config.whole("codebook_size"),
+    codebooks: config.count("num_quantizers", 2),
+    codes: config.integer("codebook_size"),
     codeWidth: quantisedWidth / 2,
     quantisedWidth,
     latentWidth: config.width("latent_dim"),
     width: config.width("hidden_size"),
-    layers: config.few("num_hidden_layers"),
+    layers: config.count("num_hidden_layers"),
     heads,
-    headWidth: config.headWidth(HEAD_MULTIPLE),
-    innerWidth: config.whole("intermediate_size"),
+    headWidth: config.headWidth(STREAMED_HEAD_MULTIPLE),
+    innerWidth: config.integer("intermediate_size"),
     epsilon: config.positive("rms_norm_eps"),
     theta: config.positive("rope_theta"),
-    window: config.whole("sliding_window", undefined, 2),
+    window: config.integer("sliding_window", undefined, 2),
     lengthenings,
     channels: config.width("decoder_dim", 2 ** rates.length),
     rates,
@@ -119,7 +122,7 @@ export function waveGraph(weights: WeightsInGraph, sizes: DecoderSizes): Streame
       kernel: factor,
       stride: factor,
     });
-    x = convNext(build, x, `${stem}.1`, latentWidth);
+    x = convNextBlock(build, x, `${stem}.1`, latentWidth);
   }
   let channels = sizes.channels;
   const stem = "decoder.decoder";
@@ -127,7 +130,7 @@ export function waveGraph(weights: WeightsInGraph, sizes: DecoderSizes): Streame
   for (const [at, rate] of rates.entries()) {
     const block = `${stem}.${at + 1}.block`;
     const layout = at < STAGES_IN_ROWS ? "rows" : "columns";
-    const rows = at <= STAGES_IN_ROWS ? x : swapped(build, x);
+    const rows = at <= STAGES_IN_ROWS ? x : transposeLayout(build, x);
     x = build.transposed(snake(build, rows, `${block}.0`, channels, "rows"), `${block}.1.conv`, {
       ins: channels,
       outs: channels / 2,
@@ -135,12 +138,12 @@ export function waveGraph(weights: WeightsInGraph, sizes: DecoderSizes): Streame
       stride: rate,
     });
     channels /= 2;
-    if (layout === "columns") x = swapped(build, x);
+    if (layout === "columns") x = transposeLayout(build, x);
     for (const [unit, dilation] of [1, 3, 9].entries()) {
-      x = residual(build, x, `${block}.${unit + 2}`, channels, dilation, layout);
+      x = residualUnit(build, x, `${block}.${unit + 2}`, channels, dilation, layout);
     }
   }
-  if (rates.length <= STAGES_IN_ROWS) x = swapped(build, x);
+  if (rates.length <= STAGES_IN_ROWS) x = transposeLayout(build, x);
   const last = rates.length + 1;
   x = snake(build, x, `${stem}.${last}`, channels, "columns");
   x = build.convolutionOfColumns(x, `${stem}.${last + 1}.conv`, { ins: channels, outs: 1, kernel: 7 });
@@ -150,7 +153,7 @@ export function waveGraph(weights: WeightsInGraph, sizes: DecoderSizes): Streame
 }
 
 /** A block of ConvNeXt (Liu et al., "A ConvNet for the 2020s", 2022), over time: [streams, n, width]. */
-function convNext(build: StreamedGraph, x: string, stem: string, width: number): string {
+function convNextBlock(build: StreamedGraph, x: string, stem: string, width: number): string {
   const { graph, weights } = build;
   const mixed = build.convolutionByChannel(x, `${stem}.dwconv.conv`, width, 7);
   const rows = weights.layerNorm(mixed, `${stem}.norm`, width, 1e-6);
@@ -167,11 +170,11 @@ type Layout = "rows" | "columns";
 const STAGES_IN_ROWS = 1;
 
 /** Rows as columns, or columns as rows. */
-function swapped(build: StreamedGraph, x: string): string {
+function transposeLayout(build: StreamedGraph, x: string): string {
   return build.graph.add("Transpose", [x], { perm: [0, 2, 1] });
 }
 
-function residual(
+function residualUnit(
   build: StreamedGraph,
   x: string,
   stem: string,
@@ -213,23 +216,23 @@ export function latentsGraph(weights: WeightsInGraph, sizes: DecoderSizes): Stre
   const build = new StreamedGraph(weights);
   const { graph } = build;
   const places = graph.input("places", "int64", [sizes.codebooks, "streams", "frames"]);
-  const mixed = build.convolution(quantised(build, places, sizes), "decoder.pre_conv.conv", {
+  const mixed = build.convolution(sumCodeVectors(build, places, sizes), "decoder.pre_conv.conv", {
     ins: sizes.quantisedWidth,
     outs: sizes.latentWidth,
     kernel: 3,
   });
-  graph.addNamed("latents", "Identity", [transformed(build, mixed, sizes)]);
+  graph.addNamed("latents", "Identity", [writeTransformer(build, mixed, sizes)]);
   graph.output("latents", ["streams", "frames", sizes.latentWidth]);
   return build;
 }
 
 /** The sums of the codes' vectors, that of the first codebook and that of the others, projected: [streams, frames, width]. */
-function quantised(build: StreamedGraph, places: string, sizes: DecoderSizes): string {
+function sumCodeVectors(build: StreamedGraph, places: string, sizes: DecoderSizes): string {
   const { graph, weights } = build;
   const { codebooks, codeWidth, quantisedWidth } = sizes;
   const part = (name: string, first: number, end: number): string => {
     const books = Array.from({ length: end - first }, (_, at) => {
-      const book = decoderBook(first + at);
+      const book = codebookName(first + at);
       return codeVectors(weights, `${book}.embedding_sum`, `${book}.cluster_usage`, sizes.codes, codeWidth);
     });
     const projection = `decoder.quantizer.rvq_${name}.output_proj.weight`;
@@ -243,7 +246,7 @@ function quantised(build: StreamedGraph, places: string, sizes: DecoderSizes): s
 }
 
 /** [streams, n, latent width] → the same: root-mean-square norms, a window, SwiGLU, layer scales. */
-function transformed(build: StreamedGraph, x: string, sizes: DecoderSizes): string {
+function writeTransformer(build: StreamedGraph, x: string, sizes: DecoderSizes): string {
   const { weights } = build;
   const { latentWidth, width, innerWidth, epsilon } = sizes;
   const stem = "decoder.pre_transformer";
@@ -256,26 +259,26 @@ function transformed(build: StreamedGraph, x: string, sizes: DecoderSizes): stri
 }
 
 /** Which residual vector quantiser of the decoder a codebook is in, and its place there. */
-function decoderBook(codebook: number): string {
+function codebookName(codebook: number): string {
   const [part, at] = codebook === 0 ? ["first", 0] : ["rest", codebook - 1];
   return `decoder.quantizer.rvq_${part}.vq.layers.${at}._codebook`;
 }
 
 /** A stream in the decoder's halves. */
-interface Halves {
-  readonly latents: Stream;
-  readonly waves: Stream;
+interface DecoderStream {
+  readonly latents: StreamState;
+  readonly waves: StreamState;
 }
 
 /** Opens the decoder of `speech_tokenizer/`. @throws WeightsError naming what is missing */
 export async function openCodecDecoder(
   weights: Weights,
   sizes: DecoderSizes,
-  setup: StreamsSetup = { threads: 1 },
+  setup: SessionSetup = { threads: 1 },
 ): Promise<FrameDecoder> {
   const name = "The codec's decoder";
-  const latents = await Streams.open(weights, setup, name, (into) => latentsGraph(into, sizes));
-  const waves = await Streams.open(weights, setup, name, (into) => waveGraph(into, sizes)).catch(
+  const latents = await StreamedSession.open(weights, setup, name, (into) => latentsGraph(into, sizes));
+  const waves = await StreamedSession.open(weights, setup, name, (into) => waveGraph(into, sizes)).catch(
     async (error: unknown) => {
       await latents.release();
       throw error;
@@ -283,18 +286,18 @@ export async function openCodecDecoder(
   );
   const parts = [1, sizes.codebooks - 1];
 
-  const latentsOf = async (streams: readonly Halves[], frames: readonly (readonly CodeFrame[])[]) => {
-    const inputs = { places: placesOf(frames, parts, sizes.codes) };
+  const latentsOf = async (streams: readonly DecoderStream[], frames: readonly (readonly CodeFrame[])[]) => {
+    const inputs = { places: codeVectorIndices(frames, parts, sizes.codes) };
     const those = streams.map((stream) => stream.latents);
-    return floatsOf(await latents.next(those, inputs, frames[0]!.length), "latents");
+    return floatsOf(await latents.run(those, inputs, frames[0]!.length), "latents");
   };
-  const sound = async (streams: readonly Halves[], rows: Float32Array, frames: number) => {
+  const sound = async (streams: readonly DecoderStream[], rows: Float32Array, frames: number) => {
     const inputs = { latents: float32(rows, [streams.length, frames, sizes.latentWidth]) };
     const those = streams.map((stream) => stream.waves);
-    return floatsOf(await waves.next(those, inputs), "audio");
+    return floatsOf(await waves.run(those, inputs), "audio");
   };
-  return frameDecoder({
-    begin: (): Halves => ({ latents: latents.begin(), waves: waves.begin() }),
+  return createFrameDecoder({
+    begin: (): DecoderStream => ({ latents: latents.begin(), waves: waves.begin() }),
     decode: async (streams, frames) =>
       await sound(streams, await latentsOf(streams, frames), frames[0]!.length),
     /** All goes through the first half; through the second, nine tenths of the work, only what it looks back to. */

@@ -18,7 +18,7 @@ export interface Qwen3TtsConfig {
   readonly textWidth: number;
   /** Of a codebook. */
   readonly codes: number;
-  /** Rows of the talker's codec embedding: a codebook's codes, and then {@link CONTROLS} that control. */
+  /** Rows of the talker's codec embedding: a codebook's codes, and then {@link CONTROL_ROWS} that control. */
   readonly rows: number;
   readonly codebooks: number;
   /** Tokens of text, and control rows of the talker. */
@@ -37,7 +37,7 @@ export interface Qwen3TtsConfig {
 export const CODEC_FOLDER = "speech_tokenizer";
 
 /** Rows at the end of the talker's vocabulary that are no codes. */
-export const CONTROLS = 1_024;
+export const CONTROL_ROWS = 1_024;
 
 /** What `config.json` says, and `speech_tokenizer/config.json`, which is read. @throws CheckpointError naming the field */
 export async function qwen3TtsConfig(folder: string, config: Fields): Promise<Qwen3TtsConfig> {
@@ -45,14 +45,14 @@ export async function qwen3TtsConfig(folder: string, config: Fields): Promise<Qw
   const codec = codecSizes(await readFields(folder, `${CODEC_FOLDER}/config.json`));
   const talker = config.group("talker_config");
   const predictor = talker.group("code_predictor_config");
-  const kind = kindOf(config);
-  const codebooks = talker.whole("num_code_groups", undefined, 2);
+  const kind = readKind(config);
+  const codebooks = talker.integer("num_code_groups", undefined, 2);
   predictor.expect("num_code_groups", codebooks);
-  const rows = talker.whole("vocab_size", undefined, CONTROLS + 1);
-  const codes = predictor.whole("vocab_size");
-  if (codes !== rows - CONTROLS || codes !== codec.decoder.codes || codebooks !== codec.codebooks) {
+  const rows = talker.integer("vocab_size", undefined, CONTROL_ROWS + 1);
+  const codes = predictor.integer("vocab_size");
+  if (codes !== rows - CONTROL_ROWS || codes !== codec.decoder.codes || codebooks !== codec.codebooks) {
     throw new CheckpointError(
-      `config.json: the talker has ${codebooks} codebooks of ${rows - CONTROLS} codes, its code predictor of ${codes}; the codec ${codec.codebooks} of ${codec.decoder.codes}.`,
+      `config.json: the talker has ${codebooks} codebooks of ${rows - CONTROL_ROWS} codes, its code predictor of ${codes}; the codec ${codec.codebooks} of ${codec.decoder.codes}.`,
     );
   }
   const talkerSizes = transformerSizes(talker);
@@ -68,19 +68,19 @@ export async function qwen3TtsConfig(folder: string, config: Fields): Promise<Qw
     talker: talkerSizes,
     // It reads one frame at a time: the talker's state, and all codes but the last.
     predictor: { ...transformerSizes(predictor), positions: codebooks },
-    textTokens: talker.whole("text_vocab_size"),
-    textWidth: talker.whole("text_hidden_size"),
+    textTokens: talker.integer("text_vocab_size"),
+    textWidth: talker.integer("text_hidden_size"),
     codes,
     rows,
     codebooks,
-    ids: idsOf(config, talker, rows),
-    ...voicesOf(talker, rows),
+    ids: readIds(config, talker, rows),
+    ...readVoices(talker, rows),
     speakerEncoder,
     codec,
   };
 }
 
-function kindOf(config: Fields): Qwen3TtsKind {
+function readKind(config: Fields): Qwen3TtsKind {
   const kind = config.text("tts_model_type");
   if (kind === "base" || kind === "custom_voice" || kind === "voice_design") return kind;
   throw new CheckpointError(
@@ -92,31 +92,31 @@ function transformerSizes(config: Fields): TransformerSizes {
   config.expect("hidden_act", "silu");
   config.expect("attention_bias", false);
   config.expect("use_sliding_window", false);
-  const heads = config.whole("num_attention_heads");
-  const keyHeads = config.whole("num_key_value_heads");
+  const heads = config.integer("num_attention_heads");
+  const keyHeads = config.integer("num_key_value_heads");
   if (heads % keyHeads !== 0) {
     throw new CheckpointError(`config.json: ${heads} heads cannot share ${keyHeads} key and value heads.`);
   }
   return {
-    width: config.whole("hidden_size"),
-    layers: config.few("num_hidden_layers"),
+    width: config.integer("hidden_size"),
+    layers: config.count("num_hidden_layers"),
     heads,
     keyHeads,
     headWidth: config.headWidth(HEAD_MULTIPLE),
-    innerWidth: config.whole("intermediate_size"),
+    innerWidth: config.integer("intermediate_size"),
     epsilon: config.positive("rms_norm_eps"),
     // The sections of `rope_scaling` are for positions in three dimensions. A text's are the same in all three.
-    rotary: { theta: config.positive("rope_theta"), stretched: null },
+    rotary: { theta: config.positive("rope_theta"), scaling: null },
     positions: config.positions("max_position_embeddings"),
     hasHeadNorms: true,
   };
 }
 
-type Ids = Readonly<ReturnType<typeof idsOf>>;
+type Ids = Readonly<ReturnType<typeof readIds>>;
 
-function idsOf(config: Fields, talker: Fields, rows: number) {
-  const token = (name: string): number => config.whole(`${name}_token_id`, undefined, 0);
-  const control = (name: string): number => rowOf(talker, `codec_${name}`, rows);
+function readIds(config: Fields, talker: Fields, rows: number) {
+  const token = (name: string): number => config.integer(`${name}_token_id`, undefined, 0);
+  const control = (name: string): number => readRow(talker, `codec_${name}`, rows);
   return {
     imStart: token("im_start"),
     imEnd: token("im_end"),
@@ -133,11 +133,14 @@ function idsOf(config: Fields, talker: Fields, rows: number) {
   };
 }
 
-function voicesOf(talker: Fields, rows: number): Pick<Qwen3TtsConfig, "languages" | "speakers" | "dialects"> {
+function readVoices(
+  talker: Fields,
+  rows: number,
+): Pick<Qwen3TtsConfig, "languages" | "speakers" | "dialects"> {
   const rowsByName = (name: string): ReadonlyMap<string, number> => {
     if (!talker.has(name)) return new Map();
     const group = talker.group(name);
-    return new Map(group.names.map((each) => [each.toLowerCase(), rowOf(group, each, rows)]));
+    return new Map(group.names.map((each) => [each.toLowerCase(), readRow(group, each, rows)]));
   };
   const languages = rowsByName("codec_language_id");
   const dialects = new Map<string, string>();
@@ -153,8 +156,8 @@ function voicesOf(talker: Fields, rows: number): Pick<Qwen3TtsConfig, "languages
   return { languages, speakers: rowsByName("spk_id"), dialects };
 }
 
-function rowOf(fields: Fields, name: string, rows: number): number {
-  const row = fields.whole(name, undefined, 0);
+function readRow(fields: Fields, name: string, rows: number): number {
+  const row = fields.integer(name, undefined, 0);
   if (row < rows) return row;
   throw new CheckpointError(`config.json: ${name} is row ${row} of the talker's ${rows}.`);
 }

@@ -7,19 +7,19 @@ import { CheckpointError, OptionError } from "../fields.ts";
 import type { CodeFrame } from "../mimi/frame-decoder.ts";
 import { WeightsInGraph } from "../networks/weights-in-graph.ts";
 import type { Qwen3TtsConfig } from "./config.ts";
-import { NAMES } from "./manifest.ts";
+import { QWEN3_NAMES } from "./manifest.ts";
 
 /**
  * What the talker reads at one position: a token of text, and beside it a control row, the vector of a voice, or a frame.
  * `null`: nothing there. The two are added.
  */
-export interface Row {
+export interface PromptRow {
   readonly text: number | null;
   readonly codec: number | "voice" | CodeFrame | null;
 }
 
 /** What is to be spoken, and how. */
-export interface Script {
+export interface Qwen3Script {
   readonly text: string;
   /** Of the checkpoint's languages, or `auto`. */
   readonly language: string;
@@ -34,7 +34,7 @@ export interface Script {
 }
 
 export interface Prompt {
-  readonly rows: readonly Row[];
+  readonly rows: readonly PromptRow[];
   /** Tokens of text that are read with one frame each; after them it is `textPad`. */
   readonly trailing: readonly number[];
 }
@@ -44,10 +44,10 @@ export interface Prompt {
  *
  * @throws OptionError when the language or the preset is unknown; CheckpointError when there is nothing to be spoken
  */
-export function promptOf(script: Script, tokenizer: Tokenizer, config: Qwen3TtsConfig): Prompt {
+export function buildPrompt(script: Qwen3Script, tokenizer: Tokenizer, config: Qwen3TtsConfig): Prompt {
   const { ids } = config;
   const { instruction, reference, isTextFirst } = script;
-  const textOnly = (tokens: readonly number[]): Row[] => tokens.map((text) => ({ text, codec: null }));
+  const textOnly = (tokens: readonly number[]): PromptRow[] => tokens.map((text) => ({ text, codec: null }));
   const rows = [
     ...(instruction === null ? [] : textOnly(instructionIds(instruction, tokenizer, config))),
     ...textOnly([ids.imStart, ...tokenizer.encode("assistant\n")]),
@@ -59,8 +59,8 @@ export function promptOf(script: Script, tokenizer: Tokenizer, config: Qwen3TtsC
 
   if (reference === null) {
     if (isTextFirst) {
-      const read = [...text, ids.textEnd].map((token): Row => ({ text: token, codec: ids.pad }));
-      return { rows: [...rows, ...read, { text: ids.textPad, codec: ids.begin }], trailing: [] };
+      const textRows = [...text, ids.textEnd].map((token): PromptRow => ({ text: token, codec: ids.pad }));
+      return { rows: [...rows, ...textRows, { text: ids.textPad, codec: ids.begin }], trailing: [] };
     }
     const [first, ...others] = text;
     return {
@@ -69,15 +69,15 @@ export function promptOf(script: Script, tokenizer: Tokenizer, config: Qwen3TtsC
     };
   }
 
-  const all = [...textIds(reference.text, tokenizer), ...text, ids.textEnd];
-  const heard = [ids.begin, ...reference.frames];
+  const tokens = [...textIds(reference.text, tokenizer), ...text, ids.textEnd];
+  const codecRows = [ids.begin, ...reference.frames];
   if (isTextFirst) {
-    const read = all.map((token): Row => ({ text: token, codec: ids.pad }));
-    const sounded = heard.map((codec): Row => ({ text: ids.textPad, codec }));
-    return { rows: [...rows, ...read, ...sounded], trailing: [] };
+    const read = tokens.map((token): PromptRow => ({ text: token, codec: ids.pad }));
+    const audioRows = codecRows.map((codec): PromptRow => ({ text: ids.textPad, codec }));
+    return { rows: [...rows, ...read, ...audioRows], trailing: [] };
   }
-  const beside = heard.map((codec, at): Row => ({ text: all[at] ?? ids.textPad, codec }));
-  return { rows: [...rows, ...beside], trailing: all.slice(heard.length) };
+  const pairedRows = codecRows.map((codec, at): PromptRow => ({ text: tokens[at] ?? ids.textPad, codec }));
+  return { rows: [...rows, ...pairedRows], trailing: tokens.slice(codecRows.length) };
 }
 
 /**
@@ -99,7 +99,7 @@ function instructionIds(instruction: string, tokenizer: Tokenizer, { ids }: Qwen
 }
 
 /** The language, and the voice. */
-function voiceRows({ language, speaker }: Script, config: Qwen3TtsConfig): Row[] {
+function voiceRows({ language, speaker }: Qwen3Script, config: Qwen3TtsConfig): PromptRow[] {
   const { ids, languages, speakers, dialects } = config;
   const preset = speaker === null || speaker === "voice" ? null : speaker.preset.toLowerCase();
   const speakerRow = preset === null ? null : speakers.get(preset);
@@ -121,7 +121,7 @@ function voiceRows({ language, speaker }: Script, config: Qwen3TtsConfig): Row[]
     languageRow === undefined
       ? [ids.noThink, ids.thinkBegin, ids.thinkEnd]
       : [ids.think, ids.thinkBegin, languageRow, ids.thinkEnd];
-  const voice: Row["codec"] = speaker === "voice" ? speaker : speakerRow;
+  const voice: PromptRow["codec"] = speaker === "voice" ? speaker : speakerRow;
   return [
     ...[...thought, ...(voice === null ? [] : [voice])].map((codec) => ({ text: ids.textPad, codec })),
     { text: ids.textBegin, codec: ids.pad },
@@ -129,19 +129,21 @@ function voiceRows({ language, speaker }: Script, config: Qwen3TtsConfig): Row[]
 }
 
 /** What brings embeddings of text to the talker. In: `x` float32 [n, text width]. Out: `rows` float32 [n, width]. */
-export function textGraph(weights: Weights, { talker, textWidth }: Qwen3TtsConfig): GraphFile {
+export function textProjectionGraph(weights: Weights, { talker, textWidth }: Qwen3TtsConfig): GraphFile {
   const graph = new GraphFile();
   const into = new WeightsInGraph(graph, weights);
   const x = graph.input("x", "float32", ["n", textWidth]);
-  const wide = into.linear(x, NAMES.textFirst, textWidth, textWidth, true);
+  const wide = into.linear(x, QWEN3_NAMES.textFirst, textWidth, textWidth, true);
   const active = graph.add("Mul", [wide, graph.add("Sigmoid", [wide])]);
-  graph.addNamed("rows", "Identity", [into.linear(active, NAMES.textSecond, textWidth, talker.width, true)]);
+  graph.addNamed("rows", "Identity", [
+    into.linear(active, QWEN3_NAMES.textSecond, textWidth, talker.width, true),
+  ]);
   graph.output("rows", ["n", talker.width]);
   return graph;
 }
 
 /** The rows that stand for texts, codes and voices at the models' inputs, read from the weights as they are asked for. */
-export class Embeddings {
+export class Qwen3Embeddings {
   readonly #weights: Weights;
   readonly #text: Session;
   readonly #width: number;
@@ -158,14 +160,14 @@ export class Embeddings {
   /** Has what is read for each frame at hand. */
   async preload(): Promise<void> {
     for (let codebook = 0; codebook < this.#codebooks; codebook++) {
-      await this.#weights.preload(nameOf(codebook));
+      await this.#weights.preload(codecTable(codebook));
     }
   }
 
   /** [tokens, width of the talker] */
   async ofText(tokens: readonly number[]): Promise<Float32Array> {
     if (tokens.length === 0) return new Float32Array(0);
-    const rows = tokens.map((token) => this.#weights.row(NAMES.text, token));
+    const rows = tokens.map((token) => this.#weights.row(QWEN3_NAMES.text, token));
     const width = rows[0]!.length;
     const x = new Float32Array(rows.length * width);
     for (const [at, row] of rows.entries()) x.set(row, at * width);
@@ -173,7 +175,7 @@ export class Embeddings {
   }
 
   /** @param voice of the rows that ask for one @returns [rows, width of the talker] */
-  async ofRows(rows: readonly Row[], voice: Float32Array | null): Promise<Float32Array> {
+  async ofRows(rows: readonly PromptRow[], voice: Float32Array | null): Promise<Float32Array> {
     const width = this.#width;
     const all = new Float32Array(rows.length * width);
     const texts = rows.flatMap(({ text }, at) => (text === null ? [] : [{ text, at }]));
@@ -183,20 +185,20 @@ export class Embeddings {
     }
     for (const [at, { codec }] of rows.entries()) {
       if (codec === null) continue;
-      addTo(all.subarray(at * width, (at + 1) * width), this.#ofCodec(codec, voice));
+      addRow(all.subarray(at * width, (at + 1) * width), this.#ofCodec(codec, voice));
     }
     return all;
   }
 
   /** A code of a codebook, or of the first one a row that controls. */
   ofCode(codebook: number, code: number): Float32Array {
-    return this.#weights.row(nameOf(codebook), code);
+    return this.#weights.row(codecTable(codebook), code);
   }
 
   /** The sum of a frame's codes, at the input of the talker. */
   ofFrame(frame: CodeFrame): Float32Array {
     const sum = new Float32Array(this.#width);
-    for (const [codebook, code] of frame.entries()) addTo(sum, this.ofCode(codebook, code));
+    for (const [codebook, code] of frame.entries()) addRow(sum, this.ofCode(codebook, code));
     return sum;
   }
 
@@ -208,10 +210,10 @@ export class Embeddings {
   }
 }
 
-export function addTo(sum: Float32Array, row: Float32Array): void {
+export function addRow(sum: Float32Array, row: Float32Array): void {
   for (let at = 0; at < sum.length; at++) sum[at]! += row[at]!;
 }
 
-function nameOf(codebook: number): string {
-  return codebook === 0 ? NAMES.codec : NAMES.predictorCodec(codebook - 1);
+function codecTable(codebook: number): string {
+  return codebook === 0 ? QWEN3_NAMES.codec : QWEN3_NAMES.predictorCodec(codebook - 1);
 }

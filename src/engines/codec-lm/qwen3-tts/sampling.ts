@@ -3,11 +3,11 @@ import { type Fields, optionFields } from "../fields.ts";
 import type { DecodedStream } from "../mimi/frame-decoder.ts";
 import { CodeHistory, type RepetitionPenalty, type Rng, type SamplerConfig, sampleCode } from "../sampler.ts";
 import type { SequenceState } from "../sequence.ts";
-import { CONTROLS, type Qwen3TtsConfig } from "./config.ts";
-import { addTo } from "./prompt.ts";
+import { CONTROL_ROWS, type Qwen3TtsConfig } from "./config.ts";
+import { addRow } from "./prompt.ts";
 
 /** How a generation goes. */
-export interface GenerationSettings {
+export interface Qwen3TtsSettings {
   /** Of the first codebook, by the talker. */
   readonly first: SamplerConfig;
   /** Of the others, by the code predictor. */
@@ -41,7 +41,7 @@ const VALUES = [
  * @param generation `generation_config.json`
  * @throws OptionError naming one that is unknown or ill-typed; CheckpointError naming a field
  */
-export function settingsOf(generation: Fields, { sampling, options }: Utterance): GenerationSettings {
+export function qwen3TtsSettings(generation: Fields, { sampling, options }: Utterance): Qwen3TtsSettings {
   const given = optionFields(options, "Qwen3-TTS", { texts: TEXTS, values: VALUES });
   const of = (name: string): Fields => (given.has(name) ? given : generation);
   const { temperature, acousticTemperature = temperature, topK } = sampling;
@@ -51,7 +51,9 @@ export function settingsOf(generation: Fields, { sampling, options }: Utterance)
     const says = [doSample, "do_sample"].find((name) => given.has(name));
     const common = {
       topK:
-        topK !== undefined && !given.has(names.topK) ? topK : of(names.topK).whole(names.topK, 50, 0) || null,
+        topK !== undefined && !given.has(names.topK)
+          ? topK
+          : of(names.topK).integer(names.topK, 50, 0) || null,
       topP: of(names.topP).positive(names.topP, 1),
     };
     if (asked !== undefined && says === undefined && !given.has(names.temperature)) {
@@ -68,8 +70,8 @@ export function settingsOf(generation: Fields, { sampling, options }: Utterance)
   return {
     first: samplerConfig("", "do_sample", temperature),
     others: samplerConfig("subtalker_", "subtalker_dosample", acousticTemperature),
-    penalty: penaltyOf(of("repetition_penalty"), given.has("repetition_penalty") ? {} : sampling),
-    maxFrames: maxFramesOf(generation, given, sampling.maxFrames),
+    penalty: createPenalty(of("repetition_penalty"), given.has("repetition_penalty") ? {} : sampling),
+    maxFrames: readMaxFrames(generation, given, sampling.maxFrames),
     speaker: given.has("speaker") ? given.text("speaker") : null,
     language: given.text("language", "auto"),
     instruction: instruction === "" ? null : instruction,
@@ -84,38 +86,38 @@ const PENALTY_UNIT = 1 / 60;
 const PENALTY_WINDOW = 20;
 
 /** What Qwen3-TTS reads: rows before the first frame, and text beside the frames. */
-export interface ReadText {
+export interface TalkerInput {
   /** [n, width] */
   readonly prompt: Float32Array;
   /** What stands beside one frame after the other, [n, width]; the last row beside all that follow. */
-  readonly beside: Float32Array;
+  readonly textRows: Float32Array;
 }
 
 /** How Qwen3-TTS speaks one utterance. */
 export function qwen3TtsSequenceState(
-  { prompt, beside }: ReadText,
-  { first, others, penalty, maxFrames }: GenerationSettings,
+  { prompt, textRows }: TalkerInput,
+  { first, others, penalty, maxFrames }: Qwen3TtsSettings,
   rng: Rng,
   sound: DecodedStream,
   config: Qwen3TtsConfig,
 ): SequenceState {
   const history = new CodeHistory();
   return {
-    ...{ prompt, depthSampler: others, rng, sound },
+    ...{ prompt, depthSampler: others, rng, decoderStream: sound },
     sampleFirst(logits) {
       const code = sampleCode(firstCodeLogits(logits, history, penalty, config), first, rng);
       if (code === config.ids.end) return "finished";
       return history.count >= maxFrames ? "length" : code;
     },
-    take(frame) {
-      history.note(frame[0]!);
+    acceptFrame(frame) {
+      history.add(frame[0]!);
       return { isHeard: true, stop: null };
     },
     addText(row) {
       const width = row.length;
-      const last = beside.length / width - 1;
+      const last = textRows.length / width - 1;
       const at = Math.min(history.count - 1, last) * width;
-      addTo(row, beside.subarray(at, at + width));
+      addRow(row, textRows.subarray(at, at + width));
     },
   };
 }
@@ -132,30 +134,30 @@ export function firstCodeLogits(
   penalty: RepetitionPenalty,
   { rows, ids }: Pick<Qwen3TtsConfig, "rows" | "ids">,
 ): Float32Array {
-  const scores = history.penalised(logits, penalty, null);
+  const scores = history.penalise(logits, penalty, null);
   const end = history.count < MIN_FRAMES ? Number.NEGATIVE_INFINITY : scores[ids.end]!;
-  scores.fill(Number.NEGATIVE_INFINITY, rows - CONTROLS);
+  scores.fill(Number.NEGATIVE_INFINITY, rows - CONTROL_ROWS);
   scores[ids.end] = end;
   return scores;
 }
 
 /** The reference's, over all frames; or the one that is asked for, over those of its window. */
-function penaltyOf(
+function createPenalty(
   fields: Fields,
   { repetitionPenalty, penaltyWindow = PENALTY_WINDOW }: SamplingParams,
 ): RepetitionPenalty {
   const isAsked = repetitionPenalty !== undefined;
   const factor = isAsked ? 1 + PENALTY_UNIT * repetitionPenalty : fields.positive("repetition_penalty", 1.05);
   return {
-    of: (score) => (score < 0 ? score * factor : score / factor),
+    apply: (score) => (score < 0 ? score * factor : score / factor),
     window: isAsked ? penaltyWindow : null,
   };
 }
 
 /** The reference chooses a first code `max_new_tokens` times; the last one does not become a frame. */
-function maxFramesOf(generation: Fields, given: Fields, asked: number | undefined): number {
-  if (given.has("max_new_tokens")) return given.whole("max_new_tokens", undefined, 2) - 1;
-  return asked ?? generation.whole("max_new_tokens", 2_048, 2) - 1;
+function readMaxFrames(generation: Fields, given: Fields, asked: number | undefined): number {
+  if (given.has("max_new_tokens")) return given.integer("max_new_tokens", undefined, 2) - 1;
+  return asked ?? generation.integer("max_new_tokens", 2_048, 2) - 1;
 }
 
 /** Frames that come before the end may. */

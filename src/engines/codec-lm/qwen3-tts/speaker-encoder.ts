@@ -5,7 +5,7 @@ import { openSession } from "../../../onnx/session.ts";
 import { float32, floatsOf } from "../../../onnx/tensor.ts";
 import type { Weights } from "../../../onnx/weights-folder.ts";
 import { CheckpointError, type Fields } from "../fields.ts";
-import type { StreamsSetup } from "../networks/streamed-session.ts";
+import type { SessionSetup } from "../networks/streamed-session.ts";
 import { WeightsInGraph } from "../networks/weights-in-graph.ts";
 
 /** Bands of the mel spectrum that it hears. */
@@ -37,15 +37,15 @@ export function speakerEncoderSizes(config: Fields): SpeakerEncoderSizes {
   config.expect("sample_rate", 24_000);
   config.expect("mel_dim", MELS);
   const list = (name: string, fallback: readonly number[]): readonly number[] =>
-    config.has(name) ? config.wholes(name) : fallback;
+    config.has(name) ? config.positiveIntegers(name) : fallback;
   const sizes: SpeakerEncoderSizes = {
-    width: config.whole("enc_dim"),
+    width: config.integer("enc_dim"),
     channels: list("enc_channels", [512, 512, 512, 512, 1_536]),
     kernels: list("enc_kernel_sizes", [5, 3, 3, 3, 1]),
     dilations: list("enc_dilations", [1, 2, 3, 4, 1]),
-    attentionChannels: config.whole("enc_attention_channels", 128),
-    parts: config.whole("enc_res2net_scale", 8, 2),
-    gateChannels: config.whole("enc_se_channels", 128),
+    attentionChannels: config.integer("enc_attention_channels", 128),
+    parts: config.integer("enc_res2net_scale", 8, 2),
+    gateChannels: config.integer("enc_se_channels", 128),
   };
   const { channels, kernels, dilations, parts } = sizes;
   const [first = 0, ...others] = channels.slice(0, -1);
@@ -81,7 +81,7 @@ export function speakerGraph(into: WeightsInGraph, sizes: SpeakerEncoderSizes): 
   const { channels, kernels, dilations, attentionChannels } = sizes;
   const wide = channels.at(-1)!;
   let x = graph.add("Relu", [
-    convolution(into, graph.input("mels", "float32", [1, MELS, "n"]), `${STEM}.blocks.0.conv`, {
+    mirroredConvolution(into, graph.input("mels", "float32", [1, MELS, "n"]), `${STEM}.blocks.0.conv`, {
       ins: MELS,
       outs: channels[0]!,
       kernel: kernels[0]!,
@@ -90,12 +90,12 @@ export function speakerGraph(into: WeightsInGraph, sizes: SpeakerEncoderSizes): 
   ]);
   const outputs: string[] = [];
   for (let block = 1; block < channels.length - 1; block++) {
-    x = squeezed(into, x, block, sizes);
+    x = writeBlock(into, x, block, sizes);
     outputs.push(x);
   }
   const joined = outputs.length === 1 ? outputs[0]! : graph.add("Concat", outputs, { axis: 1 });
   x = graph.add("Relu", [
-    convolution(into, joined, `${STEM}.mfa.conv`, {
+    mirroredConvolution(into, joined, `${STEM}.mfa.conv`, {
       ins: wide,
       outs: wide,
       kernel: kernels.at(-1)!,
@@ -105,7 +105,7 @@ export function speakerGraph(into: WeightsInGraph, sizes: SpeakerEncoderSizes): 
 
   // Where the voice is told from: attention over time, by each moment beside the whole.
   const even = graph.add("Div", [graph.number(1), graph.add("Cast", [lengthOf(graph, x)], { to: 1 })]);
-  const [mean, deviation] = statistics(graph, x, even);
+  const [mean, deviation] = weightedStatistics(graph, x, even);
   const size = graph.add("Shape", [x]);
   const beside = graph.add(
     "Concat",
@@ -114,32 +114,39 @@ export function speakerGraph(into: WeightsInGraph, sizes: SpeakerEncoderSizes): 
   );
   const attention = graph.add("Tanh", [
     graph.add("Relu", [
-      convolution(into, beside, `${STEM}.asp.tdnn.conv`, { ins: 3 * wide, outs: attentionChannels }),
+      mirroredConvolution(into, beside, `${STEM}.asp.tdnn.conv`, { ins: 3 * wide, outs: attentionChannels }),
     ]),
   ]);
-  const scores = convolution(into, attention, `${STEM}.asp.conv`, { ins: attentionChannels, outs: wide });
-  const pooled = graph.add("Concat", statistics(graph, x, graph.add("Softmax", [scores], { axis: 2 })), {
-    axis: 1,
+  const scores = mirroredConvolution(into, attention, `${STEM}.asp.conv`, {
+    ins: attentionChannels,
+    outs: wide,
   });
-  const embedding = convolution(into, pooled, `${STEM}.fc`, { ins: 2 * wide, outs: sizes.width });
+  const pooled = graph.add(
+    "Concat",
+    weightedStatistics(graph, x, graph.add("Softmax", [scores], { axis: 2 })),
+    {
+      axis: 1,
+    },
+  );
+  const embedding = mirroredConvolution(into, pooled, `${STEM}.fc`, { ins: 2 * wide, outs: sizes.width });
   graph.addNamed("embedding", "Reshape", [embedding, graph.integers(sizes.width)]);
   graph.output("embedding", [sizes.width]);
   return graph;
 }
 
 /** A block: its channels go through in parts, each with what came of the one before, and then through a gate. */
-function squeezed(into: WeightsInGraph, x: string, block: number, sizes: SpeakerEncoderSizes): string {
+function writeBlock(into: WeightsInGraph, x: string, block: number, sizes: SpeakerEncoderSizes): string {
   const { graph } = into;
   const { channels, kernels, dilations, parts, gateChannels } = sizes;
   const width = channels[block]!;
   const stem = `${STEM}.blocks.${block}`;
   const point = { ins: width, outs: width };
-  const first = graph.add("Relu", [convolution(into, x, `${stem}.tdnn1.conv`, point)]);
+  const first = graph.add("Relu", [mirroredConvolution(into, x, `${stem}.tdnn1.conv`, point)]);
   const [whole, ...cut] = graph.addMany("Split", [first], parts, { axis: 1, num_outputs: parts });
   const done = [whole!];
   for (const [at, part] of cut.entries()) {
     const before = at === 0 ? part : graph.add("Add", [part, done.at(-1)!]);
-    const mixed = convolution(into, before, `${stem}.res2net_block.blocks.${at}.conv`, {
+    const mixed = mirroredConvolution(into, before, `${stem}.res2net_block.blocks.${at}.conv`, {
       ins: width / parts,
       outs: width / parts,
       kernel: kernels[block]!,
@@ -148,17 +155,20 @@ function squeezed(into: WeightsInGraph, x: string, block: number, sizes: Speaker
     done.push(graph.add("Relu", [mixed]));
   }
   const joined = graph.add("Concat", done, { axis: 1 });
-  const second = graph.add("Relu", [convolution(into, joined, `${stem}.tdnn2.conv`, point)]);
+  const second = graph.add("Relu", [mirroredConvolution(into, joined, `${stem}.tdnn2.conv`, point)]);
 
   const mean = graph.add("ReduceMean", [second, graph.integers(2)], { keepdims: 1 });
   const narrow = { ins: width, outs: gateChannels };
-  const inner = graph.add("Relu", [convolution(into, mean, `${stem}.se_block.conv1`, narrow)]);
-  const opened = convolution(into, inner, `${stem}.se_block.conv2`, { ins: gateChannels, outs: width });
+  const inner = graph.add("Relu", [mirroredConvolution(into, mean, `${stem}.se_block.conv1`, narrow)]);
+  const opened = mirroredConvolution(into, inner, `${stem}.se_block.conv2`, {
+    ins: gateChannels,
+    outs: width,
+  });
   const gated = graph.add("Mul", [second, graph.add("Sigmoid", [opened])]);
   return graph.add("Add", [gated, x]);
 }
 
-function convolution(into: WeightsInGraph, x: string, stem: string, each: Convolution): string {
+function mirroredConvolution(into: WeightsInGraph, x: string, stem: string, each: Convolution): string {
   const { graph } = into;
   const { ins, outs, kernel = 1, dilation = 1 } = each;
   const all = dilation * (kernel - 1);
@@ -175,7 +185,7 @@ function convolution(into: WeightsInGraph, x: string, stem: string, each: Convol
 }
 
 /** Mean and standard deviation over time, [1, channels, 1], where each moment counts for its share. */
-function statistics(graph: GraphFile, x: string, shares: string): [mean: string, deviation: string] {
+function weightedStatistics(graph: GraphFile, x: string, shares: string): [mean: string, deviation: string] {
   const overTime = (values: string): string =>
     graph.add("ReduceSum", [graph.add("Mul", [values, shares]), graph.integers(2)], { keepdims: 1 });
   const mean = overTime(x);
@@ -203,7 +213,7 @@ export const MIN_SAMPLES = 5 * 256;
 export async function openSpeakerEncoder(
   weights: Weights,
   sizes: SpeakerEncoderSizes,
-  setup: StreamsSetup = { threads: 1 },
+  setup: SessionSetup = { threads: 1 },
 ): Promise<SpeakerEncoder> {
   const graph = speakerGraph(new WeightsInGraph(new GraphFile(), weights), sizes);
   const model = Buffer.concat(graph.pieces());
@@ -246,7 +256,7 @@ export function melSpectrum(audio: Float32Array): Float32Array {
   const magnitudes = new Float64Array(fourier.bins);
   const mels = new Float32Array(MELS * count);
   for (let at = 0; at < count; at++) {
-    for (let n = 0; n < SIZE; n++) frame[n] = hann[n]! * reflected(audio, at * HOP + n - EDGE);
+    for (let n = 0; n < SIZE; n++) frame[n] = hann[n]! * mirroredSample(audio, at * HOP + n - EDGE);
     fourier.powers(frame, magnitudes);
     for (let bin = 0; bin < magnitudes.length; bin++) magnitudes[bin] = Math.sqrt(magnitudes[bin]! + 1e-9);
     for (let mel = 0; mel < MELS; mel++) {
@@ -261,7 +271,7 @@ export function melSpectrum(audio: Float32Array): Float32Array {
 }
 
 /** A sample, also of what lies beyond the ends: mirrored there, without the last sample twice. */
-function reflected(audio: Float32Array, at: number): number {
+function mirroredSample(audio: Float32Array, at: number): number {
   const last = audio.length - 1;
   return audio[at < 0 ? -at : at > last ? 2 * last - at : at]!;
 }

@@ -5,13 +5,13 @@ import { CheckpointError, OptionError } from "../fields.ts";
 import type { CodeFrame } from "../mimi/frame-decoder.ts";
 import { ClipCache, type MimiEncoder } from "../mimi/mimi.ts";
 import type { Qwen3TtsConfig } from "./config.ts";
-import type { Script } from "./prompt.ts";
-import type { GenerationSettings } from "./sampling.ts";
+import type { Qwen3Script } from "./prompt.ts";
+import type { Qwen3TtsSettings } from "./sampling.ts";
 import { MIN_SAMPLES, type SpeakerEncoder } from "./speaker-encoder.ts";
 
 /** What is to be spoken in which voice. */
 export interface VoicedScript {
-  readonly script: Script;
+  readonly script: Qwen3Script;
   /** What the speaker encoder made; `null`: the voice is a preset, or none. */
   readonly voice: Float32Array | null;
   /** Indices in the history of the turns whose voice it is. */
@@ -19,21 +19,21 @@ export interface VoicedScript {
 }
 
 /** Speaks in the voice of a preset, or of none. @throws OptionError */
-export function inPreset(
+export function presetScript(
   config: Qwen3TtsConfig,
   { open: asked }: Utterance,
-  settings: GenerationSettings,
+  settings: Qwen3TtsSettings,
 ): VoicedScript {
   if (settings.isVoiceOnly) throw new OptionError("x_vector_only_mode is for base checkpoints alone.");
   const isPreset = config.speakers.has(asked.speaker.toLowerCase());
   const preset = settings.speaker ?? (isPreset ? asked.speaker : "");
   // The small one was not taught instructions; the reference leaves them out too.
-  const isDeaf = config.kind === "custom_voice" && config.size === "0b6";
-  const script: Script = {
+  const ignoresInstructions = config.kind === "custom_voice" && config.size === "0b6";
+  const script: Qwen3Script = {
     text: asked.text,
     language: settings.language,
     speaker: preset === "" ? null : { preset },
-    instruction: isDeaf ? null : settings.instruction,
+    instruction: ignoresInstructions ? null : settings.instruction,
     reference: null,
     isTextFirst: settings.isTextFirst ?? true,
   };
@@ -56,14 +56,14 @@ export class VoiceFollower {
   }
 
   /** Speaks in the voice of the open speaker's earlier turns. @throws OptionError or CheckpointError */
-  async follow(utterance: Utterance, settings: GenerationSettings): Promise<VoicedScript> {
+  async scriptFor(utterance: Utterance, settings: Qwen3TtsSettings): Promise<VoicedScript> {
     if (settings.instruction !== null || (settings.speaker ?? "") !== "") {
       throw new OptionError(
         "A base checkpoint takes neither speaker nor instruct: it follows earlier turns.",
       );
     }
     const { open: asked } = utterance;
-    const own = ownReference(utterance, settings.isVoiceOnly);
+    const own = selectReference(utterance, settings.isVoiceOnly);
     if (own === null || own.audio.length < MIN_SAMPLES) {
       throw new CheckpointError(
         `A base checkpoint follows a voice: give speaker ${JSON.stringify(asked.speaker)} an earlier turn with audio, of a few seconds.`,
@@ -77,9 +77,10 @@ export class VoiceFollower {
         `The clip of speaker ${JSON.stringify(asked.speaker)} is ${seconds(audio.length)} s long; the model has room for ${seconds(maxSamples)}: send some seconds of it.`,
       );
     }
-    const voice = await this.#voices.of(digests, () => this.#encoder.embed(audio));
-    const frames = text === null ? null : await this.#clips.of(digests, () => this.#codec.encode(audio));
-    const script: Script = {
+    const voice = await this.#voices.getOrCompute(digests, () => this.#encoder.embed(audio));
+    const frames =
+      text === null ? null : await this.#clips.getOrCompute(digests, () => this.#codec.encode(audio));
+    const script: Qwen3Script = {
       text: asked.text,
       language: settings.language,
       speaker: "voice",
@@ -94,7 +95,7 @@ export class VoiceFollower {
 const seconds = (samples: number): string => (samples / SAMPLE_RATE_HZ).toFixed(0);
 
 /** What a speaker said before. */
-export interface Reference {
+export interface VoiceReference {
   /** What was heard, end to end: at 24 kHz, mono. */
   readonly audio: Float32Array;
   /** Names of its clips, where they have any. */
@@ -106,7 +107,7 @@ export interface Reference {
 }
 
 /** More of a reference makes it worse, and from there on other implementations hear other codes. */
-const MAX_S = 10;
+const MAX_REFERENCE_S = 10;
 
 /**
  * What the open speaker's own earlier turns come to: of those that were heard the newest whole ones, up to ten seconds, or
@@ -115,13 +116,13 @@ const MAX_S = 10;
  * @param isVoiceOnly whether the words are left out
  * @returns `null` when nobody heard them
  */
-export function ownReference({ history, open }: Utterance, isVoiceOnly: boolean): Reference | null {
+export function selectReference({ history, open }: Utterance, isVoiceOnly: boolean): VoiceReference | null {
   const heard = [...history.keys()].filter((at) => {
     const { speaker, audio, codes } = history[at]!;
     return speaker === open.speaker && codes === undefined && lengthOf(audio) > 0;
   });
   const worded = heard.filter((at) => wordsOf(history[at]!) !== "");
-  const turns = newest(history, worded.length > 0 ? worded : heard);
+  const turns = newestTurns(history, worded.length > 0 ? worded : heard);
   if (turns.length === 0) return null;
   const clips = turns.map((at) => history[at]!);
   return {
@@ -132,12 +133,12 @@ export function ownReference({ history, open }: Utterance, isVoiceOnly: boolean)
   };
 }
 
-function newest(history: readonly SpokenTurn[], turns: readonly number[]): number[] {
+function newestTurns(history: readonly SpokenTurn[], turns: readonly number[]): number[] {
   const kept: number[] = [];
   let samples = 0;
   for (const at of turns.toReversed()) {
     samples += lengthOf(history[at]!.audio);
-    if (kept.length > 0 && samples > MAX_S * SAMPLE_RATE_HZ) break;
+    if (kept.length > 0 && samples > MAX_REFERENCE_S * SAMPLE_RATE_HZ) break;
     kept.unshift(at);
   }
   return kept;

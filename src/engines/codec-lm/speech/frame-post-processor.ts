@@ -9,7 +9,7 @@ const CUTOFFS_HZ: Readonly<Record<AudioQuality, number | null>> = { low: 4_000, 
 /** What a cut takes to fade, and a step to be smoothed: 10 ms. */
 const FADE_SAMPLES = 240;
 /** A smaller step is no click: 40 dB below full scale. */
-const STEP = 0.01;
+const MAX_STEP = 0.01;
 
 /**
  * Makes an utterance's frames of what a model speaks, part by part: without clicks where a part begins or ends, in the
@@ -20,9 +20,9 @@ export class FramePostProcessor {
   readonly #max: number;
   readonly #filter: ButterworthLowPass | null;
   #last = 0;
-  #isNewPart = true;
+  #isNewSegment = true;
   #count = 0;
-  #kept: Float32Array | null = null;
+  #heldFrame: Float32Array | null = null;
   #isOver = false;
 
   constructor(max: number, quality: AudioQuality) {
@@ -32,7 +32,7 @@ export class FramePostProcessor {
   }
 
   /** Frames that there is still room for. */
-  get left(): number {
+  get framesLeft(): number {
     return this.#max - this.#count;
   }
 
@@ -42,57 +42,57 @@ export class FramePostProcessor {
   }
 
   /** Whether more was added than there was room for. */
-  get isOver(): boolean {
+  get isFull(): boolean {
     return this.#isOver;
   }
 
   /** What is added next was not computed together with what came before. */
-  beginPart(): void {
-    this.#isNewPart = true;
+  beginSegment(): void {
+    this.#isNewSegment = true;
   }
 
   /** Adds 1920 samples, which stay as they are. @returns what may go out */
   add(samples: Float32Array): Frame[] {
-    if (this.left === 0) {
+    if (this.framesLeft === 0) {
       this.#isOver = true;
       return [];
     }
-    const made = this.#made(samples);
+    const made = this.#process(samples);
     this.#count += 1;
-    if (this.left > 0) return [{ samples: made }];
-    this.#kept = made;
+    if (this.framesLeft > 0) return [{ samples: made }];
+    this.#heldFrame = made;
     return [];
   }
 
   /** Adds silence while there is room: none where there are to be fewer than one frame of it. */
   *pause(frames: number): Generator<Frame, void, void> {
-    this.beginPart();
+    this.beginSegment();
     const silence = new Float32Array(FRAME_SAMPLES);
-    for (let left = Math.min(frames, this.left); left > 0; left--) yield* this.add(silence);
-    this.beginPart();
+    for (let left = Math.min(frames, this.framesLeft); left > 0; left--) yield* this.add(silence);
+    this.beginSegment();
   }
 
   /** The rest of speech that is at its end: without a click, if it stopped in the middle of a wave. */
   end(): Frame[] {
-    const isStep = Math.abs(this.#last) > STEP;
-    if (isStep && this.#kept !== null) fade(this.#kept);
-    if (this.#kept !== null) return [{ samples: this.#kept }];
+    const isStep = Math.abs(this.#last) > MAX_STEP;
+    if (isStep && this.#heldFrame !== null) fade(this.#heldFrame);
+    if (this.#heldFrame !== null) return [{ samples: this.#heldFrame }];
     if (!isStep) return [];
-    this.beginPart();
-    return [{ samples: this.#made(new Float32Array(FADE_SAMPLES)) }];
+    this.beginSegment();
+    return [{ samples: this.#process(new Float32Array(FADE_SAMPLES)) }];
   }
 
   /** The rest of speech that is cut short. */
-  cut(): Frame[] {
-    if (this.#kept === null) return [];
-    fade(this.#kept);
-    return [{ samples: this.#kept }];
+  endCut(): Frame[] {
+    if (this.#heldFrame === null) return [];
+    fade(this.#heldFrame);
+    return [{ samples: this.#heldFrame }];
   }
 
-  #made(samples: Float32Array): Float32Array {
+  #process(samples: Float32Array): Float32Array {
     const made = samples.slice();
-    if (this.#isNewPart) smooth(made, this.#last - made[0]!);
-    this.#isNewPart = false;
+    if (this.#isNewSegment) smooth(made, this.#last - made[0]!);
+    this.#isNewSegment = false;
     this.#last = made.at(-1)!;
     this.#filter?.apply(made);
     for (let at = 0; at < made.length; at++) made[at] = Math.max(-1, Math.min(1, made[at]!));
@@ -102,7 +102,7 @@ export class FramePostProcessor {
 
 /** Begins where something else ended, a step away, and comes to its own over 10 ms. */
 function smooth(samples: Float32Array, step: number): void {
-  if (Math.abs(step) <= STEP) return;
+  if (Math.abs(step) <= MAX_STEP) return;
   for (let at = 0; at < FADE_SAMPLES; at++) {
     samples[at]! += (step * (1 + Math.cos((Math.PI * at) / (FADE_SAMPLES - 1)))) / 2;
   }

@@ -9,8 +9,8 @@ import { speakPlain } from "../../../text/speak-plain.ts";
 import type { CodecLanguageModel, Precision } from "../codec-language-model.ts";
 import { readCheckpoint } from "../read-checkpoint.ts";
 import { seededRng } from "../sampler.ts";
-import { utterance } from "./utterance.ts";
-import { type LabelVoice, labelVoices } from "./voices.ts";
+import { speakUtterance } from "./speak-utterance.ts";
+import { type LabelVoice, resolveLabelVoices } from "./voices.ts";
 
 /** A checkpoint of a codec language model, and how it is to speak. */
 export interface CodecLmOptions {
@@ -40,13 +40,22 @@ export interface CodecLmOptions {
  */
 export async function createModel(options: CodecLmOptions, guard: NativeGuard): Promise<SpeechModel> {
   const { folder, threads, precision, cacheFolder, maxConcurrent, pace } = options;
-  yieldToOthers();
+  lowerPriority();
   const checkpoint = await readCheckpoint(folder);
-  const { positions } = checkpoint;
+  const { defaultPositions } = checkpoint;
   const signal = new AbortController().signal;
-  const setup = { threads, precision, cacheFolder, signal, guard, slots: maxConcurrent, positions, pace };
+  const setup = {
+    threads,
+    precision,
+    cacheFolder,
+    signal,
+    guard,
+    slots: maxConcurrent,
+    positions: defaultPositions,
+    pace,
+  };
   const model = await checkpoint.open(setup);
-  return await speechModelOver(model, options).catch(async (error: unknown) => {
+  return await createSpeechModel(model, options).catch(async (error: unknown) => {
     await model.close();
     throw error;
   });
@@ -56,12 +65,12 @@ export async function createModel(options: CodecLmOptions, guard: NativeGuard): 
 const NICENESS = 10;
 
 /** On Linux a thread has a niceness of its own, which those have too that it starts. */
-function yieldToOthers(): void {
+function lowerPriority(): void {
   if (process.platform === "linux" && !isMainThread) setPriority(0, NICENESS);
 }
 
 /** A model that is open already, which is closed with the speech model. @throws OptionError */
-export async function speechModelOver(
+export async function createSpeechModel(
   model: CodecLanguageModel,
   { voices, language, instruct }: Pick<CodecLmOptions, "voices" | "language" | "instruct">,
 ): Promise<SpeechModel> {
@@ -69,14 +78,14 @@ export async function speechModelOver(
     ...(language === null ? [] : [["language", language] as const]),
     ...(instruct === null ? [] : [["instruct", instruct] as const]),
   ]);
-  const parts = { model, voices: labelVoices(voices, model.voices), options };
-  await tryOut(parts);
+  const parts = { model, voices: resolveLabelVoices(voices, model.voices), options };
+  await warmUp(parts);
   const closing = new AbortController();
   // Each utterance that is open has one.
   setMaxListeners(0, closing.signal);
   return {
     speak: (script, signal) =>
-      speakPlain(script, (plain) => utterance(plain, parts, [closing.signal, signal])),
+      speakPlain(script, (plain) => speakUtterance(plain, parts, [closing.signal, signal])),
     async close() {
       if (closing.signal.aborted) return;
       closing.abort(new SpeechFailedError("The model was closed."));
@@ -85,10 +94,10 @@ export async function speechModelOver(
   };
 }
 
-type Parts = Parameters<typeof utterance>[1];
+type Parts = Parameters<typeof speakUtterance>[1];
 
 /** Speaks a frame to nobody: it finds out what the checkpoint does not take, and the first run costs more than others. */
-async function tryOut({ model, voices, options }: Parts): Promise<void> {
+async function warmUp({ model, voices, options }: Parts): Promise<void> {
   const speaker = "0";
   const preset = voices.presetOf(speaker);
   const noise = seededRng(0n);

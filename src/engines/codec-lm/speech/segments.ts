@@ -10,7 +10,7 @@ export interface Segment {
   /** Where it ends in the text so far, in UTF-16 units. */
   readonly end: number;
   /** Whether a sentence goes on behind it. */
-  readonly goesOn: boolean;
+  readonly isContinued: boolean;
   /** The silence before it that the text asks for, in seconds; `null` leaves that to who speaks. */
   readonly breakS: number | null;
 }
@@ -28,15 +28,15 @@ const CLAUSE_MARK = /[,;:，、；：—–]/u;
  * goes with what comes before it.
  */
 export class Segments {
-  readonly #pieces: AsyncIterator<PlainItem>;
+  readonly #passages: AsyncIterator<PlainItem>;
   #ready: Segment[] = [];
   #text = "";
-  #coming: Promise<void> | null = null;
+  #pending: Promise<void> | null = null;
   #isOver = false;
   #breakS: number | null = null;
 
   constructor(text: AsyncIterable<PlainItem>) {
-    this.#pieces = text[Symbol.asyncIterator]();
+    this.#passages = text[Symbol.asyncIterator]();
   }
 
   /** All of the text so far. */
@@ -54,29 +54,29 @@ export class Segments {
     for (;;) {
       const ready = this.#ready.shift();
       if (ready !== undefined) return ready;
-      if (this.#coming === null && this.#isOver) return null;
-      const coming = this.#coming ?? this.#pull();
-      this.#coming = null;
+      if (this.#pending === null && this.#isOver) return null;
+      const coming = this.#pending ?? this.#pull();
+      this.#pending = null;
       await coming;
     }
   }
 
   /** Asks for the next piece of the text, unless some of this one is left. */
   lookAhead(): void {
-    if (this.#ready.length > 0 || this.#isOver || this.#coming !== null) return;
-    this.#coming = this.#pull();
-    this.#coming.catch(() => {});
+    if (this.#ready.length > 0 || this.#isOver || this.#pending !== null) return;
+    this.#pending = this.#pull();
+    this.#pending.catch(() => {});
   }
 
   /** Lets go of the text. Not waited for: a source that still waits for its next piece holds up nobody. */
   release(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    void Promise.resolve(this.#pieces.return?.()).catch(() => {});
+    void Promise.resolve(this.#passages.return?.()).catch(() => {});
   }
 
   async #pull(): Promise<void> {
-    const step = await this.#pieces.next().catch((error: unknown) => {
+    const step = await this.#passages.next().catch((error: unknown) => {
       this.#isOver = true;
       throw error;
     });
@@ -88,27 +88,27 @@ export class Segments {
       this.#breakS = (this.#breakS ?? 0) + step.value.pauseS;
       return;
     }
-    for (const part of parts(step.value)) {
+    for (const part of splitSegments(step.value)) {
       this.#text += part.text;
       const end = this.#text.length;
       if (!hasSpeakable(part.text)) continue;
-      this.#ready.push({ ...part, text: plainWords(part.text), end, breakS: this.#breakS });
+      this.#ready.push({ ...part, text: toPlainText(part.text), end, breakS: this.#breakS });
       this.#breakS = null;
     }
   }
 }
 
-interface Part {
+interface TextPart {
   readonly text: string;
-  readonly goesOn: boolean;
+  readonly isContinued: boolean;
 }
 
 /** A text in parts that are spoken in one go. */
-function parts(piece: string): Part[] {
-  const grouped: Part[] = [];
+function splitSegments(piece: string): TextPart[] {
+  const grouped: TextPart[] = [];
   let letters = 0;
-  for (const sentence of sentencesIn(piece).flatMap(clausesIn)) {
-    const more = lettersIn(sentence.text);
+  for (const sentence of splitSentencesAt(piece).flatMap(splitClauses)) {
+    const more = countLetters(sentence.text);
     const last = grouped.at(-1);
     if (last !== undefined && letters + more <= MAX_LETTERS) {
       grouped[grouped.length - 1] = { ...sentence, text: last.text + sentence.text };
@@ -122,7 +122,7 @@ function parts(piece: string): Part[] {
 }
 
 /** A text's sentences, which together are all of it. */
-function sentencesIn(piece: string): string[] {
+function splitSentencesAt(piece: string): string[] {
   const starts = spokenSentences(piece).map(({ from }) => from);
   const bounds = [0, ...starts.slice(1), piece.length];
   const sentences = bounds.slice(1).map((to, at) => piece.slice(bounds[at], to));
@@ -130,26 +130,26 @@ function sentencesIn(piece: string): string[] {
 }
 
 /** A sentence; one that is too long in parts, cut behind clauses where that can be, else behind words. */
-function clausesIn(sentence: string): Part[] {
-  if (lettersIn(sentence) <= MAX_LETTERS) return [{ text: sentence, goesOn: false }];
-  const units = unitsIn(sentence);
-  const found: Part[] = [];
+function splitClauses(sentence: string): TextPart[] {
+  if (countLetters(sentence) <= MAX_LETTERS) return [{ text: sentence, isContinued: false }];
+  const units = splitUnits(sentence);
+  const found: TextPart[] = [];
   for (let from = 0; from < units.length; ) {
-    const until = cutIn(units, from);
-    found.push({ text: units.slice(from, until).join(""), goesOn: until < units.length });
+    const until = findCut(units, from);
+    found.push({ text: units.slice(from, until).join(""), isContinued: until < units.length });
     from = until;
   }
   return found;
 }
 
 /** Where the part ends that begins at `from`: a third of what it may have, at least. */
-function cutIn(units: readonly string[], from: number): number {
+function findCut(units: readonly string[], from: number): number {
   let letters = 0;
   let clause = 0;
   let word = 0;
   for (let at = from; at < units.length; at++) {
     const unit = units[at]!;
-    letters += lettersIn(unit);
+    letters += countLetters(unit);
     if (letters > MAX_LETTERS && at > from) return clause || word || at;
     if (letters < MAX_LETTERS / 3) continue;
     const isSpaced = /^\s/u.test(units[at + 1] ?? "");
@@ -162,7 +162,7 @@ function cutIn(units: readonly string[], from: number): number {
 const GRAPHEMES = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
 /** What is never cut: characters as they are seen, and words that are given with phonemes. */
-function unitsIn(sentence: string): string[] {
+function splitUnits(sentence: string): string[] {
   const units: string[] = [];
   const add = (text: string): void => {
     for (const { segment } of GRAPHEMES.segment(text)) units.push(segment);
@@ -181,44 +181,44 @@ function unitsIn(sentence: string): string[] {
 const MIN_LETTERS_PER_S = 5;
 const MAX_LETTERS_PER_S = 25;
 /** Silence around the words of a recording. */
-const AROUND_S = 1;
+const MAX_SILENCE_S = 1;
 /** What a text may take beside its letters: a slow beginning, pauses. */
-const BESIDES_S = 4;
+const BASE_S = 4;
 
 const DIGIT = /\p{N}/u;
 const SIGN = /\p{S}/u;
-const WORD_OF_ITS_OWN = /\p{Script=Han}/u;
+const LOGOGRAM = /\p{Script=Han}/u;
 const SYLLABLE = /[\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Ethiopic}]/u;
 
 /**
  * How long a text is to say, in letters of an alphabet: what stands for a word or a syllable counts for several, and so do
  * digits and signs, which are read as words.
  */
-export function lettersIn(text: string): number {
+export function countLetters(text: string): number {
   let letters = 0;
-  for (const character of text.normalize("NFC")) letters += lettersOf(character);
+  for (const character of text.normalize("NFC")) letters += letterWeight(character);
   return letters;
 }
 
-function lettersOf(character: string): number {
+function letterWeight(character: string): number {
   if (DIGIT.test(character)) return 5;
   if (SIGN.test(character)) return 4;
-  if (WORD_OF_ITS_OWN.test(character)) return 3;
+  if (LOGOGRAM.test(character)) return 3;
   return SYLLABLE.test(character) ? 2 : 1;
 }
 
 /** Frames of 80 ms that a text takes at the very most, however slowly it is spoken. */
 export function maxFramesFor(text: string): number {
-  return Math.ceil((BESIDES_S + lettersIn(text) / MIN_LETTERS_PER_S) / FRAME_S);
+  return Math.ceil((BASE_S + countLetters(text) / MIN_LETTERS_PER_S) / FRAME_S);
 }
 
 /** Whether words may be those of a recording: neither too few for it nor too many. */
-export function mayCover(text: string, durationS: number): boolean {
-  const letters = lettersIn(text.trim());
-  return letters / MAX_LETTERS_PER_S <= durationS && durationS <= AROUND_S + letters / MIN_LETTERS_PER_S;
+export function couldCoverAudio(text: string, durationS: number): boolean {
+  const letters = countLetters(text.trim());
+  return letters / MAX_LETTERS_PER_S <= durationS && durationS <= MAX_SILENCE_S + letters / MIN_LETTERS_PER_S;
 }
 
 /** A text as a model reads it: on one line, and of `[word](/phonemes/)` the word alone. */
-export function plainWords(text: string): string {
+export function toPlainText(text: string): string {
   return withoutPhonemes(text).replaceAll(/\s+/gu, " ").trim();
 }

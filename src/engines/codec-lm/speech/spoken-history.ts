@@ -21,13 +21,13 @@ export class SpokenHistory {
   }
 
   /** A part that is spoken next. */
-  begin(): PartRecorder {
-    return new PartRecorder(this.#maxS > 0);
+  begin(): SegmentRecorder {
+    return new SegmentRecorder(this.#maxS > 0);
   }
 
-  add(part: PartRecorder, text: string): void {
+  add(part: SegmentRecorder, text: string): void {
     if (this.#maxS === 0 || part.count === 0) return;
-    const { codes, audio } = part.said;
+    const { codes, audio } = part.speech;
     const turns = [...this.#turns, { speaker: this.#speaker, text, audio, codes }];
     let frames = 0;
     const tooOld = turns.findLastIndex((turn) => {
@@ -39,15 +39,15 @@ export class SpokenHistory {
 }
 
 /** What was spoken in one go, without the silence behind it. */
-interface PartSaid {
+interface RecordedSpeech {
   readonly codes: readonly CodeFrame[];
   readonly audio: Float32Array;
 }
 
 /** Gathers what is spoken in one go. */
-class PartRecorder {
+class SegmentRecorder {
   readonly #keeps: boolean;
-  readonly #quiet = new SilenceDetector();
+  readonly #silence = new SilenceDetector();
   readonly #frames: SpokenFrame[] = [];
   #count = 0;
 
@@ -59,7 +59,7 @@ class PartRecorder {
   add(frame: SpokenFrame): void {
     this.#count += 1;
     if (this.#keeps) this.#frames.push(frame);
-    this.#quiet.hear(frame.samples);
+    this.#silence.push(frame.samples);
   }
 
   /** Frames so far. */
@@ -68,13 +68,13 @@ class PartRecorder {
   }
 
   /** Frames since something was heard. */
-  get quietFrames(): number {
-    return this.#quiet.frames;
+  get silentFrames(): number {
+    return this.#silence.silentFrames;
   }
 
   /** All but silence that is longer than a pause. */
-  get said(): PartSaid {
-    const spare = Math.max(0, this.#quiet.frames - PAUSE_FRAMES);
+  get speech(): RecordedSpeech {
+    const spare = Math.max(0, this.#silence.silentFrames - PAUSE_FRAMES);
     const kept = this.#frames.slice(0, this.#frames.length - spare);
     return { codes: kept.map(({ codes }) => codes), audio: joinSamples(kept.map(({ samples }) => samples)) };
   }
@@ -84,15 +84,15 @@ class PartRecorder {
 export const PAUSE_FRAMES = 2;
 
 /** Root mean square of a full-scale square wave is 1: this is 50 dB below it, and what is less nobody hears. */
-const FAINT = 0.003;
+const SILENCE_RMS = 0.003;
 /** So far below the loudest frame, 40 dB, nobody speaks. */
-const FAINT_SHARE = 0.01;
+const SILENCE_SHARE = 0.01;
 /** Nobody pauses as long within a few sentences. */
 const MAX_PAUSE_S = 3;
 
 /** Whether there is anything to hear in some samples. */
-export function isFaint(samples: Float32Array): boolean {
-  return loudness(samples) < FAINT;
+export function isSilent(samples: Float32Array): boolean {
+  return rootMeanSquare(samples) < SILENCE_RMS;
 }
 
 /** Watches speech for silence. */
@@ -100,26 +100,26 @@ export class SilenceDetector {
   #loudest = 0;
   #frames = 0;
 
-  hear(samples: Float32Array): void {
-    const level = loudness(samples);
+  push(samples: Float32Array): void {
+    const level = rootMeanSquare(samples);
     this.#loudest = Math.max(this.#loudest, level);
-    const isQuiet = level < Math.max(FAINT, FAINT_SHARE * this.#loudest);
+    const isQuiet = level < Math.max(SILENCE_RMS, SILENCE_SHARE * this.#loudest);
     this.#frames = isQuiet ? this.#frames + 1 : 0;
   }
 
   /** Frames since something was heard. */
-  get frames(): number {
+  get silentFrames(): number {
     return this.#frames;
   }
 
   /** Whether speech began and then nothing was heard for longer than anybody pauses. */
-  get isOver(): boolean {
-    return this.#loudest >= FAINT && this.#frames * FRAME_S >= MAX_PAUSE_S;
+  get hasEnded(): boolean {
+    return this.#loudest >= SILENCE_RMS && this.#frames * FRAME_S >= MAX_PAUSE_S;
   }
 }
 
 /** Root mean square. */
-function loudness(samples: Float32Array): number {
+function rootMeanSquare(samples: Float32Array): number {
   let sum = 0;
   for (const sample of samples) sum += sample * sample;
   return samples.length === 0 ? 0 : Math.sqrt(sum / samples.length);

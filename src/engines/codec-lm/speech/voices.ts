@@ -4,9 +4,9 @@ import { resample } from "../../../audio/resample.ts";
 import type { SpeakerLabel } from "../../../core/conversation.ts";
 import type { Script, VoiceSample } from "../../../core/script.ts";
 import { ConversationError } from "../../../core/speech-model.ts";
-import type { SpokenTurn, Voices } from "../codec-language-model.ts";
+import type { SpokenTurn, VoiceSupport } from "../codec-language-model.ts";
 import { OptionError } from "../fields.ts";
-import { mayCover, plainWords } from "./segments.ts";
+import { couldCoverAudio, toPlainText } from "./segments.ts";
 
 /** Whose voice a speaker label has: one of the checkpoint's own, or that of a recording and its words. */
 export type LabelVoice =
@@ -33,12 +33,15 @@ const WOMEN = ["serena", "vivian", "sohee", "ono_anna"];
 const MEN = ["ryan", "aiden", "uncle_fu"];
 
 /** @throws OptionError naming the label whose voice the checkpoint does not have */
-export function labelVoices(given: Readonly<Record<SpeakerLabel, LabelVoice>>, voices: Voices): LabelVoices {
+export function resolveLabelVoices(
+  given: Readonly<Record<SpeakerLabel, LabelVoice>>,
+  voices: VoiceSupport,
+): LabelVoices {
   const presets = new Map<SpeakerLabel, string>();
   const clips = new Map<SpeakerLabel, SpokenTurn>();
   for (const [label, voice] of Object.entries(given)) {
-    if ("preset" in voice) presets.set(label, knownPreset(label, voice.preset, voices));
-    else clips.set(label, clipTurn(label, voice.clip, voices));
+    if ("preset" in voice) presets.set(label, checkPreset(label, voice.preset, voices));
+    else clips.set(label, createClipTurn(label, voice.clip, voices));
   }
   const taken = new Set(presets.values());
   const free = (names: readonly string[]): string | undefined =>
@@ -58,10 +61,10 @@ export function labelVoices(given: Readonly<Record<SpeakerLabel, LabelVoice>>, v
  *
  * @throws ConversationError where the checkpoint does not have that voice, or follows no clip
  */
-export function voicesOf(
+export function resolveScriptVoices(
   { voice, speaker }: Pick<Script, "voice" | "speaker">,
   labels: LabelVoices,
-  { kind, presets }: Voices,
+  { kind, presets }: VoiceSupport,
 ): LabelVoices {
   if (voice === undefined) return labels;
   const [part] = voice;
@@ -72,7 +75,7 @@ export function voicesOf(
     if (kind === "presets") {
       throw new ConversationError("this model follows no recording: choose one of its own voices");
     }
-    const turn = sampleTurn(speaker, part.sample);
+    const turn = createSampleTurn(speaker, part.sample);
     return { presetOf: () => null, clipOf: (label) => (label === speaker ? turn : labels.clipOf(label)) };
   }
   const { id } = part;
@@ -93,18 +96,18 @@ export function voicesOf(
 }
 
 /** A recording as a turn, with its words only where they may be all that is said in it. */
-function sampleTurn(speaker: SpeakerLabel, { clip, text }: VoiceSample): SpokenTurn {
+function createSampleTurn(speaker: SpeakerLabel, { clip, text }: VoiceSample): SpokenTurn {
   const { samples, sampleRateHz, durationS, digest } = clip;
-  const words = text === null ? "" : plainWords(text);
+  const words = text === null ? "" : toPlainText(text);
   return {
     speaker,
-    text: words !== "" && mayCover(words, durationS) ? words : null,
+    text: words !== "" && couldCoverAudio(words, durationS) ? words : null,
     audio: resample(samples, sampleRateHz, SAMPLE_RATE_HZ),
     digest,
   };
 }
 
-function knownPreset(label: SpeakerLabel, preset: string, { kind, presets }: Voices): string {
+function checkPreset(label: SpeakerLabel, preset: string, { kind, presets }: VoiceSupport): string {
   const name = preset.toLowerCase();
   if (presets.includes(name)) return name;
   const remedy =
@@ -118,19 +121,19 @@ function knownPreset(label: SpeakerLabel, preset: string, { kind, presets }: Voi
   );
 }
 
-function clipTurn(
+function createClipTurn(
   label: SpeakerLabel,
   { samples, text }: { readonly samples: Float32Array; readonly text: string },
-  { kind, presets }: Voices,
+  { kind, presets }: VoiceSupport,
 ): SpokenTurn {
   if (kind === "presets") {
     const own = presets.length > 0 ? `: give a preset, one of ${presets.join(", ")}` : "";
     throw new OptionError(`voices.${label}: this checkpoint follows no clip${own}.`);
   }
   if (samples.length === 0) throw new OptionError(`voices.${label}: the clip is empty.`);
-  const words = plainWords(text);
+  const words = toPlainText(text);
   const durationS = samples.length / SAMPLE_RATE_HZ;
-  if (words !== "" && !mayCover(words, durationS)) {
+  if (words !== "" && !couldCoverAudio(words, durationS)) {
     throw new OptionError(
       `voices.${label}: the text cannot be that of ${durationS.toFixed(1)} s of speech: give all words of the clip and no others, or none.`,
     );

@@ -6,12 +6,12 @@ import { after, before, describe, test } from "node:test";
 import type { CodecLanguageModel, Utterance } from "../../../../src/engines/codec-lm/codec-language-model.ts";
 import { csmConfig } from "../../../../src/engines/codec-lm/csm/config.ts";
 import { csm, csmBackbone, csmDepthDecoder } from "../../../../src/engines/codec-lm/csm/csm.ts";
-import { Embeddings, soundPositions, textPositions } from "../../../../src/engines/codec-lm/csm/prompt.ts";
+import { audioPositions, CsmEmbeddings, textPositions } from "../../../../src/engines/codec-lm/csm/prompt.ts";
 import { readFields } from "../../../../src/engines/codec-lm/fields.ts";
 import { Backbone, backboneGraph } from "../../../../src/engines/codec-lm/networks/backbone.ts";
 import { DepthDecoder, depthDecoderGraph } from "../../../../src/engines/codec-lm/networks/depth-decoder.ts";
-import { identify, readCheckpoint } from "../../../../src/engines/codec-lm/read-checkpoint.ts";
-import { lookOverCheckpoint } from "../../../../src/engines/codec-lm/validate-checkpoint.ts";
+import { identifyArchitecture, readCheckpoint } from "../../../../src/engines/codec-lm/read-checkpoint.ts";
+import { validateCheckpoint } from "../../../../src/engines/codec-lm/validate-checkpoint.ts";
 import type { GraphFile } from "../../../../src/onnx/graph-file.ts";
 import { openBoundSession } from "../../../../src/onnx/session.ts";
 import { readTokenizer } from "../../../../src/onnx/tokenizer.ts";
@@ -238,12 +238,12 @@ describe("inside a CSM", () => {
       const backbone = new Backbone(await opened(backboneGraph(weights, large)), large.sizes, 1);
       const depthFile = depthDecoderGraph(weights, small);
       const depthDecoder = new DepthDecoder(await opened(depthFile), small.sizes, 1);
-      const embeddings = new Embeddings(weights, config);
+      const embeddings = new CsmEmbeddings(weights, config);
 
       const tokenizer = await readTokenizer(join(TINY, "tokenizer.json"));
       const positions = each.turns.flatMap(({ speaker, text, audio }) => [
         ...textPositions(speaker, text, tokenizer, config),
-        ...(audio === null ? [] : soundPositions(arrays.rows(audio.codes), config)),
+        ...(audio === null ? [] : audioPositions(arrays.rows(audio.codes), config)),
       ]);
       const ids = positions.map((position, at) => {
         if ("token" in position) return position.token;
@@ -302,7 +302,7 @@ describe("the folder of a checkpoint", () => {
     folders.push(older);
     assert.deepEqual(await configOf(older), await configOf(TINY));
     const { backbone } = await configOf(TINY);
-    assert.equal(backbone.rotary.stretched?.originalPositions, 64);
+    assert.equal(backbone.rotary.scaling?.originalPositions, 64);
     const oldest = await copied((config) => {
       const {
         rope_type: type,
@@ -315,7 +315,7 @@ describe("the folder of a checkpoint", () => {
   });
 
   test("has nothing wrong where nothing is", async () => {
-    const { problems, facts } = await lookOverCheckpoint(TINY);
+    const { problems, facts } = await validateCheckpoint(TINY);
     assert.deepEqual(problems, []);
     assert.match(facts.join("; "), /CSM; backbone of 3 layers.*32 codebooks of 64 codes.*258 tensors/);
   });
@@ -326,7 +326,7 @@ describe("the folder of a checkpoint", () => {
       config.text_vocab_size = 1_000;
       (config.codec_config as { num_hidden_layers: number }).num_hidden_layers = 1;
     });
-    const { problems } = await lookOverCheckpoint(folder);
+    const { problems } = await validateCheckpoint(folder);
     assert.ok(problems.includes("The weights lack backbone_model.layers.3.mlp.up_proj.weight."));
     assert.ok(
       problems.includes("embed_text_tokens.weight is [1024,64]; by the configuration it is [1000,64]."),
@@ -342,7 +342,7 @@ describe("the folder of a checkpoint", () => {
     const folder = await copied((config) => {
       config.tie_codebooks_embeddings = false;
     });
-    assert.deepEqual((await lookOverCheckpoint(folder)).problems, [
+    assert.deepEqual((await validateCheckpoint(folder)).problems, [
       "The weights lack backbone_model.embed_tokens.embed_audio_tokens.weight.",
     ]);
   });
@@ -403,13 +403,13 @@ describe("the folder of a checkpoint", () => {
       ],
     ];
     for (const [pattern, change] of wrong) {
-      const { problems } = await lookOverCheckpoint(await copied(change));
+      const { problems } = await validateCheckpoint(await copied(change));
       assert.match(problems.join("\n"), pattern);
     }
   });
 
   test("is recognised by what it says it is, and refused when that cannot be run", async () => {
-    assert.equal(await (await identify(TINY)).architecture, csm);
+    assert.equal(await (await identifyArchitecture(TINY)).architecture, csm);
     const other = await copied((config) => Object.assign(config, { model_type: "llama" }));
     await assert.rejects(
       readCheckpoint(other),

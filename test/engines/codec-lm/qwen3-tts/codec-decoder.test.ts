@@ -5,7 +5,7 @@ import { readFields } from "../../../../src/engines/codec-lm/fields.ts";
 import type { CodeFrame, FrameDecoder } from "../../../../src/engines/codec-lm/mimi/frame-decoder.ts";
 import { type MimiEncoder, openMimiEncoder } from "../../../../src/engines/codec-lm/mimi/mimi.ts";
 import { codecSizes, openCodecDecoder } from "../../../../src/engines/codec-lm/qwen3-tts/codec-decoder.ts";
-import { ENCODER } from "../../../../src/engines/codec-lm/qwen3-tts/manifest.ts";
+import { ENCODER_PREFIX } from "../../../../src/engines/codec-lm/qwen3-tts/manifest.ts";
 import { openWeights, type Weights } from "../../../../src/onnx/weights-folder.ts";
 import { assertNear, QWEN3_TTS, readArrays } from "../goldens.ts";
 import { assertSameInPieces, assertSameTogether, assertStrangersRefused } from "../together.ts";
@@ -22,7 +22,7 @@ describe("the codec of Qwen3-TTS", () => {
   before(async () => {
     const sizes = codecSizes(await readFields(FOLDER, "config.json"));
     weights = await openWeights(FOLDER, "model.safetensors");
-    encoder = await openMimiEncoder(weights, ENCODER, sizes.encoder, sizes.codebooks);
+    encoder = await openMimiEncoder(weights, ENCODER_PREFIX, sizes.encoder, sizes.codebooks);
     decoder = await openCodecDecoder(weights, sizes.decoder);
     onTwoThreads = await openCodecDecoder(weights, sizes.decoder, { threads: 2 });
   });

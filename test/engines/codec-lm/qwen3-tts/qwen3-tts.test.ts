@@ -5,21 +5,30 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import {
   type CodecLanguageModel,
-  NOTHING_ASKED,
+  EMPTY_UTTERANCE,
   type Precision,
   type Utterance,
 } from "../../../../src/engines/codec-lm/codec-language-model.ts";
 import { Fields } from "../../../../src/engines/codec-lm/fields.ts";
-import { Opened } from "../../../../src/engines/codec-lm/load-model.ts";
+import { OpenResources } from "../../../../src/engines/codec-lm/load-model.ts";
 import { Backbone, backboneGraph } from "../../../../src/engines/codec-lm/networks/backbone.ts";
 import { DepthDecoder, depthDecoderGraph } from "../../../../src/engines/codec-lm/networks/depth-decoder.ts";
-import { addTo, Embeddings, promptOf, textGraph } from "../../../../src/engines/codec-lm/qwen3-tts/prompt.ts";
-import { codePredictorOf, qwen3Tts, talkerOf } from "../../../../src/engines/codec-lm/qwen3-tts/qwen3-tts.ts";
-import { firstCodeLogits, settingsOf } from "../../../../src/engines/codec-lm/qwen3-tts/sampling.ts";
-import { ownReference } from "../../../../src/engines/codec-lm/qwen3-tts/voice.ts";
-import { identify, readCheckpoint } from "../../../../src/engines/codec-lm/read-checkpoint.ts";
+import {
+  addRow,
+  buildPrompt,
+  Qwen3Embeddings,
+  textProjectionGraph,
+} from "../../../../src/engines/codec-lm/qwen3-tts/prompt.ts";
+import {
+  codePredictorParts,
+  qwen3Tts,
+  talkerParts,
+} from "../../../../src/engines/codec-lm/qwen3-tts/qwen3-tts.ts";
+import { firstCodeLogits, qwen3TtsSettings } from "../../../../src/engines/codec-lm/qwen3-tts/sampling.ts";
+import { selectReference } from "../../../../src/engines/codec-lm/qwen3-tts/voice.ts";
+import { identifyArchitecture, readCheckpoint } from "../../../../src/engines/codec-lm/read-checkpoint.ts";
 import { CodeHistory, probabilities } from "../../../../src/engines/codec-lm/sampler.ts";
-import { lookOverCheckpoint } from "../../../../src/engines/codec-lm/validate-checkpoint.ts";
+import { validateCheckpoint } from "../../../../src/engines/codec-lm/validate-checkpoint.ts";
 import { readVocabularyFiles } from "../../../../src/onnx/tokenizer.ts";
 import { type Arrays, assertNear, openCheckpoint, QWEN3_TTS, readArrays, readJson } from "../goldens.ts";
 import { spoken } from "../spoken.ts";
@@ -185,7 +194,7 @@ describe("a Qwen3-TTS in float32", () => {
 });
 
 describe("inside a Qwen3-TTS", () => {
-  const opened = new Opened(setupOf());
+  const opened = new OpenResources(setupOf());
   after(() => opened.close());
 
   for (const each of cases) {
@@ -194,7 +203,7 @@ describe("inside a Qwen3-TTS", () => {
       const folder = folderOf(each.model);
       const config = await configOf(folder);
       const weights = await opened.weights(folder, (await readCheckpoint(folder)).weights[0]!);
-      const [large, small] = [talkerOf(config), codePredictorOf(config)];
+      const [large, small] = [talkerParts(config), codePredictorParts(config)];
       const backboneFile = backboneGraph(weights, large);
       const backbone = new Backbone(await opened.session(backboneFile, weights, large.name), large.sizes, 1);
       const depthFile = depthDecoderGraph(weights, small);
@@ -203,11 +212,11 @@ describe("inside a Qwen3-TTS", () => {
         small.sizes,
         1,
       );
-      const text = await opened.plainSession(textGraph(weights, config), weights, "text");
-      const embeddings = new Embeddings(weights, text, config);
+      const text = await opened.unquantisedSession(textProjectionGraph(weights, config), weights, "text");
+      const embeddings = new Qwen3Embeddings(weights, text, config);
       const frames = arrays.has("ref_codes") ? arrays.rows("ref_codes") : null;
       const words = each.reference?.turns.map((turn) => turn.text).join(" ");
-      const { rows, trailing } = promptOf(
+      const { rows, trailing } = buildPrompt(
         {
           text: each.text,
           language: each.language,
@@ -242,7 +251,7 @@ describe("inside a Qwen3-TTS", () => {
       for (const [at, frame] of each.codes.entries()) {
         const row = embeddings.ofFrame(frame);
         const from = Math.min(at, trailing.length) * width;
-        addTo(row, texts.subarray(from, from + width));
+        addRow(row, texts.subarray(from, from + width));
         const given = await backbone.read(0, row);
         states.push(...given.hidden);
         firsts.push(...given.logits);
@@ -302,9 +311,9 @@ describe("choosing a code of Qwen3-TTS", () => {
     assert.equal(table.talker.length, 10);
     for (const [at, choice] of table.talker.entries()) {
       const chosen = new CodeHistory();
-      for (const code of choice.generated) chosen.note(code);
+      for (const code of choice.generated) chosen.add(code);
       const generation = new Fields({ repetition_penalty: choice.repetition_penalty }, "the table");
-      const { penalty } = settingsOf(generation, NOTHING_ASKED);
+      const { penalty } = qwen3TtsSettings(generation, EMPTY_UTTERANCE);
       const row = rowOf(arrays, "talker_logits", choice.logits, table.vocab);
       const logits = firstCodeLogits(row, chosen, penalty, config);
       const found = shares(logits, choice);
@@ -334,7 +343,7 @@ test("of a speaker's own turns the newest whole ones count, up to ten seconds, a
   const of = (...history: Utterance["history"]) => {
     const utterance = { history, open: { speaker: "0", text: "x" }, sampling: {}, options: new Map() };
     const own = (isVoiceOnly: boolean) => {
-      const found = ownReference({ ...utterance, uniforms: null, seed: 0n }, isVoiceOnly);
+      const found = selectReference({ ...utterance, uniforms: null, seed: 0n }, isVoiceOnly);
       return found === null ? null : [found.text, found.audio.length / 24_000];
     };
     return { words: own(false), voiceOnly: own(true) };
@@ -373,10 +382,10 @@ describe("the folder of a Qwen3-TTS", () => {
       ],
       [custom, /custom_voice \(1b7\).*code predictor of 2, 48 wide.*speakers: serena, vivian/],
     ] as const) {
-      const found = await lookOverCheckpoint(folder);
+      const found = await validateCheckpoint(folder);
       assert.deepEqual(found.problems, []);
       assert.match(found.facts.join("; "), facts);
-      assert.equal(await (await identify(folder)).architecture, qwen3Tts);
+      assert.equal(await (await identifyArchitecture(folder)).architecture, qwen3Tts);
     }
   });
 
@@ -387,7 +396,7 @@ describe("the folder of a Qwen3-TTS", () => {
       "talker_config.code_predictor_config.hidden_size": 48,
       "speaker_encoder_config.enc_res2net_scale": 4,
     });
-    const { problems } = await lookOverCheckpoint(folder);
+    const { problems } = await validateCheckpoint(folder);
     for (const wanted of [
       "The weights lack talker.model.layers.3.self_attn.q_norm.weight.",
       "The weights lack talker.code_predictor.small_to_mtp_projection.bias.",
@@ -401,7 +410,7 @@ describe("the folder of a Qwen3-TTS", () => {
       "decoder_config.num_hidden_layers": 1,
       "encoder_config.num_hidden_layers": 3,
     });
-    const found = await lookOverCheckpoint(codec);
+    const found = await validateCheckpoint(codec);
     assert.ok(
       found.problems.includes(
         "speech_tokenizer/model.safetensors: The weights lack encoder.encoder_transformer.layers.2.mlp.fc1.weight.",
@@ -450,7 +459,7 @@ describe("the folder of a Qwen3-TTS", () => {
       [/model_type has to be "qwen3_tts_tokenizer_12hz"/, codec, "model_type", "mimi"],
     ];
     for (const [message, file, path, value] of wrong) {
-      const { problems } = await lookOverCheckpoint(await copied(file, { [path]: value }));
+      const { problems } = await validateCheckpoint(await copied(file, { [path]: value }));
       assert.match(problems.join("\n"), message);
     }
   });

@@ -1,12 +1,12 @@
 import type { SpeechModel } from "../../../../src/core/speech-model.ts";
 import type {
   CodecLanguageModel,
-  GenerationEnd,
+  GenerationResult,
   SpokenFrame,
   Utterance,
-  Voices,
+  VoiceSupport,
 } from "../../../../src/engines/codec-lm/codec-language-model.ts";
-import { type CodecLmOptions, speechModelOver } from "../../../../src/engines/codec-lm/speech/model.ts";
+import { type CodecLmOptions, createSpeechModel } from "../../../../src/engines/codec-lm/speech/model.ts";
 
 /** What a scripted model does when it is asked: levels of the frames that it gives, and what it says behind them. */
 export interface Behaviour {
@@ -14,12 +14,12 @@ export interface Behaviour {
   readonly levels: readonly number[] | ((at: number) => number);
   /** Thrown in place of the first frame. */
   readonly error?: Error;
-  readonly ending?: Partial<GenerationEnd>;
+  readonly ending?: Partial<GenerationResult>;
 }
 
 /** A codec language model that does as it is told, and notes what it was asked. */
 export class ScriptedModel implements CodecLanguageModel {
-  readonly voices: Voices;
+  readonly voices: VoiceSupport;
   readonly asked: Utterance[] = [];
   /** Utterances that are open. */
   open = 0;
@@ -30,7 +30,7 @@ export class ScriptedModel implements CodecLanguageModel {
   /** @param call how many came before it */
   constructor(
     behaviour: (utterance: Utterance, call: number) => Behaviour,
-    { kind = "any", presets = [] }: Partial<Voices> = {},
+    { kind = "any", presets = [] }: Partial<VoiceSupport> = {},
     toneHz = 500,
   ) {
     this.#behaviour = behaviour;
@@ -38,11 +38,14 @@ export class ScriptedModel implements CodecLanguageModel {
     this.#toneHz = toneHz;
   }
 
-  async *speak(utterance: Utterance, signal: AbortSignal): AsyncGenerator<SpokenFrame, GenerationEnd, void> {
+  async *speak(
+    utterance: Utterance,
+    signal: AbortSignal,
+  ): AsyncGenerator<SpokenFrame, GenerationResult, void> {
     this.asked.push(utterance);
     const { levels, error, ending } = this.#behaviour(utterance, this.asked.length - 1);
     const { maxFrames = Number.POSITIVE_INFINITY } = utterance.sampling;
-    const end = { read: [...utterance.history.keys()], heard: [], ...ending };
+    const end = { readTurns: [...utterance.history.keys()], audioTurns: [], ...ending };
     this.open += 1;
     try {
       if (error !== undefined) throw error;
@@ -76,7 +79,7 @@ export async function speechOver(
   model: ScriptedModel,
   options: Partial<CodecLmOptions> = {},
 ): Promise<SpeechModel> {
-  const speech = await speechModelOver(model, { voices: {}, language: null, instruct: null, ...options });
+  const speech = await createSpeechModel(model, { voices: {}, language: null, instruct: null, ...options });
   model.asked.splice(0);
   return speech;
 }

@@ -5,7 +5,7 @@ import type { SpeechModel } from "../../../../src/core/speech-model.ts";
 import {
   type CodecLmOptions,
   createModel,
-  speechModelOver,
+  createSpeechModel,
 } from "../../../../src/engines/codec-lm/speech/model.ts";
 import { CSM, openCheckpoint } from "../goldens.ts";
 import { BASE, customFolder } from "../qwen3-tts/cases.ts";
@@ -50,5 +50,5 @@ export async function endingModel(
     slots: SETUP.maxConcurrent,
     signal: new AbortController().signal,
   });
-  return await speechModelOver(withEnd(model), { ...PLAIN, ...options });
+  return await createSpeechModel(withEnd(model), { ...PLAIN, ...options });
 }

@@ -1,6 +1,6 @@
 import type {
   CodecLanguageModel,
-  GenerationEnd,
+  GenerationResult,
   SpokenFrame,
 } from "../../../../src/engines/codec-lm/codec-language-model.ts";
 
@@ -11,7 +11,7 @@ import type {
 export function withEnd(model: CodecLanguageModel): CodecLanguageModel {
   return {
     voices: model.voices,
-    async *speak(utterance, signal): AsyncGenerator<SpokenFrame, GenerationEnd, void> {
+    async *speak(utterance, signal): AsyncGenerator<SpokenFrame, GenerationResult, void> {
       const frames = Math.ceil(utterance.open.text.length / 6);
       const { maxFrames = Number.POSITIVE_INFINITY } = utterance.sampling;
       for (let given = 0; ; ) {
@@ -32,4 +32,4 @@ export function withEnd(model: CodecLanguageModel): CodecLanguageModel {
   };
 }
 
-const NOTHING: GenerationEnd = { stop: "length", read: [], heard: [] };
+const NOTHING: GenerationResult = { stop: "length", readTurns: [], audioTurns: [] };

@@ -1,8 +1,13 @@
-import type { CodecLanguageModel, GenerationEnd, SpokenFrame, Utterance } from "../codec-language-model.ts";
-import { isFaint, SilenceDetector } from "./spoken-history.ts";
+import type {
+  CodecLanguageModel,
+  GenerationResult,
+  SpokenFrame,
+  Utterance,
+} from "../codec-language-model.ts";
+import { isSilent, SilenceDetector } from "./spoken-history.ts";
 
 /** A part of an utterance that a model is asked for. */
-export interface PartAsked {
+export interface SegmentRequest {
   readonly utterance: Omit<Utterance, "seed">;
   /** Of the first try, and of a second. */
   readonly seeds: readonly [bigint, bigint];
@@ -13,9 +18,9 @@ export interface PartAsked {
 }
 
 /** How a part ended. */
-export interface PartEnd {
+export interface SegmentEnd {
   /** What the model said of it; `null` where it was not asked any more. */
-  readonly ending: GenerationEnd | null;
+  readonly result: GenerationResult | null;
   readonly cautions: readonly Caution[];
 }
 
@@ -31,9 +36,9 @@ export const CAUTIONS = {
 } as const;
 
 /** A choice of the likeliest that begins with so much silence has lost its way: 1 s. */
-const SILENT_FRAMES = 12;
+const MAX_SILENT_START_FRAMES = 12;
 /** For a second try. */
-const SECOND_TEMPERATURE = 0.7;
+const RETRY_TEMPERATURE = 0.7;
 
 /**
  * Has a part spoken, and sees to it that it ends: when there are more frames than its text can take, or when it falls
@@ -42,81 +47,83 @@ const SECOND_TEMPERATURE = 0.7;
  *
  * A frame more is given than there is room for, where the model has one: so it is known whether it was at its end.
  */
-export async function* speakPart(
+export async function* speakSegment(
   model: CodecLanguageModel,
-  asked: PartAsked,
+  request: SegmentRequest,
   signal: AbortSignal,
-): AsyncGenerator<SpokenFrame, PartEnd, void> {
-  const { sampling } = asked.utterance;
-  const patience = sampling.temperature === 0 ? SILENT_FRAMES : 0;
-  const first = speakOnce(model, asked, asked.seeds[0], signal);
-  const held: SpokenFrame[] = [];
+): AsyncGenerator<SpokenFrame, SegmentEnd, void> {
+  const { sampling } = request.utterance;
+  const patience = sampling.temperature === 0 ? MAX_SILENT_START_FRAMES : 0;
+  const first = speakOnce(model, request, request.seeds[0], signal);
+  const silentStart: SpokenFrame[] = [];
   try {
     let step = await first.next();
-    while (!step.done && held.length < patience && isFaint(step.value.samples)) {
-      held.push(step.value);
+    while (!step.done && silentStart.length < patience && isSilent(step.value.samples)) {
+      silentStart.push(step.value);
       step = await first.next();
     }
-    const isLost = step.done ? held.length < asked.room : held.length === patience && patience > 0;
+    const isLost = step.done
+      ? silentStart.length < request.room
+      : silentStart.length === patience && patience > 0;
     if (!isLost) {
-      yield* held;
+      yield* silentStart;
       if (step.done) return step.value;
       yield step.value;
       return yield* first;
     }
   } finally {
-    await first.return(UNASKED);
+    await first.return(NO_END);
   }
   const { temperature = 0, acousticTemperature = temperature } = sampling;
   const second = {
-    ...asked,
+    ...request,
     utterance: {
-      ...asked.utterance,
+      ...request.utterance,
       sampling: {
         ...sampling,
-        temperature: temperature || SECOND_TEMPERATURE,
-        acousticTemperature: acousticTemperature || SECOND_TEMPERATURE,
+        temperature: temperature || RETRY_TEMPERATURE,
+        acousticTemperature: acousticTemperature || RETRY_TEMPERATURE,
       },
     },
   };
-  const { ending, cautions } = yield* speakOnce(model, second, asked.seeds[1], signal);
-  return { ending, cautions: [CAUTIONS.again, ...cautions] };
+  const { result, cautions } = yield* speakOnce(model, second, request.seeds[1], signal);
+  return { result, cautions: [CAUTIONS.again, ...cautions] };
 }
 
-const UNASKED: PartEnd = { ending: null, cautions: [] };
+const NO_END: SegmentEnd = { result: null, cautions: [] };
 
 async function* speakOnce(
   model: CodecLanguageModel,
-  { utterance, maxFramesOfText, room }: PartAsked,
+  { utterance, maxFramesOfText, room }: SegmentRequest,
   seed: bigint,
   signal: AbortSignal,
-): AsyncGenerator<SpokenFrame, PartEnd, void> {
+): AsyncGenerator<SpokenFrame, SegmentEnd, void> {
   // The model is asked for one more: so it tells whether it was at its end.
   const maxFrames = Math.min(maxFramesOfText, room) + 1;
   const speech = model.speak({ ...utterance, sampling: { ...utterance.sampling, maxFrames }, seed }, signal);
-  const quiet = new SilenceDetector();
+  const silence = new SilenceDetector();
   let isCut = false;
   try {
     for (let count = 0; ; ) {
       const step = await speech.next();
       if (step.done) {
         const isShort = !isCut && step.value.stop === "length" && count < maxFrames;
-        return { ending: step.value, cautions: isCut ? [CAUTIONS.noEnd] : isShort ? [CAUTIONS.noRoom] : [] };
+        return { result: step.value, cautions: isCut ? [CAUTIONS.noEnd] : isShort ? [CAUTIONS.noRoom] : [] };
       }
       signal.throwIfAborted();
       const { samples } = step.value;
       if (samples.length === 0) continue;
       count += 1;
-      if (count > maxFrames) return { ending: null, cautions: [CAUTIONS.noEnd] };
+      if (count > maxFrames) return { result: null, cautions: [CAUTIONS.noEnd] };
       isCut = count > maxFramesOfText;
       if (isCut) continue;
-      quiet.hear(samples);
+      silence.push(samples);
       yield step.value;
-      if (quiet.isOver) return { ending: null, cautions: [CAUTIONS.silence] };
+      if (silence.hasEnded) return { result: null, cautions: [CAUTIONS.silence] };
     }
   } finally {
-    await speech.return(NOT_ENDED);
+    await speech.return(NO_RESULT);
   }
 }
 
-const NOT_ENDED: GenerationEnd = { stop: "length", read: [], heard: [] };
+const NO_RESULT: GenerationResult = { stop: "length", readTurns: [], audioTurns: [] };

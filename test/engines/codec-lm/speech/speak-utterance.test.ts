@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import { ConversationError, type Frame, SpeechFailedError } from "../../../../src/core/speech-model.ts";
 import { BusyError, type Utterance } from "../../../../src/engines/codec-lm/codec-language-model.ts";
 import { CheckpointError, OptionError } from "../../../../src/engines/codec-lm/fields.ts";
-import { lettersIn } from "../../../../src/engines/codec-lm/speech/segments.ts";
+import { countLetters } from "../../../../src/engines/codec-lm/speech/segments.ts";
 import { bytesOf, CountedText, drain, never, scriptOf, speakAll } from "../../../core/scripts.ts";
 import { type Behaviour, ScriptedModel, speechOver, tone } from "./scripted-model.ts";
 
@@ -100,7 +100,7 @@ describe("an utterance of a codec language model", () => {
         name,
       );
       assert.ok(
-        spoken.every((part) => lettersIn(part) <= 310),
+        spoken.every((part) => countLetters(part) <= 310),
         name,
       );
       assert.ok(spoken.length < 170, `${name}: ${spoken.length} parts`);

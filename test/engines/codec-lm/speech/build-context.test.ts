@@ -3,17 +3,21 @@ import { describe, test } from "node:test";
 import type { Turn } from "../../../../src/core/conversation.ts";
 import type { ChosenVoice } from "../../../../src/core/script.ts";
 import { ConversationError } from "../../../../src/core/speech-model.ts";
-import type { Voices } from "../../../../src/engines/codec-lm/codec-language-model.ts";
+import type { VoiceSupport } from "../../../../src/engines/codec-lm/codec-language-model.ts";
 import { OptionError } from "../../../../src/engines/codec-lm/fields.ts";
-import { lettersIn, maxFramesFor, mayCover } from "../../../../src/engines/codec-lm/speech/segments.ts";
-import { contextTurns } from "../../../../src/engines/codec-lm/speech/turns.ts";
-import { labelVoices, voicesOf } from "../../../../src/engines/codec-lm/speech/voices.ts";
+import { buildContext } from "../../../../src/engines/codec-lm/speech/build-context.ts";
+import {
+  couldCoverAudio,
+  countLetters,
+  maxFramesFor,
+} from "../../../../src/engines/codec-lm/speech/segments.ts";
+import { resolveLabelVoices, resolveScriptVoices } from "../../../../src/engines/codec-lm/speech/voices.ts";
 import { never, speakAll } from "../../../core/scripts.ts";
 import { ScriptedModel, speechOver, tone } from "./scripted-model.ts";
 
-const ANY: Voices = { kind: "any", presets: [] };
-const CLIPS: Voices = { kind: "clips", presets: [] };
-const PRESETS: Voices = { kind: "presets", presets: ["vivian", "ryan", "aiden"] };
+const ANY: VoiceSupport = { kind: "any", presets: [] };
+const CLIPS: VoiceSupport = { kind: "clips", presets: [] };
+const PRESETS: VoiceSupport = { kind: "presets", presets: ["vivian", "ryan", "aiden"] };
 
 function turn(speaker: string, text: string | null, durationS: number | null, sampleRateHz = 24_000): Turn {
   if (durationS === null) return { speaker, text, audio: null };
@@ -24,8 +28,11 @@ function turn(speaker: string, text: string | null, durationS: number | null, sa
 const clip = (text = "Some words of a second.") => ({
   clip: { samples: new Float32Array(24_000).fill(0.5), text },
 });
-const told = (history: readonly Turn[], voices: Voices, given: Parameters<typeof labelVoices>[0] = {}) =>
-  contextTurns({ history, speaker: "0" }, voices, labelVoices(given, voices), never());
+const told = (
+  history: readonly Turn[],
+  voices: VoiceSupport,
+  given: Parameters<typeof resolveLabelVoices>[0] = {},
+) => buildContext({ history, speaker: "0" }, voices, resolveLabelVoices(given, voices), never());
 
 describe("what a model that reads the conversation is told", () => {
   test("is all of it, at 24 kHz, on one line, and stays when the caller's clips are gone", async () => {
@@ -66,7 +73,10 @@ describe("what a model that reads the conversation is told", () => {
     const history = Array.from({ length: 63 }, (_, at) =>
       turn(String(at % 2), at % 5 === 0 ? null : `Turn ${at}.`, 1),
     );
-    const model = new ScriptedModel(() => ({ levels: tone(3), ending: { read: [40, 62], heard: [62] } }));
+    const model = new ScriptedModel(() => ({
+      levels: tone(3),
+      ending: { readTurns: [40, 62], audioTurns: [62] },
+    }));
     const { report } = await speakAll(await speechOver(model), { history });
     assert.equal(model.asked[0]!.history.length, 63);
     assert.deepEqual(report.prompt?.turns, [40, 62]);
@@ -96,7 +106,7 @@ describe("what a model that follows a clip is told", () => {
     const report = (
       await speakAll(
         await speechOver(
-          new ScriptedModel(() => ({ levels: tone(2), ending: { read: [1], heard: [1] } }), CLIPS),
+          new ScriptedModel(() => ({ levels: tone(2), ending: { readTurns: [1], audioTurns: [1] } }), CLIPS),
         ),
         { history },
       )
@@ -140,8 +150,8 @@ describe("the voices of labels", () => {
   });
 
   test("are presets that exist, a woman's and a man's unless something else is set", () => {
-    const of = (given: Parameters<typeof labelVoices>[0], presets: readonly string[]) => {
-      const voices = labelVoices(given, { kind: "presets", presets });
+    const of = (given: Parameters<typeof resolveLabelVoices>[0], presets: readonly string[]) => {
+      const voices = resolveLabelVoices(given, { kind: "presets", presets });
       return [voices.presetOf("0"), voices.presetOf("1")];
     };
     assert.deepEqual(of({}, PRESETS.presets), ["vivian", "ryan"]);
@@ -150,13 +160,17 @@ describe("the voices of labels", () => {
     assert.deepEqual(of({}, []), [null, null]);
     assert.deepEqual(of({ "0": { preset: "Ryan" } }, PRESETS.presets), ["ryan", "aiden"]);
     assert.deepEqual(of({ "1": { preset: "vivian" } }, PRESETS.presets), ["ryan", "vivian"]);
-    assert.equal(labelVoices({}, ANY).presetOf("0"), null);
+    assert.equal(resolveLabelVoices({}, ANY).presetOf("0"), null);
   });
 
   test("are refused where the checkpoint does not have them, with what it has", () => {
-    const refused = (voice: Parameters<typeof labelVoices>[0][string], voices: Voices, message: RegExp) => {
+    const refused = (
+      voice: Parameters<typeof resolveLabelVoices>[0][string],
+      voices: VoiceSupport,
+      message: RegExp,
+    ) => {
       assert.throws(
-        () => labelVoices({ "1": voice }, voices),
+        () => resolveLabelVoices({ "1": voice }, voices),
         (error: unknown) => {
           assert.ok(error instanceof OptionError);
           assert.match(error.message, message);
@@ -183,12 +197,12 @@ describe("the voices of labels", () => {
 
 describe("how long a text is", () => {
   test("counts words and syllables that are written short for several letters", () => {
-    assert.equal(lettersIn("It is on."), 9);
-    assert.equal(lettersIn("1999"), 20);
-    assert.equal(lettersIn("$5"), 9);
-    assert.equal(lettersIn("你好"), 6);
-    assert.equal(lettersIn("かな가"), 6);
-    assert.equal(lettersIn("e\u0301"), 1);
+    assert.equal(countLetters("It is on."), 9);
+    assert.equal(countLetters("1999"), 20);
+    assert.equal(countLetters("$5"), 9);
+    assert.equal(countLetters("你好"), 6);
+    assert.equal(countLetters("かな가"), 6);
+    assert.equal(countLetters("e\u0301"), 1);
   });
 
   test("bounds its frames generously, and tells whether it may be that of a recording", () => {
@@ -199,21 +213,21 @@ describe("how long a text is", () => {
     assert.ok(maxFramesFor("今天天气很好我们一起去公园散步吧") * 0.08 > 16 / 2);
     assert.ok(maxFramesFor("777777") * 0.08 > 20 / 2.5);
     assert.ok(maxFramesFor("It was a bright cold day in April, and the clocks were striking.") * 0.08 < 20);
-    assert.ok(mayCover("今天天气很好我们一起去公园散步吧", 3.5));
-    assert.ok(!mayCover("今天", 5));
-    assert.ok(mayCover("0171 5550 1234", 5));
-    assert.ok(!mayCover("", 2));
+    assert.ok(couldCoverAudio("今天天气很好我们一起去公园散步吧", 3.5));
+    assert.ok(!couldCoverAudio("今天", 5));
+    assert.ok(couldCoverAudio("0171 5550 1234", 5));
+    assert.ok(!couldCoverAudio("", 2));
   });
 });
 
 describe("a voice that a script chooses", () => {
   const sample = (text: string | null) => ({ clip: turn("", null, 1).audio!, text });
-  const chosen = (voice: ChosenVoice, voices: Voices, history: readonly Turn[] = []) => {
+  const chosen = (voice: ChosenVoice, voices: VoiceSupport, history: readonly Turn[] = []) => {
     const script = { history, speaker: "0", voice };
-    return contextTurns(
+    return buildContext(
       script,
       voices,
-      voicesOf(script, labelVoices({ "1": clip() }, voices), voices),
+      resolveScriptVoices(script, resolveLabelVoices({ "1": clip() }, voices), voices),
       never(),
     );
   };

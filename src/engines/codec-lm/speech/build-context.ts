@@ -5,8 +5,8 @@ import { resample } from "../../../audio/resample.ts";
 import type { Clip, SpeakerLabel, Turn } from "../../../core/conversation.ts";
 import type { ChosenVoice } from "../../../core/script.ts";
 import { ConversationError } from "../../../core/speech-model.ts";
-import type { SpokenTurn, Voices } from "../codec-language-model.ts";
-import { mayCover, plainWords } from "./segments.ts";
+import type { SpokenTurn, VoiceSupport } from "../codec-language-model.ts";
+import { couldCoverAudio, toPlainText } from "./segments.ts";
 import type { LabelVoices } from "./voices.ts";
 
 /** What a model is told of a conversation. */
@@ -17,14 +17,14 @@ export interface ContextTurns {
 }
 
 /** A conversation, and who speaks next; whether in a voice that was chosen, whatever the speaker's turns sound like. */
-interface Situation {
+interface ContextRequest {
   readonly history: readonly Turn[];
   readonly speaker: SpeakerLabel;
   readonly voice?: ChosenVoice;
 }
 
 /** Behind a clip: without it the first sound of the answer would be the last of the clip. */
-const SILENCE_BEHIND = new Float32Array(SAMPLE_RATE_HZ / 2);
+const TRAILING_SILENCE = new Float32Array(SAMPLE_RATE_HZ / 2);
 
 /**
  * What a model is told of a conversation, by what it can make of it. One with presets is told nothing. One that follows a
@@ -34,9 +34,9 @@ const SILENCE_BEHIND = new Float32Array(SAMPLE_RATE_HZ / 2);
  *
  * @throws ConversationError where there is no voice to follow; the signal's reason
  */
-export async function contextTurns(
-  situation: Situation,
-  { kind }: Voices,
+export async function buildContext(
+  situation: ContextRequest,
+  { kind }: VoiceSupport,
   voices: LabelVoices,
   signal: AbortSignal,
 ): Promise<ContextTurns> {
@@ -46,20 +46,21 @@ export async function contextTurns(
     situation.voice === undefined ? situation.history : withoutSoundOf(speaker, situation.history);
   const clip = voices.clipOf(speaker);
   const hasOwn = history.some((turn) => turn.speaker === speaker && turn.audio !== null);
-  const told: { turn: SpokenTurn; place: number | null }[] = [];
-  if (!hasOwn && clip !== null) told.push({ turn: kind === "clips" ? withSilence(clip) : clip, place: null });
-  if (kind === "clips" && !hasOwn && clip === null) throw noVoice(speaker);
+  const entries: { turn: SpokenTurn; place: number | null }[] = [];
+  if (!hasOwn && clip !== null)
+    entries.push({ turn: kind === "clips" ? withSilence(clip) : clip, place: null });
+  if (kind === "clips" && !hasOwn && clip === null) throw missingVoiceError(speaker);
   for (const [place, turn] of history.entries()) {
     if (turn.text === null && turn.audio === null) continue;
     if (kind === "clips" && (turn.speaker !== speaker || turn.audio === null)) continue;
     const spoken = spokenTurn(turn);
-    told.push({ turn: kind === "clips" ? reference(spoken, turn) : spoken, place });
+    entries.push({ turn: kind === "clips" ? toReference(spoken, turn) : spoken, place });
     if (turn.audio === null) continue;
     // Resampling takes a while; others may go on.
     await setImmediate();
     signal.throwIfAborted();
   }
-  return { turns: told.map(({ turn }) => turn), indices: told.map(({ place }) => place) };
+  return { turns: entries.map(({ turn }) => turn), indices: entries.map(({ place }) => place) };
 }
 
 /** The same turns at the same places, those of one speaker without their sound. */
@@ -67,33 +68,33 @@ function withoutSoundOf(speaker: SpeakerLabel, history: readonly Turn[]): Turn[]
   return history.map((turn) => (turn.speaker === speaker ? { ...turn, audio: null } : turn));
 }
 
-function noVoice(speaker: SpeakerLabel): ConversationError {
+function missingVoiceError(speaker: SpeakerLabel): ConversationError {
   return new ConversationError(
     `this model speaks in a voice that it hears, and it has heard none of speaker ${JSON.stringify(speaker)}: give an earlier turn of that speaker audio_wav_b64, 3 to 10 s of speech, and its text`,
   );
 }
 
 function spokenTurn({ speaker, text, audio }: Turn): SpokenTurn {
-  const words = text === null ? null : plainWords(text);
+  const words = text === null ? null : toPlainText(text);
   if (audio === null) return { speaker, text: words, audio: null };
-  return { speaker, text: words, ...at24kHz(audio) };
+  return { speaker, text: words, ...resampledAudio(audio) };
 }
 
-function at24kHz({ samples, sampleRateHz, digest }: Clip): Pick<SpokenTurn, "audio" | "digest"> {
+function resampledAudio({ samples, sampleRateHz, digest }: Clip): Pick<SpokenTurn, "audio" | "digest"> {
   if (sampleRateHz === SAMPLE_RATE_HZ) return { audio: samples.slice(), digest };
   const audio = resample(samples, sampleRateHz, SAMPLE_RATE_HZ);
   return { audio: audio.length === 0 ? null : audio, digest: `${digest}:24k` };
 }
 
 /** A turn as a voice to follow: with its words only where they are those of all of its sound. */
-function reference(turn: SpokenTurn, { audio }: Turn): SpokenTurn {
+function toReference(turn: SpokenTurn, { audio }: Turn): SpokenTurn {
   const { durationS, samples, sampleRateHz } = audio!;
   const isWhole = samples.length >= durationS * sampleRateHz - 1;
-  const isCovered = turn.text !== null && isWhole && mayCover(turn.text, durationS);
+  const isCovered = turn.text !== null && isWhole && couldCoverAudio(turn.text, durationS);
   return withSilence(isCovered ? turn : { ...turn, text: null });
 }
 
 function withSilence(turn: SpokenTurn): SpokenTurn {
   if (turn.audio === null) return turn;
-  return { ...turn, audio: joinSamples([turn.audio, SILENCE_BEHIND]), digest: `${turn.digest}:rest` };
+  return { ...turn, audio: joinSamples([turn.audio, TRAILING_SILENCE]), digest: `${turn.digest}:rest` };
 }

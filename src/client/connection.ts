@@ -60,7 +60,7 @@ export type Ask = (path: string, body: object | undefined, options?: AskOptions)
 export function connectionTo({
   baseUrl,
   apiKey = (globalThis as Environment).process?.env?.ANTIPHON_KEY,
-  fetch: ownFetch,
+  fetch: customFetch,
   maxRetries = 2,
   timeoutMs = 120_000,
 }: ConnectionOptions): Ask {
@@ -75,7 +75,7 @@ export function connectionTo({
     try {
       signal.throwIfAborted();
       const response = await exchange.inTime(
-        (ownFetch ?? fetch)(baseUrl.replace(/\/+$/, "") + path, {
+        (customFetch ?? fetch)(baseUrl.replace(/\/+$/, "") + path, {
           method: options.method ?? (body ? "POST" : "GET"),
           body: isForm ? body : JSON.stringify(body),
           headers,
@@ -147,8 +147,8 @@ export function retryWaitMs({ type, status, retryAfterMs }: AntiphonError, attem
 /** What the headers of a failure say of when to come back, in milliseconds; null where they say nothing. */
 export function retryAfterMs(headers: Headers, nowMs: number = Date.now()): number | null {
   const inMs = headers.get("retry-after-ms");
-  const told = headers.get("retry-after") || "-";
-  const waitMs = inMs ? +inMs : /\D/.test(told) ? Date.parse(told) - nowMs : 1_000 * +told;
+  const header = headers.get("retry-after") || "-";
+  const waitMs = inMs ? +inMs : /\D/.test(header) ? Date.parse(header) - nowMs : 1_000 * +header;
   return waitMs >= 0 ? waitMs : null;
 }
 
@@ -178,14 +178,14 @@ function answerOf({ status, headers, body }: Response, exchange: Exchange): Answ
 }
 
 function failureOf({ status, headers }: Response, text: string, { failure }: Answer): AntiphonError {
-  let told: { type?: AntiphonErrorType; message?: string } = {};
+  let body: { type?: AntiphonErrorType; message?: string } = {};
   try {
-    told = JSON.parse(text).error ?? {};
+    body = JSON.parse(text).error ?? {};
   } catch {
     // Not an envelope: the status has to do.
   }
-  const type = told.type ?? TYPES[status] ?? (status < 500 ? "invalid_request" : "internal_error");
-  const message = told.message ?? `the server answered with status ${status}`;
+  const type = body.type ?? TYPES[status] ?? (status < 500 ? "invalid_request" : "internal_error");
+  const message = body.message ?? `the server answered with status ${status}`;
   return failure(type, message, { retryAfterMs: retryAfterMs(headers) });
 }
 

@@ -116,17 +116,17 @@ export interface EventHandlers {
   session(event: {
     session: { audio?: { input?: { turn_detection?: { interrupt_response?: boolean } | null } } };
   }): void;
-  userBegan(event: { item_id: string }): void;
-  userEnded(event: { item_id: string; audio_end_ms: number }): void;
-  heard(event: { item_id: string; transcript: string }): void;
-  notHeard(event: { item_id: string; error: { message: string } }): void;
+  speechStarted(event: { item_id: string }): void;
+  speechStopped(event: { item_id: string; audio_end_ms: number }): void;
+  transcribed(event: { item_id: string; transcript: string }): void;
+  transcriptionFailed(event: { item_id: string; error: { message: string } }): void;
   deleted(event: { item_id: string }): void;
-  responseBegan(event: { response: { id: string } }): void;
+  responseCreated(event: { response: { id: string } }): void;
   text(event: { item_id: string; delta: string }): void;
-  sound(event: { item_id: string; delta: string; antiphon_words?: WireWord[] }): void;
-  itemEnded(event: { item: { id: string; status?: string } }): void;
-  textEnded(event: { item_id: string }): void;
-  responseEnded(event: {
+  audio(event: { item_id: string; delta: string; antiphon_words?: WireWord[] }): void;
+  itemDone(event: { item: { id: string; status?: string } }): void;
+  textDone(event: { item_id: string }): void;
+  responseDone(event: {
     response: { id: string; status: string; status_details?: { error?: { message?: string } } };
   }): void;
   error(event: { error: { code?: string; message: string } }): void;
@@ -136,18 +136,18 @@ export interface EventHandlers {
 export const EVENT_HANDLERS: Readonly<Record<string, keyof EventHandlers>> = {
   "session.created": "session",
   "session.updated": "session",
-  "input_audio_buffer.speech_started": "userBegan",
-  "input_audio_buffer.speech_stopped": "userEnded",
-  "conversation.item.input_audio_transcription.completed": "heard",
-  "conversation.item.input_audio_transcription.failed": "notHeard",
+  "input_audio_buffer.speech_started": "speechStarted",
+  "input_audio_buffer.speech_stopped": "speechStopped",
+  "conversation.item.input_audio_transcription.completed": "transcribed",
+  "conversation.item.input_audio_transcription.failed": "transcriptionFailed",
   "conversation.item.deleted": "deleted",
-  "response.created": "responseBegan",
+  "response.created": "responseCreated",
   "response.output_audio_transcript.delta": "text",
   "response.output_text.delta": "text",
-  "response.output_audio.delta": "sound",
-  "response.output_item.done": "itemEnded",
-  "response.output_text.done": "textEnded",
-  "response.done": "responseEnded",
+  "response.output_audio.delta": "audio",
+  "response.output_item.done": "itemDone",
+  "response.output_text.done": "textDone",
+  "response.done": "responseDone",
   error: "error",
 };
 

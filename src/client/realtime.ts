@@ -71,15 +71,15 @@ export class RealtimeConversation {
   readonly #turns: OpenTurn[] = [];
   #socket: Socket | null = null;
   /** What was sent before there was a socket. */
-  readonly #early: RealtimeEvent[] = [];
-  #told: RealtimeState = "connecting";
+  readonly #queued: RealtimeEvent[] = [];
+  #reportedState: RealtimeState = "connecting";
   #isClosed = false;
   /** The session that the server says it has. */
   #interrupts = true;
   #isUserSpeaking = false;
-  #isAwaited = false;
+  #isReplyAwaited = false;
   #responseId: string | null = null;
-  #isRefusedForNow = false;
+  #mustRetryResponse = false;
   readonly #playback: ReplyPlayback<OpenTurn>;
   /** Milliseconds of sound that were sent, and when the last of it was. */
   #sentMs = 0;
@@ -94,7 +94,7 @@ export class RealtimeConversation {
       onPosition: (turn, seconds) => options.onPosition?.(turn, seconds),
       onHeard: (turn) => {
         this.#change(turn.id, { state: "done" });
-        this.#tell();
+        this.#reportState();
       },
     });
     for (const turn of options.history ?? []) this.#turns.push({ ...turn, words: [...turn.words] });
@@ -109,7 +109,7 @@ export class RealtimeConversation {
     if (this.#socket === null) return "connecting";
     if (this.#isUserSpeaking) return "hearing";
     if (this.#playback.turn !== null) return "speaking";
-    return this.#responseId !== null || this.#isAwaited ? "thinking" : "listening";
+    return this.#responseId !== null || this.#isReplyAwaited ? "thinking" : "listening";
   }
 
   /**
@@ -119,8 +119,8 @@ export class RealtimeConversation {
   async connect(): Promise<void> {
     try {
       const socket = await openSession(this.#options, {
-        onEvent: (event) => this.#take(event),
-        onClose: (reason) => this.#over(reason),
+        onEvent: (event) => this.#onEvent(event),
+        onClose: (reason) => this.#onClose(reason),
       });
       if (this.#isClosed) {
         socket.close();
@@ -129,13 +129,13 @@ export class RealtimeConversation {
       this.#socket = socket;
     } catch (error) {
       this.#isClosed = true;
-      this.#tell();
+      this.#reportState();
       throw error;
     }
     this.update(withTranscription(this.#options.session));
     for (const turn of this.#options.history ?? []) this.#create(turn);
-    for (const event of this.#early.splice(0)) this.send(event);
-    this.#tell();
+    for (const event of this.#queued.splice(0)) this.send(event);
+    this.#reportState();
   }
 
   /** Takes what the microphone hears: 16-bit samples at 24 kHz, some 20 ms of them, as they come. */
@@ -155,7 +155,7 @@ export class RealtimeConversation {
     this.#endedAtMs = performance.now();
     this.#create(turn);
     this.send({ type: "response.create" });
-    this.#isAwaited = true;
+    this.#isReplyAwaited = true;
     this.#changed(turn);
   }
 
@@ -163,7 +163,7 @@ export class RealtimeConversation {
   interrupt(): void {
     if (this.#responseId !== null) this.send({ type: "response.cancel" });
     this.#silence();
-    this.#tell();
+    this.#reportState();
   }
 
   /** Changes what the session has: an object as `session.update` takes it. */
@@ -174,7 +174,7 @@ export class RealtimeConversation {
   /** Sends an event of the protocol's; once it is connected, if it is not yet. */
   send(event: RealtimeEvent): void {
     if (this.#isClosed) return;
-    if (this.#socket === null) this.#early.push(event);
+    if (this.#socket === null) this.#queued.push(event);
     else this.#socket.send(JSON.stringify(event));
   }
 
@@ -183,16 +183,16 @@ export class RealtimeConversation {
     this.#silence();
     this.#isClosed = true;
     this.#socket?.close();
-    this.#settle();
+    this.#endOpenTurns();
   }
 
-  #take(event: RealtimeEvent): void {
+  #onEvent(event: RealtimeEvent): void {
     if (this.#isClosed) return;
     this.#options.onEvent?.(event);
-    const hand = Object.hasOwn(EVENT_HANDLERS, event.type) ? EVENT_HANDLERS[event.type] : undefined;
+    const handler = Object.hasOwn(EVENT_HANDLERS, event.type) ? EVENT_HANDLERS[event.type] : undefined;
     try {
       // What an event holds is as the protocol has it, or throws where it is used.
-      if (hand !== undefined) this.#hands[hand](event as never);
+      if (handler !== undefined) this.#handlers[handler](event as never);
     } catch (cause) {
       const error = new AntiphonError("invalid_response", `the event ${event.type} cannot be read`, {
         cause,
@@ -200,38 +200,39 @@ export class RealtimeConversation {
       if (this.#options.onError === undefined) throw error;
       this.#options.onError(error);
     }
-    this.#tell();
+    this.#reportState();
   }
 
   /** What events do, by what they are about. */
-  readonly #hands: EventHandlers = {
+  readonly #handlers: EventHandlers = {
     session: ({ session }) => {
       this.#interrupts = session.audio?.input?.turn_detection?.interrupt_response !== false;
     },
-    userBegan: ({ item_id: id }) => {
+    speechStarted: ({ item_id: id }) => {
       this.#isUserSpeaking = true;
       if (this.#interrupts) this.#silence();
       this.#begin(newTurn(id, "user", "speaking"));
     },
-    userEnded: ({ item_id: id, audio_end_ms: endMs }) => {
+    speechStopped: ({ item_id: id, audio_end_ms: endMs }) => {
       this.#isUserSpeaking = false;
-      this.#isAwaited = true;
+      this.#isReplyAwaited = true;
       this.#endedAtMs = this.#sentAtMs - Math.max(0, this.#sentMs - endMs);
       this.#change(id, { state: "recognising" });
     },
-    heard: ({ item_id: id, transcript }) => this.#change(id, { text: transcript.trim(), state: "done" }),
-    notHeard: ({ item_id: id, error }) => {
-      this.#isAwaited = false;
+    transcribed: ({ item_id: id, transcript }) =>
+      this.#change(id, { text: transcript.trim(), state: "done" }),
+    transcriptionFailed: ({ item_id: id, error }) => {
+      this.#isReplyAwaited = false;
       this.#remove(id);
       this.#fail(error.message);
     },
     deleted: ({ item_id: id }) => {
-      this.#isAwaited = false;
+      this.#isReplyAwaited = false;
       this.#remove(id);
     },
-    responseBegan: ({ response }) => {
+    responseCreated: ({ response }) => {
       this.#responseId = response.id;
-      this.#isAwaited = false;
+      this.#isReplyAwaited = false;
     },
     text: ({ item_id: id, delta }) => {
       const turn = this.#reply(id);
@@ -239,34 +240,34 @@ export class RealtimeConversation {
       turn.text += delta;
       this.#changed(turn);
     },
-    sound: ({ item_id: id, delta, antiphon_words: words = [] }) =>
-      this.#sound(this.#reply(id), pcmOf(delta), words.map(wordOf)),
-    itemEnded: ({ item: { id, status } }) => {
+    audio: ({ item_id: id, delta, antiphon_words: words = [] }) =>
+      this.#addAudio(this.#reply(id), pcmOf(delta), words.map(wordOf)),
+    itemDone: ({ item: { id, status } }) => {
       const turn = this.#turns.find((each) => each.id === id);
       if (turn !== undefined) turn.isWhole = status === "completed";
       this.#playback.complete(id);
     },
-    textEnded: ({ item_id: id }) => this.#change(id, { state: "done" }),
-    responseEnded: ({ response: { id, status, status_details: details } }) => {
+    textDone: ({ item_id: id }) => this.#change(id, { state: "done" }),
+    responseDone: ({ response: { id, status, status_details: details } }) => {
       if (id === this.#responseId) this.#responseId = null;
       if (status === "failed") this.#fail(details?.error?.message ?? "the reply failed");
       // What was cancelled before it sounded is not heard.
-      const unheard = ({ role, state }: OpenTurn) => role === "assistant" && state === "speaking";
-      for (const turn of this.#turns.filter(unheard))
+      const isUnplayed = ({ role, state }: OpenTurn) => role === "assistant" && state === "speaking";
+      for (const turn of this.#turns.filter(isUnplayed))
         if (!this.#playback.has(turn)) this.#change(turn.id, { state: "interrupted", heardS: 0 });
-      if (!this.#isRefusedForNow) return;
-      this.#isRefusedForNow = false;
+      if (!this.#mustRetryResponse) return;
+      this.#mustRetryResponse = false;
       this.send({ type: "response.create" });
     },
     error: ({ error: { code, message } }) => {
       // A reply has begun that nobody here knew of; or it ended before it was cancelled.
-      if (code === "conversation_already_has_active_response") this.#isRefusedForNow = true;
+      if (code === "conversation_already_has_active_response") this.#mustRetryResponse = true;
       else if (code !== "response_cancel_not_active" && code !== "item_truncate_invalid_item_id")
         this.#fail(message);
     },
   };
 
-  #sound(turn: OpenTurn, pcm: Int16Array, words: readonly Word[]): void {
+  #addAudio(turn: OpenTurn, pcm: Int16Array, words: readonly Word[]): void {
     turn.soundMs += pcm.length / 24;
     turn.words.push(...words);
     if (turn.state === "interrupted") return;
@@ -327,35 +328,35 @@ export class RealtimeConversation {
 
   #changed(turn: OpenTurn): void {
     this.#options.onTurn?.(turn);
-    this.#tell();
+    this.#reportState();
   }
 
   #fail(message: string): void {
     this.#options.onError?.(new AntiphonError("inference_error", message));
   }
 
-  #over(reason: string): void {
+  #onClose(reason: string): void {
     if (this.#isClosed) return;
     this.#silence();
     this.#isClosed = true;
     const why = reason === "" ? "the connection broke off" : reason;
     this.#options.onError?.(new AntiphonError("connection_error", why));
-    this.#settle();
+    this.#endOpenTurns();
   }
 
   /** Nothing more comes of turns that have not ended. */
-  #settle(): void {
+  #endOpenTurns(): void {
     for (const turn of this.#turns.filter(({ state }) => state === "speaking" || state === "recognising")) {
       if (turn.text === "") this.#remove(turn.id);
       else this.#change(turn.id, { state: "done" });
     }
-    this.#tell();
+    this.#reportState();
   }
 
-  #tell(): void {
+  #reportState(): void {
     const { state } = this;
-    if (state === this.#told) return;
-    this.#told = state;
+    if (state === this.#reportedState) return;
+    this.#reportedState = state;
     this.#options.onState?.(state);
   }
 }

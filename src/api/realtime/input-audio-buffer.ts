@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { joinSamples } from "../../audio/pcm.ts";
 import { expandAlaw, expandMulaw } from "../../audio/pcm-format.ts";
 import { Resampler } from "../../audio/resample.ts";
@@ -9,13 +10,105 @@ import {
   type VoiceActivityDetector,
   WINDOW_SAMPLES,
 } from "../../core/turn-detection.ts";
+import { EventBudget, type EventLoopShare } from "../../limits/event-loop-budget.ts";
+import { MAX_TURN_SAMPLES } from "./endpointing.ts";
+
+/** Samples kept: the longest turn and the audio before it. */
+const MAX_KEPT_SAMPLES = MAX_TURN_SAMPLES + 8 * DETECTION_RATE_HZ;
+/** Seconds of audio decoded before other connections get their share of the event loop. */
+const SLICE_S = 0.2;
+/** Audio accepted while other keys have sessions: milliseconds ahead of real time, then milliseconds per second. */
+const PACE = { burst: 30_000, perS: 1_000 };
+
+export interface InputAudioBufferParts extends VoiceActivityFeedParts {
+  readonly format: RealtimeFormat;
+  readonly eventLoopShare: EventLoopShare;
+  /** Returns whether other keys have sessions open. */
+  readonly hasOtherKeys: () => boolean;
+  readonly signal: AbortSignal;
+}
+
+/** The audio a client appends: decoded to 16 kHz, kept for transcription and fed to the voice activity detector. */
+export class InputAudioBuffer {
+  readonly #parts: InputAudioBufferParts;
+  readonly #samples = new SampleBuffer(MAX_KEPT_SAMPLES);
+  readonly #feed: VoiceActivityFeed;
+  readonly #pace = new EventBudget(PACE);
+  #decoder: InputAudioDecoder;
+  #isClosed = false;
+
+  constructor(parts: InputAudioBufferParts) {
+    this.#parts = parts;
+    this.#feed = new VoiceActivityFeed(parts);
+    this.#decoder = new InputAudioDecoder(parts.format);
+  }
+
+  /** Samples appended so far, including forgotten ones. */
+  get appended(): number {
+    return this.#samples.appended;
+  }
+
+  /** Whether the detector has audio that it has not analysed. */
+  get isBehind(): boolean {
+    return this.#feed.isBusy;
+  }
+
+  setFormat(format: RealtimeFormat): void {
+    if (format.type !== this.#decoder.type) this.#decoder = new InputAudioDecoder(format);
+  }
+
+  /** Appends base64 audio. Resolves when there is room for more. */
+  async append(base64: string, isDetecting: boolean): Promise<void> {
+    const bytes = Buffer.from(base64, "base64");
+    const slice = Math.round(SLICE_S * this.#decoder.bytesPerS);
+    for (let at = 0; at < bytes.length && !this.#isClosed; at += slice) {
+      const samples = this.#decoder.push(bytes.subarray(at, at + slice));
+      this.#samples.push(samples);
+      if (isDetecting) {
+        const detected = this.#feed.push(samples);
+        // Audio in real time never waits for the detector.
+        if (bytes.length > slice || this.#feed.isFull) await detected;
+        if (this.#parts.hasOtherKeys()) await this.#keepPace(samples.length / DETECTION_RATE_HZ);
+      }
+      if (bytes.length > slice) await this.#parts.eventLoopShare.next();
+    }
+  }
+
+  read(from: number, to: number): Float32Array {
+    return this.#samples.read(from, to);
+  }
+
+  forget(before: number): void {
+    this.#samples.forget(before);
+  }
+
+  /** Restarts detection with the next sample. Pending results are dropped. */
+  resetDetection(): void {
+    this.#feed.reset(this.#samples.appended);
+  }
+
+  /** Clears the detector's memory. Pending results stay valid. */
+  refreshDetector(): void {
+    this.#feed.refresh();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  async #keepPace(seconds: number): Promise<void> {
+    this.#pace.spend(1_000 * seconds);
+    const { waitMs } = this.#pace;
+    if (waitMs > 0) await pause(waitMs, null, { signal: this.#parts.signal }).catch(() => {});
+  }
+}
 
 /** Samples that are kept and forgotten together: half a second. However small the pieces are, there are no more blocks. */
 
 const BLOCK = 8_192;
 
 /** Sound as it came, at 16 kHz, of which the beginning is forgotten: by and by, and beyond a bound. */
-export class InputAudioBuffer {
+export class SampleBuffer {
   readonly #maxSamples: number;
   /** The newest is filled as far as there is sound. */
   readonly #blocks: Float32Array[] = [];

@@ -1,10 +1,9 @@
-import { setTimeout as pause } from "node:timers/promises";
 import type { ServiceError } from "../../contract/errors.ts";
 import type { EventFault, InboundEvent } from "../../contract/realtime/client-events.ts";
 import type { Recogniser } from "../../core/recogniser.ts";
 import type { RunQueued } from "../../core/run-queued.ts";
 import { DETECTION_RATE_HZ, type TurnJudge, type VoiceActivityDetector } from "../../core/turn-detection.ts";
-import { EventBudget, type EventLoopShare } from "../../limits/event-loop-budget.ts";
+import type { EventLoopShare } from "../../limits/event-loop-budget.ts";
 import type { KeyedSemaphore } from "../../limits/keyed-semaphore.ts";
 import type { RequestContext } from "../../requests/request-context.ts";
 import type { ResolveModel } from "../../serving/prepare/prepare.ts";
@@ -12,7 +11,7 @@ import type { SpeechService } from "../../serving/reply/speech-service.ts";
 import { toServiceError } from "../../serving/service-errors.ts";
 import { MAX_TURN_SAMPLES } from "./endpointing.ts";
 import { generateResponse } from "./generate-response.ts";
-import { InputAudioBuffer, InputAudioDecoder, VoiceActivityFeed } from "./input-audio-buffer.ts";
+import { InputAudioBuffer } from "./input-audio-buffer.ts";
 import { type AudioSpan, InputAudioTranscriber } from "./input-audio-transcriber.ts";
 import type { ServerEvent } from "./realtime-dialect.ts";
 import { errorPayload, RealtimeError } from "./realtime-error.ts";
@@ -66,14 +65,8 @@ export interface SessionRunnerOptions {
   readonly signal: AbortSignal;
 }
 
-/** Sound that is kept: the longest turn, and what goes before it. */
-const MAX_KEPT_SAMPLES = MAX_TURN_SAMPLES + 8 * DETECTION_RATE_HZ;
 /** The newest of a turn is all that is judged. */
 const JUDGED_SAMPLES = 8 * DETECTION_RATE_HZ;
-/** Seconds of sound that are taken in before other connections have their turn. */
-const SLICE_S = 0.2;
-/** While other keys have sessions: audio ahead of real time, then the rate, in milliseconds. */
-const PACE = { burst: 30_000, perS: 1_000 };
 /** Seconds of turns that may wait for the reply with which they are metered: the longest turn. */
 const MAX_UNMETERED_S = MAX_TURN_SAMPLES / DETECTION_RATE_HZ;
 
@@ -82,12 +75,9 @@ export class SessionRunner {
   readonly #deps: RealtimeDeps;
   readonly #parts: SessionRunnerOptions;
   readonly #session: RealtimeSession;
-  readonly #buffer = new InputAudioBuffer(MAX_KEPT_SAMPLES);
-  readonly #detection: VoiceActivityFeed;
+  readonly #buffer: InputAudioBuffer;
   readonly #transcriber: InputAudioTranscriber;
   readonly #turns: TurnMeter;
-  readonly #pace = new EventBudget(PACE);
-  #decoder: InputAudioDecoder;
   /** Settles once the latest request has begun or was refused. */
   #lastBegin: Promise<unknown> = Promise.resolve();
   readonly #replies = new Map<string, AbortController>();
@@ -98,7 +88,6 @@ export class SessionRunner {
   constructor(deps: RealtimeDeps, parts: SessionRunnerOptions) {
     this.#deps = deps;
     this.#parts = parts;
-    this.#decoder = new InputAudioDecoder(parts.settings.inputFormat);
     this.#session = new RealtimeSession({
       settings: parts.settings,
       newId: deps.newId,
@@ -112,7 +101,11 @@ export class SessionRunner {
       onFailure: deps.onFailure,
       signal: parts.signal,
     });
-    this.#detection = new VoiceActivityFeed({
+    this.#buffer = new InputAudioBuffer({
+      format: parts.settings.inputFormat,
+      eventLoopShare: deps.eventLoopShare,
+      hasOtherKeys: parts.hasOtherKeys,
+      signal: parts.signal,
       detector: deps.activity,
       inTurn: this.#inTurn,
       maxWindows: () => this.#session.maxDetectionWindows,
@@ -133,13 +126,13 @@ export class SessionRunner {
       return;
     }
     if (event.type.startsWith("input_audio_buffer.")) await this.#transcriber.waitForRoom();
-    if (event.type === "input_audio_buffer.append") await this.#append(event.audio);
+    if (event.type === "input_audio_buffer.append")
+      await this.#buffer.append(event.audio, this.#session.settings.turnDetection !== null);
     // Requests look up their key and take their token one at a time.
     if (event.type === "response.create") await this.#lastBegin;
     if (this.#isOver) return;
     this.#step({ type: "client_event", event, appended: this.#buffer.appended });
-    const { inputFormat } = this.#session.settings;
-    if (inputFormat.type !== this.#decoder.type) this.#decoder = new InputAudioDecoder(inputFormat);
+    this.#buffer.setFormat(this.#session.settings.inputFormat);
   }
 
   /** Resolves when no reply is being made. */
@@ -154,34 +147,13 @@ export class SessionRunner {
   /** Nothing more is done. */
   end(): void {
     this.#isOver = true;
+    this.#buffer.close();
     clearTimeout(this.#timer);
     this.#turns.addDiscarded(this.#transcriber.takeTranscribedSeconds());
     this.#transcriber.stop();
     const gone = new Error("the session is over");
     for (const reply of this.#replies.values()) reply.abort(gone);
     this.#turns.end();
-  }
-
-  async #append(base64: string): Promise<void> {
-    const bytes = Buffer.from(base64, "base64");
-    const slice = Math.round(SLICE_S * this.#decoder.bytesPerS);
-    for (let at = 0; at < bytes.length && !this.#isOver; at += slice) {
-      const samples = this.#decoder.push(bytes.subarray(at, at + slice));
-      this.#buffer.push(samples);
-      if (this.#session.settings.turnDetection !== null) {
-        const detected = this.#detection.push(samples);
-        // Audio in real time never waits for the detector.
-        if (bytes.length > slice || this.#detection.isFull) await detected;
-        if (this.#parts.hasOtherKeys()) await this.#keepPace(samples.length / DETECTION_RATE_HZ);
-      }
-      if (bytes.length > slice) await this.#deps.eventLoopShare.next();
-    }
-  }
-
-  async #keepPace(seconds: number): Promise<void> {
-    this.#pace.spend(1_000 * seconds);
-    const { waitMs } = this.#pace;
-    if (waitMs > 0) await pause(waitMs, null, { signal: this.#parts.signal }).catch(() => {});
   }
 
   readonly #inTurn: RunQueued = async (work) => {
@@ -256,10 +228,10 @@ export class SessionRunner {
         break;
       case "reset_detection":
         this.#transcriber.stop();
-        this.#detection.reset(this.#buffer.appended);
+        this.#buffer.resetDetection();
         break;
       case "refresh_detector":
-        this.#detection.refresh();
+        this.#buffer.refreshDetector();
         break;
       case "respond":
         void this.#respond(effect.request);
@@ -288,7 +260,7 @@ export class SessionRunner {
   }
 
   get #isBehind(): boolean {
-    return this.#detection.isBusy || this.#parts.isBehind();
+    return this.#buffer.isBehind || this.#parts.isBehind();
   }
 
   async #judge(revision: number, from: number, to: number): Promise<void> {

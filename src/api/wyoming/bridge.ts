@@ -31,7 +31,7 @@ export interface BridgeOptions {
 /** A home has a handful. Each may keep an event of 1 MiB waiting. */
 const MAX_CONNECTIONS = 64;
 /** How often it is looked what came of recordings, in milliseconds. */
-const LOOK_MS = 1_000;
+const CHECK_MS = 1_000;
 
 /** Listens. Rejects with the system's error where that cannot be. */
 export async function listenWyoming(
@@ -41,8 +41,8 @@ export async function listenWyoming(
   const open = new Map<EventSocket, WyomingConnection>();
   const info = createInfoResponder(deps.version, deps.recogniserName, deps.listVoices);
   const server = createServer((socket) => {
-    if (open.size >= maxConnections && !makeRoom(open)) {
-      turnAway(socket);
+    if (open.size >= maxConnections && !evictOne(open)) {
+      refuseConnection(socket);
       return;
     }
     const events = new EventSocket(socket, deps.eventLoopShare, deps.stallTimeoutMs);
@@ -52,7 +52,7 @@ export async function listenWyoming(
   });
   server.listen({ host, port });
   await once(server, "listening");
-  const timer = setInterval(() => lookAt(open, deps), LOOK_MS).unref();
+  const timer = setInterval(() => endSlowRecordings(open, deps), CHECK_MS).unref();
   server.once("close", () => clearInterval(timer));
   // A connection that could not be accepted, as where no file descriptor was left: the next may be.
   server.on("error", () => {});
@@ -70,17 +70,17 @@ export async function listenWyoming(
 }
 
 /** Ends the connection that has the least use of its room. Tells whether there was one to end. */
-function makeRoom(open: Map<EventSocket, WyomingConnection>): boolean {
-  const standings = [...open].map(([events, connection]) => [events, connection.activity] as const);
-  const giving = chooseEviction(standings);
-  if (giving === null) return false;
-  open.delete(giving.who);
-  giving.who.cut(giving.why);
+function evictOne(open: Map<EventSocket, WyomingConnection>): boolean {
+  const activities = [...open].map(([events, connection]) => [events, connection.activity] as const);
+  const eviction = chooseEviction(activities);
+  if (eviction === null) return false;
+  open.delete(eviction.connection);
+  eviction.connection.cut(eviction.reason);
   return true;
 }
 
 /** Ends recordings that come too slowly and hold room which other recordings wait for, of this bridge or of other keys. */
-function lookAt(open: Map<EventSocket, WyomingConnection>, { requestReader }: WyomingDeps): void {
+function endSlowRecordings(open: Map<EventSocket, WyomingConnection>, { requestReader }: WyomingDeps): void {
   const all = [...open];
   for (const [, connection] of all) connection.noteProgress();
   const slow = all.filter(([, connection]) => connection.holdsRoom && isTooSlow(connection.activity));
@@ -90,7 +90,7 @@ function lookAt(open: Map<EventSocket, WyomingConnection>, { requestReader }: Wy
   for (const [events] of slow) events.cut(TOO_SLOW);
 }
 
-function turnAway(socket: Socket): void {
+function refuseConnection(socket: Socket): void {
   const text = "too many connections are busy: retry in a moment";
   socket.on("error", () => {});
   socket.end(encodeEvent(wyomingEvent("error", { text, code: "inference_error" })), () => socket.destroy());

@@ -39,7 +39,7 @@ export class WyomingConnection {
   #isOverBudget = false;
   /** Whether the event that is being handled had to wait for that; and whether any had. */
   #isSlowed = false;
-  #wasSlowed = false;
+  #hasBeenSlowed = false;
   /** What the event that is being handled costs if it begins a request and is refused. */
   #refusalPrice = 0;
   #isLast = false;
@@ -66,7 +66,7 @@ export class WyomingConnection {
     if (this.#isServing) return { is: "served" };
     if (this.#recording !== null) return this.#recording.activity(this.#socket.waitingBytes);
     if (this.#stream?.isOver === false) return this.#stream.activity;
-    return { is: this.#socket.isInside ? "unasked" : "idle" };
+    return { is: this.#socket.hasPartialEvent ? "unasked" : "idle" };
   }
 
   /** Whether it waits for room for its recording. */
@@ -99,11 +99,11 @@ export class WyomingConnection {
         this.#deps.onEvent(this.#isSlowed ? "slowed" : "taken");
         if (this.#isLast && this.activity.is === "idle") break;
       }
-      await this.#leave(socket.signal.reason ?? new ClientGoneError("it closed the connection"));
+      await this.#endRequests(socket.signal.reason ?? new ClientGoneError("it closed the connection"));
     } catch (error) {
       if (!(error instanceof ClientGoneError)) this.#deps.onEvent("refused");
-      await this.#leave(error);
-      await this.#tell(error).catch(() => {});
+      await this.#endRequests(error);
+      await this.#sendError(error).catch(() => {});
     }
     socket.close();
     await socket.closed;
@@ -113,17 +113,17 @@ export class WyomingConnection {
   async #next(): Promise<ReceivedEvent | null> {
     const { waitMs } = this.#budget;
     this.#isSlowed = waitMs > 0;
-    if (this.#isSlowed) await this.#rest(waitMs);
+    if (this.#isSlowed) await this.#pauseOverBudget(waitMs);
     const event = this.#isSlowed && this.#isLast ? null : await this.#socket.receive();
     if (event !== null) this.#budget.spend(this.#priceOf(event));
     return event;
   }
 
-  async #rest(waitMs: number): Promise<void> {
-    if (!this.#wasSlowed) this.#deps.onSlowed();
-    this.#wasSlowed = true;
+  async #pauseOverBudget(waitMs: number): Promise<void> {
+    if (!this.#hasBeenSlowed) this.#deps.onSlowed();
+    this.#hasBeenSlowed = true;
     this.#isOverBudget = true;
-    await this.#socket.rest(waitMs);
+    await this.#socket.pauseReading(waitMs);
     this.#isOverBudget = false;
   }
 
@@ -138,7 +138,9 @@ export class WyomingConnection {
       case "audio-start":
         return 0;
       case "synthesize-chunk":
-        return this.#stream === null ? outside : priceOfWords(event, this.#stream.charsOf(event.data.text));
+        return this.#stream === null
+          ? outside
+          : priceOfWords(event, this.#stream.countSpeakable(event.data.text));
       case "audio-chunk":
         return this.#recording === null ? 0 : priceOfSound(event);
       default:
@@ -152,14 +154,14 @@ export class WyomingConnection {
       case "describe":
         return await this.#answer(await this.#info());
       case "ping":
-        return await this.#answer(encodeEvent(wyomingEvent("pong", { text: echoed(data) })));
+        return await this.#answer(encodeEvent(wyomingEvent("pong", { text: pingText(data) })));
       case "synthesize":
         // Whoever streams sends all of it once more, for servers that cannot take streams.
-        return this.#stream === null ? await this.#serve(() => this.#speak(data)) : undefined;
+        return this.#stream === null ? await this.#serve(() => this.#synthesize(data)) : undefined;
       case "synthesize-start":
         return this.#startStream(data);
       case "synthesize-chunk":
-        return this.#stream?.push(textOf(data));
+        return this.#stream?.push(requiredText(data));
       case "synthesize-stop":
         return await this.#stopStream();
       case "transcribe":
@@ -169,10 +171,10 @@ export class WyomingConnection {
         return await this.#serve(() => this.#startRecording(data));
       case "audio-chunk":
         if (this.#recording === null) await this.#serve(() => this.#startRecording(data));
-        await this.#serve(async () => this.#recording?.add(payload ?? NOTHING));
+        await this.#serve(async () => this.#recording?.add(payload ?? NO_SAMPLES));
         return this.noteProgress();
       case "audio-stop":
-        return await this.#serve(() => this.#hear());
+        return await this.#serve(() => this.#transcribe());
     }
   }
 
@@ -192,7 +194,7 @@ export class WyomingConnection {
   }
 
   /** Begins a request, which the key pays for; who is refused one pays from the connection's budget. */
-  async #begin(kind: WyomingKind): Promise<RequestContext> {
+  async #beginRequest(kind: WyomingKind): Promise<RequestContext> {
     const refusalPrice = this.#refusalPrice;
     try {
       return await beginWyomingRequest(this.#deps, kind, this.#socket.signal);
@@ -202,9 +204,9 @@ export class WyomingConnection {
     }
   }
 
-  async #speak(data: WyomingEvent["data"]): Promise<void> {
-    const request = await this.#begin("synthesize");
-    await this.#work(request, () =>
+  async #synthesize(data: WyomingEvent["data"]): Promise<void> {
+    const request = await this.#beginRequest("synthesize");
+    await this.#runRequest(request, () =>
       sendSpeech(this.#client, this.#deps, prepareSynthesize(data, this.#deps), request.caller),
     );
   }
@@ -216,22 +218,22 @@ export class WyomingConnection {
         "a stream is open already: send synthesize-stop before the next synthesize-start",
       );
     }
-    this.#stream = new SynthesizeStream((stream) => this.#speakStream(data, stream));
+    this.#stream = new SynthesizeStream((stream) => this.#synthesizeStream(data, stream));
     // Its client may never say that it has ended.
     void this.#stream.speaking.then(() => {
       if (this.#isLast) this.#socket.stopReceiving();
     });
   }
 
-  async #speakStream(data: WyomingEvent["data"], stream: SynthesizeStream): Promise<void> {
+  async #synthesizeStream(data: WyomingEvent["data"], stream: SynthesizeStream): Promise<void> {
     const { words } = stream;
     const client: SpeechClient = {
       ...this.#client,
       send: (event) => stream.sent(this.#client.send(event)),
     };
     try {
-      const request = await this.#begin("synthesize");
-      await this.#work(request, async () => {
+      const request = await this.#beginRequest("synthesize");
+      await this.#runRequest(request, async () => {
         const prepared = prepareSynthesizeStream(data, this.#deps);
         await sendSpeech(client, this.#deps, prepared, request.caller, words).catch((error: unknown) => {
           // No words are no fault: a reply may have been empty.
@@ -241,7 +243,7 @@ export class WyomingConnection {
     } catch (error) {
       // What still comes of it is nobody's.
       words.release();
-      await this.#tell(error).catch(() => {});
+      await this.#sendError(error).catch(() => {});
     }
     await this.#socket.send(wyomingEvent("synthesize-stopped")).catch(() => {});
   }
@@ -260,7 +262,7 @@ export class WyomingConnection {
         retryAfterMs: 60_000,
       });
     }
-    const request = await this.#begin("transcribe");
+    const request = await this.#beginRequest("transcribe");
     try {
       this.#recording = new Recording(data, request, this.#deps);
     } catch (error) {
@@ -268,11 +270,11 @@ export class WyomingConnection {
     }
   }
 
-  async #hear(): Promise<void> {
+  async #transcribe(): Promise<void> {
     if (this.#recording === null) return;
     const recording = this.#recording;
     const language = this.#language;
-    await this.#work(recording.request, async () => {
+    await this.#runRequest(recording.request, async () => {
       await this.#client.send(await recording.transcribe(language));
     });
     this.#recording = null;
@@ -280,7 +282,7 @@ export class WyomingConnection {
   }
 
   /** Does what a request asks for, and ends it. Throws what its client is to be told. */
-  async #work(request: RequestContext, work: () => Promise<void>): Promise<void> {
+  async #runRequest(request: RequestContext, work: () => Promise<void>): Promise<void> {
     this.#socket.isWorking = true;
     try {
       await work();
@@ -293,7 +295,7 @@ export class WyomingConnection {
   }
 
   /** Ends what is under way. */
-  async #leave(reason: unknown): Promise<void> {
+  async #endRequests(reason: unknown): Promise<void> {
     this.#recording?.request.end(reason);
     this.#recording = null;
     this.#stream?.words.fail(reason);
@@ -301,7 +303,7 @@ export class WyomingConnection {
     this.#stream = null;
   }
 
-  async #tell(error: unknown): Promise<void> {
+  async #sendError(error: unknown): Promise<void> {
     if (error instanceof ClientGoneError) return;
     if (knownServiceError(error) === null) this.#deps.onFailure(error);
     const { message, type } = toServiceError(error);
@@ -309,15 +311,15 @@ export class WyomingConnection {
   }
 }
 
-const NOTHING = new Uint8Array(0);
+const NO_SAMPLES = new Uint8Array(0);
 
 /** What a `ping` is to be answered with. */
-function echoed({ text }: WyomingEvent["data"]): string | null {
+function pingText({ text }: WyomingEvent["data"]): string | null {
   if (text === undefined || text === null || typeof text === "string") return text ?? null;
   throw new ServiceError(422, "text must be a string, or be left out");
 }
 
-function textOf({ text }: WyomingEvent["data"]): string {
+function requiredText({ text }: WyomingEvent["data"]): string {
   if (typeof text === "string") return text;
   throw new ServiceError(422, "text is missing: send the words to speak, as a string");
 }

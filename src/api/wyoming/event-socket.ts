@@ -4,7 +4,7 @@ import { ClientGoneError } from "../../requests/request-context.ts";
 import { EventParser, encodeEvent, type ReceivedEvent, type WyomingEvent } from "./wyoming-event.ts";
 
 /** What is read ahead of whoever takes the events, in bytes; the client waits with the rest. */
-const AHEAD_BYTES = 64 * 1024;
+const READ_AHEAD_BYTES = 64 * 1024;
 /** How long a client that was sent all may leave its side of the connection open, in milliseconds. */
 const LINGER_MS = 1_000;
 
@@ -14,11 +14,11 @@ const LINGER_MS = 1_000;
  */
 export class EventSocket {
   readonly #socket: Socket;
-  readonly #turns: EventLoopShare;
+  readonly #eventLoopShare: EventLoopShare;
   readonly #parser = new EventParser();
-  readonly #gone = new AbortController();
+  readonly #abort = new AbortController();
   readonly #closed: Promise<void>;
-  #isResting = false;
+  #isPaused = false;
   #isEnded = false;
   #isEnding = false;
   #onChange = (): void => {};
@@ -26,33 +26,33 @@ export class EventSocket {
   isWorking = false;
 
   /** @param stallTimeoutMs longest that a connection may move no byte, while nothing is being done for its client */
-  constructor(socket: Socket, turns: EventLoopShare, stallTimeoutMs: number) {
+  constructor(socket: Socket, eventLoopShare: EventLoopShare, stallTimeoutMs: number) {
     this.#socket = socket;
-    this.#turns = turns;
+    this.#eventLoopShare = eventLoopShare;
     socket.setNoDelay(true);
     socket.setTimeout(stallTimeoutMs);
     socket.on("timeout", () => {
-      const isOurs = this.#isResting || (this.isWorking && socket.writableLength === 0);
-      if (isOurs) socket.setTimeout(stallTimeoutMs);
+      const isExpected = this.#isPaused || (this.isWorking && socket.writableLength === 0);
+      if (isExpected) socket.setTimeout(stallTimeoutMs);
       else this.cut("it moved nothing for too long");
     });
-    socket.on("data", (piece: Buffer) => {
+    socket.on("data", (chunk: Buffer) => {
       if (this.#isEnding) {
         // It is thrown away, which costs something as well.
         socket.pause();
-        void turns.next().then(() => socket.resume());
+        void eventLoopShare.next().then(() => socket.resume());
         return;
       }
-      this.#parser.push(piece);
-      if (this.#parser.waitingBytes > AHEAD_BYTES) socket.pause();
+      this.#parser.push(chunk);
+      if (this.#parser.waitingBytes > READ_AHEAD_BYTES) socket.pause();
       this.#onChange();
     });
-    socket.on("end", () => this.#leave("it closed the connection"));
+    socket.on("end", () => this.#end("it closed the connection"));
     // Its close follows.
     socket.on("error", () => {});
     this.#closed = new Promise((resolve) => {
       socket.once("close", () => {
-        this.#leave("it closed the connection");
+        this.#end("it closed the connection");
         resolve();
       });
     });
@@ -60,7 +60,7 @@ export class EventSocket {
 
   /** Aborts with a {@link ClientGoneError} when the client goes, or is let go. */
   get signal(): AbortSignal {
-    return this.#gone.signal;
+    return this.#abort.signal;
   }
 
   /** Resolves once the connection is closed. */
@@ -69,8 +69,8 @@ export class EventSocket {
   }
 
   /** Whether an event has begun to come and is not whole. */
-  get isInside(): boolean {
-    return this.#parser.isInside;
+  get hasPartialEvent(): boolean {
+    return this.#parser.hasPartialEvent;
   }
 
   /** Bytes that have come and were not taken, as of an event that is not whole yet. */
@@ -81,7 +81,7 @@ export class EventSocket {
   /** The next event; `null` when there will be none. Throws what `EventParser.next` throws. One call at a time. */
   async receive(): Promise<ReceivedEvent | null> {
     for (;;) {
-      await this.#turns.next();
+      await this.#eventLoopShare.next();
       if (this.signal.aborted) return null;
       const event = this.#parser.next();
       if (event !== null) return event;
@@ -92,8 +92,8 @@ export class EventSocket {
   }
 
   /** Reads nothing for so long, in milliseconds, so that the client waits too; or until no more will be received. */
-  async rest(ms: number): Promise<void> {
-    this.#isResting = true;
+  async pauseReading(ms: number): Promise<void> {
+    this.#isPaused = true;
     this.#socket.pause();
     let isOver = false;
     const timer = setTimeout(() => {
@@ -102,8 +102,8 @@ export class EventSocket {
     }, ms);
     while (!isOver && !this.#isEnded) await this.#change();
     clearTimeout(timer);
-    this.#isResting = false;
-    if (!this.#isEnded && this.#parser.waitingBytes <= AHEAD_BYTES) this.#socket.resume();
+    this.#isPaused = false;
+    if (!this.#isEnded && this.#parser.waitingBytes <= READ_AHEAD_BYTES) this.#socket.resume();
   }
 
   /** Whoever receives is told that no more will come. */
@@ -122,14 +122,14 @@ export class EventSocket {
     this.signal.throwIfAborted();
     if (this.#isEnding || this.#socket.write(bytes)) return;
     await new Promise<void>((resolve, reject) => {
-      const over = (): void => {
-        this.#socket.off("drain", over);
-        this.signal.removeEventListener("abort", over);
+      const settle = (): void => {
+        this.#socket.off("drain", settle);
+        this.signal.removeEventListener("abort", settle);
         if (this.signal.aborted) reject(this.signal.reason);
         else resolve();
       };
-      this.#socket.on("drain", over);
-      this.signal.addEventListener("abort", over, { once: true });
+      this.#socket.on("drain", settle);
+      this.signal.addEventListener("abort", settle, { once: true });
     });
   }
 
@@ -148,8 +148,8 @@ export class EventSocket {
   }
 
   /** Ends the connection now. */
-  cut(why: string): void {
-    this.#leave(why);
+  cut(reason: string): void {
+    this.#end(reason);
     this.#socket.destroy();
   }
 
@@ -159,8 +159,8 @@ export class EventSocket {
     });
   }
 
-  #leave(why: string): void {
-    if (!this.#isEnding) this.#gone.abort(new ClientGoneError(why));
+  #end(reason: string): void {
+    if (!this.#isEnding) this.#abort.abort(new ClientGoneError(reason));
     this.stopReceiving();
   }
 }

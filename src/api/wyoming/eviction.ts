@@ -7,7 +7,7 @@ export type ConnectionActivity =
   /** It has opened a recording or a text, so long ago, and sent nothing of it. */
   | { readonly is: "empty"; readonly ageMs: number }
   /** It sends a recording, opened so long ago, at such a pace in its last seconds. */
-  | { readonly is: "sending"; readonly ageMs: number; readonly bytesASecond: number }
+  | { readonly is: "sending"; readonly ageMs: number; readonly bytesPerS: number }
   /** It has opened a text of which all that came was spoken, and has sent no word for so long. */
   | { readonly is: "pausing"; readonly ageMs: number }
   /** It is being served. */
@@ -15,8 +15,8 @@ export type ConnectionActivity =
 
 /** Whoever gives way, and why, in words for the log. */
 export interface Eviction<T> {
-  readonly who: T;
-  readonly why: string;
+  readonly connection: T;
+  readonly reason: string;
 }
 
 /** A quarter of the slowest sound that is taken, 8 kHz of 16 bits: nobody who speaks sends less. */
@@ -41,41 +41,41 @@ export function chooseEviction<T>(
   connections: readonly (readonly [T, ConnectionActivity])[],
 ): Eviction<T> | null {
   for (const kind of ["idle", "unasked"]) {
-    const [who] = connections.find(([, { is }]) => is === kind) ?? [];
-    if (who !== undefined) return { who, why: "others needed its room" };
+    const [connection] = connections.find(([, { is }]) => is === kind) ?? [];
+    if (connection !== undefined) return { connection, reason: "others needed its room" };
   }
-  const empty = minBy(connections, (standing) => (standing.is === "empty" ? -standing.ageMs : null));
-  if (empty !== null) return { who: empty, why: "it sent nothing while others waited" };
-  const slowest = minBy(connections, (standing) => (isTooSlow(standing) ? standing.bytesASecond : null));
-  if (slowest !== null) return { who: slowest, why: TOO_SLOW };
-  const pausing = minBy(connections, (standing) => (pausesLong(standing) ? -standing.ageMs : null));
-  if (pausing !== null) return { who: pausing, why: "it sent no words while others waited" };
+  const empty = minBy(connections, (activity) => (activity.is === "empty" ? -activity.ageMs : null));
+  if (empty !== null) return { connection: empty, reason: "it sent nothing while others waited" };
+  const slowest = minBy(connections, (activity) => (isTooSlow(activity) ? activity.bytesPerS : null));
+  if (slowest !== null) return { connection: slowest, reason: TOO_SLOW };
+  const pausing = minBy(connections, (activity) => (pausesLong(activity) ? -activity.ageMs : null));
+  if (pausing !== null) return { connection: pausing, reason: "it sent no words while others waited" };
   return null;
 }
 
 /** Whether it is a recording that no microphone can be sending. */
 export function isTooSlow(
-  standing: ConnectionActivity,
-): standing is Extract<ConnectionActivity, { is: "sending" }> {
+  activity: ConnectionActivity,
+): activity is Extract<ConnectionActivity, { is: "sending" }> {
   return (
-    standing.is === "sending" && standing.ageMs >= PACE_AFTER_MS && standing.bytesASecond < MIN_BYTES_A_SECOND
+    activity.is === "sending" && activity.ageMs >= PACE_AFTER_MS && activity.bytesPerS < MIN_BYTES_A_SECOND
   );
 }
 
 function pausesLong(
-  standing: ConnectionActivity,
-): standing is Extract<ConnectionActivity, { is: "pausing" }> {
-  return standing.is === "pausing" && standing.ageMs >= MAX_PAUSE_MS;
+  activity: ConnectionActivity,
+): activity is Extract<ConnectionActivity, { is: "pausing" }> {
+  return activity.is === "pausing" && activity.ageMs >= MAX_PAUSE_MS;
 }
 
 function minBy<T>(
   connections: readonly (readonly [T, ConnectionActivity])[],
-  measure: (standing: ConnectionActivity) => number | null,
+  measure: (activity: ConnectionActivity) => number | null,
 ): T | null {
-  let min: { readonly who: T; readonly value: number } | null = null;
-  for (const [who, standing] of connections) {
-    const value = measure(standing);
-    if (value !== null && (min === null || value < min.value)) min = { who, value };
+  let min: { readonly connection: T; readonly value: number } | null = null;
+  for (const [connection, activity] of connections) {
+    const value = measure(activity);
+    if (value !== null && (min === null || value < min.value)) min = { connection, value };
   }
-  return min?.who ?? null;
+  return min?.connection ?? null;
 }

@@ -22,7 +22,7 @@ export function createInfoResponder(
   recogniserName: () => string | null,
   listVoices: () => Promise<readonly Voice[]>,
 ): () => Promise<Uint8Array> {
-  let told: { readonly of: string; readonly bytes: Uint8Array } | null = null;
+  let cached: { readonly of: string; readonly bytes: Uint8Array } | null = null;
   let listing: Promise<readonly Voice[]> | null = null;
   return async () => {
     listing ??= listVoices().finally(() => {
@@ -30,48 +30,48 @@ export function createInfoResponder(
     });
     const info: BridgeInfo = { version, recogniserName: recogniserName(), voices: await listing };
     const of = JSON.stringify(info);
-    if (told?.of !== of) told = { of, bytes: encodeEvent(infoEvent(info)) };
-    return told.bytes;
+    if (cached?.of !== of) cached = { of, bytes: encodeEvent(infoEvent(info)) };
+    return cached.bytes;
   };
 }
 
 /** The answer to `describe`: who speaks, and who hears where somebody does. */
 function infoEvent({ version, recogniserName, voices }: BridgeInfo): WyomingEvent {
-  const ours = { attribution: ATTRIBUTION, installed: true, version };
+  const common = { attribution: ATTRIBUTION, installed: true, version };
   return wyomingEvent("info", {
     tts: [
       {
         name: "antiphon",
         description: "Antiphon speaks",
-        ...ours,
+        ...common,
         voices: voices.map((voice) => ({
           // A recording's is chosen for good by its name, which another recording may have one day.
           name: voice.owner === "model" ? voice.id : voice.name,
-          description: describedAs(voice),
-          ...ours,
+          description: descriptionOf(voice),
+          ...common,
           languages: VOICE_LANGUAGES,
           speakers: null,
         })),
         supports_synthesize_streaming: true,
       },
     ],
-    asr: recogniserName === null ? [] : [recogniserInfo(recogniserName, ours)],
-    ...NOT_HERE,
+    asr: recogniserName === null ? [] : [recogniserInfo(recogniserName, common)],
+    ...OTHER_SERVICES,
   });
 }
 
-function describedAs({ name, description }: Voice): string {
+function descriptionOf({ name, description }: Voice): string {
   if (description === "") return name;
   return `${name}, ${description.charAt(0).toLowerCase()}${description.slice(1).replace(/\.$/, "")}`;
 }
 
-function recogniserInfo(name: string, ours: object): object {
+function recogniserInfo(name: string, common: object): object {
   const languages = name.endsWith(".en") ? ["en"] : [...LANGUAGE_NAMES.keys()];
   return {
     name: "antiphon",
     description: "Antiphon listens",
-    ...ours,
-    models: [{ name, description: name, ...ours, languages }],
+    ...common,
+    models: [{ name, description: name, ...common, languages }],
     supports_transcript_streaming: false,
   };
 }
@@ -79,4 +79,4 @@ function recogniserInfo(name: string, ours: object): object {
 const ATTRIBUTION = { name: "Antiphon", url: "" };
 
 /** What other services have. */
-const NOT_HERE = { handle: [], intent: [], wake: [], mic: [], snd: [] };
+const OTHER_SERVICES = { handle: [], intent: [], wake: [], mic: [], snd: [] };

@@ -19,12 +19,12 @@ export function prepareSynthesize(data: WyomingEvent["data"], { resolve }: Wyomi
     throw new ServiceError(422, `text has more than ${MAX_TEXT_CHARS} characters: send it in parts`);
   }
   const voice = voiceOf(data.voice);
-  const asked = {
+  const request = {
     text,
     ...(voice === null ? {} : { voice: voice.word }),
     ...(inputType === null ? {} : { input_type: inputType }),
   };
-  return prepareTts(asked, resolve, {
+  return prepareTts(request, resolve, {
     fields: { text: "text", voice: voice?.field ?? "voice" },
     maxFrames: MAX_SPEECH_FRAMES,
   });
@@ -118,10 +118,10 @@ function voiceOf(voice: unknown): NamedVoice | null {
     throw new ServiceError(422, "voice must be an object with a name or a language");
   const { name, language, speaker } = voice as Record<string, unknown>;
   // A voice has one speaker, so that its name and its speaker are two words for one thing.
-  for (const [field, asked] of Object.entries({ "voice.name": name, "voice.speaker": speaker })) {
-    if (asked === undefined || asked === null || asked === "") continue;
-    if (typeof asked !== "string") throw new ServiceError(422, `${field} must be a string`);
-    return { word: asked, field };
+  for (const [field, request] of Object.entries({ "voice.name": name, "voice.speaker": speaker })) {
+    if (request === undefined || request === null || request === "") continue;
+    if (typeof request !== "string") throw new ServiceError(422, `${field} must be a string`);
+    return { word: request, field };
   }
   if (language === undefined || language === null || language === "") return null;
   if (typeof language !== "string") throw new ServiceError(422, "voice.language must be a string");
@@ -138,7 +138,7 @@ export class SynthesizeStream {
   /** Resolves when the client was told of its end. Never rejects. */
   readonly speaking: Promise<void>;
   /** When it was opened, or had its last word, or what was said of it was last sent. */
-  #movedMs = performance.now();
+  #lastProgressMs = performance.now();
   /** Frames that its client has not taken yet. */
   #sending = 0;
   #isOver = false;
@@ -158,7 +158,7 @@ export class SynthesizeStream {
   }
 
   /** How many characters of a piece may still be spoken, which is asked once of each piece. */
-  charsOf(text: unknown): number {
+  countSpeakable(text: unknown): number {
     if (typeof text !== "string") return 0;
     this.#sentChars += text.length;
     return this.#isOver || this.#sentChars > MAX_TEXT_CHARS ? 0 : text.length;
@@ -166,7 +166,7 @@ export class SynthesizeStream {
 
   /** Takes the next piece. */
   push(piece: string): void {
-    if (this.words.push(piece)) this.#movedMs = performance.now();
+    if (this.words.push(piece)) this.#lastProgressMs = performance.now();
   }
 
   /** Something that is said is on its way to the client. */
@@ -176,7 +176,7 @@ export class SynthesizeStream {
       await sending;
     } finally {
       this.#sending -= 1;
-      this.#movedMs = performance.now();
+      this.#lastProgressMs = performance.now();
     }
   }
 
@@ -189,7 +189,7 @@ export class SynthesizeStream {
 
   /** What its connection does with its room, while it is not over. */
   get activity(): ConnectionActivity {
-    const ageMs = performance.now() - this.#movedMs;
+    const ageMs = performance.now() - this.#lastProgressMs;
     if (this.#isWhole || this.#sending > 0 || this.words.hasMore) return { is: "served" };
     return { is: this.words.hasBegun ? "pausing" : "empty", ageMs };
   }

@@ -54,7 +54,7 @@ export class Recording {
     const ageMs = this.#ageMs;
     const bytes = this.#samples.length + waitingBytes;
     if (bytes === 0) return { is: "empty", ageMs };
-    return { is: "sending", ageMs, bytesASecond: this.#pace.bytesASecond(ageMs, bytes) };
+    return { is: "sending", ageMs, bytesPerS: this.#pace.bytesPerS(ageMs, bytes) };
   }
 
   /**
@@ -81,10 +81,10 @@ export class Recording {
       throw new ServiceError(400, "the recording has no samples: send audio-chunk events");
     // Its room is given back when the request ends.
     const sound = await requestReader.openRecording(bytes, this.request.caller, this.#format);
-    const asked = { sound, language, prompt: null, wantsWords: false };
-    const { transcript } = await transcriptions.transcribe(asked, this.request.caller);
-    const heardIn = transcript.language === null ? {} : { language: transcript.language };
-    return wyomingEvent("transcript", { text: transcript.text, ...heardIn });
+    const request = { sound, language, prompt: null, wantsWords: false };
+    const { transcript } = await transcriptions.transcribe(request, this.request.caller);
+    const detected = transcript.language === null ? {} : { language: transcript.language };
+    return wyomingEvent("transcript", { text: transcript.text, ...detected });
   }
 
   get #ageMs(): number {
@@ -126,19 +126,19 @@ export function languageOf({ language }: WyomingEvent["data"]): string | null {
 /** A telephone's: what is sent more slowly than a part of that gives way (`eviction.ts`). */
 const MIN_RATE_HZ = 8_000;
 /** Samples by their bytes. */
-const KINDS: ReadonlyMap<unknown, PcmFormat["kind"]> = new Map([
+const SAMPLE_KINDS: ReadonlyMap<unknown, PcmFormat["kind"]> = new Map([
   [2, "s16"],
   [3, "s24"],
   [4, "s32"],
 ]);
 
 function readFormat({ rate, width, channels }: WyomingEvent["data"]): PcmFormat {
-  const kind = KINDS.get(width);
+  const kind = SAMPLE_KINDS.get(width);
   const isRead = isWhole(rate, MIN_RATE_HZ, MAX_RATE_HZ) && isWhole(channels, 1, MAX_CHANNELS);
   if (kind !== undefined && isRead) return { kind, sampleRateHz: rate, channels };
   throw new ServiceError(
     422,
-    `the audio's format cannot be read: rate may be ${MIN_RATE_HZ} to ${MAX_RATE_HZ} Hz, width ${[...KINDS.keys()].join(", ")} bytes, ` +
+    `the audio's format cannot be read: rate may be ${MIN_RATE_HZ} to ${MAX_RATE_HZ} Hz, width ${[...SAMPLE_KINDS.keys()].join(", ")} bytes, ` +
       `channels 1 to ${MAX_CHANNELS}`,
   );
 }
@@ -175,7 +175,7 @@ export class ByteRate {
   }
 
   /** Bytes a second, where so many have come until then. */
-  bytesASecond(atMs: number, bytes: number): number {
+  bytesPerS(atMs: number, bytes: number): number {
     const from = this.#marks.findLast((mark) => mark.atMs <= atMs - WINDOW_MS) ?? this.#marks[0]!;
     return (1_000 * Math.max(0, bytes - from.bytes)) / Math.max(1, atMs - from.atMs);
   }

@@ -39,7 +39,7 @@ export class EventParser {
   }
 
   /** Whether an event has begun and is not whole. */
-  get isInside(): boolean {
+  get hasPartialEvent(): boolean {
     return this.#header !== null || this.waitingBytes > 0;
   }
 

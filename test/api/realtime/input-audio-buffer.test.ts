@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { InputAudioBuffer, InputAudioDecoder } from "../../../src/api/realtime/input-audio-buffer.ts";
+import { InputAudioDecoder, SampleBuffer } from "../../../src/api/realtime/input-audio-buffer.ts";
 import type { RealtimeFormat } from "../../../src/contract/realtime/session.ts";
 import fc from "../../properties.ts";
 
@@ -48,7 +48,7 @@ describe("a buffer of sound", () => {
     fc.assert(
       fc.property(fc.array(move, { maxLength: 30 }), (moves) => {
         const max = 24_000;
-        const buffer = new InputAudioBuffer(max);
+        const buffer = new SampleBuffer(max);
         let count = 0;
         let forgotten = 0;
         for (const each of moves) {
@@ -76,7 +76,7 @@ describe("a buffer of sound", () => {
   });
 
   it("takes no more memory for many small pieces than for few large ones", () => {
-    const buffer = new InputAudioBuffer(16_000);
+    const buffer = new SampleBuffer(16_000);
     for (let at = 0; at < 100_000; at += 1) buffer.push(Float32Array.of(at));
     assert.ok(buffer.held <= 16_000 + 2 * 8_192);
     assert.equal(buffer.read(99_999, 100_000)[0], 99_999);

@@ -3,10 +3,10 @@ import { test } from "node:test";
 import { type ConnectionActivity, chooseEviction } from "../../../src/api/wyoming/eviction.ts";
 
 const SERVED: ConnectionActivity = { is: "served" };
-const sending = (ageMs: number, bytesASecond: number): ConnectionActivity => ({
+const sending = (ageMs: number, bytesPerS: number): ConnectionActivity => ({
   is: "sending",
   ageMs,
-  bytesASecond,
+  bytesPerS,
 });
 const pausing = (ageMs: number): ConnectionActivity => ({ is: "pausing", ageMs });
 const empty = (ageMs: number): ConnectionActivity => ({ is: "empty", ageMs });
@@ -51,7 +51,7 @@ test("a text may pause for as long as somebody thinks", () => {
 });
 
 test("who gives way is told why", () => {
-  const why = (standing: ConnectionActivity) => chooseEviction([["a", standing]])?.why;
+  const why = (standing: ConnectionActivity) => chooseEviction([["a", standing]])?.reason;
   assert.equal(why({ is: "idle" }), "others needed its room");
   assert.equal(why(empty(1)), "it sent nothing while others waited");
   assert.equal(why(sending(2_000, 1)), "it sent too slowly while others waited");

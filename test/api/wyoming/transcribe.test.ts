@@ -17,9 +17,9 @@ test("a recording's pace counts what has come of the next event, and no time for
   const open = new Recording(HOME, {} as RequestContext, deps);
   nowMs += 500;
   assert.deepEqual(open.activity(0), { is: "empty", ageMs: 500 });
-  assert.deepEqual(open.activity(70), { is: "sending", ageMs: 500, bytesASecond: 140 });
+  assert.deepEqual(open.activity(70), { is: "sending", ageMs: 500, bytesPerS: 140 });
   await open.add(new Uint8Array(200_000));
   assert.equal(admitRecording.mock.callCount(), 1);
   nowMs += 500;
-  assert.deepEqual(open.activity(70), { is: "sending", ageMs: 1_000, bytesASecond: 200_070 });
+  assert.deepEqual(open.activity(70), { is: "sending", ageMs: 1_000, bytesPerS: 200_070 });
 });

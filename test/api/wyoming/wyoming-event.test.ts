@@ -38,7 +38,7 @@ function parsed(bytes: Uint8Array, lengths: readonly number[]): WyomingEvent[] {
       events.push(sent);
     }
   }
-  assert.equal(parser.isInside, false);
+  assert.equal(parser.hasPartialEvent, false);
   assert.equal(parser.waitingBytes, 0);
   return events;
 }

@@ -16,9 +16,9 @@ function order(standings: readonly ConnectionActivity[]): number[] {
   let left = standings.map((standing, index) => [index, standing] as const);
   const gone: number[] = [];
   for (let giving = chooseEviction(left); giving !== null; giving = chooseEviction(left)) {
-    const { who } = giving;
-    gone.push(who);
-    left = left.filter(([index]) => index !== who);
+    const { connection } = giving;
+    gone.push(connection);
+    left = left.filter(([index]) => index !== connection);
   }
   return gone;
 }

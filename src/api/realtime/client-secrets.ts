@@ -2,17 +2,20 @@ import { randomBytes } from "node:crypto";
 import { readJson } from "../../contract/json/read-json.ts";
 import { SessionUpdate } from "../../contract/realtime/session.ts";
 
-/** Most secrets of a key, and most characters of their sessions; beyond either, its oldest is dropped. */
+/**
+ * Limits per key: secrets, and characters of their sessions as JSON. Beyond either, the key's oldest secret is
+ * dropped.
+ */
 const MAX_SECRETS_PER_KEY = 256;
 const MAX_CHARS_PER_KEY = 2 * 2 ** 20;
-/** Most characters in all; beyond, the key with the most drops its oldest. */
+/** Limit of all keys together. Beyond it, the key with the most characters drops its oldest secret. */
 const MAX_CHARS = 32 * 2 ** 20;
-/** Milliseconds between two searches for secrets that have expired. */
+/** Interval between sweeps for expired secrets. */
 const SWEEP_MS = 60_000;
 /** Browser SDKs accept only keys with this prefix. */
 const PREFIX = "ek_";
 
-/** The key that a session is metered by, and what the session begins with. */
+/** The key that meters a session, and its initial settings. */
 export interface ResolvedCredential {
   readonly apiKey: string;
   readonly session: SessionUpdate;
@@ -20,19 +23,19 @@ export interface ResolvedCredential {
 
 interface ClientSecret {
   readonly owner: Owner;
-  /** The session as JSON, which takes a fraction of its memory. */
+  /** JSON, which takes a fraction of the object's memory. */
   readonly session: string;
   readonly expiresMs: number;
 }
 
 interface Owner {
   readonly apiKey: string;
-  /** Its secrets, oldest first. */
+  /** Oldest first. */
   readonly values: Set<string>;
   chars: number;
 }
 
-/** Secrets that open realtime sessions in place of a key, for a while. They are kept in memory and end with the process. */
+/** Client secrets: temporary credentials for realtime sessions. They are kept in memory and end with the process. */
 export class ClientSecrets {
   readonly #nowMs: () => number;
   readonly #secrets = new Map<string, ClientSecret>();
@@ -40,7 +43,7 @@ export class ClientSecrets {
   #chars = 0;
   #sweptMs = 0;
 
-  /** @param nowMs monotonic milliseconds, by which secrets expire */
+  /** @param nowMs monotonic milliseconds */
   constructor(nowMs: () => number = () => performance.now()) {
     this.#nowMs = nowMs;
   }
@@ -68,8 +71,8 @@ export class ClientSecrets {
   }
 
   /**
-   * Returns the key and session of a client secret, or the text itself as a key. A secret may expire at any moment, and is
-   * then no more than an unknown key: ask once, and keep the answer.
+   * Resolves a client secret to its key and session; any other text is returned as a key. Call it once per request: a
+   * secret may expire at any moment, and is then an unknown key.
    */
   resolve(presented: string): ResolvedCredential {
     const secret = this.#secrets.get(presented);

@@ -8,15 +8,14 @@ interface ItemBase {
   status: "completed" | "incomplete" | "in_progress";
 }
 
-/** Something that was said or typed. */
 export interface MessageItem extends ItemBase {
   readonly type: "message";
   readonly role: "user" | "assistant" | "system";
-  /** `null` while the words of a user's speech are not known. */
+  /** `null` until a user's speech is transcribed. */
   text: string | null;
-  /** How it came: its events name the kinds of their content by it. */
+  /** Determines the content types in events. */
   readonly medium: "audio" | "text";
-  /** Of an assistant's speech: what of it was heard decides over `text`. */
+  /** Audio of an assistant's message. The part that was played decides over `text`. */
   readonly outputAudio: OutputAudio | null;
 }
 
@@ -35,14 +34,14 @@ export interface FunctionOutputItem extends ItemBase {
 
 export type ConversationItem = MessageItem | FunctionCallItem | FunctionOutputItem;
 
-/** Items that a conversation has at most; beyond, the oldest is forgotten. */
+/** Maximum items. Beyond it, the oldest is deleted. */
 const MAX_ITEMS = 1_000;
-/** Characters in all of them at most; beyond, the oldest is forgotten. */
+/** Maximum characters of all items. Beyond it, the oldest is deleted. */
 const MAX_ITEM_CHARS = 1_000_000;
 
 type ClientEventOf<T extends ClientEvent["type"]> = Extract<ClientEvent, { type: T }>;
 
-/** The items of a conversation, in their order. */
+/** The items of a conversation in order, and the `conversation.item.*` events. */
 export class ConversationItems {
   readonly #all: ConversationItem[] = [];
   readonly #ids = new Set<string>();
@@ -58,25 +57,23 @@ export class ConversationItems {
     return this.#all;
   }
 
-  /** `null` where the conversation has none of that id, or another kind of item. */
+  /** Returns the message with this id, or `null`. */
   message(id: string): MessageItem | null {
     const item = this.#all.find((each) => each.id === id);
     return item?.type === "message" ? item : null;
   }
 
-  /** Handles `conversation.item.create`. */
   create({ item: given, previous_item_id: after = null }: ClientEventOf<"conversation.item.create">): void {
     const item = createItem(given, () => this.#newId("item_"));
     this.sendAdded(item, this.#insert(item, after));
   }
 
-  /** Handles `conversation.item.retrieve`. */
   retrieve(id: string): void {
     const item = itemPayload(this.#get(id, "item_retrieve_invalid_item_id"));
     this.#send("conversation.item.retrieved", { item });
   }
 
-  /** Handles `conversation.item.delete`. Throws a {@link RealtimeError} for an unknown id. */
+  /** Deletes an item. Throws a {@link RealtimeError} for an unknown id. */
   delete(id: string): void {
     const item = this.#get(id, "item_delete_invalid_item_id");
     this.#all.splice(this.#all.indexOf(item), 1);
@@ -84,7 +81,6 @@ export class ConversationItems {
     this.#send("conversation.item.deleted", { item_id: id });
   }
 
-  /** Handles `conversation.item.truncate`. */
   truncate({ item_id, content_index, audio_end_ms }: ClientEventOf<"conversation.item.truncate">): void {
     const code = "item_truncate_invalid_item_id";
     const item = this.#get(item_id, code);
@@ -95,7 +91,7 @@ export class ConversationItems {
   }
 
   /**
-   * Appends an item of the server's own. An item that a client created under the same id is deleted.
+   * Appends an item of the server. An item that a client created under the same id is deleted.
    *
    * @returns the id of the item before it
    */
@@ -117,7 +113,7 @@ export class ConversationItems {
     return item;
   }
 
-  /** Inserts an item after the one of that id; `root` puts it first, `null` last. Returns the id of the item before it. */
+  /** Inserts an item after the given one (`root`: first, `null`: last). Returns the id of the item before it. */
   #insert(item: ConversationItem, after: string | null): string | null {
     if (this.#ids.has(item.id)) {
       throw new RealtimeError(`the conversation has an item ${item.id} already`, {
@@ -142,7 +138,7 @@ export class ConversationItems {
     return this.#all[this.#all.indexOf(item) - 1]?.id ?? null;
   }
 
-  /** Deletes the oldest items beyond the limits, except the one just added. */
+  /** Deletes the oldest items beyond the limits, but never the one just added. */
   #evict(added: ConversationItem): void {
     let chars = this.#all.reduce((sum, item) => sum + charsOf(item), 0);
     while (this.#all.length > 1 && (this.#all.length > MAX_ITEMS || chars > MAX_ITEM_CHARS)) {
@@ -159,7 +155,7 @@ function charsOf(item: ConversationItem): number {
   return item.type === "function_call" ? item.arguments.length : item.output.length;
 }
 
-/** An item of a client's, under an id of ours where it has none. */
+/** Creates an item from a client's, with a new id if it has none. */
 export function createItem(given: NewItem, newId: () => string): ConversationItem {
   const base = { id: given.id ?? newId(), status: "completed" as const };
   if (given.type === "function_call") {
@@ -186,7 +182,7 @@ export function createItem(given: NewItem, newId: () => string): ConversationIte
   };
 }
 
-/** An item as events tell it. What the assistant was cut in says what of it was heard. */
+/** Returns an item as events represent it. An interrupted message contains only what was played. */
 export function itemPayload(item: ConversationItem): Record<string, unknown> {
   const base = { id: item.id, object: "realtime.item", type: item.type, status: item.status };
   if (item.type === "function_call") {
@@ -195,7 +191,7 @@ export function itemPayload(item: ConversationItem): Record<string, unknown> {
   if (item.type === "function_call_output") return { ...base, call_id: item.callId, output: item.output };
   const { role, medium } = item;
   const text = itemText(item);
-  // A user's sound always has the member `transcript`: agents-realtime throws without it.
+  // agents-realtime throws if `transcript` is missing from a user's audio.
   if (role === "user" && medium === "audio")
     return { ...base, role, content: [{ type: "input_audio", transcript: text }] };
   if (text === null || (text === "" && item.status === "in_progress")) return { ...base, role, content: [] };
@@ -205,7 +201,7 @@ export function itemPayload(item: ConversationItem): Record<string, unknown> {
   return { ...base, role, content: [part] };
 }
 
-/** What a message says, as far as it was heard; `null` while nobody knows. */
+/** Returns the text of a message as far as it was played; `null` until it is known. */
 export function itemText(item: ConversationItem): string | null {
   return item.type === "message" ? (item.outputAudio?.playedText() ?? item.text) : null;
 }

@@ -1,67 +1,68 @@
 import type { TurnDetection } from "../../contract/realtime/session.ts";
 import { DETECTION_RATE_HZ, WINDOW_SAMPLES } from "../../core/turn-detection.ts";
 
-/** How turns are told from silence. Windows are of 32 ms. */
+/** How turns are detected. A window is 32 ms. */
 export interface EndpointingOptions {
-  /** Probability from which a window is speech. */
+  /** Minimum probability of speech in a window. */
   readonly threshold: number;
-  /** Windows of speech on end that begin a turn. */
+  /** Consecutive windows of speech that start a turn. */
   readonly onsetWindows: number;
-  /** Windows of silence that end a turn, unless a judge ends it before. */
+  /** Windows of silence that end a turn, unless the judge ends it earlier. */
   readonly maxSilenceWindows: number;
-  /** The same of a turn with less than 0.6 s of speech, of which a judge hears too little. */
+  /** The same for a turn with less than 0.6 s of speech, which is too short for the judge. */
   readonly maxShortSilenceWindows: number;
-  /** Windows of silence after which a judge is asked, once a pause, but of no short turn; `null`: there is none. */
+  /** Windows of silence before the judge is called, once per pause; `null`: never. */
   readonly judgeAfterWindows: number | null;
-  /** What the judge has to be sure of at least. */
+  /** Minimum probability at which the judge's verdict ends a turn. */
   readonly minFinished: number;
-  /** Windows of a turn after which what was said so far may be recognised, again and again. */
+  /** Windows between two partial transcriptions of a turn. */
   readonly transcribeEveryWindows: number;
 }
 
-/** No turn is longer, in samples: 120 s. */
+/** Maximum samples of a turn: 120 s. */
 export const MAX_TURN_SAMPLES = 120 * DETECTION_RATE_HZ;
 
-/** Speech may be fainter than its beginning by so much and goes on. Silero's own programs have the same. */
+/** Speech continues down to this much below the threshold, as in Silero's own programs. */
 const HYSTERESIS = 0.15;
-/** No probability below is speech, or no turn would end. */
+/** Lower bound of the threshold, without which no turn would end. */
 const MIN_THRESHOLD = 0.01;
 
-/** Windows of silence after which recognition may begin: 64 ms. */
+/** Windows of silence before transcription starts: 64 ms. */
 const PAUSE_WINDOWS = 2;
 
-/** Windows of speech in a turn that is no short one: 0.6 s. */
+/** Windows of speech below which a turn is short: 0.6 s. */
 const SHORT_WINDOWS = 19;
 
-/** What happened, at samples since the session's first, at 16 kHz. */
+/** Events at samples counted from the session's first, at 16 kHz. */
 export type EndpointingEvent =
-  /** Somebody has begun to speak. */
   | { readonly type: "began"; readonly at: number }
-  /** They have spoken for a while, and go on. */
+  /** Speech continues; a partial transcript may be made. */
   | { readonly type: "speaking"; readonly at: number }
-  /** They pause since then: what they said until now may be recognised. */
+  /** Speech paused at `at`; the words up to it may be transcribed. */
   | { readonly type: "paused"; readonly revision: number; readonly at: number }
-  /** The pause is long enough to be judged. */
+  /** The pause is long enough for the judge. */
   | { readonly type: "judge"; readonly revision: number; readonly at: number }
-  /** The turn is over; speech ended there, so many windows ago. */
+  /** The turn ended: speech stopped at `at`, `silence` windows ago. */
   | { readonly type: "ended"; readonly revision: number; readonly at: number; readonly silence: number };
 
-/** Where a turn stands. A plain value: {@link advanceByWindow}, {@link advanceBySilence} and {@link applyVerdict} make the next. */
+/**
+ * Immutable state: {@link advanceByWindow}, {@link advanceBySilence} and {@link applyVerdict} return the next one.
+ */
 export interface EndpointingState {
-  /** The sample behind the newest window. */
+  /** End of the newest window. */
   readonly samples: number;
-  /** Windows of speech on end, while nobody's turn has begun; 0 once it has. */
+  /** Consecutive windows of speech before a turn; 0 within one. */
   readonly onset: number;
-  /** The sample where the turn began; `null` while there is none. */
+  /** First sample of the turn; `null` outside one. */
   readonly startSample: number | null;
-  /** The sample behind the turn's newest window of speech. */
+  /** End of the newest window of speech. */
   readonly speechEnd: number;
-  /** Windows of the turn, and those of them that are speech. */
+  /** Windows of the turn, and how many of them are speech. */
   readonly windows: number;
   readonly speech: number;
-  /** Windows of silence since speech ended; 0 while somebody speaks. */
+  /** Windows of silence since speech ended. */
   readonly silence: number;
-  /** Counts pauses: what is found out about one is void in the next. */
+  /** Counts pauses: a result about an earlier pause is void. */
   readonly revision: number;
 }
 
@@ -82,9 +83,9 @@ interface Step {
 }
 
 /**
- * Goes on by a window in which speech is so probable.
+ * Advances by one window.
  *
- * @param samples behind it
+ * @param samples end of the window
  */
 export function advanceByWindow(
   state: EndpointingState,
@@ -103,7 +104,7 @@ export function advanceByWindow(
   return { state: last.state, events: [...events, ...last.events] };
 }
 
-/** The turn goes on by a window of silence, of which no sound has come. */
+/** Advances a turn by one window of silence. */
 export function advanceBySilence(state: EndpointingState, options: EndpointingOptions): Step {
   const next = { ...state, windows: state.windows + 1, silence: state.silence + 1 };
   const { silence, revision, speechEnd: at } = next;
@@ -115,7 +116,7 @@ export function advanceBySilence(state: EndpointingState, options: EndpointingOp
   return { state: next, events };
 }
 
-/** The judge's answer about that pause; one about an earlier pause, or a short turn, changes nothing. */
+/** Applies the judge's verdict on a pause. Verdicts on an earlier pause or a short turn are ignored. */
 export function applyVerdict(
   state: EndpointingState,
   revision: number,
@@ -126,7 +127,7 @@ export function applyVerdict(
   return isAbout && !isShort(state) && finished >= options.minFinished ? ended(state) : { state, events: [] };
 }
 
-/** Windows of silence until something may happen, where somebody pauses; what resumes meanwhile is known then, too. */
+/** Returns the windows of silence until the next event. Speech may resume without being noticed until then. */
 export function windowsToNextEvent(state: EndpointingState, options: EndpointingOptions): number {
   const { silence } = state;
   const { end, judge } = silencesOf(state, options);
@@ -134,18 +135,17 @@ export function windowsToNextEvent(state: EndpointingState, options: Endpointing
   return (next ?? silence + 1) - silence;
 }
 
-/** Drops the turn that has begun, if any: the client has thrown its sound away, or taken it as it is. */
+/** Drops the current turn, if any, and voids results about it. */
 export function dropTurn(state: EndpointingState): EndpointingState {
   const { samples, revision } = state;
   return { ...INITIAL_ENDPOINTING, samples, revision: revision + 1 };
 }
 
-/** Whether a turn has so little speech that silence alone may end it. */
+/** Whether silence alone ends the turn, since the judge needs more speech. */
 function isShort({ speech }: EndpointingState): boolean {
   return speech < SHORT_WINDOWS;
 }
 
-/** Windows of silence that end the turn, and after which the judge is asked; `null`: it is not. */
 function silencesOf(state: EndpointingState, options: EndpointingOptions) {
   return isShort(state)
     ? { end: options.maxShortSilenceWindows, judge: null }
@@ -182,41 +182,43 @@ function ended(state: EndpointingState): Step {
   return { state: dropTurn(state), events: [{ type: "ended", revision, at, silence }] };
 }
 
-/** Milliseconds before a turn's beginning that belong to it. */
+/** Returns the milliseconds before its onset that belong to a turn. */
 export function prefixMs(detection: TurnDetection | null): number {
   return detection?.type === "server_vad" ? (detection.prefix_padding_ms ?? 300) : 300;
 }
 
 const WINDOW_MS = 32;
 const MEDIUM = { maxSilenceMs: 4_000, maxSentenceSilenceMs: 1_500, minFinished: 0.5, minReplySilenceMs: 288 };
-/** By eagerness: longest silence within a turn, and behind words that end a sentence, and what the judge has to be sure of. */
+/**
+ * By eagerness: longest silence within a turn and after a complete sentence, minimum verdict, shortest pause before a
+ * reply.
+ */
 const EAGERNESS = {
   low: { maxSilenceMs: 8_000, maxSentenceSilenceMs: 3_000, minFinished: 0.7, minReplySilenceMs: 512 },
   medium: MEDIUM,
   auto: MEDIUM,
   high: { maxSilenceMs: 2_000, maxSentenceSilenceMs: 1_000, minFinished: 0.3, minReplySilenceMs: 0 },
 } as const;
-/** The judge is asked 192 ms into a pause: it errs more when it hears more of it. */
+/** 192 ms: the judge errs more with longer silence. */
 const JUDGE_AFTER_WINDOWS = 6;
-/** A short turn ends with 608 ms of silence, whatever it sounds like: a judge errs on "Okay." and "Uh huh." */
+/** 608 ms: the judge errs on "Okay." and "Uh huh.", so silence ends a short turn. */
 const MAX_SHORT_SILENCE_WINDOWS = 19;
-/** While a reply is heard, an interruption takes 160 ms of speech; else 96 ms begin a turn. */
+/** 96 ms start a turn; 160 ms while a reply is playing. */
 const ONSET_WINDOWS = { listening: 3, speaking: 5 } as const;
-/** What somebody says is recognised every 1.5 s; every 0.4 s while it has to be known whether it is an interruption. */
+/** 1.5 s, or 0.4 s while the words decide about an interruption. */
 const TRANSCRIBE_EVERY_WINDOWS = { turn: 47, interruption: 12 } as const;
 
-/** Words that an interruption has to have before it counts; 0: it counts as speech. */
+/** Returns the words that an interruption needs; 0: any speech interrupts. */
 export function minInterruptionWords(detection: TurnDetection | null): number {
   return detection?.antiphon_min_interruption_words ?? 0;
 }
 
-/** What endpointing depends on beside the settings; false unless given. */
+/** Circumstances beyond the settings that affect endpointing. Default: false. */
 export interface EndpointingContext {
-  /** Whether a reply is heard just now. */
   readonly isReplyPlaying?: boolean;
-  /** Whether speech is no interruption yet, for want of words. */
+  /** Whether the turn still lacks words to count as an interruption. */
   readonly isUnconfirmed?: boolean;
-  /** Whether the words before the pause end a sentence. */
+  /** Whether the transcript ends with a complete sentence. */
   readonly isSentenceEnd?: boolean;
 }
 
@@ -257,7 +259,7 @@ export function endpointingOptions(
   };
 }
 
-/** A reply is not heard before so much silence after the speech that it answers: people pause as long between sentences. */
+/** Returns the shortest pause between the user's speech and a reply: people pause as long between sentences. */
 export function minReplySilenceMs(detection: TurnDetection | null): number {
   return detection?.type === "semantic_vad" ? EAGERNESS[detection.eagerness ?? "auto"].minReplySilenceMs : 0;
 }

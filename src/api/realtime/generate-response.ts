@@ -21,17 +21,16 @@ import type { TurnMeter } from "./turn-meter.ts";
 export interface GenerateResponseOptions extends Pick<SpeechRequest, "keyId" | "span" | "signal"> {
   readonly service: SpeechService;
   readonly resolve: ResolveModel;
-  /** The public id that the session's model resolved to; `null` is the default. */
+  /** The session's public model id; `null` is the default model. */
   readonly model: string | null;
-  /** Turns that are metered with the reply. */
+  /** Turns metered with the response. */
   readonly turns: TurnMeter;
-  /** Told of the reply piece by piece, in order. */
   readonly onDelta: (spoken: ResponseDelta) => void;
   /** Resolves when the client has room for more. */
   readonly hasRoom: () => Promise<void>;
 }
 
-/** Replies are made so far ahead of their playing: what is cut was not made for nobody. */
+/** Seconds of audio generated ahead of playback: limits what an interruption wastes. */
 const MAX_AHEAD_S = 2;
 
 const ENCODINGS: Readonly<Record<RealtimeFormat["type"], Encoding>> = {
@@ -40,7 +39,7 @@ const ENCODINGS: Readonly<Record<RealtimeFormat["type"], Encoding>> = {
   "audio/pcma": "alaw",
 };
 
-/** Makes one reply, and says how it ended. Throws a `ServiceError`, or the reason of the signal. */
+/** Generates one response. Throws a `ServiceError`, or the signal's reason. */
 export async function generateResponse(
   request: ResponseRequest,
   parts: GenerateResponseOptions,
@@ -62,7 +61,7 @@ export async function generateResponse(
       encoding: ENCODINGS[type],
       isStreamed: true,
       isPlayed: true,
-      // Whoever is to carry a call out need not wait until what was said before it is played.
+      // A function call need not wait until the words before it are played.
       get maxAheadS() {
         return order.hasCall ? Number.POSITIVE_INFINITY : MAX_AHEAD_S;
       },
@@ -92,17 +91,16 @@ async function spoken(
       }
       const { words } = step.value.marks;
       const until = words === undefined ? order.length : (words.at(-1)?.offset ?? -1);
-      // A sentence is told with the first sound of it.
+      // A sentence is sent with its first audio.
       writer.tell(order.take(until), soundOf(step.value, bytesPerMs));
       await abortable(hasRoom(), signal);
     }
   } finally {
-    // Whatever it holds is given back, also where it was left in the middle.
+    // Releases the generator's resources if the loop ended early.
     await speech.return(ABANDONED_OUTCOME);
   }
 }
 
-/** A reply in text alone. */
 async function written(
   writing: ReturnType<SpeechService["write"]>,
   writer: DeltaWriter,
@@ -135,7 +133,7 @@ function soundOf({ bytes, marks: { words = [] } }: ReplyChunk, bytesPerMs: numbe
   };
 }
 
-/** Tells the words and the calls of a reply in their order. */
+/** Sends text, audio and function calls in order. */
 class DeltaWriter {
   readonly order = new OutputQueue();
   readonly #onDelta: (spoken: ResponseDelta) => void;
@@ -144,7 +142,7 @@ class DeltaWriter {
     this.#onDelta = tell;
   }
 
-  /** The sound comes with the words behind the last call. */
+  /** Sends the audio with the text after the last call. */
   tell(parts: readonly (string | ToolCall)[], audio: ResponseDelta["audio"]): void {
     let text = "";
     for (const part of parts) {
@@ -159,7 +157,7 @@ class DeltaWriter {
     if (text !== "" || audio !== null) this.#onDelta({ text, audio });
   }
 
-  /** What no sound was there to be told with, such as a sentence in which no word is spoken, and the last calls. */
+  /** Sends what no audio accompanied: sentences without spoken words, and the last calls. */
   rest(): void {
     this.tell([...this.order.take(Number.POSITIVE_INFINITY), ...this.order.takeCalls()], null);
   }
@@ -167,7 +165,7 @@ class DeltaWriter {
 
 const NOTHING_WRITTEN: WrittenReply = { text: "", stop: "finished", tokens: null };
 
-/** Where the writer counts no tokens, four characters are taken for one. */
+/** Counts four characters as a token if the writer reports none. */
 function endOf(stop: unknown, frames: number, chars: number, tokens: WriterTokens | null): ResponseEnd {
   const usage = {
     inputTokens: tokens?.prompt ?? 0,
@@ -178,18 +176,18 @@ function endOf(stop: unknown, frames: number, chars: number, tokens: WriterToken
   return { type: "completed", usage };
 }
 
-/** The sentences of a reply and the calls among them, as they are written, until they are told. Places are code points. */
+/** Written sentences and function calls that are not yet sent. Positions are code points. */
 export class OutputQueue {
   readonly #sentences: { readonly text: string; readonly from: number }[] = [];
   readonly #calls: { readonly call: ToolCall; readonly at: number }[] = [];
   #length = 0;
 
-  /** Of all sentences that have come. */
+  /** Code points of all sentences so far. */
   get length(): number {
     return this.#length;
   }
 
-  /** Whether a call has come that was not told. */
+  /** Whether a call is queued. */
   get hasCall(): boolean {
     return this.#calls.length > 0;
   }
@@ -199,12 +197,12 @@ export class OutputQueue {
     this.#length += [...text].length;
   }
 
-  /** @param at where the sentence begins that comes after it; that may come later */
+  /** @param at start of the sentence after the call, which may not be written yet */
   call(call: ToolCall, at: number): void {
     this.#calls.push({ call, at });
   }
 
-  /** The sentences that begin no later than `until`, and the calls before them. */
+  /** Takes the sentences that start no later than `until`, and the calls before them. */
   take(until: number): (string | ToolCall)[] {
     const systemTexts: (string | ToolCall)[] = [];
     while (this.#sentences[0] !== undefined && this.#sentences[0].from <= until) {
@@ -214,7 +212,7 @@ export class OutputQueue {
     return systemTexts;
   }
 
-  /** The calls that are left when all that is said was told. */
+  /** Takes all remaining calls. */
   takeCalls(): ToolCall[] {
     return this.#callsUpTo(Number.POSITIVE_INFINITY);
   }
@@ -226,11 +224,11 @@ export class OutputQueue {
 }
 
 /**
- * A reply of a session as a request like any other: an authored turn after what was said. Throws a `ServiceError` that
- * names what cannot be had.
+ * Builds the request for a response: an authored turn after the conversation. Throws a `ServiceError` for what is not
+ * available.
  *
- * @param model the id that the session resolved to; `null` is the default model
- * @param inputAudioS seconds of sound that are metered with it
+ * @param model the session's resolved model id; `null` is the default model
+ * @param inputAudioS seconds of audio metered with the response
  */
 export function prepareResponse(
   { items, settings }: ResponseRequest,
@@ -263,7 +261,7 @@ export function prepareResponse(
   };
 }
 
-/** What the writer may call, and earlier calls with what came of them; `null` where there is neither. */
+/** Returns the callable functions and the earlier calls with their outputs; `null` without either. */
 function toolUseOf(
   items: readonly ConversationItem[],
   { tools, toolChoice }: SessionSettings,
@@ -276,7 +274,7 @@ function toolUseOf(
       const { callId, name } = item;
       calls.push({ callId, name, arguments: item.arguments, output: null, turnsBefore: turns });
     } else if (item.type === "function_call_output") {
-      // Ids may come again: an output is that of the newest call which has none.
+      // Call ids may repeat: an output belongs to the newest call that has none.
       const call = calls.findLast(({ callId, output }) => callId === item.callId && output === null);
       if (call !== undefined) call.output = item.output;
     } else if (isTurn(item)) turns += 1;
@@ -288,7 +286,7 @@ function toolUseOf(
 function turnOf(item: ConversationItem, speaker: string, other: string): { speaker: string; text: string }[] {
   if (!isTurn(item)) return [];
   const text = itemText(item)?.trim() ?? "";
-  // The end of what is too long counts most.
+  // A text over the limit keeps its end, which matters most.
   return [{ speaker: item.role === "assistant" ? speaker : other, text: text.slice(-MAX_TEXT_CHARS) }];
 }
 
@@ -296,7 +294,7 @@ function isTurn(item: ConversationItem): item is MessageItem {
   return item.type === "message" && item.role !== "system" && (itemText(item)?.trim() ?? "") !== "";
 }
 
-/** The session's own, and after them what it was told as the system: the newest of that, as far as all is not too long. */
+/** Joins the session's instructions and the system messages, dropping the oldest messages beyond the limit. */
 function instructionsOf(
   items: readonly ConversationItem[],
   { instructions }: SessionSettings,

@@ -28,7 +28,7 @@ export interface InputAudioBufferParts extends VoiceActivityFeedParts {
   readonly signal: AbortSignal;
 }
 
-/** The audio a client appends: decoded to 16 kHz, kept for transcription and fed to the voice activity detector. */
+/** Appended audio: decoded to 16 kHz, kept for transcription and fed to the voice activity detector. */
 export class InputAudioBuffer {
   readonly #parts: InputAudioBufferParts;
   readonly #samples = new SampleBuffer(MAX_KEPT_SAMPLES);
@@ -103,30 +103,29 @@ export class InputAudioBuffer {
   }
 }
 
-/** Samples that are kept and forgotten together: half a second. However small the pieces are, there are no more blocks. */
+/** Samples per block, half a second. Small appends share a block. */
 
 const BLOCK = 8_192;
 
-/** Sound as it came, at 16 kHz, of which the beginning is forgotten: by and by, and beyond a bound. */
+/** The newest 16 kHz samples, up to a limit. */
 export class SampleBuffer {
   readonly #maxSamples: number;
-  /** The newest is filled as far as there is sound. */
+  /** The last block is partly filled. */
   readonly #blocks: Float32Array[] = [];
-  /** The sample with which the first block begins. */
+  /** First sample of the first block. */
   #from = 0;
   #appended = 0;
 
-  /** @param maxSamples that are kept at least; of more, up to a block, the oldest are forgotten */
+  /** @param maxSamples minimum kept; beyond it, whole blocks are dropped */
   constructor(maxSamples: number) {
     this.#maxSamples = maxSamples;
   }
 
-  /** Samples that have come, forgotten ones included. */
   get appended(): number {
     return this.#appended;
   }
 
-  /** Samples for which there is memory just now. */
+  /** Samples for which memory is allocated. */
   get held(): number {
     return this.#blocks.length * BLOCK;
   }
@@ -143,7 +142,7 @@ export class SampleBuffer {
     }
   }
 
-  /** Forgets what is before a sample; less than a block of it stays. */
+  /** Drops whole blocks before a sample. */
   forget(before: number): void {
     const until = Math.min(before, this.#appended);
     const drop = Math.max(0, Math.floor((until - this.#from) / BLOCK));
@@ -152,7 +151,7 @@ export class SampleBuffer {
     this.#from += drop * BLOCK;
   }
 
-  /** A copy of what is kept between two samples. */
+  /** Returns a copy of the kept samples in a range. */
   read(from: number, to: number): Float32Array {
     const start = Math.max(from, this.#from);
     const end = Math.min(to, this.#appended);
@@ -170,11 +169,11 @@ export class SampleBuffer {
 
 const FULL_SCALE = 32_768;
 
-/** Makes samples at 16 kHz of a client's bytes, which may be cut anywhere. */
+/** Decodes audio bytes, split anywhere, to samples at 16 kHz. */
 export class InputAudioDecoder {
   readonly #type: RealtimeFormat["type"];
   readonly #resampler: Resampler;
-  /** The first byte of a sample whose second has not come. */
+  /** First byte of a 16-bit sample whose second byte has not arrived. */
   #oddByte: number | null = null;
 
   constructor({ type }: RealtimeFormat) {
@@ -186,12 +185,10 @@ export class InputAudioDecoder {
     return this.#type;
   }
 
-  /** Bytes of a second. */
   get bytesPerS(): number {
     return this.#type === "audio/pcm" ? 48_000 : 8_000;
   }
 
-  /** What the bytes so far are enough for. */
   push(bytes: Uint8Array): Float32Array {
     return this.#resampler.push(this.#type === "audio/pcm" ? this.#pcm(bytes) : this.#companded(bytes));
   }
@@ -218,35 +215,32 @@ export class InputAudioDecoder {
   }
 }
 
-/** Pieces of sound that the detector may be hearing before no more is taken. */
+/** Detector calls in flight before the session stops reading. */
 const MAX_PENDING = 8;
 
 export interface VoiceActivityFeedParts {
   readonly detector: VoiceActivityDetector;
-  /** Makes a call of the detector when it is the key's turn. */
+  /** Runs a detector call when it is the key's turn. */
   readonly inTurn: RunQueued;
-  /** Windows that may be heard together just now. */
+  /** Maximum windows per detector call. */
   readonly maxWindows: () => number;
-  /** Told of each window's probability of speech, in order; the first begins with that sample. */
+  /** Receives the probability of speech per window, in order; `from` is the first sample. */
   readonly onWindows: (probabilities: readonly number[], from: number) => void;
-  /** @param count of failures on end, this one among them */
+  /** @param count consecutive failures, including this one */
   readonly onFailure: (error: unknown, count: number) => void;
 }
 
-/**
- * Gives the detector a session's sound, as many windows at once as may be heard together. A detector that fails goes on
- * with the next piece.
- */
+/** Feeds a session's audio to the detector in batches. After a failure the next batch is tried. */
 export class VoiceActivityFeed {
   readonly #parts: VoiceActivityFeedParts;
   readonly #voice: VoiceActivity;
-  /** The sample that the detector began with, and how many it was given since. */
+  /** First sample since the last reset, and the samples fed since. */
   #from = 0;
   #fed = 0;
-  /** What it is given with what comes next. */
+  /** Samples for the next batch. */
   #queued: Float32Array[] = [];
   #queuedSamples = 0;
-  /** Counts resets: what was found in sound before one is void. */
+  /** Counts resets, which void pending results. */
   #epoch = 0;
   #pending = 0;
   #failures = 0;
@@ -256,17 +250,16 @@ export class VoiceActivityFeed {
     this.#voice = parts.detector.open(parts.inTurn);
   }
 
-  /** Whether the detector is behind: what {@link push} returns is to be waited for. */
+  /** Whether {@link push} must be awaited. */
   get isFull(): boolean {
     return this.#pending >= MAX_PENDING;
   }
 
-  /** Whether the detector has yet to answer. */
   get isBusy(): boolean {
     return this.#pending > 0;
   }
 
-  /** Resolves when what it was enough for has been heard. */
+  /** Resolves once the windows that the samples complete are analysed. */
   async push(samples: Float32Array): Promise<void> {
     this.#queued.push(samples);
     this.#queuedSamples += samples.length;
@@ -290,7 +283,7 @@ export class VoiceActivityFeed {
     }
   }
 
-  /** The detector begins anew with the sample that comes next, and all before it is void. */
+  /** Restarts with sample `next` and voids pending results. */
   reset(next: number): void {
     this.#epoch += 1;
     this.#clear();
@@ -299,7 +292,7 @@ export class VoiceActivityFeed {
     this.#fed = 0;
   }
 
-  /** The detector forgets what it has heard. Nothing is void. */
+  /** Clears the detector's memory. Pending results stay valid. */
   refresh(): void {
     this.#voice.reset();
     this.#from += this.#fed;

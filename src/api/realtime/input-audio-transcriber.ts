@@ -4,62 +4,64 @@ import { DETECTION_RATE_HZ } from "../../core/turn-detection.ts";
 import type { KeyedSemaphore } from "../../limits/keyed-semaphore.ts";
 
 export interface InputAudioTranscriberParts {
-  /** `null`: nothing that is said can be heard. */
+  /** `null`: no recogniser is installed. */
   readonly recogniser: Recogniser | null;
-  /** Turns being heard, of everybody and of one key. */
+  /** Turns transcribed at once, in all and per key. */
   readonly slots: KeyedSemaphore;
   readonly keyId: string;
-  /** A copy of the sound between two samples. */
+  /** Returns a copy of the samples in a range. */
   readonly read: (from: number, to: number) => Float32Array;
   readonly onFailure: (error: unknown) => void;
   /** Aborts with the session. */
   readonly signal: AbortSignal;
 }
 
-/** What is said between two samples. */
+/** A range of samples to transcribe. */
 export interface AudioSpan {
   readonly from: number;
   readonly to: number;
-  /** That is spoken: ISO 639-1; `null` lets the recogniser find out. */
+  /** ISO 639-1; `null`: detect it. */
   readonly language: string | null;
   readonly prompt: string | null;
 }
 
-/** Committed turns that may wait to be heard before a session takes no more sound: each holds its own. */
+/** Committed turns that may await transcription before the session stops reading: each keeps its audio. */
 const MAX_COMMITTED = 2;
-/** What is said before a pause is final once it is so long, so that a long turn is not heard from its beginning each time. */
+/**
+ * Length after which the words before a pause are final, so that a long turn is not transcribed from its start each
+ * time.
+ */
 const FINAL_SAMPLES = 15 * DETECTION_RATE_HZ;
-/** What is longer is no draft: the recogniser hears it in several windows. */
+/** Maximum length of a draft: more would take several recogniser windows. */
 const MAX_DRAFT_SAMPLES = 28 * DETECTION_RATE_HZ;
 
 interface Job {
-  /** `null` of a draft. */
+  /** `null`: a partial transcript. */
   readonly revision: number | null;
   readonly controller: AbortController;
 }
 
-/** What is known of a turn so far. */
 interface TurnProgress {
   readonly from: number;
-  /** Final words, and up to where. */
+  /** Final words, and the sample up to which they are final. */
   text: string;
   finalTo: number;
-  /** What was made of the sound behind that, for the recogniser to confirm. */
+  /** Draft of the audio after that, for the recogniser to confirm. */
   draft: Transcript | null;
-  /** Of those what was made up to a pause, and where that is. */
+  /** The draft up to the latest pause, and its sample. */
   paused: { readonly transcript: Transcript; readonly at: number } | null;
   /** End of the audio transcribed so far; the turn is uncommitted. */
   transcribedTo: number;
 }
 
 /**
- * Has turns recognised while they are spoken: at each pause, which may be the end, and in between, so that the end costs
- * little. What is superseded stops; what was committed does not.
+ * Transcribes turns while they are spoken, at each pause and in between, so that little is left to do at the end. A
+ * newer request supersedes an older one unless its turn is committed.
  */
 export class InputAudioTranscriber {
   readonly #parts: InputAudioTranscriberParts;
   #progress: TurnProgress | null = null;
-  /** What goes on and may be superseded. */
+  /** The request that may be superseded. */
   #current: Job | null = null;
   readonly #committed = new Set<Job>();
   #onRoom = (): void => {};
@@ -70,9 +72,9 @@ export class InputAudioTranscriber {
   }
 
   /**
-   * What is said up to a pause. An earlier one that was not kept stops, and tells nothing.
+   * Transcribes a turn up to a pause. Superseded requests never call `onTranscript`.
    *
-   * @param onHeard `null`: it could not be heard
+   * @param onTranscript receives `null` if recognition failed
    */
   transcribe(revision: number, span: AudioSpan, onTranscript: (text: string | null) => void): void {
     this.stop();
@@ -81,7 +83,7 @@ export class InputAudioTranscriber {
     void this.#run(job, span, onTranscript);
   }
 
-  /** What is said so far, while it goes on; nothing where the recogniser is busy with this turn anyway. */
+  /** Transcribes a turn in progress, unless one of its requests is running. */
   transcribePartial(span: AudioSpan, onTranscript: (text: string) => void): void {
     const progress = this.#progressOf(span.from);
     if (this.#current !== null || span.to - progress.finalTo > MAX_DRAFT_SAMPLES) return;
@@ -90,7 +92,7 @@ export class InputAudioTranscriber {
     void this.#run(job, span, (text) => text !== null && onTranscript(text));
   }
 
-  /** Whatever comes, that one is heard to its end. */
+  /** Protects a committed turn's request from being superseded. */
   keep(revision: number): void {
     const job = this.#current;
     this.#progress = null;
@@ -106,7 +108,7 @@ export class InputAudioTranscriber {
     return (transcribedTo - from) / DETECTION_RATE_HZ;
   }
 
-  /** Stops what was not kept. */
+  /** Stops the request that may be superseded. */
   stop(): void {
     this.#current?.controller.abort(new Error("more was said"));
     this.#current = null;
@@ -150,7 +152,7 @@ export class InputAudioTranscriber {
       progress.paused = null;
     }
     const { finalTo, text: before, draft } = progress;
-    // Before anything is waited for: it may be forgotten then.
+    // Read before waiting, since the buffer may be trimmed meanwhile.
     const samples = read(finalTo, to);
     const permit = await slots.enter(keyId, 1, signal);
     try {

@@ -1,13 +1,12 @@
-/** What an `error` event tells. */
 export interface RealtimeErrorDetails {
-  /** Stable, for machines: as OpenAI's clients know it where they know one. */
+  /** OpenAI's code where there is one. */
   readonly code?: string;
-  /** The field that is wrong. */
+  /** Path of the invalid field. */
   readonly param?: string;
   readonly type?: "invalid_request_error" | "server_error" | "rate_limit_error";
 }
 
-/** A client's event that cannot be carried out. The session goes on. */
+/** A client event that cannot be carried out. The session continues. */
 export class RealtimeError extends Error {
   override readonly name = "RealtimeError";
   readonly code: string | null;
@@ -22,7 +21,7 @@ export class RealtimeError extends Error {
   }
 }
 
-/** An error as its event tells it: what is unknown is left out, since agents-realtime takes no `null`. */
+/** Returns the `error` event's payload. Unknown fields are omitted, since agents-realtime rejects `null`. */
 export function errorPayload(error: RealtimeError, eventId?: string): Record<string, unknown> {
   const { type, code, param, message } = error;
   return {

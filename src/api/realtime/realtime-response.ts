@@ -9,30 +9,29 @@ import { OutputAudio, type OutputWord } from "./output-audio.ts";
 import type { SendEvent } from "./realtime-dialect.ts";
 import type { SessionSettings } from "./session-settings.ts";
 
-/** Some of a reply. */
+/** A part of a response. */
 export interface ResponseDelta {
-  /** Words whose sound begins with this; of a reply in text alone, words. */
+  /** Text whose audio starts with this delta; in a text response, any text. */
   readonly text: string;
   readonly audio: {
-    /** In the session's output format, in base64. */
+    /** Base64, in the session's output format. */
     readonly base64: string;
     readonly durationMs: number;
     readonly words: readonly OutputWord[];
-    /** The words that begin in it as our own client is told of them, in a field that others do not read. */
+    /** Words that begin in this audio, for an extra field that only our client reads. */
     readonly marks?: readonly WordTiming[];
   } | null;
-  /** A function that the writer calls. */
+  /** A function call. */
   readonly call?: { readonly callId: string; readonly name: string; readonly arguments: string };
 }
 
-/** How a reply ended. */
 export type ResponseEnd =
   | { readonly type: "completed"; readonly usage: ResponseUsage }
   | { readonly type: "incomplete"; readonly reason: "max_output_tokens"; readonly usage: ResponseUsage }
   | { readonly type: "failed"; readonly code: string; readonly message: string }
   | { readonly type: "cancelled"; readonly reason: "turn_detected" | "client_cancelled" };
 
-/** What was used, in tokens; frames of 80 ms are those of sound. */
+/** Tokens; an audio token is a frame of 80 ms. */
 export interface ResponseUsage {
   readonly inputTokens: number;
   readonly textTokens: number;
@@ -41,28 +40,28 @@ export interface ResponseUsage {
 
 export interface ResponseParts {
   readonly id: string;
-  /** That its message will have. */
+  /** Id of its first message. */
   readonly itemId: string;
   readonly settings: SessionSettings;
-  /** `null` of a reply beside the conversation. */
+  /** `null`: out of band. */
   readonly conversationId: string | null;
   readonly metadata: unknown;
-  /** When the replies before it will have been played, as far as is known now. */
+  /** Returns when the earlier responses will have been played, as far as is known. */
   readonly previousPlaybackEndMs: () => number;
   readonly send: SendEvent;
-  /** Adds an item to the conversation; returns the id of the one before it. */
+  /** Appends an item to the conversation. Returns the id of the item before it. */
   readonly append: (item: ConversationItem) => string | null;
 }
 
-/** A reply: the items that it makes, and the events that tell of them, in the order that clients rely on. */
+/** A response: its output items and its events, in the order that clients rely on. */
 export class RealtimeResponse {
   readonly id: string;
   readonly #parts: ResponseParts;
   readonly #output: ConversationItem[] = [];
-  /** Of each item of the conversation, the id of the one before it. */
+  /** Per item in the conversation, the id of the item before it. */
   readonly #previousIds = new Map<string, string | null>();
   #message: MessageItem | null = null;
-  /** Code points and milliseconds of the messages before. */
+  /** Length of the earlier messages: code points and milliseconds. */
   readonly #previousMessages = { chars: 0, ms: 0 };
   #status: "in_progress" | ResponseEnd["type"] = "in_progress";
 
@@ -71,7 +70,7 @@ export class RealtimeResponse {
     this.#parts = parts;
   }
 
-  /** When all of it that was sent will have been played. */
+  /** Returns when all audio sent so far will have been played. */
   get playbackEndMs(): number {
     for (const item of this.#output.toReversed())
       if (item.type === "message" && item.outputAudio !== null && item.outputAudio.sentMs > 0)
@@ -79,7 +78,6 @@ export class RealtimeResponse {
     return this.#parts.previousPlaybackEndMs();
   }
 
-  /** Whether some of its sound was sent. */
   get hasAudio(): boolean {
     return this.#output.some((item) => item.type === "message" && (item.outputAudio?.sentMs ?? 0) > 0);
   }
@@ -96,7 +94,7 @@ export class RealtimeResponse {
     }
     if (given === "" && audio === null) return;
     const message = this.#message ?? this.#beginMessage();
-    // No message begins with the space that parts it from the one before.
+    // A message does not start with the space that separates it from the previous one.
     const text = message.text === "" ? given.trimStart() : given;
     this.#previousMessages.chars += given.length - text.length;
     const at = this.#position(message);
@@ -108,7 +106,7 @@ export class RealtimeResponse {
     }
     if (audio === null) return;
     const { chars, ms } = this.#previousMessages;
-    // Words are counted from the beginning of the reply, and heard as those of their message.
+    // Words are counted from the start of the response, but sent relative to their message.
     const words = audio.words.map(({ endMs, endsAt }) => ({ endMs: endMs - ms, endsAt: endsAt - chars }));
     message.outputAudio?.addAudio(audio.durationMs, words, Math.max(nowMs, this.playbackEndMs));
     const { base64: delta, marks = [] } = audio;
@@ -126,12 +124,12 @@ export class RealtimeResponse {
     });
   }
 
-  /** No more of it is heard than is played by now. */
+  /** Limits the response to what is played by now. */
   interrupt(nowMs: number): void {
     for (const item of this.#output) if (item.type === "message") item.outputAudio?.interrupt(nowMs);
   }
 
-  /** Tells its end, once. */
+  /** Sends the end, once. */
   end(end: ResponseEnd): void {
     if (this.#status !== "in_progress") return;
     this.#endMessage(end.type === "completed" ? "completed" : "incomplete");
@@ -246,7 +244,7 @@ export class RealtimeResponse {
   }
 }
 
-/** Its types stay those of the years before the others were renamed. */
+/** Content part types kept their old names when the item types were renamed. */
 function partOf({ medium, text }: MessageItem): Record<string, unknown> {
   return medium === "audio" ? { type: "audio", transcript: text ?? "" } : { type: "text", text: text ?? "" };
 }

@@ -11,18 +11,18 @@ import { UserTurns } from "./user-turns.ts";
 
 export interface SessionOptions {
   readonly settings: SessionSettings;
-  /** A new id that begins so. */
+  /** Returns a new id with this prefix. */
   readonly newId: (prefix: string) => string;
-  /** Whether functions that a client gives may be called; absent: no. */
+  /** Returns whether clients may supply functions. Default: no. */
   readonly callsTools?: () => boolean;
 }
 
-/** Milliseconds after which a session that was behind with its input looks for silence again. */
+/** Milliseconds before the silence check runs again after input was queued. */
 const BEHIND_MS = 100;
 
 /**
- * One conversation: what the client asked for, who speaks, what was said and heard, and what the reply is doing. It has no
- * clock, socket or timer of its own, so the same events at the same times always have the same effects.
+ * One conversation as a deterministic state machine: the same events at the same times give the same effects. It has
+ * no clock, socket or timer.
  */
 export class RealtimeSession {
   readonly id: string;
@@ -30,11 +30,10 @@ export class RealtimeSession {
   readonly #callsTools: () => boolean;
   readonly #items: ConversationItems;
   #settings: SessionSettings;
-  /** Somebody has said something that nothing has answered yet. */
   #isReplyOwed = false;
-  /** Samples that had come when sound was appended last. */
+  /** Samples that had arrived with the last append. */
   #appendedSamples = 0;
-  /** When silence is answered, and what was asked to be woken at. */
+  /** Due times in milliseconds: of the reply to silence, and of the timer last requested. */
   #idleTimeoutAtMs: number | null = null;
   #timerAtMs: number | null = null;
   readonly #turns: UserTurns;
@@ -75,9 +74,8 @@ export class RealtimeSession {
   }
 
   /**
-   * Windows that may be heard together, which costs less than one by one: no more than there are until a turn may end,
-   * and a few where all that comes later is word of its beginning; one where a reply is about to begin, which it should
-   * not if its user goes on.
+   * Maximum windows per detector call. Larger batches cost less, but must not delay the end of a turn, a barge-in or
+   * a reply that is about to start.
    */
   get maxDetectionWindows(): number {
     const { options, detector } = this.#turns;
@@ -90,18 +88,17 @@ export class RealtimeSession {
     return this.#items.all;
   }
 
-  /** Whether what was said is being transcribed, or a reply to it is being made or due. */
+  /** Returns whether a turn is being transcribed, or a reply to it is due or in progress. */
   get isAnswering(): boolean {
     if (!this.#turns.isTranscribed) return true;
     return this.#settings.type !== "transcription" && (this.#isReplyOwed || this.#responses.isResponding);
   }
 
-  /** What a session begins with. */
   begin(): readonly SessionEffect[] {
     return this.#collectEffects(() => this.#send("session.created", { session: this.#payload() }));
   }
 
-  /** @param nowMs of a clock that never goes back */
+  /** @param nowMs milliseconds of a monotonic clock */
   step(event: SessionEvent, nowMs: number): readonly SessionEffect[] {
     this.#nowMs = nowMs;
     return this.#collectEffects(() => this.#step(event));
@@ -187,7 +184,7 @@ export class RealtimeSession {
         this.#answerIfOwed();
         break;
       case "input_audio_buffer.append":
-        // One without a sample is none.
+        // An append without samples does not count as audio.
         if (appended > this.#appendedSamples) this.#turns.detector.audioReceived();
         this.#appendedSamples = appended;
         break;
@@ -200,7 +197,7 @@ export class RealtimeSession {
     const before = this.#settings.turnDetection;
     this.#settings = updateSettings(this.#settings, update, this.#responses.hasSentAudio);
     const { turnDetection } = this.#settings;
-    // Where nothing was detected, nothing is known of the sound so far.
+    // The audio buffered while detection was off was never analysed.
     if ((before === null) !== (turnDetection === null)) this.#discard(appended);
     this.#send("session.updated", { session: this.#payload() });
   }
@@ -210,14 +207,14 @@ export class RealtimeSession {
     this.#effects.push({ type: "turn_discarded" });
   }
 
-  /** A turn is answered once nobody speaks, and all that was said is known. */
+  /** Answers once the user is silent and every turn is transcribed. */
   #answerIfOwed(): void {
     const isBusy = this.#turns.hasOpenTurn || this.#responses.isResponding;
     if (!this.#isReplyOwed || isBusy || this.#settings.type === "transcription") return;
     this.#respond({}, this.#turns.speechEndMs);
   }
 
-  // ---- replies
+  // ---- responses
 
   #respond(options: ResponseOptions, speechEndMs: number | null = null): void {
     const { isTranscribed, isUserSpeaking } = this.#turns;
@@ -231,7 +228,6 @@ export class RealtimeSession {
     this.#idleTimeoutAtMs = null;
   }
 
-  /** Once nobody speaks and all that was said is known, the replies that were asked for meanwhile answer it. */
   #beginPending(): void {
     if (this.#responses.beginPending(this.#turns)) this.#isReplyOwed = false;
   }
@@ -240,12 +236,12 @@ export class RealtimeSession {
     return (this.#responses.isResponding || !this.#turns.isTranscribed) && !this.#responses.isPlaying;
   }
 
-  /** Whoever spoke last has hardly ended, or somebody may just begin. */
+  /** Whether the user has only just stopped, or may be starting to speak. */
   get #mayUserContinue(): boolean {
     return this.#nowMs < this.#turns.replyNotBeforeMs || this.#turns.mayStart;
   }
 
-  /** What was held back of a reply is heard once nobody begins to speak, or no window comes that would tell. */
+  /** Sends the held-back audio once the user has not continued. */
   #releaseHeldBack(): void {
     if (this.#responses.isHeldBack && !this.#mayUserContinue && this.#responses.release())
       this.#afterResponse();
@@ -264,7 +260,7 @@ export class RealtimeSession {
 
   #onTimer(isBehind: boolean): void {
     this.#timerAtMs = null;
-    // Input not yet analysed is not silence.
+    // Input that is not yet analysed is not silence.
     if (isBehind) {
       this.#turns.detector.audioReceived();
       if (this.#idleTimeoutAtMs !== null)
@@ -275,7 +271,7 @@ export class RealtimeSession {
     else if (this.#idleTimeoutAtMs !== null && this.#nowMs >= this.#idleTimeoutAtMs) this.#onIdleTimeout();
   }
 
-  /** Asks to be woken when something is due; earlier is harmless. */
+  /** Requests a timer for whatever is due next. An early timer is harmless. */
   #setTimer(): void {
     const { detector, replyNotBeforeMs, mayStart } = this.#turns;
     const isOpen = detector.isInTurn && this.#settings.turnDetection !== null;
@@ -290,13 +286,12 @@ export class RealtimeSession {
     this.#effects.push({ type: "set_timer", atMs: dueMs });
   }
 
-  /** Silence that is answered, where the session wants that. */
   get #idleMs(): number | null {
     const { turnDetection } = this.#settings;
     return turnDetection?.type === "server_vad" ? (turnDetection.idle_timeout_ms ?? null) : null;
   }
 
-  /** Nobody has said anything since the reply was played. */
+  /** Starts a reply after the silence of `idle_timeout_ms`. */
   #onIdleTimeout(): void {
     this.#idleTimeoutAtMs = null;
     const idleMs = this.#idleMs;
@@ -310,7 +305,7 @@ export class RealtimeSession {
     this.#respond({});
   }
 
-  // ---- what is sent
+  // ---- payloads
 
   #payload(): Record<string, unknown> {
     return sessionPayload(this.#settings, this.id, this.#callsTools());

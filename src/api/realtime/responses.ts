@@ -5,50 +5,49 @@ import { RealtimeResponse, type ResponseDelta, type ResponseEnd } from "./realti
 import type { ResponseRequest, SessionContext } from "./session-events.ts";
 import { updateSettings } from "./session-settings.ts";
 
-/** Replies beside the conversation at a time: each takes a place for writing and one for speaking, which sessions share. */
+/** Concurrent out-of-band responses. Each takes a writer slot and a speech slot, which sessions share. */
 const MAX_OUT_OF_BAND = 4;
 
-/** Whether a reply may begin now. */
+/** The state of the user's turn, which decides whether a response may begin. */
 export interface TurnState {
-  /** Whether the words of all committed turns are known. */
+  /** Whether every committed turn is transcribed. */
   readonly isTranscribed: boolean;
-  /** Whether somebody speaks whom no reply may talk over. */
+  /** Whether the user holds the turn, so that no audio may be sent. */
   readonly isUserSpeaking: boolean;
 }
 
 export interface ResponseTrigger extends TurnState {
-  /** When the speech ended that it answers; `null` where it answers none. */
+  /** End of the speech being answered; `null` without any. */
   readonly speechEndMs: number | null;
 }
 
-/** A reply that was asked for and is not begun. */
+/** A requested response that has not begun. */
 interface PendingResponse {
   readonly request: ResponseRequest;
   readonly isOutOfBand: boolean;
-  /** Whether it answers what its client gave instead of the conversation. */
+  /** Whether the client supplied `input` instead of the conversation. */
   readonly hasInput: boolean;
 }
 
-/** The replies of a session: the conversation's, one at a time, and those that are made beside it. */
+/** The responses of a session: one at a time in the conversation, and several out of band. */
 export class Responses {
   readonly #context: SessionContext;
   readonly #conversationId: string;
-  /** The conversation's newest; it may be over and still be played. */
+  /** The conversation's latest. It may have ended and still be playing. */
   #latest: RealtimeResponse | null = null;
-  /** Those before it that were still being played when it began, as where a call's output was soon there. Oldest first. */
+  /** Earlier ones that were playing when it began, such as before a quick function output. Oldest first. */
   #stillPlaying: RealtimeResponse[] = [];
   #isResponding = false;
-  /** Replies that the conversation is not told of. */
   readonly #outOfBand = new Map<string, RealtimeResponse>();
   /**
-   * Replies that were asked for before the words of a committed turn were known, as a client does that commits turns itself,
-   * or while somebody spoke, as one does whose function has its output then.
+   * Responses requested while a turn was being transcribed (clients that commit turns themselves) or spoken (function
+   * outputs).
    */
   #pending: PendingResponse[] = [];
-  /** The beginning of the newest, while it may be that its user goes on speaking; its end, if that has come. */
+  /** Start and end of the latest response, held back while the user may continue. */
   readonly #heldBack: ResponseDelta[] = [];
   #heldEnd: ResponseEnd | null = null;
-  /** When the speech ended that the newest answers, until its first sound is sent; `null`: it answers none. */
+  /** End of the speech that the latest response answers, until its first audio is sent. */
   #unansweredSpeechEndMs: number | null = null;
   #hasSentAudio = false;
 
@@ -57,37 +56,34 @@ export class Responses {
     this.#conversationId = conversationId;
   }
 
-  /** Whether a reply of the conversation is being made. */
+  /** Whether the conversation has a response in progress. */
   get isResponding(): boolean {
     return this.#isResponding;
   }
 
-  /** Whether a reply is heard, or will be: it is being made, or not played to its end. */
   get isRespondingOrPlaying(): boolean {
     return this.#isResponding || this.#isPlaying;
   }
 
-  /** Whether some of a reply was sent that may be heard now. */
   get isPlaying(): boolean {
     return this.#isPlaying || (this.#isResponding && this.#latest?.hasAudio === true);
   }
 
-  /** Whether sound of any reply was sent. */
   get hasSentAudio(): boolean {
     return this.#hasSentAudio;
   }
 
-  /** Whether the beginning of a reply is held back. */
+  /** Whether the start of a response is held back. */
   get isHeldBack(): boolean {
     return this.#heldBack.length > 0;
   }
 
-  /** When all of the conversation's that was sent will have been played. */
+  /** When all audio of the conversation sent so far will have been played. */
   get playbackEndMs(): number {
     return this.#latest?.playbackEndMs ?? 0;
   }
 
-  /** Begins a reply; says whether it is one beside the conversation. Throws a {@link RealtimeError} where it cannot be. */
+  /** Creates a response. Returns whether it is out of band. Throws a {@link RealtimeError} if it is not allowed. */
   create(options: ResponseOptions, { speechEndMs, ...turnState }: ResponseTrigger): boolean {
     const { newId, send } = this.#context;
     const isOutOfBand = options.conversation === "none";
@@ -128,9 +124,9 @@ export class Responses {
   }
 
   /**
-   * Begins what has waited and may begin now. What was said meanwhile it answers as well.
+   * Begins the pending responses that may begin. They answer what was said meanwhile too.
    *
-   * @returns whether the conversation's reply begins, and answers the conversation
+   * @returns whether the conversation's own response begins
    */
   beginPending(turnState: TurnState): boolean {
     if (this.#pending.length === 0) return false;
@@ -145,9 +141,9 @@ export class Responses {
   }
 
   /**
-   * Some of a reply was made.
+   * Sends a part of a response.
    *
-   * @param mayGoOn whether its user may go on speaking: then no reply begins, until {@link release}
+   * @param mayUserContinue whether the user may continue: then its start is held back until {@link release}
    */
   append(responseId: string, delta: ResponseDelta, mayUserContinue: boolean): void {
     const response = this.#findActive(responseId);
@@ -158,7 +154,7 @@ export class Responses {
     else this.#append(response, delta);
   }
 
-  /** Nobody goes on speaking: what was held back is heard. @returns whether the conversation's reply ended with that */
+  /** Sends what was held back. @returns whether the conversation's response ended with it */
   release(): boolean {
     const response = this.#active;
     const [held, end] = [this.#heldBack.splice(0), this.#heldEnd];
@@ -168,7 +164,7 @@ export class Responses {
     return end !== null && this.end(response.id, end);
   }
 
-  /** A reply was made to its end. @returns whether the conversation's ended with that */
+  /** Ends a response. @returns whether it was the conversation's */
   end(responseId: string, end: ResponseEnd): boolean {
     const response = this.#findActive(responseId);
     if (response === null) return false;
@@ -182,14 +178,14 @@ export class Responses {
     return isOfConversation;
   }
 
-  /** Somebody speaks into a reply: it ends, and what was not heard of it was not said. */
+  /** Ends the response and limits all that is playing to what was played. */
   interrupt(): void {
     const active = this.#active;
     for (const response of this.#playing) response.interrupt(this.#context.nowMs());
     if (active !== null) this.#cancel(active, "turn_detected");
   }
 
-  /** @param id of the reply; absent: the conversation's. Throws a {@link RealtimeError} where none is under way */
+  /** @param id default: the conversation's response. Throws a {@link RealtimeError} if it is not in progress */
   cancelByClient(id: string | undefined): void {
     const response = id === undefined ? this.#active : this.#findActive(id);
     if (response === null) {
@@ -208,7 +204,7 @@ export class Responses {
     return this.playbackEndMs > this.#context.nowMs();
   }
 
-  /** The conversation's that have sound and may still be played. */
+  /** The conversation's responses that may still be playing. */
   get #playing(): RealtimeResponse[] {
     const all = this.#latest === null ? this.#stillPlaying : [...this.#stillPlaying, this.#latest];
     return all.filter((response) => response.hasAudio && response.playbackEndMs > this.#context.nowMs());
@@ -267,7 +263,7 @@ export class Responses {
   }
 }
 
-/** One beside the conversation talks over nobody, and nor does one in text alone. */
+/** Out-of-band and text responses may begin while the user speaks. */
 function mayBegin(
   { request, isOutOfBand, hasInput }: PendingResponse,
   { isTranscribed, isUserSpeaking }: TurnState,

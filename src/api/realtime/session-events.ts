@@ -4,63 +4,62 @@ import type { SendEvent, ServerEvent } from "./realtime-dialect.ts";
 import type { ResponseDelta, ResponseEnd } from "./realtime-response.ts";
 import type { SessionSettings } from "./session-settings.ts";
 
-/** What happens to a session. */
+/** Input of the session state machine. */
 export type SessionEvent =
-  /** `appended`: samples of sound that had come before the event, at 16 kHz. */
+  /** `appended`: 16 kHz samples that arrived before the event. */
   | { readonly type: "client_event"; readonly event: ClientEvent; readonly appended: number }
-  /** Probabilities of speech, a window each, in order; the first begins with that sample. */
+  /** One probability per window, in order; `from` is the first sample of the first window. */
   | {
       readonly type: "speech_probabilities";
       readonly probabilities: readonly number[];
       readonly from: number;
     }
-  /** What the judge answered. */
+  /** The turn judge's probability that the turn is finished. */
   | { readonly type: "verdict"; readonly revision: number; readonly finished: number }
-  /** What the recogniser heard; no text where it failed. */
+  /** A transcript; no text if recognition failed. */
   | {
       readonly type: "transcript";
       readonly revision: number;
       readonly text: string | null;
       readonly seconds: number;
     }
-  /** What the turn that goes on says so far. */
+  /** The words so far of the turn that starts at `from`. */
   | { readonly type: "partial_transcript"; readonly from: number; readonly text: string }
   | { readonly type: "response_delta"; readonly responseId: string; readonly delta: ResponseDelta }
   | { readonly type: "response_ended"; readonly responseId: string; readonly end: ResponseEnd }
   /**
-   * The time that {@link SessionEffect} `wake` named has come. `isBehind`: audio may have arrived that is not
-   * analysed yet.
+   * The time of {@link SessionEffect} `set_timer` has come. `isBehind`: audio may have arrived that is not analysed
+   * yet.
    */
   | { readonly type: "timer"; readonly isBehind: boolean };
 
-/** What is to be done. */
+/** Output of the session state machine. */
 export type SessionEffect =
   | { readonly type: "send"; readonly event: ServerEvent }
-  /** Have that much of the sound recognised, unless it is superseded. */
+  /** Transcribe this audio, unless a newer request supersedes it. */
   | { readonly type: "transcribe"; readonly revision: number; readonly from: number; readonly to: number }
-  /** Have it recognised if that is soon, so that the rest of the turn is recognised sooner. */
+  /** Transcribe it if that can start soon, which shortens the final transcription. */
   | { readonly type: "transcribe_partial"; readonly from: number; readonly to: number }
   | { readonly type: "judge"; readonly revision: number; readonly from: number; readonly to: number }
-  /** A turn of so many seconds was committed, to be metered; its recognition is superseded by none. */
+  /** Meter a committed turn. Its transcription is no longer superseded. */
   | { readonly type: "turn_committed"; readonly revision: number; readonly seconds: number }
   /** The transcript of a committed turn is available, or failed. */
   | { readonly type: "turn_transcribed"; readonly revision: number; readonly hasFailed: boolean }
-  /** The turn in progress was discarded; what was transcribed of it is still metered. */
+  /** Meter what was transcribed of the turn in progress. */
   | { readonly type: "turn_discarded" }
-  /** Sound before that sample is needed no more. */
   | { readonly type: "forget_audio"; readonly before: number }
-  /** Speech is looked for anew, from what comes next on; what was found before is void. */
+  /** Restart detection with the next sample; drop pending results. */
   | { readonly type: "reset_detection" }
-  /** The detector forgets what it has heard; nothing is void. */
+  /** Clear the detector's memory; pending results stay valid. */
   | { readonly type: "refresh_detector" }
   | { readonly type: "respond"; readonly request: ResponseRequest }
   | { readonly type: "cancel"; readonly responseId: string }
-  /** The first sound of an answer was sent, so long after the speech had ended. */
+  /** The first audio of an answer was sent this long after the speech ended. */
   | { readonly type: "first_audio"; readonly afterMs: number }
-  /** At that time; `null`: never, instead of the one before. */
+  /** Replaces the previous timer; `null` cancels it. */
   | { readonly type: "set_timer"; readonly atMs: number | null };
 
-/** What a reply is made from. */
+/** Input of a response. */
 export interface ResponseRequest {
   readonly responseId: string;
   /** Oldest first. */

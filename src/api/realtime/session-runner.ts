@@ -21,56 +21,53 @@ import type { ResponseRequest, SessionEffect, SessionEvent } from "./session-eve
 import type { SessionSettings } from "./session-settings.ts";
 import { type ClaimedTurns, TurnMeter } from "./turn-meter.ts";
 
-/** What sessions share. */
+/** Dependencies that sessions share. */
 export interface RealtimeDeps {
   readonly activity: VoiceActivityDetector;
   readonly judge: TurnJudge;
-  /** `null`: nothing that is said can be heard. */
+  /** `null`: no recogniser is installed. */
   readonly recogniser: Recogniser | null;
-  /** Turns being transcribed, in all and of one key. */
+  /** Turns transcribed at once, in all and per key. */
   readonly transcriptionSlots: KeyedSemaphore;
-  /** Limits calls of the detector and the judge. */
+  /** Calls of the detector and the judge at once. */
   readonly detectionSlots: KeyedSemaphore;
   readonly eventLoopShare: EventLoopShare;
   readonly service: SpeechService;
   readonly resolve: ResolveModel;
   readonly newId: (prefix: string) => string;
-  /** Seconds from the end of a turn's speech to the first sound of its answer. */
+  /** Receives the seconds from the end of a turn's speech to the first audio of its answer. */
   readonly onFirstAudio: (seconds: number) => void;
   readonly onFailure: (error: unknown) => void;
 }
 
-/** What one session is given. */
 export interface SessionRunnerOptions {
   readonly keyId: string;
   readonly settings: SessionSettings;
-  /** The public id that the session's model resolved to; `null` is the default. */
+  /** The session's public model id; `null` is the default model. */
   readonly model: string | null;
   /**
-   * Begins a reply, or a turn that is transcribed alone, as a request of its own, with a token of the key's; throws a
-   * {@link ServiceError} where that is refused.
+   * Begins a response, or a transcribed turn without one, as a request of its own that takes a token of the key.
+   * Throws a {@link ServiceError} if it is refused.
    */
   readonly begin: (what: "response" | "transcription", signal: AbortSignal) => Promise<RequestContext>;
   /** Meters seconds of turns that belong to no request. */
   readonly meter: (inputAudioS: number) => Promise<void>;
-  /** Sends an event. */
   readonly send: (event: ServerEvent) => void;
   /** Resolves when the client has room for more. */
   readonly hasRoom: () => Promise<void>;
-  /** Whether other keys have sessions open. */
   readonly hasOtherKeys: () => boolean;
-  /** Whether input is still queued, so that missing audio is not silence. */
+  /** Returns whether input is queued, so that missing audio is not silence. */
   readonly isBehind: () => boolean;
   /** Aborts with the connection. */
   readonly signal: AbortSignal;
 }
 
-/** The newest of a turn is all that is judged. */
+/** Newest samples of a turn, which suffice for the judge. */
 const JUDGED_SAMPLES = 8 * DETECTION_RATE_HZ;
-/** Seconds of turns that may wait for the reply with which they are metered: the longest turn. */
+/** Seconds of turns that may wait to be metered with a reply: the longest turn. */
 const MAX_UNMETERED_S = MAX_TURN_SAMPLES / DETECTION_RATE_HZ;
 
-/** Carries out what a {@link RealtimeSession} wants done: listens, recognises, replies, and tells it what came of that. */
+/** Carries out the effects of a {@link RealtimeSession} and returns the results to it as events. */
 export class SessionRunner {
   readonly #deps: RealtimeDeps;
   readonly #parts: SessionRunnerOptions;
@@ -119,7 +116,7 @@ export class SessionRunner {
     this.#execute(this.#session.begin());
   }
 
-  /** Takes in one event of the client's. One call at a time; resolves when there is room for the next. */
+  /** Handles one client event. Call it sequentially; it resolves when there is room for the next. */
   async receive(event: InboundEvent): Promise<void> {
     if (event.type === "fault") {
       this.#refuse(event);
@@ -128,14 +125,14 @@ export class SessionRunner {
     if (event.type.startsWith("input_audio_buffer.")) await this.#transcriber.waitForRoom();
     if (event.type === "input_audio_buffer.append")
       await this.#buffer.append(event.audio, this.#session.settings.turnDetection !== null);
-    // Requests look up their key and take their token one at a time.
+    // Requests authenticate and take their token one at a time.
     if (event.type === "response.create") await this.#lastBegin;
     if (this.#isOver) return;
     this.#step({ type: "client_event", event, appended: this.#buffer.appended });
     this.#buffer.setFormat(this.#session.settings.inputFormat);
   }
 
-  /** Resolves when no reply is being made. */
+  /** Resolves when no response is in progress. */
   async whenIdle(): Promise<void> {
     while (this.#replies.size > 0) {
       await new Promise<void>((resolve) => {
@@ -144,7 +141,6 @@ export class SessionRunner {
     }
   }
 
-  /** Nothing more is done. */
   end(): void {
     this.#isOver = true;
     this.#buffer.close();
@@ -165,7 +161,10 @@ export class SessionRunner {
     }
   };
 
-  /** A thread that died is replaced, and the sound goes on. Only what lasts is told, and once. */
+  /**
+   * Reports a lasting failure once. A thread that died is replaced, so a single failure is not reported to the
+   * client.
+   */
   #onDetectionFailure(error: unknown, count: number): void {
     if (this.#isOver || count > 2) return;
     this.#deps.onFailure(error);
@@ -252,7 +251,7 @@ export class SessionRunner {
     clearTimeout(this.#timer);
     if (atMs === null) return;
     const afterMs = Math.max(0, atMs - performance.now());
-    // After the timers, sockets are read: what arrived while the event loop was busy counts.
+    // Sockets are read after timers, so audio that arrived while the event loop was busy counts.
     this.#timer = setTimeout(
       () => setImmediate(() => this.#step({ type: "timer", isBehind: this.#isBehind })),
       afterMs,
@@ -264,14 +263,14 @@ export class SessionRunner {
   }
 
   async #judge(revision: number, from: number, to: number): Promise<void> {
-    // What a muted client does not send is silence.
+    // What a muted client did not send is silence.
     const turn = new Float32Array(to - from);
     turn.set(this.#buffer.read(from, to));
     try {
       const finished = await this.#inTurn(() => this.#deps.judge.judge(turn, this.#parts.signal));
       this.#step({ type: "verdict", revision, finished });
     } catch (error) {
-      // The silence ends the turn then, after a while.
+      // Silence ends the turn without a verdict.
       if (!this.#parts.signal.aborted) this.#deps.onFailure(error);
     }
   }
@@ -288,7 +287,7 @@ export class SessionRunner {
     );
   }
 
-  /** Meters a transcript that nothing replies to as a request by itself, also where the key has no token left. */
+  /** Meters a transcript without a reply as a request of its own, even if the key has no token left. */
   async #meterTurn(turn: ClaimedTurns): Promise<void> {
     const { meter, send, signal } = this.#parts;
     let context: RequestContext | null = null;
@@ -342,7 +341,7 @@ export class SessionRunner {
         return;
       }
       const failure = context?.end(error) ?? toServiceError(error);
-      // A refused reply never took its turns: they are metered without a token.
+      // A refused response never claimed its turns: meter them without a token.
       if (context === null) this.#turns.claim().release();
       this.#step({ type: "response_ended", responseId, end: failureOf(failure) });
     } finally {

@@ -15,15 +15,14 @@ import type { ToolUse } from "../../core/writer.ts";
 import { checkVoice, type ModelVoices } from "../../serving/prepare/choose-voice.ts";
 import { RealtimeError } from "./realtime-error.ts";
 
-/** What a session's voice may be. */
 export interface SessionVoices {
-  /** The model's own voices. */
+  /** The model's voices. */
   readonly cast: ModelVoices;
-  /** What recordings are called that its key may use, when the session began. Ids of others are taken on trust. */
+  /** Names of the key's recorded voices when the session began. Ids are accepted unchecked. */
   readonly own: readonly string[];
 }
 
-/** What holds in a session: every field that `session.update` may change, with its value. */
+/** The settings that `session.update` may change. */
 export interface SessionSettings {
   readonly type: "realtime" | "transcription";
   readonly model: string;
@@ -33,10 +32,9 @@ export interface SessionSettings {
   readonly transcription: InputTranscription | null;
   readonly turnDetection: TurnDetection | null;
   readonly outputFormat: RealtimeFormat;
-  /** As the client calls it. */
+  /** As the client named it. */
   readonly voice: string;
   readonly voices: SessionVoices;
-  /** That is spoken at. */
   readonly speed: number;
   readonly tools: readonly FunctionTool[];
   readonly toolChoice: ToolUse["choice"];
@@ -45,7 +43,6 @@ export interface SessionSettings {
 
 const PCM: RealtimeFormat = { type: "audio/pcm", rate: 24_000 };
 
-/** Of a session that a client says nothing of. */
 export function defaultSettings(model: string, voices: SessionVoices): SessionSettings {
   return {
     type: "realtime",
@@ -66,11 +63,11 @@ export function defaultSettings(model: string, voices: SessionVoices): SessionSe
 }
 
 /**
- * The settings after an update: what it has replaces what was, and turn detection is replaced whole.
+ * Returns the settings after an update. Turn detection is replaced as a whole.
  *
- * @param hasSentAudio whether a reply was heard already: its voice holds then
- * @param of what errors call the object that the fields are of
- * @throws RealtimeError, which names the field, for what cannot be changed.
+ * @param hasSentAudio whether audio was sent, after which the voice cannot change
+ * @param of prefix of field names in errors
+ * @throws RealtimeError that names the field
  */
 export function updateSettings(
   settings: SessionSettings,
@@ -119,7 +116,7 @@ function modalityOf(modalities: SessionUpdate["output_modalities"]): "audio" | "
 
 type Output = NonNullable<NonNullable<SessionUpdate["audio"]>["output"]>;
 
-/** A voice as the client calls it. @throws RealtimeError where there is none of that name */
+/** @throws RealtimeError for an unknown voice */
 function voiceOf(given: Output["voice"], { cast, own }: SessionVoices): string | undefined {
   const voice = given === undefined ? undefined : voiceName(given);
   const param = "session.audio.output.voice";
@@ -133,9 +130,9 @@ function voiceOf(given: Output["voice"], { cast, own }: SessionVoices): string |
 }
 
 /**
- * With the language's code, where a region or its English name may be given; an empty one is none.
+ * Resolves the language (a code, a locale or an English name) to its code; an empty one is omitted.
  *
- * @throws RealtimeError where there is no such language
+ * @throws RealtimeError for an unknown language
  */
 function transcriptionOf(
   given: InputTranscription | null | undefined,
@@ -153,7 +150,7 @@ function transcriptionOf(
 
 function toolsOf(given: readonly FunctionTool[], of: string): readonly FunctionTool[] {
   const param = `${of}.tools`;
-  // From the thread that reads large events, JSON text comes without its class.
+  // JSON text loses its class when the parser thread returns it.
   const tools = given.map(({ parameters, ...tool }) =>
     parameters === undefined ? tool : { ...tool, parameters: new JsonText(parameters.text) },
   );
@@ -170,7 +167,6 @@ function toolsOf(given: readonly FunctionTool[], of: string): readonly FunctionT
   return tools;
 }
 
-/** What is to be called, of the functions that there are. */
 function choiceOf(
   choice: NonNullable<SessionUpdate["tool_choice"]>,
   tools: readonly FunctionTool[],
@@ -196,8 +192,7 @@ function withRate(format: RealtimeFormat): RealtimeFormat {
 }
 
 /**
- * The session as `session.created` and `session.updated` tell it: whole, and what holds. Of a writer that calls no functions
- * it has none.
+ * The session as `session.created` and `session.updated` send it. A writer without function calling shows no tools.
  */
 export function sessionPayload(
   settings: SessionSettings,
@@ -230,12 +225,12 @@ export function sessionPayload(
   };
 }
 
-/** Pipecat takes nothing but these three strings. */
+/** Pipecat accepts only these three strings. */
 function toolChoicePayload(choice: ToolUse["choice"]): "auto" | "none" | "required" {
   return typeof choice === "string" ? choice : "required";
 }
 
-/** These three alone: any other member ends Pipecat. */
+/** Pipecat closes the session on any other field. */
 function transcriptionPayload({ model, language, prompt }: InputTranscription): InputTranscription {
   return {
     ...(model === undefined ? {} : { model }),
@@ -244,7 +239,7 @@ function transcriptionPayload({ model, language, prompt }: InputTranscription): 
   };
 }
 
-/** Turn detection with every field that it has. */
+/** Turn detection with its defaults filled in. */
 export function turnDetectionPayload(detection: TurnDetection) {
   const { create_response = true, interrupt_response = true } = detection;
   const answers = { create_response, interrupt_response };

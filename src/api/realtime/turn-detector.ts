@@ -13,45 +13,47 @@ import {
 } from "./endpointing.ts";
 import type { SessionContext } from "./session-events.ts";
 
-/** Samples of a millisecond, at 16 kHz: what positions in the sound are counted in. */
+/** Samples per millisecond at 16 kHz, the unit of audio positions. */
 export const SAMPLES_PER_MS = 16;
 const WINDOW_MS = WINDOW_SAMPLES / SAMPLES_PER_MS;
-/** Who is muted sends nothing: after so long without sound, what is missing of a turn is silence. */
+/** A muted client sends nothing: after this long without audio, silence is assumed. */
 const MUTED_MS = 750;
-/** While silence is taken for sound that did not come. */
+/** Interval while silence is assumed. */
 const MUTED_POLL_MS = 100;
-/** After 5 s of clear quiet the detector begins anew: noise over minutes makes it slow to find speech. */
+/**
+ * Windows of clear silence (5 s) after which the detector is refreshed: minutes of noise make it slow to find speech.
+ */
 const REFRESH_WINDOWS = 156;
 const MAX_QUIET_PROBABILITY = 0.1;
-/** A window that came longer ago says nothing of now. */
+/** Age at which the newest window no longer says whether the user starts to speak. */
 const STALE_MS = 150;
-/** What is kept before the prefix of a turn that may begin: twice the 160 ms of speech that a beginning may take. */
+/** Audio kept before the prefix of a possible turn: twice the 160 ms that an onset may take. */
 const ONSET_MS = 320;
-/** Between turns sound is forgotten about once a second, and not with every window. */
+/** Windows between two trims of the buffer outside turns, about one second. */
 const FORGET_EVERY_WINDOWS = 32;
 
 export interface TurnDetectorParts {
-  /** Current endpointing options; `null` while turn detection is off. */
+  /** Returns the endpointing options; `null` while turn detection is off. */
   readonly options: () => EndpointingOptions | null;
   readonly onEvent: (event: EndpointingEvent) => void;
 }
 
 /**
- * The sound of a session as the detector tells it: where in it somebody speaks, how much of it is kept, and what is taken
- * for silence where none comes.
+ * Finds turns in the detector's speech probabilities, trims the audio buffer between turns, and assumes silence when
+ * a client stops sending.
  */
 export class TurnDetector {
   readonly #context: SessionContext;
   readonly #parts: TurnDetectorParts;
   #endpointing: EndpointingState = INITIAL_ENDPOINTING;
-  /** The first sample of the buffer: what came before is committed, thrown away or forgotten. */
+  /** First sample in the buffer. Earlier audio is committed, cleared or trimmed. */
   #keptFrom = 0;
-  /** When sound came last, and windows that were taken for silence since. */
+  /** When audio last arrived, and the windows of silence assumed since. */
   #audioAtMs = 0;
   #assumedWindows = 0;
-  /** When the newest window came, or was taken for silence. */
+  /** When the newest window arrived or was assumed. */
   #windowAtMs = 0;
-  /** Windows outside of turns, and those of them on end that are clearly quiet. */
+  /** Windows since the last turn, and the latest consecutive ones that are clearly silent. */
   #quietWindows = 0;
   #silentWindows = 0;
 
@@ -64,51 +66,47 @@ export class TurnDetector {
     return this.#keptFrom;
   }
 
-  /** The sample behind the newest window. */
+  /** End of the newest window. */
   get analysedSamples(): number {
     return this.#endpointing.samples;
   }
 
-  /** Of the pause that goes on, or the next: {@link EndpointingState}. */
   get revision(): number {
     return this.#endpointing.revision;
   }
 
-  /** Whether a turn has begun. */
   get isInTurn(): boolean {
     return this.#endpointing.startSample !== null;
   }
 
-  /** When speech ended, that many windows before the newest. */
+  /** Returns when speech ended, given the windows of silence since. */
   speechEndMs(silence: number): number {
     return this.#windowAtMs - silence * WINDOW_MS;
   }
 
-  /** What is heard now may be the beginning of a turn, in the newest window that there is. */
+  /** Whether the newest window may start a turn. */
   get mayStart(): boolean {
     const isNow = this.#context.nowMs() - this.#windowAtMs < STALE_MS;
     return !this.isInTurn && this.#endpointing.onset > 0 && isNow;
   }
 
-  /** When the newest window says nothing more of a turn that may begin. */
   get staleAtMs(): number {
     return this.#windowAtMs + STALE_MS;
   }
 
-  /** When a turn that has begun has to be looked at, if no sound comes. */
+  /** When silence must be assumed if no audio arrives. */
   get mutedAtMs(): number {
     const soonMs = this.#assumedWindows > 0 ? MUTED_POLL_MS : 0;
     return Math.max(this.#audioAtMs + MUTED_MS, this.#context.nowMs() + soonMs);
   }
 
-  /** Windows until something may happen, in a turn that has begun. */
+  /** Returns the windows until the current turn may change; infinite during speech. */
   windowsToNext(options: EndpointingOptions): number {
     return this.#endpointing.silence === 0
       ? Number.POSITIVE_INFINITY
       : windowsToNextEvent(this.#endpointing, options);
   }
 
-  /** Some sound has come, whatever it is. */
   audioReceived(): void {
     this.#audioAtMs = this.#context.nowMs();
     this.#assumedWindows = 0;
@@ -127,7 +125,7 @@ export class TurnDetector {
     if (options !== null) this.#apply(applyVerdict(this.#endpointing, revision, finished, options));
   }
 
-  /** No sound comes while a turn is open: what time has passed is silence. */
+  /** Advances a turn by the time without audio, as silence. */
   advanceMuted(): void {
     const quietMs = this.#context.nowMs() - this.#audioAtMs;
     if (quietMs < MUTED_MS) return;
@@ -141,14 +139,14 @@ export class TurnDetector {
     }
   }
 
-  /** The turn that has begun is none, and nothing before that sample belongs to another. */
+  /** Discards the current turn and all audio before `sample`. */
   restart(sample: number): void {
     this.#endpointing = { ...dropTurn(this.#endpointing), samples: sample };
     this.#resetQuiet();
     this.#context.do({ type: "reset_detection" });
   }
 
-  /** Sound before that sample is nobody's turn, and is neither recognised nor metered. */
+  /** Trims the buffer. Trimmed audio is neither transcribed nor metered. */
   forgetBefore(sample: number): void {
     if (sample <= this.#keptFrom) return;
     this.#keptFrom = sample;
@@ -174,7 +172,7 @@ export class TurnDetector {
     this.#silentWindows = 0;
   }
 
-  /** Nobody speaks: of the sound only what may belong to the next turn is kept. */
+  /** Keeps only the audio that may belong to the next turn. */
   #onQuietWindow(probability: number): void {
     this.#quietWindows += 1;
     if (this.#quietWindows % FORGET_EVERY_WINDOWS === 0) {

@@ -3,12 +3,12 @@ export interface ClaimedTurns {
   readonly seconds: number;
   /** Notes that the request has metered them. */
   markMetered(): void;
-  /** Ends the request. What it has not metered is metered separately. */
+  /** Meters them separately unless the request has. Call it once. */
   release(): void;
 }
 
 interface Turn {
-  /** `null` of a discarded turn. */
+  /** `null`: a discarded turn. */
   readonly revision: number | null;
   readonly seconds: number;
   isTranscribed: boolean;
@@ -17,15 +17,15 @@ interface Turn {
 /** Seconds of committed turns, each metered once: with the reply to it, or separately. */
 export class TurnMeter {
   readonly #meterSeparately: (seconds: number) => void;
-  /** Turns that no request has taken, oldest first. */
+  /** Unclaimed turns, oldest first. */
   readonly #turns: Turn[] = [];
 
-  /** @param meterAlone meters seconds that belong to no request */
+  /** @param meterSeparately meters seconds that belong to no request */
   constructor(meterSeparately: (seconds: number) => void) {
     this.#meterSeparately = meterSeparately;
   }
 
-  /** Seconds that no request has taken. */
+  /** Unclaimed seconds. */
   get seconds(): number {
     return secondsOf(this.#turns);
   }
@@ -34,30 +34,30 @@ export class TurnMeter {
     this.#turns.push({ revision, seconds, isTranscribed: false });
   }
 
-  /** Adds what was transcribed of a turn that was discarded. */
+  /** Adds what was transcribed of a discarded turn. */
   addDiscarded(seconds: number): void {
     if (seconds > 0) this.#turns.push({ revision: null, seconds, isTranscribed: true });
   }
 
-  /** Notes that a turn was transcribed. One that could not be costs nothing. */
+  /** Notes a turn's transcript. A failed transcription costs nothing. */
   transcribed(revision: number, hasFailed: boolean): void {
     const at = this.#turns.findIndex((each) => each.revision === revision);
     if (hasFailed && at >= 0) this.#turns.splice(at, 1);
     else if (at >= 0) this.#turns[at]!.isTranscribed = true;
   }
 
-  /** Takes all turns so far for one request, which calls {@link ClaimedTurns.release} once. */
+  /** Claims all turns for one request. */
   claim(): ClaimedTurns {
     return this.#claimed(this.#turns.length);
   }
 
-  /** Takes the oldest turns up to the first that is transcribed; `null` where none is. */
+  /** Claims the oldest turns up to the first transcribed one; `null` if there is none. */
   claimTranscribed(): ClaimedTurns | null {
     const at = this.#turns.findIndex(({ isTranscribed }) => isTranscribed);
     return at < 0 ? null : this.#claimed(at + 1);
   }
 
-  /** Meters what no request has taken: the session is over. */
+  /** Meters the unclaimed turns at the end of the session. */
   end(): void {
     this.claim().release();
   }

@@ -8,45 +8,45 @@ import {
 import type { DialectOutput, RealtimeDialect, ServerEvent } from "./realtime-dialect.ts";
 import { type SessionSettings, updateSettings } from "./session-settings.ts";
 
-/** Bytes of a millisecond: µ-law at 8 kHz. */
+/** µ-law at 8 kHz. */
 const BYTES_PER_MS = 8;
 const SILENCE = 0xff;
-/** Sound is sent in pieces of 80 ms with a mark behind each, so that what was heard is known to the piece. */
+/** A mark follows every 80 ms of audio, so playback is known to that precision. */
 const CHUNK_BYTES = 80 * BYTES_PER_MS;
-/** Silence is put in for sound that is missing, but never more than time has passed, and this. */
+/** Lost audio is replaced by silence, but never by more than the time that has passed and this. */
 const MAX_CLOCK_SKEW_MS = 1_000;
-/** Less is no gap: that of a piece of Twilio's. */
+/** Shorter gaps are ignored: one Twilio packet. */
 const MIN_GAP_MS = 20;
-/** In more, no turn goes on. */
+/** A turn never survives a longer gap. */
 const MAX_GAP_MS = 10_000;
-/** Keys pressed in a row are told together, so long after the last. */
+/** Keys pressed within this time form one turn. */
 const KEYPAD_PAUSE_MS = 2_000;
 const MAX_KEYS = 64;
-/** Replies that may be played at a time; of more the oldest counts as heard. */
+/** Replies tracked at once. Beyond it, the oldest counts as played. */
 const MAX_PLAYING = 16;
 
-/** What the caller is being played. */
+/** A reply being played to the caller. */
 interface PlayingItem {
   readonly itemId: string;
   sentMs: number;
-  /** That of the last mark that came back. */
+  /** Position of the last mark returned. */
   playedMs: number;
   isWhole: boolean;
 }
 
 /**
- * Twilio's Media Streams. Sound comes and goes as µ-law. The mark that came back last says what the caller has heard, and
- * `clear` throws away what Twilio still holds, so an interruption cuts the reply where the caller heard it end.
+ * Twilio's Media Streams: µ-law audio in both directions. The last mark returned says what the caller has played, and
+ * `clear` drops what Twilio has queued, so an interruption truncates the reply where the caller stopped receiving it.
  */
 export class TwilioDialect implements RealtimeDialect {
   readonly #streamSid: string;
   readonly #beganMs: number;
   #playing: PlayingItem[] = [];
-  /** Ids of items that were cleared, of which more may come until their reply is cancelled. */
+  /** Ids of cleared items. More of them may arrive until their response is cancelled. */
   readonly #clearedItems = new Set<string>();
-  /** Milliseconds of sound that were handed on, with the silence put in. */
+  /** Milliseconds passed to the session, including inserted silence. */
   #forwardedMs = 0;
-  /** The timestamp that the next piece of sound would have. */
+  /** Expected timestamp of the next packet. */
   #expectedMs: number | null = null;
   #keys = "";
   #lastKeyAtMs = 0;
@@ -111,7 +111,8 @@ export class TwilioDialect implements RealtimeDialect {
     const at = timestamp === undefined ? this.#expectedMs : Number(timestamp);
     const missingMs = at === null || this.#expectedMs === null ? 0 : at - this.#expectedMs;
     const passedMs = nowMs - this.#beganMs + MAX_CLOCK_SKEW_MS - this.#forwardedMs - durationMs;
-    // Nothing is missing where more would be than time has passed, or where it came long ago: what comes next counts from there.
+    // A gap longer than the time that has passed, or a packet from long ago, means that the caller's clock was set:
+    // count from there.
     const isClockSet = missingMs > Math.max(passedMs, MIN_GAP_MS) || missingMs < -MAX_CLOCK_SKEW_MS;
     const gapMs = isClockSet ? 0 : Math.floor(Math.max(0, Math.min(missingMs, passedMs, MAX_GAP_MS)));
     const silenceMs = gapMs < MIN_GAP_MS ? 0 : gapMs;
@@ -129,7 +130,7 @@ export class TwilioDialect implements RealtimeDialect {
     const [, itemId, ms] = /^(.+)\/(\d{1,15})$/.exec(name) ?? [];
     const at = this.#playing.findIndex((playing) => playing.itemId === itemId);
     const playing = this.#playing[at];
-    // One of a reply that was cleared says nothing: Twilio returns the marks of what it throws away, too.
+    // Twilio also returns the marks of audio that it dropped.
     if (playing === undefined) return;
     playing.playedMs = Math.max(playing.playedMs, Math.min(Number(ms), playing.sentMs));
     this.#playing = this.#playing.slice(at).filter(isUnplayed);
@@ -141,13 +142,13 @@ export class TwilioDialect implements RealtimeDialect {
     return digit === "#" ? this.#keypadTurn() : this.#cancelResponse();
   }
 
-  /** A key silences the reply, as a word does; also one that has begun since the key before. */
+  /** A key interrupts the reply as speech does, including one that began since the previous key. */
   #cancelResponse(): DialectOutput {
     const { messages, events } = this.#clear();
     return { messages, events: [...events, { type: "response.cancel" }] };
   }
 
-  /** The keys are a turn. It is there before a reply is cancelled, since another may begin with that. */
+  /** Makes the keys a turn. It is created before the cancellation, since another reply may begin with that. */
   #keypadTurn(): DialectOutput {
     const text = `I pressed ${[...this.#keys].join(" ")} on the keypad.`;
     this.#keys = "";
@@ -179,7 +180,7 @@ export class TwilioDialect implements RealtimeDialect {
     return messages;
   }
 
-  /** Twilio throws away what it has not played, and the session is told what the caller has heard. */
+  /** Drops the audio that Twilio has queued, and reports to the session what was played. */
   #clear(): DialectOutput {
     if (this.#playing.length === 0) return NO_OUTPUT;
     const cut = this.#playing.map(
@@ -210,7 +211,7 @@ function isUnplayed({ isWhole, playedMs, sentMs }: PlayingItem): boolean {
   return !isWhole || playedMs < Math.floor(sentMs);
 }
 
-/** A call's settings: as the session would have them, with a telephone's sound, and what the parameters say. */
+/** Returns a call's settings: the session's, with telephone audio and the call's parameters. */
 export function callSettings(
   settings: SessionSettings,
   { voice, instructions, language }: CallParameters,

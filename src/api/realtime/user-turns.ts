@@ -14,21 +14,19 @@ import type { SessionContext, SessionEvent } from "./session-events.ts";
 import { turnDetectionPayload } from "./session-settings.ts";
 import { SAMPLES_PER_MS, TurnDetector } from "./turn-detector.ts";
 
-/** What is said in fewer samples is no turn of a client's own making: 100 ms. */
+/** Minimum length of a turn that a client commits: 100 ms. */
 const MIN_COMMIT_SAMPLES = 100 * SAMPLES_PER_MS;
-/** The judge hears so much of the pause: smart-turn v3 is best with 0.1 to 0.2 s of silence, and errs with more or none. */
+/** Silence included in the judged audio: smart-turn v3 is most accurate with 100 to 200 ms. */
 const JUDGED_SILENCE_MS = 150;
 
-/** What ends a sentence, and no "..." of somebody who trails off. */
+/** The end of a sentence, excluding an ellipsis. */
 const SENTENCE_END = /(?<![.…])[.!?]["”’')]*$/;
 
-/** A turn from its beginning to its end. */
 interface Turn {
-  /** Of the item that it will be. */
+  /** Id of the item that the turn becomes. */
   readonly itemId: string;
-  /** Its first sample. */
   readonly from: number;
-  /** Whether it is not known yet that it interrupts a reply: nothing is told of it meanwhile. */
+  /** Whether the turn may still prove too short to interrupt a reply. No event is sent for it meanwhile. */
   isUnconfirmed: boolean;
 }
 
@@ -36,26 +34,23 @@ type TurnTranscript = Omit<Extract<SessionEvent, { type: "transcript" }>, "type"
 
 export interface UserTurnsParts {
   readonly responses: Pick<Responses, "isPlaying" | "isRespondingOrPlaying" | "interrupt">;
-  /** Somebody has begun to speak, to whomever. */
   readonly onSpeechStarted: () => void;
-  /** They have said something that wants an answer. */
   readonly onReplyOwed: () => void;
-  /** The words of a turn are known, or that there are none. */
+  /** Called when a turn is transcribed, even to nothing. */
   readonly onTranscribed: () => void;
 }
 
-/** What the user of a session says, turn by turn: its beginning, end and words, and whether it interrupts. */
+/** The user's turns: their start, end and transcript, and whether they interrupt a reply. */
 export class UserTurns {
   readonly #context: SessionContext;
   readonly #parts: UserTurnsParts;
   readonly detector: TurnDetector;
-  /** That has begun. */
   #turn: Turn | null = null;
-  /** Turns that are over and have interrupted nothing so far, by the revision whose words decide that. */
+  /** Ended turns that have not interrupted a reply so far, by the revision whose transcript decides. */
   readonly #unconfirmed = new Map<number, Turn & { readonly to: number }>();
-  /** Committed turns whose words are not known yet, by the revision that has them recognised. */
+  /** Item ids of committed turns that await their transcript, by revision. */
   readonly #untranscribed = new Map<number, string>();
-  /** The newest words of a pause in the turn that goes on. */
+  /** Transcript of the latest pause in the current turn. */
   #draft: (TurnTranscript & { readonly text: string }) | null = null;
   readonly #requested = new Set<number>();
   #speechEndMs: number | null = null;
@@ -70,7 +65,7 @@ export class UserTurns {
     });
   }
 
-  /** `null`: nothing is detected. */
+  /** Returns the current endpointing options; `null` while turn detection is off. */
   get options(): EndpointingOptions | null {
     if (this.#detection === null) return null;
     return endpointingOptions(this.#detection, {
@@ -80,43 +75,42 @@ export class UserTurns {
     });
   }
 
-  /** When the newest turn's speech ended. */
+  /** When the speech of the latest turn ended. */
   get speechEndMs(): number | null {
     return this.#speechEndMs;
   }
 
-  /** No reply begins before: whoever only paused may go on. */
+  /** Earliest time for a reply, since the user may only be pausing. */
   get replyNotBeforeMs(): number {
     return this.#replyNotBeforeMs;
   }
 
-  /** Whether the words of all committed turns are known. */
+  /** Whether every committed turn is transcribed. */
   get isTranscribed(): boolean {
     return this.#untranscribed.size === 0;
   }
 
-  /** Whether somebody speaks whom no reply may talk over: no audio follows `speech_started`. */
+  /** Whether the user holds the turn: no audio may follow `speech_started`. */
   get isUserSpeaking(): boolean {
     return this.#turn !== null && !this.#turn.isUnconfirmed && this.#interruptsReplies;
   }
 
-  /** Whether somebody speaks, or has said what is not known yet. */
+  /** Whether the user is speaking or a turn awaits its transcript. */
   get hasOpenTurn(): boolean {
     const isSpoken = this.#turn !== null && !this.#turn.isUnconfirmed;
     return isSpoken || this.#untranscribed.size + this.#unconfirmed.size > 0;
   }
 
-  /** What is heard now may be the beginning of a turn that interrupts. */
+  /** Whether the current audio may start a turn that interrupts. */
   get mayStart(): boolean {
     return this.detector.mayStart && this.#interruptsReplies;
   }
 
-  /** The turn that goes on says that much so far. */
   addPartialTranscript(from: number, text: string): void {
     if (from === this.#turn?.from) this.#confirmInterruption(text);
   }
 
-  /** The turn that has begun is none, and nothing before that sample belongs to another. */
+  /** Discards the current turn and all audio before `sample`. */
   restart(sample: number): void {
     this.#turn = null;
     this.#draft = null;
@@ -125,10 +119,10 @@ export class UserTurns {
   }
 
   /**
-   * What the client ends by itself is a turn like any other: of what is longer than one may be, the newest counts.
+   * Commits the buffer as the client asks. Only the newest 120 s of it count.
    *
-   * @param appended samples that have come
-   * @throws RealtimeError where they are too few for a turn
+   * @param appended samples received
+   * @throws RealtimeError for less than 100 ms
    */
   commit(appended: number): void {
     const { detector } = this;
@@ -146,7 +140,7 @@ export class UserTurns {
     this.#commit({ itemId, from: detector.bufferStart, isUnconfirmed: false }, revision, appended);
   }
 
-  /** What the recogniser heard of a pause or a turn. */
+  /** Adds the transcript of a pause or a turn; no text if recognition failed. */
   addTranscript(transcript: TurnTranscript): void {
     const undecided = this.#unconfirmed.get(transcript.revision);
     const itemId = this.#untranscribed.get(transcript.revision);
@@ -226,7 +220,7 @@ export class UserTurns {
     this.#context.send("input_audio_buffer.speech_stopped", { audio_end_ms, item_id: itemId });
   }
 
-  /** Words are known of the turn that goes on: maybe enough for an interruption. */
+  /** Confirms an interruption once enough words are transcribed. */
   #confirmInterruption(text: string): void {
     const turn = this.#turn;
     if (turn === null || !turn.isUnconfirmed || !this.#isInterruption(text)) return;
@@ -234,7 +228,7 @@ export class UserTurns {
     this.#sendSpeechStarted(turn);
   }
 
-  /** Speech into silence is no interruption, and needs no words to be heard. */
+  /** Any word counts while no reply is playing, since it interrupts nothing. */
   #isInterruption(text: string): boolean {
     const words = text.match(/[\p{L}\p{N}]+(['’][\p{L}]+)*/gu)?.length ?? 0;
     return (
@@ -260,7 +254,7 @@ export class UserTurns {
     }
   }
 
-  /** Sound up to there has become that item. Its words come later, or have come. */
+  /** Turns the audio up to `to` into an item. Its transcript may come earlier or later. */
   #commit(turn: Turn, revision: number, to: number): void {
     this.#sendCommitted(turn.itemId);
     this.#untranscribed.set(revision, turn.itemId);
@@ -284,7 +278,7 @@ export class UserTurns {
     return item;
   }
 
-  /** The turn's sound is nobody else's, and is recognised by all means. */
+  /** Closes the turn: its audio is dropped from the buffer and its recognition is no longer superseded. */
   #closeTurn({ from }: Turn, revision: number, to: number): void {
     if (!this.#requested.has(revision)) this.#recognise(revision, from, to);
     const seconds = Math.max(0, to - from) / (1_000 * SAMPLES_PER_MS);
@@ -301,16 +295,16 @@ export class UserTurns {
     this.#context.do({ type: "transcribe", revision, from, to });
   }
 
-  /** Words up to a pause: all of the turn's, if that is its end. */
+  /** Keeps the words up to a pause: they are the whole turn if it ends here. */
   #addPauseTranscript({ revision, text, seconds }: TurnTranscript): void {
     if (!this.detector.isInTurn || revision !== this.detector.revision) return;
-    // What failed is tried again if the turn ends here.
+    // A failed recognition is retried if the turn ends here.
     if (text === null) this.#requested.delete(revision);
     else this.#draft = { revision, text, seconds };
     this.#confirmInterruption(text ?? "");
   }
 
-  /** The words of a turn that was none so far: enough to interrupt, some that are said to nobody, or none. */
+  /** Decides about an ended turn: it interrupts, it only enters the conversation, or it was no speech. */
   #resolveUnconfirmed(turn: Turn & { readonly to: number }, transcript: TurnTranscript): void {
     const text = transcript.text ?? "";
     if (text === "") return;
@@ -328,7 +322,7 @@ export class UserTurns {
       this.#parts.onReplyOwed();
   }
 
-  /** Tells a turn's words. Returns whether there are any: a turn without is none. */
+  /** Sends the transcription events. Returns whether the turn has any words; an empty turn is deleted. */
   #sendTranscription(item: MessageItem, { text, seconds }: TurnTranscript): boolean {
     const at = { item_id: item.id, content_index: 0 };
     const told = "conversation.item.input_audio_transcription";
@@ -341,7 +335,7 @@ export class UserTurns {
     }
     item.text = text;
     const { transcription, type } = this.#context.settings();
-    // Of what is deleted the transcript is not told: agents-realtime asks for the item then, and is told that there is none.
+    // A deleted item gets no transcript: agents-realtime would request the item and receive an error.
     if (type === "transcription" || (transcription !== null && text !== "")) {
       if (text !== "") this.#context.send(`${told}.delta`, { ...at, delta: text });
       const usage = { type: "duration", seconds: Math.max(1, Math.round(seconds)) };

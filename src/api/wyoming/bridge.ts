@@ -8,32 +8,31 @@ import { createInfoResponder } from "./info.ts";
 import type { WyomingDeps } from "./requests.ts";
 import { encodeEvent, wyomingEvent } from "./wyoming-event.ts";
 
-/** A server of the Wyoming protocol that listens. */
+/** A listening Wyoming server. */
 export interface WyomingBridge {
-  /** `tcp://host:port`, with the port that was taken. */
+  /** `tcp://host:port`, with the actual port. */
   readonly url: string;
-  /** Takes no more clients, and resolves when those that are there were answered and have gone. */
+  /** Stops accepting clients. Resolves when those connected were answered and have left. */
   finish(): Promise<void>;
-  /** Ends all connections now. */
   cut(): void;
 }
 
 export interface BridgeOptions {
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 picks a free port. */
   readonly port: number;
-  /** Connections at once; {@link MAX_CONNECTIONS} unless given. */
+  /** Default: {@link MAX_CONNECTIONS}. */
   readonly maxConnections?: number;
-  /** What each connection may have done for it without a request. Default: `CONNECTION_BUDGET`. */
+  /** Work that each connection may cause outside requests. Default: `CONNECTION_BUDGET`. */
   readonly budget?: BudgetOptions;
 }
 
-/** A home has a handful. Each may keep an event of 1 MiB waiting. */
+/** A home has a handful. Each connection may buffer an event of 1 MiB. */
 const MAX_CONNECTIONS = 64;
-/** How often it is looked what came of recordings, in milliseconds. */
+/** Interval at which recordings are checked. */
 const CHECK_MS = 1_000;
 
-/** Listens. Rejects with the system's error where that cannot be. */
+/** Starts listening. Rejects with the system's error. */
 export async function listenWyoming(
   deps: WyomingDeps,
   { host, port, maxConnections = MAX_CONNECTIONS, budget }: BridgeOptions,
@@ -54,7 +53,7 @@ export async function listenWyoming(
   await once(server, "listening");
   const timer = setInterval(() => endSlowRecordings(open, deps), CHECK_MS).unref();
   server.once("close", () => clearInterval(timer));
-  // A connection that could not be accepted, as where no file descriptor was left: the next may be.
+  // Accepting one connection may fail, such as for lack of file descriptors; the next may succeed.
   server.on("error", () => {});
   return {
     url: urlOf(server),
@@ -69,7 +68,7 @@ export async function listenWyoming(
   };
 }
 
-/** Ends the connection that has the least use of its room. Tells whether there was one to end. */
+/** Ends the connection that makes least use of its place. Returns whether there was one. */
 function evictOne(open: Map<EventSocket, WyomingConnection>): boolean {
   const activities = [...open].map(([events, connection]) => [events, connection.activity] as const);
   const eviction = chooseEviction(activities);
@@ -79,7 +78,10 @@ function evictOne(open: Map<EventSocket, WyomingConnection>): boolean {
   return true;
 }
 
-/** Ends recordings that come too slowly and hold room which other recordings wait for, of this bridge or of other keys. */
+/**
+ * Ends recordings that arrive too slowly while other recordings, of this bridge or of other keys, wait for their
+ * memory.
+ */
 function endSlowRecordings(open: Map<EventSocket, WyomingConnection>, { requestReader }: WyomingDeps): void {
   const all = [...open];
   for (const [, connection] of all) connection.noteProgress();

@@ -16,12 +16,12 @@ import { languageOf, Recording } from "./transcribe.ts";
 import { encodeEvent, type ReceivedEvent, type WyomingEvent, wyomingEvent } from "./wyoming-event.ts";
 
 /**
- * One client: takes its events in their order, one request at a time, until it goes or an event cannot be answered.
+ * One client. Handles its events in order, one request at a time, until it leaves or an event fails.
  *
- * A failure is an `error`. After it the connection ends, since clients wait for what they asked for and not for errors;
- * a stream alone has an end of its own, `synthesize-stopped`, and the connection goes on.
+ * A failure is sent as `error` and ends the connection, since clients wait for answers, not for errors. Only a stream
+ * has an end of its own, `synthesize-stopped`, after which the connection continues.
  *
- * What is done without a request draws from a budget. Who is over it is not refused, but not read either for a while.
+ * Work outside requests draws from a budget. A connection over its budget is not refused, but not read for a while.
  */
 export class WyomingConnection {
   readonly #socket: EventSocket;
@@ -31,20 +31,22 @@ export class WyomingConnection {
   readonly #client: SpeechClient;
   #stream: SynthesizeStream | null = null;
   #recording: Recording | null = null;
-  /** The language that the next recording is in. */
+  /** Language of the next recording. */
   #language: string | null = null;
-  /** Whether a request is begun, served or waits for room just now; a stream, which is served beside, aside. */
+  /**
+   * Whether a request begins, is served or waits for memory. Streams, which are served concurrently, do not count.
+   */
   #isServing = false;
-  /** Whether it waits until it is within its budget again. */
+  /** Whether it waits to be within its budget again. */
   #isOverBudget = false;
-  /** Whether the event that is being handled had to wait for that; and whether any had. */
+  /** Whether the current event had to wait for the budget, and whether any event had. */
   #isSlowed = false;
   #hasBeenSlowed = false;
-  /** What the event that is being handled costs if it begins a request and is refused. */
+  /** Points charged if the current event begins a request that is refused. */
   #refusalPrice = 0;
   #isLast = false;
 
-  /** @param info the answer to `describe`, as it goes over the wire */
+  /** @param info returns the encoded answer to `describe` */
   constructor(socket: EventSocket, deps: WyomingDeps, info: () => Promise<Uint8Array>, budget: EventBudget) {
     this.#socket = socket;
     this.#deps = deps;
@@ -60,7 +62,7 @@ export class WyomingConnection {
     };
   }
 
-  /** What it does with its room just now. */
+  /** Returns how it currently uses its place. */
   get activity(): ConnectionActivity {
     if (this.#isOverBudget) return { is: "unasked" };
     if (this.#isServing) return { is: "served" };
@@ -69,22 +71,21 @@ export class WyomingConnection {
     return { is: this.#socket.hasPartialEvent ? "unasked" : "idle" };
   }
 
-  /** Whether it waits for room for its recording. */
   get isWaitingForRoom(): boolean {
     return this.#recording?.isWaiting === true;
   }
 
-  /** Whether it holds room that a recording takes. */
+  /** Whether its recording holds memory. */
   get holdsRoom(): boolean {
     return this.#recording?.holdsRoom === true;
   }
 
-  /** Notes how much of its recording has come, which is to be done once a second or more often. */
+  /** Notes how much of its recording has arrived. Call it at least once a second. */
   noteProgress(): void {
     this.#recording?.noteProgress(this.#socket.waitingBytes);
   }
 
-  /** Ends it once what it was asked is answered. */
+  /** Ends the connection once its request is answered. */
   finish(): void {
     this.#isLast = true;
     if (this.#isOverBudget || this.activity.is === "idle") this.#socket.stopReceiving();
@@ -109,7 +110,7 @@ export class WyomingConnection {
     await socket.closed;
   }
 
-  /** The next event, once what was done before is within the budget; `null` when there will be none. */
+  /** Returns the next event once the budget allows; `null` at the end. */
   async #next(): Promise<ReceivedEvent | null> {
     const { waitMs } = this.#budget;
     this.#isSlowed = waitMs > 0;
@@ -127,7 +128,10 @@ export class WyomingConnection {
     this.#isOverBudget = false;
   }
 
-  /** What an event costs. What begins a request is paid with a token of the key's, or else when it is refused. */
+  /**
+   * Returns the points of an event. An event that begins a request costs a token of the key, or points if it is
+   * refused.
+   */
   #priceOf(event: ReceivedEvent): number {
     const outside = priceOutside(event);
     this.#refusalPrice = outside;
@@ -156,7 +160,7 @@ export class WyomingConnection {
       case "ping":
         return await this.#answer(encodeEvent(wyomingEvent("pong", { text: pingText(data) })));
       case "synthesize":
-        // Whoever streams sends all of it once more, for servers that cannot take streams.
+        // Streaming clients repeat the whole text, for servers without streaming.
         return this.#stream === null ? await this.#serve(() => this.#synthesize(data)) : undefined;
       case "synthesize-start":
         return this.#startStream(data);
@@ -178,7 +182,7 @@ export class WyomingConnection {
     }
   }
 
-  /** Does what a client waits for, so that its room is nobody else's meanwhile. */
+  /** Marks the connection as served meanwhile, so that it is not evicted. */
   async #serve(work: () => Promise<void>): Promise<void> {
     this.#isServing = true;
     try {
@@ -193,7 +197,7 @@ export class WyomingConnection {
     await this.#socket.sendBytes(bytes);
   }
 
-  /** Begins a request, which the key pays for; who is refused one pays from the connection's budget. */
+  /** Begins a request with a token of the key. A refusal is charged to the budget. */
   async #beginRequest(kind: WyomingKind): Promise<RequestContext> {
     const refusalPrice = this.#refusalPrice;
     try {
@@ -219,7 +223,7 @@ export class WyomingConnection {
       );
     }
     this.#stream = new SynthesizeStream((stream) => this.#synthesizeStream(data, stream));
-    // Its client may never say that it has ended.
+    // The client may never send `synthesize-stop`.
     void this.#stream.speaking.then(() => {
       if (this.#isLast) this.#socket.stopReceiving();
     });
@@ -236,12 +240,12 @@ export class WyomingConnection {
       await this.#runRequest(request, async () => {
         const prepared = prepareSynthesizeStream(data, this.#deps);
         await sendSpeech(client, this.#deps, prepared, request.caller, words).catch((error: unknown) => {
-          // No words are no fault: a reply may have been empty.
+          // A text without words is no error: a reply may be empty.
           if (!words.isBlank) throw error;
         });
       });
     } catch (error) {
-      // What still comes of it is nobody's.
+      // Later words of the text are dropped.
       words.release();
       await this.#sendError(error).catch(() => {});
     }
@@ -281,7 +285,7 @@ export class WyomingConnection {
     this.#language = null;
   }
 
-  /** Does what a request asks for, and ends it. Throws what its client is to be told. */
+  /** Runs a request and ends it. Throws the error for the client. */
   async #runRequest(request: RequestContext, work: () => Promise<void>): Promise<void> {
     this.#socket.isWorking = true;
     try {
@@ -294,7 +298,7 @@ export class WyomingConnection {
     }
   }
 
-  /** Ends what is under way. */
+  /** Ends the current recording and stream. */
   async #endRequests(reason: unknown): Promise<void> {
     this.#recording?.request.end(reason);
     this.#recording = null;
@@ -313,7 +317,7 @@ export class WyomingConnection {
 
 const NO_SAMPLES = new Uint8Array(0);
 
-/** What a `ping` is to be answered with. */
+/** Returns the text that answers a `ping`. */
 function pingText({ text }: WyomingEvent["data"]): string | null {
   if (text === undefined || text === null || typeof text === "string") return text ?? null;
   throw new ServiceError(422, "text must be a string, or be left out");
@@ -324,11 +328,11 @@ function requiredText({ text }: WyomingEvent["data"]): string {
   throw new ServiceError(422, "text is missing: send the words to speak, as a string");
 }
 
-/** Points of an event outside a request, in addition to its bytes and those of its answer: a `describe` costs 4,000 in all. */
+/** Points of an event outside a request, plus its bytes and those of its answer: a `describe` costs 4,000 in all. */
 const EVENT_POINTS = 1_000;
-/** Points of an event inside a request, in addition to its bytes. */
+/** Points of an event inside a request, plus its bytes. */
 const INSIDE_POINTS = 256;
-/** Payload bytes per point: a payload is copied, not parsed. */
+/** A payload is copied, not parsed. */
 const PAYLOAD_BYTES_PER_POINT = 16;
 /** A request has few characters, so each of them pays for much. */
 const POINTS_PER_CHARACTER = 64;
@@ -338,12 +342,12 @@ export function priceOutside({ jsonBytes, payload }: ReceivedEvent): number {
   return EVENT_POINTS + jsonBytes + (payload?.length ?? 0) / PAYLOAD_BYTES_PER_POINT;
 }
 
-/** Returns the points of a piece of a recording: 0 unless it is tiny, since the length of a recording is bounded. */
+/** Returns the points of a part of a recording: 0 unless it is tiny, since the length of a recording is bounded. */
 export function priceOfSound({ jsonBytes, payload }: ReceivedEvent): number {
   return Math.max(0, INSIDE_POINTS + jsonBytes - (payload?.length ?? 0));
 }
 
-/** Returns the points of a piece of a text of which `chars` characters are spoken. */
+/** Returns the points of a part of a text in which `chars` characters are spoken. */
 export function priceOfWords({ jsonBytes }: ReceivedEvent, chars: number): number {
   return Math.max(0, INSIDE_POINTS + jsonBytes - POINTS_PER_CHARACTER * chars);
 }

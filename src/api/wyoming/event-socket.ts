@@ -3,14 +3,14 @@ import type { EventLoopShare } from "../../limits/event-loop-budget.ts";
 import { ClientGoneError } from "../../requests/request-context.ts";
 import { EventParser, encodeEvent, type ReceivedEvent, type WyomingEvent } from "./wyoming-event.ts";
 
-/** What is read ahead of whoever takes the events, in bytes; the client waits with the rest. */
+/** Bytes read ahead of the event in progress. */
 const READ_AHEAD_BYTES = 64 * 1024;
-/** How long a client that was sent all may leave its side of the connection open, in milliseconds. */
+/** Milliseconds that a client may keep its side open after the last byte was sent. */
 const LINGER_MS = 1_000;
 
 /**
- * A connection as events. What comes is read as it is taken, and what goes waits for the client to take it, so that
- * neither side piles up anything here. Reading takes turns with the other connections, an event or a piece at a time.
+ * A socket that sends and receives events. Both directions apply back-pressure, so nothing piles up. Connections take
+ * turns to read, one event or chunk at a time.
  */
 export class EventSocket {
   readonly #socket: Socket;
@@ -22,10 +22,10 @@ export class EventSocket {
   #isEnded = false;
   #isEnding = false;
   #onChange = (): void => {};
-  /** Whether the client waits for something to be done, and cannot be expected to move a byte. */
+  /** Whether the server is working for the client, which therefore need not send anything. */
   isWorking = false;
 
-  /** @param stallTimeoutMs longest that a connection may move no byte, while nothing is being done for its client */
+  /** @param stallTimeoutMs longest time without a byte, unless the server is working for the client */
   constructor(socket: Socket, eventLoopShare: EventLoopShare, stallTimeoutMs: number) {
     this.#socket = socket;
     this.#eventLoopShare = eventLoopShare;
@@ -38,7 +38,7 @@ export class EventSocket {
     });
     socket.on("data", (chunk: Buffer) => {
       if (this.#isEnding) {
-        // It is thrown away, which costs something as well.
+        // Discarding data also costs time.
         socket.pause();
         void eventLoopShare.next().then(() => socket.resume());
         return;
@@ -48,7 +48,7 @@ export class EventSocket {
       this.#onChange();
     });
     socket.on("end", () => this.#end("it closed the connection"));
-    // Its close follows.
+    // The `close` event follows.
     socket.on("error", () => {});
     this.#closed = new Promise((resolve) => {
       socket.once("close", () => {
@@ -58,27 +58,25 @@ export class EventSocket {
     });
   }
 
-  /** Aborts with a {@link ClientGoneError} when the client goes, or is let go. */
+  /** Aborts with a {@link ClientGoneError} when the connection ends. */
   get signal(): AbortSignal {
     return this.#abort.signal;
   }
 
-  /** Resolves once the connection is closed. */
   get closed(): Promise<void> {
     return this.#closed;
   }
 
-  /** Whether an event has begun to come and is not whole. */
   get hasPartialEvent(): boolean {
     return this.#parser.hasPartialEvent;
   }
 
-  /** Bytes that have come and were not taken, as of an event that is not whole yet. */
+  /** Bytes received and not yet taken as events. */
   get waitingBytes(): number {
     return this.#parser.waitingBytes;
   }
 
-  /** The next event; `null` when there will be none. Throws what `EventParser.next` throws. One call at a time. */
+  /** Returns the next event; `null` at the end. Throws as `EventParser.next` does. Call it sequentially. */
   async receive(): Promise<ReceivedEvent | null> {
     for (;;) {
       await this.#eventLoopShare.next();
@@ -91,7 +89,7 @@ export class EventSocket {
     }
   }
 
-  /** Reads nothing for so long, in milliseconds, so that the client waits too; or until no more will be received. */
+  /** Stops reading for `ms` milliseconds or until the connection ends, so that the client waits too. */
   async pauseReading(ms: number): Promise<void> {
     this.#isPaused = true;
     this.#socket.pause();
@@ -106,18 +104,18 @@ export class EventSocket {
     if (!this.#isEnded && this.#parser.waitingBytes <= READ_AHEAD_BYTES) this.#socket.resume();
   }
 
-  /** Whoever receives is told that no more will come. */
+  /** Makes `receive` return `null`. */
   stopReceiving(): void {
     this.#isEnded = true;
     this.#onChange();
   }
 
-  /** Resolves when the client has taken so much that more may be sent. Throws the signal's reason when it has gone. */
+  /** Resolves when the client has room for more. Throws the signal's reason once it has left. */
   async send(event: WyomingEvent): Promise<void> {
     await this.sendBytes(encodeEvent(event));
   }
 
-  /** The same, for an event as it goes over the wire. */
+  /** Sends an encoded event. */
   async sendBytes(bytes: Uint8Array): Promise<void> {
     this.signal.throwIfAborted();
     if (this.#isEnding || this.#socket.write(bytes)) return;
@@ -133,7 +131,7 @@ export class EventSocket {
     });
   }
 
-  /** Ends the connection once the client has taken what was sent. */
+  /** Closes the connection once the client has received everything. */
   close(): void {
     if (this.#isEnding) return;
     this.#isEnding = true;
@@ -143,11 +141,10 @@ export class EventSocket {
       timer = setTimeout(() => this.#socket.destroy(), LINGER_MS);
     });
     void this.#closed.then(() => clearTimeout(timer));
-    // What still comes is thrown away: left unread it would have what was sent last thrown away instead.
+    // Unread data would make the system discard what was sent last, so it is read and discarded.
     this.#socket.resume();
   }
 
-  /** Ends the connection now. */
   cut(reason: string): void {
     this.#end(reason);
     this.#socket.destroy();

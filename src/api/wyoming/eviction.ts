@@ -1,41 +1,37 @@
-/** What a connection does with its room, as of now. */
+/** How a connection currently uses its place. */
 export type ConnectionActivity =
-  /** It asks for nothing. */
   | { readonly is: "idle" }
-  /** It has begun an event and not ended it, or has asked for more than its budget; nothing is done for it. */
+  /** It has sent part of an event, or is over its budget. Nothing is being done for it. */
   | { readonly is: "unasked" }
-  /** It has opened a recording or a text, so long ago, and sent nothing of it. */
+  /** It opened a recording or a text and has sent nothing of it. */
   | { readonly is: "empty"; readonly ageMs: number }
-  /** It sends a recording, opened so long ago, at such a pace in its last seconds. */
+  /** It sends a recording, with its recent rate. */
   | { readonly is: "sending"; readonly ageMs: number; readonly bytesPerS: number }
-  /** It has opened a text of which all that came was spoken, and has sent no word for so long. */
+  /** Everything received of its text was spoken. `ageMs`: time without a word. */
   | { readonly is: "pausing"; readonly ageMs: number }
-  /** It is being served. */
   | { readonly is: "served" };
 
-/** Whoever gives way, and why, in words for the log. */
+/** The connection to end, with the reason for the log. */
 export interface Eviction<T> {
   readonly connection: T;
   readonly reason: string;
 }
 
-/** A quarter of the slowest sound that is taken, 8 kHz of 16 bits: nobody who speaks sends less. */
+/** A quarter of the slowest accepted audio (8 kHz, 16 bits), which any microphone exceeds. */
 const MIN_BYTES_A_SECOND = 4_000;
-/** A recording is given so long before its pace is looked at, in milliseconds. */
+/** Age from which a recording's rate is checked. */
 const PACE_AFTER_MS = 1_000;
-/** Whoever writes the words of a text may think for so long, in milliseconds. */
+/** Time that a client may take between two words of a text. */
 const MAX_PAUSE_MS = 10_000;
 
-/** Why a recording loses its room. */
 export const TOO_SLOW = "it sent too slowly while others waited";
 
 /**
- * Who makes room for a newcomer: whoever is idle; else whoever is inside of an event or over its budget; else whoever
- * opened something and sent nothing of it; else the slowest recording that no microphone can be sending; else the text
- * whose next word has been missing for longer than somebody thinks. Of several like ones, that which has been there, been
- * open or paused longest. `null` where everybody has good use of their room.
+ * Chooses the connection to end for a new one: an idle one, one inside an event or over its budget, one that sent
+ * nothing of its recording or text, the slowest recording that no microphone can be sending, then a text that has
+ * paused too long. Within a kind the oldest goes. Returns `null` if all are in good use.
  *
- * @param connections those that have been there longest first
+ * @param connections oldest first
  */
 export function chooseEviction<T>(
   connections: readonly (readonly [T, ConnectionActivity])[],
@@ -53,7 +49,7 @@ export function chooseEviction<T>(
   return null;
 }
 
-/** Whether it is a recording that no microphone can be sending. */
+/** Returns whether no microphone can be sending this recording. */
 export function isTooSlow(
   activity: ConnectionActivity,
 ): activity is Extract<ConnectionActivity, { is: "sending" }> {

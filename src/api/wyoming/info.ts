@@ -3,19 +3,18 @@ import { LANGUAGE_NAMES } from "../../core/languages.ts";
 import { VOICE_LANGUAGES } from "./synthesize.ts";
 import { encodeEvent, type WyomingEvent, wyomingEvent } from "./wyoming-event.ts";
 
-/** What a bridge says of itself. */
 interface BridgeInfo {
-  /** The program's. */
+  /** Version of the program. */
   readonly version: string;
-  /** What the recogniser calls itself; `null` where recordings cannot be heard. */
+  /** `null`: recordings cannot be transcribed. */
   readonly recogniserName: string | null;
-  /** Those that the model that speaks has, and those by recordings. */
+  /** The speaking model's voices and the recorded ones. */
   readonly voices: readonly Voice[];
 }
 
 /**
- * The answer to `describe` as it goes over the wire, made anew only when it changes: it is long beside the question. The voices
- * are asked for once for all who ask together.
+ * Creates a function that returns the encoded answer to `describe`. The answer is long, so it is cached until it
+ * changes; concurrent calls share one listing of the voices.
  */
 export function createInfoResponder(
   version: string,
@@ -35,7 +34,6 @@ export function createInfoResponder(
   };
 }
 
-/** The answer to `describe`: who speaks, and who hears where somebody does. */
 function infoEvent({ version, recogniserName, voices }: BridgeInfo): WyomingEvent {
   const common = { attribution: ATTRIBUTION, installed: true, version };
   return wyomingEvent("info", {
@@ -45,7 +43,8 @@ function infoEvent({ version, recogniserName, voices }: BridgeInfo): WyomingEven
         description: "Antiphon speaks",
         ...common,
         voices: voices.map((voice) => ({
-          // A recording's is chosen for good by its name, which another recording may have one day.
+          // Clients store this name. A recorded voice is stored by its own name, since a newer recording may take it
+          // over.
           name: voice.owner === "model" ? voice.id : voice.name,
           description: descriptionOf(voice),
           ...common,
@@ -78,5 +77,4 @@ function recogniserInfo(name: string, common: object): object {
 
 const ATTRIBUTION = { name: "Antiphon", url: "" };
 
-/** What other services have. */
 const OTHER_SERVICES = { handle: [], intent: [], wake: [], mic: [], snd: [] };

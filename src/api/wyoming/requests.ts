@@ -5,43 +5,41 @@ import { beginRequest, type RequestDeps } from "../../requests/begin-request.ts"
 import type { RequestContext } from "../../requests/request-context.ts";
 import type { ResolveModel } from "../../serving/prepare/prepare.ts";
 
-/** All that the bridge is given. */
+/** Dependencies of the bridge. */
 export interface WyomingDeps extends RequestDeps {
   readonly resolve: ResolveModel;
-  /** The key that everything is metered by: the protocol has none of its own. */
+  /** Key that every request is metered by: the protocol has none of its own. */
   readonly apiKey: string;
-  /** What the recogniser calls itself; `null` where recordings cannot be heard, for now or at all. */
+  /** Returns the recogniser's name; `null` while recordings cannot be transcribed. */
   readonly recogniserName: () => string | null;
-  /** Voices that `describe` tells of: those of the default model, and those by recordings that the key may use. */
+  /** Lists the voices for `describe`: the default model's, and the recorded ones that the key may use. */
   readonly listVoices: () => Promise<readonly Voice[]>;
-  /** The program's. */
+  /** Version of the program. */
   readonly version: string;
-  /** Told of every event, once it is dealt with. */
+  /** Called for every event once it is handled. */
   readonly onEvent: (outcome: EventOutcome) => void;
-  /** Told once of a connection that asks for more than its budget, when it first has to wait. */
+  /** Called once per connection, when it first exceeds its budget. */
   readonly onSlowed: () => void;
-  /** Told of what was thrown and is no refusal, where it was not a request's own work that threw it. */
+  /** Receives unexpected errors outside requests. */
   readonly onFailure: (error: unknown) => void;
-  /** Shared with all other long connections of the process. */
   readonly eventLoopShare: EventLoopShare;
-  /** Longest that a connection may move no byte, in milliseconds. */
+  /** Longest time in milliseconds without a byte. */
   readonly stallTimeoutMs: number;
-  /** Longest that a recording which holds room waits for more of it, in milliseconds. */
+  /** Longest wait in milliseconds of a recording that holds memory for more of it. */
   readonly queueWaitMs: number;
 }
 
 /**
- * What became of an event: it was `taken`; or it was, but had to wait since its connection was over its budget (`slowed`);
- * or its connection was ended with an error (`refused`).
+ * Outcome of an event. `slowed`: it had to wait because its connection was over its budget. `refused`: it ended the
+ * connection with an error.
  */
 export type EventOutcome = "taken" | "slowed" | "refused";
 
-/** What a client may ask for that costs something. */
 export type WyomingKind = "synthesize" | "transcribe";
 
 /**
- * Begins a request in the name of the bridge's key: looks that up, takes one of its tokens, and asks whether there is
- * room. Throws a {@link ServiceError}, as HTTP's requests do.
+ * Begins a request of the bridge's key: authenticates, takes a token and checks for room. Throws a {@link
+ * ServiceError}, as HTTP requests do.
  */
 export function beginWyomingRequest(
   deps: WyomingDeps,
@@ -61,7 +59,7 @@ export function beginWyomingRequest(
   });
 }
 
-/** What is wrong with a bridge's key that was good when it was configured. */
+/** Returns the error for a bridge key that was valid at startup. */
 export function keyIsGone(): ServiceError {
   return new ServiceError(
     401,

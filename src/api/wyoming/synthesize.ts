@@ -9,7 +9,7 @@ import type { ConnectionActivity } from "./eviction.ts";
 import type { WyomingDeps } from "./requests.ts";
 import { type WyomingEvent, wyomingEvent } from "./wyoming-event.ts";
 
-/** What `synthesize` asks for. Throws a 400 or 422 {@link ServiceError} that names the field. */
+/** Validates `synthesize`. Throws a 400 or 422 {@link ServiceError} that names the field. */
 export function prepareSynthesize(data: WyomingEvent["data"], { resolve }: WyomingDeps): ResolvedRequest {
   const inputType = formatOf(data);
   const { text } = data;
@@ -30,11 +30,8 @@ export function prepareSynthesize(data: WyomingEvent["data"], { resolve }: Wyomi
   });
 }
 
-/** What `synthesize-start` asks for, whose words are to come. Throws as {@link prepareSynthesize} does. */
-export function prepareSynthesizeStream(
-  data: WyomingEvent["data"],
-  { resolve }: WyomingDeps,
-): ResolvedRequest {
+/** Validates `synthesize-start`, whose words follow. Throws as {@link prepareSynthesize} does. */
+export function prepareSynthesizeStream(data: WyomingEvent["data"], { resolve }: WyomingDeps): ResolvedRequest {
   formatOf(data);
   const voice = voiceOf(data.voice);
   const model = resolve(null);
@@ -49,7 +46,7 @@ export function prepareSynthesizeStream(
   return { ...prepared, delivery: { ...prepared.delivery, maxFrames: MAX_SPEECH_FRAMES } };
 }
 
-/** How the text is written; `null` leaves that to its looks, which tell of one that comes in pieces whatever is said. */
+/** Returns the text format; `null`: detect it from the text, as is always done for a stream. */
 function formatOf({ text_format: format }: WyomingEvent["data"]): "ssml" | null {
   if (format === undefined || format === null || format === "text") return null;
   if (format === "ssml") return format;
@@ -59,13 +56,13 @@ function formatOf({ text_format: format }: WyomingEvent["data"]): "ssml" | null 
 export interface SpeechClient {
   /** Resolves when the client has room for more. */
   send(event: WyomingEvent): Promise<void>;
-  /** The speech is ended although the client takes nothing of it. */
+  /** Ends the connection of a client that receives nothing. */
   cut(reason: ServiceError): void;
 }
 
 /**
- * Speaks to a client at its pace: `audio-start`, an `audio-chunk` a frame, `audio-stop`. The first of them is sent with
- * the first frame. Throws what the service throws, or the request's abort reason; then `audio-stop` was not sent.
+ * Sends speech as `audio-start`, an `audio-chunk` per frame, and `audio-stop`, at the client's pace. `audio-start` is
+ * sent with the first frame. Throws the service's error or the abort reason; then `audio-stop` is not sent.
  */
 export async function sendSpeech(
   client: SpeechClient,
@@ -78,7 +75,7 @@ export async function sendSpeech(
     ...caller,
     encoding: "pcm",
     isStreamed: true,
-    // Home Assistant makes a file of a text that is sent whole, and plays one that comes in pieces as it comes.
+    // Home Assistant stores a whole text as a file, and plays a stream as it arrives.
     isPlayed: words !== undefined,
     onEnded: (reason) => client.cut(reason),
     ...(words === undefined ? {} : { streamedText: words }),
@@ -95,29 +92,28 @@ export async function sendSpeech(
   );
 }
 
-/** Of the samples that are sent: Hz, bytes, channels. */
+/** Format of the samples: Hz, bytes, channels. */
 const FORMAT = { rate: SAMPLE_RATE_HZ, width: 2, channels: 1 } as const;
 
-/** What the voices speak. Home Assistant offers a voice for each of these by its exact name. */
+/** Home Assistant offers a voice for each of these by its exact name. */
 export const VOICE_LANGUAGES: readonly string[] = ["en", "en-US", "en-GB"];
 
-/** A voice as an event names it. */
 interface NamedVoice {
   readonly word: string;
-  /** What messages call it. */
+  /** Its name in messages. */
   readonly field: string;
 }
 
 /**
- * The voice that an event's `voice` means by its name (any that `POST /v1/tts` takes); `null` where it says nothing but a
- * language, for which any of them will do. Throws a 400 or 422 {@link ServiceError} that names the field.
+ * Returns the voice named by the event (any that `POST /v1/tts` accepts); `null` if only a language is given, which
+ * every voice speaks. Throws a 400 or 422 {@link ServiceError} that names the field.
  */
 function voiceOf(voice: unknown): NamedVoice | null {
   if (voice === undefined || voice === null) return null;
   if (typeof voice !== "object")
     throw new ServiceError(422, "voice must be an object with a name or a language");
   const { name, language, speaker } = voice as Record<string, unknown>;
-  // A voice has one speaker, so that its name and its speaker are two words for one thing.
+  // A voice has one speaker, so either name identifies it.
   for (const [field, request] of Object.entries({ "voice.name": name, "voice.speaker": speaker })) {
     if (request === undefined || request === null || request === "") continue;
     if (typeof request !== "string") throw new ServiceError(422, `${field} must be a string`);
@@ -132,44 +128,43 @@ function voiceOf(voice: unknown): NamedVoice | null {
   );
 }
 
-/** Words that are spoken while they come. */
+/** A text that is spoken while it arrives. */
 export class SynthesizeStream {
   readonly words = new StreamedText(MAX_TEXT_CHARS);
-  /** Resolves when the client was told of its end. Never rejects. */
+  /** Resolves when `synthesize-stopped` was sent. Never rejects. */
   readonly speaking: Promise<void>;
-  /** When it was opened, or had its last word, or what was said of it was last sent. */
+  /** When it was opened, last received a word or last sent audio. */
   #lastProgressMs = performance.now();
-  /** Frames that its client has not taken yet. */
+  /** Frames that the client has not received yet. */
   #sending = 0;
   #isOver = false;
   #isWhole = false;
   #sentChars = 0;
 
-  /** @param speak speaks the words and tells the client; never rejects */
+  /** @param speak speaks the text to the client; never rejects */
   constructor(speak: (stream: SynthesizeStream) => Promise<void>) {
     this.speaking = speak(this).then(() => {
       this.#isOver = true;
     });
   }
 
-  /** Whether its client was told of its end; it may still be sending words, and the end of them. */
+  /** Whether `synthesize-stopped` was sent. The client may still be sending words. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** How many characters of a piece may still be spoken, which is asked once of each piece. */
+  /** Returns the characters of a part that may still be spoken. Call it once per part. */
   countSpeakable(text: unknown): number {
     if (typeof text !== "string") return 0;
     this.#sentChars += text.length;
     return this.#isOver || this.#sentChars > MAX_TEXT_CHARS ? 0 : text.length;
   }
 
-  /** Takes the next piece. */
   push(piece: string): void {
     if (this.words.push(piece)) this.#lastProgressMs = performance.now();
   }
 
-  /** Something that is said is on its way to the client. */
+  /** Notes audio on its way to the client. */
   async sent(sending: Promise<void>): Promise<void> {
     this.#sending += 1;
     try {
@@ -180,14 +175,14 @@ export class SynthesizeStream {
     }
   }
 
-  /** All words have come. Resolves when they were spoken. */
+  /** Ends the text. Resolves when it was spoken. */
   async end(): Promise<void> {
     this.#isWhole = true;
     this.words.end();
     await this.speaking;
   }
 
-  /** What its connection does with its room, while it is not over. */
+  /** Returns how the connection uses its place until the stream is over. */
   get activity(): ConnectionActivity {
     const ageMs = performance.now() - this.#lastProgressMs;
     if (this.#isWhole || this.#sending > 0 || this.words.hasMore) return { is: "served" };

@@ -10,7 +10,7 @@ import type { ConnectionActivity } from "./eviction.ts";
 import type { WyomingDeps } from "./requests.ts";
 import { type WyomingEvent, wyomingEvent } from "./wyoming-event.ts";
 
-/** A recording as it comes, in memory that is counted for its key before it is taken, and the request that it is part of. */
+/** A recording being received, its request, and the memory that its key holds for it. */
 export class Recording {
   readonly request: RequestContext;
   readonly #format: PcmFormat;
@@ -18,37 +18,36 @@ export class Recording {
   readonly #samples = new GrowingBytes(SMALL_BODY_BYTES, MAX_RECORDING_BYTES);
   readonly #openedMs = performance.now();
   readonly #pace = new ByteRate();
-  /** How long it was kept waiting for room, which is no fault of its client. */
+  /** Milliseconds spent waiting for memory, which do not count against the client. */
   #waitedMs = 0;
   #isWaiting = false;
   #holdsRoom = false;
 
-  /** @param data that of `audio-start`. Throws a 422 {@link ServiceError} where it names no format that is read. */
+  /** @param data of `audio-start`. Throws a 422 {@link ServiceError} for an unsupported format. */
   constructor(data: WyomingEvent["data"], request: RequestContext, deps: WyomingDeps) {
     this.#format = readFormat(data);
     this.request = request;
     this.#deps = deps;
   }
 
-  /** Whether it holds room that others may wait for. */
   get holdsRoom(): boolean {
     return this.#holdsRoom;
   }
 
-  /** Whether it waits for room. */
+  /** Whether it waits for memory. */
   get isWaiting(): boolean {
     return this.#isWaiting;
   }
 
-  /** Notes for its pace what has come, which is to be done once a second or more often; as {@link activity}. */
+  /** Notes what has arrived, for its rate. Call it at least once a second. */
   noteProgress(waitingBytes: number): void {
     if (!this.#isWaiting) this.#pace.note(this.#ageMs, this.#samples.length + waitingBytes);
   }
 
   /**
-   * What its connection does with its room, while it is not whole.
+   * Returns how the connection uses its place until the recording is complete.
    *
-   * @param waitingBytes those that have come of an event which is not whole yet
+   * @param waitingBytes bytes received of an incomplete event
    */
   activity(waitingBytes: number): ConnectionActivity {
     const ageMs = this.#ageMs;
@@ -58,8 +57,9 @@ export class Recording {
   }
 
   /**
-   * Takes the next samples once there is room. Throws a 400 {@link ServiceError} when they are too many, and as
-   * `KeyedSemaphore.enter` does: soon where it holds some already, or those that are to grow would wait for each other.
+   * Adds samples once there is memory. Throws a 400 {@link ServiceError} beyond the limit, and as
+   * `KeyedSemaphore.enter` does: soon if it already holds memory, since growing recordings would otherwise wait for
+   * each other.
    */
   async add(samples: Uint8Array): Promise<void> {
     const askedMs = performance.now();
@@ -73,13 +73,13 @@ export class Recording {
     this.#samples.add(samples);
   }
 
-  /** Tells what is said in all of it: a `transcript`. Throws a {@link ServiceError}, or the request's abort reason. */
+  /** Returns the `transcript` event. Throws a {@link ServiceError} or the abort reason. */
   async transcribe(language: string | null): Promise<WyomingEvent> {
     const { requestReader, transcriptions } = this.#deps;
     const { bytes } = this.#samples;
     if (bytes.length === 0)
       throw new ServiceError(400, "the recording has no samples: send audio-chunk events");
-    // Its room is given back when the request ends.
+    // The memory is released when the request ends.
     const sound = await requestReader.openRecording(bytes, this.request.caller, this.#format);
     const request = { sound, language, prompt: null, wantsWords: false };
     const { transcript } = await transcriptions.transcribe(request, this.request.caller);
@@ -110,10 +110,13 @@ export class Recording {
   }
 }
 
-/** The language that `transcribe` asks for; `null` is found out. Throws a 400 {@link ServiceError} for an unknown one. */
+/**
+ * Returns the language of a `transcribe` event; `null`: detect it. Throws a 400 {@link ServiceError} for an unknown
+ * one.
+ */
 export function languageOf({ language }: WyomingEvent["data"]): string | null {
   if (language === undefined || language === null || language === "") return null;
-  // "en-US" is heard as "en".
+  // "en-US" counts as "en".
   if (typeof language !== "string") throw new ServiceError(422, "language must be a string");
   const code = languageCode(language.split(/[-_]/)[0]!);
   if (code !== null) return code;
@@ -123,9 +126,12 @@ export function languageOf({ language }: WyomingEvent["data"]): string | null {
   );
 }
 
-/** A telephone's: what is sent more slowly than a part of that gives way (`eviction.ts`). */
+/**
+ * Telephone audio, the lowest rate accepted. A recording that arrives much more slowly may be evicted
+ * (`eviction.ts`).
+ */
 const MIN_RATE_HZ = 8_000;
-/** Samples by their bytes. */
+/** Sample formats by width in bytes. */
 const SAMPLE_KINDS: ReadonlyMap<unknown, PcmFormat["kind"]> = new Map([
   [2, "s16"],
   [3, "s24"],
@@ -147,9 +153,9 @@ function isWhole(value: unknown, min: number, max: number): value is number {
   return typeof value === "number" && Number.isInteger(value) && value >= min && value <= max;
 }
 
-/** Seconds are looked at that lie so far back, in milliseconds: more than a client may take from one piece to the next. */
+/** Milliseconds over which the rate is measured: more than a client may take between two chunks. */
 const WINDOW_MS = 3_000;
-/** What is noted more often takes the place of what was noted last. */
+/** A measurement within this many milliseconds replaces the previous one. */
 const STEP_MS = 250;
 
 interface Mark {
@@ -157,15 +163,15 @@ interface Mark {
   readonly bytes: number;
 }
 
-/** How fast something comes, in its last three to four seconds: what came at once before that tells nothing of now. */
+/** Rate over the last three to four seconds, so that earlier bursts do not count. */
 export class ByteRate {
   readonly #marks: Mark[] = [{ atMs: 0, bytes: 0 }];
 
   /**
-   * Notes what has come, which is to be done once a second or more often.
+   * Notes what has arrived. Call it at least once a second.
    *
-   * @param atMs since the beginning; no earlier than before
-   * @param bytes all since then
+   * @param atMs milliseconds since the start; never decreases
+   * @param bytes total since the start
    */
   note(atMs: number, bytes: number): void {
     const beforeLast = this.#marks.at(-2);
@@ -174,7 +180,7 @@ export class ByteRate {
     while (this.#marks.length > 1 && this.#marks[1]!.atMs <= atMs - WINDOW_MS) this.#marks.shift();
   }
 
-  /** Bytes a second, where so many have come until then. */
+  /** Returns the bytes per second, given the total at this time. */
   bytesPerS(atMs: number, bytes: number): number {
     const from = this.#marks.findLast((mark) => mark.atMs <= atMs - WINDOW_MS) ?? this.#marks[0]!;
     return (1_000 * Math.max(0, bytes - from.bytes)) / Math.max(1, atMs - from.atMs);

@@ -1,12 +1,12 @@
 import { ServiceError } from "../../contract/errors.ts";
 import { readJson } from "../../contract/json/read-json.ts";
 
-/** Bytes of an event's line, of its data, and of its payload, at most: half a minute of speech at 16 kHz. */
+/** Maximum bytes of an event's line, data and payload. The payload holds half a minute of speech at 16 kHz. */
 export const MAX_HEADER_BYTES = 128 * 1024;
 export const MAX_DATA_BYTES = 128 * 1024;
 export const MAX_PAYLOAD_BYTES = 1024 * 1024;
 
-/** Fields of events that are read, whatever their types: what is wrong with one is said where it is used. */
+/** Fields read from events. Their types are checked where they are used. */
 const DATA = {
   properties: {
     text: {},
@@ -20,25 +20,22 @@ const DATA = {
 };
 const LINE = { properties: { type: {}, data: DATA, data_length: {}, payload_length: {} } };
 
-/**
- * Takes events out of bytes that come in pieces of any size; the same ones, however they were cut. Keeps no more than one
- * event's bytes beyond the last piece.
- */
+/** Parses events from bytes split anywhere. Keeps at most one event beyond the last chunk. */
 export class EventParser {
   #memory: Buffer<ArrayBuffer> = Buffer.alloc(0);
-  /** What has come and was not taken lies between these. */
+  /** Range of the bytes not yet taken. */
   #from = 0;
   #to = 0;
-  /** Up to where there is no end of a line, from `#from` on. */
+  /** End of the range already searched for a line end. */
   #searchedTo = 0;
   #header: Header | null = null;
 
-  /** Bytes that have come and belong to no event that was taken. */
+  /** Bytes received that belong to no event taken. */
   get waitingBytes(): number {
     return this.#to - this.#from;
   }
 
-  /** Whether an event has begun and is not whole. */
+  /** Whether an event is incomplete. */
   get hasPartialEvent(): boolean {
     return this.#header !== null || this.waitingBytes > 0;
   }
@@ -49,14 +46,14 @@ export class EventParser {
     this.#to += piece.length;
   }
 
-  /** The next event that is whole; `null` where more has to come. Throws a 422 {@link ServiceError} for what is none. */
+  /** Returns the next complete event, or `null`. Throws a 422 {@link ServiceError} for an invalid one. */
   next(): ReceivedEvent | null {
     this.#header ??= this.#takeHeader();
     if (this.#header === null) return null;
     const { type, inline, lineBytes, dataBytes, payloadBytes } = this.#header;
     if (this.waitingBytes < dataBytes + payloadBytes) return null;
     const data = dataBytes === 0 ? inline : { ...inline, ...readObject(this.#take(dataBytes), DATA, "data") };
-    // A copy, since this memory is used again.
+    // Copied, since the memory is reused.
     const payload = payloadBytes === 0 ? null : Uint8Array.from(this.#take(payloadBytes));
     this.#header = null;
     if (this.waitingBytes === 0) this.#startOver();
@@ -82,7 +79,9 @@ export class EventParser {
     return taken;
   }
 
-  /** Moves what is waiting to the front, into memory that doubles, so that small pieces cost no more than large ones. */
+  /**
+   * Moves the remaining bytes to the front of memory that doubles, so that small chunks cost no more than large ones.
+   */
   #makeRoom(bytes: number): void {
     if (this.#to + bytes <= this.#memory.length) return;
     const needed = this.waitingBytes + bytes;
@@ -103,7 +102,7 @@ export class EventParser {
 
 interface Header {
   readonly type: string;
-  /** Data that stands in the line itself, as older clients have it. */
+  /** Data inside the line, as older clients send it. */
   readonly inline: Readonly<Record<string, unknown>>;
   readonly lineBytes: number;
   readonly dataBytes: number;
@@ -111,7 +110,7 @@ interface Header {
 }
 
 const NEW_LINE = 0x0a;
-/** Of the memory for a large event so much is kept for the next one. */
+/** Bytes of a large event's memory kept for the next event. */
 const KEPT_BYTES = 64 * 1024;
 
 function readHeader(line: Uint8Array): Header {
@@ -164,21 +163,19 @@ function tooLong(what: string, max: number): ServiceError {
   return new ServiceError(422, `the event is too long: ${what} may have ${max} bytes`);
 }
 
-/** One event of the Wyoming protocol, either way. */
+/** An event of the Wyoming protocol. */
 export interface WyomingEvent {
   readonly type: string;
   readonly data: Readonly<Record<string, unknown>>;
-  /** Raw bytes, of audio; `null` where there are none. */
+  /** Raw audio; `null` without any. */
   readonly payload: Uint8Array | null;
 }
 
-/** An event that has come. */
 export interface ReceivedEvent extends WyomingEvent {
-  /** Of its line and its data, which had to be read. */
+  /** Bytes of its line and data, which were parsed. */
   readonly jsonBytes: number;
 }
 
-/** An event to be sent. */
 export function wyomingEvent(
   type: string,
   data: Readonly<Record<string, unknown>> = {},
@@ -188,8 +185,7 @@ export function wyomingEvent(
 }
 
 /**
- * An event as it goes over the wire: a line of JSON that tells its type and the lengths of what follows, then its data as
- * JSON, then its payload. What is empty is left out.
+ * Encodes an event: a JSON line with its type and lengths, its data as JSON, its payload. Empty parts are omitted.
  */
 export function encodeEvent({ type, data, payload }: WyomingEvent): Uint8Array {
   const json = Object.keys(data).length === 0 ? null : Buffer.from(JSON.stringify(data));
@@ -204,5 +200,5 @@ export function encodeEvent({ type, data, payload }: WyomingEvent): Uint8Array {
   return Buffer.concat([line, ...(json === null ? [] : [json]), ...(hasPayload ? [payload] : [])]);
 }
 
-/** The release of the `wyoming` package for Python whose events these are. Receivers do not read it. */
+/** Release of the Python package `wyoming` with these events. Receivers ignore it. */
 const PROTOCOL_VERSION = "1.10.2";

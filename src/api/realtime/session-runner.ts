@@ -113,7 +113,7 @@ export class SessionRunner {
   }
 
   begin(): void {
-    this.#execute(this.#session.begin());
+    for (const effect of this.#session.begin()) this.#do(effect);
   }
 
   /** Handles one client event. Call it sequentially; it resolves when there is room for the next. */
@@ -169,19 +169,14 @@ export class SessionRunner {
     if (this.#isOver || count > 2) return;
     this.#deps.onFailure(error);
     if (count === 1) return;
-    const failure = new RealtimeError(
-      "speech cannot be detected just now: commit turns yourself, or try again",
-      {
-        type: "server_error",
-        code: "turn_detection_failed",
-      },
-    );
+    const message = "speech cannot be detected just now: commit turns yourself, or try again";
+    const failure = new RealtimeError(message, { type: "server_error", code: "turn_detection_failed" });
     this.#parts.send({ type: "error", error: errorPayload(failure) });
   }
 
   #step(event: SessionEvent): void {
     if (this.#isOver) return;
-    this.#execute(this.#session.step(event, performance.now()));
+    for (const effect of this.#session.step(event, performance.now())) this.#do(effect);
     this.#meterUnanswered();
   }
 
@@ -192,17 +187,16 @@ export class SessionRunner {
       void this.#meterTurn(turn);
   }
 
-  #execute(effects: readonly SessionEffect[]): void {
-    for (const effect of effects) this.#do(effect);
-  }
-
   #do(effect: SessionEffect): void {
     switch (effect.type) {
       case "send":
         this.#parts.send(effect.event);
         break;
       case "transcribe":
-        this.#transcribe(effect.revision, this.#spanOf(effect));
+        this.#transcriber.transcribe(effect.revision, this.#spanOf(effect), (text) => {
+          const seconds = (effect.to - effect.from) / DETECTION_RATE_HZ;
+          this.#step({ type: "transcript", revision: effect.revision, text, seconds });
+        });
         break;
       case "transcribe_partial":
         this.#transcriber.transcribePartial(this.#spanOf(effect), (text) =>
@@ -252,14 +246,12 @@ export class SessionRunner {
     if (atMs === null) return;
     const afterMs = Math.max(0, atMs - performance.now());
     // Sockets are read after timers, so audio that arrived while the event loop was busy counts.
-    this.#timer = setTimeout(
-      () => setImmediate(() => this.#step({ type: "timer", isBehind: this.#isBehind })),
-      afterMs,
-    );
-  }
-
-  get #isBehind(): boolean {
-    return this.#buffer.isBehind || this.#parts.isBehind();
+    this.#timer = setTimeout(() => {
+      setImmediate(() => {
+        const isBehind = this.#buffer.isBehind || this.#parts.isBehind();
+        this.#step({ type: "timer", isBehind });
+      });
+    }, afterMs);
   }
 
   async #judge(revision: number, from: number, to: number): Promise<void> {
@@ -278,13 +270,6 @@ export class SessionRunner {
   #spanOf({ from, to }: { readonly from: number; readonly to: number }): AudioSpan {
     const { transcription } = this.#session.settings;
     return { from, to, language: transcription?.language ?? null, prompt: transcription?.prompt ?? null };
-  }
-
-  #transcribe(revision: number, span: AudioSpan): void {
-    const seconds = (span.to - span.from) / DETECTION_RATE_HZ;
-    this.#transcriber.transcribe(revision, span, (text) =>
-      this.#step({ type: "transcript", revision, text, seconds }),
-    );
   }
 
   /** Meters a transcript without a reply as a request of its own, even if the key has no token left. */

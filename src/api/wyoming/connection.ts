@@ -13,7 +13,15 @@ import {
   sendSpeech,
 } from "./synthesize.ts";
 import { languageOf, Recording } from "./transcribe.ts";
-import { encodeEvent, type ReceivedEvent, type WyomingEvent, wyomingEvent } from "./wyoming-event.ts";
+import {
+  encodeEvent,
+  pointsOfAudio,
+  pointsOfText,
+  pointsOutside,
+  type ReceivedEvent,
+  type WyomingEvent,
+  wyomingEvent,
+} from "./wyoming-event.ts";
 
 /**
  * One client. Handles its events in order, one request at a time, until it leaves or an event fails.
@@ -43,7 +51,7 @@ export class WyomingConnection {
   #isSlowed = false;
   #hasBeenSlowed = false;
   /** Points charged if the current event begins a request that is refused. */
-  #refusalPrice = 0;
+  #refusalPoints = 0;
   #isLast = false;
 
   /** @param info returns the encoded answer to `describe` */
@@ -116,7 +124,7 @@ export class WyomingConnection {
     this.#isSlowed = waitMs > 0;
     if (this.#isSlowed) await this.#pauseOverBudget(waitMs);
     const event = this.#isSlowed && this.#isLast ? null : await this.#socket.receive();
-    if (event !== null) this.#budget.spend(this.#priceOf(event));
+    if (event !== null) this.#budget.spend(this.#pointsOf(event));
     return event;
   }
 
@@ -132,9 +140,9 @@ export class WyomingConnection {
    * Returns the points of an event. An event that begins a request costs a token of the key, or points if it is
    * refused.
    */
-  #priceOf(event: ReceivedEvent): number {
-    const outside = priceOutside(event);
-    this.#refusalPrice = outside;
+  #pointsOf(event: ReceivedEvent): number {
+    const outside = pointsOutside(event);
+    this.#refusalPoints = outside;
     switch (event.type) {
       case "synthesize":
         return this.#stream === null ? 0 : outside;
@@ -144,9 +152,9 @@ export class WyomingConnection {
       case "synthesize-chunk":
         return this.#stream === null
           ? outside
-          : priceOfWords(event, this.#stream.countSpeakable(event.data.text));
+          : pointsOfText(event, this.#stream.countSpeakable(event.data.text));
       case "audio-chunk":
-        return this.#recording === null ? 0 : priceOfSound(event);
+        return this.#recording === null ? 0 : pointsOfAudio(event);
       default:
         return outside;
     }
@@ -199,11 +207,11 @@ export class WyomingConnection {
 
   /** Begins a request with a token of the key. A refusal is charged to the budget. */
   async #beginRequest(kind: WyomingKind): Promise<RequestContext> {
-    const refusalPrice = this.#refusalPrice;
+    const refusalPoints = this.#refusalPoints;
     try {
       return await beginWyomingRequest(this.#deps, kind, this.#socket.signal);
     } catch (error) {
-      this.#budget.spend(refusalPrice);
+      this.#budget.spend(refusalPoints);
       throw error;
     }
   }
@@ -326,28 +334,4 @@ function pingText({ text }: WyomingEvent["data"]): string | null {
 function requiredText({ text }: WyomingEvent["data"]): string {
   if (typeof text === "string") return text;
   throw new ServiceError(422, "text is missing: send the words to speak, as a string");
-}
-
-/** Points of an event outside a request, plus its bytes and those of its answer: a `describe` costs 4,000 in all. */
-const EVENT_POINTS = 1_000;
-/** Points of an event inside a request, plus its bytes. */
-const INSIDE_POINTS = 256;
-/** A payload is copied, not parsed. */
-const PAYLOAD_BYTES_PER_POINT = 16;
-/** A request has few characters, so each of them pays for much. */
-const POINTS_PER_CHARACTER = 64;
-
-/** Returns the points of an event that belongs to no request. */
-export function priceOutside({ jsonBytes, payload }: ReceivedEvent): number {
-  return EVENT_POINTS + jsonBytes + (payload?.length ?? 0) / PAYLOAD_BYTES_PER_POINT;
-}
-
-/** Returns the points of a part of a recording: 0 unless it is tiny, since the length of a recording is bounded. */
-export function priceOfSound({ jsonBytes, payload }: ReceivedEvent): number {
-  return Math.max(0, INSIDE_POINTS + jsonBytes - (payload?.length ?? 0));
-}
-
-/** Returns the points of a part of a text in which `chars` characters are spoken. */
-export function priceOfWords({ jsonBytes }: ReceivedEvent, chars: number): number {
-  return Math.max(0, INSIDE_POINTS + jsonBytes - POINTS_PER_CHARACTER * chars);
 }

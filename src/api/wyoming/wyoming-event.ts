@@ -202,3 +202,27 @@ export function encodeEvent({ type, data, payload }: WyomingEvent): Uint8Array {
 
 /** Release of the Python package `wyoming` with these events. Receivers ignore it. */
 const PROTOCOL_VERSION = "1.10.2";
+
+/** Points of an event outside a request, plus its bytes and those of its answer: a `describe` costs 4,000 in all. */
+const EVENT_POINTS = 1_000;
+/** Points of an event inside a request, plus its bytes. */
+const INSIDE_POINTS = 256;
+/** A payload is copied, not parsed. */
+const PAYLOAD_BYTES_PER_POINT = 16;
+/** A request has few characters, so each of them pays for much. */
+const POINTS_PER_CHARACTER = 64;
+
+/** Returns the points of an event that belongs to no request. */
+export function pointsOutside({ jsonBytes, payload }: ReceivedEvent): number {
+  return EVENT_POINTS + jsonBytes + (payload?.length ?? 0) / PAYLOAD_BYTES_PER_POINT;
+}
+
+/** Returns the points of a part of a recording: 0 unless it is tiny, since the length of a recording is bounded. */
+export function pointsOfAudio({ jsonBytes, payload }: ReceivedEvent): number {
+  return Math.max(0, INSIDE_POINTS + jsonBytes - (payload?.length ?? 0));
+}
+
+/** Returns the points of a part of a text in which `chars` characters are spoken. */
+export function pointsOfText({ jsonBytes }: ReceivedEvent, chars: number): number {
+  return Math.max(0, INSIDE_POINTS + jsonBytes - POINTS_PER_CHARACTER * chars);
+}

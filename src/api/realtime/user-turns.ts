@@ -328,7 +328,7 @@ export class UserTurns {
     const told = "conversation.item.input_audio_transcription";
     if (text === null) {
       item.text = "";
-      const message = "the turn was not transcript: say it again";
+      const message = "the turn was not heard: say it again";
       const error = { type: "server_error", code: "transcription_failed", message };
       this.#context.send(`${told}.failed`, { ...at, error });
       return false;

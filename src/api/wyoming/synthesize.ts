@@ -31,7 +31,10 @@ export function prepareSynthesize(data: WyomingEvent["data"], { resolve }: Wyomi
 }
 
 /** Validates `synthesize-start`, whose words follow. Throws as {@link prepareSynthesize} does. */
-export function prepareSynthesizeStream(data: WyomingEvent["data"], { resolve }: WyomingDeps): ResolvedRequest {
+export function prepareSynthesizeStream(
+  data: WyomingEvent["data"],
+  { resolve }: WyomingDeps,
+): ResolvedRequest {
   formatOf(data);
   const voice = voiceOf(data.voice);
   const model = resolve(null);

@@ -1,30 +1,16 @@
+import { wordMap } from "../characters.ts";
 import type { RewrittenText } from "../rewritten-text.ts";
 import { withRanges } from "./rule.ts";
 
 const ENTITIES: ReadonlyMap<string, string> = new Map([
-  ["amp", "&"],
-  ["lt", "<"],
-  ["gt", ">"],
-  ["quot", '"'],
-  ["apos", "'"],
+  ...wordMap(
+    "amp &,lt <,gt >,quot \",apos ',rsquo ',lsquo ',ldquo “,rdquo ”,ndash –,mdash —,hellip …,copy ©,deg °," +
+      "euro €,pound £,times ×,frac12 ½,eacute é",
+  ),
   ["nbsp", " "],
-  ["rsquo", "'"],
-  ["lsquo", "'"],
-  ["ldquo", "“"],
-  ["rdquo", "”"],
-  ["ndash", "–"],
-  ["mdash", "—"],
-  ["hellip", "…"],
   ["bull", " "],
-  ["copy", "©"],
   ["reg", ""],
   ["trade", ""],
-  ["deg", "°"],
-  ["euro", "€"],
-  ["pound", "£"],
-  ["times", "×"],
-  ["frac12", "½"],
-  ["eacute", "é"],
 ]);
 /** `&amp;`, `&#8217;`, `&#x2019;`. */
 export const ENTITY = /&(?:#(\d{1,6})|#[xX]([0-9a-fA-F]{1,5})|([a-zA-Z]{2,8}\d{0,2}));/gu;

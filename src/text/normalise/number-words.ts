@@ -1,4 +1,4 @@
-import { digitValue } from "../characters.ts";
+import { digitValue, wordMap } from "../characters.ts";
 
 const ONES =
   "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split(
@@ -9,25 +9,13 @@ const SCALES =
   " thousand million billion trillion quadrillion quintillion sextillion septillion octillion nonillion decillion".split(
     " ",
   );
-const ORDINALS = new Map([
-  ["one", "first"],
-  ["two", "second"],
-  ["three", "third"],
-  ["five", "fifth"],
-  ["eight", "eighth"],
-  ["nine", "ninth"],
-  ["twelve", "twelfth"],
-]);
+const ORDINALS = wordMap(
+  "one first,two second,three third,five fifth,eight eighth,nine ninth,twelve twelfth",
+);
 
-const ROMAN_VALUES: ReadonlyMap<string, number> = new Map([
-  ["I", 1],
-  ["V", 5],
-  ["X", 10],
-  ["L", 50],
-  ["C", 100],
-  ["D", 500],
-  ["M", 1000],
-]);
+const ROMAN_VALUES: ReadonlyMap<string, number> = new Map(
+  Object.entries({ I: 1, V: 5, X: 10, L: 50, C: 100, D: 500, M: 1000 }),
+);
 
 /** Numbers of more digits than this have no scale word left and are said digit by digit. */
 const MAX_NAMED_DIGITS = SCALES.length * 3;

@@ -1,3 +1,4 @@
+import { wordMap } from "../characters.ts";
 import { type Accent, AMERICAN } from "./accent.ts";
 
 /** Phonemes as somebody wrote them: in the voice's alphabet, or what is wrong with them. */
@@ -16,36 +17,10 @@ export interface PhonemeFault {
 const OWN: ReadonlySet<string> = new Set("AIOWYTbdfhijklmnpstuvwzæðŋɐɑɔəɛɜɡɪɹʃʊʌʒʤʧθᵊᵻˈˌ ");
 /** The International Phonetic Alphabet's other ways to write the same; the longest first. */
 const SAME: readonly (readonly [written: string, own: string])[] = [
-  ["t\u0361ʃ", "ʧ"],
-  ["d\u0361ʒ", "ʤ"],
-  ["t\u035cʃ", "ʧ"],
-  ["d\u035cʒ", "ʤ"],
-  ["n\u0329", "ᵊn"],
-  ["l\u0329", "ᵊl"],
-  ["m\u0329", "ᵊm"],
-  ["tʃ", "ʧ"],
-  ["dʒ", "ʤ"],
-  ["eɪ", "A"],
-  ["aɪ", "I"],
-  ["oʊ", "O"],
-  ["əʊ", "O"],
-  ["aʊ", "W"],
-  ["ɔɪ", "Y"],
-  ["ɚ", "əɹ"],
-  ["ɝ", "ɜɹ"],
-  ["ɾ", "T"],
-  ["ʔ", "t"],
-  ["Q", "O"],
-  ["r", "ɹ"],
-  ["g", "ɡ"],
-  ["e", "ɛ"],
-  ["a", "ɑ"],
-  ["ɒ", "ɑ"],
-  ["o", "O"],
-  ["ɨ", "ᵻ"],
-  ["ɫ", "l"],
-  ["x", "k"],
-  ["'", "ˈ"],
+  ...wordMap(
+    "t\u0361ʃ ʧ,d\u0361ʒ ʤ,t\u035cʃ ʧ,d\u035cʒ ʤ,n\u0329 ᵊn,l\u0329 ᵊl,m\u0329 ᵊm,tʃ ʧ,dʒ ʤ,eɪ A,aɪ I,oʊ O,əʊ O,aʊ W,ɔɪ Y,ɚ əɹ,ɝ ɜɹ,ɾ T,ʔ t," +
+      "Q O,r ɹ,g ɡ,e ɛ,a ɑ,ɒ ɑ,o O,ɨ ᵻ,ɫ l,x k,' ˈ",
+  ),
   ["ː", ""],
   [".", ""],
 ];

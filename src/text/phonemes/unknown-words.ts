@@ -1,4 +1,12 @@
-import { digitValue, firstCharacter, isAllLetters, SPACE, WORD, WORD_LETTER } from "../characters.ts";
+import {
+  digitValue,
+  firstCharacter,
+  isAllLetters,
+  SPACE,
+  WORD,
+  WORD_LETTER,
+  wordMap,
+} from "../characters.ts";
 import type { UnknownWordAlphabet } from "../tables/text-tables.ts";
 import type { Accent } from "./accent.ts";
 import type { PronunciationLexicon } from "./lexicon.ts";
@@ -10,21 +18,10 @@ const PIECE = new RegExp(
   `[${WORD_LETTER}]+(?:['’][${WORD_LETTER}]+)*|\\p{Nd}+(?:[,.]\\p{Nd}+)*|[^${WORD}${SPACE}]+`,
   "gu",
 );
-const SIGN_PHONEMES: ReadonlyMap<string, string> = new Map([
-  ["/", "slˈæʃ"],
-  ["=", "ˈikwᵊlz"],
-  ["+", "plˈʌs"],
-  ["&", "ænd"],
-  ["@", "æt"],
-  ["%", "pəɹsˈɛnt"],
-  ["#", "hˈæʃ"],
-  ["*", "ˈæstəɹˌɪsk"],
-  ["~", "tˈɪldə"],
-  ["^", "kˈɛɹət"],
-  ["<", "lˈɛs ðən"],
-  [">", "ɡɹˈATəɹ ðən"],
-  ["—", "—"],
-]);
+const SIGN_PHONEMES = wordMap(
+  "/ slˈæʃ,= ˈikwᵊlz,+ plˈʌs,& ænd,@ æt,% pəɹsˈɛnt,# hˈæʃ,* ˈæstəɹˌɪsk,~ tˈɪldə,^ kˈɛɹət,< lˈɛs ðən," +
+    "> ɡɹˈATəɹ ðən,— —",
+);
 
 /**
  * Reads a text that the lexicon does not know piece by piece: words through `readWord`, digits, signs.

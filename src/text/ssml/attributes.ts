@@ -8,14 +8,9 @@ export type AttributeValue<T> =
   | { readonly problem: string };
 
 /** Seconds of silence for `strength` of a `break`. A sentence ends with a medium one, a paragraph with a strong one. */
-const STRENGTHS: ReadonlyMap<string, number> = new Map([
-  ["none", 0],
-  ["x-weak", 0.1],
-  ["weak", 0.22],
-  ["medium", 0.4],
-  ["strong", 0.7],
-  ["x-strong", 1],
-]);
+const STRENGTHS: ReadonlyMap<string, number> = new Map(
+  Object.entries({ none: 0, "x-weak": 0.1, weak: 0.22, medium: 0.4, strong: 0.7, "x-strong": 1 }),
+);
 
 /** The silence that a `break` asks for, in seconds: its time, else its strength, else a medium one. */
 export function breakS(time: string | undefined, strength: string | undefined): AttributeValue<number> {
@@ -114,32 +109,17 @@ const EMPHASES = new Map([
   ["reduced", { rate: 1.1, semitones: -1, levelDb: -2 }],
 ]);
 
-const RATES: ReadonlyMap<string, number> = new Map([
-  ["x-slow", 0.6],
-  ["slow", 0.8],
-  ["medium", 1],
-  ["default", 1],
-  ["fast", 1.25],
-  ["x-fast", 1.6],
-]);
+const RATES: ReadonlyMap<string, number> = new Map(
+  Object.entries({ "x-slow": 0.6, slow: 0.8, medium: 1, default: 1, fast: 1.25, "x-fast": 1.6 }),
+);
 /** Semitones. */
-const PITCHES: ReadonlyMap<string, number> = new Map([
-  ["x-low", -6],
-  ["low", -3],
-  ["medium", 0],
-  ["default", 0],
-  ["high", 3],
-  ["x-high", 6],
-]);
+const PITCHES: ReadonlyMap<string, number> = new Map(
+  Object.entries({ "x-low": -6, low: -3, medium: 0, default: 0, high: 3, "x-high": 6 }),
+);
 /** Decibels. */
-const VOLUMES: ReadonlyMap<string, number> = new Map([
-  ["x-soft", -12],
-  ["soft", -6],
-  ["medium", 0],
-  ["default", 0],
-  ["loud", 3],
-  ["x-loud", 6],
-]);
+const VOLUMES: ReadonlyMap<string, number> = new Map(
+  Object.entries({ "x-soft": -12, soft: -6, medium: 0, default: 0, loud: 3, "x-loud": 6 }),
+);
 
 const BOUNDS = {
   rate: [0.5, 2],

@@ -1,4 +1,4 @@
-import { digitValue } from "../characters.ts";
+import { digitValue, wordMap } from "../characters.ts";
 import {
   cardinal,
   decimalWords,
@@ -129,67 +129,19 @@ function romanIn(content: string): number | null {
 }
 
 /** The names of letters in the voice's alphabet. */
-const LETTERS: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    A: "ˈA",
-    B: "bˈi",
-    C: "sˈi",
-    D: "dˈi",
-    E: "ˈi",
-    F: "ˈɛf",
-    G: "ʤˈi",
-    H: "ˈAʧ",
-    I: "ˈI",
-    J: "ʤˈA",
-    K: "kˈA",
-    L: "ˈɛl",
-    M: "ˈɛm",
-    N: "ˈɛn",
-    O: "ˈO",
-    P: "pˈi",
-    Q: "kjˈu",
-    R: "ˈɑɹ",
-    S: "ˈɛs",
-    T: "tˈi",
-    U: "jˈu",
-    V: "vˈi",
-    W: "dˈʌbᵊlju",
-    X: "ˈɛks",
-    Y: "wˈI",
-    Z: "zˈi",
-  }),
+const LETTERS = wordMap(
+  "A ˈA,B bˈi,C sˈi,D dˈi,E ˈi,F ˈɛf,G ʤˈi,H ˈAʧ,I ˈI,J ʤˈA,K kˈA,L ˈɛl,M ˈɛm,N ˈɛn,O ˈO,P pˈi,Q kjˈu," +
+    "R ˈɑɹ,S ˈɛs,T tˈi,U jˈu,V vˈi,W dˈʌbᵊlju,X ˈɛks,Y wˈI,Z zˈi",
 );
 
 const SIGNS: ReadonlyMap<string, string> = new Map([
-  [".", "dot"],
+  ...wordMap(
+    ". dot,- dash,_ underscore,/ slash,\\ backslash,@ at,# pound,* star,+ plus,= equals,& and,% percent," +
+      "$ dollar,: colon,; semicolon,! exclamation mark,? question mark,' apostrophe,\" quote," +
+      "( open parenthesis,) close parenthesis,< less than,> greater than,[ open bracket,] close bracket," +
+      "~ tilde,^ caret,| bar",
+  ),
   [",", "comma"],
-  ["-", "dash"],
-  ["_", "underscore"],
-  ["/", "slash"],
-  ["\\", "backslash"],
-  ["@", "at"],
-  ["#", "pound"],
-  ["*", "star"],
-  ["+", "plus"],
-  ["=", "equals"],
-  ["&", "and"],
-  ["%", "percent"],
-  ["$", "dollar"],
-  [":", "colon"],
-  [";", "semicolon"],
-  ["!", "exclamation mark"],
-  ["?", "question mark"],
-  ["'", "apostrophe"],
-  ['"', "quote"],
-  ["(", "open parenthesis"],
-  [")", "close parenthesis"],
-  ["<", "less than"],
-  [">", "greater than"],
-  ["[", "open bracket"],
-  ["]", "close bracket"],
-  ["~", "tilde"],
-  ["^", "caret"],
-  ["|", "bar"],
 ]);
 
 const number: Say = (content, format) => (KINDS.get(format) ?? cardinalNumber)(content, "");

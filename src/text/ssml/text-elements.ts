@@ -1,4 +1,5 @@
 import { nearestName } from "../../core/nearest-name.ts";
+import { wordMap } from "../characters.ts";
 import {
   describeFault,
   type GivenPhonemes,
@@ -106,62 +107,15 @@ function nearestSounds(ipa: string): string {
 /** Half length, tones, ties, breaks, aspiration and the like: nothing that this voice's alphabet has. */
 const SILENT = /[ˑ‿|‖↗↘˥˦˧˨˩ꜛꜜʰʷʲˠˤⁿˡ˞()/[\]-]/gu;
 
-const NEAREST: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    y: "i",
-    ʏ: "ɪ",
-    ø: "ɛ",
-    œ: "ɛ",
-    ɶ: "æ",
-    ɘ: "ə",
-    ɵ: "ə",
-    ɤ: "ʌ",
-    ɯ: "u",
-    ʉ: "u",
-    ɞ: "ɜ",
-    ä: "ɑ",
-    c: "k",
-    q: "k",
-    ɟ: "ɡ",
-    ɢ: "ɡ",
-    ʈ: "t",
-    ɖ: "d",
-    ɱ: "m",
-    ɳ: "n",
-    ɲ: "nj",
-    ɴ: "ŋ",
-    ʙ: "b",
-    ʀ: "ɹ",
-    ʁ: "ɹ",
-    ɽ: "ɹ",
-    ɺ: "ɹ",
-    ɻ: "ɹ",
-    ɸ: "f",
-    β: "v",
-    ʋ: "v",
-    ʂ: "ʃ",
-    ʐ: "ʒ",
-    ɕ: "ʃ",
-    ʑ: "ʒ",
-    ç: "h",
-    ʝ: "j",
-    χ: "h",
-    ɣ: "ɡ",
-    ħ: "h",
-    ʕ: "",
-    ɦ: "h",
-    ɬ: "l",
-    ɮ: "l",
-    ɭ: "l",
-    ʎ: "lj",
-    ʟ: "l",
-    ɰ: "w",
-    ɥ: "w",
-    ʍ: "w",
-    ɧ: "ʃ",
-    "’": "",
-    "‘": "",
-    ʼ: "",
-    ":": "",
-  }),
-);
+const NEAREST: ReadonlyMap<string, string> = new Map([
+  ...wordMap(
+    "y i,ʏ ɪ,ø ɛ,œ ɛ,ɶ æ,ɘ ə,ɵ ə,ɤ ʌ,ɯ u,ʉ u,ɞ ɜ,ä ɑ,c k,q k,ɟ ɡ,ɢ ɡ,ʈ t,ɖ d,ɱ m,ɳ n,ɲ nj,ɴ ŋ,ʙ b,ʀ ɹ," +
+      "ʁ ɹ,ɽ ɹ,ɺ ɹ,ɻ ɹ,ɸ f,β v,ʋ v,ʂ ʃ,ʐ ʒ,ɕ ʃ,ʑ ʒ,ç h,ʝ j,χ h,ɣ ɡ,ħ h,ɦ h,ɬ l,ɮ l,ɭ l,ʎ lj,ʟ l,ɰ w,ɥ w," +
+      "ʍ w,ɧ ʃ",
+  ),
+  ["ʕ", ""],
+  ["’", ""],
+  ["‘", ""],
+  ["ʼ", ""],
+  [":", ""],
+]);

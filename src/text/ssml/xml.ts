@@ -1,4 +1,5 @@
 import { SaxesParser } from "saxes";
+import { wordMap } from "../characters.ts";
 import { MarkupError } from "./markup.ts";
 
 /** A part of a document: text, or what stands between two pieces of text. Places are of UTF-16 units of the whole text. */
@@ -108,13 +109,7 @@ export function dereferenced(reference: string): string {
   return ENTITIES.get(reference) ?? reference;
 }
 
-const ENTITIES: ReadonlyMap<string, string> = new Map([
-  ["&amp;", "&"],
-  ["&lt;", "<"],
-  ["&gt;", ">"],
-  ["&quot;", '"'],
-  ["&apos;", "'"],
-]);
+const ENTITIES = wordMap("&amp; &,&lt; <,&gt; >,&quot; \",&apos; '");
 
 const BARE_AMPERSAND = /&(?!(?:[a-z][\w.-]*|#\d+|#x[\da-f]+);)/i;
 /** Longer names stand nowhere. */

@@ -1,4 +1,4 @@
-import { capitalise, wordSet } from "../../characters.ts";
+import { capitalise, wordMap, wordSet } from "../../characters.ts";
 import type { NormaliserTables } from "../../tables/text-tables.ts";
 import { isAfterSaying, isCounted, NUMBERED } from "../number-context.ts";
 import {
@@ -13,152 +13,39 @@ import {
 } from "../rule.ts";
 
 /** Abbreviations that the voice's own list lacks. */
-const MORE: readonly (readonly [string, string])[] = [
-  ["dept.", "department"],
-  ["Brig.", "Brigadier"],
-  ["Op.", "Opus"],
-  ["op.", "opus"],
-  ["Pt.", "Part"],
-  ["Dist.", "District"],
-  ["Gr.", "Grade"],
-  ["Pl.", "Place"],
-  ["Ct.", "Court"],
-  ["Sq.", "Square"],
-  ["Expy.", "Expressway"],
-  ["Rte.", "Route"],
-  ["Rm.", "Room"],
-  ["Fl.", "Floor"],
-  ["Tel.", "Telephone"],
-  ["tel.", "telephone"],
-  ["ext.", "extension"],
-  ["Ext.", "Extension"],
-  ["max.", "maximum"],
-  ["min.", "minimum"],
-  ["avg.", "average"],
-  ["incl.", "including"],
-  ["excl.", "excluding"],
-  ["misc.", "miscellaneous"],
-  ["temp.", "temperature"],
-  ["tbsp.", "tablespoon"],
-  ["tsp.", "teaspoon"],
-  ["a.k.a.", "also known as"],
-  ["resp.", "respectively"],
-  ["mgmt.", "management"],
-  ["govt.", "government"],
-  ["yr.", "year"],
-  ["wk.", "week"],
-  ["ft.", "featuring"],
-  ["feat.", "featuring"],
-  ["Esq.", "Esquire"],
-  ["Hon.", "Honorable"],
-  ["Intl.", "International"],
-  ["Natl.", "National"],
-  ["Sec.", "Section"],
-  ["sec.", "section"],
-  ["art.", "article"],
-  ["Art.", "Article"],
-  ["Figs.", "Figures"],
-  ["figs.", "figures"],
-  ["eq.", "equation"],
-  ["Eq.", "Equation"],
-  ["vols.", "volumes"],
-  ["chap.", "chapter"],
-  ["Chap.", "Chapter"],
-  ["p.", "page"],
-  ["c.", "circa"],
-  ["ca.", "circa"],
-  ["No.", "Number"],
-  ["Nos.", "Numbers"],
-  ["v.", "versus"],
-  ["c/o", "care of"],
-  ["b/c", "because"],
-  ["y/y", "year over year"],
-  ["q/q", "quarter over quarter"],
-  ["m/m", "month over month"],
-  ["lg.", "large"],
-  ["sm.", "small"],
-  ["med.", "medium"],
-  ["ex.", "exercise"],
-  ["Ex.", "Exercise"],
-  ["Approx.", "Approximately"],
-  ["Est.", "Established"],
-  ["fl.", "floor"],
-  ["attn.", "attention"],
-  ["qty.", "quantity"],
-  ["bldg.", "building"],
-  ["pkg.", "package"],
-  ["pkgs.", "packages"],
-  ["pcs.", "pieces"],
-  ["pc.", "piece"],
-  ["asst.", "assistant"],
-  ["mgr.", "manager"],
-  ["pls.", "please"],
-  ["dr.", "doctor"],
-  ["appt.", "appointment"],
-  ["appts.", "appointments"],
-  ["apt.", "apartment"],
-  ["apts.", "apartments"],
-  ["acct.", "account"],
-  ["accts.", "accounts"],
-  ["addr.", "address"],
-  ["mtg.", "meeting"],
-  ["msg.", "message"],
-  ["hwy.", "highway"],
-  ["blvd.", "boulevard"],
-  ["ave.", "avenue"],
-  ["univ.", "university"],
-  ["corp.", "corporation"],
-  ["assoc.", "associate"],
-  ["mfr.", "manufacturer"],
-  ["reqd.", "required"],
-  ["wkly.", "weekly"],
-  ["gov't", "government"],
-  ["int'l", "international"],
-  ["nat'l", "national"],
-  ["ass'n", "association"],
-];
+const MORE = wordMap(
+  "dept. department,Brig. Brigadier,Op. Opus,op. opus,Pt. Part,Dist. District,Gr. Grade,Pl. Place," +
+    "Ct. Court,Sq. Square,Expy. Expressway,Rte. Route,Rm. Room,Fl. Floor,Tel. Telephone,tel. telephone," +
+    "ext. extension,Ext. Extension,max. maximum,min. minimum,avg. average,incl. including," +
+    "excl. excluding,misc. miscellaneous,temp. temperature,tbsp. tablespoon,tsp. teaspoon," +
+    "a.k.a. also known as,resp. respectively,mgmt. management,govt. government,yr. year,wk. week," +
+    "ft. featuring,feat. featuring,Esq. Esquire,Hon. Honorable,Intl. International,Natl. National," +
+    "Sec. Section,sec. section,art. article,Art. Article,Figs. Figures,figs. figures,eq. equation," +
+    "Eq. Equation,vols. volumes,chap. chapter,Chap. Chapter,p. page,c. circa,ca. circa,No. Number," +
+    "Nos. Numbers,v. versus,c/o care of,b/c because,y/y year over year,q/q quarter over quarter," +
+    "m/m month over month,lg. large,sm. small,med. medium,ex. exercise,Ex. Exercise," +
+    "Approx. Approximately,Est. Established,fl. floor,attn. attention,qty. quantity,bldg. building," +
+    "pkg. package,pkgs. packages,pcs. pieces,pc. piece,asst. assistant,mgr. manager,pls. please," +
+    "dr. doctor,appt. appointment,appts. appointments,apt. apartment,apts. apartments,acct. account," +
+    "accts. accounts,addr. address,mtg. meeting,msg. message,hwy. highway,blvd. boulevard,ave. avenue," +
+    "univ. university,corp. corporation,assoc. associate,mfr. manufacturer,reqd. required,wkly. weekly," +
+    "gov't government,int'l international,nat'l national,ass'n association",
+);
 /** The same at the beginning of a sentence, of a line or of a label. */
-const CAPITALISED = MORE.flatMap(([key, words]): (readonly [string, string])[] =>
+const CAPITALISED = [...MORE].flatMap(([key, words]): (readonly [string, string])[] =>
   /^[a-z]{2}/u.test(key) && words !== "featuring" && !/^(?:doctor|medium|small|large)$/u.test(words)
     ? [[capitalise(key), capitalise(words)]]
     : [],
 );
 /** Those that are written without a stop too. */
-const WITHOUT: readonly (readonly [string, string])[] = [
-  ["Fwd", "Forward"],
-  ["FWD", "Forward"],
-  ["FW", "Forward"],
-  ["Fw", "Forward"],
-  ["YoY", "year over year"],
-  ["QoQ", "quarter over quarter"],
-  ["MoM", "month over month"],
-  ["attn", "attention"],
-  ["Attn", "Attention"],
-  ["ATTN", "Attention"],
-  ["qty", "quantity"],
-  ["Qty", "Quantity"],
-  ["QTY", "Quantity"],
-  ["bldg", "building"],
-  ["Bldg", "Building"],
-  ["appt", "appointment"],
-  ["Appt", "Appointment"],
-  ["appts", "appointments"],
-  ["Appts", "Appointments"],
-  ["acct", "account"],
-  ["Acct", "Account"],
-  ["mtg", "meeting"],
-  ["Mtg", "Meeting"],
-  ["dept", "department"],
-  ["Dept", "Department"],
-  ["govt", "government"],
-  ["Govt", "Government"],
-  ["mgmt", "management"],
-  ["Mgmt", "Management"],
-  ["pls", "please"],
-  ["Pls", "Please"],
-  ["thx", "thanks"],
-  ["Thx", "Thanks"],
-];
+const WITHOUT = wordMap(
+  "Fwd Forward,FWD Forward,FW Forward,Fw Forward,YoY year over year,QoQ quarter over quarter," +
+    "MoM month over month,attn attention,Attn Attention,ATTN Attention,qty quantity,Qty Quantity," +
+    "QTY Quantity,bldg building,Bldg Building,appt appointment,Appt Appointment,appts appointments," +
+    "Appts Appointments,acct account,Acct Account,mtg meeting,Mtg Meeting,dept department," +
+    "Dept Department,govt government,Govt Government,mgmt management,Mgmt Management,pls please," +
+    "Pls Please,thx thanks,Thx Thanks",
+);
 /** Those of small letters only, which a token may begin with all the same. */
 export const SMALL_ABBREVIATIONS: readonly string[] = [...MORE, ...WITHOUT]
   .map(([key]) => key)

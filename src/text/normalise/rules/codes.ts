@@ -1,3 +1,4 @@
+import { wordMap } from "../../characters.ts";
 import { cardinalWords, digitWords, nameWords, ordinalWords } from "../number-words.ts";
 import {
   after,
@@ -198,11 +199,7 @@ const NO_INITIALS = /^(?:ST|ND|RD|TH|AM|PM|BC|AD|BCE|CE|HRS?|LBS?|FT|KM|KG|MIN|S
 
 const RUNWAY = withRanges(/(\d{1,2})([LRC])(?![\p{L}\p{N}])/uy);
 const RUNWAY_BEFORE = /\b(?:[Rr]unways?|RWY)\b[^.]{0,20}$/u;
-const SIDES: ReadonlyMap<string, string> = new Map([
-  ["L", "left"],
-  ["R", "right"],
-  ["C", "center"],
-]);
+const SIDES = wordMap("L left,R right,C center");
 /** "q4-6h", as on prescriptions. */
 const EVERY = withRanges(/[qQ](\d{1,2})(?:[-–](\d{1,2}))? ?h(?:rs?)?(?![\p{L}\p{N}])/uy);
 

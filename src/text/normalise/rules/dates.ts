@@ -1,3 +1,4 @@
+import { wordMap } from "../../characters.ts";
 import { isCountedThrough } from "../number-context.ts";
 import { cardinalWords, ordinal, pairWords } from "../number-words.ts";
 import {
@@ -36,18 +37,10 @@ export function isDay(day: number): boolean {
   return day >= 1 && day <= 31;
 }
 
-const DAYS: ReadonlyMap<string, string> = new Map([
-  ["Mon", "Monday"],
-  ["Tue", "Tuesday"],
-  ["Tues", "Tuesday"],
-  ["Wed", "Wednesday"],
-  ["Thu", "Thursday"],
-  ["Thur", "Thursday"],
-  ["Thurs", "Thursday"],
-  ["Fri", "Friday"],
-  ["Sat", "Saturday"],
-  ["Sun", "Sunday"],
-]);
+const DAYS = wordMap(
+  "Mon Monday,Tue Tuesday,Tues Tuesday,Wed Wednesday,Thu Thursday,Thur Thursday,Thurs Thursday," +
+    "Fri Friday,Sat Saturday,Sun Sunday",
+);
 
 /** Days of the week as they are written short. */
 export const SHORT_DAYS: readonly string[] = [...DAYS.keys()];

@@ -1,3 +1,4 @@
+import { wordMap } from "../../characters.ts";
 import type { IsListed } from "../capitals.ts";
 import { cardinalWords, digitWords, nameWords } from "../number-words.ts";
 import { before, isWordCharacter, matchAt, spoken, type TokenRule, withRanges } from "../rule.ts";
@@ -11,22 +12,10 @@ const DOMAINS =
 /** Endings that are words too, so that a missing space after a full stop makes no address ("tell.me"). */
 const ALSO_WORDS =
   /^[^.]+\.(?:me|us|co|de|ca|au|ly|fr|in|it|at|es|int|news|shop|blog|app|cloud|museum|tech|be|to|no|im|page|site|online|store|live|link|club|space|world|life|email|media|pro)$/i;
-const SAID: ReadonlyMap<string, string> = new Map([
-  [".", "dot"],
-  ["@", "at"],
-  ["/", "slash"],
-  ["\\", "backslash"],
-  ["-", "dash"],
-  ["_", "underscore"],
-  ["?", "question mark"],
-  ["=", "equals"],
-  ["&", "and"],
-  ["#", "hash"],
-  ["+", "plus"],
-  ["~", "tilde"],
-  [":", "colon"],
-  ["%", "percent"],
-]);
+const SAID = wordMap(
+  ". dot,@ at,/ slash,\\ backslash,- dash,_ underscore,? question mark,= equals,& and,# hash,+ plus," +
+    "~ tilde,: colon,% percent",
+);
 const RUN = /[^\s"“”<>()[\]{},;]{1,400}/uy;
 const TRAILING = /[.,;:!?'’*_~]+$/u;
 const SCHEME = /^(?:https?|ftp|file|ssh|git|mailto):(?:\/\/)?/iu;

@@ -13,39 +13,19 @@ import {
 } from "../rule.ts";
 import { PART_NEXT } from "./dates.ts";
 
-const VULGAR: ReadonlyMap<string, readonly [number, number]> = new Map([
-  ["½", [1, 2]],
-  ["⅓", [1, 3]],
-  ["⅔", [2, 3]],
-  ["¼", [1, 4]],
-  ["¾", [3, 4]],
-  ["⅕", [1, 5]],
-  ["⅖", [2, 5]],
-  ["⅗", [3, 5]],
-  ["⅘", [4, 5]],
-  ["⅙", [1, 6]],
-  ["⅚", [5, 6]],
-  ["⅐", [1, 7]],
-  ["⅛", [1, 8]],
-  ["⅜", [3, 8]],
-  ["⅝", [5, 8]],
-  ["⅞", [7, 8]],
-  ["⅑", [1, 9]],
-  ["⅒", [1, 10]],
-]);
 /** Signs that a fraction may begin with. */
-export const VULGAR_SIGNS: readonly string[] = [...VULGAR.keys()];
+export const VULGAR_SIGNS = "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒";
 
-const WITH_SIGN = withRanges(new RegExp(`(\\d{0,9}) ?([${[...VULGAR.keys()].join("")}])`, "yu"));
+const WITH_SIGN = withRanges(new RegExp(`(\\d{0,9}) ?([${VULGAR_SIGNS}])`, "yu"));
 const MIXED = pattern("(\\d{1,6})(?: |-)(\\d{1,2})[/⁄](\\d{1,3})(?!/)");
 const SIMPLE = pattern("(\\d{1,3})[/⁄](\\d{1,3})(?![/\\d]|\\.\\d)");
 /** "1-1½", "2-2 1/2": a whole number, and a mixed one behind. */
 const WHOLE_TO = new RegExp(
-  `(\\d{1,3}) ?[-–—] ?(?=\\d{1,3} ?[${[...VULGAR.keys()].join("")}]|\\d{1,3} \\d[/⁄]\\d{1,2}(?!\\d))`,
+  `(\\d{1,3}) ?[-–—] ?(?=\\d{1,3} ?[${VULGAR_SIGNS}]|\\d{1,3} \\d[/⁄]\\d{1,2}(?!\\d))`,
   "yu",
 );
 const FRACTION_TO = new RegExp(
-  `(?<=\\d[/⁄]\\d{1,2}|[${[...VULGAR.keys()].join("")}]) ?[-–—] ?(?=\\d{1,3}(?![\\d/,])|\\d[/⁄]\\d|[${[...VULGAR.keys()].join("")}])`,
+  `(?<=\\d[/⁄]\\d{1,2}|[${VULGAR_SIGNS}]) ?[-–—] ?(?=\\d{1,3}(?![\\d/,])|\\d[/⁄]\\d|[${VULGAR_SIGNS}])`,
   "yu",
 );
 /** Denominators beyond ten that are said as ordinals. */
@@ -64,7 +44,7 @@ export const fraction: TokenRule = (text, at) => {
 function fractionAt(text: string, at: number): Spoken | null {
   const signed = matchAt(WITH_SIGN, text, at);
   if (signed !== null) {
-    const [above, below] = VULGAR.get(signed[2] ?? "") ?? [1, 2];
+    const [above = 1, below = 2] = (signed[2] ?? "").normalize("NFKC").split("⁄").map(Number);
     return spoken(signed, withWhole(signed[1] ?? "", above, below));
   }
   const mixed = matchAt(MIXED, text, at);

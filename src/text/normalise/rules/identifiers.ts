@@ -1,4 +1,4 @@
-import { wordSet } from "../../characters.ts";
+import { wordMap, wordSet } from "../../characters.ts";
 import type { IsListed } from "../capitals.ts";
 import { cardinalWords, digitWords, numberWords } from "../number-words.ts";
 import {
@@ -12,72 +12,30 @@ import {
 } from "../rule.ts";
 
 /** How the endings of files are said. */
-const ENDINGS: ReadonlyMap<string, string> = new Map([
-  ["json", "Jason"],
-  ["doc", "doc"],
-  ["docx", "doc X"],
-  ["zip", "zip"],
-  ["bat", "bat"],
-  ["bin", "bin"],
-  ["log", "log"],
-  ["toml", "tommel"],
-  ["yaml", "yaml"],
-  ["ini", "I N I"],
-  ["jpeg", "jay peg"],
-  ["gif", "gif"],
-  ["lock", "lock"],
-  ["conf", "conf"],
-  ["dart", "dart"],
-  ["java", "java"],
-  ["swift", "swift"],
-  ["vue", "view"],
-]);
+const ENDINGS = wordMap(
+  "json Jason,doc doc,docx doc X,zip zip,bat bat,bin bin,log log,toml tommel,yaml yaml,ini I N I," +
+    "jpeg jay peg,gif gif,lock lock,conf conf,dart dart,java java,swift swift,vue view",
+);
 const SPELLED = wordSet(
   "pdf html htm md txt csv tsv xls xlsx ppt pptx odt rtf py js ts jsx tsx mjs cjs css scss c h cpp hpp cc cs rs go rb " +
     "php sh sql xml yml svg png jpg webp bmp ico mp3 mp4 wav ogg flac avi mkv mov tar gz tgz rar exe dll iso dmg apk ipa " +
     "env kt ipynb db bak tmp cfg",
 );
 /** Words that are written without the space between them. */
-const CLOSED: ReadonlyMap<string, string> = new Map([
-  ["readme", "read me"],
-  ["todo", "to do"],
-  ["json", "Jason"],
-  ["localhost", "local host"],
-  ["usr", "user"],
-  ["etc", "E T C"],
-  ["net", "net"],
-  ["img", "image"],
-  ["nginx", "engine X"],
-  ["tmp", "temp"],
-  ["passwd", "pass W D"],
-  ["src", "source"],
-  ["youtu", "you tu"],
-  ["bashrc", "bash R C"],
-  ["gitignore", "git ignore"],
-  ["dockerignore", "docker ignore"],
-]);
+const CLOSED = wordMap(
+  "readme read me,todo to do,json Jason,localhost local host,usr user,etc E T C,net net,img image," +
+    "nginx engine X,tmp temp,passwd pass W D,src source,youtu you tu,bashrc bash R C," +
+    "gitignore git ignore,dockerignore docker ignore",
+);
 /** Short names that no dictionary lists and that are words all the same. */
 const SAID_SMALL = wordSet(
   "com org net gov edu dev app dom tmp lib bin var opt git vim nan foo bar baz qux ann",
 );
 const NO_WORD = /^[^aeiouy]+$|q(?!u)|^(?:[bcdfgkpt][bdgkpqtvxz]|[jqvwxz][^aeiouyhr]|[lmnr][^aeiouy])/u;
-const KEYS: ReadonlyMap<string, string> = new Map([
-  ["ctrl", "control"],
-  ["cmd", "command"],
-  ["alt", "alt"],
-  ["opt", "option"],
-  ["option", "option"],
-  ["shift", "shift"],
-  ["win", "windows"],
-  ["esc", "escape"],
-  ["del", "delete"],
-  ["fn", "function"],
-  ["tab", "tab"],
-  ["control", "control"],
-  ["command", "command"],
-  ["meta", "meta"],
-  ["super", "super"],
-]);
+const KEYS = wordMap(
+  "ctrl control,cmd command,alt alt,opt option,option option,shift shift,win windows,esc escape," +
+    "del delete,fn function,tab tab,control control,command command,meta meta,super super",
+);
 const CHORD = withRanges(
   /([A-Za-z]{2,7})(?:([+])([A-Za-z]{2,7}))?[+-]([A-Za-z]{1,9}|F\d{1,2}|\d)(?![\p{L}\p{N}_]|[+-]\p{L})/uy,
 );

@@ -1,18 +1,12 @@
+import { wordMap } from "../../characters.ts";
 import { isAttributive, isNounAfter } from "../number-context.ts";
 import { NUMBER, numberWords } from "../number-words.ts";
 import { after, before, matchAt, spoken, type TokenRule, withRanges } from "../rule.ts";
 import { perUnit } from "./units.ts";
 
-const SCALES: ReadonlyMap<string, string> = new Map([
-  ["k", "thousand"],
-  ["m", "million"],
-  ["b", "billion"],
-  ["t", "trillion"],
-  ["mn", "million"],
-  ["mm", "million"],
-  ["bn", "billion"],
-  ["tn", "trillion"],
-]);
+const SCALES = wordMap(
+  "k thousand,m million,b billion,t trillion,mn million,mm million,bn billion,tn trillion",
+);
 const COUNT = withRanges(
   new RegExp(`(${NUMBER})( ?(?:bn|mn|tn)|[KkMBT]|m)(\\+?)(?![\\p{L}\\p{N}_/]|-[A-Z])`, "uy"),
 );

@@ -12,16 +12,9 @@ const STATES = wordMap(
 );
 const STATE_AND_ZIP = withRanges(/([A-Z]{2}),? (\d{5})(?:-(\d{4}))?(?![\p{L}\p{N}-])/uy);
 const STATE = withRanges(/([A-Z]{2})(?=[.,;:!?)]|$| (?:\p{Ll}|\())/uy);
-const ROADS: ReadonlyMap<string, string> = new Map([
-  ["St", "Street"],
-  ["Dr", "Drive"],
-  ["Ave", "Avenue"],
-  ["Blvd", "Boulevard"],
-  ["Rd", "Road"],
-  ["Ln", "Lane"],
-  ["Pkwy", "Parkway"],
-  ["Hwy", "Highway"],
-]);
+const ROADS = wordMap(
+  "St Street,Dr Drive,Ave Avenue,Blvd Boulevard,Rd Road,Ln Lane,Pkwy Parkway,Hwy Highway",
+);
 const ROAD = withRanges(/(St|Dr|Ave|Blvd|Rd|Ln|Pkwy|Hwy)(?![\p{L}\p{N}])/uy);
 const STREET_NAME = withRanges(
   /(?:\b\d{1,4}(?:st|nd|rd|th)|(?<![.!?] )(?<=[^\n])\b\p{Lu}[\p{L}'.]+|\b(?:\d+|on|at|of|near) (?:[NSEW]\.? ?\p{Lu}\p{L}+|[A-Z])) $/u,
@@ -60,15 +53,7 @@ const ROAD_BEFORE =
   /(?:\b(?:(?:I|US|SR|CR)[- ]|[A-Z]{2}-)\d{1,3}|\b(?:Route|Highway|Hwy\.?|Interstate|Rte\.?) \d{1,3}|(?:[A-Za-z]{2}|\d(?:st|nd|rd|th)|\b[A-Z]) (?:St(?:reet)?|Ave(?:nue)?|Blvd|Boulevard|Rd|Road|Dr|Drive|Ln|Lane|Pl|Place|Ct|Court|Pkwy|Parkway|Way)\.?,?) $/u;
 
 const BEFORE_A_NUMBER = withRanges(/(?:Ste|Apt|Rm|Bldg|Hwy|Rte|PO)(?= #?(?:\p{N}|[A-Z]\b|Box))/uy);
-const NUMBERED: ReadonlyMap<string, string> = new Map([
-  ["Ste", "Suite"],
-  ["Apt", "Apartment"],
-  ["Rm", "Room"],
-  ["Bldg", "Building"],
-  ["Hwy", "Highway"],
-  ["Rte", "Route"],
-  ["PO", "P O"],
-]);
+const NUMBERED = wordMap("Ste Suite,Apt Apartment,Rm Room,Bldg Building,Hwy Highway,Rte Route,PO P O");
 
 /** "Ste 200", "Apt 4B", "PO Box": parts of an address that are written without a stop. */
 export const addressPart: TokenRule = (text, at) => {
@@ -127,24 +112,11 @@ export const direction: TokenRule = (text, at) => {
   };
 };
 
-const DIRECTIONS: ReadonlyMap<string, string> = new Map([
-  ["N", "north"],
-  ["S", "south"],
-  ["E", "east"],
-  ["W", "west"],
-  ["NE", "northeast"],
-  ["NW", "northwest"],
-  ["SE", "southeast"],
-  ["SW", "southwest"],
-  ["NNE", "north-northeast"],
-  ["ENE", "east-northeast"],
-  ["ESE", "east-southeast"],
-  ["SSE", "south-southeast"],
-  ["SSW", "south-southwest"],
-  ["WSW", "west-southwest"],
-  ["WNW", "west-northwest"],
-  ["NNW", "north-northwest"],
-]);
+const DIRECTIONS = wordMap(
+  "N north,S south,E east,W west,NE northeast,NW northwest,SE southeast,SW southwest," +
+    "NNE north-northeast,ENE east-northeast,ESE east-southeast,SSE south-southeast,SSW south-southwest," +
+    "WSW west-southwest,WNW west-northwest,NNW north-northwest",
+);
 
 /** "SW" → "southwest"; "" for what is no point of the compass. */
 export function compassPoint(letters: string): string {

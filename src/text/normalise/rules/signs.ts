@@ -15,40 +15,17 @@ import {
 import { spelled } from "./identifiers.ts";
 
 /** Signs as words that the voice's own list lacks or says otherwise. */
-const MORE: readonly (readonly [string, string])[] = [
-  ["≠", "is not equal to"],
-  ["≈", "approximately"],
-  ["≥", "greater than or equal to"],
-  ["≤", "less than or equal to"],
-  [">=", "greater than or equal to"],
-  ["<=", "less than or equal to"],
-  ["!=", "is not equal to"],
-  ["==", "equals"],
-  ["=>", ", "],
-  ["->", "to"],
-  ["⇒", ", "],
-  ["→", ", "],
-  ["√", "square root of"],
-  ["∞", "infinity"],
-  ["π", "pi"],
-  ["∑", "sum of"],
-  ["‰", "per mille"],
-  ["№", "number"],
-  ["✓", ""],
-  ["✔", ""],
-  ["&&", "and"],
-  ["||", "or"],
-  ["+=", "plus equals"],
-  ["-=", "minus equals"],
-  ["⌘", "command "],
-  ["⌥", "option "],
-  ["⇧", "shift "],
-  ["⌃", "control "],
-  ["☆", ""],
-  ["‣", ""],
-  ["▪", ""],
-  ["†", ""],
-];
+const MORE: ReadonlyMap<string, string> = new Map([
+  ...wordMap(
+    "≠ is not equal to,≈ approximately,≥ greater than or equal to,≤ less than or equal to," +
+      ">= greater than or equal to,<= less than or equal to,!= is not equal to,== equals,-> to," +
+      "√ square root of,∞ infinity,π pi,∑ sum of,‰ per mille,№ number,&& and,|| or,+= plus equals," +
+      "-= minus equals",
+  ),
+  ...[...wordMap("⌘ command,⌥ option,⇧ shift,⌃ control")].map(([sign, key]) => [sign, `${key} `] as const),
+  ...["=>", "⇒", "→"].map((sign) => [sign, ", "] as const),
+  ...Array.from("✓✔☆‣▪†", (sign) => [sign, ""] as const),
+]);
 const NUMBER_AFTER = /^ ?[$£€]?\.?\d/u;
 const LETTER_NEXT = withRanges(/^ ?\p{L}/u);
 const WORD_LAST = withRanges(/[\p{L}\p{N}] ?$/u);
@@ -58,13 +35,9 @@ const SPOKEN_OF =
   /(?:^|\b(?:use|uses|using|the|an?|operators?|with|between|and|or|of|type|write|means?|called|than)|["'(]) ?$/iu;
 const LETTER_LAST = withRanges(/(?:^|[^\p{L}\p{N}])\p{L} $/u);
 const LETTER_BY_ITSELF = withRanges(/^ \p{L}(?![\p{L}\p{N}])/u);
-const NAMES: ReadonlyMap<string, string> = new Map([
-  ["===", "triple equals"],
-  ["!==", "not double equals"],
-  ["==", "double equals"],
-  ["&&", "double ampersand"],
-  ["||", "double pipe"],
-]);
+const NAMES = wordMap(
+  "=== triple equals,!== not double equals,== double equals,&& double ampersand,|| double pipe",
+);
 /** A key of a telephone follows. */
 const KEY_BEFORE =
   /\b(?:press|pressing|dial|dialing|hit|enter|push|tap|touch|followed by|type|key|or|then|and|with|by) (?:the )?["“']?$/iu;

@@ -1,204 +1,55 @@
 import { wordSet } from "../../characters.ts";
 import { withRanges } from "../rule.ts";
 
-/** [one, many] for each unit as written after a number. A stop that belongs to it is taken with it. */
-const unit = (one: string, many = `${one}s`): readonly [string, string] => [one, many];
-const per = (one: string, of: string): readonly [string, string] => [`${one} per ${of}`, `${one}s per ${of}`];
-const same = (words: string): readonly [string, string] => [words, words];
+/** Spellings of units and their names, in the singular. A full stop that belongs to a unit is part of its spelling. */
+const REGULAR =
+  "km=kilometer; m=meter; cm=centimeter; mm=millimeter; µm=micrometer; nm=nanometer; mi=mile; " +
+  "yd|yds=yard; kg=kilogram; g=gram; mg=milligram; µg|mcg=microgram; lb|lbs=pound; oz=ounce; " +
+  "fl oz|fl. oz=fluid ounce; L|l=liter; mL|ml=milliliter; cl=centiliter; dl=deciliter; gal=gallon; " +
+  "qt=quart; tbsp|tbsps|Tbsp=tablespoon; c.=cup; tsp|tsps=teaspoon; h|hr|hrs=hour; min|mins=minute; " +
+  "s|sec|secs=second; ms=millisecond; µs=microsecond; ns=nanosecond; yr|yrs=year; mo|mos=month; " +
+  "wk|wks=week; m²|m2|sq m|sq. m=square meter; km²|km2|sq km=square kilometer; cm²=square centimeter; " +
+  "mm²=square millimeter; m³|m3=cubic meter; cm³|cc=cubic centimeter; sq mi|sq. mi=square mile; " +
+  "ha=hectare; N·m|Nm=newton meter; kN=kilonewton; bps=basis point; pts=point; kts=knot; " +
+  "atm=atmosphere; IU=international unit; bbl=barrel; pcs=piece; KB|kB=kilobyte; MB=megabyte; " +
+  "GB=gigabyte; TB=terabyte; PB=petabyte; KiB=kibibyte; MiB=mebibyte; GiB=gibibyte; TiB=tebibyte; " +
+  "Mb=megabit; Gb=gigabit; W=watt; mW=milliwatt; kW=kilowatt; MW=megawatt; GW=gigawatt; TW=terawatt; " +
+  "Wh=watt hour; kWh=kilowatt hour; MWh=megawatt hour; GWh=gigawatt hour; TWh=terawatt hour; " +
+  "Ah=amp hour; mAh=milliamp hour; V=volt; mV=millivolt; kV=kilovolt; A=amp; mA=milliamp; Ω=ohm; " +
+  "kΩ=kilohm; dB=decibel; kJ=kilojoule; MJ=megajoule; cal=calorie; kcal=kilocalorie; Pa=pascal; " +
+  "hPa=hectopascal; kPa=kilopascal; MPa=megapascal; MP=megapixel; px=pixel; °=degree; " +
+  "m/s=meter per second; km/s=kilometer per second; km/h|kmh|kph=kilometer per hour; " +
+  "mph|mi/h=mile per hour; mg/kg=milligram per kilogram; mcg/kg=microgram per kilogram; " +
+  "g/kg=gram per kilogram; mmol/L=millimole per liter; g/l=gram per liter; mg/l=milligram per liter; " +
+  "mg/dl|mg/dL=milligram per deciliter; mpg=mile per gallon; bpm=beat per minute; fps=frame per second; " +
+  "kb/s|Kb/s|kbps|Kbps=kilobit per second; kB/s|KB/s=kilobyte per second; " +
+  "Mb/s|Mbit/s|Mbps=megabit per second; MB/s=megabyte per second; Gb/s|Gbit/s|Gbps=gigabit per second; " +
+  "GB/s=gigabyte per second; dpi=dot per inch; ppm=part per million; ppb=part per billion; " +
+  "m/s^2|m/s2|m/s²=meter per second squared; g/cm³=gram per cubic centimeter; " +
+  "W/m²=watt per square meter; mmHg=millimeter of mercury; kg/m³=kilogram per cubic meter; " +
+  "°C|° C|℃=degree Celsius; °F|° F|℉=degree Fahrenheit";
+/** Singular and plural, or the one form for both. */
+const IRREGULAR =
+  "ft=foot/feet; in.=inch/inches; doz=dozen; ft²|sq ft|sq. ft=square foot/square feet; " +
+  "in²|sq in=square inch/square inches; ft³|cu ft|cu. ft=cubic foot/cubic feet; " +
+  "ft/s=foot per second/feet per second; rpm=R P M; Hz=hertz; kHz=kilohertz; MHz=megahertz; " +
+  "GHz=gigahertz; THz=terahertz; psi=P S I; hp=horsepower; pct|%=percent";
 
-/** Units of measure as one writes them. */
+/** Units of measure: as written → [singular, plural]. */
 export const UNITS: ReadonlyMap<string, readonly [one: string, many: string]> = new Map([
-  ["km", unit("kilometer")],
-  ["m", unit("meter")],
-  ["cm", unit("centimeter")],
-  ["mm", unit("millimeter")],
-  ["µm", unit("micrometer")],
-  ["nm", unit("nanometer")],
-  ["mi", unit("mile")],
-  ["yd", unit("yard")],
-  ["yds", unit("yard")],
-  ["ft", unit("foot", "feet")],
-  ["in.", unit("inch", "inches")],
-  ["kg", unit("kilogram")],
-  ["g", unit("gram")],
-  ["mg", unit("milligram")],
-  ["µg", unit("microgram")],
-  ["mcg", unit("microgram")],
-  ["lb", unit("pound")],
-  ["lbs", unit("pound")],
-  ["oz", unit("ounce")],
-  ["fl oz", unit("fluid ounce")],
-  ["fl. oz", unit("fluid ounce")],
-  ["L", unit("liter")],
-  ["l", unit("liter")],
-  ["mL", unit("milliliter")],
-  ["ml", unit("milliliter")],
-  ["cl", unit("centiliter")],
-  ["dl", unit("deciliter")],
-  ["gal", unit("gallon")],
-  ["qt", unit("quart")],
-  ["tbsp", unit("tablespoon")],
-  ["tbsps", unit("tablespoon")],
-  ["Tbsp", unit("tablespoon")],
-  ["c.", unit("cup")],
-  ["doz", same("dozen")],
-  ["tsp", unit("teaspoon")],
-  ["tsps", unit("teaspoon")],
-  ["h", unit("hour")],
-  ["hr", unit("hour")],
-  ["hrs", unit("hour")],
-  ["min", unit("minute")],
-  ["mins", unit("minute")],
-  ["s", unit("second")],
-  ["sec", unit("second")],
-  ["secs", unit("second")],
-  ["ms", unit("millisecond")],
-  ["µs", unit("microsecond")],
-  ["ns", unit("nanosecond")],
-  ["yr", unit("year")],
-  ["yrs", unit("year")],
-  ["mo", unit("month")],
-  ["mos", unit("month")],
-  ["wk", unit("week")],
-  ["wks", unit("week")],
-  ["m²", unit("square meter")],
-  ["m2", unit("square meter")],
-  ["km²", unit("square kilometer")],
-  ["km2", unit("square kilometer")],
-  ["cm²", unit("square centimeter")],
-  ["mm²", unit("square millimeter")],
-  ["ft²", unit("square foot", "square feet")],
-  ["in²", unit("square inch", "square inches")],
-  ["m³", unit("cubic meter")],
-  ["m3", unit("cubic meter")],
-  ["cm³", unit("cubic centimeter")],
-  ["ft³", unit("cubic foot", "cubic feet")],
-  ["sq ft", unit("square foot", "square feet")],
-  ["sq. ft", unit("square foot", "square feet")],
-  ["sq m", unit("square meter")],
-  ["sq. m", unit("square meter")],
-  ["sq mi", unit("square mile")],
-  ["sq. mi", unit("square mile")],
-  ["sq km", unit("square kilometer")],
-  ["sq in", unit("square inch", "square inches")],
-  ["cu ft", unit("cubic foot", "cubic feet")],
-  ["cu. ft", unit("cubic foot", "cubic feet")],
-  ["ha", unit("hectare")],
-  ["cc", unit("cubic centimeter")],
-  ["m/s", per("meter", "second")],
-  ["km/s", per("kilometer", "second")],
-  ["km/h", per("kilometer", "hour")],
-  ["kmh", per("kilometer", "hour")],
-  ["kph", per("kilometer", "hour")],
-  ["mph", per("mile", "hour")],
-  ["mi/h", per("mile", "hour")],
-  ["ft/s", ["foot per second", "feet per second"]],
-  ["m/s^2", ["meter per second squared", "meters per second squared"]],
-  ["m/s2", ["meter per second squared", "meters per second squared"]],
-  ["N·m", unit("newton meter")],
-  ["Nm", unit("newton meter")],
-  ["kN", unit("kilonewton")],
-  ["mg/kg", per("milligram", "kilogram")],
-  ["mcg/kg", per("microgram", "kilogram")],
-  ["g/kg", per("gram", "kilogram")],
-  ["mmol/L", per("millimole", "liter")],
-  ["g/cm³", ["gram per cubic centimeter", "grams per cubic centimeter"]],
-  ["W/m²", ["watt per square meter", "watts per square meter"]],
-  ["mmHg", ["millimeter of mercury", "millimeters of mercury"]],
-  ["bps", unit("basis point")],
-  ["pts", unit("point")],
-  ["kts", unit("knot")],
-  ["atm", unit("atmosphere")],
-  ["IU", unit("international unit")],
-  ["bbl", unit("barrel")],
-  ["pcs", unit("piece")],
-  ["m/s²", ["meter per second squared", "meters per second squared"]],
-  ["g/l", per("gram", "liter")],
-  ["mg/l", per("milligram", "liter")],
-  ["mg/dl", per("milligram", "deciliter")],
-  ["mg/dL", per("milligram", "deciliter")],
-  ["kg/m³", ["kilogram per cubic meter", "kilograms per cubic meter"]],
-  ["mpg", per("mile", "gallon")],
-  ["rpm", same("R P M")],
-  ["bpm", ["beat per minute", "beats per minute"]],
-  ["fps", ["frame per second", "frames per second"]],
-  ["Hz", same("hertz")],
-  ["kHz", same("kilohertz")],
-  ["MHz", same("megahertz")],
-  ["GHz", same("gigahertz")],
-  ["THz", same("terahertz")],
-  ["KB", unit("kilobyte")],
-  ["kB", unit("kilobyte")],
-  ["MB", unit("megabyte")],
-  ["GB", unit("gigabyte")],
-  ["TB", unit("terabyte")],
-  ["PB", unit("petabyte")],
-  ["KiB", unit("kibibyte")],
-  ["MiB", unit("mebibyte")],
-  ["GiB", unit("gibibyte")],
-  ["TiB", unit("tebibyte")],
-  ["Mb", unit("megabit")],
-  ["Gb", unit("gigabit")],
-  ["kb/s", per("kilobit", "second")],
-  ["Kb/s", per("kilobit", "second")],
-  ["kbps", per("kilobit", "second")],
-  ["Kbps", per("kilobit", "second")],
-  ["kB/s", per("kilobyte", "second")],
-  ["KB/s", per("kilobyte", "second")],
-  ["Mb/s", per("megabit", "second")],
-  ["Mbit/s", per("megabit", "second")],
-  ["Mbps", per("megabit", "second")],
-  ["MB/s", per("megabyte", "second")],
-  ["Gb/s", per("gigabit", "second")],
-  ["Gbit/s", per("gigabit", "second")],
-  ["Gbps", per("gigabit", "second")],
-  ["GB/s", per("gigabyte", "second")],
-  ["W", unit("watt")],
-  ["mW", unit("milliwatt")],
-  ["kW", unit("kilowatt")],
-  ["MW", unit("megawatt")],
-  ["GW", unit("gigawatt")],
-  ["TW", unit("terawatt")],
-  ["Wh", unit("watt hour")],
-  ["kWh", unit("kilowatt hour")],
-  ["MWh", unit("megawatt hour")],
-  ["GWh", unit("gigawatt hour")],
-  ["TWh", unit("terawatt hour")],
-  ["Ah", unit("amp hour")],
-  ["mAh", unit("milliamp hour")],
-  ["V", unit("volt")],
-  ["mV", unit("millivolt")],
-  ["kV", unit("kilovolt")],
-  ["A", unit("amp")],
-  ["mA", unit("milliamp")],
-  ["Ω", unit("ohm")],
-  ["kΩ", unit("kilohm")],
-  ["dB", unit("decibel")],
-  ["kJ", unit("kilojoule")],
-  ["MJ", unit("megajoule")],
-  ["cal", unit("calorie")],
-  ["kcal", unit("kilocalorie")],
-  ["Pa", unit("pascal")],
-  ["hPa", unit("hectopascal")],
-  ["kPa", unit("kilopascal")],
-  ["MPa", unit("megapascal")],
-  ["psi", same("P S I")],
-  ["hp", same("horsepower")],
-  ["MP", unit("megapixel")],
-  ["px", unit("pixel")],
-  ["dpi", ["dot per inch", "dots per inch"]],
-  ["ppm", ["part per million", "parts per million"]],
-  ["ppb", ["part per billion", "parts per billion"]],
-  ["pct", same("percent")],
-  ["%", same("percent")],
-  ["°C", ["degree Celsius", "degrees Celsius"]],
-  ["°F", ["degree Fahrenheit", "degrees Fahrenheit"]],
-  ["° C", ["degree Celsius", "degrees Celsius"]],
-  ["° F", ["degree Fahrenheit", "degrees Fahrenheit"]],
-  ["℃", ["degree Celsius", "degrees Celsius"]],
-  ["℉", ["degree Fahrenheit", "degrees Fahrenheit"]],
-  ["°", unit("degree")],
+  ...unitsIn(REGULAR, (one) => [one, one.replace(/(?= per | of | Celsius| Fahrenheit|$)/u, "s")]),
+  ...unitsIn(IRREGULAR, (name) => {
+    const [one = "", many = one] = name.split("/");
+    return [one, many];
+  }),
 ]);
+
+function unitsIn(list: string, forms: (name: string) => [string, string]): [string, [string, string]][] {
+  return list.split("; ").flatMap((unit) => {
+    const [spellings = "", name = ""] = unit.split("=");
+    return spellings.split("|").map((spelling): [string, [string, string]] => [spelling, forms(name)]);
+  });
+}
 
 /** What a price or a speed may be for beside units of measure: "/hr" → "per hour". */
 const PER: ReadonlyMap<string, string> = new Map([

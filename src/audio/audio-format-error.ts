@@ -1,6 +1,6 @@
 /**
- * Bytes that are not the audio they claim to be: the sender's mistake. The message is one plain sentence that
- * begins "undecodable audio: " and says what was wrong, roughly where, and, where that is known, what to do.
+ * Bytes that are not the audio they claim to be: the sender's mistake. The message is one plain sentence that begins
+ * "undecodable audio: " and says what is wrong, roughly where, and what to do if known.
  */
 export class AudioFormatError extends Error {
   override readonly name = "AudioFormatError";

@@ -1,9 +1,9 @@
 import { AudioFormatError } from "./audio-format-error.ts";
 
 /**
- * Decodes base64 audio: the standard and the URL-safe alphabet (a mixture too), padding optional but right where it
- * is given, ASCII white space ignored, with or without a `data:audio/…;base64,` prefix. Unused bits of the last
- * character are not looked at. The caller owns the array, which shares its memory with nothing.
+ * Decodes base64 audio: the standard and the URL-safe alphabet (also mixed), padding optional but correct if given,
+ * ASCII white space ignored, with or without a `data:audio/…;base64,` prefix. Unused bits of the last character are
+ * ignored. The array shares its memory with nothing.
  *
  * Throws {@link AudioFormatError} for anything else; offsets in its message count from the start of `text`.
  */
@@ -14,8 +14,8 @@ export function decodeBase64Audio(text: string): Uint8Array {
 }
 
 /**
- * How many bytes {@link decodeBase64Audio} makes of a valid text, without decoding it: for a check against a cap.
- * Never throws; of an invalid text the number means nothing.
+ * Returns how many bytes {@link decodeBase64Audio} makes of a valid text, without decoding it. Never throws; the
+ * number is meaningless for an invalid text.
  */
 export function base64DecodedBytes(text: string): number {
   const start = prefixLength(text) ?? 0;
@@ -25,7 +25,7 @@ export function base64DecodedBytes(text: string): number {
 
 const WHITE_SPACE = ["\t", "\n", "\f", "\r", " "];
 
-/** Enough for any media type with its parameters; keeps a comma far into a payload from being looked for. */
+/** Enough for any media type with parameters; avoids searching a payload for a comma. */
 const MAX_PREFIX_CHARS = 256;
 
 function bytesOf(characters: number): number {
@@ -53,7 +53,7 @@ function payloadStart(text: string): number {
   return length;
 }
 
-/** `null` when there is a `data:` prefix, but none that announces audio in base64. */
+/** Returns `null` for a `data:` prefix that does not announce audio in base64. */
 function prefixLength(text: string): number | null {
   const head = text.slice(0, MAX_PREFIX_CHARS);
   if (!/^[\t\n\f\r ]*data:/i.test(head)) return 0;
@@ -62,9 +62,9 @@ function prefixLength(text: string): number | null {
 }
 
 /**
- * The fast way, for text without white space. Node's decoder skips what it does not know and stops at padding, so
- * it gives fewer bytes than the length promises exactly when there was something of either; it also looks at the
- * low byte of a character only, hence the check for ASCII.
+ * Decodes text without white space fast. Node's decoder skips unknown characters and stops at padding, so it returns
+ * fewer bytes than the length promises exactly when there was either; it looks only at the low byte of a character,
+ * hence the check for ASCII.
  */
 function decodeUnbroken(payload: string): Uint8Array | null {
   const characters = unpaddedLength(payload);
@@ -79,7 +79,7 @@ function decodeInto(bytes: Uint8Array, payload: string): number {
   return Buffer.from(bytes.buffer).write(payload, "base64");
 }
 
-/** Looks at every character, to skip white space and to say where the first mistake is. */
+/** Checks every character, to skip white space and to locate the first mistake. */
 function decodeChecked(payload: string, start: number): Uint8Array {
   let characters = 0;
   let padding = 0;

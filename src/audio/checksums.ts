@@ -1,4 +1,4 @@
-/** CRC-8 with the polynomial 0x07, of the head of a frame of FLAC (RFC 9639, 9.1.8). */
+/** CRC-8 with the polynomial 0x07, of the header of a FLAC frame (RFC 9639, 9.1.8). */
 export function crc8(bytes: Uint8Array): number {
   let value = 0;
   for (const byte of bytes) {
@@ -14,14 +14,14 @@ const CRC16 = Uint16Array.from({ length: 256 }, (_, byte) => {
   return value;
 });
 
-/** The checksum of a frame of FLAC: CRC-16 with the polynomial 0x8005. Over a frame with its checksum it is 0. */
+/** CRC-16 with the polynomial 0x8005, of a FLAC frame. Over a frame including its checksum it is 0. */
 export function crc16(bytes: Uint8Array): number {
   let value = 0;
   for (const byte of bytes) value = ((value << 8) & 0xffff) ^ CRC16[(value >> 8) ^ byte]!;
   return value;
 }
 
-/** The same polynomial from the least significant bit on (CRC-16/ARC), which ends the tag that LAME puts into an MP3. */
+/** CRC-16/ARC: the same polynomial, least significant bit first. It ends the tag that LAME writes into an MP3. */
 export function crc16Reflected(bytes: Uint8Array): number {
   let value = 0;
   for (const byte of bytes) {
@@ -37,10 +37,10 @@ const CRC32 = Uint32Array.from({ length: 256 }, (_, byte) => {
   return value;
 });
 
-/** Where a page of Ogg holds its checksum. */
+/** Byte offset of the checksum in an Ogg page. */
 export const OGG_CHECKSUM_AT = 22;
 
-/** The checksum of a page of Ogg: CRC-32 with the polynomial 0x04c11db7, in which the four bytes that hold it count as 0. */
+/** CRC-32 with the polynomial 0x04c11db7, of an Ogg page whose four checksum bytes count as 0. */
 export function oggChecksum(page: Uint8Array): number {
   let value = 0;
   for (let at = 0; at < page.length; at += 1) {

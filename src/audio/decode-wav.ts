@@ -1,14 +1,12 @@
 import { AudioFormatError } from "./audio-format-error.ts";
 import { frameBytes, mixDown, type PcmFormat, type SampleKind } from "./pcm-format.ts";
 
-/** A WAV file, decoded and mixed down. */
 interface WavClip {
   readonly sampleRateHz: number;
   /** Channels in the file; `samples` has one. */
   readonly channels: number;
   /** Sample frames in the file: one sample of each channel. */
   readonly frames: number;
-  /** `frames / sampleRateHz`. */
   readonly durationS: number;
   /** Mono, in [-1, 1], at the file's own rate: the mean of the channels. */
   readonly samples: Float32Array;
@@ -64,7 +62,6 @@ export function findWavSamples(bytes: Uint8Array, options: WavOptions = {}): Wav
   return { format, samples };
 }
 
-/** Head of a WAV: everything before its samples. */
 export interface WavHead {
   readonly format: PcmFormat;
   /** Byte offset of the first sample. */

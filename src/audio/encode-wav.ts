@@ -14,7 +14,6 @@ export function encodeWav(pcm: Int16Array | readonly Int16Array[], sampleRateHz:
   return file;
 }
 
-/** Layout of interleaved samples. */
 interface SampleLayout {
   readonly bytesPerSample: number;
   readonly channels: number;

@@ -1,7 +1,7 @@
 /**
- * The discrete Fourier transform of real numbers, through a complex one of half the size (Cooley, Lewis and Welch,
- * "The fast Fourier transform algorithm: programming considerations", 1970). An instance keeps its tables and its
- * working space, so make it once and use it often.
+ * Discrete Fourier transform of real numbers, through a complex one of half the size (Cooley, Lewis and Welch, "The
+ * fast Fourier transform algorithm: programming considerations", 1970). An instance holds tables and working space:
+ * reuse it.
  */
 export class RealFourier {
   readonly size: number;
@@ -15,7 +15,7 @@ export class RealFourier {
   readonly #re: Float64Array;
   readonly #im: Float64Array;
 
-  /** @throws RangeError if the size is odd, less than 2, or has other factors than 2, 3 and 5. */
+  /** @throws RangeError if the size is odd, less than 2, or has prime factors other than 2, 3 and 5 */
   constructor(size: number) {
     if (!(size >= 2 && size % 2 === 0)) throw new RangeError(`a real transform of ${size} points`);
     const half = size / 2;
@@ -30,7 +30,10 @@ export class RealFourier {
     this.#im = new Float64Array(half + 1);
   }
 
-  /** X_k = Σ x[n]·exp(−2πi·k·n / size) for k = 0..size/2, from `size` values into two arrays of `bins` values. */
+  /**
+   * Computes X_k = Σ x[n]·exp(−2πi·k·n / size) for k = 0..size/2, from `size` values into two arrays of `bins`
+   * values.
+   */
   forward(input: Float32Array | Float64Array, re: Float64Array, im: Float64Array): void {
     const half = this.bins - 1;
     const evens = this.#evens;
@@ -57,7 +60,7 @@ export class RealFourier {
     }
   }
 
-  /** Undoes `forward`, with the factor 1 / size: two arrays of `bins` values into `size` values. */
+  /** Inverts `forward`, with the factor 1 / size: two arrays of `bins` values into `size` values. */
   inverse(re: Float64Array, im: Float64Array, output: Float32Array | Float64Array): void {
     const half = this.bins - 1;
     const evens = this.#evens;
@@ -80,7 +83,7 @@ export class RealFourier {
     }
   }
 
-  /** |X_k|² for k = 0..size/2, from `size` values into `bins` values. */
+  /** Computes |X_k|² for k = 0..size/2, from `size` values into `bins` values. */
   powers(input: Float32Array | Float64Array, output: Float32Array | Float64Array): void {
     const re = this.#re;
     const im = this.#im;
@@ -89,14 +92,14 @@ export class RealFourier {
   }
 }
 
-/** The discrete Fourier transform of complex numbers, for sizes that have no other factors than 2, 3 and 5. */
+/** Discrete Fourier transform of complex numbers, for sizes without prime factors other than 2, 3 and 5. */
 class ComplexFourier {
   readonly size: number;
   readonly #passes: readonly Pass[];
   readonly #re: Float64Array;
   readonly #im: Float64Array;
 
-  /** @throws RangeError if the size has other factors. */
+  /** @throws RangeError if the size has other factors */
   constructor(size: number) {
     this.size = size;
     this.#passes = passesFor(size);
@@ -104,7 +107,7 @@ class ComplexFourier {
     this.#im = new Float64Array(size);
   }
 
-  /** In place: value k becomes Σ x[n]·exp(−2πi·k·n / size), without a factor. Both arrays have `size` values. */
+  /** Transforms in place, unscaled: value k becomes Σ x[n]·exp(−2πi·k·n / size). Both arrays have `size` values. */
   forward(re: Float64Array, im: Float64Array): void {
     let [xr, xi, yr, yi] = [re, im, this.#re, this.#im];
     for (const pass of this.#passes) {
@@ -116,7 +119,7 @@ class ComplexFourier {
     im.set(xi);
   }
 
-  /** In place, with exp(+2πi·k·n / size) and without a factor: after `forward` it gives `size` times the input. */
+  /** Transforms in place with exp(+2πi·k·n / size), unscaled: after `forward` it gives `size` times the input. */
   backward(re: Float64Array, im: Float64Array): void {
     this.forward(im, re);
   }
@@ -136,7 +139,7 @@ function passesFor(size: number): Pass[] {
   return passes;
 }
 
-/** In the order of preference: a pass of four is cheaper than two of two. */
+/** In order of preference: one pass of four is cheaper than two of two. */
 const RADICES = [4, 5, 3, 2] as const;
 
 function createPass(radix: Pass["radix"], groups: number, stride: number): Pass {
@@ -153,18 +156,18 @@ function createPass(radix: Pass["radix"], groups: number, stride: number): Pass 
 }
 
 /**
- * One pass of a Stockham transform (Cochran et al., "What is the fast Fourier transform?", 1967): it splits each of
- * `stride` interleaved transforms of radix · groups points into radix ones of `groups` points, and leaves all in order.
+ * One pass of a Stockham transform (Cochran et al., "What is the fast Fourier transform?", 1967): splits each of
+ * `stride` interleaved transforms of radix · groups points into radix ones of `groups` points, and leaves all in
+ * order.
  */
 interface Pass {
   readonly radix: 2 | 3 | 4 | 5;
-  /** Points of each part after the pass. */
   readonly groups: number;
-  /** How many transforms lie interleaved before the pass. */
+  /** Number of transforms that are interleaved before the pass. */
   readonly stride: number;
   /** cos(2π·p·j / (radix · groups)) at p · (radix − 1) + j − 1, for p < groups and 0 < j < radix. */
   readonly cosines: Float64Array;
-  /** The same of −sin. */
+  /** −sin of the same angles. */
   readonly sines: Float64Array;
 }
 

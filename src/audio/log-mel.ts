@@ -5,9 +5,9 @@ const HOP = 160;
 const RATE_HZ = 16_000;
 
 /**
- * Logarithmic mel spectra as Whisper has them ("Robust Speech Recognition via Large-Scale Weak Supervision", 2022,
- * section 2.2): Hann windows of 25 ms, one each 10 ms, both ends mirrored; then within 8 decades of the loudest, and
- * (x + 4) / 4. An instance keeps its tables and its working space.
+ * Log-mel spectra of Whisper ("Robust Speech Recognition via Large-Scale Weak Supervision", 2022, section 2.2): Hann
+ * windows of 25 ms every 10 ms, both ends mirrored; limited to 8 decades below the loudest, then (x + 4) / 4. An
+ * instance holds tables and working space.
  */
 export class LogMel {
   readonly mels: number;
@@ -63,10 +63,9 @@ export class LogMel {
 }
 
 /**
- * Triangular filters on the mel scale of Slaney's "Auditory Toolbox" (1998), from 0 Hz to half the rate, each with an area
- * of one: `librosa.filters.mel(sr=rateHz, n_fft=size, n_mels=mels)`.
+ * Triangular filters on the mel scale of Slaney's "Auditory Toolbox" (1998), from 0 Hz to half the rate, each with an
+ * area of one: `librosa.filters.mel(sr=rateHz, n_fft=size, n_mels=mels)`.
  *
- * @param size samples of the spectrum's frame
  * @returns [mels, size / 2 + 1], row-major
  */
 export function melFilters(mels: number, size: number, rateHz: number): Float32Array {
@@ -85,7 +84,7 @@ export function melFilters(mels: number, size: number, rateHz: number): Float32A
   return filters;
 }
 
-/** Linear to 1000 Hz, then logarithmic: 27 steps to 6400 Hz. */
+/** Linear up to 1000 Hz, then logarithmic: 27 steps to 6400 Hz. */
 const LINEAR_HZ = 200 / 3;
 const CORNER_HZ = 1_000;
 const CORNER_MEL = CORNER_HZ / LINEAR_HZ;

@@ -1,13 +1,13 @@
 /**
- * Integrated loudness of a mono signal in LUFS, after ITU-R BS.1770-5: K-weighted, in blocks of 400 ms that overlap by
- * three quarters, without those under −70 LUFS and then without those 10 LU under the others. A signal shorter than a
- * block is one block. A block with a sample that is not finite counts as silence.
+ * Measures the integrated loudness of a mono signal in LUFS (ITU-R BS.1770-5): K-weighted, in blocks of 400 ms that
+ * overlap by three quarters, gated at −70 LUFS and then at 10 LU below the rest. A signal shorter than a block is one
+ * block. A block with a non-finite sample counts as silence.
  *
- * Up to 2 kHz the weighting is within 0.05 dB of that at 48 kHz for rates from 16 kHz on, within 0.25 dB at 8 kHz, and
+ * Up to 2 kHz the weighting is within 0.05 dB of that at 48 kHz for rates from 16 kHz, within 0.25 dB at 8 kHz, and
  * within 0.7 dB at 4 kHz. 10 s at 24 kHz take 1.5 ms.
  *
  * @param sampleRateHz at least 4 kHz
- * @returns `null` where no block passes the gates
+ * @returns `null` if no block passes the gates
  */
 export function loudnessOf(samples: Float32Array, sampleRateHz: number): number | null {
   const audible = blockPowers(samples, sampleRateHz).filter((power) => power > ABSOLUTE_GATE);
@@ -24,7 +24,7 @@ const OFFSET_LU = -0.691;
 const ABSOLUTE_GATE = 10 ** ((-70 - OFFSET_LU) / 10);
 const RELATIVE_GATE = 0.1;
 
-/** Mean square of each block, weighted. */
+/** Returns the weighted mean square of each block. */
 function blockPowers(samples: Float32Array, sampleRateHz: number): number[] {
   const wholeSteps = Math.floor((samples.length * STEPS_PER_S) / sampleRateHz);
   const isOneBlock = wholeSteps < STEPS_PER_BLOCK;
@@ -39,7 +39,7 @@ function blockPowers(samples: Float32Array, sampleRateHz: number): number[] {
   });
 }
 
-/** Energy of the weighted signal between one bound and the next. */
+/** Returns the weighted signal's energy between consecutive bounds. */
 function weightedEnergies(samples: Float32Array, sampleRateHz: number, bounds: readonly number[]): number[] {
   const { shelf, highPass } = designKWeighting(sampleRateHz);
   const memory = new Float64Array(4);
@@ -50,7 +50,7 @@ function weightedEnergies(samples: Float32Array, sampleRateHz: number, bounds: r
   });
 }
 
-/** Both filters in transposed direct form; `memory` holds two values of each. */
+/** Applies both filters in transposed direct form; `memory` holds two values of each. */
 function weightedEnergy(
   samples: Float32Array,
   from: number,
@@ -80,7 +80,7 @@ function weightedEnergy(
   return energy;
 }
 
-/** A filter's memory: of what is not finite none stays, and none of what would become denormal, which is slow. */
+/** Clears filter memory that is not finite or close to denormal, which would be slow. */
 function settled(memory: number): number {
   const size = Math.abs(memory);
   return size > 1e-60 && size < Number.POSITIVE_INFINITY ? memory : 0;
@@ -90,7 +90,7 @@ function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** A filter of second order: y[n] = b0·x[n] + b1·x[n−1] + b2·x[n−2] − a1·y[n−1] − a2·y[n−2]. */
+/** Second-order filter: y[n] = b0·x[n] + b1·x[n−1] + b2·x[n−2] − a1·y[n−1] − a2·y[n−2]. */
 interface Biquad {
   readonly b0: number;
   readonly b1: number;
@@ -100,9 +100,9 @@ interface Biquad {
 }
 
 /**
- * The two filters of the K-weighting (ITU-R BS.1770-5, tables 1 and 2), which are given for 48 kHz, for any rate: the
- * analogue prototypes behind them (Mansbridge, Finn and Reiss, "Implementation and evaluation of autonomous
- * multi-track fader control", 2012) through the bilinear transform.
+ * Designs the two K-weighting filters for any rate. ITU-R BS.1770-5, tables 1 and 2, gives them for 48 kHz; this uses
+ * their analogue prototypes (Mansbridge, Finn and Reiss, "Implementation and evaluation of autonomous multi-track
+ * fader control", 2012) and the bilinear transform.
  */
 function designKWeighting(sampleRateHz: number): { shelf: Biquad; highPass: Biquad } {
   return { shelf: designShelf(sampleRateHz), highPass: designHighPass(sampleRateHz) };
@@ -130,7 +130,7 @@ function designShelf(sampleRateHz: number): Biquad {
 const HIGH_PASS_HZ = 38.13547087602444;
 const HIGH_PASS_QUALITY = 0.5003270373238773;
 
-/** The table's numerator is 1, −2, 1; at other rates it is scaled to the same gain in the pass band. */
+/** The table's numerator is 1, −2, 1; at other rates it is scaled to the same pass-band gain. */
 function designHighPass(sampleRateHz: number): Biquad {
   const k = Math.tan((Math.PI * HIGH_PASS_HZ) / sampleRateHz);
   const b0 = highPassA0(Math.tan((Math.PI * HIGH_PASS_HZ) / TABLES_HZ)) / highPassA0(k);

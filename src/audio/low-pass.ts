@@ -1,15 +1,16 @@
-import { SAMPLE_RATE_HZ } from "./format.ts"; /** Rows of filter coefficients, one for each place of an output between two input samples. */
+import { SAMPLE_RATE_HZ } from "./format.ts";
+/** Rows of filter coefficients, one per position of an output between two input samples. */
 export interface PhaseTable {
-  /** Coefficients in a row, even. Row p belongs to outputs that lie p / phases behind the row's tap number taps/2 - 1. */
+  /** Coefficients in a row, even. Row p is for outputs at p / phases after the row's tap taps/2 − 1. */
   readonly taps: number;
-  /** Row after row. One row more than there are phases when the table is to be interpolated. */
+  /** Row after row. One row more than there are phases if the table is to be interpolated. */
   readonly rows: Float64Array;
-  /** False when the rates have more phases than the table: read between two rows. */
+  /** False if the rates have more phases than the table: interpolate between two rows. */
   readonly isExact: boolean;
 }
 
 /**
- * A low-pass for converting between two rates that have `phases` different offsets: level to 0.9 of the lower
+ * Designs a low-pass for converting between two rates with `phases` different offsets: flat to 0.9 of the lower
  * Nyquist frequency, 75 dB down from it on (Kaiser, "Nonrecursive digital filter design using the I0-sinh window
  * function", 1974). Each row sums to 1. The table is at most a few megabytes for any pair of rates.
  */
@@ -28,10 +29,11 @@ export function designLowPass(fromHz: number, toHz: number, phases: number): Pha
 }
 
 /**
- * One such low-pass, around its middle: an odd number of taps that sum to 1.
+ * Designs one such low-pass around its middle: an odd number of taps that sum to 1.
  *
- * @param cutoff where half of a sine is left, as a share of the sample rate
- * @param attenuationDb beyond the transition, which is (attenuationDb - 7.95) / (14.36 · taps) of the sample rate wide
+ * @param cutoff frequency with half the amplitude, as a fraction of the sample rate
+ * @param attenuationDb beyond the transition, which is (attenuationDb - 7.95) / (14.36 · taps) of the sample rate
+ * wide
  */
 export function kaiserLowPass(taps: number, cutoff: number, attenuationDb: number): Float64Array {
   const row = new Float64Array(taps + 1);
@@ -43,7 +45,7 @@ const PASS_EDGE = 0.9;
 const ATTENUATION_DB = 75;
 const MAX_COEFFICIENTS = 1 << 18;
 
-/** Interpolating linearly between so many phases errs by (π / 256)² / 8 at most: 94 dB down. */
+/** Linear interpolation between this many phases errs by (π / 256)² / 8 at most: 94 dB down. */
 const INTERPOLATED_PHASES = 256;
 
 function fillRow(row: Float64Array, offset: number, cutoff: number, beta: number): void {
@@ -70,7 +72,7 @@ function kaiser(position: number, beta: number): number {
   return besselI0(beta * Math.sqrt(Math.max(0, 1 - position * position)));
 }
 
-/** The modified Bessel function of the first kind, order zero, by its power series. */
+/** Modified Bessel function of the first kind, order zero, by its power series. */
 function besselI0(x: number): number {
   let sum = 1;
   let term = 1;
@@ -81,7 +83,7 @@ function besselI0(x: number): number {
   return sum;
 }
 
-/** A row of a table over the input from `start` on. */
+/** Returns the dot product of a table row and the input from `start` on. */
 export function product(
   rows: Float64Array,
   row: number,
@@ -95,14 +97,13 @@ export function product(
 }
 
 /**
- * Takes out what lies above a frequency, as a telephone does, and holds nothing back (Butterworth of the eighth order by the
- * bilinear transform; Oppenheim & Schafer, "Discrete-Time Signal Processing", 7.2). At 1.3 times the frequency it is 20 dB
- * down. What it gives goes on from piece to piece.
+ * Streaming low-pass without look-ahead (Butterworth of order eight by the bilinear transform; Oppenheim & Schafer,
+ * "Discrete-Time Signal Processing", 7.2). 20 dB down at 1.3 times the cutoff.
  */
 export class ButterworthLowPass {
   readonly #sections: readonly Section[];
 
-  /** @param cutoffHz where it is 3 dB down; below 12 kHz */
+  /** @param cutoffHz 3 dB down; below 12 kHz */
   constructor(cutoffHz: number) {
     const warped = Math.tan((Math.PI * cutoffHz) / SAMPLE_RATE_HZ);
     this.#sections = Array.from({ length: ORDER / 2 }, (_, at) => {
@@ -116,7 +117,7 @@ export class ButterworthLowPass {
     });
   }
 
-  /** Filters the samples where they are. */
+  /** Filters the samples in place. */
   apply(samples: Float32Array): void {
     for (const { gain, feedback, memory } of this.#sections) {
       let x1 = memory[0]!;
@@ -137,13 +138,12 @@ export class ButterworthLowPass {
   }
 }
 
-/** Half as many filters of the second order. */
 const ORDER = 8;
 
 interface Section {
   readonly gain: number;
-  /** Of the output one and two samples ago. */
+  /** Coefficients of the outputs one and two samples ago. */
   readonly feedback: readonly [number, number];
-  /** Input and output one and two samples ago. */
+  /** Inputs and outputs one and two samples ago. */
   readonly memory: Float64Array;
 }

@@ -1,4 +1,4 @@
-/** A cache of so many values and no more: of those the one that was neither set nor read for longest goes first. */
+/** Cache of at most `maxValues` values; evicts the least recently used, where both `get` and `set` are uses. */
 export class LruCache<T> {
   readonly #maxValues: number;
   readonly #values = new Map<string, T>();
@@ -32,7 +32,7 @@ export class LruCache<T> {
     this.#values.delete(key);
   }
 
-  /** The one first that goes first. None counts as read by it, and they may be deleted meanwhile. */
+  /** Iterates from the least recently used, without counting as a use. Entries may be deleted meanwhile. */
   entries(): IterableIterator<[string, T]> {
     return this.#values.entries();
   }

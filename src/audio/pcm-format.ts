@@ -1,17 +1,17 @@
 import { AudioFormatError } from "./audio-format-error.ts";
 import { joinBytes } from "./pcm.ts";
 
-/** How samples are stored, of the kinds that can be read: little-endian numbers, and the codes of ITU-T G.711. */
+/** Readable sample formats: little-endian numbers, and the codes of ITU-T G.711. */
 export type SampleKind = "u8" | "s16" | "s24" | "s32" | "f32" | "f64" | "mulaw" | "alaw";
 
-/** How bare samples lie, the channels interleaved. */
+/** Format of raw interleaved samples. */
 export interface PcmFormat {
   readonly kind: SampleKind;
   readonly sampleRateHz: number;
   readonly channels: number;
 }
 
-/** Bytes of one sample of each channel. */
+/** Returns the bytes of one sample of each channel. */
 export function frameBytes({ kind, channels }: Pick<PcmFormat, "kind" | "channels">): number {
   return channels * BYTES_PER_SAMPLE[kind];
 }
@@ -28,12 +28,13 @@ const BYTES_PER_SAMPLE: Readonly<Record<SampleKind, number>> = {
 };
 
 /**
- * Interleaved little-endian samples to one channel in [-1, 1]: the mean of each frame, clipped. Integers are scaled
- * by their most negative value, so that -1 is reached exactly. `bytes` hold at least so many whole frames.
+ * Mixes interleaved little-endian samples down to one channel in [-1, 1]: the mean of each frame, clipped. Integers
+ * are scaled by their most negative value, so that -1 is reached exactly. `bytes` must hold at least `frames` whole
+ * frames.
  *
- * Throws {@link AudioFormatError} when a frame of floats is not a finite number.
+ * Throws {@link AudioFormatError} if a float is not finite.
  *
- * @param first what the first frame is counted as, where others came before
+ * @param first number of the first frame, for that error
  */
 export function mixDown(
   bytes: Uint8Array,
@@ -58,7 +59,7 @@ export function mixDown(
   return mono;
 }
 
-/** Puts bytes that come in pieces of any size together again, so that no frame (a sample of each channel) is cut. */
+/** Reassembles bytes that arrive in chunks of any size, so that no frame (a sample of each channel) is split. */
 export class WholeFrames {
   readonly #frameBytes: number;
   #rest: Uint8Array = new Uint8Array(0);
@@ -67,11 +68,11 @@ export class WholeFrames {
     this.#frameBytes = frameBytes;
   }
 
-  /** All frames that are whole now; may be none. */
+  /** Returns all frames that are complete now; may be empty. */
   push(piece: Uint8Array): Uint8Array {
     const all = this.#rest.length === 0 ? piece : joinBytes([this.#rest, piece]);
     const wholeBytes = all.length - (all.length % this.#frameBytes);
-    // A copy: what is left must not keep all of the piece.
+    // Copied so that the remainder does not keep the whole chunk alive.
     this.#rest = Uint8Array.from(all.subarray(wholeBytes));
     return all.subarray(0, wholeBytes);
   }
@@ -98,10 +99,10 @@ function sampleAt(data: DataView, at: number, kind: SampleKind): number {
   }
 }
 
-/** A 16-bit sample as the byte that ITU-T G.711 makes of it. */
+/** Encodes a 16-bit sample as a byte of ITU-T G.711. */
 export type Companding = (sample: number) => number;
 
-/** The code of North America and Japan: a sign, three bits of exponent, four of mantissa, all inverted. */
+/** Encodes as in North America and Japan: sign, three bits of exponent, four of mantissa, all inverted. */
 export function mulaw(sample: number): number {
   const biased = Math.min(Math.abs(sample), MAX_LEVEL) + MULAW_BIAS;
   const exponent = 24 - Math.clz32(biased);
@@ -109,7 +110,7 @@ export function mulaw(sample: number): number {
   return ~((sample < 0 ? 0x80 : 0) | (exponent << 4) | mantissa) & 0xff;
 }
 
-/** The code of the rest of the world: the same with a linear beginning, and every other bit inverted. */
+/** Encodes as in the rest of the world: the same with a linear beginning, and every other bit inverted. */
 export function alaw(sample: number): number {
   const level = Math.min(Math.abs(sample), MAX_LEVEL);
   const exponent = Math.max(0, 24 - Math.clz32(level));
@@ -120,14 +121,14 @@ export function alaw(sample: number): number {
 const MAX_LEVEL = 32_635;
 const MULAW_BIAS = 132;
 
-/** The 16-bit sample in the middle of what {@link mulaw} makes one byte of. */
+/** Decodes a byte of {@link mulaw} to the middle of its interval, as a 16-bit sample. */
 export function expandMulaw(byte: number): number {
   const code = ~byte & 0xff;
   const level = ((((code & 0x0f) << 3) + MULAW_BIAS) << ((code >> 4) & 7)) - MULAW_BIAS;
   return (code & 0x80) === 0 ? level : -level;
 }
 
-/** The same of {@link alaw}. */
+/** Decodes a byte of {@link alaw} likewise. */
 export function expandAlaw(byte: number): number {
   const code = byte ^ 0x55;
   const exponent = (code >> 4) & 7;
@@ -136,6 +137,6 @@ export function expandAlaw(byte: number): number {
   return (code & 0x80) === 0 ? -level : level;
 }
 
-/** Samples in [-1, 1] by their codes of ITU-T G.711. */
+/** Samples in [-1, 1] by code. */
 const MULAW = Float32Array.from({ length: 256 }, (_, code) => expandMulaw(code) / 0x8000);
 const ALAW = Float32Array.from({ length: 256 }, (_, code) => expandAlaw(code) / 0x8000);

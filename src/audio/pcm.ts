@@ -1,6 +1,6 @@
 const FULL_SCALE = 32_767;
 
-/** Samples in [-1, 1] as 16-bit PCM: clipped, scaled by 32767, rounded; NaN is silence. */
+/** Converts samples in [-1, 1] to 16-bit PCM: clipped, scaled by 32767, rounded; NaN becomes silence. */
 export function toPcm16(samples: Float32Array): Int16Array {
   const pcm = new Int16Array(samples.length);
   for (let i = 0; i < samples.length; i += 1) {
@@ -10,14 +10,14 @@ export function toPcm16(samples: Float32Array): Int16Array {
   return pcm;
 }
 
-/** 16-bit PCM as samples in [-1, 1]: what {@link toPcm16} turns back into the same numbers, but for -32768. */
+/** Converts 16-bit PCM to samples in [-1, 1]. {@link toPcm16} restores the same numbers, except -32768. */
 export function fromPcm16(pcm: Int16Array): Float32Array {
   const samples = new Float32Array(pcm.length);
   for (let i = 0; i < pcm.length; i += 1) samples[i] = Math.max(-1, pcm[i]! / FULL_SCALE);
   return samples;
 }
 
-/** The bytes of 16-bit PCM, little-endian on any host: on nearly all of them a view, not a copy. */
+/** Returns the bytes of 16-bit PCM, little-endian on any host: a view, not a copy, on little-endian hosts. */
 export function pcm16Bytes(pcm: Int16Array): Uint8Array {
   const bytes = new Uint8Array(pcm.buffer, pcm.byteOffset, pcm.byteLength);
   return HOST_IS_LITTLE_ENDIAN ? bytes : Buffer.from(bytes).swap16();
@@ -25,7 +25,7 @@ export function pcm16Bytes(pcm: Int16Array): Uint8Array {
 
 const HOST_IS_LITTLE_ENDIAN = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
 
-/** Samples, or other numbers, one after the other in one array. */
+/** Concatenates arrays. */
 export function joinSamples(parts: readonly Float32Array[]): Float32Array {
   const all = new Float32Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
@@ -36,7 +36,7 @@ export function joinSamples(parts: readonly Float32Array[]): Float32Array {
   return all;
 }
 
-/** The same of bytes. */
+/** Concatenates bytes. Unlike `Buffer.concat` it works in browsers. */
 export function joinBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;

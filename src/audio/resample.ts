@@ -3,12 +3,12 @@ import { LruCache } from "./lru-cache.ts";
 import { joinSamples } from "./pcm.ts";
 
 /**
- * Converts between integer sample rates with a Kaiser-windowed sinc, one row of coefficients a phase (Crochiere and
- * Rabiner, "Multirate Digital Signal Processing", 1983). Level to 0.9 of the lower Nyquist frequency, and 70 dB down
- * from that frequency on, so nothing folds back. No delay: output sample k lies at input time k · fromHz / toHz, and
- * what lies beyond the ends counts as silence.
+ * Converts between integer sample rates with a Kaiser-windowed sinc, one row of coefficients per phase (Crochiere and
+ * Rabiner, "Multirate Digital Signal Processing", 1983). Flat to 0.9 of the lower Nyquist frequency, 70 dB down from
+ * that frequency on, so nothing aliases. No delay: output sample k lies at input time k · fromHz / toHz; samples
+ * beyond the ends count as silence.
  *
- * Gives round(samples.length · toHz / fromHz) samples in a new array. Linear time.
+ * Returns round(samples.length · toHz / fromHz) samples in a new array. Linear time.
  */
 export function resample(samples: Float32Array, fromHz: number, toHz: number): Float32Array {
   if (fromHz === toHz) return samples.slice();
@@ -17,15 +17,15 @@ export function resample(samples: Float32Array, fromHz: number, toHz: number): F
 }
 
 /**
- * The same as the samples come, in pieces of any size: all that it gives, joined, is what {@link resample} gives of all
- * that went in, bit for bit. Half a filter is held back until more comes or the end.
+ * Streaming {@link resample}: the concatenated output is bit-identical for chunks of any size. Half a filter is held
+ * back until more input or the end.
  */
 export class Resampler {
   readonly #ratio: number;
   readonly #step: number;
   readonly #phases: number;
   readonly #table: PhaseTable;
-  /** Input that is still needed, at first the silence before the beginning. Its first sample is number `#keptFrom`. */
+  /** Input that is still needed, at first the silence before the beginning; starts at input sample `#keptFrom`. */
   #kept: Float64Array;
   #keptFrom: number;
   #received = 0;
@@ -41,25 +41,25 @@ export class Resampler {
     this.#keptFrom = -this.#kept.length;
   }
 
-  /** What the samples so far are enough for; may be empty. */
+  /** Returns the outputs that the input so far allows; may be empty. */
   push(samples: Float32Array | Int16Array): Float32Array {
     this.#received += samples.length;
     return this.#convert(samples, Number.POSITIVE_INFINITY);
   }
 
-  /** The rest, once, so that there are `count` in all: as long as the input unless told otherwise. */
+  /** Returns the remaining outputs, once, for `count` outputs in all. Default: the input's duration. */
   end(count = Math.round(this.#received * this.#ratio)): Float32Array {
     const { taps } = this.#table;
     return this.#convert(new Float32Array(taps + Math.ceil(this.#step / this.#phases)), count);
   }
 
-  /** Every output that the input reaches, up to `max` of all outputs. */
+  /** Computes every output within reach of the input, up to `max` outputs in all. */
   #convert(samples: Float32Array | Int16Array, max: number): Float32Array {
     const { taps } = this.#table;
     const input = new Float64Array(this.#kept.length + samples.length);
     input.set(this.#kept);
     input.set(samples, this.#kept.length);
-    // Output k begins at the input `startOf(k)`, and needs `taps` of it.
+    // Output k starts at input `startOf(k)` and needs `taps` samples.
     const origin = -(taps / 2 - 1) - this.#keptFrom;
     const startOf = (k: number): number => Math.floor((k * this.#step) / this.#phases) + origin;
     const reached = Math.ceil(((input.length - taps - origin + 1) * this.#phases) / this.#step);
@@ -112,8 +112,8 @@ export class Resampler {
 }
 
 /**
- * Every `count` samples as their mean, and what is left over dropped: for rates so high that nothing of speech is near the
- * frequencies that fold back. Linear time, in a new array.
+ * Averages every `count` samples and drops the remainder: for rates so high that speech has nothing near the
+ * frequencies that alias. Linear time, in a new array.
  */
 export function averaged(samples: Float32Array, count: number): Float32Array {
   const means = new Float32Array(Math.floor(samples.length / count));
@@ -125,13 +125,13 @@ export function averaged(samples: Float32Array, count: number): Float32Array {
   return means;
 }
 
-/** Outputs that share a phase, and so a row of coefficients: computing them together halves the loads. */
+/** Outputs with the same phase share a row of coefficients: computing eight together halves the loads. */
 const TOGETHER = 8;
 
-/** Filters by their rates: to design one takes a millisecond or two. */
+/** Filters by rates; designing one takes 1 to 2 ms. */
 const filters = new LruCache<PhaseTable>(8);
 
-/** Adds as {@link product} does, so that an output is the same in company and alone. */
+/** Sums in the order of {@link product}, so that an output does not depend on how it was computed. */
 function eightProducts(
   output: Float32Array,
   k: number,

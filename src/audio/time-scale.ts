@@ -1,42 +1,44 @@
 import { joinSamples } from "./pcm.ts";
 
 /**
- * Makes speech at 24 kHz faster or slower at the same pitch, as it comes: windows of 40 ms are laid over each other, each
- * taken from where the sound goes on most like the one before would have (WSOLA: Verhelst and Roelands, ICASSP 1993).
+ * Changes the tempo of streamed speech at 24 kHz without its pitch: overlaps windows of 40 ms, each taken from where
+ * the input best continues the previous one (WSOLA: Verhelst and Roelands, ICASSP 1993).
  *
- * Gives round(length / tempo) samples in all; output sample k is about input sample k · tempo, never more than 10 ms off.
+ * Returns round(length / tempo) samples in all; output sample k is about input sample k · tempo, at most 10 ms off.
  */
 export class TimeScale {
   readonly #tempo: number;
-  /** Input that is still needed. Its first sample is number `#keptFrom`. */
+  /** Input that is still needed; starts at input sample `#keptFrom`. */
   #kept: Float32Array = new Float32Array(0);
   #keptFrom = 0;
   #received = 0;
   #given = 0;
-  /** Windows that were laid, and where the last one was taken from; none at first. */
+  /** Windows placed so far, and the input position of the last one. */
   #windows = 0;
   #last: number | null = null;
 
-  /** @param tempo above 1 is faster: 0.5 to 2 */
+  /** @param tempo 0.5 to 2; above 1 is faster */
   constructor(tempo: number) {
     this.#tempo = tempo;
   }
 
-  /** What the samples so far are enough for; may be empty. */
+  /** Returns the output that the input so far allows; may be empty. */
   push(samples: Float32Array): Float32Array {
     this.#received += samples.length;
     this.#kept = joinSamples([this.#kept, samples]);
     return this.#scaled(Math.floor(this.#received / this.#tempo), HALF_SAMPLES);
   }
 
-  /** The rest, once. */
+  /** Returns the rest, once. */
   end(): Float32Array {
-    // Windows may reach behind the end, where there is silence.
+    // Windows may reach past the end, into silence.
     this.#kept = joinSamples([this.#kept, new Float32Array(2 * WINDOW_SAMPLES + SEARCH_SAMPLES)]);
     return this.#scaled(Math.round(this.#received / this.#tempo), 1);
   }
 
-  /** Lays windows as far as the input reaches, up to `max` of all output, while `least` of that are still to come. */
+  /**
+   * Places windows as far as the input reaches, up to `max` outputs in all, while at least `least` are still to come.
+   */
   #scaled(max: number, least: number): Float32Array {
     const pieces: Float32Array[] = [];
     while (this.#given + least <= max) {
@@ -55,18 +57,21 @@ export class TimeScale {
     return joinSamples(pieces);
   }
 
-  /** The end of one window faded into the beginning of the next. */
+  /** Fades from the end of one window into the beginning of the next. */
   #overlapped(goesOn: number, from: number): Float32Array {
     const before = this.#kept.subarray(goesOn - this.#keptFrom);
     const next = this.#kept.subarray(from - this.#keptFrom);
     return FADE.map((share, at) => before[at]! + share * (next[at]! - before[at]!));
   }
 
-  /** Where around `wanted` the input is most like it is from `goesOn` on: coarsely first, then to the sample. */
+  /**
+   * Finds where around `wanted` the input is most similar to that from `goesOn` on: coarsely first, then to the
+   * sample.
+   */
   #nearest(wanted: number, goesOn: number): number {
     const first = Math.max(this.#keptFrom, wanted - SEARCH_SAMPLES);
     const last = wanted + SEARCH_SAMPLES;
-    // In silence everything is alike: then it stays where it is wanted.
+    // In silence all places are alike: keep the wanted one.
     let best = wanted;
     let most = this.#likeness(wanted, goesOn);
     const look = (from: number, to: number, step: number): void => {
@@ -82,7 +87,7 @@ export class TimeScale {
     return best;
   }
 
-  /** How much the input is like itself at another place: their product over the root of its own energy. */
+  /** Similarity of the input at two places: their dot product over the root of the first one's energy. */
   #likeness(place: number, reference: number): number {
     const kept = this.#kept;
     const at = place - this.#keptFrom;
@@ -112,10 +117,10 @@ const HALF_SAMPLES = WINDOW_SAMPLES / 2;
 /** 10 ms to either side: a period of a voice at 50 Hz. */
 const SEARCH_SAMPLES = 240;
 const COARSE_SAMPLES = 8;
-/** Every third sample is compared: what is below 4 kHz tells. */
+/** Every third sample is enough: similarity shows below 4 kHz. */
 const COMPARED_STEP = 3;
 const FAINT = 1e-6;
-/** So much is copied away at once. */
+/** Fewer samples are not worth a copy. */
 const MIN_FORGOTTEN = 2_048;
 
 const FADE = Float32Array.from(

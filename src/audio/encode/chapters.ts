@@ -1,35 +1,33 @@
 import { joinBytes } from "../pcm.ts";
 
-/** Where a chapter of a recording begins. */
 export interface Chapter {
   readonly title: string;
-  /** Seconds from the beginning. */
+  /** Seconds from the beginning of the recording. */
   readonly startS: number;
 }
 
-/** Chapters that a file is given, at most. */
 export const MAX_CHAPTERS = 400;
 const MAX_TITLE_CHARS = 80;
 const FRAME_HEADER_BYTES = 10;
 
 /**
- * What an MP3 begins with to have chapters: a tag by ID3v2.3 (id3.org), with a table of contents and a frame for each chapter
+ * Returns the ID3v2.3 tag (id3.org) with which an MP3 has chapters: a table of contents and a frame per chapter
  * (ID3v2 Chapter Frame Addendum 1.0).
  *
- * @param durationS of the whole recording
+ * @param durationS length of the whole recording
  */
 export function id3Chapters(chapters: readonly Chapter[], durationS: number): Uint8Array {
   const told = chapters.slice(0, MAX_CHAPTERS);
   const ids = told.map((_, at) => zeroEnded(`chp${at}`));
   const contents = frame("CTOC", [zeroEnded("toc"), Uint8Array.of(TOP_LEVEL | ORDERED, told.length), ...ids]);
-  // The count of entries is a byte: of more than 255 chapters there is no table, and players go by the frames.
+  // The entry count is a byte: with more than 255 chapters there is no table, and players use the frames.
   const frames = told.length <= 255 ? [contents] : [];
   for (const [at, { title, startS }] of told.entries()) {
     const endS = told[at + 1]?.startS ?? durationS;
     const times = new DataView(new ArrayBuffer(16));
     times.setUint32(0, Math.round(1_000 * startS));
     times.setUint32(4, Math.round(1_000 * endS));
-    // Not by bytes of the file.
+    // No byte offsets: players use the times.
     times.setUint32(8, 0xffff_ffff);
     times.setUint32(12, 0xffff_ffff);
     const named = frame("TIT2", [Uint8Array.of(UTF16), utf16(shortened(title))]);
@@ -40,7 +38,7 @@ export function id3Chapters(chapters: readonly Chapter[], durationS: number): Ui
   return joinBytes([head, body]);
 }
 
-/** Comments of Ogg that name chapters, as players have agreed on them: `CHAPTER001=00:00:00.000`, `CHAPTER001NAME=…`. */
+/** Returns Ogg comments that name chapters, as players expect them: `CHAPTER001=00:00:00.000`, `CHAPTER001NAME=…`. */
 export function chapterComments(chapters: readonly Chapter[]): string[] {
   const comments: string[] = [];
   let bytes = 0;
@@ -54,7 +52,7 @@ export function chapterComments(chapters: readonly Chapter[]): string[] {
   return comments;
 }
 
-/** A page of Ogg has room for 65,025 bytes, some of which are not comments. */
+/** An Ogg page has room for 65,025 bytes, comments and overhead. */
 const PAGE_BYTES = 64_000;
 const [TOP_LEVEL, ORDERED] = [2, 1];
 const UTF16 = 1;
@@ -88,7 +86,7 @@ function zeroEnded(text: string): Uint8Array {
   return joinBytes([utf8(text), Uint8Array.of(0)]);
 }
 
-/** UTF-16 with its byte order mark, little-endian, as ID3v2.3 has it. */
+/** Encodes UTF-16, little-endian with a byte order mark, as ID3v2.3 requires. */
 function utf16(text: string): Uint8Array {
   const bytes = new Uint8Array(2 * (text.length + 1));
   const view = new DataView(bytes.buffer);
@@ -97,7 +95,7 @@ function utf16(text: string): Uint8Array {
   return bytes;
 }
 
-/** A number of 28 bits in four bytes of seven. */
+/** Encodes 28 bits as four bytes of seven. */
 function syncSafe(value: number): number[] {
   return [21, 14, 7, 0].map((shift) => (value >>> shift) & 0x7f);
 }

@@ -4,18 +4,18 @@ import { joinBytes, pcm16Bytes } from "../pcm.ts";
 import type { Encoder } from "./encoder.ts";
 import { type Predictor, predictorOf, residualOf } from "./linear-prediction.ts";
 
-/** An MD5 that is fed piece by piece. */
+/** Incremental MD5. */
 interface Digest {
   update(bytes: Uint8Array): unknown;
   digest(): Uint8Array;
 }
 
 /**
- * FLAC (RFC 9639), without loss and without delay: a frame of speech is a frame of FLAC. While it is being made it has
- * neither length nor checksum, which is what a decoder takes for unknown.
+ * Encodes FLAC (RFC 9639) without loss or delay: a frame of speech is a frame of FLAC. Length and checksum are
+ * unknown until the end, which decoders accept.
  *
- * @param digest where there is none, a finished file has no checksum either
- * @param at samples of the same file that others have encoded: whole frames, which this one's follow
+ * @param digest without one, the finished file has no checksum either
+ * @param at samples of the same file that were encoded before: whole frames
  */
 export function flacEncoder(digest: Digest | null, at = 0): Encoder {
   const block = new Int16Array(FRAME_SAMPLES);
@@ -53,7 +53,7 @@ export function flacEncoder(digest: Digest | null, at = 0): Encoder {
   };
 }
 
-/** What such a file begins with; 0 samples are an unknown number. */
+/** Returns the beginning of such a file; 0 samples stand for an unknown number. */
 export function flacHead(samples: number): Uint8Array {
   return headOf(samples, NO_MD5);
 }
@@ -63,7 +63,7 @@ const BITS = 16;
 /** `fLaC`. */
 const MARK = 0x664c6143;
 
-/** The mark, and the one block of metadata that there has to be (8.2): sizes of frames are unknown (0). */
+/** Writes the mark and the mandatory metadata block (8.2); frame sizes are unknown (0). */
 function headOf(samples: number, md5: Uint8Array): Uint8Array {
   const head = new Uint8Array(42);
   const view = new DataView(head.buffer);
@@ -71,7 +71,7 @@ function headOf(samples: number, md5: Uint8Array): Uint8Array {
   view.setUint32(4, 0x80_00_00_22);
   view.setUint16(8, FRAME_SAMPLES);
   view.setUint16(10, FRAME_SAMPLES);
-  // 20 bits of rate, 3 of channels less one, 5 of bits less one, and 36 of length.
+  // 20 bits of rate, 3 of channels less one, 5 of bits less one, 36 of length.
   view.setBigUint64(
     18,
     (BigInt(SAMPLE_RATE_HZ) << 44n) | (BigInt(BITS - 1) << 36n) | BigInt.asUintN(36, BigInt(samples)),
@@ -81,11 +81,11 @@ function headOf(samples: number, md5: Uint8Array): Uint8Array {
 }
 
 /**
- * One frame of FLAC (RFC 9639, 9): one channel of 16 bits at 24 kHz, in blocks of one length but for the last. Its
- * samples are written as they are where a prediction would take more.
+ * Encodes one frame (RFC 9639, 9): one channel of 16 bits at 24 kHz, in blocks of equal length except the last.
+ * Samples are stored verbatim if a prediction would take more.
  *
  * @param samples 1 to 65536
- * @param index of the frame in its stream, from 0
+ * @param index number of the frame in its stream, from 0
  */
 function flacFrame(samples: Int16Array, index: number): Uint8Array {
   const writer = new BitWriter();
@@ -98,7 +98,7 @@ function flacFrame(samples: Int16Array, index: number): Uint8Array {
 }
 
 const SYNC_FIXED_BLOCKS = 0xfff8;
-/** The length follows in 16 bits; 24 kHz; one channel; 16 bits. */
+/** Length follows in 16 bits; 24 kHz; one channel; 16 bits. */
 const LENGTH_FOLLOWS = 7;
 const RATE_24_KHZ = 7;
 const MONO = 0;
@@ -151,7 +151,7 @@ function putPredicted(
   writeRice(writer, residual, order, plan);
 }
 
-/** As UTF-8 writes a number, of up to 31 bits (9.1.5). */
+/** Encodes a number of up to 31 bits as UTF-8 does (9.1.5). */
 export function codedNumber(value: number): number[] {
   if (value < 0x80) return [value];
   const tail: number[] = [];
@@ -165,7 +165,7 @@ export function codedNumber(value: number): number[] {
   return [(0x100 - 2 * room) | rest, ...tail];
 }
 
-/** How a residual is divided into equal parts, with a parameter for each, and the bits that this takes. */
+/** Division of a residual into equal partitions with a parameter each, and its cost in bits. */
 interface RicePlan {
   readonly partitionOrder: number;
   readonly parameters: readonly number[];
@@ -177,9 +177,9 @@ const MAX_PARAMETER = 14;
 const PARAMETER_BITS = 4;
 
 /**
- * The cheapest way to write a residual in Rice's code (RFC 9639, 9.2.7; Rice, "Some practical universal noiseless coding
- * techniques", 1979). The cost is estimated from sums: a part's share beyond its lowest bits, and a parameter's worth for
- * each value.
+ * Finds the cheapest Rice coding of a residual (RFC 9639, 9.2.7; Rice, "Some practical universal noiseless coding
+ * techniques", 1979). The cost is estimated from sums: a partition's share above its lowest bits, plus a parameter's
+ * bits for each value.
  *
  * @param order values at the beginning that are not written
  */
@@ -195,7 +195,6 @@ export function planRice(residual: Int32Array, order: number): RicePlan {
   return best;
 }
 
-/** Writes it as planned. */
 export function writeRice(
   writer: BitWriter,
   residual: Int32Array,
@@ -236,24 +235,24 @@ function planParts(residual: Int32Array, order: number, partitionOrder: number, 
   return { partitionOrder, parameters, bits };
 }
 
-/** 0, -1, 1, -2 … as 0, 1, 2, 3 … */
+/** Maps 0, -1, 1, -2 … to 0, 1, 2, 3 … */
 function folded(value: number): number {
   return value < 0 ? -2 * value - 1 : 2 * value;
 }
 
-/** Writes bits, the highest first, into memory that grows. */
+/** Writes bits, most significant first, into memory that grows. */
 export class BitWriter {
   #bytes = new Uint8Array(8_192);
   #length = 0;
   #held = 0;
   #heldBits = 0;
 
-  /** The whole bytes written so far; a view that the next write may change. */
+  /** Whole bytes written so far; a view that the next write may change. */
   get bytes(): Uint8Array {
     return this.#bytes.subarray(0, this.#length);
   }
 
-  /** The lowest `count` bits of a value; `count` is 0 to 24. */
+  /** Writes the lowest `count` bits of a value; `count` is 0 to 24. */
   put(value: number, count: number): void {
     this.#held = (this.#held << count) | (value & ((1 << count) - 1));
     this.#heldBits += count;
@@ -264,14 +263,14 @@ export class BitWriter {
     }
   }
 
-  /** So many zeros and a one. */
+  /** Writes that many zeros and a one. */
   unary(zeros: number): void {
     let left = zeros;
     for (; left >= 24; left -= 24) this.put(0, 24);
     this.put(1, left + 1);
   }
 
-  /** Fills the last byte with zeros. */
+  /** Pads the last byte with zeros. */
   align(): void {
     if (this.#heldBits > 0) this.put(0, 8 - this.#heldBits);
   }

@@ -1,21 +1,21 @@
-/** A sample is foretold as the sum of those before it, the nearest first, times whole numbers, shifted to the right. */
+/** Predicts a sample as the sum of the previous ones, nearest first, times integers, shifted right. */
 export interface Predictor {
   readonly coefficients: readonly number[];
-  /** Bits of a coefficient with its sign. */
+  /** Bits of a coefficient, sign included. */
   readonly precision: number;
   readonly shift: number;
 }
 
 const ORDER = 8;
 
-/** So that sums of 8 products with 16-bit samples stay within 32 bits. */
+/** Sums of 8 products with 16-bit samples stay within 32 bits. */
 const PRECISION = 12;
 const MAX_SHIFT = 15;
 
 /**
- * The linear predictor of order 8 of a block, by autocorrelation (Makhoul, "Linear prediction: a tutorial review", 1975);
- * null for a block that is too short or too even for one. Only additions and multiplications decide, so that every
- * machine finds the same.
+ * Computes a block's linear predictor of order 8 by autocorrelation (Makhoul, "Linear prediction: a tutorial review",
+ * 1975); null for a block that is too short or too even. Uses only additions and multiplications, so that every
+ * machine gets the same result.
  */
 export function predictorOf(samples: Int16Array): Predictor | null {
   if (samples.length <= 4 * ORDER) return null;
@@ -23,7 +23,7 @@ export function predictorOf(samples: Int16Array): Predictor | null {
   return factors === null ? null : quantised(factors);
 }
 
-/** What the prediction leaves; the first samples, which have too few before them, are 0 here. */
+/** Returns the prediction error; 0 for the first samples, which have too few before them. */
 export function residualOf(samples: Int16Array, { coefficients, shift }: Predictor): Int32Array {
   const residual = new Int32Array(samples.length);
   const [a, b, c, d, e, f, g, h] = coefficients as readonly number[] & { length: 8 };
@@ -42,7 +42,7 @@ export function residualOf(samples: Int16Array, { coefficients, shift }: Predict
   return residual;
 }
 
-/** Welch's window: a parabola. */
+/** Applies Welch's window, a parabola. */
 function windowed(samples: Int16Array): Float64Array {
   const half = (samples.length - 1) / 2;
   return Float64Array.from(samples, (sample, at) => {
@@ -78,7 +78,7 @@ function levinsonDurbin(sums: Float64Array): Float64Array | null {
   return factors;
 }
 
-/** Whole numbers as large as fit; what rounding leaves is carried on to the next. */
+/** Quantises to the largest integers that fit, carrying each rounding error to the next. */
 function quantised(factors: Float64Array): Predictor | null {
   const maxFactor = factors.reduce((max, factor) => Math.max(max, Math.abs(factor)), 0);
   const limit = 2 ** (PRECISION - 1) - 1;

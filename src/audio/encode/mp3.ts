@@ -4,17 +4,17 @@ import { SAMPLE_RATE_HZ } from "../format.ts";
 import { fromPcm16 } from "../pcm.ts";
 import { type Encoder, NOTHING } from "./encoder.ts";
 
-/** Constant, so that players know the length without an index; nothing above 160 exists at 24 kHz. */
+/** Constant, so that players know the length without an index; 160 is the maximum at 24 kHz. */
 const BITRATE_KBPS = 128;
 
 const FRAME_BYTES = 384;
 const FRAME_SAMPLES = 576;
-/** Samples of silence that LAME puts before the beginning; a decoder adds 529. */
+/** Samples of silence that LAME adds before the beginning; a decoder adds 529. */
 const DELAY_SAMPLES = 576;
-/** Frames that `end` adds, so that what was held back comes out. */
+/** Frames that `end` adds to flush the encoder. */
 const END_FRAMES = 2;
 
-/** So many encoders that nobody uses are kept: each holds half a megabyte, and making one costs 2 ms. */
+/** Idle encoders kept: each takes half a megabyte, and creating one costs 2 ms. */
 const MAX_IDLE = 8;
 
 export type Lame = WasmMediaEncoder<"audio/mpeg">;
@@ -22,10 +22,10 @@ export type Lame = WasmMediaEncoder<"audio/mpeg">;
 const idle: Lame[] = [];
 
 /**
- * MPEG-2 layer III at 128 kb/s, by LAME. Its sound begins 1105 samples (46 ms) late, as every MP3's does, and 86 to 102
- * ms of it are held back.
+ * Encodes MPEG-2 layer III at 128 kb/s with LAME. The sound begins 1105 samples (46 ms) late, as in every MP3, and 86
+ * to 102 ms of it are buffered.
  *
- * @param open makes a LAME, where none is idle
+ * @param open creates a LAME if none is idle
  */
 export async function mp3Encoder(open: () => Promise<Lame>): Promise<Encoder> {
   const lame = idle.pop() ?? (await open());
@@ -37,7 +37,7 @@ export async function mp3Encoder(open: () => Promise<Lame>): Promise<Encoder> {
   lame.configure({ channels: 1, sampleRate: SAMPLE_RATE_HZ, bitrate: BITRATE_KBPS });
   return {
     head: () => NOTHING,
-    // What LAME gives are views into its memory.
+    // LAME returns views into its memory.
     push: (pcm) =>
       live()
         .encode([fromPcm16(pcm)])
@@ -51,14 +51,13 @@ export async function mp3Encoder(open: () => Promise<Lame>): Promise<Encoder> {
   };
 }
 
-/** A segment of an MP3 has a multiple of so many samples. */
+/** A segment's length is a multiple of this. */
 export const MP3_STEP_SAMPLES = FRAME_SAMPLES;
 
 /**
- * A part of an MP3 that others go before and behind: as many frames as it has samples for. Of what it holds back, the last 46 ms
- * are left out.
+ * Encodes a segment of an MP3: as many frames as it has samples for. The last 46 ms of its sound are lost.
  *
- * @param encoder which nothing was pushed into
+ * @param encoder unused so far
  */
 export function mp3Segment(encoder: Encoder): Pick<Encoder, "push" | "end" | "free"> {
   let samples = 0;
@@ -75,23 +74,23 @@ export function mp3Segment(encoder: Encoder): Pick<Encoder, "push" | "end" | "fr
   };
 }
 
-/** Where an MP3 of one channel says what it is, behind its frame's head and side information (ISO 13818-3, 2.4.1.7). */
+/** Offset of the info tag in a frame of one channel, after header and side information (ISO 13818-3, 2.4.1.7). */
 const INFO_AT = 13;
 const [HAS_FRAMES, HAS_BYTES] = [1, 2];
 const CONSTANT_BITRATE = 1;
 
 /**
- * The frame that an MP3 begins with to tell its length, and the silence before and behind its sound, which players then
- * leave out: Xing's `Info` with LAME's extension (gabriel.mp3-tech.org/mp3infotag.html, revision 1).
+ * Returns the first frame of an MP3, with its length and the silence before and after its sound, which players then
+ * skip: Xing's `Info` with LAME's extension (gabriel.mp3-tech.org/mp3infotag.html, revision 1).
  *
- * @param length of the file as its encoder made it, with this frame; null while it is not known
+ * @param length of the file as encoded, including this frame; null if unknown
  */
 export function mp3Info(length: { readonly samples: number; readonly bytes: number } | null): Uint8Array {
   const frame = new Uint8Array(FRAME_BYTES);
   const view = new DataView(frame.buffer);
   view.setUint32(0, FRAME_HEAD);
   frame.set(new TextEncoder().encode("Info"), INFO_AT);
-  // What is longer than 74 hours is left without.
+  // Over 74 hours the length is omitted.
   const told = length !== null && length.bytes <= 0xffff_ffff ? length : null;
   const lameAt = INFO_AT + (told === null ? 8 : 16);
   if (told !== null) {

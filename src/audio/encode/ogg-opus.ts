@@ -7,21 +7,23 @@ import type { Encoder } from "./encoder.ts";
 const BITRATE_BPS = 64_000;
 const COMPLEXITY = 10;
 
-/** A packet is 20 ms, and a page four of them: one frame of speech. */
+/** A packet is 20 ms; a page of four is one frame of speech. */
 const PACKET_SAMPLES = SAMPLE_RATE_HZ / 50;
 const PACKETS_A_PAGE = 4;
 export const OPUS_PAGE_SAMPLES = PACKETS_A_PAGE * PACKET_SAMPLES;
 
-/** What the codec puts before the beginning. Ogg counts Opus at 48 kHz, whatever rate it was made at (RFC 7845). */
+/**
+ * Samples that the codec adds before the beginning. Ogg counts Opus at 48 kHz, whatever the source's rate (RFC 7845).
+ */
 const LEAD_SAMPLES = 156;
 const TICKS_A_SAMPLE = 48_000 / SAMPLE_RATE_HZ;
 
 /**
- * Opus at 64 kb/s in Ogg (RFC 6716, RFC 7845), by libopus: exact to the sample, since the stream says what of its first
- * and last packet is none of the sound. A page leaves every 80 ms.
+ * Encodes Opus at 64 kb/s in Ogg (RFC 6716, RFC 7845) with libopus: exact to the sample, since the stream states what
+ * to drop of its first and last packet. A page is ready every 80 ms.
  *
- * @param open makes a libopus
- * @param at samples of the same stream that others have encoded: whole pages, which this one's follow
+ * @param open creates a libopus
+ * @param at samples of the same stream that were encoded before: whole pages
  */
 export async function oggOpusEncoder(serial: number, open: typeof createEncoder, at = 0): Promise<Encoder> {
   const opus = await open({
@@ -87,7 +89,7 @@ export async function oggOpusEncoder(serial: number, open: typeof createEncoder,
   };
 }
 
-/** What such a file begins with. @param comments `NAME=value` */
+/** Returns the beginning of such a file. @param comments `NAME=value` */
 export function oggOpusHead(serial: number, comments: readonly string[] = []): Uint8Array {
   return headPages(new OggPages(serial), comments);
 }
@@ -96,7 +98,7 @@ function headPages(pages: OggPages, comments: readonly string[] = []): Uint8Arra
   return joinBytes([pages.page([OPUS_HEAD], 0), pages.page([opusTags(comments)], 0)]);
 }
 
-/** RFC 7845, 5.1: version 1, one channel, what to skip, the rate of the source, no gain, no mapping. */
+/** RFC 7845, 5.1: version 1, one channel, pre-skip, the source's rate, no gain, no mapping. */
 const OPUS_HEAD = opusHead();
 
 function opusHead(): Uint8Array {
@@ -110,7 +112,7 @@ function opusHead(): Uint8Array {
   return packet;
 }
 
-/** RFC 7845, 5.2: who made it, and comments. */
+/** RFC 7845, 5.2: vendor and comments. */
 function opusTags(comments: readonly string[]): Uint8Array {
   return joinBytes([
     utf8("OpusTags"),
@@ -134,9 +136,7 @@ function utf8(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
-/**
- * Puts packets into pages of Ogg (RFC 3533): every page ends with a whole packet, so that none goes on in the next.
- */
+/** Packs packets into Ogg pages (RFC 3533). Every page ends with a whole packet. */
 class OggPages {
   readonly #serial: number;
   #sequence = 0;
@@ -146,12 +146,15 @@ class OggPages {
     this.#serial = serial;
   }
 
-  /** Leaves the numbers of so many pages to others. */
+  /** Skips numbers of pages that were written before. */
   skip(pages: number): void {
     this.#sequence += pages;
   }
 
-  /** @param granule the position after the page's last sample, as the codec counts; packets may have 255 pieces of 255 bytes in all */
+  /**
+   * @param granule position after the page's last sample, in the codec's units; packets may have 255 segments of 255
+   * bytes in all
+   */
   page(packets: readonly Uint8Array[], granule: number, { isLast = false } = {}): Uint8Array {
     const sizes = packets.flatMap(({ length }) => [
       ...new Array<number>(Math.floor(length / 255)).fill(255),

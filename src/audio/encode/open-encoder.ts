@@ -11,8 +11,8 @@ import { pcmEncoder, resampledPcmEncoder, telephoneEncoder, wavEncoder } from ".
 /**
  * Opens an encoder.
  *
- * @param serial a whole number that names the stream where its container asks for one (Ogg); of it 32 bits count
- * @param at samples of the same stream of Opus that others have encoded, and that it goes on behind
+ * @param serial integer that names the stream where the container needs one (Ogg); its lowest 32 bits count
+ * @param at samples of the same Opus stream that were encoded before
  */
 export async function openEncoder(encoding: Encoding, serial = 0, at = 0): Promise<Encoder> {
   switch (encoding) {
@@ -37,7 +37,7 @@ export async function openEncoder(encoding: Encoding, serial = 0, at = 0): Promi
 
 let code: Promise<Uint8Array> | null = null;
 
-/** LAME is a file of its own, which whoever runs this may replace by their own build of it. */
+/** LAME stays a file of its own, so that users can replace it by their own build. */
 async function openLame(): Promise<Lame> {
   const { createEncoder } = await import("wasm-media-encoders");
   code ??= readFile(new URL(import.meta.resolve("wasm-media-encoders/wasm/mp3")));

@@ -6,15 +6,14 @@ import type { Companding } from "../pcm-format.ts";
 import { Resampler } from "../resample.ts";
 import { type Encoder, NOTHING, type PcmRate } from "./encoder.ts";
 
-/** Of samples without a container. */
 const BARE = { head: () => NOTHING, finishedHead: () => NOTHING, free: () => {} };
 
-/** The samples themselves, 16-bit little-endian. */
+/** Encodes raw samples, 16-bit little-endian. */
 export function pcmEncoder(): Encoder {
   return { ...wavEncoder(), ...BARE };
 }
 
-/** The samples behind a WAV header. */
+/** Encodes samples after a WAV header. */
 export function wavEncoder(): Encoder {
   let bytes = 0;
   return {
@@ -29,10 +28,7 @@ export function wavEncoder(): Encoder {
   };
 }
 
-/**
- * 16-bit little-endian samples at another rate, no container, by {@link Resampler}. The file has as many as there are
- * before the end of what went in.
- */
+/** Encodes 16-bit little-endian samples at another rate, without a container. The file ends with the input. */
 export function resampledPcmEncoder(rateHz: PcmRate): Encoder {
   const resampler = new Resampler(SAMPLE_RATE_HZ, rateHz);
   let received = 0;
@@ -48,19 +44,18 @@ export function resampledPcmEncoder(rateHz: PcmRate): Encoder {
   };
 }
 
-/** What telephones take: a byte a sample, 8 kHz. */
 const TELEPHONE_RATE_HZ = 8_000;
 
 const STEP = SAMPLE_RATE_HZ / TELEPHONE_RATE_HZ;
 const TAPS = 63;
 const HALF = (TAPS - 1) / 2;
 
-/** Level to 3.1 kHz; 60 dB down from 4.5 kHz on, which would come back as 3.5. */
+/** Flat to 3.1 kHz; 60 dB down from 4.5 kHz, which would alias to 3.5. */
 const FILTER = kaiserLowPass(TAPS, 3_800 / SAMPLE_RATE_HZ, 60);
 
-/** G.711 at 8 kHz, no container. An output lies where its input lay: 1.3 ms are held back, and nothing is delayed. */
+/** Encodes G.711 at 8 kHz, without a container. 1.3 ms are buffered, and nothing is delayed. */
 export function telephoneEncoder(code: Companding): Encoder {
-  // Silence before the beginning; what a filter still needs of the past stays here.
+  // Past input that the filter still needs; at first silence.
   let kept: Int16Array = new Int16Array(HALF);
 
   const convert = (pcm: Int16Array): Uint8Array => {
@@ -82,7 +77,7 @@ function filtered(input: Int16Array, start: number): number {
   return Math.max(-32_768, Math.min(32_767, Math.round(sum)));
 }
 
-/** Samples that are whole numbers but for rounding, in the range of 16 bits. */
+/** Rounds samples that are integers but for rounding errors, within 16 bits. */
 function bytesOf(samples: Float32Array): Uint8Array {
   const pcm = Int16Array.from(samples, (value) => Math.max(-32_768, Math.min(32_767, Math.round(value))));
   return pcm16Bytes(pcm);

@@ -8,35 +8,37 @@ import { MP3_STEP_SAMPLES, mp3Info, mp3Segment } from "./mp3.ts";
 import { OPUS_PAGE_SAMPLES, oggOpusHead } from "./ogg-opus.ts";
 import { openEncoder } from "./open-encoder.ts";
 
-/** Kinds of files that can be made in segments. */
+/** Formats that can be encoded in segments. */
 export const SEGMENTED = ["wav", "mp3", "opus", "flac"] as const satisfies readonly Encoding[];
 export type SegmentedKind = (typeof SEGMENTED)[number];
 
-/** What encodes a segment. After its last `push`, `end` gives what was held back of it. */
+/** Encodes a segment. `end` returns the buffered rest. */
 export type SegmentEncoder = Pick<Encoder, "push" | "end" | "free">;
 
 /**
- * A file of 16-bit PCM at 24 kHz in segments, each with an encoder of its own: the bytes of a segment depend on its samples
- * and on where it begins, and on nothing else, so that a file can be gone on with behind any of them. `head`, the
- * segments in order and `tail` are the file. A segment has to end with 50 ms of silence: of that, an MP3 leaves the last
- * 46 ms out, and an Opus file 7.
+ * File of 16-bit PCM at 24 kHz in segments, each with an encoder of its own. A segment's bytes depend only on its
+ * samples and position, so that a file can be resumed after any segment. `head`, the segments in order and `tail` are
+ * the file. A segment must end with 50 ms of silence: an MP3 drops its last 46 ms, an Opus file 7.
  */
 export interface SegmentedFile {
-  /** A segment has a multiple of so many samples. */
+  /** A segment's length is a multiple of this. */
   readonly stepSamples: number;
-  /** What the file can tell the length of. */
+  /** Longest length that the file can declare. */
   readonly maxSamples: number;
-  /** What the file begins with while its length is unknown. */
+  /** Returns the file's beginning while its length is unknown. */
   head(): Uint8Array;
   /** @param at samples of the segments before */
   segment(at: number): Promise<SegmentEncoder>;
   /** @param samples of all segments */
   tail(samples: number): Promise<Uint8Array>;
-  /** What may stand in place of `head` once the file is whole: mostly, but not always, as long. @param bytes of the whole file as it is */
+  /**
+   * Returns a replacement for `head` in the finished file, usually of the same size. @param bytes size of the whole
+   * file
+   */
   finishedHead(samples: number, bytes: number, chapters: readonly Chapter[]): Uint8Array;
 }
 
-/** @param serial 32 bits, which name the stream in Ogg */
+/** @param serial 32 bits that name the stream in Ogg */
 export function segmentedFile(kind: SegmentedKind, serial: number): SegmentedFile {
   switch (kind) {
     case "wav":
@@ -83,8 +85,10 @@ export function segmentedFile(kind: SegmentedKind, serial: number): SegmentedFil
   }
 }
 
-/** What a file ends with that has no more samples. */
-/** A sound of one segment as a whole file, whose length is told, and at whose end is silence. @param pcm 16-bit, 24 kHz, mono */
+/**
+ * Encodes a sound as a whole file of one segment that states its length and ends in silence. @param pcm 16-bit, 24
+ * kHz, mono
+ */
 export async function fileOfOneSegment(kind: SegmentedKind, pcm: Int16Array): Promise<Uint8Array> {
   const form = segmentedFile(kind, 0);
   const { stepSamples } = form;
@@ -103,7 +107,7 @@ export async function fileOfOneSegment(kind: SegmentedKind, pcm: Int16Array): Pr
   return joinBytes([head, file.subarray(form.head().length)]);
 }
 
-/** What a segment has to end with. */
+/** Silence that ends a segment. */
 const SILENT_SAMPLES = 0.05 * SAMPLE_RATE_HZ;
 
 async function endOf(opening: Promise<Encoder>): Promise<Uint8Array> {

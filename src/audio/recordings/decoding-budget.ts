@@ -1,25 +1,24 @@
 import { AudioFormatError } from "../audio-format-error.ts";
 import { RecordingTooLongError } from "./recording.ts";
 
-/** What is read: rates in Hz, both included, and channels. Speech has no more; less costs less. */
+/** Accepted rates in Hz, both inclusive, and channels. Speech needs no more; less costs less. */
 const MIN_RATE_HZ = 1_000;
 export const MAX_RATE_HZ = 96_000;
 export const MAX_CHANNELS = 8;
 
-/** Work for each second that a recording may have: two channels at the highest rate. One unit takes some nanoseconds. */
+/** Work units per second of recording: two channels at the highest rate. A unit takes some nanoseconds. */
 const UNITS_PER_S = 2 * MAX_RATE_HZ;
-/** What one packet, page or element of a container costs, whatever is in it. */
+/** Cost of a packet, page or element of a container, whatever its content. */
 const UNITS_PER_ITEM = 64;
-/** An encoder's start and its last block come on top of the sound itself. */
+/** Allowance for an encoder's start and last block. */
 const MARGIN_S = 0.25;
 
 /**
- * What decoding one recording may cost at most, whatever its header claims. Work is charged before it is done, so that
- * nothing costs more than it is worth: sound by its seconds and by its samples, containers by their parts. (MP3 is charged
- * after each 8 KiB, which is when its decoder says what they hold; pages of Ogg are charged once and gone through three times.)
+ * Limits the cost of decoding one recording, whatever its header claims. Work is charged before it is done: sound by
+ * its seconds and samples, containers by their parts. (MP3 is charged after each 8 KiB, when its decoder knows their
+ * content; Ogg pages are charged once and read three times.)
  */
 export class DecodingBudget {
-  /** Seconds that the recording may have. */
   readonly maxS: number;
   #leftS: number;
   #leftUnits: number;
@@ -30,7 +29,7 @@ export class DecodingBudget {
     this.#leftUnits = Math.ceil(maxS) * UNITS_PER_S;
   }
 
-  /** Throws {@link AudioFormatError} for what is beyond speech, before anything of it is decoded. */
+  /** Throws {@link AudioFormatError} for rates and channels beyond speech, before anything is decoded. */
   checkFormat(sampleRateHz: number, channels: number): void {
     if (sampleRateHz < MIN_RATE_HZ || sampleRateHz > MAX_RATE_HZ) {
       throw new AudioFormatError(
@@ -46,14 +45,14 @@ export class DecodingBudget {
     }
   }
 
-  /** Throws {@link RecordingTooLongError} where a recording says of itself that it is longer than may be. */
+  /** Throws {@link RecordingTooLongError} if a recording declares to be too long. */
   checkLength(durationS: number): void {
     if (durationS > this.maxS) throw new RecordingTooLongError(this.maxS);
   }
 
   /**
-   * Charges sound that is about to be decoded: so many samples of each channel. Throws {@link RecordingTooLongError} or
-   * {@link AudioFormatError}.
+   * Charges sound that is about to be decoded: samples per channel. Throws {@link RecordingTooLongError} or {@link
+   * AudioFormatError}.
    */
   chargeSound(samples: number, channels: number, sampleRateHz: number): void {
     this.#leftS -= samples / sampleRateHz;
@@ -61,7 +60,7 @@ export class DecodingBudget {
     this.chargeWork(samples * channels);
   }
 
-  /** Throws {@link AudioFormatError} where what a recording says of itself is more than is left, before any of it is done. */
+  /** Throws {@link AudioFormatError} if a recording declares more work than is left. */
   checkWork(units: number): void {
     if (units > this.#leftUnits) throw tooMuchWork();
   }
@@ -71,7 +70,7 @@ export class DecodingBudget {
     this.chargeWork(count * UNITS_PER_ITEM);
   }
 
-  /** Charges other work, a unit for about what a sample of one channel takes. Throws {@link AudioFormatError}. */
+  /** Charges other work; a unit is about the cost of one sample. Throws {@link AudioFormatError}. */
   chargeWork(units: number): void {
     this.#leftUnits -= units;
     if (this.#leftUnits < 0) throw tooMuchWork();

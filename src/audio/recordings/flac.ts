@@ -3,7 +3,7 @@ import { crc16 } from "../checksums.ts";
 import type { DecodingBudget } from "./decoding-budget.ts";
 import type { DecodedBlock, RecordingDecoder } from "./recording.ts";
 
-/** Looks a file of FLAC over (RFC 9639), of up to 24 bits. Throws as `openRecording` does. */
+/** Opens a FLAC file of up to 24 bits (RFC 9639). Throws as `openRecording` does. */
 export function openFlac(bytes: Uint8Array, budget: DecodingBudget): RecordingDecoder {
   const { format, samples, firstFrame } = readHead(bytes, budget);
   const { sampleRateHz } = format;
@@ -29,7 +29,7 @@ export function openFlac(bytes: Uint8Array, budget: DecodingBudget): RecordingDe
 
 interface Head {
   readonly format: FlacFormat;
-  /** Of each channel; 0 where it is not said. */
+  /** Samples per channel; 0 if unknown. */
   readonly samples: number;
   readonly firstFrame: number;
 }
@@ -64,31 +64,29 @@ function readHead(bytes: Uint8Array, budget: DecodingBudget): Head {
   return { format, samples, firstFrame: at };
 }
 
-/** What a stream of FLAC says of itself. */
 interface FlacFormat {
   readonly sampleRateHz: number;
   readonly channels: number;
   readonly bitsPerSample: number;
 }
 
-/** A frame of FLAC, decoded. */
 interface FlacFrame {
-  /** Samples of each channel, in memory that the next frame uses again. */
+  /** One array per channel, reused by the next frame. */
   readonly channels: readonly Int32Array[];
-  /** Samples of each. */
+  /** Samples per channel. */
   readonly count: number;
-  /** What makes them lie in [-1, 1]. */
+  /** Factor that scales them to [-1, 1]. */
   readonly scale: number;
-  /** Where the next one begins. */
+  /** Byte offset of the next frame. */
   readonly end: number;
 }
 
 const MAX_BITS = 24;
-/** By the code in a frame's header; 0 is the stream's own. */
+/** Bits per sample by the code in a frame's header; 0 is the stream's own. */
 const BITS: readonly (number | null)[] = [0, 8, 12, null, 16, 20, 24, 32];
 const [LEFT_SIDE, SIDE_RIGHT, MID_SIDE] = [8, 9, 10];
 
-/** Decodes frames, one at a time, each charged to the budget before it is. */
+/** Decodes frames one at a time, charging each to the budget first. */
 class FlacFrameReader {
   readonly #bytes: Uint8Array;
   readonly #format: FlacFormat;
@@ -101,7 +99,7 @@ class FlacFrameReader {
     this.#budget = budget;
   }
 
-  /** The frame that begins at `at`. Throws {@link AudioFormatError} where none does, or it is cut off or damaged. */
+  /** Decodes the frame at `at`. Throws {@link AudioFormatError} if there is none, or it is cut off or damaged. */
   read(at: number): FlacFrame {
     const reader = new BitReader(this.#bytes, at);
     if (reader.read(15) !== 0x7ffc) {
@@ -158,7 +156,7 @@ class FlacFrameReader {
   }
 }
 
-/** The frame's or sample's number, which is as long as UTF-8 would write it; nobody needs it. */
+/** Skips the frame's or sample's number, which is coded like UTF-8. */
 function skipNumber(reader: BitReader): void {
   const first = reader.read(8);
   const following = Math.clz32(~(first << 24)) - 1;
@@ -174,7 +172,7 @@ function readBlockSize(reader: BitReader, code: number): number {
   return 256 << (code - 8);
 }
 
-/** Left and right from one of them, or their mean, and their difference. */
+/** Restores left and right from one of them, or their mean, and their difference. */
 function undoStereo([first, second]: readonly Int32Array[], assignment: number): void {
   if (assignment < LEFT_SIDE! || first === undefined || second === undefined) return;
   for (let at = 0; at < first.length; at += 1) {
@@ -190,7 +188,7 @@ function undoStereo([first, second]: readonly Int32Array[], assignment: number):
   }
 }
 
-/** Reads one channel of a frame into `samples`, all of them. Throws {@link AudioFormatError} for what has no meaning. */
+/** Decodes one channel of a frame into all of `samples`. Throws {@link AudioFormatError} for an invalid one. */
 function readSubframe(
   reader: BitReader,
   samples: Int32Array,
@@ -214,10 +212,10 @@ function readVerbatim(reader: BitReader, samples: Int32Array, bits: number): voi
   for (let at = 0; at < samples.length; at += 1) samples[at] = reader.readSigned(bits);
 }
 
-/** Fixed predictors by order: what multiplies the sample before, the one before that, and so on. */
+/** Fixed predictors by order: factors of the previous sample, the one before that, and so on. */
 const FIXED: readonly (readonly number[])[] = [[], [1], [2, -1], [3, -3, 1], [4, -6, 4, -1]];
 
-/** Products of the prediction that cost about what decoding a sample does. */
+/** Products of the prediction that cost about as much as decoding a sample. */
 const ORDERS_PER_UNIT = 8;
 
 function readPredicted(
@@ -243,7 +241,7 @@ function readPredicted(
   predict(samples, Float64Array.from(coefficients), 2 ** -shift);
 }
 
-/** What the predictor left, by Rice's code in partitions, into the place of the samples. */
+/** Decodes the Rice-coded residual, in partitions, into the place of the samples. */
 function readResidual(reader: BitReader, samples: Int32Array, order: number): void {
   const method = reader.read(2);
   if (method > 1) throw meaningless();
@@ -268,7 +266,7 @@ function readResidual(reader: BitReader, samples: Int32Array, order: number): vo
   }
 }
 
-/** Sums in floating point: they have up to 45 bits, and are exact. */
+/** Sums in floating point: sums have up to 45 bits, and are exact. */
 function predict(samples: Int32Array, coefficients: Float64Array, factor: number): void {
   const order = coefficients.length;
   for (let at = order; at < samples.length; at += 1) {
@@ -282,7 +280,7 @@ function meaningless(): AudioFormatError {
   return new AudioFormatError("it is damaged: a frame of FLAC has no meaning");
 }
 
-/** Reads bits from the highest of each byte on. Past the end there are zeros, until {@link BitReader.check}. */
+/** Reads bits, most significant first. Reads zeros past the end, until {@link BitReader.check}. */
 class BitReader {
   readonly #bytes: Uint8Array;
   #byte: number;
@@ -293,12 +291,12 @@ class BitReader {
     this.#byte = at;
   }
 
-  /** The next whole byte's place. */
+  /** Byte offset of the next whole byte. */
   get at(): number {
     return this.#bit === 0 ? this.#byte : this.#byte + 1;
   }
 
-  /** Up to 32 bits, as a number without sign. */
+  /** Reads an unsigned number of up to 32 bits. */
   read(count: number): number {
     if (count === 0) return 0;
     const value = this.#next32() >>> (32 - count);
@@ -306,7 +304,7 @@ class BitReader {
     return value;
   }
 
-  /** Up to 32 bits, the first of which is the sign. */
+  /** Reads a signed number of up to 32 bits. */
   readSigned(count: number): number {
     if (count === 0) return 0;
     const value = this.#next32() >> (32 - count);
@@ -314,7 +312,7 @@ class BitReader {
     return value;
   }
 
-  /** How many zeros come before the next one, which is passed too. */
+  /** Counts the zeros before the next one, and reads past it. */
   readUnary(): number {
     let zeros = 0;
     for (;;) {
@@ -330,13 +328,13 @@ class BitReader {
     }
   }
 
-  /** On to the next whole byte. */
+  /** Skips to the next whole byte. */
   align(): void {
     this.#byte = this.at;
     this.#bit = 0;
   }
 
-  /** Throws {@link AudioFormatError} where more was read than there is. */
+  /** Throws {@link AudioFormatError} if more was read than there is. */
   check(): void {
     if (this.at > this.#bytes.length) throw new AudioFormatError("it is cut off in the middle of a frame");
   }

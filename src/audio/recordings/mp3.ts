@@ -3,15 +3,17 @@ import { AudioFormatError } from "../audio-format-error.ts";
 import type { DecodingBudget } from "./decoding-budget.ts";
 import type { DecodedBlock, RecordingDecoder } from "./recording.ts";
 
-/** So much is decoded at once, and charged only then: 8 s at the lowest bitrate that there is. */
+/** Bytes decoded, and then charged, at once: 8 s at the lowest bitrate. */
 const PIECE_BYTES = 8 * 1024;
-/** Channels that the decoder makes of whatever there are. */
+/** The decoder always returns two channels. */
 const CHANNELS = 2;
-/** Decoders do not agree on what of a damaged file is a frame. */
+/** Decoders disagree on which parts of a damaged file are frames. */
 const TOLERANCE = 0.05;
 const TOLERANCE_S = 5;
 
-/** Looks MPEG audio over, mostly layer III. What is no frame is passed over, as players do. Throws as `openRecording` does. */
+/**
+ * Opens MPEG audio, mostly layer III. Skips bytes that are not frames, as players do. Throws as `openRecording` does.
+ */
 export function openMp3(bytes: Uint8Array, budget: DecodingBudget): RecordingDecoder {
   const frames = readMp3Frames(bytes, budget);
   if (frames === null) throw new AudioFormatError("it has no frames of MP3");
@@ -43,23 +45,23 @@ export function openMp3(bytes: Uint8Array, budget: DecodingBudget): RecordingDec
   return { sampleRateHz, boundS: Math.min(budget.maxS, claimedS), blocks };
 }
 
-/** What the heads of a file's frames say. */
+/** Summary of a file's frame headers. */
 interface Mp3Frames {
-  /** Of most of the sound. */
+  /** Rate of most of the sound. */
   readonly sampleRateHz: number;
   readonly durationS: number;
-  /** Whether the heads tell all lengths: those of a free format do not. */
+  /** Whether the headers give all lengths: not in a free format. */
   readonly isExact: boolean;
 }
 
 interface FrameHead {
   readonly sampleRateHz: number;
   readonly samples: number;
-  /** With the head; `null` in a free format. */
+  /** Including the header; `null` in a free format. */
   readonly bytes: number | null;
 }
 
-/** Goes from frame to frame and decodes none; what is no frame is passed over. `null` where there is none at all. */
+/** Walks the frames without decoding; skips other bytes. Returns `null` if there is no frame. */
 function readMp3Frames(bytes: Uint8Array, budget: DecodingBudget): Mp3Frames | null {
   const secondsAt = new Map<number, number>();
   let isExact = true;
@@ -83,7 +85,10 @@ function readMp3Frames(bytes: Uint8Array, budget: DecodingBudget): Mp3Frames | n
 
 const HEAD_BYTES = 4;
 const RATES_HZ = [44_100, 48_000, 32_000];
-/** Kilobits a second by the code, of MPEG 1 and of its halves, for the layers I, II and III (ISO 11172-3, 13818-3). */
+/**
+ * Kilobits per second by code, for MPEG 1 and its half rates, and for the layers I, II and III (ISO 11172-3,
+ * 13818-3).
+ */
 const BITRATES = {
   1: [
     [0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448],
@@ -97,7 +102,7 @@ const BITRATES = {
   ],
 } as const;
 
-/** Eleven ones; version, layer; bitrate, rate, padding. `null` for what has another meaning, or none. */
+/** Reads eleven ones; version, layer; bitrate, rate, padding. Returns `null` for anything else. */
 export function readFrameHead(bytes: Uint8Array, at: number): FrameHead | null {
   const second = bytes[at + 1]!;
   const third = bytes[at + 2]!;

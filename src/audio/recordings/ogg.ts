@@ -5,7 +5,7 @@ import type { DecodingBudget } from "./decoding-budget.ts";
 import { MAX_PACKET_BYTES, openOpus, readOpusHead } from "./opus.ts";
 import type { RecordingDecoder } from "./recording.ts";
 
-/** Looks a file of Opus in Ogg over (RFC 3533, RFC 7845). Throws as `openRecording` does. */
+/** Opens a file of Opus in Ogg (RFC 3533, RFC 7845). Throws as `openRecording` does. */
 export function openOgg(bytes: Uint8Array, budget: DecodingBudget): RecordingDecoder {
   const { serial, endGranule } = findOpus(bytes, budget);
   const [head] = packetsOf(bytes, serial, budget);
@@ -14,18 +14,16 @@ export function openOgg(bytes: Uint8Array, budget: DecodingBudget): RecordingDec
   return openOpus({ head: readOpusHead(head), packets, endSamples48: endGranule }, budget);
 }
 
-/** A stream of Opus that was found in an Ogg file. */
 interface OggStream {
-  /** Of the one stream of Opus. */
   readonly serial: number;
-  /** The position after its last sample, as its codec counts; `null` where no page says. */
+  /** Position after the last sample, in the codec's units; `null` if no page gives one. */
   readonly endGranule: number | null;
 }
 
 /**
- * Finds the stream of Opus in an Ogg file, beside which others may lie. A recorder that was stopped leaves no mark of the
- * end: a stream is whole without one. Throws {@link AudioFormatError} where there is none, several, or one after the other,
- * and where the file is cut off or damaged or a page is missing.
+ * Finds the Opus stream in an Ogg file that may hold others. A stream is whole without a mark of its end, since a
+ * stopped recorder leaves none. Throws {@link AudioFormatError} if there is no such stream, several, or several in
+ * sequence, and if the file is cut off, damaged or lacks a page.
  */
 export function findOpus(bytes: Uint8Array, budget: DecodingBudget): OggStream {
   let serial: number | null = null;
@@ -38,7 +36,7 @@ export function findOpus(bytes: Uint8Array, budget: DecodingBudget): OggStream {
     budget.chargeItems(1);
     const page = readOggPage(bytes, at);
     if (page.isFirst) {
-      // The first pages of all streams come before any other page (RFC 3533, 4): what follows here begins anew.
+      // The first pages of all streams precede any other page (RFC 3533, 4): this starts a new recording.
       if (hasBegun) throw several("it holds several recordings, one after the other");
       const codec = codecOf(bytes.subarray(page.body, page.end));
       if (codec !== "Opus") other ??= codec;
@@ -61,15 +59,15 @@ export function findOpus(bytes: Uint8Array, budget: DecodingBudget): OggStream {
 }
 
 /**
- * The packets of a stream of a file that {@link findOpus} found whole; of the second, which holds comments and pictures
- * alone, nothing. Throws {@link AudioFormatError} for one that is larger than any of Opus.
+ * Yields the packets of a stream in a file that passed {@link findOpus}, except the second, which holds comments and
+ * pictures. Throws {@link AudioFormatError} for one that is larger than Opus allows.
  */
 export function* packetsOf(
   bytes: Uint8Array,
   serial: number,
   budget: DecodingBudget,
 ): Generator<Uint8Array, void, void> {
-  // What a packet has in the pages so far, in each of which it lies in one piece.
+  // Parts of the current packet, one per page.
   let begun: Uint8Array[] = [];
   let begunBytes = 0;
   let index = 0;
@@ -106,7 +104,7 @@ export function* packetsOf(
 const COMMENTS = 1;
 const NOTHING = new Uint8Array(0);
 
-/** All but the head. */
+/** Skips the head. */
 function* audioPackets(packets: Iterable<Uint8Array>): Generator<Uint8Array, void, void> {
   let isHead = true;
   for (const packet of packets) {
@@ -115,7 +113,7 @@ function* audioPackets(packets: Iterable<Uint8Array>): Generator<Uint8Array, voi
   }
 }
 
-/** Throws where pages are missing before this one. */
+/** Throws if pages are missing before this one. */
 function checkOrder(page: OggPage, at: number, expected: number, isPacketOpen: boolean): void {
   const missing = page.sequence - expected;
   if (missing > 0) {
@@ -145,17 +143,17 @@ function codecOf(body: Uint8Array): string {
   return "something that is no audio";
 }
 
-/** A page of Ogg (RFC 3533, 6). */
+/** Ogg page (RFC 3533, 6). */
 interface OggPage {
   readonly isFirst: boolean;
-  /** It begins with the rest of a packet. */
+  /** Whether it begins with the rest of a packet. */
   readonly isContinued: boolean;
-  /** The position after the last sample of the last packet that ends in it; `null` where none does. */
+  /** Position after the last sample of the last packet that ends in it; `null` if none does. */
   readonly granule: number | null;
   readonly serial: number;
-  /** Its place among the pages of its stream. */
+  /** Number among the pages of its stream. */
   readonly sequence: number;
-  /** Of its pieces; one of 255 goes on with the next. */
+  /** Segment sizes; one of 255 continues in the next. */
   readonly sizes: Uint8Array;
   readonly body: number;
   readonly end: number;
@@ -167,9 +165,9 @@ const FIRST = 2;
 const NO_GRANULE = 0xffff_ffff_ffff_ffffn;
 
 /**
- * Reads the page that begins at `at`. Throws {@link AudioFormatError} where none does, or it is cut off or damaged.
+ * Reads the page at `at`. Throws {@link AudioFormatError} if there is none, or it is cut off or damaged.
  *
- * @param isChecked whether its checksum is looked at
+ * @param isChecked whether to verify the checksum
  */
 function readOggPage(bytes: Uint8Array, at: number, isChecked = true): OggPage {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

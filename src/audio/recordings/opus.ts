@@ -3,19 +3,19 @@ import { AudioFormatError } from "../audio-format-error.ts";
 import { type DecodingBudget, MAX_CHANNELS } from "./decoding-budget.ts";
 import type { DecodedBlock, RecordingDecoder } from "./recording.ts";
 
-/** The head of an Opus stream (RFC 7845, 5.1), which Ogg and WebM both carry. */
+/** Head of an Opus stream in Ogg or WebM (RFC 7845, 5.1). */
 export interface OpusHead {
   readonly channels: number;
-  /** What all samples are multiplied by. */
+  /** Factor for all samples. */
   readonly gain: number;
-  /** Samples at 48 kHz that come before the beginning. */
+  /** Samples at 48 kHz to drop at the beginning. */
   readonly preSkip: number;
   readonly streams: number;
   readonly coupledStreams: number;
   readonly mapping: readonly number[];
 }
 
-/** Reads an `OpusHead` packet. Throws {@link AudioFormatError} for what is none, or has channels in another order. */
+/** Reads an `OpusHead` packet. Throws {@link AudioFormatError} for anything else and for unknown channel orders. */
 export function readOpusHead(packet: Uint8Array): OpusHead {
   const view = new DataView(packet.buffer, packet.byteOffset, packet.byteLength);
   if (packet.length < 19 || Buffer.from(packet.subarray(0, 8)).toString("latin1") !== "OpusHead") {
@@ -23,7 +23,7 @@ export function readOpusHead(packet: Uint8Array): OpusHead {
   }
   const channels = packet[9]!;
   const preSkip = view.getUint16(10, true);
-  // In 256ths of a decibel.
+  // The header's unit is 1/256 dB.
   const gain = 10 ** (view.getInt16(16, true) / (20 * 256));
   const family = packet[18]!;
   if (family === 0 && (channels === 1 || channels === 2)) {
@@ -46,27 +46,27 @@ export function readOpusHead(packet: Uint8Array): OpusHead {
   return { channels, gain, preSkip, streams, coupledStreams, mapping };
 }
 
-/** The rate that lengths of Opus are counted at. */
+/** Rate in which Opus counts lengths. */
 const COUNTED_HZ = 48_000;
-/** Opus at this rate is decoded without a detour through 48 kHz. */
+/** Opus decodes to this rate directly. */
 const RATE_HZ = 16_000;
 const PER_SAMPLE = COUNTED_HZ / RATE_HZ;
-/** No packet lasts longer, nor has more bytes in each of its streams (RFC 6716, 3.2). */
+/** Longest packet, and most bytes in each of its streams (RFC 6716, 3.2). */
 const MAX_PACKET_SAMPLES = 5_760;
 const MAX_STREAM_BYTES = 61_298;
 
-/** Bytes that a packet may have: those of eight streams, more than any layout of up to eight channels needs. */
+/** Largest packet: eight streams, more than any layout of up to eight channels needs. */
 export const MAX_PACKET_BYTES = 8 * MAX_STREAM_BYTES;
 
-/** The packets of one stream of Opus, to be gone through more than once. */
+/** Packets of one Opus stream. They are iterated more than once. */
 interface OpusStream {
   readonly head: OpusHead;
   readonly packets: () => Iterable<Uint8Array>;
-  /** Where it ends, in samples at 48 kHz with those that come before the beginning; `null`: after the last packet. */
+  /** End in samples at 48 kHz, pre-skip included; `null` if it is after the last packet. */
   readonly endSamples48: number | null;
 }
 
-/** Looks over a stream whose container is whole. Throws as `openRecording` does. */
+/** Checks the length of a stream whose container is whole. Throws as `openRecording` does. */
 export function openOpus(
   { head, packets, endSamples48 }: OpusStream,
   budget: DecodingBudget,
@@ -76,7 +76,7 @@ export function openOpus(
   for (const packet of packets()) {
     counted48 += lengthOf(packet, index).samples48;
     index += 1;
-    // What a mark of the end cuts off would have to be decoded all the same.
+    // Samples after the end mark have to be decoded as well.
     budget.checkLength((counted48 - head.preSkip) / COUNTED_HZ - MAX_PACKET_SAMPLES / COUNTED_HZ);
   }
   const end48 = Math.min(counted48, endSamples48 ?? counted48);
@@ -124,17 +124,19 @@ async function* decoded(
   }
 }
 
-/** Samples of a frame at 48 kHz by the upper five bits of a packet's first byte (RFC 6716, 3.1): SILK, both, CELT. */
+/**
+ * Samples per frame at 48 kHz by the upper five bits of a packet's first byte (RFC 6716, 3.1): SILK, hybrid, CELT.
+ */
 const FRAME_SAMPLES: readonly number[] = [
   ...[480, 960, 1_920, 2_880, 480, 960, 1_920, 2_880, 480, 960, 1_920, 2_880],
   ...[480, 960, 480, 960],
   ...[120, 240, 480, 960, 120, 240, 480, 960, 120, 240, 480, 960, 120, 240, 480, 960],
 ];
 
-/** What a frame of a stream costs beside its samples. */
+/** Cost of a frame of a stream in addition to its samples. */
 const UNITS_PER_FRAME = 250;
 
-/** How long a packet is. Throws {@link AudioFormatError} for one that no encoder makes. */
+/** Returns a packet's length. Throws {@link AudioFormatError} for an invalid one. */
 function lengthOf(packet: Uint8Array, index: number): { samples48: number; frames: number } {
   const [first = 0, second = 0] = packet;
   const code = first & 3;
@@ -149,7 +151,7 @@ function decodedPacket(decoder: OpusDecoder<typeof RATE_HZ>, packet: Uint8Array,
     const frame = decoder.decodeFrame(packet);
     if (frame.errors.length === 0) return frame;
   } catch (error) {
-    // What is larger than any packet of Opus does not fit into the decoder's memory.
+    // A packet larger than Opus allows does not fit into the decoder's memory.
     if (!(error instanceof RangeError)) throw error;
   }
   throw damaged(index);

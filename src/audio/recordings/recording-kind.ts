@@ -1,14 +1,15 @@
 import { readFrameHead } from "./mp3.ts";
 
-/** Kinds of files that can be read. */
 export type RecordingKind = "wav" | "mp3" | "flac" | "ogg" | "webm";
 
-/** What the first bytes of a file tell. */
 type FoundKind =
   | { readonly kind: RecordingKind; readonly start: number; readonly end: number }
   | { readonly refused: string };
 
-/** A kind that can be read and where it starts and ends, or what is known to be something else; `null` is neither. */
+/**
+ * Recognises a file by its first bytes: a readable kind with its bounds, or a known kind that cannot be read. Returns
+ * `null` for anything else.
+ */
 export function recordingKind(file: Uint8Array): FoundKind | null {
   const start = afterTags(file);
   const end = beforeTags(file, start);
@@ -28,12 +29,12 @@ export function recordingKind(file: Uint8Array): FoundKind | null {
   return mpegKind(bytes, start);
 }
 
-/** More tags than anybody puts around a file. */
+/** More tags than any real file has. */
 const MAX_TAGS = 8;
 const APE_BYTES = 32;
 const ID3V1_BYTES = 128;
 
-/** Behind the ID3v2 and APEv2 tags that a file begins with. */
+/** Returns the offset after the leading ID3v2 and APEv2 tags. */
 function afterTags(bytes: Uint8Array): number {
   let start = 0;
   for (let tag = 0; tag < MAX_TAGS; tag += 1) {
@@ -44,7 +45,7 @@ function afterTags(bytes: Uint8Array): number {
   return start;
 }
 
-/** Ahead of the APEv2 and ID3v1 tags that a file ends with. */
+/** Returns the offset of the trailing APEv2 and ID3v1 tags. */
 function beforeTags(bytes: Uint8Array, start: number): number {
   let end = bytes.length;
   for (let tag = 0; tag < MAX_TAGS; tag += 1) {
@@ -57,14 +58,17 @@ function beforeTags(bytes: Uint8Array, start: number): number {
   return end;
 }
 
-/** An ID3v2 tag says its own length, seven bits a byte, and may have a footer. */
+/** Returns the length of an ID3v2 tag: seven bits a byte, plus an optional footer. */
 function id3v2Bytes(bytes: Uint8Array): number {
   if (bytes.length < 10 || latin1(bytes, 0, 3) !== "ID3") return 0;
   const size = bytes.subarray(6, 10).reduce((sum, byte) => sum * 128 + (byte & 0x7f), 0);
   return 10 + size + ((bytes[5]! & 0x10) === 0 ? 0 : 10);
 }
 
-/** The whole of an APEv2 tag whose header or footer lies there: either says the length of all but the header. */
+/**
+ * Returns the length of the APEv2 tag whose header or footer is at `at`. Either gives the length of all but the
+ * header.
+ */
 function apeBytes(bytes: Uint8Array, at: number, isHeader: boolean): number {
   if (at < 0 || at + APE_BYTES > bytes.length || latin1(bytes, at, 8) !== "APETAGEX") return 0;
   const view = new DataView(bytes.buffer, bytes.byteOffset + at, APE_BYTES);
@@ -76,10 +80,13 @@ function latin1(bytes: Uint8Array, at: number, count: number): string {
   return Buffer.from(bytes.subarray(at, at + count)).toString("latin1");
 }
 
-/** What may stand before the first frame: padding, or the rest of a frame that was cut. */
+/** Most bytes before the first frame: padding, or the rest of a cut frame. */
 const MAX_BYTES_BEFORE = 64 * 1024;
 
-/** Frames of MPEG audio begin with eleven ones, and another of the same rate follows. AAC's begin so too, with a layer of 0. */
+/**
+ * Finds MPEG audio: a frame begins with eleven ones and is followed by another of the same rate. AAC begins likewise,
+ * with layer 0.
+ */
 function mpegKind(bytes: Uint8Array, start: number): FoundKind | null {
   if (bytes[start] === 0xff && (bytes[start + 1]! & 0xf6) === 0xf0) return { refused: "AAC" };
   for (let at = start; at + 4 <= bytes.length && at < start + MAX_BYTES_BEFORE; at += 1) {
@@ -87,7 +94,7 @@ function mpegKind(bytes: Uint8Array, start: number): FoundKind | null {
     if (head === null) continue;
     const next = head.bytes === null ? null : at + head.bytes;
     const isLast = next === null || next + 4 > bytes.length;
-    // Where it is the only one, it stands at the beginning.
+    // A single frame counts only at the beginning.
     const isFrame = isLast ? at === start : readFrameHead(bytes, next)?.sampleRateHz === head.sampleRateHz;
     if (isFrame) return { kind: "mp3", start: at, end: bytes.length };
   }

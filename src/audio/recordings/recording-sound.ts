@@ -11,19 +11,19 @@ import { keptRateHz, SampleSink } from "./sample-sink.ts";
 import { openWebm } from "./webm.ts";
 
 /**
- * Looks a file over, whose kind its first bytes tell, and has it ready to be read.
+ * Opens a file of any readable kind for decoding.
  *
- * @param maxS seconds that it may have
- * @throws AudioFormatError for what is damaged, empty or of another kind, with what to do; RecordingTooLongError. What only
- *   shows when it is decoded is thrown by {@link RecordingSound.read}.
+ * @param maxS longest accepted recording in seconds
+ * @throws AudioFormatError with a remedy for a damaged, empty or unknown file; RecordingTooLongError. Damage that
+ * shows only in decoding is thrown by {@link RecordingSound.read}.
  */
 export function openSound(bytes: Uint8Array, maxS: number): RecordingSound {
   return soundOver((budget) => openRecording(bytes, budget), maxS);
 }
 
 /**
- * The same of bare samples: all of them, or as they come, in pieces that may be cut anywhere. Reading those waits for the
- * next piece, so whoever gives them ends them when nobody reads any more.
+ * Opens raw samples: all at once, or as a stream of chunks of any size. A read waits for the next chunk, so the
+ * source must end when the reader stops.
  */
 export function openPcmSound(
   source: Uint8Array | AsyncIterable<Uint8Array>,
@@ -42,19 +42,16 @@ function soundOver(open: (budget: DecodingBudget) => RecordingDecoder, maxS: num
   }
 }
 
-/**
- * A recording that is decoded as it is read: mono, at 24 kHz or less. It takes the memory of the file and of a few seconds
- * of sound, however long it is.
- */
+/** Recording that is decoded as it is read: mono, at 24 kHz or less. Memory: the file and a few seconds of sound. */
 export class RecordingSound {
-  /** Of what is read. */
+  /** Rate of the samples that are read. */
   readonly sampleRateHz: number;
-  /** Seconds that it may have at most. */
+  /** Upper bound of the length in seconds. */
   readonly boundS: number;
   readonly #budget: DecodingBudget;
   readonly #fromHz: number;
   readonly #blocks: AsyncGenerator<DecodedBlock, void, void>;
-  /** Made when something is read: until then a recording takes no memory but its own. */
+  /** Created by the first read, so that an unread recording takes no extra memory. */
   #sink: SampleSink | null = null;
   #isOver = false;
 
@@ -67,8 +64,8 @@ export class RecordingSound {
   }
 
   /**
-   * The next samples, in [-1, 1], fewer only at the end. One call at a time. Throws as {@link openSound} does, what the
-   * source of its pieces throws, and the signal's reason between two of them.
+   * Returns the next samples, in [-1, 1]; fewer only at the end. One call at a time. Throws as {@link openSound}
+   * does, the source's error, and the signal's reason between two chunks.
    */
   async read(count: number, signal?: AbortSignal): Promise<Float32Array<ArrayBuffer>> {
     this.#sink ??= new SampleSink(this.#fromHz);
@@ -85,7 +82,7 @@ export class RecordingSound {
     return sink.take(count);
   }
 
-  /** Nobody reads any more: frees what decoding took. */
+  /** Stops decoding and frees the decoder. */
   async close(): Promise<void> {
     this.#isOver = true;
     await this.#blocks.return();
@@ -98,7 +95,7 @@ export class RecordingSound {
       this.#budget.checkLength(sink.received / this.#fromHz);
       return;
     }
-    // A sample or two at a high rate are none at the one that is kept.
+    // A sample or two at a high rate resample to none.
     const kept = Math.round((sink.received * this.sampleRateHz) / this.#fromHz);
     if (kept === 0) throw new AudioFormatError("it has no samples");
     sink.end();
@@ -120,8 +117,8 @@ const READABLE = "send WAV, MP3, FLAC, or Opus in Ogg or WebM";
 const WHOLE = "send a whole and undamaged file of WAV, MP3, FLAC, or Opus in Ogg or WebM";
 
 /**
- * Looks a file over, whose kind its first bytes tell: its head, and where the container says it its length and whether it
- * is whole. Nothing is decoded. Throws {@link AudioFormatError} or `RecordingTooLongError`.
+ * Checks a file's head and, if the container gives them, its length and integrity. Decodes nothing. Throws {@link
+ * AudioFormatError} or `RecordingTooLongError`.
  */
 function openRecording(bytes: Uint8Array, budget: DecodingBudget): RecordingDecoder {
   if (bytes.length === 0) throw new AudioFormatError("it is empty", WHOLE);
@@ -131,19 +128,16 @@ function openRecording(bytes: Uint8Array, budget: DecodingBudget): RecordingDeco
   return OPENERS[kind.kind](bytes.subarray(kind.start, kind.end), budget);
 }
 
-/** Says what to do about a file of which only the problem is known: it is damaged. Other errors stay as they are. */
+/** Adds the remedy for a damaged file to an error without one. Returns other errors unchanged. */
 function withRemedy(error: unknown): unknown {
   const isBare = error instanceof AudioFormatError && error.remedy === null;
   return isBare ? new AudioFormatError(error.problem, WHOLE) : error;
 }
 
-/** Samples that are decoded at a time, of each channel. */
+/** Samples per channel that are decoded at a time. */
 const BLOCK_SAMPLES = 16_384;
 
-/**
- * Samples of a declared format: all of them, or as they come, in pieces that may be cut anywhere. Throws as
- * `openRecording` does.
- */
+/** Opens raw samples, all at once or in chunks of any size. Throws as `openRecording` does. */
 function openPcm(
   source: Uint8Array | AsyncIterable<Uint8Array>,
   format: PcmFormat,
@@ -177,7 +171,7 @@ function openPcm(
   return { sampleRateHz, boundS, blocks };
 }
 
-/** Looks a WAV file over. Throws as `openRecording` does. */
+/** Opens a WAV file. Throws as `openRecording` does. */
 function openWav(bytes: Uint8Array, budget: DecodingBudget): RecordingDecoder {
   const onChunk = (): void => budget.chargeItems(1);
   const { format, samples } = findWavSamples(bytes, { isCompandedAccepted: true, onChunk });

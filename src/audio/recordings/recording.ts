@@ -1,24 +1,23 @@
-/** Samples that a decoder gives at a time. They are the decoder's own, and good until the next ones are asked for. */
+/** Block of decoded samples, owned by the decoder and valid until the next block. */
 export interface DecodedBlock {
-  /** One array a channel, all as long. */
+  /** One array per channel, of equal length. */
   readonly channels: readonly (Float32Array | Int32Array)[];
-  /** Which samples count: from `from`, inclusive, to `to`, exclusive. */
+  /** Valid samples: from `from` (inclusive) to `to` (exclusive). */
   readonly from: number;
   readonly to: number;
-  /** What makes them lie in [-1, 1]; `null` where they are one channel of finite numbers in that range already. */
+  /** Factor that scales the samples to [-1, 1]; `null` for one channel of finite numbers already in that range. */
   readonly scale: number | null;
 }
 
-/** A file that was looked over, and not decoded yet. */
+/** File that was checked but not decoded yet. */
 export interface RecordingDecoder {
   readonly sampleRateHz: number;
-  /** An upper bound of its length in seconds: exact, but in MP3, and in FLAC that does not say its length. */
+  /** Upper bound of the length in seconds: exact, except for MP3 and for FLAC of undeclared length. */
   readonly boundS: number;
-  /** Decodes it, as far as blocks are asked for. Once. Whoever leaves it early ends it, which frees what it took. */
+  /** Decodes lazily, once. Returning early frees the decoder. */
   blocks(): AsyncGenerator<DecodedBlock, void, void>;
 }
 
-/** A recording that is longer than what is taken. */
 export class RecordingTooLongError extends Error {
   override readonly name = "RecordingTooLongError";
   readonly maxS: number;

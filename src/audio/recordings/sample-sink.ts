@@ -2,45 +2,39 @@ import { AudioFormatError } from "../audio-format-error.ts";
 import { Resampler } from "../resample.ts";
 import type { DecodedBlock } from "./recording.ts";
 
-/** What is kept of recordings at higher rates; speech has little above half of it. */
+/** Rate to which faster recordings are converted; speech has little above half of it. */
 const KEPT_HZ = 16_000;
-/** Up to this rate a recording is kept at its own. */
+/** Recordings up to this rate keep their own. */
 const MAX_KEPT_HZ = 24_000;
-/** The rate that a recording is kept at, by its own. */
+/** Returns the rate at which a recording is kept. */
 export function keptRateHz(fromHz: number): number {
   return fromHz > MAX_KEPT_HZ ? KEPT_HZ : fromHz;
 }
 
-/** Input is converted so much at a time: filters cost less over long stretches. */
+/** Input samples converted at a time: filters cost less over long blocks. */
 const STRETCH_SAMPLES = 32_768;
 
-/**
- * Takes what a decoder gives, block by block, and has it ready mixed down to one channel at 24 kHz or less. Keeps what was
- * not taken yet, and nothing else.
- */
+/** Mixes decoded blocks down to one channel at 24 kHz or less. Keeps only what was not taken yet. */
 export class SampleSink {
   readonly sampleRateHz: number;
   readonly #resampler: Resampler | null;
   /** Input that is not converted yet. */
   readonly #stretch: Float32Array;
   #stretchLength = 0;
-  /** What is ready lies between these. */
+  /** Converted samples are those from `#from` to `#to`. */
   #ready = new Float32Array(STRETCH_SAMPLES);
   #from = 0;
   #to = 0;
   #received = 0;
 
-  /**
-   * @param fromHz of what comes in
-   * @param sampleRateHz of what is ready; unless told the same, but for high rates
-   */
+  /** @param sampleRateHz rate of the output. Default: the input's, except for high rates */
   constructor(fromHz: number, sampleRateHz = keptRateHz(fromHz)) {
     this.sampleRateHz = sampleRateHz;
     this.#resampler = sampleRateHz === fromHz ? null : new Resampler(fromHz, sampleRateHz);
     this.#stretch = new Float32Array(this.#resampler === null ? 0 : STRETCH_SAMPLES);
   }
 
-  /** Sample frames that have come in. */
+  /** Sample frames received. */
   get received(): number {
     return this.#received;
   }
@@ -50,7 +44,7 @@ export class SampleSink {
     return this.#to - this.#from;
   }
 
-  /** Takes a block, whose samples are clipped to [-1, 1]. Throws {@link AudioFormatError} for what is no finite number. */
+  /** Adds a block; samples are clipped to [-1, 1]. Throws {@link AudioFormatError} for a non-finite sample. */
   add(block: DecodedBlock): void {
     if (this.#resampler === null) {
       const count = block.to - block.from;
@@ -68,14 +62,14 @@ export class SampleSink {
     }
   }
 
-  /** No more will come: the rest can be taken too. Once. */
+  /** Ends the input, once, so that the rest can be taken. */
   end(): void {
     if (this.#resampler === null) return;
     this.#convert();
     this.#keep(this.#resampler.end());
   }
 
-  /** Up to so many samples, in an array of their own. */
+  /** Takes up to `count` samples, as a new array. */
   take(count: number): Float32Array<ArrayBuffer> {
     const taken = this.#ready.slice(this.#from, Math.min(this.#to, this.#from + count));
     this.#from += taken.length;
@@ -90,18 +84,18 @@ export class SampleSink {
   #keep(samples: Float32Array): void {
     this.#makeRoom(samples.length);
     for (let at = 0; at < samples.length; at += 1) {
-      // A filter swings beyond what it is given.
+      // Filters overshoot.
       this.#ready[this.#to + at] = Math.max(-1, Math.min(1, samples[at]!));
     }
     this.#to += samples.length;
   }
 
-  /** Moves what is ready to the front, into more memory where that is too little. */
+  /** Moves the converted samples to the front, into a larger array if needed. */
   #makeRoom(count: number): void {
     if (this.#to + count <= this.#ready.length) return;
     const needed = this.available + count;
     const ready = needed <= this.#ready.length ? this.#ready : new Float32Array(2 * needed);
-    // Within one array this moves what overlaps rightly.
+    // `set` handles the overlap within one array.
     ready.set(this.#ready.subarray(this.#from, this.#to));
     this.#ready = ready;
     this.#to -= this.#from;

@@ -3,7 +3,7 @@ import type { DecodingBudget } from "./decoding-budget.ts";
 import { openOpus, readOpusHead } from "./opus.ts";
 import type { RecordingDecoder } from "./recording.ts";
 
-/** Looks a file of Opus in WebM or Matroska over (RFC 9559), as browsers record it. Throws as `openRecording` does. */
+/** Opens a file of Opus in WebM or Matroska (RFC 9559), as browsers record it. Throws as `openRecording` does. */
 export function openWebm(bytes: Uint8Array, budget: DecodingBudget): RecordingDecoder {
   const track = findTrack(bytes, budget);
   const head = readOpusHead(track.head ?? new Uint8Array(0));
@@ -26,7 +26,7 @@ const ID = {
   block: 0xa1,
 } as const;
 
-/** Elements that are gone into; all others are passed over. */
+/** Elements whose children are read; others are skipped. */
 const CONTAINERS: ReadonlySet<number> = new Set([ID.segment, ID.cluster, ID.blockGroup, ID.tracks, ID.track]);
 const AUDIO = 2;
 
@@ -41,7 +41,9 @@ interface Track {
 /** More than any recorder writes. */
 const MAX_TRACKS = 64;
 
-/** The first audio track. Throws {@link AudioFormatError} where there is none of Opus, or the file is damaged. */
+/**
+ * Returns the first audio track. Throws {@link AudioFormatError} if there is none of Opus, or the file is damaged.
+ */
 function findTrack(bytes: Uint8Array, budget: DecodingBudget): Track {
   const tracks: Track[] = [];
   for (const { id, body } of elementsOf(bytes, CONTAINERS, budget)) {
@@ -62,7 +64,7 @@ function findTrack(bytes: Uint8Array, budget: DecodingBudget): Track {
   return choose(tracks);
 }
 
-/** The packets of a track, as they come. Throws {@link AudioFormatError} where the file is damaged. */
+/** Yields the packets of a track. Throws {@link AudioFormatError} if the file is damaged. */
 export function* trackPackets(
   bytes: Uint8Array,
   track: number | undefined,
@@ -85,7 +87,7 @@ function choose(tracks: readonly Track[]): Track {
   return track;
 }
 
-/** Of at most eight bytes, which is what a number may have. */
+/** Reads at most eight bytes, the longest valid number. */
 function numberIn(body: Uint8Array): number {
   return body.subarray(0, 8).reduce((value, byte) => value * 256 + byte, 0);
 }
@@ -94,7 +96,7 @@ function codecIn(body: Uint8Array): string {
   return Buffer.from(body.subarray(0, 64)).toString("latin1").replace(/\0+$/, "");
 }
 
-/** The frames of a block that belong to the track: one, or several by one of three kinds of lacing. */
+/** Returns the frames of a block that belong to the track: one, or several in one of three kinds of lacing. */
 function packetsIn(
   block: Element["body"],
   track: number | undefined,
@@ -121,7 +123,7 @@ function packetsIn(
   return packets;
 }
 
-/** The sizes of all frames but the last, and where the first begins. */
+/** Sizes of all frames but the last, and the offset of the first. */
 interface Sizes {
   readonly sizes: readonly number[];
   readonly at: number;
@@ -150,7 +152,7 @@ function fixedSizes(block: Uint8Array, at: number, count: number): Sizes {
   return { sizes: Array<number>(count - 1).fill(size), at };
 }
 
-/** The first size as it is, the others as differences, which are stored with half of their range added. */
+/** Reads the first size, then differences, which are stored with half of their range added. */
 function ebmlSizes(block: Uint8Array, from: number, count: number): Sizes {
   const sizes: number[] = [];
   let at = from;
@@ -177,18 +179,18 @@ function damaged(): AudioFormatError {
   return new AudioFormatError("it is damaged: a block of WebM does not hold what it says");
 }
 
-/** An element of a file of EBML (RFC 8794). */
+/** Element of an EBML file (RFC 8794). */
 interface Element {
-  /** With the marker of its length, as it is written. */
+  /** Including the length marker, as written. */
   readonly id: number;
-  /** Empty for those that are gone into: their elements follow. */
+  /** Empty for containers: their elements follow. */
   readonly body: Uint8Array;
 }
 
 /**
- * The elements of a file in order, those inside `containers` too. A container whose size is unknown, as streaming writers
- * leave it, ends where the file does. Throws {@link AudioFormatError} where the file is cut off or damaged, or the budget is
- * used up.
+ * Yields the elements of a file in order, including those inside `containers`. A container of unknown size, as
+ * streaming writers leave it, ends with the file. Throws {@link AudioFormatError} if the file is cut off or damaged,
+ * or the budget is used up.
  */
 function* elementsOf(
   bytes: Uint8Array,
@@ -217,11 +219,11 @@ function* elementsOf(
 interface Variable {
   readonly value: number;
   readonly end: number;
-  /** All bits of it are set. */
+  /** Whether all bits are set. */
   readonly isUnknown: boolean;
 }
 
-/** A number of variable length: as many zeros before its first one as bytes follow. */
+/** Reads a variable-length number: the leading zeros give the number of further bytes. */
 function readNumber(bytes: Uint8Array, at: number, maxBytes: number, isMarkerCut: boolean): Variable {
   const first = bytes[at];
   if (first === undefined) throw cutOff(at);

@@ -26,11 +26,10 @@ import { UsageError } from "../server/errors.ts";
 import { prepareConverse } from "../serving/prepare/prepare.ts";
 import { type CommandIo, writeOutput } from "./terminal/command-io.ts";
 
-/** What `checkpoint run` is asked for. */
 interface CheckpointRun {
   /** File of a `/v1/converse` body. */
   readonly conversation: string;
-  /** Comes before the body's `max_new_tokens`. */
+  /** Overrides the body's `max_new_tokens`. */
   readonly maxFrames?: number;
   readonly codes?: string;
   readonly output?: string;
@@ -39,10 +38,10 @@ interface CheckpointRun {
   readonly dataDir: string;
 }
 
-/** More help little: what computes is held up by memory. */
+/** More hardly help: memory bandwidth is the limit. */
 const MAX_THREADS = 4;
 
-/** Speaks a conversation with the checkpoint in a folder, and writes what was asked for. */
+/** Speaks a conversation with the checkpoint in a folder, and writes the requested files. */
 export async function runCheckpoint(
   folder: string,
   asked: CheckpointRun,
@@ -96,7 +95,7 @@ async function utteranceOf({ conversation: file, maxFrames, option }: Checkpoint
   try {
     const { value, textOf } = readJsonBody(bytes, ConverseRequest);
     const request = parseConverseRequest(value);
-    // A checkpoint's folder was named: whatever model the body names, that is the one.
+    // The named checkpoint speaks, whatever model the body names.
     const { conversation, seed } = prepareConverse(request, () => findModel(PUBLIC_MODELS, null), textOf);
     const { speaker, text, marked } = conversation.open;
     if (text === null) {
@@ -123,7 +122,7 @@ const spokenTurn = ({ speaker, text, audio }: Turn): Utterance["history"][number
   audio: audio === null ? null : resample(audio.samples, audio.sampleRateHz, SAMPLE_RATE_HZ),
 });
 
-/** What the body says itself; what it leaves out is the checkpoint's to say, not the contract's. */
+/** Returns only what the body sets: defaults are the checkpoint's, not the contract's. */
 function samplingOf(
   params: NonNullable<ReturnType<typeof parseConverseRequest>["params"]>,
   maxFrames: number | undefined,

@@ -16,7 +16,7 @@ interface RunFlags {
   readonly option: ReadonlyMap<string, string>;
 }
 
-/** `antiphon checkpoint check|run DIR`: looks over the checkpoint of a codec language model, and speaks with it. */
+/** Registers `antiphon checkpoint check|run DIR`. */
 export function registerCheckpoint(program: Command, io: CommandIo): void {
   const checkpoint = addGlobalOptions(program.command("checkpoint")).description(
     "check a codec language model's checkpoint, and speak with it",
@@ -68,7 +68,7 @@ export function registerCheckpoint(program: Command, io: CommandIo): void {
     });
 }
 
-/** A folder, or where a checkpoint was pulled to whose name no folder here has. */
+/** Returns a folder, or where the checkpoint of that name was pulled to. */
 async function folderOf(given: string, dataDir: string): Promise<string> {
   return existsSync(given) ? given : ((await installedFolder(dataDir, given)) ?? given);
 }

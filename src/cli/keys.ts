@@ -12,7 +12,7 @@ interface CreateOptions {
   readonly json?: boolean;
 }
 
-/** `antiphon keys create|list|revoke`: they work beside a running server, which heeds them at once. */
+/** Registers `antiphon keys create|list|revoke`. A running server applies changes at once. */
 export function registerKeys(program: Command, io: CommandIo): void {
   const keys = addGlobalOptions(program.command("keys")).description("create, list and revoke API keys");
 
@@ -102,7 +102,7 @@ async function revoke(keyId: string, command: Command, io: CommandIo): Promise<v
   });
 }
 
-/** Opens the tenancy of the settings for as long as `work` takes. */
+/** Opens the tenancy of the settings while `work` runs. */
 export async function withTenancy<T>(
   settings: Settings,
   { env }: CommandIo,

@@ -13,21 +13,24 @@ limitNewSpace();
 process.on("worker", (worker) => worker.once("online", limitNewSpace));
 
 process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => {
-  // A reader that has seen enough (`| head`) is no failure, unless the command has said that it is.
+  // A reader that leaves early (`| head`) is not a failure, unless the command says so.
   if (code === "EPIPE") process.exit();
   process.stderr.write(`Standard output cannot be written (${code}).\n`);
   process.exit(1);
 });
-// What is below may not even load in an older Node.
+// Imported late, because it may not load in an older Node.
 const { runProgram } = await import("./program.ts");
 process.exitCode = await runProgram(process.argv.slice(2), process);
 
-/** Keeps the new space at 1 MB a half: it would double each time that much of it survives, to 16 MB, and never shrink. */
+/**
+ * Limits each half of V8's new space to 1 MB. It would double whenever that much survives, up to 16 MB, and never
+ * shrink.
+ */
 function limitNewSpace(): void {
   setFlagsFromString("--semi-space-growth-factor=1");
 }
 
-/** Whether a version, as in 20.19.0, comes before one that is wanted, as in 20.19. */
+/** Compares a version such as 20.19.0 with a minimum such as 20.19. */
 function isOlder(version: string, wanted: string): boolean {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   const [wantedMajor = 0, wantedMinor = 0] = wanted.split(".").map(Number);

@@ -21,7 +21,7 @@ import { WHISPER_CONVERSION } from "../server/recogniser/recogniser-weights.ts";
 import type { Settings } from "../settings/schema.ts";
 import { type Screen, table } from "./terminal/command-io.ts";
 
-/** What `models list --json` prints. */
+/** Output of `models list --json`. */
 interface ModelListing {
   readonly models: readonly {
     readonly id: string;
@@ -35,34 +35,33 @@ interface ModelListing {
   }[];
   readonly checkpoints: readonly {
     readonly name: string;
-    /** What it does. */
     readonly kind: "voice" | "writer" | "recogniser";
     readonly embedded: boolean;
     readonly installed: boolean;
     /**
-     * Damaged is what has another size than it should. `antiphon models pull` looks at every byte. Elsewhere is what the
-     * settings name by addresses, its `urls`.
+     * `damaged`: a file has the wrong size; `antiphon models pull` checks every byte. `elsewhere`: the settings name
+     * `urls`.
      */
     readonly state: CheckpointState["state"] | "elsewhere";
-    /** `null` when it is missing. */
+    /** `null` if it is missing. */
     readonly size_bytes: number | null;
     /** Download size in bytes, approximate for some; null for the embedded voice and where unknown. */
     readonly download_bytes: number | null;
     readonly licence: string;
-    /** Where it is kept; `null` for what computes elsewhere. */
+    /** Folder; `null` for a remote one. */
     readonly path: string | null;
-    /** Where it computes; `null` for what is kept here. */
+    /** Addresses of a remote one; `null` for a local one. */
     readonly urls: readonly string[] | null;
-    /** What `models pull` may also call it, where it is from the hub; else `null`. */
+    /** Name on the hub that `models pull` also accepts; else `null`. */
     readonly hub: string | null;
-    /** Bytes of memory that a language model of our list takes, about; else `null`. */
+    /** Approximate memory of a language model of our list; else `null`. */
     readonly memory_bytes: number | null;
   }[];
 }
 
 type Listed = ModelListing["checkpoints"][number];
 
-/** All that is offered, and what there is of it in a data directory. */
+/** Lists all models and checkpoints, with their state in a data directory. */
 export async function listModels({
   dataDir,
   models,
@@ -72,7 +71,7 @@ export async function listModels({
   const embedded: Listed = { ...(await inFolder(name, dir)), embedded: true, licence };
   const own = await ownManifests(dataDir);
   const manifests = own.flatMap(({ manifest }) => manifest ?? []);
-  // A name means what the settings say of it, where they say where it is.
+  // A checkpoint with a place in the settings replaces the pulled one of that name.
   const pulled = pullableVoices().filter(({ name }) => {
     const given = checkpoints[name];
     return given?.remote === undefined && given?.path === undefined;
@@ -106,7 +105,7 @@ export async function listModels({
   };
 }
 
-/** What computes elsewhere has nothing to install. */
+/** A remote checkpoint needs no installation. */
 async function isInstalled(
   checkpoint: string,
   { dataDir, checkpoints }: Pick<Settings, "dataDir" | "checkpoints">,
@@ -164,7 +163,6 @@ async function listedCodecLm(known: KnownCodecLm, dataDir: string): Promise<List
   };
 }
 
-/** What there is of a checkpoint. */
 async function listed(
   name: string,
   record: CheckpointRecord | CheckpointState,
@@ -175,12 +173,12 @@ async function listed(
   return { ...absent(name, dataDir), installed: state === "installed", state, size_bytes };
 }
 
-/** A folder whose manifest says nothing. */
+/** Lists a folder without a readable manifest. */
 function unreadable({ name }: OwnManifest, dataDir: string): Listed {
   return { ...absent(name, dataDir), state: "damaged", licence: "" };
 }
 
-/** A known model that was never pulled. */
+/** Lists a known model that was never pulled. */
 function onTheHub(writer: HubWriter, dataDir: string): Listed {
   const { name, licence, repository, path, sizeGb, known } = writer;
   return {
@@ -196,13 +194,13 @@ function memoryBytesOf(writer: HubWriter | undefined): number | null {
   return writer === undefined ? null : writer.memoryGb * 1e9;
 }
 
-/** A checkpoint of the settings; what was pulled is listed by itself. */
+/** Lists a checkpoint of the settings; pulled ones are listed separately. */
 async function listedByHand(name: string, checkpoint: Settings["checkpoints"][string]): Promise<Listed[]> {
   if (checkpoint.remote !== undefined) return [elsewhere(name, checkpoint.remote.urls)];
   return checkpoint.path === undefined ? [] : [await inFolder(name, checkpoint.path)];
 }
 
-/** A voice in a folder of its own. */
+/** Lists a voice in a folder of its own. */
 async function inFolder(name: string, path: string): Promise<Listed> {
   const sizeBytes = await sizeOnDisk(path);
   const installed = sizeBytes !== null;
@@ -210,7 +208,6 @@ async function inFolder(name: string, path: string): Promise<Listed> {
   return { ...absent(name, ""), kind: "voice", installed, state, size_bytes: sizeBytes, path };
 }
 
-/** A checkpoint that computes elsewhere. */
 function elsewhere(name: string, urls: readonly string[]): Listed {
   return {
     ...absent(name, ""),
@@ -239,7 +236,7 @@ function absent(name: string, dataDir: string): Listed {
   };
 }
 
-/** The same for people. */
+/** Formats the listing as tables. */
 export function printed({ models, checkpoints }: ModelListing, screen: Screen): string {
   const modelRows = models.map((model) => [
     model.id,

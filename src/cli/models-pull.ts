@@ -35,10 +35,7 @@ import { type CommandIo, onOneLine, safeText } from "./terminal/command-io.ts";
 import { pullProgress } from "./terminal/progress.ts";
 import { untilInterrupted } from "./terminal/stop-signal.ts";
 
-/**
- * Pulls checkpoints one after the other, and says so. An interrupt ends it as it ends any program, after the pull has
- * put itself away.
- */
+/** Pulls checkpoints one after the other, and reports each. An interrupt ends it like any program, after clean-up. */
 export async function pullModels(
   names: readonly string[],
   settings: Settings,
@@ -67,7 +64,7 @@ export async function pullModels(
   });
 }
 
-/** Pulls what a person meant, says so, and says how to use it. */
+/** Pulls a target, reports it, and says how to use it. */
 async function pullTarget(
   target: Target,
   settings: Settings,
@@ -111,7 +108,7 @@ async function pullTarget(
   }
 }
 
-/** Says what is in a codec language model's folder, and how to speak with it. @throws Error when that cannot be */
+/** Reports what is in a codec language model's folder, and how to speak with it. @throws Error if it is unusable */
 async function sayWhatWasPulled(known: KnownCodecLm, dataDir: string, io: CommandIo): Promise<void> {
   const { validateCheckpoint } = await import("../engines/codec-lm/validate-checkpoint.ts");
   const { name } = known;
@@ -127,7 +124,7 @@ async function sayWhatWasPulled(known: KnownCodecLm, dataDir: string, io: Comman
   io.stdout.write(howToSpeak(name, "svc-beta-v0.3"));
 }
 
-/** Makes of the published graph what is computed with. @throws Error in one sentence with the remedy */
+/** Converts the published graph for use. @throws Error in one sentence with the remedy */
 async function prepareVoice(
   { name }: VoiceManifest,
   { dataDir, signal, observe }: HubPullOptions & { readonly signal: AbortSignal },
@@ -154,7 +151,7 @@ function howToSpeak(name: string, model = name): string {
   );
 }
 
-/** Opens a language model once, and returns how to write with it. @throws Error when it cannot write */
+/** Opens a language model once, and returns how to write with it. @throws Error if it cannot write */
 async function howToWrite(manifest: CheckpointManifest, { dataDir, writer }: Settings): Promise<string> {
   const { ggufOptions } = await import("../server/writer/compose-writer.ts");
   const { openGgufWriter } = await import("../writers/llama/gguf-writer.ts");
@@ -172,7 +169,7 @@ async function howToWrite(manifest: CheckpointManifest, { dataDir, writer }: Set
   return `To write with it, set writer.checkpoint to ${name}, as in ANTIPHON_WRITER_CHECKPOINT=${name} npx antiphon serve\n`;
 }
 
-/** Removes a checkpoint, and says so. */
+/** Removes a checkpoint, and reports it. */
 export async function removeModel(name: string, dataDir: string, io: CommandIo): Promise<void> {
   const installed = findCodecLm(name)?.name ?? (await installedName(name, dataDir));
   if (installed === EMBEDDED_CHECKPOINT) {
@@ -187,7 +184,6 @@ export async function removeModel(name: string, dataDir: string, io: CommandIo):
     );
 }
 
-/** What a person meant by a name. */
 type Target =
   | { readonly kind: "embedded" }
   | { readonly kind: "manifest"; readonly manifest: CheckpointManifest }
@@ -217,7 +213,7 @@ async function targetOf(name: string, dataDir: string): Promise<Target> {
   throw await unknown(name, dataDir);
 }
 
-/** The folder that a name means, whether there is one or not. */
+/** Returns the folder name of a checkpoint, installed or not. */
 async function installedName(name: string, dataDir: string): Promise<string> {
   if (name === EMBEDDED_CHECKPOINT || findHubWriter(name) !== undefined) return name;
   const manifest = findRecogniser(name) ?? findVoiceCheckpoint(name);

@@ -6,7 +6,7 @@ interface PullFlags {
   readonly acceptLicence?: boolean;
 }
 
-/** `antiphon models list|pull|rm`: what is installed, what speaks, writes and hears, and how more of it comes and goes. */
+/** Registers `antiphon models list|pull|rm`. */
 export function registerModels(program: Command, io: CommandIo): void {
   const models = addGlobalOptions(program.command("models")).description("list, fetch and remove models");
 

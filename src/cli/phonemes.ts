@@ -15,7 +15,7 @@ interface PhonemesOptions {
   readonly accent: AccentTag;
 }
 
-/** `antiphon phonemes TEXT|-`: what a text is read as. */
+/** Registers `antiphon phonemes TEXT|-`. */
 export function registerPhonemes(program: Command, io: CommandIo): void {
   addGlobalOptions(program.command("phonemes"))
     .description("print the phonemes that a text is read as, one sentence a line")
@@ -60,14 +60,14 @@ function withoutMarks(text: string): string {
   }
 }
 
-/** Why nothing is said of a text, in the words that refuse to speak it. */
+/** Explains why nothing is spoken, as the refusal to speak does. */
 function silenceOf(text: string): string {
   return hasSpeakable(text)
     ? "the text holds nothing that this voice can pronounce: it reads Latin letters and digits"
     : "text has nothing speakable: it needs at least one letter or digit";
 }
 
-/** Lines without their ends; a last line needs none. */
+/** Splits into lines; the last may lack its end. */
 function linesOf(input: string): string[] {
   const lines = input.split(/\r?\n/);
   if (lines.at(-1) === "") lines.pop();

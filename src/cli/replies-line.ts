@@ -3,7 +3,7 @@ import { HUB_WRITERS } from "../models/hub-writers.ts";
 import { isSmallTalk } from "../server/writer/compose-writer.ts";
 import type { Settings } from "../settings/schema.ts";
 
-/** A server of language models that people run on the same machine. */
+/** Server of language models that people run on the same machine. */
 export interface ModelServer {
   readonly name: string;
   readonly port: number;

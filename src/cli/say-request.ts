@@ -13,7 +13,7 @@ import type { ResolvedRequest } from "../serving/prepare/prepare.ts";
 import type { Settings } from "../settings/schema.ts";
 import { type CommandIo, printLine } from "./terminal/command-io.ts";
 
-/** What `antiphon say` is given beside its text. */
+/** Flags of `antiphon say`. */
 export interface SayFlags {
   readonly output?: string;
   readonly speaker?: string;
@@ -29,7 +29,7 @@ export interface SayFlags {
   readonly ssml?: boolean;
 }
 
-/** Makes requests of texts by the flags, as a server would of what it is sent. What is wrong with them is a `UsageError`. */
+/** Prepares requests from texts and flags as a server would. Wrong flags throw a `UsageError`. */
 export class SayRequests {
   readonly #flags: SayFlags;
   readonly #params: Readonly<Record<string, unknown>> | undefined;
@@ -70,7 +70,7 @@ export class SayRequests {
       instructions === undefined
         ? null
         : (await import("../serving/prepare/manner.ts")).readManner(instructions);
-    // What is wrong with the other flags is found with any text.
+    // Checks the other flags with any text.
     const { model } = await new SayRequests(given, models, null, manner?.asked).prepare("A.", "text");
     const requests = new SayRequests(given, models, recording, manner?.asked, model);
     if (manner !== null) {
@@ -86,12 +86,12 @@ export class SayRequests {
     return this.#model!;
   }
 
-  /** Whether the flags say how long it may be at most. */
+  /** Whether the flags limit the length. */
   get isLimited(): boolean {
     return this.#params?.max_new_tokens != null;
   }
 
-  /** What the flags come to that the sound depends on, by what users call them. */
+  /** Returns what the sound depends on besides the text, by names that users know. */
   async dependsOn(): Promise<Readonly<Record<string, string>>> {
     const { serverLexicon } = await import("../server/voices/lexicon-file.ts");
     const words = await serverLexicon(this.#settings);
@@ -108,7 +108,7 @@ export class SayRequests {
     };
   }
 
-  /** A request to speak a text. What of the text is not done is told, each thing once. */
+  /** Prepares a text to be spoken. Reports each instruction that cannot be followed, once. */
   async prepare(text: string, inputType?: InputType): Promise<ResolvedRequest> {
     const { parseConverseRequest, parseTtsRequest } = await import("../contract/validate.ts");
     const { prepareConverse, prepareTts } = await import("../serving/prepare/prepare.ts");
@@ -144,11 +144,11 @@ export class SayRequests {
   }
 
   /**
-   * Reads the marks of a text, of any length, that is spoken in parts later.
+   * Reads the markup of a text of any length that is spoken in parts later.
    *
-   * @param field what messages call it
+   * @param field name in messages
    * @returns how many characters of it are spoken
-   * @throws UsageError for what cannot be read, and for a voice that there is not
+   * @throws UsageError for invalid markup and unknown voices
    */
   async check(text: string, inputType: InputType, field = "text"): Promise<number> {
     const { readMarkup } = await import("../serving/prepare/read-markup.ts");
@@ -163,7 +163,7 @@ export class SayRequests {
     }
   }
 
-  /** Opens what speaks: in a thread here, or elsewhere. */
+  /** Opens the voice: in a thread here, or remote. */
   async openVoice(): Promise<SpeechModel> {
     const { checkpoint } = this.model;
     const { remoteCheckpoints } = await import("../server/voices/remote-checkpoints.ts");
@@ -193,14 +193,14 @@ export class SayRequests {
     return {
       ...prepared,
       ...(this.#manner === undefined ? {} : { manner: this.#manner }),
-      // All of it is spoken, unless --params says how much at most.
+      // The whole text is spoken, unless --params sets a limit.
       ...(this.isLimited ? {} : { delivery: { ...delivery, maxFrames: MAX_SPEECH_FRAMES } }),
       ...(customVoice === undefined ? {} : { voice: await this.#storedVoice(customVoice) }),
       ...(textVoices === undefined ? {} : { textVoices: await this.#found(textVoices) }),
     };
   }
 
-  /** The voices that a text names, with the recordings of those that are one's own. */
+  /** Resolves the voices in a text, with the recordings of custom ones. */
   async #found(
     voices: NonNullable<ResolvedRequest["textVoices"]>,
   ): Promise<NonNullable<ResolvedRequest["textVoices"]>> {
@@ -226,7 +226,7 @@ export class SayRequests {
     for (const caution of cautions) {
       if (this.#told.has(caution)) continue;
       this.#told.add(caution);
-      // A line of progress may stand there.
+      // Erases a line of progress.
       stderr.raw?.write("\r\u001b[K");
       printLine(stderr, `Not followed: ${caution}.`);
     }
@@ -240,7 +240,7 @@ interface Given {
   readonly io: CommandIo;
 }
 
-/** What there is to speak. What is computed here is looked over only where a voice is named, which may be its own. */
+/** Returns the available models. Custom voices are read only if a voice is named. */
 async function modelsFor({ voice }: SayFlags, settings: Settings): Promise<readonly PublicModel[]> {
   if (voice !== undefined) return (await import("./stored-voice.ts")).modelsHere(settings);
   const { offeredModels } = await import("../models/offered-models.ts");
@@ -248,7 +248,7 @@ async function modelsFor({ voice }: SayFlags, settings: Settings): Promise<reado
   return withVoiceManners(offeredModels(settings), settings);
 }
 
-/** The file that `--voice-like` names, as a WAV; of one over the cap no more than shows that it is. */
+/** Reads the file of `--voice-like` as a WAV; of one over the cap, just enough to exceed it. */
 async function readRecording(file: string): Promise<Buffer> {
   const { MAX_TURN_AUDIO_BYTES } = await import("../contract/limits.ts");
   const bytes = await buffer(createReadStream(file, { end: MAX_TURN_AUDIO_BYTES })).catch(
@@ -258,7 +258,7 @@ async function readRecording(file: string): Promise<Buffer> {
       );
     },
   );
-  // What is no recording at all is refused as a turn's audio is.
+  // Anything else is refused like a turn's audio.
   if (bytes.subarray(0, 4).toString("latin1") === "RIFF" || bytes.length > MAX_TURN_AUDIO_BYTES) return bytes;
   const { asWav } = await import("../server/voices/read-recording.ts");
   return (await asWav(bytes)) ?? bytes;
@@ -273,7 +273,7 @@ function parsedParams({ params: json }: SayFlags): Readonly<Record<string, unkno
   }
 }
 
-/** Tells of parameters that nothing reads. */
+/** Reports parameters that nothing reads. */
 async function tellUnread(params: unknown, { stderr }: CommandIo): Promise<void> {
   if (params === undefined) return;
   const { TtsRequest } = await import("../contract/requests.ts");
@@ -288,7 +288,7 @@ function hashOf(bytes: string | Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** The same value, with the members of objects in one order. */
+/** Sorts the members of objects, for a stable hash. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (value === null || typeof value !== "object") return value;

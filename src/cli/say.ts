@@ -11,7 +11,7 @@ import { type SayFlags, SayRequests } from "./say-request.ts";
 import { type CommandIo, writeOutput } from "./terminal/command-io.ts";
 import { addGlobalOptions, settingsOf } from "./terminal/global-options.ts";
 
-/** `antiphon say TEXT|-`: speaks without a server. */
+/** Registers `antiphon say TEXT|-`, which speaks without a server. */
 export function registerSay(program: Command, io: CommandIo): void {
   addGlobalOptions(program.command("say"))
     .description("speak a text of any length without a server")
@@ -70,7 +70,7 @@ export function registerSay(program: Command, io: CommandIo): void {
     });
 }
 
-/** Tells where whoever reads standard output leaves before the end: speech that is cut is a failure. */
+/** Reports an output that closes early: truncated speech is a failure. */
 function tellOfReader({ stdout, stderr }: CommandIo): void {
   stdout.prependListener("error", ({ code }: NodeJS.ErrnoException) => {
     if (code !== "EPIPE") return;
@@ -79,7 +79,7 @@ function tellOfReader({ stdout, stderr }: CommandIo): void {
   });
 }
 
-/** @throws UsageError for what --chapters cannot be, and where there is no name for files */
+/** @throws UsageError for an unknown value of --chapters, and for files without a name */
 function isInFiles({ chapters, output }: SayFlags): boolean {
   if (chapters === undefined || chapters === "marks") return false;
   if (chapters !== "files")
@@ -97,9 +97,9 @@ const ENCODINGS: Readonly<Record<string, SegmentedKind>> = {
   ".flac": "flac",
 };
 
-/** What the end of a file's name asks for; without one it is a WAV. */
+/** Returns the format of a file by its ending; without one it is WAV. */
 function encodingOf(output = ""): SegmentedKind {
-  // A name that is nothing but an ending asks for that.
+  // A name like `.mp3` is all ending.
   const ending = (
     extname(output) || (/^\.\w+$/.test(basename(output)) ? basename(output) : "")
   ).toLowerCase();
@@ -138,7 +138,7 @@ async function speak(
     const pieces: Uint8Array[] = [];
     const script = buildScript(prepared, prepared.model.preset);
     const all = new MarkCollector();
-    // The server's own MP3 is a stream, which cannot tell how late it begins: captions would be 46 ms early.
+    // Our streamed MP3 cannot declare its delay: captions would be 46 ms early.
     const isMp3 = encoding === "mp3";
     const speech = speakEncoded(voice, script, isMp3 ? "pcm" : encoding, new AbortController().signal);
     let step = await speech.next();
@@ -174,7 +174,7 @@ async function speak(
   }
 }
 
-/** What captions are asked for; null for none. */
+/** Returns the requested form of captions; null for none. */
 function captionForm({ captions, words: hasWordTimes = false }: SayFlags): CaptionForm | null {
   const ending = /\.(vtt|srt)$/i.exec(captions ?? "")?.[1]?.toLowerCase();
   if (captions !== undefined && ending !== "vtt" && ending !== "srt")

@@ -12,7 +12,7 @@ interface ServeFlags {
   readonly pull: boolean;
 }
 
-/** `antiphon serve`: runs the service until SIGINT or SIGTERM, finishes what is being spoken, and exits 0. */
+/** Registers `antiphon serve`, which runs until SIGINT or SIGTERM, finishes current speech, and exits 0. */
 export function registerServe(program: Command, io: CommandIo): void {
   addGlobalOptions(program.command("serve"))
     .description("run the server until it is stopped")
@@ -30,7 +30,7 @@ export function registerServe(program: Command, io: CommandIo): void {
       const { default: pino } = await import("pino");
       const { startFromSettings } = await import("../server/from-settings.ts");
       const { pullProgress } = await import("./terminal/progress.ts");
-      // Standard output is for what a person or a script asked for; the log goes beside it.
+      // Standard output is for what was asked for; the log goes to standard error.
       const log = io.stderr.isTTY ? readableLog(io.stderr) : pino.destination({ dest: 2, sync: false });
       const logger = pino({ level: settings.logLevel }, log);
       const hurry = new AbortController();
@@ -81,7 +81,7 @@ export function registerServe(program: Command, io: CommandIo): void {
     });
 }
 
-/** Whether a language model is to be loaded here: its first reply would wait for that. */
+/** Whether a language model has to be loaded first: the first reply would wait for it. */
 function loadsLanguageModel({ writer: { kind, checkpoint } }: Settings): boolean {
   return kind === "gguf" || (kind === "embedded" && checkpoint !== undefined);
 }
@@ -98,10 +98,12 @@ async function printRepliesLine(
   if (!signal.aborted) printLine(io.stdout, line);
 }
 
-/** How long the link that is printed opens conversations, in seconds. */
+/** Seconds for which the printed link can start conversations. */
 const LINK_S = 7_200;
 
-/** Opens the page with a client secret in place of a key; what is behind the `#` leaves no browser. Null without a key. */
+/**
+ * Returns the page's address with a client secret in its fragment, which browsers do not send. Null without a key.
+ */
 async function talkLink(
   server: Pick<RunningServer, "url" | "clientSecret">,
   { playground }: Pick<Settings, "playground">,
@@ -110,19 +112,19 @@ async function talkLink(
   const secret = playground.enabled ? await server.clientSecret(key, LINK_S) : null;
   if (secret === null) return null;
   const page = new URL(server.url);
-  // Browsers lend a microphone to the machine itself, by a name that says so.
+  // Browsers allow the microphone for localhost.
   if (page.hostname === "0.0.0.0" || page.hostname === "[::]") page.hostname = "localhost";
   page.hash = `secret=${secret}`;
   return page.href;
 }
 
-/** What a person does next. */
+/** Returns what to do next. */
 function whatNow(url: string, firstKey: string | null, talk: string | null): string {
   const hear = firstKey === null ? 'run npx antiphon say "Hello!"' : "paste the curl line";
   return `to talk, open ${talk === null ? `${url} and paste a key` : "the link"}; to hear a sentence, ${hear}.`;
 }
 
-/** A line to paste: it speaks into hello.wav. */
+/** Returns a command to paste that speaks into hello.wav. */
 function tryIt(url: string, key: string): string {
   return (
     "Try it:\n" +
@@ -131,17 +133,17 @@ function tryIt(url: string, key: string): string {
   );
 }
 
-/** What the log says before the server says it by itself. */
+/** Logged, although the server prints it itself. */
 const SAID_ANYWAY = /^Server listening at /;
-/** Of every line, and for programs that sort lines. */
+/** Left out of every line: of use to programs only. */
 const LEFT_OUT = new Set(["level", "time", "pid", "hostname", "msg", "err", "reqId"]);
 const LEFT_OUT_OF_A_REQUEST = new Set([...LEFT_OUT, "method", "route", "status", "ms", "end"]);
-/** A failure is looked for by its ids. */
+/** A failure is looked up by its ids. */
 const LEFT_OUT_WHERE_FINISHED = new Set([...LEFT_OUT_OF_A_REQUEST, "request_id", "key_id", "trace_id"]);
 
 type LogEvent = Readonly<Record<string, unknown>>;
 
-/** A destination of the log that shows its JSON lines to a person: `12:30:05 POST /v1/tts 200, 168 ms`. */
+/** Returns a log destination that shows JSON lines to people: `12:30:05 POST /v1/tts 200, 168 ms`. */
 export function readableLog(screen: Screen): { write(line: string): void } {
   return {
     write(line) {
@@ -151,7 +153,7 @@ export function readableLog(screen: Screen): { write(line: string): void } {
   };
 }
 
-/** One line of the log as a person reads it, and below it the stack of an unexpected error; null where it says nothing new. */
+/** Formats a log line for people, followed by the stack of an unexpected error; null if it says nothing new. */
 export function formatLogLine(line: string): string | null {
   const event: LogEvent = JSON.parse(line);
   const { level, time, msg = "", err } = event;

@@ -7,16 +7,16 @@ import type { CustomVoiceRef } from "../serving/prepare/choose-voice.ts";
 import type { Settings } from "../settings/schema.ts";
 import type { CommandIo } from "./terminal/command-io.ts";
 
-/** The public models with their voices, as a server by these settings would have them. */
+/** Returns the public models with their voices, as a server with these settings has them. */
 export async function modelsHere(settings: Settings): Promise<readonly PublicModel[]> {
   const { localModels } = await import("../server/voices/local-models.ts");
   return (await localModels(settings)).models;
 }
 
 /**
- * The voice of that id or name among those of all keys; `null` where there is none.
+ * Finds a voice by id or name among those of all keys; `null` if there is none.
  *
- * @throws UsageError where several keys have one of that name
+ * @throws UsageError if several keys have one of that name
  */
 export function voiceNamed(asked: string, voices: readonly VoiceRecord[]): VoiceRecord | null {
   const byId = voices.find(({ voiceId }) => voiceId === asked);
@@ -28,9 +28,9 @@ export function voiceNamed(asked: string, voices: readonly VoiceRecord[]): Voice
 }
 
 /**
- * A recording's voice: of the settings, or of any key's own.
+ * Returns the voice of a recording, from the settings or from any key.
  *
- * @throws UsageError where there is none of that name, or several
+ * @throws UsageError if there is none of that name, or several
  */
 export async function storedVoice(
   asked: CustomVoiceRef,

@@ -19,7 +19,7 @@ interface TalkFlags {
   readonly loudspeaker?: boolean;
 }
 
-/** `antiphon talk`: a spoken conversation in a terminal, until it is interrupted. */
+/** Registers `antiphon talk`, a spoken conversation in a terminal until it is interrupted. */
 export function registerTalk(program: Command, io: CommandIo): void {
   addGlobalOptions(program.command("talk"))
     .description("hold a spoken conversation through this machine's microphone")
@@ -52,7 +52,7 @@ interface Address {
   readonly apiKey: string;
 }
 
-/** Talks to the server that is named, or to one of its own in this process, whose keys are gone with it. */
+/** Uses the named server, or starts one in this process with temporary keys. */
 async function withServer(
   { url }: TalkFlags,
   settings: Settings,
@@ -92,7 +92,7 @@ async function withServer(
   }
 }
 
-/** The settings of a server that nobody else is to find. */
+/** Returns the settings of a private server. */
 function ofItsOwn({ wyoming: _, ...settings }: Settings): Settings {
   return {
     ...settings,
@@ -138,7 +138,7 @@ async function talk(address: Address, flags: TalkFlags, io: CommandIo, signal: A
   });
   await conversation.connect();
   const microphone = openMicrophone(io.env, (pcm) => {
-    // Loudspeakers are heard by the microphone, and would interrupt themselves.
+    // The microphone picks up the loudspeakers, and replies would interrupt themselves.
     if (flags.loudspeaker && conversation.state === "speaking") pcm.fill(0);
     conversation.hear(pcm);
   });
@@ -164,7 +164,7 @@ function sessionOf({ voice = "0", instructions }: TalkFlags): Readonly<Record<st
   };
 }
 
-/** Lines that are typed are turns of the conversation, too. */
+/** Turns typed lines into turns of the conversation. */
 function typedLines({ stdin }: CommandIo, conversation: RealtimeConversation): { close(): void } | null {
   if (stdin.isTTY !== true) return null;
   const lines = createInterface({ input: stdin, terminal: false });
@@ -174,10 +174,10 @@ function typedLines({ stdin }: CommandIo, conversation: RealtimeConversation): {
   return lines;
 }
 
-/** Prints a conversation: what the user said once it is known, what is answered as it is heard. */
+/** Prints a conversation: the user's turns once transcribed, replies as they are played. */
 export class PrintedConversation {
   readonly #out: Screen;
-  /** The reply that is being printed, and how many characters of it are. */
+  /** Reply that is being printed, and how many of its characters are printed. */
   #turn: RealtimeTurn | null = null;
   #printed = 0;
   readonly #ended = new Set<string>();
@@ -216,7 +216,7 @@ export class PrintedConversation {
   }
 
   #end(turn: RealtimeTurn, until: number, mark: string): void {
-    // Of a reply that was interrupted before its first word there is nothing to print.
+    // A reply that was interrupted before its first word has nothing to print.
     if (this.#turn !== turn && mark !== "") return;
     this.#print(turn, until);
     this.#out.write(`${mark}\n`);

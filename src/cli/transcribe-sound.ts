@@ -7,7 +7,6 @@ import type { Settings } from "../settings/schema.ts";
 import type { CommandIo } from "./terminal/command-io.ts";
 import { transcriptionProgress } from "./terminal/progress.ts";
 
-/** A transcript with its recogniser's name. */
 interface SoundTranscript {
   readonly name: string;
   readonly transcript: Transcript;

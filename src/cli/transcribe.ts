@@ -21,7 +21,7 @@ interface TranscribeFlags {
   readonly translate?: boolean;
 }
 
-/** `antiphon transcribe FILE|-`: what is said in a recording, without a server. */
+/** Registers `antiphon transcribe FILE|-`, which works without a server. */
 export function registerTranscribe(program: Command, io: CommandIo): void {
   addGlobalOptions(program.command("transcribe"))
     .description("print what is said in a recording, without a server")
@@ -59,7 +59,7 @@ function formOf({ json, srt, vtt, words, translate }: TranscribeFlags): Form {
   return wanted[0] ?? "text";
 }
 
-/** The code of what is spoken, of which a region is left out (`pt-BR`); `null`: to be found out. */
+/** Returns the language code without its region (`pt-BR`); `null` to detect it. */
 function languageOf({ language }: TranscribeFlags): string | null {
   if (language === undefined) return null;
   const code = languageCode(language.split(/[-_]/)[0]!);
@@ -86,7 +86,7 @@ async function transcribed(
   const sound = await readRecording(file, signal, io.stdin);
   const { name, transcript } = await transcribeSound(sound, asked, settings, io, signal);
   const { text, segments } = transcript;
-  // An empty output alone would look like a fault.
+  // Empty output alone would look like a failure.
   if (segments.length === 0) io.stderr.write("No speech was heard in it.\n");
   if (form === "json") return `${JSON.stringify(toTranscriptJson(transcript, name))}\n`;
   if (form === "text") return text === "" ? "" : `${onOneLine(io.stdout, text)}\n`;

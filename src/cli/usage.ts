@@ -4,7 +4,7 @@ import { withTenancy } from "./keys.ts";
 import { type CommandIo, table } from "./terminal/command-io.ts";
 import { addGlobalOptions, settingsOf } from "./terminal/global-options.ts";
 
-/** `antiphon usage [KEY_ID]`: totals of one key or of all, as `/v1/usage` gives them. */
+/** Registers `antiphon usage [KEY_ID]`, with the totals of `/v1/usage`. */
 export function registerUsage(program: Command, io: CommandIo): void {
   addGlobalOptions(program.command("usage"))
     .description("print the total usage of a key, or of every key")

@@ -19,7 +19,7 @@ interface AddFlags {
   readonly json?: boolean;
 }
 
-/** `antiphon voices list|add|rm`: they work beside a running server, which heeds them at once. */
+/** Registers `antiphon voices list|add|rm`. A running server applies changes at once. */
 export function registerVoices(program: Command, io: CommandIo): void {
   const voices = addGlobalOptions(program.command("voices")).description(
     "list the voices, and add and remove voices of your own",
@@ -108,7 +108,7 @@ interface Making {
   readonly io: CommandIo;
 }
 
-/** The voice of a recording, kept; what is wrong with the flags or the recording was called wrongly. */
+/** Makes and stores a voice from a recording. Wrong flags and recordings throw a `UsageError`. */
 async function made(
   file: string,
   { name, consent, text, description }: AddFlags,
@@ -164,7 +164,7 @@ async function made(
   }
 }
 
-/** The key that a voice is to belong to. */
+/** Returns the key that will own the voice. */
 async function keyFor(asked: string | undefined, tenancy: Tenancy): Promise<string> {
   const good = (await tenancy.listKeys()).filter(({ revokedTsS }) => revokedTsS === null);
   const [only] = good;

@@ -4,7 +4,7 @@ import { clock } from "../terminal/progress.ts";
 
 const REDRAWN_MS = 500;
 
-/** Tells how far a long text is: in one line that is written over on a terminal, every tenth of the way elsewhere. */
+/** Shows the progress of a long text: in one line that is redrawn on a terminal, else in a line per tenth. */
 export class BookProgress {
   readonly #screen: Screen;
   readonly #totalChars: number | null;
@@ -15,7 +15,7 @@ export class BookProgress {
   #firstChars = 0;
   #hasLine = false;
 
-  /** Characters of the text, and of what is spoken of it; null where they are not known. */
+  /** Characters of the text, and how many of them are spoken; null if unknown. */
   constructor(
     screen: Screen,
     { totalChars, spokenChars }: { readonly totalChars: number | null; readonly spokenChars: number | null },
@@ -25,7 +25,7 @@ export class BookProgress {
     this.#spokenChars = spokenChars;
   }
 
-  /** Says at the beginning what there is to come. @param doneChars that were spoken before */
+  /** Announces the expected length. @param doneChars spoken by an earlier run */
   begin(doneChars: number, doneS: number): void {
     this.#firstChars = doneChars;
     if (doneChars > 0) this.#screen.write(`Going on after ${clock(doneS)} that were spoken before.\n`);
@@ -56,7 +56,6 @@ export class BookProgress {
     this.#tenths = tenths;
   }
 
-  /** Leaves the screen to others. */
   end(): void {
     if (this.#hasLine) this.#eraseLine();
     this.#hasLine = false;

@@ -9,7 +9,7 @@ import type { WordTiming } from "../../contract/spoken.ts";
 import { cuesOf, toSrt, toVtt } from "../../core/captions/captions.ts";
 import { PartFile } from "./part-file.ts";
 
-/** The sound of a long text, as the file that it is to be: a passage is a segment of it. */
+/** Sound of a long text as a file in the making, a segment per passage. */
 export class BookSound {
   readonly #part: PartFile;
   readonly #form: SegmentedFile;
@@ -23,8 +23,8 @@ export class BookSound {
   }
 
   /**
-   * @param serial 32 bits, which name the stream in Ogg
-   * @param begun how far it was written before
+   * @param serial 32 bits that name the stream in Ogg
+   * @param begun progress of an earlier run
    */
   static async open(
     file: string,
@@ -57,7 +57,7 @@ export class BookSound {
     if (bytes.length > 0) await this.#part.write(bytes);
   }
 
-  /** Ends a passage, with as much silence as makes it a segment. Resolves when it lies on the disk. */
+  /** Ends a passage, padded with silence to a whole segment. Resolves once it is on the disk. */
   async end(): Promise<void> {
     const { stepSamples } = this.#form;
     const missing = (stepSamples - (this.#samples % stepSamples)) % stepSamples;
@@ -67,7 +67,7 @@ export class BookSound {
     await this.#part.flush();
   }
 
-  /** Makes it whole, with its chapters where its kind has them. */
+  /** Completes the file, with chapters if its format has them. */
   async finish(chapters: readonly Chapter[]): Promise<void> {
     await this.#part.write(await this.#form.tail(this.#samples));
     const head = this.#form.finishedHead(this.#samples, this.bytes, chapters.length < 2 ? [] : chapters);
@@ -95,7 +95,7 @@ export interface CaptionForm {
   readonly hasWordTimes: boolean;
 }
 
-/** Captions that are written passage by passage. */
+/** Captions of a long text as a file in the making. */
 export class CaptionFile {
   readonly #form: CaptionForm;
   readonly #part: PartFile;
@@ -107,7 +107,7 @@ export class CaptionFile {
     this.#cues = cues;
   }
 
-  /** @param begun how far they were written before, where the speech goes on */
+  /** @param begun progress of an earlier run */
   static async open(
     file: string,
     form: CaptionForm,
@@ -122,7 +122,7 @@ export class CaptionFile {
     return { captionBytes: this.#part.bytes, cues: this.#cues };
   }
 
-  /** @param atS when the passage begins */
+  /** @param atS start of the passage */
   async add(text: string, words: readonly WordTiming[], atS: number): Promise<void> {
     const later = words.map((word) => ({ ...word, start: word.start + atS, end: word.end + atS }));
     const cues = cuesOf(later, text, { hasWordTimes: this.#form.hasWordTimes });

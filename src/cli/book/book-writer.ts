@@ -9,25 +9,23 @@ import { BookSound, CaptionFile, type CaptionForm } from "./book-sound.ts";
 import { Journal, type Progress } from "./journal.ts";
 import { hasPart } from "./part-file.ts";
 
-/** What a long text is to be. */
 export interface BookForm {
   readonly output: string;
   readonly encoding: SegmentedKind;
   /** Whether each chapter is a file of its own. */
   readonly inFiles: boolean;
   readonly captions: { readonly file: string; readonly form: CaptionForm } | null;
-  /** What the files depend on besides the text, by what users call it. */
+  /** What the files depend on besides the text, by names that users know. */
   readonly options: Readonly<Record<string, string>>;
 }
 
-/** The text is another than the one that was begun under its name. */
+/** Another text was begun under this name. */
 export class OtherTextError extends UsageError {
   constructor(journalPath: string) {
     super(`Another text was begun under this name: delete ${journalPath} to begin anew.`);
   }
 }
 
-/** How much of the text was spoken. */
 export type ReadSoFar = Pick<Progress, "passages" | "textHash" | "readChars">;
 
 const NOTHING_YET: Progress = {
@@ -45,11 +43,13 @@ const NOTHING_YET: Progress = {
   options: {},
 };
 
-/** Writes sound and captions, in one file each or in one for each chapter, and what it takes to go on behind each passage. */
+/**
+ * Writes sound and captions, in one file each or one per chapter, with a journal from which to resume after each
+ * passage.
+ */
 export class BookWriter {
   readonly #form: BookForm;
   readonly #journal: Journal;
-  /** What the journal has. */
   #kept: Progress;
   #sound: BookSound | null = null;
   #captions: CaptionFile | null = null;
@@ -64,7 +64,10 @@ export class BookWriter {
     this.#chapters = [...kept.chapters];
   }
 
-  /** Opens what was begun, if it is still there; else begins anew. @throws UsageError where it was begun otherwise */
+  /**
+   * Resumes the files if they are still there, else begins anew. @throws UsageError if they were begun with other
+   * options
+   */
   static async open(form: BookForm): Promise<BookWriter> {
     const journal = new Journal(form.output);
     await journal.claim();
@@ -92,7 +95,7 @@ export class BookWriter {
     return writer;
   }
 
-  /** What was written before, or by now, to the end of a passage. */
+  /** Progress up to the last finished passage. */
   get kept(): Progress {
     return this.#kept;
   }
@@ -101,12 +104,12 @@ export class BookWriter {
     return this.#journal.path;
   }
 
-  /** Seconds, to the end of a passage. */
+  /** Seconds of speech up to the last finished passage. */
   get spokenS(): number {
     return (this.#kept.samplesBefore + this.#kept.samples) / SAMPLE_RATE_HZ;
   }
 
-  /** The heading of what is being spoken. */
+  /** Heading of the current chapter. */
   get chapter(): string | null {
     return this.#chapter;
   }
@@ -141,14 +144,14 @@ export class BookWriter {
     });
   }
 
-  /** Gives the last file its name. */
+  /** Renames the last file to its final name. */
   async finish(): Promise<void> {
     if (this.#kept.samples > 0) await this.#endFile();
     await this.#journal.release();
     await this.#journal.remove();
   }
 
-  /** Closes what was begun as it is; where there is nothing to go on with, nothing is left of it. */
+  /** Closes the unfinished files; removes them if no passage was finished. */
   async leave(): Promise<void> {
     const isKept = this.#kept.passages > 0;
     for (const each of [this.#sound, this.#captions]) await (isKept ? each?.leave() : each?.remove());
@@ -184,7 +187,7 @@ export class BookWriter {
       : await CaptionFile.open(this.#named(captions.file), captions.form, this.#kept);
   }
 
-  /** Ends the file that was begun. That it is to end is kept first: of what has its name already, there is no part then. */
+  /** Ends the current file. Records first that it ends: a crash may leave it with its final name and no part. */
   async #endFile(): Promise<void> {
     const { output, captions, inFiles } = this.#form;
     if (!this.#kept.isSpoken) await this.#keep({ isSpoken: true });
@@ -209,7 +212,7 @@ export class BookWriter {
     });
   }
 
-  /** The file of this chapter: `book-01.mp3`. */
+  /** Returns the chapter's file: `book-01.mp3`. */
   #named(file: string): string {
     if (!this.#form.inFiles) return file;
     const ending = extname(file);

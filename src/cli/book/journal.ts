@@ -5,30 +5,30 @@ import { replaceFile } from "../../core/replace-file.ts";
 import { UsageError } from "../../server/errors.ts";
 import { partOf } from "./part-file.ts";
 
-/** How far a long text was spoken, at the end of a passage. */
+/** Progress of a long text after a passage. */
 export interface Progress {
   readonly passages: number;
-  /** Of the text of those, from the first on. */
+  /** Hash of all text spoken so far. */
   readonly textHash: string;
-  /** UTF-16 units that were read by then. */
+  /** UTF-16 units read so far. */
   readonly readChars: number;
-  /** Of the speech in files that are whole. */
+  /** Samples in finished files. */
   readonly samplesBefore: number;
-  /** Files that are whole, where each chapter has one. */
+  /** Finished files, if each chapter has one. */
   readonly files: number;
-  /** Of the file that was begun: its samples and bytes, the bytes of its captions and how many they are, and its chapters. */
+  /** Samples, bytes, caption bytes, captions and chapters of the current file. */
   readonly samples: number;
   readonly bytes: number;
   readonly captionBytes: number;
   readonly cues: number;
   readonly chapters: readonly Chapter[];
-  /** Whether nothing more comes into that file, so that it may be whole by now. */
+  /** Whether the current file is complete, so that it may have its final name already. */
   readonly isSpoken: boolean;
-  /** What the files depend on besides the text, by what users call it. */
+  /** What the files depend on besides the text, by names that users know. */
   readonly options: Readonly<Record<string, string>>;
 }
 
-/** What is kept beside an unfinished file, `NAME.part.json`, so that whoever speaks the same again goes on behind it. */
+/** Journal of an unfinished file, `NAME.part.json`, from which the same command resumes. */
 export class Journal {
   readonly path: string;
   readonly #file: string;
@@ -40,7 +40,7 @@ export class Journal {
     this.#claim = `${partOf(file)}.pid`;
   }
 
-  /** What was kept; null where nothing was, or it cannot be read. */
+  /** Returns the stored progress; null if there is none or it is invalid. */
   async read(): Promise<Progress | null> {
     try {
       const kept: unknown = JSON.parse(await readFile(this.path, "utf8"));
@@ -55,9 +55,9 @@ export class Journal {
   }
 
   /**
-   * Claims the file for this process until it is released. A claim of a process that is no more counts for nothing.
+   * Claims the file for this process until `release`. Ignores the claim of a process that has ended.
    *
-   * @throws UsageError where another process writes it
+   * @throws UsageError if another process writes it
    */
   async claim(): Promise<void> {
     const owner = Number(await readFile(this.#claim, "utf8").catch(() => ""));
@@ -82,7 +82,7 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // Somebody else's.
+    // The process belongs to another user.
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }

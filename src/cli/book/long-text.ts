@@ -6,31 +6,31 @@ import { UsageError } from "../../server/errors.ts";
 import type { TextFormat } from "../../text/sentences/passages.ts";
 import { looksLikeSsml } from "../../text/ssml/parse-markup.ts";
 
-/** A text that is to be spoken, as far as it was read. */
+/** Text to be spoken, read as far as needed. */
 export interface LongText {
-  /** All of it, where it is no longer than that; else null. */
+  /** Whole text if it is short enough, else null. */
   readonly whole: string | null;
-  /** All of it, from its beginning; single-use. */
+  /** Whole text from the beginning; single-use. */
   readonly chunks: AsyncIterable<string>;
-  /** The same once more; null where it comes from a pipe. */
+  /** Reads the text again; null for a pipe. */
   readonly again: (() => AsyncIterable<string>) | null;
-  /** UTF-16 units, about; null where it comes from a pipe. */
+  /** UTF-16 units, approximately; null for a pipe. */
   readonly totalChars: number | null;
   readonly format: TextFormat;
-  /** Whether it is SSML by its beginning. */
+  /** Whether it begins as SSML does. */
   readonly isSsml: boolean;
 }
 
-/** What books come in that is no text, by how it begins. */
+/** Documents that are not text, by their first bytes. */
 const DOCUMENTS = [
   ["PK\u0003\u0004", "an EPUB, a DOCX or another ZIP file"],
   ["%PDF-", "a PDF"],
 ] as const;
 
-/** SSML is read at once: UTF-16 units of it, at most. */
+/** SSML is read at once, up to this many UTF-16 units. */
 const MAX_SSML_CHARS = 16 * 2 ** 20;
 
-/** All of a text that cannot be read in parts. @throws UsageError for one that is too long */
+/** Reads a whole text. @throws UsageError if it is too long */
 export async function wholeText(chunks: AsyncIterable<string>): Promise<string> {
   let text = "";
   for await (const chunk of chunks) {
@@ -44,10 +44,10 @@ export async function wholeText(chunks: AsyncIterable<string>): Promise<string> 
 }
 
 /**
- * Opens the text that a command is given: as its argument, in a file, or at standard input.
+ * Opens the text of a command: its argument, a file or standard input.
  *
- * @param maxWhole UTF-16 units up to which it is read at once
- * @throws UsageError where the file cannot be read
+ * @param maxWhole UTF-16 units up to which the text is read at once
+ * @throws UsageError if the file cannot be read
  */
 export async function openText(
   argument: string | undefined,
@@ -63,7 +63,7 @@ export async function openText(
       throw new UsageError(`The file ${file} cannot be read (${found.code}): name another.`);
     if (found.isDirectory()) throw new UsageError(`${file} is a folder: name a file with --file.`);
     const read = () => textOf(createReadStream(file), file);
-    // A pipe by a name is read once.
+    // A named pipe can be read only once.
     return begun(read(), found.isFile() ? read : null, found.isFile() ? found.size : null, format, maxWhole);
   }
   if (argument === undefined)
@@ -105,7 +105,7 @@ async function begun(
   };
 }
 
-/** Text of UTF-8, without a byte order mark. @throws UsageError where it is none */
+/** Decodes UTF-8 without a byte order mark. @throws UsageError if it is not UTF-8 */
 async function* textOf(
   chunks: AsyncIterable<Uint8Array | string>,
   name: string,

@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { type FileHandle, lstat, rename, rm } from "node:fs/promises";
 import { openExisting, openNew } from "../../core/replace-file.ts";
 
-/** A file that grows as `NAME.part`, and has its name once it is whole. */
+/** File that grows as `NAME.part` and is renamed when complete. */
 export class PartFile {
   readonly #file: string;
   readonly #handle: FileHandle;
@@ -14,7 +14,7 @@ export class PartFile {
     this.#bytes = bytes;
   }
 
-  /** @param keptBytes of what was written before, behind which it goes on */
+  /** @param keptBytes of an earlier run, to be continued */
   static async open(file: string, keptBytes = 0): Promise<PartFile> {
     const open = keptBytes === 0 ? openNew : openExisting;
     const handle = await open(partOf(file), constants.O_APPEND);
@@ -22,7 +22,6 @@ export class PartFile {
     return new PartFile(file, handle, keptBytes);
   }
 
-  /** Bytes that were written. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -32,15 +31,14 @@ export class PartFile {
     this.#bytes += bytes.length;
   }
 
-  /** Resolves when all of it lies on the disk. */
   async flush(): Promise<void> {
     await this.#handle.datasync();
   }
 
   /**
-   * Gives it its name. Where the process dies meanwhile, the part is there until the whole is.
+   * Renames the file to its final name. A crash leaves the part until the complete file exists.
    *
-   * @param head what stands in place of its first `headBytes`; where it is longer than they, the file is copied behind it
+   * @param head replaces the first `headBytes`; if it has another length, the file is copied after it
    */
   async finish(head: Uint8Array = new Uint8Array(0), headBytes = head.length): Promise<void> {
     await this.#handle.datasync();
@@ -54,7 +52,7 @@ export class PartFile {
     await rename(partOf(this.#file), this.#file);
   }
 
-  /** Closes it as it is. */
+  /** Closes the part and keeps it. */
   async leave(): Promise<void> {
     await this.#handle.close().catch(() => {});
   }
@@ -94,7 +92,7 @@ export function partOf(file: string): string {
   return `${file}.part`;
 }
 
-/** Whether a part has that many bytes at least. */
+/** Whether there is a part of at least `bytes`. */
 export async function hasPart(file: string, bytes: number): Promise<boolean> {
   const found = await lstat(partOf(file)).catch(() => null);
   return found?.isFile() === true && found.size >= bytes;

@@ -25,7 +25,6 @@ import type { CaptionForm } from "./book-sound.ts";
 import { type LongText, wholeText } from "./long-text.ts";
 import { speakBook } from "./speak-book.ts";
 
-/** What a long text is to be. */
 interface LongForm {
   readonly encoding: SegmentedKind;
   readonly form: CaptionForm | null;
@@ -33,7 +32,7 @@ interface LongForm {
   readonly inFiles: boolean;
 }
 
-/** Speaks a text passage by passage, once all of it that can be is found to be right. */
+/** Speaks a text passage by passage, after checking as much of it as can be read in advance. */
 export async function sayLong(
   text: LongText,
   { encoding, form, inFiles }: LongForm,
@@ -90,13 +89,13 @@ export async function sayLong(
   }
 }
 
-/** A text that was looked over, and how much of it is spoken, in UTF-16 units; `null` where that is not known. */
+/** Checked text, and how many UTF-16 units of it are spoken; `null` if unknown. */
 interface Checked {
   readonly passages: AsyncIterable<Passage>;
   readonly spokenChars: number | null;
 }
 
-/** A long text of SSML as documents of its own. */
+/** Splits long SSML into documents. */
 async function ssmlOf({ chunks }: LongText, requests: SayRequests): Promise<Checked> {
   const text = await wholeText(chunks);
   const spokenChars = await requests.check(text, "ssml");
@@ -109,7 +108,7 @@ async function ssmlOf({ chunks }: LongText, requests: SayRequests): Promise<Chec
   return { passages: Readable.from(passages), spokenChars };
 }
 
-/** What can be read twice is looked over first. */
+/** Checks a text in advance if it can be read twice. */
 async function plainOf({ chunks, again, format }: LongText, requests: SayRequests): Promise<Checked> {
   let spokenChars: number | null = null;
   if (again !== null) {
@@ -125,14 +124,14 @@ interface BookSpeech {
   readonly passages: AsyncIterable<Passage>;
   readonly model: SpeechModel;
   readonly signal: AbortSignal;
-  /** UTF-16 units of the text; null where it comes from a pipe. */
+  /** UTF-16 units of the text; null for a pipe. */
   readonly totalChars: number | null;
-  /** Of those, how many are spoken; null where that is not known. */
+  /** UTF-16 units that are spoken; null if unknown. */
   readonly spokenChars: number | null;
   script(text: string, seed: bigint): Promise<Script>;
 }
 
-/** Plays a long text on a terminal, a passage at a time; elsewhere writes it to standard output, a WAV whose length is left open. */
+/** Plays a long text on a terminal, passage by passage; otherwise writes a WAV of open length to standard output. */
 async function streamOrPlay(
   { passages, model, signal, totalChars, spokenChars, script }: BookSpeech,
   { stdout, stderr }: CommandIo,
@@ -140,7 +139,7 @@ async function streamOrPlay(
   const isPlayed = stdout.isTTY === true;
   const { play } = await import("../terminal/audio-devices.ts");
   let pieces: Uint8Array[] = [];
-  /** What plays while the next passage is made. */
+  /** Plays while the next passage is generated. */
   let playing: Promise<void> = Promise.resolve();
   let bytes = 0;
   if (!isPlayed) stdout.write(wavHeader(null, SAMPLE_RATE_HZ));
@@ -166,7 +165,7 @@ async function streamOrPlay(
         const pcm = joinBytes(pieces);
         pieces = [];
         playing = play(joinBytes([wavHeader(pcm.length, SAMPLE_RATE_HZ), pcm]));
-        // Thrown before the next passage is played.
+        // A failure is thrown by the `await` before the next passage.
         playing.catch(() => {});
       }
     }

@@ -13,25 +13,24 @@ import { BookProgress } from "./book-progress.ts";
 import { type BookForm, BookWriter, OtherTextError, type ReadSoFar } from "./book-writer.ts";
 import { partOf } from "./part-file.ts";
 
-/** A long text, and what it is to be. */
 interface Book extends BookForm {
   readonly passages: AsyncIterable<Passage>;
-  /** UTF-16 units of it; null where it comes from a pipe. */
+  /** UTF-16 units of the text; null for a pipe. */
   readonly totalChars: number | null;
-  /** Of those, how many are spoken; null where that is not known. */
+  /** UTF-16 units that are spoken; null if unknown. */
   readonly spokenChars: number | null;
   readonly model: SpeechModel;
-  /** @param seed of the passage, for what varies */
+  /** @param seed seed of the passage, for random choices */
   script(text: string, seed: bigint): Promise<Script>;
   readonly screen: Screen;
   readonly signal: AbortSignal;
 }
 
 /**
- * Speaks a long text into a file, or into one for each chapter. Memory is that of a passage. What was made is gone on with, behind
- * the last passage that was finished, when the same is asked for again; the bytes are the same as if nothing had happened.
+ * Speaks a long text into a file, or one per chapter, with the memory of one passage. The same command resumes after
+ * the last finished passage, and produces the same bytes as an uninterrupted run.
  *
- * @throws UsageError where the file cannot hold it; Error in one sentence that says what is kept
+ * @throws UsageError if the file cannot hold it; Error in one sentence that says what is kept
  */
 export async function speakBook(book: Book): Promise<void> {
   await requireFile(book.output, "-o");
@@ -79,7 +78,7 @@ export async function speakBook(book: Book): Promise<void> {
   }
 }
 
-/** What is spoken passage by passage takes its name at the end, which only a file can. */
+/** Long texts are renamed at the end, which only a file can be. */
 async function requireFile(file: string, option: string): Promise<void> {
   const found = await stat(file).catch(() => null);
   if (found === null || found.isFile()) return;
@@ -87,7 +86,7 @@ async function requireFile(file: string, option: string): Promise<void> {
   throw new UsageError(`${file} is not a file: name another with ${option}${otherwise}.`);
 }
 
-/** @param seconds of speech that go into the file, about */
+/** @param seconds approximate length of the file */
 function requireRoom({ encoding, inFiles, output }: Book, seconds: number): void {
   const mostS = segmentedFile(encoding, 0).maxSamples / SAMPLE_RATE_HZ;
   if (inFiles || seconds < mostS) return;
@@ -96,7 +95,7 @@ function requireRoom({ encoding, inFiles, output }: Book, seconds: number): void
   );
 }
 
-/** What went wrong, in one sentence. */
+/** Returns the reason in one sentence. */
 function reasonOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === "ENOSPC") return "The disk is full.";
@@ -104,7 +103,7 @@ function reasonOf(error: unknown): string {
   return /[.!?]$/.test(message) ? message : `${message}.`;
 }
 
-/** The passages that are still to be spoken, and a hash of all until then. */
+/** Passages still to be spoken, and a hash of all text so far. */
 class TextSoFar {
   readonly #all: AsyncIterable<Passage>;
   readonly #writer: BookWriter;
@@ -120,7 +119,7 @@ class TextSoFar {
     return { passages: this.#passages, textHash: this.#hash.copy().digest("hex"), readChars };
   }
 
-  /** @throws UsageError where another text was begun */
+  /** @throws UsageError if another text was begun */
   async *passages(): AsyncGenerator<Passage, void, void> {
     const { passages, textHash } = this.#writer.kept;
     const requireSame = () => {

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import type { Turn } from "../src/core/conversation.ts";
 import { openGateClassifier } from "../src/writers/gate/gate-classifier.ts";
-import { gated } from "../src/writers/gate/gated.ts";
-import { openSmallTalk } from "../src/writers/small-talk/open-small-talk.ts";
+import { gated } from "../src/writers/gate/gated-writer.ts";
+import { openSmallTalk } from "../src/writers/small-talk/small-talk.ts";
 
 /** Prints what the embedded writer replies to each prompt of the given files (JSON lines) at temperature 0, to be judged. */
 const files = process.argv.slice(2);

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { openSmallTalk } from "../../src/writers/small-talk/open-small-talk.ts";
+import { openSmallTalk } from "../../src/writers/small-talk/small-talk.ts";
 import { besideStreams } from "../beside-streams.ts";
 import { firstAudioMs } from "../first-audio-ms.ts";
 import { runLoad } from "../load/load-job.ts";

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import type { GateCategory } from "../../src/writers/gate/gate-head.ts";
-import { GATE_REPLIES } from "../../src/writers/gate/gate-replies.ts";
+import { GATE_REPLIES } from "../../src/writers/gate/gated-writer.ts";
 import { until } from "../waiting.ts";
 import { tinyGguf } from "../writers/llama/tiny-gguf.ts";
 import { clientOf } from "./client.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { composeWriter } from "../../src/server/writer/compose-writer.ts";
 import { loadSettings } from "../../src/settings/load.ts";
-import { GATE_REPLIES } from "../../src/writers/gate/gate-replies.ts";
+import { GATE_REPLIES } from "../../src/writers/gate/gated-writer.ts";
 import { ChatServer } from "./chat/chat-server.ts";
 import { dialogueOf, partsOf, replyOf } from "./dialogues.ts";
 

@@ -10,16 +10,14 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { projected, readReplyBook } from "../../dist/src/writers/small-talk/canned-replies.js";
+import { guessOf, isAsked } from "../../dist/src/writers/small-talk/classify-turn.js";
 import {
   borrowedWords,
   contentWords,
   datesAndNumbers,
 } from "../../dist/src/writers/small-talk/content-words.js";
-import { projected } from "../../dist/src/writers/small-talk/nearest-replies.js";
-import { readReplyBook } from "../../dist/src/writers/small-talk/reply-book.js";
-import { isAsked } from "../../dist/src/writers/small-talk/turn-form.js";
-import { guessOf } from "../../dist/src/writers/small-talk/turn-guess.js";
-import { replyBookFiles } from "../../dist/test/writers/small-talk/reply-book-files.js";
+import { replyBookFiles } from "../../dist/test/writers/small-talk/canned-replies-files.js";
 import { claimsToBeAPerson } from "./claims.mjs";
 import { leadingDirections } from "./directions.mjs";
 import { namesAmong } from "./names.mjs";

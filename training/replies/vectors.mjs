@@ -5,8 +5,7 @@ import { fileURLToPath } from "node:url";
 import { openLlama } from "../../dist/src/writers/llama/llama-runtime.js";
 import { SentenceEncoder } from "../../dist/src/writers/llama/sentence-encoder.js";
 import { sha256 } from "../../dist/src/writers/packaged-file.js";
-import { unitVector } from "../../dist/src/writers/small-talk/open-small-talk.js";
-import { ENCODER_FILE, REPLIES_DIR } from "../../dist/src/writers/small-talk/reply-book.js";
+import { ENCODER_FILE, REPLIES_DIR } from "../../dist/src/writers/small-talk/canned-replies.js";
 
 /** What is made on the way, and kept from one run to the next. */
 export const CACHE = join(dirname(fileURLToPath(import.meta.url)), ".cache");
@@ -33,7 +32,7 @@ export async function openVectors() {
     async of(text) {
       const key = createHash("sha256").update(text).digest("base64url");
       if (!known.has(key)) {
-        known.set(key, await unitVector(encoder, text, never));
+        known.set(key, await encoder.unitVectorOf(text, never));
         fresh.push(key);
       }
       return known.get(key);

@@ -2,9 +2,9 @@ import { LruCache } from "../../audio/lru-cache.ts";
 import { abortable } from "../../core/abortable.ts";
 import { stopWith } from "../../core/stop-with.ts";
 import { WriterError } from "../../core/writer.ts";
+import { sentencesOf } from "../../text/sentences/sentence-cutter.ts";
 import { openLlama } from "../llama/llama-runtime.ts";
-import { SentenceEncoder } from "../llama/sentence-encoder.ts";
-import { spokenKey } from "../spoken-key.ts";
+import { SentenceEncoder, spokenKey } from "../llama/sentence-encoder.ts";
 import {
   GATE_CATEGORIES,
   GATE_DIR,
@@ -16,8 +16,7 @@ import {
   gateError,
   readGateHead,
 } from "./gate-head.ts";
-import { plainText, windowsOf } from "./gate-windows.ts";
-import { mayBeEnglish } from "./may-be-english.ts";
+import { plainText } from "./plain-text.ts";
 
 export interface GateVerdict {
   /** `null`: nothing that a fixed reply should answer. */
@@ -209,3 +208,72 @@ const KNOWN_LINES = 256;
 const BENIGN = Object.fromEntries(
   (["benign", ...GATE_CATEGORIES] satisfies GateClass[]).map((name) => [name, name === "benign" ? 1 : 0]),
 ) as GateScores;
+
+/** How a turn is cut for an encoder that reads a few sentences at once. */
+interface WindowLimits {
+  /** Tokens of one window. */
+  readonly size: number;
+  /** From the beginning of one window to that of the next; what is between is read twice. */
+  readonly step: number;
+  /** Tokens of a turn that are looked at, from its end. */
+  readonly max: number;
+}
+
+/** Overlapping windows over the end of `tokens`; the last one ends where they end. None for no tokens. */
+export function windowsOf<T>(tokens: readonly T[], { size, step, max }: WindowLimits): T[][] {
+  const end = tokens.slice(-max);
+  if (end.length === 0) return [];
+  const windows: T[][] = [];
+  for (let start = 0; ; start += step) {
+    const isLast = start + size >= end.length;
+    windows.push(end.slice(isLast ? Math.max(0, end.length - size) : start, start + size));
+    if (isLast) return windows;
+  }
+}
+
+/**
+ * Returns whether a line, or a sentence of it, may be English, the only language the gate was trained on. Folds homoglyphs
+ * first. A single plain word may be.
+ *
+ * @param known words of the gate's own lines
+ */
+export function mayBeEnglish(line: string, known: ReadonlySet<string>): boolean {
+  const text = plainText(line);
+  const words = wordsOf(text);
+  if (new Set(words).size <= 1) return words.every(isPlain);
+  return (
+    isEnglish(words, known, 1) || sentencesOf(text).some((each) => isEnglish(wordsOf(each), known, MIN_KNOWN))
+  );
+}
+
+function isEnglish(words: readonly string[], known: ReadonlySet<string>, minKnown: number): boolean {
+  const distinct = [...new Set(words)];
+  const found = distinct.filter((word) => known.has(word)).length;
+  // Accents are evidence against English.
+  const others = distinct.filter((word) => !isPlain(word)).length;
+  return (found >= minKnown && found >= MIN_SHARE * (distinct.length + others)) || hasRun(words, known);
+}
+
+/** Returns whether some known words follow one another, whatever surrounds them. */
+function hasRun(words: readonly string[], known: ReadonlySet<string>): boolean {
+  let length = 0;
+  return words.some((word) => {
+    length = known.has(word) ? length + 1 : 0;
+    return length === RUN;
+  });
+}
+
+/** Returns the words in small letters; those with digits in them, such as "y0ur", are evidence of nothing. */
+function wordsOf(text: string): string[] {
+  return (text.toLowerCase().match(/[\p{L}\p{N}]+(?:'\p{L}+)?/gu) ?? []).filter(
+    (word) => !/\p{N}/u.test(word),
+  );
+}
+
+function isPlain(word: string): boolean {
+  return /^[a-z']+$/.test(word);
+}
+
+const MIN_SHARE = 1 / 3;
+const MIN_KNOWN = 2;
+const RUN = 4;

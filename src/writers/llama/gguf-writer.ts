@@ -4,8 +4,8 @@ import { type Dialogue, type Writer, WriterError, type WrittenPart } from "../..
 import { chatSteps, dialogueMessages, type MessageOptions } from "../dialogue-messages.ts";
 import { cutEnd, WrittenSentences } from "../written-sentences.ts";
 import { CallReader } from "./call-reader.ts";
-import { type Calling, callingOf } from "./calling.ts";
-import { Generation, PIECE_TOKENS, type Sampling } from "./generation.ts";
+import { type Calling, callingOf } from "./call-template.ts";
+import { Generation, PIECE_TOKENS, type Sampling, SequencePool, sharedStart } from "./generation.ts";
 import {
   forgetVocabulary,
   type LlamaContextSequence,
@@ -27,7 +27,6 @@ import {
   promptTokens,
   type Template,
 } from "./prompt.ts";
-import { SequencePool, sharedStart } from "./sequence-pool.ts";
 
 export interface GgufWriterOptions extends ModelOptions, PromptOptions {
   /** For `meta`: who writes. */

@@ -1,3 +1,4 @@
+import { createHmac, randomBytes } from "node:crypto";
 import {
   forgetEstimates,
   forgetVocabulary,
@@ -62,6 +63,13 @@ export class SentenceEncoder {
     return vector;
   }
 
+  /** The direction of a text's meaning, of length 1. Of a long text, its end counts. */
+  async unitVectorOf(text: string, stop: AbortSignal): Promise<Float32Array> {
+    const vector = await this.vectorOf(this.tokensOf(text).slice(-MAX_TEXT_TOKENS), stop);
+    const length = Math.hypot(...vector) || 1;
+    return Float32Array.from(vector, (value) => value / length);
+  }
+
   /** Frees it when what has begun is over. */
   close(): Promise<void> {
     this.#freed ??= this.#free();
@@ -78,3 +86,11 @@ export class SentenceEncoder {
 
 /** What is read at once, its beginning and its end included. */
 const MAX_TOKENS = 128;
+const MAX_TEXT_TOKENS = MAX_TOKENS - 2;
+
+const SECRET = randomBytes(32);
+
+/** Returns a cache key for what somebody said. It reveals nothing of the text, not even to a guess. */
+export function spokenKey(text: string): string {
+  return createHmac("sha256", SECRET).update(text).digest("base64");
+}

@@ -1,20 +1,34 @@
 import { createHash } from "node:crypto";
+import { join } from "node:path";
 import { LruCache } from "../../audio/lru-cache.ts";
 import { type Dialogue, type Writer, WriterError, type WrittenPart } from "../../core/writer.ts";
 import { sentencesOf } from "../../text/sentences/sentence-cutter.ts";
-import { spokenKey } from "../spoken-key.ts";
-import { alreadySaid, plainWords } from "./already-said.ts";
+import { openLlama } from "../llama/llama-runtime.ts";
+import { SentenceEncoder, spokenKey } from "../llama/sentence-encoder.ts";
+import { checkPackaged } from "../packaged-file.ts";
+import { answerSum } from "./answer-sum.ts";
 import {
+  type Act,
+  ENCODER_FILE,
+  type FoundReply,
+  nearestReplies,
+  neutralLines,
+  REPLIES_DIR,
+  type ReplyBook,
+  readReplyBook,
+  repliesError,
+} from "./canned-replies.ts";
+import { actByForm, guessOf, isAsked, isPhrasedAs, type TurnGuess } from "./classify-turn.ts";
+import {
+  alreadySaid,
   asksWhatWasSaid,
   contentWords,
   datesAndNumbers,
   namesUnheard,
+  plainWords,
   speaksOfYou,
   tellsWhatWasSaid,
 } from "./content-words.ts";
-import { type FoundReply, nearestReplies } from "./nearest-replies.ts";
-import { type Act, neutralLines, type ReplyBook } from "./reply-book.ts";
-import { answerSum } from "./sums.ts";
 import {
   allowsPolarity,
   fittestTone,
@@ -27,8 +41,6 @@ import {
   isSurelyBad,
   isSurelyGood,
 } from "./tone.ts";
-import { actByForm, isAsked, isPhrasedAs } from "./turn-form.ts";
-import { guessOf, type TurnGuess } from "./turn-guess.ts";
 
 /** Embeds a text as a unit vector. */
 export type Embed = (text: string, signal: AbortSignal) => Promise<Float32Array>;
@@ -311,3 +323,25 @@ const NEWS_TURNS = 4;
 const MAX_VECTORS = 300;
 /** Kinds of turns that ask for a character to be played. */
 const SCENES: ReadonlySet<string> = new Set(["roleplay", "service", "staff"]);
+
+/**
+ * Opens the small talk that comes with the package.
+ *
+ * @throws WriterError, with the remedy, if a file is missing or damaged or llama.cpp is not there
+ */
+export async function openSmallTalk(dir: string = REPLIES_DIR): Promise<SmallTalk> {
+  const book = await readReplyBook(dir);
+  const path = join(dir, ENCODER_FILE);
+  await checkPackaged(path, book.encoder.sha256, (what, cause) => repliesError(ENCODER_FILE, what, cause));
+  const runtime = await openLlama().catch((cause: Error) => {
+    throw new WriterError(cause.message, { cause });
+  });
+  const encoder = await SentenceEncoder.open(runtime, path).catch((cause) => {
+    throw repliesError(ENCODER_FILE, "cannot be loaded", cause);
+  });
+  return new SmallTalk(
+    book,
+    (text, signal) => encoder.unitVectorOf(text, signal),
+    () => encoder.close(),
+  );
+}

@@ -1,5 +1,5 @@
-import type { Polarity, Tone } from "./reply-book.ts";
-import type { TurnGuess } from "./turn-guess.ts";
+import type { Polarity, Tone } from "./canned-replies.ts";
+import type { TurnGuess } from "./classify-turn.ts";
 
 /** Returns whether the words allow reading the turn as good (or bad) news. Congratulating on a loss is the worst error. */
 export function allowsPolarity(polarity: Polarity, turn: string): boolean {

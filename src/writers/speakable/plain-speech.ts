@@ -1,4 +1,3 @@
-import { withoutBlockMarks } from "./block-marks.ts";
 import { ESCAPED, FORMULA, GAP, withoutInlineMarks } from "./inline-marks.ts";
 
 /**
@@ -100,3 +99,41 @@ const PICTURES =
   /(?![\u00a9\u00ae\u2122\u2190-\u21ff\u2605\u2606])(?:\p{Extended_Pictographic}|\p{Regional_Indicator}|(?![\u00b0\u2100-\u214f\u266d-\u266f])\p{So})|[\u{1f3fb}-\u{1f3ff}\ufe0e\ufe0f\u20e3]|\u200d/gu;
 const CODES = /(?<![\w:]):[a-z][a-z\d_+-]{1,30}:(?![\w:])/gi;
 const FACES = /(?<=^|\s)[:;]['-]?[()DP](?=$|[\s.,!?])/g;
+
+/**
+ * Returns a line without the marks of a heading, a bulleted item, a quotation, a table's row, a fence, a rule or a link's
+ * address. Such a line ends in a full stop then, so that it does not run into the next. Numbers of items are spoken.
+ */
+export function withoutBlockMarks(line: string): string {
+  if (FENCE_LINE.test(line) || RULE.test(line) || ADDRESS_OF_REFERENCE.test(line)) return "";
+  const quoted = line.replace(QUOTE, "");
+  const row = cellsOf(quoted);
+  if (row !== null) return stopped(row);
+  const item = quoted.replace(HEADING, "$1").replace(BULLET, "").replace(CHECKBOX, "");
+  return item === quoted && !NUMBERED.test(item) ? item : stopped(item);
+}
+
+/** Returns a table's row as one sentence; `null` if the line is no row. */
+function cellsOf(line: string): string | null {
+  const text = line.trim();
+  if (!/^\|\s|\s\|$|^\|.*\|$/.test(text) || text === "|") return null;
+  const cells = text.split("|").map((cell) => cell.trim());
+  const filled = cells.filter((cell) => cell !== "");
+  return filled.every((cell) => /^:?-+:?$/.test(cell)) ? "" : filled.join(", ");
+}
+
+function stopped(text: string): string {
+  return UNENDED.test(text) ? text.replace(/(?<![*_\s])[*_]*\s*$/, ".$&") : text;
+}
+
+const FENCE_LINE = /^\s*(?:`{3,}|~{3,})[\w+#.-]*\s*$/;
+const RULE = /^\s*(?:[-=*_]\s*){3,}$/;
+/** `[1]: http://example.org "Title"` */
+const ADDRESS_OF_REFERENCE = /^\s*\[\^?\d{1,3}\]:\s*<?(?:https?:\/\/|www\.)[^\s<>]+>?(?:\s+["'(].*)?\s*$/;
+const QUOTE = /^\s*(?:>\s?)+(?=\s*[^\s\d=])/;
+const HEADING = /^\s*#{1,6}\s+(.*?)(?:\s+#+)?\s*$/;
+/** Before a number, a dash or a plus is its sign. */
+const BULLET = /^\s*(?:[*•‣◦▪●·]|[-+–](?!\s+[\d\p{Sc}]))\s+/u;
+const CHECKBOX = /^\[[ xX]\]\s+/;
+const NUMBERED = /^\s*\(?\d{1,3}[.)]\s/;
+const UNENDED = /[\p{L}\p{N}\p{Sc}%°)”"'’\]`#](?:\*|_)*\s*$/u;

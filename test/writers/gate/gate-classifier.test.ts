@@ -7,7 +7,7 @@ import { heldOutLines } from "../../../bench/gate-lines.ts";
 import { WriterError } from "../../../src/core/writer.ts";
 import { type GateClassifier, openGateClassifier } from "../../../src/writers/gate/gate-classifier.ts";
 import { GATE_CATEGORIES, GATE_DIR, type GateCategory } from "../../../src/writers/gate/gate-head.ts";
-import { gated } from "../../../src/writers/gate/gated.ts";
+import { gated } from "../../../src/writers/gate/gated-writer.ts";
 import fc from "../../properties.ts";
 import { writerConformance } from "../conformance.ts";
 import { longHistory, never } from "../dialogues.ts";

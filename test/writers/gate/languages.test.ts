@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { after, before, describe, it } from "node:test";
 import { type GateClassifier, openGateClassifier } from "../../../src/writers/gate/gate-classifier.ts";
-import { fixedReply } from "../../../src/writers/gate/gate-replies.ts";
+import { fixedReply } from "../../../src/writers/gate/gated-writer.ts";
 import { byTurns, dialogueOf, never } from "../dialogues.ts";
 
 const HARMLESS: readonly string[] = [

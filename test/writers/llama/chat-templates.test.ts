@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { WriterTool } from "../../../src/core/writer.ts";
 import type { ChatStep } from "../../../src/writers/dialogue-messages.ts";
-import { callingOf } from "../../../src/writers/llama/calling.ts";
+import { callingOf } from "../../../src/writers/llama/call-template.ts";
 import { openLlama } from "../../../src/writers/llama/llama-runtime.ts";
 import { TOP } from "../../architecture/top.ts";
 import { tinyGguf } from "./tiny-gguf.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import type { Dialogue } from "../../../src/core/writer.ts";
-import { openSmallTalk } from "../../../src/writers/small-talk/open-small-talk.ts";
+import { openSmallTalk } from "../../../src/writers/small-talk/small-talk.ts";
 import { partsOf } from "../dialogues.ts";
 
 /** Turns of one person and us, by turns; the last one is theirs. */

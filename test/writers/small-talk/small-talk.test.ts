@@ -4,7 +4,7 @@ import { abortable } from "../../../src/core/abortable.ts";
 import { SmallTalk } from "../../../src/writers/small-talk/small-talk.ts";
 import { writerConformance } from "../conformance.ts";
 import { byTurns, dialogueOf, never, partsOf, replyOf } from "../dialogues.ts";
-import { SMALL_BANK, smallBook } from "./small-book.ts";
+import { SMALL_BANK, smallBook } from "./few-replies.ts";
 
 const along = async () => Float32Array.of(1, 0);
 

@@ -1,10 +1,34 @@
 /**
+ * Text as the encoder was taught it: look-alike letters and invisible ones, with which words are hidden, become plain,
+ * quotation marks straight, and spaces single. Other languages stay as they are.
+ */
+export function plainText(text: string): string {
+  const composed = text
+    .toWellFormed()
+    .replaceAll(/[\u2018\u2019\u02bc\u0060\u00b4]/g, "'")
+    .replaceAll(/[\u201c\u201d]/g, '"')
+    .replaceAll(INVISIBLE, "")
+    .normalize("NFKC")
+    .replaceAll(INVISIBLE, "")
+    .replaceAll(STRAY_MARKS, "$1");
+  return foldHomoglyphs(composed)
+    .replaceAll(/[\s\p{Cc}]+/gu, " ")
+    .trim();
+}
+
+/** Fillers and selectors among them, which are letters and marks to Unicode. */
+const INVISIBLE = /(?!\s)[\p{Default_Ignorable_Code_Point}\p{Cf}]+/gu;
+/** Marks that make no letter with what they stand on: it is struck through, or grown over. */
+const STRAY_MARKS =
+  /([\p{N}\u{1f150}-\u{1f1ff}\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}\p{Script=Lisu}\p{Script=Coptic}\p{Script=Canadian_Aboriginal}])\p{M}+/gu;
+
+/**
  * Letters, figures and signs that only look like Latin ones, as those. A word that mixes alphabets is read as it looks. One that is all of
  * another alphabet is too, where that alphabet stands for nothing else: in a text that hides words elsewhere or is mostly
  * Latin, unless some word shows that the other language is really written; alphabets that hardly anybody writes, anywhere
  * else. The table is our own: letters that a reader takes for Latin ones at a glance.
  */
-export function foldHomoglyphs(text: string): string {
+function foldHomoglyphs(text: string): string {
   // What is read in one way may show what hides elsewhere; each time there is less left to read.
   for (let given = text; ; ) {
     const read = unmasked(foldLetters(given));

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { actByForm } from "../../../src/writers/small-talk/turn-form.ts";
+import { actByForm } from "../../../src/writers/small-talk/classify-turn.ts";
 
 for (const slip of ["asdf jkl;", "?!", "sdfghj asdf", "xkcdq"])
   test(`${slip} is garbled`, () => assert.equal(actByForm(slip), "garbled"));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { numberIn } from "../../../src/writers/small-talk/spoken-number.ts";
-import { answerSum } from "../../../src/writers/small-talk/sums.ts";
+import { answerSum } from "../../../src/writers/small-talk/answer-sum.ts";
+import { numberIn } from "../../../src/writers/small-talk/quantities.ts";
 import fc from "../../properties.ts";
 
 const ANSWERS: Readonly<Record<string, string>> = {

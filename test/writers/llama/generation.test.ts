@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { type CachedSequence, SequencePool, sharedStart } from "../../../src/writers/llama/generation.ts";
 import type { LlamaContextSequence, Token } from "../../../src/writers/llama/llama-runtime.ts";
-import { type CachedSequence, SequencePool, sharedStart } from "../../../src/writers/llama/sequence-pool.ts";
 import fc from "../../properties.ts";
 import { within } from "../../waiting.ts";
 import { never } from "../dialogues.ts";

@@ -1,7 +1,7 @@
 import type { SpeakerLabel, Turn } from "../../core/conversation.ts";
 import { wordSet } from "../../text/characters.ts";
 import { sentencesOf } from "../../text/sentences/sentence-cutter.ts";
-import { isAsked } from "../small-talk/turn-form.ts";
+import { isAsked } from "../small-talk/classify-turn.ts";
 
 /**
  * Completes an elliptical newest turn: "And New Zealand?", after "What's the capital of Australia?", is "What's the capital

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { wholeTurns } from "../../../src/writers/gate/whole-turn.ts";
+import { wholeTurns } from "../../../src/writers/gate/complete-ellipsis.ts";
 import { byTurns } from "../dialogues.ts";
 
 /** Turns of one person and us, and the last one made whole; `null` where it stands as it is. */

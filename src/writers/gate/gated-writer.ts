@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import type { Dialogue, WrittenPart } from "../../core/writer.ts";
+import type { Dialogue, Writer, WrittenPart } from "../../core/writer.ts";
+import { wholeTurns } from "./complete-ellipsis.ts";
 import type { GateClassifier } from "./gate-classifier.ts";
 import type { GateCategory } from "./gate-head.ts";
-import { wholeTurns } from "./whole-turn.ts";
 
 /**
  * Returns the fixed reply to a turn if what the others said last is dangerous or shows distress, else `null`. An elliptical
@@ -173,3 +173,33 @@ export const GATE_REPLIES: Readonly<Record<GateCategory, readonly (readonly stri
     ["I'll keep to what I'm here for, if that's all right.", "Shall we talk about something else?"],
   ],
 };
+
+/**
+ * A writer behind the safety gate: a turn in which the gate finds danger or distress gets a fixed reply, and the writer
+ * never sees it. A gate that fails lets nothing through. Closing closes both.
+ */
+export function gated(writer: Writer, gate: GateClassifier): Writer {
+  return {
+    get name() {
+      return writer.name;
+    },
+    get callsTools() {
+      return writer.callsTools === true;
+    },
+    async *write(dialogue: Dialogue, signal: AbortSignal): AsyncGenerator<WrittenPart, void, void> {
+      signal.throwIfAborted();
+      const fixed = await fixedReply(gate, dialogue, signal);
+      if (fixed === null) {
+        yield* writer.write(dialogue, signal);
+        return;
+      }
+      for (const part of fixed) {
+        signal.throwIfAborted();
+        yield part;
+      }
+    },
+    async close() {
+      await Promise.all([writer.close(), gate.close()]);
+    },
+  };
+}

@@ -8,7 +8,7 @@ import {
   NUMBERS_FILE,
   type ReplyBook,
   TEXTS_FILE,
-} from "../../../src/writers/small-talk/reply-book.ts";
+} from "../../../src/writers/small-talk/canned-replies.ts";
 
 /** Returns a book's files by name, without the encoder; training/replies writes them. */
 export function replyBookFiles(book: ReplyBook): Map<string, Uint8Array> {

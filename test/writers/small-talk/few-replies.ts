@@ -1,4 +1,4 @@
-import type { BankEntry, ReplyBook } from "../../../src/writers/small-talk/reply-book.ts";
+import type { BankEntry, ReplyBook } from "../../../src/writers/small-talk/canned-replies.ts";
 
 /** A book of three kinds and three replies, for an encoder of two numbers that are the bank's, too. */
 export function smallBook(changes: Partial<ReplyBook> = {}): ReplyBook {

@@ -1,5 +1,4 @@
-import { numberIn } from "./spoken-number.ts";
-import { converted, type Unit, unitOf } from "./units.ts";
+import { converted, numberIn, type Unit, unitOf } from "./quantities.ts";
 
 /**
  * Works out what is asked of numbers and units: conversions, sums, percentages, days of a month. `null` unless the whole

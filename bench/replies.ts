@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import type { Turn } from "../src/core/conversation.ts";
 import { openGateClassifier } from "../src/writers/gate/gate-classifier.ts";
-import { gated } from "../src/writers/gate/gated-writer.ts";
+import { gateWriter } from "../src/writers/gate/gated-writer.ts";
 import { openSmallTalk } from "../src/writers/small-talk/small-talk.ts";
 
 /** Prints what the embedded writer replies to each prompt of the given files (JSON lines) at temperature 0, to be judged. */
 const files = process.argv.slice(2);
 if (files.length === 0) throw new Error("usage: node dist/bench/replies.js PROMPTS.jsonl …");
-const writer = gated(await openSmallTalk(), await openGateClassifier());
+const writer = gateWriter(await openSmallTalk(), await openGateClassifier());
 for (const line of files.flatMap((file) => readFileSync(file, "utf8").trim().split("\n"))) {
   const prompt = JSON.parse(line) as Prompt | Talk;
   if (isTalk(prompt)) await talk(prompt);

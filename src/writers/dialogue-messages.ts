@@ -27,7 +27,7 @@ export const DEFAULT_SYSTEM_PROMPT =
   "news, no weather and no way to act: say so instead of guessing or promising.";
 
 /** A system prompt and after it a request's instructions, in one line that forges no role, as turns are. */
-export function instructed(systemPrompt: string, instructions = ""): string {
+export function appendInstructions(systemPrompt: string, instructions = ""): string {
   const line = plainLine(instructions);
   return line === "" ? systemPrompt : `${systemPrompt}\n\n${line}`;
 }
@@ -57,7 +57,7 @@ export function chatSteps(
   const others = new Set(history.map((turn) => turn.speaker).filter((label) => label !== speaker));
   const steps: Writable<ChatStep>[] = [];
   let answered: ToolCall[] = [];
-  for (const entry of newest(entriesOf(history, calls, speaker, historyChars), historyChars)) {
+  for (const entry of newestEntries(entriesOf(history, calls, speaker, historyChars), historyChars)) {
     const last = steps.at(-1);
     if (entry.call !== null) {
       // Those of one message come before what came of them.
@@ -89,7 +89,7 @@ type Writable<T> = T extends unknown ? { -readonly [K in keyof T]: T[K] } : neve
 
 const HELLO = "Hello.";
 const GO_ON = "Go on.";
-const UNHEARD = "(They said something, but it could not be heard.)";
+const NOT_TRANSCRIBED = "(They said something, but it could not be heard.)";
 const NO_OUTPUT = "(Nothing has come of it yet.)";
 const CUT = "… (the rest is left out)";
 
@@ -117,7 +117,8 @@ function entriesOf(
   };
   for (const [index, turn] of history.entries()) {
     called(index, index + 1);
-    const text = turn.text === null ? (turn.speaker === speaker ? "" : UNHEARD) : plainLine(turn.text);
+    const text =
+      turn.text === null ? (turn.speaker === speaker ? "" : NOT_TRANSCRIBED) : plainLine(turn.text);
     if (text !== "") entries.push({ call: null, speaker: turn.speaker, text });
   }
   called(history.length, Number.POSITIVE_INFINITY);
@@ -125,7 +126,7 @@ function entriesOf(
 }
 
 /** The newest that fit, in their order. */
-function newest(entries: readonly Entry[], historyChars: number): Entry[] {
+function newestEntries(entries: readonly Entry[], historyChars: number): Entry[] {
   const kept: Entry[] = [];
   let left = historyChars;
   for (const entry of entries.toReversed()) {

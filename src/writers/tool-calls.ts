@@ -16,7 +16,7 @@ export function functionOf({
 }
 
 /** Some of a call, as it comes: whatever of it is new. */
-export interface CallPiece {
+export interface CallDelta {
   /** Which of the reply's calls; `null` where an endpoint does not say. */
   readonly index: number | null;
   readonly id: string;
@@ -56,7 +56,7 @@ export class ToolCalls {
   }
 
   /** @throws WriterError when there are too many, or their arguments are too long. */
-  add(piece: CallPiece): void {
+  add(piece: CallDelta): void {
     let call =
       piece.index === null ? this.#open.at(-1) : this.#open.find(({ index }) => index === piece.index);
     // Not every endpoint counts them: another id is another call, and so is a name once the arguments have begun.

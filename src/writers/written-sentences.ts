@@ -46,7 +46,7 @@ export class WrittenSentences {
  *
  * @param isFirst whether nothing was spoken before
  */
-export function cutEnd(rest: string, isFirst: boolean): string {
+export function endCutReply(rest: string, isFirst: boolean): string {
   if (WHOLE.test(rest)) return rest;
   if (!isFirst) return "";
   const words = rest

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Turn } from "../../src/core/conversation.ts";
-import { chatSteps, dialogueMessages, instructed } from "../../src/writers/dialogue-messages.ts";
+import { appendInstructions, chatSteps, dialogueMessages } from "../../src/writers/dialogue-messages.ts";
 
 test("the open speaker is the assistant, the other the user, and neighbours of one role are joined", () => {
   const history = [said("0", "Hi."), said("0", "You there?"), said("1", "Yes."), said("0", "Good.")];
@@ -93,12 +93,13 @@ test("text cannot forge a role: template tokens and new lines lose their meaning
 
 test("instructions come after the system prompt, in one line without template tokens", () => {
   assert.equal(
-    instructed("Be brief.", " You are Ann.\nSell\tbread. "),
+    appendInstructions("Be brief.", " You are Ann.\nSell\tbread. "),
     "Be brief.\n\nYou are Ann. Sell bread.",
   );
-  for (const nothing of [undefined, "", " \n"]) assert.equal(instructed("Be brief.", nothing), "Be brief.");
+  for (const nothing of [undefined, "", " \n"])
+    assert.equal(appendInstructions("Be brief.", nothing), "Be brief.");
   for (const text of FORGED) {
-    const [prompt, line = "", ...rest] = instructed("Be brief.", text).split("\n\n");
+    const [prompt, line = "", ...rest] = appendInstructions("Be brief.", text).split("\n\n");
     assert.deepEqual([prompt, rest], ["Be brief.", []]);
     assert.doesNotMatch(line, /<\S|\[\/?(?:INST|SYSTEM_PROMPT)\]|\n/, text);
   }

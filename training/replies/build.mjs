@@ -10,14 +10,14 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { projected, readReplyBook } from "../../dist/src/writers/small-talk/canned-replies.js";
-import { guessOf, isAsked } from "../../dist/src/writers/small-talk/classify-turn.js";
+import { projected, readCannedReplies } from "../../dist/src/writers/small-talk/canned-replies.js";
+import { classifyTurn, isQuestion } from "../../dist/src/writers/small-talk/classify-turn.js";
 import {
-  borrowedWords,
   contentWords,
   datesAndNumbers,
+  wordsFromContext,
 } from "../../dist/src/writers/small-talk/content-words.js";
-import { replyBookFiles } from "../../dist/test/writers/small-talk/canned-replies-files.js";
+import { cannedRepliesFiles } from "../../dist/test/writers/small-talk/canned-replies-files.js";
 import { claimsToBeAPerson } from "./claims.mjs";
 import { leadingDirections } from "./directions.mjs";
 import { namesAmong } from "./names.mjs";
@@ -29,7 +29,7 @@ const OUT = join(HERE, "../../replies");
 /** Of the bank's vectors. */
 const RANK = 96;
 /** A reply that takes up more of its own conversation than so many words fits hardly any other. */
-const MOST_BORROWED = 3;
+const MAX_CONTEXT_WORDS = 3;
 
 const vectors = await openVectors();
 
@@ -66,17 +66,21 @@ for (const { turns, isScene } of conversations) {
       left++;
       return;
     }
-    const isAnswer = isAsked(newest);
+    const isAnswer = isQuestion(newest);
     const said = turns.slice(0, n).map(([, text]) => text);
-    const borrowed = [
-      ...new Set([...borrowedWords(reply, said), ...(isAnswer ? [] : datesAndNumbers(reply))]),
+    const contextWords = [
+      ...new Set([...wordsFromContext(reply, said), ...(isAnswer ? [] : datesAndNumbers(reply))]),
     ];
-    if (borrowed.length > MOST_BORROWED || (borrowed.length === MOST_BORROWED && previous !== null)) tied++;
+    if (
+      contextWords.length > MAX_CONTEXT_WORDS ||
+      (contextWords.length === MAX_CONTEXT_WORDS && previous !== null)
+    )
+      tied++;
     else {
       // "Jane Austen did" names nothing of the question, and answers that one alone.
       const asksAbout = isAnswer ? [...contentWords(newest)].filter((stem) => names.has(stem)) : [];
-      const tiedTo = [...new Set([...borrowed, ...asksAbout])];
-      entries.push({ reply, newest, previous, borrowed: tiedTo, isInRole: claims, isAnswer });
+      const tiedTo = [...new Set([...contextWords, ...asksAbout])];
+      entries.push({ reply, newest, previous, contextWords: tiedTo, isInRole: claims, isAnswer });
     }
   });
 }
@@ -99,7 +103,7 @@ const rows = (vectors) => {
   return matrix;
 };
 let previousRows = 0;
-const numbers = {
+const matrices = {
   actWeights: Float32Array.from(heads.acts.weights),
   actBiases: Float32Array.from(heads.acts.biases),
   toneWeights: Float32Array.from(heads.tones.weights),
@@ -109,7 +113,7 @@ const numbers = {
   previous: Int32Array.from(entries, ({ before }) => (before === null ? -1 : previousRows++)),
   previousVectors: rows(entries.flatMap(({ before }) => (before === null ? [] : [before]))),
 };
-const book = {
+const replies = {
   encoder: vectors.file,
   acts: acts.map(({ name, answered, polarity, lines }, n) => ({
     name,
@@ -120,13 +124,13 @@ const book = {
   })),
   tones,
   unknown,
-  bank: entries.map(({ reply, borrowed, vector, isInRole, isAnswer }) => {
-    const odds = guessOf({ acts, numbers }, [vector]).tones;
-    return { reply, borrowed, tone: odds.indexOf(Math.max(...odds)), isInRole, isAnswer };
+  bank: entries.map(({ reply, contextWords, vector, isInRole, isAnswer }) => {
+    const odds = classifyTurn({ acts, matrices }, [vector]).tones;
+    return { reply, contextWords, tone: odds.indexOf(Math.max(...odds)), isInRole, isAnswer };
   }),
-  numbers,
+  matrices,
 };
-for (const [name, bytes] of replyBookFiles(book)) {
+for (const [name, bytes] of cannedRepliesFiles(replies)) {
   writeFileSync(join(OUT, name), bytes);
   console.log(`${name}: ${bytes.length} bytes`);
 }
@@ -139,18 +143,18 @@ async function headsLearnt() {
     for (const head of [acts, tones]) head.weights = head.weights.flat();
     return { acts, tones };
   }
-  const { acts, tones, numbers } = await readReplyBook(OUT);
+  const { acts, tones, matrices } = await readCannedReplies(OUT);
   return {
     acts: {
       names: acts.map(({ name }) => name),
       least: acts.map(({ least }) => least),
-      weights: numbers.actWeights,
-      biases: numbers.actBiases,
+      weights: matrices.actWeights,
+      biases: matrices.actBiases,
     },
     tones: {
       names: tones.map(({ name }) => name),
-      weights: numbers.toneWeights,
-      biases: numbers.toneBiases,
+      weights: matrices.toneWeights,
+      biases: matrices.toneBiases,
     },
   };
 }

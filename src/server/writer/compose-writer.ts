@@ -4,12 +4,12 @@ import type { Settings } from "../../settings/schema.ts";
 import { DeferredWriter } from "../../writers/deferred-writer.ts";
 import { DEFAULT_SYSTEM_PROMPT } from "../../writers/dialogue-messages.ts";
 import { openGateClassifier } from "../../writers/gate/gate-classifier.ts";
-import { gated } from "../../writers/gate/gated-writer.ts";
+import { gateWriter } from "../../writers/gate/gated-writer.ts";
 import { type GgufWriterOptions, openGgufWriter } from "../../writers/llama/gguf-writer.ts";
 import { freeMemoryBytes } from "../../writers/llama/open-model.ts";
-import type { Template } from "../../writers/llama/prompt.ts";
+import type { PromptTemplate } from "../../writers/llama/prompt.ts";
 import { openSmallTalk } from "../../writers/small-talk/small-talk.ts";
-import { speakable } from "../../writers/speakable/speakable.ts";
+import { speakableWriter } from "../../writers/speakable/speakable.ts";
 import { endpointOf, neededSetting } from "../endpoint-settings.ts";
 import { checkpointRemedy, type WriterWeights } from "./writer-weights.ts";
 
@@ -53,7 +53,7 @@ const UNGUARDED =
 async function openGated(open: () => Promise<Writer>): Promise<Writer> {
   const writer = await open();
   try {
-    return gated(writer, await openGateClassifier());
+    return gateWriter(writer, await openGateClassifier());
   } catch (error) {
     await writer.close();
     throw error;
@@ -82,7 +82,7 @@ function innerWriter({ writer }: Settings, sources: WriterSources): InnerWriter 
           });
         }
         const file = { name: checkpoint, modelPath: path, template: templateOf(manifest), isQuiet };
-        return speakable(await openGgufWriter(ggufOptions(file, writer)));
+        return speakableWriter(await openGgufWriter(ggufOptions(file, writer)));
       };
       return { name: checkpoint, open };
     }
@@ -90,14 +90,14 @@ function innerWriter({ writer }: Settings, sources: WriterSources): InnerWriter 
       const modelPath = neededSetting(writer.path, "writer.path", "writer.kind", "the GGUF file");
       const name = modelPath.replace(/^.*[/\\]/, "");
       const file = { name, modelPath, template: "own", isQuiet } as const;
-      return { name, open: async () => speakable(await openGgufWriter(ggufOptions(file, writer))) };
+      return { name, open: async () => speakableWriter(await openGgufWriter(ggufOptions(file, writer))) };
     }
     case "chat": {
       const { baseUrl, model, apiKey } = endpointOf("writer", writer, env);
       const open = async () => {
         const { openChatWriter } = await import("../../writers/chat/chat-writer.ts");
         const systemPrompt = systemPromptOf(writer);
-        return speakable(openChatWriter({ ...writer, systemPrompt, baseUrl, model, apiKey }));
+        return speakableWriter(openChatWriter({ ...writer, systemPrompt, baseUrl, model, apiKey }));
       };
       return { name: model, open };
     }
@@ -107,7 +107,7 @@ function innerWriter({ writer }: Settings, sources: WriterSources): InnerWriter 
 interface ModelFile {
   readonly name: string;
   readonly modelPath: string;
-  readonly template: Template;
+  readonly template: PromptTemplate;
   /** Whether no speech is computed at the moment. */
   readonly isQuiet: () => boolean;
 }

@@ -6,7 +6,7 @@ import { WriterError } from "../../core/writer.ts";
  * nothing from the environment. Throws a {@link WriterError} when `baseUrl` cannot be used; it may hold a password, so
  * the message does not quote it.
  */
-export function makeChatClient(baseUrl: string, apiKey: string | null): OpenAI {
+export function createChatClient(baseUrl: string, apiKey: string | null): OpenAI {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
   if (url === null || !["http:", "https:"].includes(url.protocol))
     throw new WriterError("writer.baseUrl is not an address: give one as in http://127.0.0.1:11434/v1");
@@ -26,7 +26,7 @@ export function makeChatClient(baseUrl: string, apiKey: string | null): OpenAI {
     fetch: chatFetch,
     fetchOptions: { redirect: "manual" },
     defaultHeaders: {
-      ...Object.fromEntries(TELLING_HEADERS.map((name) => [name, null])),
+      ...Object.fromEntries(IDENTIFYING_HEADERS.map((name) => [name, null])),
       "User-Agent": "antiphon",
       ...(apiKey === null && { Authorization: null }),
     },
@@ -37,7 +37,7 @@ export function makeChatClient(baseUrl: string, apiKey: string | null): OpenAI {
 const MAX_TIMER_MS = 2_147_483_647;
 
 /** Headers about this machine, which are nobody's business. */
-const TELLING_HEADERS = [
+const IDENTIFYING_HEADERS = [
   "X-Stainless-Arch",
   "X-Stainless-Lang",
   "X-Stainless-OS",
@@ -54,7 +54,7 @@ export class NotAChatError extends Error {
 }
 
 /** The connection ended before the stream said that it was over. */
-export class UnfinishedError extends Error {
+export class UnfinishedStreamError extends Error {
   override readonly name = "UnfinishedError";
 }
 
@@ -66,15 +66,17 @@ export class UnfinishedError extends Error {
 async function chatFetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
   const response = await fetch(input, init);
   if (!response.ok) {
-    const body = JSON.stringify({ error: { message: await textOf(response, REFUSAL_BYTES) } });
-    return new Response(body, { status: response.status, headers: kept(response.headers) });
+    const body = JSON.stringify({ error: { message: await readText(response, REFUSAL_BYTES) } });
+    return new Response(body, { status: response.status, headers: pickHeaders(response.headers) });
   }
   const type = response.headers.get("content-type")?.toLowerCase() ?? "";
   if (type.includes("html") || response.body === null) throw new NotAChatError("a page, or nothing");
   if (!type.includes("json") || type.includes("event-stream"))
-    return new Response(response.body.pipeThrough(bounded()), { headers: kept(response.headers) });
-  const text = await textOf(response, REPLY_BYTES);
-  return new Response(`data: ${onOneLine(text)}\n\ndata: [DONE]\n\n`, { headers: kept(response.headers) });
+    return new Response(response.body.pipeThrough(limitBytes()), { headers: pickHeaders(response.headers) });
+  const text = await readText(response, REPLY_BYTES);
+  return new Response(`data: ${onOneLine(text)}\n\ndata: [DONE]\n\n`, {
+    headers: pickHeaders(response.headers),
+  });
 }
 
 const REFUSAL_BYTES = 65_536;
@@ -83,7 +85,7 @@ const REPLY_BYTES = 16_777_216;
 const LINE_BYTES = 1_048_576;
 const NEW_LINE = 10;
 
-function kept(headers: Headers): Headers {
+function pickHeaders(headers: Headers): Headers {
   const some = new Headers();
   for (const name of ["content-type", "retry-after", "retry-after-ms"]) {
     const value = headers.get(name);
@@ -93,7 +95,7 @@ function kept(headers: Headers): Headers {
 }
 
 /** A body's first bytes as text; the rest is not read. */
-async function textOf(response: Response, limit: number): Promise<string> {
+async function readText(response: Response, limit: number): Promise<string> {
   const pieces: Uint8Array[] = [];
   let size = 0;
   for await (const piece of response.body ?? []) {
@@ -113,7 +115,7 @@ function onOneLine(json: string): string {
 }
 
 /** Passes bytes on. Fails if there are too many of them, in all or in one line, or if they end without `[DONE]`. */
-function bounded(): TransformStream<Uint8Array, Uint8Array> {
+function limitBytes(): TransformStream<Uint8Array, Uint8Array> {
   let size = 0;
   let lineSize = 0;
   let tail = "";
@@ -127,7 +129,7 @@ function bounded(): TransformStream<Uint8Array, Uint8Array> {
       controller.enqueue(piece);
     },
     flush(controller) {
-      if (!tail.includes("[DONE]")) controller.error(new UnfinishedError());
+      if (!tail.includes("[DONE]")) controller.error(new UnfinishedStreamError());
     },
   });
 }

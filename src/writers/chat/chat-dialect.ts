@@ -1,6 +1,6 @@
 import type { OpenAI } from "openai";
 import type { Dialogue, ToolUse } from "../../core/writer.ts";
-import { type ChatStep, chatSteps, instructed } from "../dialogue-messages.ts";
+import { appendInstructions, type ChatStep, chatSteps } from "../dialogue-messages.ts";
 import { functionOf } from "../tool-calls.ts";
 
 /** What of the chat completions interface an endpoint takes. */
@@ -43,7 +43,7 @@ export function firstDialect(historyChars: number): ChatDialect {
 /** The request's body, in an endpoint's dialect. `top_k` is in no endpoint's standard and is left to the model. */
 export function chatBody(dialogue: Dialogue, options: ChatRequestOptions, dialect: ChatDialect): Body {
   const { hasSystemRole, historyChars, limitField, hasUsage } = dialect;
-  const systemPrompt = instructed(options.systemPrompt, dialogue.instructions);
+  const systemPrompt = appendInstructions(options.systemPrompt, dialogue.instructions);
   const { tools = [], choice = "auto", calls = [] } = (dialect.hasTools && dialogue.toolUse) || {};
   const steps = chatSteps(dialogue, calls, {
     systemPrompt: hasSystemRole ? systemPrompt : null,
@@ -67,8 +67,8 @@ export function chatBody(dialogue: Dialogue, options: ChatRequestOptions, dialec
  * The dialect to try after a refusal, by the name that it mentions; `null` when it mentions nothing that could be left
  * out or said otherwise. Each step is taken at most once, but for the history, which is halved until little is left.
  */
-export function otherDialect(dialect: ChatDialect, refused: string, body: Body): ChatDialect | null {
-  if (TOO_LONG.test(refused)) return shorter(dialect, body);
+export function narrowerDialect(dialect: ChatDialect, refused: string, body: Body): ChatDialect | null {
+  if (TOO_LONG.test(refused)) return withShorterHistory(dialect, body);
   if (dialect.limitField === "max_tokens" && refused.includes("max_tokens")) {
     return { ...dialect, limitField: "max_completion_tokens" };
   }
@@ -97,7 +97,7 @@ function takesTemperature({ refusedTemperatures }: ChatDialect, temperature: num
   return !refusedTemperatures.has(temperature) && refusedTemperatures.size < MAX_TEMPERATURES;
 }
 
-function shorter(dialect: ChatDialect, body: Body): ChatDialect | null {
+function withShorterHistory(dialect: ChatDialect, body: Body): ChatDialect | null {
   const sent = body.messages.reduce((sum, { content }) => sum + (content?.length ?? 0), 0);
   const historyChars = Math.floor(Math.min(dialect.historyChars, sent) / 2);
   return historyChars < MIN_HISTORY_CHARS ? null : { ...dialect, historyChars };

@@ -3,14 +3,14 @@ import { retryAfterMs } from "../../core/retry-after.ts";
 import { WriterError } from "../../core/writer.ts";
 import { NotAChatError } from "./chat-client.ts";
 import { ChatEventError } from "./chat-reply.ts";
-import { LateError, type ReplyLimits } from "./reply-clock.ts";
+import { type ReplyLimits, ReplyTimeoutError } from "./reply-clock.ts";
 
 /** What became of one try. */
 interface ChatFailure {
   /** What to throw when there is no other try. It quotes nothing that the endpoint sent. */
   readonly error: WriterError;
   /** Whether the same request may work soon, as nothing is wrong with it. */
-  readonly isPassing: boolean;
+  readonly isRetryable: boolean;
   /** How long the endpoint wants to be left alone first; `null` when it did not say. */
   readonly waitMs: number | null;
   /** What a refusal says, to be searched for the name of what it refuses; never to be shown. */
@@ -18,16 +18,16 @@ interface ChatFailure {
 }
 
 /** Reads what the client threw, or what was thrown on its way. */
-export function chatFailure(thrown: unknown, limits: ReplyLimits): ChatFailure {
-  if (thrown instanceof WriterError) return fixed(thrown);
-  if (thrown instanceof LateError) return fixed(again(lateMessage(thrown, limits)));
+export function classifyFailure(thrown: unknown, limits: ReplyLimits): ChatFailure {
+  if (thrown instanceof WriterError) return permanent(thrown);
+  if (thrown instanceof ReplyTimeoutError) return permanent(retryableError(lateMessage(thrown, limits)));
   const causes = [...causesOf(thrown)];
   if (causes.some((error) => error instanceof NotAChatError || error instanceof SyntaxError))
-    return fixed(new WriterError(NO_CHAT));
-  if (causes.some((error) => error instanceof ChatEventError)) return passing(again(FAILED));
+    return permanent(new WriterError(NO_CHAT));
+  if (causes.some((error) => error instanceof ChatEventError)) return retryable(retryableError(FAILED));
   if (thrown instanceof APIError && isErrorEvent(thrown)) {
     const code = Number(thrown.code);
-    return code >= 300 && code < 600 ? byStatus(code, thrown) : passing(again(FAILED));
+    return code >= 300 && code < 600 ? byStatus(code, thrown) : retryable(retryableError(FAILED));
   }
   if (thrown instanceof APIError && typeof thrown.status === "number") return byStatus(thrown.status, thrown);
   return byCode(codeOf(causes));
@@ -39,24 +39,28 @@ const NO_CHAT =
   "the writer's endpoint answered with something that is not a chat completion: check writer.baseUrl, which usually ends in /v1";
 const FAILED = "the writer's endpoint failed: retry";
 
-const NOT_TO_BE_RETRIED: Readonly<Record<number, string>> = {
+const PERMANENT_FAILURES: Readonly<Record<number, string>> = {
   401: "the writer's endpoint refused the key (401): check ANTIPHON_WRITER_API_KEY or writer.apiKeyFile",
   403: "the writer's endpoint does not let this key use the model (403): check ANTIPHON_WRITER_API_KEY or writer.apiKeyFile, and writer.model",
   404: "the writer's endpoint has no such route or model (404): check writer.baseUrl, which usually ends in /v1, and writer.model",
 };
 
 function byStatus(status: number, { headers, message }: APIError): ChatFailure {
-  const known = NOT_TO_BE_RETRIED[status];
-  if (known !== undefined) return fixed(new WriterError(known));
+  const known = PERMANENT_FAILURES[status];
+  if (known !== undefined) return permanent(new WriterError(known));
   const waitMs = retryAfterMs(headers, Date.now());
   if (status === 429)
-    return passing(
-      again("the writer's endpoint is busy or its quota is used up (429): retry", waitMs ?? BUSY_RETRY_MS),
+    return retryable(
+      retryableError(
+        "the writer's endpoint is busy or its quota is used up (429): retry",
+        waitMs ?? BUSY_RETRY_MS,
+      ),
       waitMs,
     );
-  if (status >= 500) return passing(again(`the writer's endpoint failed (${status}): retry`, waitMs), waitMs);
+  if (status >= 500)
+    return retryable(retryableError(`the writer's endpoint failed (${status}): retry`, waitMs), waitMs);
   if (status < 400)
-    return fixed(
+    return permanent(
       new WriterError(
         `the writer's endpoint redirects (${status}), which is not followed: set writer.baseUrl to where it leads`,
       ),
@@ -64,23 +68,27 @@ function byStatus(status: number, { headers, message }: APIError): ChatFailure {
   const error = new WriterError(
     `the writer's endpoint refused the request (${status}): check writer.model and writer.maxTokens`,
   );
-  return { ...fixed(error), refusal: message };
+  return { ...permanent(error), refusal: message };
 }
 
 /** The connection failed: before there was one, or once it stood. */
 function byCode(code: string): ChatFailure {
   if (code === "ECONNREFUSED" || code === "EAI_AGAIN")
-    return passing(
-      again(`the writer's endpoint cannot be reached (${code}): check that it runs and writer.baseUrl`),
+    return retryable(
+      retryableError(
+        `the writer's endpoint cannot be reached (${code}): check that it runs and writer.baseUrl`,
+      ),
     );
   if (["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"].includes(code) || code === "")
-    return passing(again("the writer's endpoint broke off the connection: retry"));
-  return fixed(
-    again(`the writer's endpoint cannot be reached (${code}): check that it runs and writer.baseUrl`),
+    return retryable(retryableError("the writer's endpoint broke off the connection: retry"));
+  return permanent(
+    retryableError(
+      `the writer's endpoint cannot be reached (${code}): check that it runs and writer.baseUrl`,
+    ),
   );
 }
 
-function lateMessage({ limit }: LateError, limits: ReplyLimits): string {
+function lateMessage({ limit }: ReplyTimeoutError, limits: ReplyLimits): string {
   if (limit === "total")
     return `the writer's endpoint took longer over a reply than writer.totalTimeoutMs (${limits.totalTimeoutMs} ms): retry, or raise it`;
   const setting = `writer.firstTokenTimeoutMs (${limits.firstTokenTimeoutMs} ms)`;
@@ -89,16 +97,16 @@ function lateMessage({ limit }: LateError, limits: ReplyLimits): string {
     : `the writer's endpoint fell silent in the middle of a reply for longer than ${setting}: retry`;
 }
 
-function again(message: string, waitMs: number | null = null): WriterError {
+function retryableError(message: string, waitMs: number | null = null): WriterError {
   return new WriterError(message, { retryAfterMs: waitMs ?? DEFAULT_RETRY_MS });
 }
 
-function fixed(error: WriterError): ChatFailure {
-  return { error, isPassing: false, waitMs: null, refusal: null };
+function permanent(error: WriterError): ChatFailure {
+  return { error, isRetryable: false, waitMs: null, refusal: null };
 }
 
-function passing(error: WriterError, waitMs: number | null = null): ChatFailure {
-  return { error, isPassing: true, waitMs, refusal: null };
+function retryable(error: WriterError, waitMs: number | null = null): ChatFailure {
+  return { error, isRetryable: true, waitMs, refusal: null };
 }
 
 /** An error that came as an event of a stream which had begun well. */

@@ -1,18 +1,18 @@
 import { isRecord } from "../../core/is-record.ts";
 import { type ToolCall, WriterError, type WriterTokens, type WrittenPart } from "../../core/writer.ts";
-import { type CallPiece, MAX_CALLS, ToolCalls } from "../tool-calls.ts";
-import { cutEnd, WrittenSentences } from "../written-sentences.ts";
+import { type CallDelta, MAX_CALLS, ToolCalls } from "../tool-calls.ts";
+import { endCutReply, WrittenSentences } from "../written-sentences.ts";
 
 /**
  * Cuts an endpoint's reply into parts, each a sentence or a call where it was made. Tokens stand at the last one, as
- * endpoints count at the end. A reply that was cut off ends as {@link cutEnd} says; more than `maxChars` characters are
+ * endpoints count at the end. A reply that was cut off ends as {@link endCutReply} says; more than `maxChars` characters are
  * cut off here. An empty or withheld reply is one part without words. On failure, yields the words received so far, then
  * throws. Throws a {@link WriterError} if the model spent all its tokens on thoughts, or made only calls that cannot be
  * carried out.
  *
  * @param functions names of the functions that it may call; other calls are left out
  */
-export async function* partsOf(
+export async function* toParts(
   deltas: AsyncIterable<ChatDelta>,
   maxChars: number,
   functions: readonly string[] = [],
@@ -58,7 +58,7 @@ export async function* partsOf(
   const isCut = finish === "length";
   const isWithheld = finish === "content_filter";
   const rest = sentences.flush(!isCut, (written) =>
-    isWithheld ? "" : isCut ? cutEnd(written, isEmpty) : written,
+    isWithheld ? "" : isCut ? endCutReply(written, isEmpty) : written,
   );
   const last = parts(rest, isWithheld ? [] : calls.take(isCut || finish === null));
   if (isEmpty) {
@@ -81,7 +81,7 @@ const BAD_CALL =
 export interface ChatDelta {
   /** Words of the reply; often empty. */
   readonly text: string;
-  readonly calls: readonly CallPiece[];
+  readonly calls: readonly CallDelta[];
   /** Whether the model wrote at all: words, calls, or thoughts that are not said. */
   readonly isToken: boolean;
   /** Why the reply is over: `stop`, `length`, `content_filter`, …; `null` while it goes on. */
@@ -98,7 +98,7 @@ export class ChatEventError extends Error {
  * Reads an event of which nothing is known but that it was JSON. `null` where it is none of a chat completion, as a sign
  * of life is. Throws {@link ChatEventError} where it tells of a failure.
  */
-export function readChunk(event: unknown): ChatDelta | null {
+export function readEvent(event: unknown): ChatDelta | null {
   if (!isRecord(event)) return null;
   if (!Array.isArray(event.choices)) {
     if (event.object === "error" || "message" in event || "detail" in event) throw new ChatEventError();
@@ -124,7 +124,7 @@ export function readChunk(event: unknown): ChatDelta | null {
 }
 
 /** Reads the calls of a chunk's delta, of which nothing is known. */
-function readCallPieces(given: unknown): CallPiece[] {
+function readCallPieces(given: unknown): CallDelta[] {
   if (!Array.isArray(given)) return [];
   return given.slice(0, MAX_CALLS + 1).flatMap((piece: unknown) => {
     if (!isRecord(piece)) return [];

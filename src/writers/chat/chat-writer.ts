@@ -3,16 +3,16 @@ import type { OpenAI } from "openai";
 import { type Stopper, stopWith } from "../../core/stop-with.ts";
 import { type Dialogue, type Writer, WriterError, type WrittenPart } from "../../core/writer.ts";
 import { DEFAULT_SYSTEM_PROMPT } from "../dialogue-messages.ts";
-import { makeChatClient, NotAChatError, UnfinishedError } from "./chat-client.ts";
+import { createChatClient, NotAChatError, UnfinishedStreamError } from "./chat-client.ts";
 import {
   type ChatDialect,
   type ChatRequestOptions,
   chatBody,
   firstDialect,
-  otherDialect,
+  narrowerDialect,
 } from "./chat-dialect.ts";
-import { chatFailure } from "./chat-failure.ts";
-import { type ChatDelta, partsOf, readChunk } from "./chat-reply.ts";
+import { classifyFailure } from "./chat-failure.ts";
+import { type ChatDelta, readEvent, toParts } from "./chat-reply.ts";
 import { ReplyClock, type ReplyLimits } from "./reply-clock.ts";
 
 export interface ChatWriterOptions {
@@ -76,7 +76,7 @@ class ChatWriter implements Writer {
       totalTimeoutMs,
     } = options;
     this.name = model;
-    this.#client = makeChatClient(options.baseUrl, options.apiKey);
+    this.#client = createChatClient(options.baseUrl, options.apiKey);
     this.#request = { model, maxTokens, systemPrompt };
     this.#limits = { firstTokenTimeoutMs, totalTimeoutMs, lingerMs: options.lingerMs ?? LINGER_MS };
     this.#retryDelaysMs = options.retryDelaysMs ?? RETRY_DELAYS_MS;
@@ -90,14 +90,14 @@ class ChatWriter implements Writer {
 
   async *write(dialogue: Dialogue, signal: AbortSignal): AsyncGenerator<WrittenPart, void, void> {
     signal.throwIfAborted();
-    if (this.#isClosed) throw closed();
+    if (this.#isClosed) throw closedError();
     const call = stopWith([signal]);
     this.#calls.add(call);
     try {
       const deltas = this.#deltas(dialogue, call.signal);
       const { tools = [], choice = "auto" } = dialogue.toolUse ?? {};
       const names = choice === "none" ? [] : tools.map(({ name }) => name);
-      for await (const part of partsOf(deltas, this.#request.maxTokens * CHARS_PER_TOKEN, names)) {
+      for await (const part of toParts(deltas, this.#request.maxTokens * CHARS_PER_TOKEN, names)) {
         call.signal.throwIfAborted();
         yield dialogue.instructions === undefined ? part : { ...part, hasReadInstructions: true };
       }
@@ -109,7 +109,7 @@ class ChatWriter implements Writer {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const call of this.#calls) call.abort(closed());
+    for (const call of this.#calls) call.abort(closedError());
   }
 
   /** One reply, over as many tries as it takes to get its first token. */
@@ -130,11 +130,11 @@ class ChatWriter implements Writer {
         return;
       } catch (thrown) {
         signal.throwIfAborted();
-        const { error, isPassing, waitMs, refusal } = chatFailure(thrown, this.#limits);
+        const { error, isRetryable, waitMs, refusal } = classifyFailure(thrown, this.#limits);
         if (hasBegun) throw error;
         if (refusal !== null && WITHHELD.test(refusal)) return yield WITHHELD_REPLY;
-        const other = refusal === null ? null : otherDialect(dialect, refusal, body);
-        const delayMs = isPassing ? delaysMs.shift() : undefined;
+        const other = refusal === null ? null : narrowerDialect(dialect, refusal, body);
+        const delayMs = isRetryable ? delaysMs.shift() : undefined;
         if (other !== null) dialect = other;
         else if (delayMs === undefined || (waitMs ?? delayMs) >= clock.leftMs) throw error;
         else await clock.wait(sleep(waitMs ?? delayMs, undefined, { signal }), signal);
@@ -157,16 +157,16 @@ class ChatWriter implements Writer {
       let isOver = false;
       for (;;) {
         const event = await clock.wait(events.next(), signal).catch((error: unknown) => {
-          if ((isOver || (!isChat && error instanceof UnfinishedError)) && !signal.aborted) return null;
+          if ((isOver || (!isChat && error instanceof UnfinishedStreamError)) && !signal.aborted) return null;
           throw error;
         });
         if (event === null || event.done === true) break;
-        const delta = readChunk(event.value);
+        const delta = readEvent(event.value);
         if (delta === null) continue;
         isChat = true;
         isOver ||= delta.finish !== null;
-        if (delta.isToken) clock.heard();
-        if (isOver) clock.finished();
+        if (delta.isToken) clock.tokenReceived();
+        if (isOver) clock.replyFinished();
         yield delta;
       }
       if (!isChat) throw new NotAChatError("no event of a chat completion");
@@ -176,6 +176,6 @@ class ChatWriter implements Writer {
   }
 }
 
-function closed(): WriterError {
+function closedError(): WriterError {
   return new WriterError("the writer was closed: retry", { retryAfterMs: 2_000 });
 }

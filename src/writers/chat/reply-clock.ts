@@ -1,11 +1,11 @@
 import { abortable } from "../../core/abortable.ts";
 
 /** Which limit was passed. */
-export class LateError extends Error {
+export class ReplyTimeoutError extends Error {
   override readonly name = "LateError";
   readonly limit: "begin" | "silence" | "total" | "linger";
 
-  constructor(limit: LateError["limit"]) {
+  constructor(limit: ReplyTimeoutError["limit"]) {
     super(limit);
     this.limit = limit;
   }
@@ -39,25 +39,25 @@ export class ReplyClock {
   }
 
   /** The endpoint wrote something. */
-  heard(): void {
+  tokenReceived(): void {
     if (this.#phase === "begin") this.#phase = "silence";
     if (this.#phase === "silence") this.#quietLeftMs = this.#limits.firstTokenTimeoutMs;
   }
 
   /** The reply is over; what may still come is how many tokens it took. */
-  finished(): void {
+  replyFinished(): void {
     if (this.#phase === "linger") return;
     this.#phase = "linger";
     this.#quietLeftMs = this.#limits.lingerMs;
   }
 
-  /** Waits for `promise`; throws {@link LateError} when a limit passes, and the signal's reason when that aborts. */
+  /** Waits for `promise`; throws {@link ReplyTimeoutError} when a limit passes, and the signal's reason when that aborts. */
   async wait<T>(promise: PromiseLike<T>, signal: AbortSignal): Promise<T> {
     const limit = this.#totalLeftMs < this.#quietLeftMs ? "total" : this.#phase;
     const startMs = performance.now();
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(() => reject(new LateError(limit)), this.leftMs);
+      timer = setTimeout(() => reject(new ReplyTimeoutError(limit)), this.leftMs);
     });
     try {
       return await abortable(Promise.race([promise, late]), signal);

@@ -1,25 +1,25 @@
 import type { SpeakerLabel, Turn } from "../../core/conversation.ts";
 import { wordSet } from "../../text/characters.ts";
 import { sentencesOf } from "../../text/sentences/sentence-cutter.ts";
-import { isAsked } from "../small-talk/classify-turn.ts";
+import { isQuestion } from "../small-talk/classify-turn.ts";
 
 /**
  * Completes an elliptical newest turn: "And New Zealand?", after "What's the capital of Australia?", is "What's the capital
  * of New Zealand?". Returns what it may stand for, the likeliest first; nothing if the turn stands alone.
  */
-export function wholeTurns(history: readonly Turn[], speaker: SpeakerLabel): readonly string[] {
+export function completeEllipsis(history: readonly Turn[], speaker: SpeakerLabel): readonly string[] {
   const theirs = history.at(-1)?.speaker;
   let whole: readonly string[] = [];
-  let before: Before = { asked: null, told: [], ours: "" };
+  let before: EllipsisContext = { question: null, turns: [], answer: "" };
   for (const { speaker: who, text } of history.slice(-MAX_TURNS)) {
     const said = plain(text ?? "").slice(-MAX_CHARS);
-    if (who === speaker) before = { ...before, ours: said };
+    if (who === speaker) before = { ...before, answer: said };
     if (who !== theirs) continue;
-    whole = before.told.length === 0 ? [] : madeWhole(said, before);
+    whole = before.turns.length === 0 ? [] : complete(said, before);
     const newest = whole[0] ?? said;
     const last = sentencesIn(newest).at(-1) ?? "";
-    const asked = isAsked(last) ? last.replace(/[\s?.!]+$/, "").replace(LEAD_IN, "") : null;
-    before = { asked, told: [newest, ...before.told], ours: "" };
+    const question = isQuestion(last) ? last.replace(/[\s?.!]+$/, "").replace(LEAD_IN, "") : null;
+    before = { question, turns: [newest, ...before.turns], answer: "" };
   }
   return whole;
 }
@@ -35,23 +35,27 @@ function plain(text: string): string {
 }
 
 /** What a turn may lean on. */
-interface Before {
-  /** What the other one asked last, made whole; `null` where they told something. */
-  readonly asked: string | null;
+interface EllipsisContext {
+  /** What the other one question last, made whole; `null` where they told something. */
+  readonly question: string | null;
   /** What they said, made whole, the newest first. */
-  readonly told: readonly string[];
+  readonly turns: readonly string[];
   /** What was answered to that. */
-  readonly ours: string;
+  readonly answer: string;
 }
 
-function madeWhole(said: string, before: Before): readonly string[] {
+function complete(said: string, before: EllipsisContext): readonly string[] {
   const bare = said.replace(/[\s?.!]+$/, "").replace(LEAD_IN, "");
   const isShort = bare.split(" ").length <= MAX_ELLIPSIS_WORDS && !hasVerb(bare) && !PRONOUN.test(bare);
-  if (before.asked !== null && isShort && bare !== "" && !isRemark(bare)) {
-    const found = filledIn(bare, before.asked, /\?\s*$/.test(said) || LEAN.test(said));
+  if (before.question !== null && isShort && bare !== "" && !isRemark(bare)) {
+    const found = completeFromQuestion(
+      bare,
+      before.question,
+      /\?\s*$/.test(said) || CONJUNCTION_FIRST.test(said),
+    );
     if (found.length > 0) return found.map((text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}?`);
   }
-  const named = withNames(said, before);
+  const named = resolvePronoun(said, before);
   return named === null ? [] : [named];
 }
 
@@ -63,45 +67,45 @@ function afterQuestionWord(text: string): string | null {
 }
 
 /** A question with another word in it: what was left out of an ellipsis is in the question before it. */
-function filledIn(said: string, asked: string, isAsking: boolean): readonly string[] {
+function completeFromQuestion(said: string, question: string, isAsking: boolean): readonly string[] {
   if (QUESTION_WORD.test(said.replace(BEFORE_QUESTION_WORD, ""))) {
-    const begun = afterQuestionWord(asked) ?? asked.charAt(0).toLowerCase() + asked.slice(1);
+    const begun = afterQuestionWord(question) ?? question.charAt(0).toLowerCase() + question.slice(1);
     return BEGINS_AS_ASKED.test(begun) ? [`${said} ${begun}`] : [];
   }
   const counted = COUNTED.exec(said)?.[1];
   if (counted !== undefined) {
     const same = new RegExp(`^${counted} \\p{L}+`, "iu");
-    return same.test(asked) ? [asked.replace(same, said)] : [];
+    return same.test(question) ? [question.replace(same, said)] : [];
   }
   if (afterQuestionWord(said) !== null) return [];
   const other = said.replace(/^(?:the|a|an) (?=\p{Lu})/iu, "");
   const small = said.charAt(0).toLowerCase() + said.slice(1);
-  const [, aux = "", determiner, rest = ""] = OF_A_SUBJECT.exec(asked) ?? [];
-  // "Can my dog swim?" is asked of "My cat?", too.
+  const [, aux = "", determiner, rest = ""] = YES_NO_QUESTION.exec(question) ?? [];
+  // "Can my dog swim?" is question of "My cat?", too.
   if (determiner !== undefined && small.startsWith(`${determiner.toLowerCase()} `))
     return [`${aux} ${small} ${rest}`];
   const [, preposition] = PREPOSITION.exec(said) ?? [];
   if (preposition !== undefined) {
     const same = new RegExp(`\\b${preposition} (?:[\\p{L}\\p{N}'-]+ ?){1,4}$`, "iu");
-    return [same.test(asked) ? asked.replace(same, small) : `${asked} ${small}`];
+    return [same.test(question) ? question.replace(same, small) : `${question} ${small}`];
   }
   // What only names something may be a remark.
   if (!isAsking) return [];
   if (/^\p{Lu}/u.test(other)) {
-    const begun = asked.charAt(0).toLowerCase() + asked.slice(1);
+    const begun = question.charAt(0).toLowerCase() + question.slice(1);
     const names = [...begun.matchAll(NAME)].filter(
       ({ 0: name, index }) => index > 0 && !NO_NAME.has(name) && !/\ban? $/i.test(begun.slice(0, index)),
     );
     const last = names.at(-1);
     if (last !== undefined)
-      return [asked.slice(0, last.index) + other + asked.slice(last.index + last[0].length)];
+      return [question.slice(0, last.index) + other + question.slice(last.index + last[0].length)];
   }
-  const phrase = lastPhrase(asked);
+  const phrase = lastPhrase(question);
   if (phrase === null) return [];
   const isNamed = /^\p{Lu}/u.test(phrase);
   if (isNamed && /^(?:my|our|your|his|her|their)\b/i.test(said)) return [];
-  const start = asked.slice(0, asked.length - phrase.length);
-  if (UNFIT_BEFORE.test(start)) return [];
+  const start = question.slice(0, question.length - phrase.length);
+  if (AFTER_SUBJECT_OR_VERB.test(start)) return [];
   const put = isNamed ? said : small;
   const noun = phrase.split(" ");
   const whole = ARTICLE.test(start)
@@ -127,8 +131,8 @@ function hasVerb(said: string): boolean {
 }
 
 /** Returns one or two words after an article or a preposition; after anything else the last, since a verb may come before. */
-function lastPhrase(asked: string): string | null {
-  const words = asked.split(" ");
+function lastPhrase(question: string): string | null {
+  const words = question.split(" ");
   const isNoun = (word = "") => /^[\p{L}'-]+$/u.test(word) && !NO_PHRASE.has(word.replace(/['-].*/, ""));
   const [before = "", first, last] = ["", "", ...words].slice(-3);
   if (words.length < 2 || !isNoun(last)) return null;
@@ -142,13 +146,13 @@ function articleFor(put: string, start: string): string {
 }
 
 /** A turn with what its pronoun means in the pronoun's place; `null` where it has none, or that is not plain. */
-function withNames(said: string, { told, ours }: Before): string | null {
+function resolvePronoun(said: string, { turns, answer }: EllipsisContext): string | null {
   const match = PRONOUN.exec(said);
   if (
     match === null ||
-    !isAsked(said) ||
+    !isQuestion(said) ||
     said.length > MAX_NAMED_CHARS ||
-    MEANS_NOTHING.some((form) => form.test(said))
+    EXPLETIVES.some((form) => form.test(said))
   )
     return null;
   // What is named in the same breath may be meant.
@@ -156,16 +160,16 @@ function withNames(said: string, { told, ours }: Before): string | null {
   const [pronoun] = match;
   const kind = pronoun.toLowerCase();
   const isPossessive =
-    POSSESSIVE.has(kind) || (kind === "her" && isHers(said.slice(match.index + pronoun.length)));
+    POSSESSIVE.has(kind) || (kind === "her" && isPossessiveHer(said.slice(match.index + pronoun.length)));
   if (isPossessive && match.index === 0) return null;
   const find = PEOPLE.has(kind)
     ? (text: string) => personIn(text, kind)
     : kind === "there"
       ? placeIn
-      : (text: string) => thingIn(text, PLURAL.has(kind), ours);
-  // What they asked last, and the answer to it, before what was spoken of earlier.
-  const [newest = "", ...earlier] = told;
-  const order = PEOPLE.has(kind) ? [ours, newest, ...earlier] : [newest, ...earlier, ours];
+      : (text: string) => thingIn(text, PLURAL.has(kind), answer);
+  // What they question last, and the answer to it, before what was spoken of earlier.
+  const [newest = "", ...earlier] = turns;
+  const order = PEOPLE.has(kind) ? [answer, newest, ...earlier] : [newest, ...earlier, answer];
   const meant = order.map(find).find((found) => found !== null) ?? null;
   if (meant === null) return null;
   const named = meant.replace(/^(?:My|Our|The|His|Her)\b/, (word) => word.toLowerCase());
@@ -173,9 +177,9 @@ function withNames(said: string, { told, ours }: Before): string | null {
   return said.slice(0, match.index) + place + said.slice(match.index + pronoun.length);
 }
 
-function isHers(rest: string): boolean {
+function isPossessiveHer(rest: string): boolean {
   const word = /^ (\p{L}+)/u.exec(rest)?.[1];
-  return word !== undefined && !NOT_HERS.has(word.toLowerCase());
+  return word !== undefined && !NOT_OWNED.has(word.toLowerCase());
 }
 
 /** @param pronoun nobody's son is a "she" */
@@ -197,8 +201,8 @@ function placeIn(text: string): string | null {
   return [...text.matchAll(PLACE)].at(-1)?.[1] ?? null;
 }
 
-/** @param ours of two names, the one that was answered about is meant */
-function thingIn(text: string, isPlural: boolean, ours: string): string | null {
+/** @param answer of two names, the one that was answered about is meant */
+function thingIn(text: string, isPlural: boolean, answer: string): string | null {
   const things = [...text.matchAll(THINGS)].map(([found]) => found.trim());
   const thing = things.find((each) => /[^s]s$/.test(each) === isPlural);
   if (thing !== undefined)
@@ -207,7 +211,7 @@ function thingIn(text: string, isPlural: boolean, ours: string): string | null {
       .replace(/^\p{Lu}\p{Ll}* /u, (word) => word.toLowerCase());
   if (isPlural) return /\b(?:grow|keep|make|like|love|about|of) (\p{Ll}{3,}s)\b/u.exec(text)?.[1] ?? null;
   const names = namesIn(text);
-  return names.find((name) => ours.includes(name)) ?? names.at(-1) ?? null;
+  return names.find((name) => answer.includes(name)) ?? names.at(-1) ?? null;
 }
 
 /** Names in a text; a single word that begins a sentence may be any. */
@@ -225,7 +229,7 @@ function namesIn(text: string): string[] {
 
 const LEAD_IN =
   /^(?:(?:and|so|but|or|ok|okay|wait|anyway|hey|hi|sorry|um+|er+|well|now|then|oh|ah|yes|yeah|no|hm+|right|cool|great|thanks|what about|how about|what if it's|and what about|and how about)\b[,:!. ]*)+/i;
-const LEAN = /^(?:and|or|but|then|what about|how about|so)\b/i;
+const CONJUNCTION_FIRST = /^(?:and|or|but|then|what about|how about|so)\b/i;
 const VERBS: ReadonlySet<string> = wordSet(
   "is are was were am do does did can could will would should must have has had get got go want need like think know i i'm you it's that's thanks ok okay yes no yeah not please good nice cool fair true right sure maybe probably",
 );
@@ -249,10 +253,11 @@ const NO_PHRASE: ReadonlySet<string> = wordSet(
   "is are was were do does did the a an of in to for from with on have has i you it we",
 );
 /** What stands there is no thing: it follows who does it. */
-const UNFIT_BEFORE = /\b(?:i|you|we|he|she|it|they|can|could|should|would|will|do|does|did|to|not)\s*$/i;
+const AFTER_SUBJECT_OR_VERB =
+  /\b(?:i|you|we|he|she|it|they|can|could|should|would|will|do|does|did|to|not)\s*$/i;
 const ARTICLE = /\b(?:the|an?) $/i;
 const ARTICLED = /^(?:the|an?|my|your|our|his|her|their|some|any|\p{Lu}.*|.*s$)(?:\b|$)/u;
-const OF_A_SUBJECT =
+const YES_NO_QUESTION =
   /^(is|are|was|were|can|could|do|does|did|will|would|should|has|have) (my|your|our|his|her|the) \p{L}+ (.+)$/iu;
 /** Said of what was answered, and asks nothing more. */
 const REMARKS = (
@@ -268,7 +273,7 @@ const MAX_AFTER_REMARK = 12;
 const PRONOUN =
   /\b(?:it|its|they|them|their|he|him|his|she|her|there)\b(?! (?:is|are|was|were|any|a|an|some|enough)\b.{0,30}\b(?:that|which)\b)/i;
 /** "It" and "there" that stand for nothing. */
-const MEANS_NOTHING: readonly RegExp[] = [
+const EXPLETIVES: readonly RegExp[] = [
   /\b(?:are|is) (?:you|anyone|anybody|someone|somebody) (?:still )?(?:there|here)\b/iu,
   /\bhow(?:'s| is| are) (?:it|they|things) going\b/iu,
   /\bis it (?:late|early|cold|hot|warm|raining|dark|normal|true|possible|worth|rude|weird|wrong|right|bad|okay|ok|me|too|fair|legal|strange|common|just)\b/iu,
@@ -279,7 +284,7 @@ const MEANS_NOTHING: readonly RegExp[] = [
 const PEOPLE: ReadonlySet<string> = new Set(["he", "him", "his", "she", "her"]);
 const PLURAL: ReadonlySet<string> = new Set(["they", "them", "their"]);
 /** After "her" that is a person and owns nothing. */
-const NOT_HERS: ReadonlySet<string> = wordSet(
+const NOT_OWNED: ReadonlySet<string> = wordSet(
   "at in on to for from with about of by and or if when that this now then again today tomorrow tonight yesterday so too what how where why who the a an my your back up off out over away one",
 );
 const POSSESSIVE: ReadonlySet<string> = new Set(["its", "their", "his"]);

@@ -4,7 +4,7 @@ import { stopWith } from "../../core/stop-with.ts";
 import { WriterError } from "../../core/writer.ts";
 import { sentencesOf } from "../../text/sentences/sentence-cutter.ts";
 import { openLlama } from "../llama/llama-runtime.ts";
-import { SentenceEncoder, spokenKey } from "../llama/sentence-encoder.ts";
+import { cacheKey, SentenceEncoder } from "../llama/sentence-encoder.ts";
 import {
   GATE_CATEGORIES,
   GATE_DIR,
@@ -54,16 +54,16 @@ export async function openGateClassifier(dir: string = GATE_DIR): Promise<GateCl
     );
   });
   try {
-    return new EncoderGate(head, await SentenceEncoder.open(runtime, head.encoderPath));
+    return new EncoderGateClassifier(head, await SentenceEncoder.open(runtime, head.encoderPath));
   } catch (cause) {
     throw gateError(head.encoderPath, "cannot be loaded", cause);
   }
 }
 
-class EncoderGate implements GateClassifier {
+class EncoderGateClassifier implements GateClassifier {
   readonly #head: GateHead;
   readonly #encoder: SentenceEncoder;
-  /** What lines were found to be, by {@link spokenKey}: turns come again. */
+  /** What lines were found to be, by {@link cacheKey}: turns come again. */
   readonly #known = new LruCache<readonly GateScores[]>(KNOWN_LINES);
   readonly #closed = new AbortController();
 
@@ -104,24 +104,26 @@ class EncoderGate implements GateClassifier {
       .slice(-3)
       .map(plainText);
     const own = await this.#scoresOf(first ?? "", NEWEST_TOKENS, stop);
-    const found = worst(own, newest);
+    const found = gravest(own, newest);
     if (found !== null && found.category !== "injection") return found;
 
     const before = await this.#scoresOf(second ?? "", OLDER_TOKENS, stop);
     // "Ignore your instructions" must not drown what somebody says of themselves beside it.
     if (found !== null)
-      return (await this.#besideInjection(first ?? "", stop)) ?? graver(before, newest) ?? found;
+      return (
+        (await this.#besideInjection(first ?? "", stop)) ?? gravestExceptInjection(before, newest) ?? found
+      );
     if (first && second) {
       // What was answered in its turn is left at that, unless nothing was added to it but a nod.
-      const isAnswered = worst(before, newest) !== null && wordsIn(first) > NOD_WORDS;
+      const isAnswered = gravest(before, newest) !== null && wordsIn(first) > MAX_NOD_WORDS;
       if (!isAnswered) {
-        const both = `${tail(second)}${/[.!?]$/.test(second) ? "" : "."} ${first.slice(0, JOINED_CHARS)}`;
-        const together = worst(await this.#scoresOf(both, OLDER_TOKENS, stop), joined);
+        const both = `${lastWords(second)}${/[.!?]$/.test(second) ? "" : "."} ${first.slice(0, JOINED_CHARS)}`;
+        const together = gravest(await this.#scoresOf(both, OLDER_TOKENS, stop), joined);
         if (together !== null) return together;
       }
     }
-    const earlier = worst([...(await this.#scoresOf(third ?? "", OLDER_TOKENS, stop)), ...before], older);
-    return earlier ?? { category: null, scores: maxSeverity(own) ?? BENIGN };
+    const earlier = gravest([...(await this.#scoresOf(third ?? "", OLDER_TOKENS, stop)), ...before], older);
+    return earlier ?? { category: null, scores: leastBenign(own) ?? BENIGN };
   }
 
   /** The gravest of a line's sentences, each by itself, that is no injection. */
@@ -129,13 +131,13 @@ class EncoderGate implements GateClassifier {
     const sentences = line.split(/(?<=[.!?])\s+/).slice(-MAX_SENTENCES);
     const scores: GateScores[] = [];
     for (const sentence of sentences) scores.push(...(await this.#scoresOf(sentence, OLDER_TOKENS, stop)));
-    return graver(scores, this.#head.thresholds.newest);
+    return gravestExceptInjection(scores, this.#head.thresholds.newest);
   }
 
   /** What each window of a line is. */
   async #scoresOf(line: string, max: number, stop: AbortSignal): Promise<readonly GateScores[]> {
     stop.throwIfAborted();
-    const key = spokenKey(`${max} ${line}`);
+    const key = cacheKey(`${max} ${line}`);
     const scores = this.#known.get(key) ?? (await this.#encode(line, max, stop));
     this.#known.set(key, scores);
     return scores;
@@ -156,7 +158,7 @@ class EncoderGate implements GateClassifier {
 }
 
 /** The gravest of what passes its threshold. Care for oneself comes before everything else. */
-function worst(scores: readonly GateScores[], thresholds: GateThresholds): GateVerdict | null {
+function gravest(scores: readonly GateScores[], thresholds: GateThresholds): GateVerdict | null {
   let found: GateVerdict | null = null;
   for (const each of scores) {
     const category = categoryOf(each);
@@ -171,8 +173,11 @@ function worst(scores: readonly GateScores[], thresholds: GateThresholds): GateV
 }
 
 /** The gravest that is no injection. */
-function graver(scores: readonly GateScores[], thresholds: GateThresholds): GateVerdict | null {
-  return worst(
+function gravestExceptInjection(
+  scores: readonly GateScores[],
+  thresholds: GateThresholds,
+): GateVerdict | null {
+  return gravest(
     scores.filter((each) => categoryOf(each) !== "injection"),
     thresholds,
   );
@@ -182,7 +187,7 @@ function categoryOf(scores: GateScores): GateCategory {
   return GATE_CATEGORIES.reduce((best, name) => (scores[name] > scores[best] ? name : best));
 }
 
-function maxSeverity(scores: readonly GateScores[]): GateScores | undefined {
+function leastBenign(scores: readonly GateScores[]): GateScores | undefined {
   return scores.toSorted((a, b) => a.benign - b.benign)[0];
 }
 
@@ -191,7 +196,7 @@ function wordsIn(text: string): number {
 }
 
 /** The last whole words of a turn, as many as go before the next one in a window. */
-function tail(text: string): string {
+function lastWords(text: string): string {
   if (text.length <= JOINED_CHARS) return text;
   const end = text.slice(-JOINED_CHARS);
   return end.slice(end.indexOf(" ") + 1);
@@ -201,7 +206,7 @@ function tail(text: string): string {
 const NEWEST_TOKENS = 2_000;
 const OLDER_TOKENS = 500;
 const JOINED_CHARS = 200;
-const NOD_WORDS = 3;
+const MAX_NOD_WORDS = 3;
 /** Looked at one by one beside an injection. */
 const MAX_SENTENCES = 24;
 const KNOWN_LINES = 256;
@@ -259,7 +264,7 @@ function hasRun(words: readonly string[], known: ReadonlySet<string>): boolean {
   let length = 0;
   return words.some((word) => {
     length = known.has(word) ? length + 1 : 0;
-    return length === RUN;
+    return length === MIN_RUN;
   });
 }
 
@@ -276,4 +281,4 @@ function isPlain(word: string): boolean {
 
 const MIN_SHARE = 1 / 3;
 const MIN_KNOWN = 2;
-const RUN = 4;
+const MIN_RUN = 4;

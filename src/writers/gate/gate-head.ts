@@ -55,9 +55,9 @@ export interface GateHead {
  */
 export async function readGateHead(dir: string): Promise<GateHead> {
   const path = join(dir, "gate.json");
-  const file = await readPackagedJson(path, failureOf(path), isWhole);
+  const file = await readPackagedJson(path, fileFailure(path), isComplete);
   const encoderPath = join(dir, "gate.gguf");
-  await checkPackaged(encoderPath, file.encoder.sha256, failureOf(encoderPath));
+  await checkPackaged(encoderPath, file.encoder.sha256, fileFailure(encoderPath));
   return {
     encoderPath,
     width: file.encoder.width,
@@ -85,11 +85,11 @@ interface HeadFile {
   readonly words: string;
 }
 
-function failureOf(path: string): FileFailure {
+function fileFailure(path: string): FileFailure {
   return (what, cause) => gateError(path, what, cause);
 }
 
-function isWhole({ encoder, classes, weights, biases, thresholds, words }: HeadFile): boolean {
+function isComplete({ encoder, classes, weights, biases, thresholds, words }: HeadFile): boolean {
   return (
     typeof encoder.sha256 === "string" &&
     typeof words === "string" &&

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Dialogue, Writer, WrittenPart } from "../../core/writer.ts";
-import { wholeTurns } from "./complete-ellipsis.ts";
+import { completeEllipsis } from "./complete-ellipsis.ts";
 import type { GateClassifier } from "./gate-classifier.ts";
 import type { GateCategory } from "./gate-head.ts";
 
@@ -16,10 +16,10 @@ export async function fixedReply(
   dialogue: Dialogue,
   signal: AbortSignal,
 ): Promise<WrittenPart[] | null> {
-  const said = linesFor(dialogue);
+  const said = recentLines(dialogue);
   if (!gate.mayBeEnglish(said.at(-1) ?? "")) return null;
   const lines = said.filter((line) => gate.mayBeEnglish(line));
-  const completed = wholeTurns(dialogue.history, dialogue.speaker).map((turn) => [turn]);
+  const completed = completeEllipsis(dialogue.history, dialogue.speaker).map((turn) => [turn]);
   for (const judged of [lines, ...completed]) {
     const { category } = await gate.classify(judged, signal);
     if (category !== null)
@@ -29,7 +29,7 @@ export async function fixedReply(
 }
 
 /** Returns the other speakers' newest lines, oldest first; without any, the open speaker's own. Skips turns without text. */
-function linesFor({ history, speaker }: Dialogue): string[] {
+function recentLines({ history, speaker }: Dialogue): string[] {
   const said = history.filter((turn) => turn.text !== null && turn.text.trim() !== "");
   const others = said.filter((turn) => turn.speaker !== speaker);
   return (others.length > 0 ? others : said).slice(-MAX_LINES).map((turn) => turn.text ?? "");
@@ -178,7 +178,7 @@ export const GATE_REPLIES: Readonly<Record<GateCategory, readonly (readonly stri
  * A writer behind the safety gate: a turn in which the gate finds danger or distress gets a fixed reply, and the writer
  * never sees it. A gate that fails lets nothing through. Closing closes both.
  */
-export function gated(writer: Writer, gate: GateClassifier): Writer {
+export function gateWriter(writer: Writer, gate: GateClassifier): Writer {
   return {
     get name() {
       return writer.name;

@@ -31,7 +31,7 @@ const STRAY_MARKS =
 function foldHomoglyphs(text: string): string {
   // What is read in one way may show what hides elsewhere; each time there is less left to read.
   for (let given = text; ; ) {
-    const read = unmasked(foldLetters(given));
+    const read = unmaskLeetspeak(foldLetters(given));
     if (read === given) return read;
     given = read;
   }
@@ -45,7 +45,7 @@ function foldLetters(text: string): string {
   const isHiding =
     2 * count(latin, /\p{Script=Latin}/gu) > count(latin, /\p{L}/gu) ||
     [...words].some(([word, mixed]) => mixed || UNUSUAL.test(word));
-  const pure = [...words].flatMap(([word, mixed]) => (mixed || isLike(word) ? [] : word));
+  const pure = [...words].flatMap(([word, mixed]) => (mixed || looksLatin(word) ? [] : word));
   const written = ALPHABETS.filter((alphabet) => pure.some((word) => alphabet.test(word)));
   return latin.replaceAll(WORDS, (word) => {
     const mixed = words.get(word);
@@ -54,12 +54,12 @@ function foldLetters(text: string): string {
       mixed ||
       UNUSUAL.test(word) ||
       ((isHiding || RARE.test(word)) && !written.some((alphabet) => alphabet.test(word)));
-    return isRead ? foldLatin(letterwise(word)) : word;
+    return isRead ? foldLatin(mapLetters(word)) : word;
   });
 }
 
 /** Whether all of its letters look like Latin ones. */
-function isLike(word: string): boolean {
+function looksLatin(word: string): boolean {
   for (const letter of word) if (!(letter in LATIN)) return false;
   return true;
 }
@@ -71,11 +71,11 @@ function isMixed(word: string): boolean {
 /** Phonetic letters and small capitals always; letters that languages have, in words that look English else. */
 function foldLatin(word: string): string {
   if (!/[^\p{ASCII}]/u.test(word)) return word;
-  const plain = letterwise(word, PHONETIC);
-  return /[^\p{ASCII}łŁøØđĐħĦŧŦı]/u.test(plain) ? plain : letterwise(plain, BARRED);
+  const plain = mapLetters(word, PHONETIC);
+  return /[^\p{ASCII}łŁøØđĐħĦŧŦı]/u.test(plain) ? plain : mapLetters(plain, BARRED);
 }
 
-function letterwise(word: string, table: Readonly<Record<string, string>> = LATIN): string {
+function mapLetters(word: string, table: Readonly<Record<string, string>> = LATIN): string {
   return Array.from(word, (letter) => table[letter] ?? letter).join("");
 }
 
@@ -150,13 +150,13 @@ function flagLetters(pictures: string): string {
  * them and wants such a letter there: a vowel between consonants, a consonant beside a vowel. Where a text has one such
  * word, looser ones are read so too ("t0"). Codes, measures, names of files and addresses stay.
  */
-function unmasked(text: string): string {
+function unmaskLeetspeak(text: string): string {
   if (!/[a-z][0134579@$!]/i.test(text)) return text;
   const isCapitals = !/\p{Ll}/u.test(text);
   const isWritten = (word: string) => isCapitals || /[a-z]/.test(word);
   let isHiding = false;
   const read = text.replaceAll(WORD, (word) => {
-    if (!isMasked(word) || !isWritten(word)) return word;
+    if (!isLeetspeak(word) || !isWritten(word)) return word;
     isHiding = true;
     return lettersOf(word);
   });
@@ -164,7 +164,7 @@ function unmasked(text: string): string {
   return read.replaceAll(WORD, (word) => (LOOSE.test(word) && isWritten(word) ? lettersOf(word) : word));
 }
 
-function isMasked(word: string): boolean {
+function isLeetspeak(word: string): boolean {
   if (!INSIDE.test(word) || word.replaceAll(/[^a-z]/gi, "").length < 3) return false;
   return VOWEL_MISSING.test(word) || CONSONANT_MISSING.test(word) || BANG.test(word);
 }

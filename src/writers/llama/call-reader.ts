@@ -1,6 +1,6 @@
 import { type ToolCall, type ToolUse, WriterError } from "../../core/writer.ts";
 import { ToolCalls } from "../tool-calls.ts";
-import type { Calling } from "./call-template.ts";
+import type { CallTemplate } from "./call-template.ts";
 import type { LlamaModel, Token } from "./llama-runtime.ts";
 
 /** What may be called, and how long the calls of a reply may be. */
@@ -17,7 +17,7 @@ export class CallReader {
   /** What stands of the reply already, where a call is demanded. */
   readonly begun: readonly Token[];
   readonly #model: LlamaModel;
-  readonly #tags: Pick<Calling, "begin" | "end">;
+  readonly #tags: Pick<CallTemplate, "begin" | "end">;
   readonly #maxTokens: number;
   readonly #calls: ToolCalls;
   /** The tokens of the call under way; `null` outside. */
@@ -28,7 +28,7 @@ export class CallReader {
 
   constructor(
     model: LlamaModel,
-    tags: Pick<Calling, "begin" | "end">,
+    tags: Pick<CallTemplate, "begin" | "end">,
     { tools, choice, maxTokens }: CallReaderOptions,
   ) {
     this.#model = model;
@@ -63,7 +63,7 @@ export class CallReader {
     else {
       const text = this.#model.detokenize([token]);
       const isBlank = text.trim() === "";
-      if (this.mayBeBare && BARE.test(text)) this.#open = [token];
+      if (this.mayBeBare && BARE_CALL.test(text)) this.#open = [token];
       else if (this.#count === 0 || !isBlank) {
         this.#hasWords ||= !isBlank;
         return false;
@@ -92,7 +92,7 @@ export class CallReader {
   #close(): void {
     const text = this.#model.detokenize(this.#open ?? []);
     this.#open = null;
-    const objects = objectsIn(text);
+    const objects = findObjects(text);
     const calls = objects.length === 0 ? [NO_CALL] : objects.map(readCall);
     for (const call of calls) this.#calls.add({ index: this.#count++, id: "", ...call });
   }
@@ -104,7 +104,7 @@ const BAD_CALL =
   "the writer's model called a function that it was not given, or with arguments that are no JSON object: retry, or choose a larger model";
 
 /** What begins an object, an array of them, or a block of code around either. */
-const BARE = /^\s*(\[?\{|```)/;
+const BARE_CALL = /^\s*(\[?\{|```)/;
 
 interface ReadCall {
   readonly name: string;
@@ -121,7 +121,7 @@ const NO_CALL: ReadCall = { name: "", arguments: "" };
 function readCall(text: string): ReadCall {
   const json = isJson(text) ? text : text.slice(1, -1).trim();
   if (!isJson(json)) return NO_CALL;
-  const members = membersOf(json);
+  const members = readMembers(json);
   const name: unknown = JSON.parse(members.get("name") ?? "null");
   if (typeof name !== "string") return NO_CALL;
   const given = members.get("arguments") ?? "{}";
@@ -141,7 +141,7 @@ function isJson(text: string): boolean {
  * The objects in a text that may be JSON, from the first on, as they stand in it; what stands between them is nobody's.
  * One that does not end is none; but where an object is put into braces once more, the outer may be missing at its end.
  */
-export function objectsIn(text: string): string[] {
+export function findObjects(text: string): string[] {
   const objects: string[] = [];
   for (let from = text.indexOf("{"); from >= 0; ) {
     let to = endOf(text, from);
@@ -159,7 +159,7 @@ export function objectsIn(text: string): string[] {
 }
 
 /** Values of an object's members as they stand in its JSON, by name. Of those of one name it is the last, as elsewhere. */
-export function membersOf(json: string): ReadonlyMap<string, string> {
+export function readMembers(json: string): ReadonlyMap<string, string> {
   const members = new Map<string, string>();
   let at = afterGap(json, 1);
   while (json[at] === '"') {

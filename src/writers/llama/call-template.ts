@@ -7,7 +7,7 @@ import type { LlamaModel, Token } from "./llama-runtime.ts";
  * How a model calls functions whose file has a template for that: in a JSON object between two tags, each a token of its
  * own, as Hermes 2 Pro, Qwen 2.5, Qwen 3 and SmolLM3 were trained to.
  */
-export interface Calling {
+export interface CallTemplate {
   /** The tokens around a call. */
   readonly begin: Token;
   readonly end: Token;
@@ -21,7 +21,7 @@ const CALL_BEGIN = "<tool_call>";
 const CALL_END = "</tool_call>";
 
 /** `null` where the file has no template for calls, one for another form of them, or one that cannot be used. */
-export async function callingOf(model: LlamaModel): Promise<Calling | null> {
+export async function readCallTemplate(model: LlamaModel): Promise<CallTemplate | null> {
   const source = model.fileInfo.metadata.tokenizer?.chat_template;
   if (source === undefined || !source.includes(CALL_BEGIN)) return null;
   const [begin, ...more] = model.tokenize(CALL_BEGIN, true);
@@ -32,18 +32,18 @@ export async function callingOf(model: LlamaModel): Promise<Calling | null> {
   try {
     const template = new Template(source);
     const { bosString, eosString } = model.tokens;
-    const fixed = { bos_token: bosString ?? "", eos_token: eosString ?? "", ...NO_THOUGHT };
+    const fixed = { bos_token: bosString ?? "", eos_token: eosString ?? "", ...NO_THINKING };
     const render = (steps: readonly ChatStep[], tools: readonly WriterTool[]) => {
-      const functions: unknown = tools.length === 0 ? null : JSON.parse(harmless(tools));
+      const functions: unknown = tools.length === 0 ? null : JSON.parse(toolsJson(tools));
       return template.render({ ...fixed, messages: steps.map(messageOf), tools: functions });
     };
-    if (!isUnderstood(render(TRIAL, TRIAL_TOOLS))) return null;
+    if (!supportsCalls(render(TRIAL, TRIAL_TOOLS))) return null;
     return {
       begin,
       end,
       prompt: (steps, tools) => model.tokenize(render(steps, tools), true),
       fits(tools, tokens) {
-        const written = harmless(tools);
+        const written = toolsJson(tools);
         // Few tokens have more than 16 characters; what has far too many is not even counted.
         return written.length <= 16 * tokens && model.tokenize(written).length <= tokens;
       },
@@ -54,12 +54,12 @@ export async function callingOf(model: LlamaModel): Promise<Calling | null> {
 }
 
 /** Functions as JSON, whose words come from afar too. */
-function harmless(tools: readonly WriterTool[]): string {
+function toolsJson(tools: readonly WriterTool[]): string {
   return plainLine(JSON.stringify(tools.map(functionOf)));
 }
 
 /** Nobody hears a thought, and everybody waits for it. */
-const NO_THOUGHT = { enable_thinking: false, add_generation_prompt: true };
+const NO_THINKING = { enable_thinking: false, add_generation_prompt: true };
 
 /** A call as templates read it: with an object for arguments. */
 function messageOf(step: ChatStep) {
@@ -86,7 +86,7 @@ const TRIAL: readonly ChatStep[] = [
 const TRIAL_TOOLS: readonly WriterTool[] = [{ name: "weather", description: "Of a town." }];
 
 /** Whether the template knew what to do with all of the trial, and writes calls in the form that is read. */
-function isUnderstood(rendered: string): boolean {
+function supportsCalls(rendered: string): boolean {
   const [before = "", ...calls] = rendered.split(CALL_BEGIN);
   const [call = "", after = ""] = calls.at(-1)?.split(CALL_END) ?? [];
   const { name, arguments: given } = JSON.parse(call) as Record<string, unknown>;

@@ -5,7 +5,7 @@ import type { LlamaContextSequence, SequenceEvaluateOptions, Token, WorkQueue } 
  * Tokens of a prompt that are read at once. Between two such pieces others have their turn, and a signal is heard. How
  * many are read at once shows in the last bits, so every prompt is read in the same pieces, whatever is in a cache.
  */
-export const PIECE_TOKENS = 32;
+export const BATCH_TOKENS = 32;
 
 /** How the next token is chosen. */
 export type Sampling = SequenceEvaluateOptions;
@@ -42,14 +42,14 @@ export class Generation {
     const cached = this.#cached;
     const { sequence } = cached;
     // The last token is never in a piece that is kept: what comes after it is asked for with it.
-    const known = sharedStart(cached.read, prompt.slice(0, -1));
-    let read = known - (known % PIECE_TOKENS);
+    const known = commonPrefixLength(cached.read, prompt.slice(0, -1));
+    let read = known - (known % BATCH_TOKENS);
     cached.read = prompt.slice(0, read);
     await this.#turn(() => sequence.adaptStateToTokens(prompt.slice(0, read), false));
-    for (; prompt.length - read > PIECE_TOKENS; read += PIECE_TOKENS) {
-      const piece = prompt.slice(read, read + PIECE_TOKENS);
+    for (; prompt.length - read > BATCH_TOKENS; read += BATCH_TOKENS) {
+      const piece = prompt.slice(read, read + BATCH_TOKENS);
       await this.#turn(() => sequence.evaluateWithoutGeneratingNewTokens(piece));
-      cached.read = prompt.slice(0, read + PIECE_TOKENS);
+      cached.read = prompt.slice(0, read + BATCH_TOKENS);
     }
     return read;
   }
@@ -111,7 +111,7 @@ export class SequencePool {
     });
   }
 
-  giveBack(sequence: CachedSequence): void {
+  release(sequence: CachedSequence): void {
     const next = this.#waiting.shift();
     if (next === undefined) this.#free.push(sequence);
     else next.take(sequence);
@@ -121,7 +121,7 @@ export class SequencePool {
     let best = -1;
     let max = -1;
     for (const [index, { read }] of this.#free.entries()) {
-      const shared = sharedStart(read, tokens);
+      const shared = commonPrefixLength(read, tokens);
       // Of equals the one that was given back longest ago: what others have read lives on.
       if (shared > max) [best, max] = [index, shared];
     }
@@ -130,7 +130,7 @@ export class SequencePool {
 }
 
 /** How many tokens two lists begin with alike. */
-export function sharedStart(left: readonly Token[], right: readonly Token[]): number {
+export function commonPrefixLength(left: readonly Token[], right: readonly Token[]): number {
   const end = Math.min(left.length, right.length);
   let index = 0;
   while (index < end && left[index] === right[index]) index++;

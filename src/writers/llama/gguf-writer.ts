@@ -2,12 +2,12 @@ import type { SpeakerLabel, Turn } from "../../core/conversation.ts";
 import { stopWith } from "../../core/stop-with.ts";
 import { type Dialogue, type Writer, WriterError, type WrittenPart } from "../../core/writer.ts";
 import { chatSteps, dialogueMessages, type MessageOptions } from "../dialogue-messages.ts";
-import { cutEnd, WrittenSentences } from "../written-sentences.ts";
+import { endCutReply, WrittenSentences } from "../written-sentences.ts";
 import { CallReader } from "./call-reader.ts";
-import { type Calling, callingOf } from "./call-template.ts";
-import { Generation, PIECE_TOKENS, type Sampling, SequencePool, sharedStart } from "./generation.ts";
+import { type CallTemplate, readCallTemplate } from "./call-template.ts";
+import { BATCH_TOKENS, commonPrefixLength, Generation, type Sampling, SequencePool } from "./generation.ts";
 import {
-  forgetVocabulary,
+  freeVocabularyCopy,
   type LlamaContextSequence,
   type LlamaModel,
   type LlamaRuntime,
@@ -19,19 +19,19 @@ import {
 } from "./llama-runtime.ts";
 import { type ModelOptions, maxThreads, openModel } from "./open-model.ts";
 import {
-  type DialoguePrompt,
-  type Prompt,
+  createPromptRenderer,
+  maxPromptTokens,
   type PromptOptions,
-  promptOf,
-  promptRoom,
+  type PromptTemplate,
   promptTokens,
-  type Template,
+  type RenderDialogue,
+  type RenderPrompt,
 } from "./prompt.ts";
 
 export interface GgufWriterOptions extends ModelOptions, PromptOptions {
   /** For `meta`: who writes. */
   readonly name: string;
-  readonly template: Template;
+  readonly template: PromptTemplate;
 }
 
 /**
@@ -44,8 +44,8 @@ export async function openGgufWriter(options: GgufWriterOptions): Promise<Writer
   const { runtime, model, context, close } = await openModel(options);
   try {
     const sequences = Array.from({ length: options.sequences }, () => context.getSequence());
-    const calling = await callingOf(model);
-    const writer = new LocalWriter(options, runtime, model, sequences, calling);
+    const calling = await readCallTemplate(model);
+    const writer = new GgufWriter(options, runtime, model, sequences, calling);
     await writer.begin();
     return writer;
   } catch (error) {
@@ -54,16 +54,16 @@ export async function openGgufWriter(options: GgufWriterOptions): Promise<Writer
   }
 }
 
-class LocalWriter implements Writer {
+class GgufWriter implements Writer {
   readonly name: string;
   readonly #options: GgufWriterOptions;
   readonly #runtime: LlamaRuntime;
   readonly #model: LlamaModel;
-  readonly #prompt: Prompt;
+  readonly #prompt: RenderPrompt;
   readonly #pool: SequencePool;
   /** Forbids the tag that begins a call, for replies that may make none. */
   readonly #noCall: TokenBias;
-  readonly #calling: Calling | null;
+  readonly #calling: CallTemplate | null;
   readonly #closed = new AbortController();
   /** Mostly one token of one reply at a time: in a batch with others' the last bits of its logits depend on them. */
   readonly #queue: WorkQueue;
@@ -74,13 +74,13 @@ class LocalWriter implements Writer {
     runtime: LlamaRuntime,
     model: LlamaModel,
     sequences: readonly LlamaContextSequence[],
-    calling: Calling | null,
+    calling: CallTemplate | null,
   ) {
     this.name = options.name;
     this.#options = options;
     this.#runtime = runtime;
     this.#model = model;
-    this.#prompt = promptOf(options.template, model, runtime);
+    this.#prompt = createPromptRenderer(options.template, model, runtime);
     this.#pool = new SequencePool(sequences);
     const queue = options.isBatched ? new ParallelQueue() : new SerialQueue();
     const threads = maxThreads(runtime, options);
@@ -95,7 +95,7 @@ class LocalWriter implements Writer {
     this.#calling = calling;
     this.#noCall = new runtime.module.TokenBias(model.tokenizer);
     if (calling !== null) this.#noCall.set(calling.begin, "never");
-    forgetVocabulary(model);
+    freeVocabularyCopy(model);
   }
 
   get callsTools(): boolean {
@@ -108,9 +108,9 @@ class LocalWriter implements Writer {
       const history = [{ speaker: "0", text, audio: null }];
       return this.#plainPrompt(history, "1", { systemPrompt: this.#options.systemPrompt, historyChars: 100 });
     });
-    const shared = sharedStart(one!, other!);
-    const pieces = shared - (shared % PIECE_TOKENS);
-    if (pieces === 0 || pieces > promptRoom(this.#options)) return;
+    const shared = commonPrefixLength(one!, other!);
+    const pieces = shared - (shared % BATCH_TOKENS);
+    if (pieces === 0 || pieces > maxPromptTokens(this.#options)) return;
     // One token more, since the last is never in a piece.
     const beginning = one!.slice(0, pieces + 1);
     const never = this.#closed.signal;
@@ -122,7 +122,7 @@ class LocalWriter implements Writer {
       throw new WriterError("the language model failed while it read what it is told", { cause });
     } finally {
       await generation.end();
-      this.#pool.giveBack(sequence);
+      this.#pool.release(sequence);
     }
   }
 
@@ -140,7 +140,7 @@ class LocalWriter implements Writer {
         // Not awaited: llama.cpp ends what it is at, and only then can the sequence be lent again.
         const ended = generation.end().then(() => {
           this.#ending.delete(ended);
-          this.#pool.giveBack(sequence);
+          this.#pool.release(sequence);
         });
         this.#ending.add(ended);
       }
@@ -160,18 +160,18 @@ class LocalWriter implements Writer {
   /** What is read before a reply, and what finds the calls in it; `null` where none may be made. */
   #begin(dialogue: Dialogue): { readonly prompt: Token[]; readonly calls: CallReader | null } {
     const { history, speaker, toolUse } = dialogue;
-    const room = promptRoom(this.#options);
+    const room = maxPromptTokens(this.#options);
     const calling = this.#calling;
     const tools = toolUse === undefined || toolUse.choice === "none" ? [] : toolUse.tools;
     if (calling === null || toolUse === undefined || tools.length + toolUse.calls.length === 0) {
-      const plain: DialoguePrompt = (newest, options) => this.#plainPrompt(newest, speaker, options);
+      const plain: RenderDialogue = (newest, options) => this.#plainPrompt(newest, speaker, options);
       return { prompt: promptTokens(plain, dialogue, this.#options, room), calls: null };
     }
     // A part of the room is for the calls themselves.
     const maxTokens = tools.length === 0 ? 0 : Math.min(MAX_CALL_TOKENS, Math.floor(room / 4));
     const calls = tools.length === 0 ? null : new CallReader(this.#model, calling, { ...toolUse, maxTokens });
     const begun = calls?.begun ?? [];
-    const told: DialoguePrompt = (newest, options) => {
+    const renderWithCalls: RenderDialogue = (newest, options) => {
       const left = history.length - newest.length;
       const earlier = toolUse.calls
         .filter(({ turnsBefore }) => turnsBefore >= left)
@@ -180,7 +180,10 @@ class LocalWriter implements Writer {
     };
     const promptLeft = room - maxTokens - begun.length;
     if (!calling.fits(tools, Math.floor(promptLeft / 2))) throw new WriterError(TOO_MANY_TOOLS);
-    return { prompt: [...promptTokens(told, dialogue, this.#options, promptLeft), ...begun], calls };
+    return {
+      prompt: [...promptTokens(renderWithCalls, dialogue, this.#options, promptLeft), ...begun],
+      calls,
+    };
   }
 
   #plainPrompt(history: readonly Turn[], speaker: SpeakerLabel, options: MessageOptions): Token[] {
@@ -236,7 +239,7 @@ class LocalWriter implements Writer {
     const isCut = sentences.isThinking
       ? thoughtTokens > MAX_THOUGHT_TOKENS
       : written.length - thoughtTokens >= maxTokens;
-    const rest = sentences.flush(!isCut, (words) => (isCut ? cutEnd(words, count === 0) : words));
+    const rest = sentences.flush(!isCut, (words) => (isCut ? endCutReply(words, count === 0) : words));
     if (rest.length + count === 0) rest.push("");
     for (const [n, sentence] of rest.entries()) yield part({ text: sentence }, n === rest.length - 1);
   }

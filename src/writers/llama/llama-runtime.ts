@@ -27,7 +27,7 @@ export interface LlamaRuntime {
  * @throws Error if it is not installed or cannot be loaded
  */
 export async function openLlama(): Promise<LlamaRuntime> {
-  holders++;
+  users++;
   try {
     shared ??= load();
     const { module, llama } = await shared;
@@ -38,11 +38,11 @@ export async function openLlama(): Promise<LlamaRuntime> {
       async release() {
         if (isReleased) return;
         isReleased = true;
-        await letGo();
+        await releaseShared();
       },
     };
   } catch (error) {
-    await letGo();
+    await releaseShared();
     throw new Error(
       "llama.cpp cannot be loaded here: install it with `npm install node-llama-cpp@3.21.1`, or choose another writer.kind",
       { cause: error },
@@ -51,7 +51,7 @@ export async function openLlama(): Promise<LlamaRuntime> {
 }
 
 let shared: Promise<{ module: Module; llama: Llama }> | null = null;
-let holders = 0;
+let users = 0;
 
 async function load(): Promise<{ module: Module; llama: Llama }> {
   const module = await import("node-llama-cpp");
@@ -66,9 +66,9 @@ async function load(): Promise<{ module: Module; llama: Llama }> {
   return { module, llama };
 }
 
-async function letGo(): Promise<void> {
-  holders--;
-  if (holders > 0 || shared === null) return;
+async function releaseShared(): Promise<void> {
+  users--;
+  if (users > 0 || shared === null) return;
   const loaded = shared;
   shared = null;
   const { llama } = await loaded.catch(() => ({ llama: null }));
@@ -84,7 +84,7 @@ const MAX_DISPOSAL_MS = 3_000;
  * How every model is loaded. Read and not mapped: where llama.cpp lays the weights out anew for the processor (AMX, and
  * some formats on any), a mapped file would stay in memory beside them.
  */
-export const LOADING = { gpuLayers: 0, useMmap: false } as const;
+export const LOAD_OPTIONS = { gpuLayers: 0, useMmap: false } as const;
 
 /** In which order the pieces of work of several replies run. */
 export interface WorkQueue {
@@ -121,7 +121,7 @@ interface Estimates {
  * will take it loads the model once more, without its weights and with its vocabulary, which of a small model is the
  * larger part. Once this was called, its plain formula is used for that. To be called before a context is made.
  */
-export async function forgetEstimates({ fileInsights }: LlamaModel): Promise<void> {
+export async function freeEstimates({ fileInsights }: LlamaModel): Promise<void> {
   const { _simulationSession, _addonMetadata } = fileInsights as unknown as Estimates;
   await _simulationSession?.dispose?.();
   _addonMetadata?.dispose?.();
@@ -131,7 +131,7 @@ export async function forgetEstimates({ fileInsights }: LlamaModel): Promise<voi
  * Empties the lists of tokens that node-llama-cpp read out of the file beside llama.cpp's own. To be called once there is
  * a context.
  */
-export function forgetVocabulary({ fileInfo }: LlamaModel): void {
+export function freeVocabularyCopy({ fileInfo }: LlamaModel): void {
   const lists: Partial<Record<string, unknown>> = fileInfo.metadata.tokenizer?.ggml ?? {};
   for (const name of ["tokens", "merges", "token_type", "scores"]) {
     const list = lists[name];

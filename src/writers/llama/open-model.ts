@@ -1,12 +1,12 @@
 import { availableParallelism, freemem } from "node:os";
 import { WriterError } from "../../core/writer.ts";
-import { PIECE_TOKENS } from "./generation.ts";
+import { BATCH_TOKENS } from "./generation.ts";
 import {
-  forgetEstimates,
+  freeEstimates,
   type LlamaContext,
   type LlamaModel,
   type LlamaRuntime,
-  LOADING,
+  LOAD_OPTIONS,
   openLlama,
 } from "./llama-runtime.ts";
 
@@ -30,9 +30,9 @@ export async function openModel(options: ModelOptions): Promise<OpenModel> {
   };
   try {
     if (options.freeBytes !== null) await requireMemory(runtime, options, options.freeBytes());
-    model = await loadedModel(runtime, options.modelPath);
-    await forgetEstimates(model);
-    return { runtime, model, context: await contextOf(runtime, model, options), close };
+    model = await loadModel(runtime, options.modelPath);
+    await freeEstimates(model);
+    return { runtime, model, context: await createContext(runtime, model, options), close };
   } catch (error) {
     await close();
     throw error;
@@ -56,9 +56,9 @@ export interface ModelOptions {
 }
 
 /** @throws WriterError; its cause names the file, and the model's architecture where that can be read. */
-async function loadedModel({ llama, module }: LlamaRuntime, modelPath: string): Promise<LlamaModel> {
+async function loadModel({ llama, module }: LlamaRuntime, modelPath: string): Promise<LlamaModel> {
   try {
-    return await llama.loadModel({ modelPath, ...LOADING });
+    return await llama.loadModel({ modelPath, ...LOAD_OPTIONS });
   } catch (cause) {
     const architecture = await architectureOf(module, modelPath);
     const kind = architecture === null ? "" : `, its architecture “${architecture}”`;
@@ -81,7 +81,7 @@ export function maxThreads({ llama }: LlamaRuntime, { threads }: Pick<ModelOptio
 }
 
 /** A model's context. @throws WriterError; its cause names the file. */
-async function contextOf(
+async function createContext(
   runtime: LlamaRuntime,
   model: LlamaModel,
   options: ModelOptions,
@@ -94,7 +94,7 @@ async function contextOf(
     return await model.createContext({
       sequences,
       contextSize: contextTokens,
-      batchSize: PIECE_TOKENS * (isBatched ? sequences : 1),
+      batchSize: BATCH_TOKENS * (isBatched ? sequences : 1),
       threads,
       flashAttention: false,
     });
@@ -141,7 +141,7 @@ async function requireMemory(
     const context = await insights.estimateContextResourceRequirementsV2({
       contextSize: contextTokens,
       sequences,
-      batchSize: PIECE_TOKENS,
+      batchSize: BATCH_TOKENS,
       modelGpuLayers: 0,
       flashAttention: false,
     });

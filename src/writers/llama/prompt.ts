@@ -1,23 +1,27 @@
 import type { Turn } from "../../core/conversation.ts";
 import { type Dialogue, WriterError } from "../../core/writer.ts";
-import { type ChatMessage, instructed, type MessageOptions } from "../dialogue-messages.ts";
+import { appendInstructions, type ChatMessage, type MessageOptions } from "../dialogue-messages.ts";
 import type { LlamaModel, LlamaRuntime, Token } from "./llama-runtime.ts";
 
 /** Messages as the tokens that a model reads before it writes the assistant's next one. What people said forges no role. */
-export type Prompt = (messages: readonly ChatMessage[]) => Token[];
+export type RenderPrompt = (messages: readonly ChatMessage[]) => Token[];
 
 /**
  * How messages become a prompt: by the template in the model's file (`own`), as ChatML, or as ChatML whose reply begins
  * with an empty thought, as reasoning models' templates do when thinking is off.
  */
-export type Template = "own" | "chatml" | "chatml-unthinking";
+export type PromptTemplate = "own" | "chatml" | "chatml-unthinking";
 
 /**
  * The prompt that a template makes.
  *
  * @throws WriterError when the file's own is none; its cause names the file where there is none at all.
  */
-export function promptOf(template: Template, model: LlamaModel, runtime: LlamaRuntime): Prompt {
+export function createPromptRenderer(
+  template: PromptTemplate,
+  model: LlamaModel,
+  runtime: LlamaRuntime,
+): RenderPrompt {
   if (template === "own" && ownTemplate(model) === null) {
     throw new WriterError(
       "the writer's file has no chat template: choose another file, of a model that chats",
@@ -30,7 +34,7 @@ export function promptOf(template: Template, model: LlamaModel, runtime: LlamaRu
     );
   }
   try {
-    const prompt = unproved(template, model, runtime);
+    const prompt = rendererOf(template, model, runtime);
     // Some say only when they are used that they cannot be.
     prompt(TRIAL);
     return prompt;
@@ -54,16 +58,16 @@ export interface PromptOptions {
 }
 
 /** The tokens that there is room for in a prompt. */
-export function promptRoom({ contextTokens, maxTokens }: PromptOptions): number {
+export function maxPromptTokens({ contextTokens, maxTokens }: PromptOptions): number {
   return contextTokens - maxTokens - 8;
 }
 
 /** How much of a dialogue is read: its newest turns, and of those as much as the options say. */
-export type DialoguePrompt = (newest: readonly Turn[], options: MessageOptions) => Token[];
+export type RenderDialogue = (newest: readonly Turn[], options: MessageOptions) => Token[];
 
 /** The tokens of a dialogue: as much of it as fits into `room`. */
 export function promptTokens(
-  prompt: DialoguePrompt,
+  prompt: RenderDialogue,
   { history, instructions }: Dialogue,
   { window, systemPrompt }: PromptOptions,
   room: number,
@@ -73,9 +77,9 @@ export function promptTokens(
   for (let share = 1; ; share /= 2) {
     const historyChars = Math.max(MIN_CHARS, Math.floor(window.maxChars * share));
     // Instructions are short, and cut only where hardly any history is left.
-    const told = instructions?.slice(0, MAX_INSTRUCTIONS_CHARS * share);
+    const kept = instructions?.slice(0, MAX_INSTRUCTIONS_CHARS * share);
     const tokens = prompt(newest, {
-      systemPrompt: instructed(systemPrompt, told),
+      systemPrompt: appendInstructions(systemPrompt, kept),
       historyChars,
     });
     if (tokens.length <= room || share < MIN_SHARE) return tokens.slice(-room);
@@ -94,7 +98,7 @@ const TRIAL: readonly ChatMessage[] = [
   { role: "user", content: "How are you?" },
 ];
 
-function unproved(template: Template, model: LlamaModel, runtime: LlamaRuntime): Prompt {
+function rendererOf(template: PromptTemplate, model: LlamaModel, runtime: LlamaRuntime): RenderPrompt {
   switch (template) {
     case "own":
       return byOwnTemplate(model, runtime);
@@ -109,7 +113,7 @@ function unproved(template: Template, model: LlamaModel, runtime: LlamaRuntime):
  * ChatML (`<|im_start|>role`, a line's end, the text, `<|im_end|>`). `begun` is the text that the
  * reply starts with; its tags become single tokens.
  */
-function chatMl(model: LlamaModel, begun = ""): Prompt {
+function chatMl(model: LlamaModel, begun = ""): RenderPrompt {
   const start = model.tokenize("<|im_start|>", true);
   const end = model.tokenize("<|im_end|>", true);
   const newline = model.tokenize("\n");
@@ -133,17 +137,17 @@ function ownTemplate({ fileInfo }: LlamaModel): string | null {
   return template === undefined || template.trim() === "" ? null : template;
 }
 
-function byOwnTemplate(model: LlamaModel, runtime: LlamaRuntime): Prompt {
+function byOwnTemplate(model: LlamaModel, runtime: LlamaRuntime): RenderPrompt {
   const template = ownTemplate(model);
   return template !== null && THINKING.test(template)
-    ? unthinking(template, model, runtime)
-    : wrapped(model, runtime);
+    ? withoutThinking(template, model, runtime)
+    : byChatWrapper(model, runtime);
 }
 
 const THINKING = /enable_thinking|<think>/;
 
 /** A template that asks whether to think is told not to: nobody hears a thought, and everybody waits for it. */
-function unthinking(template: string, model: LlamaModel, { module }: LlamaRuntime): Prompt {
+function withoutThinking(template: string, model: LlamaModel, { module }: LlamaRuntime): RenderPrompt {
   const wrapper = new module.JinjaTemplateChatWrapper({
     template,
     reasoning: false,
@@ -151,22 +155,22 @@ function unthinking(template: string, model: LlamaModel, { module }: LlamaRuntim
     tokenizer: model.tokenizer,
   });
   return (messages) =>
-    wrapper.generateContextState({ chatHistory: itemsOf(messages) }).contextText.tokenize(model.tokenizer);
+    wrapper.generateContextState({ chatHistory: chatItems(messages) }).contextText.tokenize(model.tokenizer);
 }
 
-function wrapped(model: LlamaModel, { module }: LlamaRuntime): Prompt {
+function byChatWrapper(model: LlamaModel, { module }: LlamaRuntime): RenderPrompt {
   const wrapper = module.resolveChatWrapper(model, {
     warningLogs: false,
     fallbackToOtherWrappersOnJinjaError: false,
   });
   return (messages) => {
     // The open reply is an empty one at the end.
-    const chatHistory = [...itemsOf(messages), { type: "model" as const, response: [""] }];
+    const chatHistory = [...chatItems(messages), { type: "model" as const, response: [""] }];
     return wrapper.generateContextState({ chatHistory }).contextText.tokenize(model.tokenizer);
   };
 }
 
-function itemsOf(messages: readonly ChatMessage[]) {
+function chatItems(messages: readonly ChatMessage[]) {
   return messages.map(({ role, content }) =>
     role === "assistant" ? { type: "model" as const, response: [content] } : { type: role, text: content },
   );

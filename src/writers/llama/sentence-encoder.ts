@@ -1,11 +1,11 @@
 import { createHmac, randomBytes } from "node:crypto";
 import {
-  forgetEstimates,
-  forgetVocabulary,
+  freeEstimates,
+  freeVocabularyCopy,
   type LlamaEmbeddingContext,
   type LlamaModel,
   type LlamaRuntime,
-  LOADING,
+  LOAD_OPTIONS,
   SerialQueue,
   type Token,
 } from "./llama-runtime.ts";
@@ -28,14 +28,14 @@ export class SentenceEncoder {
   static async open(runtime: LlamaRuntime, modelPath: string): Promise<SentenceEncoder> {
     let model: LlamaModel | null = null;
     try {
-      model = await runtime.llama.loadModel({ modelPath, ...LOADING });
-      await forgetEstimates(model);
+      model = await runtime.llama.loadModel({ modelPath, ...LOAD_OPTIONS });
+      await freeEstimates(model);
       const context = await model.createEmbeddingContext({
         contextSize: 256,
         batchSize: MAX_TOKENS,
         threads: 1,
       });
-      forgetVocabulary(model);
+      freeVocabularyCopy(model);
       return new SentenceEncoder(runtime, model, context);
     } catch (cause) {
       await model?.dispose();
@@ -91,6 +91,6 @@ const MAX_TEXT_TOKENS = MAX_TOKENS - 2;
 const SECRET = randomBytes(32);
 
 /** Returns a cache key for what somebody said. It reveals nothing of the text, not even to a guess. */
-export function spokenKey(text: string): string {
+export function cacheKey(text: string): string {
   return createHmac("sha256", SECRET).update(text).digest("base64");
 }

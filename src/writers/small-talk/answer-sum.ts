@@ -1,4 +1,4 @@
-import { converted, numberIn, type Unit, unitOf } from "./quantities.ts";
+import { convert, type MeasureUnit, numberIn, unitOf } from "./quantities.ts";
 
 /**
  * Works out what is asked of numbers and units: conversions, sums, percentages, days of a month. `null` unless the whole
@@ -66,16 +66,16 @@ function conversion(asked: string): string | null {
     if (match === null) continue;
     for (const [count, unit] of amounts(from.map((n) => match[n]?.trim()).join(" "))) {
       const target = unitOf(match[to] ?? "");
-      const value = target === undefined ? null : converted(count, unit, target);
+      const value = target === undefined ? null : convert(count, unit, target);
       if (value === null || target === undefined || !isSayable(value)) continue;
-      return `${said(count, unit)} ${count <= 1 || unit.dimension === "temperature" ? "is" : "are"} ${about(value)}${said(rounded(value), target)}.`;
+      return `${sayAmount(count, unit)} ${count <= 1 || unit.dimension === "temperature" ? "is" : "are"} ${about(value)}${sayAmount(roundForSpeech(value), target)}.`;
     }
   }
   return null;
 }
 
 /** A count and a unit, wherever the one ends and the other begins. */
-function* amounts(text: string): Generator<[number, Unit]> {
+function* amounts(text: string): Generator<[number, MeasureUnit]> {
   const words = text.replace(/(\d)(?=[a-z°])/, "$1 ").split(" ");
   for (let cut = 1; cut < words.length; cut++) {
     const unit =
@@ -89,7 +89,7 @@ function* amounts(text: string): Generator<[number, Unit]> {
   }
 }
 
-function said(count: number, unit: Unit): string {
+function sayAmount(count: number, unit: MeasureUnit): string {
   if (count === 0.5) return `half ${/^(?:[aeiou]|hour)/.test(unit.one) ? "an" : "a"} ${unit.one}`;
   return `${figures(count)} ${Math.abs(count) === 1 ? unit.one : unit.many}`;
 }
@@ -109,7 +109,7 @@ function sum(asked: string, isAsked: boolean): string | null {
     numberIn(bare) !== null && !bare.includes(" / ") && !(bare.includes("/") && Number.isInteger(value));
   if (value === null || isAlone) return null;
   if (Number.isNaN(value)) return "Nothing can be divided by zero.";
-  return isSayable(value) ? `That's ${about(value)}${figures(rounded(value))}.` : null;
+  return isSayable(value) ? `That's ${about(value)}${figures(roundForSpeech(value))}.` : null;
 }
 
 /** Figures with strokes and no space between: mostly a date, a score, a telephone number, 24-7. */
@@ -142,7 +142,7 @@ function quotient(a: number, b: number): number {
 }
 
 /** What two amounts make, in the order of their mention. */
-const SHARES: readonly (readonly [RegExp, (a: number, b: number) => number])[] = [
+const PERCENTAGES: readonly (readonly [RegExp, (a: number, b: number) => number])[] = [
   [/^(.+?) ?(?:%|percent|per cent) of (.+)$/, (a, b) => (a * b) / 100],
   [/^(.+?) ?(?:%|percent|per cent) off (.+)$/, (a, b) => b - (a * b) / 100],
   [/^(.+?) (?:less|fewer) than (.+)$/, (a, b) => b - a],
@@ -183,46 +183,46 @@ function amountOf(text: string, depth: number): number | null {
           last = { at: match.index, length: match[0].length, apply };
     }
     if (last === null) continue;
-    const value = combined(spaced.slice(0, last.at), spaced.slice(last.at + last.length), last.apply, depth);
+    const value = combine(spaced.slice(0, last.at), spaced.slice(last.at + last.length), last.apply, depth);
     if (value !== null) return value;
   }
-  for (const [form, apply] of SHARES) {
+  for (const [form, apply] of PERCENTAGES) {
     const [, part, whole] = form.exec(spaced) ?? [];
-    if (part !== undefined) return combined(part, whole, apply, depth);
+    if (part !== undefined) return combine(part, whole, apply, depth);
   }
   const [, part = "", whole] = /^(.+?) of (.+)$/.exec(spaced) ?? [];
   const fraction = numberIn(part);
-  if (fraction !== null && fraction < 1) return combined(part, whole, (a, b) => a * b, depth);
+  if (fraction !== null && fraction < 1) return combine(part, whole, (a, b) => a * b, depth);
   for (const [form, apply] of MODIFIERS) {
     const inner = form.exec(spaced)?.[1];
     const value = inner === undefined ? null : amountOf(inner, depth + 1);
-    if (value !== null) return known(apply(value));
+    if (value !== null) return finiteOrNull(apply(value));
   }
   // A power of a power, and of what is below zero, is read in two ways.
   const power =
     /^([\d.,]+|[a-z -]+?) (?:to the power of|\^|to the(?= \d+th\b)) (.+?)(?:th(?: power)?)?$/.exec(spaced);
   const [base, exponent] = [numberIn(power?.[1] ?? ""), numberIn(power?.[2] ?? "")];
-  if (base !== null && base >= 0 && exponent !== null) return known(base ** exponent);
+  if (base !== null && base >= 0 && exponent !== null) return finiteOrNull(base ** exponent);
   return null;
 }
 
-function combined(
+function combine(
   left: string | undefined,
   right: string | undefined,
   apply: (a: number, b: number) => number,
   depth: number,
 ): number | null {
   const [a, b] = [amountOf(left ?? "", depth + 1), amountOf(right ?? "", depth + 1)];
-  return a === null || b === null ? null : known(apply(a, b));
+  return a === null || b === null ? null : finiteOrNull(apply(a, b));
 }
 
 /** What is too large is not known; {@link quotient} says what is no number. */
-function known(value: number): number | null {
+function finiteOrNull(value: number): number | null {
   return Math.abs(value) === Number.POSITIVE_INFINITY ? null : value;
 }
 
 /** To as many places as somebody would say aloud. */
-function rounded(value: number): number {
+function roundForSpeech(value: number): number {
   if (Math.abs(value - Math.round(value)) < 1e-9) return Math.round(value) || 0;
   // As with money.
   if (Math.abs(value * 100 - Math.round(value * 100)) < 1e-7) return Number(value.toFixed(2));
@@ -230,7 +230,7 @@ function rounded(value: number): number {
 }
 
 function about(value: number): string {
-  return Math.abs(rounded(value) - value) > 1e-9 * Math.abs(value) ? "about " : "";
+  return Math.abs(roundForSpeech(value) - value) > 1e-9 * Math.abs(value) ? "about " : "";
 }
 
 function figures(value: number): string {

@@ -8,18 +8,18 @@ import { type FileFailure, readPackaged, readPackagedJson, sha256 } from "../pac
 export const REPLIES_DIR = fileURLToPath(new URL("../../../../replies", import.meta.url));
 export const ENCODER_FILE = "encoder.gguf";
 export const INDEX_FILE = "replies.json";
-export const NUMBERS_FILE = "replies.bin";
+export const MATRICES_FILE = "replies.bin";
 export const TEXTS_FILE = "replies.txt.gz";
 
 /** Whether what is told is a sorrow, a joy or neither. */
 export type Polarity = "bad" | "plain" | "good";
 
 /** A kind of turn. */
-export interface Act {
+export interface DialogueAct {
   readonly name: string;
   /**
    * `form`: answered by a line before anything is looked for; `line`: where nothing was found; `told`: the same,
-   * and never where something is asked; `none`: never.
+   * and never where something is query; `none`: never.
    */
   readonly answered: "form" | "line" | "told" | "none";
   readonly polarity: Polarity;
@@ -40,10 +40,10 @@ export interface Tone {
 }
 
 /** A reply of an authored conversation. */
-export interface BankEntry {
+export interface BankReply {
   readonly reply: string;
   /** Stems that the reply takes up of its own conversation: an answer may name them only where they were said, too. */
-  readonly borrowed: readonly string[];
+  readonly contextWords: readonly string[];
   /** Of the turn that it answered: an index into the book's tones. */
   readonly tone: number;
   /** Said by a character of a scene, of whom a body and a past may be told. */
@@ -53,31 +53,31 @@ export interface BankEntry {
 }
 
 /** Entries by number; a list is one, too. */
-export interface Bank {
+export interface ReplyBank {
   readonly length: number;
-  at(index: number): BankEntry | undefined;
+  at(index: number): BankReply | undefined;
 }
 
 /** Lines that ask to hear more, whatever is told. */
-export function neutralLines({ tones }: ReplyBook): readonly string[] {
+export function neutralLines({ tones }: CannedReplies): readonly string[] {
   return tones.find(({ name }) => name === NEUTRAL)?.lines ?? [];
 }
 
 const NEUTRAL = "plain";
 
 /** All that small talk is made of. */
-export interface ReplyBook {
+export interface CannedReplies {
   readonly encoder: { readonly sha256: string; readonly bytes: number };
-  readonly acts: readonly Act[];
+  readonly acts: readonly DialogueAct[];
   readonly tones: readonly Tone[];
   /** Lines that admit that the answer to a question is not known. */
   readonly unknown: readonly string[];
-  readonly bank: Bank;
-  readonly numbers: ReplyNumbers;
+  readonly bank: ReplyBank;
+  readonly matrices: ReplyMatrices;
 }
 
 /** `width` is the encoder's, `rank` that of the bank's vectors. Matrices are row by row. */
-export interface ReplyNumbers {
+export interface ReplyMatrices {
   /** `acts.length` rows of `width`. */
   readonly actWeights: Float32Array;
   readonly actBiases: Float32Array;
@@ -94,7 +94,7 @@ export interface ReplyNumbers {
 }
 
 /** Order of the matrices in their file. */
-export const NUMBERS = [
+export const MATRICES = [
   ["actWeights", Float32Array],
   ["actBiases", Float32Array],
   ["toneWeights", Float32Array],
@@ -106,13 +106,13 @@ export const NUMBERS = [
 ] as const;
 
 export interface IndexFile {
-  readonly encoder: ReplyBook["encoder"];
-  readonly acts: readonly Act[];
+  readonly encoder: CannedReplies["encoder"];
+  readonly acts: readonly DialogueAct[];
   readonly tones: readonly Tone[];
-  readonly unknown: ReplyBook["unknown"];
+  readonly unknown: CannedReplies["unknown"];
   readonly sha256: { readonly numbers: string; readonly texts: string };
-  /** How many numbers each matrix has. */
-  readonly lengths: Readonly<Record<keyof ReplyNumbers, number>>;
+  /** How many matrices each matrix has. */
+  readonly lengths: Readonly<Record<keyof ReplyMatrices, number>>;
 }
 
 /**
@@ -120,21 +120,21 @@ export interface IndexFile {
  *
  * @throws WriterError, naming the file and the remedy, when one is missing or is not as it was written.
  */
-export async function readReplyBook(dir: string = REPLIES_DIR): Promise<ReplyBook> {
-  const index = await readPackagedJson(join(dir, INDEX_FILE), failureOf(INDEX_FILE), isWhole);
+export async function readCannedReplies(dir: string = REPLIES_DIR): Promise<CannedReplies> {
+  const index = await readPackagedJson(join(dir, INDEX_FILE), fileFailure(INDEX_FILE), isComplete);
   const [bytes, packed] = await Promise.all([
-    read(dir, NUMBERS_FILE, index.sha256.numbers),
-    read(dir, TEXTS_FILE, index.sha256.texts),
+    readVerified(dir, MATRICES_FILE, index.sha256.numbers),
+    readVerified(dir, TEXTS_FILE, index.sha256.texts),
   ]);
   let start = bytes.byteOffset;
-  const numbers: Record<string, unknown> = {};
-  for (const [name, Numbers] of NUMBERS) {
-    numbers[name] = new Numbers(bytes.buffer as ArrayBuffer, start, index.lengths[name]);
+  const matrices: Record<string, unknown> = {};
+  for (const [name, Numbers] of MATRICES) {
+    matrices[name] = new Numbers(bytes.buffer as ArrayBuffer, start, index.lengths[name]);
     start += index.lengths[name] * Numbers.BYTES_PER_ELEMENT;
   }
   const { encoder, acts, tones, unknown } = index;
-  const bank = new TextBank(gunzipSync(packed));
-  return { encoder, acts, tones, unknown, bank, numbers: numbers as unknown as ReplyNumbers };
+  const bank = new PackedBank(gunzipSync(packed));
+  return { encoder, acts, tones, unknown, bank, matrices: matrices as unknown as ReplyMatrices };
 }
 
 /** A file of the replies cannot be used: says which, and what to do. */
@@ -143,18 +143,18 @@ export function repliesError(file: string, what: string, cause?: unknown): Write
 }
 
 /** What makes the errors of a file of the replies. */
-function failureOf(file: string): FileFailure {
+function fileFailure(file: string): FileFailure {
   return (what, cause) => repliesError(file, what, cause);
 }
 
-/** The bytes of a file, which have that SHA-256, beginning where numbers of four bytes may begin. */
-async function read(dir: string, file: string, expected: string): Promise<Uint8Array> {
-  const bytes = await readPackaged(join(dir, file), failureOf(file));
+/** The bytes of a file, which have that SHA-256, beginning where matrices of four bytes may begin. */
+async function readVerified(dir: string, file: string, expected: string): Promise<Uint8Array> {
+  const bytes = await readPackaged(join(dir, file), fileFailure(file));
   if (sha256(bytes) !== expected) throw repliesError(file, "is damaged");
   return bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes);
 }
 
-function isWhole({ encoder, acts, tones, unknown, lengths }: IndexFile): boolean {
+function isComplete({ encoder, acts, tones, unknown, lengths }: IndexFile): boolean {
   return (
     typeof encoder.sha256 === "string" &&
     unknown?.length > 0 &&
@@ -162,12 +162,12 @@ function isWhole({ encoder, acts, tones, unknown, lengths }: IndexFile): boolean
     acts.every(({ answered, lines }) => answered === "none" || lines.length > 0) &&
     lengths.actBiases === acts.length &&
     lengths.toneBiases === tones.length &&
-    NUMBERS.every(([name]) => Number.isInteger(lengths[name]))
+    MATRICES.every(([name]) => Number.isInteger(lengths[name]))
   );
 }
 
 /** Entries as their text, an entry a line: tens of thousands, of which a turn looks at a few. */
-class TextBank implements Bank {
+class PackedBank implements ReplyBank {
   readonly #text: Buffer;
   /** Where each line begins, and where one after the last would. */
   readonly #starts: Uint32Array;
@@ -184,20 +184,20 @@ class TextBank implements Bank {
     return this.#starts.length - 1;
   }
 
-  at(index: number): BankEntry | undefined {
+  at(index: number): BankReply | undefined {
     const [start, next] = this.#starts.subarray(index, index + 2);
     if (start === undefined || next === undefined) return undefined;
-    return entryOf(this.#text.toString("utf8", start, next - 1));
+    return parseReply(this.#text.toString("utf8", start, next - 1));
   }
 }
 
 const LINE_END = "\n".charCodeAt(0);
 
-function entryOf(line: string): BankEntry {
-  const [reply = "", marks = "", borrowed = ""] = line.split("\t");
+function parseReply(line: string): BankReply {
+  const [reply = "", marks = "", contextWords = ""] = line.split("\t");
   return {
     reply,
-    borrowed: borrowed === "" ? [] : borrowed.split(" "),
+    contextWords: contextWords === "" ? [] : contextWords.split(" "),
     tone: Number.parseInt(marks, 10),
     isInRole: marks.includes("r"),
     isAnswer: marks.includes("a"),
@@ -205,10 +205,10 @@ function entryOf(line: string): BankEntry {
 }
 
 /** A reply of another conversation. */
-export interface FoundReply {
-  readonly entry: BankEntry;
+export interface RetrievedReply {
+  readonly entry: BankReply;
   /** Cosine of the turn that it answered and the newest one. */
-  readonly likeness: number;
+  readonly similarity: number;
   /** Whether nothing was said before the turn that it answered. */
   readonly isOpening: boolean;
 }
@@ -226,41 +226,41 @@ const CANDIDATES = 32;
  * @param previous the same of the turn before, or `null` if there is none
  */
 export function nearestReplies(
-  bank: Bank,
-  numbers: ReplyNumbers,
+  bank: ReplyBank,
+  matrices: ReplyMatrices,
   newest: Float32Array,
   previous: Float32Array | null,
-): FoundReply[] {
-  const asked = projected(numbers.projection, newest);
-  const before = previous === null ? null : projected(numbers.projection, previous);
-  const rank = asked.length;
+): RetrievedReply[] {
+  const query = projected(matrices.projection, newest);
+  const before = previous === null ? null : projected(matrices.projection, previous);
+  const rank = query.length;
   const unit = 1 / (127 * 127);
-  const found: { index: number; likeness: number; score: number }[] = [];
+  const found: { index: number; similarity: number; score: number }[] = [];
   let min = Number.NEGATIVE_INFINITY;
   for (let index = 0; index < bank.length; index++) {
-    const likeness = dot(numbers.newest, index * rank, asked) * unit;
-    const row = numbers.previous[index] ?? -1;
+    const similarity = dot(matrices.newest, index * rank, query) * unit;
+    const row = matrices.previous[index] ?? -1;
     const context =
-      before === null || row < 0 ? null : dot(numbers.previousVectors, row * rank, before) * unit;
-    const score = likeness + PREVIOUS_WEIGHT * (before === null ? 0 : (context ?? NO_CONTEXT));
+      before === null || row < 0 ? null : dot(matrices.previousVectors, row * rank, before) * unit;
+    const score = similarity + PREVIOUS_WEIGHT * (before === null ? 0 : (context ?? NO_CONTEXT_SIMILARITY));
     if (found.length === CANDIDATES && score <= min) continue;
     let place = found.length;
     while (place > 0 && (found[place - 1]?.score ?? 0) < score) place--;
-    found.splice(place, 0, { index, likeness, score });
+    found.splice(place, 0, { index, similarity, score });
     if (found.length > CANDIDATES) found.pop();
     min = found.at(-1)?.score ?? min;
   }
-  return found.flatMap(({ index, likeness }) => {
+  return found.flatMap(({ index, similarity }) => {
     const entry = bank.at(index);
-    const isOpening = (numbers.previous[index] ?? -1) < 0;
-    return entry === undefined ? [] : [{ entry, likeness, isOpening }];
+    const isOpening = (matrices.previous[index] ?? -1) < 0;
+    return entry === undefined ? [] : [{ entry, similarity, isOpening }];
   });
 }
 
 /** Mean cosine of two unrelated turns, about: a reply without a turn before it is neither nearer nor further for that. */
-const NO_CONTEXT = 0.15;
+const NO_CONTEXT_SIMILARITY = 0.15;
 
-/** Projects a vector to the rank of the bank, scaled to length 127 and rounded to whole numbers. */
+/** Projects a vector to the rank of the bank, scaled to length 127 and rounded to whole matrices. */
 export function projected(projection: Float32Array, vector: Float32Array): Int8Array {
   const rank = projection.length / vector.length;
   const values = new Float64Array(rank);

@@ -1,8 +1,8 @@
-import type { Act, ReplyBook } from "./canned-replies.ts";
+import type { CannedReplies, DialogueAct } from "./canned-replies.ts";
 
 /** What kind of turn something is, and in which tone. */
-export interface TurnGuess {
-  readonly act: Act;
+export interface TurnClassification {
+  readonly act: DialogueAct;
   /** Of the act, 0 to 1. */
   readonly probability: number;
   /** Probability of each tone, in the book's order. */
@@ -13,13 +13,13 @@ export interface TurnGuess {
  * Guesses the kind of a turn from vectors of length 1: its own, and perhaps its last sentence's. Their odds are averaged. The
  * tone is that of the whole turn.
  */
-export function guessOf(
-  { acts, numbers }: Pick<ReplyBook, "acts" | "numbers">,
+export function classifyTurn(
+  { acts, matrices }: Pick<CannedReplies, "acts" | "matrices">,
   vectors: readonly Float32Array[],
-): TurnGuess {
-  const kinds = meanOdds(numbers.actWeights, numbers.actBiases, vectors);
-  const tones = meanOdds(numbers.toneWeights, numbers.toneBiases, vectors.slice(0, 1));
-  let best: { act: Act; probability: number } | null = null;
+): TurnClassification {
+  const kinds = meanProbabilities(matrices.actWeights, matrices.actBiases, vectors);
+  const tones = meanProbabilities(matrices.toneWeights, matrices.toneBiases, vectors.slice(0, 1));
+  let best: { act: DialogueAct; probability: number } | null = null;
   for (const [n, act] of acts.entries()) {
     const probability = kinds[n] ?? 0;
     if (best === null || probability > best.probability) best = { act, probability };
@@ -28,13 +28,17 @@ export function guessOf(
   return { ...best, tones };
 }
 
-function meanOdds(weights: Float32Array, biases: Float32Array, vectors: readonly Float32Array[]): number[] {
-  const each = vectors.map((vector) => oddsOf(weights, biases, vector));
+function meanProbabilities(
+  weights: Float32Array,
+  biases: Float32Array,
+  vectors: readonly Float32Array[],
+): number[] {
+  const each = vectors.map((vector) => softmax(weights, biases, vector));
   return Array.from(biases, (_, n) => each.reduce((sum, odds) => sum + (odds[n] ?? 0), 0) / each.length);
 }
 
 /** Returns the probabilities of a linear head's classes (softmax). */
-function oddsOf(weights: Float32Array, biases: Float32Array, vector: Float32Array): Float64Array {
+function softmax(weights: Float32Array, biases: Float32Array, vector: Float32Array): Float64Array {
   const odds = new Float64Array(biases.length);
   let max = Number.NEGATIVE_INFINITY;
   for (let row = 0; row < biases.length; row++) {
@@ -54,7 +58,7 @@ function oddsOf(weights: Float32Array, biases: Float32Array, vector: Float32Arra
 }
 
 /** Forms of turns and the kinds that they tell, whatever the turn is about. The first that fits counts. */
-const RULES: readonly (readonly [act: string, form: RegExp])[] = [
+const ACT_PATTERNS: readonly (readonly [act: string, form: RegExp])[] = [
   // "Hmmmm" is no slip of the fingers, nor is Dallas.
   [
     "garbled",
@@ -99,38 +103,38 @@ const RULES: readonly (readonly [act: string, form: RegExp])[] = [
 ];
 
 /** Returns the kind of a turn if its form alone tells it, else `null`. */
-export function actByForm(turn: string): string | null {
+export function matchAct(turn: string): string | null {
   const text = turn.toLowerCase().replaceAll("’", "'").trim();
-  return RULES.find(([, form]) => form.test(text))?.[0] ?? null;
+  return ACT_PATTERNS.find(([, form]) => form.test(text))?.[0] ?? null;
 }
 
 /** Tells whether a turn asks for something. Transcribed speech may have no question mark. */
-export function isAsked(turn: string | null): boolean {
-  return ASKS.test(turn ?? "");
+export function isQuestion(turn: string | null): boolean {
+  return QUESTION.test(turn ?? "");
 }
 
 /** Tells whether a turn is phrased as its kind is: as a question, or as none. */
-export function isPhrasedAs(
+export function hasSentenceTypeOf(
   { name, answered }: { readonly name: string; readonly answered: string },
   turn: string | null,
 ): boolean {
-  const asked = isAsked(turn);
+  const asked = isQuestion(turn);
   // "Is he okay?" does not ask the writer about itself.
-  if (QUESTIONS.has(name) && OF_OTHERS.test(turn ?? "")) return false;
-  return QUESTIONS.has(name) ? asked : answered !== "told" || !asked;
+  if (QUESTION_ACTS.has(name) && THIRD_PERSON.test(turn ?? "")) return false;
+  return QUESTION_ACTS.has(name) ? asked : answered !== "told" || !asked;
 }
 
 /** Words that begin a question. */
 const ASKING_WORDS =
   "why|how|what|which|who|where|when|hows|whats|whos|can|could|do|does|did|is|are|will|would|should|say|suggest|recommend";
-const ASKS = new RegExp(
+const QUESTION = new RegExp(
   `\\?|^(?:(?:but|and|so|then|ok|okay|well|now|right|alright|um|please)[, ]+)*(?:${ASKING_WORDS})\\b` +
     "|\\b(?:tell|give|write|show|teach|explain|make|ask|sing|read|remind|suggest|recommend|help|find|name) me\\b|\\bcan (?:we|you|i)\\b",
   "i",
 );
-const OF_OTHERS = /\b(?:he|she|they|him|her|them|his|their)\b(?!.*\byou\b)/i;
+const THIRD_PERSON = /\b(?:he|she|they|him|her|them|his|their)\b(?!.*\byou\b)/i;
 /** Kinds that are always questions. */
-const QUESTIONS: ReadonlySet<string> = new Set(
+const QUESTION_ACTS: ReadonlySet<string> = new Set(
   "how-are-you what-up our-body our-past our-feelings our-family our-skills name favourite time weather-now live see privacy".split(
     " ",
   ),

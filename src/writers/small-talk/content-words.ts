@@ -13,7 +13,7 @@ export function contentWords(text: string): Set<string> {
  * Returns the stems that a reply shares with the turns that it was written for. A found reply fails mostly because it names
  * what only its own conversation had: a cousin, Friday, a name. So the new conversation must have all of them.
  */
-export function borrowedWords(reply: string, turns: readonly string[]): string[] {
+export function wordsFromContext(reply: string, turns: readonly string[]): string[] {
   const heard = contentWords(turns.join(" "));
   return [...contentWords(reply)].filter((word) => heard.has(word));
 }
@@ -24,7 +24,7 @@ export function datesAndNumbers(reply: string): string[] {
 }
 
 /** Tells whether a reply has a name, a number or a day in it that was not said. */
-export function namesUnheard(reply: string, said: ReadonlySet<string>): boolean {
+export function namesSomethingNew(reply: string, said: ReadonlySet<string>): boolean {
   const names = [...reply.matchAll(NAME)].flatMap(([name]) => [...contentWords(name)]);
   return [...names, ...datesAndNumbers(reply)].some((word) => !said.has(word));
 }
@@ -33,29 +33,29 @@ export function namesUnheard(reply: string, said: ReadonlySet<string>): boolean 
 const NAME = /(?<=[\p{L}\p{N},;:'’)-] )(?!I\b)\p{Lu}[\p{L}'’-]+/gu;
 
 /** Tells whether a reply says something of its listener that they have not said: "You've nerves of steel." */
-export function speaksOfYou(reply: string, said: ReadonlySet<string>): boolean {
-  return [...reply.matchAll(OF_YOU)].some(([, claim = ""]) => {
+export function claimsAboutUser(reply: string, said: ReadonlySet<string>): boolean {
+  return [...reply.matchAll(ABOUT_USER)].some(([, claim = ""]) => {
     const words = [...contentWords(claim)];
     return words.length > 0 && words.every((word) => !said.has(word));
   });
 }
 
 /** Returns whether a reply refers to earlier turns: "You told me that." */
-export function tellsWhatWasSaid(reply: string): boolean {
-  return OF_TALK.test(reply);
+export function refersToEarlierTurns(reply: string): boolean {
+  return EARLIER_TURNS.test(reply);
 }
 
-const OF_TALK =
+const EARLIER_TURNS =
   /\byou(?:['’]ve| have)?(?: not|n['’]t| haven['’]t| never| didn['’]t| just| already)* (?:told|tell|mentioned?|said|say) (?:me|it|so|that|the|your|you|which|what|when|where|who|how|any)\b/i;
 
 /** Tells whether a reply asks which of two things it is ("Girl or boy?") although one of them was said. */
-export function asksWhatWasSaid(reply: string, said: ReadonlySet<string>): boolean {
+export function asksSomethingAnswered(reply: string, said: ReadonlySet<string>): boolean {
   return [...reply.matchAll(EITHER_OR)].some((match) =>
     [...contentWords(match.slice(1).join(" "))].some((word) => said.has(word)),
   );
 }
 
-const OF_YOU =
+const ABOUT_USER =
   /(?:^|[.!?] )You(?:'ve| have|'re| are| enjoy| love| like)(?! (?:to|better|best|welcome|right|not) )([^.!?]*)/g;
 const EITHER_OR = /(?:^|[,.!?;:] )(?:an? |the )?([\p{L}'-]+) or (?:an? |the )?([\p{L}'-]+)\?/giu;
 
@@ -85,7 +85,7 @@ const DATES_AND_NUMBERS = contentWords(
 );
 
 /** Returns what a speaker said already, turn by turn and sentence by sentence, as {@link plainWords}. */
-export function alreadySaid(history: readonly Turn[], speaker: SpeakerLabel): ReadonlySet<string> {
+export function spokenTexts(history: readonly Turn[], speaker: SpeakerLabel): ReadonlySet<string> {
   const own = history.filter((turn) => turn.speaker === speaker).map(({ text }) => text ?? "");
   // A longer turn was given by the client, and is no line or reply of the book.
   const short = own.filter((text) => text.length <= MAX_REPEATED_CHARS);

@@ -47,7 +47,7 @@ const SMALL =
 const TENS = "_ _ twenty thirty forty fifty sixty seventy eighty ninety".split(" ");
 const SCALES: Readonly<Record<string, number>> = { hundred: 1e2, thousand: 1e3, million: 1e6, billion: 1e9 };
 /** What there is one of: "a hundred". */
-const COUNTED: ReadonlySet<string> = new Set([...Object.keys(SCALES), "dozen"]);
+const COUNTED_NOUNS: ReadonlySet<string> = new Set([...Object.keys(SCALES), "dozen"]);
 const PARTS: Readonly<Record<string, number>> = {
   half: 1 / 2,
   third: 1 / 3,
@@ -73,7 +73,7 @@ function wholeNumber(words: readonly string[]): number | null {
     const units = SMALL.indexOf(word);
     const tens = TENS.indexOf(word);
     if (word === "and" && n > 0 && n < words.length - 1 && !isEmpty) continue;
-    if (word === "a" && n === 0 && COUNTED.has(words[1] ?? "")) group = 1;
+    if (word === "a" && n === 0 && COUNTED_NOUNS.has(words[1] ?? "")) group = 1;
     else if (word === "dozen" && n === words.length - 1) return (isEmpty && group === 0 ? 1 : group) * 12;
     else if (word === "hundred" && group > 0 && group < 20) {
       group *= 100;
@@ -96,7 +96,7 @@ function wholeNumber(words: readonly string[]): number | null {
 }
 
 /** A unit of measure: so many of the dimension's own unit; for temperatures a straight line instead. */
-export interface Unit {
+export interface MeasureUnit {
   readonly dimension: string;
   readonly factor: number;
   readonly offset: number;
@@ -168,19 +168,19 @@ const ROWS: readonly (readonly [string, number, string, string, string])[] = [
   ["years", 12_000, "millennium", "millennia", ""],
 ];
 
-const UNITS = new Map<string, Unit>();
+const UNITS = new Map<string, MeasureUnit>();
 for (const [dimension, factor, one, many, others] of ROWS) {
   const unit = { dimension, factor, offset: one === "degree Fahrenheit" ? -32 : 0, one, many };
   for (const name of [one, many, ...others.split(",")]) if (name !== "") UNITS.set(name.toLowerCase(), unit);
 }
 
 /** The unit of that name, in the singular, the plural or as it is abbreviated. */
-export function unitOf(name: string): Unit | undefined {
+export function unitOf(name: string): MeasureUnit | undefined {
   return UNITS.get(name.trim().toLowerCase());
 }
 
 /** `null` where the two measure different things. */
-export function converted(value: number, from: Unit, to: Unit): number | null {
+export function convert(value: number, from: MeasureUnit, to: MeasureUnit): number | null {
   if (from.dimension !== to.dimension) return null;
   return ((value + from.offset) * from.factor) / to.factor - to.offset;
 }

@@ -1,5 +1,5 @@
 import type { Polarity, Tone } from "./canned-replies.ts";
-import type { TurnGuess } from "./classify-turn.ts";
+import type { TurnClassification } from "./classify-turn.ts";
 
 /** Returns whether the words allow reading the turn as good (or bad) news. Congratulating on a loss is the worst error. */
 export function allowsPolarity(polarity: Polarity, turn: string): boolean {
@@ -26,19 +26,19 @@ export function isOutOfTone(
   reply: string,
   tone: number,
   turn: string,
-  guess: TurnGuess,
+  classification: TurnClassification,
   tones: readonly Tone[],
 ): boolean {
   if (REJOICES.test(reply) && !allowsPolarity("good", turn)) return true;
   // What was said to something neutral mostly does for a joy, too.
   return tones[tone]?.polarity === "plain"
-    ? massOf("bad", guess, tones) > MAX_SORROW
-    : fitOf(tone, guess, tones) < MIN_FIT;
+    ? polarityProbability("bad", classification, tones) > MAX_SORROW
+    : toneFit(tone, classification, tones) < MIN_FIT;
 }
 
 /** Returns the tone whose lines do best for what is told, over all the tones that it may have. */
-export function fittestTone(guess: TurnGuess, tones: readonly Tone[]): Tone {
-  const fits = tones.map((_, n) => fitOf(n, guess, tones));
+export function bestTone(classification: TurnClassification, tones: readonly Tone[]): Tone {
+  const fits = tones.map((_, n) => toneFit(n, classification, tones));
   return tones[fits.indexOf(Math.max(...fits))]!;
 }
 
@@ -46,9 +46,9 @@ export function fittestTone(guess: TurnGuess, tones: readonly Tone[]): Tone {
  * Returns how well a line in a tone does for what is told, from -1 to 1: the mean, over the tones that this may have, of 1
  * for the same, 0.6 for one in which it mostly does and -1 for a sorrow taken for a joy or the other way round.
  */
-function fitOf(said: number, { tones: odds }: TurnGuess, tones: readonly Tone[]): number {
+function toneFit(said: number, { tones: odds }: TurnClassification, tones: readonly Tone[]): number {
   const saying = tones[said];
-  return tones.reduce((sum, tone, n) => sum + (odds[n] ?? 0) * worthOf(saying, tone), 0);
+  return tones.reduce((sum, tone, n) => sum + (odds[n] ?? 0) * toneAgreement(saying, tone), 0);
 }
 
 /** Tells whether a reply is glad, by its words or by the tone of the turn that it answered. */
@@ -62,50 +62,79 @@ export function isCondoling(reply: string, tone: number, tones: readonly Tone[])
 }
 
 /** Tells whether a turn tells of a death or a blow, after which for a while only a sure joy is congratulated on. */
-export function isGrave(turn: string, guess: TurnGuess, tones: readonly Tone[]): boolean {
-  const grave = tones.reduce((sum, { name }, n) => sum + (GRAVE.has(name) ? (guess.tones[n] ?? 0) : 0), 0);
+export function isGraveNews(
+  turn: string,
+  classification: TurnClassification,
+  tones: readonly Tone[],
+): boolean {
+  const grave = tones.reduce(
+    (sum, { name }, n) => sum + (GRAVE.has(name) ? (classification.tones[n] ?? 0) : 0),
+    0,
+  );
   // The head knows few words for the end of a marriage.
   return (
     allowsPolarity("bad", turn) &&
     (grave >= SURELY_GRAVE ||
-      (GRAVE_WORDS.test(turn.slice(-MAX_CHARS)) && massOf("good", guess, tones) < SURELY_GRAVE))
+      (GRAVE_WORDS.test(turn.slice(-MAX_CHARS)) &&
+        polarityProbability("good", classification, tones) < SURELY_GRAVE))
   );
 }
 
 /** Returns whether a turn tells good news. */
-export function isJoyful(turn: string, guess: TurnGuess, tones: readonly Tone[]): boolean {
-  return allowsPolarity("good", turn) && massOf("good", guess, tones) >= SURELY_GRAVE;
+export function isGoodNews(
+  turn: string,
+  classification: TurnClassification,
+  tones: readonly Tone[],
+): boolean {
+  return allowsPolarity("good", turn) && polarityProbability("good", classification, tones) >= SURELY_GRAVE;
 }
 
 /** Returns whether good news is sure, whatever was told before. */
-export function isSurelyGood(guess: TurnGuess, tones: readonly Tone[]): boolean {
-  return massOf("good", guess, tones) >= SURELY_SO;
+export function isSurelyGood(classification: TurnClassification, tones: readonly Tone[]): boolean {
+  return polarityProbability("good", classification, tones) >= SURELY_SO;
 }
 
 /** Returns whether bad news is sure, whatever was told before. */
-export function isSurelyBad(turn: string, guess: TurnGuess, tones: readonly Tone[]): boolean {
-  return GRAVE_WORDS.test(turn.slice(-MAX_CHARS)) || massOf("bad", guess, tones) >= SURELY_SO;
+export function isSurelyBad(
+  turn: string,
+  classification: TurnClassification,
+  tones: readonly Tone[],
+): boolean {
+  return (
+    GRAVE_WORDS.test(turn.slice(-MAX_CHARS)) || polarityProbability("bad", classification, tones) >= SURELY_SO
+  );
 }
 
 /** Returns whether the classifier speaks against good (or bad) news. */
-export function isContrary(polarity: Polarity, guess: TurnGuess, tones: readonly Tone[]): boolean {
-  const [bad, good] = [massOf("bad", guess, tones), massOf("good", guess, tones)];
+export function contradictsPolarity(
+  polarity: Polarity,
+  classification: TurnClassification,
+  tones: readonly Tone[],
+): boolean {
+  const [bad, good] = [
+    polarityProbability("bad", classification, tones),
+    polarityProbability("good", classification, tones),
+  ];
   return polarity === "good" ? bad > good : polarity === "bad" && good > bad;
 }
 
 /** Returns the probability that what is told has a tone of this polarity. */
-function massOf(polarity: Polarity, { tones: odds }: TurnGuess, tones: readonly Tone[]): number {
+function polarityProbability(
+  polarity: Polarity,
+  { tones: odds }: TurnClassification,
+  tones: readonly Tone[],
+): number {
   return tones.reduce((sum, tone, n) => sum + (tone.polarity === polarity ? (odds[n] ?? 0) : 0), 0);
 }
 
-function worthOf(said: Tone | undefined, told: Tone): number {
+function toneAgreement(said: Tone | undefined, told: Tone): number {
   if (said === undefined) return 0;
   if (said === told) return 1;
-  if (said.fits.includes(told.name)) return MOSTLY;
+  if (said.fits.includes(told.name)) return PARTIAL_AGREEMENT;
   return said.polarity !== told.polarity && said.polarity !== "plain" && told.polarity !== "plain" ? -1 : 0;
 }
 
-const MOSTLY = 0.6;
+const PARTIAL_AGREEMENT = 0.6;
 /** Fit below which a reply to another turn has the wrong tone. */
 const MIN_FIT = 0.2;
 /** Probability of a sorrow up to which a reply to a neutral turn will do. */

@@ -234,7 +234,7 @@ function pairsOf(text: string): Pairs {
 }
 
 /** One to three underscores that can begin or end what is stressed. */
-interface Run {
+interface UnderscoreRun {
   readonly start: number;
   readonly marks: string;
   readonly opens: boolean;
@@ -265,7 +265,7 @@ export function withoutUnderscores(
   return `${plain}${text.slice(end)}`;
 }
 
-function runsOf(text: string): Run[] {
+function runsOf(text: string): UnderscoreRun[] {
   return [...text.matchAll(/_+/g)].map(({ 0: marks, index: start }) => {
     const [before, after] = [text[start - 1] ?? "", text[start + marks.length] ?? ""];
     const isMark = marks.length <= 3;
@@ -279,8 +279,8 @@ function runsOf(text: string): Run[] {
 }
 
 /** For each run the next one behind it that closes as many. */
-function nextClosing(runs: readonly Run[]): (Run | undefined)[] {
-  const next = new Map<number, Run>();
+function nextClosing(runs: readonly UnderscoreRun[]): (UnderscoreRun | undefined)[] {
+  const next = new Map<number, UnderscoreRun>();
   return runs
     .toReversed()
     .map((run) => {

@@ -108,9 +108,9 @@ export function withoutBlockMarks(line: string): string {
   if (FENCE_LINE.test(line) || RULE.test(line) || ADDRESS_OF_REFERENCE.test(line)) return "";
   const quoted = line.replace(QUOTE, "");
   const row = cellsOf(quoted);
-  if (row !== null) return stopped(row);
+  if (row !== null) return withFullStop(row);
   const item = quoted.replace(HEADING, "$1").replace(BULLET, "").replace(CHECKBOX, "");
-  return item === quoted && !NUMBERED.test(item) ? item : stopped(item);
+  return item === quoted && !NUMBERED.test(item) ? item : withFullStop(item);
 }
 
 /** Returns a table's row as one sentence; `null` if the line is no row. */
@@ -122,7 +122,7 @@ function cellsOf(line: string): string | null {
   return filled.every((cell) => /^:?-+:?$/.test(cell)) ? "" : filled.join(", ");
 }
 
-function stopped(text: string): string {
+function withFullStop(text: string): string {
   return UNENDED.test(text) ? text.replace(/(?<![*_\s])[*_]*\s*$/, ".$&") : text;
 }
 

@@ -2,7 +2,7 @@ import { type Dialogue, type Writer, WriterError, type WrittenPart } from "../..
 import { plainSpeech } from "./plain-speech.ts";
 
 /** Wraps a writer so that its replies contain only what can be spoken. */
-export function speakable(writer: Writer): Writer {
+export function speakableWriter(writer: Writer): Writer {
   return {
     get name() {
       return writer.name;

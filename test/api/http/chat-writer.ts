@@ -1,5 +1,5 @@
 import { openChatWriter } from "../../../src/writers/chat/chat-writer.ts";
-import { speakable } from "../../../src/writers/speakable/speakable.ts";
+import { speakableWriter } from "../../../src/writers/speakable/speakable.ts";
 import type { ChatServer } from "../../writers/chat/chat-server.ts";
 
 /** A server's writer whose model is that endpoint, which has time. */
@@ -12,5 +12,5 @@ export function writerAt({ baseUrl }: ChatServer) {
     firstTokenTimeoutMs: 20_000,
     totalTimeoutMs: 20_000,
   });
-  return speakable(model);
+  return speakableWriter(model);
 }

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Dialogue, EarlierCall, ToolUse, WrittenPart } from "../../../src/core/writer.ts";
-import { partsOf as passagesIn, readChunk } from "../../../src/writers/chat/chat-reply.ts";
-import { speakable } from "../../../src/writers/speakable/speakable.ts";
+import { toParts as passagesIn, readEvent } from "../../../src/writers/chat/chat-reply.ts";
+import { speakableWriter } from "../../../src/writers/speakable/speakable.ts";
 import { ToolCalls } from "../../../src/writers/tool-calls.ts";
 import fc from "../../properties.ts";
 import { dialogueOf, partsOf, said } from "../dialogues.ts";
@@ -114,14 +114,14 @@ test("what is said before, between and after calls keeps its place", async (cont
     call(exchange, { index: 1, id: "b", function: { name: "weather", arguments: "{}" } });
     exchange.say("That's all.").finish();
   });
-  const chain = speakable(writer);
+  const chain = speakableWriter(writer);
   const expected = ["Let me see.", "I'll look", "clock({})", "Still there?", "weather({})", "That's all."];
   assert.deepEqual(told(await partsOf(chain, calling())), expected);
 });
 
 test("a reply that only calls has no words put into its mouth, and one that does nothing has", async (context) => {
   const { server, writer } = await openPair(context);
-  const chain = speakable(writer);
+  const chain = speakableWriter(writer);
   server.next(
     (exchange) =>
       call(exchange.begin(), { index: 0, id: "a", function: { name: "clock" } }).finish("tool_calls"),
@@ -327,7 +327,7 @@ test("whatever comes as a call, only what can be carried out is passed on", asyn
   await fc.assert(
     fc.asyncProperty(fc.array(chunk, { maxLength: 12 }), async (chunks) => {
       async function* deltas() {
-        for (const each of chunks) yield readChunk(each)!;
+        for (const each of chunks) yield readEvent(each)!;
       }
       try {
         for await (const { call: made, text: words } of passagesIn(deltas(), 1_000, ["weather", "clock"])) {
@@ -361,5 +361,5 @@ test("pieces of a call may be cut anywhere", () => {
 });
 
 function piecesOf(call: unknown) {
-  return readChunk({ choices: [{ delta: { tool_calls: [call] } }] })?.calls ?? [];
+  return readEvent({ choices: [{ delta: { tool_calls: [call] } }] })?.calls ?? [];
 }

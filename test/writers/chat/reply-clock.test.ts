@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, mock, test } from "node:test";
-import { LateError, ReplyClock } from "../../../src/writers/chat/reply-clock.ts";
+import { ReplyClock, ReplyTimeoutError } from "../../../src/writers/chat/reply-clock.ts";
 import { never } from "../dialogues.ts";
 
 const LIMITS = { firstTokenTimeoutMs: 400, totalTimeoutMs: 1_000, lingerMs: 50 };
@@ -41,7 +41,7 @@ describe("the clock of a reply", () => {
       await new Promise((resolve) => setImmediate(resolve));
     }
     await waiting;
-    assert.ok(error instanceof LateError, String(error));
+    assert.ok(error instanceof ReplyTimeoutError, String(error));
     return [error.limit, nowMs - startMs];
   };
 
@@ -58,16 +58,16 @@ describe("the clock of a reply", () => {
   test("begins anew with every token, and then calls it silence", async () => {
     const clock = new ReplyClock(LIMITS);
     await waited(clock, 300);
-    clock.heard();
+    clock.tokenReceived();
     assert.equal(clock.leftMs, 400);
     await waited(clock, 200);
-    clock.heard();
+    clock.tokenReceived();
     assert.deepEqual(await gaveUp(clock), ["silence", 400]);
   });
 
   test("does not begin anew with a wait that brings no token", async () => {
     const clock = new ReplyClock(LIMITS);
-    clock.heard();
+    clock.tokenReceived();
     await waited(clock, 150);
     await waited(clock, 150);
     assert.deepEqual(await gaveUp(clock), ["silence", 100]);
@@ -77,7 +77,7 @@ describe("the clock of a reply", () => {
     const clock = new ReplyClock(LIMITS);
     for (let i = 0; i < 3; i++) {
       await waited(clock, 300);
-      clock.heard();
+      clock.tokenReceived();
     }
     assert.equal(clock.leftMs, 100);
     assert.deepEqual(await gaveUp(clock), ["total", 100]);
@@ -85,11 +85,11 @@ describe("the clock of a reply", () => {
 
   test("lets a connection linger after the last word for its own short time, once", async () => {
     const clock = new ReplyClock(LIMITS);
-    clock.heard();
-    clock.finished();
+    clock.tokenReceived();
+    clock.replyFinished();
     await waited(clock, 30);
-    clock.heard();
-    clock.finished();
+    clock.tokenReceived();
+    clock.replyFinished();
     assert.deepEqual(await gaveUp(clock), ["linger", 20]);
   });
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { wholeTurns } from "../../../src/writers/gate/complete-ellipsis.ts";
+import { completeEllipsis } from "../../../src/writers/gate/complete-ellipsis.ts";
 import { byTurns } from "../dialogues.ts";
 
 /** Turns of one person and us, and the last one made whole; `null` where it stands as it is. */
@@ -56,5 +56,5 @@ const TALKS: readonly (readonly [turns: readonly string[], whole: string | null]
 
 for (const [turns, whole] of TALKS)
   test(`${turns.join(" / ")} → ${whole}`, () => {
-    assert.equal(wholeTurns(byTurns(turns), "1")[0] ?? null, whole);
+    assert.equal(completeEllipsis(byTurns(turns), "1")[0] ?? null, whole);
   });

@@ -7,7 +7,7 @@ import { heldOutLines } from "../../../bench/gate-lines.ts";
 import { WriterError } from "../../../src/core/writer.ts";
 import { type GateClassifier, openGateClassifier } from "../../../src/writers/gate/gate-classifier.ts";
 import { GATE_CATEGORIES, GATE_DIR, type GateCategory } from "../../../src/writers/gate/gate-head.ts";
-import { gated } from "../../../src/writers/gate/gated-writer.ts";
+import { gateWriter } from "../../../src/writers/gate/gated-writer.ts";
 import fc from "../../properties.ts";
 import { writerConformance } from "../conformance.ts";
 import { longHistory, never } from "../dialogues.ts";
@@ -16,7 +16,7 @@ import { ScriptedWriter } from "../scripted-writer.ts";
 const SENTENCES = ["That sounds good.", "Shall we go?", "I am ready."];
 
 writerConformance("a writer behind the trained gate", async () =>
-  gated(new ScriptedWriter(SENTENCES), await openGateClassifier()),
+  gateWriter(new ScriptedWriter(SENTENCES), await openGateClassifier()),
 );
 
 describe("the trained gate", () => {

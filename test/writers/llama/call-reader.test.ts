@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { WriterError } from "../../../src/core/writer.ts";
-import { CallReader, membersOf, objectsIn } from "../../../src/writers/llama/call-reader.ts";
+import { CallReader, findObjects, readMembers } from "../../../src/writers/llama/call-reader.ts";
 import type { LlamaModel, Token } from "../../../src/writers/llama/llama-runtime.ts";
 import fc from "../../properties.ts";
 
@@ -120,7 +120,7 @@ describe("slices of JSON", () => {
       fc.property(fc.array(fc.tuple(between, json), { maxLength: 5 }), between, (parts, last) => {
         const text = parts.flat().join("") + last;
         assert.deepEqual(
-          objectsIn(text),
+          findObjects(text),
           parts.map(([, each]) => each),
         );
       }),
@@ -130,21 +130,21 @@ describe("slices of JSON", () => {
   it("are the members of an object, of which the last of a name counts", () => {
     fc.assert(
       fc.property(json, (text) => {
-        const members = [...membersOf(text)].map(([name, value]) => [name, JSON.parse(value)] as const);
+        const members = [...readMembers(text)].map(([name, value]) => [name, JSON.parse(value)] as const);
         assert.deepEqual(new Map(members), new Map(Object.entries(JSON.parse(text))));
       }),
     );
-    assert.deepEqual([...membersOf('{"a": 1,"\\u0061":9999999999999999}')], [["a", "9999999999999999"]]);
-    assert.deepEqual([...membersOf("{ }")], []);
+    assert.deepEqual([...readMembers('{"a": 1,"\\u0061":9999999999999999}')], [["a", "9999999999999999"]]);
+    assert.deepEqual([...readMembers("{ }")], []);
   });
 
   it("come of any text at all, in time", () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom("{", "}", "[", '"', "\\", "a", " ") }), (text) => {
-        for (const each of objectsIn(text)) assert.ok(each.startsWith("{") && text.includes(each));
+        for (const each of findObjects(text)) assert.ok(each.startsWith("{") && text.includes(each));
       }),
     );
-    assert.deepEqual(objectsIn("{".repeat(1_000_000)), []);
-    assert.deepEqual(objectsIn(`{${'"'.repeat(999_999)}`), []);
+    assert.deepEqual(findObjects("{".repeat(1_000_000)), []);
+    assert.deepEqual(findObjects(`{${'"'.repeat(999_999)}`), []);
   });
 });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { WriterTool } from "../../../src/core/writer.ts";
 import type { ChatStep } from "../../../src/writers/dialogue-messages.ts";
-import { callingOf } from "../../../src/writers/llama/call-template.ts";
+import { readCallTemplate } from "../../../src/writers/llama/call-template.ts";
 import { openLlama } from "../../../src/writers/llama/llama-runtime.ts";
 import { TOP } from "../../architecture/top.ts";
 import { tinyGguf } from "./tiny-gguf.ts";
@@ -35,7 +35,7 @@ for (const template of new Set(chats.map((chat) => chat.template))) {
       await model.dispose();
       await runtime.release();
     });
-    const calling = await callingOf(model);
+    const calling = await readCallTemplate(model);
     for (const { what, steps, tools, rendered } of chats.filter((chat) => chat.template === template)) {
       // A vocabulary of bytes tells to the letter what it reads.
       await t.test(what, () => assert.equal(model.detokenize(calling!.prompt(steps, tools), true), rendered));

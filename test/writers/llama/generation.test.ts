@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type CachedSequence, SequencePool, sharedStart } from "../../../src/writers/llama/generation.ts";
+import {
+  type CachedSequence,
+  commonPrefixLength,
+  SequencePool,
+} from "../../../src/writers/llama/generation.ts";
 import type { LlamaContextSequence, Token } from "../../../src/writers/llama/llama-runtime.ts";
 import fc from "../../properties.ts";
 import { within } from "../../waiting.ts";
@@ -24,9 +28,9 @@ describe("the sequences of a writer", () => {
         return sequence;
       }),
     );
-    pool.giveBack(second);
+    pool.release(second);
     assert.equal(await taken(waiting[0]!), second);
-    pool.giveBack(first);
+    pool.release(first);
     assert.equal(await taken(waiting[1]!), first);
     assert.deepEqual(order, ["third", "fourth"]);
   });
@@ -39,13 +43,13 @@ describe("the sequences of a writer", () => {
     const stays = pool.take([], never());
     leaving.abort(new Error("gone"));
     await assert.rejects(left, /gone/);
-    pool.giveBack(only);
+    pool.release(only);
     assert.equal(await taken(stays), only);
     const alone = new AbortController();
     const leftToo = pool.take([], alone.signal);
     alone.abort(new Error("gone too"));
     await assert.rejects(leftToo, /gone too/);
-    pool.giveBack(only);
+    pool.release(only);
     assert.equal(await taken(pool.take([], never())), only);
   });
 
@@ -55,10 +59,10 @@ describe("the sequences of a writer", () => {
     const leaving = new AbortController();
     const given = pool.take([], leaving.signal);
     const next = pool.take([], never());
-    pool.giveBack(only);
+    pool.release(only);
     leaving.abort(new Error("too late"));
     const late = await taken(given);
-    pool.giveBack(late);
+    pool.release(late);
     assert.equal(await taken(next), only);
   });
 
@@ -78,7 +82,7 @@ describe("the sequences of a writer", () => {
       void listeners.splice(listeners.indexOf(listener), 1);
     const waiting = pool.take([], signal);
     assert.equal(listeners.length, 1);
-    pool.giveBack(only);
+    pool.release(only);
     await taken(waiting);
     assert.equal(listeners.length, 0);
   });
@@ -88,13 +92,13 @@ describe("the sequences of a writer", () => {
     const all = await Promise.all(["cat", "cab", ""].map(() => taken(pool.take([], never()))));
     for (const [index, text] of ["cat", "cab", ""].entries()) {
       all[index]!.read = tokens(text);
-      pool.giveBack(all[index]!);
+      pool.release(all[index]!);
     }
     const [cat, cab, empty] = all;
     assert.equal(await taken(pool.take(tokens("cabin"), never())), cab);
-    pool.giveBack(cab!);
+    pool.release(cab!);
     assert.equal(await taken(pool.take(tokens("cap"), never())), cat);
-    pool.giveBack(cat!);
+    pool.release(cat!);
     assert.equal(await taken(pool.take(tokens("dog"), never())), empty);
   });
 
@@ -120,7 +124,7 @@ describe("the sequences of a writer", () => {
                 lent.push(sequence);
               }, leave);
             } else if (kind === "giveBack" && lent.length > 0) {
-              pool.giveBack(lent.splice(who % lent.length, 1)[0]!);
+              pool.release(lent.splice(who % lent.length, 1)[0]!);
             } else if (kind === "abort" && line.length > 0) {
               line[who % line.length]!.leaving.abort(new Error("gone"));
             }
@@ -149,5 +153,5 @@ test("two lists share what they begin with", () => {
     ["cat", "cut", 1],
     ["cat", "hat", 0],
   ] as const)
-    assert.equal(sharedStart(tokens(left), tokens(right)), count, `${left} and ${right}`);
+    assert.equal(commonPrefixLength(tokens(left), tokens(right)), count, `${left} and ${right}`);
 });

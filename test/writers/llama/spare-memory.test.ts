@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import {
-  forgetEstimates,
-  forgetVocabulary,
+  freeEstimates,
+  freeVocabularyCopy,
   type LlamaModel,
   type LlamaRuntime,
-  LOADING,
+  LOAD_OPTIONS,
   openLlama,
 } from "../../../src/writers/llama/llama-runtime.ts";
 import { tinyGguf } from "./tiny-gguf.ts";
@@ -21,7 +21,7 @@ describe("a model that keeps only what it needs", () => {
     const modelPath = join(folder, "tiny.gguf");
     writeFileSync(modelPath, tinyGguf({ script: ["I", " like", " rain", "."] }));
     runtime = await openLlama();
-    model = await runtime.llama.loadModel({ modelPath, ...LOADING });
+    model = await runtime.llama.loadModel({ modelPath, ...LOAD_OPTIONS });
   });
   after(async () => {
     await model.dispose();
@@ -34,7 +34,7 @@ describe("a model that keeps only what it needs", () => {
       _simulationSession: { disposed: boolean };
     };
     assert.equal(session.disposed, false, "there still is what is to be let go of");
-    await forgetEstimates(model);
+    await freeEstimates(model);
     assert.equal(session.disposed, true);
     const context = await model.createContext({ contextSize: 256, batchSize: 32, threads: 1 });
     assert.equal(context.totalSequences, 1);
@@ -44,7 +44,7 @@ describe("a model that keeps only what it needs", () => {
   test("has one vocabulary, llama.cpp's, and reads as before", () => {
     const tokens = model.tokenize("I like rain.");
     assert.ok(model.fileInfo.metadata.tokenizer.ggml.tokens.length > 256);
-    forgetVocabulary(model);
+    freeVocabularyCopy(model);
     assert.equal(model.fileInfo.metadata.tokenizer.ggml.tokens.length, 0);
     assert.deepEqual(model.tokenize("I like rain."), tokens);
     assert.equal(model.detokenize(tokens), "I like rain.");

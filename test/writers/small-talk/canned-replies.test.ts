@@ -4,20 +4,24 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { WriterError } from "../../../src/core/writer.ts";
-import { nearestReplies, projected, readReplyBook } from "../../../src/writers/small-talk/canned-replies.ts";
 import {
-  borrowedWords,
+  nearestReplies,
+  projected,
+  readCannedReplies,
+} from "../../../src/writers/small-talk/canned-replies.ts";
+import {
   contentWords,
   datesAndNumbers,
+  wordsFromContext,
 } from "../../../src/writers/small-talk/content-words.ts";
 import fc from "../../properties.ts";
-import { replyBookFiles } from "./canned-replies-files.ts";
-import { smallBook } from "./few-replies.ts";
+import { cannedRepliesFiles } from "./canned-replies-files.ts";
+import { fewReplies } from "./few-replies.ts";
 
 test("a book is read as it was written", async (t) => {
   const dir = await writtenTo(t);
-  const { bank, ...book } = await readReplyBook(dir);
-  const { bank: written, ...others } = smallBook();
+  const { bank, ...book } = await readCannedReplies(dir);
+  const { bank: written, ...others } = fewReplies();
   assert.deepEqual(book, others);
   assert.equal(bank.length, written.length);
   for (let index = 0; index < bank.length; index++) assert.deepEqual(bank.at(index), written.at(index));
@@ -32,7 +36,7 @@ for (const file of ["replies.json", "replies.bin", "replies.txt.gz"]) {
   ] as const) {
     test(`${file} that is ${what} is refused by name, with the remedy`, async (t) => {
       const dir = await writtenTo(t, (name, bytes) => (name === file ? spoil(bytes) : bytes));
-      await assert.rejects(readReplyBook(dir), (error) => {
+      await assert.rejects(readCannedReplies(dir), (error) => {
         assert.ok(error instanceof WriterError);
         assert.match(error.message, new RegExp(`replies/${file} is damaged: install antiphon again`));
         return true;
@@ -43,7 +47,7 @@ for (const file of ["replies.json", "replies.bin", "replies.txt.gz"]) {
   test(`without ${file} it says so`, async (t) => {
     const dir = await writtenTo(t);
     await rm(join(dir, file));
-    await assert.rejects(readReplyBook(dir), new RegExp(`replies/${file} is missing`));
+    await assert.rejects(readCannedReplies(dir), new RegExp(`replies/${file} is missing`));
   });
 }
 
@@ -53,14 +57,14 @@ async function writtenTo(
 ): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), "replies-"));
   t.after(() => rm(dir, { recursive: true }));
-  for (const [name, bytes] of replyBookFiles(smallBook()))
+  for (const [name, bytes] of cannedRepliesFiles(fewReplies()))
     await writeFile(join(dir, name), change(name, bytes));
   return dir;
 }
 
-const { bank, numbers } = smallBook();
+const { bank, matrices } = fewReplies();
 const replies = (newest: number[], previous: number[] | null) =>
-  nearestReplies(bank, numbers, Float32Array.from(newest), previous && Float32Array.from(previous)).map(
+  nearestReplies(bank, matrices, Float32Array.from(newest), previous && Float32Array.from(previous)).map(
     ({ entry }) => entry.reply,
   );
 
@@ -71,8 +75,8 @@ test("the nearest comes first, and of equals the first", () => {
 
 test("what was said before counts beside it", () => {
   assert.equal(replies([1, 0], [1, 0])[0], "Ask your cousin.");
-  const [first] = nearestReplies(bank, numbers, Float32Array.of(1, 0), Float32Array.of(1, 0));
-  assert.ok((first?.likeness ?? 0) > 0.98);
+  const [first] = nearestReplies(bank, matrices, Float32Array.of(1, 0), Float32Array.of(1, 0));
+  assert.ok((first?.similarity ?? 0) > 0.98);
 });
 
 test("a projected vector has length 127, but for rounding", () => {
@@ -80,18 +84,18 @@ test("a projected vector has length 127, but for rounding", () => {
   fc.assert(
     fc.property(vector, (values) => {
       fc.pre(Math.hypot(...values) > 1e-6);
-      const length = Math.hypot(...projected(numbers.projection, Float32Array.from(values)));
+      const length = Math.hypot(...projected(matrices.projection, Float32Array.from(values)));
       assert.ok(Math.abs(length - 127) < 2, String(length));
     }),
   );
 });
 
 test("a reply borrows the content words that it shares with its own conversation, whatever their endings", () => {
-  assert.deepEqual(borrowedWords("Then your cousins may dance!", ["My cousin danced on Friday."]), [
+  assert.deepEqual(wordsFromContext("Then your cousins may dance!", ["My cousin danced on Friday."]), [
     "cousin",
     "danc",
   ]);
-  assert.deepEqual(borrowedWords("I'm so sorry to hear that.", ["I lost my job."]), []);
+  assert.deepEqual(wordsFromContext("I'm so sorry to hear that.", ["I lost my job."]), []);
   assert.deepEqual([...contentWords("What do you want to do?")], []);
 });
 

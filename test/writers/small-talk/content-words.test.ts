@@ -1,25 +1,25 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  asksWhatWasSaid,
+  asksSomethingAnswered,
+  claimsAboutUser,
   contentWords,
-  namesUnheard,
-  speaksOfYou,
-  tellsWhatWasSaid,
+  namesSomethingNew,
+  refersToEarlierTurns,
 } from "../../../src/writers/small-talk/content-words.ts";
 
 test("a reply that says of whoever asks what they have not said is told from one that takes it up", () => {
   const said = contentWords("What film do we watch then? I'm making soup for six.");
-  assert.equal(speaksOfYou("A safe sort of fright. You've nerves of steel.", said), true);
-  assert.equal(speaksOfYou("You're making soup already, so keep it simple.", said), false);
-  assert.equal(speaksOfYou("You can leave it overnight.", said), false);
-  assert.equal(speaksOfYou("You're right to ask.", said), false);
+  assert.equal(claimsAboutUser("A safe sort of fright. You've nerves of steel.", said), true);
+  assert.equal(claimsAboutUser("You're making soup already, so keep it simple.", said), false);
+  assert.equal(claimsAboutUser("You can leave it overnight.", said), false);
+  assert.equal(claimsAboutUser("You're right to ask.", said), false);
 });
 
 test("a reply that asks which of two it is, of which one was said, is told from one that asks anew", () => {
   const said = contentWords("Ines had a baby last week, a very small boy!");
-  assert.equal(asksWhatWasSaid("Congratulations! Girl or boy?", said), true);
-  assert.equal(asksWhatWasSaid("Are they well? A quick birth or a long one?", said), false);
+  assert.equal(asksSomethingAnswered("Congratulations! Girl or boy?", said), true);
+  assert.equal(asksSomethingAnswered("Are they well? A quick birth or a long one?", said), false);
 });
 
 test("a name, a number or a day that nobody said is told from one that was", () => {
@@ -30,14 +30,14 @@ test("a name, a number or a day that nobody said is told from one that was", () 
     "Nine o'clock is early.",
     "With Mr Brown?",
   ])
-    assert.equal(namesUnheard(reply, said), true, reply);
+    assert.equal(namesSomethingNew(reply, said), true, reply);
   for (const reply of [
     "Good, a café in Bristol.",
     "Monday it is.",
     "So I'd go early. Good luck!",
     "How lovely!",
   ])
-    assert.equal(namesUnheard(reply, said), false, reply);
+    assert.equal(namesSomethingNew(reply, said), false, reply);
 });
 
 test("a reply that says what was said in this talk is told from others", () => {
@@ -47,7 +47,7 @@ test("a reply that says what was said in this talk is told from others", () => {
     "You've never mentioned your sister.",
     "You didn't tell me which.",
   ])
-    assert.equal(tellsWhatWasSaid(reply), true, reply);
+    assert.equal(refersToEarlierTurns(reply), true, reply);
   for (const reply of ["Tell me more.", "You told him? Well done!", "That was well said.", "She said no."])
-    assert.equal(tellsWhatWasSaid(reply), false, reply);
+    assert.equal(refersToEarlierTurns(reply), false, reply);
 });

@@ -1,7 +1,7 @@
-import type { BankEntry, ReplyBook } from "../../../src/writers/small-talk/canned-replies.ts";
+import type { BankReply, CannedReplies } from "../../../src/writers/small-talk/canned-replies.ts";
 
 /** A book of three kinds and three replies, for an encoder of two numbers that are the bank's, too. */
-export function smallBook(changes: Partial<ReplyBook> = {}): ReplyBook {
+export function fewReplies(changes: Partial<CannedReplies> = {}): CannedReplies {
   return {
     encoder: { sha256: "0".repeat(64), bytes: 1 },
     acts: [
@@ -16,7 +16,7 @@ export function smallBook(changes: Partial<ReplyBook> = {}): ReplyBook {
     ],
     unknown: ["I don't know."],
     bank: SMALL_BANK,
-    numbers: {
+    matrices: {
       actWeights: Float32Array.of(0, 0, 0, -9, 0, 9),
       actBiases: Float32Array.of(0, 0, 0),
       toneWeights: Float32Array.of(9, 0, -9, 9, 0, 0),
@@ -30,8 +30,8 @@ export function smallBook(changes: Partial<ReplyBook> = {}): ReplyBook {
   };
 }
 
-export const SMALL_BANK: readonly BankEntry[] = [
-  { reply: "A blue one.", borrowed: [], tone: 0, isInRole: false, isAnswer: true },
-  { reply: "Ask your cousin.", borrowed: ["cousin"], tone: 0, isInRole: false, isAnswer: true },
-  { reply: "Aye, I sailed there!", borrowed: [], tone: 0, isInRole: true, isAnswer: true },
+export const SMALL_BANK: readonly BankReply[] = [
+  { reply: "A blue one.", contextWords: [], tone: 0, isInRole: false, isAnswer: true },
+  { reply: "Ask your cousin.", contextWords: ["cousin"], tone: 0, isInRole: false, isAnswer: true },
+  { reply: "Aye, I sailed there!", contextWords: [], tone: 0, isInRole: true, isAnswer: true },
 ];

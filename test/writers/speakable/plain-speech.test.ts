@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { WriterError } from "../../../src/core/writer.ts";
 import { plainSpeech } from "../../../src/writers/speakable/plain-speech.ts";
-import { speakable } from "../../../src/writers/speakable/speakable.ts";
+import { speakableWriter } from "../../../src/writers/speakable/speakable.ts";
 import fc from "../../properties.ts";
 import { dialogueOf, never, partsOf, replyOf } from "../dialogues.ts";
 import { ScriptedWriter } from "../scripted-writer.ts";
@@ -97,7 +97,7 @@ test("reading takes steps in proportion to the marks, however many are never clo
 });
 
 test("a part without words is left out, and the others are spoken", async () => {
-  const writer = speakable(new ScriptedWriter(["*smiles*", "Hello there.", "\u{1f600}"]));
+  const writer = speakableWriter(new ScriptedWriter(["*smiles*", "Hello there.", "\u{1f600}"]));
   assert.equal(await replyOf(writer, dialogueOf("Hi.")), "Hello there.");
 });
 
@@ -108,7 +108,7 @@ for (const [what, parts] of [
   ["nothing", []],
 ] as const)
   test(`a reply of ${what} alone asks to hear more`, async () => {
-    const written = await partsOf(speakable(new ScriptedWriter(parts)), dialogueOf("Hi."));
+    const written = await partsOf(speakableWriter(new ScriptedWriter(parts)), dialogueOf("Hi."));
     assert.deepEqual(
       written.map(({ text }) => text),
       ["Tell me a bit more about that."],
@@ -117,7 +117,7 @@ for (const [what, parts] of [
   });
 
 test("the words before a failure are passed on, then the error", async () => {
-  const writer = speakable({
+  const writer = speakableWriter({
     name: "failing",
     async *write() {
       yield { text: "It leaves at (", tokens: null, gate: null };

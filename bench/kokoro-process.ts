@@ -1,16 +1,14 @@
 import { FRAME_SAMPLES, SAMPLE_RATE_HZ, wholeSamples } from "../src/audio/format.ts";
-import { CastVoices } from "../src/engines/kokoro/cast-voices.ts";
 import { DecodedHops } from "../src/engines/kokoro/decoded-hops.ts";
-import { openMade } from "../src/engines/kokoro/made-files.ts";
+import { openConvertedGraphs } from "../src/engines/kokoro/graphs/converted-graphs.ts";
 import { createKokoroModel } from "../src/engines/kokoro/model.ts";
-import { openKokoro } from "../src/engines/kokoro/network.ts";
-import { planningWith } from "../src/engines/kokoro/planning-network.ts";
-import { statisticsAt } from "../src/engines/kokoro/statistics-line.ts";
+import { openKokoro, planningNetworkFor } from "../src/engines/kokoro/network.ts";
+import { normStatisticsFor } from "../src/engines/kokoro/norm-statistics.ts";
+import { ReadyVoices } from "../src/engines/kokoro/ready-voices.ts";
 import { FRAMES_PER_STEP } from "../src/engines/prosody/frames.ts";
-import { planContour, planTiming } from "../src/engines/prosody/plan.ts";
+import { planContour, planTiming, speechSpan } from "../src/engines/prosody/plan.ts";
 import { openTextReader } from "../src/engines/prosody/read-text.ts";
 import { SentenceAudio } from "../src/engines/prosody/sentence-audio.ts";
-import { speechSpan } from "../src/engines/prosody/speech-span.ts";
 import { embeddedCheckpoint } from "../src/models/installed-checkpoint.ts";
 import { KOKORO_LABELS, KOKORO_STARTS } from "../src/models/kokoro-cast.ts";
 import { plainScript } from "./plain-script.ts";
@@ -73,20 +71,20 @@ async function figures(): Promise<KokoroFigures> {
 
 /** A sentence in pieces against the same at once. */
 async function borders(): Promise<Pick<KokoroFigures, "snrDb" | "largest">> {
-  const made = await openMade(folder);
-  const network = await openKokoro(made);
+  const graphs = await openConvertedGraphs(folder);
+  const network = await openKokoro(graphs);
   const reader = await openTextReader(voiceDir);
   try {
-    const voices = new CastVoices({ folder, made, network, reader });
+    const voices = new ReadyVoices({ folder, graphs, network, reader });
     const { parts, statistics } = await voices.cast([{ id: "af_heart", weight: 1 }], signal);
-    const { planning, style } = planningWith(network, parts);
+    const { planning, style } = planningNetworkFor(network, parts);
     const [{ ids } = { ids: [] }] = await reader.read(TEN_WORDS);
     const plan = await planContour(planning, await planTiming(planning, ids));
     const span = speechSpan(plan);
-    const { inverseBasis, facts } = made;
+    const { inverseBasis, facts } = graphs;
     const decoding = {
       network,
-      voice: { style: style(ids), statistics: statisticsAt(statistics, plan.frames / FRAMES_PER_STEP) },
+      voice: { style: style(ids), statistics: normStatisticsFor(statistics, plan.frames / FRAMES_PER_STEP) },
       inverseBasis,
       missing: facts.missing,
     };

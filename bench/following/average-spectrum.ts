@@ -3,7 +3,7 @@ import { resample } from "../../src/audio/resample.ts";
 import type { Clip } from "../../src/core/conversation.ts";
 import { activityOf } from "../../src/engines/following/analysis/activity.ts";
 import { clipFrames, createFrameAnalyser } from "../../src/engines/following/analysis/clip-frames.ts";
-import { BIN_HZ, BINS } from "../../src/engines/prosody/spectral-frame.ts";
+import { BIN_HZ, BINS } from "../../src/engines/prosody/frames.ts";
 import { finish } from "../../test/engines/following/analysis/finish.ts";
 
 /** Mean power of the frames with speech in each bin of 20 Hz, [601]. */

@@ -1,11 +1,11 @@
 import { SAMPLE_RATE_HZ } from "../../src/audio/format.ts";
 import type { Clip } from "../../src/core/conversation.ts";
-import { listen, type VoiceProfile } from "../../src/engines/following/analysis/voice-profile.ts";
+import { analyseClip, type VoiceProfile } from "../../src/engines/following/analysis/voice-profile.ts";
 import { finish } from "../../test/engines/following/analysis/finish.ts";
 
 /** What the voice's own listener hears in a clip: in the best 30 s of a longer one. */
 export function heardIn(clip: Clip): VoiceProfile {
-  return finish(listen(clip));
+  return finish(analyseClip(clip));
 }
 
 /** Our own speech, at 24 kHz, as something that can be listened to. */

@@ -7,7 +7,7 @@ import { createVoices } from "../../src/engines/embedded/speakers.ts";
 import { FRAME_S, HOP_SAMPLES } from "../../src/engines/prosody/frames.ts";
 import { planSentence } from "../../src/engines/prosody/plan-sentence.ts";
 import { openTextReader } from "../../src/engines/prosody/read-text.ts";
-import { spokenTimes } from "../../src/engines/prosody/words.ts";
+import { spokenTimes } from "../../src/engines/prosody/word-timeline.ts";
 import { embeddedCheckpoint } from "../../src/models/installed-checkpoint.ts";
 import { loadTextTables } from "../../src/text/tables/text-tables.ts";
 import { EVEN } from "../../test/engines/embedded/even-rhythm.ts";

@@ -1,5 +1,5 @@
-import { SPECTRUM_VALUES } from "../../src/engines/embedded/geometry.ts";
 import { createKernel } from "../../src/engines/embedded/kernel/kernel.ts";
+import { SPECTRUM_VALUES } from "../../src/engines/embedded/kernel/layout.ts";
 import { openNetwork } from "../../src/engines/embedded/network.ts";
 import { planContour, planTiming } from "../../src/engines/prosody/plan.ts";
 import { embeddedCheckpoint } from "../../src/models/installed-checkpoint.ts";

@@ -1,11 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { PART, SPECTRUM_VALUES } from "../../src/engines/embedded/geometry.ts";
+import { SPECTRUM_PART, SPECTRUM_VALUES } from "../../src/engines/embedded/kernel/layout.ts";
 import { openNetwork } from "../../src/engines/embedded/network.ts";
-import { VOICED_ABOVE_HZ } from "../../src/engines/prosody/frames.ts";
+import { BINS, VOICED_ABOVE_HZ } from "../../src/engines/prosody/frames.ts";
 import { planContour, planTiming } from "../../src/engines/prosody/plan.ts";
 import { openTextReader } from "../../src/engines/prosody/read-text.ts";
-import { BINS } from "../../src/engines/prosody/spectral-frame.ts";
 import { embeddedCheckpoint } from "../../src/models/installed-checkpoint.ts";
 import { loadTextTables } from "../../src/text/tables/text-tables.ts";
 import { decoded } from "../../test/engines/embedded/goldens.ts";
@@ -52,7 +51,7 @@ export const rounding: Row = {
         });
         const [wanted, found] = [await decoded(exact, plan), await decoded(rounded, plan)];
         for (let frame = 0; frame < plan.frames; frame++)
-          for (let bin = 0, at = frame * SPECTRUM_VALUES + PART.pulseGain; bin < BINS; bin++, at++)
+          for (let bin = 0, at = frame * SPECTRUM_VALUES + SPECTRUM_PART.pulseGain; bin < BINS; bin++, at++)
             filter.add((found[at]! - wanted[at]!) * DB_PER_NEPER);
       }
     } finally {

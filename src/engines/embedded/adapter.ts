@@ -1,4 +1,6 @@
 import { join } from "node:path";
+import type { RunQueued } from "../../core/run-queued.ts";
+import { SpeechFailedError } from "../../core/speech-model.ts";
 import { WeightsError } from "../../onnx/byte-source.ts";
 import { type BoundSession, type NativeGuard, openBoundSession } from "../../onnx/session.ts";
 import {
@@ -14,21 +16,23 @@ import {
 } from "../../onnx/stored-graph.ts";
 import { float32, type Tensors } from "../../onnx/tensor.ts";
 import { readVerifiedFile } from "../../onnx/verified-file.ts";
+import { type EmbeddedNetwork, type EmbeddedPrecision, type OwnedNetwork, openNetwork } from "./network.ts";
 
 /**
- * What makes another person of the voice's networks: additions to their constants (training/voice/export.py). `NAME` is added
- * to a float32 constant of its shape; `NAME:u` [rows, rank] and `NAME:v` [rank, columns], int8, and `NAME:scale` [rank] stand
- * for the product u · diag(scale) · v, which is added to a constant of rows · columns numbers (LoRA, Hu et al. 2021).
+ * Additions to the constants of the voice's networks that make them another person's (training/voice/export.py).
+ * `NAME` is added to a float32 constant of its shape. `NAME:u` [rows, rank] and `NAME:v` [rank, columns], int8, with
+ * `NAME:scale` [rank] stand for u · diag(scale) · v, which is added to a constant of rows · columns numbers (LoRA, Hu
+ * et al. 2021).
  */
 export type Adapter = StoredGraph["constants"];
 
-/** Reads a person's adapter. @throws Error naming the file that is missing or damaged, WeightsError when it is none */
+/** @throws Error naming the file that is missing or damaged, WeightsError if it is not an adapter */
 export async function readAdapter(voiceDir: string, person: string): Promise<Adapter> {
   return readGraph(await readVerifiedFile(join(voiceDir, "cast", `${person}.onnx`))).constants;
 }
 
-/** @throws WeightsError when the adapter adds nothing, or to something that none of the graphs has */
-export function requireFits(adapter: Adapter, graphs: readonly StoredGraph[]): void {
+/** @throws WeightsError if the adapter is empty, or names a constant that none of the graphs has */
+export function requireAdapterFits(adapter: Adapter, graphs: readonly StoredGraph[]): void {
   const known = new Set(graphs.flatMap(({ constants }) => [...constants.keys()]));
   const unknown = [...adapter.keys()].find((name) => !known.has(name.replace(/:(?:u|v|scale)$/, "")));
   if (unknown !== undefined)
@@ -36,11 +40,10 @@ export function requireFits(adapter: Adapter, graphs: readonly StoredGraph[]): v
   if (adapter.size === 0) throw new WeightsError("The adapter is empty.");
 }
 
-/** Writes u · v into `sum`: matrices by these names. */
 export type Multiply = (factors: Tensors, sum: Tensors) => Promise<void>;
 
-/** Opens what multiplies an adapter's factors: the runtime does so some ten times as fast as a loop here would. */
-export function openProduct(guard: NativeGuard | undefined): Promise<BoundSession> {
+/** Opens a graph that multiplies an adapter's factors, some ten times as fast as a loop in JavaScript. */
+export function openFactorProduct(guard: NativeGuard | undefined): Promise<BoundSession> {
   const matrix = (rows: string, columns: string): ValueInfo => ({ type: "float32", shape: [rows, columns] });
   const file = toGraphFile(
     { nodes: [node("MatMul", ["u", "v"], ["sum"])], constants: new Map() },
@@ -51,19 +54,18 @@ export function openProduct(guard: NativeGuard | undefined): Promise<BoundSessio
 }
 
 /**
- * The graph with what an adapter adds to its constants. An int8 matrix is rounded again, with a scale of its own. For
- * a whole person of rank 32 that takes 195 million multiplications, at most 25 million in one run.
+ * Returns the graph with the adapter added to its constants. An int8 matrix is rounded again, with a new scale. A
+ * person of rank 32 takes 195 million multiplications, at most 25 million in one run.
  *
- * @param multiply runs {@link openProduct}
- * @throws WeightsError when the adapter is made for other graphs, and what `multiply` throws
+ * @param multiply runs {@link openFactorProduct}
+ * @throws WeightsError if the adapter is for other graphs, and what `multiply` throws
  */
-export async function adapted(
+export async function applyAdapter(
   graph: StoredGraph,
   adapter: Adapter,
   multiply: Multiply,
 ): Promise<StoredGraph> {
   const constants = new Map(graph.constants);
-  // What is rounded again is not kept: it all goes through the same memory.
   const matrices = [...graph.constants.values()].filter(({ type }) => type === "int8");
   const spare = new Float32Array(Math.max(0, ...matrices.map(countOf)));
   for (const [name, constant] of graph.constants) {
@@ -100,7 +102,6 @@ function notNumbers(name: string): WeightsError {
   return new WeightsError(`The adapter makes of ${name} what are no numbers.`);
 }
 
-/** Writes what is added to a constant; `null` where nothing is. */
 async function additionTo(
   name: string,
   into: Float32Array<ArrayBuffer>,
@@ -132,7 +133,6 @@ async function additionTo(
   return into;
 }
 
-/** Numbers in 8 bits with one step for all. */
 function inSteps(values: Float32Array): { readonly steps: Int8Array; readonly step: number } {
   let most = 0;
   for (let at = 0; at < values.length; at++) most = Math.max(most, Math.abs(values[at]!));
@@ -140,4 +140,67 @@ function inSteps(values: Float32Array): { readonly steps: Int8Array; readonly st
   const steps = new Int8Array(values.length);
   for (let at = 0; at < values.length; at++) steps[at] = Math.round(values[at]! / step);
   return { steps, step };
+}
+
+export interface AdaptedNetworksOptions {
+  readonly voiceDir: string;
+  readonly precision: EmbeddedPrecision | undefined;
+  readonly guard: NativeGuard | undefined;
+  readonly inTurn: RunQueued;
+}
+
+/**
+ * The networks of adapted people, each opened at its first use and then kept (some 15 MB). They open one at a time,
+ * so that only one competes with utterances for the thread.
+ */
+export class AdaptedNetworks {
+  readonly #parts: AdaptedNetworksOptions;
+  readonly #opened = new Map<string, Promise<OwnedNetwork>>();
+  #last: Promise<unknown> = Promise.resolve();
+  #product: BoundSession | null = null;
+
+  constructor(parts: AdaptedNetworksOptions) {
+    this.#parts = parts;
+  }
+
+  /** @throws SpeechFailedError if it cannot be opened; the next call tries again */
+  async network(person: string): Promise<EmbeddedNetwork> {
+    const known = this.#opened.get(person);
+    if (known !== undefined) return known;
+    const opening = this.#last.then(() => this.#open(person));
+    this.#last = opening.catch(() => this.#opened.delete(person));
+    this.#opened.set(person, opening);
+    return opening;
+  }
+
+  async close(): Promise<void> {
+    const opened = await Promise.allSettled(this.#opened.values());
+    await Promise.all(opened.map((each) => (each.status === "fulfilled" ? each.value.close() : undefined)));
+    await this.#product?.release();
+  }
+
+  async #open(person: string): Promise<OwnedNetwork> {
+    const { voiceDir, precision, guard, inTurn } = this.#parts;
+    try {
+      const adapter = await readAdapter(voiceDir, person);
+      this.#product ??= await openFactorProduct(guard);
+      const product = this.#product;
+      const multiply: Multiply = (factors, sum) => inTurn(() => product.bind(factors, sum).run());
+      const graphs: StoredGraph[] = [];
+      const network = await openNetwork(voiceDir, precision, guard, (graph) => {
+        graphs.push(graph);
+        return applyAdapter(graph, adapter, multiply);
+      });
+      try {
+        requireAdapterFits(adapter, graphs);
+      } catch (unfit) {
+        await network.close();
+        throw unfit;
+      }
+      return network;
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new SpeechFailedError(`The voice could not be opened as ${person}. ${reason}`, { cause });
+    }
+  }
 }

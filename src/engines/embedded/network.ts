@@ -11,8 +11,8 @@ import { readGraph, type StoredGraph, toGraphFile, type ValueInfo } from "../../
 import { float32, floatsOf, idRow, int64, type Tensor } from "../../onnx/tensor.ts";
 import { readVerifiedFile } from "../../onnx/verified-file.ts";
 import type { PlanningNetwork } from "../prosody/plan.ts";
-import { inEightBits } from "./eight-bits.ts";
-import { SPECTRUM_VALUES } from "./geometry.ts";
+import { SPECTRUM_VALUES } from "./kernel/layout.ts";
+import { quantiseProducts } from "./quantised-products.ts";
 import {
   BLOCKS,
   CHANNELS,
@@ -23,11 +23,11 @@ import {
   streamingDecoder,
 } from "./streaming-decoder.ts";
 
-/** What one sentence is decoded with. Once it is spoken, the network keeps it for another. */
+/** Buffers for decoding one sentence; the network reuses them for later ones. */
 export class DecoderMemory {
   readonly #arrays = new Map<string, Float32Array>();
 
-  /** Room for so many values under a name: what is in it stays as long as no more are asked for. */
+  /** Returns a buffer of this length. Its contents stay until more is asked for under the same name. */
   floats(name: string, length: number): Float32Array {
     let array = this.#arrays.get(name);
     if (array === undefined || array.length < length) {
@@ -38,55 +38,53 @@ export class DecoderMemory {
   }
 }
 
-/** Consecutive spectral frames as the decoder takes them: one column a frame. */
 export interface DecoderPiece {
-  /** [128, columns], six of which overlap the piece before. */
+  /** [128, columns]; six overlap the previous piece. */
   readonly encoding: Float32Array;
   readonly pitchHz: Float32Array;
   readonly energy: Float32Array;
-  /** Whether the sentence begins with this piece, and whether it ends with it. */
+  /** Whether the sentence begins or ends with this piece. */
   readonly isFirst: boolean;
   readonly isLast: boolean;
-  /** Of the frames that come out: how many to leave undescribed, because they were only context. */
-  readonly skip: number;
-  /** How many come out, skipped ones included. */
+  /** Output frames that were only context, and are not described. */
+  readonly skippedFrames: number;
+  /** Output frames, skipped ones included. */
   readonly frames: number;
 }
 
-/** The voice's three graphs (voices/heart/split/README.md), in the order in which a sentence passes them. */
-export interface Network extends PlanningNetwork {
-  /** Memory for one sentence. */
+/** The voice's three graphs (voices/heart/split/README.md), in the order of use. */
+export interface EmbeddedNetwork extends PlanningNetwork {
   takeMemory(): DecoderMemory;
-  /** Takes it back: nobody reads what is in it any more. */
   giveBack(memory: DecoderMemory): void;
   /**
-   * @param memory the same for all pieces of a sentence.
-   * @returns values [frames − skip, 3005] in the order of `PART`, which lie in the memory until its next piece.
+   * @param memory the same for all pieces of a sentence
+   * @returns values [frames − skippedFrames, 3005] in the order of `SPECTRUM_PART`, valid until the memory's next
+   * piece
    */
   decode(piece: DecoderPiece, memory: DecoderMemory): Promise<Float32Array>;
 }
 
-/** A network whose owner frees it. */
-export interface OwnedNetwork extends Network {
+export const EMBEDDED_RUNS = ["read", "intone", "decode"] as const;
+
+export interface OwnedNetwork extends EmbeddedNetwork {
   close(): Promise<void>;
 }
 
-/** With what the graphs compute: float32 as they are stored, or products in 8 bits (see `inEightBits`). */
-export type Precision = "fp32" | "int8";
+/** Arithmetic of the graphs: float32 as stored, or 8-bit products (see `quantiseProducts`). */
+export type EmbeddedPrecision = "fp32" | "int8";
 
-/** Channels of the encodings: those that the pitch is planned from, and those that are decoded. */
 const PROSODY_CHANNELS = 192;
 export const DECODER_CHANNELS = 128;
 
 /**
  * Opens the graphs in `voiceDir/split`.
  *
- * @param adapt makes other graphs of the same form of them
- * @throws Error naming the file that is missing or damaged, WeightsError when it is not the graph that is known.
+ * @param adapt rewrites each graph, keeping its form
+ * @throws Error naming the file that is missing or damaged, WeightsError if it is not the expected graph
  */
 export async function openNetwork(
   voiceDir: string,
-  precision: Precision = "int8",
+  precision: EmbeddedPrecision = "int8",
   guard?: NativeGuard,
   adapt: (graph: StoredGraph) => Promise<StoredGraph> = async (graph) => graph,
 ): Promise<OwnedNetwork> {
@@ -99,10 +97,9 @@ interface Graphs {
   readonly decoder: BoundSession;
 }
 
-/** Where one of them cannot be opened, none stays open. */
 async function openGraphs(
   voiceDir: string,
-  precision: Precision,
+  precision: EmbeddedPrecision,
   guard: NativeGuard | undefined,
   adapt: (graph: StoredGraph) => Promise<StoredGraph>,
 ): Promise<Graphs> {
@@ -112,7 +109,7 @@ async function openGraphs(
     const path = join(voiceDir, "split", `${name}.onnx`);
     const graph = edit(await adapt(readGraph(await readVerifiedFile(path))));
     const { inputs, outputs } = ENDS[name];
-    const file = toGraphFile(isInt8 ? inEightBits(graph, hasOwnMatrices) : graph, inputs, outputs);
+    const file = toGraphFile(isInt8 ? quantiseProducts(graph, hasOwnMatrices) : graph, inputs, outputs);
     return { path, file };
   };
   const setup = { guard, isExactIn8Bits: isInt8 };
@@ -126,7 +123,7 @@ async function openGraphs(
     return kept(await openSession(Buffer.concat(file.pieces()), path, setup));
   };
   try {
-    // The biggest first: what loading it leaves behind is used again by the others.
+    // The biggest first: the others reuse the memory that loading it leaves behind.
     const { path, file } = await fileOf("decoder", streamingDecoder);
     const decoder = kept(await openBoundSession(file, path, setup));
     return { decoder, text: await open("text"), prosody: await open("prosody") };
@@ -136,7 +133,7 @@ async function openGraphs(
   }
 }
 
-/** Keeps nothing of what the graphs were made of. */
+/** A function of its own, so that its closures do not keep the graphs' bytes. */
 function networkOf({ text, prosody, decoder }: Graphs): OwnedNetwork {
   const spare: DecoderMemory[] = [];
 
@@ -158,7 +155,7 @@ function networkOf({ text, prosody, decoder }: Graphs): OwnedNetwork {
     giveBack(memory) {
       if (spare.length < MOST_SPARE) spare.push(memory);
     },
-    async decode({ encoding, pitchHz, energy, isFirst, isLast, skip, frames }, memory) {
+    async decode({ encoding, pitchHz, energy, isFirst, isLast, skippedFrames: skip, frames }, memory) {
       const columns = pitchHz.length;
       const spectra = memory.floats("spectra", (frames - skip) * SPECTRUM_VALUES);
       const inputs: Record<string, Tensor> = {
@@ -190,7 +187,7 @@ function networkOf({ text, prosody, decoder }: Graphs): OwnedNetwork {
   };
 }
 
-/** Sentences that are decoded at once as a rule; memory of more is not kept. */
+/** Buffers kept for reuse: sentences decoded at once, as a rule. */
 const MOST_SPARE = 8;
 
 const ZEROS = float32(new Float32Array(CHANNELS * EDGE_COLUMNS), [1, CHANNELS, EDGE_COLUMNS]);
@@ -199,7 +196,6 @@ const NONE = float32(new Float32Array(0), [1, CHANNELS, 0]);
 const floats = (...shape: (number | string)[]): ValueInfo => ({ type: "float32", shape });
 const ints = (...shape: (number | string)[]): ValueInfo => ({ type: "int64", shape });
 
-/** What the graphs take and give. */
 const ENDS: Readonly<
   Record<
     "text" | "prosody" | "decoder",

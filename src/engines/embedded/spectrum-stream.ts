@@ -1,49 +1,53 @@
 import { FRAMES_PER_STEP } from "../prosody/frames.ts";
 import type { Plan } from "../prosody/plan.ts";
-import { CONTEXT_FRAMES } from "./geometry.ts";
-import { DECODER_CHANNELS, type DecoderMemory, type Network } from "./network.ts";
+import type { HopSource } from "../prosody/sentence-audio.ts";
+import { CONTEXT_FRAMES, SPECTRUM_VALUES } from "./kernel/layout.ts";
+import { DECODER_CHANNELS, type DecoderMemory, type EmbeddedNetwork } from "./network.ts";
 import { EDGE_COLUMNS } from "./streaming-decoder.ts";
+import type { Waveform } from "./waveform.ts";
 
-/** Spectral frames `first`, `first + 1`, … of a sentence. */
 export interface Spectra {
   readonly first: number;
   readonly count: number;
-  /** [count, 3005] in the order of `PART`. The stream's next chunk is written over them. */
+  /** [count, 3005] in the order of `SPECTRUM_PART`, valid until the stream's next chunk. */
   readonly values: Float32Array;
 }
 
-/** Which frames of a sentence to decode. */
 export interface FrameRange {
   readonly from: number;
   readonly to: number;
   /**
-   * How many frames beyond either end to decode along, as context; {@link CONTEXT_FRAMES} by default, which is all that
-   * they depend on. Where both ends are silent fewer do.
+   * Frames decoded beyond either end as context. Default: {@link CONTEXT_FRAMES}, all that they depend on; silence
+   * needs fewer.
    */
   readonly context?: number;
 }
 
 /**
- * Decodes a range of a planned sentence, a chunk at a time, in order. The sizes of the chunks are fixed:
- * they never depend on how fast anyone is, so the same plan gives the same bytes.
+ * Decodes a range of a planned sentence in chunks. Chunk sizes never depend on timing, so the same plan gives the
+ * same bytes.
  */
 export class SpectrumStream {
-  readonly #network: Network;
+  readonly #network: EmbeddedNetwork;
   readonly #plan: Plan;
   readonly #to: number;
-  /** Where the decoder is told that the sentence ends. */
+  /** Frame at which the decoder sees the sentence end. */
   readonly #edge: number;
   readonly #sizes: readonly number[];
   #chunk = 0;
-  /** The next frame to describe. */
   #next: number;
-  /** The next frame to come out of the convolutions, described or not. */
+  /** The next frame that leaves the convolutions, described or not. */
   #emitted: number;
-  /** Frames that have gone in. */
+  /** Frames passed to the decoder. */
   #fed: number;
   #memory: DecoderMemory | null = null;
 
-  constructor(network: Network, plan: Plan, range: FrameRange, sizes: readonly number[] = CHUNK_FRAMES) {
+  constructor(
+    network: EmbeddedNetwork,
+    plan: Plan,
+    range: FrameRange,
+    sizes: readonly number[] = CHUNK_FRAMES,
+  ) {
     const { from, to, context = CONTEXT_FRAMES } = range;
     this.#network = network;
     this.#plan = plan;
@@ -55,7 +59,7 @@ export class SpectrumStream {
     this.#fed = this.#emitted;
   }
 
-  /** The next chunk, or null after the last. One call at a time. */
+  /** Returns the next chunk, or `null` after the last. Calls must not overlap. */
   async next(): Promise<Spectra | null> {
     const first = this.#next;
     if (first >= this.#to) {
@@ -77,7 +81,7 @@ export class SpectrumStream {
         ...this.#columns(memory, { from: this.#fed, to: fed, isFirst, isLast }),
         isFirst,
         isLast,
-        skip: first - this.#emitted,
+        skippedFrames: first - this.#emitted,
         frames: end - this.#emitted,
       },
       memory,
@@ -88,7 +92,10 @@ export class SpectrumStream {
     return { first, count: end - first, values };
   }
 
-  /** The new columns [from, to) and what the first convolution sees beside them, zeros beyond a sentence's ends. */
+  /**
+   * Returns the new columns [from, to) with the columns around them that the first convolution sees; zeros beyond a
+   * sentence's ends.
+   */
   #columns(
     memory: DecoderMemory,
     { from, to, isFirst, isLast }: Readonly<{ from: number; to: number; isFirst: boolean; isLast: boolean }>,
@@ -113,5 +120,23 @@ export class SpectrumStream {
   }
 }
 
-/** Small at first: 13 are enough for the first 80 ms even after a slow plosive. The last size repeats. */
+/** 13 frames are enough for the first 80 ms even after a slow plosive. The last size repeats. */
 const CHUNK_FRAMES: readonly number[] = [13, 48];
+
+/** Returns a sentence's hops from its decoded spectra, then the rest of their overlap. */
+export function spectralHops(stream: SpectrumStream, waveform: Waveform): HopSource {
+  let spectra: Spectra | null = null;
+  let next = 0;
+  return {
+    // A frame completes the hop two before its own. The first of these holds only the beginning of the first frame.
+    lead: 2,
+    async make(out) {
+      if (spectra === null || next === spectra.count) {
+        spectra = await stream.next();
+        next = 0;
+      }
+      if (spectra === null) waveform.drain(out);
+      else waveform.add(spectra.values, next++ * SPECTRUM_VALUES, out);
+    },
+  };
+}

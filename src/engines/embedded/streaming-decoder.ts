@@ -11,16 +11,14 @@ import {
 /** Columns that a convolution of width 7 keeps from the chunk before. */
 export const PAST_COLUMNS = 6;
 
-/** Zero columns that stand for what lies beyond either end of a sentence: half a convolution's width. */
+/** Zero columns beyond either end of a sentence: half a convolution's width. */
 export const EDGE_COLUMNS = 3;
 
 /** Residual blocks in the decoder, each with one depthwise convolution. */
 export const BLOCKS = 8;
 
-/** Channels between the blocks. */
 export const CHANNELS = 256;
 
-/** What the decoder of a sentence in pieces takes besides what that of a whole one does, and what it gives besides. */
 export const PIECE_INPUTS: Readonly<Record<string, ValueInfo>> = {
   after: { type: "float32", shape: [1, CHANNELS, "after"] },
   ...blockEnds("past", "past"),
@@ -28,17 +26,17 @@ export const PIECE_INPUTS: Readonly<Record<string, ValueInfo>> = {
 export const PIECE_OUTPUTS: Readonly<Record<string, ValueInfo>> = blockEnds("next", PAST_COLUMNS);
 
 /**
- * Turns the decoder of a whole sentence into one that takes the sentence in pieces. Instead of padding with zeros each
- * convolution joins its piece to the last six columns of the piece before, which go out with the result and come back
- * with the next run; so every column is computed once, whatever the chunks, and each of the nine convolutions delays
- * the result by three columns. (The usual ring-buffer form of a streaming convolution; for residual blocks the
+ * Turns the decoder of whole sentences into one that takes a sentence in pieces. Instead of padding with zeros, each
+ * convolution joins its piece to the last six columns of the piece before, which are returned with the result and
+ * passed to the next run. So every column is computed once, whatever the chunks, and each of the nine convolutions
+ * delays the result by three columns. (The usual ring-buffer form of a streaming convolution; in residual blocks the
  * bypass is delayed too: Rybakov et al., "Streaming keyword spotting on mobile devices", 2020.)
  *
- * New inputs: `past0`…`past7` [1, 256, 6], or 3 zero columns at the start of a sentence; `after` [1, 256, n], with
- * n = 3 zero columns in a sentence's last piece and none before. New outputs: `next0`…`next7` [1, 256, 6]. The first
- * convolution is not padded any more: the caller overlaps its pieces by six columns.
+ * New inputs: `past0`…`past7` [1, 256, 6], or 3 zero columns at the start of a sentence; `after` [1, 256, n], with n
+ * = 3 zero columns in a sentence's last piece and none before. New outputs: `next0`…`next7` [1, 256, 6]. The first
+ * convolution is no longer padded: the caller overlaps its pieces by six columns.
  *
- * @throws WeightsError when the graph is not the decoder that this was written for.
+ * @throws WeightsError if the graph is not the decoder that this was written for
  */
 export function streamingDecoder({ nodes, constants, ...ends }: StoredGraph): StoredGraph {
   const delayed = new Map<string, string>();
@@ -50,13 +48,13 @@ export function streamingDecoder({ nodes, constants, ...ends }: StoredGraph): St
       if (source === undefined) throw unexpected();
       if (each.integers.get("group")?.[0] === 1) return [withoutAttribute(each, "pads")];
       const k = block++;
-      const joined = `joined${k}`;
+      const joinSamples = `joined${k}`;
       delayed.set(source, `bypass${k}`);
       return [
-        node("Concat", [`past${k}`, source, "after"], [joined], { axis: 2 }),
-        node("Slice", [joined, "last six", "end", "time axis"], [`next${k}`]),
-        node("Slice", [joined, "first three", "last three", "time axis"], [`bypass${k}`]),
-        withoutAttribute({ ...each, inputs: [joined, ...weights] }, "pads"),
+        node("Concat", [`past${k}`, source, "after"], [joinSamples], { axis: 2 }),
+        node("Slice", [joinSamples, "last six", "end", "time axis"], [`next${k}`]),
+        node("Slice", [joinSamples, "first three", "last three", "time axis"], [`bypass${k}`]),
+        withoutAttribute({ ...each, inputs: [joinSamples, ...weights] }, "pads"),
       ];
     }
     const bypass = each.operation === "Add" ? delayed.get(each.inputs[0] ?? "") : undefined;

@@ -1,39 +1,37 @@
-import type { Register } from "../prosody/delivery.ts";
+import { medianPitchHz, type Register } from "../prosody/delivery.ts";
+import { VOICED_ABOVE_HZ } from "../prosody/frames.ts";
+import { type Contour, type PlanningNetwork, planContour, type Timing } from "../prosody/plan.ts";
 import { clamp, percentile, standardDeviation } from "./analysis/statistics.ts";
-import type { OwnPitch, SentencePitch } from "./own-pitch.ts";
 
-/** Where our pitch goes to become somebody's: natural logarithms of hertz throughout. */
+/** Maps our pitch to a target's; natural logarithms of hertz throughout. */
 export interface PitchMap {
-  /** Seven quantiles of how far our pitch is from its sentence's median. */
+  /** Seven quantiles of our pitch, relative to its sentence's median, and their targets. */
   readonly own: readonly number[];
-  /** The same of theirs. */
-  readonly theirs: readonly number[];
-  /** Our median, and where it goes. */
+  readonly target: readonly number[];
   readonly ownCentre: number;
   readonly centre: number;
-  /** What is to be heard: the median, and the standard deviation. */
-  readonly meant: { readonly centre: number; readonly spread: number };
+  /** Intended median and standard deviation, as measured in the sound. */
+  readonly intended: { readonly centre: number; readonly spread: number };
 }
 
-/** The pitch of the voice that is begun with, and its range: factors on our own. */
+/** Pitch and range of the starting voice, as factors on our own. */
 export interface StartingPitch {
   readonly level: number;
   readonly range: number;
 }
 
 /**
- * Maps quantile to quantile, so that level, range and the shape of the range follow; `strength`, 0 to 1, says how far
- * from the voice that is begun with. The network's pitch is lowered to 0.45 at most and raised to 1.4: beyond, it no
- * longer sounds like a voice.
+ * Maps quantile to quantile, so that level, range and the shape of the range follow; `strength`, 0 to 1, interpolates
+ * from the starting voice. The shift is limited to 0.45 to 1.4: beyond, the network no longer sounds like a voice.
  *
  * @param theirs sorted, as in `VoiceProfile`
  */
 export function pitchMap(
-  own: OwnPitch,
+  own: BaselinePitch,
   start: StartingPitch,
   theirs: Float32Array,
   strength: number,
-  bias: HearingBias = USUAL_BIAS,
+  bias: PitchBias = USUAL_BIAS,
 ): PitchMap {
   const median = percentile(theirs, 0.5);
   const x = QUANTILES.map((share) => percentile(own.deviations, share));
@@ -55,33 +53,36 @@ export function pitchMap(
   const ownSpread = start.range * bias.range * standardDeviation(own.deviations);
   return {
     own: x,
-    theirs: y.map((value) => value - middle),
+    target: y.map((value) => value - middle),
     ownCentre: own.centre,
     centre: own.centre + shift,
-    meant: {
+    intended: {
       centre: own.centre + shift,
       spread: ownSpread + strength * (standardDeviation(theirs) - ownSpread),
     },
   };
 }
 
-/** How pitch that is heard in our audio differs from the pitch that was planned. */
-export interface HearingBias {
+/** Difference between pitch measured in our audio and planned pitch. */
+export interface PitchBias {
   /** Added to the median of the logarithm. */
   readonly level: number;
   /** Factor on the standard deviation. */
   readonly range: number;
 }
 
-/** As it was found where speakers were followed without calibration (the Harvard sentences, mean over five of them). */
-export const USUAL_BIAS: HearingBias = { level: 0.065, range: 0.82 };
+/** Measured where speakers were followed without calibration (Harvard sentences, mean over five of them). */
+export const USUAL_BIAS: PitchBias = { level: 0.065, range: 0.82 };
 
-/** The bias that calibration shows. @param heard sorted logarithms of the pitch in what was said aloud */
-export function hearingBias(
+/**
+ * Returns the bias that calibration shows. @param heard sorted logarithms of the pitch measured in the spoken
+ * sentences
+ */
+export function measurePitchBias(
   map: PitchMap,
   aloud: readonly SentencePitch[],
   heard: Float32Array,
-): HearingBias {
+): PitchBias {
   if (heard.length < MIN_VOICED) return USUAL_BIAS;
   const planned = plannedPitch(map, aloud);
   return {
@@ -94,21 +95,21 @@ export function hearingBias(
   };
 }
 
-/** The same map, moved and widened so that what is heard of it, over many sentences, is what was meant. */
-export function correctedPitchMap(
+/** Shifts and widens the map so that the pitch measured over many sentences is the intended one. */
+export function correctPitchMap(
   map: PitchMap,
   sentences: readonly SentencePitch[],
-  bias: HearingBias,
+  bias: PitchBias,
 ): PitchMap {
   let better = map;
   for (let round = 0; round < ROUNDS; round++) {
     const planned = plannedPitch(better, sentences);
-    const range = map.meant.spread / (bias.range * standardDeviation(planned) || 1);
-    const level = map.meant.centre - (percentile(planned, 0.5) + bias.level);
+    const range = map.intended.spread / (bias.range * standardDeviation(planned) || 1);
+    const level = map.intended.centre - (percentile(planned, 0.5) + bias.level);
     better = {
       ...better,
       centre: clamp(better.centre + level, map.ownCentre + MIN_SHIFT, map.ownCentre + MAX_SHIFT),
-      theirs: better.theirs.map((value) => value * clamp(range, MIN_WIDENED, MAX_WIDENED)),
+      target: better.target.map((value) => value * clamp(range, MIN_WIDENED, MAX_WIDENED)),
     };
   }
   return better;
@@ -123,23 +124,23 @@ function plannedPitch(map: PitchMap, sentences: readonly SentencePitch[]): Float
   return Float32Array.from(all).sort();
 }
 
-/** Sentences differ in pitch a little, as ours do. */
+/** Returns the mapped register. Sentences keep a little of their difference in pitch. */
 export function mappedRegister(map: PitchMap): Register {
   return {
     centreHz(medianHz) {
       const off = Math.log(medianHz) - map.ownCentre;
       return Math.exp(map.centre + clamp(off, -MAX_OFF, MAX_OFF));
     },
-    spread: (deviation) => between(map.own, map.theirs, deviation),
+    spread: (deviation) => between(map.own, map.target, deviation),
   };
 }
 
-/** How wide the range is against our own. */
-export function mappedRange({ own, theirs }: PitchMap): number {
+/** Returns the mapped range as a factor on our own. */
+export function mappedRange({ own, target: theirs }: PitchMap): number {
   return (theirs.at(-1)! - theirs[0]!) / (own.at(-1)! - own[0]! || 1);
 }
 
-/** Piecewise linear, and a little flatter beyond the ends. */
+/** Interpolates linearly, slightly flatter beyond the ends. */
 function between(x: readonly number[], y: readonly number[], at: number): number {
   const last = x.length - 1;
   if (at <= x[0]!) return y[0]! + BEYOND * (at - x[0]!);
@@ -158,12 +159,75 @@ const BEYOND = 0.7;
 const MIN_SHIFT = Math.log(0.45);
 const MAX_SHIFT = Math.log(1.4);
 const MAX_OFF = 0.12;
-/** What calibration may show: more would be a mistake of the measurement. */
+/** Limits of the bias: beyond them the measurement is wrong. */
 const MAX_LEVEL_BIAS = 0.15;
 const MIN_RANGE_BIAS = 0.5;
 const MAX_RANGE_BIAS = 1.3;
 const MIN_VOICED = 40;
-/** By the second round what is left is small. */
+/** After the second round the error is small. */
 const ROUNDS = 3;
 const MIN_WIDENED = 0.7;
 const MAX_WIDENED = 1.4;
+
+export interface SentencePitch {
+  readonly centre: number;
+  /** Difference of each audibly voiced frame from it. */
+  readonly deviations: Float32Array;
+}
+
+/** A voice's pitch over the calibration sentences. */
+export interface BaselinePitch {
+  readonly centre: number;
+  /** Of all sentences, sorted. */
+  readonly deviations: Float32Array;
+  readonly sentences: readonly SentencePitch[];
+}
+
+/** Sentences that the voice plans to measure its own pitch, and of which it speaks the first few. */
+export const CALIBRATION_SENTENCES: readonly string[] = [
+  "Good coffee, fresh bread, a view of the harbour: what more could you ask?",
+  "Please put the yellow box beside the window.",
+  "Rain fell on the roof all night, but the fields were dry by noon.",
+  "Nobody knows why the cat sleeps in that huge green jar.",
+  "Yes, of course we can.",
+  "She thought about the change for a week, and then she joinSamples them.",
+  "He told us the way to the station, and it was wrong.",
+  "My father used to say that a good road is worth a long wait.",
+  "They sell fish and cheese on the square each Thursday.",
+  "We should have asked the doctor.",
+  "Bring me the smaller one, and leave the rest.",
+  "Thank you, that is very kind.",
+  "The letters lay in the bottom drawer.",
+  "Most of the children had already gone home when it began to snow.",
+];
+
+export async function measureBaselinePitch(
+  network: PlanningNetwork,
+  timings: readonly Timing[],
+): Promise<BaselinePitch> {
+  const sentences: SentencePitch[] = [];
+  for (const timing of timings) {
+    sentences.push(sentencePitch(await planContour(network, timing)));
+  }
+  return summarisePitch(sentences);
+}
+
+export function sentencePitch({ pitchHz, energy }: Contour): SentencePitch {
+  const centre = Math.log(medianPitchHz(pitchHz) ?? 1);
+  const heard = pitchHz.filter((hz, frame) => hz > VOICED_ABOVE_HZ && energy[frame]! >= SUNG_ENERGY);
+  return { centre, deviations: heard.map((hz) => Math.log(hz) - centre) };
+}
+
+export function summarisePitch(sentences: readonly SentencePitch[]): BaselinePitch {
+  return {
+    centre: percentile(
+      sentences.map((sentence) => sentence.centre),
+      0.5,
+    ),
+    deviations: Float32Array.from(sentences.flatMap(({ deviations }) => [...deviations])).sort(),
+    sentences,
+  };
+}
+
+/** Voiced frames with less energy are inaudible. */
+const SUNG_ENERGY = 2;

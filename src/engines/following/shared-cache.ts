@@ -2,9 +2,8 @@ import { LruCache } from "../../audio/lru-cache.ts";
 import { abortable } from "../../core/abortable.ts";
 
 /**
- * What was found out last, so much of it and no more. Who asks for what is being found out already waits for that. What
- * nobody waits for any more is given up, and what could not be found out is forgotten: the next one who asks begins
- * anew.
+ * A bounded cache whose concurrent callers share one search. A search is aborted when no caller waits for it any
+ * more, and failures are forgotten.
  */
 export class SharedCache<T> {
   readonly #known: LruCache<T>;
@@ -15,7 +14,7 @@ export class SharedCache<T> {
   }
 
   /**
-   * @param find finds it out, and stops when the signal that it is given aborts
+   * @param find stops when its signal aborts
    * @throws the signal's reason as soon as it aborts, and what `find` throws
    */
   async get(key: string, signal: AbortSignal, find: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -45,7 +44,7 @@ export class SharedCache<T> {
     return search;
   }
 
-  /** @returns whether it was still going on */
+  /** @returns whether the search was still running */
   #end(key: string, search: Search<T>): boolean {
     return this.#sought.get(key) === search && this.#sought.delete(key);
   }
@@ -54,6 +53,5 @@ export class SharedCache<T> {
 interface Search<T> {
   readonly found: Promise<T>;
   readonly stop: AbortController;
-  /** Who wants to know. */
   waiting: number;
 }

@@ -1,15 +1,14 @@
 import { BANDS } from "./analysis/bands.ts";
 
-/** Kinds of sound: clusters of spectra, whatever their level. */
+/** Kinds of sound: clusters of spectra, nearly independent of level. */
 export interface SoundKinds {
   readonly count: number;
-  /** [count, 40] */
   readonly centres: Float64Array;
 }
 
 /**
- * Sorts spectra into kinds by Lloyd's algorithm ("Least squares quantization in PCM", 1982), begun with spectra evenly
- * chosen over time: the same spectra give the same kinds.
+ * Clusters spectra by Lloyd's algorithm ("Least squares quantization in PCM", 1982), starting from spectra evenly
+ * spaced in time, so that the result is repeatable.
  *
  * @param shapes [n, 40], from {@link shapesOf}
  */
@@ -30,7 +29,7 @@ export function sortIntoKinds(shapes: Float64Array, count: number): SoundKinds {
   return { count, centres };
 }
 
-/** Adds up `values` [n, 40] over the frames whose shape is nearest to each kind. */
+/** Sums `values` [n, 40] over the frames nearest to each kind. */
 export function sumsByKind(
   shapes: Float64Array,
   values: Float64Array,
@@ -46,7 +45,6 @@ export function sumsByKind(
   return { sums, counts };
 }
 
-/** The kind of the spectrum that begins at `at`. */
 export function nearestKind({ count, centres }: SoundKinds, shapes: ArrayLike<number>, at: number): number {
   let nearest = 0;
   let min = Number.POSITIVE_INFINITY;
@@ -71,23 +69,21 @@ export function squaredDistance(
   return sum;
 }
 
-/** What a spectrum is compared to others by: where it lies above and below `mean`, most of its level taken off. */
-export interface Frame {
-  /** [40], the mean of the spectra that it belongs to. */
+/** The mean that shapes are relative to. */
+export interface ShapeReference {
   readonly mean: Float64Array;
-  /** Bands from here on are not looked at. */
+  /** Bands from here on are ignored. */
   readonly bandLimit: number;
 }
 
-/** Shapes of all spectra in [n, 40]. */
-export function shapesOf(spectra: Float32Array, frame: Frame): Float64Array {
+export function shapesOf(spectra: Float32Array, frame: ShapeReference): Float64Array {
   const shapes = Float64Array.from(spectra);
-  for (let at = 0; at < shapes.length; at += BANDS) toShape(shapes.subarray(at, at + BANDS), frame);
+  for (let at = 0; at < shapes.length; at += BANDS) shapeInPlace(shapes.subarray(at, at + BANDS), frame);
   return shapes;
 }
 
-/** Makes a shape of one spectrum, [40], in its place. */
-export function toShape(spectrum: Float64Array, { mean, bandLimit }: Frame): void {
+/** Turns one spectrum, [40], into its shape: relative to the mean, most of its level removed. */
+export function shapeInPlace(spectrum: Float64Array, { mean, bandLimit }: ShapeReference): void {
   let level = 0;
   for (let band = 0; band < bandLimit; band++) {
     spectrum[band]! -= mean[band]!;
@@ -98,7 +94,6 @@ export function toShape(spectrum: Float64Array, { mean, bandLimit }: Frame): voi
   }
 }
 
-/** Mean of spectra [n, 40]. */
 export function meanSpectrum(spectra: ArrayLike<number>): Float64Array {
   const mean = new Float64Array(BANDS);
   for (let at = 0; at < spectra.length; at++) mean[at % BANDS]! += spectra[at]!;
@@ -106,5 +101,5 @@ export function meanSpectrum(spectra: ArrayLike<number>): Float64Array {
 }
 
 const ROUNDS = 12;
-/** A little of the level stays in: loud and soft sounds are of different kinds. */
+/** Some of the level stays: loud and soft sounds are different kinds. */
 const LEVEL_SHARE = 0.7;

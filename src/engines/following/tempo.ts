@@ -3,30 +3,28 @@ import { type PlanningNetwork, planTiming, type Timing, wholeSteps } from "../pr
 import type { SegmentReader } from "../prosody/segments.ts";
 import { wordSpans } from "../prosody/spoken-words.ts";
 import type { VoiceProfile } from "./analysis/voice-profile.ts";
-import type { HeardClip } from "./whose-voice.ts";
+import type { AnalysedClip } from "./reference-turns.ts";
 
-/** How fast a voice of ours speaks, as listening finds it. */
-export interface OwnPace {
-  /** Syllable nuclei that are counted in a second of it. */
+/** A voice's own pace, as measured in its audio. */
+export interface BaselinePace {
   readonly syllablesPerS: number;
-  /** Speech that is found in its audio, for each second that its words were planned to last. */
-  readonly heardPerPlanned: number;
+  /** Seconds of measured speech per planned second. */
+  readonly measuredPerPlanned: number;
 }
 
-/** A clip and what is said in it, as far as that is known. */
-export interface SaidClip {
+export interface TimedClip {
   readonly profile: VoiceProfile;
-  /** How long our voice would speak for these words; null where they are not known. */
-  readonly ownS: number | null;
+  /** Seconds that our voice takes for the clip's words; `null` if they are unknown. */
+  readonly baselineS: number | null;
 }
 
 /**
- * How fast somebody speaks against our voice, above 1 faster. Where the words are known, by how long we would take for
- * them; else by the syllables heard, whose count grows more slowly than the rate (exponent 1.3, measured).
+ * Returns a speaker's tempo relative to our voice, above 1 faster: by the time that we take for the same words, or by
+ * syllable count, which grows more slowly than the rate (exponent 1.3, measured).
  */
-export function heardTempo(clips: readonly SaidClip[], own: OwnPace = USUAL_PACE): number {
+export function relativeTempo(clips: readonly TimedClip[], own: BaselinePace = USUAL_PACE): number {
   let [sum, weight] = [0, 0];
-  for (const { profile, ownS } of clips) {
+  for (const { profile, baselineS: ownS } of clips) {
     const known = ownS === null ? 0 : ownS / Math.max(MIN_S, profile.speechS);
     const isLikely = known > 1 / MAX_TEMPO && known < MAX_TEMPO;
     sum += profile.speechS * Math.log(isLikely ? known : countedTempo(profile, own));
@@ -35,18 +33,24 @@ export function heardTempo(clips: readonly SaidClip[], own: OwnPace = USUAL_PACE
   return weight > 0 ? Math.exp(sum / weight) : 1;
 }
 
-/** A count is less sure than words, and other languages have more syllables than English: fast speech is believed less. */
-function countedTempo({ syllablesPerS }: VoiceProfile, own: OwnPace): number {
+/**
+ * A count is less reliable than words, and other languages have more syllables than English: fast speech is
+ * discounted.
+ */
+function countedTempo({ syllablesPerS }: VoiceProfile, own: BaselinePace): number {
   if (syllablesPerS === 0) return 1;
   return Math.max(MIN_COUNTED, Math.min(MAX_COUNTED, (syllablesPerS / own.syllablesPerS) ** EXPANSION));
 }
 
-/** How long our voice would be heard over a text, pauses left out; null where it has nothing to read, or too much. */
-export async function ownSpeechS(
+/**
+ * Returns the seconds that our voice speaks for a text, pauses excluded; `null` if nothing in it is spoken, or it is
+ * too long.
+ */
+export async function baselineSpeechS(
   network: PlanningNetwork,
   reader: SegmentReader,
   text: string,
-  own: OwnPace = USUAL_PACE,
+  own: BaselinePace = USUAL_PACE,
 ): Promise<number | null> {
   if (text.length > MAX_CHARACTERS) return null;
   let steps = 0;
@@ -55,10 +59,10 @@ export async function ownSpeechS(
       steps += spokenSteps(await planTiming(network, ids));
     }
   }
-  return steps > 0 ? steps * FRAMES_PER_STEP * FRAME_S * own.heardPerPlanned : null;
+  return steps > 0 ? steps * FRAMES_PER_STEP * FRAME_S * own.measuredPerPlanned : null;
 }
 
-/** How many steps the words of a sentence are planned to last, pauses left out. */
+/** Returns the planned steps of a sentence's words, pauses excluded. */
 export function spokenSteps({ ids, steps }: Spoken): number {
   let sum = 0;
   for (const { from, to } of wordSpans(ids)) {
@@ -67,29 +71,31 @@ export function spokenSteps({ ids, steps }: Spoken): number {
   return sum;
 }
 
-/** A sentence's phonemes, and how many steps each lasts. */
 type Spoken = Pick<Timing, "ids"> & { readonly steps: ArrayLike<number> };
 
-/** How fast somebody speaks against our voice, in clips of which some have words. */
-export async function saidTempo(
+/** Returns a speaker's tempo relative to our voice, over clips of which some have words. */
+export async function clipTempo(
   network: PlanningNetwork,
   reader: SegmentReader,
-  clips: readonly HeardClip[],
-  own: OwnPace = USUAL_PACE,
+  clips: readonly AnalysedClip[],
+  own: BaselinePace = USUAL_PACE,
 ): Promise<number> {
-  const said: SaidClip[] = [];
+  const said: TimedClip[] = [];
   for (const { profile, text } of clips) {
-    said.push({ profile, ownS: text === null ? null : await ownSpeechS(network, reader, text, own) });
+    said.push({
+      profile,
+      baselineS: text === null ? null : await baselineSpeechS(network, reader, text, own),
+    });
   }
-  return heardTempo(said, own);
+  return relativeTempo(said, own);
 }
 
-/** The embedded voice's (voice `0`: 3.9 to 4 syllables, by the sentences). */
-const USUAL_PACE: OwnPace = { syllablesPerS: 4, heardPerPlanned: 1.043 };
+/** The embedded voice's (voice `0`: 3.9 to 4 syllables, depending on the sentences). */
+const USUAL_PACE: BaselinePace = { syllablesPerS: 4, measuredPerPlanned: 1.043 };
 const EXPANSION = 1.3;
 const MIN_COUNTED = 0.72;
 const MAX_COUNTED = 1.14;
-/** Words that would be spoken further from our rate than this were not these words. */
+/** Beyond this rate the words do not belong to the clip. */
 const MAX_TEMPO = 1.6;
 const MIN_S = 0.2;
 /** About a minute of speech. */

@@ -1,122 +1,100 @@
 import type { Script } from "../../core/script.ts";
-import type { FollowedVoice } from "../../core/speech-model.ts";
-import { type VoiceProfile, voicedOnly } from "../following/analysis/voice-profile.ts";
+import { percentile } from "../following/analysis/statistics.ts";
+import { type VoiceProfile, voicedFrames } from "../following/analysis/voice-profile.ts";
 import type { Work } from "../following/analysis/work.ts";
-import { entrained } from "../following/entrainment.ts";
-import { decidingProfile, followedKey, LeadListener, MAX_FOLLOWED, UNMOVED } from "../following/lead.ts";
-import { SharedCache } from "../following/shared-cache.ts";
-import { saidTempo } from "../following/tempo.ts";
-import { estimateWarp } from "../following/tract.ts";
-import type { HeardClip } from "../following/whose-voice.ts";
+import { entrain, followedLevelDb, followedPace } from "../following/followed-pace-and-level.ts";
+import { correctPitchMap, mappedRange, mappedRegister, pitchMap } from "../following/pitch-map.ts";
+import type { AnalysedClip } from "../following/reference-turns.ts";
+import {
+  type CastSpeaker,
+  type FollowResult,
+  nearestStart,
+  startingProfile,
+  UNCHANGED_VOICE,
+  VoiceFollower,
+} from "../following/reference-voice.ts";
+import { clipTempo } from "../following/tempo.ts";
+import { estimateVocalTractWarp } from "../following/vocal-tract-warp.ts";
+import type { PlannedSpeaker } from "../prosody/delivery.ts";
 import type { SegmentReader } from "../prosody/segments.ts";
-import type { CastVoices, ReadyVoice, WeightedVoice } from "./cast-voices.ts";
-import { type Followed, follow, type KokoroSpeaker } from "./follow.ts";
-import { nearestStart, type Starts } from "./nearest-start.ts";
-import type { KokoroNetwork } from "./network.ts";
-import { planningWith } from "./planning-network.ts";
-import { yieldingKokoro } from "./take-turns.ts";
+import { abortableNetwork } from "../prosody/yielding-network.ts";
+import type { BaselineProfile } from "./baseline-profile.ts";
+import { KOKORO_RUNS, type KokoroNetwork, planningNetworkFor } from "./network.ts";
+import type { ReadyVoice, ReadyVoices, WeightedVoice } from "./ready-voices.ts";
 
-/** Who speaks the open turn, and what that took from earlier ones; `heard` is null where there was nothing to hear. */
-export interface FollowingSpeaker {
-  readonly ready: ReadyVoice;
-  readonly speaker: KokoroSpeaker;
-  readonly heard: FollowedVoice | null;
+export interface KokoroSpeaker extends PlannedSpeaker {
+  readonly voice: ReadyVoice;
+  readonly gain: number;
 }
 
-/** What following needs of Kokoro. */
-export interface KokoroFollowing {
-  readonly network: Omit<KokoroNetwork, "close">;
+export interface KokoroFollowerOptions {
+  readonly network: KokoroNetwork;
   readonly reader: SegmentReader;
-  readonly voices: Pick<CastVoices, "cast">;
-  readonly starts: Starts;
-  /** Does work in pieces, letting others go first. */
+  readonly voices: Pick<ReadyVoices, "cast">;
+  readonly starts: KokoroStartingVoices;
   run<T>(work: Work<T>): Promise<T>;
 }
 
-/**
- * Finds out how an open turn is to sound from the audio of the turns before it, or from a recording that was chosen: it sets
- * out from the nearest of Kokoro's voices. What following some clips gave is kept by their digests, so much of it.
- */
+/** Follows clips from the nearest of Kokoro's voices: pitch, level, rate and pauses. The timbre stays that voice's. */
 export class KokoroFollower {
-  readonly #parts: KokoroFollowing;
-  readonly #listener: LeadListener;
-  readonly #followed = new SharedCache<FollowedClips>(MAX_FOLLOWED);
+  readonly #options: KokoroFollowerOptions;
+  readonly #follower: VoiceFollower<KokoroSpeaker>;
 
-  constructor(parts: KokoroFollowing) {
-    this.#parts = parts;
-    this.#listener = new LeadListener(parts.run);
+  constructor(options: KokoroFollowerOptions) {
+    this.#options = options;
+    this.#follower = new VoiceFollower(options.run);
   }
 
   /**
-   * @param own who speaks where no clip of the speaker leads
-   * @throws what {@link CastVoices.cast} and the network throw; the signal's reason
+   * Returns the speaker of an open turn.
+   *
+   * @param usual the voice if no clip of the speaker is followed
+   * @throws what {@link ReadyVoices.cast} and the network throw; the signal's reason
    */
   async cast(
     script: Pick<Script, "history" | "speaker" | "voice">,
-    own: readonly WeightedVoice[],
+    usual: readonly WeightedVoice[],
     signal: AbortSignal,
-  ): Promise<FollowingSpeaker> {
-    const { voices } = this.#parts;
-    const lead = await this.#listener.lead(script, signal);
-    if (lead === null) return { ready: await voices.cast(own, signal), speaker: PLAIN, heard: null };
-    if (lead.profile !== null) {
-      const { profile, clips, turns } = lead;
-      const { ready, moved, heard } = await this.#followed.get(followedKey(clips), signal, (stop) =>
-        this.#follow(profile, clips, stop),
-      );
-      return { ready, speaker: moved.speaker, heard: { ...heard, turns } };
-    }
-    const ready = await voices.cast(own, signal);
-    const { cautions, other } = lead;
-    const heard = { ...UNMOVED, start: own.map(({ id }) => id).join("+"), cautions };
-    if (other === null) return { ready, speaker: PLAIN, heard };
-    const { loudnessLufs, pace } = ready.own;
-    const lent = entrained({ loudnessLufs, tempo: 1 }, await other.listen(), pace);
-    const levelDb = 20 * Math.log10(lent.gain);
-    return {
-      ready,
-      speaker: { ...PLAIN, ...lent },
-      heard: { ...heard, entrainedBy: other.index, rate: lent.tempo, levelDb },
+  ): Promise<CastSpeaker<KokoroSpeaker>> {
+    const method = {
+      usual: { start: usual.map(({ id }) => id).join("+") },
+      usualSpeaker: async () => ({ ...PLAIN, voice: await this.#options.voices.cast(usual, signal) }),
+      follow: this.#follow.bind(this),
+      entrain(speaker: KokoroSpeaker, other: VoiceProfile) {
+        const { loudnessLufs, pace } = speaker.voice.baseline;
+        const moved = entrain({ loudnessLufs, tempo: 1 }, other, pace);
+        return { speaker: { ...speaker, ...moved }, rate: moved.tempo, levelDb: 20 * Math.log10(moved.gain) };
+      },
     };
+    return this.#follower.cast(script, method, signal);
   }
 
   async #follow(
     profile: VoiceProfile,
-    clips: readonly HeardClip[],
+    clips: readonly AnalysedClip[],
     signal: AbortSignal,
-  ): Promise<FollowedClips> {
-    const { reader, voices, starts } = this.#parts;
-    const { own: reference } = await voices.cast([{ id: starts.reference, weight: 1 }], signal);
-    const decides = decidingProfile(profile, clips);
-    const tract = estimateWarp(reference.codebook, voicedOnly(decides), decides.recording.bandEdgeHz);
-    const { id } = nearestStart(starts.voices, { pitch: decides.pitch, tract });
-    const ready = await voices.cast([{ id, weight: 1 }], signal);
-    const network = yieldingKokoro(this.#parts.network, async (run) => {
-      signal.throwIfAborted();
-      return run();
-    });
-    const { planning } = planningWith(network, ready.parts);
-    const tempo = await saidTempo(planning, reader, clips, ready.own.pace);
-    const moved = follow(ready.own, profile, tempo);
-    const { pitchSemitones, pitchRange, rate, levelDb } = moved;
+  ): Promise<FollowResult<KokoroSpeaker>> {
+    const { reader, voices, starts } = this.#options;
+    const { baseline: reference } = await voices.cast([{ id: starts.reference, weight: 1 }], signal);
+    const deciding = startingProfile(profile, clips);
+    const { bandEdgeHz } = deciding.recording;
+    const tract = estimateVocalTractWarp(reference.codebook, voicedFrames(deciding), bandEdgeHz);
+    const { id } = nearestKokoroVoice(starts.voices, { pitch: deciding.pitch, tract });
+    const voice = await voices.cast([{ id, weight: 1 }], signal);
+    const network = abortableNetwork(this.#options.network, KOKORO_RUNS, signal);
+    const { planning } = planningNetworkFor(network, voice.parts);
+    const tempo = await clipTempo(planning, reader, clips, voice.baseline.pace);
+    const { speaker, ...moved } = followVoice(voice.baseline, profile, tempo);
     const { trust, cautions } = profile.suitability;
-    const heard = {
-      ...{ ...UNMOVED, start: id, followed: FOLLOWED, speechS: profile.speechS, trust, cautions },
-      ...{ pitchSemitones, pitchRange, rate, levelDb },
+    const { speechS } = profile;
+    return {
+      speaker: { ...speaker, voice },
+      heard: { ...UNCHANGED_VOICE, start: id, followed: FOLLOWED, speechS, trust, cautions, ...moved },
     };
-    return { ready, moved, heard };
   }
 }
 
-/** What following some clips gave, wherever in a conversation they stand. */
-interface FollowedClips {
-  readonly ready: ReadyVoice;
-  readonly moved: Followed;
-  readonly heard: Omit<FollowedVoice, "turns">;
-}
-
-/** A voice as Kokoro plans it. */
-const PLAIN: KokoroSpeaker = {
+const PLAIN: Omit<KokoroSpeaker, "voice"> = {
   register: { centreHz: (medianHz) => medianHz, spread: (deviation) => deviation },
   tempo: 1,
   dynamics: 1,
@@ -125,3 +103,48 @@ const PLAIN: KokoroSpeaker = {
 };
 
 const FOLLOWED = ["pitch", "level", "rate", "pauses"];
+
+export interface KokoroStartingVoice {
+  readonly id: string;
+  /** Median pitch, measured in its audio. */
+  readonly pitchHz: number;
+  /** Vocal tract length relative to the reference's: see `estimateVocalTractWarp`. */
+  readonly tract: number;
+}
+
+export interface KokoroStartingVoices {
+  /** The voice that vocal tracts are measured against. */
+  readonly reference: string;
+  readonly voices: readonly KokoroStartingVoice[];
+}
+
+/**
+ * Returns the voice that is nearest in pitch and vocal tract.
+ *
+ * @param target its pitch as in `VoiceProfile`, its tract relative to the reference's
+ */
+export function nearestKokoroVoice(
+  voices: readonly KokoroStartingVoice[],
+  { pitch, tract }: { readonly pitch: Float32Array; readonly tract: number },
+): KokoroStartingVoice {
+  const median = percentile(pitch, 0.5);
+  return nearestStart(voices, (voice) => ({
+    pitch: median - Math.log(voice.pitchHz),
+    tract: Math.log(tract / voice.tract),
+  }));
+}
+
+function followVoice(own: BaselineProfile, profile: VoiceProfile, tempo: number) {
+  const { trust } = profile.suitability;
+  const mapped = pitchMap(own.pitch, { level: 1, range: 1 }, profile.pitch, trust, own.bias);
+  const pitch = correctPitchMap(mapped, own.pitch.sentences, own.bias);
+  const pace = followedPace(profile, tempo, trust);
+  const levelDb = followedLevelDb(profile, own.loudnessLufs, trust);
+  return {
+    speaker: { register: mappedRegister(pitch), dynamics: 1, ...pace, gain: 10 ** (levelDb / 20) },
+    pitchSemitones: (12 * (pitch.centre - pitch.ownCentre)) / Math.LN2,
+    pitchRange: mappedRange(pitch),
+    rate: pace.tempo,
+    levelDb,
+  };
+}

@@ -1,56 +1,61 @@
 import { type NativeGuard, openSession, type Session } from "../../onnx/session.ts";
 import { float32, floatsOf, idRow, int64, type Tensor, type Tensors } from "../../onnx/tensor.ts";
-import type { Contour, TextReading } from "../prosody/plan.ts";
-import { CHANNELS } from "./graphs/cuts.ts";
-import type { GraphName } from "./graphs/make-files.ts";
-import type { State } from "./graphs/streamed.ts";
-import type { MadeFiles } from "./made-files.ts";
+import type { Contour, PlanningNetwork, TextReading } from "../prosody/plan.ts";
+import type { GraphName } from "./graphs/convert.ts";
+import type { ConvertedGraphs } from "./graphs/converted-graphs.ts";
+import type { StreamState } from "./graphs/streaming-graph.ts";
+import { CHANNELS } from "./graphs/subgraphs.ts";
+import { type StylePart, styleOf } from "./voices.ts";
 
-/** A piece of a planned sentence as the decoder takes it. */
-export interface DecoderPiece {
+export interface KokoroDecoderPiece {
   /** [512, steps] */
   readonly columns: Float32Array;
-  /** Two for each step. */
+  /** Two per step. */
   readonly pitchHz: Float32Array;
   readonly energy: Float32Array;
-  /** [22, 120 · steps], and one column more in the last piece. */
+  /** [22, 120 · steps], and one more column in the last piece. */
   readonly source: Float32Array;
   readonly isFirst: boolean;
   readonly isLast: boolean;
 }
 
-/** What the decoder keeps between the pieces of one sentence. */
-export type DecoderMemory = readonly Tensor[];
+/** Decoder state between the pieces of a sentence. */
+export type KokoroDecoderState = readonly Tensor[];
 
-/** Whose voice the decoder speaks with. */
-export interface DecoderVoice {
-  /** 256 numbers. */
+export interface KokoroDecoderVoice {
   readonly style: Float32Array;
-  /** Means and variances of its norms. */
   readonly statistics: Float32Array;
 }
 
-/** Kokoro's graphs, in the order in which a sentence passes them. A style has 256 numbers. */
+/** Kokoro's graphs, in the order of use. A style has 256 numbers. */
 export interface KokoroNetwork {
   read(ids: readonly number[], style: Float32Array): Promise<TextReading>;
   /** @param columns [640, steps] */
   intone(columns: Float32Array, style: Float32Array): Promise<Contour>;
-  /** The sound's source of a whole sentence, [22, 120 · steps + 1]. @param pitchHz two for each step */
+  /** Returns the excitation of a whole sentence, [22, 120 · steps + 1]. @param pitchHz two per step */
   source(pitchHz: Float32Array): Promise<Float32Array>;
-  /** @returns spectrum [22, columns]. @param memory null at a sentence's start */
+  /**
+   * @param memory `null` at a sentence's start
+   * @returns spectrum [22, columns]
+   */
   decode(
-    piece: DecoderPiece,
-    voice: DecoderVoice,
-    memory: DecoderMemory | null,
-  ): Promise<{ readonly spectrum: Float32Array; readonly memory: DecoderMemory }>;
+    piece: KokoroDecoderPiece,
+    voice: KokoroDecoderVoice,
+    memory: KokoroDecoderState | null,
+  ): Promise<{ readonly spectrum: Float32Array; readonly memory: KokoroDecoderState }>;
+}
+
+export const KOKORO_RUNS = ["read", "intone", "source", "decode"] as const;
+
+export interface OwnedKokoroNetwork extends KokoroNetwork {
   close(): Promise<void>;
 }
 
-/** Opens the graphs that were made. @throws Error naming the one that cannot be loaded */
-export async function openKokoro(made: MadeFiles, guard?: NativeGuard): Promise<KokoroNetwork> {
+/** Opens the converted graphs. @throws Error naming the one that cannot be loaded */
+export async function openKokoro(graphs: ConvertedGraphs, guard?: NativeGuard): Promise<OwnedKokoroNetwork> {
   const opened: Session[] = [];
   const open = async (name: GraphName): Promise<Session> => {
-    const session = await openGraph(made, name, guard);
+    const session = await openGraph(graphs, name, guard);
     opened.push(session);
     return session;
   };
@@ -62,7 +67,7 @@ export async function openKokoro(made: MadeFiles, guard?: NativeGuard): Promise<
     const text = await open("text");
     const prosody = await open("prosody");
     const source = await open("source");
-    const { states } = made.facts;
+    const { states } = graphs.facts;
     return {
       async read(ids, style) {
         const outputs = await text.run({ tokens: idRow(ids), style: styleTensor(style) });
@@ -106,17 +111,20 @@ export async function openKokoro(made: MadeFiles, guard?: NativeGuard): Promise<
   }
 }
 
-/** Opens one of the graphs over the weights that all of them share. */
-export async function openGraph(made: MadeFiles, name: GraphName, guard?: NativeGuard): Promise<Session> {
-  return await openSession(await made.graph(name), `Kokoro's graph “${name}”`, {
+export async function openGraph(
+  graphs: ConvertedGraphs,
+  name: GraphName,
+  guard?: NativeGuard,
+): Promise<Session> {
+  return await openSession(await graphs.graph(name), `Kokoro's graph “${name}”`, {
     guard,
-    dataFolder: made.folder,
+    dataFolder: graphs.folder,
   });
 }
 
-/** What both decoders take of a piece. */
+/** Returns the inputs that both decoders take. */
 export function pieceTensors(
-  { columns, pitchHz, energy, source }: DecoderPiece,
+  { columns, pitchHz, energy, source }: KokoroDecoderPiece,
   style: Float32Array,
 ): Readonly<Record<string, Tensor>> {
   return {
@@ -136,12 +144,35 @@ function flag(isSet: boolean): Tensor {
   return int64(BigInt64Array.of(isSet ? 1n : 0n), [1]);
 }
 
-function zeros({ channels, initial }: State): Tensor {
+function zeros({ channels, initial }: StreamState): Tensor {
   return float32(new Float32Array(channels * initial), [1, channels, initial]);
 }
 
-function kept(outputs: Tensors, { name }: State): Tensor {
+function kept(outputs: Tensors, { name }: StreamState): Tensor {
   const tensor = outputs[`next.${name}`];
   if (tensor === undefined) throw new Error(`Kokoro's decoder does not give next.${name}.`);
   return tensor;
+}
+
+/**
+ * Returns the network with a voice's style for planning. The style depends on the sentence's token count, so `intone`
+ * must follow the `read` of the same sentence.
+ */
+export function planningNetworkFor(
+  network: Pick<KokoroNetwork, "read" | "intone">,
+  parts: readonly StylePart[],
+): { readonly planning: PlanningNetwork; style(ids: readonly number[]): Float32Array } {
+  // Without the silence at both ends.
+  const style = (ids: readonly number[]) => styleOf(parts, ids.length - 2);
+  let current = style([]);
+  return {
+    style,
+    planning: {
+      read(ids) {
+        current = style(ids);
+        return network.read(ids, current);
+      },
+      intone: (columns) => network.intone(columns, current),
+    },
+  };
 }

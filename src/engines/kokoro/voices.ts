@@ -1,35 +1,34 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { UnusedKnobs } from "../../core/script.ts";
 import { WeightsError } from "../../onnx/byte-source.ts";
 import type { AccentTag } from "../../text/phonemes/accent.ts";
-import { CHANNELS } from "./graphs/cuts.ts";
+import { UNUSED_SAMPLING_KNOBS } from "../prosody/manner.ts";
+import { CHANNELS } from "./graphs/subgraphs.ts";
 
-/** Rows of a voice: one for each count of tokens. */
+/** Rows of a voice, one per token count. */
 const ROWS = 510;
 
-/** The folder of a checkpoint in which its voices are, a file for each. */
+/** Folder of a checkpoint's voices, one file each. */
 export const VOICES_FOLDER = "voices";
 const ENDING = ".bin";
 
-/** One of Kokoro's voices: how it sounds, for sentences of each length. */
+/** A voice's styles for sentences of each length. */
 export interface StyleTable {
   readonly id: string;
   /** [510, 256] */
   readonly rows: Float32Array;
 }
 
-/** A part of a voice: one of Kokoro's own, and how much of it. */
 export interface StylePart {
   readonly weight: number;
   readonly table: StyleTable;
 }
 
-/** The accent of a voice, by its name: "bf_emma" is British. */
 export function accentOf(id: string): AccentTag {
   return id.startsWith("b") ? "en-GB" : "en-US";
 }
 
-/** The voices in a checkpoint's folder, by name. */
 export async function voicesIn(folder: string): Promise<string[]> {
   const files = await readdir(join(folder, VOICES_FOLDER)).catch(() => []);
   return files
@@ -38,7 +37,7 @@ export async function voicesIn(folder: string): Promise<string[]> {
     .sort();
 }
 
-/** Reads a voice. @throws WeightsError when it is missing or damaged */
+/** @throws WeightsError if the file is missing or damaged */
 export async function readStyles(folder: string, id: string): Promise<StyleTable> {
   const path = join(folder, VOICES_FOLDER, `${id}${ENDING}`);
   const bytes = await readFile(path).catch((cause: unknown) => {
@@ -54,10 +53,11 @@ export async function readStyles(folder: string, id: string): Promise<StyleTable
 }
 
 /**
- * The style for a sentence: 256 numbers, 128 for the decoder and 128 for the prosody. Of several voices their weighted mean,
- * whose weights add up to 1.
+ * Returns the style for a sentence: 128 numbers for the decoder, then 128 for the prosody; for several voices their
+ * weighted mean.
  *
- * @param tokens of the sentence, without the silence at its ends. Row n − 1 is for n, as the authors' own pipeline has it
+ * @param tokens of the sentence without the silence at its ends; row n − 1 is for n tokens, as in the authors'
+ * pipeline
  */
 export function styleOf(parts: readonly StylePart[], tokens: number): Float32Array {
   const from = CHANNELS.style * (Math.max(1, Math.min(ROWS, tokens)) - 1);
@@ -65,7 +65,7 @@ export function styleOf(parts: readonly StylePart[], tokens: number): Float32Arr
   return mean(parts, rowOf);
 }
 
-/** The weighted mean of what each part has. */
+/** Returns the weighted mean of each part's values. Weights sum to 1. */
 export function mean<T extends { readonly weight: number }>(
   parts: readonly T[],
   valuesOf: (part: T) => Float32Array,
@@ -79,4 +79,11 @@ export function mean<T extends { readonly weight: number }>(
     });
   }
   return out;
+}
+
+export function unusedKokoroKnobs(): UnusedKnobs {
+  return {
+    ...UNUSED_SAMPLING_KNOBS,
+    acousticTemperature: "The voice has no acoustic detail that could vary.",
+  };
 }

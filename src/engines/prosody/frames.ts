@@ -1,13 +1,21 @@
-/** What a plan's time is counted in: the frames of Kokoro-82M, whose durations, pitch and energy our own voice learned. */
-
-/** Samples from one frame to the next: 12.5 ms at 24 kHz. */
+/** Samples per frame: 12.5 ms at 24 kHz. Kokoro-82M plans in these frames, and the embedded voice learned from it. */
 export const HOP_SAMPLES = 300;
 
-/** Frames in one step of a duration: durations count 25 ms. */
+/** Durations count steps of 25 ms. */
 export const FRAMES_PER_STEP = 2;
 
-/** Length of a frame in seconds. */
 export const FRAME_S = 0.0125;
 
-/** Pitch at or below which a frame is unvoiced. */
+/** Highest pitch of unvoiced frames. */
 export const VOICED_ABOVE_HZ = 40;
+
+/**
+ * Samples under the analysis window, 50 ms: as in the training of the embedded network (hibari-tts 0.2.1, dsp.py).
+ * Clips are analysed alike.
+ */
+export const WINDOW_SAMPLES = 1_200;
+
+/** Spectral bins, 20 Hz apart, from 0 Hz to 12 kHz. */
+export const BINS = 601;
+
+export const BIN_HZ = 20;

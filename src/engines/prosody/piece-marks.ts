@@ -8,43 +8,40 @@ import {
   writtenText,
 } from "../../core/marked-text.ts";
 import { RewrittenText, type TextRange } from "../../text/rewritten-text.ts";
-import { SPOKEN_RATES } from "./options.ts";
+import { SPOKEN_RATES } from "./manner.ts";
 
-/** A place with a name, in UTF-16 units of all of the text as it was sent. */
+/** A named mark at a place in the text as sent, in UTF-16 units. */
 export interface NamedPlace {
   readonly name: string;
   readonly at: number;
 }
 
-/** Between two segments, before the first or behind the last. */
+/** Marks between two segments, before the first or after the last. */
 export interface GapMarks {
-  /** The silence, in seconds, in place of the one that would be there; `null` leaves that. */
+  /** Silence in seconds that replaces the usual one; `null` keeps that. */
   readonly breakS: number | null;
-  /** Places with a name, and how much of that silence comes before and behind each. */
+  /** Named marks, and the silence before and after each. */
   readonly names: readonly (NamedPlace & { readonly afterS: number; readonly restS: number })[];
 }
 
-/** What marks ask for in a segment. */
 export interface SegmentMarks {
-  /** Who speaks it and how fast, where that is not as everything is. */
+  /** Voice and rate, if they differ from the utterance's. */
   readonly style: SegmentStyle | null;
-  /** How each of its spoken words is said; `null` as everything is. */
   readonly manners: readonly RunManner[] | null;
-  /** Places with a name behind its first word, and how many of its words come before each. */
+  /** Named marks after its first word, with the count of words before each. */
   readonly inside: readonly (NamedPlace & { readonly words: number })[];
 }
 
 export interface SegmentStyle {
-  /** As the script's `textVoices` have it; `null` is who speaks anyway. */
+  /** A key of the script's `textVoices`; `null` for the usual voice. */
   readonly voice: string | null;
-  /** 0.5 to 2: a factor. */
   readonly rate: number;
 }
 
-/** The marks of a piece of text, taken in their order while its sentences are read. */
+/** The marks of a piece of text, consumed in order while its sentences are read. */
 export class PieceMarks {
   readonly written: string;
-  /** Places are of this text, but for those that are said to be written. */
+  /** Text without marks; places refer to it unless named `written…`. */
   readonly spoken: string;
   readonly #traced: RewrittenText;
   readonly #points: readonly MarkedPoint[];
@@ -53,7 +50,7 @@ export class PieceMarks {
   #point = 0;
   #run = 0;
 
-  /** @param offset of the piece in all of the text as it was sent */
+  /** @param offset of the piece in the text as sent */
   constructor(piece: TextPiece, offset: number) {
     const { edits, points, runs } = typeof piece === "string" ? NO_MARKS : piece;
     this.written = writtenText(piece);
@@ -64,18 +61,20 @@ export class PieceMarks {
     this.#offset = offset;
   }
 
-  /** Whether there is nothing to mark. */
   get isPlain(): boolean {
     return this.#points.length === 0 && this.#runs.length === 0;
   }
 
-  /** Where a part that is not empty is written in all of the text. */
+  /** Returns where a non-empty span stands in the text as sent. */
   sourceOf(span: TextRange): TextRange {
     const { from, to } = this.#traced.sourceOf(span);
     return { from: this.#offset + from, to: this.#offset + to };
   }
 
-  /** Where a segment has to begin within [from, to): at silences, and where voice or tempo change. Counted from `from`. */
+  /**
+   * Returns the places, relative to `from`, where a segment must begin within [from, to): at silences, and where
+   * voice or tempo change.
+   */
   cuts(from: number, to: number): number[] {
     const places: number[] = [];
     for (let at = this.#point; at < this.#points.length && this.#points[at]!.at < to; at++) {
@@ -96,7 +95,7 @@ export class PieceMarks {
     return [...inside].sort((a, b) => a - b).map((place) => place - from);
   }
 
-  /** Whether a silence is asked for in the space behind a place. */
+  /** Whether the text asks for silence in the space after a place. */
   isPauseBehind(place: number): boolean {
     let [low, high] = [0, this.#points.length];
     while (low < high) {
@@ -112,7 +111,6 @@ export class PieceMarks {
     return false;
   }
 
-  /** The points up to a place, each once. */
   pointsUntil(place: number): MarkedPoint[] {
     const begin = this.#point;
     while (this.#point < this.#points.length && this.#points[this.#point]!.at <= place) this.#point += 1;
@@ -121,7 +119,7 @@ export class PieceMarks {
       .map((point) => ("mark" in point ? { ...point, writtenAt: this.#offset + point.writtenAt } : point));
   }
 
-  /** What is asked for in a segment, by where its spoken words are; the points before its first word have been taken. */
+  /** Returns the marks of a segment by its words' places. Points before its first word were consumed already. */
   segment(words: readonly TextRange[]): SegmentMarks {
     const inside = this.pointsUntil(words.at(-1)?.from ?? 0).flatMap((point) =>
       "mark" in point
@@ -147,7 +145,7 @@ export class PieceMarks {
     };
   }
 
-  /** Places come in their order. */
+  /** Places must not decrease between calls. */
   #runAt(place: number): MarkedRun | null {
     while (this.#run < this.#runs.length && this.#runs[this.#run]!.to <= place) this.#run += 1;
     const run = this.#runs[this.#run];
@@ -155,7 +153,7 @@ export class PieceMarks {
   }
 }
 
-/** What points ask for where they stand between segments. */
+/** Returns the marks between segments. */
 export function gapOf(points: readonly MarkedPoint[]): GapMarks {
   const pauses = points.flatMap((point) => ("pauseS" in point ? [point.pauseS] : []));
   const totalS = pauses.reduce((sum, pauseS) => sum + pauseS, 0);
@@ -168,7 +166,7 @@ export function gapOf(points: readonly MarkedPoint[]): GapMarks {
   return { breakS: pauses.length === 0 ? null : totalS, names };
 }
 
-/** Whether who speaks, or a tempo that is not planned word by word, changes between two runs. */
+/** Whether the voice, or a tempo that cannot be planned by word, changes between two runs. */
 function needsCut(before: MarkedRun | null, run: MarkedRun | null): boolean {
   if ((before?.voice ?? null) !== (run?.voice ?? null)) return true;
   const [a, b] = [before?.manner.rate ?? 1, run?.manner.rate ?? 1];
@@ -180,5 +178,5 @@ function isPlain({ rate, pitch, pitchHz, addedHz, gain }: RunManner): boolean {
 }
 
 const NO_MARKS = { edits: [], points: [], runs: [] } as const;
-/** A longer space parts no sentences that belong together. */
+/** Longest space within which a pause belongs to the sentence before. */
 const MAX_GAP = 200;

@@ -1,62 +1,47 @@
 import { FRAMES_PER_STEP } from "./frames.ts";
 
-/** What a network makes of a sentence's phonemes, before any of it is edited. */
 export interface TextReading {
-  /** Length of each phoneme in steps of 25 ms, not yet rounded; [L]. */
+  /** Length of each phoneme in steps of 25 ms, unrounded; [L]. */
   readonly steps: Float32Array;
-  /** What the prosody is predicted from; [channels, L]. */
   readonly prosodyEncoding: Float32Array;
-  /** What is decoded; [channels, L]. */
   readonly decoderEncoding: Float32Array;
 }
 
-/** Pitch and energy of every frame (12.5 ms). */
 export interface Contour {
-  /** Hertz; at most 40 where unvoiced. */
+  /** Hertz; at most 40 if unvoiced. */
   readonly pitchHz: Float32Array;
-  /** In the network's own unit: about −9 in silence, 4 to 9 in speech. */
+  /** The network's own unit: about −9 in silence, 4 to 9 in speech. */
   readonly energy: Float32Array;
 }
 
-/** A network that plans how a sentence is spoken, in two steps. */
 export interface PlanningNetwork {
   read(ids: readonly number[]): Promise<TextReading>;
-  /** @param columns [channels, steps]: the prosody encoding, each column as often as its phoneme is long. */
+  /** @param columns [channels, steps]: the prosody encoding, each column repeated for its phoneme's length */
   intone(columns: Float32Array): Promise<Contour>;
 }
 
-/**
- * The first half of a plan: how long each phoneme is. `steps` may be changed before the second half, which then
- * intones the changed sentence.
- */
 export interface Timing extends TextReading {
   /** Phoneme ids, with the silent id 0 at both ends. */
   readonly ids: readonly number[];
 }
 
-/**
- * How a sentence will be spoken. `pitchHz` and `energy` may be changed before decoding: the decoder follows them.
- */
 export interface Plan extends Contour {
   readonly ids: readonly number[];
-  /** Length of each phoneme in steps of 25 ms: at least 1. */
+  /** Length of each phoneme in steps of 25 ms, at least 1. */
   readonly steps: Int32Array;
-  /** Index of the phoneme that each step belongs to. */
+  /** Index of the phoneme of each step. */
   readonly owner: Int32Array;
-  /** Length of the sentence in spectral frames of 12.5 ms: twice the steps. */
+  /** Length in frames: twice the steps. */
   readonly frames: number;
-  /** [channels, ids.length]. */
   readonly decoderEncoding: Float32Array;
-  /** Factor on the samples of each frame; absent, all are 1. */
+  /** Factor on the samples of each frame. Default: 1. */
   readonly gain?: Float32Array;
 }
 
-/** The first half: phonemes in, durations out. */
 export async function planTiming(network: PlanningNetwork, ids: readonly number[]): Promise<Timing> {
   return { ids, ...(await network.read(ids)) };
 }
 
-/** The second half: durations in, pitch and energy out. */
 export async function planContour(network: PlanningNetwork, timing: Timing): Promise<Plan> {
   const steps = Int32Array.from(timing.steps, wholeSteps);
   const owner = ownersOf(steps);
@@ -66,12 +51,12 @@ export async function planContour(network: PlanningNetwork, timing: Timing): Pro
   return { ids, steps, owner, frames: FRAMES_PER_STEP * owner.length, decoderEncoding, ...contour };
 }
 
-/** The plan that the decoder is given. @param decoderPitch the pitch that it is told, as a factor on the plan's */
+/** Returns the plan as the decoder gets it. @param decoderPitch factor on the pitch */
 export function forDecoder(plan: Plan, { decoderPitch }: { readonly decoderPitch: number }): Plan {
   return decoderPitch === 1 ? plan : { ...plan, pitchHz: plan.pitchHz.map((hz) => hz * decoderPitch) };
 }
 
-/** A length in whole steps, as the network's training rounded it: at least 1. */
+/** Rounds a length as the network's training did, to at least 1. */
 export function wholeSteps(length: number): number {
   return Math.max(1, roundHalfToEven(length));
 }
@@ -86,7 +71,7 @@ function ownersOf(steps: Int32Array): Int32Array {
   return owner;
 }
 
-/** Each column of an encoding [channels, length] as often as it is long. @param owner whose column each step has */
+/** Repeats each column of an encoding [channels, length] for its phoneme's length. */
 export function stretched(encoding: Float32Array, length: number, owner: Int32Array): Float32Array {
   const channels = encoding.length / length;
   const out = new Float32Array(channels * owner.length);
@@ -98,8 +83,51 @@ export function stretched(encoding: Float32Array, length: number, owner: Int32Ar
   return out;
 }
 
-/** As NumPy and the network's training rounded: halves go to the even neighbour. */
+/** Rounds as NumPy does: halves go to the even neighbour. */
 function roundHalfToEven(value: number): number {
   const nearest = Math.round(value);
   return Math.abs(value % 1) === 0.5 && nearest % 2 !== 0 ? nearest - 1 : nearest;
 }
+
+export interface SpeechSpan {
+  readonly onset: number;
+  readonly last: number;
+  /** Frames [from, to) to decode, with the sound's rise and decay. */
+  readonly from: number;
+  readonly to: number;
+}
+
+/** About 45 dB below a sentence's loudest frames (measured on the goldens: −1 goes with an RMS of 0.0005). */
+export const AUDIBLE_ENERGY = -1;
+
+/**
+ * Finds the sound in a plan by its energy. The network begins every sentence with some 0.3 s of silence and ends it
+ * with some 0.4 s.
+ */
+export function speechSpan({ energy, frames }: Plan): SpeechSpan {
+  let onset = 0;
+  while (onset < frames - 1 && energy[onset]! < AUDIBLE_ENERGY) onset++;
+  let last = frames - 1;
+  while (last > onset && energy[last]! < AUDIBLE_ENERGY) last--;
+  return {
+    onset,
+    last,
+    from: Math.max(0, onset - RISE_FRAMES),
+    to: Math.min(frames, last + 1 + FALL_FRAMES),
+  };
+}
+
+/** Silences what comes before the first frame louder than a room, and after the last. */
+export function silenceRoomNoise({ energy }: Pick<Plan, "energy">, roomEnergy: number): void {
+  const isLouder = (each: number) => each > roomEnergy;
+  energy.fill(SURROUNDING_ENERGY, 0, Math.max(0, energy.findIndex(isLouder)));
+  energy.fill(SURROUNDING_ENERGY, energy.findLastIndex(isLouder) + 1);
+}
+
+/** The network's energy in the silence around a sentence. */
+const SURROUNDING_ENERGY = -9.4;
+
+/** 25 ms: with fewer frames before it the overlap-add would soften a plosive. */
+const RISE_FRAMES = 2;
+/** 100 ms: the sound is then 60 dB down. */
+const FALL_FRAMES = 8;

@@ -1,30 +1,26 @@
 import type { RunQueued } from "../../core/run-queued.ts";
-import type { Script } from "../../core/script.ts";
-import {
-  type FollowedVoice,
-  type Frame,
-  SpeechFailedError,
-  type SpeechModel,
-  type SpeechReport,
-} from "../../core/speech-model.ts";
+import type { Preset, Script } from "../../core/script.ts";
+import { type FollowedVoice, SpeechFailedError, type SpeechModel } from "../../core/speech-model.ts";
 import { type Stopper, stopWith } from "../../core/stop-with.ts";
 import type { AccentTag } from "../../text/phonemes/accent.ts";
-import type { SegmentStyle } from "./piece-marks.ts";
+import { precedingTurnOf } from "./intonation/rhythm.ts";
+import { scaleRate, scriptForVoice, type VoiceScript } from "./manner.ts";
 import { PriorityMutex } from "./priority-mutex.ts";
 import type { TextReader } from "./read-text.ts";
-import { precedingTurnOf } from "./rhythm/rhythm.ts";
 import { SegmentSource } from "./segments.ts";
 import { type SentenceVoice, speakSegments } from "./utterance.ts";
 
-/** Whose voice speaks a script, and what was heard for it; nothing where an engine hears nobody. */
-export interface Cast {
-  readonly voice: SentenceVoice;
-  /** Who speaks a part that the text marks to be spoken otherwise. */
-  voiceIn(style: SegmentStyle): Promise<SentenceVoice>;
-  readonly heard?: FollowedVoice | null;
+export interface PlannedVoices<C extends { readonly heard: FollowedVoice | null }> {
+  /** Returns the speaker of a script, and what following reports of it. */
+  cast(script: VoiceScript, signal: AbortSignal): Promise<C>;
+  /** @param inTurn runs each graph when the utterance gets a turn */
+  sentenceVoice(cast: C, script: Script, preset: Preset, inTurn: RunQueued): SentenceVoice;
+  /** The accent in which a script is read. Default: American. */
+  accentOf?(script: Script): AccentTag;
+  free(): Promise<unknown>;
 }
 
-/** The utterances of an engine that plans sentences: they take turns, and end with it. */
+/** The utterances of an engine that plans sentences. They share a thread in turns, and end when the engine closes. */
 export class PlannedSpeech {
   readonly mutex = new PriorityMutex();
   readonly #name: string;
@@ -32,18 +28,20 @@ export class PlannedSpeech {
   readonly #closing = new AbortController();
   readonly #open = new Set<Stopper>();
 
-  /** @param name what errors call the engine, as a sentence begins: `The voice` */
+  /** @param name the engine in error messages, as it begins a sentence: `The voice` */
   constructor(name: string, text: TextReader) {
     this.#name = name;
     this.#text = text;
   }
 
-  /** Aborts when the engine is closed. */
   get closing(): AbortSignal {
     return this.#closing.signal;
   }
 
-  /** Runs of an engine's network, each when its turn comes. @param isUrgent whether nobody has heard anything yet */
+  /**
+   * Returns a function that runs a graph when its turn comes. @param isUrgent whether the utterance has no frame out
+   * yet
+   */
   inTurn(signal: AbortSignal, isUrgent: () => boolean = () => false): RunQueued {
     const failed = (cause: unknown): never => {
       throw new SpeechFailedError(`${this.#name}'s network failed: try again.`, { cause });
@@ -55,57 +53,64 @@ export class PlannedSpeech {
     };
   }
 
-  /** @throws SpeechFailedError when the engine is closed, and the signal's reason */
-  requireOpen(signal: AbortSignal): void {
+  model<C extends { readonly heard: FollowedVoice | null }>(voices: PlannedVoices<C>): SpeechModel {
+    return {
+      analyseHistory: async (script, signal) => {
+        this.#requireOpen(signal);
+        await voices.cast(script, signal);
+        for (const name of Object.keys(script.textVoices ?? {}))
+          await voices.cast(scriptForVoice(name, script), signal);
+      },
+      speak: (script, signal) => this.#speak(script, signal, voices),
+      close: () => this.#close(voices),
+    };
+  }
+
+  #requireOpen(signal: AbortSignal): void {
     if (this.closing.aborted) throw new SpeechFailedError(`${this.#name} is closed.`);
     signal.throwIfAborted();
   }
 
-  /**
-   * Speaks a script, as {@link SpeechModel.speak} does.
-   *
-   * @param cast finds the voice, whose runs wait their turn by `inTurn`
-   * @param accent in which the text is read
-   */
-  async *speak(
+  async *#speak<C extends { readonly heard: FollowedVoice | null }>(
     script: Script,
     signal: AbortSignal,
-    cast: (inTurn: RunQueued, signal: AbortSignal) => Promise<Cast>,
-    accent?: AccentTag,
-  ): AsyncGenerator<Frame, SpeechReport, void> {
-    this.requireOpen(signal);
+    voices: PlannedVoices<C>,
+  ): ReturnType<SpeechModel["speak"]> {
+    this.#requireOpen(signal);
     const stop = stopWith([signal]);
     this.#open.add(stop);
-    const reader = this.#text.reading(script.lexicon ?? [], accent);
+    const reader = this.#text.reading(script.lexicon ?? [], voices.accentOf?.(script));
     const source = new SegmentSource(script.text, reader, stop.signal);
-    let isHeard = false;
+    let hasBegun = false;
     try {
-      const inTurn = this.inTurn(stop.signal, () => !isHeard);
-      const { voice, voiceIn, heard = null } = await cast(inTurn, stop.signal);
+      const inTurn = this.inTurn(stop.signal, () => !hasBegun);
+      const usual = await voices.cast(script, stop.signal);
       const report = yield* speakSegments({
         source,
-        voice,
-        voiceIn,
+        voice: voices.sentenceVoice(usual, script, script.preset, inTurn),
+        async voiceIn({ voice: name, rate }) {
+          const cast = name === null ? usual : await voices.cast(scriptForVoice(name, script), stop.signal);
+          return voices.sentenceVoice(cast, script, scaleRate(script.preset, rate), inTurn);
+        },
         precedingTurn: precedingTurnOf(script),
         maxFrames: script.delivery.maxFrames,
         phonemeOf: script.hasMouth === true ? this.#text.phonemeOf : null,
         signal: stop.signal,
-        onHeard: () => {
-          isHeard = true;
+        onFirstFrame: () => {
+          hasBegun = true;
         },
       });
-      return heard === null ? report : { ...report, voice: heard };
+      return usual.heard === null ? report : { ...report, voice: usual.heard };
     } finally {
       source.release();
       stop.end();
       this.#open.delete(stop);
-      // Stops a segment that is being planned ahead of someone who has left.
+      // Stops the planning of a segment ahead when the consumer leaves.
       stop.abort(new SpeechFailedError("Nobody takes it any more."));
     }
   }
 
-  /** Ends what is open, and frees the text and what the engine has. Calling it twice is harmless. */
-  async close(free: () => Promise<void>): Promise<void> {
+  async #close({ free }: Pick<PlannedVoices<never>, "free">): Promise<void> {
     if (this.closing.aborted) return;
     this.#closing.abort(new SpeechFailedError(`${this.#name} was closed.`));
     for (const stop of this.#open) stop.abort(new SpeechFailedError(`${this.#name} was closed.`));

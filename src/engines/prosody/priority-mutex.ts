@@ -1,22 +1,21 @@
 /**
- * Lets one job at a time through, urgent ones first: so that someone who has heard nothing yet is not kept waiting by
- * those who already listen. Nor are those without end: who has waited for 60 ms takes turns with the urgent. The order
- * of jobs never changes what a job computes.
+ * Runs one job at a time, urgent ones first, so that an utterance's first sound does not wait for utterances that are
+ * playing. A job that has waited for 60 ms alternates with urgent ones. The order of jobs never changes their
+ * results.
  */
 export class PriorityMutex {
   readonly #urgent: Waiting[] = [];
   readonly #patient: Waiting[] = [];
   readonly #now: () => number;
   #isBusy = false;
-  /** Whether the job that goes now was let past the urgent, so that the next is one of them. */
+  /** Whether the current job was let past urgent ones, so that the next must be urgent. */
   #owesUrgent = false;
 
-  /** @param now milliseconds on any steady clock */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
 
-  /** Runs `job` when its turn comes. @throws the signal's reason if it aborted before that, and what the job throws. */
+  /** @throws the signal's reason if it aborted before the job's turn, and what the job throws */
   async pass<T>(job: () => Promise<T>, signal: AbortSignal, isUrgent: boolean): Promise<T> {
     if (this.#isBusy) {
       const sinceMs = this.#now();
@@ -47,5 +46,5 @@ interface Waiting {
   enter(): void;
 }
 
-/** A listener begins with 200 ms in hand. */
+/** Listeners begin with 200 ms of audio in hand. */
 const MAX_WAIT_MS = 60;

@@ -1,18 +1,16 @@
-/** What a stream of random numbers is for: each purpose has its own, so that none shifts another. */
-export type Purpose = "delivery" | "rhythm" | "colour" | "noise";
+/** Each purpose has its own stream, so that none shifts another. */
+export type RandomPurpose = "delivery" | "rhythm" | "colour" | "noise";
 
-/** A source of repeatable random numbers. */
 export interface Random {
-  /** The next 32 bits, as an unsigned whole number. */
+  /** Returns the next 32 bits, unsigned. */
   bits(): number;
-  /** Uniform in [0, 1). */
   uniform(): number;
-  /** Near enough normal, mean 0, variance 1, never beyond ±2.2: the sum of four uniform numbers. */
-  gentle(): number;
+  /** Nearly normal, mean 0, variance 1, never beyond ±2.2: the sum of four uniform numbers. */
+  nearNormal(): number;
 }
 
-/** A stream of its own for each seed, sentence and purpose (sfc32; Doty-Humphrey, PractRand, 2014). */
-export function createRandom(seed: bigint, sentence: number, purpose: Purpose): Random {
+/** Creates a stream for a seed, sentence and purpose (sfc32; Doty-Humphrey, PractRand, 2014). */
+export function createRandom(seed: bigint, sentence: number, purpose: RandomPurpose): Random {
   let a = Number(BigInt.asUintN(32, seed)) | 0;
   let b = Number(BigInt.asUintN(32, seed >> 32n)) | 0;
   let c = (sentence * 0x9e3779b1 + PURPOSE[purpose]) | 0;
@@ -31,11 +29,11 @@ export function createRandom(seed: bigint, sentence: number, purpose: Purpose): 
     const sum = uniform() + uniform() + uniform() + uniform() - 2;
     return Math.max(-MAX_GENTLE, Math.min(MAX_GENTLE, sum * Math.sqrt(3)));
   };
-  return { bits, uniform, gentle };
+  return { bits, uniform, nearNormal: gentle };
 }
 
-/** 32 bits from a seed and a counter, whatever was asked before (the finaliser of MurmurHash3; Appleby, 2008). */
-export function mixed(seed: number, counter: number): number {
+/** Returns 32 bits that depend on a seed and a counter alone (the finaliser of MurmurHash3; Appleby, 2008). */
+export function hash32(seed: number, counter: number): number {
   let hash = seed ^ Math.imul(counter + 1, 0x9e3779b1);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
@@ -43,7 +41,7 @@ export function mixed(seed: number, counter: number): number {
 }
 
 const MAX_GENTLE = 2.2;
-const PURPOSE: Readonly<Record<Purpose, number>> = {
+const PURPOSE: Readonly<Record<RandomPurpose, number>> = {
   delivery: 0x243f6a88,
   rhythm: 0x03707344,
   colour: 0x85a308d3,

@@ -15,21 +15,22 @@ import {
 } from "../../text/phonemes/sentence-phonemes.ts";
 import type { UnknownWordNet } from "../../text/phonemes/unknown-words.ts";
 import { createUserLexicon, type UserLexicon } from "../../text/phonemes/user-lexicon.ts";
-import { cutRunOn, type Sentence, spokenSentences } from "../../text/sentences/sentences.ts";
+import type { Sentence } from "../../text/sentences/sentences.ts";
+import { cutRunOn, spokenSentences } from "../../text/sentences/sentences.ts";
 import { loadTextTables, type TextTables } from "../../text/tables/text-tables.ts";
 import type { ReadSegment, SegmentReader } from "./segments.ts";
 import { sourcesOfWords, type TracedPhonemes, wordCount } from "./spoken-words.ts";
 
-/** The text side of the voice: sentences in, phoneme ids out. */
+/** Reads sentences as phoneme ids. */
 export interface TextReader extends SegmentReader {
-  /** The same reading with somebody's own words, in an accent, whose dictionary is loaded when something is first read. */
+  /** Returns a reader with a user's lexicon, in an accent whose dictionary is loaded at first use. */
   reading(words: Lexicon, accent?: AccentTag): SegmentReader;
-  /** The phoneme or mark that an id is; "" for none. */
+  /** Returns the phoneme or mark of an id; "" for none. */
   phonemeOf(id: number): string;
   close(): Promise<void>;
 }
 
-/** Opens the net that reads unknown words (`oov.onnx`). @throws Error naming the file that is missing or damaged. */
+/** Opens the network for unknown words (`oov.onnx`). @throws Error naming the file that is missing or damaged */
 export async function openUnknownWordNet(
   voiceDir: string,
   guard?: NativeGuard,
@@ -42,25 +43,23 @@ export async function openUnknownWordNet(
   };
 }
 
-/** How text is read. */
 export interface ReadingOptions {
-  /** The voice's dictionary and tagger where they are loaded already, perhaps by another thread; else they are read. */
+  /** Dictionary and tagger that are loaded already, perhaps by another thread. Default: read from the folder. */
   readonly tables?: TextTables;
-  /** Words of the server, before the dictionary's. */
+  /** The server's lexicon, which precedes the dictionary. */
   readonly words?: Lexicon;
   /**
-   * How many phonemes of a sentence are spoken at once: of more than `soft` it is cut at its commas, of more than `hard` at
-   * a space. 400 and 600 unless told.
+   * Phonemes of a segment: a sentence of more than `soft` is cut at commas, one of more than `hard` at a space.
+   * Default: 400 and 600.
    */
   readonly longest?: LongestSegment;
 }
 
 type LongestSegment = { readonly soft: number; readonly hard: number };
 
-/** The reading of text as phonemes by itself, without the voice. */
 interface Phonemizers {
   readonly tables: TextTables;
-  /** That of an accent. A dictionary that could not be loaded is tried again. @throws Error naming its file */
+  /** Returns an accent's phonemizer; a failed load is tried again. @throws Error naming the dictionary's file */
   in(accent: AccentTag): Promise<Phonemizer>;
   close(): Promise<void>;
 }
@@ -90,7 +89,7 @@ async function openPhonemizers(
   };
 }
 
-/** Opens what `antiphon phonemes` prints: all that is spoken of a text, a string a segment, mark for mark. */
+/** Opens the reading that `antiphon phonemes` prints: one string per spoken segment. */
 export async function openSpokenPhonemes(
   voiceDir: string,
   { accent = "en-US", ...options }: ReadingOptions & { readonly accent?: AccentTag } = {},
@@ -111,7 +110,6 @@ export async function openSpokenPhonemes(
   };
 }
 
-/** Opens what reads text for the voice, as phoneme ids. */
 export async function openTextReader(
   voiceDir: string,
   options: ReadingOptions = {},
@@ -146,14 +144,13 @@ export async function openTextReader(
   };
 }
 
-/** A sentence that goes on and on is cut before it is read. */
 function sentencesIn(text: string): readonly Sentence[] {
   return spokenSentences(text).flatMap(cutRunOn);
 }
 
 /**
- * The phonemes of a sentence, segment by segment: a long one becomes several, cut at its commas; where there are none it
- * is cut at a space, so that no segment outgrows the memory of a few seconds.
+ * Returns the phonemes of a sentence by segments, cut at commas or else at a space so that no segment takes more
+ * memory than a few seconds of speech.
  */
 async function segmentsOf(
   phonemizer: Phonemizer,
@@ -177,7 +174,7 @@ async function segmentsOf(
   });
 }
 
-/** The phonemes of a sentence cut behind so many of them, spaces not counted; marks stay with what is before them. */
+/** Cuts phonemes after each count of sounds, spaces not counted; marks stay with what is before them. */
 function cutBehind(phonemes: string, counts: readonly number[]): string[] {
   const stretches: string[] = [];
   let from = 0;
@@ -200,7 +197,7 @@ function cutBehind(phonemes: string, counts: readonly number[]): string[] {
   }
 }
 
-/** What breaks off within a sentence sounds as it does at a comma. */
+/** Ends a segment that breaks off within a sentence with a comma, so that it sounds as at one. */
 function brokenOff(segment: TracedPhonemes): ReadPhonemes {
   const { phonemes } = segment;
   if (phonemes === "" || /[;:,.!?—…]["”]?$/u.test(phonemes)) return segment;

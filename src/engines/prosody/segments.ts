@@ -7,66 +7,60 @@ import { type GapMarks, gapOf, PieceMarks, type SegmentMarks } from "./piece-mar
 import { wordCount } from "./spoken-words.ts";
 
 /**
- * What is spoken in one breath: a sentence, or a part of one that is too long. The parts of one that was cut before it was
- * read count as sentences, but for the pause between them.
+ * A sentence, or a part of one that is too long. Parts that were cut before reading count as sentences, except for
+ * the pause.
  */
-export interface Segment extends ReadSegment {
-  /** The spoken text, from the end of the sentence before (silent ones left out) to this one's. */
+export interface SpokenSegment extends ReadSegment {
+  /** Spoken text since the previous sentence, silent sentences included. */
   readonly text: string;
-  /** Spoken words of the sentence, and how many of them come before this segment. */
+  /** Spoken words of the sentence, and those before this segment. */
   readonly words: number;
   readonly wordsBefore: number;
   readonly endsSentence: boolean;
-  /** Spoken words of all the sentences before this one. */
   readonly wordsSaid: number;
-  /** Whether its sentence begins a paragraph that follows another, and whether it ends one that another follows. */
+  /** Whether its sentence begins a paragraph after another, or ends one before another. */
   readonly startsParagraph: boolean;
   readonly endsParagraph: boolean;
-  /** Silence to the next segment, in seconds. */
   readonly pauseS: number;
-  /** What the text's own marks ask for in it; absent where there is nothing. */
+  /** Marks of the text in the segment and before it; absent if there are none. */
   readonly marks?: SegmentMarks;
-  /** The same before it. */
   readonly gap?: GapMarks;
 }
 
-/** What is read of a sentence, or of a part of one. */
 export interface ReadSegment {
   /** Phoneme ids, with the silent id 0 at both ends. */
   readonly ids: readonly number[];
-  /** Where each spoken word is written: in its sentence, or, of a segment, in the whole text. */
+  /** Place of each spoken word: in its sentence; in a `SpokenSegment`, in the whole text. */
   readonly sources: readonly TextRange[];
-  /** Whether it was cut where the sentence has no mark: nobody would pause there. */
+  /** Whether it was cut without a mark, where no pause belongs. */
   readonly isBrokenOff?: true;
 }
 
-/** How text becomes phoneme ids. */
 export interface SegmentReader {
   split(piece: string): readonly SplitSentence[];
   /**
-   * The segments of a sentence; none when there is nothing to say in it.
+   * Returns the segments of a sentence; none if nothing in it is spoken.
    *
-   * @param cuts places in it at which a new segment begins, if a word does, else with the next word
+   * @param cuts places at which a new segment begins, or at the next word
    */
   read(sentence: string, cuts?: readonly number[]): Promise<readonly ReadSegment[]>;
 }
 
-/** Turns pieces of text into segments, one at a time, pulling a piece only when the one before is used up. */
+/** Turns pieces of text into segments one at a time. Pulls a piece only when the one before is used up. */
 export class SegmentSource {
   readonly #pieces: AsyncIterator<TextPiece>;
   readonly #reader: SegmentReader;
   readonly #signal: AbortSignal;
-  readonly #waiting: Segment[] = [];
+  readonly #waiting: SpokenSegment[] = [];
   readonly #sentences: Sentence[] = [];
   /** Spoken text that belongs to no segment yet. */
   #unclaimed = "";
   #hasEnded = false;
   #wordsSaid = 0;
-  /** Whether a paragraph has ended since the last sentence that was read. */
+  /** Whether a paragraph has ended since the last spoken sentence. */
   #isNewParagraph = false;
   /** Points between the last segment's words and the next one's. */
   #waitingPoints: MarkedPoint[] = [];
-  /** All of the text that has been pulled, as it was sent. */
   text = "";
 
   constructor(text: AsyncIterable<TextPiece>, reader: SegmentReader, signal: AbortSignal) {
@@ -75,8 +69,11 @@ export class SegmentSource {
     this.#signal = signal;
   }
 
-  /** The next segment, or null after the last. One call at a time. @throws the signal's reason, and what the text throws. */
-  async next(): Promise<Segment | null> {
+  /**
+   * Returns the next segment, or `null` after the last. Calls must not overlap. @throws the signal's reason, and what
+   * the text throws
+   */
+  async next(): Promise<SpokenSegment | null> {
     for (;;) {
       const segment = this.#waiting.shift();
       if (segment !== undefined) return segment;
@@ -92,12 +89,12 @@ export class SegmentSource {
     }
   }
 
-  /** What marks ask for behind the last segment; known once there are no more. */
+  /** The marks after the last segment; complete once there are no more. */
   get tail(): GapMarks {
     return gapOf(this.#waitingPoints);
   }
 
-  /** Lets go of the text. Not awaited by anyone: a text that is still waiting for its next piece would hold up a stop. */
+  /** Releases the text without awaiting it: a text that waits for its next piece would delay a stop. */
   release(): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
@@ -111,7 +108,7 @@ export class SegmentSource {
     let at = 0;
     for (const { text, from, endsParagraph, goesOn = false } of this.#reader.split(spoken)) {
       const end = from + text.length;
-      // The end of a piece is no paragraph's: a writer may go on in the same one.
+      // The end of a piece ends no paragraph: a writer may go on in the same one.
       const isBroken = endsParagraph && /^[^\S\n]*\n/.test(spoken.slice(end)) && !marks.isPauseBehind(end);
       const given = spoken.slice(at, end);
       this.#sentences.push({ text, from, marks, given, endsParagraph: isBroken, goesOn });
@@ -156,8 +153,7 @@ export class SegmentSource {
     this.#isNewParagraph = endsParagraph;
   }
 
-  /** What marks ask for in a segment and before it. */
-  #marksAt(marks: PieceMarks, spans: readonly TextRange[]): Pick<Segment, "marks" | "gap"> {
+  #marksAt(marks: PieceMarks, spans: readonly TextRange[]): Pick<SpokenSegment, "marks" | "gap"> {
     if (marks.isPlain && this.#waitingPoints.length === 0) return {};
     const gap = gapOf([...this.#waitingPoints, ...marks.pointsUntil(spans[0]?.from ?? 0)]);
     this.#waitingPoints = [];
@@ -167,10 +163,9 @@ export class SegmentSource {
 
 interface Sentence {
   readonly text: string;
-  /** Where it begins in the spoken text of its piece. */
   readonly from: number;
   readonly marks: PieceMarks;
-  /** From the end of the sentence before to this one's. */
+  /** Text since the end of the previous sentence. */
   readonly given: string;
   readonly endsParagraph: boolean;
   readonly goesOn: boolean;

@@ -1,61 +1,58 @@
 import { type Samples, wholeSamples } from "../../audio/format.ts";
+import { joinSamples } from "../../audio/pcm.ts";
+import { TimeScale } from "../../audio/time-scale.ts";
 import { HOP_SAMPLES } from "./frames.ts";
-import type { SpeechSpan } from "./speech-span.ts";
+import type { SpeechSpan } from "./plan.ts";
 
-/** Makes the samples of a sentence hop by hop, in order. */
 export interface HopSource {
-  /** Hops that come before the span's first frame. */
+  /** Hops before the span's first frame. */
   readonly lead: number;
-  /** Makes the next hop: 300 samples. Behind the last frame, what is left of its sound. */
+  /** Makes the next hop, 300 samples; after the last frame, its decay. */
   make(out: Float32Array): Promise<void>;
 }
 
 /**
- * The samples of one sentence, without the silence around it, computed as they are asked for. They begin one hop
- * (12.5 ms) before the first in which anything is heard, faded in, and end with the span's last frame, faded out.
+ * The samples of one sentence without the silence around it, computed on demand. They begin one hop (12.5 ms) before
+ * the first audible one, faded in, and end with the span's last frame, faded out.
  */
 export class SentenceAudio {
   readonly #hops: HopSource;
   readonly #span: SpeechSpan;
   readonly #hop = new Float32Array(HOP_SAMPLES);
-  /** The hop after {@link #hop}, when it had to be made first to see whether it is heard. */
+  /** The hop after {@link #hop}, if it was made to test whether it is audible. */
   #following: Float32Array | null = null;
-  /** Samples of {@link #hop} already given. */
   #taken = HOP_SAMPLES;
-  /** Which hop of the sentence {@link #hop} is; none before the first is asked for. */
+  /** Index of {@link #hop} in the sentence; `null` before the first. */
   #at: number | null = null;
   #first: number | null = null;
   readonly #gain: Float32Array | null;
 
-  /** @param gain factor on the samples of each frame of the plan */
   constructor(hops: HopSource, span: SpeechSpan, gain: Float32Array | null = null) {
     this.#hops = hops;
     this.#span = span;
     this.#gain = gain;
   }
 
-  /** The frame of the plan that the next sample belongs to. */
   get frame(): number {
     if (this.#at === null) return this.#span.from;
     return this.#taken < HOP_SAMPLES ? this.#at : this.#at + 1;
   }
 
-  /** The frame of the plan that the first sample belongs to; known once samples have been filled in. */
+  /** The plan's frame of the first sample; known once samples have been filled in. */
   get firstFrame(): number {
     return this.#first ?? this.#span.from;
   }
 
-  /** The frame of the plan behind the last sample. */
   get endFrame(): number {
     return this.#span.to;
   }
 
-  /** Whether the next sample, or a later one, still belongs to the sound. */
+  /** Whether the next sample, or a later one, belongs to the sound. */
   get isSounding(): boolean {
     return this.frame <= this.#span.last;
   }
 
-  /** Samples of near silence before the sound: the hop before it, and half of the one in which it rises. */
+  /** Samples of near silence before the sound: one hop, and half of the one in which it rises. */
   readonly samplesBefore: Samples = wholeSamples(1.5 * HOP_SAMPLES);
 
   /** Samples of near silence after the sound. */
@@ -63,7 +60,7 @@ export class SentenceAudio {
     return wholeSamples((this.#span.to - this.#span.last - 1) * HOP_SAMPLES);
   }
 
-  /** Writes samples to `target` from `start` on until it is full or the sentence ends. @returns how many. */
+  /** Fills `target` from `start` on until it is full or the sentence ends. @returns the count of samples */
   async fill(target: Float32Array, start: Samples): Promise<Samples> {
     let at: number = start;
     while (at < target.length) {
@@ -94,7 +91,7 @@ export class SentenceAudio {
     return true;
   }
 
-  /** From the loudness of the frame before to this one's, so that nothing clicks. */
+  /** Interpolates the gain from the frame before, so that nothing clicks. */
   #amplify(frame: number): void {
     const gain = this.#gain;
     if (gain === null) return;
@@ -103,7 +100,7 @@ export class SentenceAudio {
     fade(this.#hop, (part) => from + (to - from) * part);
   }
 
-  /** Makes hops until one is heard, and goes back by one. @returns which that is. */
+  /** Makes hops until one is audible, and steps back by one. @returns its index */
   async #findFirst(): Promise<number> {
     const { from, onset, to } = this.#span;
     const latest = Math.min(onset + MAX_RISE_FRAMES, to - 1);
@@ -121,26 +118,22 @@ export class SentenceAudio {
   }
 }
 
-/** 45 dB below the loudest hops, whose RMS is about 0.1 whatever the sentence. */
+/** 45 dB below the loudest hops, whose RMS is about 0.1 in every sentence. */
 const AUDIBLE_RMS = 0.00056;
-/** A voiced plosive is heard up to 37.5 ms after the plan's energy has begun to rise. */
+/** A voiced plosive is audible up to 37.5 ms after the plan's energy begins to rise. */
 const MAX_RISE_FRAMES = 4;
 
-/** Where in an utterance the frames of a plan are heard. */
+/** Maps a plan's frames to samples of the utterance. */
 export interface Placement {
-  /** Samples of the utterance before the segment's first, and the plan's frame that this one belongs to. */
+  /** The segment's first sample in the utterance, and its frame in the plan. */
   readonly atSample: number;
   readonly frame: number;
-  /** The plan's frame behind the segment's last sample. */
+  /** The plan's frame after the segment's last sample. */
   readonly endFrame: number;
-  /** How much faster than planned it is heard; 1 unless given. */
   readonly timeScale?: number;
 }
 
-/**
- * The first sample of a plan's frame in the utterance; what was cut off before a segment begins with it, and what was cut
- * off behind it with its end.
- */
+/** Returns the utterance's sample of a plan's frame, limited to the segment. */
 export function sampleOf({ atSample, frame, endFrame, timeScale = 1 }: Placement, ofFrame: number): number {
   return atSample + Math.round((Math.max(0, Math.min(ofFrame, endFrame) - frame) * HOP_SAMPLES) / timeScale);
 }
@@ -154,3 +147,68 @@ function rms(samples: Float32Array): number {
 function fade(hop: Float32Array, gain: (part: number) => number): void {
   for (let i = 0; i < hop.length; i++) hop[i]! *= gain(i / hop.length);
 }
+
+/** The samples of a {@link SentenceAudio}, faster or slower at the same pitch. */
+export class ScaledAudio implements Omit<SentenceAudio, "frame"> {
+  readonly samplesBefore: Samples;
+  readonly #audio: SentenceAudio;
+  readonly #timeScale: number;
+  readonly #scale: TimeScale;
+  #ready: Float32Array = new Float32Array(0);
+  #taken = 0;
+  #given = 0;
+  #hasEnded = false;
+
+  /** @param timeScale 0.5 to 2, above 1 is faster */
+  constructor(audio: SentenceAudio, timeScale: number) {
+    this.#audio = audio;
+    this.#timeScale = timeScale;
+    this.#scale = new TimeScale(timeScale);
+    this.samplesBefore = wholeSamples(audio.samplesBefore / timeScale);
+  }
+
+  get firstFrame(): number {
+    return this.#audio.firstFrame;
+  }
+
+  get endFrame(): number {
+    return this.#audio.endFrame;
+  }
+
+  get isSounding(): boolean {
+    const { firstFrame, endFrame, samplesAfter } = this.#audio;
+    return this.#given * this.#timeScale < (endFrame - firstFrame) * HOP_SAMPLES - samplesAfter;
+  }
+
+  get samplesAfter(): Samples {
+    return wholeSamples(this.#audio.samplesAfter / this.#timeScale);
+  }
+
+  async fill(target: Float32Array, start: Samples): Promise<Samples> {
+    let at: number = start;
+    while (at < target.length) {
+      if (this.#taken === this.#ready.length) {
+        if (this.#hasEnded) break;
+        await this.#more();
+      }
+      const count = Math.min(this.#ready.length - this.#taken, target.length - at);
+      target.set(this.#ready.subarray(this.#taken, this.#taken + count), at);
+      this.#taken += count;
+      at += count;
+    }
+    this.#given += at - start;
+    return wholeSamples(at - start);
+  }
+
+  async #more(): Promise<void> {
+    const piece = new Float32Array(PIECE_SAMPLES);
+    const count = await this.#audio.fill(piece, wholeSamples(0));
+    this.#hasEnded = count < piece.length;
+    const scaled = this.#scale.push(piece.subarray(0, count));
+    this.#ready = this.#hasEnded ? joinSamples([scaled, this.#scale.end()]) : scaled;
+    this.#taken = 0;
+  }
+}
+
+/** Two hops at a time, so that little is computed ahead. */
+const PIECE_SAMPLES = 2 * HOP_SAMPLES;

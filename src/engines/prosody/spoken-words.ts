@@ -2,16 +2,14 @@ import { isSpaceCode } from "../../text/characters.ts";
 import type { PhonemeSources } from "../../text/phonemes/sentence-phonemes.ts";
 import type { TextRange } from "../../text/rewritten-text.ts";
 
-/** In voices/heart/vocab.json marks and the space come first, then phonemes. */
+/** Marks and the space come first in voices/heart/vocab.json, then phonemes. */
 export const LAST_MARK_ID = 16;
 
-/** A word among phoneme ids: [from, to). */
 export interface WordSpan {
   readonly from: number;
   readonly to: number;
 }
 
-/** Where each word begins and ends. */
 export function wordSpans(ids: readonly number[]): WordSpan[] {
   const isWord = (index: number) => (ids[index] ?? 0) > LAST_MARK_ID;
   const starts = ids.flatMap((_, index) => (isWord(index) && !isWord(index - 1) ? [index] : []));
@@ -22,19 +20,18 @@ export function wordSpans(ids: readonly number[]): WordSpan[] {
   });
 }
 
-/** How many words a plan has. */
 export function wordCount(ids: readonly number[]): number {
   return ids.filter((id, index) => id > LAST_MARK_ID && (ids[index - 1] ?? 0) <= LAST_MARK_ID).length;
 }
 
-/** The phonemes of a segment, and how many of its sentence's come before them. */
+/** The phonemes of a segment, and the count of its sentence's phonemes before them. */
 export interface TracedPhonemes {
   readonly phonemes: string;
   readonly sources: PhonemeSources;
   readonly before: number;
 }
 
-/** Where in its sentence each word of a segment is written, in the order of {@link wordSpans}. */
+/** Returns each word's place in its sentence, in the order of {@link wordSpans}. */
 export function sourcesOfWords(
   { phonemes, sources, before }: TracedPhonemes,
   vocabulary: ReadonlyMap<string, number>,
@@ -49,7 +46,7 @@ export function sourcesOfWords(
   for (const phoneme of phonemes) {
     const id = vocabulary.get(phoneme);
     const next = phoneme === " " || isSpaceCode(phoneme.charCodeAt(0)) ? sound : sound + phoneme.length;
-    // What the voice does not know is left out of its ids, and parts no words there.
+    // Phonemes that the voice does not know have no id and separate no words.
     if (id !== undefined && id > LAST_MARK_ID) {
       if (from < 0) from = sound;
       to = next;

@@ -1,5 +1,5 @@
 import type { Lexicon } from "../../core/script.ts";
-import type { Precision } from "../../engines/embedded/network.ts";
+import type { EmbeddedPrecision } from "../../engines/embedded/network.ts";
 import { unusedKnobs } from "../../engines/embedded/preset.ts";
 import { embeddedCheckpoint } from "../../models/installed-checkpoint.ts";
 import type { Checkpoint } from "../../models/residency.ts";
@@ -14,7 +14,7 @@ const THREAD_BYTES = 128 * 2 ** 20;
 export interface VoiceSetup {
   readonly threads: number;
   /** Default: 8 bits. */
-  readonly precision?: Precision;
+  readonly precision?: EmbeddedPrecision;
   /** User lexicon of the server; see `lexicon-file.ts`. */
   readonly words?: Lexicon;
 }

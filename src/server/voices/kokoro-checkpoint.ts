@@ -3,9 +3,9 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { type AvailableMemory, availableMemory } from "../../core/available-memory.ts";
 import type { Lexicon } from "../../core/script.ts";
-import { PUBLISHED } from "../../engines/kokoro/graphs/make-files.ts";
+import { PUBLISHED_GRAPH } from "../../engines/kokoro/graphs/convert.ts";
 import type { KokoroOptions } from "../../engines/kokoro/model.ts";
-import { unusedKokoroKnobs } from "../../engines/kokoro/unused-knobs.ts";
+import { unusedKokoroKnobs } from "../../engines/kokoro/voices.ts";
 import type { SlotPrice } from "../../limits/utterance-slots.ts";
 import { findVoiceCheckpoint } from "../../models/checkpoints.ts";
 import { checkpointDir, embeddedCheckpoint, inspectCheckpoint } from "../../models/installed-checkpoint.ts";
@@ -128,10 +128,10 @@ export async function kokoroCheckpoint(
 
 async function folderOf(path: string | undefined, { dataDir }: Given, model?: string): Promise<string> {
   if (path !== undefined) {
-    if (existsSync(join(path, PUBLISHED))) return path;
+    if (existsSync(join(path, PUBLISHED_GRAPH))) return path;
     throw wrongSetting(
       `checkpoints.${KOKORO_CHECKPOINT}.path`,
-      `is ${JSON.stringify(path)}, which has no ${PUBLISHED}: name the folder that antiphon models pull ${KOKORO_CHECKPOINT} made, or leave it out`,
+      `is ${JSON.stringify(path)}, which has no ${PUBLISHED_GRAPH}: name the folder that antiphon models pull ${KOKORO_CHECKPOINT} made, or leave it out`,
     );
   }
   const manifest = findVoiceCheckpoint(KOKORO_CHECKPOINT);

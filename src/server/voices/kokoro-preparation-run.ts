@@ -1,12 +1,12 @@
 import { constants, setPriority } from "node:os";
-import { areMade, makeFiles } from "../../engines/kokoro/graphs/make-files.ts";
-import { measureVoices } from "../../engines/kokoro/measure-voices.ts";
+import { areConverted, convertGraphs } from "../../engines/kokoro/graphs/convert.ts";
+import { measureVoices } from "../../engines/kokoro/ready-voices.ts";
 import { answerParent } from "../child-task.ts";
 import type { KokoroPreparation } from "./kokoro-preparation.ts";
 
 answerParent(async ({ folder, voiceDir, voices, isPatient }: KokoroPreparation): Promise<null> => {
   if (isPatient) setPriority(constants.priority.PRIORITY_LOW);
-  if (!(await areMade(folder, new AbortController().signal))) await makeFiles(folder);
+  if (!(await areConverted(folder, new AbortController().signal))) await convertGraphs(folder);
   await measureVoices(folder, voiceDir, voices);
   return null;
 });

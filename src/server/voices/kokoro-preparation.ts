@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AvailableMemory } from "../../core/available-memory.ts";
-import { areMade } from "../../engines/kokoro/graphs/make-files.ts";
-import { areMeasured } from "../../engines/kokoro/measure-voices.ts";
+import { areConverted } from "../../engines/kokoro/graphs/convert.ts";
+import { areMeasured } from "../../engines/kokoro/ready-voices.ts";
 import { voicesIn } from "../../engines/kokoro/voices.ts";
 import { embeddedCheckpoint } from "../../models/installed-checkpoint.ts";
 import { runInChild } from "../child-task.ts";
@@ -34,7 +34,7 @@ export async function prepareKokoro(
   signal: AbortSignal,
   { voices, isPatient = false, onBegin = () => {} }: PreparationOptions,
 ): Promise<void> {
-  if ((await areMade(folder, signal)) && (await areMeasured(folder, voices, signal))) return;
+  if ((await areConverted(folder, signal)) && (await areMeasured(folder, voices, signal))) return;
   onBegin();
   const input: KokoroPreparation = { folder, voiceDir: embeddedCheckpoint.dir, voices, isPatient };
   await runInChild<null>(RUN, input, "prepares Kokoro", signal);

@@ -25,10 +25,9 @@ export async function decodeVoice(
  * milliseconds. Throws the signal's reason.
  */
 export async function judgeClip(clip: Clip, signal: AbortSignal): Promise<ClipJudgement> {
-  const { listen } = await import("../../engines/following/analysis/voice-profile.ts");
-  const { pooled } = await import("../../engines/following/analysis/pooled.ts");
-  const { workedOff } = await import("../../engines/following/analysis/work.ts");
-  const profile = await workedOff(listen(clip), signal);
-  const { trust, cautions } = (pooled([profile]) ?? profile).suitability;
+  const { analyseClip, mergeProfiles } = await import("../../engines/following/analysis/voice-profile.ts");
+  const { runToEnd } = await import("../../engines/following/analysis/work.ts");
+  const profile = await runToEnd(analyseClip(clip), signal);
+  const { trust, cautions } = (mergeProfiles([profile]) ?? profile).suitability;
   return { trust, cautions };
 }

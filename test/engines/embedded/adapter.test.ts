@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import {
   type Adapter,
-  adapted,
-  openProduct,
+  applyAdapter,
+  openFactorProduct,
   readAdapter,
-  requireFits,
+  requireAdapterFits,
 } from "../../../src/engines/embedded/adapter.ts";
 import { createVoices } from "../../../src/engines/embedded/speakers.ts";
 import { WeightsError } from "../../../src/onnx/byte-source.ts";
@@ -21,10 +21,10 @@ import { readVerifiedFile } from "../../../src/onnx/verified-file.ts";
 import fc from "../../properties.ts";
 import { VOICE_DIR } from "./voice.ts";
 
-const product = await openProduct(undefined);
+const product = await openFactorProduct(undefined);
 after(() => product.release());
 const made = (graph: StoredGraph, adapter: Adapter) =>
-  adapted(graph, adapter, (factors, sum) => product.bind(factors, sum).run());
+  applyAdapter(graph, adapter, (factors, sum) => product.bind(factors, sum).run());
 
 function graphWith(constants: Record<string, StoredConstant>): StoredGraph {
   return { nodes: [], constants: new Map(Object.entries(constants)), inputs: [], outputs: [] };
@@ -129,10 +129,10 @@ describe("An adapter", () => {
 
   test("that is empty, or for other graphs, is refused", () => {
     const graphs = [graphWith({ a: floats([1], 1) }), graphWith({ b: floats([1], 1) })];
-    requireFits(new Map([["a", floats([1], 1)]]), graphs);
-    requireFits(new Map([["b:u", bytes([1], 1, 1)]]), graphs);
-    assert.throws(() => requireFits(new Map(), graphs), WeightsError);
-    assert.throws(() => requireFits(new Map([["c:v", bytes([1], 1, 1)]]), graphs), /no c:v/);
+    requireAdapterFits(new Map([["a", floats([1], 1)]]), graphs);
+    requireAdapterFits(new Map([["b:u", bytes([1], 1, 1)]]), graphs);
+    assert.throws(() => requireAdapterFits(new Map(), graphs), WeightsError);
+    assert.throws(() => requireAdapterFits(new Map([["c:v", bytes([1], 1, 1)]]), graphs), /no c:v/);
   });
 
   for (const { adapter } of createVoices().values()) {
@@ -141,7 +141,7 @@ describe("An adapter", () => {
       const graphs = ["text", "prosody", "decoder"].map(async (name) =>
         readGraph(await readVerifiedFile(`${VOICE_DIR}/split/${name}.onnx`)),
       );
-      requireFits(await readAdapter(VOICE_DIR, adapter), await Promise.all(graphs));
+      requireAdapterFits(await readAdapter(VOICE_DIR, adapter), await Promise.all(graphs));
     });
   }
 });

@@ -1,4 +1,4 @@
-import type { Rhythm } from "../../../src/engines/prosody/rhythm/rhythm.ts";
+import type { Rhythm } from "../../../src/engines/prosody/intonation/rhythm.ts";
 
 /** The network's own reading, with nothing added. */
 export const EVEN: Rhythm = {
@@ -8,6 +8,6 @@ export const EVEN: Rhythm = {
   range: 1,
   energy: 0,
   riseSemitones: 0,
-  lifts: [],
+  continuationRises: [],
   pause: 1,
 };

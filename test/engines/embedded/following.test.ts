@@ -5,7 +5,7 @@ import { loudnessOf } from "../../../src/audio/loudness.ts";
 import type { Clip, Turn } from "../../../src/core/conversation.ts";
 import type { FollowedVoice, SpeechModel } from "../../../src/core/speech-model.ts";
 import { trackPitch } from "../../../src/engines/following/analysis/pitch-track.ts";
-import { pitchLogs } from "../../../src/engines/following/analysis/voice-profile.ts";
+import { logPitches } from "../../../src/engines/following/analysis/voice-profile.ts";
 import { LONG_TEXT, never, type ScriptParts, scriptOf, speakAll } from "../../core/scripts.ts";
 import { finish } from "../following/analysis/finish.ts";
 import { noise } from "../following/analysis/signals.ts";
@@ -173,6 +173,6 @@ function semitones(one: Float32Array, other: Float32Array): number {
 
 /** Geometric mean over what is voiced. */
 function pitchHz(samples: Float32Array): number {
-  const logs = pitchLogs(finish(trackPitch(samples, SAMPLE_RATE_HZ)).pitchHz);
+  const logs = logPitches(finish(trackPitch(samples, SAMPLE_RATE_HZ)).pitchHz);
   return Math.exp(logs.reduce((sum, log) => sum + log, 0) / logs.length);
 }

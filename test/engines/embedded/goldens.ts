@@ -1,9 +1,10 @@
 import { readFile } from "node:fs/promises";
-import { PART, SPECTRUM_VALUES } from "../../../src/engines/embedded/geometry.ts";
 import type { createKernel } from "../../../src/engines/embedded/kernel/kernel.ts";
-import type { Network } from "../../../src/engines/embedded/network.ts";
+import { SPECTRUM_PART, SPECTRUM_VALUES } from "../../../src/engines/embedded/kernel/layout.ts";
+import type { EmbeddedNetwork } from "../../../src/engines/embedded/network.ts";
+import { UNCHANGED_SPECTRUM } from "../../../src/engines/embedded/spectral-envelope.ts";
 import { SpectrumStream } from "../../../src/engines/embedded/spectrum-stream.ts";
-import { PLAIN, Waveform } from "../../../src/engines/embedded/waveform.ts";
+import { Waveform } from "../../../src/engines/embedded/waveform.ts";
 import { HOP_SAMPLES, VOICED_ABOVE_HZ } from "../../../src/engines/prosody/frames.ts";
 import { type Plan, planContour, planTiming } from "../../../src/engines/prosody/plan.ts";
 import { rms } from "./listening.ts";
@@ -76,7 +77,7 @@ export interface Apart {
 export async function apartFrom(
   golden: GoldenCase & GoldenSpectra,
   bins: readonly number[],
-  network: Network,
+  network: EmbeddedNetwork,
 ): Promise<Apart> {
   const timing = await planTiming(network, golden.ids);
   const own = await planContour(network, timing);
@@ -99,7 +100,7 @@ export async function apartFrom(
 }
 
 /** The spectra of a whole sentence, [frames, 3005], in the chunks in which it is spoken. */
-export async function decoded(network: Network, plan: Plan): Promise<Float32Array> {
+export async function decoded(network: EmbeddedNetwork, plan: Plan): Promise<Float32Array> {
   const spectra = new Float32Array(plan.frames * SPECTRUM_VALUES);
   const stream = new SpectrumStream(network, plan, { from: 0, to: plan.frames });
   for (let chunk = await stream.next(); chunk !== null; chunk = await stream.next()) {
@@ -110,11 +111,11 @@ export async function decoded(network: Network, plan: Plan): Promise<Float32Arra
 
 /** Where in a frame's values the parts of the goldens lie. */
 export const OFFSETS: Readonly<Record<keyof GoldenSpectra, number>> = {
-  lh: PART.pulseGain,
-  theta: PART.pulsePhase,
-  ln: PART.noiseGain,
-  lr: PART.freeGain,
-  phi: PART.freePhase,
+  lh: SPECTRUM_PART.pulseGain,
+  theta: SPECTRUM_PART.pulsePhase,
+  ln: SPECTRUM_PART.noiseGain,
+  lr: SPECTRUM_PART.freeGain,
+  phi: SPECTRUM_PART.freePhase,
 };
 
 /** The whole sentence with its silence, the noise at zero as the goldens have it. */
@@ -124,15 +125,15 @@ export function synthesise(
   spectra: Float32Array,
 ): Float32Array {
   const withoutNoise = spectra.slice();
-  for (let at = PART.noiseGain; at < withoutNoise.length; at += SPECTRUM_VALUES) {
-    withoutNoise.fill(-87, at, at + PART.freeGain - PART.noiseGain);
+  for (let at = SPECTRUM_PART.noiseGain; at < withoutNoise.length; at += SPECTRUM_VALUES) {
+    withoutNoise.fill(-87, at, at + SPECTRUM_PART.freeGain - SPECTRUM_PART.noiseGain);
   }
   const waveform = new Waveform(kernel, {
     pitchHz: plan.pitchHz,
     from: 0,
     noiseSeed: 1,
     bins: 601,
-    colouring: PLAIN,
+    transform: UNCHANGED_SPECTRUM,
   });
   const samples = new Float32Array(plan.frames * HOP_SAMPLES);
   const hop = new Float32Array(HOP_SAMPLES);

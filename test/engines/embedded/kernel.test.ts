@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { PART } from "../../../src/engines/embedded/geometry.ts";
 import { createKernel, type Kernel } from "../../../src/engines/embedded/kernel/kernel.ts";
-import { BANDS } from "../../../src/engines/embedded/kernel/layout.ts";
-import { HOP_SAMPLES } from "../../../src/engines/prosody/frames.ts";
+import { BANDS, SPECTRUM_PART } from "../../../src/engines/embedded/kernel/layout.ts";
+import { BINS, HOP_SAMPLES, WINDOW_SAMPLES } from "../../../src/engines/prosody/frames.ts";
 import { createRandom } from "../../../src/engines/prosody/random.ts";
-import { BINS, WINDOW_SAMPLES } from "../../../src/engines/prosody/spectral-frame.ts";
 import { furthest } from "./goldens.ts";
 import { rms } from "./listening.ts";
 
@@ -35,7 +33,7 @@ describe("The waveform kernel", () => {
 
   test("the same inputs give the same bytes, and another noise seed others", () => {
     fillFrame(kernel, createRandom(5n, 0, "noise"));
-    kernel.spectrum.fill(-3, PART.noiseGain, PART.freeGain);
+    kernel.spectrum.fill(-3, SPECTRUM_PART.noiseGain, SPECTRUM_PART.freeGain);
     const samples = (seed: number) => {
       kernel.frame(1, seed, BINS);
       return Buffer.from(kernel.samples.slice().buffer);
@@ -48,7 +46,7 @@ describe("The waveform kernel", () => {
     const wanted = noiseRms(1);
     for (let seed = 0; seed < 40; seed++) {
       fillSilence(kernel);
-      kernel.spectrum.fill(0, PART.noiseGain, PART.freeGain);
+      kernel.spectrum.fill(0, SPECTRUM_PART.noiseGain, SPECTRUM_PART.freeGain);
       kernel.frame(0, seed * 0x01234567, BINS);
       assert.ok(Math.abs(rms(kernel.samples) / wanted - 1) < 0.12, `seed ${seed}: ${rms(kernel.samples)}`);
     }
@@ -72,8 +70,8 @@ describe("The waveform kernel", () => {
       fillSilence(kernel);
       const random = createRandom(8n, 0, "noise");
       for (let k = 0; k < BINS; k++) {
-        kernel.spectrum[PART.freeGain + k] = 0;
-        kernel.spectrum[PART.freePhase + k] = 2 * Math.PI * random.uniform();
+        kernel.spectrum[SPECTRUM_PART.freeGain + k] = 0;
+        kernel.spectrum[SPECTRUM_PART.freePhase + k] = 2 * Math.PI * random.uniform();
       }
       kernel.frame(0, 5, BINS);
       const still = kernel.samples.slice();
@@ -138,17 +136,17 @@ describe("The waveform kernel", () => {
 type Random = ReturnType<typeof createRandom>;
 
 function fillFrame(kernel: Kernel, random: Random): void {
-  for (const part of [PART.pulseGain, PART.freeGain]) {
-    for (let k = 0; k < BINS; k++) kernel.spectrum[part + k] = random.gentle() - 2;
+  for (const part of [SPECTRUM_PART.pulseGain, SPECTRUM_PART.freeGain]) {
+    for (let k = 0; k < BINS; k++) kernel.spectrum[part + k] = random.nearNormal() - 2;
   }
   for (let k = 0; k < BINS; k++) {
-    kernel.spectrum[PART.pulsePhase + k] = 2 * random.gentle();
-    kernel.spectrum[PART.noiseGain + k] = -87;
-    kernel.spectrum[PART.freePhase + k] = 4 * random.gentle();
-    kernel.gain[k] = 0.3 * random.gentle();
-    kernel.turn[k] = random.gentle();
+    kernel.spectrum[SPECTRUM_PART.pulsePhase + k] = 2 * random.nearNormal();
+    kernel.spectrum[SPECTRUM_PART.noiseGain + k] = -87;
+    kernel.spectrum[SPECTRUM_PART.freePhase + k] = 4 * random.nearNormal();
+    kernel.gain[k] = 0.3 * random.nearNormal();
+    kernel.turn[k] = random.nearNormal();
   }
-  for (let n = 0; n < WINDOW_SAMPLES; n++) kernel.pulses[n] = 5 * random.gentle();
+  for (let n = 0; n < WINDOW_SAMPLES; n++) kernel.pulses[n] = 5 * random.nearNormal();
 }
 
 function fillSilence(kernel: Kernel): void {
@@ -165,8 +163,8 @@ function plainFrame({ spectrum, gain, turn, pulses }: Kernel, voiced: boolean): 
   const im = new Float64Array(BINS);
   const part = (offset: number, k: number) => spectrum[offset + k]!;
   for (let k = 0; k < BINS; k++) {
-    const free = Math.exp(part(PART.freeGain, k) + gain[k]!);
-    const phase = part(PART.freePhase, k) + turn[k]!;
+    const free = Math.exp(part(SPECTRUM_PART.freeGain, k) + gain[k]!);
+    const phase = part(SPECTRUM_PART.freePhase, k) + turn[k]!;
     re[k] = free * Math.cos(phase);
     im[k] = free * Math.sin(phase);
     if (!voiced) continue;
@@ -178,8 +176,8 @@ function plainFrame({ spectrum, gain, turn, pulses }: Kernel, voiced: boolean): 
       pulseRe += sample * Math.cos(angle);
       pulseIm += sample * Math.sin(angle);
     }
-    const filter = Math.exp(part(PART.pulseGain, k) + gain[k]!);
-    const angle = Math.PI * Math.tanh(part(PART.pulsePhase, k));
+    const filter = Math.exp(part(SPECTRUM_PART.pulseGain, k) + gain[k]!);
+    const angle = Math.PI * Math.tanh(part(SPECTRUM_PART.pulsePhase, k));
     const [c, s] = [filter * Math.cos(angle), filter * Math.sin(angle)];
     re[k]! += c * pulseRe - s * pulseIm;
     im[k]! += c * pulseIm + s * pulseRe;

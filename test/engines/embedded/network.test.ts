@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { SPECTRUM_VALUES } from "../../../src/engines/embedded/geometry.ts";
 import { createKernel } from "../../../src/engines/embedded/kernel/kernel.ts";
+import { SPECTRUM_VALUES } from "../../../src/engines/embedded/kernel/layout.ts";
 import { type OwnedNetwork, openNetwork } from "../../../src/engines/embedded/network.ts";
 import { type FrameRange, SpectrumStream } from "../../../src/engines/embedded/spectrum-stream.ts";
 import { type Plan, planContour, planTiming } from "../../../src/engines/prosody/plan.ts";

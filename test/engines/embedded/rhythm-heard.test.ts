@@ -5,10 +5,10 @@ import { type OwnedNetwork, openNetwork } from "../../../src/engines/embedded/ne
 import { planStyleOf } from "../../../src/engines/embedded/sentence.ts";
 import { createVoices } from "../../../src/engines/embedded/speakers.ts";
 import { medianPitchHz } from "../../../src/engines/prosody/delivery.ts";
+import { type Rhythm, rhythmOf } from "../../../src/engines/prosody/intonation/rhythm.ts";
 import type { Plan } from "../../../src/engines/prosody/plan.ts";
 import { planSentence } from "../../../src/engines/prosody/plan-sentence.ts";
 import { openTextReader, type TextReader } from "../../../src/engines/prosody/read-text.ts";
-import { type Rhythm, rhythmOf } from "../../../src/engines/prosody/rhythm/rhythm.ts";
 import { wordCount } from "../../../src/engines/prosody/spoken-words.ts";
 import { EVEN } from "./even-rhythm.ts";
 import { hear, soundIn } from "./listening.ts";

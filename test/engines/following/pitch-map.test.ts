@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { percentile, standardDeviation } from "../../../src/engines/following/analysis/statistics.ts";
-import type { OwnPitch } from "../../../src/engines/following/own-pitch.ts";
 import {
-  correctedPitchMap,
-  hearingBias,
+  type BaselinePitch,
+  correctPitchMap,
   mappedRegister,
+  measurePitchBias,
   type PitchMap,
   pitchMap,
   USUAL_BIAS,
@@ -17,7 +17,7 @@ import { noise } from "./analysis/signals.ts";
 const drawn = (count: number, seed: number, spread: number) =>
   noise(count, seed).map((value) => spread * (value + 0.4 * value * value));
 
-function ownPitch(): OwnPitch {
+function ownPitch(): BaselinePitch {
   const sentences = [0, 1, 2, 3, 4].map((i) => ({
     centre: Math.log(200) + 0.03 * (i - 2),
     deviations: drawn(120, i + 1, 0.3),
@@ -79,12 +79,12 @@ describe("The map from our pitch to somebody's", () => {
       assert.ok(Math.abs(begun - 0.9 * off) < 1e-6);
     }
     assert.ok(Math.abs(half!.centre - (none!.centre + all!.centre) / 2) < 1e-9);
-    assert.ok(Math.abs(half!.meant.spread - (none!.meant.spread + all!.meant.spread) / 2) < 1e-9);
+    assert.ok(Math.abs(half!.intended.spread - (none!.intended.spread + all!.intended.spread) / 2) < 1e-9);
   });
 
   test("keeps the voice from 0.45 to 1.4 of its pitch, whoever is heard", () => {
     for (const hz of [56, 80, 400, 499]) {
-      const map = correctedPitchMap(pitchMap(own, PLAIN, pitchAround(hz, 1), 1), own.sentences, USUAL_BIAS);
+      const map = correctPitchMap(pitchMap(own, PLAIN, pitchAround(hz, 1), 1), own.sentences, USUAL_BIAS);
       const factor = Math.exp(map.centre - own.centre);
       assert.ok(factor >= 0.4499 && factor <= 1.4001, `${factor} for ${hz} Hz`);
     }
@@ -105,7 +105,7 @@ describe("The map from our pitch to somebody's", () => {
       fc.property(somebody, off, off, ({ theirs, strength, ...start }, a, b) => {
         const map = pitchMap(own, start, theirs, strength);
         const [low, high] = [Math.min(a, b), Math.max(a, b)];
-        for (const each of [map, correctedPitchMap(map, own.sentences, USUAL_BIAS)]) {
+        for (const each of [map, correctPitchMap(map, own.sentences, USUAL_BIAS)]) {
           const [under, over] = [moved(each, own.centre, low), moved(each, own.centre, high)];
           assert.ok(Number.isFinite(under) && under <= over, `${under} and ${over}`);
         }
@@ -155,7 +155,7 @@ describe("A mended map", () => {
         [230, 1.2],
       ] as const) {
         const theirs = pitchAround(hz, range);
-        const aloud = planned(correctedPitchMap(pitchMap(own, PLAIN, theirs, 1), own.sentences, bias));
+        const aloud = planned(correctPitchMap(pitchMap(own, PLAIN, theirs, 1), own.sentences, bias));
         const median = percentile(aloud, 0.5) + bias.level;
         assert.ok(Math.abs(median - percentile(theirs, 0.5)) < 0.01, `median for ${hz} Hz`);
         const spread = bias.range * standardDeviation(aloud);
@@ -172,9 +172,9 @@ describe("A mended map", () => {
     const aloud = planned(map);
     const middle = percentile(aloud, 0.5);
     const heard = aloud.map((value) => middle + 0.04 + 0.8 * (value - middle)).sort();
-    const { level, range } = hearingBias(map, own.sentences, heard);
+    const { level, range } = measurePitchBias(map, own.sentences, heard);
     assert.ok(Math.abs(level - 0.04) < 1e-4 && Math.abs(range - 0.8) < 1e-4, `${level}, ${range}`);
-    const wild = hearingBias(
+    const wild = measurePitchBias(
       map,
       own.sentences,
       aloud.map((value) => 3 * value),
@@ -184,6 +184,6 @@ describe("A mended map", () => {
 
   test("calibration with hardly any voice in it shows nothing: the usual bias is taken", () => {
     const map = pitchMap(own, PLAIN, pitchAround(180, 1), 1);
-    assert.deepEqual(hearingBias(map, own.sentences, pitchAround(90, 1).subarray(0, 39)), USUAL_BIAS);
+    assert.deepEqual(measurePitchBias(map, own.sentences, pitchAround(90, 1).subarray(0, 39)), USUAL_BIAS);
   });
 });

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import type { Turn } from "../../../src/core/conversation.ts";
-import { Follower, type FollowerParts } from "../../../src/engines/embedded/following/follower.ts";
+import { EmbeddedFollower, type FollowerOptions } from "../../../src/engines/embedded/following/follower.ts";
 import { createVoices } from "../../../src/engines/embedded/speakers.ts";
-import { listen } from "../../../src/engines/following/analysis/voice-profile.ts";
+import { analyseClip } from "../../../src/engines/following/analysis/voice-profile.ts";
 import type { Work } from "../../../src/engines/following/analysis/work.ts";
+import { analyseUntilEnough, referenceTurns } from "../../../src/engines/following/reference-turns.ts";
 import { SharedCache } from "../../../src/engines/following/shared-cache.ts";
-import { hearEnough, turnsToHear } from "../../../src/engines/following/whose-voice.ts";
 import { never } from "../../core/scripts.ts";
 import { until } from "../../waiting.ts";
 import { finish } from "./analysis/finish.ts";
@@ -94,11 +94,11 @@ describe("Who follows", () => {
 
   test("of 63 turns with audio listens to no more than 90 s of the speaker's own, and to one of the other's", async () => {
     const turns = Array.from({ length: 63 }, (_, index) => turnOf(index, 3));
-    const { own, other } = turnsToHear({ history: turns, speaker: "0" });
+    const { own, other } = referenceTurns({ history: turns, speaker: "0" });
     assert.deepEqual([own.length, other?.index], [32, 61]);
-    const [nothing] = [finish(listen(turnOf(0, 1).audio!))];
+    const [nothing] = [finish(analyseClip(turnOf(0, 1).audio!))];
     let listened = 0;
-    await hearEnough(own, async () => {
+    await analyseUntilEnough(own, async () => {
       listened += 1;
       return nothing;
     });
@@ -138,7 +138,7 @@ function followerOfNoise() {
     }
   }
   const parts = { network: { read: unused, intone: unused, decode: unused }, voices: createVoices(), run };
-  return { follower: new Follower(parts as unknown as FollowerParts), steps };
+  return { follower: new EmbeddedFollower(parts as unknown as FollowerOptions), steps };
 }
 
 /** A turn of noise, in which there is no voice: speaker 0 has the even ones. */

@@ -4,11 +4,11 @@ import {
   decodeCalibration,
   measureCalibration,
 } from "../../../src/engines/embedded/following/calibration.ts";
-import { createOwnVoice } from "../../../src/engines/embedded/following/own-voice.ts";
+import { createVoiceBaseline } from "../../../src/engines/embedded/following/follower.ts";
 import { createVoices } from "../../../src/engines/embedded/speakers.ts";
-import { listen } from "../../../src/engines/following/analysis/voice-profile.ts";
-import { CALIBRATION_SENTENCES } from "../../../src/engines/following/own-pitch.ts";
-import { heardTempo, ownSpeechS } from "../../../src/engines/following/tempo.ts";
+import { analyseClip } from "../../../src/engines/following/analysis/voice-profile.ts";
+import { CALIBRATION_SENTENCES } from "../../../src/engines/following/pitch-map.ts";
+import { baselineSpeechS, relativeTempo } from "../../../src/engines/following/tempo.ts";
 import { openFollowContext } from "../embedded/following/follow-context.ts";
 import { finish } from "./analysis/finish.ts";
 import { clipOf } from "./analysis/signals.ts";
@@ -20,20 +20,22 @@ describe("How long our voice would speak", () => {
   });
   after(() => context.close());
 
-  const ownS = (text: string) => ownSpeechS(context.network, context.reader, text);
+  const ownS = (text: string) => baselineSpeechS(context.network, context.reader, text);
 
   test("is what is heard of it: its own words in its own audio are at its own tempo", async () => {
     const { network, kernel } = context;
     const voice = createVoices().get("0")!;
-    const { timings } = await createOwnVoice(context).plans();
+    const { timings } = await createVoiceBaseline(context).plans();
     const decoded = await decodeCalibration(network, timings, voice);
-    const { samples } = finish(measureCalibration(kernel, decoded, (plan) => voice.colour(plan)));
-    const profile = finish(listen(clipOf(samples)));
-    const tempo = heardTempo([{ profile, ownS: await ownS(CALIBRATION_SENTENCES.slice(0, 4).join(" ")) }]);
+    const { samples } = finish(measureCalibration(kernel, decoded, (plan) => voice.spectrumTransform(plan)));
+    const profile = finish(analyseClip(clipOf(samples)));
+    const tempo = relativeTempo([
+      { profile, baselineS: await ownS(CALIBRATION_SENTENCES.slice(0, 4).join(" ")) },
+    ]);
     assert.ok(Math.abs(tempo - 1) < 0.06, `${tempo}`);
     assert.equal(profile.suitability.trust, 1);
     // By syllables alone it is told less well.
-    const counted = heardTempo([{ profile, ownS: null }]);
+    const counted = relativeTempo([{ profile, baselineS: null }]);
     assert.ok(Math.abs(counted - 1) < 0.25, `${counted}`);
   });
 

@@ -1,44 +1,45 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { heardTempo } from "../../../src/engines/following/tempo.ts";
+import { relativeTempo } from "../../../src/engines/following/tempo.ts";
 import fc from "../../properties.ts";
 import { profileOf } from "./analysis/profiles.ts";
 
-const saidFor = (speechS: number, ownS: number | null, syllablesPerS = 4) => ({
+const saidFor = (speechS: number, baselineS: number | null, syllablesPerS = 4) => ({
   profile: profileOf({ speechS, syllablesPerS }),
-  ownS,
+  baselineS,
 });
 
 test("words in our own time are at our tempo; in less they are faster, in more slower, by as much", () => {
-  assert.equal(heardTempo([saidFor(4, 4)]), 1);
-  assert.ok(Math.abs(heardTempo([saidFor(4, 5)]) - 1.25) < 1e-9);
-  assert.ok(Math.abs(heardTempo([saidFor(5, 4)]) - 0.8) < 1e-9);
+  assert.equal(relativeTempo([saidFor(4, 4)]), 1);
+  assert.ok(Math.abs(relativeTempo([saidFor(4, 5)]) - 1.25) < 1e-9);
+  assert.ok(Math.abs(relativeTempo([saidFor(5, 4)]) - 0.8) < 1e-9);
 });
 
 test("words that are known decide alone, however many syllables were heard", () => {
-  assert.equal(heardTempo([saidFor(4, 4, 9)]), 1);
+  assert.equal(relativeTempo([saidFor(4, 4, 9)]), 1);
 });
 
 test("words that nobody would speak so fast or so slowly were other words: syllables decide", () => {
-  const bySyllables = heardTempo([saidFor(4, null, 5)]);
+  const bySyllables = relativeTempo([saidFor(4, null, 5)]);
   assert.ok(bySyllables > 1.1);
-  for (const ownS of [0, 0.5, 2.4, 6.5, 60]) assert.equal(heardTempo([saidFor(4, ownS, 5)]), bySyllables);
+  for (const baselineS of [0, 0.5, 2.4, 6.5, 60])
+    assert.equal(relativeTempo([saidFor(4, baselineS, 5)]), bySyllables);
 });
 
 test("without words our own syllable rate is our tempo, and more syllables are faster", () => {
-  assert.equal(heardTempo([saidFor(4, null)]), 1);
-  assert.ok(heardTempo([saidFor(4, null, 5)]) > 1 && heardTempo([saidFor(4, null, 3)]) < 1);
+  assert.equal(relativeTempo([saidFor(4, null)]), 1);
+  assert.ok(relativeTempo([saidFor(4, null, 5)]) > 1 && relativeTempo([saidFor(4, null, 3)]) < 1);
 });
 
 test("clips count by their speech, and opposite ones cancel", () => {
-  assert.ok(Math.abs(heardTempo([saidFor(4, 5), saidFor(4, 3.2)]) - 1) < 1e-9);
-  assert.ok(heardTempo([saidFor(8, 10), saidFor(1, 0.8)]) > 1.15);
+  assert.ok(Math.abs(relativeTempo([saidFor(4, 5), saidFor(4, 3.2)]) - 1) < 1e-9);
+  assert.ok(relativeTempo([saidFor(8, 10), saidFor(1, 0.8)]) > 1.15);
 });
 
 test("no clips, no speech and no syllables leave the tempo as it is", () => {
-  assert.equal(heardTempo([]), 1);
-  assert.equal(heardTempo([saidFor(0, null)]), 1);
-  assert.equal(heardTempo([saidFor(4, null, 0)]), 1);
+  assert.equal(relativeTempo([]), 1);
+  assert.equal(relativeTempo([saidFor(0, null)]), 1);
+  assert.equal(relativeTempo([saidFor(4, null, 0)]), 1);
 });
 
 test("the tempo is a finite factor, whatever was heard", () => {
@@ -49,7 +50,7 @@ test("the tempo is a finite factor, whatever was heard", () => {
   );
   fc.assert(
     fc.property(fc.array(clip, { maxLength: 4 }), (clips) => {
-      const tempo = heardTempo(clips.map((parts) => saidFor(...parts)));
+      const tempo = relativeTempo(clips.map((parts) => saidFor(...parts)));
       assert.ok(Number.isFinite(tempo) && tempo > 0);
     }),
   );

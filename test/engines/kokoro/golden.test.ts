@@ -2,18 +2,20 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { pieceOf } from "../../../src/engines/kokoro/decoder-pieces.ts";
-import { areMade } from "../../../src/engines/kokoro/graphs/make-files.ts";
-import { InverseStft } from "../../../src/engines/kokoro/inverse-stft.ts";
-import { type MadeFiles, openMade } from "../../../src/engines/kokoro/made-files.ts";
+import { decoderPiece, InverseStft } from "../../../src/engines/kokoro/decoded-hops.ts";
+import { areConverted } from "../../../src/engines/kokoro/graphs/convert.ts";
 import {
-  type DecoderMemory,
-  type KokoroNetwork,
+  type ConvertedGraphs,
+  openConvertedGraphs,
+} from "../../../src/engines/kokoro/graphs/converted-graphs.ts";
+import {
+  type KokoroDecoderState,
+  type OwnedKokoroNetwork,
   openGraph,
   openKokoro,
   pieceTensors,
+  planningNetworkFor,
 } from "../../../src/engines/kokoro/network.ts";
-import { planningWith } from "../../../src/engines/kokoro/planning-network.ts";
 import { readStyles } from "../../../src/engines/kokoro/voices.ts";
 import { type Plan, planContour, planTiming } from "../../../src/engines/prosody/plan.ts";
 import { floatsOf } from "../../../src/onnx/tensor.ts";
@@ -40,17 +42,17 @@ describe("Kokoro's network, against the published graph in Python", {
   skip: existsSync(folder) ? false : without,
 }, () => {
   const golden: Golden = JSON.parse(readFileSync(join(TOP, "test/golden/kokoro/golden.json"), "utf8"));
-  let made: MadeFiles;
-  let network: KokoroNetwork;
+  let made: ConvertedGraphs;
+  let network: OwnedKokoroNetwork;
   let plan: Plan;
   let steps: Float32Array;
   let style: Float32Array;
 
   before(async () => {
-    assert.ok(await areMade(folder, never()), "it is prepared");
-    made = await openMade(folder);
+    assert.ok(await areConverted(folder, never()), "it is prepared");
+    made = await openConvertedGraphs(folder);
     network = await openKokoro(made);
-    const own = planningWith(network, [{ weight: 1, table: await readStyles(folder, golden.voice) }]);
+    const own = planningNetworkFor(network, [{ weight: 1, table: await readStyles(folder, golden.voice) }]);
     const timing = await planTiming(own.planning, golden.ids);
     steps = timing.steps.slice();
     plan = await planContour(own.planning, timing);
@@ -79,7 +81,7 @@ describe("Kokoro's network, against the published graph in Python", {
     const all = { from: 0, to: plan.frames / 2 };
     const source = await network.source(plan.pitchHz);
     const decoder = await openGraph(made, "reporting");
-    const outputs = await decoder.run(pieceTensors(pieceOf(plan, source, all, all), style));
+    const outputs = await decoder.run(pieceTensors(decoderPiece(plan, source, all, all), style));
     await decoder.release();
     const whole = new InverseStft(made.inverseBasis).add(floatsOf(outputs, "spectrum"), true);
     const from = golden.heard_from_s * 24_000;
@@ -89,10 +91,10 @@ describe("Kokoro's network, against the published graph in Python", {
     const stft = new InverseStft(made.inverseBasis);
     const pieces: number[] = [];
     const voice = { style, statistics: floatsOf(outputs, "statistics") };
-    let memory: DecoderMemory | null = null;
+    let memory: KokoroDecoderState | null = null;
     for (let at = 0; at < all.to; ) {
       const to = Math.min(all.to, at + (at === 0 ? 24 : 8));
-      const decoded = await network.decode(pieceOf(plan, source, { from: at, to }, all), voice, memory);
+      const decoded = await network.decode(decoderPiece(plan, source, { from: at, to }, all), voice, memory);
       memory = decoded.memory;
       pieces.push(...stft.add(decoded.spectrum, to === all.to));
       at = to;

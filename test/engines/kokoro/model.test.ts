@@ -4,9 +4,13 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { joinSamples } from "../../../src/audio/pcm.ts";
 import { ConversationError } from "../../../src/core/speech-model.ts";
-import { areMade, MADE, makeFiles, PUBLISHED } from "../../../src/engines/kokoro/graphs/make-files.ts";
-import { unusedKokoroKnobs } from "../../../src/engines/kokoro/unused-knobs.ts";
-import { VOICES_FOLDER } from "../../../src/engines/kokoro/voices.ts";
+import {
+  areConverted,
+  CONVERTED,
+  convertGraphs,
+  PUBLISHED_GRAPH,
+} from "../../../src/engines/kokoro/graphs/convert.ts";
+import { unusedKokoroKnobs, VOICES_FOLDER } from "../../../src/engines/kokoro/voices.ts";
 import { readManner } from "../../../src/serving/prepare/manner.ts";
 import { bytesOf, LONG_TEXT, never, type ScriptParts, SHORT_TEXT, speakAll } from "../../core/scripts.ts";
 import { openTiny, publishedFolder, tinyFolder } from "./tiny-kokoro.ts";
@@ -139,16 +143,16 @@ describe("Kokoro", () => {
 describe("What is made of Kokoro's graph", () => {
   test("is made once, and again where a byte of it has changed", async () => {
     const folder = publishedFolder();
-    assert.equal(await areMade(folder, never()), false);
-    await makeFiles(folder);
-    assert.equal(await areMade(folder, never()), true);
-    const path = join(folder, MADE.folder, MADE.weights);
+    assert.equal(await areConverted(folder, never()), false);
+    await convertGraphs(folder);
+    assert.equal(await areConverted(folder, never()), true);
+    const path = join(folder, CONVERTED.folder, CONVERTED.weights);
     const bytes = readFileSync(path);
     bytes[bytes.length - 1]! ^= 1;
     writeFileSync(path, bytes);
-    assert.equal(await areMade(folder, never()), false);
-    await makeFiles(folder);
-    assert.equal(await areMade(folder, never()), true);
+    assert.equal(await areConverted(folder, never()), false);
+    await convertGraphs(folder);
+    assert.equal(await areConverted(folder, never()), true);
   });
 
   test("is not made of what is no such graph, and nothing is left of the attempt", async () => {
@@ -158,9 +162,9 @@ describe("What is made of Kokoro's graph", () => {
       (path: string) => truncateSync(path, 0),
     ]) {
       const folder = publishedFolder();
-      damage(join(folder, PUBLISHED));
-      await assert.rejects(makeFiles(folder), { name: "WeightsError" });
-      assert.equal(existsSync(join(folder, MADE.folder)), false);
+      damage(join(folder, PUBLISHED_GRAPH));
+      await assert.rejects(convertGraphs(folder), { name: "WeightsError" });
+      assert.equal(existsSync(join(folder, CONVERTED.folder)), false);
     }
   });
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { nearestStart } from "../../../src/engines/kokoro/nearest-start.ts";
+import { nearestKokoroVoice } from "../../../src/engines/kokoro/follower.ts";
 import { KOKORO_STARTS } from "../../../src/models/kokoro-cast.ts";
 
 const voices = [
@@ -11,18 +11,18 @@ const voices = [
 const at = (hz: number) => new Float32Array(50).fill(Math.log(hz));
 
 test("the nearest in pitch is set out from, and of two at one pitch the one with the nearer tract", () => {
-  assert.equal(nearestStart(voices, { pitch: at(215), tract: 1.02 }).id, "high");
-  assert.equal(nearestStart(voices, { pitch: at(165), tract: 0.98 }).id, "woman");
-  assert.equal(nearestStart(voices, { pitch: at(165), tract: 0.86 }).id, "man");
+  assert.equal(nearestKokoroVoice(voices, { pitch: at(215), tract: 1.02 }).id, "high");
+  assert.equal(nearestKokoroVoice(voices, { pitch: at(165), tract: 0.98 }).id, "woman");
+  assert.equal(nearestKokoroVoice(voices, { pitch: at(165), tract: 0.86 }).id, "man");
 });
 
 test("where there is no voice there is nothing to set out from", () => {
-  assert.throws(() => nearestStart([], { pitch: at(165), tract: 1 }), /no voice to begin with/);
+  assert.throws(() => nearestKokoroVoice([], { pitch: at(165), tract: 1 }), /No voice to start from/);
 });
 
 test("each of Kokoro's everyday voices is the nearest to itself, and no whisper is set out from", () => {
   for (const { id, pitchHz, tract } of KOKORO_STARTS.voices) {
-    assert.equal(nearestStart(KOKORO_STARTS.voices, { pitch: at(pitchHz), tract }).id, id);
+    assert.equal(nearestKokoroVoice(KOKORO_STARTS.voices, { pitch: at(pitchHz), tract }).id, id);
   }
   assert.ok(KOKORO_STARTS.voices.every(({ id }) => id !== "af_nicole" && id !== "am_santa"));
 });

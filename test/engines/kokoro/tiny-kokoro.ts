@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { SpeechModel } from "../../../src/core/speech-model.ts";
-import { makeFiles, PUBLISHED } from "../../../src/engines/kokoro/graphs/make-files.ts";
+import { convertGraphs, PUBLISHED_GRAPH } from "../../../src/engines/kokoro/graphs/convert.ts";
 import { createKokoroModel, type KokoroOptions } from "../../../src/engines/kokoro/model.ts";
 import { VOICES_FOLDER } from "../../../src/engines/kokoro/voices.ts";
 import { GraphFile } from "../../../src/onnx/graph-file.ts";
@@ -84,14 +84,14 @@ export function tinyGraph(): Uint8Array {
 
   const strided = (x: string) =>
     graph.add("Conv", [x, floats([1, 1, 3], 0.01)], { kernel_shape: [3], strides: [2], pads: [1, 1] });
-  const joined = graph.add(
+  const joinSamples = graph.add(
     "Concat",
     [`${E}MatMul_1_output_0`, strided(`${D}Unsqueeze_output_0`), strided(`${D}Unsqueeze_1_output_0`)],
     { axis: 1 },
   );
   const half = graph.add("MatMul", [style, floats([256, 2 * WIDTH], 0.1)]);
   const normed = (x: string, name: string) => norm(graph, x, name, half);
-  const first = graph.add("Conv", [joined, floats([WIDTH, 514, 3], 0.05)], {
+  const first = graph.add("Conv", [joinSamples, floats([WIDTH, 514, 3], 0.05)], {
     kernel_shape: [3],
     pads: [1, 1],
   });
@@ -224,7 +224,7 @@ export const TINY_VOICES = ["af_heart", "am_michael", "bf_emma"] as const;
 /** A checkpoint's folder as a pull leaves it, without what is made of it. */
 export function publishedFolder(): string {
   const folder = temporaryFolder();
-  writeFileSync(join(folder, PUBLISHED), tinyGraph());
+  writeFileSync(join(folder, PUBLISHED_GRAPH), tinyGraph());
   mkdirSync(join(folder, VOICES_FOLDER));
   for (const [at, id] of TINY_VOICES.entries()) {
     const random = randomOf(100 + at);
@@ -240,7 +240,7 @@ let made: Promise<string> | undefined;
 export async function tinyFolder(): Promise<string> {
   made ??= (async () => {
     const folder = publishedFolder();
-    await makeFiles(folder);
+    await convertGraphs(folder);
     return folder;
   })();
   const copy = temporaryFolder();

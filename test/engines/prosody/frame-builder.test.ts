@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FRAME_SAMPLES, wholeSamples } from "../../../src/audio/format.ts";
-import { FrameBuilder } from "../../../src/engines/prosody/frame-builder.ts";
+import { FrameBuilder } from "../../../src/engines/prosody/utterance.ts";
 import fc from "../../properties.ts";
 
 /** Blocks of quiet samples, and silences (negative), of any length. */

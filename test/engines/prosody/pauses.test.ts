@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { SpeechModel } from "../../../src/core/speech-model.ts";
-import { widenMarkPauses } from "../../../src/engines/prosody/mark-pauses.ts";
-import { markPauseS } from "../../../src/engines/prosody/pauses.ts";
+import { lengthenMarkPauses, markPauseS } from "../../../src/engines/prosody/pauses.ts";
 import type { Plan } from "../../../src/engines/prosody/plan.ts";
 import { hear, soundIn } from "../embedded/listening.ts";
 import { openVoice } from "../embedded/open-voice.ts";
@@ -51,7 +50,7 @@ describe("Pauses at marks are widened", () => {
   };
 
   test("by silence in the middle of what is silent already, whole steps of it, and only between words", () => {
-    const wider = widenMarkPauses(plan, [1, 1, 1, 1, 1, 1, 1]);
+    const wider = lengthenMarkPauses(plan, [1, 1, 1, 1, 1, 1, 1]);
     const added = Math.round((markPauseS(";") - 0.05) / 0.025);
     assert.deepEqual([...wider.steps], [1, 3, 2 + added, 1, 3, 1, 1]);
     assert.equal(wider.frames, 24 + 2 * added);
@@ -65,10 +64,10 @@ describe("Pauses at marks are widened", () => {
   test("by more where pauses are longer, and not where they are long enough or there is no such mark", () => {
     const factors = [1, 1, 1.5, 1, 1, 1, 1];
     assert.ok(
-      widenMarkPauses(plan, factors).frames > widenMarkPauses(plan, [1, 1, 1, 1, 1, 1, 1]).frames + 8,
+      lengthenMarkPauses(plan, factors).frames > lengthenMarkPauses(plan, [1, 1, 1, 1, 1, 1, 1]).frames + 8,
     );
-    assert.equal(widenMarkPauses(plan, [1, 1, 0.1, 1, 1, 1, 1]), plan);
+    assert.equal(lengthenMarkPauses(plan, [1, 1, 0.1, 1, 1, 1, 1]), plan);
     const comma = { ...plan, ids: [0, 50, 3, 16, 51, 1, 0] };
-    assert.equal(widenMarkPauses(comma, [1, 1, 1, 1, 1, 1, 1]), comma);
+    assert.equal(lengthenMarkPauses(comma, [1, 1, 1, 1, 1, 1, 1]), comma);
   });
 });

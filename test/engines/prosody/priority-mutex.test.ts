@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { Prefetch } from "../../../src/engines/prosody/prefetch.ts";
 import { PriorityMutex } from "../../../src/engines/prosody/priority-mutex.ts";
 import { never } from "../../core/scripts.ts";
 
@@ -58,21 +57,4 @@ describe("A priority mutex", () => {
       ["failed", "gone", "done"],
     );
   });
-});
-
-test("what is made ahead is made once, and its failure is thrown only to whoever asks", async () => {
-  let made = 0;
-  const ahead = new Prefetch(async () => {
-    made += 1;
-    if (made === 3) throw new Error("third");
-    return made;
-  });
-  assert.equal(await ahead.next(), 1);
-  ahead.start();
-  ahead.start();
-  assert.equal(made, 2);
-  assert.equal(await ahead.next(), 2);
-  ahead.start();
-  await new Promise((resolve) => setImmediate(resolve));
-  await assert.rejects(ahead.next(), /third/);
 });

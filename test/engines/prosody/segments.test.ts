@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { clausePauseS, pauseS } from "../../../src/engines/prosody/pauses.ts";
-import { type Segment, type SegmentReader, SegmentSource } from "../../../src/engines/prosody/segments.ts";
+import {
+  type SegmentReader,
+  SegmentSource,
+  type SpokenSegment,
+} from "../../../src/engines/prosody/segments.ts";
 import { wordCount, wordSpans } from "../../../src/engines/prosody/spoken-words.ts";
 import { cutRunOn, splitSentences } from "../../../src/text/sentences/sentences.ts";
 import { parseMarkup } from "../../../src/text/ssml/parse-markup.ts";
@@ -22,9 +26,11 @@ const readLetters: SegmentReader = {
       }),
 };
 
-async function segmentsOf(...pieces: string[]): Promise<{ segments: Segment[]; source: SegmentSource }> {
+async function segmentsOf(
+  ...pieces: string[]
+): Promise<{ segments: SpokenSegment[]; source: SegmentSource }> {
   const source = new SegmentSource(new CountedText(pieces), readLetters, never());
-  const segments: Segment[] = [];
+  const segments: SpokenSegment[] = [];
   for (let next = await source.next(); next !== null; next = await source.next()) segments.push(next);
   return { segments, source };
 }
@@ -89,7 +95,7 @@ describe("Segments of a text", () => {
       '<break time="2s"/> <voice name="v">five</voice>.<break time="3s"/><mark name="d"/></speak>';
     const { piece } = parseMarkup(text, null, ([name = ""]) => name);
     const source = new SegmentSource(new CountedText([piece]), reader, never());
-    const segments: Segment[] = [];
+    const segments: SpokenSegment[] = [];
     for (let next = await source.next(); next !== null; next = await source.next()) segments.push(next);
     assert.deepEqual(cuts, [[4], [10, 11, 15]]);
     const written = segments.map(({ sources }) =>

@@ -20,11 +20,11 @@ const withWords = createPhonemizer(tables, letterB, {
 });
 
 /** Where in the text each spoken word is written. */
-async function sources(text: string, { readWithSources: readTraced }: Phonemizer): Promise<TextRange[]> {
+async function sources(text: string, { readWithSources }: Phonemizer): Promise<TextRange[]> {
   const spans: TextRange[] = [];
   for (const sentence of spokenSentences(text).flatMap(cutRunOn)) {
     assert.equal(text.slice(sentence.from, sentence.from + sentence.text.length), sentence.text);
-    const said = await readTraced(sentence.text);
+    const said = await readWithSources(sentence.text);
     for (const { from, to } of sourcesOfWords({ ...said, before: 0 }, tables.vocabulary))
       spans.push({ from: sentence.from + from, to: sentence.from + to });
   }

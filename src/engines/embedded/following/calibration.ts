@@ -6,47 +6,49 @@ import { createFrameAnalyser } from "../../following/analysis/clip-frames.ts";
 import { percentile } from "../../following/analysis/statistics.ts";
 import type { Work } from "../../following/analysis/work.ts";
 import { drawProsody, editContour, type Register } from "../../prosody/delivery.ts";
-import { HOP_SAMPLES, VOICED_ABOVE_HZ } from "../../prosody/frames.ts";
-import { forDecoder, type Plan, planContour, type Timing } from "../../prosody/plan.ts";
+import { BINS, HOP_SAMPLES, VOICED_ABOVE_HZ } from "../../prosody/frames.ts";
+import {
+  forDecoder,
+  type Plan,
+  planContour,
+  type SpeechSpan,
+  speechSpan,
+  type Timing,
+} from "../../prosody/plan.ts";
 import { createRandom } from "../../prosody/random.ts";
-import { BINS } from "../../prosody/spectral-frame.ts";
-import { type SpeechSpan, speechSpan } from "../../prosody/speech-span.ts";
-import { SPECTRUM_VALUES } from "../geometry.ts";
-import { pulseStrength } from "../hold.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import type { Network } from "../network.ts";
-import type { Speaker } from "../speakers.ts";
+import { SPECTRUM_VALUES } from "../kernel/layout.ts";
+import type { EmbeddedNetwork } from "../network.ts";
+import type { SpectrumTransform, TransformFactory } from "../spectral-envelope.ts";
 import { type Spectra, SpectrumStream } from "../spectrum-stream.ts";
-import { type Colouring, Waveform } from "../waveform.ts";
-import { describe } from "./sound-map.ts";
+import { pulseExcess } from "../thump-limiter.ts";
+import { Waveform } from "../waveform.ts";
+import { describeFrame } from "./sound-map.ts";
 
-/** How the voice sounds, as far as others can be compared with it. */
-export interface OwnSpeech {
-  /** All of it, at 24 kHz. */
+/** Calibration sentences as the voice speaks them, for comparison with clips. */
+export interface CalibrationSpeech {
+  /** At 24 kHz. */
   readonly samples: Float32Array;
   readonly loudnessLufs: number;
-  /** [frames, 40]: log power in the bands as it sounds. */
+  /** [frames, 40]: log band powers of the sound. */
   readonly sound: Float32Array;
-  /** [frames, 40]: the same of the frames' descriptions, before they sound. */
+  /** [frames, 40]: log band powers of the frames' spectra before synthesis. */
   readonly described: Float32Array;
-  /** Whether each frame is voiced. */
   readonly isVoiced: Uint8Array;
 }
 
-/** A sentence decoded, ready to sound in any colour. */
-export interface Decoded {
+export interface DecodedSentence {
   readonly plan: Plan;
   readonly span: SpeechSpan;
   readonly spectra: readonly Spectra[];
 }
 
-/** Plans and decodes at some pitch the sentences that are said aloud. */
 export async function decodeCalibration(
-  network: Network,
+  network: EmbeddedNetwork,
   timings: readonly Timing[],
   { register, decoderPitch = 1 }: { readonly register: Register; readonly decoderPitch?: number },
-): Promise<readonly Decoded[]> {
-  const decoded: Decoded[] = [];
+): Promise<readonly DecodedSentence[]> {
+  const decoded: DecodedSentence[] = [];
   for (const timing of timings.slice(0, ALOUD)) {
     const plan = await planContour(network, timing);
     editContour(plan, drawProsody(timing.ids, 0, createRandom(0n, 0, "delivery")), register);
@@ -60,12 +62,11 @@ export async function decodeCalibration(
   return decoded;
 }
 
-/** Lets decoded sentences sound, and listens. */
 export function* measureCalibration(
   kernel: Kernel,
-  decoded: readonly Decoded[],
-  colour: Speaker["colour"],
-): Work<OwnSpeech> {
+  decoded: readonly DecodedSentence[],
+  colour: TransformFactory,
+): Work<CalibrationSpeech> {
   const look = createFrameAnalyser();
   const parts: Float32Array[] = [];
   const sound: number[] = [];
@@ -99,11 +100,11 @@ export function* measureCalibration(
   };
 }
 
-/** The median of `pulseStrength` over what is sung, in a colour. */
-export function* usualStrength(
+/** Returns the median of `pulseExcess` over strongly voiced frames. */
+export function* medianPulseExcess(
   kernel: Kernel,
-  decoded: readonly Decoded[],
-  colour: Speaker["colour"],
+  decoded: readonly DecodedSentence[],
+  colour: TransformFactory,
 ): Work<number> {
   const strengths: number[] = [];
   for (const { plan, spectra } of decoded) {
@@ -112,7 +113,7 @@ export function* usualStrength(
       for (let i = 0; i < count; i++) {
         colouring.apply(kernel, first + i, values, i * SPECTRUM_VALUES);
         const isSung = plan.energy[first + i]! >= SUNG_ENERGY;
-        const strength = isSung ? pulseStrength(kernel, plan, first + i) : null;
+        const strength = isSung ? pulseExcess(kernel, plan, first + i) : null;
         if (strength !== null) strengths.push(strength);
         if (i % FRAMES_AT_ONCE === 0) yield;
       }
@@ -121,14 +122,14 @@ export function* usualStrength(
   return strengths.length === 0 ? 0 : percentile(strengths, 0.5);
 }
 
-/** How many of the calibration sentences are said aloud: some 12 s of speech. */
+/** Calibration sentences that are synthesised: some 12 s of speech. */
 const ALOUD = 4;
 
-/** Below this pulses are weak by themselves. */
+/** Below this energy pulses are weak by themselves. */
 const SUNG_ENERGY = 6.5;
 const FRAMES_AT_ONCE = 40;
 const SILENT_LUFS = -70;
-/** Frames further below the loudest than 30 dB are not compared: a recording has noise there. */
+/** Frames more than 30 dB below the loudest are left out: recordings have noise there. */
 const LOUDNESS_RANGE = -30 * (Math.LN10 / 10);
 
 function peakOf(bands: Float32Array): number {
@@ -139,28 +140,27 @@ function loudestOf(descriptions: Float32Array, { onset, last }: SpeechSpan): num
   return peakOf(descriptions.subarray(onset * BANDS, (last + 1) * BANDS));
 }
 
-/** A colouring that writes down how each frame is described. */
-function describing(under: Colouring, plan: Plan, descriptions: Float32Array): Colouring {
+function describing(under: SpectrumTransform, plan: Plan, descriptions: Float32Array): SpectrumTransform {
   return {
     apply(kernel, frame, spectra, offset) {
       under.apply(kernel, frame, spectra, offset);
-      describe(kernel, plan.pitchHz[frame]!, descriptions.subarray(frame * BANDS, (frame + 1) * BANDS));
+      describeFrame(kernel, plan.pitchHz[frame]!, descriptions.subarray(frame * BANDS, (frame + 1) * BANDS));
     },
   };
 }
 
-/** The sentence's samples, frame n centred on n · 300. */
+/** Returns the sentence's samples; frame n is centred on sample n · 300. */
 function* soundOf(
   kernel: Kernel,
-  { plan, span, spectra }: Decoded,
-  colouring: Colouring,
+  { plan, span, spectra }: DecodedSentence,
+  colouring: SpectrumTransform,
 ): Work<Float32Array> {
   const waveform = new Waveform(kernel, {
     pitchHz: plan.pitchHz,
     from: span.from,
     noiseSeed: 0,
     bins: BINS,
-    colouring,
+    transform: colouring,
   });
   const samples = new Float32Array(plan.frames * HOP_SAMPLES);
   const hop = new Float32Array(HOP_SAMPLES);

@@ -1,98 +1,90 @@
 import type { SpeakerLabel } from "../../../core/conversation.ts";
 import type { Script } from "../../../core/script.ts";
-import type { FollowedVoice } from "../../../core/speech-model.ts";
-import { type VoiceProfile, voicedOnly } from "../../following/analysis/voice-profile.ts";
+import { percentile } from "../../following/analysis/statistics.ts";
+import { type VoiceProfile, voicedFrames } from "../../following/analysis/voice-profile.ts";
 import { abortableWork, type Work } from "../../following/analysis/work.ts";
-import { entrained } from "../../following/entrainment.ts";
-import { decidingProfile, followedKey, LeadListener, MAX_FOLLOWED, UNMOVED } from "../../following/lead.ts";
-import { SharedCache } from "../../following/shared-cache.ts";
-import { saidTempo } from "../../following/tempo.ts";
-import { estimateWarp } from "../../following/tract.ts";
-import type { HeardClip } from "../../following/whose-voice.ts";
-import type { Speaker, Voice } from "../speakers.ts";
-import { abortableNetwork } from "../take-turns.ts";
-import { type FollowLevel, follow, hasTract } from "./follow.ts";
-import { nearestVoice } from "./nearest-voice.ts";
-import { createOwnVoice, type OwnVoice, type OwnVoiceParts } from "./own-voice.ts";
+import { entrain } from "../../following/followed-pace-and-level.ts";
+import {
+  type BaselinePitch,
+  CALIBRATION_SENTENCES,
+  measureBaselinePitch,
+} from "../../following/pitch-map.ts";
+import type { AnalysedClip } from "../../following/reference-turns.ts";
+import {
+  type CastSpeaker,
+  type FollowMethod,
+  type FollowResult,
+  nearestStart,
+  startingProfile,
+  VoiceFollower,
+} from "../../following/reference-voice.ts";
+import { clipTempo } from "../../following/tempo.ts";
+import { createCodebook, estimateVocalTractWarp } from "../../following/vocal-tract-warp.ts";
+import { planTiming, type Timing } from "../../prosody/plan.ts";
+import type { SegmentReader } from "../../prosody/segments.ts";
+import { abortableNetwork } from "../../prosody/yielding-network.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { EMBEDDED_RUNS, type EmbeddedNetwork } from "../network.ts";
+import type { EmbeddedSpeaker, EmbeddedVoice, StartingForm } from "../speakers.ts";
+import { UNCHANGED_SPECTRUM } from "../spectral-envelope.ts";
+import { decodeCalibration, measureCalibration } from "./calibration.ts";
+import { type FollowLevel, followsVocalTract, followVoice } from "./follow.ts";
 
-/** Who speaks the open turn, and what that took from earlier ones; `heard` is null where there was nothing to hear. */
-export interface FollowedSpeaker {
-  readonly speaker: Speaker;
-  readonly heard: FollowedVoice | null;
+export interface FollowerOptions extends VoiceBaselineOptions {
+  readonly voices: ReadonlyMap<SpeakerLabel, EmbeddedVoice>;
 }
 
-export interface FollowerParts extends OwnVoiceParts {
-  readonly voices: ReadonlyMap<SpeakerLabel, Voice>;
-}
+export class EmbeddedFollower {
+  readonly #options: FollowerOptions;
+  readonly #baseline: VoiceBaseline;
+  readonly #follower: VoiceFollower<EmbeddedSpeaker>;
 
-/**
- * Finds out how an open turn is to sound from the audio of the turns before it. What was heard in a clip is kept by the
- * clip's digest, and the voice that was made of clips by theirs; both are bounded. Who asks for what is being found out
- * already waits for that; what nobody waits for any more is given up.
- */
-export class Follower {
-  readonly #parts: FollowerParts;
-  readonly #ownVoice: OwnVoice;
-  readonly #listener: LeadListener;
-  readonly #followed = new SharedCache<FollowedClips>(MAX_FOLLOWED);
-
-  constructor(parts: FollowerParts) {
-    this.#parts = parts;
-    this.#ownVoice = createOwnVoice(parts);
-    this.#listener = new LeadListener(parts.run);
+  constructor(options: FollowerOptions) {
+    this.#options = options;
+    this.#baseline = createVoiceBaseline(options);
+    this.#follower = new VoiceFollower(options.run);
   }
 
   /**
-   * @param script with a speaker that there is a voice for
-   * @throws what the network throws, and then the next one who asks tries again; or the signal's reason
+   * Returns the speaker of an open turn.
+   *
+   * @param voice the speaker if no clip of the script's speaker is followed
+   * @throws what the network throws, after which the next call tries again; the signal's reason
    */
   async cast(
     script: Pick<Script, "history" | "speaker" | "voice">,
-    voice: Voice,
+    voice: EmbeddedVoice,
     following: FollowLevel,
     signal: AbortSignal = new AbortController().signal,
-  ): Promise<FollowedSpeaker> {
-    const lead = await this.#listener.lead(script, signal);
-    if (lead === null) return { speaker: voice, heard: null };
-    if (lead.profile !== null) {
-      const { profile, clips, turns } = lead;
-      const key = followedKey(clips, following);
-      const { speaker, heard } = await this.#followed.get(key, signal, (stop) =>
-        this.#follow(profile, clips, following, stop),
-      );
-      return { speaker, heard: { ...heard, turns } };
-    }
-    const { cautions, other } = lead;
-    const start = labelOf(voice, this.#parts.voices) ?? script.speaker;
-    const heard = { ...UNMOVED, start, warp: voice.warp, cautions };
-    if (other === null || following === "pitch") return { speaker: voice, heard };
-    const lent = entrained(voice, await other.listen());
-    return {
-      speaker: { ...voice, ...lent, gain: voice.gain * lent.gain },
-      heard: {
-        ...heard,
-        entrainedBy: other.index,
-        rate: lent.tempo / voice.tempo,
-        levelDb: 20 * Math.log10(lent.gain),
-      },
+  ): Promise<CastSpeaker<EmbeddedSpeaker>> {
+    const method: FollowMethod<EmbeddedSpeaker> = {
+      variant: following,
+      usual: { start: labelOf(voice, this.#options.voices) ?? script.speaker, warp: voice.warp },
+      usualSpeaker: async () => voice,
+      follow: (profile, clips, stop) => this.#follow(profile, clips, following, stop),
     };
+    return this.#follower.cast(
+      script,
+      following === "pitch" ? method : { ...method, entrain: (_, other) => entrainVoice(voice, other) },
+      signal,
+    );
   }
 
   async #follow(
     profile: VoiceProfile,
-    clips: readonly HeardClip[],
+    clips: readonly AnalysedClip[],
     following: FollowLevel,
     signal: AbortSignal,
-  ): Promise<FollowedClips> {
-    const { reader, kernel } = this.#parts;
-    const network = abortableNetwork(this.#parts.network, signal);
-    const run = <T>(work: Work<T>) => this.#parts.run(abortableWork(work, signal));
-    const plans = await this.#ownVoice.plans();
-    const warp = hasTract(following) ? await this.#warpOf(profile) : null;
+  ): Promise<FollowResult<EmbeddedSpeaker>> {
+    const { reader, kernel } = this.#options;
+    const network = abortableNetwork(this.#options.network, EMBEDDED_RUNS, signal);
+    const run = <T>(work: Work<T>) => this.#options.run(abortableWork(work, signal));
+    const plans = await this.#baseline.plans();
+    const warp = followsVocalTract(following) ? await this.#warpOf(profile) : null;
     const { label, voice: start, form } = await this.#startFor(profile, clips, warp);
-    const tempo = await saidTempo(network, reader, clips);
+    const tempo = await clipTempo(network, reader, clips);
     const model = { profile, start, form, warp: warp ?? start.warp, tempo };
-    const { speaker, ...moved } = await follow({ network, kernel, run, ...plans }, model, following);
+    const { speaker, ...moved } = await followVoice({ network, kernel, run, ...plans }, model, following);
     return {
       speaker,
       heard: {
@@ -107,27 +99,34 @@ export class Follower {
     };
   }
 
-  async #startFor(profile: VoiceProfile, clips: readonly HeardClip[], warp: number | null) {
-    const { pitch: own } = await this.#ownVoice.plans();
-    const decides = decidingProfile(profile, clips);
-    const isWhole = decides === profile || clips.length === 1;
-    const tract = warp === null || isWhole ? warp : await this.#warpOf(decides);
-    return nearestVoice(this.#parts.voices, own, { pitch: decides.pitch, warp: tract });
+  async #startFor(profile: VoiceProfile, clips: readonly AnalysedClip[], warp: number | null) {
+    const { pitch: own } = await this.#baseline.plans();
+    const deciding = startingProfile(profile, clips);
+    const isWhole = deciding === profile || clips.length === 1;
+    const tract = warp === null || isWhole ? warp : await this.#warpOf(deciding);
+    return nearestVoice(this.#options.voices, own, { pitch: deciding.pitch, warp: tract });
   }
 
   async #warpOf(profile: VoiceProfile): Promise<number> {
-    return estimateWarp(await this.#ownVoice.codebook(), voicedOnly(profile), profile.recording.bandEdgeHz);
+    return estimateVocalTractWarp(
+      await this.#baseline.codebook(),
+      voicedFrames(profile),
+      profile.recording.bandEdgeHz,
+    );
   }
 }
 
-function labelOf(voice: Voice, voices: FollowerParts["voices"]): SpeakerLabel | null {
+function labelOf(voice: EmbeddedVoice, voices: FollowerOptions["voices"]): SpeakerLabel | null {
   return [...voices].find(([, each]) => each === voice)?.[0] ?? null;
 }
 
-/** What following some clips gave, wherever in a conversation they stand. */
-interface FollowedClips {
-  readonly speaker: Speaker;
-  readonly heard: Omit<FollowedVoice, "turns">;
+function entrainVoice(voice: EmbeddedVoice, other: VoiceProfile) {
+  const moved = entrain(voice, other);
+  return {
+    speaker: { ...voice, ...moved, gain: voice.gain * moved.gain },
+    rate: moved.tempo / voice.tempo,
+    levelDb: 20 * Math.log10(moved.gain),
+  };
 }
 
 const FOLLOWED: Readonly<Record<FollowLevel, readonly string[]>> = {
@@ -136,3 +135,72 @@ const FOLLOWED: Readonly<Record<FollowLevel, readonly string[]>> = {
   tract: ["pitch", "level", "rate", "pauses", "tract", "dynamics"],
   all: ["pitch", "level", "rate", "pauses", "tract", "dynamics", "spectrum"],
 };
+
+/** Measurements of the voice as trained, made at first use. */
+export interface VoiceBaseline {
+  plans(): Promise<{ readonly timings: readonly Timing[]; readonly pitch: BaselinePitch }>;
+  codebook(): Promise<Float32Array>;
+}
+
+export interface VoiceBaselineOptions {
+  readonly network: EmbeddedNetwork;
+  readonly kernel: Kernel;
+  readonly reader: SegmentReader;
+  run<T>(work: Work<T>): Promise<T>;
+}
+
+export function createVoiceBaseline({ network, kernel, reader, run }: VoiceBaselineOptions): VoiceBaseline {
+  const plans = once(async () => {
+    const timings: Timing[] = [];
+    for (const sentence of CALIBRATION_SENTENCES) {
+      for (const { ids } of await reader.read(sentence)) timings.push(await planTiming(network, ids));
+    }
+    return { timings, pitch: await measureBaselinePitch(network, timings) };
+  });
+  const codebook = once(async () => {
+    const asTrained = { centreHz: (medianHz: number) => medianHz, spread: (deviation: number) => deviation };
+    const decoded = await decodeCalibration(network, (await plans()).timings, { register: asTrained });
+    return createCodebook(
+      voicedFrames(await run(measureCalibration(kernel, decoded, () => UNCHANGED_SPECTRUM))),
+    );
+  });
+  return { plans, codebook };
+}
+
+/** Returns a function that computes a value once, and again after a failure. */
+function once<T>(find: () => Promise<T>): () => Promise<T> {
+  let found: Promise<T> | null = null;
+  return () => {
+    found ??= find().catch((error: unknown) => {
+      found = null;
+      throw error;
+    });
+    return found;
+  };
+}
+
+export interface StartingVoice {
+  readonly label: SpeakerLabel;
+  readonly voice: EmbeddedVoice;
+  readonly form: StartingForm;
+}
+
+/**
+ * Returns the voice and form that are nearest in pitch and, if it was estimated, vocal tract.
+ *
+ * @param target its pitch as in `VoiceProfile`
+ */
+export function nearestVoice(
+  voices: ReadonlyMap<SpeakerLabel, EmbeddedVoice>,
+  baseline: BaselinePitch,
+  { pitch, warp }: { readonly pitch: Float32Array; readonly warp: number | null },
+): StartingVoice {
+  const median = percentile(pitch, 0.5);
+  const starts = [...voices].flatMap(([label, voice]) =>
+    voice.startingForms.map((form) => ({ label, voice, form })),
+  );
+  return nearestStart(starts, ({ form }) => ({
+    pitch: median - baseline.centre - Math.log(form.level),
+    tract: warp === null ? null : Math.log(warp / form.warp),
+  }));
+}

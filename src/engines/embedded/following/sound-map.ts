@@ -1,25 +1,41 @@
-import { addBetweenBands, BANDS, bandLogs } from "../../following/analysis/bands.ts";
-import { type Frame, squaredDistance, toShape } from "../../following/sound-kinds.ts";
-import { VOICED_ABOVE_HZ } from "../../prosody/frames.ts";
-import { BIN_HZ, BINS } from "../../prosody/spectral-frame.ts";
-import { PART } from "../geometry.ts";
+import { addBetweenBands, BAND_HZ, BANDS, bandLogs, bandsBelow } from "../../following/analysis/bands.ts";
+import { clamp } from "../../following/analysis/statistics.ts";
+import {
+  meanSpectrum,
+  type ShapeReference,
+  type SoundKinds,
+  shapeInPlace,
+  shapesOf,
+  sortIntoKinds,
+  squaredDistance,
+  sumsByKind,
+} from "../../following/sound-kinds.ts";
+import { BIN_HZ, BINS, VOICED_ABOVE_HZ } from "../../prosody/frames.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import type { Colouring } from "../waveform.ts";
+import { SPECTRUM_PART } from "../kernel/layout.ts";
+import type { SpectrumTransform } from "../spectral-envelope.ts";
 
-/** How our sounds become somebody's: a gain in every band, another for each kind of sound. */
+/** Gains that turn the voice's sounds into another voice's: per band and kind of sound. */
 export interface SoundMap {
   readonly kinds: number;
-  /** [kinds, 40]: shapes, by which a frame's kind is seen in its description, before it is heard. */
-  readonly signs: Float64Array;
-  readonly frame: Frame;
+  /** [kinds, 40]: shapes by which a frame's kind is recognised from its spectrum, before synthesis. */
+  readonly descriptionShapes: Float64Array;
+  readonly frame: ShapeReference;
   /** [kinds, 40]: added to the natural logarithm of the power. */
   readonly gains: Float64Array;
-  /** [40]: what the gains are to do to the mean of all sounds. */
-  readonly meant: Float64Array;
+  /** [40]: intended change of the mean of all sounds. */
+  readonly intendedGains: Float64Array;
 }
 
-/** Colours what another colouring has coloured. Made anew for each sentence: it goes from kind to kind smoothly. */
-export function createMappedColouring(under: Colouring, map: SoundMap, pitchHz: Float32Array): Colouring {
+/**
+ * Returns a transform that applies a sound map after another. It moves smoothly from kind to kind, so each sentence
+ * needs its own.
+ */
+export function createSoundMapTransform(
+  under: SpectrumTransform,
+  map: SoundMap,
+  pitchHz: Float32Array,
+): SpectrumTransform {
   const shape = new Float64Array(BANDS);
   const weights = new Float64Array(map.kinds);
   const gains = new Float64Array(BANDS);
@@ -27,8 +43,8 @@ export function createMappedColouring(under: Colouring, map: SoundMap, pitchHz: 
   return {
     apply(kernel, frame, spectra, offset) {
       under.apply(kernel, frame, spectra, offset);
-      describe(kernel, pitchHz[frame]!, shape);
-      toShape(shape, map.frame);
+      describeFrame(kernel, pitchHz[frame]!, shape);
+      shapeInPlace(shape, map.frame);
       weigh(map, shape, weights, isFirst ? 0 : INERTIA);
       isFirst = false;
       gains.fill(0);
@@ -43,8 +59,7 @@ export function createMappedColouring(under: Colouring, map: SoundMap, pitchHz: 
   };
 }
 
-/** Root mean square over the bands of what the gains have in common, in decibels. */
-export function commonGainDb({ gains, kinds }: SoundMap): number {
+export function commonGainRmsDb({ gains, kinds }: SoundMap): number {
   let sum = 0;
   for (let band = 0; band < BANDS; band++) {
     let mean = 0;
@@ -55,22 +70,30 @@ export function commonGainDb({ gains, kinds }: SoundMap): number {
 }
 
 /**
- * Log powers of a frame in the bands, from what the kernel is about to make a sound of: the free part, and the pulses,
- * whose harmonics, 1 high and `pitchHz` apart, have 1.5 bins' worth of power each under a Hann window.
+ * Returns a frame's log band powers before synthesis: the free part, and the pulses, whose harmonics of amplitude 1,
+ * `pitchHz` apart, have 1.5 bins' worth of power each under a Hann window.
  */
-export function describe<T extends Float32Array | Float64Array>(kernel: Kernel, pitchHz: number, out: T): T {
+export function describeFrame<T extends Float32Array | Float64Array>(
+  kernel: Kernel,
+  pitchHz: number,
+  out: T,
+): T {
   const { spectrum, gain } = kernel;
   const pulsePower = pitchHz > VOICED_ABOVE_HZ ? (1.5 * BIN_HZ) / pitchHz : 0;
   for (let bin = 0; bin < BINS; bin++) {
     const added = gain[bin]!;
-    const free = Math.exp(2 * (spectrum[PART.freeGain + bin]! + added));
-    const pulses = pulsePower && pulsePower * Math.exp(2 * (spectrum[PART.pulseGain + bin]! + added));
+    const free = Math.exp(2 * (spectrum[SPECTRUM_PART.freeGain + bin]! + added));
+    const pulses =
+      pulsePower && pulsePower * Math.exp(2 * (spectrum[SPECTRUM_PART.pulseGain + bin]! + added));
     powers[bin] = free + pulses;
   }
   return bandLogs(powers, out);
 }
 
-/** How near a frame is to each kind, the weights adding up to 1; `inertia` of the weights before stay. */
+/**
+ * Updates the weight of each kind by its distance. Weights sum to 1; `inertia` is the share that stays of the weights
+ * before.
+ */
 function weigh(map: SoundMap, shape: Float64Array, weights: Float64Array, inertia: number): void {
   const nearness = distances(map, shape);
   const min = nearness.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
@@ -84,11 +107,11 @@ function weigh(map: SoundMap, shape: Float64Array, weights: Float64Array, inerti
   }
 }
 
-function distances({ kinds, signs }: SoundMap, shape: Float64Array): Float64Array {
+function distances({ kinds, descriptionShapes: signs }: SoundMap, shape: Float64Array): Float64Array {
   return Float64Array.from({ length: kinds }, (_, kind) => squaredDistance(signs, kind * BANDS, shape, 0));
 }
 
-/** Above the bands the last gain dies away, the sooner if it lifts what nobody has measured. */
+/** Fades out the last band's gain above the bands, sooner if it lifts what was not measured. */
 function fadeAbove(gain: Float32Array, last: number): void {
   const bins = last > 0 ? LIFTED_BINS : LOWERED_BINS;
   for (let bin = FADE_FROM_BIN; bin < BINS; bin++) {
@@ -96,7 +119,7 @@ function fadeAbove(gain: Float32Array, last: number): void {
   }
 }
 
-/** Squared distance at which a kind counts e times less. */
+/** Squared distance at which a kind's weight falls by a factor of e. */
 const SOFTNESS = 20;
 /** Share of the weights that stays from the frame before: kinds change over some 25 ms. */
 const INERTIA = 0.5;
@@ -108,3 +131,173 @@ const LIFTED_BINS = 900 / BIN_HZ;
 const LOWERED_BINS = 1_400 / BIN_HZ;
 
 const powers = new Float64Array(BINS);
+
+export interface SoundMapInput {
+  /** [n, 40], as in `VoiceProfile`. */
+  readonly sound: Float32Array;
+  readonly bandEdgeHz: number;
+  /** 0 to 1: share of the difference to make up. */
+  readonly strength: number;
+}
+
+/**
+ * Learns the map from sounds of the voice and of a clip with other words. The voice's spectra are clustered into
+ * kinds; each kind moves to its nearest neighbours in the clip (as in INCA: Erro, Moreno and Bonafonte, 2010), less
+ * if there are few (maximum a posteriori, as in Gauvain and Lee, 1994). Means are taken of logarithms, so that loud
+ * vowels do not dominate.
+ */
+export function learnSoundMap(
+  own: { readonly sound: Float32Array; readonly described: Float32Array },
+  heard: SoundMapInput,
+): SoundMap {
+  const bandLimit = Math.max(MIN_BANDS, bandsBelow(heard.bandEdgeHz));
+  const frameOf = (spectra: ArrayLike<number>): ShapeReference => ({
+    mean: meanSpectrum(spectra),
+    bandLimit,
+  });
+  const ownFrame = frameOf(own.sound);
+  const heardFrame = frameOf(heard.sound);
+  const frame = frameOf(own.described);
+  const shapes = shapesOf(own.sound, ownFrame);
+  const kinds = sortIntoKinds(shapes, KINDS);
+  const described = sumsByKind(shapes, shapesOf(own.described, frame), kinds);
+  const signs = described.sums.map((sum, at) => sum / Math.max(1, described.counts[Math.floor(at / BANDS)]!));
+
+  const moved = movedTowards(shapesOf(heard.sound, heardFrame), kinds);
+  const common = commonGains(ownFrame.mean, heardFrame.mean, bandLimit);
+  const gains = moved.centres.map((centre, at) => {
+    const band = at % BANDS;
+    const apart = KIND_SHARE * (centre - kinds.centres[at]!);
+    const kindly = edgeShare(band, bandLimit) * bent(apart, KIND_LIMIT, KIND_LIMIT);
+    return heard.strength * (common[band]! + kindly);
+  });
+  const meant = Float64Array.from({ length: BANDS }, (_, band) => {
+    let sum = 0;
+    for (let kind = 0; kind < KINDS; kind++) sum += described.counts[kind]! * gains[kind * BANDS + band]!;
+    return (sum * BANDS) / shapes.length;
+  });
+  return { kinds: KINDS, descriptionShapes: signs, frame, gains, intendedGains: meant };
+}
+
+/**
+ * Corrects the map by calibration: by the difference between intended and measured change of the mean sound (a
+ * frame's kind is taken from its description, not its sound, and neighbouring frames overlap), and by part of the
+ * remaining difference in loud sounds. Loudness stays.
+ */
+export function correctSoundMap(
+  map: SoundMap,
+  bare: Float32Array,
+  mapped: Float32Array,
+  heard: SoundMapInput,
+): SoundMap {
+  const { bandLimit } = map.frame;
+  const [before, after] = [meanSpectrum(bare), meanSpectrum(mapped)];
+  const [ours, theirs] = [powerSpectrum(mapped), powerSpectrum(heard.sound)];
+  const lacking = map.intendedGains.map((gain, band) => gain - (after[band]! - before[band]!));
+  const loud = levelled(
+    theirs.map((value, band) => value - ours[band]!),
+    bandLimit,
+  );
+  const correction = lacking.map((value, band) => {
+    const inLoud = LOUD_SHARE * heard.strength * loud[band]!;
+    const lacks =
+      clamp(CORRECTED_SHARE * value, -MAX_CORRECTION, MAX_CORRECTION) +
+      clamp(inLoud, -MAX_CORRECTION, MAX_CORRECTION);
+    return edgeShare(band, bandLimit) * lacks;
+  });
+  const level = loudnessChange(ours, correction);
+  return { ...map, gains: map.gains.map((gain, at) => gain + correction[at % BANDS]! - level) };
+}
+
+/** Moves each kind to the mean of its nearest neighbours. */
+function movedTowards(likes: Float64Array, kinds: SoundKinds): SoundKinds {
+  let moved = kinds;
+  for (let round = 0; round < MATCHES; round++) {
+    const { sums, counts } = sumsByKind(likes, likes, moved);
+    const centres = moved.centres.map((centre, at) => {
+      return (sums[at]! + PRIOR_FRAMES * centre) / (counts[Math.floor(at / BANDS)]! + PRIOR_FRAMES);
+    });
+    moved = { count: kinds.count, centres };
+  }
+  return moved;
+}
+
+/**
+ * Returns the gains that all kinds share: the difference of the means without its level, limited to what stays
+ * natural.
+ */
+function commonGains(own: Float64Array, heard: Float64Array, bandLimit: number): Float64Array {
+  const difference = heard.map((value, band) => value - own[band]!);
+  const gains = levelled(difference, bandLimit).map((value, band) =>
+    bent(value, MAX_UP, BAND_HZ[band]! > TREBLE_HZ ? MAX_DOWN_TREBLE : MAX_DOWN),
+  );
+  // Bands that were not recorded are not followed: above the last recorded band the gain returns to 0, and none is
+  // lifted.
+  const edge = Math.min(0, gains[bandLimit - 1] ?? 0);
+  for (let band = bandLimit; band < BANDS; band++) {
+    const octaves = Math.log2(BAND_HZ[band]! / BAND_HZ[bandLimit - 1]!);
+    gains[band] = edge * Math.max(0, 1 - octaves / RETURN_OCTAVES);
+  }
+  return gains;
+}
+
+function bent(value: number, up: number, down: number): number {
+  const limit = value > 0 ? up : down;
+  return limit * Math.tanh(value / limit);
+}
+
+/** Between 8 and 20 there is no measurable difference. */
+const KINDS = 8;
+const MATCHES = 3;
+const PRIOR_FRAMES = 15;
+const NEPERS = Math.LN10 / 10;
+const MAX_UP = 12 * NEPERS;
+const MAX_DOWN = 16 * NEPERS;
+/** Larger cuts cost clarity: a dull recording is followed only so far. */
+const MAX_DOWN_TREBLE = 10 * NEPERS;
+const TREBLE_HZ = 2_500;
+/** Following a kind's whole difference costs naturalness and adds little likeness. */
+const KIND_SHARE = 0.6;
+const KIND_LIMIT = 10 * NEPERS;
+const MIN_BANDS = 12;
+const RETURN_OCTAVES = 0.6;
+
+function powerSpectrum(sound: Float32Array): Float64Array {
+  return meanSpectrum(sound.map(Math.exp)).map(Math.log);
+}
+
+/** Returns the change in loudness by gains, all in natural logarithms of power. */
+function loudnessChange(spectrum: Float64Array, gains: Float64Array): number {
+  let [before, after] = [0, 0];
+  spectrum.forEach((power, band) => {
+    const hz = BAND_HZ[band]!;
+    // Bands are as wide as mel steps; ITU-R BS.1770 raises what is above 1.5 kHz by 4 dB.
+    const heard = (700 + hz) * (1 + 1.5 / (1 + (1_500 / hz) ** 2)) * Math.exp(power);
+    before += heard;
+    after += heard * Math.exp(gains[band]!);
+  });
+  return Math.log(after / before);
+}
+
+/** Fraction of the remaining error to correct: overall, in loud frames, and the cap for both. */
+const CORRECTED_SHARE = 0.8;
+const LOUD_SHARE = 0.5;
+const MAX_CORRECTION = (5 * Math.LN10) / 10;
+
+/** Subtracts the mean over the bands between 150 Hz and `bandLimit`. */
+function levelled(values: Float64Array, bandLimit: number): Float64Array {
+  const inside = values.filter((_, band) => band < bandLimit && BAND_HZ[band]! > LEVEL_FROM_HZ);
+  const level = inside.reduce((sum, value) => sum + value, 0) / Math.max(1, inside.length);
+  return values.map((value) => value - level);
+}
+
+/** Returns a band's weight: 0 from `bandLimit` on, rising over the bands before it, so that there is no step. */
+function edgeShare(band: number, bandLimit: number): number {
+  if (bandLimit >= BANDS) return 1;
+  return Math.max(0, Math.min(1, (bandLimit - band) / EDGE_BANDS));
+}
+
+const EDGE_BANDS = 4;
+
+/** Below this the pitch dominates. */
+const LEVEL_FROM_HZ = 150;

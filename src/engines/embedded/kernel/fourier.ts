@@ -1,21 +1,16 @@
 import type { FunctionBody } from "../../../onnx/assemble.ts";
-import { type Code, i32, v128 } from "../../../onnx/instructions.ts";
-import { butterfly, type Complex, product, range } from "./butterfly.ts";
+import { type Code, f32x4, i32, v128 } from "../../../onnx/instructions.ts";
 import { type ComplexRegion, type Layout, reserveComplex } from "./layout.ts";
 
-/** A table of constants and where it lies. */
 export interface Table {
   readonly address: number;
   readonly values: Float32Array;
 }
 
-/** A Fourier transform of `points` complex numbers in WebAssembly. */
 export interface Transform {
-  /** Put the numbers here before a call: it is overwritten. */
+  /** Overwritten by the transform. */
   readonly input: ComplexRegion;
-  /** Find the transform here after it. */
   readonly output: ComplexRegion;
-  /** Emits the transform where it is needed. */
   emit(body: FunctionBody): void;
   readonly tables: readonly Table[];
 }
@@ -23,7 +18,9 @@ export interface Transform {
 /**
  * X[k] = Σ x[n] e^(−2πi·nk/points), four butterflies at a time. Stockham's self-sorting form: each pass reads one
  * region and writes the other, so nothing is reordered (Cochran et al., "What is the fast Fourier transform?", 1967).
- * @param radices factors of `points`, each 2 to 6; the first is 4, and the product up to any later one a multiple of 4.
+ *
+ * @param radices factors of `points`, each 2 to 6; the first is 4, and the product up to any later one a multiple of
+ * 4
  */
 export function createTransform(layout: Layout, points: number, radices: readonly number[]): Transform {
   const regions = [reserveComplex(layout, points), reserveComplex(layout, points)] as const;
@@ -51,7 +48,7 @@ export function createTransform(layout: Layout, points: number, radices: readonl
   };
 }
 
-/** One pass: `groups` butterflies for each of the `done` results that earlier passes left side by side. */
+/** One pass: `groups` butterflies for each of the `done` results of earlier passes. */
 interface Pass {
   readonly radix: number;
   readonly done: number;
@@ -62,7 +59,7 @@ interface Pass {
 const FLOAT_BYTES = 4;
 const VECTOR_BYTES = 16;
 
-/** e^(−2πi·j·t·done/points) for group j and leg t ≥ 1: a table of cosines and one of sines for each leg. */
+/** e^(−2πi·j·t·done/points) for group j and leg t ≥ 1: tables of cosines and sines for each leg. */
 function twiddles(layout: Layout, { radix, done, groups, points }: Pass): Table[] {
   const table = (leg: number, of: (angle: number) => number): Table => ({
     address: layout.reserve(groups),
@@ -72,7 +69,7 @@ function twiddles(layout: Layout, { radix, done, groups, points }: Pass): Table[
   return legs.flatMap((leg) => [table(leg, Math.cos), table(leg, Math.sin)]);
 }
 
-/** The first pass has nothing side by side, so it takes four groups at a time and turns the results around. */
+/** The first pass has single results, so it takes four groups at a time and transposes. */
 function emitFirstPass(
   body: FunctionBody,
   { radix, groups }: Pass,
@@ -131,7 +128,6 @@ function emitPass(
   });
 }
 
-/** Four vectors of four as columns instead of rows. */
 function transposed(body: FunctionBody, rows: readonly Code[]): Code[] {
   const [a, b, c, d] = rows as [Code, Code, Code, Code];
   const abLow = body.keep(v128.lanes(a, b, [0, 4, 1, 5]));
@@ -148,4 +144,79 @@ function transposed(body: FunctionBody, rows: readonly Code[]): Code[] {
 
 function loadComplex(body: FunctionBody, { re, im }: ComplexRegion, at: Code, offset: number): Complex {
   return { re: body.keep(v128.load(at, re + offset)), im: body.keep(v128.load(at, im + offset)) };
+}
+
+export interface Complex {
+  readonly re: Code;
+  readonly im: Code;
+}
+
+/** Emits the Fourier transform of as many points as there are values: 2, 4, 6 or an odd number. */
+export function butterfly(body: FunctionBody, values: readonly Complex[]): Complex[] {
+  const keep = ({ re, im }: Complex): Complex => ({ re: body.keep(re), im: body.keep(im) });
+  const sum = (a: Complex, b: Complex) => keep({ re: f32x4.add(a.re, b.re), im: f32x4.add(a.im, b.im) });
+  const difference = (a: Complex, b: Complex) =>
+    keep({ re: f32x4.sub(a.re, b.re), im: f32x4.sub(a.im, b.im) });
+  const scaled = (a: Complex, by: number): Complex => ({
+    re: f32x4.mul(a.re, f32x4.const(by)),
+    im: f32x4.mul(a.im, f32x4.const(by)),
+  });
+  /** −i·a */
+  const quarterBack = (a: Complex): Complex => ({ re: a.im, im: f32x4.negate(a.re) });
+
+  if (values.length === 2) {
+    const [a, b] = values as [Complex, Complex];
+    return [sum(a, b), difference(a, b)];
+  }
+  if (values.length === 4) {
+    const [a, b, c, d] = values as [Complex, Complex, Complex, Complex];
+    const [evenSum, evenDifference] = [sum(a, c), difference(a, c)];
+    const [oddSum, oddDifference] = [sum(b, d), keep(quarterBack(difference(b, d)))];
+    return [
+      sum(evenSum, oddSum),
+      sum(evenDifference, oddDifference),
+      difference(evenSum, oddSum),
+      difference(evenDifference, oddDifference),
+    ];
+  }
+  if (values.length === 6) {
+    // Two threes and three twos without twiddles: 2 and 3 have no common factor (Good, 1958).
+    const [a, b, c, d, e, f] = values as [Complex, Complex, Complex, Complex, Complex, Complex];
+    const first = butterfly(body, [a, c, e]);
+    const second = butterfly(body, [d, f, b]);
+    const [x0, x3] = butterfly(body, [first[0]!, second[0]!]);
+    const [x4, x1] = butterfly(body, [first[1]!, second[1]!]);
+    const [x2, x5] = butterfly(body, [first[2]!, second[2]!]);
+    return [x0!, x1!, x2!, x3!, x4!, x5!];
+  }
+  // An odd count: pairs from both ends; sums take cosines, differences sines.
+  const [head, ...tail] = values as [Complex, ...Complex[]];
+  const pairs = range(tail.length / 2).map((k) => {
+    const [a, b] = [tail[k]!, tail[tail.length - 1 - k]!];
+    return { sum: sum(a, b), difference: difference(a, b) };
+  });
+  const total = pairs.reduce((so, pair) => sum(so, pair.sum), head);
+  const results: Complex[] = [total];
+  for (let k = 1; k <= pairs.length; k++) {
+    const angle = (j: number) => (2 * Math.PI * k * (j + 1)) / values.length;
+    const real = pairs.reduce((so, pair, j) => sum(so, scaled(pair.sum, Math.cos(angle(j)))), head);
+    const turned = pairs
+      .map((pair, j) => scaled(pair.difference, Math.sin(angle(j))))
+      .reduce((so, next) => sum(so, next));
+    const back = keep(quarterBack(keep(turned)));
+    results[k] = sum(real, back);
+    results[values.length - k] = difference(real, back);
+  }
+  return results;
+}
+
+export function product(body: FunctionBody, a: Complex, b: Complex): Complex {
+  return {
+    re: body.keep(f32x4.sub(f32x4.mul(a.re, b.re), f32x4.mul(a.im, b.im))),
+    im: body.keep(f32x4.add(f32x4.mul(a.re, b.im), f32x4.mul(a.im, b.re))),
+  };
+}
+
+export function range(length: number): number[] {
+  return Array.from({ length }, (_, index) => index);
 }

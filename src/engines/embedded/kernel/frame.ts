@@ -1,11 +1,16 @@
 import { FunctionBody } from "../../../onnx/assemble.ts";
-import { type Code, f32, f32x4, i32, v128 } from "../../../onnx/instructions.ts";
-import { BINS, WINDOW_SAMPLES } from "../../prosody/spectral-frame.ts";
+import { type Code, f32, f32x4, i32, i32x4, v128 } from "../../../onnx/instructions.ts";
+import { BINS, WINDOW_SAMPLES } from "../../prosody/frames.ts";
 import { createTransform, type Table, type Transform } from "./fourier.ts";
-import { type ComplexRegion, type Exchange, type Layout, reserveComplex } from "./layout.ts";
-import { emitSpectrum } from "./spectrum.ts";
+import {
+  type ComplexRegion,
+  type KernelMemory,
+  type Layout,
+  reserveComplex,
+  SPECTRUM_PART,
+} from "./layout.ts";
+import { exponential, hyperbolicTangent, sineCosine } from "./vector-math.ts";
 
-/** The functions that make a frame's samples, and the tables that they read. */
 export interface FrameCode {
   /** In this order: `frame` calls the first by its index. */
   readonly functions: readonly [transform: FunctionBody, frame: FunctionBody];
@@ -13,15 +18,17 @@ export interface FrameCode {
 }
 
 /**
- * `frame(voiced, seed, bins)`: the decoder's description of a frame, and the pulse train under its window, to samples:
+ * `frame(voiced, seed, bins)`: turns the decoder's description of a frame, and the pulse train under its window, into
+ * samples:
  *
  *   S = e^(lh + g) e^(iπ tanh θ) · F(pulses · window) + e^(ln + g) · noise + e^(lr + g) e^(i(φ + t))
  *
- * and back through the inverse transform and the window, scaled so that frames a quarter window apart add up
- * (hibari-tts 0.2.1, dsp.py; gain g and turn t, some of it at random, are ours), onto what frames before left. Bins from `bins` on are left empty and cost nothing.
- * The noise is uniform with the variance of the normal that the network was trained with: it holds 2e-5 of the energy.
+ * then the inverse transform and the window, scaled so that frames a quarter window apart add up (hibari-tts 0.2.1,
+ * dsp.py; gain g and turn t, partly random, are ours), added to earlier frames' overlap. Bins from `bins` on stay
+ * empty and cost nothing. The noise is uniform with the variance of the normal noise in training: it holds 2e-5 of
+ * the energy.
  */
-export function frameCode(layout: Layout, exchange: Exchange): FrameCode {
+export function frameCode(layout: Layout, exchange: KernelMemory): FrameCode {
   const transform = createTransform(layout, POINTS, [4, 6, 5, 5]);
   const source = reserveComplex(layout, BINS);
   const result = reserveComplex(layout, BINS);
@@ -55,7 +62,7 @@ export function frameCode(layout: Layout, exchange: Exchange): FrameCode {
 
 const BYTES = 4;
 const VECTOR = 16;
-/** A real transform of 1200 points is a complex one of 600 and some turning. */
+/** A real transform of 1200 points is a complex one of 600 and a rotation. */
 const POINTS = WINDOW_SAMPLES / 2;
 const TRANSFORM_INDEX = 0;
 /** Sum of the squares of four Hann windows a quarter apart. */
@@ -85,7 +92,6 @@ interface Turning {
   readonly sine: Table;
 }
 
-/** Four bins k and their mirror images POINTS − k, in step. */
 function mirrored(body: FunctionBody, { re, im }: ComplexRegion, at: Code) {
   const back = body.keep(i32.sub(i32.const((POINTS - 3) * BYTES), at), "i32");
   const reversed = (region: number) => {
@@ -100,7 +106,7 @@ function mirrored(body: FunctionBody, { re, im }: ComplexRegion, at: Code) {
   };
 }
 
-/** The transform of even and odd samples together, taken apart: bins 0 to 600 (the window's table halves them). */
+/** Separates the transform of even and odd samples into bins 0 to 600 (the window's table halves them). */
 function emitRealSpectrum(
   body: FunctionBody,
   { output }: Transform,
@@ -128,7 +134,7 @@ function emitRealSpectrum(
   body.emit(f32.store(nowhere, f32.const(0), source.im + POINTS * BYTES));
 }
 
-/** The inverse of {@link emitRealSpectrum}, conjugated so that the same transform turns it back. */
+/** The inverse of {@link emitRealSpectrum}, conjugated so that the same transform inverts it. */
 function emitInverseInput(
   body: FunctionBody,
   result: ComplexRegion,
@@ -154,7 +160,7 @@ function emitSamples(
   body: FunctionBody,
   { output }: Transform,
   scale: Table,
-  { overlap, samples }: Pick<Exchange, "overlap" | "samples">,
+  { overlap, samples }: Pick<KernelMemory, "overlap" | "samples">,
 ): void {
   body.loop(0, i32.const(POINTS * BYTES), VECTOR, (at) => {
     const to = body.keep(i32.shiftLeft(at, i32.const(1)), "i32");
@@ -165,4 +171,67 @@ function emitSamples(
       body.emit(v128.store(to, f32x4.add(v128.load(to, overlap + offset), scaled), samples + offset));
     });
   });
+}
+
+export function emitSpectrum(
+  body: FunctionBody,
+  { spectrum, gain, turn, shake }: KernelMemory,
+  source: ComplexRegion,
+  result: ComplexRegion,
+  { voiced, seed, bins }: { readonly voiced: Code; readonly seed: Code; readonly bins: Code },
+): void {
+  const part = (at: Code, offset: number) => v128.load(at, spectrum + offset * BYTES);
+  const perTurn = f32x4.const(1 / (2 * Math.PI));
+  const noise = createNoise(body, seed);
+  const shaken = body.keep(v128.loadSplat(i32.const(0), shake));
+  for (const region of [result.re, result.im]) body.clear(region, (BINS + 3) * BYTES);
+
+  const fill = (withPulses: boolean) => {
+    body.loop(0, i32.shiftLeft(bins, i32.const(2)), VECTOR, (at) => {
+      const added = body.keep(v128.load(at, gain));
+      const magnitude = (offset: number) => exponential(body, f32x4.add(part(at, offset), added));
+
+      const free = magnitude(SPECTRUM_PART.freeGain);
+      const turned = f32x4.add(v128.load(at, turn), f32x4.mul(shaken, noise()));
+      const phase = f32x4.add(part(at, SPECTRUM_PART.freePhase), turned);
+      const direction = sineCosine(body, body.keep(f32x4.mul(phase, perTurn)));
+      const noisy = magnitude(SPECTRUM_PART.noiseGain);
+      let re = f32x4.add(f32x4.mul(free, direction.cosine), f32x4.mul(noisy, noise()));
+      let im = f32x4.add(f32x4.mul(free, direction.sine), f32x4.mul(noisy, noise()));
+      if (withPulses) {
+        const filter = magnitude(SPECTRUM_PART.pulseGain);
+        const halfTurns = hyperbolicTangent(body, part(at, SPECTRUM_PART.pulsePhase));
+        const { sine, cosine } = sineCosine(body, body.keep(f32x4.mul(halfTurns, f32x4.const(0.5))));
+        const filterRe = body.keep(f32x4.mul(filter, cosine));
+        const filterIm = body.keep(f32x4.mul(filter, sine));
+        const pulseRe = body.keep(v128.load(at, source.re));
+        const pulseIm = body.keep(v128.load(at, source.im));
+        re = f32x4.add(re, f32x4.sub(f32x4.mul(filterRe, pulseRe), f32x4.mul(filterIm, pulseIm)));
+        im = f32x4.add(im, f32x4.add(f32x4.mul(filterRe, pulseIm), f32x4.mul(filterIm, pulseRe)));
+      }
+      body.emit(v128.store(at, re, result.re), v128.store(at, im, result.im));
+    });
+  };
+  body.when(voiced, () => fill(true));
+  body.when(i32.isZero(voiced), () => fill(false));
+  // A real signal's first and last bin are real.
+  for (const bin of [0, BINS - 1]) {
+    body.emit(f32.store(i32.const(bin * BYTES), f32.const(0), result.im));
+  }
+}
+
+/** Uniform numbers of variance 1, four at a time: xorshift (Marsaglia, 2003), seeded apart in each lane. */
+function createNoise(body: FunctionBody, seed: Code): () => Code {
+  const state = body.local("v128");
+  const shifted = (value: Code) => v128.xor(value, i32x4.shiftRightUnsigned(value, 16));
+  state.set(i32x4.add(i32x4.splat(seed), i32x4.const(0x1f83d9ab, 0x5be0cd19, 0x3c6ef372, 0x510e527f)));
+  for (const factor of [0x7feb352d, 0x2c1b3c6d]) {
+    state.set(i32x4.mul(shifted(state.get), i32x4.const(factor, factor, factor, factor)));
+  }
+  return () => {
+    state.set(v128.xor(state.get, i32x4.shiftLeft(state.get, 13)));
+    state.set(v128.xor(state.get, i32x4.shiftRightUnsigned(state.get, 17)));
+    state.set(v128.xor(state.get, i32x4.shiftLeft(state.get, 5)));
+    return body.keep(f32x4.mul(f32x4.fromI32(state.get), f32x4.const(Math.sqrt(3) / 2 ** 31)));
+  };
 }

@@ -1,41 +1,37 @@
-import { assemble } from "../../../onnx/assemble.ts";
-import { HOP_SAMPLES } from "../../prosody/frames.ts";
-import { BINS, WINDOW_SAMPLES } from "../../prosody/spectral-frame.ts";
-import { SPECTRUM_VALUES } from "../geometry.ts";
-import { bandGains } from "./bands.ts";
+import { SAMPLE_RATE_HZ } from "../../../audio/format.ts";
+import { assemble, FunctionBody } from "../../../onnx/assemble.ts";
+import { type Code, f32, f32x4, f64, i32, v128 } from "../../../onnx/instructions.ts";
+import { BIN_HZ, BINS, HOP_SAMPLES, VOICED_ABOVE_HZ, WINDOW_SAMPLES } from "../../prosody/frames.ts";
+import type { Table } from "./fourier.ts";
 import { frameCode } from "./frame.ts";
-import { BANDS, Layout, reserveExchange } from "./layout.ts";
-import { pulseHop } from "./pulse-train.ts";
+import { BANDS, type KernelMemory, Layout, reserveKernelMemory, SPECTRUM_VALUES } from "./layout.ts";
+import { sineCosine } from "./vector-math.ts";
 
 /**
- * The arithmetic of waveform synthesis, in WebAssembly with vectors, assembled when it is first asked for. It keeps
- * nothing between calls, so one serves every utterance in a thread: write the inputs, call, read the outputs.
+ * Waveform synthesis in WebAssembly SIMD, assembled at first use. It keeps no state between calls, so one kernel
+ * serves all utterances of a thread: write the inputs, call, read the outputs.
  */
 export interface Kernel {
-  /** Inputs of {@link frame}: see `Exchange` for what each holds. */
+  /** Inputs of {@link frame}: see `KernelMemory`. */
   readonly spectrum: Float32Array;
   readonly gain: Float32Array;
   readonly turn: Float32Array;
   readonly shake: Float32Array;
   readonly pulses: Float32Array;
   readonly overlap: Float32Array;
-  /** Input of {@link addBands}. */
   readonly bands: Float32Array;
-  /** Output of {@link hop}. */
   readonly hopSamples: Float32Array;
-  /** Output of {@link frame}. */
   readonly samples: Float32Array;
-  /** One hop of the pulse train; takes and gives the phase in turns. */
+  /** Computes one hop of the pulse train. Takes and returns the phase in turns. */
   hop(previousHz: number, hz: number, nextHz: number, phase: number): number;
-  /** Adds the bands' gains to those of the bins. */
   addBands(): void;
-  /** One frame's samples. @param voiced 1 to use the pulses. @param bins how many bins to fill, 1 to 601. */
+  /** Computes one frame's samples. @param voiced 1 to use the pulses @param bins bins to fill, 1 to 601 */
   frame(voiced: 0 | 1, seed: number, bins: number): void;
 }
 
 export async function createKernel(): Promise<Kernel> {
   const layout = new Layout();
-  const exchange = reserveExchange(layout);
+  const exchange = reserveKernelMemory(layout);
   const { functions, tables } = frameCode(layout, exchange);
   const gains = bandGains(layout, exchange);
   const code = assemble([...functions, pulseHop(layout, exchange.hop), gains.add], layout.pages);
@@ -61,3 +57,85 @@ export async function createKernel(): Promise<Kernel> {
     frame,
   };
 }
+
+/** `addBands()`: adds to each bin's gain the interpolated gain of the two bands around it. */
+export function bandGains(
+  layout: Layout,
+  { bands, gain }: Pick<KernelMemory, "bands" | "gain">,
+): { readonly add: FunctionBody; readonly tables: readonly Table[] } {
+  const add = new FunctionBody("addBands");
+  const places = Array.from({ length: BINS }, (_, bin) => placeOf(bin));
+  const tables = Array.from({ length: BANDS }, (_, band) => {
+    const shares = places.map((place) => Math.max(0, 1 - Math.abs(place - band)));
+    const inside = shares.flatMap((share, bin) => (share > 0 ? [bin] : []));
+    const from = LANES * Math.floor((inside[0] ?? 0) / LANES);
+    const to = (inside.at(-1) ?? 0) + 1;
+    const table = { address: layout.reserve(to - from), values: Float32Array.from(shares.slice(from, to)) };
+    const level = add.keep(v128.loadSplat(i32.const(0), bands + band * BYTES));
+    add.loop(0, i32.const((to - from) * BYTES), LANES * BYTES, (at) => {
+      const offset = gain + from * BYTES;
+      const sum = f32x4.add(v128.load(at, offset), f32x4.mul(level, v128.load(at, table.address)));
+      add.emit(v128.store(at, sum, offset));
+    });
+    return table;
+  });
+  return { add, tables };
+}
+
+/** Returns a bin's position among the bands: nearly linear at low frequencies, logarithmic above. */
+function placeOf(bin: number): number {
+  return Math.min(BANDS - 1.001, 4.6 * Math.log2(1 + (bin * BIN_HZ) / 400));
+}
+
+const BYTES = 4;
+const LANES = 4;
+
+/**
+ * `hop(previousHz, hz, nextHz, phase) → phase`: one hop of a band-limited pulse train, every harmonic below 11 kHz at
+ * amplitude 1: Σ cos(h·t) = sin((H + ½)t) / (2 sin(t/2)) − ½ (the Dirichlet kernel; hibari-tts 0.2.1, dsp.py). Pitch
+ * is interpolated linearly between the middles of hops; at 40 Hz or less there are no pulses. The phase is in turns,
+ * in double precision from hop to hop.
+ */
+export function pulseHop(layout: Layout, hop: number): FunctionBody {
+  const phases = layout.reserve(HOP_SAMPLES);
+  const pitches = layout.reserve(HOP_SAMPLES);
+  const body = new FunctionBody("hop", ["f64", "f64", "f64", "f64"], "f64");
+  const [previous, current, next, phase] = [0, 1, 2, 3].map((index) => body.parameter(index));
+  if (!previous || !current || !next || !phase) throw new Error("The function has four parameters.");
+
+  const half = (from: number, slope: Code) => {
+    const start = i32.const(from * BYTES);
+    body.loop(0, i32.const((HOP_SAMPLES / 2) * BYTES), BYTES, (counter) => {
+      const at = body.keep(i32.add(counter, start), "i32");
+      const position = f64.mul(f64.fromI32(at), f64.const(1 / (BYTES * HOP_SAMPLES)));
+      const fromMiddle = f64.add(position, f64.const(0.5 / HOP_SAMPLES - 0.5));
+      const pitch = body.keep(f64.add(current.get, f64.mul(slope, fromMiddle)), "f64");
+      const step = f64.mul(f64.max(pitch, f64.const(VOICED_ABOVE_HZ)), f64.const(1 / SAMPLE_RATE_HZ));
+      const sum = body.keep(f64.add(phase.get, step), "f64");
+      phase.set(f64.sub(sum, f64.floor(sum)));
+      body.emit(f32.store(at, f32.fromF64(phase.get), phases), f32.store(at, f32.fromF64(pitch), pitches));
+    });
+  };
+  half(0, body.keep(f64.sub(current.get, previous.get), "f64"));
+  half(HOP_SAMPLES / 2, body.keep(f64.sub(next.get, current.get), "f64"));
+
+  body.loop(0, i32.const(HOP_SAMPLES * BYTES), 4 * BYTES, (at) => {
+    const pitch = body.keep(v128.load(at, pitches));
+    const floor = f32x4.const(VOICED_ABOVE_HZ);
+    const turns = body.keep(v128.load(at, phases));
+    const harmonics = f32x4.floor(f32x4.div(f32x4.const(MAX_HARMONIC_HZ), f32x4.pmax(pitch, floor)));
+    const count = body.keep(f32x4.add(harmonics, f32x4.const(0.5)));
+    const below = body.keep(
+      f32x4.mul(f32x4.const(2), sineCosine(body, f32x4.mul(turns, f32x4.const(0.5))).sine),
+    );
+    const ratio = f32x4.div(sineCosine(body, body.keep(f32x4.mul(count, turns))).sine, below);
+    // At the peak both sines vanish; their ratio there is the number of harmonics and a half.
+    const train = v128.select(ratio, count, f32x4.greaterThan(f32x4.abs(below), f32x4.const(2e-3)));
+    const voiced = f32x4.greaterThan(pitch, floor);
+    body.emit(v128.store(at, v128.and(f32x4.sub(train, f32x4.const(0.5)), voiced), hop));
+  });
+  body.emit(phase.get);
+  return body;
+}
+
+const MAX_HARMONIC_HZ = 11_000;

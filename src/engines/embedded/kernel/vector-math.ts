@@ -2,7 +2,7 @@ import type { FunctionBody } from "../../../onnx/assemble.ts";
 import { type Code, f32x4, i32x4, v128 } from "../../../onnx/instructions.ts";
 
 /**
- * e^x, four at a time, x held to [-80, 7]: relative error under 3e-6 (range reduction and series to x⁵; Cody and
+ * e^x, four at a time, x limited to [-80, 7]: relative error under 3e-6 (range reduction and series to x⁵; Cody and
  * Waite, "Software Manual for the Elementary Functions", 1980).
  */
 export function exponential(body: FunctionBody, x: Code): Code {
@@ -15,14 +15,14 @@ export function exponential(body: FunctionBody, x: Code): Code {
   return body.keep(i32x4.add(series, i32x4.shiftLeft(bits, 23)));
 }
 
-/** tanh x, four at a time; x held to 7, where only 2e-6 is missing to 1. */
+/** tanh x, four at a time; x limited to 7, where tanh is within 2e-6 of 1. */
 export function hyperbolicTangent(body: FunctionBody, x: Code): Code {
   const root = exponential(body, x);
   const share = f32x4.div(f32x4.const(2), f32x4.add(f32x4.mul(root, root), f32x4.const(1)));
   return body.keep(f32x4.sub(f32x4.const(1), share));
 }
 
-/** Sine and cosine of an angle in turns (1 is a full circle), four at a time: absolute error under 4e-6. */
+/** Sine and cosine of an angle in turns, four at a time: absolute error under 4e-6. */
 export function sineCosine(body: FunctionBody, turns: Code): { readonly sine: Code; readonly cosine: Code } {
   const { whole: quarter, bits: quadrant } = nearestWhole(body, f32x4.mul(turns, f32x4.const(4)));
   const rest = f32x4.sub(turns, f32x4.mul(quarter, f32x4.const(0.25)));
@@ -40,15 +40,14 @@ export function sineCosine(body: FunctionBody, turns: Code): { readonly sine: Co
 }
 
 /**
- * The nearest whole number to each of four numbers below 2²² in size, halves to the even one: adding 1.5 · 2²³ leaves
- * no room for a fraction. The sum's low bits are the number itself, as an integer.
+ * Rounds four numbers below 2²² in size, halves to even: adding 1.5 · 2²³ leaves no room for a fraction. The sum's
+ * low bits are the integer.
  */
 function nearestWhole(body: FunctionBody, x: Code): { readonly whole: Code; readonly bits: Code } {
   const bits = body.keep(f32x4.add(x, f32x4.const(NO_FRACTION)));
   return { bits, whole: body.keep(f32x4.sub(bits, f32x4.const(NO_FRACTION))) };
 }
 
-/** A float's sign bit: set in the third and fourth quadrant. */
 function signOf(quadrant: Code): Code {
   return i32x4.shiftLeft(v128.and(quadrant, i32x4.const(2, 2, 2, 2)), 30);
 }

@@ -1,22 +1,17 @@
-import { BIN_HZ, BINS } from "../../prosody/spectral-frame.ts";
+import { BIN_HZ, BINS } from "../../prosody/frames.ts";
 import { standardDeviation } from "./statistics.ts";
 
 const MIN_HZ = 60;
-/** Where the last band ends. */
 export const MAX_BAND_HZ = 7_800;
-/** Least distance of a triangle's feet from its middle. */
+/** Minimum distance of a triangle's feet from its centre. */
 const MIN_HALF_WIDTH_HZ = 50;
 
-/** Bands in which spectra are compared. */
 export const BANDS = 40;
 
-/** Middle of each band in hertz: equal steps in mel (O'Shaughnessy, "Speech communication", 1987) up to 7.8 kHz. */
+/** Band centres in hertz: equal steps in mel (O'Shaughnessy, "Speech communication", 1987) up to 7.8 kHz. */
 export const BAND_HZ: Float64Array = middlesHz().subarray(1, -1);
 
-/**
- * How many bands there are below the edge of a recording. Edges are not sharp: what is near one is left out. A recording
- * that reaches the last band has none.
- */
+/** Returns the count of bands below a recording's band edge, with a margin; all if it reaches the last band. */
 export function bandsBelow(edgeHz: number): number {
   if (edgeHz >= BAND_HZ[BANDS - 1]!) return BANDS;
   return BAND_HZ.filter((hz) => hz <= EDGE_SHARE * edgeHz).length;
@@ -25,8 +20,8 @@ export function bandsBelow(edgeHz: number): number {
 const EDGE_SHARE = 0.92;
 
 /**
- * Mean power in each band, as a natural logarithm. Bands overlap as triangles do; the lowest are at least 100 Hz wide,
- * so that a low voice's harmonics do not stand out singly.
+ * Returns the mean power in each band, as a natural logarithm. Bands are overlapping triangles, the lowest at least
+ * 100 Hz wide, so that a low voice's harmonics do not stand out.
  *
  * @param powers [601] @param out [40]
  */
@@ -40,7 +35,7 @@ export function bandLogs<T extends Float32Array | Float64Array>(powers: ArrayLik
   return out;
 }
 
-/** Adds `scale` times values between the bands' middles to every bin; level beyond the first and the last. */
+/** Adds `scale` times the values, interpolated between band centres, to every bin. */
 export function addBetweenBands(values: ArrayLike<number>, scale: number, out: Float32Array): void {
   for (let bin = 0; bin < BINS; bin++) {
     const low = LOWER[bin]!;
@@ -49,10 +44,10 @@ export function addBetweenBands(values: ArrayLike<number>, scale: number, out: F
   }
 }
 
-/** −120 dB below full scale under a window of 1200 samples. */
+/** −120 dB relative to full scale under a window of 1200 samples. */
 const SILENT_POWER = 1e-7;
 
-/** How far the level of a sound [n, 40] moves: the standard deviation of its frames' log powers; 1 where it does not. */
+/** Returns the standard deviation of a sound's [n, 40] frame levels (log powers); 1 if they are constant. */
 export function levelSpread(sound: Float32Array): number {
   const levels = Array.from({ length: sound.length / BANDS }, (_, frame) => {
     let power = 0;
@@ -72,9 +67,7 @@ function middlesHz(): Float64Array {
 }
 
 interface Triangle {
-  /** The first bin. */
   readonly first: number;
-  /** They add up to 1. */
   readonly weights: Float64Array;
 }
 

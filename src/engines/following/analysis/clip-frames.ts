@@ -1,21 +1,19 @@
 import { RealFourier } from "../../../audio/fourier.ts";
-import { HOP_SAMPLES } from "../../prosody/frames.ts";
-import { BIN_HZ, BINS, WINDOW_SAMPLES } from "../../prosody/spectral-frame.ts";
+import { BIN_HZ, BINS, HOP_SAMPLES, WINDOW_SAMPLES } from "../../prosody/frames.ts";
 import { BANDS, bandLogs } from "./bands.ts";
 import type { Work } from "./work.ts";
 
-/** A recording in frames of 12.5 ms, frame n centred on n · 12.5 ms: the same frames that the voice speaks in. */
+/** A recording in frames of 12.5 ms, frame n centred on n · 12.5 ms, as in a plan. */
 export interface ClipFrames {
   readonly count: number;
-  /** Level of each frame in decibels below full scale; −120 in digital silence. */
+  /** Decibels relative to full scale; −120 in digital silence. */
   readonly levelDb: Float32Array;
-  /** Energy from 300 to 3300 Hz in decibels: where syllables show. */
+  /** Energy from 300 to 3300 Hz in decibels, which shows syllables. */
   readonly syllableDb: Float32Array;
   /** [count, 40]: natural logarithm of the power in each band. */
   readonly bands: Float32Array;
 }
 
-/** Looks at each frame of a signal at 24 kHz through a Hann window of 50 ms. */
 export function* clipFrames(samples: Float32Array): Work<ClipFrames> {
   const count = Math.floor(samples.length / HOP_SAMPLES);
   const levelDb = new Float32Array(count);
@@ -32,7 +30,7 @@ export function* clipFrames(samples: Float32Array): Work<ClipFrames> {
   return { count, levelDb, syllableDb, bands };
 }
 
-/** Gives a function that gives |X|² of one frame, [601]; the array is used again at the next call. */
+/** Returns a function that returns |X|² of one frame, [601], in an array that the next call reuses. */
 export function createFrameAnalyser(): (samples: Float32Array, frame: number) => Float64Array {
   const fourier = new RealFourier(WINDOW_SAMPLES);
   const windowed = new Float64Array(WINDOW_SAMPLES);
@@ -52,7 +50,7 @@ const HANN = Float64Array.from(
   { length: WINDOW_SAMPLES },
   (_, i) => 0.5 - 0.5 * Math.cos((2 * Math.PI * i) / WINDOW_SAMPLES),
 );
-/** Parseval's theorem for half a spectrum; a Hann window lets 3/8 of the power through. */
+/** Parseval's theorem for half a spectrum; a Hann window passes 3/8 of the power. */
 const POWER_TO_LEVEL = 2 / (WINDOW_SAMPLES * WINDOW_SAMPLES * 0.375);
 
 function sum(powers: Float64Array, from: number, to: number): number {

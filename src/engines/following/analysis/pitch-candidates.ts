@@ -1,23 +1,24 @@
 import { RealFourier } from "../../../audio/fourier.ts";
-import { PITCH_RATE_HZ } from "./pitch-signal.ts";
+import { MIN_AMPLITUDE, mapSamples, resampled } from "./best-excerpt.ts";
 import type { Work } from "./work.ts";
 
-/** What a frame's pitch may be. Candidate c of frame n stands at n · {@link MAX_CANDIDATES} + c. */
+export const PITCH_RATE_HZ = 8_000;
+
+/** Pitch candidates. Candidate c of frame n is at n · {@link MAX_CANDIDATES} + c. */
 export interface PitchCandidates {
-  /** Candidates of each frame, 0 to {@link MAX_CANDIDATES}. */
   readonly counts: Uint8Array;
   readonly pitchHz: Float32Array;
-  /** The normalised difference at each candidate, 0 where the signal repeats exactly. */
+  /** Normalised difference at each candidate, 0 where the signal repeats exactly. */
   readonly difference: Float32Array;
-  /** Root mean square of each frame's window, without its mean. */
+  /** RMS of each frame's window, without its mean. */
   readonly level: Float32Array;
 }
 
-/** In noise the true period of a high pitch is one of many alike, its multiples: all of 440 Hz find room. */
+/** In noise the true period of a high pitch is one of many similar multiples: enough for all of 440 Hz. */
 export const MAX_CANDIDATES = 8;
 
 /**
- * Finds the dips of YIN's normalised difference, the deepest first, each at the vertex of a parabola.
+ * Finds the dips of YIN's normalised difference, deepest first, each at the vertex of a parabola.
  *
  * @param signal at {@link PITCH_RATE_HZ}
  * @param frames frame n is centred on sample n · hopSamples
@@ -45,10 +46,9 @@ export function* findPitchCandidates(
 
 const FRAMES_AT_ONCE = 64;
 
-/** 100 dB below full scale: what is left is rounding. */
+/** 100 dB below full scale: the rest is rounding. */
 const SILENT_LEVEL = 1e-5;
 
-/** Dips above this are not worth a candidate. */
 const MAX_DIFFERENCE = 0.7;
 
 function keepDips({ normalised }: Yin, frame: number, candidates: PitchCandidates): void {
@@ -65,7 +65,6 @@ function keepDips({ normalised }: Yin, frame: number, candidates: PitchCandidate
   }
 }
 
-/** Keeps the deepest dips in order. */
 function insert(
   { counts, pitchHz, difference }: PitchCandidates,
   first: number,
@@ -89,30 +88,28 @@ function insert(
   pitchHz[at] = hz;
 }
 
-/** The range in which pitch is looked for, in hertz. */
 export const MIN_PITCH_HZ = 55;
 export const MAX_PITCH_HZ = 500;
 
 /** 30 ms. */
 const WINDOW_SAMPLES = 0.03 * PITCH_RATE_HZ;
-/** Lags that are periods within the range, in samples. */
+/** Periods within the range, in samples. */
 const MIN_LAG = Math.floor(PITCH_RATE_HZ / MAX_PITCH_HZ);
 const MAX_LAG = Math.ceil(PITCH_RATE_HZ / MIN_PITCH_HZ);
-/** A dip has a neighbour on either side. */
+/** Dips need a neighbour on either side. */
 const LAGS = MAX_LAG + 2;
 
-/** What a window is compared with lies a lag behind it: the middle of both, for the lag of 165 Hz. */
+/** A window is compared with one that is a lag later: the middle of both, for the lag of 165 Hz. */
 const WINDOW_CENTRE_SAMPLES = (WINDOW_SAMPLES + PITCH_RATE_HZ / 165) >> 1;
 
-/** Enough that no lag's product wraps round. */
+/** Long enough that no lag wraps around. */
 const TRANSFORM_SAMPLES = 512;
 
 /**
- * The cumulative mean normalised difference of one frame at a time (de Cheveigné and Kawahara, "YIN, a fundamental
- * frequency estimator for speech and music", 2002), through Fourier transforms.
+ * YIN's cumulative mean normalised difference of one frame at a time (de Cheveigné and Kawahara, "YIN, a fundamental
+ * frequency estimator for speech and music", 2002), by Fourier transforms.
  */
 class Yin {
-  /** Cumulative mean normalised difference of each lag. */
   readonly normalised = new Float64Array(LAGS);
   readonly #span = new Float64Array(TRANSFORM_SAMPLES);
   readonly #window = new Float64Array(TRANSFORM_SAMPLES);
@@ -123,7 +120,7 @@ class Yin {
   readonly #windowR = new Float64Array(this.#fourier.bins);
   readonly #windowI = new Float64Array(this.#fourier.bins);
 
-  /** Fills `normalised` for the window that begins at `start`, and gives the window's level. */
+  /** Fills `normalised` for the window at `start`. @returns the window's level */
   measure(signal: Float64Array, start: number): number {
     this.#copy(signal, start);
     this.#correlate();
@@ -142,7 +139,7 @@ class Yin {
     return Math.sqrt(windowEnergy / WINDOW_SAMPLES);
   }
 
-  /** The window and what the lags reach behind it, without their mean. Beyond the signal's ends lies silence. */
+  /** Copies the window and its lags, without their mean. Outside the signal is silence. */
   #copy(signal: Float64Array, start: number): void {
     const span = this.#span;
     const length = WINDOW_SAMPLES + LAGS - 1;
@@ -158,7 +155,7 @@ class Yin {
     this.#window.set(span.subarray(0, WINDOW_SAMPLES));
   }
 
-  /** Products of the window with what lies each lag behind it. */
+  /** Correlates the window with the signal at each lag. */
   #correlate(): void {
     this.#fourier.forward(this.#span, this.#spanR, this.#spanI);
     this.#fourier.forward(this.#window, this.#windowR, this.#windowI);
@@ -172,4 +169,55 @@ class Yin {
     }
     this.#fourier.inverse(this.#spanR, this.#spanI, this.#products);
   }
+}
+
+/**
+ * Returns the signal at {@link PITCH_RATE_HZ} without what is above 1 kHz. Samples that are not finite, absurdly loud
+ * or too quiet to be meant become 0.
+ */
+export function* pitchSignal(samples: Float32Array, sampleRateHz: number): Work<Float64Array> {
+  const finite = yield* mapSamples(samples, finiteSample);
+  return yield* lowPassed(yield* resampled(finite, sampleRateHz, PITCH_RATE_HZ));
+}
+
+const MAX_AMPLITUDE = 1e6;
+
+function finiteSample(sample: number): number {
+  const size = Math.abs(sample);
+  return size >= MIN_AMPLITUDE && size <= MAX_AMPLITUDE ? sample : 0;
+}
+
+const CUTOFF_HZ = 1_000;
+/** Taps on either side of the middle one. */
+const REACH = 32;
+const FILTERED_AT_ONCE = 1 << 13;
+
+/** A windowed-sinc filter without delay. Outside the signal is silence. */
+function* lowPassed(input: Float32Array): Work<Float64Array> {
+  const taps = lowPassTaps();
+  const padded = new Float64Array(input.length + 2 * REACH);
+  padded.set(input, REACH);
+  const output = new Float64Array(input.length);
+  for (let from = 0; from < output.length; from += FILTERED_AT_ONCE) {
+    const to = Math.min(output.length, from + FILTERED_AT_ONCE);
+    for (let n = from; n < to; n++) output[n] = symmetricProduct(taps, padded, n + REACH);
+    yield;
+  }
+  return output;
+}
+
+function symmetricProduct(taps: Float64Array, input: Float64Array, middle: number): number {
+  let sum = taps[0]! * input[middle]!;
+  for (let i = 1; i <= REACH; i++) sum += taps[i]! * (input[middle - i]! + input[middle + i]!);
+  return sum;
+}
+
+/** Returns the middle tap and those on one side, under a Hamming window. The gain at 0 Hz is 1. */
+function lowPassTaps(): Float64Array {
+  const taps = Float64Array.from({ length: REACH + 1 }, (_, i) => {
+    const angle = (2 * Math.PI * CUTOFF_HZ * i) / PITCH_RATE_HZ;
+    return (i === 0 ? 1 : Math.sin(angle) / angle) * (0.54 + 0.46 * Math.cos((Math.PI * i) / REACH));
+  });
+  const sum = taps.reduce((total, tap) => total + 2 * tap, -taps[0]!);
+  return taps.map((tap) => tap / sum);
 }

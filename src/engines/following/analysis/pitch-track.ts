@@ -4,25 +4,21 @@ import {
   MAX_CANDIDATES,
   MAX_PITCH_HZ,
   MIN_PITCH_HZ,
+  PITCH_RATE_HZ,
   type PitchCandidates,
+  pitchSignal,
 } from "./pitch-candidates.ts";
-import { PITCH_RATE_HZ, pitchSignal } from "./pitch-signal.ts";
 import { percentile } from "./statistics.ts";
 import type { Work } from "./work.ts";
 
 /** Pitch over time: frame n is centred on n · 12.5 ms. */
 export interface PitchTrack {
-  /** From 55 to 500 Hz, 0 where unvoiced. */
+  /** 55 to 500 Hz, 0 if unvoiced. */
   readonly pitchHz: Float32Array;
-  /**
-   * From 0, where the signal repeats exactly, to 1: YIN's normalised difference at the pitch, or where unvoiced at the
-   * likeliest one. What is above 0.7 counts as 1.
-   */
-  readonly aperiodicity: Float32Array;
 }
 
 /**
- * Follows the pitch of one voice. Gives floor(duration / 12.5 ms) frames. No input makes it give NaN or fail.
+ * Tracks the pitch of one voice. Returns floor(duration / 12.5 ms) frames, finite for any input.
  *
  * @param samples mono, at any integer rate from 2 kHz on
  */
@@ -33,7 +29,6 @@ export function* trackPitch(samples: Float32Array, sampleRateHz: number): Work<P
   const path = withoutShortRuns(yield* cheapestPath(candidates));
   return {
     pitchHz: Float32Array.from(path, (choice, frame) => pitchOf(candidates, frame, choice)),
-    aperiodicity: Float32Array.from(path, (choice, frame) => aperiodicityOf(candidates, frame, choice)),
   };
 }
 
@@ -43,12 +38,7 @@ function pitchOf({ pitchHz }: PitchCandidates, frame: number, choice: number): n
   return choice === UNVOICED ? 0 : pitchHz[frame * MAX_CANDIDATES + choice]!;
 }
 
-function aperiodicityOf({ counts, difference }: PitchCandidates, frame: number, choice: number): number {
-  if (counts[frame] === 0) return 1;
-  return difference[frame * MAX_CANDIDATES + Math.max(0, choice)]!;
-}
-
-/** 40 ms: what is voiced for less is no voice. */
+/** 40 ms: shorter runs are not voiced. */
 const MIN_RUN_FRAMES = Math.ceil(0.04 / FRAME_S);
 
 function withoutShortRuns(path: Int8Array): Int8Array {
@@ -62,14 +52,14 @@ function withoutShortRuns(path: Int8Array): Int8Array {
   return kept;
 }
 
-/** In a path: the frame takes none of its candidates. */
+/** A frame without pitch in a path. */
 const UNVOICED = -1;
 
 /**
- * The cheapest way through the frames, by the Viterbi algorithm over each frame's candidates and being unvoiced (as
- * in pYIN; Mauch and Dixon, "A fundamental frequency estimator using probabilistic threshold distributions", 2014).
+ * Finds the cheapest path through the frames' candidates and being unvoiced, by the Viterbi algorithm (as in pYIN;
+ * Mauch and Dixon, "A fundamental frequency estimator using probabilistic threshold distributions", 2014).
  *
- * @returns for each frame the number of its candidate, 0 to {@link MAX_CANDIDATES} − 1, or {@link UNVOICED}
+ * @returns each frame's candidate, 0 to {@link MAX_CANDIDATES} − 1, or {@link UNVOICED}
  */
 function* cheapestPath(candidates: PitchCandidates): Work<Int8Array> {
   const frames = candidates.counts.length;
@@ -91,9 +81,8 @@ function* cheapestPath(candidates: PitchCandidates): Work<Int8Array> {
 /** The states of one frame: unvoiced, then its candidates. */
 interface Column {
   states: number;
-  /** Octaves above the middle of the range; of state 0 it means nothing. */
+  /** Octaves above the middle of the range; unused in state 0. */
   readonly octave: Float64Array;
-  /** What the cheapest path to each state costs. */
   readonly cost: Float64Array;
 }
 
@@ -105,10 +94,10 @@ const UNVOICED_COST = 0.45;
 const VOICING_CHANGE_COST = 0.14;
 const OCTAVE_JUMP_COST = 1.2;
 const MAX_JUMP_COST = 1;
-/** A period twice as long repeats as well: of equals the shortest is meant. */
+/** Twice the period repeats as well: of equals the shortest wins. */
 const LOWER_OCTAVE_COST = 0.02;
 
-/** 40 dB below the loud frames there is rather no voice. */
+/** Frames 40 dB below the loud ones are rather unvoiced. */
 const QUIET_SHARE = 0.01;
 const QUIET_VOICE_COST = 0.5;
 
@@ -116,7 +105,6 @@ function createColumn(): Column {
   return { states: 1, octave: new Float64Array(STATES), cost: new Float64Array(STATES) };
 }
 
-/** Sets what each state costs by itself. */
 function fill(column: Column, candidates: PitchCandidates, frame: number, isQuiet: boolean): void {
   column.states = candidates.counts[frame]! + 1;
   column.cost[0] = isQuiet ? 0 : UNVOICED_COST;
@@ -129,7 +117,7 @@ function fill(column: Column, candidates: PitchCandidates, frame: number, isQuie
   }
 }
 
-/** Adds the cheapest way to a state to its cost, and gives the state before it on that way. */
+/** Adds the cheapest way to a state to its cost. @returns the state before it */
 function reach(column: Column, state: number, previous: Column): number {
   let best = 0;
   let cheapest = Number.POSITIVE_INFINITY;

@@ -1,22 +1,21 @@
+import { FRAME_S } from "../../prosody/frames.ts";
 import type { Activity } from "./activity.ts";
 import { BAND_HZ, BANDS, MAX_BAND_HZ } from "./bands.ts";
 import type { ClipFrames } from "./clip-frames.ts";
+import type { PitchTrack } from "./pitch-track.ts";
+import { standardDeviation } from "./statistics.ts";
 
-/** What a clip tells of its recording, whoever speaks in it. */
 export interface RecordingConditions {
-  /** Level of the speech above what is heard between it, in decibels; 60 where nothing is heard. */
+  /** Speech level above the noise in decibels; 60 without audible noise. */
   readonly signalToNoiseDb: number;
-  /** Above this frequency there is no speech, only silence or noise. At most 7.8 kHz, where the bands end. */
+  /** Upper limit of the speech's bandwidth, at most 7.8 kHz, where the bands end. */
   readonly bandEdgeHz: number;
-  /** Share of the samples at which the signal is cut flat. */
   readonly clippedShare: number;
-  /** Mean power of the noise in each band, [40]; zeros where too little of it was heard alone. */
+  /** Mean noise power in each band, [40]; zeros if too little of it stands alone. */
   readonly noise: Float64Array;
-  /** Mean power of the speech in each band, noise included, [40]. */
-  readonly speech: Float64Array;
 }
 
-/** @param samples the clip at its own rate: resampling rounds off what was cut flat */
+/** @param samples the clip at its own rate: resampling rounds clipped peaks */
 export function recordingConditions(
   samples: Float32Array,
   frames: ClipFrames,
@@ -37,14 +36,13 @@ export function recordingConditions(
     bandEdgeHz: edgeHz(speech, noise),
     clippedShare: clippedShare(samples),
     noise,
-    speech,
   };
 }
 
 const CLEAN_DB = 60;
-/** 150 ms: in less there are only the speech's own dips. */
+/** 150 ms: shorter noise consists of dips in the speech. */
 const MIN_NOISE_FRAMES = 12;
-/** What is closer to speech than this is its rise or its dying away. */
+/** Frames nearer to speech belong to its rise or decay. */
 const APART_FRAMES = 3;
 
 function isApart(isSpeech: Uint8Array, frame: number): boolean {
@@ -52,7 +50,6 @@ function isApart(isSpeech: Uint8Array, frame: number): boolean {
   return true;
 }
 
-/** Mean powers of the frames that are meant; zeros where they are fewer than `minFrames`. */
 function meanPowers(frames: ClipFrames, isMeant: (frame: number) => boolean, minFrames = 1): Float64Array {
   const powers = new Float64Array(BANDS);
   let count = 0;
@@ -64,9 +61,8 @@ function meanPowers(frames: ClipFrames, isMeant: (frame: number) => boolean, min
   return count < minFrames ? new Float64Array(BANDS) : powers.map((power) => power / count);
 }
 
-/** Speech is some 40 dB softer at 7 kHz than where it is loudest; a filter's stop band is softer still. */
+/** Speech is some 40 dB softer at 7 kHz than at its loudest; a filter's stop band is softer still. */
 const BAND_RANGE = 10 ** -5.8;
-/** 3 dB: less above the noise is only noise. */
 const ABOVE_NOISE = 2;
 
 function edgeHz(speech: Float64Array, noise: Float64Array): number {
@@ -78,7 +74,7 @@ function edgeHz(speech: Float64Array, noise: Float64Array): number {
   return band === BANDS - 1 ? MAX_BAND_HZ : BAND_HZ[band]!;
 }
 
-/** Two samples in a row at the clip's own peak, which is loud: a converter or a limiter that could go no further. */
+/** Counts pairs of samples at a loud clip's own peak: a converter or limiter at its limit. */
 function clippedShare(samples: Float32Array): number {
   let peak = 0;
   for (const sample of samples) peak = Math.max(peak, Math.abs(sample));
@@ -95,4 +91,89 @@ const FLAT = 0.985;
 
 function total(powers: Float64Array): number {
   return powers.reduce((sum, power) => sum + power, 0);
+}
+
+export type ClipCaution =
+  | "short"
+  | "no voice"
+  | "noise"
+  | "narrow band"
+  | "clipping"
+  | "not one voice"
+  | "unlike speech";
+
+/** How far a clip can be trusted to be one person speaking. */
+export interface Suitability {
+  /** 0 to 1. */
+  readonly trust: number;
+  /** Shortcomings; "narrow band" alone costs no trust. */
+  readonly cautions: readonly ClipCaution[];
+}
+
+export interface AnalysedRecording {
+  readonly frames: ClipFrames;
+  readonly track: PitchTrack;
+  readonly activity: Activity;
+  readonly recording: RecordingConditions;
+}
+
+/**
+ * Judges a clip by the amount of voiced speech, noise, clipping and level variation (music and tones keep their
+ * level). A level that varies little although voicing switches often suggests two voices that fill each other's
+ * pauses. The limits separate fourteen speakers from mixtures of two of them, chords, melodies and noises.
+ */
+export function judgeSuitability(measured: AnalysedRecording): Suitability {
+  const figures = figuresOf(measured);
+  const cautions: ClipCaution[] = [];
+  let trust = 1;
+  const weigh = (caution: ClipCaution, factor: number): void => {
+    trust *= factor;
+    if (factor < NOTED) cautions.push(caution);
+  };
+  const { recording } = measured;
+  if (figures.voicedS < MIN_VOICED_S) return { trust: 0, cautions: ["no voice"] };
+  weigh("noise", ramp(recording.signalToNoiseDb, 4, 16));
+  weigh("clipping", ramp(recording.clippedShare, 0.12, 0.03));
+  weigh("not one voice", ramp(figures.levelSpreadDb / figures.switchesPerS, 0.7, 1));
+  weigh("unlike speech", ramp(figures.levelSpreadDb, 2, 4.5) * ramp(figures.pitchSpread, 0.004, 0.02));
+  if (recording.bandEdgeHz < WIDE_BAND_HZ) cautions.push("narrow band");
+  return { trust, cautions };
+}
+
+export interface Figures {
+  readonly voicedS: number;
+  /** Onsets and ends of voicing per second of speech. */
+  readonly switchesPerS: number;
+  readonly levelSpreadDb: number;
+  /** Standard deviation of the pitch's natural logarithm. */
+  readonly pitchSpread: number;
+}
+
+function figuresOf({ frames, track, activity }: AnalysedRecording): Figures {
+  const { isSpeech } = activity;
+  const voiced: number[] = [];
+  const levels: number[] = [];
+  let switches = 0;
+  for (let frame = 0; frame < frames.count; frame++) {
+    if (isSpeech[frame] !== 1) continue;
+    levels.push(frames.levelDb[frame]!);
+    const isVoiced = track.pitchHz[frame]! > 0;
+    if (isVoiced) voiced.push(frame);
+    if (frame > 0 && isVoiced !== track.pitchHz[frame - 1]! > 0) switches++;
+  }
+  return {
+    voicedS: voiced.length * FRAME_S,
+    switchesPerS: switches / Math.max(FRAME_S, activity.speechS),
+    levelSpreadDb: standardDeviation(levels),
+    pitchSpread: standardDeviation(voiced.map((frame) => Math.log(track.pitchHz[frame]!))),
+  };
+}
+
+const MIN_VOICED_S = 0.1;
+const NOTED = 0.95;
+const WIDE_BAND_HZ = 6_000;
+
+/** Ramps linearly from 0 at `none` to 1 at `all`; `none` may be the greater. */
+function ramp(value: number, none: number, all: number): number {
+  return Math.max(0, Math.min(1, (value - none) / (all - none)));
 }

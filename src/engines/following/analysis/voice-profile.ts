@@ -1,43 +1,43 @@
 import { SAMPLE_RATE_HZ } from "../../../audio/format.ts";
 import { loudnessOf } from "../../../audio/loudness.ts";
+import { joinSamples } from "../../../audio/pcm.ts";
 import type { Clip } from "../../../core/conversation.ts";
 import { FRAME_S } from "../../prosody/frames.ts";
-import { type Activity, activityOf } from "./activity.ts";
+import { type Activity, activityOf, syllableCount } from "./activity.ts";
 import { BANDS } from "./bands.ts";
-import { bestStretch } from "./best-stretch.ts";
+import { bestExcerpt, convenientRateHz, resampled } from "./best-excerpt.ts";
 import { type ClipFrames, clipFrames } from "./clip-frames.ts";
 import { type PitchTrack, trackPitch } from "./pitch-track.ts";
-import { type RecordingConditions, recordingConditions } from "./recording-conditions.ts";
-import { convenientRateHz, resampled } from "./resampled.ts";
+import {
+  type ClipCaution,
+  judgeSuitability,
+  type RecordingConditions,
+  recordingConditions,
+  type Suitability,
+} from "./recording-conditions.ts";
 import { percentile } from "./statistics.ts";
-import { type Suitability, suitabilityOf } from "./suitability.ts";
-import { syllableCount } from "./syllables.ts";
 import type { Work } from "./work.ts";
 
-/** What was heard in a clip, or in several of one speaker. Frames last 12.5 ms. */
+/** Measurements of a clip, or of several of one speaker, in frames of 12.5 ms. */
 export interface VoiceProfile {
-  /** How much speech there was, in seconds, pauses left out. */
   readonly speechS: number;
-  /** ITU-R BS.1770 loudness; null where there is nothing to hear. */
+  /** ITU-R BS.1770 loudness; `null` in silence. */
   readonly loudnessLufs: number | null;
-  /** Natural logarithm of the pitch of each voiced frame in hertz, from low to high; octave slips left out. */
+  /** Natural logarithm of each voiced frame's pitch in hertz, sorted, without octave errors. */
   readonly pitch: Float32Array;
-  /** [frames, 40]: log power in the bands of `bands.ts`, frames with speech only, the noise taken off. */
+  /** [frames, 40]: log band power of frames with speech, noise subtracted. */
   readonly sound: Float32Array;
-  /** Whether each of those frames is voiced. */
   readonly isVoiced: Uint8Array;
-  /** Syllables heard in a second of speech; 0 where none were. */
+  /** Syllables per second of speech; 0 if none were found. */
   readonly syllablesPerS: number;
-  /** Lengths of the silences inside the speech, in seconds. */
   readonly pausesS: readonly number[];
   readonly recording: Pick<RecordingConditions, "signalToNoiseDb" | "bandEdgeHz" | "clippedShare">;
-  /** How far to follow it, and what speaks against it. */
   readonly suitability: Suitability;
 }
 
-/** Listens to a clip: to the best 30 s of a longer one. No clip makes it fail. */
-export function* listen(clip: Clip): Work<VoiceProfile> {
-  const stretch = yield* bestStretch(clip);
+/** Analyses a clip, or the best 30 s of a longer one. Never throws. */
+export function* analyseClip(clip: Clip): Work<VoiceProfile> {
+  const stretch = yield* bestExcerpt(clip);
   const rateHz = convenientRateHz(clip.sampleRateHz, SAMPLE_RATE_HZ);
   const samples = rateHz === SAMPLE_RATE_HZ ? stretch : yield* resampled(stretch, rateHz, SAMPLE_RATE_HZ);
   const frames = yield* clipFrames(samples);
@@ -59,17 +59,15 @@ export function* listen(clip: Clip): Work<VoiceProfile> {
     syllablesPerS: syllables / Math.max(MIN_SPEECH_S, activity.speechS),
     pausesS: activity.pausesS,
     recording: { signalToNoiseDb, bandEdgeHz, clippedShare },
-    suitability: suitabilityOf({ frames, track, activity, recording }),
+    suitability: judgeSuitability({ frames, track, activity, recording }),
   };
 }
 
-/** How much voice there is in a profile's pitch. */
 export function voicedSeconds(pitch: Float32Array): number {
   return pitch.length * FRAME_S;
 }
 
-/** The voiced frames of a sound. */
-export function voicedOnly({
+export function voicedFrames({
   sound,
   isVoiced,
 }: {
@@ -82,11 +80,11 @@ export function voicedOnly({
 const MIN_SPEECH_S = 0.3;
 
 function pitchOf({ pitchHz }: PitchTrack, { isSpeech }: Activity): Float32Array {
-  return pitchLogs(pitchHz.filter((_, frame) => isSpeech[frame] === 1));
+  return logPitches(pitchHz.filter((_, frame) => isSpeech[frame] === 1));
 }
 
-/** Natural logarithms of voiced pitches, sorted, without those too far from the median to be meant: octave slips. */
-export function pitchLogs(pitchHz: Float32Array): Float32Array {
+/** Returns natural logarithms of voiced pitches, sorted, without octave errors. */
+export function logPitches(pitchHz: Float32Array): Float32Array {
   const voiced = pitchHz.filter((hz) => hz > 0);
   const median = percentile(voiced, 0.5);
   return voiced
@@ -97,9 +95,8 @@ export function pitchLogs(pitchHz: Float32Array): Float32Array {
 
 const MAX_RATIO = 1.9;
 
-/** More frames say nothing new. */
 const MAX_FRAMES = 1_000;
-/** What is left of a band in which there was nothing but noise: 10 dB below it. */
+/** Floor after noise subtraction: 10 dB below the band's power. */
 const MIN_SIGNAL = 0.1;
 
 function soundOf(
@@ -123,4 +120,51 @@ function soundOf(
     }
   }
   return { sound, isVoiced };
+}
+
+/** Returns the profiles with trust, without those far less trusted than the best. */
+export function trustedProfiles(profiles: readonly VoiceProfile[]): VoiceProfile[] {
+  const best = profiles.reduce((max, { suitability }) => Math.max(max, suitability.trust), 0);
+  return profiles.filter(({ suitability }) => suitability.trust > 0 && suitability.trust >= best / 2);
+}
+
+/** Merges clips of one speaker, each weighted by its speech; `null` if none is trusted. */
+export function mergeProfiles(profiles: readonly VoiceProfile[]): VoiceProfile | null {
+  const kept = trustedProfiles(profiles);
+  if (kept.length === 0) return null;
+  const speechS = kept.reduce((sum, profile) => sum + profile.speechS, 0);
+  const mean = (of: (profile: VoiceProfile) => number) =>
+    kept.reduce((sum, profile) => sum + (of(profile) * profile.speechS) / speechS, 0);
+  const pitch = joinSamples(kept.map((profile) => profile.pitch)).sort();
+  const enough = Math.min(1, voicedSeconds(pitch) / ENOUGH_VOICED_S);
+  const cautions = new Set(kept.flatMap(({ suitability }) => suitability.cautions));
+  if (enough < 1) cautions.add("short" satisfies ClipCaution);
+  return {
+    speechS,
+    loudnessLufs: meanLoudness(kept, speechS),
+    pitch,
+    sound: joinSamples(kept.map((profile) => profile.sound)),
+    isVoiced: Uint8Array.from(kept.flatMap((profile) => [...profile.isVoiced])),
+    syllablesPerS: mean((profile) => profile.syllablesPerS),
+    pausesS: kept.flatMap((profile) => profile.pausesS),
+    recording: {
+      signalToNoiseDb: mean((profile) => profile.recording.signalToNoiseDb),
+      bandEdgeHz: Math.min(...kept.map((profile) => profile.recording.bandEdgeHz)),
+      clippedShare: mean((profile) => profile.recording.clippedShare),
+    },
+    suitability: { trust: enough * mean((profile) => profile.suitability.trust), cautions: [...cautions] },
+  };
+}
+
+/** Seconds of voiced speech below which trust falls. */
+const ENOUGH_VOICED_S = 1.2;
+
+/** Returns the loudness of the mean power, weighted by speech. */
+function meanLoudness(profiles: readonly VoiceProfile[], speechS: number): number | null {
+  const heard = profiles.filter(({ loudnessLufs }) => loudnessLufs !== null);
+  const power = heard.reduce(
+    (sum, profile) => sum + (10 ** (profile.loudnessLufs! / 10) * profile.speechS) / speechS,
+    0,
+  );
+  return power > 0 ? 10 * Math.log10(power) : null;
 }

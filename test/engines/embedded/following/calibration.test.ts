@@ -1,24 +1,28 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import {
-  type Decoded,
+  type CalibrationSpeech,
+  type DecodedSentence,
   decodeCalibration,
   measureCalibration,
-  type OwnSpeech,
 } from "../../../../src/engines/embedded/following/calibration.ts";
-import { correctedMap, learnSoundMap } from "../../../../src/engines/embedded/following/learn-sound-map.ts";
-import { createOwnVoice, type OwnVoice } from "../../../../src/engines/embedded/following/own-voice.ts";
 import {
-  createMappedColouring,
+  createVoiceBaseline,
+  type VoiceBaseline,
+} from "../../../../src/engines/embedded/following/follower.ts";
+import {
+  correctSoundMap,
+  createSoundMapTransform,
+  learnSoundMap,
   type SoundMap,
 } from "../../../../src/engines/embedded/following/sound-map.ts";
 import { createVoices } from "../../../../src/engines/embedded/speakers.ts";
-import { PLAIN } from "../../../../src/engines/embedded/waveform.ts";
+import { UNCHANGED_SPECTRUM } from "../../../../src/engines/embedded/spectral-envelope.ts";
 import { BAND_HZ, BANDS } from "../../../../src/engines/following/analysis/bands.ts";
-import { voicedOnly } from "../../../../src/engines/following/analysis/voice-profile.ts";
-import { CALIBRATION_SENTENCES } from "../../../../src/engines/following/own-pitch.ts";
+import { voicedFrames } from "../../../../src/engines/following/analysis/voice-profile.ts";
+import { CALIBRATION_SENTENCES } from "../../../../src/engines/following/pitch-map.ts";
 import { meanSpectrum } from "../../../../src/engines/following/sound-kinds.ts";
-import { estimateWarp } from "../../../../src/engines/following/tract.ts";
+import { estimateVocalTractWarp } from "../../../../src/engines/following/vocal-tract-warp.ts";
 import { finish } from "../../following/analysis/finish.ts";
 import { rms } from "../listening.ts";
 import { openFollowContext } from "./follow-context.ts";
@@ -27,24 +31,24 @@ const DB = Math.LN10 / 10;
 
 describe("Calibration", () => {
   let context: Awaited<ReturnType<typeof openFollowContext>>;
-  let studio: OwnVoice;
-  let decoded: readonly Decoded[];
-  let bare: OwnSpeech;
+  let studio: VoiceBaseline;
+  let decoded: readonly DecodedSentence[];
+  let bare: CalibrationSpeech;
   const voice = createVoices().get("0")!;
 
   before(async () => {
     context = await openFollowContext();
-    studio = createOwnVoice(context);
+    studio = createVoiceBaseline(context);
     const { timings } = await studio.plans();
     decoded = await decodeCalibration(context.network, timings, voice);
-    bare = finish(measureCalibration(context.kernel, decoded, () => PLAIN));
+    bare = finish(measureCalibration(context.kernel, decoded, () => UNCHANGED_SPECTRUM));
   });
   after(() => context.close());
 
   const coloured = (map: SoundMap) =>
     finish(
       measureCalibration(context.kernel, decoded, ({ pitchHz }) =>
-        createMappedColouring(PLAIN, map, pitchHz),
+        createSoundMapTransform(UNCHANGED_SPECTRUM, map, pitchHz),
       ),
     );
 
@@ -74,8 +78,8 @@ describe("Calibration", () => {
 
   test("repeats byte for byte, whatever sounded before", () => {
     const voices = createVoices();
-    finish(measureCalibration(context.kernel, decoded, (plan) => voices.get("1")!.colour(plan)));
-    assert.deepEqual(finish(measureCalibration(context.kernel, decoded, () => PLAIN)), bare);
+    finish(measureCalibration(context.kernel, decoded, (plan) => voices.get("1")!.spectrumTransform(plan)));
+    assert.deepEqual(finish(measureCalibration(context.kernel, decoded, () => UNCHANGED_SPECTRUM)), bare);
   });
 
   test("describes a frame between 700 Hz and 5 kHz as it will sound, within 3 dB but for the level", () => {
@@ -97,7 +101,7 @@ describe("Calibration", () => {
     const sound = bare.sound.map((value, at) => value + DB * filterDb(at % BANDS));
     const heard = { sound, bandEdgeHz: 7_800, strength: 1 };
     const map = learnSoundMap(bare, heard);
-    const sung = coloured(correctedMap(map, bare.sound, coloured(map).sound, heard));
+    const sung = coloured(correctSoundMap(map, bare.sound, coloured(map).sound, heard));
     const [before, after] = [meanSpectrum(bare.sound), meanSpectrum(sung.sound)];
     const missed = [...before.keys()]
       .slice(8, 34)
@@ -111,9 +115,11 @@ describe("Calibration", () => {
   test("of the voice as it was trained finds its own vocal tract, and a man's in the voice 1", async () => {
     const codebook = await studio.codebook();
     const voices = createVoices();
-    const own = estimateWarp(codebook, voicedOnly(bare), 7_800);
-    const man = finish(measureCalibration(context.kernel, decoded, (plan) => voices.get("1")!.colour(plan)));
-    const longer = estimateWarp(codebook, voicedOnly(man), 7_800);
+    const own = estimateVocalTractWarp(codebook, voicedFrames(bare), 7_800);
+    const man = finish(
+      measureCalibration(context.kernel, decoded, (plan) => voices.get("1")!.spectrumTransform(plan)),
+    );
+    const longer = estimateVocalTractWarp(codebook, voicedFrames(man), 7_800);
     assert.ok(
       Math.abs(own - 1) < 0.02 && Math.abs(longer - voices.get("1")!.warp) < 0.03,
       `${own} and ${longer}`,

@@ -1,4 +1,4 @@
-import type { OwnVoiceParts } from "../../../../src/engines/embedded/following/own-voice.ts";
+import type { VoiceBaselineOptions } from "../../../../src/engines/embedded/following/follower.ts";
 import { createKernel } from "../../../../src/engines/embedded/kernel/kernel.ts";
 import { openNetwork } from "../../../../src/engines/embedded/network.ts";
 import { openTextReader } from "../../../../src/engines/prosody/read-text.ts";
@@ -6,7 +6,7 @@ import { finish } from "../../following/analysis/finish.ts";
 import { tables, VOICE_DIR } from "../voice.ts";
 
 /** What following needs of the embedded voice, without an engine around it. */
-export async function openFollowContext(): Promise<OwnVoiceParts & { close(): Promise<void> }> {
+export async function openFollowContext(): Promise<VoiceBaselineOptions & { close(): Promise<void> }> {
   const [network, kernel, reader] = await Promise.all([
     openNetwork(VOICE_DIR),
     createKernel(),

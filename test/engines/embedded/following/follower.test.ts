@@ -5,9 +5,12 @@ import {
   decodeCalibration,
   measureCalibration,
 } from "../../../../src/engines/embedded/following/calibration.ts";
-import { type FollowedSpeaker, Follower } from "../../../../src/engines/embedded/following/follower.ts";
-import { createOwnVoice } from "../../../../src/engines/embedded/following/own-voice.ts";
-import { createVoices } from "../../../../src/engines/embedded/speakers.ts";
+import {
+  createVoiceBaseline,
+  EmbeddedFollower,
+} from "../../../../src/engines/embedded/following/follower.ts";
+import { createVoices, type EmbeddedSpeaker } from "../../../../src/engines/embedded/speakers.ts";
+import type { CastSpeaker } from "../../../../src/engines/following/reference-voice.ts";
 import { collectGarbage } from "../../../collect-garbage.ts";
 import { finish } from "../../following/analysis/finish.ts";
 import { clipOf, noise, scaled } from "../../following/analysis/signals.ts";
@@ -16,16 +19,18 @@ import { openFollowContext } from "./follow-context.ts";
 describe("A follower", () => {
   const voices = createVoices();
   let context: Awaited<ReturnType<typeof openFollowContext>>;
-  let follower: Follower;
+  let follower: EmbeddedFollower;
   let man: Float32Array;
 
   before(async () => {
     context = await openFollowContext();
-    follower = new Follower({ ...context, voices });
+    follower = new EmbeddedFollower({ ...context, voices });
     const voice = voices.get("1")!;
-    const { timings } = await createOwnVoice(context).plans();
+    const { timings } = await createVoiceBaseline(context).plans();
     const decoded = await decodeCalibration(context.network, timings, voice);
-    man = finish(measureCalibration(context.kernel, decoded, (plan) => voice.colour(plan))).samples;
+    man = finish(
+      measureCalibration(context.kernel, decoded, (plan) => voice.spectrumTransform(plan)),
+    ).samples;
   });
   after(() => context.close());
 
@@ -34,7 +39,7 @@ describe("A follower", () => {
     text: null,
     audio: { ...clipOf(samples), digest },
   });
-  const castOf = (history: readonly Turn[], by = follower): Promise<FollowedSpeaker> =>
+  const castOf = (history: readonly Turn[], by = follower): Promise<CastSpeaker<EmbeddedSpeaker>> =>
     by.cast({ history, speaker: "0" }, voices.get("0")!, "all");
 
   test("hears nothing where no turn has audio: the voice stays its own", async () => {
@@ -80,9 +85,9 @@ describe("A follower", () => {
   test("another speaker's clip lends level and pace alone, a little", async () => {
     const quiet = [turn("0", scaled(noise(24_000, 1), 0.2), "hiss"), turn("1", scaled(man, 0.4), "quiet")];
     const { speaker, heard } = await castOf(quiet);
-    const { register, colour } = voices.get("0")!;
+    const { register, spectrumTransform: colour } = voices.get("0")!;
     assert.equal(speaker.register, register);
-    assert.equal(speaker.colour, colour);
+    assert.equal(speaker.spectrumTransform, colour);
     assert.equal(heard?.entrainedBy, 1);
     assert.ok(heard.levelDb < -1 && heard.levelDb > -3.01, `${heard.levelDb} dB`);
     assert.ok(Math.abs(speaker.tempo - 1) <= 0.051);
@@ -95,7 +100,7 @@ describe("A follower", () => {
     const history = [turn("0", man, "man")];
     const known = await castOf(history);
     assert.equal((await castOf(history)).speaker, known.speaker);
-    const { heard } = await castOf(history, new Follower({ ...context, voices }));
+    const { heard } = await castOf(history, new EmbeddedFollower({ ...context, voices }));
     assert.deepEqual(heard, known.heard);
   });
 
@@ -128,7 +133,7 @@ describe("A follower", () => {
 
   test("what failed once is tried again", async () => {
     let failures = 1;
-    const failing = new Follower({
+    const failing = new EmbeddedFollower({
       ...context,
       voices,
       run: async (work) => {

@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { OwnSpeech } from "../../../../src/engines/embedded/following/calibration.ts";
-import { correctedMap, learnSoundMap } from "../../../../src/engines/embedded/following/learn-sound-map.ts";
-import type { SoundMap } from "../../../../src/engines/embedded/following/sound-map.ts";
+import type { CalibrationSpeech } from "../../../../src/engines/embedded/following/calibration.ts";
+import {
+  correctSoundMap,
+  learnSoundMap,
+  type SoundMap,
+} from "../../../../src/engines/embedded/following/sound-map.ts";
 import { BAND_HZ, BANDS } from "../../../../src/engines/following/analysis/bands.ts";
 import fc from "../../../properties.ts";
 import { noise } from "../../following/analysis/signals.ts";
@@ -19,7 +22,7 @@ function speech(frames: number, seed: number): Float32Array {
   });
 }
 
-const ownSpeech = (sound: Float32Array): OwnSpeech => ({
+const ownSpeech = (sound: Float32Array): CalibrationSpeech => ({
   samples: new Float32Array(0),
   loudnessLufs: -26,
   sound,
@@ -71,7 +74,7 @@ describe("A map that is learnt", () => {
   test("is nothing at strength 0, and half as much at half the strength", () => {
     const sound = filtered(speech(300, 2), (band) => band / 3);
     const [none, half, all] = [0, 0.5, 1].map((strength) => learnSoundMap(own, heardAs(sound, { strength })));
-    assert.ok(none!.gains.every((gain) => gain === 0) && none!.meant.every((gain) => gain === 0));
+    assert.ok(none!.gains.every((gain) => gain === 0) && none!.intendedGains.every((gain) => gain === 0));
     half!.gains.forEach((gain, at) => {
       assert.ok(Math.abs(gain - all!.gains[at]! / 2) < 1e-9);
     });
@@ -102,7 +105,7 @@ describe("A map that is learnt", () => {
 
   test("means for the mean of our sound what its gains are on average", () => {
     const filter = (band: number) => 3 * Math.cos(band / 4);
-    const { meant } = learnSoundMap(own, heardAs(filtered(own.sound, filter)));
+    const { intendedGains: meant } = learnSoundMap(own, heardAs(filtered(own.sound, filter)));
     for (let band = 6; band < 36; band++) {
       assert.ok(Math.abs(meant[band]! / DB - (filter(band) - meanOf(filter))) < 0.5, `band ${band}`);
     }
@@ -117,23 +120,23 @@ describe("A map that is mended", () => {
   const half = filtered(bare, (band) => filter(band) / 2);
 
   test("stays as it is where it did what it was meant to do and nothing lacks", () => {
-    const reached = bare.map((value, at) => value + map.meant[at % BANDS]!);
+    const reached = bare.map((value, at) => value + map.intendedGains[at % BANDS]!);
     const likewise = { ...heard, sound: reached };
-    correctedMap(map, bare, reached, likewise).gains.forEach((gain, at) => {
+    correctSoundMap(map, bare, reached, likewise).gains.forEach((gain, at) => {
       assert.ok(Math.abs(gain - map.gains[at]!) < 0.02 * DB);
     });
   });
 
   test("makes up for no level: what sounded softer as a whole is left as it is", () => {
-    const softer = bare.map((value, at) => value + map.meant[at % BANDS]! - 4 * DB);
+    const softer = bare.map((value, at) => value + map.intendedGains[at % BANDS]! - 4 * DB);
     const likewise = { ...heard, sound: softer };
-    correctedMap(map, bare, softer, likewise).gains.forEach((gain, at) => {
+    correctSoundMap(map, bare, softer, likewise).gains.forEach((gain, at) => {
       if (at % BANDS < map.frame.bandLimit) assert.ok(Math.abs(gain - map.gains[at]!) < DB);
     });
   });
 
   test("goes further where it did less than it was meant to do", () => {
-    const better = correctedMap(map, bare, half, heard);
+    const better = correctSoundMap(map, bare, half, heard);
     const [up, down] = [0, 19];
     const tilt = (each: SoundMap) => gainsDb(each, up)[0]! - gainsDb(each, down)[0]!;
     assert.ok(tilt(better) > tilt(map) + 2, `${tilt(better)} and ${tilt(map)}`);
@@ -141,7 +144,7 @@ describe("A map that is mended", () => {
 
   test("is moved by what all kinds have in common alone, and not above the edge but for the level", () => {
     const narrow = learnSoundMap(own, { ...heard, bandEdgeHz: 3_400 });
-    const better = correctedMap(narrow, bare, half, { ...heard, bandEdgeHz: 3_400 });
+    const better = correctSoundMap(narrow, bare, half, { ...heard, bandEdgeHz: 3_400 });
     const moved = better.gains.map((gain, at) => gain - narrow.gains[at]!);
     moved.forEach((value, at) => {
       assert.ok(Math.abs(value - moved[at % BANDS]!) < 1e-9);
@@ -153,7 +156,7 @@ describe("A map that is mended", () => {
 
   test("is nothing still at strength 0", () => {
     const none = { ...heard, strength: 0 };
-    const plain = correctedMap(learnSoundMap(own, none), bare, bare, none);
+    const plain = correctSoundMap(learnSoundMap(own, none), bare, bare, none);
     assert.ok(plain.gains.every((gain) => Math.abs(gain) < 1e-9));
   });
 });
@@ -174,7 +177,7 @@ test("gains stay within their limits for whatever is heard", () => {
       const limitUp = each.strength * (12 + 10) + 1e-6;
       const limitDown = each.strength * (16 + 10) + 1e-6;
       for (const db of allDb(map)) assert.ok(db <= limitUp && db >= -limitDown, `${db} dB`);
-      const mended = correctedMap(map, own.sound, own.sound, each);
+      const mended = correctSoundMap(map, own.sound, own.sound, each);
       // Two corrections of 5 dB, and the level that they cost.
       for (const db of allDb(mended)) assert.ok(Math.abs(db) <= 26 + 20, `${db} dB`);
     }),

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { nearestVoice } from "../../../../src/engines/embedded/following/nearest-voice.ts";
+import { nearestVoice } from "../../../../src/engines/embedded/following/follower.ts";
 import { createVoices } from "../../../../src/engines/embedded/speakers.ts";
 
 const own = { centre: Math.log(200), deviations: new Float32Array(0), sentences: [] };
@@ -10,7 +10,7 @@ const nearest = (hz: number, warp: number | null) =>
 
 test("each voice that following may begin with is the nearest to itself, with and without an estimate of the vocal tract", () => {
   for (const [label, voice] of voices) {
-    for (const body of voice.forms) {
+    for (const body of voice.startingForms) {
       assert.equal(nearest(200 * body.level, body.warp), label);
       assert.equal(nearest(200 * body.level, null), label);
     }
@@ -30,5 +30,5 @@ test("a long tract makes a high voice a man's, and a short one a low voice a wom
 });
 
 test("there has to be a voice to begin with", () => {
-  assert.throws(() => nearestVoice(new Map(), own, { pitch: new Float32Array(0), warp: null }), /no voice/);
+  assert.throws(() => nearestVoice(new Map(), own, { pitch: new Float32Array(0), warp: null }), /No voice/);
 });

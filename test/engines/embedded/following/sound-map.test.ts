@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import {
-  createMappedColouring,
+  createSoundMapTransform,
   type SoundMap,
 } from "../../../../src/engines/embedded/following/sound-map.ts";
-import { PART, SPECTRUM_VALUES } from "../../../../src/engines/embedded/geometry.ts";
 import { createKernel, type Kernel } from "../../../../src/engines/embedded/kernel/kernel.ts";
-import { PLAIN } from "../../../../src/engines/embedded/waveform.ts";
+import { SPECTRUM_PART, SPECTRUM_VALUES } from "../../../../src/engines/embedded/kernel/layout.ts";
+import { UNCHANGED_SPECTRUM } from "../../../../src/engines/embedded/spectral-envelope.ts";
 import { addBetweenBands, BANDS } from "../../../../src/engines/following/analysis/bands.ts";
-import { BIN_HZ, BINS } from "../../../../src/engines/prosody/spectral-frame.ts";
+import { BIN_HZ, BINS } from "../../../../src/engines/prosody/frames.ts";
 import { noise } from "../../following/analysis/signals.ts";
 
 /** Two kinds: bright, and dark. */
@@ -18,10 +18,10 @@ const signs = Float64Array.from(
 );
 const mapOf = (gains: Float64Array): SoundMap => ({
   kinds: 2,
-  signs,
+  descriptionShapes: signs,
   frame: { mean: new Float64Array(BANDS), bandLimit: BANDS },
   gains,
-  meant: new Float64Array(BANDS),
+  intendedGains: new Float64Array(BANDS),
 });
 const uneven = Float64Array.from({ length: BANDS }, (_, band) => Math.sin(band / 3));
 const both = (first: Float64Array, second: Float64Array) => mapOf(Float64Array.from([...first, ...second]));
@@ -30,7 +30,7 @@ const NONE = new Float64Array(BANDS);
 /** A frame's values: the free part rises or falls with frequency by so much over all bins, nothing else sounds. */
 function spectrum(slope: number): Float32Array {
   const values = new Float32Array(SPECTRUM_VALUES).fill(-20);
-  for (let bin = 0; bin < BINS; bin++) values[PART.freeGain + bin] = slope * (bin / BINS - 0.3);
+  for (let bin = 0; bin < BINS; bin++) values[SPECTRUM_PART.freeGain + bin] = slope * (bin / BINS - 0.3);
   return values;
 }
 
@@ -45,7 +45,7 @@ describe("A colouring by a map", () => {
   /** The gains that each frame gets. */
   function gainsOf(map: SoundMap, ...frames: readonly Float32Array[]): Float32Array[] {
     const pitchHz = new Float32Array(frames.length).fill(150);
-    const colouring = createMappedColouring(PLAIN, map, pitchHz);
+    const colouring = createSoundMapTransform(UNCHANGED_SPECTRUM, map, pitchHz);
     return frames.map((values, frame) => {
       colouring.apply(kernel, frame, values, 0);
       return kernel.gain.slice();

@@ -25,7 +25,6 @@ test("finds the speech, its pauses and the noise between, at any level and in lo
       assert.equal(speechRuns(activity.isSpeech), "40×0 80×1 40×0 120×1 16×0 80×1 20×0 ");
       assert.deepEqual(activity.pausesS, [0.5, 0.2]);
       assert.equal(activity.speechS, 3.5);
-      assert.ok(Math.abs(activity.noiseFloorDb - floor) < 1);
     }
   }
 });
@@ -43,12 +42,11 @@ test("keeps soft speech that is less than 30 dB under the loud", () => {
   assert.equal(speechS, 1.5);
 });
 
-test("digital silence around a recording is not its noise", () => {
+test("digital silence around a recording is not speech", () => {
   const silent = new Float32Array(60).fill(Number.NEGATIVE_INFINITY);
   const recorded = levels([100, -45], [200, -20], [100, -45]);
-  const { isSpeech, noiseFloorDb } = activityOf([...silent, ...recorded, ...silent]);
+  const { isSpeech } = activityOf([...silent, ...recorded, ...silent]);
   assert.equal(speechRuns(isSpeech), "160×0 200×1 160×0 ");
-  assert.ok(Math.abs(noiseFloorDb + 45) < 1.5);
 });
 
 test("silence has no speech, and what is loud throughout is speech throughout", () => {
@@ -56,11 +54,9 @@ test("silence has no speech, and what is loud throughout is speech throughout", 
     const silence = activityOf(new Float32Array(200).fill(db));
     assert.equal(silence.speechS, 0);
     assert.deepEqual(silence.pausesS, []);
-    assert.equal(silence.noiseFloorDb, db === -80 ? -80 : -100);
   }
   const steady = activityOf(new Float32Array(200).fill(-20));
   assert.equal(steady.speechS, 2.5);
-  assert.equal(steady.noiseFloorDb, -20);
 });
 
 const level = fc.oneof(fc.double(), fc.double({ min: -110, max: 10 }), fc.constantFrom(-20, -60));
@@ -68,9 +64,8 @@ const level = fc.oneof(fc.double(), fc.double({ min: -110, max: 10 }), fc.consta
 test("always accounts for every frame, and pauses lie between speech", () => {
   fc.assert(
     fc.property(fc.array(level, { maxLength: 300 }), (db) => {
-      const { isSpeech, noiseFloorDb, pausesS, speechS } = activityOf(db);
+      const { isSpeech, pausesS, speechS } = activityOf(db);
       assert.equal(isSpeech.length, db.length);
-      assert.ok(noiseFloorDb >= -100);
       assert.ok(pausesS.every((pauseS) => pauseS >= 0.1 - 1e-9));
       const [first, last] = [isSpeech.indexOf(1), isSpeech.lastIndexOf(1)];
       const spanS = first < 0 ? 0 : (last - first + 1) * FRAME_S;

@@ -6,7 +6,7 @@ import {
   BANDS,
   bandLogs,
 } from "../../../../src/engines/following/analysis/bands.ts";
-import { BIN_HZ, BINS } from "../../../../src/engines/prosody/spectral-frame.ts";
+import { BIN_HZ, BINS } from "../../../../src/engines/prosody/frames.ts";
 import fc from "../../../properties.ts";
 
 const inBands = (powers: ArrayLike<number>) => bandLogs(powers, new Float64Array(BANDS));

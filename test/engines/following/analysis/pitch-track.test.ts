@@ -76,22 +76,12 @@ test("hears a pitch whose first harmonic is missing, as over a telephone", () =>
   assert.ok(pitchHz.subarray(4, -4).every((value) => Math.abs(value - 120) < 1));
 });
 
-test("says how well the signal repeats: near 0 for a tone, more in noise, and much for noise alone", () => {
-  const mean = ({ aperiodicity }: PitchTrack) =>
-    aperiodicity.subarray(4, -4).reduce((sum, value) => sum + value, 0) / (aperiodicity.length - 8);
-  const clean = mean(track(tone({ ...common, pitchHz: () => 150, harmonics: 20 }), 24_000));
-  const noisy = mean(track(tone({ ...common, pitchHz: () => 150, harmonics: 20, snrDb: 0 }), 24_000));
-  const hiss = mean(track(noise(48_000, 3), 24_000));
-  assert.ok(clean < 0.01 && noisy > 0.02 && noisy < 0.3 && hiss > 0.5, `${clean}, ${noisy}, ${hiss}`);
-});
-
 test("calls silence, a steady offset, a ramp and a hum below its range unvoiced", () => {
   const ramp = Float32Array.from({ length: 24_000 }, (_, n) => n / 24_000 - 0.5);
   const hum = tone({ ...common, pitchHz: () => 30, harmonics: 1 });
   for (const samples of [new Float32Array(24_000), new Float32Array(24_000).fill(1), ramp, hum]) {
-    const { pitchHz, aperiodicity } = track(samples, 24_000);
+    const { pitchHz } = track(samples, 24_000);
     assert.ok(pitchHz.subarray(4, -4).every((value) => value === 0));
-    assert.ok(aperiodicity.every((value) => value >= 0 && value <= 1));
   }
 });
 
@@ -128,11 +118,9 @@ test("gives one value in range for every 12.5 ms, whatever the samples", () => {
         broken: (n: number) => (n % 5 === 0 ? Number.NaN : n % 7 === 0 ? Number.POSITIVE_INFINITY : 1),
       }[form];
       const samples = Float32Array.from({ length: count }, (_, n) => peak * wave(n));
-      const { pitchHz, aperiodicity } = track(samples, sampleRateHz);
+      const { pitchHz } = track(samples, sampleRateHz);
       assert.equal(pitchHz.length, Math.floor((count * 80) / sampleRateHz));
-      assert.equal(aperiodicity.length, pitchHz.length);
       assert.ok(pitchHz.every((hz) => hz === 0 || (hz >= 55 && hz <= 500)));
-      assert.ok(aperiodicity.every((value) => value >= 0 && value <= 1));
     }),
     { numRuns: 60 },
   );

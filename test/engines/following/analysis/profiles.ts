@@ -1,4 +1,4 @@
-import type { Suitability } from "../../../../src/engines/following/analysis/suitability.ts";
+import type { Suitability } from "../../../../src/engines/following/analysis/recording-conditions.ts";
 import type { VoiceProfile } from "../../../../src/engines/following/analysis/voice-profile.ts";
 
 /** A profile as a plain clip of four seconds would give it, but for what is told. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { resample } from "../../../../src/audio/resample.ts";
-import { resampled } from "../../../../src/engines/following/analysis/resampled.ts";
+import { resampled } from "../../../../src/engines/following/analysis/best-excerpt.ts";
 import { finish } from "./finish.ts";
 import { noise } from "./signals.ts";
 

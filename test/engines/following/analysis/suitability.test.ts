@@ -1,14 +1,17 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { resample } from "../../../../src/audio/resample.ts";
-import type { Caution, Suitability } from "../../../../src/engines/following/analysis/suitability.ts";
-import { listen } from "../../../../src/engines/following/analysis/voice-profile.ts";
+import type {
+  ClipCaution,
+  Suitability,
+} from "../../../../src/engines/following/analysis/recording-conditions.ts";
+import { analyseClip } from "../../../../src/engines/following/analysis/voice-profile.ts";
 import { finish } from "./finish.ts";
 import { clipOf, mixture, noise, scaled, tone } from "./signals.ts";
 import { syntheticVoice } from "./synthetic-voice.ts";
 
 const judged = (samples: Float32Array, sampleRateHz?: number): Suitability =>
-  finish(listen(clipOf(samples, sampleRateHz))).suitability;
+  finish(analyseClip(clipOf(samples, sampleRateHz))).suitability;
 
 const voice = syntheticVoice();
 const man = { pitchHz: 110, tract: 0.84 };
@@ -62,7 +65,7 @@ describe("What is not one voice", () => {
       mixture(syntheticVoice({ pitchHz: 230, seed: 1 }), syntheticVoice({ ...man, seed: 4 })),
     ],
     ["a voice that was cut hard", "clipping", cut(scaled(voice, 5))],
-  ] as const satisfies readonly (readonly [string, Caution, Float32Array])[]) {
+  ] as const satisfies readonly (readonly [string, ClipCaution, Float32Array])[]) {
     test(`${what} is not trusted: ${caution}`, () => {
       const { trust, cautions } = judged(samples);
       assert.ok(trust < 0.1, `${trust}`);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { syllableCount } from "../../../../src/engines/following/analysis/syllables.ts";
+import { syllableCount } from "../../../../src/engines/following/analysis/activity.ts";
 import fc from "../../../properties.ts";
 
 const FRAMES_PER_S = 80;

@@ -4,8 +4,8 @@ import { resample } from "../../../../src/audio/resample.ts";
 import { BANDS } from "../../../../src/engines/following/analysis/bands.ts";
 import { percentile } from "../../../../src/engines/following/analysis/statistics.ts";
 import {
-  listen,
-  pitchLogs,
+  analyseClip,
+  logPitches,
   type VoiceProfile,
 } from "../../../../src/engines/following/analysis/voice-profile.ts";
 import fc from "../../../properties.ts";
@@ -14,7 +14,7 @@ import { clipOf, mixture, noise, scaled } from "./signals.ts";
 import { syntheticVoice } from "./synthetic-voice.ts";
 
 const heard = (samples: Float32Array, sampleRateHz?: number): VoiceProfile =>
-  finish(listen(clipOf(samples, sampleRateHz)));
+  finish(analyseClip(clipOf(samples, sampleRateHz)));
 
 const medianHz = ({ pitch }: VoiceProfile) => Math.exp(percentile(pitch, 0.5));
 
@@ -68,12 +68,12 @@ test("at most 1000 frames of sound are kept, each known to be voiced or not", ()
 });
 
 test("octave slips are left out of the pitch, which goes from low to high", () => {
-  const logs = pitchLogs(Float32Array.of(0, 200, 210, 0, 405, 190, 95, 205, 0));
+  const logs = logPitches(Float32Array.of(0, 200, 210, 0, 405, 190, 95, 205, 0));
   assert.deepEqual(
     [...logs].map((log) => Math.round(Math.exp(log))),
     [190, 200, 205, 210],
   );
-  assert.equal(pitchLogs(new Float32Array(4)).length, 0);
+  assert.equal(logPitches(new Float32Array(4)).length, 0);
 });
 
 test("nothing is heard in silence: no loudness, no pitch, no sound", () => {

@@ -1,0 +1,30 @@
+import type { RunQueued } from "../../core/run-queued.ts";
+
+/**
+ * Returns the network with the named functions run by `inTurn`, so that utterances that are open at once share a thread.
+ *
+ * @param runs names of the functions that run a graph
+ */
+export function yieldingNetwork<N extends object>(
+  network: N,
+  runs: readonly (keyof N)[],
+  inTurn: RunQueued,
+): N {
+  const yielding = runs.map((name) => {
+    const run = network[name] as (...inputs: unknown[]) => Promise<unknown>;
+    return [name, (...inputs: unknown[]) => inTurn(() => run.apply(network, inputs))] as const;
+  });
+  return { ...network, ...Object.fromEntries(yielding) };
+}
+
+/** Returns the network with the named functions throwing the signal's reason once it has aborted. */
+export function abortableNetwork<N extends object>(
+  network: N,
+  runs: readonly (keyof N)[],
+  signal: AbortSignal,
+): N {
+  return yieldingNetwork(network, runs, async (run) => {
+    signal.throwIfAborted();
+    return run();
+  });
+}

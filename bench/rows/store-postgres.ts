@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { libsqlStore } from "../../src/accounts/libsql-store.ts";
+import { libsqlStore } from "../../src/accounts/libsql/libsql-store.ts";
 import { newEventId, type Store } from "../../src/accounts/store.ts";
 import { type Tenancy, tenancyOn } from "../../src/accounts/tenancy.ts";
 import { NO_POSTGRES, startPostgres } from "../../test/accounts/postgres/postgres-server.ts";

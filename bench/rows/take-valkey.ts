@@ -1,5 +1,4 @@
-import { memoryBuckets } from "../../src/accounts/bucket-table.ts";
-import type { Buckets } from "../../src/accounts/buckets.ts";
+import { type Buckets, memoryBuckets } from "../../src/accounts/buckets.ts";
 import { openBuckets } from "../../src/accounts/open.ts";
 import { NO_VALKEY, startValkey } from "../../test/accounts/valkey/valkey-server.ts";
 import { percentile } from "../load/percentile.ts";

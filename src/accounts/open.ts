@@ -1,7 +1,6 @@
 import type { Settings } from "../settings/schema.ts";
-import { memoryBuckets } from "./bucket-table.ts";
-import type { Buckets } from "./buckets.ts";
-import { databasePath, libsqlStore } from "./libsql-store.ts";
+import { type Buckets, memoryBuckets } from "./buckets.ts";
+import { databasePath, libsqlStore } from "./libsql/libsql-store.ts";
 import { neededUrl, SHARED_BUCKETS, SHARED_STORE } from "./shared-address.ts";
 import type { Store, StoreWatch } from "./store.ts";
 import { type Tenancy, tenancyOn } from "./tenancy.ts";
@@ -72,7 +71,7 @@ export async function openBuckets(
  */
 export async function checkStore(settings: StoreSettings, url: string | null): Promise<string> {
   if (storeKind(settings, url) === "libsql") {
-    const { checkDatabase } = await import("./libsql-database.ts");
+    const { checkDatabase } = await import("./libsql/libsql-database.ts");
     checkDatabase(databasePath(settings.dataDir));
     return `The database in ${settings.dataDir}`;
   }

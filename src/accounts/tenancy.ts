@@ -2,13 +2,11 @@ import { timingSafeEqual } from "node:crypto";
 import { LruCache } from "../audio/lru-cache.ts";
 import { addressGroup } from "./address-group.ts";
 import { hashApiKey, type NewKey, newApiKey, newKeyId, newKeyProblem, parseApiKey } from "./api-key.ts";
-import { BucketTable, memoryBuckets } from "./bucket-table.ts";
-import type { Buckets } from "./buckets.ts";
+import { type Buckets, BucketTable, memoryBuckets } from "./buckets.ts";
 import { withinMs } from "./deadline.ts";
-import { Grouped } from "./grouped.ts";
-import type { KeyRecord, Store, UsageRecord, UsageTotals } from "./store.ts";
+import { GroupCommit } from "./group-commit.ts";
+import type { KeyRecord, Store, UsageRecord, UsageTotals, VoiceStore } from "./store.ts";
 import type { BucketLimits, BucketReading } from "./token-bucket.ts";
-import type { VoiceStore } from "./voice-store.ts";
 
 export type { BucketReading, KeyRecord, UsageRecord, UsageTotals };
 
@@ -88,7 +86,7 @@ export function tenancyOn(store: Store, options: TenancyOptions): Tenancy {
   /** The keys that were good when they were last presented, by their hashes. */
   const known = new LruCache<Key>(KNOWN_KEYS);
   const addressBuckets = new BucketTable(ANONYMOUS_BUCKETS);
-  const commits = new Grouped<UsageRecord, undefined>(async (group) => {
+  const commits = new GroupCommit<UsageRecord, undefined>(async (group) => {
     await store.commit(group);
     return [];
   });

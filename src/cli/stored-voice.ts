@@ -1,4 +1,4 @@
-import { nameKeyOf, type VoiceRecord } from "../accounts/voice-store.ts";
+import { nameKeyOf, type VoiceRecord } from "../accounts/store.ts";
 import type { Clip } from "../core/conversation.ts";
 import type { ChosenVoice } from "../core/script.ts";
 import type { PublicModel } from "../models/public-models.ts";

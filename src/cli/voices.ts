@@ -1,6 +1,6 @@
 import type { Command } from "commander";
+import type { VoiceRecord } from "../accounts/store.ts";
 import type { Tenancy } from "../accounts/tenancy.ts";
-import type { VoiceRecord } from "../accounts/voice-store.ts";
 import { ServiceError } from "../contract/errors.ts";
 import { UsageError } from "../server/errors.ts";
 import type { Settings } from "../settings/schema.ts";

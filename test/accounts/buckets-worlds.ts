@@ -1,9 +1,7 @@
 import { Redis } from "iovalkey";
-import { memoryBuckets } from "../../src/accounts/bucket-table.ts";
-import { BucketsError, type SharedBuckets } from "../../src/accounts/buckets.ts";
+import { BucketsError, memoryBuckets, type SharedBuckets } from "../../src/accounts/buckets.ts";
 import { GuardedBuckets, type GuardOptions } from "../../src/accounts/valkey/guarded.ts";
-import { takeScript } from "../../src/accounts/valkey/take.lua.ts";
-import { valkeyBuckets } from "../../src/accounts/valkey/valkey.ts";
+import { takeScript, valkeyBuckets } from "../../src/accounts/valkey/valkey.ts";
 import { parseValkeyAddress } from "../../src/accounts/valkey/valkey-address.ts";
 import type { BucketsWorld } from "./buckets-conformance.ts";
 

@@ -1,12 +1,13 @@
-import { fromTicks, toTicks } from "../../src/accounts/ledger-rows.ts";
+import { fromTicks, toTicks } from "../../src/accounts/rows.ts";
 import {
   type KeyRecord,
+  nameKeyOf,
   type Store,
   StoreError,
   type UsageRecord,
   type UsageTotals,
+  type VoiceRecord,
 } from "../../src/accounts/store.ts";
-import { nameKeyOf, type VoiceRecord } from "../../src/accounts/voice-store.ts";
 
 interface Meter {
   requests: number;

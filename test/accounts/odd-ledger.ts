@@ -1,6 +1,6 @@
 import { workerData } from "node:worker_threads";
-import { toWire } from "../../src/accounts/libsql-errors.ts";
-import { type LedgerThreadData, ledgerOperations } from "../../src/accounts/libsql-operations.ts";
+import { toWire } from "../../src/accounts/libsql/libsql-errors.ts";
+import { type LedgerThreadData, ledgerOperations } from "../../src/accounts/libsql/libsql-operations.ts";
 import { answerCalls } from "../../src/workers/calls/answer-calls.ts";
 import { FATES } from "./fates.ts";
 

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import type Database from "libsql";
 import pg from "pg";
-import { readsOn, writesOn } from "../../src/accounts/ledger.ts";
-import { openDatabase } from "../../src/accounts/libsql-database.ts";
+import { readsOn, writesOn } from "../../src/accounts/libsql/ledger.ts";
+import { openDatabase } from "../../src/accounts/libsql/libsql-database.ts";
 import { sourceFiles } from "../architecture/read-imports.ts";
 import { TOP } from "../architecture/top.ts";
 import { temporaryFolder } from "./folders.ts";
@@ -49,7 +49,7 @@ describe("every statement for certain rows is served by an index", () => {
     const asking = sourceFiles(TOP, "src/accounts").filter((file) =>
       /\.prepare\(/.test(readFileSync(join(TOP, file), "utf8")),
     );
-    assert.deepEqual(asking, ["src/accounts/ledger.ts", "src/accounts/voice-ledger.ts"]);
+    assert.deepEqual(asking, ["src/accounts/libsql/ledger.ts", "src/accounts/libsql/ledger.ts"]);
   });
 
   describe("in PostgreSQL", needsPostgres(), () => {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { Worker } from "node:worker_threads";
 import Database from "libsql";
-import { type LibsqlStoreOptions, libsqlStore } from "../../src/accounts/libsql-store.ts";
+import { type LibsqlStoreOptions, libsqlStore } from "../../src/accounts/libsql/libsql-store.ts";
 import { type KeyRecord, type Store, StoreError, type UsageRecord } from "../../src/accounts/store.ts";
 import { within } from "../waiting.ts";
 import { FATES } from "./fates.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { monotonicMs } from "../../src/accounts/deadline.ts";
+import { Slots } from "../../src/accounts/postgres/connections.ts";
 import { retried } from "../../src/accounts/postgres/retrying-database.ts";
-import { Slots } from "../../src/accounts/postgres/slots.ts";
 
 const passes = (error: unknown) => (error as Error).message !== "stays";
 const saysLittle = (error: unknown) => (error as Error).message === "late";

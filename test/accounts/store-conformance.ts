@@ -6,8 +6,8 @@ import {
   type Store,
   StoreError,
   type UsageRecord,
+  type VoiceRecord,
 } from "../../src/accounts/store.ts";
-import type { VoiceRecord } from "../../src/accounts/voice-store.ts";
 
 const HASH_A = "a".repeat(64);
 const HASH_B = "b".repeat(64);

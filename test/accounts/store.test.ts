@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { libsqlStore } from "../../src/accounts/libsql-store.ts";
+import { libsqlStore } from "../../src/accounts/libsql/libsql-store.ts";
 import { temporaryFolder } from "./folders.ts";
 import { memoryStore } from "./memory-store.ts";
 import { storeConformance } from "./store-conformance.ts";

@@ -1,8 +1,6 @@
 import pg, { type Client, type ClientConfig, type QueryConfig, type QueryResultRow } from "pg";
 import { monotonicMs } from "../deadline.ts";
-import { cancelled } from "./cancel.ts";
 import { closedError, losesConnections, TooLateError } from "./postgres-errors.ts";
-import { Slots } from "./slots.ts";
 import type { StoreAddress } from "./store-address.ts";
 
 export interface ConnectionOptions {
@@ -166,4 +164,85 @@ async function answered<Row extends QueryResultRow>(
 /** A good-bye would be said to nobody. */
 function destroy(client: Client): void {
   client.connection.stream.destroy();
+}
+
+/**
+ * Asks the database, over another connection, to give up what a client's is doing; else it would go on waiting, as for a
+ * lock or for a standby, although nobody listens any more. It may come too late, or not arrive: nothing hangs on it.
+ * Resolves when it has been sent and heard, or its time is over.
+ */
+export async function cancelled(client: Client, config: ClientConfig, maxMs: number): Promise<void> {
+  const { processID, secretKey } = client as unknown as {
+    processID: number | null;
+    secretKey: number | null;
+  };
+  if (processID === null || secretKey === null) return;
+  const { ssl, host = "", port = 5432 } = config;
+  const connection = new pg.Connection({ ssl } as ConstructorParameters<
+    typeof pg.Connection
+  >[0]) as CancelConnection;
+  await new Promise<void>((resolve) => {
+    const overdue = setTimeout(() => connection.stream.destroy(), maxMs);
+    connection.on("end", () => {
+      clearTimeout(overdue);
+      resolve();
+    });
+    connection.on("error", () => connection.stream.destroy());
+    connection.on("connect", () => {
+      if (ssl) connection.requestSsl();
+      else connection.cancel(processID, secretKey);
+    });
+    connection.on("sslconnect", () => connection.cancel(processID, secretKey));
+    if (host.startsWith("/")) connection.connect(`${host}/.s.PGSQL.${port}`);
+    else connection.connect(port, host);
+  });
+}
+
+/** What the types leave out. */
+interface CancelConnection extends pg.Connection {
+  connect(portOrSocket: number | string, host?: string): void;
+  requestSsl(): void;
+  cancel(processId: number, secretKey: number): void;
+}
+
+/** So many may go at once; the others wait in line, each no longer than it likes. */
+export class Slots {
+  #free: number;
+  readonly #waiting = new Set<() => void>();
+
+  constructor(atOnce: number) {
+    this.#free = atOnce;
+  }
+
+  /** True once one has a slot, which {@link release} gives back; false when none was free in time. */
+  async acquire(maxMs: number): Promise<boolean> {
+    if (this.#free > 0) {
+      this.#free -= 1;
+      return true;
+    }
+    return new Promise((resolve) => {
+      const go = () => {
+        clearTimeout(timer);
+        resolve(true);
+      };
+      const timer = setTimeout(
+        () => {
+          this.#waiting.delete(go);
+          resolve(false);
+        },
+        Math.max(0, maxMs),
+      );
+      this.#waiting.add(go);
+    });
+  }
+
+  release(): void {
+    const [next] = this.#waiting;
+    if (next === undefined) {
+      this.#free += 1;
+      return;
+    }
+    this.#waiting.delete(next);
+    next();
+  }
 }

@@ -1,13 +1,29 @@
-import { Grouped } from "../grouped.ts";
-import { type KeyRow, keyOf, type TotalsRow, totalsOf } from "../ledger-rows.ts";
-import { type KeyRecord, type Store, StoreError, type StoreWatch } from "../store.ts";
+import type { QueryConfig } from "pg";
+import { GroupCommit } from "../group-commit.ts";
+import {
+  type KeyRow,
+  keyOf,
+  type TotalsRow,
+  totalsOf,
+  VOICE_COLUMNS,
+  type VoiceRow,
+  voiceOf,
+  voiceValues,
+} from "../rows.ts";
+import {
+  type KeyRecord,
+  nameKeyOf,
+  type Store,
+  StoreError,
+  type StoreWatch,
+  type VoiceStore,
+} from "../store.ts";
 import { maintainPartitions } from "./partitions.ts";
 import { StandbyError, stateOf } from "./postgres-errors.ts";
 import { RetryingDatabase } from "./retrying-database.ts";
 import { prepareSchema } from "./schema.ts";
 import { type FoundRow, migrationLock, statementsIn } from "./statements.ts";
 import type { StoreAddress } from "./store-address.ts";
-import { voicesIn } from "./voices.ts";
 
 export interface PostgresStoreOptions extends StoreWatch {
   /** The schema that holds our tables, made if it is not there. Small letters, digits and underscores. */
@@ -36,7 +52,7 @@ export async function postgresStore(address: StoreAddress, options: PostgresStor
   const statements = statementsIn(schema);
 
   // Whoever asks may have to wait for one group before their own.
-  const lookups = new Grouped<string, Found | null>((hashes) =>
+  const lookups = new GroupCommit<string, Found | null>((hashes) =>
     database.retry(timeoutMs / 2, async ({ untilMs }) => {
       const rows = await connections.run<FoundRow>(statements.findKeys(hashes), untilMs);
       if (rows[0]?.is_standby !== false) throw new StandbyError();
@@ -126,4 +142,67 @@ function there({ keyId }: KeyRecord): StoreError {
 
 function foundOf(row: FoundRow | undefined): Found | null {
   return row === undefined || row.key_id === null ? null : { key: keyOf(row), hash: row.hash };
+}
+
+/** The voices of a store in a schema. */
+export function voicesIn(database: RetryingDatabase, schema: string, timeoutMs: number): VoiceStore {
+  const { connections } = database;
+  const voices = `"${schema}".voices`;
+  /** Finds by a key, an id and a folded name; where a voice has the other's id for a name, the id counts. */
+  const found = `FROM ${voices} WHERE key_id = $1 AND (voice_id = $2 OR name_key = $3)
+    ORDER BY voice_id = $2 DESC LIMIT 1`;
+  const asked = (keyId: string, idOrName: string) => [keyId, idOrName, nameKeyOf(idOrName)];
+  const one = async (statement: QueryConfig) =>
+    database.retry(timeoutMs, async ({ untilMs }) => {
+      const [row] = await connections.run<VoiceRow>(statement, untilMs);
+      return row === undefined ? null : voiceOf(row);
+    });
+  return {
+    addVoice: (voice, audio, maxVoices) =>
+      database.retry(timeoutMs, ({ untilMs }) =>
+        connections.transaction(async (run) => {
+          // One after the other for each key, so that none is counted twice.
+          const [key] = await run<{ is_revoked: boolean }>({
+            text: `SELECT revoked_ts IS NOT NULL AS is_revoked FROM "${schema}".keys WHERE key_id = $1 FOR UPDATE`,
+            values: [voice.keyId],
+          });
+          if (key?.is_revoked === true) return "revoked";
+          const nameKey = nameKeyOf(voice.name);
+          const rows = await run<{ voice_id: string; name_key: string }>({
+            text: `SELECT voice_id, name_key FROM ${voices} WHERE key_id = $1`,
+            values: [voice.keyId],
+          });
+          // A try whose answer was lost has kept it.
+          if (rows.some(({ voice_id }) => voice_id === voice.voiceId)) return "added";
+          if (rows.length >= maxVoices) return "full";
+          if (rows.some(({ name_key }) => name_key === nameKey)) return "taken";
+          await run({
+            text: `INSERT INTO ${voices} (${VOICE_COLUMNS}, name_key, audio)
+                   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+            values: [...voiceValues(voice), nameKey, Buffer.from(audio)],
+          });
+          return "added";
+        }, untilMs),
+      ),
+    listVoices: (keyId) =>
+      database.retry(timeoutMs, async ({ untilMs }) => {
+        const text = `SELECT ${VOICE_COLUMNS} FROM ${voices}
+                      ${keyId === undefined ? "" : "WHERE key_id = $1"} ORDER BY created_ts, voice_id COLLATE "C"`;
+        const values = keyId === undefined ? [] : [keyId];
+        return (await connections.run<VoiceRow>({ text, values }, untilMs)).map(voiceOf);
+      }),
+    findVoice: (keyId, idOrName) =>
+      one({ text: `SELECT ${VOICE_COLUMNS} ${found}`, values: asked(keyId, idOrName) }),
+    voiceAudio: (voiceId) =>
+      database.retry(timeoutMs, async ({ untilMs }) => {
+        const text = `SELECT audio FROM ${voices} WHERE voice_id = $1`;
+        const [row] = await connections.run<{ audio: Buffer }>({ text, values: [voiceId] }, untilMs);
+        return row === undefined ? null : new Uint8Array(row.audio);
+      }),
+    removeVoice: (keyId, idOrName) =>
+      one({
+        text: `DELETE FROM ${voices} WHERE voice_id = (SELECT voice_id ${found}) RETURNING ${VOICE_COLUMNS}`,
+        values: asked(keyId, idOrName),
+      }),
+  };
 }

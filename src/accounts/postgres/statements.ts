@@ -1,5 +1,5 @@
 import type { QueryConfig } from "pg";
-import { type KeyRow, toTicks } from "../ledger-rows.ts";
+import { type KeyRow, toTicks } from "../rows.ts";
 import type { KeyRecord, UsageRecord } from "../store.ts";
 
 /**

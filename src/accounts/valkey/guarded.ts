@@ -1,5 +1,10 @@
-import { BucketTable } from "../bucket-table.ts";
-import { type Buckets, BucketsError, type SharedBuckets, type SharedReading } from "../buckets.ts";
+import {
+  type Buckets,
+  BucketsError,
+  BucketTable,
+  type SharedBuckets,
+  type SharedReading,
+} from "../buckets.ts";
 import { withinMs } from "../deadline.ts";
 import { type BucketLimits, type BucketReading, readingOf } from "../token-bucket.ts";
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { nameKeyOf } from "../../accounts/voice-store.ts";
+import { nameKeyOf } from "../../accounts/store.ts";
 import { ServiceError } from "../../contract/errors.ts";
 import { nameProblem } from "../../contract/voice-form.ts";
 import type { RequestedManner, VoiceSample } from "../../core/script.ts";

@@ -1,4 +1,4 @@
-import { isVoiceId, nameKeyOf } from "../../accounts/voice-store.ts";
+import { isVoiceId, nameKeyOf } from "../../accounts/store.ts";
 import { quoted, ServiceError } from "../../contract/errors.ts";
 import { parseVoice, type VoiceMixPart } from "../../contract/voices.ts";
 import type { SpeakerLabel } from "../../core/conversation.ts";

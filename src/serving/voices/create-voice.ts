@@ -1,5 +1,5 @@
 import { setImmediate as letOthersRun } from "node:timers/promises";
-import { newVoiceId, type VoiceRecord } from "../../accounts/voice-store.ts";
+import { newVoiceId, type VoiceRecord } from "../../accounts/store.ts";
 import { openEncoder } from "../../audio/encode/open-encoder.ts";
 import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../audio/format.ts";
 import { fromPcm16, joinBytes, joinSamples, toPcm16 } from "../../audio/pcm.ts";

@@ -1,5 +1,4 @@
-import { StoreError } from "../../accounts/store.ts";
-import { nameKeyOf, type VoiceRecord, type VoiceStore } from "../../accounts/voice-store.ts";
+import { nameKeyOf, StoreError, type VoiceRecord, type VoiceStore } from "../../accounts/store.ts";
 import { LruCache } from "../../audio/lru-cache.ts";
 import { quoted, ServiceError } from "../../contract/errors.ts";
 import { nameProblem } from "../../contract/voice-form.ts";

@@ -1,4 +1,4 @@
-import { nameKeyOf, type VoiceRecord } from "../../accounts/voice-store.ts";
+import { nameKeyOf, type VoiceRecord } from "../../accounts/store.ts";
 import type { CreatedVoice } from "../../contract/voice-form.ts";
 import type { Voice, VoiceList } from "../../contract/voices.ts";
 import type { ModelCard, ModelVoice } from "../../core/model-card.ts";

@@ -1,4 +1,4 @@
-import { memoryBuckets } from "../../../src/accounts/bucket-table.ts";
+import { memoryBuckets } from "../../../src/accounts/buckets.ts";
 import { newEventId, type Store } from "../../../src/accounts/store.ts";
 import { type Tenancy, tenancyOn } from "../../../src/accounts/tenancy.ts";
 import { until } from "../../waiting.ts";

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { libsqlStore } from "../../../src/accounts/libsql-store.ts";
+import { libsqlStore } from "../../../src/accounts/libsql/libsql-store.ts";
 import { startTestServer, type TestServer } from "./start.ts";
 import { addVoice, deleteVoice } from "./voice-form.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it, test } from "node:test";
-import { memoryBuckets } from "../../../src/accounts/bucket-table.ts";
+import { memoryBuckets } from "../../../src/accounts/buckets.ts";
 import { memoryStore } from "../../accounts/memory-store.ts";
 import { within } from "../../waiting.ts";
 import { openRaw } from "./raw-socket.ts";

@@ -1,5 +1,5 @@
 import { workerData } from "node:worker_threads";
-import { answerCalls } from "../workers/calls/answer-calls.ts";
+import { answerCalls } from "../../workers/calls/answer-calls.ts";
 import { toWire } from "./libsql-errors.ts";
 import { type LedgerThreadData, ledgerOperations } from "./libsql-operations.ts";
 

@@ -1,4 +1,4 @@
-import { StoreError, type StoreProblem } from "./store.ts";
+import { StoreError, type StoreProblem } from "../store.ts";
 
 /** Puts what the database or the file system reported into one sentence with the remedy. */
 export function asStoreError(error: unknown, path: string): StoreError {
@@ -31,19 +31,19 @@ export function newerError(path: string, version: number, known: number): StoreE
 }
 
 /** A store's error as its parts, since a clone would lose its class. */
-export interface WireError {
+export interface StoreWireError {
   readonly problem: StoreProblem;
   readonly message: string;
 }
 
 /** Whatever an operation threw, for the way to the other side. */
-export function toWire(thrown: unknown, path: string): WireError {
+export function toWire(thrown: unknown, path: string): StoreWireError {
   const { problem, message } = asStoreError(thrown, path);
   return { problem, message };
 }
 
 /** The other side of {@link toWire}. */
-export function fromWire({ problem, message }: WireError): StoreError {
+export function fromWire({ problem, message }: StoreWireError): StoreError {
   return new StoreError(problem, message);
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { Grouped } from "../../src/accounts/grouped.ts";
+import { GroupCommit } from "../../src/accounts/group-commit.ts";
 
 /** Work that ends when the test says so, and makes capitals of its items. */
 function slowWork() {
@@ -15,7 +15,7 @@ function slowWork() {
 describe("a grouped job", () => {
   it("does it at once when idle, and together what came meanwhile", async () => {
     const { groups, work } = slowWork();
-    const grouped = new Grouped(work);
+    const grouped = new GroupCommit(work);
     const first = grouped.add("a");
     assert.deepEqual(groups[0]?.items, ["a"]);
     const later = ["b", "c", "d"].map((item) => grouped.add(item));
@@ -30,7 +30,7 @@ describe("a grouped job", () => {
 
   it("resolves nobody before the group is done", async () => {
     const { groups, work } = slowWork();
-    const grouped = new Grouped(work);
+    const grouped = new GroupCommit(work);
     let resolved = false;
     const commit = grouped.add("a").then(() => {
       resolved = true;
@@ -44,7 +44,7 @@ describe("a grouped job", () => {
 
   it("rejects the whole group that was not done, and only that one", async () => {
     const { groups, work } = slowWork();
-    const grouped = new Grouped(work);
+    const grouped = new GroupCommit(work);
     const first = grouped.add("a");
     const second = [grouped.add("b"), grouped.add("c")];
     groups[0]?.end();
@@ -59,7 +59,7 @@ describe("a grouped job", () => {
 
   it("is settled once nothing waits", async () => {
     const { groups, work } = slowWork();
-    const grouped = new Grouped(work);
+    const grouped = new GroupCommit(work);
     await grouped.settled();
     const order: string[] = [];
     const both = [grouped.add("a"), grouped.add("b")].map((commit, i) =>

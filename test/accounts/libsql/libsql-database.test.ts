@@ -3,10 +3,10 @@ import { chmodSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import Database from "libsql";
-import { readsOn } from "../../src/accounts/ledger.ts";
-import { MIGRATIONS, openDatabase, openForReading } from "../../src/accounts/libsql-database.ts";
-import { StoreError } from "../../src/accounts/store.ts";
-import { temporaryFolder } from "./folders.ts";
+import { readsOn } from "../../../src/accounts/libsql/ledger.ts";
+import { MIGRATIONS, openDatabase, openForReading } from "../../../src/accounts/libsql/libsql-database.ts";
+import { StoreError } from "../../../src/accounts/store.ts";
+import { temporaryFolder } from "../folders.ts";
 
 const WINDOWS = process.platform === "win32" ? "there are no modes" : false;
 

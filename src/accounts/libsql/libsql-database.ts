@@ -1,9 +1,9 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import Database from "libsql";
-import { monotonicMs } from "./deadline.ts";
+import { monotonicMs } from "../deadline.ts";
+import { StoreError } from "../store.ts";
 import { asStoreError, damagedError, newerError } from "./libsql-errors.ts";
-import { StoreError } from "./store.ts";
 
 /** How long to wait for another process that holds the database, and how to pass the time between two tries. */
 export interface LockWait {

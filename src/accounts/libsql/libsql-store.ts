@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
-import { type CallOptions, ThreadCalls, ThreadError } from "../workers/calls/thread-calls.ts";
-import { monotonicMs } from "./deadline.ts";
+import { type CallOptions, ThreadCalls, ThreadError } from "../../workers/calls/thread-calls.ts";
+import { monotonicMs } from "../deadline.ts";
+import type { Store } from "../store.ts";
 import type { LedgerReads, LedgerWrites } from "./ledger.ts";
-import { closedError, fromWire, unavailableError, type WireError } from "./libsql-errors.ts";
+import { closedError, fromWire, type StoreWireError, unavailableError } from "./libsql-errors.ts";
 import type { LedgerThreadData } from "./libsql-operations.ts";
-import type { Store } from "./store.ts";
 
 export interface LibsqlStoreOptions extends Partial<LedgerThreadOptions> {
   /** Longest wait for another process that holds the database, in milliseconds. */
@@ -107,7 +107,7 @@ function ledgerThread<Part>(site: LedgerThreadData, options: LedgerThreadOptions
     // To end a thread in the middle of a call into libsql may abort the process.
     isNative: true,
     probe: "open",
-    fromWire: (thrown) => fromWire(thrown as WireError),
+    fromWire: (thrown) => fromWire(thrown as StoreWireError),
     onFailure: ({ message }) => onFailure?.(message),
     onRecovery: () => onRecovery?.(`${name} works again`),
   });

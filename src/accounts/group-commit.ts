@@ -3,7 +3,7 @@
  * flush of the disk, or one way to a database and back, where it would have paid for many, and an idle one waits for
  * nothing (natural group commit).
  */
-export class Grouped<T, R> {
+export class GroupCommit<T, R> {
   readonly #work: (group: readonly T[]) => Promise<readonly R[]>;
   #waiting: Pending<T, R>[] = [];
   #running: Promise<void> | null = null;

@@ -1,8 +1,8 @@
 import { isIPv4, isIPv6, SocketAddress } from "node:net";
 
 /**
- * Returns the network that an address counts as. With 4 `parts`, the IPv4 address (also when written as IPv6) or the IPv6 /64.
- * With 3, the /24 or /48, the usual size of a rented block. Anything else counts as `unknown`.
+ * Returns the network that an address belongs to. With 4 `parts`: the IPv4 address (also if mapped to IPv6) or the
+ * IPv6 /64. With 3: the /24 or /48, the usual size of a rented block. Anything else is `unknown`.
  */
 export function addressGroup(address: string, parts: 3 | 4 = 4): string {
   if (isIPv4(address)) return parts === 4 ? address : `${address.split(".").slice(0, parts).join(".")}.0/24`;

@@ -3,23 +3,23 @@ import { crc32 } from "node:zlib";
 import type { BucketLimits } from "./token-bucket.ts";
 
 /**
- * What a presented text is, by its looks alone: `well-formed` has a right checksum (and may still be unknown or
- * revoked), `mistyped` begins as a key of ours does but is damaged, `foreign` is something else.
+ * Form of a presented text: `well-formed` has a valid checksum (and may still be unknown or revoked), `mistyped`
+ * begins like a key but is damaged, `foreign` is anything else.
  */
 export type KeyShape = "well-formed" | "mistyped" | "foreign";
 
-/** A new secret: `ant_`, 32 random base62 characters (190 bits), and 6 of CRC-32 over what precedes them. */
+/** Creates a secret: `ant_`, 32 random base62 characters (190 bits), and 6 characters of CRC-32 over them. */
 export function newApiKey(): string {
   const body = PREFIX + randomBase62(32);
   return body + checksum(body);
 }
 
-/** A new public name of a key: `key_` and 12 random base62 characters, unrelated to the secret. */
+/** Creates a public id of a key: `key_` and 12 random base62 characters, unrelated to the secret. */
 export function newKeyId(): string {
   return `key_${randomBase62(12)}`;
 }
 
-/** Tells a slip of typing from a text that never was a key. */
+/** Classifies a text, to tell a typing error from a text that never was a key. */
 export function parseApiKey(text: string): KeyShape {
   if (!text.startsWith(PREFIX)) return "foreign";
   const body = text.slice(0, -CHECKSUM_LENGTH);
@@ -27,7 +27,7 @@ export function parseApiKey(text: string): KeyShape {
   return sound ? "well-formed" : "mistyped";
 }
 
-/** SHA-256 of a secret, 64 hexadecimal digits: all that is ever stored of it. */
+/** Returns the SHA-256 of a secret as 64 hexadecimal digits: all that is ever stored of it. */
 export function hashApiKey(secret: string): string {
   return createHash("sha256").update(secret).digest("hex");
 }
@@ -51,16 +51,15 @@ function checksum(body: string): string {
   return digits;
 }
 
-/** What a new key is to be. */
 export interface NewKey extends BucketLimits {
-  /** For people: 1 to 200 characters, no control characters. Need not be unique. */
+  /** 1 to 200 characters without control characters. Need not be unique. */
   readonly label: string;
 }
 
-/** The largest rate and burst of a key. */
+/** Maximum rate and burst of a key. */
 const MAX_KEY_RATE = 1_000_000;
 
-/** What is wrong with a key that is asked for, as one sentence, or null. */
+/** Returns what is wrong with a requested key, as one sentence, or `null`. */
 export function newKeyProblem({ label, rpm, burst }: NewKey): string | null {
   if (label.trim() === "") return "The label is empty: say whose key it is.";
   if (label.length > 200) return "The label is longer than 200 characters: shorten it.";

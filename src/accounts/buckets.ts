@@ -8,48 +8,47 @@ import {
   take,
 } from "./token-bucket.ts";
 
-/** Token buckets by name, each full until it is first taken from. */
+/** Token buckets by name. A bucket is full until its first take. */
 export interface Buckets {
-  /** Takes a token if there is one. Never rejects. */
+  /** Takes a token if available. Never rejects. */
   take(name: string, limits: BucketLimits): Promise<BucketReading>;
-  /** What is in the bucket; nothing is taken. Never rejects. */
+  /** Reads a bucket. Never rejects. */
   peek(name: string, limits: BucketLimits): Promise<BucketReading>;
-  /** What this process knows of the bucket. Asks nobody. */
+  /** Returns this process's own knowledge of a bucket, without a request. */
   recall(name: string, limits: BucketLimits): BucketReading;
-  /** Lets go of what it works with. Calling it twice is harmless. */
+  /** May be called twice. */
   close(): void;
 }
 
-/** Token buckets that several servers share, in an engine on the network: what they are asked may fail. */
+/** Token buckets shared by several servers over the network. Requests may fail. */
 export interface SharedBuckets {
-  /** Where the engine is, as in `10.0.0.7:6379`. */
+  /** Address of the server, as in `10.0.0.7:6379`. */
   readonly place: string;
-  /** Resolves once they can be asked; rejects with a {@link BucketsError} when that came to nothing the first time. */
+  /** Resolves when connected; rejects with a {@link BucketsError} if the first attempt fails. */
   connected(): Promise<void>;
-  /** Takes a token if there is one. Rejects with a {@link BucketsError}; a token may have been taken then. */
+  /**
+   * Takes a token if available. Rejects with a {@link BucketsError}, after which a token may or may not have been
+   * taken.
+   */
   take(name: string, limits: BucketLimits): Promise<SharedReading>;
-  /** Takes nothing. Rejects with a {@link BucketsError}. */
+  /** Reads a bucket. Rejects with a {@link BucketsError}. */
   peek(name: string, limits: BucketLimits): Promise<SharedReading>;
   close(): void;
 }
 
-/** What the engine says of a bucket. */
 export interface SharedReading {
-  /** For a take, whether a token was taken; for a look, whether one could be. */
+  /** For a take, whether a token was taken; for a peek, whether one is available. */
   readonly allowed: boolean;
-  /** What is in the bucket now, in parts of a token (`PARTS_A_TOKEN`). */
+  /** Content, in fractions of a token (`PARTS_A_TOKEN`). */
   readonly parts: number;
 }
 
-/** Shared buckets that gave no answer. The message is one plain sentence with the place and the remedy, and no secret. */
+/** Shared buckets did not answer. The message is one sentence with the address and the remedy, without secrets. */
 export class BucketsError extends Error {
   override readonly name = "BucketsError";
 }
 
-/**
- * Buckets by name, at most `capacity` of them: beyond that the one longest untouched is forgotten, and so is full
- * again. They live in this process alone.
- */
+/** At most `capacity` buckets in this process. The least recently used one is forgotten, and thereby full again. */
 export class BucketTable {
   readonly #buckets: LruCache<BucketState>;
 
@@ -67,7 +66,7 @@ export class BucketTable {
     return reading;
   }
 
-  /** Replaces what is in a bucket by what somebody else says of it. */
+  /** Overwrites a bucket's state with one received from elsewhere. */
   put(name: string, state: BucketState): void {
     this.#buckets.set(name, state);
   }
@@ -81,7 +80,7 @@ export class BucketTable {
   }
 }
 
-/** Buckets of this process alone. */
+/** Returns buckets that live in this process only. */
 export function memoryBuckets(nowMs: () => number = () => performance.now()): Buckets {
   const table = new BucketTable();
   return {

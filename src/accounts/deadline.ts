@@ -1,18 +1,18 @@
 /**
- * The result of a promise, unless that takes longer: then rejects with `late()`, and what comes afterwards is ignored. Who
- * was kept from looking in time, by a busy event loop, looks once more before it is too late.
+ * Returns the promise's result, or rejects with `late()` after `ms` and ignores the result. After a blocked event
+ * loop, results that have arrived are read before the deadline applies.
  */
 export function withinMs<T>(ms: number, promise: Promise<T>, late: () => Error): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
-      // What has arrived by now is read between the timers and this.
+      // Lets the event loop deliver results that have arrived.
       setImmediate(() => reject(late()));
     }, ms);
     promise.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }
 
-/** The machine's monotonic time in milliseconds, the same in every thread. */
+/** Returns monotonic milliseconds, comparable across threads. */
 export function monotonicMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }

@@ -1,19 +1,18 @@
 /**
- * Does things in groups: what arrives while a group is under way goes into the next one. So a busy server pays for one
- * flush of the disk, or one way to a database and back, where it would have paid for many, and an idle one waits for
- * nothing (natural group commit).
+ * Processes items in groups: items that arrive during one group form the next (natural group commit). A busy server
+ * thus shares one disk flush or database round trip among many items, and an idle one does not wait.
  */
 export class GroupCommit<T, R> {
   readonly #work: (group: readonly T[]) => Promise<readonly R[]>;
   #waiting: Pending<T, R>[] = [];
   #running: Promise<void> | null = null;
 
-  /** @param work does all of a group or nothing, and resolves to what came of each item, in their order. */
+  /** @param work processes a whole group or none of it, and resolves to the results in order */
   constructor(work: (group: readonly T[]) => Promise<readonly R[]>) {
     this.#work = work;
   }
 
-  /** Resolves once the item is done; rejects, with the rest of its group, when the group was not. */
+  /** Resolves when the item is processed; rejects if its group failed. */
   add(item: T): Promise<R> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject });
@@ -21,7 +20,7 @@ export class GroupCommit<T, R> {
     });
   }
 
-  /** Resolves when nothing is left to do. */
+  /** Resolves when no work is left. */
   async settled(): Promise<void> {
     while (this.#running !== null) await this.#running;
   }

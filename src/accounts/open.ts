@@ -9,18 +9,17 @@ import type { GuardOptions } from "./valkey/guarded.ts";
 type StoreSettings = Pick<Settings, "dataDir" | "store">;
 
 export interface OpenOptions extends StoreWatch {
-  /** Where the PostgreSQL database is that keeps keys and usage, if that is set. */
+  /** Address of the PostgreSQL database, if set. */
   readonly storeUrl?: string | null;
-  /** Those of keys. They are owned from now on, and of this process alone unless given. */
+  /** Rate limit buckets of keys; closed with the tenancy. Default: in this process. */
   readonly buckets?: Buckets;
 }
 
 /**
- * Opens the tenancy that the settings ask for: over a file in the data directory, or a PostgreSQL database that several
- * servers may share.
+ * Opens keys and usage as configured: a file in the data directory, or a PostgreSQL database shared by several
+ * servers.
  *
- * @throws StoreError when keys and usage cannot be reached or worked with; SettingsError when a database has no address,
- * or one that cannot be read.
+ * @throws StoreError if the store cannot be used; SettingsError if its address is missing or invalid
  */
 export async function openTenancy(
   settings: StoreSettings & Pick<Settings, "anonymousRpm" | "anonymousBurst">,
@@ -40,12 +39,12 @@ export async function openTenancy(
 }
 
 /**
- * The buckets of keys that the settings ask for. A server of shared ones that does not answer is told to `watch`, and is no
- * reason not to begin.
+ * Opens the buckets of keys as configured. If the shared server does not answer, `watch` is informed and the server
+ * starts anyway.
  *
- * @param url where the shared ones are, if that is set
+ * @param url address of the shared buckets, if set
  *
- * @throws SettingsError when the shared ones have no address, or one that cannot be read.
+ * @throws SettingsError if the address is missing or invalid
  */
 export async function openBuckets(
   { kind, prefix, timeoutMs }: Settings["buckets"],
@@ -62,12 +61,12 @@ export async function openBuckets(
 }
 
 /**
- * Reads the whole store of keys and usage that the settings ask for. It may be run beside servers, and changes nothing.
+ * Reads the whole configured store. Changes nothing, so it may run while servers are running.
  *
- * @param url where the PostgreSQL database is, if that is set
- * @returns what was found sound, in words that begin a sentence
+ * @param url address of the PostgreSQL database, if set
+ * @returns what was checked, as the beginning of a sentence
  *
- * @throws StoreError when there is none, or it is not sound; SettingsError as {@link openTenancy} does.
+ * @throws StoreError if the store is missing or damaged; SettingsError as {@link openTenancy}
  */
 export async function checkStore(settings: StoreSettings, url: string | null): Promise<string> {
   if (storeKind(settings, url) === "libsql") {
@@ -82,12 +81,12 @@ export async function checkStore(settings: StoreSettings, url: string | null): P
   return `The schema ${settings.store.schema} of ${address.place}`;
 }
 
-/** What the settings say of where keys and usage are kept; where they say nothing an address decides. */
+/** Returns the configured kind of store. Default: PostgreSQL if there is an address. */
 export function storeKind({ store }: Pick<Settings, "store">, url: string | null): "libsql" | "postgres" {
   return store.kind ?? (url === null ? "libsql" : "postgres");
 }
 
-/** A connection is given up for longer silence than a request is kept waiting for. */
+/** A connection may be silent longer than a request may wait, at least this long. */
 const MIN_SILENCE_MS = 1_000;
 
 async function postgresStoreOf(

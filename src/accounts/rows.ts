@@ -11,7 +11,9 @@ export interface KeyRow {
   readonly revoked_ts: number | null;
 }
 
-/** A key beside its row of `usage_totals`. Whole numbers as libsql or PostgreSQL give large ones; null without requests. */
+/**
+ * A row of `usage_totals` joined to a key: large numbers as libsql or PostgreSQL return them; null without requests.
+ */
 export interface TotalsRow {
   readonly key_id: string;
   readonly requests: bigint | string | null;
@@ -43,23 +45,23 @@ export function totalsOf(row: TotalsRow): UsageTotals {
   };
 }
 
-/** A duration in seconds as ticks, exact for a whole number of samples at a usual rate. */
+/** Converts seconds to ticks; exact for a whole number of samples at usual rates. */
 export function toTicks(durationS: number): number {
   return Math.round(durationS * TICKS_PER_S);
 }
 
-/** A total of ticks as seconds, rounded only here. */
+/** Converts ticks to seconds. The only place that rounds. */
 export function fromTicks(ticks: bigint): number {
   return Number(ticks) / TICKS_PER_S;
 }
 
 /**
- * Ticks in a second of audio. Every usual sample rate from 8 to 192 kHz has a whole number of them in a sample (24 kHz:
- * 1176; 44.1 kHz: 640), so that sums of clips are exact, whatever their rates.
+ * Every usual sample rate from 8 to 192 kHz has a whole number of ticks per sample (24 kHz: 1176; 44.1 kHz: 640), so
+ * that sums of clips of any rates are exact.
  */
 const TICKS_PER_S = 28_224_000;
 
-/** A row of the table `voices`, but for the recording. */
+/** A row of the table `voices` without the recording. */
 export interface VoiceRow {
   readonly voice_id: string;
   readonly key_id: string;
@@ -70,11 +72,11 @@ export interface VoiceRow {
   readonly created_ts: number;
   readonly duration_s: number;
   readonly trust: number;
-  /** JSON: an array of strings. */
+  /** JSON array of strings. */
   readonly cautions: string;
 }
 
-/** The columns of a {@link VoiceRow}. */
+/** Columns of a {@link VoiceRow}. */
 export const VOICE_COLUMNS =
   "voice_id, key_id, name, description, ref_text, consent, created_ts, duration_s, trust, cautions";
 
@@ -93,7 +95,7 @@ export function voiceOf(row: VoiceRow): VoiceRecord {
   };
 }
 
-/** The values of the columns, in their order. */
+/** Returns the column values in order. */
 export function voiceValues(voice: VoiceRecord): (string | number | null)[] {
   return [
     voice.voiceId,

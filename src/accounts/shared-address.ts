@@ -1,11 +1,11 @@
 import { SettingsError } from "../settings/settings-error.ts";
 
-/** What servers share by an address: how messages name it, and where its address may be put. */
+/** A server configured by an address: its name in messages and the sources of the address. */
 export interface SharedServer {
   readonly what: string;
-  /** The variable that holds the address. */
+  /** Environment variable with the address. */
   readonly variable: string;
-  /** The setting that names a file which holds it. */
+  /** Setting that names a file with the address. */
   readonly setting: string;
 }
 
@@ -21,7 +21,7 @@ export const SHARED_BUCKETS: SharedServer = {
   setting: "buckets.urlFile",
 };
 
-/** @throws SettingsError when there is none */
+/** Throws SettingsError if there is none. */
 export function neededUrl(url: string | null, { what, variable, setting }: SharedServer): string {
   if (url !== null) return url;
   throw new SettingsError(
@@ -30,7 +30,7 @@ export function neededUrl(url: string | null, { what, variable, setting }: Share
   );
 }
 
-/** @param how what is wrong with it and what to do, without quoting it: it may hold a password */
+/** @param how the problem and the remedy, without quoting the address, which may hold a password */
 export function wrongAddress({ what, variable, setting }: SharedServer, how: string): SettingsError {
   return new SettingsError(
     "environment",

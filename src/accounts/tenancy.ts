@@ -10,62 +10,61 @@ import type { BucketLimits, BucketReading } from "./token-bucket.ts";
 
 export type { BucketReading, KeyRecord, UsageRecord, UsageTotals };
 
-/** A key that was presented and is good. */
+/** An authenticated key. */
 export type Key = Pick<KeyRecord, "keyId" | "label" | "rpm" | "burst">;
 
-/** A key that was made, with its secret. */
+/** A new key with its secret. */
 export interface CreatedKey {
   readonly key: string;
   readonly record: KeyRecord;
 }
 
 /**
- * Who may ask, how often, and what they have used. Methods that return promises reject with a StoreError, but for `take`
- * and `peek`, which never do.
+ * Authentication, rate limits and usage. Methods reject with a StoreError, except `take` and `peek`, which never
+ * reject.
  */
 export interface Tenancy {
-  /** The key, if it is known and not revoked now, whichever process made or revoked it. */
+  /** Returns the key if it is known and not revoked at this moment, by any process. */
   authenticate(presented: string): Promise<Key | null>;
-  /** One sentence on why a presented text does not authenticate, by its looks. It never repeats the text. */
+  /** Returns one sentence on why a text does not authenticate. Never repeats the text. */
   explainKey(presented: string): string;
   take(key: Key): Promise<BucketReading>;
   peek(key: Key): Promise<BucketReading>;
   /**
-   * What there is to tell of a presented key and its bucket; null where nothing is known of it soon. A store of this
-   * server's own is asked. One that servers share is not, nor are their buckets: of these it is known who was authenticated
-   * here lately. It grants nothing: such a key may have been revoked since.
+   * Returns a key and its bucket if they are quickly known, else `null`. A local store is asked; for shared stores
+   * and buckets only recent authentications on this server count. Grants nothing: the key may since have been
+   * revoked.
    */
   recall(presented: string): Promise<{ readonly key: Key; readonly reading: BucketReading } | null>;
-  /** For failed authentications: one bucket an IPv4 address or IPv6 /64. These are always of this process alone. */
+  /** For failed authentications: one bucket per IPv4 address or IPv6 /64, in this process only. */
   takeAnonymous(address: string): BucketReading;
   recallAnonymous(address: string): BucketReading;
-  /** Resolves once the record is durable. An event that the store still keeps counts nothing. */
+  /** Resolves when the record is durable. A known event counts nothing. */
   commit(record: UsageRecord): Promise<void>;
-  /** Zeros for a key that has made no request. */
+  /** Returns zeros for a key without requests. */
   usage(keyId: string): Promise<UsageTotals>;
-  /** Of every key, oldest first. */
+  /** Returns the usage of every key, oldest first. */
   allUsage(): Promise<UsageTotals[]>;
-  /** The secret is in the result and nowhere else. Rejects with a RangeError for what {@link newKeyProblem} refuses. */
+  /** Only the result contains the secret. Rejects with a RangeError for what {@link newKeyProblem} refuses. */
   createKey(wanted: NewKey): Promise<CreatedKey>;
-  /** The same if there is no key at all, else null: of several servers that ask for it at once, one gets it. */
+  /** Creates a key if there is none, else returns `null`. Of concurrent servers, one gets it. */
   createFirstKey(wanted: NewKey): Promise<CreatedKey | null>;
-  /** Revoked ones too, oldest first. */
+  /** Includes revoked keys, oldest first. */
   listKeys(): Promise<KeyRecord[]>;
-  /** False when there is no such key. */
+  /** Returns false for an unknown key. */
   revokeKey(keyId: string): Promise<boolean>;
-  /** The voices of keys' own. */
+  /** Custom voices. */
   readonly voices: VoiceStore;
-  /** False from a failure of the store until it answers again. */
+  /** False after a failure of the store until it answers again. */
   isWell(): boolean;
-  /** Commits what is still waiting, then closes the store and the buckets. */
+  /** Commits pending records, then closes the store and the buckets. */
   close(): Promise<void>;
 }
 
-/** The buckets of keys, the terms of the anonymous ones, and the clocks. */
 export interface TenancyOptions {
-  /** Owned from now on; of this process alone unless given. */
+  /** Closed with the tenancy. Default: in this process. */
   readonly buckets?: Buckets;
-  /** Whether the store is a database that other servers ask too; false unless given. */
+  /** Whether other servers use the store too. Default: false. */
   readonly isStoreShared?: boolean;
   readonly anonymous: BucketLimits;
   /** Monotonic milliseconds. */
@@ -76,14 +75,14 @@ export interface TenancyOptions {
 
 const ANONYMOUS_BUCKETS = 10_000;
 const KNOWN_KEYS = 10_000;
-/** How long it is worth waiting for a key of which there is no need, in milliseconds. */
+/** Maximum milliseconds to wait for optional information on a key. */
 const SOON_MS = 100;
 
-/** Tenancy over a store, which it owns from now on. */
+/** Returns a tenancy over a store, which it owns. */
 export function tenancyOn(store: Store, options: TenancyOptions): Tenancy {
   const { anonymous, nowMs = () => performance.now(), wallClockS = () => Date.now() / 1_000 } = options;
   const { buckets = memoryBuckets(nowMs), isStoreShared = false } = options;
-  /** The keys that were good when they were last presented, by their hashes. */
+  /** Keys that were valid when last presented, by hash. */
   const known = new LruCache<Key>(KNOWN_KEYS);
   const addressBuckets = new BucketTable(ANONYMOUS_BUCKETS);
   const commits = new GroupCommit<UsageRecord, undefined>(async (group) => {
@@ -148,7 +147,7 @@ export function tenancyOn(store: Store, options: TenancyOptions): Tenancy {
   };
 }
 
-/** The answer, or what there is instead of one that fails or takes too long. */
+/** Returns the answer, or `instead()` if it fails or takes too long. */
 function soon<T>(answer: Promise<T>, instead: () => T): Promise<T> {
   return withinMs(SOON_MS, answer, () => new Error("late")).catch(instead);
 }

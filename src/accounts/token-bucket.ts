@@ -1,40 +1,39 @@
-/** A bucket's terms, both whole and at least 1. */
+/** Whole numbers, at least 1. */
 export interface BucketLimits {
-  /** Tokens regained a minute. */
+  /** Tokens refilled per minute. */
   readonly rpm: number;
-  /** Tokens it holds at most. */
+  /** Maximum tokens. */
   readonly burst: number;
 }
 
-/** What is in a bucket, in whole parts of which a token has 60 000, as of a whole millisecond. */
+/** Content in parts (60 000 per token) at a whole millisecond. */
 export interface BucketState {
   readonly parts: number;
   readonly atMs: number;
 }
 
-/** What a bucket tells its owner. */
 export interface BucketReading {
-  /** The sustained rate, in requests a minute. */
+  /** Sustained requests per minute. */
   readonly limit: number;
   readonly burst: number;
-  /** For a take, whether a token was taken; for a look, whether one could be. */
+  /** For a take, whether a token was taken; for a peek, whether one is available. */
   readonly allowed: boolean;
-  /** Whole tokens in the bucket now. */
+  /** Whole tokens left. */
   readonly remaining: number;
-  /** Whole seconds, rounded up, until the bucket is full; 0 when it is. */
+  /** Whole seconds until the bucket is full, rounded up; 0 if it is. */
   readonly resetS: number;
-  /** Whole milliseconds, rounded up, until there is a token; 0 when there is one. */
+  /** Whole milliseconds until the next token, rounded up; 0 if there is one. */
   readonly retryAfterMs: number;
 }
 
-/** A bucket as it is before its first take. */
+/** Returns the initial state. */
 export function fullBucket({ burst }: BucketLimits, nowMs: number): BucketState {
   return { parts: burst * PARTS_A_TOKEN, atMs: Math.floor(nowMs) };
 }
 
 /**
- * The bucket at a later time. A token has 60 000 parts and every whole millisecond adds `rpm` of them, so that the
- * arithmetic is exact. A clock that goes back grants nothing and destroys nothing.
+ * Returns the state at a later time. A token has 60 000 parts and every millisecond adds `rpm` of them, so the
+ * arithmetic is exact. A clock that goes backwards adds and removes nothing.
  */
 export function refilled(state: BucketState, limits: BucketLimits, nowMs: number): BucketState {
   const atMs = Math.floor(nowMs);
@@ -57,14 +56,14 @@ export function take(
   return { state: after, reading: { ...readingOf(after, limits), allowed } };
 }
 
-/** What the bucket tells now, without a take. */
+/** Reads the bucket without taking a token. */
 export function peek(state: BucketState, limits: BucketLimits, nowMs: number): BucketReading {
   return readingOf(refilled(state, limits, nowMs), limits);
 }
 
 export const PARTS_A_TOKEN = 60_000;
 
-/** What a bucket with so many parts tells, as of a look. */
+/** Returns the reading for a number of parts. */
 export function readingOf(
   { parts }: Pick<BucketState, "parts">,
   { rpm, burst }: BucketLimits,

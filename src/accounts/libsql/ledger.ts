@@ -20,7 +20,7 @@ import {
 } from "../store.ts";
 import { inTransaction } from "./libsql-database.ts";
 
-/** What a store reads from an open database; each blocks until it is done. */
+/** Blocking reads from an open database. */
 export interface LedgerReads extends VoiceReads {
   findKey(hash: string): { readonly key: KeyRecord; readonly hash: string } | null;
   listKeys(): KeyRecord[];
@@ -28,13 +28,13 @@ export interface LedgerReads extends VoiceReads {
 }
 
 /**
- * Prepares the statements once. Single parameters are bound as an array, since the binding takes a lone object, null
- * among them, for named parameters. Throws what the database throws.
+ * Prepares the statements. Passes single parameters as arrays, because the binding takes a lone object (or null) as
+ * named parameters. Throws database errors.
  */
 export function readsOn(database: Database.Database): LedgerReads {
   const selectKey = database.prepare("SELECT * FROM keys WHERE hash = ?");
   const selectKeys = database.prepare("SELECT * FROM keys ORDER BY created_ts, key_id");
-  // Two statements: one with an optional condition is planned as if it had none, and reads every key.
+  // Two statements: SQLite would plan one with an optional condition as a full scan.
   const totals = `SELECT key_id, requests, input_chars, input_ticks, output_ticks, last_ts
     FROM keys LEFT JOIN usage_totals USING (key_id)`;
   const selectTotals = database.prepare(`${totals} ORDER BY created_ts, key_id`).safeIntegers();
@@ -56,25 +56,22 @@ export function readsOn(database: Database.Database): LedgerReads {
   };
 }
 
-/**
- * What a store writes to an open database; each blocks until it is done. What would be written after `lateAtMs` by the
- * monotonic clock is not.
- */
+/** Blocking writes to an open database. Skipped after `lateAtMs` (monotonic). */
 export interface LedgerWrites extends VoiceWrites {
   createKey(key: KeyRecord, hash: string, lateAtMs: number): void;
-  /** False where there is a key already. */
+  /** Returns false if there already is a key. */
   createFirstKey(key: KeyRecord, hash: string, lateAtMs: number): boolean;
-  /** With its voices: nobody could use or delete them any more. */
+  /** Also deletes the key's voices, which could not be used or deleted any more. */
   revokeKey(keyId: string, tsS: number, lateAtMs: number): boolean;
   commit(records: readonly UsageRecord[], lateAtMs: number): void;
 }
 
-/** Events are kept so that one that comes again is known; they are repeated within seconds, if at all. */
+/** How long events are kept to recognise repeated commits, which happen within seconds. */
 const EVENTS_KEPT_S = 86_400;
-/** More than one, so that what was left over is caught up with; few, so that no commit takes long. */
+/** More than one, to catch up with leftovers; few, to keep commits short. */
 const FORGOTTEN_AN_EVENT = 4;
 
-/** Prepares the statements once. Throws what the database throws. */
+/** Prepares the statements. Throws database errors. */
 export function writesOn(database: Database.Database): LedgerWrites {
   const insertKey = database.prepare(
     "INSERT INTO keys (key_id, hash, label, rpm, burst, created_ts, revoked_ts) VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -88,8 +85,8 @@ export function writesOn(database: Database.Database): LedgerWrites {
     `INSERT INTO usage_events (event_id, key_id, input_chars, input_ticks, output_ticks, ts)
      VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
   );
-  // Ids that begin with their time (newEventId) lie in that order, so that the oldest are found without an index. Their age
-  // is told by when they were recorded here; an id of another kind may be kept for longer, and never for less.
+  // Ids from `newEventId` are ordered by time, so the oldest are found without an index. Age is measured by when they
+  // were recorded; other ids may be kept longer, never shorter.
   const forgetOldestEvents = database.prepare(
     `DELETE FROM usage_events WHERE event_id IN (SELECT event_id FROM usage_events ORDER BY event_id LIMIT ?1)
      AND recorded_ts < unixepoch('subsec') - ${EVENTS_KEPT_S}`,
@@ -150,18 +147,18 @@ export function writesOn(database: Database.Database): LedgerWrites {
   };
 }
 
-/** What a store reads of voices from an open database; each blocks until it is done. */
+/** Blocking reads of voices. */
 export interface VoiceReads {
   listVoices(keyId?: string): VoiceRecord[];
   findVoice(keyId: string, idOrName: string): VoiceRecord | null;
   voiceAudio(voiceId: string): Uint8Array | null;
 }
 
-/** Finds by a key, an id and a folded name; where a voice has the other's id for a name, the id counts. */
+/** Finds by key and by id or folded name. If one voice's name is another's id, the id has precedence. */
 const FOUND = `FROM voices WHERE key_id = ?1 AND (voice_id = ?2 OR name_key = ?3)
   ORDER BY voice_id = ?2 DESC LIMIT 1`;
 
-/** Prepares the statements once. Throws what the database throws. */
+/** Prepares the statements. Throws database errors. */
 export function voiceReadsOn(database: Database.Database): VoiceReads {
   const voicesWhere = (condition: string) =>
     database.prepare(`SELECT ${VOICE_COLUMNS} FROM voices ${condition} ORDER BY created_ts, voice_id`);
@@ -180,19 +177,19 @@ export function voiceReadsOn(database: Database.Database): VoiceReads {
     },
     voiceAudio(voiceId) {
       const row = selectAudio.get([voiceId]) as { readonly audio: Uint8Array } | undefined;
-      // In a buffer of its own: the binding's may be a part of a larger one.
+      // Copied, since the binding's buffer may be part of a larger one.
       return row === undefined ? null : new Uint8Array(row.audio);
     },
   };
 }
 
-/** What a store writes of voices; each blocks until it is done. What would be written after `lateAtMs` is not. */
+/** Blocking writes of voices. Skipped after `lateAtMs`. */
 export interface VoiceWrites {
   addVoice(voice: VoiceRecord, audio: Uint8Array, maxVoices: number, lateAtMs: number): VoiceAdded;
   removeVoice(keyId: string, idOrName: string, lateAtMs: number): VoiceRecord | null;
 }
 
-/** Prepares the statements once. Throws what the database throws. */
+/** Prepares the statements. Throws database errors. */
 export function voiceWritesOn(database: Database.Database): VoiceWrites {
   const selectCount = database.prepare("SELECT count(*) AS voices FROM voices WHERE key_id = ?");
   const selectRevoked = database.prepare("SELECT 1 FROM keys WHERE key_id = ? AND revoked_ts IS NOT NULL");
@@ -231,7 +228,7 @@ export function voiceWritesOn(database: Database.Database): VoiceWrites {
   };
 }
 
-/** Has what `work` deletes overwritten in the file, too. */
+/** Makes SQLite overwrite what `work` deletes in the file. */
 export function erasing<T>(database: Database.Database, work: () => T): T {
   database.pragma("secure_delete = ON");
   try {

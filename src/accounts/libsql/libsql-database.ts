@@ -5,7 +5,7 @@ import { monotonicMs } from "../deadline.ts";
 import { StoreError } from "../store.ts";
 import { asStoreError, damagedError, newerError } from "./libsql-errors.ts";
 
-/** How long to wait for another process that holds the database, and how to pass the time between two tries. */
+/** Maximum wait for a database locked by another process, and how to pause between attempts. */
 export interface LockWait {
   readonly limitMs: number;
   /** Blocks. */
@@ -13,11 +13,11 @@ export interface LockWait {
 }
 
 /**
- * Opens the database of keys and usage, made if it is not there, and brought to the newest version.
- * A commit is on the disk when it returns (WAL, `synchronous=FULL`). Several processes may have it open, and may open
- * it at the same moment: while another is in the way the whole opening is tried again, until the limit has passed.
+ * Opens the database of keys and usage, creates it if missing, and migrates it to the current version. A commit is on
+ * disk when it returns (WAL, `synchronous=FULL`). Several processes may open the database at once: while it is
+ * locked, opening is retried until the limit.
  *
- * @throws StoreError when the place is unusable, the database is damaged or of a later version, or it stays busy.
+ * @throws StoreError if the path is unusable, the database is damaged or newer, or it stays locked
  */
 export function openDatabase(
   path: string,
@@ -36,8 +36,7 @@ export function openDatabase(
 }
 
 /**
- * Opens a database that is there and of the newest version for reading alone. What others have committed is seen by the
- * next statement, and nobody who writes is waited for.
+ * Opens an existing, current database for reading. Each statement sees all earlier commits and waits for no writer.
  */
 export function openForReading(path: string, busyTimeoutMs: number): Database.Database {
   const database = new Database(path, { timeout: busyTimeoutMs });
@@ -46,9 +45,9 @@ export function openForReading(path: string, busyTimeoutMs: number): Database.Da
 }
 
 /**
- * Runs `work` in one transaction that is visible and durable as a whole or not at all.
+ * Runs `work` in one durable transaction.
  *
- * @param lateAtMs when nobody waits for it any more, by the monotonic clock: it is then taken back
+ * @param lateAtMs monotonic time after which the transaction is rolled back instead
  */
 export function inTransaction<T>(
   database: Database.Database,
@@ -63,17 +62,17 @@ export function inTransaction<T>(
     database.exec("COMMIT");
     return result;
   } catch (error) {
-    // A full disk may have rolled back already.
+    // A full disk may already have rolled it back.
     if (database.inTransaction) database.exec("ROLLBACK");
     throw error;
   }
 }
 
 /**
- * Reads the whole database and compares every index with its table. It blocks for as long as that takes, may be run beside
- * a server, and changes nothing.
+ * Reads the whole database and compares every index with its table. Blocks meanwhile; changes nothing, so it may run
+ * while a server is running.
  *
- * @throws StoreError when there is no database, or it is not sound.
+ * @throws StoreError if there is no database or it is damaged
  */
 export function checkDatabase(path: string): void {
   if (!existsSync(path)) {
@@ -95,15 +94,14 @@ export function checkDatabase(path: string): void {
 
 const PATIENCE_MS = 5_000;
 
-/** Of a random length, so that many who wait do not come back in step. */
+/** Sleeps for a random time, so that waiting processes do not retry in step. */
 function pauseBriefly(): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1 + 9 * Math.random());
 }
 
 /**
- * SQLite waits for most locks by itself, but not in the switch to WAL: that reads first and then wants to write, and
- * a reader is refused at once while another writes, since two who wait for each other would wait for ever.
- * A connection that was refused is closed: the binding may leave the refused statement open in it.
+ * Opens the database once. SQLite itself waits for most locks, but not for the switch to WAL, where it refuses at
+ * once to avoid a deadlock. A refused connection is closed, because the binding may leave the statement open in it.
  */
 function opened(path: string, busyTimeoutMs: number): Database.Database {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -122,8 +120,8 @@ function opened(path: string, busyTimeoutMs: number): Database.Database {
 }
 
 /**
- * The database holds keys and recordings. What SQLite makes beside it gets its mode; what is there already may have a wider
- * one. A file that is there is not opened: closing it would drop the locks that this process has on it.
+ * Restricts the database's mode, as it holds keys and recordings. Files that SQLite adds inherit it. An existing file
+ * is not opened here: closing it would drop this process's locks.
  */
 function makePrivate(path: string): void {
   const make = () => closeSync(openSync(path, "wx", 0o600));
@@ -131,7 +129,7 @@ function makePrivate(path: string): void {
     try {
       work();
     } catch {
-      // Missing, already there or another user's: SQLite reports what matters.
+      // Missing, existing or another user's: SQLite reports what matters.
     }
   }
 }
@@ -151,7 +149,7 @@ function versionOf(database: Database.Database): number {
   return row?.user_version ?? 0;
 }
 
-/** Each step takes the database from the version of its index to the next. Steps are only ever added. */
+/** Each entry migrates from the version of its index to the next. Entries are only ever added. */
 export const MIGRATIONS: readonly string[] = [
   `CREATE TABLE keys (
      key_id TEXT PRIMARY KEY,
@@ -178,7 +176,7 @@ export const MIGRATIONS: readonly string[] = [
      output_ticks INTEGER NOT NULL,
      last_ts REAL NOT NULL
    ) STRICT, WITHOUT ROWID;`,
-  // Events are forgotten after a day. Those of the first version are, all of them: nobody repeats them any more.
+  // Events expire after a day, so all of those written by version 1 have.
   `DROP TABLE usage_events;
    CREATE TABLE usage_events (
      event_id TEXT PRIMARY KEY,

@@ -1,6 +1,6 @@
 import { StoreError, type StoreProblem } from "../store.ts";
 
-/** Puts what the database or the file system reported into one sentence with the remedy. */
+/** Turns an error of the database or the file system into one sentence with the remedy. */
 export function asStoreError(error: unknown, path: string): StoreError {
   if (error instanceof StoreError) return error;
   const report = reported(error);
@@ -10,44 +10,43 @@ export function asStoreError(error: unknown, path: string): StoreError {
   return new StoreError(problem, SENTENCES[problem](path, detail), error);
 }
 
-/** A database whose thread gave no answer, for the reason given. */
+/** Returns the error for a database thread that did not answer. */
 export function unavailableError(path: string, reason: string, cause: unknown): StoreError {
   return new StoreError("unavailable", SENTENCES.unavailable(path, reason), cause);
 }
 
-/** A database that nobody uses any more. */
+/** Returns the error for a closed database. */
 export function closedError(path: string): StoreError {
   return new StoreError("closed", SENTENCES.closed(path, ""));
 }
 
-/** A database that a check found fault with. */
+/** Returns the error for a database that failed a check. */
 export function damagedError(path: string, finding: string): StoreError {
   return new StoreError("damaged", SENTENCES.damaged(path, finding.split("\n").at(-1) ?? ""));
 }
 
-/** A database of a later version of Antiphon. */
+/** Returns the error for a database of a later version of Antiphon. */
 export function newerError(path: string, version: number, known: number): StoreError {
   return new StoreError("newer", SENTENCES.newer(path, `version ${version}, known are up to ${known}`));
 }
 
-/** A store's error as its parts, since a clone would lose its class. */
+/** A store error in plain parts, since cloning would lose its class. */
 export interface StoreWireError {
   readonly problem: StoreProblem;
   readonly message: string;
 }
 
-/** Whatever an operation threw, for the way to the other side. */
+/** Converts any thrown value for another thread. */
 export function toWire(thrown: unknown, path: string): StoreWireError {
   const { problem, message } = asStoreError(thrown, path);
   return { problem, message };
 }
 
-/** The other side of {@link toWire}. */
+/** Reverses {@link toWire}. */
 export function fromWire({ problem, message }: StoreWireError): StoreError {
   return new StoreError(problem, message);
 }
 
-/** What can go wrong with a file. */
 type FileProblem = Exclude<StoreProblem, "unreachable">;
 
 const SENTENCES: Readonly<Record<FileProblem, (path: string, detail: string) => string>> = {
@@ -67,8 +66,8 @@ const SENTENCES: Readonly<Record<FileProblem, (path: string, detail: string) => 
 };
 
 /**
- * By SQLite's primary result code (sqlite.org/rescode.html): PERM, BUSY, LOCKED, READONLY, IOERR and so on. PROTOCOL
- * (15) is a race for the locks of the WAL that was lost for seconds.
+ * Problems by SQLite's primary result code (sqlite.org/rescode.html): PERM, BUSY, LOCKED, READONLY, IOERR and so on.
+ * PROTOCOL (15) means that WAL locking failed for seconds.
  */
 const SQLITE_PROBLEMS: Readonly<Record<number, FileProblem>> = {
   3: "unwritable",
@@ -98,12 +97,12 @@ const FILE_SYSTEM_PROBLEMS: Readonly<Record<string, FileProblem>> = {
 interface Report {
   readonly message: string;
   readonly code: string;
-  /** SQLite's extended result code, whose lowest byte is the primary one. */
+  /** SQLite's extended result code; its lowest byte is the primary one. */
   readonly rawCode: number | null;
 }
 
 function problemOf({ message, code, rawCode }: Report): FileProblem {
-  // The binding reports a failed open as text alone.
+  // The binding reports a failed open only as text.
   if (message.includes("Unable to open")) return "unwritable";
   if (rawCode !== null) return SQLITE_PROBLEMS[rawCode & 0xff] ?? "failed";
   return FILE_SYSTEM_PROBLEMS[code] ?? "failed";

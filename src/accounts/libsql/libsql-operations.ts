@@ -2,15 +2,14 @@ import type Database from "libsql";
 import { type LedgerReads, type LedgerWrites, readsOn, writesOn } from "./ledger.ts";
 import { openDatabase, openForReading } from "./libsql-database.ts";
 
-/** What a thread of the database does, and where. */
 export interface LedgerThreadData {
   readonly part: "reads" | "writes";
   readonly path: string;
-  /** Longest wait for another process that holds the database, in milliseconds. */
+  /** Milliseconds to wait for a database locked by another process. */
   readonly patienceMs: number;
 }
 
-/** What a thread can be called for. Its first call opens the database, and `open` does nothing else. */
+/** Operations of a thread. Its first call opens the database; `open` does nothing else. */
 export type LedgerOperations = { open(): void } & (LedgerReads | LedgerWrites);
 
 export function ledgerOperations({ part, path, patienceMs }: LedgerThreadData): LedgerOperations {
@@ -43,7 +42,7 @@ function writing(path: string, patienceMs: number): LedgerOperations {
   };
 }
 
-/** Opens at the first use, and again at the next one for as long as that is refused. */
+/** Opens at the first call, and again at the next if that failed. */
 function opened<L>(open: () => Database.Database, on: (database: Database.Database) => L): () => L {
   let ledger: L | null = null;
   return () => {

@@ -8,24 +8,24 @@ import { closedError, fromWire, type StoreWireError, unavailableError } from "./
 import type { LedgerThreadData } from "./libsql-operations.ts";
 
 export interface LibsqlStoreOptions extends Partial<LedgerThreadOptions> {
-  /** Longest wait for another process that holds the database, in milliseconds. */
+  /** Milliseconds to wait for a database locked by another process. */
   readonly patienceMs?: number;
 }
 
-/** Opening again takes up to twice the patience, and the call itself waits once more. */
+/** Reopening takes up to twice the patience, and the call itself waits once more. */
 const PATIENCE_MS = 5_000;
 const DEADLINE_MS = 20_000;
-/** An opening may bring a large database to a new version. */
+/** Opening may migrate a large database. */
 const OPENING_DEADLINE_MS = 600_000;
 
 const REPEATABLE = { repeatable: true };
 
 /**
- * Keys and usage in `antiphon.db` in a folder, which is made if it is not there. The database runs in threads of its
- * own, so that the event loop never waits for a disk: one writes and one reads, so that nobody who only asks for a key
- * waits for a lock. A thread that fails is replaced.
+ * Opens the store of keys and usage in `antiphon.db`, creating the directory if needed. Two threads run the database,
+ * so that the event loop never waits for a disk: one writes, and one reads so that looking up a key never waits for a
+ * lock. A failed thread is replaced.
  *
- * @throws StoreError when the folder is unusable or the database is damaged.
+ * @throws StoreError if the directory is unusable or the database is damaged
  */
 export async function libsqlStore(dataDir: string, options: LibsqlStoreOptions = {}): Promise<Store> {
   const { patienceMs = PATIENCE_MS, deadlineMs = DEADLINE_MS } = options;
@@ -61,23 +61,23 @@ export async function libsqlStore(dataDir: string, options: LibsqlStoreOptions =
   };
 }
 
-/** Where the database of keys and usage is in a data directory. */
+/** Returns the path of the database in a data directory. */
 export function databasePath(dataDir: string): string {
   return join(dataDir, "antiphon.db");
 }
 
 interface LedgerThreadOptions {
-  /** The thread failed; the next call starts another. Plain words for a log. */
+  /** The thread failed; the next call starts another. A sentence for the log. */
   readonly onFailure?: (message: string) => void;
-  /** It answers again. */
+  /** The thread answers again. */
   readonly onRecovery?: (message: string) => void;
-  /** When a call that does not end is given up, in milliseconds. More than a call takes that waits as long as it may. */
+  /** Milliseconds after which a call is abandoned: more than any legitimate wait. */
   readonly deadlineMs: number;
-  /** Starts a thread that answers for the database. */
+  /** Starts a database thread. */
   readonly startThread?: (site: LedgerThreadData) => Worker;
 }
 
-/** The near side of a thread that answers for a part of the database. */
+/** Calls into a database thread. */
 interface LedgerThread<Part> {
   /** Rejects with a StoreError. */
   call<K extends keyof Part & string>(
@@ -85,17 +85,17 @@ interface LedgerThread<Part> {
     parameters: Part[K] extends (...parameters: infer P) => unknown ? P : never,
     options?: CallOptions,
   ): Promise<Part[K] extends (...parameters: never[]) => infer R ? R : never>;
-  /** Opens the database now, and not at the first call. */
+  /** Opens the database now instead of at the first call. */
   open(deadlineMs: number): Promise<void>;
   isWell(): boolean;
-  /** Refuses what waits, and ends the thread when what it does is done. */
+  /** Refuses waiting calls and ends the thread after the current one. */
   close(): Promise<void>;
 }
 
-/** Calls that may wait; the server lets in fewer requests than that. */
+/** Maximum waiting calls; the server admits fewer requests than that. */
 const QUEUE_DEPTH = 1_024;
 
-/** The thread of a part of the database, started by the first call and again by the next one after it failed. */
+/** Returns a thread that starts at its first call, and again after a failure. */
 function ledgerThread<Part>(site: LedgerThreadData, options: LedgerThreadOptions): LedgerThread<Part> {
   const { onFailure, onRecovery, deadlineMs, startThread = started } = options;
   const name = `the thread that ${site.part} keys and usage`;
@@ -104,7 +104,7 @@ function ledgerThread<Part>(site: LedgerThreadData, options: LedgerThreadOptions
     start: () => startThread(site),
     queueDepth: QUEUE_DEPTH,
     deadlineMs,
-    // To end a thread in the middle of a call into libsql may abort the process.
+    // Terminating a thread during a call into libsql may abort the process.
     isNative: true,
     probe: "open",
     fromWire: (thrown) => fromWire(thrown as StoreWireError),
@@ -137,7 +137,7 @@ function ledgerThread<Part>(site: LedgerThreadData, options: LedgerThreadOptions
 }
 
 function started(site: LedgerThreadData): Worker {
-  // A small nursery: what a call leaves behind is little. Unlike a small heap it can end no thread.
+  // Calls leave little garbage. Unlike a small heap, a small young generation cannot end the thread.
   const resourceLimits = { maxYoungGenerationSizeMb: 2 };
   return new Worker(new URL("./libsql-thread.js", import.meta.url), { workerData: site, resourceLimits });
 }

@@ -3,7 +3,7 @@ import { answerCalls } from "../../workers/calls/answer-calls.ts";
 import { toWire } from "./libsql-errors.ts";
 import { type LedgerThreadData, ledgerOperations } from "./libsql-operations.ts";
 
-/** A thread in which the database is worked with; libsql blocks. */
+/** A thread of its own for libsql, which blocks. */
 const site = workerData as LedgerThreadData;
 
 answerCalls({ ...ledgerOperations(site) }, (thrown) => toWire(thrown, site.path));

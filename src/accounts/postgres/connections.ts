@@ -4,19 +4,19 @@ import { closedError, losesConnections, TooLateError } from "./postgres-errors.t
 import type { StoreAddress } from "./store-address.ts";
 
 export interface ConnectionOptions {
-  /** Connections that may be open at once. */
+  /** Maximum open connections. */
   readonly connections: number;
-  /** The longest that connecting, or one statement, may take, in milliseconds. */
+  /** Maximum milliseconds for connecting, or for one statement. */
   readonly timeoutMs: number;
 }
 
-/** Runs a statement of a transaction. */
+/** Runs a statement in a transaction. */
 export type Run = <Row extends QueryResultRow>(statement: QueryConfig) => Promise<Row[]>;
 
 /**
- * Connections to one database, made when they are needed and kept. A statement that is not answered in time is cancelled and
- * costs its connection; and when one turns out to be dead all of them are replaced, since the others were cut off with it
- * more often than not. Rejects with what the driver, the network or the database reports.
+ * Pooled connections to one database. A statement without an answer in time is cancelled and its connection closed.
+ * When one connection turns out to be dead, all are replaced, since they usually fail together. Rejects with errors
+ * of the driver, the network or the database.
  */
 export class Connections {
   readonly #config: ClientConfig;
@@ -24,9 +24,9 @@ export class Connections {
   readonly #timeoutMs: number;
   readonly #slots: Slots;
   readonly #idle: Client[] = [];
-  /** Those that are trusted. One that was lost, or was open when another was, is no longer in it. */
+  /** Usable connections. A failed one, and all that were open with it, are removed. */
   readonly #sound = new Set<Client>();
-  /** What runs, and connections that say good-bye. */
+  /** Running statements, and connections that are closing. */
   readonly #underWay = new Set<Promise<unknown>>();
   #isClosed = false;
 
@@ -37,24 +37,24 @@ export class Connections {
     this.#slots = new Slots(connections);
   }
 
-  /** Runs one statement, a transaction by itself, that is given up at `untilMs` by the monotonic clock. */
+  /** Runs one statement in its own transaction, abandoned at `untilMs` (monotonic). */
   run<Row extends QueryResultRow>(statement: QueryConfig, untilMs: number): Promise<Row[]> {
     const work = (client: Client) => answered<Row>(client, statement, this.#leftMs(untilMs));
     return this.#followed(this.#onConnection(untilMs, work));
   }
 
-  /** Runs statements as one transaction, each of which may take until `untilMs`. */
+  /** Runs statements as one transaction; each may take until `untilMs`. */
   transaction<T>(work: (run: Run) => Promise<T>, untilMs: number): Promise<T> {
     const whole = async (client: Client): Promise<T> => {
       const run: Run = (statement) => answered(client, statement, untilMs - monotonicMs());
       try {
-        // What a server holds that is cut off in the middle, everybody waits for.
+        // Limits how long the database keeps the locks of a disconnected server.
         await run({ text: `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${this.#timeoutMs}` });
         const result = await work(run);
         await run({ text: "COMMIT" });
         return result;
       } catch (error) {
-        // Whatever it is in the middle of, the database rolls back.
+        // The database rolls back whatever was open.
         this.#sound.delete(client);
         throw error;
       }
@@ -62,7 +62,7 @@ export class Connections {
     return this.#followed(this.#onConnection(untilMs, whole));
   }
 
-  /** Lets what runs finish, and refuses what would be begun. */
+  /** Lets running statements finish and refuses new ones. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const client of this.#idle.splice(0)) this.#end(client);
@@ -102,7 +102,7 @@ export class Connections {
     const leftMs = this.#leftMs(untilMs);
     if (leftMs <= 0) throw new TooLateError("no time was left to connect");
     const client = new pg.Client({ ...this.#config, connectionTimeoutMillis: Math.ceil(leftMs) });
-    // One in use that breaks says so to its statement, too; an idle one is not used again.
+    // A broken connection in use also fails its statement; an idle one is not used again.
     client.on("error", () => this.#lose(client));
     client.on("end", () => this.#lose(client));
     try {
@@ -116,7 +116,7 @@ export class Connections {
   }
 
   #putBack(client: Client, isStuck: boolean): void {
-    // By way of pgbouncer the database is asked only as long as the connection is there.
+    // Behind pgbouncer, the database can only be reached while the connection is open.
     if (isStuck) void cancelled(client, this.#config, this.#timeoutMs).then(() => destroy(client));
     else if (!this.#sound.has(client)) destroy(client);
     else if (this.#isClosed) this.#end(client);
@@ -134,14 +134,14 @@ export class Connections {
     if (at >= 0) this.#idle.splice(at, 1);
   }
 
-  /** Says good-bye, and waits for no more than a moment for it to be heard. */
+  /** Closes a connection, waiting only briefly for the answer. */
   #end(client: Client): void {
     const overdue = setTimeout(() => destroy(client), GOOD_BYE_MS);
     void this.#followed(client.end().finally(() => clearTimeout(overdue)));
   }
 }
 
-/** So often an idle connection is asked whether it is there, which also keeps routers from forgetting it. */
+/** Interval of checks on idle connections, which also keeps routers from dropping them. */
 const KEEP_ALIVE_MS = 10_000;
 const GOOD_BYE_MS = 1_000;
 
@@ -161,15 +161,14 @@ async function answered<Row extends QueryResultRow>(
   }
 }
 
-/** A good-bye would be said to nobody. */
+/** Nothing would read a farewell. */
 function destroy(client: Client): void {
   client.connection.stream.destroy();
 }
 
 /**
- * Asks the database, over another connection, to give up what a client's is doing; else it would go on waiting, as for a
- * lock or for a standby, although nobody listens any more. It may come too late, or not arrive: nothing hangs on it.
- * Resolves when it has been sent and heard, or its time is over.
+ * Asks the database over another connection to cancel a client's statement, which could otherwise keep waiting for a
+ * lock or a standby. Best effort: it may arrive late or never. Resolves when it was sent and read, or after `maxMs`.
  */
 export async function cancelled(client: Client, config: ClientConfig, maxMs: number): Promise<void> {
   const { processID, secretKey } = client as unknown as {
@@ -198,14 +197,14 @@ export async function cancelled(client: Client, config: ClientConfig, maxMs: num
   });
 }
 
-/** What the types leave out. */
+/** Members that the types omit. */
 interface CancelConnection extends pg.Connection {
   connect(portOrSocket: number | string, host?: string): void;
   requestSsl(): void;
   cancel(processId: number, secretKey: number): void;
 }
 
-/** So many may go at once; the others wait in line, each no longer than it likes. */
+/** A semaphore whose waiters give up after a time of their own. */
 export class Slots {
   #free: number;
   readonly #waiting = new Set<() => void>();
@@ -214,7 +213,7 @@ export class Slots {
     this.#free = atOnce;
   }
 
-  /** True once one has a slot, which {@link release} gives back; false when none was free in time. */
+  /** Resolves to true with a slot, to be given back by {@link release}; to false if none is free in time. */
   async acquire(maxMs: number): Promise<boolean> {
     if (this.#free > 0) {
       this.#free -= 1;

@@ -4,11 +4,11 @@ import type { Connections, Run } from "./connections.ts";
 import { freeMigrationLock } from "./statements.ts";
 
 /**
- * Makes the days to come, and drops those that are older than `keptDays`. Usage events lie in a partition for each day of
- * their ids, so that old ones go as a whole. What belongs to no day that is there, an id that tells another time, is in the
- * partition `usage_events_rest`, and goes by when it was recorded. Of several servers one does it at a time.
+ * Creates partitions for the coming days and drops those older than `keptDays`. Usage events lie in one partition per
+ * day of their ids, so that a whole day can be dropped. Events with other ids go to `usage_events_rest` and expire by
+ * the time they were recorded. One server at a time does this.
  *
- * @throws what the database reports
+ * @throws database errors
  */
 export async function maintainPartitions(
   connections: Connections,
@@ -28,7 +28,7 @@ export async function maintainPartitions(
   });
 }
 
-/** Makes the days from yesterday to some days from now that are not there yet. */
+/** Creates missing partitions from yesterday to some days ahead. */
 export async function createPartitions(run: Run, schema: string): Promise<void> {
   const today = await todayOf(run);
   const there = await daysOf(run, schema);
@@ -39,7 +39,7 @@ export async function createPartitions(run: Run, schema: string): Promise<void> 
 
 async function dropDays(run: Run, schema: string, keptDays: number): Promise<void> {
   const oldest = (await todayOf(run)) - keptDays;
-  // Whoever commits waits while this waits for somebody who reads.
+  // Commits wait while this waits for readers.
   await run({ text: `SET LOCAL lock_timeout = ${MAX_LOCK_MS}` });
   for (const name of await daysOf(run, schema)) {
     if (dayOf(name) < oldest) await run({ text: `DROP TABLE "${schema}"."${name}"` });
@@ -51,8 +51,8 @@ const DAY_MS = 86_400_000;
 const MAX_LOCK_MS = 250;
 
 /**
- * A new partition takes over what came for its day before it was there. Unlike CREATE TABLE … PARTITION OF this keeps
- * nobody from committing to other days, or from reading.
+ * Creates a day's partition and moves events to it that came early. Unlike CREATE TABLE … PARTITION OF, this blocks
+ * neither commits to other days nor reads.
  */
 function makingOf(day: number, schema: string): QueryConfig[] {
   const [name, rest] = [`"${schema}".${nameOf(day)}`, `"${schema}".usage_events_rest`];
@@ -66,7 +66,7 @@ function makingOf(day: number, schema: string): QueryConfig[] {
   ].map((text) => ({ text }));
 }
 
-/** Days since 1970, by the database's clock. */
+/** Returns the days since 1970 by the database's clock. */
 async function todayOf(run: Run): Promise<number> {
   const [row] = await run<{ today: number }>({
     text: "SELECT floor(extract(epoch FROM now()) / 86400)::integer AS today",
@@ -93,7 +93,7 @@ function dayOf(name: string): number {
   return Date.UTC(Number(year), Number(month) - 1, Number(date)) / DAY_MS;
 }
 
-/** The least id of an event of that day: its time in milliseconds, and zeros. */
+/** Returns the smallest event id of a day: its time in milliseconds, then zeros. */
 function firstIdOf(day: number): string {
   const time = (day * DAY_MS).toString(16).padStart(12, "0");
   return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`;

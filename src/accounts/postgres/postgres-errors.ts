@@ -1,14 +1,13 @@
 import { DatabaseError } from "pg";
 import { StoreError, type StoreProblem } from "../store.ts";
 
-/** What messages say of where a store is. */
 export interface StorePlace {
   /** As in `the database antiphon on db.example:5432`. */
   readonly place: string;
   readonly schema: string;
 }
 
-/** A connection that leads to a standby, which cannot write and may be behind. */
+/** The connection leads to a standby, which cannot write and may lag. */
 export class StandbyError extends Error {
   override readonly name = "StandbyError";
 
@@ -17,14 +16,14 @@ export class StandbyError extends Error {
   }
 }
 
-/** A statement or a connection that took too long, and may yet be carried out. */
+/** A statement or connection took too long; it may still be carried out. */
 export class TooLateError extends Error {
   override readonly name = "TooLateError";
 }
 
 /**
- * Puts what the database, its driver or the network reported into one sentence with the remedy. What was reported is in
- * it as far as it holds no secret; the report itself goes nowhere, since its details quote rows.
+ * Turns an error of the database, its driver or the network into one sentence with the remedy. Includes the report
+ * only where it cannot hold secrets, since details quote rows.
  */
 export function asStoreError(error: unknown, where: StorePlace): StoreError {
   if (error instanceof StoreError) return error;
@@ -32,22 +31,22 @@ export function asStoreError(error: unknown, where: StorePlace): StoreError {
   return new StoreError(problem, sentence(where, detailOf(error)));
 }
 
-/** Whether the same may well succeed in a moment: whoever tries again does it with a connection that is sound. */
+/** Whether a retry on a sound connection may soon succeed. */
 export function isTemporaryFailure(error: unknown): boolean {
   return !(error instanceof StoreError) && kindOf(error).passes === true;
 }
 
-/** Whether the other connections may be as dead as the one that failed so, or lead to the same standby. */
+/** Whether other connections may be dead too, or lead to the same standby. */
 export function losesConnections(error: unknown): boolean {
   return !(error instanceof StoreError) && kindOf(error).problem === "unreachable";
 }
 
-/** PostgreSQL's code for a failure that it reported: its SQLSTATE, five characters. */
+/** Returns PostgreSQL's SQLSTATE of an error: five characters. */
 export function stateOf(error: unknown): string | undefined {
   return error instanceof DatabaseError ? error.code : undefined;
 }
 
-/** A database that no version of Antiphon's can work with. */
+/** Returns the error for a database too old for Antiphon. */
 export function tooOldError({ place }: StorePlace, version: string, oldest: string): StoreError {
   return new StoreError(
     "unwritable",
@@ -55,7 +54,7 @@ export function tooOldError({ place }: StorePlace, version: string, oldest: stri
   );
 }
 
-/** A database that says a commit is done before it is on its disk. */
+/** Returns the error for a database that confirms commits before they are on disk. */
 export function notDurableError({ place }: StorePlace): StoreError {
   return new StoreError(
     "unwritable",
@@ -63,7 +62,7 @@ export function notDurableError({ place }: StorePlace): StoreError {
   );
 }
 
-/** Tables of a later version of Antiphon. */
+/** Returns the error for tables of a later version of Antiphon. */
 export function newerError({ place, schema }: StorePlace, version: number, known: number): StoreError {
   return new StoreError(
     "newer",
@@ -71,7 +70,7 @@ export function newerError({ place, schema }: StorePlace, version: number, known
   );
 }
 
-/** A schema whose tables somebody else has made. */
+/** Returns the error for tables that Antiphon did not create. */
 export function foreignError({ place, schema }: StorePlace, detail: string): StoreError {
   return new StoreError(
     "unwritable",
@@ -79,7 +78,7 @@ export function foreignError({ place, schema }: StorePlace, detail: string): Sto
   );
 }
 
-/** Totals that are less than what they are made of. */
+/** Returns the error for totals smaller than the sum of their events. */
 export function inconsistentError({ place, schema }: StorePlace, keyId: string): StoreError {
   return new StoreError(
     "damaged",
@@ -149,12 +148,12 @@ const DAMAGED: Kind = {
     `The schema ${schema} of ${place} is not as it was made (${detail}): restore it from a backup, or name an empty one with store.schema.`,
 };
 
-/** By SQLSTATE, or its class where that is enough (postgresql.org/docs/current/errcodes-appendix.html). */
+/** By SQLSTATE or its class (postgresql.org/docs/current/errcodes-appendix.html). */
 const BY_STATE: Readonly<Record<string, Kind>> = {
   "08": AWAY,
-  // A transaction that was left open for too long.
+  // A transaction was left open for too long.
   "25P03": AWAY,
-  // A row that was on its way to where its day was not, when its day was made.
+  // An event's partition was created while the event was being inserted elsewhere.
   "23514": BUSY,
   "25006": AWAY,
   "28": LOGIN,
@@ -174,7 +173,7 @@ const BY_STATE: Readonly<Record<string, Kind>> = {
   XX002: DAMAGED,
 };
 
-/** What Node and OpenSSL say of a certificate or of a handshake. */
+/** Codes of Node and OpenSSL for certificates and handshakes. */
 const TLS_CODES =
   /^(CERT_|ERR_TLS_|ERR_SSL_|ERR_OSSL_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_(GET|VERIFY|DECRYPT))/;
 
@@ -190,7 +189,7 @@ function kindOf(error: unknown): Kind {
   return FAILED;
 }
 
-/** Two addresses of one name that were tried fail as one, whose message is empty. */
+/** Several failed addresses of one name give an error with an empty message. */
 function detailOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(detailOf).join("; ");
   if (!(error instanceof Error)) return String(error);

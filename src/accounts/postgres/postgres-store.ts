@@ -26,24 +26,24 @@ import { type FoundRow, migrationLock, statementsIn } from "./statements.ts";
 import type { StoreAddress } from "./store-address.ts";
 
 export interface PostgresStoreOptions extends StoreWatch {
-  /** The schema that holds our tables, made if it is not there. Small letters, digits and underscores. */
+  /** Schema of our tables, created if missing. Lower-case letters, digits and underscores. */
   readonly schema: string;
-  /** Connections that may be open at once. */
+  /** Maximum open connections. */
   readonly connections: number;
-  /** How long connecting, one statement, and whatever somebody waits for but a commit, may take, in milliseconds. */
+  /** Milliseconds for connecting, one statement, and every operation but a commit. */
   readonly timeoutMs: number;
-  /** How long a commit is tried for, in milliseconds. */
+  /** Milliseconds for which a commit is retried. */
   readonly commitTimeoutMs: number;
-  /** For how many days events are kept, so that one that comes again is known. */
+  /** Days for which events are kept, to recognise repeated commits. */
   readonly eventsKeptDays: number;
 }
 
 /**
- * Keys and usage in a PostgreSQL database, which any number of servers may share. What fails by what passes (a connection
- * that is cut, a database that is started again, a standby before its promotion) is tried again until its time is over.
- * A commit may be tried again whatever became of the first try, since its events have ids.
+ * Opens keys and usage in a PostgreSQL database shared by any number of servers. Transient failures (lost
+ * connections, restarts, a failover) are retried until the time limit. Commits may always be repeated, since events
+ * have ids.
  *
- * @throws StoreError when the database cannot be reached or worked with.
+ * @throws StoreError if the database cannot be used
  */
 export async function postgresStore(address: StoreAddress, options: PostgresStoreOptions): Promise<Store> {
   const { schema, timeoutMs, commitTimeoutMs, eventsKeptDays: keptDays } = options;
@@ -51,7 +51,7 @@ export async function postgresStore(address: StoreAddress, options: PostgresStor
   const { connections } = database;
   const statements = statementsIn(schema);
 
-  // Whoever asks may have to wait for one group before their own.
+  // A lookup may have to wait for one group before its own.
   const lookups = new GroupCommit<string, Found | null>((hashes) =>
     database.retry(timeoutMs / 2, async ({ untilMs }) => {
       const rows = await connections.run<FoundRow>(statements.findKeys(hashes), untilMs);
@@ -61,7 +61,7 @@ export async function postgresStore(address: StoreAddress, options: PostgresStor
     }),
   );
 
-  /** Whether a try whose answer was lost has made the key. */
+  /** Whether an attempt with a lost answer has created the key. */
   async function isMade({ keyId }: KeyRecord, hash: string, untilMs: number): Promise<boolean> {
     const rows = await connections.run<FoundRow>(statements.findKeys([hash]), untilMs);
     return rows.some(({ key_id }) => key_id === keyId);
@@ -122,7 +122,7 @@ export async function postgresStore(address: StoreAddress, options: PostgresStor
       database.retry(timeoutMs, async ({ untilMs }) => {
         return (await connections.run<TotalsRow>(statements.totals(keyId ?? null), untilMs)).map(totalsOf);
       }),
-    // All servers share it: when it is away, no other server is better off.
+    // All servers share it: during an outage no other server is better off.
     isWell: () => true,
     async close() {
       for (const timer of timers) clearTimeout(timer);
@@ -131,7 +131,7 @@ export async function postgresStore(address: StoreAddress, options: PostgresStor
   };
 }
 
-/** When the days of events are looked after, in milliseconds. Not at once: most commands are over before. */
+/** Milliseconds until partitions are maintained. Not at once: most commands end before that. */
 const KEEPING_MS = { first: 10_000, next: 3_600_000 };
 
 type Found = { readonly key: KeyRecord; readonly hash: string };
@@ -144,11 +144,11 @@ function foundOf(row: FoundRow | undefined): Found | null {
   return row === undefined || row.key_id === null ? null : { key: keyOf(row), hash: row.hash };
 }
 
-/** The voices of a store in a schema. */
+/** Returns the voices of a store in a schema. */
 export function voicesIn(database: RetryingDatabase, schema: string, timeoutMs: number): VoiceStore {
   const { connections } = database;
   const voices = `"${schema}".voices`;
-  /** Finds by a key, an id and a folded name; where a voice has the other's id for a name, the id counts. */
+  /** Finds by key and by id or folded name. If one voice's name is another's id, the id has precedence. */
   const found = `FROM ${voices} WHERE key_id = $1 AND (voice_id = $2 OR name_key = $3)
     ORDER BY voice_id = $2 DESC LIMIT 1`;
   const asked = (keyId: string, idOrName: string) => [keyId, idOrName, nameKeyOf(idOrName)];
@@ -161,7 +161,7 @@ export function voicesIn(database: RetryingDatabase, schema: string, timeoutMs: 
     addVoice: (voice, audio, maxVoices) =>
       database.retry(timeoutMs, ({ untilMs }) =>
         connections.transaction(async (run) => {
-          // One after the other for each key, so that none is counted twice.
+          // Serialised per key, so that the limit holds.
           const [key] = await run<{ is_revoked: boolean }>({
             text: `SELECT revoked_ts IS NOT NULL AS is_revoked FROM "${schema}".keys WHERE key_id = $1 FOR UPDATE`,
             values: [voice.keyId],
@@ -172,7 +172,7 @@ export function voicesIn(database: RetryingDatabase, schema: string, timeoutMs: 
             text: `SELECT voice_id, name_key FROM ${voices} WHERE key_id = $1`,
             values: [voice.keyId],
           });
-          // A try whose answer was lost has kept it.
+          // An attempt with a lost answer has stored it.
           if (rows.some(({ voice_id }) => voice_id === voice.voiceId)) return "added";
           if (rows.length >= maxVoices) return "full";
           if (rows.some(({ name_key }) => name_key === nameKey)) return "taken";

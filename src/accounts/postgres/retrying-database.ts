@@ -11,13 +11,13 @@ import {
 } from "./postgres-errors.ts";
 import type { StoreAddress } from "./store-address.ts";
 
-/** When a try has to be over, by the monotonic clock, and which one it is, from 1. */
+/** Deadline (monotonic) and number of an attempt, from 1. */
 export interface Attempt {
   readonly untilMs: number;
   readonly nth: number;
 }
 
-/** A database on which what may pass is tried again; who watches is told once when it is away and once when it is back. */
+/** A database with retries. Reports once when it goes away and once when it is back. */
 export class RetryingDatabase {
   readonly connections: Connections;
   readonly #where: StorePlace;
@@ -31,9 +31,7 @@ export class RetryingDatabase {
     this.#watch = options;
   }
 
-  /**
-   * Tries work for so long, in milliseconds; it has to be such that doing it twice does no harm. Rejects with a StoreError.
-   */
+  /** Retries `work` for up to `maxMs`. It must be idempotent. Rejects with a StoreError. */
   async retry<T>(maxMs: number, work: (one: Attempt) => Promise<T>): Promise<T> {
     const untilMs = monotonicMs() + maxMs;
     try {
@@ -50,7 +48,7 @@ export class RetryingDatabase {
     }
   }
 
-  /** Does what nobody waits for and what is done again later; only what does not pass is told. */
+  /** Runs periodic work that nothing waits for. Reports only lasting failures. */
   async inBackground(work: () => Promise<void>, what: string): Promise<void> {
     try {
       await work();
@@ -60,7 +58,7 @@ export class RetryingDatabase {
     }
   }
 
-  /** Lets what runs finish, and tries nothing again. */
+  /** Lets running work finish and retries nothing. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.connections.close();
@@ -83,20 +81,20 @@ export class RetryingDatabase {
 }
 
 export interface Retries {
-  /** When it is given up, by the monotonic clock, in milliseconds. */
+  /** Monotonic milliseconds at which to give up. */
   readonly untilMs: number;
-  /** Whether a failure may have passed when the work is tried again. */
+  /** Whether a retry may succeed after this failure. */
   passes(error: unknown): boolean;
-  /** Whether a failure says no more than that there was no answer in time. */
+  /** Whether a failure only says that there was no answer in time. */
   saysLittle(error: unknown): boolean;
 }
 
 /**
- * Tries work until it is done, fails for good, or its time is over; then it rejects with the last failure that says
- * something. The second try follows at once, since the first may only have met a connection that was dead already; the
- * next ones after pauses of growing, random length, so that servers that wait for one database do not come back in step.
+ * Retries `work` until it succeeds, fails for good, or runs out of time; then rejects with the last informative
+ * failure. The second attempt follows at once, since the first may have met a dead connection; later ones after
+ * growing random pauses, so that servers do not retry in step.
  *
- * @param work is told which try it is, from 1, and has to be such that doing it twice does no harm
+ * @param work receives the number of the attempt, from 1, and must be idempotent
  */
 export async function retried<T>(work: (nth: number) => Promise<T>, limits: Retries): Promise<T> {
   let telling: unknown = null;
@@ -113,7 +111,7 @@ export async function retried<T>(work: (nth: number) => Promise<T>, limits: Retr
   }
 }
 
-/** So long after a database has come back it is found, at worst. */
+/** Maximum delay before a recovered database is noticed. */
 const MAX_PAUSE_MS = 250;
 
 function pauseAfter(nth: number): number {

@@ -15,17 +15,16 @@ import {
 import { migrationLock } from "./statements.ts";
 import type { StoreAddress } from "./store-address.ts";
 
-/** A migration of large tables takes its time, and others wait for it. */
+/** Migrating large tables takes time, and others wait for it. */
 const MAX_MIGRATION_MS = 600_000;
 /** Reading all events may take long. */
 const MAX_READ_MS = 3_600_000;
 
 /**
- * Sees that a database can be worked with, and that its schema is there and of the newest version. Of servers that begin
- * together one brings it there, in one transaction, and the others find it done.
+ * Verifies that a database is usable, and creates or migrates its schema. Of servers that start together, one
+ * migrates in a transaction while the others wait.
  *
- * @throws StoreError when the database is too old, or the schema is newer than what is known here or somebody else's;
- * what the database reports, otherwise.
+ * @throws StoreError if the database is too old, or the schema is newer or foreign; database errors
  */
 export async function prepareSchema(
   connections: Connections,
@@ -46,10 +45,10 @@ export async function prepareSchema(
 }
 
 /**
- * Reads every event that is kept and compares what they add up to with the totals, as they are at one moment, beside
- * servers that commit. It finds what went wrong with our tables; what PostgreSQL knows of its own pages, `pg_amcheck` reads.
+ * Sums all stored events and compares them with the totals, in one snapshot, while servers commit. Checks our tables;
+ * `pg_amcheck` checks PostgreSQL's pages.
  *
- * @throws StoreError when the database cannot be worked with, or totals are less than their events.
+ * @throws StoreError if the database cannot be used, or totals are smaller than their events
  */
 export async function checkSchema(
   address: StoreAddress,
@@ -72,7 +71,7 @@ export async function checkSchema(
   }
 }
 
-/** Tried with 13, 15 and 18. */
+/** Tested with 13, 15 and 18. */
 const OLDEST = 13;
 
 const SERVER = `SELECT current_setting('server_version_num')::integer AS version_number,
@@ -90,7 +89,7 @@ async function migrate(run: Run, schema: string): Promise<void> {
   await run(migrationLock(schema));
   const { version, hasSchema } = await stateIn(run, schema);
   if (version >= MIGRATIONS.length) return;
-  // Not IF NOT EXISTS, which would need the right to make schemas although there is one.
+  // IF NOT EXISTS would need the right to create schemas even where the schema exists.
   if (!hasSchema) await run({ text: `CREATE SCHEMA "${schema}"` });
   for (const step of MIGRATIONS.slice(version))
     await run({ text: step.replaceAll("{schema}", `"${schema}"`) });
@@ -98,7 +97,7 @@ async function migrate(run: Run, schema: string): Promise<void> {
   await createPartitions(run, schema);
 }
 
-/** Version 0 is where nothing is there yet. */
+/** Version 0 means that nothing exists yet. */
 async function stateIn(run: Run, schema: string): Promise<{ version: number; hasSchema: boolean }> {
   const [state] = await run<{ has_schema: boolean; has_version: boolean }>({ text: STATE, values: [schema] });
   const { has_schema: hasSchema, has_version } = state!;
@@ -107,13 +106,13 @@ async function stateIn(run: Run, schema: string): Promise<{ version: number; has
   return { version: row?.version ?? 0, hasSchema };
 }
 
-/** Read as rows: what `to_regclass` says may be older than the lock. */
+/** Read from the catalogue: `to_regclass` may be older than the lock. */
 const STATE = `SELECT
   EXISTS (SELECT FROM pg_namespace WHERE nspname = $1) AS has_schema,
   EXISTS (SELECT FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
           WHERE nspname = $1 AND relname = 'schema_version') AS has_version`;
 
-/** Tables under our names that we have not made: one is there already, or has other columns. */
+/** Reports tables of our names that are not ours: one exists already, or has other columns. */
 async function asOurs<T>(where: StorePlace, work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -124,7 +123,7 @@ async function asOurs<T>(where: StorePlace, work: Promise<T>): Promise<T> {
   }
 }
 
-/** One key whose totals are less than its events, or which is not there. */
+/** Finds one key whose totals are missing or smaller than its events. */
 function comparedIn(schema: string): string {
   return `
     SELECT event.key_id FROM (
@@ -141,7 +140,7 @@ function comparedIn(schema: string): string {
 }
 
 /**
- * Each step takes a schema from the version of its index to the next; `{schema}` stands for its quoted name. Steps are
+ * Each entry migrates from the version of its index to the next; `{schema}` stands for the quoted name. Entries are
  * only ever added.
  */
 const MIGRATIONS: readonly string[] = [
@@ -174,7 +173,7 @@ const MIGRATIONS: readonly string[] = [
      output_ticks bigint NOT NULL,
      last_ts double precision
    ) WITH (fillfactor = 50);`,
-  // Recordings are compressed already.
+  // Recordings are already compressed.
   `CREATE TABLE {schema}.voices (
      voice_id text PRIMARY KEY,
      key_id text NOT NULL REFERENCES {schema}.keys,

@@ -3,31 +3,31 @@ import { type KeyRow, toTicks } from "../rows.ts";
 import type { KeyRecord, UsageRecord } from "../store.ts";
 
 /**
- * The statements of a store in a schema. Every one is whole by itself, names its tables with their schema and has no name
- * of its own, so that each may go over another connection, through pgbouncer in transaction mode too.
+ * Statements of a store in a schema. Each is complete, qualifies its tables and is unnamed, so that it can run on any
+ * connection, also through pgbouncer in transaction mode.
  */
 export interface Statements {
   createKey(key: KeyRecord, hash: string): QueryConfig;
-  /** Makes the key if there is none at all. Only under {@link migrationLock}. */
+  /** Creates a key if there is none. Only under {@link migrationLock}. */
   createOnlyKey(key: KeyRecord, hash: string): QueryConfig;
-  /** One {@link FoundRow} for each hash. */
+  /** Returns one {@link FoundRow} per hash. */
   findKeys(hashes: readonly string[]): QueryConfig;
   listKeys(): QueryConfig;
-  /** With its voices: nobody could use or delete them any more. */
+  /** Also deletes the key's voices, which could not be used or deleted any more. */
   revokeKey(keyId: string, tsS: number): QueryConfig;
-  /** After {@link revokeKey}, in its transaction: a statement sees nothing that was added while it waited. */
+  /** Follows {@link revokeKey} in its transaction: a statement does not see rows that were added while it waited. */
   removeVoices(keyId: string): QueryConfig;
   commit(records: readonly UsageRecord[]): QueryConfig;
   totals(keyId: string | null): QueryConfig;
 }
 
-/** What is there for a hash. */
+/** Result for one hash. */
 export type FoundRow = (KeyRow | { readonly [Column in keyof KeyRow]: null }) & {
-  /** Whether a standby answers, which may not know what its primary does. */
+  /** Whether a standby answered, which may lag behind its primary. */
   readonly is_standby: boolean;
 };
 
-/** @param schema a name that needs no quotes, as `store.schema` takes it */
+/** @param schema a name without quotes, as in `store.schema` */
 export function statementsIn(schema: string): Statements {
   const keys = `"${schema}".keys`;
   const columns = "key_id, hash, label, rpm, burst, created_ts, revoked_ts";
@@ -86,24 +86,23 @@ export function statementsIn(schema: string): Statements {
   };
 }
 
-/** Takes the lock under which one server at a time changes the tables or makes the first key, until its transaction ends. */
+/** Takes the lock for migrations and for creating the first key, until the transaction ends. */
 export function migrationLock(schema: string): QueryConfig {
   return { text: "SELECT pg_advisory_xact_lock($1, hashtext($2))", values: [LOCKS, schema] };
 }
 
-/** The same where it is free, as `is_held`. */
+/** Tries to take the same lock; the result is `is_held`. */
 export function freeMigrationLock(schema: string): QueryConfig {
   return { text: "SELECT pg_try_advisory_xact_lock($1, hashtext($2)) AS is_held", values: [LOCKS, schema] };
 }
 
-/** Ours among all advisory locks of a database: `anti` in ASCII. */
+/** Namespace of our advisory locks: `anti` in ASCII. */
 const LOCKS = 0x616e7469;
 
 /**
- * Counts a group. Events first, then totals, each in one order for all servers, so that none waits for another that waits
- * for it. The totals of every key in the group are written even where nothing is added: a transaction that changes nothing
- * would be answered without a wait for the disk and the standby, also when its events were counted by a try that still
- * waits for them.
+ * Commits a group: events first, then totals, in the same order on all servers to prevent deadlocks. Writes the
+ * totals of every key even if nothing is added: a transaction without changes would be confirmed without waiting for
+ * the disk and the standby, although an earlier attempt may still be waiting for them.
  */
 function commitIn(schema: string): string {
   return `

@@ -4,7 +4,7 @@ import type { ClientConfig } from "pg";
 import type { SettingsError } from "../../settings/settings-error.ts";
 import { SHARED_STORE, wrongAddress } from "../shared-address.ts";
 
-/** Where a database is, as `pg` takes it, and how a message may name it. */
+/** Address of a database for `pg` and for messages. */
 export interface StoreAddress {
   readonly client: ClientConfig;
   /** Without user and password: `the database antiphon on db.example:5432`. */
@@ -12,12 +12,11 @@ export interface StoreAddress {
 }
 
 /**
- * Reads `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. A user or password that is left out is taken from `PGUSER` or
- * `PGPASSWORD`. Where `sslmode` asks for TLS, the certificate and its name are verified, whichever of `require`,
- * `verify-ca` and `verify-full` it says; `no-verify` alone leaves that out.
+ * Parses `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. A missing user or password is taken from `PGUSER` or
+ * `PGPASSWORD`. With TLS, `sslmode` verifies the certificate and its name for all of `require`, `verify-ca` and
+ * `verify-full`; only `no-verify` does not.
  *
- * @throws SettingsError when it is no such address, or asks for what is not known. The message quotes nothing that may be
- * secret.
+ * @throws SettingsError for an invalid address or an unknown option. The message quotes nothing that may be secret.
  */
 export function storeAddress(text: string): StoreAddress {
   const url = parsed(text);
@@ -69,7 +68,7 @@ const SSL_MODES = ["disable", ...VERIFIED, "no-verify"];
 
 const SHAPE = "write postgres://USER:PASSWORD@HOST:PORT/DATABASE, with what is special in it percent-encoded";
 
-/** A `@` without a host, as where `?host=` names it, is no URL for the standard: this stands there meanwhile. */
+/** Placeholder for a missing host (as with `?host=`), which the URL standard does not allow. */
 const NO_HOST = "none.invalid";
 
 function parsed(text: string): URL {
@@ -77,7 +76,7 @@ function parsed(text: string): URL {
   if (hosts === undefined) throw wrong(`is not a PostgreSQL address: ${SHAPE}`);
   if (hosts.includes(","))
     throw wrong("names several hosts: put HAProxy or pgbouncer before them, and name that");
-  // The rest of a password, which would be told as a database or a parameter.
+  // The rest of a password, which would otherwise be shown as a database or parameter.
   if (/[/?#].*@/s.test(text.slice("postgres://".length).replace(/^\/+/, "")))
     throw wrong(`has an @ behind its host, as where a password holds a / or a ?: ${SHAPE}`);
   try {

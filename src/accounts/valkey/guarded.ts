@@ -9,24 +9,24 @@ import { withinMs } from "../deadline.ts";
 import { type BucketLimits, type BucketReading, readingOf } from "../token-bucket.ts";
 
 export interface GuardOptions {
-  /** Longest that the shared buckets may take over an answer, in milliseconds. */
+  /** Maximum milliseconds for an answer of the shared buckets. */
   readonly timeoutMs: number;
-  /** They do not answer, for now. Plain words for a log. */
+  /** The shared buckets stopped answering. A sentence for the log. */
   readonly onFailure?: (message: string) => void;
   /** They answer again. */
   readonly onRecovery?: () => void;
-  /** A take was answered here alone. */
+  /** A take was answered by this process alone. */
   readonly onTakeAlone?: () => void;
   /** Monotonic milliseconds. */
   readonly nowMs?: () => number;
 }
 
-/** Buckets of which this process remembers what it was told last. Those longest untouched are forgotten. */
+/** Maximum buckets whose last reading this process keeps. */
 const REMEMBERED = 100_000;
 
 /**
- * Shared buckets that always answer. When they do not in time, or have not lately, a bucket of this process stands in: it
- * has the same terms and goes on from what was last heard. So N servers on their own allow N times as much at worst.
+ * Shared buckets that always answer. If they are late, or have recently failed, a local bucket with the same limits
+ * continues from their last reading. N separated servers therefore allow at most N times the rate.
  */
 export class GuardedBuckets implements Buckets {
   readonly #shared: SharedBuckets;
@@ -42,7 +42,7 @@ export class GuardedBuckets implements Buckets {
     this.#breaker = new Breaker(this.#nowMs);
   }
 
-  /** Waits until the shared buckets can be asked, or it is known that they cannot: then it goes on without them. */
+  /** Waits until the shared buckets are connected or known to be unreachable. */
   static async open(shared: SharedBuckets, options: GuardOptions): Promise<GuardedBuckets> {
     const guarded = new GuardedBuckets(shared, options);
     await shared.connected().catch((error: Error) => {
@@ -58,7 +58,7 @@ export class GuardedBuckets implements Buckets {
       this.#options.onTakeAlone?.();
       return this.#remembered.take(name, limits, this.#nowMs());
     }
-    // That all is well, a take alone can tell: a look is answered also where nothing can be written.
+    // Only a take proves recovery: a peek also succeeds where nothing can be written.
     const wasOpen = this.#breaker.isOpen;
     this.#breaker.succeeded();
     if (wasOpen) this.#options.onRecovery?.();
@@ -78,7 +78,7 @@ export class GuardedBuckets implements Buckets {
     this.#shared.close();
   }
 
-  /** What the shared buckets say, or null where they say nothing in time. */
+  /** Returns the shared reading, or `null` if there is none in time. */
   async #answer(asked: Promise<SharedReading>): Promise<SharedReading | null> {
     const { timeoutMs } = this.#options;
     try {
@@ -97,12 +97,12 @@ export class GuardedBuckets implements Buckets {
   }
 }
 
-/** Failures in a row after which nobody is asked for a while. */
+/** Consecutive failures before requests are suspended. */
 const MAX_FAILURES = 3;
-/** How long nobody is asked then, and after each try that fails, in milliseconds. */
+/** Milliseconds of suspension, and after each failed attempt. */
 const REST_MS = 1_000;
 
-/** Keeps what does not answer from being asked each time: a circuit breaker. */
+/** Suspends requests to a server that does not answer. */
 class Breaker {
   readonly #nowMs: () => number;
   #failures = 0;
@@ -113,12 +113,14 @@ class Breaker {
     this.#nowMs = nowMs;
   }
 
-  /** Whether nobody is to be asked, but for a try now and then. */
+  /** Whether requests are suspended, except for occasional attempts. */
   get isOpen(): boolean {
     return this.#failures >= MAX_FAILURES;
   }
 
-  /** Whether to ask now. While it is open, one a second may try; the others do not wait with it. */
+  /**
+   * Whether to send this request. While open, one request per second is an attempt; the others do not wait for it.
+   */
   allows(): boolean {
     if (!this.isOpen) return true;
     const nowMs = this.#nowMs();
@@ -136,7 +138,7 @@ class Breaker {
     if (this.#failures === MAX_FAILURES) this.#restsUntilMs = this.#nowMs() + REST_MS;
   }
 
-  /** As after so many failures. */
+  /** Opens the breaker at once. */
   trip(): void {
     while (!this.isOpen) this.failed();
   }

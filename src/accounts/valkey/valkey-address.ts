@@ -1,23 +1,22 @@
 import type { SettingsError } from "../../settings/settings-error.ts";
 import { SHARED_BUCKETS, wrongAddress } from "../shared-address.ts";
 
-/** Where a Valkey server is, and as whom it is spoken to. */
 export interface ValkeyAddress {
   readonly host: string;
   readonly port: number;
   readonly isTls: boolean;
-  /** Null for the server's default user. */
+  /** `null` for the default user. */
   readonly user: string | null;
   readonly password: string | null;
-  /** The number of its database. */
+  /** Database number. */
   readonly database: number;
 }
 
 /**
- * Reads `redis://[[user]:password@]host[:port][/database]`; `rediss://` is the same by TLS, and `valkey` may stand for
- * `redis`. The port is 6379 and the database 0 where they are left out.
+ * Parses `redis://[[user]:password@]host[:port][/database]`; `rediss://` uses TLS, and `valkey` may replace `redis`.
+ * Defaults: port 6379, database 0.
  *
- * @throws SettingsError for anything else. The message quotes nothing of it, since it holds a password.
+ * @throws SettingsError for anything else. The message quotes nothing, since the address may hold a password.
  */
 export function parseValkeyAddress(text: string): ValkeyAddress {
   const url = URL.canParse(text) ? new URL(text) : null;

@@ -1,13 +1,13 @@
 import { BucketsError } from "../buckets.ts";
 
-/** Where a server is and what must never be told of it. */
+/** A server's address, and the secret that messages must not contain. */
 export interface ServerIdentity {
   /** As in `10.0.0.7:6379`. */
   readonly place: string;
   readonly password: string | null;
 }
 
-/** Puts what the server or the way to it reported into one sentence with the remedy. */
+/** Turns an error of the server or the network into one sentence with the remedy. */
 export function asBucketsError({ name, message }: Error, spoken: ServerIdentity): BucketsError {
   const detail = told(message, spoken.password);
   const other = name === "ReplyError" ? REFUSING : AWAY;
@@ -58,7 +58,7 @@ const FINDINGS: readonly { readonly sign: RegExp; readonly says: Says }[] = [
 
 const MAX_CHARS = 200;
 
-/** What somebody else said, short enough for a line and without the password, which some servers repeat. */
+/** Shortens foreign text and removes the password, which some servers repeat. */
 function told(words: string, password: string | null): string {
   const forms = password === null ? [] : [password, encodeURIComponent(password)];
   const without = forms.reduce((text, form) => text.replaceAll(form, "…"), words);

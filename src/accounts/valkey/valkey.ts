@@ -7,29 +7,29 @@ import type { ValkeyAddress } from "./valkey-address.ts";
 import { asBucketsError } from "./valkey-errors.ts";
 
 export interface ValkeyOptions {
-  /** What the names of the keys begin with, so that two fleets may share one server. */
+  /** Prefix of key names, so that several fleets can share a server. */
   readonly prefix: string;
-  /** Longest wait for a connection, and for a word on it while one is due, in milliseconds; then another is made. */
+  /** Maximum milliseconds for connecting, and for an overdue answer, before reconnecting. */
   readonly silenceMs: number;
-  /** {@link takeScript}, also with a clock of the caller's. */
+  /** {@link takeScript}, possibly with another clock. */
   readonly script?: string;
 }
 
 /**
- * Buckets on one Valkey server, or on Redis from 6.2 on: a script of which each run is one step. It connects by itself, and
- * again for as long as it is open; what is asked meanwhile fails at once.
+ * Returns buckets on a Valkey server, or Redis from 6.2: an atomic script per take. Connects and reconnects by
+ * itself; requests without a connection fail at once.
  */
 export function valkeyBuckets(address: ValkeyAddress, options: ValkeyOptions): SharedBuckets {
   const { prefix, silenceMs, script = takeScript() } = options;
   const scriptSha = createHash("sha1").update(script).digest("hex");
   const spoken = { place: placeOf(address), password: address.password };
-  /** Why there is no connection, as far as that was said. */
+  /** Reason for the missing connection, if known. */
   let trouble: Error | null = null;
   const client = new Redis({
     ...clientOptions(address),
     connectTimeout: silenceMs,
     socketTimeout: silenceMs,
-    // After a failover the name leads to another server.
+    // After a failover, the name leads to another server.
     reconnectOnError(error) {
       if (!error.message.startsWith("READONLY")) return false;
       trouble = error;
@@ -48,7 +48,7 @@ export function valkeyBuckets(address: ValkeyAddress, options: ValkeyOptions): S
     return asBucketsError(UNSENT.test(told.message) ? (trouble ?? LOST) : told, spoken);
   };
   const run = async (name: string, { rpm, burst }: BucketLimits, taking: 0 | 1): Promise<SharedReading> => {
-    // The braces keep all that belongs to a key on one node, where there are several.
+    // Braces keep all data of a key on one node of a cluster.
     const parameters = [1, `${prefix}:b:{${name}}`, rpm, burst, taking] as const;
     try {
       const reply = client.evalsha(scriptSha, ...parameters).catch((error: unknown) => {
@@ -79,7 +79,7 @@ export function valkeyBuckets(address: ValkeyAddress, options: ValkeyOptions): S
 
 const MAX_PAUSE_MS = 250;
 
-/** How long to wait before the next attempt to connect, in milliseconds. */
+/** Returns the milliseconds before the next attempt to connect. */
 export function reconnectPauseMs(attempt: number): number {
   return Math.min(50 * attempt, MAX_PAUSE_MS);
 }
@@ -88,7 +88,7 @@ function clientOptions({ host, port, isTls, user, password, database }: ValkeyAd
   return {
     host,
     port,
-    // Whatever the name resolves to, as the system prefers it.
+    // Lets the system choose between IPv4 and IPv6.
     family: 0,
     familyFallback: { enabled: false },
     ...(isTls ? { tls: isIP(host) === 0 ? { servername: host } : {} } : {}),
@@ -97,7 +97,7 @@ function clientOptions({ host, port, isTls, user, password, database }: ValkeyAd
     db: database,
     disconnectTimeout: 100,
     retryStrategy: reconnectPauseMs,
-    // Nobody waits for a connection, and nothing is sent twice: a token would be taken twice.
+    // Does not queue or resend commands: a resent take would count twice.
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
@@ -106,7 +106,7 @@ function clientOptions({ host, port, isTls, user, password, database }: ValkeyAd
 
 const LOST = new Error("the connection was lost");
 
-/** What the client says of a command for which there is no connection, or no more. */
+/** The client's messages for a command without a connection. */
 const UNSENT = /^(Stream isn't writeable|Connection is closed|Reached the max retries|Command aborted)/;
 
 function placeOf({ host, port }: ValkeyAddress): string {
@@ -121,16 +121,16 @@ function readingIn(reply: unknown): SharedReading {
 }
 
 /**
- * The arithmetic of `token-bucket.ts` inside the engine, in one step that nobody else comes between.
+ * The arithmetic of `token-bucket.ts` as an atomic script.
  *
- * - `KEYS[1]`: the bucket, kept as `parts ms`: what was in it when a token was last taken, and when that was. All numbers
- *   are whole and below 2^53, so that a double holds them exactly.
- * - `ARGV`: the rate a minute, the burst, and 1 to take a token or 0 to look.
- * - Gives `{1 or 0, parts}`: whether there was a token, and what is in the bucket afterwards.
+ * - `KEYS[1]`: the bucket as `parts ms`: its content at the last take, and the time. All numbers are whole and below 2^53, so doubles are exact.
+ * - `ARGV`: rate per minute, burst, and 1 to take or 0 to peek.
+ * - Returns `{1 or 0, parts}`: whether there was a token, and the content afterwards.
  *
- * A refused take and a look write nothing. A bucket vanishes when it is full, which is what none is taken for.
+ * Refused takes and peeks write nothing. A bucket expires when it is full.
  *
- * @param time Lua for the time as `{seconds, microseconds}`: the engine's own, which all servers share. It is asked once.
+ * @param time Lua expression for the time as `{seconds, microseconds}`; by default the server's clock, which all
+ * clients share. Evaluated once.
  */
 export function takeScript(time = "redis.call('TIME')"): string {
   return `

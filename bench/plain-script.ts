@@ -3,7 +3,7 @@ import type { Clip } from "../src/core/conversation.ts";
 import type { Script } from "../src/core/script.ts";
 import { PUBLIC_MODELS, SPEAKERS } from "../src/models/public-models.ts";
 import { buildScript } from "../src/serving/prepare/build-script.ts";
-import { prepareTts } from "../src/serving/prepare/prepare.ts";
+import { resolveTts } from "../src/serving/prepare/resolve-request.ts";
 
 /**
  * What the engine gets for `POST /v1/tts` at temperature 0, to the default model.
@@ -13,7 +13,7 @@ import { prepareTts } from "../src/serving/prepare/prepare.ts";
 export function plainScript(text: string, who: string): Script {
   const asked = SPEAKERS.includes(who) ? { speaker: who } : { voice: who };
   const request = parseTtsRequest({ text, ...asked, params: { temperature: 0 } });
-  const prepared = prepareTts(request, () => PUBLIC_MODELS.find(({ card }) => card.isDefault));
+  const prepared = resolveTts(request, () => PUBLIC_MODELS.find(({ card }) => card.isDefault));
   return buildScript(prepared, prepared.model.preset);
 }
 

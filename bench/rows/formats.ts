@@ -5,7 +5,7 @@ import { toPcm16 } from "../../src/audio/pcm.ts";
 import { findModel, PUBLIC_MODELS } from "../../src/models/public-models.ts";
 import { openEmbeddedVoice } from "../../src/server/voices/embedded-voice.ts";
 import { buildScript } from "../../src/serving/prepare/build-script.ts";
-import { prepareTts } from "../../src/serving/prepare/prepare.ts";
+import { resolveTts } from "../../src/serving/prepare/resolve-request.ts";
 import { firstAudioMs } from "../first-audio-ms.ts";
 import { type LoadJob, runLoad } from "../load/load-job.ts";
 import { median } from "../load/percentile.ts";
@@ -104,7 +104,7 @@ async function inTurns(jobs: Jobs, rounds: number, requests: number) {
 async function speech(): Promise<Int16Array[]> {
   const voice = await openEmbeddedVoice({ threads: 1 });
   try {
-    const prepared = prepareTts({ text: TURNS.join(" "), params: { temperature: 0 } }, (id) =>
+    const prepared = resolveTts({ text: TURNS.join(" "), params: { temperature: 0 } }, (id) =>
       findModel(PUBLIC_MODELS, id),
     );
     const frames: Int16Array[] = [];

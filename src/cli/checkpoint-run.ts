@@ -23,7 +23,7 @@ import { requireCheckpointMemory } from "../engines/codec-lm/memory.ts";
 import { readCheckpoint } from "../engines/codec-lm/read-checkpoint.ts";
 import { findModel, PUBLIC_MODELS } from "../models/public-models.ts";
 import { UsageError } from "../server/errors.ts";
-import { prepareConverse } from "../serving/prepare/prepare.ts";
+import { resolveConverse } from "../serving/prepare/resolve-request.ts";
 import { type CommandIo, writeOutput } from "./terminal/command-io.ts";
 
 interface CheckpointRun {
@@ -96,7 +96,7 @@ async function utteranceOf({ conversation: file, maxFrames, option }: Checkpoint
     const { value, textOf } = readJsonBody(bytes, ConverseRequest);
     const request = parseConverseRequest(value);
     // The named checkpoint speaks, whatever model the body names.
-    const { conversation, seed } = prepareConverse(request, () => findModel(PUBLIC_MODELS, null), textOf);
+    const { conversation, seed } = resolveConverse(request, () => findModel(PUBLIC_MODELS, null), textOf);
     const { speaker, text, marked } = conversation.open;
     if (text === null) {
       throw new UsageError(`The last turn in ${file} has no text: a checkpoint speaks, it does not write.`);

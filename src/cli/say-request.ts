@@ -9,7 +9,7 @@ import type { SpeechModel } from "../core/speech-model.ts";
 import type { PublicModel } from "../models/public-models.ts";
 import { UsageError } from "../server/errors.ts";
 import type { CustomVoiceRef, VoiceChoice } from "../serving/prepare/choose-voice.ts";
-import type { ResolvedRequest } from "../serving/prepare/prepare.ts";
+import type { ResolvedRequest } from "../serving/prepare/resolve-request.ts";
 import type { Settings } from "../settings/schema.ts";
 import { type CommandIo, printLine } from "./terminal/command-io.ts";
 
@@ -111,7 +111,7 @@ export class SayRequests {
   /** Prepares a text to be spoken. Reports each instruction that cannot be followed, once. */
   async prepare(text: string, inputType?: InputType): Promise<ResolvedRequest> {
     const { parseConverseRequest, parseTtsRequest } = await import("../contract/validate.ts");
-    const { prepareConverse, prepareTts } = await import("../serving/prepare/prepare.ts");
+    const { resolveConverse, resolveTts } = await import("../serving/prepare/resolve-request.ts");
     const { findModel } = await import("../models/public-models.ts");
     const { speaker, voice, model, voiceLike } = this.#flags;
     const by = speaker === undefined ? {} : { speaker };
@@ -123,7 +123,7 @@ export class SayRequests {
     const resolve = (id: string | null) => findModel(this.#models, id);
     try {
       const whose = voice === undefined ? {} : { voice };
-      const alone = prepareTts(parseTtsRequest({ text, ...by, ...whose, ...how }), resolve);
+      const alone = resolveTts(parseTtsRequest({ text, ...by, ...whose, ...how }), resolve);
       const conversation = [
         { ...by, audio_wav_b64: this.#recording?.toString("base64") },
         { ...by, text },
@@ -131,7 +131,7 @@ export class SayRequests {
       return await this.#finished(
         this.#recording === null
           ? alone
-          : prepareConverse(parseConverseRequest({ conversation, ...how }), resolve),
+          : resolveConverse(parseConverseRequest({ conversation, ...how }), resolve),
       );
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;

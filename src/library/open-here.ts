@@ -12,8 +12,13 @@ import { embeddedCheckpoint } from "../models/installed-checkpoint.ts";
 import { findModel, type PublicModel } from "../models/public-models.ts";
 import { serverLexicon } from "../server/voices/lexicon-file.ts";
 import { mannerHeader, readManner } from "../serving/prepare/manner.ts";
-import { isVaried, prepareConverse, prepareTts, type ResolvedRequest } from "../serving/prepare/prepare.ts";
 import { readMarkup, spokenWords } from "../serving/prepare/read-markup.ts";
+import {
+  isVaried,
+  type ResolvedRequest,
+  resolveConverse,
+  resolveTts,
+} from "../serving/prepare/resolve-request.ts";
 import { passageSeed, pauseAfter, silentSamples } from "../serving/reply/synthesize-passages.ts";
 import { toTranscriptJson } from "../serving/transcribe/transcript-formats.ts";
 import { loadSettings } from "../settings/load.ts";
@@ -92,7 +97,7 @@ class OpenAntiphon implements Antiphon {
           text: part,
           ...(inputType === undefined ? {} : { input_type: inputType }),
         };
-        const prepared = prepareTts(parseTtsRequest(request), this.#resolve, extras);
+        const prepared = resolveTts(parseTtsRequest(request), this.#resolve, extras);
         const { takes } = prepared.model.card;
         const report = manner === null ? "" : mannerHeader(manner, takes.manner);
         if (!report.includes("not followed")) return prepared;
@@ -124,7 +129,7 @@ class OpenAntiphon implements Antiphon {
         try {
           const body = { ...asked, conversation: await turnsAsSent(conversation, until()) };
           checkMembers(ConverseRequest, body);
-          return prepareConverse(parseConverseRequest(body), this.#resolve);
+          return resolveConverse(parseConverseRequest(body), this.#resolve);
         } catch (error) {
           throw asOfTurns(error);
         }

@@ -1,7 +1,7 @@
 import { fromPcm16 } from "../audio/pcm.ts";
 import type { Marks } from "../contract/spoken.ts";
 import { type Stopper, stopWith } from "../core/stop-with.ts";
-import type { ResolvedRequest } from "../serving/prepare/prepare.ts";
+import type { ResolvedRequest } from "../serving/prepare/resolve-request.ts";
 import type { ReplyChunk } from "../serving/reply/reply-chunk.ts";
 import { ABANDONED_OUTCOME, type SpeechOutcome } from "../serving/reply/speech-service.ts";
 import { roundedToMs } from "../serving/transcribe/transcript-formats.ts";

@@ -3,7 +3,7 @@ import { ServiceError } from "../contract/errors.ts";
 import type { Clip } from "../core/conversation.ts";
 import type { Span, SpanAttributes } from "../core/span.ts";
 import type { WriterTokens } from "../core/writer.ts";
-import type { ResolvedRequest } from "./prepare/prepare.ts";
+import type { ResolvedRequest } from "./prepare/resolve-request.ts";
 import type { UtteranceStats } from "./reply/utterance-stats.ts";
 import type { UtteranceEnd } from "./telemetry.ts";
 

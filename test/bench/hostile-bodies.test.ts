@@ -4,7 +4,7 @@ import { type BodyRecipe, hostileBody } from "../../bench/crowd/body-recipe.ts";
 import { gaugesIn } from "../../bench/crowd/gauges.ts";
 import type { HostileGroup } from "../../bench/crowd/hostile-job.ts";
 import { PUBLIC_MODELS } from "../../src/models/public-models.ts";
-import { parseBody, type RequestKind } from "../../src/serving/prepare/prepare-body.ts";
+import { parseBody, type RequestKind } from "../../src/serving/prepare/parse-body.ts";
 
 const PURPOSES: readonly (readonly [HostileGroup["path"], RequestKind])[] = [
   ["/v1/converse", "converse"],

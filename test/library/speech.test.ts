@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SpeechOf } from "../../src/library/speech.ts";
-import type { ResolvedRequest } from "../../src/serving/prepare/prepare.ts";
+import type { ResolvedRequest } from "../../src/serving/prepare/resolve-request.ts";
 import { ABANDONED_OUTCOME } from "../../src/serving/reply/speech-service.ts";
 
 /** Speech of pieces without end, and how many of them were made. */

@@ -3,13 +3,13 @@ import { describe, it } from "node:test";
 import { pausesS, spokenText, type TextPiece, writtenText } from "../../src/core/marked-text.ts";
 import { type ToolCall, type Writer, WriterError, type WrittenPart } from "../../src/core/writer.ts";
 import { findModel, PUBLIC_MODELS } from "../../src/models/public-models.ts";
-import { prepareConverse, type ResolvedRequest } from "../../src/serving/prepare/prepare.ts";
+import { type ResolvedRequest, resolveConverse } from "../../src/serving/prepare/resolve-request.ts";
 import type { SpeechService } from "../../src/serving/reply/speech-service.ts";
 import { within } from "../waiting.ts";
 import { ScriptedWriter } from "../writers/scripted-writer.ts";
 import { caller, collect, Engine, serviceOver, settle } from "./service-over.ts";
 
-const AUTHORED = prepareConverse({ conversation: [{ text: "Hi." }, { speaker: "1" }] }, (id) =>
+const AUTHORED = resolveConverse({ conversation: [{ text: "Hi." }, { speaker: "1" }] }, (id) =>
   findModel(PUBLIC_MODELS, id),
 );
 const CLOCK: ToolCall = { callId: "call_1", name: "clock", arguments: "{}" };

@@ -5,7 +5,7 @@ import type { Frame, SpeechModel, SpeechReport } from "../../src/core/speech-mod
 import type { Writer } from "../../src/core/writer.ts";
 import { KeyedSemaphore, type KeyedSemaphoreOptions } from "../../src/limits/keyed-semaphore.ts";
 import { findModel, PUBLIC_MODELS } from "../../src/models/public-models.ts";
-import { prepareTts } from "../../src/serving/prepare/prepare.ts";
+import { resolveTts } from "../../src/serving/prepare/resolve-request.ts";
 import type { ReplyChunk } from "../../src/serving/reply/reply-chunk.ts";
 import {
   type SpeechOutcome,
@@ -16,7 +16,7 @@ import {
 import type { Telemetry } from "../../src/serving/telemetry.ts";
 
 /** A request of twelve characters. */
-export const PREPARED = prepareTts({ text: "Hello there." }, (id) => findModel(PUBLIC_MODELS, id));
+export const PREPARED = resolveTts({ text: "Hello there." }, (id) => findModel(PUBLIC_MODELS, id));
 const OPTIONS: SpeechServiceOptions = {
   concurrency: 2,
   keyConcurrency: 2,

@@ -3,7 +3,7 @@ import { ServiceError } from "../../contract/errors.ts";
 import type { Permit } from "../../limits/keyed-semaphore.ts";
 import { ClientGoneError } from "../../requests/request-context.ts";
 import { GrowingBytes } from "../../serving/prepare/growing-bytes.ts";
-import type { RequestByKind, RequestKind } from "../../serving/prepare/prepare-body.ts";
+import type { RequestByKind, RequestKind } from "../../serving/prepare/parse-body.ts";
 import { SMALL_BODY_BYTES } from "../../serving/prepare/request-parser.ts";
 import type {
   Caller,

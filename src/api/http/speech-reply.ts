@@ -12,8 +12,8 @@ import type {
 import { ServiceError } from "../../contract/errors.ts";
 import { type AudioPayload, openAiError } from "../../contract/replies.ts";
 import type { Marks } from "../../contract/spoken.ts";
-import type { ResolvedRequest } from "../../serving/prepare/prepare.ts";
 import type { ReadRequest } from "../../serving/prepare/request-reader.ts";
+import type { ResolvedRequest } from "../../serving/prepare/resolve-request.ts";
 import { maxSpeechS } from "../../serving/prepare/speech-length.ts";
 import type { ReplyChunk } from "../../serving/reply/reply-chunk.ts";
 import { ABANDONED_OUTCOME, type SpeechOutcome } from "../../serving/reply/speech-service.ts";

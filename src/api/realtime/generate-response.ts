@@ -4,7 +4,11 @@ import { MAX_SESSION_INSTRUCTIONS_CHARS, type RealtimeFormat } from "../../contr
 import { abortable } from "../../core/abortable.ts";
 import type { EarlierCall, ToolCall, ToolUse, WriterTokens } from "../../core/writer.ts";
 import { chooseSpeaker } from "../../serving/prepare/choose-voice.ts";
-import { prepareConverse, type ResolvedRequest, type ResolveModel } from "../../serving/prepare/prepare.ts";
+import {
+  type ResolvedRequest,
+  type ResolveModel,
+  resolveConverse,
+} from "../../serving/prepare/resolve-request.ts";
 import type { WrittenReply } from "../../serving/reply/authored-text.ts";
 import type { ReplyChunk } from "../../serving/reply/reply-chunk.ts";
 import {
@@ -244,7 +248,7 @@ export function prepareResponse(
   const all = items.flatMap((item) => turnOf(item, speaker, other));
   const said = all.slice(1 - MAX_TURNS);
   const cast = named === undefined ? { voices: { [speaker]: voice } } : {};
-  const prepared = prepareConverse({ conversation: [...said, { speaker }], model, ...cast }, resolve);
+  const prepared = resolveConverse({ conversation: [...said, { speaker }], model, ...cast }, resolve);
   const { maxOutputTokens, speed: rate } = settings;
   const maxFrames = maxOutputTokens === "inf" ? MAX_NEW_TOKENS : Math.max(MIN_NEW_TOKENS, maxOutputTokens);
   const toolUse = toolUseOf(items, settings, all.length - said.length);

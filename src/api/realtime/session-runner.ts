@@ -6,7 +6,7 @@ import { DETECTION_RATE_HZ, type TurnJudge, type VoiceActivityDetector } from ".
 import type { EventLoopShare } from "../../limits/event-loop-budget.ts";
 import type { KeyedSemaphore } from "../../limits/keyed-semaphore.ts";
 import type { RequestContext } from "../../requests/request-context.ts";
-import type { ResolveModel } from "../../serving/prepare/prepare.ts";
+import type { ResolveModel } from "../../serving/prepare/resolve-request.ts";
 import type { SpeechService } from "../../serving/reply/speech-service.ts";
 import { toServiceError } from "../../serving/service-errors.ts";
 import { MAX_TURN_SAMPLES } from "./endpointing.ts";

@@ -3,7 +3,7 @@ import type { Voice } from "../../contract/voices.ts";
 import type { EventLoopShare } from "../../limits/event-loop-budget.ts";
 import { beginRequest, type RequestDeps } from "../../requests/begin-request.ts";
 import type { RequestContext } from "../../requests/request-context.ts";
-import type { ResolveModel } from "../../serving/prepare/prepare.ts";
+import type { ResolveModel } from "../../serving/prepare/resolve-request.ts";
 
 /** Dependencies of the bridge. */
 export interface WyomingDeps extends RequestDeps {

@@ -2,8 +2,8 @@ import { SAMPLE_RATE_HZ } from "../../audio/format.ts";
 import { quoted, ServiceError } from "../../contract/errors.ts";
 import { countChars, MAX_SPEECH_FRAMES, MAX_TEXT_CHARS } from "../../contract/limits.ts";
 import { chooseSpeaker, type VoiceChoice } from "../../serving/prepare/choose-voice.ts";
-import { prepareConverse, prepareTts, type ResolvedRequest } from "../../serving/prepare/prepare.ts";
 import type { Caller } from "../../serving/prepare/request-reader.ts";
+import { type ResolvedRequest, resolveConverse, resolveTts } from "../../serving/prepare/resolve-request.ts";
 import { StreamedText } from "../../serving/reply/streamed-text.ts";
 import type { ConnectionActivity } from "./eviction.ts";
 import type { WyomingDeps } from "./requests.ts";
@@ -24,7 +24,7 @@ export function prepareSynthesize(data: WyomingEvent["data"], { resolve }: Wyomi
     ...(voice === null ? {} : { voice: voice.word }),
     ...(inputType === null ? {} : { input_type: inputType }),
   };
-  return prepareTts(request, resolve, {
+  return resolveTts(request, resolve, {
     fields: { text: "text", voice: voice?.field ?? "voice" },
     maxFrames: MAX_SPEECH_FRAMES,
   });
@@ -42,7 +42,7 @@ export function prepareSynthesizeStream(
     voice === null || model === undefined ? {} : chooseSpeaker(voice.word, voice.field, model.card);
   const conversation = [speaker === undefined ? {} : { speaker }];
   const prepared: ResolvedRequest = {
-    ...prepareConverse({ conversation }, resolve),
+    ...resolveConverse({ conversation }, resolve),
     ...(choice.voice === undefined ? {} : { voice: choice.voice }),
     ...(choice.customVoice === undefined ? {} : { customVoice: choice.customVoice }),
   };

@@ -12,7 +12,7 @@ import type { SpeechModel } from "../../core/speech-model.ts";
 import { UsageError } from "../../server/errors.ts";
 import { version } from "../../server/version.ts";
 import { buildScript } from "../../serving/prepare/build-script.ts";
-import { isVaried } from "../../serving/prepare/prepare.ts";
+import { isVaried } from "../../serving/prepare/resolve-request.ts";
 import { passageSeed, synthesizePassages } from "../../serving/reply/synthesize-passages.ts";
 import { hasSpeakable } from "../../text/characters.ts";
 import { type Passage, splitPassages } from "../../text/sentences/passages.ts";

@@ -2,7 +2,7 @@ import type { TextPiece } from "../../core/marked-text.ts";
 import { voiceIdOf } from "../../core/model-card.ts";
 import type { Preset, Script } from "../../core/script.ts";
 import { unknownVoice } from "./choose-voice.ts";
-import type { ResolvedRequest } from "./prepare.ts";
+import type { ResolvedRequest } from "./resolve-request.ts";
 
 /** What the engine is given: the open turn's own words, or what a writer gives for them. */
 export function buildScript(

@@ -3,8 +3,8 @@ import { type ErrorStatus, ServiceError } from "../../contract/errors.ts";
 import { readClientEvent } from "../../contract/realtime/client-events.ts";
 import { findModel, type PublicModel } from "../../models/public-models.ts";
 import { answerCalls } from "../../workers/calls/answer-calls.ts";
-import type { ResolvedRequest } from "./prepare.ts";
-import { parseBody, type RequestKind } from "./prepare-body.ts";
+import { parseBody, type RequestKind } from "./parse-body.ts";
+import type { ResolvedRequest } from "./resolve-request.ts";
 
 /** What crosses of a failure: a refusal as its parts, anything else as what it said. */
 export type ParseFailure =

@@ -3,7 +3,7 @@ import { ServiceError } from "../../contract/errors.ts";
 import type { InboundEvent } from "../../contract/realtime/client-events.ts";
 import { findModel, type PublicModel } from "../../models/public-models.ts";
 import { ThreadCalls, ThreadError } from "../../workers/calls/thread-calls.ts";
-import { parseBody, type RequestByKind, type RequestKind } from "./prepare-body.ts";
+import { parseBody, type RequestByKind, type RequestKind } from "./parse-body.ts";
 import type { ParseFailure } from "./request-parser-thread.ts";
 
 /** Bodies up to this size are prepared at once: that takes a millisecond or two. */

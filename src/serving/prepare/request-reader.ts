@@ -4,10 +4,10 @@ import type { AudioSource } from "../../core/audio-source.ts";
 import type { Span } from "../../core/span.ts";
 import type { KeyedSemaphore, Permit } from "../../limits/keyed-semaphore.ts";
 import { MAX_HISTORY_SAMPLES } from "./history-audio.ts";
-import type { ResolvedRequest } from "./prepare.ts";
-import type { RequestByKind, RequestKind } from "./prepare-body.ts";
+import type { RequestByKind, RequestKind } from "./parse-body.ts";
 import type { RecordingReader } from "./recording-reader.ts";
 import { type RequestParser, SMALL_BODY_BYTES } from "./request-parser.ts";
+import type { ResolvedRequest } from "./resolve-request.ts";
 
 /** Who asks, whatever protocol they came by: the key that pays, and how long the request lasts. */
 export interface Caller {

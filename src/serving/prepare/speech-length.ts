@@ -2,7 +2,7 @@ import { FRAME_S } from "../../audio/format.ts";
 import { pausesS, ratesOf, spokenText } from "../../core/marked-text.ts";
 import { withoutPhonemes } from "../../text/phonemes/given-phonemes.ts";
 import { addedCharacters } from "../../text/phonemes/given-words.ts";
-import type { ResolvedRequest } from "./prepare.ts";
+import type { ResolvedRequest } from "./resolve-request.ts";
 
 /** How long a reply will be at most, in seconds, but for speech that is slower than any, whose rest is not counted: it is never much. */
 export function maxSpeechS({

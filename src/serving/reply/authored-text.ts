@@ -9,7 +9,7 @@ import {
   type WrittenPart,
 } from "../../core/writer.ts";
 import type { KeyedSemaphore } from "../../limits/keyed-semaphore.ts";
-import type { ResolvedRequest } from "../prepare/prepare.ts";
+import type { ResolvedRequest } from "../prepare/resolve-request.ts";
 import { failureType, writingFacts, writtenFacts } from "../request-spans.ts";
 import { withDeadline } from "../running-work.ts";
 import type { Telemetry } from "../telemetry.ts";

@@ -8,7 +8,7 @@ import { EventLoopShare } from "../../../src/limits/event-loop-budget.ts";
 import { KeyedSemaphore } from "../../../src/limits/keyed-semaphore.ts";
 import { findModel, PUBLIC_MODELS } from "../../../src/models/public-models.ts";
 import { RequestContext } from "../../../src/requests/request-context.ts";
-import type { ResolvedRequest } from "../../../src/serving/prepare/prepare.ts";
+import type { ResolvedRequest } from "../../../src/serving/prepare/resolve-request.ts";
 import type { SpeechRequest, SpeechService } from "../../../src/serving/reply/speech-service.ts";
 import { ScriptedRecogniser } from "../../recognition/scripted-recogniser.ts";
 import { VOICES } from "./events.ts";

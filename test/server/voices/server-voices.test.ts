@@ -11,7 +11,7 @@ import {
   withVoiceManners,
 } from "../../../src/server/voices/server-voices.ts";
 import { buildScript } from "../../../src/serving/prepare/build-script.ts";
-import { prepareTts } from "../../../src/serving/prepare/prepare.ts";
+import { resolveTts } from "../../../src/serving/prepare/resolve-request.ts";
 import { loadSettings } from "../../../src/settings/load.ts";
 import { SettingsError } from "../../../src/settings/settings-error.ts";
 import { startTestServer } from "../../api/http/start.ts";
@@ -131,7 +131,7 @@ describe("voices by the settings", () => {
       { text: "Hi.", speaker: "1" },
       { text: "Hi.", voice: "nova" },
     ]) {
-      assert.equal(buildScript(prepareTts(request, resolve), {}).manner?.words, "sad");
+      assert.equal(buildScript(resolveTts(request, resolve), {}).manner?.words, "sad");
     }
   });
 

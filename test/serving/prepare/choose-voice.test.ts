@@ -6,7 +6,7 @@ import type { ModelVoice } from "../../../src/core/model-card.ts";
 import { EMBEDDED_CAST } from "../../../src/models/embedded-cast.ts";
 import { findModel, PUBLIC_MODELS, type PublicModel } from "../../../src/models/public-models.ts";
 import { checkVoice, chooseSpeaker, chooseVoice } from "../../../src/serving/prepare/choose-voice.ts";
-import { prepareConverse, prepareTts } from "../../../src/serving/prepare/prepare.ts";
+import { resolveConverse, resolveTts } from "../../../src/serving/prepare/resolve-request.ts";
 
 const embedded = PUBLIC_MODELS[0]!.card;
 const voice = (id: string, aliases: readonly string[] = []): ModelVoice => ({
@@ -149,12 +149,12 @@ describe("a request with a voice", () => {
 
   it("of text alone is as one by the label, where that stands for the voice, to the seed", () => {
     const request = { text: "Hello.", params: { temperature: 0 } };
-    const byLabel = prepareTts({ ...request, speaker: "1" }, resolve);
-    assert.deepEqual(prepareTts({ ...request, voice: "echo" }, resolve), byLabel);
-    assert.deepEqual(prepareTts({ ...request, speaker: "0", voice: "Speaker 1" }, resolve), byLabel);
-    const other = prepareTts({ ...request, model: "mixing", voice: "am_eric" }, resolve);
+    const byLabel = resolveTts({ ...request, speaker: "1" }, resolve);
+    assert.deepEqual(resolveTts({ ...request, voice: "echo" }, resolve), byLabel);
+    assert.deepEqual(resolveTts({ ...request, speaker: "0", voice: "Speaker 1" }, resolve), byLabel);
+    const other = resolveTts({ ...request, model: "mixing", voice: "am_eric" }, resolve);
     assert.deepEqual(other.voice, [{ weight: 1, id: "am_eric" }]);
-    assert.deepEqual(prepareTts({ ...request, voice: "Anna" }, resolve).customVoice, {
+    assert.deepEqual(resolveTts({ ...request, voice: "Anna" }, resolve).customVoice, {
       name: "Anna",
       field: "voice",
     });
@@ -165,14 +165,14 @@ describe("a request with a voice", () => {
       { speaker: "1", text: "Well?" },
       { speaker: "0", text: "Yes." },
     ];
-    const cast = (voices: Record<string, string>) => prepareConverse({ conversation, voices }, resolve);
+    const cast = (voices: Record<string, string>) => resolveConverse({ conversation, voices }, resolve);
     assert.deepEqual(cast({ "0": "echo" }).voice, [{ weight: 1, id: "1" }]);
     assert.equal(cast({ "1": "nova" }).voice, undefined);
     assert.equal(cast({}).voice, undefined);
     assert.deepEqual(cast({ "0": "Anna", "1": "Ben" }).customVoice, { name: "Anna", field: 'voices["0"]' });
     assert.deepEqual(cast({ "0": "echo" }).conversation.open, { speaker: "0", text: "Yes." });
     const mixed = (word: string) =>
-      prepareConverse({ conversation, voices: { "0": word }, model: "mixing" }, resolve).voice;
+      resolveConverse({ conversation, voices: { "0": word }, model: "mixing" }, resolve).voice;
     assert.deepEqual(mixed("1"), [{ weight: 1, id: "am_onyx" }], "another label's voice");
     assert.deepEqual(mixed("0"), [{ weight: 1, id: "af_heart" }], "its own, whatever audio its turns have");
   });
@@ -182,7 +182,7 @@ describe("a request with a voice", () => {
     const cast =
       (voices: Record<string, string>, of = "mixing") =>
       () =>
-        prepareConverse({ conversation, voices, model: of }, resolve);
+        resolveConverse({ conversation, voices, model: of }, resolve);
     assert.throws(
       cast({ "2": "nova" }),
       /^ServiceError: voices\["2"\] must name one of the model's speakers: "0", "1"$/,

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { TtsRequest } from "../../../src/contract/requests.ts";
 import { findModel, PUBLIC_MODELS } from "../../../src/models/public-models.ts";
-import { prepareConverse, prepareTts } from "../../../src/serving/prepare/prepare.ts";
-import { parseBody } from "../../../src/serving/prepare/prepare-body.ts";
+import { parseBody } from "../../../src/serving/prepare/parse-body.ts";
+import { resolveConverse, resolveTts } from "../../../src/serving/prepare/resolve-request.ts";
 import { maxSpeechS } from "../../../src/serving/prepare/speech-length.ts";
 import { StreamedText } from "../../../src/serving/reply/streamed-text.ts";
 
 const resolve = (id: string | null) => findModel(PUBLIC_MODELS, id);
-const tts = (request: TtsRequest) => prepareTts(request, resolve);
+const tts = (request: TtsRequest) => resolveTts(request, resolve);
 const chars = (text: string, lexicon: Record<string, string> = {}) => tts({ text, lexicon }).input.chars;
 
 /** A sentence as phonemes. */
@@ -50,7 +50,7 @@ describe("the characters that a text is billed for", () => {
     const text = `[a](/${SOUNDS}/) x`;
     const lexicon = { x: WORDS };
     const expected = SOUNDS.length + 1 + WORDS.length;
-    assert.equal(prepareConverse({ conversation: [{ text }], lexicon }, resolve).input.chars, expected);
+    assert.equal(resolveConverse({ conversation: [{ text }], lexicon }, resolve).input.chars, expected);
     const body = Buffer.from(JSON.stringify({ input: text, lexicon }));
     assert.equal(parseBody("speech", body, resolve).input.chars, expected);
     const pieces = new StreamedText(1_000);

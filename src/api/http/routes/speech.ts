@@ -10,8 +10,8 @@ import type {
   MetaEvent,
   TtsResponse,
 } from "../../../contract/replies.ts";
-import type { ResolvedRequest } from "../../../serving/prepare/prepare.ts";
 import { cautionsHeader } from "../../../serving/prepare/read-markup.ts";
+import type { ResolvedRequest } from "../../../serving/prepare/resolve-request.ts";
 import type { SpeechOutcome } from "../../../serving/reply/speech-service.ts";
 import type { HttpDeps } from "../http-deps.ts";
 import { formatAudioEvent, formatEvent, SSE_HEADERS, SSE_KEEP_ALIVE } from "../paced-response.ts";

@@ -2,7 +2,7 @@ import { FRAME_S } from "../../audio/format.ts";
 import { quoted, ServiceError } from "../../contract/errors.ts";
 import { countChars, MAX_INSTRUCTIONS_CHARS, MAX_TEXT_CHARS } from "../../contract/limits.ts";
 import { type GenParams, resolveParams } from "../../contract/params.ts";
-import type { ConversationTurn, ConverseRequest, InputType, TtsRequest } from "../../contract/requests.ts";
+import type { ConversationTurn, ConverseRequest, TtsRequest } from "../../contract/requests.ts";
 import { memberField } from "../../contract/validate.ts";
 import { type NamedVoice, voiceName } from "../../contract/voices.ts";
 import type { Conversation, OpenTurn, Turn } from "../../core/conversation.ts";
@@ -87,134 +87,82 @@ export interface TtsExtras {
   readonly silenceS?: number;
 }
 
-/** A text-to-speech request is a conversation of one turn. Throws a 400 {@link ServiceError} that names the field. */
-export function prepareTts(
+/** Resolves a text-to-speech request, a conversation of one turn. Throws a 400 {@link ServiceError} that names the field. */
+export function resolveTts(
   request: TtsRequest,
   resolve: ResolveModel,
   extras: TtsExtras = {},
 ): ResolvedRequest {
-  const { text, speaker, voice, model, params, lexicon, visemes, input_type: inputType } = request;
-  const turn: ConversationTurn = speaker === undefined ? { text } : { speaker, text };
-  const { fields = { text: "text", voice: "voice" }, preset = {}, manner, maxFrames, silenceS } = extras;
-  const prepared = prepare(
-    {
-      turns: [turn],
-      fields,
-      voice,
-      voices: undefined,
-      model,
-      params,
-      preset,
-      lexicon,
-      visemes,
-      instructions: undefined,
-      mode: "tts",
-      textOf: itself,
-      inputType,
-      needsWords: silenceS === undefined,
-    },
+  const { text, speaker, voice, model, params, lexicon, visemes, input_type } = request;
+  const { fields = { text: "text", voice: "voice" }, preset, manner, maxFrames, silenceS } = extras;
+  const turns: ConversationTurn[] = [speaker === undefined ? { text } : { speaker, text }];
+  const asked = { voice, model, params, lexicon, visemes, input_type };
+  const resolved = resolveRequest(
+    { ...asked, turns, fields, preset, mode: "tts", needsWords: silenceS === undefined },
     resolve,
   );
-  const delivery = maxFrames === undefined ? prepared.delivery : { ...prepared.delivery, maxFrames };
-  // Where all is to be spoken, what cannot be is refused before it begins.
-  const askedS = pausesS(prepared.conversation.open.marked ?? "");
-  if (maxFrames !== undefined && askedS > maxFrames * FRAME_S) {
+  const delivery = maxFrames === undefined ? resolved.delivery : { ...resolved.delivery, maxFrames };
+  // A text that has to be spoken whole is refused before it begins if its pauses alone are too long.
+  const pauseS = pausesS(resolved.conversation.open.marked ?? "");
+  if (maxFrames !== undefined && pauseS > maxFrames * FRAME_S) {
     const longestS = Math.floor(maxFrames * FRAME_S);
     throw new ServiceError(
       400,
-      `${fields.text}: its pauses are ${Math.round(askedS)} s long, and a reply may be ${longestS} s: shorten them`,
+      `${fields.text}: its pauses are ${Math.round(pauseS)} s long, and a reply may be ${longestS} s: shorten them`,
       { param: fields.text },
     );
   }
   return {
-    ...prepared,
+    ...resolved,
     delivery,
     ...(manner === undefined ? {} : { manner }),
-    ...(silenceS === undefined ? {} : silenceOf({ ...prepared, delivery }, silenceS)),
+    ...(silenceS === undefined ? {} : silenceOf({ ...resolved, delivery }, silenceS)),
   };
 }
 
 /**
- * Decodes the audio and holds the turn rules. Throws a 400 {@link ServiceError} that names the turn.
+ * Resolves a conversation: decodes its audio and checks its turns. Throws a 400 {@link ServiceError} that names the turn.
  *
- * @param textOf the base64 text that a turn's audio stands for, where it was not read with the body
+ * @param textOf the base64 text of a turn's audio, where it was not read with the body
  */
-export function prepareConverse(
+export function resolveConverse(
   request: ConverseRequest,
   resolve: ResolveModel,
-  textOf: TextOf = itself,
+  textOf?: TextOf,
 ): ResolvedRequest {
-  const { conversation: turns, voices, model, params, lexicon, visemes, instructions } = request;
-  return prepare(
-    {
-      turns,
-      fields: null,
-      voice: undefined,
-      voices,
-      model,
-      params,
-      preset: {},
-      lexicon,
-      visemes,
-      instructions,
-      mode: "converse",
-      textOf,
-      inputType: request.input_type,
-      needsWords: true,
-    },
-    resolve,
-  );
+  const { conversation: turns, voices, model, params, lexicon, visemes, instructions, input_type } = request;
+  const asked = { voices, model, params, lexicon, visemes, instructions, input_type };
+  return resolveRequest({ ...asked, turns, textOf, mode: "converse" }, resolve);
 }
 
-interface Parts {
+/** Parts of both kinds of request. */
+interface RequestParts {
   readonly turns: readonly ConversationTurn[];
-  /** What messages call the fields of the open turn, where they are not `conversation[n].text` and so on. */
-  readonly fields: TtsFields | null;
-  /** Whose voice speaks the one turn that there is, whatever its label. */
-  readonly voice: NamedVoice | undefined;
-  /** Whose voices speakers have, by their labels. */
-  readonly voices: Readonly<Record<string, NamedVoice>> | undefined;
-  readonly model: string | null | undefined;
-  readonly params: GenParams | undefined;
-  readonly preset: Preset;
-  readonly lexicon: Readonly<Record<string, string>> | undefined;
-  readonly visemes: boolean | undefined;
-  readonly instructions: string | undefined;
   readonly mode: Mode;
-  readonly textOf: TextOf;
-  readonly inputType: InputType | undefined;
-  /** Whether the open turn's text must have something to speak. */
-  readonly needsWords: boolean;
+  /** Names of the open turn's fields in messages; absent, `conversation[n].text` and so on. */
+  readonly fields?: TtsFields;
+  /** Voice of the only turn, whatever its label. */
+  readonly voice?: NamedVoice | undefined;
+  readonly voices?: ConverseRequest["voices"] | undefined;
+  readonly model?: ConverseRequest["model"] | undefined;
+  readonly params?: GenParams | undefined;
+  readonly preset?: Preset | undefined;
+  readonly lexicon?: ConverseRequest["lexicon"] | undefined;
+  readonly visemes?: boolean | undefined;
+  readonly instructions?: string | undefined;
+  readonly input_type?: ConverseRequest["input_type"] | undefined;
+  readonly textOf?: TextOf | undefined;
+  /** Whether the open turn's text must have something to speak. Default: true. */
+  readonly needsWords?: boolean;
 }
 
-const itself: TextOf = (audio) => audio;
-
-function prepare(parts: Parts, resolve: ResolveModel): ResolvedRequest {
+function resolveRequest(parts: RequestParts, resolve: ResolveModel): ResolvedRequest {
   const model = chooseModel(parts, resolve);
   const hash = new ContentHash(model.card.id);
-  const last = parts.turns.length - 1;
   const { turns, choice, others } = castTurns(parts, model);
-  const history: Turn[] = [];
-  let chars = 0;
-  let audioS = 0;
-  for (const [index, turn] of turns.entries()) {
-    checkSpeaker(turn, parts.fields === null ? `conversation[${index}].speaker` : "speaker", model);
-    if (index < last) chars += countChars(turn.text ?? "");
-    hash.text(turn.speaker ?? "0").text(turn.text ?? null);
-    if (index === last) break;
-    const clip = decodeHistoryAudio(turn, index, parts, hash);
-    audioS += clip?.durationS ?? 0;
-    const text = turn.text?.trim() ? plainWords(turn.text) : null;
-    if (text === null && clip === null) {
-      throw new ServiceError(
-        400,
-        `conversation[${index}] says nothing: every turn before the last needs text or audio_wav_b64`,
-      );
-    }
-    history.push({ speaker: turn.speaker ?? "0", text, audio: clip });
-  }
+  const { history, chars, audioS } = readHistory({ ...parts, turns }, model, hash);
   const lexicon = checkedLexicon(parts.lexicon);
-  const { open, read } = openTurn(turns[last]!, last, parts, model, lexicon);
+  const { open, read } = openTurn(turns, parts, model, lexicon);
   const instructions = checkedInstructions(parts.instructions);
   const delivery = deliveryOf(parts.params);
   return {
@@ -223,7 +171,7 @@ function prepare(parts: Parts, resolve: ResolveModel): ResolvedRequest {
     delivery,
     seed: hash.lexicon(lexicon).seed(delivery),
     input: { chars: chars + (read?.chars ?? 0), audioS },
-    preset: parts.preset,
+    preset: parts.preset ?? {},
     lexicon,
     hasMouth: parts.visemes ?? false,
     instructions,
@@ -235,6 +183,35 @@ function prepare(parts: Parts, resolve: ResolveModel): ResolvedRequest {
   };
 }
 
+/** Checks and decodes every turn but the last, and adds all of them to the hash. */
+function readHistory(
+  { turns, fields, textOf = (audio) => audio }: RequestParts,
+  model: PublicModel,
+  hash: ContentHash,
+): { readonly history: readonly Turn[]; readonly chars: number; readonly audioS: number } {
+  const history: Turn[] = [];
+  let chars = 0;
+  let audioS = 0;
+  for (const [index, turn] of turns.entries()) {
+    checkSpeaker(turn, fields === undefined ? `conversation[${index}].speaker` : "speaker", model);
+    const speaker = turn.speaker ?? "0";
+    hash.text(speaker).text(turn.text ?? null);
+    if (index === turns.length - 1) break;
+    chars += countChars(turn.text ?? "");
+    const clip = decodeHistoryAudio(turn, index, { turns, textOf }, hash);
+    audioS += clip?.durationS ?? 0;
+    const text = turn.text?.trim() ? plainWords(turn.text) : null;
+    if (text === null && clip === null) {
+      throw new ServiceError(
+        400,
+        `conversation[${index}] says nothing: every turn before the last needs text or audio_wav_b64`,
+      );
+    }
+    history.push({ speaker, text, audio: clip });
+  }
+  return { history, chars, audioS };
+}
+
 interface Casting {
   readonly choice: VoiceChoice;
   /** Recordings that are named for others than the open speaker. */
@@ -242,7 +219,7 @@ interface Casting {
 }
 
 /** The turns with their labels, and whose voice speaks the last one where that is not for its label to say. */
-function castTurns(parts: Parts, { card }: PublicModel): Pick<Parts, "turns"> & Casting {
+function castTurns(parts: RequestParts, { card }: PublicModel): Pick<RequestParts, "turns"> & Casting {
   const { turns, voice, voices = {}, fields } = parts;
   if (voice !== undefined) {
     const { speaker, ...choice } = chooseSpeaker(voiceName(voice), fields?.voice ?? "voice", card);
@@ -288,7 +265,7 @@ function checkedInstructions(instructions = ""): string | null {
   return instructions.trim() === "" ? null : instructions;
 }
 
-function chooseModel(parts: Parts, resolve: ResolveModel): PublicModel {
+function chooseModel(parts: RequestParts, resolve: ResolveModel): PublicModel {
   const id = parts.model ?? null;
   const model = resolve(id);
   if (model === undefined) {
@@ -314,17 +291,16 @@ function notASpeaker(field: string, { speakers }: PublicModel["card"], what: str
   return new ServiceError(400, `${field} ${what} one of the model's speakers: ${valid}`, { param: field });
 }
 
-/** The turn to speak, and what its text says of how. */
+/** Checks the turn to speak and reads the marks of its text. */
 function openTurn(
-  turn: ConversationTurn,
-  index: number,
-  { fields, needsWords, inputType }: Parts,
+  turns: readonly ConversationTurn[],
+  { fields, needsWords = true, input_type: inputType }: RequestParts,
   { card }: PublicModel,
   lexicon: Lexicon,
 ): { readonly open: OpenTurn; readonly read: ParsedText | null } {
-  // The name of a text that cannot be left out.
-  const requiredText = fields?.text ?? null;
-  const textField = requiredText ?? `conversation[${index}].text`;
+  const index = turns.length - 1;
+  const turn = turns[index]!;
+  const textField = fields?.text ?? `conversation[${index}].text`;
   if (turn.audio_wav_b64 !== undefined && turn.audio_wav_b64 !== null) {
     throw new ServiceError(
       400,
@@ -338,7 +314,7 @@ function openTurn(
   if (turn.text.trim() === "") {
     throw new ServiceError(
       400,
-      `${textField} is empty: give words to speak${requiredText === null ? ", or leave text out to have them written" : ""}`,
+      `${textField} is empty: give words to speak${fields === undefined ? ", or leave text out to have them written" : ""}`,
       { param: textField },
     );
   }

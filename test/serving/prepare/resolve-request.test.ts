@@ -5,14 +5,18 @@ import { DEFAULT_PARAMS } from "../../../src/contract/params.ts";
 import type { ConversationTurn, ConverseRequest, TtsRequest } from "../../../src/contract/requests.ts";
 import { parseConverseRequest } from "../../../src/contract/validate.ts";
 import { findModel, PUBLIC_MODELS, type PublicModel } from "../../../src/models/public-models.ts";
-import { prepareConverse, prepareTts, type ResolvedRequest } from "../../../src/serving/prepare/prepare.ts";
+import {
+  type ResolvedRequest,
+  resolveConverse,
+  resolveTts,
+} from "../../../src/serving/prepare/resolve-request.ts";
 import { makeWav } from "../../audio/make-wav.ts";
 import { anyText } from "../../contract/any-text.ts";
 import fc from "../../properties.ts";
 
 const resolve = (id: string | null) => findModel(PUBLIC_MODELS, id);
-const converse = (request: ConverseRequest) => prepareConverse(request, resolve);
-const tts = (request: TtsRequest) => prepareTts(request, resolve);
+const converse = (request: ConverseRequest) => resolveConverse(request, resolve);
+const tts = (request: TtsRequest) => resolveTts(request, resolve);
 const still = { temperature: 0 };
 
 const spoken = anyText(40).map((text) => `${text}x`);
@@ -227,11 +231,11 @@ describe("a conversation that breaks a rule", () => {
   it("is refused by a model that does not have the endpoint's mode", () => {
     const [any] = PUBLIC_MODELS as readonly [PublicModel, ...PublicModel[]];
     const only = (mode: "tts" | "converse") => () => ({ ...any, card: { ...any.card, modes: [mode] } });
-    assert.throws(() => prepareTts({ text: "a" }, only("converse")), {
+    assert.throws(() => resolveTts({ text: "a" }, only("converse")), {
       status: 400,
       message: /does not support the mode tts/,
     });
-    assert.throws(() => prepareConverse({ conversation: [{ text: "a" }] }, only("tts")), {
+    assert.throws(() => resolveConverse({ conversation: [{ text: "a" }] }, only("tts")), {
       status: 400,
       message: /does not support the mode converse/,
     });

@@ -17,14 +17,14 @@ import {
 } from "../../contract/validate.ts";
 import { looksLikeSsml } from "../../text/ssml/parse-markup.ts";
 import { mannerHeader, readManner } from "./manner.ts";
-import { prepareConverse, prepareTts, type ResolvedRequest, type ResolveModel } from "./prepare.ts";
+import { type ResolvedRequest, type ResolveModel, resolveConverse, resolveTts } from "./resolve-request.ts";
 
 /** What becomes of a body, by what it is meant for. */
 export interface RequestByKind {
   readonly tts: ResolvedRequest;
   readonly converse: ResolvedRequest;
-  readonly speech: PreparedSpeech;
-  readonly telephony: PreparedCall;
+  readonly speech: SpeechBody;
+  readonly telephony: TelephonyBody;
 }
 
 /** What a body is meant for. */
@@ -47,13 +47,13 @@ export function parseBody<P extends RequestKind>(
     ...(purpose === "telephony" ? {} : { unread }),
     isNullAbsent: purpose === "speech" || purpose === "telephony",
   });
-  const prepare: { [Q in RequestKind]: () => RequestByKind[Q] } = {
-    tts: () => prepareTts(parseTtsRequest(value), resolve),
-    converse: () => prepareConverse(parseConverseRequest(value), resolve, textOf),
-    speech: () => prepareSpeech(parseAudioSpeechRequest(value), resolve),
-    telephony: () => prepareTelephony(parseTelephonyRequest(value), resolve, voice),
+  const resolveKind: { [Q in RequestKind]: () => RequestByKind[Q] } = {
+    tts: () => resolveTts(parseTtsRequest(value), resolve),
+    converse: () => resolveConverse(parseConverseRequest(value), resolve, textOf),
+    speech: () => resolveSpeech(parseAudioSpeechRequest(value), resolve),
+    telephony: () => resolveTelephony(parseTelephonyRequest(value), resolve, voice),
   };
-  const prepared = prepare[purpose]();
+  const prepared = resolveKind[purpose]();
   const told = unread.headerValue();
   return told === null ? prepared : { ...prepared, unread: told };
 }
@@ -66,7 +66,7 @@ const SCHEMAS = {
 } satisfies Record<RequestKind, object>;
 
 /** A text-to-speech request as OpenAI's clients make it, and how its answer is to be sent. */
-interface PreparedSpeech extends ResolvedRequest {
+interface SpeechBody extends ResolvedRequest {
   readonly format: SpeechFormat;
   /** Absent: as the format is sent by itself. */
   readonly streamFormat: AudioSpeechRequest["stream_format"];
@@ -80,7 +80,7 @@ interface PreparedSpeech extends ResolvedRequest {
 const SILENCE_S = 0.2;
 
 /** A request of OpenAI's API as one of ours. Throws a 400 {@link ServiceError} that names the field. */
-function prepareSpeech(asked: AudioSpeechRequest, resolve: ResolveModel): PreparedSpeech {
+function resolveSpeech(asked: AudioSpeechRequest, resolve: ResolveModel): SpeechBody {
   const { input, model, voice, speed = 1, lexicon, visemes, stream_format: streamFormat, input_type } = asked;
   const format = resolveFormat(asked);
   const rate = clampSpeed(speed);
@@ -92,7 +92,7 @@ function prepareSpeech(asked: AudioSpeechRequest, resolve: ResolveModel): Prepar
     ...(input_type === undefined ? {} : { input_type }),
   };
   const request = { text: input, model: resolveModelName(model), ...extras };
-  const prepared = prepareTts(request, resolve, {
+  const prepared = resolveTts(request, resolve, {
     fields: { text: "input", voice: "voice", maxChars: MAX_SPEECH_CHARS },
     maxFrames: isSentWhole(format, streamFormat) ? MAX_WHOLE_SPEECH_FRAMES : MAX_SPEECH_FRAMES,
     preset: rate === 1 ? {} : { rate },
@@ -111,7 +111,7 @@ function prepareSpeech(asked: AudioSpeechRequest, resolve: ResolveModel): Prepar
 }
 
 /** What a telephony platform asks to have spoken. */
-interface PreparedCall extends ResolvedRequest {
+interface TelephonyBody extends ResolvedRequest {
   /** The rate of the samples that it wants, in Hz; `null` where it takes what its answer's type says. */
   readonly rateHz: number | null;
 }
@@ -121,17 +121,17 @@ interface PreparedCall extends ResolvedRequest {
  *
  * @param voice comes before the one that the request has
  */
-function prepareTelephony(
+function resolveTelephony(
   asked: VoiceRequest | VendorRequest,
   resolve: ResolveModel,
   voice: string | null,
-): PreparedCall {
+): TelephonyBody {
   const isVapi = "message" in asked;
   const said = isVapi ? { text: asked.message.text } : textOf(asked);
   const own = isVapi ? asked.message.voiceId : asked.voice;
   const voiceField = isVapi && voice === null ? "message.voiceId" : "voice";
   const spoken = voice ?? own ?? undefined;
-  const prepared = prepareTts({ ...said, ...(spoken === undefined ? {} : { voice: spoken }) }, resolve, {
+  const prepared = resolveTts({ ...said, ...(spoken === undefined ? {} : { voice: spoken }) }, resolve, {
     fields: { text: isVapi ? "message.text" : "text", voice: voiceField, maxChars: MAX_SPEECH_CHARS },
     maxFrames: MAX_SPEECH_FRAMES,
     silenceS: SILENCE_S,

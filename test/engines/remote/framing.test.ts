@@ -8,8 +8,8 @@ import type { Frame, SpokenWord } from "../../../src/core/speech-model.ts";
 import { readAntiphonStream } from "../../../src/engines/remote/antiphon-dialect.ts";
 import { encodeBase64Wav } from "../../../src/engines/remote/dialect.ts";
 import type { HttpExchange } from "../../../src/engines/remote/http-exchange.ts";
+import { readWavHead } from "../../../src/engines/remote/openai-dialect.ts";
 import { PcmDecoder, PcmFrames } from "../../../src/engines/remote/pcm-frames.ts";
-import { readWavHead } from "../../../src/engines/remote/wav-head.ts";
 import { never } from "../../core/scripts.ts";
 import fc from "../../properties.ts";
 

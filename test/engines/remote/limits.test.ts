@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MAX_NEW_TOKENS, MAX_TEXT_CHARS, MIN_NEW_TOKENS } from "../../../src/contract/limits.ts";
 import { FRAMES_PER_REQUEST, MAX_CHARS } from "../../../src/engines/remote/antiphon-dialect.ts";
-import { RATES_HZ } from "../../../src/engines/remote/wav-head.ts";
+import { RATES_HZ } from "../../../src/engines/remote/openai-dialect.ts";
 import { Checkpoints } from "../../../src/settings/model-settings.ts";
 
 test("another Antiphon is asked for what the contract allows", () => {

@@ -35,11 +35,11 @@ export class ModelRunner {
   readonly #prefixCache: PrefixCache;
   readonly #prefillBlocksPerTick: number;
 
-  /** @param blocksBesideSpeech of prompts that are read between two frames of others */
-  constructor(model: FrameModel, prefixCache: PrefixCache, blocksBesideSpeech: number) {
+  /** @param prefillBlocksPerTick of prompts that are read between two frames of others */
+  constructor(model: FrameModel, prefixCache: PrefixCache, prefillBlocksPerTick: number) {
     this.#model = model;
     this.#prefixCache = prefixCache;
-    this.#prefillBlocksPerTick = blocksBesideSpeech;
+    this.#prefillBlocksPerTick = prefillBlocksPerTick;
   }
 
   /** Reads prompts on, block by block; only a little where others speak meanwhile. */

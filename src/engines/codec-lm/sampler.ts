@@ -1,4 +1,6 @@
-import type { Utterance } from "./codec-language-model.ts"; /** How one of several codes is sampled by their logits. */
+import type { Utterance } from "./codec-language-model.ts";
+
+/** How one of several codes is sampled by their logits. */
 export interface SamplerConfig {
   /** By which logits are divided; 0, or next to it, takes the likeliest. */
   readonly temperature: number;

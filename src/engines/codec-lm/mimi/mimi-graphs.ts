@@ -70,11 +70,11 @@ function writeQuantiser(
   stem: string,
   sizes: MimiSizes,
   codebooks: number,
-  writeLatents: string,
+  encoded: string,
 ): string[] {
   const { graph } = weights;
   const { width, codeWidth, semanticCodebooks } = sizes;
-  const rows = graph.add("Squeeze", [writeLatents, graph.integers(0)]);
+  const rows = graph.add("Squeeze", [encoded, graph.integers(0)]);
   const projected = (part: string): string => {
     const name = `${stem}.${part}_residual_vector_quantizer.input_proj.weight`;
     const matrix = weights.constant(name, [codeWidth, width, 1], [codeWidth, width]);
@@ -113,7 +113,7 @@ export function mimiDecoder(weights: WeightsInGraph, stem: string, sizes: MimiSi
   const build = new StreamedGraph(weights);
   const { graph } = build;
   const places = graph.input("places", "int64", [sizes.codebooks, "streams", "frames"]);
-  let x = latents(build, `${stem}quantizer`, sizes, places);
+  let x = sumCodeVectors(build, `${stem}quantizer`, sizes, places);
   x = build.transposedByChannel(x, `${stem}upsample.conv`, sizes.width, 2 * LATENT_STRIDE, LATENT_STRIDE);
   x = mimiTransformer(build, x, `${stem}decoder_transformer`, sizes);
   let width = sizes.filters * 2 ** sizes.ratios.length;
@@ -145,7 +145,7 @@ export function mimiDecoder(weights: WeightsInGraph, stem: string, sizes: MimiSi
 }
 
 /** The sum of the codes' vectors in each part, projected: [streams, frames, width]. */
-function latents(build: StreamedGraph, stem: string, sizes: MimiSizes, places: string): string {
+function sumCodeVectors(build: StreamedGraph, stem: string, sizes: MimiSizes, places: string): string {
   const { graph, weights } = build;
   const { width, codeWidth, semanticCodebooks, codebooks } = sizes;
   const part = (name: string, first: number, end: number): string => {

@@ -6,62 +6,63 @@ import type { TransformerSizes } from "./networks/transformer.ts";
 import type { Quantisation } from "./quantised-weights.ts";
 import type { Qwen3TtsConfig } from "./qwen3-tts/config.ts";
 
-/** A kind of codec language model that can be run. */
+/** An architecture of codec language models. */
 export interface Architecture {
   /** `model_type` in its `config.json`. */
   readonly modelType: string;
   /**
-   * What a checkpoint is by its configuration, which is read here and nowhere else.
+   * Reads a checkpoint's configuration, which no other code reads.
    *
-   * @param config of its `config.json`
-   * @throws CheckpointError naming the field that is wrong
+   * @throws CheckpointError naming the wrong field
    */
   describe(folder: string, config: Fields): Promise<Checkpoint>;
-  /** @throws CheckpointError naming the field of `generation_config.json` that is wrong */
+  /** @throws CheckpointError naming the wrong field of `generation_config.json` */
   checkGeneration(generation: Fields): void;
-  /** @throws TokenizerError naming the file that is missing or damaged */
+  /** @throws TokenizerError naming the missing or damaged file */
   readTokenizer(folder: string): Promise<Tokenizer>;
 }
 
-/** A checkpoint, as far as it is known without looking at its weights. */
+/** A checkpoint whose weights have not been read. */
 export interface Checkpoint {
   readonly folder: string;
-  /** The kind of model, and its sizes: one line each. */
+  /** Lines for people: the kind of model and its sizes. */
   readonly facts: readonly string[];
-  /** What is known of a Qwen3-TTS alone; `null` for a CSM. */
+  /** Configuration of a Qwen3-TTS; `null` for a CSM. */
   readonly qwen3Tts: Qwen3TtsConfig | null;
-  /** The transformers' first. */
+  /** Weights of the transformers first. */
   readonly weights: readonly CheckpointWeights[];
-  /** What of the first weights is quantised. */
+  /** Tensors of the first weights to quantise. */
   readonly quantisation: (precision: Exclude<Precision, "fp32">) => Quantisation;
-  /** Names of embeddings, of which single rows are read from the disk as they are asked for. */
+  /** Names of embeddings whose rows are read from disk one at a time. */
   readonly embeddingTables: readonly string[];
-  /** What reads the conversation, a position for each token or frame. */
+  /** Sizes of the transformer that reads the conversation, one position per token or frame. */
   readonly backbone: TransformerSizes;
-  /** What scores the other codes of a frame. */
+  /** Sizes of the transformer that scores the remaining codes of a frame. */
   readonly depthDecoder: TransformerSizes;
-  /** Positions that a slot has in memory, unless a conversation is given more. */
+  /** Positions in memory per slot by default. */
   readonly defaultPositions: number;
   readonly specialTokens: readonly SpecialToken[];
-  /** Rows of the text's embedding. */
+  /** Rows of the text embedding. */
   readonly textTokens: number;
   readTokenizer(): Promise<Tokenizer>;
-  /** @throws CheckpointError, WeightsError or TokenizerError saying what is missing or wrong; the signal's reason */
+  /** @throws CheckpointError, WeightsError or TokenizerError naming the problem; the signal's reason */
   open(setup: ModelSetup): Promise<CodecLanguageModel>;
 }
 
 /** A token that a configuration names by its number. */
 export interface SpecialToken {
-  /** The field of `config.json` that names it. */
+  /** Field of `config.json` that names it. */
   readonly field: string;
   readonly token: string;
   readonly id: number;
 }
 
-/** The file that has a checkpoint's defaults for sampling. */
 export const GENERATION_CONFIG = "generation_config.json";
 
-/** What tells a tokenizer of another model: other numbers for the tokens that the configuration names, or too many. */
+/**
+ * Returns the signs that a tokenizer belongs to another model: special tokens with other ids, or ids beyond the
+ * embedding.
+ */
 export function findTokenizerProblems(checkpoint: Checkpoint, tokenizer: Tokenizer): string[] {
   const { specialTokens, textTokens } = checkpoint;
   const problems = specialTokens.flatMap(({ field, token, id }) => {

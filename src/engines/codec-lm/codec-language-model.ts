@@ -1,36 +1,35 @@
 import type { NativeGuard } from "../../onnx/session.ts";
 import type { CodeFrame } from "./mimi/frame-decoder.ts";
 
-/** A turn that was spoken. */
+/** A turn of the conversation so far. */
 export interface SpokenTurn {
   readonly speaker: string;
   readonly text: string | null;
-  /** At 24 kHz, mono. */
+  /** Mono samples at 24 kHz. */
   readonly audio: Float32Array | null;
-  /** Names what is recorded: what is made of the audio is then kept for a while. */
+  /** Identifies the recording, so that its codes can be cached. */
   readonly digest?: string;
-  /** What the model chose when it said so itself; they come before `audio`. */
+  /** Codes of a turn that the model spoke itself; they take precedence over `audio`. */
   readonly codes?: readonly CodeFrame[];
 }
 
-/** What a codec language model is asked to speak. */
+/** An utterance to generate. */
 export interface Utterance {
   readonly history: readonly SpokenTurn[];
   readonly open: { readonly speaker: string; readonly text: string };
-  /** Whether the oldest turns are left out where the model has too few positions; otherwise that is an error. */
+  /** Whether the oldest turns may be dropped if the model has too few positions; otherwise it throws. */
   readonly mayDropTurns?: boolean;
-  /** Whether it waits where it would be one too many; otherwise it is refused with {@link BusyError}. */
+  /** Whether to wait when the batch is full; otherwise it throws {@link BusyError}. */
   readonly mayWait?: boolean;
-  /** What a request asks for; what is left out is as the checkpoint's `generation_config.json` has it. */
+  /** Parameters of the request; missing ones come from the checkpoint's `generation_config.json`. */
   readonly sampling: SamplingParams;
-  /** Parameters of the architecture's own, by the reference's names; they come before everything else. */
+  /** Parameters of the architecture by the reference's names; they override all others. */
   readonly options: ReadonlyMap<string, string>;
-  /** Draws that are to be used in their order; `null`: those of the seed. */
+  /** Random draws to use in order; `null`: those of the seed. */
   readonly uniforms: readonly number[] | null;
   readonly seed: bigint;
 }
 
-/** An utterance that asks for nothing: what a checkpoint says by itself. */
 export const EMPTY_UTTERANCE: Utterance = {
   history: [],
   open: { speaker: "0", text: "" },
@@ -41,93 +40,91 @@ export const EMPTY_UTTERANCE: Utterance = {
 };
 
 export interface SamplingParams {
-  /** 0: the likeliest is taken. */
+  /** 0: always the likeliest code. */
   readonly temperature?: number;
-  /** For fine acoustic detail; if it is left out it follows `temperature`. */
+  /** Temperature of the fine acoustic codes; `temperature` by default. */
   readonly acousticTemperature?: number;
   readonly topK?: number | null;
-  /** 0 to 6, as the contract has it: how much less likely first codes become that were chosen before; 0: none. */
+  /** 0 to 6, as in the contract: how much less likely a first code becomes once chosen; 0: unchanged. */
   readonly repetitionPenalty?: number;
-  /** Frames that the penalty looks back over. */
+  /** Frames over which the penalty looks back. */
   readonly penaltyWindow?: number;
   readonly maxFrames?: number;
 }
 
-/** A frame that was chosen, and what it sounds like. */
 export interface SpokenFrame {
   readonly codes: CodeFrame;
-  /** 1920 samples at 24 kHz; none for the frame that ends the speech. */
+  /** 1920 samples at 24 kHz; none for a frame that only ends the speech. */
   readonly samples: Float32Array;
 }
 
-/** Why no frame follows: the model ended, or it was not let go on. */
+/** Why generation stopped: the model ended its speech, or a limit was reached. */
 export type StopReason = "finished" | "length";
 
-/** What there is to say of an utterance behind its last frame. */
+/** Outcome of an utterance after its last frame. */
 export interface GenerationResult {
   readonly stop: StopReason;
-  /** Indices in the history of the turns that were read, oldest first. */
+  /** Indices in the history of the turns in the prompt, oldest first. */
   readonly readTurns: readonly number[];
-  /** Of those, the ones whose sound was. */
+  /** Those of them whose audio was in the prompt. */
   readonly audioTurns: readonly number[];
 }
 
-/** Whose voices a checkpoint speaks in. */
+/** Voices that a checkpoint can speak in. */
 export interface VoiceSupport {
-  /** `any`: it makes one up, or goes on with those of the conversation; `clips`: one that it hears; `presets`: its own. */
+  /** `any`: an arbitrary voice, or those of the conversation; `clips`: the voice of a clip; `presets`: its own. */
   readonly kind: "any" | "clips" | "presets";
-  /** Names of its own voices, in lower case; none where it has none, or describes them. */
+  /** Names of its presets in lower case; empty if it has none. */
   readonly presets: readonly string[];
 }
 
 /**
- * A checkpoint in memory. The caller owns it and closes it. Utterances that are open at once are computed together, a frame
- * of each at a time; none changes another's frames.
+ * A checkpoint in memory; the caller closes it. Open utterances are computed together, a frame of each at a time, and
+ * never affect each other's frames.
  */
 export interface CodecLanguageModel {
   readonly voices: VoiceSupport;
   /**
-   * A frame is computed when it is asked for.
+   * Computes each frame when it is asked for.
    *
-   * @throws CheckpointError naming an option that is unknown, or saying that the conversation is too long
+   * @throws CheckpointError for an unknown option or a conversation that is too long
    */
   speak(utterance: Utterance, signal: AbortSignal): AsyncGenerator<SpokenFrame, GenerationResult, void>;
   close(): Promise<void>;
 }
 
 /**
- * What the transformers' weights are computed with: as they are, or in blocks of 32 numbers of so many bits. The codec is
- * computed as it is. With `int4`, what makes logits keeps 8 bits, and so does all of Qwen3-TTS's code predictor.
+ * Precision of the transformers' weights: float32, or blocks of 32 numbers of 8 or 4 bits. The codec stays
+ * unquantised. With `int4`, layers that make logits keep 8 bits, and so does all of Qwen3-TTS's code predictor.
  */
 export type Precision = "fp32" | "int8" | "int4";
 
 export interface ModelSetup {
-  /** That compute together. */
   readonly threads: number;
   readonly precision: Precision;
-  /** Where quantised weights are kept. */
+  /** Folder for quantised weights. */
   readonly cacheFolder: string;
-  /** Ends the making of quantised weights, which takes some seconds. */
+  /** Cancels the quantisation of weights, which takes some seconds. */
   readonly signal: AbortSignal;
-  /** Needed where somebody may end the calling thread. */
+  /** Required if the calling thread may be terminated. */
   readonly guard?: NativeGuard;
-  /** Utterances that may be computed together; one unless said. */
+  /** Maximum utterances computed together. Default: 1. */
   readonly slots?: number;
-  /** Of one utterance at most, which bounds the memory; as many as the model has unless said. */
+  /** Maximum positions per utterance (bounds memory). Default: the model's context length. */
   readonly maxPositions?: number;
-  /** `throughput` unless said. */
+  /** Default: `throughput`. */
   readonly pace?: Pace;
-  /** Of keys and values of prompts that may be kept for those that begin alike; 256 MiB unless said. */
+  /** Maximum bytes of cached keys and values of prompts. Default: 256 MiB. */
   readonly maxPrefixBytes?: number;
 }
 
 /**
- * `realtime`: an utterance is refused with {@link BusyError} when with it none would be spoken as fast as it is heard.
- * `throughput`: it never is.
+ * `realtime`: rejects an utterance with {@link BusyError} if all would then fall behind real time. `throughput`:
+ * never rejects.
  */
 export type Pace = "realtime" | "throughput";
 
-/** One utterance more would be too many: try again when another is over. */
+/** One utterance too many: try again when another has ended. */
 export class BusyError extends Error {
   override readonly name = "BusyError";
 }

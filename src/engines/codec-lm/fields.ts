@@ -1,27 +1,27 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** A folder that holds no checkpoint that can be run here; the message says what is wrong and where. */
+/** A folder without a usable checkpoint; the message says what is wrong and where. */
 export class CheckpointError extends Error {
   override readonly name = "CheckpointError";
 }
 
-/** A parameter of an architecture that it does not have, or that is not what it takes. */
+/** An option that the architecture does not have, or a wrong value of one. */
 export class OptionError extends CheckpointError {}
 
 const MAX_COUNT = 1_000;
 const MAX_WIDTH = 2 ** 20;
 const MAX_POSITIONS = 2 ** 20;
 
-/** A JSON object of a checkpoint, whose fields are checked as they are read, and named in full where they are wrong. */
+/** A JSON object of a checkpoint whose fields are checked when read. Errors name the full path of a field. */
 export class Fields {
   readonly #values: Readonly<Record<string, unknown>>;
   readonly #where: string;
   readonly #Failure: typeof CheckpointError;
 
   /**
-   * @param where what errors call the object: `config.json`
-   * @param Failure what is thrown where a field is wrong
+   * @param where name of the object in errors: `config.json`
+   * @param Failure class of the errors
    */
   constructor(values: unknown, where: string, Failure = CheckpointError) {
     this.#Failure = Failure;
@@ -32,27 +32,25 @@ export class Fields {
     this.#where = where;
   }
 
-  /** Whether a field is there and not null. */
+  /** Tells whether a field is present and not null. */
   has(name: string): boolean {
     return Object.hasOwn(this.#values, name) && this.#values[name] != null;
   }
 
-  /** The names of all fields that are there and not null. */
   get names(): readonly string[] {
     return Object.keys(this.#values).filter((name) => this.has(name));
   }
 
-  /** Whether a field has that value. */
   is(name: string, value: unknown): boolean {
     return this.has(name) && this.#values[name] === value;
   }
 
-  /** The object in a field. */
+  /** Returns the object in a field. */
   group(name: string): Fields {
     return new Fields(this.#values[name], `${name} of ${this.#where}`, this.#Failure);
   }
 
-  /** A whole number of at least `min`, and at most `max`. */
+  /** Returns a whole number from `min` to `max`. */
   integer(name: string, fallback?: number, min = 1, max = Number.MAX_SAFE_INTEGER): number {
     const value = this.#read(name, fallback);
     if (!Number.isSafeInteger(value) || (value as number) < min) {
@@ -62,27 +60,27 @@ export class Fields {
     return value as number;
   }
 
-  /** How many there are of what is written out one by one: layers, codebooks, taps. More than any model has are refused. */
+  /** Returns a number of things that are written out one by one (layers, codebooks, taps), which is limited. */
   count(name: string, min = 1): number {
     return this.integer(name, undefined, min, MAX_COUNT);
   }
 
-  /** How wide something is. @param multiple what it has to be one of */
+  /** Returns a width, which must be a multiple of `multiple`. */
   width(name: string, multiple = 1): number {
     const width = this.integer(name, undefined, 1, MAX_WIDTH);
     if (width % multiple !== 0) this.#fail(name, `a multiple of ${multiple}`);
     return width;
   }
 
-  /** How many positions a transformer has. @param min that are needed */
+  /** Returns the number of positions of a transformer, at least `min`. */
   positions(name: string, min = 1): number {
     return this.integer(name, undefined, min, MAX_POSITIONS);
   }
 
   /**
-   * How wide a head of an attention is: `head_dim`, or what a head has of the rows.
+   * Returns the width of an attention head: `head_dim`, or else `shared`.
    *
-   * @param multiple of which onnxruntime computes it
+   * @param multiple required by onnxruntime
    */
   headWidth(multiple: number, shared?: number): number {
     const width = this.integer("head_dim", shared);
@@ -93,7 +91,7 @@ export class Fields {
     );
   }
 
-  /** A number above 0. */
+  /** Returns a number above 0. */
   positive(name: string, fallback?: number): number {
     const value = this.#read(name, fallback);
     if (!Number.isFinite(value) || (value as number) <= 0) this.#fail(name, "a number above 0");
@@ -120,7 +118,7 @@ export class Fields {
     return value as readonly number[];
   }
 
-  /** Refuses a checkpoint where a field that says how it is built says something else than is built here. */
+  /** Throws if a field that describes the architecture differs from what is implemented here. */
   expect(name: string, value: unknown): void {
     if (this.has(name) && this.#values[name] !== value) {
       this.#fail(name, `${JSON.stringify(value)} for a model that can be run here`);
@@ -138,11 +136,11 @@ export class Fields {
 }
 
 /**
- * The options of an architecture, as fields.
+ * Parses the options of an architecture as fields.
  *
- * @param model what errors call it
- * @param known names of those that are texts, and of those that are numbers, true or false
- * @throws OptionError naming one that is unknown or ill-typed
+ * @param model its name in errors
+ * @param known names of the text options, and of those that are numbers, true or false
+ * @throws OptionError naming an unknown or wrong option
  */
 export function optionFields(
   options: ReadonlyMap<string, string>,
@@ -168,7 +166,7 @@ export function optionFields(
   return new Fields(values, "--option", OptionError);
 }
 
-/** Reads a JSON file of a checkpoint. @throws CheckpointError when it is missing or no object */
+/** Reads a JSON file of a checkpoint. @throws CheckpointError if it is missing or not an object */
 export async function readFields(folder: string, name: string): Promise<Fields> {
   let value: unknown;
   try {

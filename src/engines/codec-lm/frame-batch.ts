@@ -5,15 +5,13 @@ import { type FrameModel, ModelRunner } from "./model-runner.ts";
 import { PrefixCache } from "./networks/kv-cache.ts";
 import { Sequence, type SequenceState } from "./sequence.ts";
 
-/** Blocks of a prompt that are read between two frames of others. */
+/** Blocks of a prompt read between two frames of other utterances. */
 const PREFILL_BLOCKS_PER_TICK: Readonly<Record<Pace, number>> = { realtime: 1, throughput: 4 };
-/** Of keys and values of prompts that are kept. */
 const MAX_PREFIX_BYTES = 256 * 2 ** 20;
 
 /**
- * Computes the frames of several utterances together. Time goes by in ticks: in each, prompts are read a little further,
- * and everybody whose next frame is waited for gets it, by runs of the model's parts for all of them. Nothing that
- * one utterance is given depends on the others.
+ * Computes the frames of several utterances together, in ticks. Each tick reads prompts a little further and computes
+ * one frame of every utterance that is waited for. No utterance's frames depend on the others.
  */
 export class FrameBatch {
   readonly #model: FrameModel;
@@ -22,7 +20,7 @@ export class FrameBatch {
   readonly #times: TickTimes;
   readonly #sequences = new Set<Sequence>();
   readonly #freeSlots: number[];
-  /** Of those who wait until one more is not too many. */
+  /** Wakes those that wait for room in the batch. */
   readonly #waiting: (() => void)[] = [];
   #running: Promise<void> | null = null;
   #wake = (): void => {};
@@ -42,9 +40,9 @@ export class FrameBatch {
   }
 
   /**
-   * Lets an utterance in. When all slots are taken, it gets the next that is free.
+   * Adds an utterance, which starts when a slot is free.
    *
-   * @throws what {@link admit} does
+   * @throws as {@link admit} does
    */
   async join(state: SequenceState, signal: AbortSignal, mayWait = false): Promise<Sequence> {
     while (mayWait && this.#isFull()) await this.#nextChange(signal);
@@ -59,17 +57,17 @@ export class FrameBatch {
   }
 
   /**
-   * Finds out ahead of {@link join} whether it would let an utterance in.
+   * Checks ahead of {@link join} whether an utterance would be accepted.
    *
-   * @param mayWait whether it waits until that is so, where the pace is that of real time and would be missed
-   * @throws BusyError where it would be missed; the signal's reason
+   * @param mayWait whether to wait until it would be
+   * @throws BusyError if real time could not be kept; the signal's reason
    */
   async admit(signal: AbortSignal, mayWait = false): Promise<void> {
     while (mayWait && this.#isFull()) await this.#nextChange(signal);
     this.#rejectIfFull();
   }
 
-  /** Everybody who is in it fails. */
+  /** Fails all utterances in the batch. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const sequence of this.#sequences) sequence.fail(closedError());
@@ -81,7 +79,7 @@ export class FrameBatch {
     return [...this.#sequences].filter(({ isOver }) => !isOver).length;
   }
 
-  /** Whether the pace is that of real time, and with one more would be missed. */
+  /** Tells whether one more utterance would miss real time. */
   #isFull(): boolean {
     const count = this.#activeCount;
     return this.#pace === "realtime" && count > 0 && this.#times.estimate(count + 1) > FRAME_S * 1_000;
@@ -94,7 +92,7 @@ export class FrameBatch {
     );
   }
 
-  /** Resolves when somebody has left, or a tick was measured. */
+  /** Resolves when an utterance has left or a tick was measured. */
   #nextChange(signal: AbortSignal): Promise<void> {
     return abortable(new Promise<void>((resolve) => this.#waiting.push(resolve)), signal);
   }
@@ -102,7 +100,7 @@ export class FrameBatch {
   async #run(): Promise<void> {
     while (!this.#isClosed && this.#sequences.size > 0) {
       const woken = new Promise<void>((resolve) => (this.#wake = resolve));
-      // What has come in meanwhile (another frame that is waited for, somebody who leaves) is seen first.
+      // Lets other events (requests for frames, utterances that leave) in first.
       await new Promise((resolve) => setImmediate(resolve));
       this.#assignSlots();
       for (const resolve of this.#waiting.splice(0)) resolve();
@@ -113,7 +111,6 @@ export class FrameBatch {
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
-  /** Takes the slots of those who left, and gives them to those who wait. */
   #assignSlots(): void {
     for (const sequence of this.#sequences) {
       if (!sequence.isOver) continue;
@@ -136,7 +133,7 @@ export class FrameBatch {
     if (reading.length > 0) await this.#runner.prefill(reading, live.length > 0);
     const begunAt = performance.now();
     const speaking = await this.#runner.stepBackbone(live);
-    // Whose prompt was read just now is no later than the others.
+    // Sequences whose prompts were completed in this tick take part at once.
     await this.#runner.sampleFrames([
       ...speaking,
       ...reading.filter((sequence) => sequence.isPrefilled && !sequence.isOver),
@@ -150,14 +147,13 @@ function closedError(): Error {
   return new Error("The model was closed.");
 }
 
-/** How much a tick that is measured counts beside those before it. */
+/** Weight of the newest tick in the moving average. */
 const SMOOTHING = 0.2;
-/** What another utterance is thought to add to a tick, as a share of it, until that was measured. */
+/** Assumed growth of a tick per further utterance until it is measured. */
 const ASSUMED_GROWTH = 0.25;
 
-/** How long a tick takes, by the number of utterances that are spoken in it. */
+/** Durations of ticks by the number of utterances in them. */
 export class TickTimes {
-  /** In milliseconds. */
   readonly #averagesMs: number[] = [];
 
   record(count: number, ms: number): void {
@@ -165,7 +161,7 @@ export class TickTimes {
     this.#averagesMs[count] = before + SMOOTHING * (ms - before);
   }
 
-  /** In milliseconds; what was never measured is thought from fewer. 0 before anything was. */
+  /** Returns milliseconds, extrapolated from fewer utterances if not measured; 0 before any measurement. */
   estimate(count: number): number {
     const known = this.#averagesMs[count];
     if (known !== undefined) return known;

@@ -20,34 +20,33 @@ import { DepthDecoder, type DepthDecoderParts, depthDecoderGraph } from "./netwo
 import { openQuantised, type Quantisation } from "./quantised-weights.ts";
 import type { SequenceState } from "./sequence.ts";
 
-/** What an architecture builds a model of. */
+/** What an architecture builds a model from. */
 export interface LoadContext {
   readonly resources: OpenResources;
   readonly setup: ModelSetup;
-  /** Of an utterance at most. */
+  /** Maximum positions of an utterance. */
   readonly maxPositions: number;
   readonly tokenizer: Tokenizer;
-  /** Of each of the checkpoint's parts, as they are. */
+  /** Unquantised weights, in the order of the checkpoint's. */
   readonly weights: readonly Weights[];
 }
 
-/** What is an architecture's own of a model in memory. */
+/** Parts of a model that differ by architecture. */
 export interface ModelParts<Settings> extends Pick<FrameModel, "codes" | "decoder" | "embeddings"> {
   readonly voices: VoiceSupport;
   readonly backbone: BackboneParts;
   readonly depthDecoder: DepthDecoderParts;
   /** @throws OptionError or CheckpointError */
   settingsOf(generation: Fields, utterance: Utterance): Settings;
-  /** @throws CheckpointError when the conversation cannot be read; the signal's reason */
+  /** @throws CheckpointError if the conversation cannot be read; the signal's reason */
   prepare(utterance: Utterance, settings: Settings, signal: AbortSignal): Promise<PreparedUtterance>;
 }
 
-/** An utterance that is ready to be computed, and what its {@link GenerationResult} says of the history. */
 export interface PreparedUtterance extends Omit<GenerationResult, "stop"> {
   readonly state: SequenceState;
 }
 
-/** Opens a checkpoint: what all architectures have in common, around what `build` makes. */
+/** Opens a checkpoint: everything that the architectures share, around what `build` makes. */
 export async function loadModel<Settings>(
   checkpoint: Checkpoint,
   setup: ModelSetup,
@@ -67,7 +66,7 @@ export async function loadModel<Settings>(
     const transformers = await opened.quantised(weights[0]!, checkpoint.quantisation);
     const built = await build({ resources: opened, setup, maxPositions: positions, tokenizer, weights });
     const batch = await openBatch(built, positions, transformers, opened, setup);
-    // Closed before all that was opened ahead of it.
+    // The batch closes before the parts that it uses.
     opened.track({ release: () => batch.close() });
     return {
       voices: built.voices,
@@ -94,7 +93,7 @@ export async function loadModel<Settings>(
   }
 }
 
-/** What is open of a checkpoint: it is closed together, what was opened last first. */
+/** Open resources of a checkpoint, closed together in reverse order. */
 export class OpenResources {
   readonly #setup: ModelSetup;
   readonly #releases: (() => Promise<void>)[] = [];
@@ -108,7 +107,7 @@ export class OpenResources {
     return owned;
   }
 
-  /** Opens weights of a checkpoint. @throws CheckpointError when they are not those of the manifest; WeightsError */
+  /** Opens weights. @throws CheckpointError if they do not match the manifest; WeightsError */
   async weights(folder: string, part: CheckpointWeights): Promise<Weights> {
     const weights = await openCheckpointWeights(folder, part);
     this.#releases.push(() => weights.close());
@@ -117,7 +116,7 @@ export class OpenResources {
     throw new CheckpointError(more.length === 0 ? problem : `${problem} (And ${more.length} more.)`);
   }
 
-  /** The weights of the transformers, as they are to be computed with. */
+  /** Returns the transformers' weights in the precision of the setup. */
   async quantised(
     weights: Weights,
     quantisation: (precision: Exclude<Precision, "fp32">) => Quantisation,
@@ -129,7 +128,7 @@ export class OpenResources {
     return quantised;
   }
 
-  /** Opens a graph over the transformers' weights. @param name what errors call it */
+  /** Opens a graph over the transformers' weights. @param name for errors */
   async session(graph: GraphFile, weights: Weights, name: string): Promise<BoundSession> {
     const { threads, precision, guard } = this.#setup;
     const setup = {
@@ -141,7 +140,7 @@ export class OpenResources {
     return this.track(await openBoundSession(graph, name, setup));
   }
 
-  /** Opens a graph over weights as they are. @param name what errors call it */
+  /** Opens a graph over unquantised weights. @param name for errors */
   async unquantisedSession(graph: GraphFile, weights: Weights, name: string): Promise<Session> {
     const { threads, guard } = this.#setup;
     const model = Buffer.concat(graph.pieces());
@@ -153,7 +152,6 @@ export class OpenResources {
   }
 }
 
-/** Opens the transformers of what was built, and the batch that computes them. */
 async function openBatch(
   { codes, decoder, embeddings, depthDecoder, ...built }: Omit<ModelParts<never>, "settingsOf" | "prepare">,
   positions: number,

@@ -6,29 +6,27 @@ import { openWeights, type Weights } from "../../onnx/weights-folder.ts";
 import type { TransformerSizes } from "./networks/transformer.ts";
 import { WeightsInGraph } from "./networks/weights-in-graph.ts";
 
-/** The tensors that a model of some configuration has. */
+/** Tensors that a model of a given configuration has. */
 export interface Manifest {
-  /** By name. */
   readonly shapes: ReadonlyMap<string, readonly number[]>;
-  /** Names of one tensor that is shared: any one of them will do, and of several the first is used. */
+  /** Alternative names of one shared tensor: any will do, and the first that is present is used. */
   readonly shared: readonly (readonly string[])[];
-  /** Tensors that are passed over. */
+  /** Tells whether a tensor may be ignored. */
   readonly isUnused: (name: string) => boolean;
 }
 
-/** Weights of a checkpoint: where they are, and which. */
+/** Location and tensors of weights of a checkpoint. */
 export interface CheckpointWeights {
-  /** Within the checkpoint's folder; "" is the folder itself. */
+  /** Folder within the checkpoint's; "" is the checkpoint's own. */
   readonly folder: string;
-  /** The file, or the index of several. */
+  /** File of the weights, or the index of several. */
   readonly file: string;
   readonly manifest: Manifest;
 }
 
-/** Names of tensors, and their shapes. */
 export type Shapes = readonly (readonly [name: string, shape: readonly number[]])[];
 
-/** The tensors that a graph asks for, as it is written over weights that have whatever they are asked for. */
+/** Returns the tensors that a graph uses, by writing it over weights that have every tensor. */
 export function recordShapes(write: (into: WeightsInGraph) => unknown): Shapes {
   const shapes = new Map<string, readonly number[]>();
   const variable = (name: string, shape: readonly number[] = []) => {
@@ -39,7 +37,7 @@ export function recordShapes(write: (into: WeightsInGraph) => unknown): Shapes {
   return [...shapes];
 }
 
-/** Tensors of a transformer's layers and its last norm (`transformer.ts`). */
+/** Returns the tensors of a transformer's layers and its last norm (`transformer.ts`). */
 export function transformerShapes(stem: string, sizes: TransformerSizes): [string, readonly number[]][] {
   const { width, heads, keyHeads, headWidth, innerWidth } = sizes;
   const shapes: [string, readonly number[]][] = [[`${stem}.norm.weight`, [width]]];
@@ -64,12 +62,11 @@ export function transformerShapes(stem: string, sizes: TransformerSizes): [strin
   return shapes;
 }
 
-/** Names of the tensors that have so many dimensions. */
 export function namesOfRank(shapes: Shapes, rank: number): string[] {
   return shapes.filter(([, shape]) => shape.length === rank).map(([name]) => name);
 }
 
-/** A file of weights; where that is not there, the index of several. */
+/** Returns the name of a weights file, or of the index of several if there is no such file. */
 export async function findWeightsFile(folder: string, file: string): Promise<string> {
   const isThere = await access(join(folder, file)).then(
     () => true,
@@ -78,7 +75,7 @@ export async function findWeightsFile(folder: string, file: string): Promise<str
   return isThere || file.endsWith(".json") ? file : `${file}.index.json`;
 }
 
-/** Opens weights of a checkpoint. @throws WeightsError naming what is missing or damaged, with its folder within it */
+/** Opens weights of a checkpoint. @throws WeightsError naming what is missing or damaged, with its folder */
 export async function openCheckpointWeights(folder: string, part: CheckpointWeights): Promise<Weights> {
   try {
     return await openWeights(join(folder, part.folder), part.file);
@@ -88,7 +85,7 @@ export async function openCheckpointWeights(folder: string, part: CheckpointWeig
   }
 }
 
-/** What is missing, of another shape or type, or unexpected in the weights: a sentence for each tensor. */
+/** Returns a sentence for each tensor that is missing, unexpected, or of another shape or type. */
 export function findWeightProblems(weights: Weights, part: CheckpointWeights): string[] {
   const { shapes, shared, isUnused } = part.manifest;
   const spare = new Set(shared.filter((names) => names.some((name) => weights.variables.has(name))).flat());
@@ -109,7 +106,7 @@ export function findWeightProblems(weights: Weights, part: CheckpointWeights): s
 
 const STARTS_WITH_FILE = /^\S+\.(safetensors|json)\b/;
 
-/** A message about weights, which names their file by its path in the checkpoint where that is not its own folder. */
+/** Adds the folder of the weights to a message if it is not the checkpoint's own. */
 export function qualifyMessage(
   { folder, file }: Pick<CheckpointWeights, "folder" | "file">,
   message: string,

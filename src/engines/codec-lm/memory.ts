@@ -5,32 +5,30 @@ import type { Precision } from "./codec-language-model.ts";
 import { CheckpointError } from "./fields.ts";
 import type { TransformerSizes } from "./networks/transformer.ts";
 
-/** How a checkpoint is going to be run. */
 export interface MemoryPlan {
   readonly precision: Precision;
-  /** Utterances that are computed together. */
+  /** Utterances computed together. */
   readonly slots: number;
-  /** That the talker keeps for each of them; what the architecture takes unless it is said. */
+  /** Positions kept per utterance. Default: the checkpoint's. */
   readonly positions?: number;
-  /** What is kept between utterances: as a server does, unless it is said. */
+  /** Bytes kept between utterances. Default: as a server keeps. */
   readonly cacheBytes?: number;
 }
 
 const MIB = 2 ** 20;
 
-/** Prefixes of conversations, and codes of clips. */
+/** Caches of prompt prefixes and of codes of clips. */
 export const CACHES_BYTES = (256 + 32) * MIB;
 
-/** A thread, onnxruntime, what a graph needs while it runs, and what is there twice while it is opened. */
+/** A thread, onnxruntime, scratch memory of graphs, and what exists twice while it is opened. */
 const OVERHEAD_BYTES = 512 * MIB;
 
-/** Of a number in float32. */
 const FLOAT_BYTES = 4;
 
 /**
- * What a checkpoint takes in memory once it is loaded and all its slots are taken: an upper bound in bytes, by the shapes
- * that its configuration states; nothing of its weights is read. Weights that are used where they lie in their file count
- * too: the system may drop them, but has to read them again for each frame.
+ * Returns an upper bound of the bytes that a loaded checkpoint takes with all slots in use, computed from the shapes
+ * in its configuration. It includes weights used in place in their file: the system may drop them, but would reread
+ * them for each frame.
  */
 export function estimateMemory(checkpoint: Checkpoint, plan: MemoryPlan): number {
   const { slots, positions = checkpoint.defaultPositions, cacheBytes = CACHES_BYTES } = plan;
@@ -42,7 +40,7 @@ export function estimateMemory(checkpoint: Checkpoint, plan: MemoryPlan): number
   );
 }
 
-/** Keys and values of a position, in every layer. */
+/** Returns the bytes of keys and values per position over all layers. */
 function bytesPerPosition({ layers, keyHeads, headWidth }: TransformerSizes): number {
   return layers * 2 * keyHeads * headWidth * FLOAT_BYTES;
 }
@@ -67,8 +65,8 @@ function residentWeightBytes(
 }
 
 /**
- * Blocks of so many bits a number, and a scale for each. onnxruntime lays both out anew, and keeps the scales a second time,
- * as they lie in their file. A stack [parts, ins, outs] is turned over before.
+ * Blocks of numbers and a scale for each. onnxruntime repacks both, and keeps the scales a second time as in the
+ * file. A stack [layers, ins, outs] is transposed first.
  */
 function quantisedTensorBytes(shape: readonly number[], bits: number): number {
   const ins = shape.length === 3 ? shape[1]! : shape.at(-1)!;
@@ -80,15 +78,14 @@ function product(shape: readonly number[]): number {
   return shape.reduce((all, each) => all * each, 1);
 }
 
-/** Memory that does not suffice for a checkpoint. The message has both figures and the remedy. */
+/** Too little memory for a checkpoint. The message has both figures and the remedy. */
 export class MemoryError extends CheckpointError {}
 
 /**
- * Refuses a checkpoint that this machine has no memory for, before anything of it is loaded.
+ * Rejects a checkpoint that does not fit into memory, before loading anything.
  *
- * @param name what errors call it
- * @param available what there is; looked up unless it is given
- * @returns what it takes, in bytes
+ * @param name for errors
+ * @returns the bytes that it takes
  * @throws MemoryError
  */
 export async function requireCheckpointMemory(
@@ -119,7 +116,7 @@ function mebibytes(bytes: number): string {
   return `${Math.round(bytes / MIB)} MiB`;
 }
 
-/** A line for people: what a checkpoint takes in each precision, with one slot. */
+/** Returns a line for people: the memory in each precision with one slot. */
 export function describeMemory(checkpoint: Checkpoint): string {
   const gigabytes = (precision: Precision): string =>
     `${precision}: about ${(estimateMemory(checkpoint, { precision, slots: 1 }) / 1e9).toFixed(1)} GB`;

@@ -5,23 +5,22 @@ import { BLOCK_POSITIONS, PrefixCache } from "./networks/kv-cache.ts";
 import { sampleCode } from "./sampler.ts";
 import type { Sequence } from "./sequence.ts";
 
-/** The rows that stand for codes at the inputs of the backbone and the depth decoder. */
+/** Embeddings at the inputs of the backbone and the depth decoder. */
 export interface FrameEmbeddings {
-  /** A code at the depth decoder's input: [width]. */
+  /** Returns a code's row at the depth decoder's input: [width]. */
   ofCode(codebook: number, code: number): Float32Array;
-  /** A frame at the backbone's input: [width], the caller's own. */
+  /** Returns a frame's row at the backbone's input: [width], a copy. */
   ofFrame(frame: CodeFrame): Float32Array;
-  /** Has what is read for each frame at hand. */
+  /** Reads into memory what every frame needs. */
   preload(): Promise<void>;
 }
 
-/** A model as far as all kinds of them are alike. */
+/** What the batch needs of a model of any architecture. */
 export interface FrameModel {
   readonly width: number;
-  /** Of a sequence at most. */
   readonly maxPositions: number;
   readonly codebooks: number;
-  /** Codes of a codebook after the first that may be sampled. */
+  /** Codes that may be sampled in each codebook after the first. */
   readonly codes: number;
   readonly backbone: Backbone;
   readonly depthDecoder: DepthDecoder;
@@ -29,33 +28,33 @@ export interface FrameModel {
   readonly embeddings: FrameEmbeddings;
 }
 
-/** Runs a model's parts for several sequences together. What goes wrong for one is that one's own. */
+/** Runs a model's networks for several sequences together. An error in one does not affect the others. */
 export class ModelRunner {
   readonly #model: FrameModel;
   readonly #prefixCache: PrefixCache;
   readonly #prefillBlocksPerTick: number;
 
-  /** @param prefillBlocksPerTick of prompts that are read between two frames of others */
+  /** @param prefillBlocksPerTick blocks of prompts read between two frames of other sequences */
   constructor(model: FrameModel, prefixCache: PrefixCache, prefillBlocksPerTick: number) {
     this.#model = model;
     this.#prefixCache = prefixCache;
     this.#prefillBlocksPerTick = prefillBlocksPerTick;
   }
 
-  /** Reads prompts on, block by block; only a little where others speak meanwhile. */
+  /** Reads prompts block by block, only a few blocks while other sequences speak. */
   async prefill(sequences: readonly Sequence[], areOthersSpeaking: boolean): Promise<void> {
     let left = areOthersSpeaking ? this.#prefillBlocksPerTick : Number.POSITIVE_INFINITY;
     for (const sequence of sequences) {
       while (left > 0 && !sequence.isPrefilled && !sequence.isOver) {
         await this.#failOnError([sequence], () => this.#prefillBlock(sequence));
         left--;
-        // Who came meanwhile, and who leaves, is heard of between two blocks.
+        // Other events are handled between two blocks.
         await new Promise((resolve) => setImmediate(resolve));
       }
     }
   }
 
-  /** Reads one block of a prompt; those of its beginning that the prefix cache has are copied. */
+  /** Reads one block of a prompt, after copying the blocks at its start from the prefix cache. */
   async #prefillBlock(sequence: Sequence): Promise<void> {
     const { backbone, width } = this.#model;
     const { cache } = backbone;
@@ -64,7 +63,7 @@ export class ModelRunner {
     sequence.blockKeys ??= PrefixCache.keysOf(prompt, width);
     if (cache.lengthOf(slot) === 0) {
       cache.ensureCapacity(Math.min(prompt.length / width, this.#model.maxPositions));
-      // The newest row has to be read for what it gives.
+      // The last row must be read, not copied, since its output is needed.
       const whole = Math.ceil(prompt.length / width / BLOCK_POSITIONS) - 1;
       for (const key of sequence.blockKeys.slice(0, whole)) {
         const block = this.#prefixCache.get(key);
@@ -84,7 +83,7 @@ export class ModelRunner {
     }
   }
 
-  /** Has the backbone read the rows of those whose last frame is not read yet. @returns who can go on */
+  /** Runs the backbone on the newest frame of each sequence. @returns the sequences still active */
   async stepBackbone(sequences: readonly Sequence[]): Promise<readonly Sequence[]> {
     const { backbone } = this.#model;
     const pending = sequences.filter((sequence) => sequence.output === null && !sequence.isOver);
@@ -98,7 +97,7 @@ export class ModelRunner {
     return sequences.filter((sequence) => !sequence.isOver);
   }
 
-  /** Samples the next frame of each, and hands it over with its sound. */
+  /** Samples and delivers the next frame of each sequence. */
   async sampleFrames(sequences: readonly Sequence[]): Promise<void> {
     const active: { readonly sequence: Sequence; readonly codes: number[] }[] = [];
     for (const sequence of sequences) {
@@ -118,7 +117,7 @@ export class ModelRunner {
     });
   }
 
-  /** The codes of the other codebooks, one after the other, of all frames together. */
+  /** Samples the remaining codebooks in order, for all frames together. */
   async #sampleOthers(
     active: readonly { readonly sequence: Sequence; readonly codes: number[] }[],
   ): Promise<void> {
@@ -132,7 +131,7 @@ export class ModelRunner {
       await depthDecoder.step(codebook - 1, active.length);
       for (const [place, { sequence, codes }] of active.entries()) {
         if (sequence.isOver) continue;
-        // What goes wrong here is one's own: the others' places are not touched.
+        // An error here fails one sequence; the others' rows are untouched.
         await this.#failOnError([sequence], async () => {
           const { depthSampler, rng } = sequence.state;
           const logits = depthDecoder.logitsOf(place).subarray(0, known);
@@ -145,7 +144,6 @@ export class ModelRunner {
     }
   }
 
-  /** Decodes these frames, and gives them to those who wait. */
   async #deliver(
     active: readonly { readonly sequence: Sequence; readonly codes: CodeFrame }[],
   ): Promise<void> {
@@ -174,7 +172,6 @@ export class ModelRunner {
     }
   }
 
-  /** Does some work for these; what it throws is theirs. */
   async #failOnError(sequences: readonly Sequence[], work: () => Promise<void>): Promise<void> {
     try {
       await work();

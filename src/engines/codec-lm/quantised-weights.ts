@@ -15,30 +15,31 @@ import {
 } from "../../onnx/write-safetensors.ts";
 import { CheckpointError } from "./fields.ts";
 
-/** What a quantised matrix's numbers and scales are called, behind its own name. */
+/** Suffixes of the names of a quantised matrix's numbers and scales. */
 export const DATA_SUFFIX = ".data";
 export const SCALES_SUFFIX = ".scales";
 
-/** What is to be quantised of a model, and how finely. */
+/** Which tensors to quantise, and to how many bits. */
 export interface Quantisation {
   /** Matrices [outs, ins]. */
   readonly matrices: readonly { readonly name: string; readonly bits: Bits }[];
-  /** Stacks of matrices, [parts, ins, outs], which become `name.0`, `name.1` …. */
+  /** Stacks of matrices, [layers, ins, outs], which become `name.0`, `name.1` …. */
   readonly stacks: readonly { readonly name: string; readonly bits: Bits }[];
-  /** What stays as it is, in float32. */
+  /** Tensors kept in float32. */
   readonly kept: readonly string[];
 }
 
-/** Written into what is made: another way of quantising has another number. */
+/** Version of the quantisation; changing it invalidates existing caches. */
 const VERSION = 3;
 
 /**
- * Opens a model's weights quantised, from a cache, in which they are made first if they are not there, were made of other
- * files or otherwise, or are not what was written. A folder that cannot be written to will do where they are in it.
+ * Opens a model's weights quantised, from a cache that is first written if it is missing, outdated or damaged. A
+ * read-only folder is fine if it holds the cache.
  *
- * @param cacheFolder is made if it is not there
- * @throws CacheError when there is no room for them, or the folder cannot be written to; WeightsError or CheckpointError
- *   naming a tensor with a number that is infinite or none; the signal's reason
+ * @param cacheFolder is created if missing
+ * @throws CacheError if there is no space or the folder is not writable; WeightsError or CheckpointError naming a
+ * tensor with a
+ *   number that is infinite or NaN; the signal's reason
  */
 export async function openQuantised(
   weights: Weights,
@@ -101,28 +102,27 @@ async function* readFinite(weights: Weights, name: string): AsyncGenerator<Uint8
   yield new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength);
 }
 
-/** Weights that cannot be kept where they are to be; the message says how much room they take, and what to do. */
+/** Quantised weights cannot be written; the message says how much space they need and what to do. */
 export class CacheError extends Error {
   override readonly name = "CacheError";
 }
 
-/** What the content of a cache depends on, besides how finely which tensors are quantised. */
+/** What a cache was made from, in addition to its quantisation. */
 export interface CacheOrigin {
-  /** Of the way in which it is made. */
   readonly version: number;
-  /** Where the weights are. */
+  /** Folder of the weights. */
   readonly folder: string;
   readonly files: readonly OriginFile[];
 }
 
-/** A file of weights, as it was when the cache was made. */
+/** A weights file as it was when the cache was made. */
 interface OriginFile {
   readonly name: string;
   readonly size: number;
   readonly mtimeMs: number;
 }
 
-/** Where weights come from, as they are now. */
+/** Returns the current state of the weights' files. */
 export async function readOrigin({ folder, variables }: Weights, version: number): Promise<CacheOrigin> {
   const names = [...new Set([...variables.values()].map(({ file }) => file))].sort();
   return { version, folder, files: await Promise.all(names.map((name) => statFile(folder, name))) };
@@ -133,15 +133,15 @@ async function statFile(folder: string, name: string): Promise<OriginFile> {
   return { name, size, mtimeMs };
 }
 
-/** The entry of a cache's metadata that has its {@link CacheOrigin}. */
+/** Key of the {@link CacheOrigin} in a cache's metadata. */
 const ORIGIN_KEY = "made_of";
 
 /**
- * Makes a cache, under another name first, so that there never is half of one; two processes may do so at once. Before
- * that, caches are removed that nobody can use any more: those of weights that are gone or have changed, and this folder's
- * of other versions. So a checkpoint has no more of them than there are ways of quantising that it is opened with.
+ * Writes a cache under a temporary name and renames it, so that no partial one is ever seen and two processes may
+ * write at once. First removes unusable caches: those of weights that are gone or have changed, and older versions
+ * for these weights.
  *
- * @throws CacheError when the folder has no room or cannot be written to; what making the tensors throws
+ * @throws CacheError if there is no space or the folder is not writable; errors of making the tensors
  */
 export async function writeCache(
   folder: string,
@@ -166,7 +166,7 @@ export async function writeCache(
   }
 }
 
-/** Where an open file cannot be replaced, another process's, which is the same, will do. */
+/** If an open file cannot be replaced, the identical one of another process will do. */
 async function moveInto(draft: string, path: string, signal: AbortSignal): Promise<void> {
   try {
     await rename(draft, path);
@@ -175,7 +175,7 @@ async function moveInto(draft: string, path: string, signal: AbortSignal): Promi
   }
 }
 
-/** Removes what processes left that died while they made a cache. What cannot be removed stays. */
+/** Removes drafts of processes that died while writing. Ignores those that cannot be removed. */
 export async function removeLeftovers(folder: string): Promise<void> {
   const drafts = (await listNames(folder)).filter((name) => DRAFT.test(name));
   await Promise.all(
@@ -186,12 +186,12 @@ export async function removeLeftovers(folder: string): Promise<void> {
   );
 }
 
-/** Of machines whose folders may be shared. */
+/** Distinguishes machines that share a folder. */
 const HOST = createHash("sha256").update(hostname()).digest("hex").slice(0, 8);
 
 const DRAFT = /\.safetensors\.([0-9a-f]{8})\.(\d+)\.[0-9a-f-]+\.part$/;
 
-/** Nobody writes to a draft for that long and goes on. */
+/** A draft that has not changed for so long is abandoned. */
 const ABANDONED_AFTER_MS = 600_000;
 
 async function isAbandoned(path: string): Promise<boolean> {
@@ -200,7 +200,7 @@ async function isAbandoned(path: string): Promise<boolean> {
   if (found === null) return false;
   if (Date.now() - found.mtimeMs > ABANDONED_AFTER_MS) return true;
   if (host !== HOST) return false;
-  // A number may be used again: a draft from before this process is not this one's.
+  // Process ids are reused: a draft older than this process is not its own.
   if (Number(pid) === process.pid) return found.mtimeMs < Date.now() - process.uptime() * 1_000;
   return !isAlive(Number(pid));
 }
@@ -262,12 +262,12 @@ async function requireDiskSpace(folder: string, needed: number): Promise<void> {
 const REMEDY =
   "make room, choose another folder with --data-dir, or take the precision fp32, which keeps none.";
 
-/** No space, no quota, or more than the process may write into one file. */
+/** No space, no quota, or above the process's file size limit. */
 const DISK_FULL_CODES = ["ENOSPC", "EDQUOT", "EFBIG"];
 const FORBIDDEN_CODES = ["EACCES", "EPERM", "EROFS"];
 const BAD_PATH_CODES = ["ENOTDIR", "EEXIST", "EISDIR", "ENOENT", "ENAMETOOLONG", "EMFILE"];
 
-/** Says of an error of the file system what to do about it; gives back any other as it is. */
+/** Turns an error of the file system into a {@link CacheError} with a remedy; returns others unchanged. */
 function toCacheError(error: unknown, folder: string, needed: number): unknown {
   const code = errorCode(error) ?? "";
   if (DISK_FULL_CODES.includes(code)) {

@@ -5,7 +5,7 @@ import { qwen3Tts } from "./qwen3-tts/qwen3-tts.ts";
 
 const ARCHITECTURES: readonly Architecture[] = [csm, qwen3Tts];
 
-/** A folder's `config.json`, and the kind of model that it is of. @throws CheckpointError when it is none that can be run */
+/** Reads a folder's `config.json` and finds its architecture. @throws CheckpointError if it is not supported */
 export async function identifyArchitecture(
   folder: string,
 ): Promise<{ readonly architecture: Architecture; readonly config: Fields }> {
@@ -19,7 +19,7 @@ export async function identifyArchitecture(
   );
 }
 
-/** The checkpoint in a folder. @throws CheckpointError when it is none that can be run, or naming the field that is wrong */
+/** Reads the checkpoint in a folder. @throws CheckpointError if it is not supported, or naming the wrong field */
 export async function readCheckpoint(folder: string): Promise<Checkpoint> {
   const { architecture, config } = await identifyArchitecture(folder);
   return await architecture.describe(folder, config);

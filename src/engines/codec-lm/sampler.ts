@@ -1,16 +1,16 @@
 import type { Utterance } from "./codec-language-model.ts";
 
-/** How one of several codes is sampled by their logits. */
+/** Parameters for sampling a code from logits. */
 export interface SamplerConfig {
-  /** By which logits are divided; 0, or next to it, takes the likeliest. */
+  /** Divisor of the logits; about 0 selects the likeliest. */
   readonly temperature: number;
-  /** Only the likeliest `topK` count, and those as likely as the last of them; `null`: all. */
+  /** Number of likeliest codes to keep, and ties with the last; `null`: all. */
   readonly topK: number | null;
-  /** Only the likeliest count that together have this share; `null` or 1: all. */
+  /** Probability mass of likeliest codes to keep; `null` or 1: all. */
   readonly topP?: number | null;
 }
 
-/** Samples a code. @param draw gives a number in [0, 1); it is asked once, or not at all at temperature 0. */
+/** Samples a code. @param draw returns a number in [0, 1); called once, or not at all at temperature 0 */
 export function sampleCode(logits: Float32Array, config: SamplerConfig, draw: () => number): number {
   if (config.temperature < MIN_TEMPERATURE) return argmax(logits);
   if (scratch.length < logits.length) scratch = new Float64Array(logits.length);
@@ -19,13 +19,13 @@ export function sampleCode(logits: Float32Array, config: SamplerConfig, draw: ()
   return drawIndex(shares, draw());
 }
 
-/** Below it scores would be beyond what a float32 holds; long before that nothing but the likeliest is chosen. */
+/** Below this, scores overflow a float32; only the likeliest is chosen long before. */
 const MIN_TEMPERATURE = 1e-30;
 
-/** For the probabilities of one choice: there are thousands of choices a second. */
+/** Reused, since there are thousands of choices a second. */
 let scratch = new Float64Array(0);
 
-/** The likeliest; of several as likely, the first. */
+/** Returns the index of the largest logit, the first of equal ones. */
 export function argmax(logits: Float32Array): number {
   let best = 0;
   for (let at = 1; at < logits.length; at++) if (logits[at]! > logits[best]!) best = at;
@@ -33,8 +33,8 @@ export function argmax(logits: Float32Array): number {
 }
 
 /**
- * How likely each code is, in the order of transformers' logit processors: temperature, top-k, top-p, softmax. A logit
- * of minus infinity is never chosen.
+ * Returns the probability of each code, in the order of transformers' logit processors: temperature, top-k, top-p,
+ * softmax. A logit of minus infinity gets 0.
  */
 export function probabilities(logits: Float32Array, config: SamplerConfig): Float64Array {
   const shares = new Float64Array(logits.length);
@@ -56,7 +56,7 @@ function fillProbabilities(
     topK !== null && topK < count ? largest(scores, topK) : Number.NEGATIVE_INFINITY,
   );
   if (topP == null || topP >= 1) return;
-  // The unlikeliest go, as long as all that are gone have at most 1 - topP together; the likeliest stays.
+  // Drop the least likely codes while their sum is at most 1 - topP, but never the likeliest.
   const rising = Array.from(shares.keys()).sort((a, b) => shares[a]! - shares[b]!);
   let gone = 0;
   for (const at of rising.slice(0, -1)) {
@@ -68,7 +68,7 @@ function fillProbabilities(
   fillSoftmax(shares, scores, Number.NEGATIVE_INFINITY);
 }
 
-/** The k-th largest. Most of the numbers are smaller than the k that were the largest so far, and cost one look. */
+/** Returns the k-th largest. Most numbers are below all k kept so far, and cost one comparison. */
 function largest(numbers: Float32Array, k: number): number {
   const rising = new Float32Array(k).fill(Number.NEGATIVE_INFINITY);
   for (const number of numbers) {
@@ -80,7 +80,7 @@ function largest(numbers: Float32Array, k: number): number {
   return rising[0]!;
 }
 
-/** @param min scores below it have no share */
+/** @param min scores below it get probability 0 */
 function fillSoftmax(shares: Float64Array, scores: Float32Array, min: number): void {
   let max = Number.NEGATIVE_INFINITY;
   for (let at = 0; at < scores.length; at++) if (scores[at]! > max) max = scores[at]!;
@@ -95,7 +95,7 @@ function fillSoftmax(shares: Float64Array, scores: Float32Array, min: number): v
   for (let at = 0; at < scores.length; at++) shares[at]! /= sum;
 }
 
-/** The first at which the sum of the shares exceeds the number. */
+/** Returns the first index at which the cumulative sum exceeds the number. */
 function drawIndex(shares: Float64Array, number: number): number {
   let sum = 0;
   let last = 0;
@@ -106,19 +106,19 @@ function drawIndex(shares: Float64Array, number: number): number {
     if (sum > number) return at;
   }
   if (!(sum > 0)) throw new Error("No code can be chosen: the scores are NaN or infinite.");
-  // Rounding may leave the sum a little below 1.
+  // Rounding may leave the sum slightly below 1.
   return last;
 }
 
-/** How less likely first codes become that were chosen before. */
+/** A penalty on first codes that were chosen before. */
 export interface RepetitionPenalty {
-  /** Applies it to the score of a code that was. */
+  /** Returns the penalised score. */
   readonly apply: (score: number) => number;
   /** Frames that it looks back over; `null`: all. */
   readonly window: number | null;
 }
 
-/** The first codes of an utterance's frames, as they were sampled. */
+/** First codes of an utterance's frames in order. */
 export class CodeHistory {
   readonly #codes: number[] = [];
 
@@ -130,7 +130,7 @@ export class CodeHistory {
     this.#codes.push(code);
   }
 
-  /** Logits with the penalty, once for a code; `spared` has none. They are the caller's own. */
+  /** Returns a copy of the logits with the penalty applied once per code, except to `spared`. */
   penalise(logits: Float32Array, penalty: RepetitionPenalty | null, spared: number | null): Float32Array {
     const scores = logits.slice();
     if (penalty === null) return scores;
@@ -142,7 +142,7 @@ export class CodeHistory {
   }
 }
 
-/** Numbers in [0, 1), one after the other. */
+/** A source of numbers in [0, 1). */
 export type Rng = () => number;
 
 export function createRng({ uniforms, seed }: Pick<Utterance, "uniforms" | "seed">): Rng {
@@ -152,8 +152,8 @@ export function createRng({ uniforms, seed }: Pick<Utterance, "uniforms" | "seed
 const GOLDEN_GAMMA = 0x9e37_79b9_7f4a_7c15n;
 
 /**
- * Draws that depend on the seed and on how many there were before, and on nothing else: so who shares a batch changes
- * nothing (SplitMix64; Steele, Lea & Flood, "Fast Splittable Pseudorandom Number Generators", 2014).
+ * Returns draws that depend only on the seed and their index, so that the batch does not affect them (SplitMix64;
+ * Steele, Lea & Flood, "Fast Splittable Pseudorandom Number Generators", 2014).
  *
  * @param seed 64 bits
  */
@@ -165,7 +165,7 @@ export function seededRng(seed: bigint): Rng {
   };
 }
 
-/** Draws that are given. @throws Error when there are no more of them */
+/** Returns the given draws in order. The generator throws when there are no more. */
 export function replayRng(numbers: readonly number[]): Rng {
   let at = 0;
   return () => {
@@ -175,7 +175,7 @@ export function replayRng(numbers: readonly number[]): Rng {
   };
 }
 
-/** The seed of one of several independent generators that a seed stands for; the first has the seed itself. */
+/** Derives the seed of one of several independent generators; number 0 gets the seed itself. */
 export function deriveSeed(seed: bigint, number: number): bigint {
   return number === 0 ? seed : mix(seed + BigInt(number) * 0xd1b5_4a32_d192_ed03n);
 }

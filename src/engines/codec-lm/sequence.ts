@@ -3,29 +3,29 @@ import type { CodeFrame, DecodedStream } from "./mimi/frame-decoder.ts";
 import type { BackboneOutput } from "./networks/backbone.ts";
 import type { Rng, SamplerConfig } from "./sampler.ts";
 
-/** An utterance as far as it is its own. */
+/** State of an utterance that the batch does not share. */
 export interface SequenceState {
-  /** What is read before the first frame: [n, width], at least one row. */
+  /** Prompt rows, [n, width], at least one. */
   readonly prompt: Float32Array;
   readonly depthSampler: SamplerConfig;
   readonly rng: Rng;
   readonly decoderStream: DecodedStream;
-  /** Samples a frame's first code, or says why there is no frame any more. Called once for each. */
+  /** Samples a frame's first code, or returns why there are no more frames. Called once per frame. */
   sampleFirst(logits: Float32Array): number | StopReason;
-  /** Is told of a frame that was sampled. @returns whether it is heard, and why no other follows; `null`: one does */
+  /** Records a sampled frame. @returns whether it is audible, and why it is the last; `null`: more follow */
   acceptFrame(frame: CodeFrame): { readonly isHeard: boolean; readonly stop: StopReason | null };
-  /** Adds the text that is read with a frame at the backbone's input. */
+  /** Adds the text embedding that goes with a frame to the backbone's input row. */
   addText?(row: Float32Array): void;
 }
 
-/** An utterance in the batch: its slot, taken or waited for, and whoever waits for the next frame. */
+/** An utterance in the batch, with its slot and the caller that waits for its next frame. */
 export class Sequence {
   readonly state: SequenceState;
   slot: number | null = null;
   isPrefilled = false;
   isOver = false;
   blockKeys: readonly string[] | null = null;
-  /** By which the next frame is sampled; `null`: `row` has to be read first. */
+  /** Scores for the next frame; `null`: `row` must be read first. */
   output: BackboneOutput | null = null;
   row: Float32Array | null = null;
   readonly #signal: AbortSignal;
@@ -46,7 +46,7 @@ export class Sequence {
     return this.#waiter !== null;
   }
 
-  /** The next frame, or why there is none. Throws the signal's reason, or what went wrong. */
+  /** Returns the next frame, or why there is none. Throws the signal's reason or the error of the sequence. */
   next(): Promise<SpokenFrame | StopReason> {
     return new Promise((resolve, reject) => {
       if (this.#error !== null) reject(this.#error.thrown);
@@ -56,13 +56,13 @@ export class Sequence {
     });
   }
 
-  /** Gives its slot to others. It may be called twice. */
+  /** Frees the slot. Idempotent. */
   leave(): void {
     this.#finish();
     this.#wake();
   }
 
-  /** @param stop why no other follows */
+  /** @param stop set if the frame is the last */
   deliver(frame: SpokenFrame, stop: StopReason | null): void {
     const waiting = this.#takeWaiter();
     if (stop !== null) this.end(stop);

@@ -11,31 +11,28 @@ import {
 import { describeMemory } from "./memory.ts";
 import { identifyArchitecture } from "./read-checkpoint.ts";
 
-/** How closely a checkpoint is looked at. */
 export interface ValidationOptions {
   /**
-   * Which numbers are looked at: none of them; of each large tensor a sample, which it is unless said; or all, for which
-   * gigabytes are read.
+   * Numbers to check for NaN and infinity: none, a sample of each large tensor (default), or all, which reads
+   * gigabytes.
    */
   readonly numbers?: "none" | "sample" | "all";
   readonly signal?: AbortSignal;
 }
 
-/** What was found in the folder of a checkpoint. */
 export interface CheckpointReport {
-  /** `null` where its configuration is wrong. */
+  /** `null` if the configuration is wrong. */
   readonly checkpoint: Checkpoint | null;
-  /** The kind of model, its sizes and what it takes: one line each. */
+  /** Lines for people: the kind of model, its sizes and its memory. */
   readonly facts: readonly string[];
-  /** What is missing, wrong or unexpected, each naming its file, field or tensor; empty if it can be run. */
+  /** Sentences that name what is missing, wrong or unexpected; empty if the checkpoint can be run. */
   readonly problems: readonly string[];
 }
 
 /**
- * Looks a checkpoint over, as far as that can be done without loading it: its configuration, whether the weights are those
- * of it, and numbers, and whether the tokenizer is the model's.
+ * Checks a checkpoint without loading it: its configuration, tensors, numbers and tokenizer.
  *
- * @throws CheckpointError when its `config.json` is of no architecture that can be run; the signal's reason
+ * @throws CheckpointError if `config.json` names no supported architecture; the signal's reason
  */
 export async function validateCheckpoint(
   folder: string,
@@ -44,7 +41,7 @@ export async function validateCheckpoint(
   const { architecture, config } = await identifyArchitecture(folder);
   const facts: string[] = [];
   const problems: string[] = [];
-  /** Are told last: there may be many. */
+  /** Reported last, as there may be many. */
   const nonFinite: string[] = [];
   const collectErrors = async <T>(work: () => Promise<T>): Promise<T | null> => {
     try {
@@ -71,7 +68,7 @@ export async function validateCheckpoint(
     });
   }
   await collectErrors(async () => architecture.checkGeneration(await readFields(folder, GENERATION_CONFIG)));
-  // Also where the configuration is wrong: all that is to be mended is told at once.
+  // Checked even if the configuration is wrong, so that all problems are reported at once.
   const tokenizer = await collectErrors(() => architecture.readTokenizer(folder));
   if (checkpoint !== null && tokenizer !== null)
     problems.push(...findTokenizerProblems(checkpoint, tokenizer));
@@ -84,12 +81,10 @@ export async function validateCheckpoint(
   return { checkpoint, facts, problems: [...problems, ...nonFinite] };
 }
 
-/** Tensors up to this size are looked at in full. */
 const MAX_FULL_SCAN_BYTES = 2 ** 20;
-/** Of larger ones, so many stretches of so many bytes, the first at its beginning and the last at its end. */
+/** Samples of larger tensors: evenly spread, the first at the beginning and the last at the end. */
 const SAMPLES_PER_TENSOR = 16;
 const SAMPLE_BYTES = 2 ** 16;
-/** Read at a time where all is. */
 const CHUNK_BYTES = 2 ** 24;
 
 async function findNonFinite(
@@ -126,7 +121,7 @@ function wholeRanges(bytes: number): ByteRange[] {
 
 function sampledRanges(bytes: number): ByteRange[] {
   const step = (bytes - SAMPLE_BYTES) / (SAMPLES_PER_TENSOR - 1);
-  // At whole numbers of whatever type.
+  // Offsets must be aligned for every type.
   return Array.from({ length: SAMPLES_PER_TENSOR }, (_, at) => [
     Math.floor((at * step) / 4) * 4,
     SAMPLE_BYTES,

@@ -6,29 +6,29 @@ import { type MimiSizes, mimiSizes } from "../mimi/sizes.ts";
 import { HEAD_MULTIPLE, type RotarySettings, type TransformerSizes } from "../networks/transformer.ts";
 import type { Quantisation } from "../quantised-weights.ts";
 
-/** A CSM's configuration (Sesame, "Conversational Speech Model", 2025; transformers' `CsmConfig`). */
+/** Configuration of a CSM (Sesame, "Conversational Speech Model", 2025; transformers' `CsmConfig`). */
 export interface CsmConfig {
   readonly backbone: TransformerSizes;
   readonly depth: TransformerSizes;
   readonly codec: MimiSizes;
   readonly textTokens: number;
-  /** Codes of a codebook in the embeddings and heads: those of the codec and a few that are never chosen. */
+  /** Codes per codebook in embeddings and heads: the codec's, and a few that are never chosen. */
   readonly codes: number;
   readonly codebooks: number;
   readonly beginId: number;
-  /** Whether both transformers have one audio embedding. */
+  /** Whether both transformers share one audio embedding. */
   readonly isTied: boolean;
-  /** The weights' file, or their index. */
+  /** Weights file, or the index of several. */
   readonly weightsFile: string;
 }
 
-/** What `config.json` says, with either generation's names of the keys. @throws CheckpointError naming the field */
+/** Parses `config.json` with the keys of either generation. @throws CheckpointError naming the field */
 export function csmConfig(config: Fields): CsmConfig {
   const depth = config.group("depth_decoder_config");
   const codec = mimiSizes(config.group("codec_config"));
   const codebooks = config.integer("num_codebooks", undefined, 2);
   const codes = config.integer("vocab_size");
-  // The stop is a frame of zeros, and a sum of embeddings without padding.
+  // The stop frame is all zeros, and embeddings are summed without padding.
   config.expect("codebook_eos_token_id", 0);
   depth.expect("num_codebooks", codebooks);
   depth.expect("vocab_size", codes);
@@ -39,7 +39,7 @@ export function csmConfig(config: Fields): CsmConfig {
   }
   const backbone = transformerSizes(config);
   depth.expect("backbone_hidden_size", backbone.width);
-  // A frame is one sequence of it.
+  // A frame is one sequence of the depth decoder.
   depth.positions("max_position_embeddings", codebooks);
   return {
     backbone,
@@ -80,12 +80,12 @@ function transformerSizes(config: Fields): TransformerSizes {
   };
 }
 
-/** `rope_parameters` of transformers 5, or `rope_theta` with `rope_scaling` of those before. */
+/** Parses `rope_parameters` of transformers 5, or `rope_theta` and `rope_scaling` of earlier versions. */
 function rotaryOf(config: Fields): RotarySettings {
   const all = config.has("rope_parameters") ? config.group("rope_parameters") : config;
   const theta = all.positive("rope_theta");
   const scaling = all === config ? (config.has("rope_scaling") ? config.group("rope_scaling") : null) : all;
-  // `type` is what it was called at first.
+  // `type` is the older name.
   const key = scaling?.has("rope_type") ? "rope_type" : "type";
   if (scaling === null || scaling.text(key, "default") === "default") return { theta, scaling: null };
   scaling.expect(key, "llama3");
@@ -100,7 +100,7 @@ function rotaryOf(config: Fields): RotarySettings {
   };
 }
 
-/** What CSM's tensors are called; stems without `.weight`, but for the embeddings. */
+/** Names of CSM's tensors; stems without `.weight`, except for the embeddings. */
 export const CSM_NAMES = {
   text: "embed_text_tokens.weight",
   backbone: "backbone_model",
@@ -109,7 +109,7 @@ export const CSM_NAMES = {
   projector: "depth_decoder.model.inputs_embeds_projector",
   depthHeads: "depth_decoder.codebooks_head.weight",
   codec: "codec_model.",
-  /** Of frames; where both transformers have one, it is there under either name, or both. */
+  /** Embedding of frames; if shared, it may have either name, or both. */
   audio: ["backbone_model.embed_tokens.embed_audio_tokens.weight", "depth_decoder.model.embed_tokens.weight"],
 } as const;
 
@@ -137,8 +137,8 @@ export function csmManifest(config: CsmConfig): Manifest {
 }
 
 /**
- * What of the two transformers is quantised. What makes logits has 8 bits in any case. The depth decoder's layers, which are
- * read 31 times for each frame, decide how fast a frame is.
+ * Returns what to quantise of the two transformers. Layers that make logits always have 8 bits. The depth decoder is
+ * read 31 times per frame, so it determines the speed.
  */
 export function csmQuantisation(config: CsmConfig, precision: Exclude<Precision, "fp32">): Quantisation {
   const bits = precision === "int4" ? 4 : 8;

@@ -21,7 +21,7 @@ import {
 } from "./prompt.ts";
 import { type CsmSettings, csmSequenceState, csmSettings } from "./sampling.ts";
 
-/** CSM (Sesame): a backbone that chooses a frame's first code, and a depth decoder that chooses the others. */
+/** CSM (Sesame): a backbone chooses the first code of a frame, a depth decoder the others. */
 export const csm: Architecture = {
   modelType: "csm",
   describe,
@@ -61,7 +61,7 @@ async function describe(folder: string, fields: Fields): Promise<Checkpoint> {
     quantisation: (precision) => csmQuantisation(config, precision),
     embeddingTables: [CSM_NAMES.text, ...CSM_NAMES.audio],
     backbone,
-    // A frame's codes, behind the state that they begin with.
+    // A frame's codes, after the state that they start from.
     depthDecoder: { ...depth, positions: codebooks },
     defaultPositions: backbone.positions,
     specialTokens: readSpecialTokens(fields),
@@ -112,7 +112,7 @@ interface PrepareParts {
   readonly decoder: FrameDecoder;
 }
 
-/** Gets utterances ready: of the conversation's turns those that there is room for, each with its words and its sound. */
+/** Returns a function that encodes the turns that fit, each with its text and audio. */
 function createPrepare(parts: PrepareParts): ModelParts<CsmSettings>["prepare"] {
   const { config, embeddings, encoder, decoder } = parts;
   const { maxPositions, tokenizer } = parts.loading;

@@ -6,10 +6,10 @@ import { CheckpointError } from "../fields.ts";
 import type { CodeFrame } from "../mimi/frame-decoder.ts";
 import { CSM_NAMES, type CsmConfig } from "./config.ts";
 
-/** One position of the prompt: a token of text, or a frame. */
+/** One position of the prompt. */
 export type PromptPosition = { readonly token: number } | { readonly frame: CodeFrame };
 
-/** A turn's words. @throws TokenizerError when the tokenizer is another model's */
+/** Encodes a turn's text. @throws TokenizerError if the tokenizer belongs to another model */
 export function textPositions(
   speaker: string,
   text: string,
@@ -21,7 +21,7 @@ export function textPositions(
   return [beginId, ...tokenizer.encode(`[${speaker}]${text}`), endId].map((token) => ({ token }));
 }
 
-/** A turn's sound. What closes it is embedded as a frame of zeros. */
+/** Returns the positions of a turn's audio, which a frame of zeros closes. */
 export function audioPositions(frames: readonly CodeFrame[], { codebooks }: CsmConfig): PromptPosition[] {
   const close: CodeFrame = new Array<number>(codebooks).fill(0);
   return [...frames, close].map((frame) => ({ frame }));
@@ -29,11 +29,11 @@ export function audioPositions(frames: readonly CodeFrame[], { codebooks }: CsmC
 
 const END_OF_TEXT = "<|end_of_text|>";
 
-/** The rows that stand for texts and frames at the models' inputs, read from the weights as they are asked for. */
+/** Embeddings of text and frames, read from the weights on demand. */
 export class CsmEmbeddings {
   readonly #weights: Weights;
   readonly #config: CsmConfig;
-  /** Of the backbone and of the depth decoder. */
+  /** Names of the audio embeddings of the backbone and the depth decoder. */
   readonly #audio: readonly [string, string];
 
   constructor(weights: Weights, config: CsmConfig) {
@@ -44,12 +44,12 @@ export class CsmEmbeddings {
     this.#audio = config.isTied ? [shared, shared] : [backbone, depth];
   }
 
-  /** Has what is read for each frame at hand. */
+  /** Reads into memory what every frame needs. */
   async preload(): Promise<void> {
     for (const name of new Set(this.#audio)) await this.#weights.preload(name);
   }
 
-  /** [positions, width of the backbone] */
+  /** Returns rows at the backbone's input, [positions, width]. */
   ofPositions(positions: readonly PromptPosition[]): Float32Array {
     const { width } = this.#config.backbone;
     const rows = new Float32Array(positions.length * width);
@@ -63,7 +63,7 @@ export class CsmEmbeddings {
     return rows;
   }
 
-  /** The sum of a frame's codes, at the input of the backbone. */
+  /** Returns the sum of a frame's codes at the backbone's input. */
   ofFrame(frame: CodeFrame): Float32Array {
     const { codes } = this.#config;
     const sum = new Float32Array(this.#config.backbone.width);
@@ -74,41 +74,41 @@ export class CsmEmbeddings {
     return sum;
   }
 
-  /** One code, at the input of the depth decoder. */
+  /** Returns a code's row at the depth decoder's input. */
   ofCode(codebook: number, code: number): Float32Array {
     return this.#weights.row(this.#audio[1], codebook * this.#config.codes + code);
   }
 }
 
-/** A conversation, as far as it decides which of its turns are read. */
+/** Inputs to the selection of turns. */
 export interface PromptBudget {
   readonly history: readonly SpokenTurn[];
-  /** Positions that each of its turns takes. */
+  /** Positions of each turn. */
   readonly lengths: readonly number[];
-  /** Who speaks. */
+  /** Speaker of the open turn. */
   readonly speaker: string;
-  /** Positions that the open turn takes. */
+  /** Positions of the open turn. */
   readonly needed: number;
-  /** Frames that are to follow. */
+  /** Frames to generate at most. */
   readonly wanted: number;
-  /** Of the model. */
+  /** Positions of the model. */
   readonly positions: number;
   readonly mayForget: boolean;
 }
 
-/** Positions that a turn's sound takes in a prompt: its frames, and what closes it. */
+/** Returns the positions of a turn's audio, with the frame that closes it. */
 export function audioPositionCount({ audio, codes }: SpokenTurn): number {
   const frames = codes?.length ?? Math.ceil((audio?.length ?? 0) / FRAME_SAMPLES);
   return frames === 0 ? 0 : frames + 1;
 }
 
 /**
- * Which turns are read: all, as long as the model has positions for them and for what is to follow, for which half of them
- * are kept free at most. Otherwise the oldest are left out, each as a whole; the speaker's first turn with sound stays,
- * since it is what the voice is known by.
+ * Selects the turns to read: all, if they fit and leave room for the frames to generate (at most half of the
+ * positions). Otherwise drops the oldest whole turns, but keeps the speaker's first turn with audio, which defines
+ * the voice.
  *
  * @returns indices in the history, oldest first
- * @throws CheckpointError when there are too few positions, and nothing may be left out or that is not enough
+ * @throws CheckpointError if there are too few positions and turns may not be dropped, or dropping them is not enough
  */
 export function selectTurns(reading: PromptBudget): readonly number[] {
   const { history, lengths, speaker, needed, wanted, positions, mayForget } = reading;

@@ -5,29 +5,28 @@ import { CodeHistory, type RepetitionPenalty, type Rng, type SamplerConfig, samp
 import type { SequenceState } from "../sequence.ts";
 import type { CsmConfig } from "./config.ts";
 
-/** How a generation goes. */
 export interface CsmSettings {
-  /** Of the first codebook, by the backbone. */
+  /** Sampler of the first codebook (backbone). */
   readonly first: SamplerConfig;
-  /** Of the others, by the depth decoder. */
+  /** Sampler of the others (depth decoder). */
   readonly others: SamplerConfig;
-  /** Of first codes that were chosen before; `null`, as in the reference: none. */
+  /** Penalty on earlier first codes; `null`: none, as in the reference. */
   readonly penalty: RepetitionPenalty | null;
   readonly maxFrames: number;
 }
 
-/** Parameters that the reference has by these names, and that `--option` takes. */
+/** Options by the reference's names. */
 const OPTIONS = [
   ...["temperature", "top_k", "do_sample", "max_new_tokens"],
   ...["depth_decoder_temperature", "depth_decoder_top_k", "depth_decoder_do_sample"],
 ];
 
 /**
- * What an utterance asks for, over what the checkpoint says. As in the reference, sampling is off where nobody speaks of
- * it, and 50 is the top-k.
+ * Merges the request's parameters over the checkpoint's defaults. As in the reference, the default is no sampling,
+ * and a top-k of 50.
  *
  * @param generation `generation_config.json`
- * @throws OptionError naming one that is unknown or ill-typed; CheckpointError naming a field
+ * @throws OptionError naming an unknown or wrong option; CheckpointError naming a field
  */
 export function csmSettings(generation: Fields, { sampling, options }: Utterance): CsmSettings {
   const given = optionFields(options, "CSM", { texts: [], values: OPTIONS });
@@ -58,12 +57,12 @@ export function csmSettings(generation: Fields, { sampling, options }: Utterance
   };
 }
 
-/** Taken from a logit for each unit of the penalty. */
+/** Subtracted from a logit per unit of the penalty. */
 const PENALTY_UNIT = 0.1;
-/** As the contract has it. */
+/** Default of the contract. */
 const PENALTY_WINDOW = 20;
 
-/** How CSM speaks one utterance. */
+/** Creates the generation state of an utterance. */
 export function csmSequenceState(
   prompt: Float32Array,
   { first, others, penalty, maxFrames }: CsmSettings,
@@ -75,13 +74,13 @@ export function csmSequenceState(
   return {
     ...{ prompt, depthSampler: others, rng, decoderStream: sound },
     sampleFirst(logits) {
-      // The codes that the codec does not have are left out.
+      // Codes that the codec does not have are excluded.
       const known = logits.subarray(0, codec.codes);
       return sampleCode(history.penalise(known, penalty, END_CODE), first, rng);
     },
     acceptFrame(frame) {
       history.add(frame[0]!);
-      // The last codebook is not asked. A frame that is not silent in it ends the speech too, and is heard.
+      // The last codebook is ignored: a frame with a non-zero code there also ends the speech, but is audible.
       const isLast = frame.slice(0, -1).every((code) => code === END_CODE);
       const isHeard = !(isLast && frame.at(-1) === END_CODE);
       if (isLast) return { isHeard, stop: "finished" };
@@ -98,5 +97,5 @@ function createPenalty({
   return { apply: (score) => score - PENALTY_UNIT * repetitionPenalty, window: penaltyWindow };
 }
 
-/** The code that all of an ending frame are: it has no penalty. */
+/** Code of all codebooks in a stop frame; it is never penalised. */
 const END_CODE = 0;

@@ -1,20 +1,19 @@
 import { joinSamples } from "../../../audio/pcm.ts";
 
-/** A frame's codes, one of each codebook, or of the first ones. */
+/** Codes of a frame, one per codebook, or of the first codebooks only. */
 export type CodeFrame = readonly number[];
 
-/** Makes sound of codes: a codec's decoder in memory. */
+/** Decoder of a codec in memory. */
 export interface FrameDecoder {
-  /** A signal of its own, piece by piece: as one would be decoded in one go. */
+  /** Starts a stream, whose chunks decode as its whole would. */
   begin(): DecodedStream;
   /**
-   * A frame of each of several streams, computed together.
+   * Decodes a frame of each of several streams together.
    *
-   * @param pieces each of another stream of this decoder
-   * @returns 1920 samples for each, the very ones that it would be given alone
+   * @param pieces frames of different streams of this decoder
+   * @returns 1920 samples for each, identical to decoding it alone
    */
   decodeTogether(pieces: readonly StreamFrame[]): Promise<Float32Array[]>;
-  /** Frees the weights. */
   release(): Promise<void>;
 }
 
@@ -24,26 +23,22 @@ export interface StreamFrame {
 }
 
 export interface DecodedStream {
-  /** Goes on with frames. @returns 1920 samples for each */
+  /** Decodes the next frames. @returns 1920 samples for each */
   decode(frames: readonly CodeFrame[]): Promise<Float32Array>;
-  /**
-   * Has a new stream begin behind frames whose sound nobody wants: what is decoded next is what it would be behind
-   * theirs, at no more than the work.
-   */
+  /** Starts a new stream after frames whose audio is not needed, with at most the work of decoding them. */
   prime(frames: readonly CodeFrame[]): Promise<void>;
 }
 
-/** What a codec does with what its layers remember of streams, `State`. */
+/** Decoder whose memory of each stream is a `State`. */
 export interface StatefulDecoder<State> {
   begin(): State;
-  /** @param frames as many of each stream, at least one @returns the samples, a stream's behind another's */
+  /** @param frames of each stream, equally many, at least one @returns the samples, stream after stream */
   decode(states: readonly State[], frames: readonly (readonly CodeFrame[])[]): Promise<Float32Array>;
-  /** As `prime` has it. */
+  /** As {@link DecodedStream.prime}. */
   prime(state: State, frames: readonly CodeFrame[]): Promise<void>;
   release(): Promise<void>;
 }
 
-/** The decoder that such a codec makes. */
 export function createFrameDecoder<State>(codec: StatefulDecoder<State>): FrameDecoder {
   const states = new WeakMap<DecodedStream, State>();
   const stateOf = ({ stream }: StreamFrame): State => {
@@ -85,5 +80,5 @@ export function createFrameDecoder<State>(codec: StatefulDecoder<State>): FrameD
   };
 }
 
-/** Frames of one stream that are computed together: what a run needs grows with them. */
+/** Limits the memory of a run. */
 const MAX_FRAMES_PER_RUN = 8;

@@ -9,11 +9,11 @@ import { LATENT_STRIDE, type MimiSizes, quantiserOf } from "./sizes.ts";
 /**
  * Writes Mimi's encoder.
  *
- * In: `audio` float32 [1, samples, 1], and states. Out: `codes` int64 [codebooks, frames]; `latents` float32
- * [1, frames, width]; states. A piece whose length is no multiple of a frame has to be the last.
+ * In: `audio` float32 [1, samples, 1], and states. Out: `codes` int64 [codebooks, frames]; `latents` float32 [1,
+ * frames, width]; states. Only the last chunk may have a length that is not a multiple of a frame.
  *
- * @param stem in front of the names: `codec_model.`, or nothing
- * @param codebooks how many codes a frame gets: the first of all
+ * @param stem prefix of the names: `codec_model.`, or nothing
+ * @param codebooks number of codes per frame, of the first codebooks
  */
 export function mimiEncoder(
   weights: WeightsInGraph,
@@ -64,7 +64,10 @@ export function mimiEncoder(
   return build;
 }
 
-/** Each codebook's nearest vector to what those before it left over, [1, frames] each; of two as near the first. */
+/**
+ * Writes residual vector quantisation: the nearest vector of each codebook to the remaining error, [1, frames] each;
+ * the first of equal ones.
+ */
 function writeQuantiser(
   weights: WeightsInGraph,
   stem: string,
@@ -83,7 +86,7 @@ function writeQuantiser(
   const codes: string[] = [];
   let left = "";
   for (let at = 0; at < codebooks; at++) {
-    // Both parts begin with the latents themselves.
+    // Both parts start from the latents.
     if (at === 0) left = projected("semantic");
     if (at === semanticCodebooks) left = projected("acoustic");
     const vectors = codebookVectors(weights, stem, at, sizes);
@@ -104,10 +107,10 @@ function writeQuantiser(
 /**
  * Writes Mimi's decoder.
  *
- * In: `places` of the codes' vectors, int64 [codebooks, streams, frames] (`placesOf`), and states. Out: `audio` float32
- * [streams, samples, 1]; states.
+ * In: `places`, the indices of the codes' vectors, int64 [codebooks, streams, frames] (`codeVectorIndices`), and
+ * states. Out: `audio` float32 [streams, samples, 1]; states.
  *
- * @param stem in front of the names: `codec_model.`, or nothing
+ * @param stem prefix of the names: `codec_model.`, or nothing
  */
 export function mimiDecoder(weights: WeightsInGraph, stem: string, sizes: MimiSizes): StreamedGraph {
   const build = new StreamedGraph(weights);
@@ -144,7 +147,7 @@ export function mimiDecoder(weights: WeightsInGraph, stem: string, sizes: MimiSi
   return build;
 }
 
-/** The sum of the codes' vectors in each part, projected: [streams, frames, width]. */
+/** Sums the projected vectors of the codes in each part: [streams, frames, width]. */
 function sumCodeVectors(build: StreamedGraph, stem: string, sizes: MimiSizes, places: string): string {
   const { graph, weights } = build;
   const { width, codeWidth, semanticCodebooks, codebooks } = sizes;
@@ -162,8 +165,8 @@ function sumCodeVectors(build: StreamedGraph, stem: string, sizes: MimiSizes, pl
 }
 
 /**
- * x above 0, e^x - 1 below. onnxruntime's own rounds differently where its threads share the work out, so that a result
- * would depend on what else is computed with it.
+ * Writes x above 0, e^x - 1 below. onnxruntime's own Elu rounds differently depending on how threads share the work,
+ * so results would depend on the batch.
  */
 export function elu(graph: GraphFile, x: string): string {
   const above = graph.add("Relu", [x]);
@@ -171,7 +174,7 @@ export function elu(graph: GraphFile, x: string): string {
   return graph.add("Add", [above, graph.add("Sub", [power, graph.number(1)])]);
 }
 
-/** x + conv1(ELU(conv3(ELU(x)))), [streams, time, width]. */
+/** Writes x + conv1(ELU(conv3(ELU(x)))), [streams, time, width]. */
 export function residualUnit(build: StreamedGraph, x: string, stem: string, width: number, sizes: MimiSizes) {
   const { graph } = build;
   const narrow = width / sizes.compress;
@@ -189,7 +192,7 @@ export function residualUnit(build: StreamedGraph, x: string, stem: string, widt
 }
 
 /**
- * The transformer of the encoder or the decoder: layer norms, layer scales, a window.
+ * Writes the transformer of the encoder or the decoder: layer norms, layer scales, a window.
  *
  * @param x [streams, time, width]
  */
@@ -209,14 +212,14 @@ export function mimiTransformer(build: StreamedGraph, x: string, stem: string, s
   );
 }
 
-/** The vectors of a codebook, [codes, code width]. */
+/** Returns the vectors of a codebook, [codes, code width]. */
 export function codebookVectors(weights: WeightsInGraph, stem: string, at: number, sizes: MimiSizes): string {
   const { part, at: layer } = quantiserOf(sizes, at);
   const name = `${stem}.${part}_residual_vector_quantizer.layers.${layer}.codebook`;
   return codeVectors(weights, `${name}.embed_sum`, `${name}.cluster_usage`, sizes.codes, sizes.codeWidth);
 }
 
-/** The vectors of a codebook, [codes, width]: what was summed up for each code in training, over how often it was used. */
+/** Returns the vectors of a codebook, [codes, width]: the sums collected in training over the usage counts. */
 export function codeVectors(
   weights: WeightsInGraph,
   sumsName: string,
@@ -233,11 +236,11 @@ export function codeVectors(
 const MIN_USAGE = 1e-5;
 
 /**
- * The sums of the vectors that frames stand for in some neighbouring codebooks, projected: [streams, frames, outs].
+ * Returns the projected sum of frames' vectors in adjacent codebooks: [streams, frames, outs].
  *
- * @param places int64 [all codebooks, streams, frames], as {@link codeVectorIndices} gives them
- * @param books the vectors of these codebooks, [size, width] each
- * @param first of these codebooks
+ * @param places int64 [all codebooks, streams, frames] of {@link codeVectorIndices}
+ * @param books vectors of these codebooks, [size, width] each
+ * @param first index of the first of them
  * @param projection the matrix [outs, ins, 1]
  */
 export function projectedSum(
@@ -249,23 +252,23 @@ export function projectedSum(
 ): string {
   const { graph, weights } = build;
   const { name, ins: width, outs } = projection;
-  // The vectors of these codebooks, one below the other, and zeros for a code that a frame does not have.
+  // The tables concatenated, and zeros for codes that a frame does not have.
   const vectors = graph.add("Concat", [...books, graph.constant(new Float32Array(width), [1, width])], {
     axis: 0,
   });
   const given = build.slice(places, first, first + books.length, 0);
   const rows = graph.add("Gather", [vectors, given]);
-  // Along the first axis sums are always added in the same order, however many frames there are.
+  // Along the first axis, the order of summation does not depend on the number of frames.
   const sum = graph.add("ReduceSum", [rows, graph.integers(0)], { keepdims: 0 });
   const matrix = weights.constant(name, [outs, width, 1], [outs, width]);
   return graph.add("com.microsoft.FusedMatMul", [sum, matrix], { transB: 1 });
 }
 
 /**
- * Where the vectors of frames' codes are: int64 [codebooks, streams, frames].
+ * Returns the indices of frames' code vectors: int64 [codebooks, streams, frames].
  *
- * @param pieces as many frames of each stream, each of as many of the first codebooks as it has
- * @param parts how many codebooks there are in each table of vectors, one behind the other
+ * @param pieces equally many frames of each stream, each with equally many codes
+ * @param parts number of codebooks in each table of vectors, in order
  */
 export function codeVectorIndices(
   pieces: readonly (readonly CodeFrame[])[],

@@ -6,22 +6,20 @@ import { type CodeFrame, createFrameDecoder, type FrameDecoder } from "./frame-d
 import { codeVectorIndices, mimiDecoder, mimiEncoder } from "./mimi-graphs.ts";
 import { LATENT_STRIDE, type MimiSizes, samplesPerFrame } from "./sizes.ts";
 
-/** Makes codes of sound. */
 export interface MimiEncoder {
-  /** @param audio mono at 24 kHz, at least one sample @returns a frame for each 1920 samples begun */
+  /** Returns a frame for each 1920 samples begun. @param audio mono at 24 kHz, at least one sample */
   encode(audio: Float32Array): Promise<CodeFrame[]>;
-  /** Frees the weights. */
   release(): Promise<void>;
 }
 
-/** What is encoded at a time, in frames: 0.8 s. A thread that encodes is back for other work after each. */
+/** Frames encoded at a time (0.8 s); the thread is free for other work in between. */
 const CHUNK_FRAMES = 10;
 
 /**
- * Opens an encoder of the weights.
+ * Opens an encoder.
  *
- * @param stem in front of the weights' names: `codec_model.`
- * @param codebooks how many codes a frame gets
+ * @param stem prefix of the weights' names: `codec_model.`
+ * @param codebooks number of codes per frame
  * @throws WeightsError naming what is missing
  */
 export async function openMimiEncoder(
@@ -36,7 +34,7 @@ export async function openMimiEncoder(
   );
   const perFrame = samplesPerFrame(sizes);
   const piece = CHUNK_FRAMES * perFrame;
-  /** Of the transformer. */
+  /** Positions in the transformer. */
   const positionsOf = (samples: number): number => Math.ceil((samples * LATENT_STRIDE) / perFrame);
   return {
     async encode(audio) {
@@ -81,7 +79,7 @@ export async function openMimiDecoder(
   });
 }
 
-/** [codebooks, frames] → frames of codes. */
+/** Transposes [codebooks, frames]. */
 function toFrames(codes: BigInt64Array, codebooks: number): CodeFrame[] {
   const count = codes.length / codebooks;
   return Array.from({ length: count }, (_, frame) =>
@@ -89,14 +87,13 @@ function toFrames(codes: BigInt64Array, codebooks: number): CodeFrame[] {
   );
 }
 
-/** Clips of which something is kept. */
 const MAX_CLIPS = 64;
 
-/** What was made of clips, for those that come again: in every turn of a conversation the client sends them anew. */
+/** Cache of values computed from clips, which clients send again with every turn. */
 export class ClipCache<T> {
   readonly #kept = new LruCache<T>(MAX_CLIPS);
 
-  /** @param digests of all that is heard together; where one is not known, nothing is kept */
+  /** @param digests of all clips used together; nothing is cached if one is unknown */
   async getOrCompute(digests: readonly (string | undefined)[], make: () => Promise<T>): Promise<T> {
     if (digests.includes(undefined)) return await make();
     const key = digests.join(" ");

@@ -2,33 +2,36 @@ import { FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../../audio/format.ts";
 import { CheckpointError, type Fields } from "../fields.ts";
 import { STREAMED_HEAD_MULTIPLE, type StreamedTransformerSizes } from "../networks/streamed-transformer.ts";
 
-/** The sizes of a Mimi codec (Défossez et al., "Moshi: a speech-text foundation model", 2024). `width` is of the latents, and of the transformers. */
+/**
+ * Sizes of a Mimi codec (Défossez et al., "Moshi: a speech-text foundation model", 2024). `width` applies to latents
+ * and transformers.
+ */
 export interface MimiSizes extends StreamedTransformerSizes {
-  /** Of the outermost convolution; each of the four stages doubles it. */
+  /** Channels of the outermost convolution; each of the four stages doubles them. */
   readonly filters: number;
-  /** By which each stage of the decoder lengthens its signal: 8, 6, 5, 4. */
+  /** Upsampling factor of each stage of the decoder: 8, 6, 5, 4. */
   readonly ratios: readonly number[];
   readonly kernel: number;
   readonly lastKernel: number;
   readonly residualKernel: number;
-  /** By which a residual block narrows inside. */
+  /** Factor by which a residual unit narrows inside. */
   readonly compress: number;
   readonly codebooks: number;
-  /** Of these, those that are quantised apart from the others. */
+  /** Codebooks that are quantised separately from the others. */
   readonly semanticCodebooks: number;
   readonly codes: number;
   readonly codeWidth: number;
 }
 
-/** By which the latents are shortened once more, from 25 to 12.5 a second. */
+/** Stride that reduces latents from 25 to 12.5 per second. */
 export const LATENT_STRIDE = 2;
 
-/** Samples that a frame of codes stands for. */
+/** Returns the samples per frame of codes. */
 export function samplesPerFrame({ ratios }: MimiSizes): number {
   return ratios.reduce((product, ratio) => product * ratio, LATENT_STRIDE);
 }
 
-/** Which stack of quantisers a codebook is in, and where there. */
+/** Returns the stack of quantisers of a codebook and its index there. */
 export function quantiserOf(
   { semanticCodebooks }: MimiSizes,
   codebook: number,
@@ -38,7 +41,7 @@ export function quantiserOf(
     : { part: "acoustic", at: codebook - semanticCodebooks };
 }
 
-/** Reads Mimi's configuration, with either generation's names of the keys. @throws CheckpointError naming the field */
+/** Parses Mimi's configuration with the keys of either generation. @throws CheckpointError naming the field */
 export function mimiSizes(config: Fields): MimiSizes {
   config.expect("sampling_rate", SAMPLE_RATE_HZ);
   config.expect("audio_channels", 1);

@@ -9,24 +9,24 @@ import { WeightsInGraph } from "./weights-in-graph.ts";
 
 /** Sizes of the large transformer, which reads the conversation and scores each frame's first code. */
 export interface BackboneSizes extends TransformerSizes {
-  /** Of its logits. */
+  /** Number of logits. */
   readonly codes: number;
 }
 
-/** A model's backbone, as a graph of it is written. */
+/** What the graph of a model's backbone is written from. */
 export interface BackboneParts {
-  /** What errors call it. */
+  /** Name in errors. */
   readonly name: string;
-  /** In front of the transformer's names. */
+  /** Prefix of the transformer's names. */
   readonly stem: string;
-  /** The name of what makes logits. */
+  /** Name of the output layer. */
   readonly head: string;
   readonly sizes: BackboneSizes;
 }
 
 /**
- * In: `x` float32 [b, n, width], and what `transformer` takes. Out: `hidden` float32 [b, n, width], after the last norm;
- * `logits` float32 [b, codes], by the newest row; keys and values.
+ * Writes the backbone. In: `x` float32 [b, n, width], and the inputs of `transformer`. Out: `hidden` float32 [b, n,
+ * width], after the last norm; `logits` float32 [b, codes] of the newest row; keys and values.
  */
 export function backboneGraph(weights: Weights, { stem, head, sizes }: BackboneParts): GraphFile {
   const graph = new GraphFile();
@@ -43,14 +43,14 @@ export function backboneGraph(weights: Weights, { stem, head, sizes }: BackboneP
 }
 
 /**
- * Rows that have to be computed together at least, so that nothing depends on how many there are: a single row of float32
- * is multiplied in another order than several.
+ * Returns the minimum rows per run that make results independent of the batch: a single float32 row is multiplied in
+ * another order than several.
  */
 export function minRowsOf(precision: Precision): number {
   return precision === "fp32" ? 2 : 1;
 }
 
-/** What the backbone gives for the newest row of a sequence. */
+/** Output for the newest row of a sequence. */
 export interface BackboneOutput {
   /** [width], after the last norm. */
   readonly hidden: Float32Array;
@@ -58,7 +58,7 @@ export interface BackboneOutput {
   readonly logits: Float32Array;
 }
 
-/** Sequences that the large transformer reads, each in a slot. */
+/** The large transformer with the sequences in its slots. */
 export class Backbone {
   readonly cache: KvCache;
   readonly #session: BoundSession;
@@ -90,7 +90,7 @@ export class Backbone {
    * Reads the next rows of one sequence.
    *
    * @param rows [n, width]
-   * @returns all rows' hidden states, [n, width], and the newest one's logits
+   * @returns the hidden states of all rows, [n, width], and the logits of the newest
    */
   async read(slot: number, rows: Float32Array): Promise<BackboneOutput> {
     const { width, codes } = this.#sizes;
@@ -116,7 +116,7 @@ export class Backbone {
     return { hidden, logits };
   }
 
-  /** Where the next row of a slot's sequence is to be put before {@link step}: [width]. */
+  /** Returns the row of a slot to fill before {@link step}: [width]. */
   rowOf(slot: number): Float32Array {
     const { width } = this.#sizes;
     return this.#rows.subarray(slot * width, (slot + 1) * width);
@@ -128,7 +128,7 @@ export class Backbone {
     const { width, codes } = this.#sizes;
     for (const slot of slots) cache.ensureCapacity(cache.lengthOf(slot) + 1);
     const count = Math.max(this.#minRows, Math.max(...slots) + 1);
-    // Whoever rests in a slot between has a row written behind its own, which its next one takes the place of.
+    // An idle slot in between gets a row written after its own, which its next row overwrites.
     for (let slot = 0; slot < count; slot++) this.#last[slot] = cache.lengthOf(slot);
     this.#total[0] = Math.max(...this.#last.subarray(0, count)) + 1;
     await this.#bindingFor(count).run();

@@ -8,30 +8,30 @@ import { WeightsInGraph } from "./weights-in-graph.ts";
 
 export interface DepthDecoderSizes {
   readonly transformer: TransformerSizes;
-  /** Of the rows that it is given. */
+  /** Width of its input rows. */
   readonly rowWidth: number;
-  /** Of its logits. */
+  /** Number of logits. */
   readonly codes: number;
-  /** Of a frame: it scores all but the first. */
+  /** Codebooks per frame; it scores all but the first. */
   readonly codebooks: number;
 }
 
-/** A model's depth decoder, as a graph of it is written. */
+/** What the graph of a model's depth decoder is written from. */
 export interface DepthDecoderParts {
-  /** What errors call it. */
+  /** Name in errors. */
   readonly name: string;
-  /** In front of the transformer's names. */
+  /** Prefix of the transformer's names. */
   readonly stem: string;
-  /** What brings rows to the transformer's width; `null`: they have it. */
+  /** Projection to the transformer's width; `null` if the widths are equal. */
   readonly projection: { readonly stem: string; readonly hasBias?: boolean } | null;
   readonly sizes: DepthDecoderSizes;
-  /** Computes a head. */
+  /** Writes an output layer. */
   writeHead(into: WeightsInGraph, x: string, head: number): string;
 }
 
 /**
- * In: `x` float32 [b, n, row width], `head` int64, and what `transformer` takes. Out: `logits` float32 [b, codes] of codebook
- * `head` + 1, by the newest row; keys and values.
+ * Writes the depth decoder. In: `x` float32 [b, n, row width], `head` int64, and the inputs of `transformer`. Out:
+ * `logits` float32 [b, codes] of codebook `head` + 1 for the newest row; keys and values.
  */
 export function depthDecoderGraph(
   weights: Weights,
@@ -55,11 +55,11 @@ export function depthDecoderGraph(
 }
 
 /**
- * Writes one of several heads into a graph, which computes that one alone.
+ * Writes several heads into a graph that computes only the selected one.
  *
- * @param which int64, without dimensions: the head's number, from 0
- * @param count of heads
- * @param write writes a head into the graph it is given, and says what its result is called there
+ * @param which int64 scalar: index of the head
+ * @param count number of heads
+ * @param write writes a head into a graph and returns its result's name
  * @param shape of the result
  * @returns the result's name
  */
@@ -89,7 +89,8 @@ function selectedHead(
 }
 
 /**
- * The small transformer, which scores the other codes of a frame, one after the other. A frame begins with two rows, the state of the large transformer and the first code, and is forgotten at its end.
+ * The small transformer, which scores the remaining codes of a frame in order. Its sequence is one frame: it begins
+ * with the state of the large transformer and the first code.
  */
 export class DepthDecoder {
   readonly #session: BoundSession;
@@ -118,25 +119,25 @@ export class DepthDecoder {
     this.#last = new Int32Array(slots);
   }
 
-  /** Where a frame's two first rows go before {@link step} with head 0: [2, row width]. */
+  /** Returns a frame's first two rows to fill before {@link step} with head 0: [2, row width]. */
   pairOf(place: number): Float32Array {
     const size = 2 * this.#sizes.rowWidth;
     return this.#pairs.subarray(place * size, (place + 1) * size);
   }
 
-  /** Where the row of the code that was chosen last goes before {@link step} with a later head: [row width]. */
+  /** Returns the row for the last chosen code, to fill before {@link step} with a later head: [row width]. */
   rowOf(place: number): Float32Array {
     const { rowWidth } = this.#sizes;
     return this.#rows.subarray(place * rowWidth, (place + 1) * rowWidth);
   }
 
-  /** The logits of the first `count` places: [codes] each. The next call overwrites them. */
+  /** Returns a frame's logits, [codes], which the next call overwrites. */
   logitsOf(place: number): Float32Array {
     const { codes } = this.#sizes;
     return this.#logits.subarray(place * codes, (place + 1) * codes);
   }
 
-  /** Computes the logits of codebook `head` + 1 for the frames in the first `count` places. `head` rises from 0. */
+  /** Computes the logits of codebook `head` + 1 for the first `count` frames. `head` counts up from 0. */
   async step(head: number, count: number): Promise<void> {
     const rows = head === 0 ? 2 : 1;
     this.#head[0] = BigInt(head);

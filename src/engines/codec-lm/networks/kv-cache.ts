@@ -2,12 +2,11 @@ import { createHash } from "node:crypto";
 import { float32, type Tensors } from "../../../onnx/tensor.ts";
 import type { TransformerSizes } from "./transformer.ts";
 
-/** Positions that there is room for at first. */
 const MIN_CAPACITY = 512;
 
 /**
- * Keys and values of several sequences, each in a slot of its own: for each layer float32 [slots, key heads, capacity,
- * head width]. A graph reads them and writes the new rows' into them. Memory that no position has needed yet is not taken.
+ * Keys and values of sequences in slots: for each layer float32 [slots, key heads, capacity, head width]. A graph
+ * reads them and writes new rows into them. Grows on demand.
  */
 export class KvCache {
   readonly #sizes: TransformerSizes;
@@ -23,7 +22,7 @@ export class KvCache {
     this.#lengths = new Int32Array(slots);
   }
 
-  /** How often the arrays were exchanged: who has bound some must bind the new ones. */
+  /** Number of reallocations: bindings to older arrays are invalid. */
   generation = 0;
 
   lengthOf(slot: number): number {
@@ -35,10 +34,9 @@ export class KvCache {
   }
 
   /**
-   * Makes room for so many positions in every slot, and for one more: a slot that rests while others are computed
-   * has a row written behind its last one.
+   * Grows to so many positions per slot, and one more: an idle slot gets a row written after its last one.
    *
-   * @throws Error when they are more than the model has
+   * @throws Error if the model has fewer positions
    */
   ensureCapacity(positions: number): void {
     const max = this.#sizes.positions;
@@ -49,7 +47,7 @@ export class KvCache {
     this.#grow(Math.min(capacity, max + 1));
   }
 
-  /** Gives the memory back. All sequences are forgotten. */
+  /** Frees the memory. All sequences are lost. */
   clear(): void {
     this.#lengths.fill(0);
     this.#arrays = [];
@@ -57,7 +55,7 @@ export class KvCache {
     this.generation++;
   }
 
-  /** What a graph takes and gives for neighbouring slots: the same arrays. */
+  /** Returns a graph's inputs and outputs for adjacent slots, which share memory. */
   tensors(first: number, count: number): { readonly past: Tensors; readonly present: Tensors } {
     const { keyHeads, headWidth } = this.#sizes;
     const stride = this.#stride;
@@ -72,7 +70,7 @@ export class KvCache {
     };
   }
 
-  /** Copies a slot's positions out: [layers · 2, key heads, count, head width]. */
+  /** Copies positions out of a slot: [layers · 2, key heads, count, head width]. */
   copyOut(slot: number, from: number, count: number): Float32Array {
     const { keyHeads, headWidth } = this.#sizes;
     const piece = count * headWidth;
@@ -83,7 +81,7 @@ export class KvCache {
     return copy;
   }
 
-  /** Copies such positions in. There must be room. */
+  /** Copies such positions into a slot, which must have capacity. */
   copyIn(slot: number, from: number, copy: Float32Array): void {
     const piece = copy.length / (this.#arrays.length * this.#sizes.keyHeads);
     this.#forEachHead(slot, from, (array, begin, at) =>
@@ -109,7 +107,7 @@ export class KvCache {
     }
   }
 
-  /** One array after the other, so that no more than one is there twice. */
+  /** Reallocates one array at a time, so that only one exists twice. */
   #grow(capacity: number): void {
     const { layers, keyHeads, headWidth } = this.#sizes;
     const before = this.#capacity;
@@ -130,17 +128,16 @@ export class KvCache {
   }
 }
 
-/** Positions of a block: a prompt is read so many at a time. */
+/** Positions per block: prompts are read in blocks. */
 export const BLOCK_POSITIONS = 32;
 
 /**
- * Keys and values of prompts that were read, in blocks, so that a prompt that begins like an earlier one need not be read
- * from its beginning. A block is known by its rows and all rows before it; what is kept of it is exactly what reading it
- * would give, since prompts are read in these blocks always.
+ * Cache of keys and values of prompts, in blocks, so that a prompt with a known beginning need not be read again. A
+ * block's key covers its rows and all before it; its content is exact, since prompts are always read in these blocks.
  */
 export class PrefixCache {
   readonly #maxBytes: number;
-  /** The longest unused first. */
+  /** Least recently used first. */
   readonly #blocks = new Map<string, Float32Array>();
   #bytes = 0;
 
@@ -148,7 +145,7 @@ export class PrefixCache {
     this.#maxBytes = maxBytes;
   }
 
-  /** The keys of a prompt's whole blocks. @param rows [n, width] */
+  /** Returns the keys of a prompt's whole blocks. @param rows [n, width] */
   static keysOf(rows: Float32Array, width: number): string[] {
     const size = BLOCK_POSITIONS * width;
     const keys: string[] = [];

@@ -1,7 +1,7 @@
 import type { GraphFile } from "../../../onnx/graph-file.ts";
 import type { WeightsInGraph } from "./weights-in-graph.ts";
 
-/** A convolution over time that looks at nothing to come. */
+/** A causal convolution over time. */
 export interface Convolution {
   readonly ins: number;
   readonly outs: number;
@@ -9,41 +9,40 @@ export interface Convolution {
   readonly stride?: number;
   readonly dilation?: number;
   readonly hasBias?: boolean;
-  /** What stands ahead of the first sample and behind the last: zeros, or that sample again. */
+  /** Padding before the first sample and after the last: zeros, or the sample repeated. */
   readonly edges?: "zeros" | "repeated";
 }
 
-/** What a layer remembers of a stream. */
+/** A layer's memory of a stream. */
 export interface LayerState {
   readonly name: string;
-  /** For one stream, as it begins: zeros. */
+  /** Shape for one stream; initially zeros. */
   readonly shape: readonly number[];
 }
 
-/** What an attention remembers of a stream: keys or values of the positions before, [heads, positions, width]. */
+/** An attention's memory of a stream: keys or values of earlier positions, [heads, positions, width]. */
 export interface AttentionCache {
   readonly name: string;
   readonly heads: number;
   readonly width: number;
 }
 
-/** What the attentions of a graph have in common. */
+/** Settings shared by a graph's attention layers. */
 export interface AttentionLayout {
-  /** Of a head. */
+  /** Width of a head. */
   readonly headWidth: number;
   readonly theta: number;
-  /** Positions, its own among them, that one looks at; `null`: all before. */
+  /** Positions that one attends to, including its own; `null`: all before. */
   readonly window: number | null;
 }
 
 /**
- * A graph of convolutions and attention that may be run on signals piece by piece: what a layer has to remember is a
- * state that goes in with a piece and comes out for the next, so that the pieces' results, one behind the other, are
- * those of the whole. Signals are [streams, time, channels]: several that have nothing to do with one another are
- * computed together. Time comes ahead of channels, since then each convolution is a product of matrices, and a piece is
- * put behind another by copying.
+ * A graph of convolutions and attention that processes signals in chunks: each layer's memory is a state that goes in
+ * and out with a chunk, so that the outputs of all chunks join to that of the whole. Signals are [streams, time,
+ * channels]; independent streams are computed together. Time precedes channels so that convolutions are matrix
+ * products and chunks are joined by copying.
  *
- * Each piece but the last has to be a multiple of what the strides multiply up to.
+ * Each chunk but the last must be a multiple of the product of the strides.
  */
 export class StreamedGraph {
   readonly graph: GraphFile;
@@ -57,17 +56,17 @@ export class StreamedGraph {
     this.graph = weights.graph;
   }
 
-  /** In as `name`, out as `next_name`, [streams, ...shape]. */
+  /** Inputs `name` and outputs `next_name`, [streams, ...shape]. */
   get states(): readonly LayerState[] {
     return this.#states;
   }
 
-  /** In as `name`, [streams, heads, positions before, width]; what is new of them comes out as `new_name`. */
+  /** Inputs `name`, [streams, heads, positions before, width]; new rows are outputs `new_name`. */
   get attentionCaches(): readonly AttentionCache[] {
     return this.#attentionCaches;
   }
 
-  /** Of the attentions; `null`: there are none. */
+  /** `null` if there is no attention. */
   get attention(): AttentionLayout | null {
     return this.#attention;
   }
@@ -76,7 +75,7 @@ export class StreamedGraph {
     this.#attention = positions;
   }
 
-  /** Adds a state. @returns the name of what was kept of the pieces before, and what to call with what is to be kept. */
+  /** Adds a state. @returns the name of its value before the chunk, and a function that sets its value after it */
   addState(shape: readonly number[]): { readonly before: string; keep(value: string): void } {
     const name = `state.${this.#states.length}`;
     this.#states.push({ name, shape });
@@ -91,7 +90,7 @@ export class StreamedGraph {
     };
   }
 
-  /** Adds keys or values. @param fresh those of the piece, [streams, heads, n, width] @returns those before */
+  /** Adds keys or values. @param fresh those of the chunk, [streams, heads, n, width] @returns the earlier ones */
   addAttentionCache(fresh: string, heads: number, width: number): string {
     const name = `kept.${this.#attentionCaches.length}`;
     this.#attentionCaches.push({ name, heads, width });
@@ -102,8 +101,8 @@ export class StreamedGraph {
   }
 
   /**
-   * A convolution, `stem.weight` [outs, ins, kernel] and `stem.bias`. It is padded by kernel - stride on the left, and on
-   * the right to a multiple of the stride.
+   * Writes a convolution, `stem.weight` [outs, ins, kernel] and `stem.bias`, padded by kernel - stride on the left,
+   * and on the right to a multiple of the stride.
    */
   convolution(x: string, stem: string, convolution: Convolution): string {
     const { ins, outs, kernel, stride = 1, dilation = 1, hasBias = true } = convolution;
@@ -127,8 +126,8 @@ export class StreamedGraph {
   }
 
   /**
-   * The same for a signal of columns, [streams, channels, time], with a stride of 1 and zeros at its edges. Where there are
-   * many samples and few channels this is faster: no sample is copied for each tap that sees it.
+   * Writes a convolution of a signal in columns, [streams, channels, time], with stride 1 and zero padding. It is
+   * faster for many samples and few channels, since no sample is copied per tap.
    */
   convolutionOfColumns(x: string, stem: string, convolution: Convolution): string {
     const { ins, outs, kernel, dilation = 1 } = convolution;
@@ -140,7 +139,7 @@ export class StreamedGraph {
       padded = graph.add("Concat", [before, x], { axis: 2 });
       keep(this.last(padded, left, 2));
     }
-    // A wide kernel is taken for one over an image of a single line, for which onnxruntime is faster.
+    // onnxruntime is faster with wide kernels as 2D convolutions over a single line.
     const line = kernel > 1 && outs > 1 ? [1] : [];
     const weight = weights.constant(`${stem}.weight`, [outs, ins, kernel], [outs, ins, ...line, kernel]);
     const signal = line.length > 0 ? graph.add("Unsqueeze", [padded, graph.integers(2)]) : padded;
@@ -153,7 +152,7 @@ export class StreamedGraph {
     return line.length > 0 ? graph.add("Squeeze", [convolved, graph.integers(2)]) : convolved;
   }
 
-  /** A convolution of each channel by itself, `stem.weight` [channels, 1, kernel] and `stem.bias`. */
+  /** Writes a depthwise convolution, `stem.weight` [channels, 1, kernel] and `stem.bias`. */
   convolutionByChannel(x: string, stem: string, channels: number, kernel: number): string {
     const { graph, weights } = this;
     const padded = this.#withHistory(x, { ins: channels, outs: channels, kernel });
@@ -161,21 +160,21 @@ export class StreamedGraph {
     const weight = weights.constant(`${stem}.weight`, [channels, 1, kernel], [channels, kernel]);
     const byTap = graph.add("Transpose", [weight], { perm: [1, 0] });
     const products = graph.add("Transpose", [graph.add("Mul", [seen, byTap])], { perm: [2, 0, 1, 3] });
-    // Along the first axis sums are always added in the same order, however many rows there are.
+    // Along the first axis, the order of summation does not depend on the number of rows.
     const sum = graph.add("ReduceSum", [products, graph.integers(0)], { keepdims: 0 });
     return graph.add("Add", [sum, weights.constant(`${stem}.bias`, [channels])]);
   }
 
   /**
-   * A transposed convolution of a kernel of once or twice its stride, `stem.weight` [ins, outs, kernel] and `stem.bias`:
-   * stride times as many samples, each of what its sample and, of twice the stride, the one before are multiplied to.
+   * Writes a transposed convolution with a kernel of one or two strides, `stem.weight` [ins, outs, kernel] and
+   * `stem.bias`. Each output sample depends on its input sample and, with two strides, the one before.
    */
   transposed(x: string, stem: string, { ins, outs, kernel, stride = 1 }: Convolution): string {
     const { graph, weights } = this;
     const reach = inputsPerOutput(kernel, stride);
     const rows = this.#withPreviousRows(x, ins, reach);
     const weight = weights.constant(`${stem}.weight`, [ins, outs, kernel], [ins, outs, reach, stride]);
-    // Of a kernel of twice the stride the second half is what the sample before adds.
+    // With two strides, the kernel's second half applies to the previous sample.
     const byAge = graph.add("Transpose", [weight], { perm: [2, 0, 3, 1] });
     const order = graph.integers(...Array.from({ length: reach }, (_, at) => reach - 1 - at));
     const oldestFirst = graph.add("Gather", [byAge, order], { axis: 0 });
@@ -185,7 +184,7 @@ export class StreamedGraph {
     return graph.add("Add", [long, weights.constant(`${stem}.bias`, [outs])]);
   }
 
-  /** A transposed convolution of each channel by itself, `stem.weight` [channels, 1, kernel], without a bias. */
+  /** Writes a depthwise transposed convolution, `stem.weight` [channels, 1, kernel], without a bias. */
   transposedByChannel(x: string, stem: string, channels: number, kernel: number, stride: number): string {
     const { graph, weights } = this;
     const reach = inputsPerOutput(kernel, stride);
@@ -195,7 +194,7 @@ export class StreamedGraph {
     const byAge = graph.add("Transpose", [weight], { perm: [1, 2, 0] });
     const order = graph.integers(...Array.from({ length: reach }, (_, at) => reach - 1 - at));
     const oldestFirst = graph.add("Gather", [byAge, order], { axis: 0 });
-    // Of two products: there is but one order to add them in.
+    // A sum of two products has only one order.
     const products = graph.add("Mul", [seen, oldestFirst]);
     const sum = graph.add("ReduceSum", [products, graph.integers(2)], { keepdims: 0 });
     return graph.add("Reshape", [sum, graph.integers(0, -1, channels)]);
@@ -210,12 +209,12 @@ export class StreamedGraph {
     return this.slice(x, -count, SLICE_END, axis);
   }
 
-  /** The number of samples in a signal, or of whatever the axis counts: int64, [1]. */
+  /** Returns the size along an axis: int64, [1]. */
   sizeOf(x: string, axis: number): string {
     return this.graph.add("Shape", [x], { start: axis, end: axis + 1 });
   }
 
-  /** Each row behind the ones before it that reach as far: [streams, n, reach · channels]. */
+  /** Concatenates each row with the `reach` - 1 rows before it: [streams, n, reach · channels]. */
   #withPreviousRows(x: string, channels: number, reach: number): string {
     if (reach === 1) return x;
     const { before, keep } = this.addState([reach - 1, channels]);
@@ -225,12 +224,12 @@ export class StreamedGraph {
     return this.graph.add("Reshape", [seen, this.graph.integers(0, -1, reach * channels)]);
   }
 
-  /** Puts what was kept in front of a piece, keeps what the next one needs, and fills it up on the right. */
+  /** Prepends the kept samples to a chunk, keeps those for the next chunk, and pads on the right. */
   #withHistory(x: string, { ins, kernel, stride = 1, dilation = 1, edges = "zeros" }: Convolution): string {
     const left = (kernel - 1) * dilation + 1 - stride;
     let padded = x;
     if (left > 0) {
-      // Repeated samples are known with the first piece: until then nothing is kept.
+      // Repeated samples are known with the first chunk only: until then nothing is kept.
       const { before, keep } = this.addState([edges === "zeros" ? left : 0, ins]);
       padded = this.graph.add("Concat", [before, x], { axis: 1 });
       if (edges === "repeated") padded = this.#repeatFirst(left, before, padded);
@@ -239,7 +238,7 @@ export class StreamedGraph {
     return stride > 1 ? this.#padToMultiple(x, padded, stride, edges) : padded;
   }
 
-  /** A convolution to one channel: first the products with each tap, [streams, all, kernel], then the sums along them. */
+  /** Writes a convolution to one channel: products with each tap, [streams, all, kernel], then sums along them. */
   #convolutionToOneChannel(
     x: string,
     padded: string,
@@ -263,7 +262,7 @@ export class StreamedGraph {
     return graph.add("Sum", terms);
   }
 
-  /** Which of the padded samples each result is made of: int64 [n, kernel]. */
+  /** Returns the padded samples that each output uses: int64 [n, kernel]. */
   #tapIndices(x: string, kernel: number, stride: number, dilation: number): string {
     const { graph } = this;
     const offsets = BigInt64Array.from({ length: kernel }, (_, tap) => BigInt(tap * dilation));
@@ -278,14 +277,14 @@ export class StreamedGraph {
     return graph.add("Add", [column, graph.constant(offsets, [1, kernel])]);
   }
 
-  /** Puts the first sample in front as often as what was kept falls short. */
+  /** Prepends the first sample as often as kept samples are missing. */
   #repeatFirst(count: number, kept: string, x: string): string {
     const { graph } = this;
     const missing = graph.add("Sub", [graph.integers(count), this.sizeOf(kept, 1)]);
     return this.#pad(x, missing, graph.integers(0), "repeated");
   }
 
-  /** Fills up on the right what x is short of a multiple. */
+  /** Pads on the right to a multiple of x's length. */
   #padToMultiple(x: string, padded: string, multiple: number, edges: "zeros" | "repeated"): string {
     const { graph } = this;
     const size = graph.add("Neg", [this.sizeOf(x, 1)]);
@@ -303,7 +302,7 @@ export class StreamedGraph {
 
 const SLICE_END = Number.MAX_SAFE_INTEGER;
 
-/** How many samples one result of a transposed convolution is made of. */
+/** Returns the number of input samples per output of a transposed convolution. */
 function inputsPerOutput(kernel: number, stride: number): number {
   if (kernel === stride || kernel === 2 * stride) return kernel / stride;
   throw new Error(`A transposed convolution of kernel ${kernel} and stride ${stride} is not known here.`);

@@ -6,29 +6,28 @@ import type { AttentionCache, AttentionLayout, StreamedGraph } from "./streamed-
 import { inverseFrequencies } from "./transformer.ts";
 import { WeightsInGraph } from "./weights-in-graph.ts";
 
-/** A signal that goes through a streamed graph piece by piece. */
+/** State of a stream between chunks. */
 export interface StreamState {
-  /** What the layers remember, by the state's name. */
+  /** Memory of the layers by state name. */
   readonly states: Map<string, StateView>;
-  /** Positions that the attentions have had. */
+  /** Positions processed by attention so far. */
   position: number;
-  /** How many of them are kept. */
+  /** Positions that are kept. */
   readonly capacity: number;
 }
 
-/** Where a stream's numbers are: in an array of those of several that were computed together. */
+/** A stream's numbers within an array for several streams that were computed together. */
 interface StateView {
   readonly data: Float32Array;
-  /** For one stream. */
+  /** Shape for one stream. */
   readonly shape: readonly number[];
-  /** Which of those in the array. */
+  /** Index of the stream in the array. */
   readonly at: number;
 }
 
 export interface SessionSetup {
-  /** That compute together. */
   readonly threads: number;
-  /** Needed where somebody may end the calling thread. */
+  /** Required if the calling thread may be terminated. */
   readonly guard?: NativeGuard | undefined;
 }
 
@@ -48,7 +47,7 @@ export class StreamedSession {
         : inverseFrequencies(attention.headWidth, { theta: attention.theta, scaling: null });
   }
 
-  /** @param name what errors call the graph @throws WeightsError naming what is missing */
+  /** @param name for errors @throws WeightsError naming what is missing */
   static async open(
     weights: Weights,
     setup: SessionSetup,
@@ -61,7 +60,7 @@ export class StreamedSession {
     return new StreamedSession(session, build);
   }
 
-  /** @param positions that the stream will have at most: needed where attention looks at all of them */
+  /** @param positions maximum of the stream: required for attention without a window */
   begin(positions = Number.POSITIVE_INFINITY): StreamState {
     const window = this.#build.attention?.window ?? null;
     const capacity = Math.min(window === null ? positions : window - 1, positions);
@@ -77,11 +76,11 @@ export class StreamedSession {
   }
 
   /**
-   * Goes on with several streams, each of which appears once.
+   * Processes the next chunks of several different streams.
    *
-   * @param inputs of all, [streams, ...]: pieces of as many samples
-   * @param positions that the attentions have of each piece
-   * @returns what the graph gives for the pieces, [streams, ...]
+   * @param inputs [streams, ...]: chunks of equal length
+   * @param positions of each chunk in the attention layers
+   * @returns the graph's outputs, [streams, ...]
    */
   async run(streams: readonly StreamState[], inputs: Tensors, positions = 0): Promise<Tensors> {
     const { states, attentionCaches, attention } = this.#build;
@@ -101,7 +100,6 @@ export class StreamedSession {
     return outputs;
   }
 
-  /** Frees the weights. */
   release(): Promise<void> {
     return this.#session.release();
   }
@@ -129,7 +127,7 @@ export class StreamedSession {
 
 const elementCount = (shape: readonly number[]): number => shape.reduce((product, size) => product * size, 1);
 
-/** What the streams remember, one below the other. Copied only where they do not lie so already. */
+/** Concatenates the streams' states. Copies only if they are not adjacent already. */
 function concatStates(streams: readonly StreamState[], name: string): Tensor {
   const places = streams.map((stream) => stream.states.get(name)!);
   const { data: first, shape } = places[0]!;
@@ -145,7 +143,7 @@ function concatStates(streams: readonly StreamState[], name: string): Tensor {
   return float32(data, whole);
 }
 
-/** [streams, 1, n, capacity + n]. What is kept is a ring: position p is in the place p modulo the capacity. */
+/** Returns [streams, 1, n, capacity + n]. Kept positions form a ring: position p is at p modulo the capacity. */
 function attentionMask(
   streams: readonly StreamState[],
   positions: number,
@@ -169,7 +167,7 @@ function attentionMask(
 
 const MASKED = -1e30;
 
-/** Writes new keys or values, [streams, heads, n, width], over the oldest ones that are kept. */
+/** Overwrites the oldest kept rows with new keys or values, [streams, heads, n, width]. */
 function storeKept(
   streams: readonly StreamState[],
   { name, heads, width }: AttentionCache,

@@ -1,25 +1,26 @@
 import type { AttentionLayout, StreamedGraph } from "./streamed-graph.ts";
 
-/** The sizes of a codec's transformer. */
+/** Sizes of a codec's transformer. */
 export interface StreamedTransformerSizes extends AttentionLayout {
-  /** Of the rows. */
+  /** Width of the rows. */
   readonly width: number;
   readonly layers: number;
   readonly heads: number;
-  /** Of the feed-forward part. */
+  /** Width inside the feed-forward network. */
   readonly innerWidth: number;
   readonly epsilon: number;
 }
 
-/** A head is turned in pairs of numbers; onnxruntime asks for no more of its width. */
+/** Rotary embedding works on pairs; onnxruntime has no other requirement. */
 export const STREAMED_HEAD_MULTIPLE = 2;
 
 /**
- * Writes the layers of a codec's transformer: what each part gives is scaled before it is added.
+ * Writes the layers of a codec's transformer, with layer scales.
  *
  * @param x [streams, time, width]
- * @param stem in front of the layers' names
- * @param normalised writes a norm of some name; `feedForward`, what follows the attention: both [streams, time, width]
+ * @param stem prefix of the layers' names
+ * @param normalised writes a norm of a given name; `feedForward`, what follows the attention: both [streams, time,
+ * width]
  */
 export function streamedTransformer(
   build: StreamedGraph,
@@ -45,14 +46,13 @@ export function streamedTransformer(
 }
 
 /**
- * The attention of a streamed graph's layers, whose positions are the same ones.
+ * Attention of a streamed graph's layers, which share positions.
  *
- * What came before lies where the stream keeps it and is looked at there, in whatever order it is in: a run gives the new
- * keys and values alone. Where a position may look, and how far it is turned, are told (`streamed-session.ts`), so that streams of
- * any age go together. Of these go in:
+ * Earlier keys and values stay where the stream keeps them, in any order; a run returns only new ones. The mask and
+ * the angles are inputs (`streamed-session.ts`), so that streams of any age are computed together:
  *
- * - `mask` float32 [streams, 1, n, before + n]: 0 where a position may look, very negative where not;
- * - `angles` int64 [streams, n], into `cosines` and `sines` float32 [streams · n, head width / 2].
+ * - `mask` float32 [streams, 1, n, before + n]: 0 where a position may attend, very negative elsewhere;
+ * - `angles` int64 [streams, n], indices into `cosines` and `sines` float32 [streams · n, head width / 2].
  */
 class StreamedAttention {
   readonly #build: StreamedGraph;
@@ -69,10 +69,10 @@ class StreamedAttention {
   }
 
   /**
-   * One layer's, with its four projections.
+   * Writes the attention of one layer.
    *
    * @param rows [streams, n, width], normalised
-   * @param stem in front of `.q_proj`, `.k_proj`, `.v_proj` and `.o_proj`
+   * @param stem prefix of `.q_proj`, `.k_proj`, `.v_proj` and `.o_proj`
    * @returns [streams, n, width]
    */
   attend(rows: string, stem: string): string {

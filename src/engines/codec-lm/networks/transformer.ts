@@ -1,35 +1,35 @@
 import type { WeightsInGraph } from "./weights-in-graph.ts";
 
-/** The sizes of a causal transformer of Llama's kind. */
+/** Sizes of a causal transformer like Llama. */
 export interface TransformerSizes {
   readonly width: number;
   readonly layers: number;
-  /** Query heads; each key and value head serves as many neighbouring ones. */
+  /** Query heads; adjacent ones share a key and value head. */
   readonly heads: number;
   readonly keyHeads: number;
   readonly headWidth: number;
-  /** Of the feed-forward part. */
+  /** Width inside the feed-forward network. */
   readonly innerWidth: number;
   readonly epsilon: number;
   readonly rotary: RotarySettings;
-  /** That it can tell apart: no sequence is longer. */
+  /** Maximum length of a sequence. */
   readonly positions: number;
-  /** Whether each head's queries and keys are normalised, with weights of their own, as Qwen3 does. */
+  /** Whether each head's queries and keys are normalised with their own weights, as in Qwen3. */
   readonly hasHeadNorms: boolean;
 }
 
-/** What onnxruntime's GroupQueryAttention with rotary tables needs the width of a head to be a multiple of. */
+/** Required by onnxruntime's GroupQueryAttention with rotary tables. */
 export const HEAD_MULTIPLE = 16;
 
 /**
- * Writes the layers of a transformer and its last norm: root-mean-square norms, grouped queries, rotated halves, SwiGLU,
- * no biases.
+ * Writes the layers of a transformer and its last norm: RMS norms, grouped queries, rotary embedding, SwiGLU, no
+ * biases.
  *
- * Besides x the graph takes `last` int32 [b], the position of the newest row; `total` int32, the number of positions
- * with it; and for each layer `past_keys.0`, `past_values.0` …, float32 [b, key heads, before, head width]. It gives
- * `keys.0`, `values.0` …, the same with the new rows. With more than one new row, b is 1.
+ * Further inputs: `last` int32 [b], the position of the newest row; `total` int32, the number of positions including
+ * it; for each layer `past_keys.0`, `past_values.0` …, float32 [b, key heads, before, head width]. Outputs `keys.0`,
+ * `values.0` … include the new rows. With more than one new row, b is 1.
  *
- * @param stem in front of the names: `backbone_model`
+ * @param stem prefix of the names: `backbone_model`
  * @param x [b, n, width]: the new rows
  * @returns the normalised rows, [b, n, width]
  */
@@ -41,7 +41,7 @@ export function transformer(
 ): string {
   const { graph } = weights;
   const { width, layers, heads, keyHeads, headWidth, innerWidth, epsilon, positions } = sizes;
-  // One more than there are: see `KvCache.makeRoom`.
+  // One extra: see `KvCache.ensureCapacity`.
   const known = positions + 1;
   const tables = rotaryTables(known, headWidth, sizes.rotary);
   const cosines = graph.constant(tables.cosines, [known, headWidth / 2], "cosines");
@@ -92,15 +92,15 @@ export function transformer(
   return weights.rmsNorm(rows, `${stem}.norm`, width, epsilon);
 }
 
-/** The newest row of [b, n, width], as [b, width]. */
+/** Returns the newest row of [b, n, width] as [b, width]. */
 export function newestRow(weights: WeightsInGraph, rows: string): string {
   return weights.graph.add("Gather", [rows, weights.graph.scalar(-1)], { axis: 1 });
 }
 
-/** How far positions turn queries and keys (Su et al., "RoFormer", 2021). */
+/** Parameters of rotary embedding (Su et al., "RoFormer", 2021). */
 export interface RotarySettings {
   readonly theta: number;
-  /** Llama 3's stretching to longer texts, `rope_type` "llama3"; `null`: none. */
+  /** Llama 3's scaling to longer texts, `rope_type` "llama3"; `null`: none. */
   readonly scaling: {
     readonly factor: number;
     readonly lowFactor: number;
@@ -109,7 +109,7 @@ export interface RotarySettings {
   } | null;
 }
 
-/** The angle a position turns each pair of a head's numbers by; `width` / 2 of them. */
+/** Returns the rotation per position of each pair of a head's numbers; `width` / 2 of them. */
 export function inverseFrequencies(width: number, { theta, scaling }: RotarySettings): Float64Array {
   const frequencies = Float64Array.from({ length: width / 2 }, (_, at) => theta ** ((-2 * at) / width));
   if (scaling === null) return frequencies;
@@ -123,7 +123,7 @@ export function inverseFrequencies(width: number, { theta, scaling }: RotarySett
   });
 }
 
-/** Cosines and sines of the first positions' angles, each [positions, width / 2]. */
+/** Returns cosines and sines for the first positions, each [positions, width / 2]. */
 export function rotaryTables(
   positions: number,
   width: number,

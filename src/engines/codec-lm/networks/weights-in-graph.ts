@@ -3,12 +3,12 @@ import { BLOCK } from "../../../onnx/quantising-kernel.ts";
 import type { StoredVariable, Weights } from "../../../onnx/weights-folder.ts";
 import { DATA_SUFFIX, SCALES_SUFFIX } from "../quantised-weights.ts";
 
-/** Where weights are, without their numbers. */
+/** Weights without access to their numbers. */
 export type NamedWeights = Pick<Weights, "variables" | "variable">;
 
 /**
- * Weights as constants of a graph, which refers to where they are in their file: none of them is read here.
- * onnxruntime uses float32 in place; what is 16 bits wide it widens once, when the graph is loaded.
+ * Adds weights to a graph as references into their files, without reading them. onnxruntime uses float32 in place,
+ * and converts 16-bit numbers once when it loads the graph.
  */
 export class WeightsInGraph {
   readonly graph: GraphFile;
@@ -21,17 +21,19 @@ export class WeightsInGraph {
   }
 
   /**
-   * A variable as float32.
+   * Adds a variable as float32.
    *
-   * @param shape what it has to be; `as` the shape that the graph sees it in, if another of the same size
-   * @throws WeightsError when it is missing or of another shape
+   * @param shape expected; `as`: shape in the graph, if it is another of the same size
+   * @throws WeightsError if it is missing or has another shape
    */
   constant(name: string, shape: readonly number[], as = shape): string {
     const variable = this.#weights.variable(name, shape);
     return this.#external(name, { ...variable, shape: as });
   }
 
-  /** x · one of the matrices that `name`, [parts, ins, outs], is stacked of. @throws WeightsError as `constant` does */
+  /**
+   * Writes x · one of the matrices stacked in `name`, [layers, ins, outs]. @throws WeightsError as `constant` does
+   */
   productWithLayer(x: string, name: string, shape: readonly [number, number, number], at: number): string {
     const [parts, ins, outs] = shape;
     const inBlocks = this.#quantisedProduct(x, `${name}.${at}`, ins, outs);
@@ -42,7 +44,7 @@ export class WeightsInGraph {
     return this.graph.add("MatMul", [x, this.#external(`${name}.${at}`, part)]);
   }
 
-  /** x · weights, which are [outs, ins] in their file, plus the bias, if it has one. x and the result are [.., n]. */
+  /** Writes x · weights, stored as [outs, ins], plus an optional bias. x and the result are [.., n]. */
   linear(x: string, stem: string, ins: number, outs: number, hasBias = false): string {
     const name = `${stem}.weight`;
     const product =
@@ -51,7 +53,7 @@ export class WeightsInGraph {
     return hasBias ? this.graph.add("Add", [product, this.constant(`${stem}.bias`, [outs])]) : product;
   }
 
-  /** The root-mean-square norm of rows [.., width], with weights `name.weight`. */
+  /** Writes an RMS norm of rows [.., width] with `name.weight`. */
   rmsNorm(x: string, name: string, width: number, epsilon: number): string {
     return this.graph.add("SimplifiedLayerNormalization", [x, this.constant(`${name}.weight`, [width])], {
       axis: -1,
@@ -59,7 +61,7 @@ export class WeightsInGraph {
     });
   }
 
-  /** The norm of rows [.., width] by mean and variance, with `name.weight` and `name.bias`. */
+  /** Writes a layer norm of rows [.., width] with `name.weight` and `name.bias`. */
   layerNorm(x: string, name: string, width: number, epsilon: number): string {
     return this.graph.add(
       "LayerNormalization",
@@ -68,7 +70,7 @@ export class WeightsInGraph {
     );
   }
 
-  /** A feed-forward part with a gate (SwiGLU): `stem.gate_proj`, `stem.up_proj` and `stem.down_proj`. */
+  /** Writes a SwiGLU feed-forward network: `stem.gate_proj`, `stem.up_proj` and `stem.down_proj`. */
   swiGlu(x: string, stem: string, width: number, innerWidth: number): string {
     const { graph } = this;
     const gate = this.linear(x, `${stem}.gate_proj`, width, innerWidth);
@@ -77,7 +79,7 @@ export class WeightsInGraph {
     return this.linear(gated, `${stem}.down_proj`, innerWidth, width);
   }
 
-  /** The product with a matrix that was quantised (`quantised-weights.ts`); `null` where it was not. */
+  /** Writes the product with a quantised matrix (`quantised-weights.ts`); `null` if it is not quantised. */
   #quantisedProduct(x: string, name: string, ins: number, outs: number): string | null {
     const data = this.#weights.variables.get(name + DATA_SUFFIX);
     const scales = this.#weights.variables.get(name + SCALES_SUFFIX);
@@ -90,7 +92,7 @@ export class WeightsInGraph {
         N: outs,
         bits: (data.shape[2]! * 8) / BLOCK,
         block_size: BLOCK,
-        // Products of 8-bit numbers: the only ones that do not depend on what else is in the batch.
+        // Multiplies 8-bit numbers: the only level whose results do not depend on the batch.
         accuracy_level: 4,
       },
     );

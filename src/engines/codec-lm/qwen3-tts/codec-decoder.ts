@@ -14,38 +14,38 @@ import {
 } from "../networks/streamed-transformer.ts";
 import type { WeightsInGraph } from "../networks/weights-in-graph.ts";
 
-/** The sizes of the decoder of Qwen3-TTS's 12 Hz codec. */
+/** Sizes of the decoder of Qwen3-TTS's 12 Hz codec. */
 export interface DecoderSizes extends StreamedTransformerSizes {
   readonly codebooks: number;
   readonly codes: number;
-  /** Of a codebook's vectors. */
+  /** Width of a codebook's vectors. */
   readonly codeWidth: number;
-  /** Of what the codebooks' sums are projected to. */
+  /** Width of the projected sums of the codebooks' vectors. */
   readonly quantisedWidth: number;
-  /** Of what goes into the transformer and comes out, and of the lengthening after it. */
+  /** Width at the transformer's input and output, and in the upsampling after it. */
   readonly latentWidth: number;
-  /** By which the latents are lengthened first: 2, 2. */
+  /** First upsampling factors, of the latents: 2, 2. */
   readonly lengthenings: readonly number[];
-  /** Of the first stage's convolutions; each stage halves it. */
+  /** Channels of the first stage's convolutions; each stage halves them. */
   readonly channels: number;
-  /** By which each stage lengthens its signal: 8, 5, 4, 3. */
+  /** Upsampling factor of each stage: 8, 5, 4, 3. */
   readonly rates: readonly number[];
 }
 
-/** The two halves of the codec, which are built differently. */
+/** Sizes of the codec's encoder and decoder, which differ in architecture. */
 export interface CodecSizes {
-  /** A Mimi's, whose window does not count: see {@link codecSizes}. */
+  /** A Mimi encoder without a window: see {@link codecSizes}. */
   readonly encoder: MimiSizes;
   readonly decoder: DecoderSizes;
-  /** Of those that the encoder has, those that a frame has codes of. */
+  /** Codebooks of the encoder that frames use. */
   readonly codebooks: number;
 }
 
 /**
- * Reads `speech_tokenizer/config.json`.
+ * Parses `speech_tokenizer/config.json`.
  *
- * The encoder looks at everything before, whatever its `sliding_window` says: that is how the reference runs it
- * (transformers 4.57.3, whose mask for Mimi is plainly causal).
+ * The encoder attends to everything before it whatever `sliding_window` says, as in the reference (transformers
+ * 4.57.3, whose mask for Mimi is plainly causal).
  *
  * @throws CheckpointError naming the field
  */
@@ -100,14 +100,14 @@ function decoderSizes(config: Fields): DecoderSizes {
   };
 }
 
-/** Frames before a frame that its samples depend on in this half of the decoder, and no more. */
+/** Exact number of earlier frames that affect a frame's samples in this half. */
 export const FRAMES_LOOKED_BACK = 10;
 
 /**
- * Writes the decoder's second half, of convolutions, which does nine tenths of its work.
+ * Writes the decoder's second half: convolutions, nine tenths of the work.
  *
- * In: `latents` float32 [streams, frames, latent width], and states. Out: `audio` float32 [streams, 1, samples], within
- * ±1; states.
+ * In: `latents` float32 [streams, frames, latent width], and states. Out: `audio` float32 [streams, 1, samples]
+ * within ±1; states.
  */
 export function waveGraph(weights: WeightsInGraph, sizes: DecoderSizes): StreamedGraph {
   const build = new StreamedGraph(weights);
@@ -152,7 +152,7 @@ export function waveGraph(weights: WeightsInGraph, sizes: DecoderSizes): Streame
   return build;
 }
 
-/** A block of ConvNeXt (Liu et al., "A ConvNet for the 2020s", 2022), over time: [streams, n, width]. */
+/** Writes a ConvNeXt block (Liu et al., "A ConvNet for the 2020s", 2022) over time: [streams, n, width]. */
 function convNextBlock(build: StreamedGraph, x: string, stem: string, width: number): string {
   const { graph, weights } = build;
   const mixed = build.convolutionByChannel(x, `${stem}.dwconv.conv`, width, 7);
@@ -163,13 +163,12 @@ function convNextBlock(build: StreamedGraph, x: string, stem: string, width: num
   return graph.add("Add", [x, scaled]);
 }
 
-/** Of a signal: [streams, time, channels] or [streams, channels, time]. */
+/** Layout of a signal: [streams, time, channels] or [streams, channels, time]. */
 type Layout = "rows" | "columns";
 
-/** Stages whose matrices are large and samples few; the others' residual units are computed in columns. */
+/** Stages with large matrices and few samples; residual units of later stages are computed in columns. */
 const STAGES_IN_ROWS = 1;
 
-/** Rows as columns, or columns as rows. */
 function transposeLayout(build: StreamedGraph, x: string): string {
   return build.graph.add("Transpose", [x], { perm: [0, 2, 1] });
 }
@@ -194,7 +193,7 @@ function residualUnit(
   return build.graph.add("Add", [x, second]);
 }
 
-/** SnakeBeta (Lee et al., "BigVGAN", 2023): x + sin²(x · e^alpha) / e^beta. */
+/** Writes SnakeBeta (Lee et al., "BigVGAN", 2023): x + sin²(x · e^alpha) / e^beta. */
 function snake(build: StreamedGraph, x: string, stem: string, channels: number, layout: Layout): string {
   const { graph, weights } = build;
   const shape = layout === "rows" ? [channels] : [channels, 1];
@@ -207,10 +206,10 @@ function snake(build: StreamedGraph, x: string, stem: string, channels: number, 
 }
 
 /**
- * Writes the decoder's first half, which looks far back.
+ * Writes the decoder's first half, which has the long context.
  *
- * In: `places` of the codes' vectors, int64 [codebooks, streams, frames] (`placesOf`), and states. Out: `latents` float32
- * [streams, frames, latent width]; states.
+ * In: `places`, the indices of the codes' vectors, int64 [codebooks, streams, frames] (`codeVectorIndices`), and
+ * states. Out: `latents` float32 [streams, frames, latent width]; states.
  */
 export function latentsGraph(weights: WeightsInGraph, sizes: DecoderSizes): StreamedGraph {
   const build = new StreamedGraph(weights);
@@ -226,7 +225,7 @@ export function latentsGraph(weights: WeightsInGraph, sizes: DecoderSizes): Stre
   return build;
 }
 
-/** The sums of the codes' vectors, that of the first codebook and that of the others, projected: [streams, frames, width]. */
+/** Sums the projected vectors of the first codebook and of the others: [streams, frames, width]. */
 function sumCodeVectors(build: StreamedGraph, places: string, sizes: DecoderSizes): string {
   const { graph, weights } = build;
   const { codebooks, codeWidth, quantisedWidth } = sizes;
@@ -245,7 +244,7 @@ function sumCodeVectors(build: StreamedGraph, places: string, sizes: DecoderSize
   return graph.add("Add", [part("first", 0, 1), part("rest", 1, codebooks)]);
 }
 
-/** [streams, n, latent width] → the same: root-mean-square norms, a window, SwiGLU, layer scales. */
+/** Writes the transformer, [streams, n, latent width] → the same: RMS norms, a window, SwiGLU, layer scales. */
 function writeTransformer(build: StreamedGraph, x: string, sizes: DecoderSizes): string {
   const { weights } = build;
   const { latentWidth, width, innerWidth, epsilon } = sizes;
@@ -258,13 +257,11 @@ function writeTransformer(build: StreamedGraph, x: string, sizes: DecoderSizes):
   return weights.linear(normalised(rows, `${stem}.norm`), `${stem}.output_proj`, width, latentWidth, true);
 }
 
-/** Which residual vector quantiser of the decoder a codebook is in, and its place there. */
 function codebookName(codebook: number): string {
   const [part, at] = codebook === 0 ? ["first", 0] : ["rest", codebook - 1];
   return `decoder.quantizer.rvq_${part}.vq.layers.${at}._codebook`;
 }
 
-/** A stream in the decoder's halves. */
 interface DecoderStream {
   readonly latents: StreamState;
   readonly waves: StreamState;
@@ -300,7 +297,10 @@ export async function openCodecDecoder(
     begin: (): DecoderStream => ({ latents: latents.begin(), waves: waves.begin() }),
     decode: async (streams, frames) =>
       await sound(streams, await latentsOf(streams, frames), frames[0]!.length),
-    /** All goes through the first half; through the second, nine tenths of the work, only what it looks back to. */
+    /**
+     * Runs all frames through the first half, but only the last ones through the second, which is nine tenths of the
+     * work.
+     */
     async prime(stream, frames) {
       const kept = Math.min(frames.length, FRAMES_LOOKED_BACK);
       const rows = await latentsOf([stream], [frames]);

@@ -3,10 +3,10 @@ import { HEAD_MULTIPLE, type TransformerSizes } from "../networks/transformer.ts
 import { type CodecSizes, codecSizes } from "./codec-decoder.ts";
 import { type SpeakerEncoderSizes, speakerEncoderSizes } from "./speaker-encoder.ts";
 
-/** What a checkpoint is for: to follow a voice, to speak in its presets' voices, or in one that is described. */
+/** Purpose of a checkpoint: to follow a clip, to speak as a preset, or in a described voice. */
 export type Qwen3TtsKind = "base" | "custom_voice" | "voice_design";
 
-/** A Qwen3-TTS's configuration (Alibaba, 2026; qwen-tts' `Qwen3TTSConfig`), 12 Hz. */
+/** Configuration of a Qwen3-TTS, 12 Hz (Alibaba, 2026; qwen-tts' `Qwen3TTSConfig`). */
 export interface Qwen3TtsConfig {
   readonly kind: Qwen3TtsKind;
   /** "0b6" or "1b7". */
@@ -14,32 +14,32 @@ export interface Qwen3TtsConfig {
   readonly talker: TransformerSizes;
   readonly predictor: TransformerSizes;
   readonly textTokens: number;
-  /** Of the text's embeddings, before they are projected to the talker's width. */
+  /** Width of text embeddings before their projection. */
   readonly textWidth: number;
-  /** Of a codebook. */
+  /** Codes per codebook. */
   readonly codes: number;
-  /** Rows of the talker's codec embedding: a codebook's codes, and then {@link CONTROL_ROWS} that control. */
+  /** Rows of the talker's codec embedding: the codes of a codebook, then {@link CONTROL_ROWS} control rows. */
   readonly rows: number;
   readonly codebooks: number;
-  /** Tokens of text, and control rows of the talker. */
+  /** Ids of text tokens and of control rows. */
   readonly ids: Ids;
-  /** By their names in lower case: their control rows. */
+  /** Control rows by language in lower case. */
   readonly languages: ReadonlyMap<string, number>;
-  /** The presets, by their names in lower case: their control rows. */
+  /** Control rows by preset in lower case. */
   readonly speakers: ReadonlyMap<string, number>;
-  /** The language of a preset that speaks a dialect, where it is to speak Chinese. */
+  /** Languages of presets that speak a dialect instead of Chinese. */
   readonly dialects: ReadonlyMap<string, string>;
-  /** Of a base model alone. */
+  /** Only in base models. */
   readonly speakerEncoder: SpeakerEncoderSizes | null;
   readonly codec: CodecSizes;
 }
 
 export const CODEC_FOLDER = "speech_tokenizer";
 
-/** Rows at the end of the talker's vocabulary that are no codes. */
+/** Rows at the end of the talker's vocabulary that are not codes. */
 export const CONTROL_ROWS = 1_024;
 
-/** What `config.json` says, and `speech_tokenizer/config.json`, which is read. @throws CheckpointError naming the field */
+/** Parses `config.json`, and reads `speech_tokenizer/config.json`. @throws CheckpointError naming the field */
 export async function qwen3TtsConfig(folder: string, config: Fields): Promise<Qwen3TtsConfig> {
   config.expect("tokenizer_type", "qwen3_tts_tokenizer_12hz");
   const codec = codecSizes(await readFields(folder, `${CODEC_FOLDER}/config.json`));
@@ -66,7 +66,7 @@ export async function qwen3TtsConfig(folder: string, config: Fields): Promise<Qw
     kind,
     size: config.text("tts_model_size"),
     talker: talkerSizes,
-    // It reads one frame at a time: the talker's state, and all codes but the last.
+    // It reads one frame: the talker's state, and all codes but the last.
     predictor: { ...transformerSizes(predictor), positions: codebooks },
     textTokens: talker.integer("text_vocab_size"),
     textWidth: talker.integer("text_hidden_size"),
@@ -105,7 +105,7 @@ function transformerSizes(config: Fields): TransformerSizes {
     headWidth: config.headWidth(HEAD_MULTIPLE),
     innerWidth: config.integer("intermediate_size"),
     epsilon: config.positive("rms_norm_eps"),
-    // The sections of `rope_scaling` are for positions in three dimensions. A text's are the same in all three.
+    // `rope_scaling` has sections for three dimensions, in which positions of text are equal.
     rotary: { theta: config.positive("rope_theta"), scaling: null },
     positions: config.positions("max_position_embeddings"),
     hasHeadNorms: true,

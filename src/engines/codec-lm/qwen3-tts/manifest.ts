@@ -6,25 +6,25 @@ import { type CodecSizes, latentsGraph, waveGraph } from "./codec-decoder.ts";
 import type { Qwen3TtsConfig } from "./config.ts";
 import { speakerGraph } from "./speaker-encoder.ts";
 
-/** What Qwen3-TTS's tensors are called; stems without `.weight`, but for the embeddings. */
+/** Names of Qwen3-TTS's tensors; stems without `.weight`, except for the embeddings. */
 export const QWEN3_NAMES = {
   text: "talker.model.text_embedding.weight",
-  /** The two layers that bring a text's embedding to the talker's width. */
+  /** Layers that project text embeddings to the talker's width. */
   textFirst: "talker.text_projection.linear_fc1",
   textSecond: "talker.text_projection.linear_fc2",
   talker: "talker.model",
-  /** Of the first codebook's codes, and of control rows. */
+  /** Embedding of the first codebook's codes and of control rows. */
   codec: "talker.model.codec_embedding.weight",
   head: "talker.codec_head",
   predictor: "talker.code_predictor.model",
-  /** There where the predictor is of another width than the talker. */
+  /** Present if the predictor's width differs from the talker's. */
   projection: "talker.code_predictor.small_to_mtp_projection",
-  /** Of the codes of codebook `at` + 1. */
+  /** Embedding of the codes of codebook `at` + 1. */
   predictorCodec: (at: number): string => `talker.code_predictor.model.codec_embedding.${at}.weight`,
   predictorHead: (at: number): string => `talker.code_predictor.lm_head.${at}`,
 } as const;
 
-/** Tensors of `model.safetensors`. */
+/** Returns the tensors of `model.safetensors`. */
 export function qwen3TtsManifest(config: Qwen3TtsConfig): Manifest {
   const { talker, predictor, speakerEncoder, textTokens, textWidth, codes, rows, codebooks } = config;
   const shapes: Shapes[number][] = [
@@ -50,12 +50,11 @@ export function qwen3TtsManifest(config: Qwen3TtsConfig): Manifest {
   return { shapes: new Map(shapes), shared: [], isUnused: () => false };
 }
 
-/** Whether the code predictor's rows are projected from the talker's width. */
 export function hasProjection({ talker, predictor }: Qwen3TtsConfig): boolean {
   return talker.width !== predictor.width;
 }
 
-/** What of the two transformers is quantised. 4 bits are for the talker alone; whatever chooses codes has 8. */
+/** Returns what to quantise of the two transformers. Only the talker has 4 bits; whatever chooses codes has 8. */
 export function qwen3TtsQuantisation(
   config: Qwen3TtsConfig,
   precision: Exclude<Precision, "fp32">,
@@ -88,10 +87,9 @@ export function qwen3TtsQuantisation(
   };
 }
 
-/** What stands in front of the names of the codec's encoder. */
 export const ENCODER_PREFIX = "encoder.";
 
-/** Tensors of `speech_tokenizer/model.safetensors`. */
+/** Returns the tensors of `speech_tokenizer/model.safetensors`. */
 export function codecManifest({ encoder, decoder, codebooks }: CodecSizes): Manifest {
   return {
     shapes: new Map([
@@ -104,7 +102,7 @@ export function codecManifest({ encoder, decoder, codebooks }: CodecSizes): Mani
   };
 }
 
-/** Each half's projection of the other's kind, the encoder's codebooks beyond those that count, and marks of training. */
+/** Unused projections of each half, the encoder's surplus codebooks, and training flags. */
 const UNUSED: readonly RegExp[] = [
   /^decoder\.quantizer\.rvq_(first|rest)\.input_proj\.weight$/,
   /^encoder\.quantizer\.(semantic|acoustic)_residual_vector_quantizer\.output_proj\.weight$/,

@@ -10,39 +10,38 @@ import type { Qwen3TtsConfig } from "./config.ts";
 import { QWEN3_NAMES } from "./manifest.ts";
 
 /**
- * What the talker reads at one position: a token of text, and beside it a control row, the vector of a voice, or a frame.
- * `null`: nothing there. The two are added.
+ * Input of the talker at one position: the sum of a text token, and of a control row, voice vector or frame. `null`:
+ * nothing.
  */
 export interface PromptRow {
   readonly text: number | null;
   readonly codec: number | "voice" | CodeFrame | null;
 }
 
-/** What is to be spoken, and how. */
 export interface Qwen3Script {
   readonly text: string;
-  /** Of the checkpoint's languages, or `auto`. */
+  /** A language of the checkpoint, or `auto`. */
   readonly language: string;
-  /** A preset; `"voice"`, what the speaker encoder made; or `null`: none. */
+  /** A preset; `"voice"`: a vector of the speaker encoder; `null`: none. */
   readonly speaker: { readonly preset: string } | "voice" | null;
-  /** How to speak; `null`: nothing is said of it. */
+  /** Instructions how to speak; `null`: none. */
   readonly instruction: string | null;
-  /** What was spoken in that voice before. */
+  /** Earlier speech in the voice. */
   readonly reference: { readonly text: string; readonly frames: readonly CodeFrame[] } | null;
-  /** Whether all of the text is read before anything is spoken; otherwise it is read as the speech goes on. */
+  /** Whether all text is read before the first frame; otherwise it is read along with the frames. */
   readonly isTextFirst: boolean;
 }
 
 export interface Prompt {
   readonly rows: readonly PromptRow[];
-  /** Tokens of text that are read with one frame each; after them it is `textPad`. */
+  /** Text tokens read with one frame each, followed by `textPad`. */
   readonly trailing: readonly number[];
 }
 
 /**
- * Writes what the talker reads before the first frame, as the reference's `generate` and `generate_icl_prompt` do.
+ * Builds the talker's input before the first frame, as the reference's `generate` and `generate_icl_prompt` do.
  *
- * @throws OptionError when the language or the preset is unknown; CheckpointError when there is nothing to be spoken
+ * @throws OptionError for an unknown language or preset; CheckpointError for an empty text
  */
 export function buildPrompt(script: Qwen3Script, tokenizer: Tokenizer, config: Qwen3TtsConfig): Prompt {
   const { ids } = config;
@@ -81,8 +80,8 @@ export function buildPrompt(script: Qwen3Script, tokenizer: Tokenizer, config: Q
 }
 
 /**
- * A text's tokens. White space around it is left out: a line break at its beginning would become one token with that of
- * the role before it, and what marks the role would be lost.
+ * Encodes a text without the white space around it: a leading line break would merge with the token that ends the
+ * role.
  */
 function textIds(text: string, tokenizer: Tokenizer): number[] {
   return tokenizer.encode(text.trim());
@@ -98,7 +97,7 @@ function instructionIds(instruction: string, tokenizer: Tokenizer, { ids }: Qwen
   ];
 }
 
-/** The language, and the voice. */
+/** Returns the rows for the language and the voice. */
 function voiceRows({ language, speaker }: Qwen3Script, config: Qwen3TtsConfig): PromptRow[] {
   const { ids, languages, speakers, dialects } = config;
   const preset = speaker === null || speaker === "voice" ? null : speaker.preset.toLowerCase();
@@ -128,7 +127,7 @@ function voiceRows({ language, speaker }: Qwen3Script, config: Qwen3TtsConfig): 
   ];
 }
 
-/** What brings embeddings of text to the talker. In: `x` float32 [n, text width]. Out: `rows` float32 [n, width]. */
+/** Writes the projection of text embeddings. In: `x` float32 [n, text width]. Out: `rows` float32 [n, width]. */
 export function textProjectionGraph(weights: Weights, { talker, textWidth }: Qwen3TtsConfig): GraphFile {
   const graph = new GraphFile();
   const into = new WeightsInGraph(graph, weights);
@@ -142,14 +141,14 @@ export function textProjectionGraph(weights: Weights, { talker, textWidth }: Qwe
   return graph;
 }
 
-/** The rows that stand for texts, codes and voices at the models' inputs, read from the weights as they are asked for. */
+/** Embeddings of texts, codes and voices, read from the weights on demand. */
 export class Qwen3Embeddings {
   readonly #weights: Weights;
   readonly #text: Session;
   readonly #width: number;
   readonly #codebooks: number;
 
-  /** @param text runs the graph for text */
+  /** @param text session of {@link textProjectionGraph} */
   constructor(weights: Weights, text: Session, { talker, codebooks }: Qwen3TtsConfig) {
     this.#weights = weights;
     this.#text = text;
@@ -157,14 +156,14 @@ export class Qwen3Embeddings {
     this.#codebooks = codebooks;
   }
 
-  /** Has what is read for each frame at hand. */
+  /** Reads into memory what every frame needs. */
   async preload(): Promise<void> {
     for (let codebook = 0; codebook < this.#codebooks; codebook++) {
       await this.#weights.preload(codecTable(codebook));
     }
   }
 
-  /** [tokens, width of the talker] */
+  /** Returns [tokens, width of the talker]. */
   async ofText(tokens: readonly number[]): Promise<Float32Array> {
     if (tokens.length === 0) return new Float32Array(0);
     const rows = tokens.map((token) => this.#weights.row(QWEN3_NAMES.text, token));
@@ -174,7 +173,7 @@ export class Qwen3Embeddings {
     return floatsOf(await this.#text.run({ x: float32(x, [rows.length, width]) }), "rows");
   }
 
-  /** @param voice of the rows that ask for one @returns [rows, width of the talker] */
+  /** @param voice vector for `"voice"` rows @returns [rows, width of the talker] */
   async ofRows(rows: readonly PromptRow[], voice: Float32Array | null): Promise<Float32Array> {
     const width = this.#width;
     const all = new Float32Array(rows.length * width);
@@ -190,12 +189,12 @@ export class Qwen3Embeddings {
     return all;
   }
 
-  /** A code of a codebook, or of the first one a row that controls. */
+  /** Returns the row of a code, or of a control row for codebook 0. */
   ofCode(codebook: number, code: number): Float32Array {
     return this.#weights.row(codecTable(codebook), code);
   }
 
-  /** The sum of a frame's codes, at the input of the talker. */
+  /** Returns the sum of a frame's codes at the talker's input. */
   ofFrame(frame: CodeFrame): Float32Array {
     const sum = new Float32Array(this.#width);
     for (const [codebook, code] of frame.entries()) addRow(sum, this.ofCode(codebook, code));

@@ -30,7 +30,7 @@ import {
 import { openSpeakerEncoder } from "./speaker-encoder.ts";
 import { presetScript, VoiceFollower } from "./voice.ts";
 
-/** Qwen3-TTS, 12 Hz (Alibaba): a talker that chooses a frame's first code, and a code predictor for the others. */
+/** Qwen3-TTS, 12 Hz (Alibaba): a talker chooses the first code of a frame, a code predictor the others. */
 export const qwen3Tts: Architecture = {
   modelType: "qwen3_tts",
   describe,
@@ -38,7 +38,7 @@ export const qwen3Tts: Architecture = {
   readTokenizer: readVocabularyFiles,
 };
 
-/** A clip and some minutes: the talker itself has 32,768. */
+/** Enough for a clip and some minutes; the talker has 32,768. */
 const DEFAULT_POSITIONS = 1_024;
 
 export function talkerParts({ talker, rows }: Qwen3TtsConfig): BackboneParts {
@@ -157,7 +157,7 @@ async function build(config: Qwen3TtsConfig, loading: LoadContext): Promise<Mode
   };
 }
 
-/** @throws OptionError or CheckpointError as `promptOf` does, and when the prompt has no room */
+/** @throws OptionError or CheckpointError as `buildPrompt` does, and if the prompt is too long */
 async function encodeText(
   script: Qwen3Script,
   voice: Float32Array | null,

@@ -6,26 +6,25 @@ import type { SequenceState } from "../sequence.ts";
 import { CONTROL_ROWS, type Qwen3TtsConfig } from "./config.ts";
 import { addRow } from "./prompt.ts";
 
-/** How a generation goes. */
 export interface Qwen3TtsSettings {
-  /** Of the first codebook, by the talker. */
+  /** Sampler of the first codebook (talker). */
   readonly first: SamplerConfig;
-  /** Of the others, by the code predictor. */
+  /** Sampler of the others (code predictor). */
   readonly others: SamplerConfig;
-  /** Of first codes that were chosen before. */
+  /** Penalty on earlier first codes. */
   readonly penalty: RepetitionPenalty;
   readonly maxFrames: number;
-  /** `null`: nothing was said of it. */
+  /** `null`: not given. */
   readonly speaker: string | null;
   readonly language: string;
   readonly instruction: string | null;
-  /** `null`: as is usual for the kind of checkpoint. */
+  /** `null`: the default for the kind of checkpoint. */
   readonly isTextFirst: boolean | null;
-  /** Whether of what was spoken before nothing but the voice counts. */
+  /** Whether only the voice vector of earlier speech is used, not its codes. */
   readonly isVoiceOnly: boolean;
 }
 
-/** Parameters that the reference has by these names, and that `--option` takes. */
+/** Options by the reference's names. */
 const TEXTS = ["speaker", "language", "instruct"];
 const VALUES = [
   ...["non_streaming_mode", "x_vector_only_mode", "repetition_penalty", "max_new_tokens"],
@@ -34,12 +33,12 @@ const VALUES = [
 ];
 
 /**
- * What an utterance asks for, over what the checkpoint says, over the defaults of the reference.
+ * Merges the request's parameters over the checkpoint's defaults over those of the reference.
  *
- * `do_sample` as an option is for both transformers, unless `subtalker_dosample` is given too.
+ * The option `do_sample` applies to both transformers unless `subtalker_dosample` is given too.
  *
  * @param generation `generation_config.json`
- * @throws OptionError naming one that is unknown or ill-typed; CheckpointError naming a field
+ * @throws OptionError naming an unknown or wrong option; CheckpointError naming a field
  */
 export function qwen3TtsSettings(generation: Fields, { sampling, options }: Utterance): Qwen3TtsSettings {
   const given = optionFields(options, "Qwen3-TTS", { texts: TEXTS, values: VALUES });
@@ -80,20 +79,20 @@ export function qwen3TtsSettings(generation: Fields, { sampling, options }: Utte
   };
 }
 
-/** What a unit of the contract's penalty is in the reference's, which is 1 where there is none. */
+/** Converts the contract's penalty to the reference's, where 1 is none. */
 const PENALTY_UNIT = 1 / 60;
-/** As the contract has it. */
+/** Default of the contract. */
 const PENALTY_WINDOW = 20;
 
-/** What Qwen3-TTS reads: rows before the first frame, and text beside the frames. */
+/** Input of the talker: rows before the first frame, and text rows to add to the frames. */
 export interface TalkerInput {
   /** [n, width] */
   readonly prompt: Float32Array;
-  /** What stands beside one frame after the other, [n, width]; the last row beside all that follow. */
+  /** Rows to add to successive frames, [n, width]; the last is added to all that follow. */
   readonly textRows: Float32Array;
 }
 
-/** How Qwen3-TTS speaks one utterance. */
+/** Creates the generation state of an utterance. */
 export function qwen3TtsSequenceState(
   { prompt, textRows }: TalkerInput,
   { first, others, penalty, maxFrames }: Qwen3TtsSettings,
@@ -123,8 +122,8 @@ export function qwen3TtsSequenceState(
 }
 
 /**
- * The logits by which the first code of a frame is chosen, in the order of the reference's logit processors: what was
- * chosen before is made less likely, the end is not chosen among the first two, and what only controls never is.
+ * Returns the logits for the first code of a frame, in the order of the reference's logit processors: the penalty, no
+ * end among the first two frames, no control rows.
  *
  * @param logits [rows], as the talker gives them
  */
@@ -141,7 +140,7 @@ export function firstCodeLogits(
   return scores;
 }
 
-/** The reference's, over all frames; or the one that is asked for, over those of its window. */
+/** Returns the reference's penalty over all frames, or the requested one over its window. */
 function createPenalty(
   fields: Fields,
   { repetitionPenalty, penaltyWindow = PENALTY_WINDOW }: SamplingParams,
@@ -154,11 +153,11 @@ function createPenalty(
   };
 }
 
-/** The reference chooses a first code `max_new_tokens` times; the last one does not become a frame. */
+/** The reference samples `max_new_tokens` first codes, the last of which does not become a frame. */
 function readMaxFrames(generation: Fields, given: Fields, asked: number | undefined): number {
   if (given.has("max_new_tokens")) return given.integer("max_new_tokens", undefined, 2) - 1;
   return asked ?? generation.integer("max_new_tokens", 2_048, 2) - 1;
 }
 
-/** Frames that come before the end may. */
+/** Frames before the speech may end. */
 const MIN_FRAMES = 2;

@@ -8,28 +8,28 @@ import { CheckpointError, type Fields } from "../fields.ts";
 import type { SessionSetup } from "../networks/streamed-session.ts";
 import { WeightsInGraph } from "../networks/weights-in-graph.ts";
 
-/** Bands of the mel spectrum that it hears. */
+/** Bands of the mel spectrum at its input. */
 export const MELS = 128;
 
-/** The sizes of the speaker encoder, an ECAPA-TDNN (Desplanques et al., 2020). */
+/** Sizes of the speaker encoder, an ECAPA-TDNN (Desplanques et al., 2020). */
 export interface SpeakerEncoderSizes {
-  /** Of the vector that stands for a voice. */
+  /** Width of the voice vector. */
   readonly width: number;
-  /** Of the first block, of the blocks after it, and of what comes of those together. */
+  /** Channels of the first block, of the blocks after it, and of their concatenation. */
   readonly channels: readonly number[];
   readonly kernels: readonly number[];
   readonly dilations: readonly number[];
-  /** Of what attention is computed with. */
+  /** Channels of the attention. */
   readonly attentionChannels: number;
-  /** Parts that a block's channels are cut into. */
+  /** Parts that a block's channels are split into. */
   readonly parts: number;
-  /** Of what a block's gate is computed with. */
+  /** Channels of a block's gate. */
   readonly gateChannels: number;
 }
 
 /**
- * Reads `speaker_encoder_config`. Published ones have `enc_dim` and `sample_rate` alone; the rest is then as the reference's
- * code has it.
+ * Parses `speaker_encoder_config`. Published ones have only `enc_dim` and `sample_rate`; the rest defaults to the
+ * reference's.
  *
  * @throws CheckpointError naming the field
  */
@@ -64,7 +64,7 @@ export function speakerEncoderSizes(config: Fields): SpeakerEncoderSizes {
 
 const STEM = "speaker_encoder";
 
-/** A convolution whose ends are mirrored, so that there is as much after it as before. */
+/** A convolution with mirrored ends that keeps the length. */
 interface Convolution {
   readonly ins: number;
   readonly outs: number;
@@ -72,10 +72,7 @@ interface Convolution {
   readonly dilation?: number;
 }
 
-/**
- * The speaker encoder. In: `mels` float32 [1, 128, n], n at least 5. Out: `embedding` float32 [width]: what a voice
- * sounds like.
- */
+/** Writes the speaker encoder. In: `mels` float32 [1, 128, n], n at least 5. Out: `embedding` float32 [width]. */
 export function speakerGraph(into: WeightsInGraph, sizes: SpeakerEncoderSizes): GraphFile {
   const { graph } = into;
   const { channels, kernels, dilations, attentionChannels } = sizes;
@@ -103,7 +100,7 @@ export function speakerGraph(into: WeightsInGraph, sizes: SpeakerEncoderSizes): 
     }),
   ]);
 
-  // Where the voice is told from: attention over time, by each moment beside the whole.
+  // Attentive pooling over time, from each moment and the global statistics.
   const even = graph.add("Div", [graph.number(1), graph.add("Cast", [lengthOf(graph, x)], { to: 1 })]);
   const [mean, deviation] = weightedStatistics(graph, x, even);
   const size = graph.add("Shape", [x]);
@@ -134,7 +131,9 @@ export function speakerGraph(into: WeightsInGraph, sizes: SpeakerEncoderSizes): 
   return graph;
 }
 
-/** A block: its channels go through in parts, each with what came of the one before, and then through a gate. */
+/**
+ * Writes a Res2Net block: parts of the channels in sequence, each with the output of the previous one, then a gate.
+ */
 function writeBlock(into: WeightsInGraph, x: string, block: number, sizes: SpeakerEncoderSizes): string {
   const { graph } = into;
   const { channels, kernels, dilations, parts, gateChannels } = sizes;
@@ -184,7 +183,7 @@ function mirroredConvolution(into: WeightsInGraph, x: string, stem: string, each
   });
 }
 
-/** Mean and standard deviation over time, [1, channels, 1], where each moment counts for its share. */
+/** Returns the weighted mean and standard deviation over time, [1, channels, 1]. */
 function weightedStatistics(graph: GraphFile, x: string, shares: string): [mean: string, deviation: string] {
   const overTime = (values: string): string =>
     graph.add("ReduceSum", [graph.add("Mul", [values, shares]), graph.integers(2)], { keepdims: 1 });
@@ -198,15 +197,13 @@ function lengthOf(graph: GraphFile, x: string): string {
   return graph.add("Shape", [x], { start: 2, end: 3 });
 }
 
-/** Makes a vector of a voice. */
 export interface SpeakerEncoder {
-  /** @param audio mono at 24 kHz, at least {@link MIN_SAMPLES} samples @returns [width] */
+  /** Returns a voice vector, [width]. @param audio mono at 24 kHz, at least {@link MIN_SAMPLES} samples */
   embed(audio: Float32Array): Promise<Float32Array>;
-  /** Frees the weights. */
   release(): Promise<void>;
 }
 
-/** Samples that a voice can be told from at all: 53 ms, since what is shorter cannot be mirrored. */
+/** 53 ms: the mirrored ends need as much. */
 export const MIN_SAMPLES = 5 * 256;
 
 /** Opens the speaker encoder of a base model. @throws WeightsError naming what is missing */
@@ -231,17 +228,17 @@ export async function openSpeakerEncoder(
 const RATE_HZ = 24_000;
 const SIZE = 1_024;
 const HOP = 256;
-/** Samples that are reflected at either end. */
+/** Samples mirrored at either end. */
 const EDGE = (SIZE - HOP) / 2;
 
-/** The filters of a spectrum of 1024 samples at 24 kHz, [128, 513]. */
+/** Returns mel filters for a spectrum of 1024 samples at 24 kHz, [128, 513]. */
 export const speakerMelFilters = (): Float32Array => melFilters(MELS, SIZE, RATE_HZ);
 
 /**
- * The logarithms of a voice's mel spectrum: frames of 1024 samples, 256 apart, under a periodic Hann window; magnitudes,
- * not powers.
+ * Returns a log mel spectrum: frames of 1024 samples with a hop of 256 and a periodic Hann window; magnitudes, not
+ * powers.
  *
- * @param audio mono at 24 kHz, more than 384 samples; its amplitude is taken as it is
+ * @param audio mono at 24 kHz, more than 384 samples, not normalised
  * @returns [128, floor(samples / 256)]
  */
 export function melSpectrum(audio: Float32Array): Float32Array {
@@ -270,7 +267,7 @@ export function melSpectrum(audio: Float32Array): Float32Array {
   return mels;
 }
 
-/** A sample, also of what lies beyond the ends: mirrored there, without the last sample twice. */
+/** Returns a sample, mirrored beyond the ends without repeating the last one. */
 function mirroredSample(audio: Float32Array, at: number): number {
   const last = audio.length - 1;
   return audio[at < 0 ? -at : at > last ? 2 * last - at : at]!;

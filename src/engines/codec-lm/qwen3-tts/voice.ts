@@ -9,16 +9,15 @@ import type { Qwen3Script } from "./prompt.ts";
 import type { Qwen3TtsSettings } from "./sampling.ts";
 import { MIN_SAMPLES, type SpeakerEncoder } from "./speaker-encoder.ts";
 
-/** What is to be spoken in which voice. */
 export interface VoicedScript {
   readonly script: Qwen3Script;
-  /** What the speaker encoder made; `null`: the voice is a preset, or none. */
+  /** Vector of the speaker encoder; `null` for a preset or no voice. */
   readonly voice: Float32Array | null;
-  /** Indices in the history of the turns whose voice it is. */
+  /** Indices in the history of the turns that define the voice. */
   readonly turns: readonly number[];
 }
 
-/** Speaks in the voice of a preset, or of none. @throws OptionError */
+/** Returns a script in the voice of a preset, or none. @throws OptionError */
 export function presetScript(
   config: Qwen3TtsConfig,
   { open: asked }: Utterance,
@@ -27,7 +26,7 @@ export function presetScript(
   if (settings.isVoiceOnly) throw new OptionError("x_vector_only_mode is for base checkpoints alone.");
   const isPreset = config.speakers.has(asked.speaker.toLowerCase());
   const preset = settings.speaker ?? (isPreset ? asked.speaker : "");
-  // The small one was not taught instructions; the reference leaves them out too.
+  // The small model was not trained on instructions; the reference drops them too.
   const ignoresInstructions = config.kind === "custom_voice" && config.size === "0b6";
   const script: Qwen3Script = {
     text: asked.text,
@@ -40,11 +39,11 @@ export function presetScript(
   return { script, voice: null, turns: [] };
 }
 
-/** Speaks in voices that it hears. */
+/** Speaks in the voice of earlier turns. */
 export class VoiceFollower {
   readonly #encoder: SpeakerEncoder;
   readonly #codec: MimiEncoder;
-  /** Of the model: a clip is not longer. */
+  /** Maximum length of a clip in positions. */
   readonly #positions: number;
   readonly #voices = new ClipCache<Float32Array>();
   readonly #clips = new ClipCache<readonly CodeFrame[]>();
@@ -55,7 +54,7 @@ export class VoiceFollower {
     this.#positions = positions;
   }
 
-  /** Speaks in the voice of the open speaker's earlier turns. @throws OptionError or CheckpointError */
+  /** Returns a script in the voice of the open speaker's earlier turns. @throws OptionError or CheckpointError */
   async scriptFor(utterance: Utterance, settings: Qwen3TtsSettings): Promise<VoicedScript> {
     if (settings.instruction !== null || (settings.speaker ?? "") !== "") {
       throw new OptionError(
@@ -71,7 +70,7 @@ export class VoiceFollower {
     }
     const { audio, digests, text, turns } = own;
     const maxSamples = this.#positions * FRAME_SAMPLES;
-    // It is not listened to in vain, which would take a while.
+    // Rejected before encoding, which takes a while.
     if (text !== null && audio.length > maxSamples) {
       throw new CheckpointError(
         `The clip of speaker ${JSON.stringify(asked.speaker)} is ${seconds(audio.length)} s long; the model has room for ${seconds(maxSamples)}: send some seconds of it.`,
@@ -94,27 +93,27 @@ export class VoiceFollower {
 
 const seconds = (samples: number): string => (samples / SAMPLE_RATE_HZ).toFixed(0);
 
-/** What a speaker said before. */
+/** Earlier speech of a speaker. */
 export interface VoiceReference {
-  /** What was heard, end to end: at 24 kHz, mono. */
+  /** Concatenated audio, mono at 24 kHz. */
   readonly audio: Float32Array;
-  /** Names of its clips, where they have any. */
+  /** Digests of its clips, if known. */
   readonly digests: readonly (string | undefined)[];
-  /** What was said in it; `null`: that is not known, or does not count. */
+  /** Its words; `null` if unknown or not used. */
   readonly text: string | null;
-  /** Indices in the history of the turns that it is made of, oldest first. */
+  /** Indices of its turns in the history, oldest first. */
   readonly turns: readonly number[];
 }
 
-/** More of a reference makes it worse, and from there on other implementations hear other codes. */
+/** More makes the result worse, and other implementations then get different codes. */
 const MAX_REFERENCE_S = 10;
 
 /**
- * What the open speaker's own earlier turns come to: of those that were heard the newest whole ones, up to ten seconds, or
- * the newest alone if it is longer. Where any has words too, only such turns count. What the model said itself does not.
+ * Selects the open speaker's newest whole turns with audio, up to ten seconds, or the newest alone if it is longer.
+ * If any has text, only turns with text are used. Turns that the model spoke itself are excluded.
  *
- * @param isVoiceOnly whether the words are left out
- * @returns `null` when nobody heard them
+ * @param isVoiceOnly whether the text is left out
+ * @returns `null` if there are none
  */
 export function selectReference({ history, open }: Utterance, isVoiceOnly: boolean): VoiceReference | null {
   const heard = [...history.keys()].filter((at) => {

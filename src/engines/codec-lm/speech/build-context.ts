@@ -9,30 +9,29 @@ import type { SpokenTurn, VoiceSupport } from "../codec-language-model.ts";
 import { couldCoverAudio, toPlainText } from "./segments.ts";
 import type { LabelVoices } from "./voices.ts";
 
-/** What a model is told of a conversation. */
+/** Context of the prompt. */
 export interface ContextTurns {
   readonly turns: readonly SpokenTurn[];
-  /** Which of the history each is; `null`: it is none of them. */
+  /** Index in the history of each turn; `null` for a turn that is not in it. */
   readonly indices: readonly (number | null)[];
 }
 
-/** A conversation, and who speaks next; whether in a voice that was chosen, whatever the speaker's turns sound like. */
+/** The parts of a script that determine the context. */
 interface ContextRequest {
   readonly history: readonly Turn[];
   readonly speaker: SpeakerLabel;
   readonly voice?: ChosenVoice;
 }
 
-/** Behind a clip: without it the first sound of the answer would be the last of the clip. */
+/** Without it, the first sound of the answer would be the last of the clip. */
 const TRAILING_SILENCE = new Float32Array(SAMPLE_RATE_HZ / 2);
 
 /**
- * What a model is told of a conversation, by what it can make of it. One with presets is told nothing. One that follows a
- * clip is told the speaker's own turns with sound, else the clip of the label. One that reads all of it is told
- * all; where the speaker has not been heard, the label's clip comes first. What it is told stays when the caller's
- * clips are gone.
+ * Selects the turns of a conversation for the prompt. A model with presets gets none; a model that follows clips gets
+ * the speaker's own turns with audio, else the clip of the label; any other model gets all turns, preceded by the
+ * label's clip if the speaker has no audio in them. Audio is copied, since the caller may free its clips.
  *
- * @throws ConversationError where there is no voice to follow; the signal's reason
+ * @throws ConversationError if there is no voice to follow; the signal's reason
  */
 export async function buildContext(
   situation: ContextRequest,
@@ -56,14 +55,13 @@ export async function buildContext(
     const spoken = spokenTurn(turn);
     entries.push({ turn: kind === "clips" ? toReference(spoken, turn) : spoken, place });
     if (turn.audio === null) continue;
-    // Resampling takes a while; others may go on.
+    // Resampling takes a while: let other work run.
     await setImmediate();
     signal.throwIfAborted();
   }
   return { turns: entries.map(({ turn }) => turn), indices: entries.map(({ place }) => place) };
 }
 
-/** The same turns at the same places, those of one speaker without their sound. */
 function withoutSoundOf(speaker: SpeakerLabel, history: readonly Turn[]): Turn[] {
   return history.map((turn) => (turn.speaker === speaker ? { ...turn, audio: null } : turn));
 }
@@ -86,7 +84,7 @@ function resampledAudio({ samples, sampleRateHz, digest }: Clip): Pick<SpokenTur
   return { audio: audio.length === 0 ? null : audio, digest: `${digest}:24k` };
 }
 
-/** A turn as a voice to follow: with its words only where they are those of all of its sound. */
+/** Prepares a turn as a voice reference: its text is kept only if it covers all of the audio. */
 function toReference(turn: SpokenTurn, { audio }: Turn): SpokenTurn {
   const { durationS, samples, sampleRateHz } = audio!;
   const isWhole = samples.length >= durationS * sampleRateHz - 1;

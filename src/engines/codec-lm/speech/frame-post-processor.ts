@@ -3,18 +3,18 @@ import { ButterworthLowPass } from "../../../audio/low-pass.ts";
 import type { AudioQuality } from "../../../core/script.ts";
 import type { Frame } from "../../../core/speech-model.ts";
 
-/** Bandwidth: 4 kHz, 7 kHz, and all that the codec has, as the embedded voice does. */
+/** Bandwidths, as of the embedded voice; `null`: the codec's full bandwidth. */
 const CUTOFFS_HZ: Readonly<Record<AudioQuality, number | null>> = { low: 4_000, medium: 7_000, high: null };
 
-/** What a cut takes to fade, and a step to be smoothed: 10 ms. */
+/** 10 ms to fade out a cut or smooth a step. */
 const FADE_SAMPLES = 240;
-/** A smaller step is no click: 40 dB below full scale. */
+/** 40 dB below full scale: a smaller step does not click. */
 const MAX_STEP = 0.01;
 
 /**
- * Makes an utterance's frames of what a model speaks, part by part: without clicks where a part begins or ends, in the
- * bandwidth that was asked for, within [-1, 1], and no more than may be. The last frame that may be is kept back until
- * it is known whether it is the last of the speech.
+ * Turns the samples of segments into an utterance's frames: no clicks at segment borders, filtered to the requested
+ * bandwidth, within [-1, 1], and at most `max` frames. Holds the last possible frame back until it is known whether
+ * speech ends with it.
  */
 export class FramePostProcessor {
   readonly #max: number;
@@ -31,27 +31,25 @@ export class FramePostProcessor {
     this.#filter = cutoffHz === null ? null : new ButterworthLowPass(cutoffHz);
   }
 
-  /** Frames that there is still room for. */
   get framesLeft(): number {
     return this.#max - this.#count;
   }
 
-  /** Whether anything was added. */
   get isEmpty(): boolean {
     return this.#count === 0;
   }
 
-  /** Whether more was added than there was room for. */
+  /** Whether more was added than fits. */
   get isFull(): boolean {
     return this.#isOver;
   }
 
-  /** What is added next was not computed together with what came before. */
+  /** Marks that the next samples do not continue the previous ones. */
   beginSegment(): void {
     this.#isNewSegment = true;
   }
 
-  /** Adds 1920 samples, which stay as they are. @returns what may go out */
+  /** Adds 1920 samples, which are copied. @returns the frames that are final */
   add(samples: Float32Array): Frame[] {
     if (this.framesLeft === 0) {
       this.#isOver = true;
@@ -64,7 +62,7 @@ export class FramePostProcessor {
     return [];
   }
 
-  /** Adds silence while there is room: none where there are to be fewer than one frame of it. */
+  /** Adds frames of silence as far as they fit. */
   *pause(frames: number): Generator<Frame, void, void> {
     this.beginSegment();
     const silence = new Float32Array(FRAME_SAMPLES);
@@ -72,7 +70,7 @@ export class FramePostProcessor {
     this.beginSegment();
   }
 
-  /** The rest of speech that is at its end: without a click, if it stopped in the middle of a wave. */
+  /** Returns the remaining frames of complete speech, faded out if it stops within a wave. */
   end(): Frame[] {
     const isStep = Math.abs(this.#last) > MAX_STEP;
     if (isStep && this.#heldFrame !== null) fade(this.#heldFrame);
@@ -82,7 +80,7 @@ export class FramePostProcessor {
     return [{ samples: this.#process(new Float32Array(FADE_SAMPLES)) }];
   }
 
-  /** The rest of speech that is cut short. */
+  /** Returns the remaining frame of speech that was cut, faded out. */
   endCut(): Frame[] {
     if (this.#heldFrame === null) return [];
     fade(this.#heldFrame);
@@ -100,7 +98,7 @@ export class FramePostProcessor {
   }
 }
 
-/** Begins where something else ended, a step away, and comes to its own over 10 ms. */
+/** Removes a step at a segment's start by decaying it over 10 ms. */
 function smooth(samples: Float32Array, step: number): void {
   if (Math.abs(step) <= MAX_STEP) return;
   for (let at = 0; at < FADE_SAMPLES; at++) {

@@ -12,31 +12,30 @@ import { seededRng } from "../sampler.ts";
 import { speakUtterance } from "./speak-utterance.ts";
 import { type LabelVoice, resolveLabelVoices } from "./voices.ts";
 
-/** A checkpoint of a codec language model, and how it is to speak. */
 export interface CodecLmOptions {
   readonly folder: string;
   readonly precision: Precision;
-  /** That compute together. */
   readonly threads: number;
-  /** Where quantised weights are kept. */
+  /** Folder for quantised weights. */
   readonly cacheFolder: string;
-  /** Utterances that may be computed together. */
+  /** Maximum utterances computed together. */
   readonly maxConcurrent: number;
-  /** `realtime`: an utterance too many is refused; `throughput`: all get slower. */
+  /** `realtime`: an utterance too many is rejected; `throughput`: all slow down. */
   readonly pace: "realtime" | "throughput";
   readonly voices: Readonly<Record<SpeakerLabel, LabelVoice>>;
-  /** What is spoken, by the checkpoint's own name of it; `null`: the model finds out. Of Qwen3-TTS alone. */
+  /** Language in the checkpoint's spelling; `null`: detected. Qwen3-TTS only. */
   readonly language: string | null;
-  /** How to speak, in words; `null`: nothing is said of it. Of Qwen3-TTS alone, where it has no clip to follow. */
+  /** Instructions how to speak; `null`: none. Qwen3-TTS only, without a clip to follow. */
   readonly instruct: string | null;
 }
 
 /**
- * Opens a codec language model's checkpoint as a speech model. It speaks some sentences at a time; each goes on with the
- * conversation and with what was spoken before. docs/models.md says what the knobs do.
+ * Opens a codec language model's checkpoint as a speech model. Each segment of a few sentences continues the
+ * conversation and what was spoken before. docs/models.md describes the parameters.
  *
- * @throws CheckpointError, WeightsError or TokenizerError saying what is missing or wrong in the folder; OptionError
- *   naming a voice or an option that the checkpoint does not have
+ * @throws CheckpointError, WeightsError or TokenizerError naming the problem in the folder; OptionError naming a
+ * voice or an
+ *   option that the checkpoint does not have
  */
 export async function createModel(options: CodecLmOptions, guard: NativeGuard): Promise<SpeechModel> {
   const { folder, threads, precision, cacheFolder, maxConcurrent, pace } = options;
@@ -61,15 +60,15 @@ export async function createModel(options: CodecLmOptions, guard: NativeGuard): 
   });
 }
 
-/** Of a thread that computes without a pause: whoever has little to do goes first. */
+/** Threads with little to do go before one that computes without a pause. */
 const NICENESS = 10;
 
-/** On Linux a thread has a niceness of its own, which those have too that it starts. */
+/** On Linux a thread has its own niceness, which threads it starts inherit. */
 function lowerPriority(): void {
   if (process.platform === "linux" && !isMainThread) setPriority(0, NICENESS);
 }
 
-/** A model that is open already, which is closed with the speech model. @throws OptionError */
+/** Creates a speech model from an open model, which it closes. @throws OptionError */
 export async function createSpeechModel(
   model: CodecLanguageModel,
   { voices, language, instruct }: Pick<CodecLmOptions, "voices" | "language" | "instruct">,
@@ -81,7 +80,7 @@ export async function createSpeechModel(
   const parts = { model, voices: resolveLabelVoices(voices, model.voices), options };
   await warmUp(parts);
   const closing = new AbortController();
-  // Each utterance that is open has one.
+  // Every open utterance adds a listener.
   setMaxListeners(0, closing.signal);
   return {
     speak: (script, signal) =>
@@ -96,7 +95,9 @@ export async function createSpeechModel(
 
 type Parts = Parameters<typeof speakUtterance>[1];
 
-/** Speaks a frame to nobody: it finds out what the checkpoint does not take, and the first run costs more than others. */
+/**
+ * Generates a frame that is discarded: it reveals unsupported options, and the first run is slower than later ones.
+ */
 async function warmUp({ model, voices, options }: Parts): Promise<void> {
   const speaker = "0";
   const preset = voices.presetOf(speaker);

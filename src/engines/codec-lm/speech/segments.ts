@@ -4,28 +4,28 @@ import { inlinePhonemes, withoutPhonemes } from "../../../text/phonemes/given-ph
 import { spokenSentences } from "../../../text/sentences/sentences.ts";
 import type { PlainItem } from "../../../text/speak-plain.ts";
 
-/** Some sentences that are spoken in one go. */
+/** Sentences spoken in one generation. */
 export interface Segment {
   readonly text: string;
-  /** Where it ends in the text so far, in UTF-16 units. */
+  /** End in the text so far, in UTF-16 units. */
   readonly end: number;
-  /** Whether a sentence goes on behind it. */
+  /** Whether the sentence continues in the next segment. */
   readonly isContinued: boolean;
-  /** The silence before it that the text asks for, in seconds; `null` leaves that to who speaks. */
+  /** Pause before it that the text asks for, in seconds; `null`: the speaker's usual one. */
   readonly breakS: number | null;
 }
 
-/** Some 20 s of speech: models are at their best with less, and lose the thread with much more. */
+/** About 20 s of speech: models do best with less, and lose track with much more. */
 const MAX_LETTERS = 300;
 
-/** Ends a sentence without a space behind it. */
+/** Full-width sentence ends, which no space follows. */
 const WIDE_STOP = /(?<=[。！？]["”’」』）)]*)(?!["”’」』）)。！？])/u;
 const CLAUSE_MARK = /[,;:，、；：—–]/u;
 
 /**
- * An utterance's text as it is spoken: whole sentences, as many as go together; of one that is too long some clauses or
- * words. A piece of the text is never spoken with the next, which may not be there yet. What has no letter or number
- * goes with what comes before it.
+ * Splits an utterance's text into segments: whole sentences, as many as fit; a sentence that is too long is split at
+ * clauses or words. A segment never spans two passages, since the second may not have arrived. Text without letters
+ * or numbers joins the text before it.
  */
 export class Segments {
   readonly #passages: AsyncIterator<PlainItem>;
@@ -39,17 +39,16 @@ export class Segments {
     this.#passages = text[Symbol.asyncIterator]();
   }
 
-  /** All of the text so far. */
   get text(): string {
     return this.#text;
   }
 
-  /** The silence that the text asks for behind what has been taken, in seconds; `null` for none. */
+  /** Pause after the segments taken so far, in seconds; `null` for none. */
   get breakS(): number | null {
     return this.#breakS;
   }
 
-  /** What is spoken next; `null` at the end. Throws what the source of the text does. */
+  /** Returns the next segment; `null` at the end. Throws errors of the text source. */
   async next(): Promise<Segment | null> {
     for (;;) {
       const ready = this.#ready.shift();
@@ -61,14 +60,14 @@ export class Segments {
     }
   }
 
-  /** Asks for the next piece of the text, unless some of this one is left. */
+  /** Requests the next passage unless segments of this one are left. */
   lookAhead(): void {
     if (this.#ready.length > 0 || this.#isOver || this.#pending !== null) return;
     this.#pending = this.#pull();
     this.#pending.catch(() => {});
   }
 
-  /** Lets go of the text. Not waited for: a source that still waits for its next piece holds up nobody. */
+  /** Releases the text source without waiting: it may still be waiting for its next passage. */
   release(): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -103,7 +102,7 @@ interface TextPart {
   readonly isContinued: boolean;
 }
 
-/** A text in parts that are spoken in one go. */
+/** Groups sentences and clauses into segments. */
 function splitSegments(piece: string): TextPart[] {
   const grouped: TextPart[] = [];
   let letters = 0;
@@ -121,7 +120,7 @@ function splitSegments(piece: string): TextPart[] {
   return grouped;
 }
 
-/** A text's sentences, which together are all of it. */
+/** Returns the sentences, which join to the whole text. */
 function splitSentencesAt(piece: string): string[] {
   const starts = spokenSentences(piece).map(({ from }) => from);
   const bounds = [0, ...starts.slice(1), piece.length];
@@ -129,7 +128,7 @@ function splitSentencesAt(piece: string): string[] {
   return sentences.flatMap((sentence) => sentence.split(WIDE_STOP)).filter((sentence) => sentence !== "");
 }
 
-/** A sentence; one that is too long in parts, cut behind clauses where that can be, else behind words. */
+/** Splits a sentence that is too long, preferably after clauses, else after words. */
 function splitClauses(sentence: string): TextPart[] {
   if (countLetters(sentence) <= MAX_LETTERS) return [{ text: sentence, isContinued: false }];
   const units = splitUnits(sentence);
@@ -142,7 +141,7 @@ function splitClauses(sentence: string): TextPart[] {
   return found;
 }
 
-/** Where the part ends that begins at `from`: a third of what it may have, at least. */
+/** Returns the end of the part that begins at `from`, after at least a third of the maximum. */
 function findCut(units: readonly string[], from: number): number {
   let letters = 0;
   let clause = 0;
@@ -161,7 +160,7 @@ function findCut(units: readonly string[], from: number): number {
 
 const GRAPHEMES = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
-/** What is never cut: characters as they are seen, and words that are given with phonemes. */
+/** Splits into units that must not be cut: graphemes, and words with phonemes. */
 function splitUnits(sentence: string): string[] {
   const units: string[] = [];
   const add = (text: string): void => {
@@ -177,12 +176,12 @@ function splitUnits(sentence: string): string[] {
   return units;
 }
 
-/** Nobody speaks slower, or faster, in letters a second. */
+/** Bounds of the speaking rate. */
 const MIN_LETTERS_PER_S = 5;
 const MAX_LETTERS_PER_S = 25;
 /** Silence around the words of a recording. */
 const MAX_SILENCE_S = 1;
-/** What a text may take beside its letters: a slow beginning, pauses. */
+/** Time in addition to the letters: a slow start, pauses. */
 const BASE_S = 4;
 
 const DIGIT = /\p{N}/u;
@@ -190,10 +189,7 @@ const SIGN = /\p{S}/u;
 const LOGOGRAM = /\p{Script=Han}/u;
 const SYLLABLE = /[\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Ethiopic}]/u;
 
-/**
- * How long a text is to say, in letters of an alphabet: what stands for a word or a syllable counts for several, and so do
- * digits and signs, which are read as words.
- */
+/** Counts the letters that a text takes to say: logograms, syllables, digits and signs count for several. */
 export function countLetters(text: string): number {
   let letters = 0;
   for (const character of text.normalize("NFC")) letters += letterWeight(character);
@@ -207,18 +203,18 @@ function letterWeight(character: string): number {
   return SYLLABLE.test(character) ? 2 : 1;
 }
 
-/** Frames of 80 ms that a text takes at the very most, however slowly it is spoken. */
+/** Returns the frames of 80 ms that a text takes at most. */
 export function maxFramesFor(text: string): number {
   return Math.ceil((BASE_S + countLetters(text) / MIN_LETTERS_PER_S) / FRAME_S);
 }
 
-/** Whether words may be those of a recording: neither too few for it nor too many. */
+/** Tells whether a text can be all the words of a recording of that length. */
 export function couldCoverAudio(text: string, durationS: number): boolean {
   const letters = countLetters(text.trim());
   return letters / MAX_LETTERS_PER_S <= durationS && durationS <= MAX_SILENCE_S + letters / MIN_LETTERS_PER_S;
 }
 
-/** A text as a model reads it: on one line, and of `[word](/phonemes/)` the word alone. */
+/** Returns the text as models read it: on one line, with the word alone for `[word](/phonemes/)`. */
 export function toPlainText(text: string): string {
   return withoutPhonemes(text).replaceAll(/\s+/gu, " ").trim();
 }

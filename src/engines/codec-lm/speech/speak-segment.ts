@@ -6,27 +6,25 @@ import type {
 } from "../codec-language-model.ts";
 import { isSilent, SilenceDetector } from "./spoken-history.ts";
 
-/** A part of an utterance that a model is asked for. */
 export interface SegmentRequest {
   readonly utterance: Omit<Utterance, "seed">;
-  /** Of the first try, and of a second. */
+  /** Seeds of the first attempt and the retry. */
   readonly seeds: readonly [bigint, bigint];
-  /** Frames that its text takes at the very most. */
+  /** Frames that its text takes at most. */
   readonly maxFramesOfText: number;
-  /** Frames that there is room for. */
+  /** Frames that still fit into the utterance. */
   readonly room: number;
 }
 
-/** How a part ended. */
 export interface SegmentEnd {
-  /** What the model said of it; `null` where it was not asked any more. */
+  /** The model's result; `null` if generation was stopped before. */
   readonly result: GenerationResult | null;
   readonly cautions: readonly Caution[];
 }
 
 export type Caution = (typeof CAUTIONS)[keyof typeof CAUTIONS];
 
-/** What may go wrong with a part, as people read it. */
+/** Problems of a segment, as sentences for people. */
 export const CAUTIONS = {
   noEnd: "cut short: no end came",
   silence: "cut short: nothing but silence came any more",
@@ -35,17 +33,16 @@ export const CAUTIONS = {
   nothing: "left out: nothing came",
 } as const;
 
-/** A choice of the likeliest that begins with so much silence has lost its way: 1 s. */
+/** About 1 s: greedy decoding that starts with as much silence has failed. */
 const MAX_SILENT_START_FRAMES = 12;
-/** For a second try. */
 const RETRY_TEMPERATURE = 0.7;
 
 /**
- * Has a part spoken, and sees to it that it ends: when there are more frames than its text can take, or when it falls
- * silent. One in which nothing comes, or whose likeliest beginning is silence, is tried again, once, before anything of it
- * is given: with draws of the second seed, so that it is the same whenever it is asked for.
+ * Generates a segment, and stops it when it has more frames than its text can take or falls silent. A segment that is
+ * empty, or silent at the start with greedy decoding, is retried once with the second seed before any frame is
+ * returned, so that results are reproducible.
  *
- * A frame more is given than there is room for, where the model has one: so it is known whether it was at its end.
+ * Returns one frame more than fits if the model has one, which tells whether the speech was complete.
  */
 export async function* speakSegment(
   model: CodecLanguageModel,
@@ -98,7 +95,7 @@ async function* speakOnce(
   seed: bigint,
   signal: AbortSignal,
 ): AsyncGenerator<SpokenFrame, SegmentEnd, void> {
-  // The model is asked for one more: so it tells whether it was at its end.
+  // The extra frame tells whether the model had finished.
   const maxFrames = Math.min(maxFramesOfText, room) + 1;
   const speech = model.speak({ ...utterance, sampling: { ...utterance.sampling, maxFrames }, seed }, signal);
   const silence = new SilenceDetector();

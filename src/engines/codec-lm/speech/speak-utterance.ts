@@ -27,29 +27,28 @@ import { CAUTIONS, type SegmentEnd, speakSegment } from "./speak-segment.ts";
 import { PAUSE_FRAMES, SpokenHistory } from "./spoken-history.ts";
 import { type LabelVoices, resolveScriptVoices } from "./voices.ts";
 
-/** What an utterance is spoken by. */
 export interface SpeechParts {
   readonly model: CodecLanguageModel;
   readonly voices: LabelVoices;
-  /** Of the architecture, the same for every utterance. */
+  /** Options of the architecture for every utterance. */
   readonly options: ReadonlyMap<string, string>;
 }
 
 /**
- * How much of what an utterance has said its next part goes on from, in seconds. A model that is told a voice keeps to that:
- * its own speech in place of it would lead it further away from part to part.
+ * Seconds of its own speech that a segment continues from. A model with a given voice keeps to that: with its own
+ * speech as context it would drift from segment to segment.
  */
 const CONTEXT_S: Readonly<Record<VoiceSupport["kind"], number>> = { any: 20, clips: 0, presets: 0 };
 
-/** So much of a part has been given before more of the text is asked for: to begin with, one piece is enough. */
+/** Frames of a segment that are played before more text is requested: one passage is enough to begin with. */
 const FRAMES_BEFORE_LOOKAHEAD = 6;
 
-/** When somebody may ask again who was one too many: another may be at its end by then. */
+/** Time after which another utterance may have ended. */
 const RETRY_AFTER_MS = 2_000;
 
 /**
- * Speaks a script's text, some sentences at a time, until one of the signals aborts. Ends and throws as `SpeechModel.speak`
- * does.
+ * Speaks a script's text segment by segment until one of the signals aborts. Returns and throws as
+ * `SpeechModel.speak` does.
  */
 export async function* speakUtterance(
   script: PlainScript,
@@ -68,7 +67,7 @@ export async function* speakUtterance(
   let context: ContextTurns | null = null;
   let firstResult: GenerationResult | null = null;
   let pause = 0;
-  /** Frames of silence that what was spoken ends with. */
+  /** Frames of silence at the end of the last segment. */
   let trailingSilence = 0;
   let spoken = 0;
   const report = (stop: SpeechReport["stop"], words: string): SpeechReport => ({
@@ -100,7 +99,7 @@ export async function* speakUtterance(
           history: [...context.turns, ...history.turns],
           open: { speaker, text },
           mayForget: true,
-          // Who has begun to speak is not refused any more.
+          // An utterance that has begun is no longer rejected.
           mayWait: number > 0,
           sampling: samplingParams(delivery),
           options: withPreset(options, voices.presetOf(speaker)),
@@ -118,7 +117,6 @@ export async function* speakUtterance(
         let step = await translateErrors(speech.next(), signal);
         for (; !step.done; step = await translateErrors(speech.next(), signal)) {
           recorder.add(step.value);
-          // What goes out is a copy.
           yield* postProcessor.add(step.value.samples);
           signal.throwIfAborted();
           if (recorder.count >= FRAMES_BEFORE_LOOKAHEAD) segments.lookAhead();
@@ -136,7 +134,7 @@ export async function* speakUtterance(
         signal.throwIfAborted();
         return report("length", segments.text.slice(0, spoken));
       }
-      // From speech that came to no end, none goes on.
+      // Speech without an end is no context to continue from.
       if (!segmentEnd.cautions.includes(CAUTIONS.noEnd)) history.add(recorder, text);
       trailingSilence = recorder.silentFrames;
       pause = isContinued || recorder.count === 0 ? 0 : Math.max(0, PAUSE_FRAMES - recorder.silentFrames);
@@ -159,7 +157,7 @@ function frameCount(durationS: number): number {
   return Math.round(durationS / FRAME_S);
 }
 
-/** What a model throws of its own, in the seam's words; what stops it, as it is. */
+/** Awaits a step and translates the model's errors; throws the signal's reason unchanged. */
 async function translateErrors<T>(step: Promise<T>, signal: AbortSignal): Promise<T> {
   try {
     return await step;
@@ -169,7 +167,7 @@ async function translateErrors<T>(step: Promise<T>, signal: AbortSignal): Promis
   }
 }
 
-/** What a codec language model throws, as the speech model's seam has it: what the conversation is to blame for, and the rest. */
+/** Translates a codec language model's error: problems of the conversation, and everything else. */
 function toSpeechError(error: unknown): Error {
   if (error instanceof ConversationError || error instanceof SpeechFailedError) return error;
   const message = error instanceof Error ? error.message : String(error);

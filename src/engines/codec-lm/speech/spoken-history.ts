@@ -4,13 +4,13 @@ import type { SpeakerLabel } from "../../../core/conversation.ts";
 import type { SpokenFrame, SpokenTurn } from "../codec-language-model.ts";
 import type { CodeFrame } from "../mimi/frame-decoder.ts";
 
-/** What was spoken of an utterance: its newest parts, as turns that its next part goes on from. */
+/** The newest segments of an utterance as turns, which the next segment continues. */
 export class SpokenHistory {
   readonly #speaker: SpeakerLabel;
   readonly #maxS: number;
   #turns: SpokenTurn[] = [];
 
-  /** @param maxS how much is kept; the newest part is, however long it is, unless this is 0 */
+  /** @param maxS limit; the newest segment is always kept, unless this is 0 */
   constructor(speaker: SpeakerLabel, maxS: number) {
     this.#speaker = speaker;
     this.#maxS = maxS;
@@ -20,7 +20,7 @@ export class SpokenHistory {
     return this.#turns;
   }
 
-  /** A part that is spoken next. */
+  /** Starts recording the next segment. */
   begin(): SegmentRecorder {
     return new SegmentRecorder(this.#maxS > 0);
   }
@@ -38,20 +38,19 @@ export class SpokenHistory {
   }
 }
 
-/** What was spoken in one go, without the silence behind it. */
+/** Speech of a segment without its trailing silence. */
 interface RecordedSpeech {
   readonly codes: readonly CodeFrame[];
   readonly audio: Float32Array;
 }
 
-/** Gathers what is spoken in one go. */
 class SegmentRecorder {
   readonly #keeps: boolean;
   readonly #silence = new SilenceDetector();
   readonly #frames: SpokenFrame[] = [];
   #count = 0;
 
-  /** @param keeps whether what is spoken is asked for behind it */
+  /** @param keeps whether the speech will be read back */
   constructor(keeps: boolean) {
     this.#keeps = keeps;
   }
@@ -62,17 +61,16 @@ class SegmentRecorder {
     this.#silence.push(frame.samples);
   }
 
-  /** Frames so far. */
   get count(): number {
     return this.#count;
   }
 
-  /** Frames since something was heard. */
+  /** Frames of trailing silence. */
   get silentFrames(): number {
     return this.#silence.silentFrames;
   }
 
-  /** All but silence that is longer than a pause. */
+  /** The speech, with at most a pause of trailing silence. */
   get speech(): RecordedSpeech {
     const spare = Math.max(0, this.#silence.silentFrames - PAUSE_FRAMES);
     const kept = this.#frames.slice(0, this.#frames.length - spare);
@@ -80,22 +78,21 @@ class SegmentRecorder {
   }
 }
 
-/** Between two sentences: 160 ms at least. */
+/** Minimum pause between two sentences: 160 ms. */
 export const PAUSE_FRAMES = 2;
 
-/** Root mean square of a full-scale square wave is 1: this is 50 dB below it, and what is less nobody hears. */
+/** 50 dB below a full-scale square wave: inaudible. */
 const SILENCE_RMS = 0.003;
-/** So far below the loudest frame, 40 dB, nobody speaks. */
+/** 40 dB below the loudest frame: no speech. */
 const SILENCE_SHARE = 0.01;
-/** Nobody pauses as long within a few sentences. */
+/** Longer than any pause within a few sentences. */
 const MAX_PAUSE_S = 3;
 
-/** Whether there is anything to hear in some samples. */
 export function isSilent(samples: Float32Array): boolean {
   return rootMeanSquare(samples) < SILENCE_RMS;
 }
 
-/** Watches speech for silence. */
+/** Measures trailing silence. */
 export class SilenceDetector {
   #loudest = 0;
   #frames = 0;
@@ -107,18 +104,17 @@ export class SilenceDetector {
     this.#frames = isQuiet ? this.#frames + 1 : 0;
   }
 
-  /** Frames since something was heard. */
+  /** Frames of trailing silence. */
   get silentFrames(): number {
     return this.#frames;
   }
 
-  /** Whether speech began and then nothing was heard for longer than anybody pauses. */
+  /** Whether speech began, and then fell silent for longer than any pause. */
   get hasEnded(): boolean {
     return this.#loudest >= SILENCE_RMS && this.#frames * FRAME_S >= MAX_PAUSE_S;
   }
 }
 
-/** Root mean square. */
 function rootMeanSquare(samples: Float32Array): number {
   let sum = 0;
   for (const sample of samples) sum += sample * sample;

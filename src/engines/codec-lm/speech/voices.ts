@@ -8,31 +8,30 @@ import type { SpokenTurn, VoiceSupport } from "../codec-language-model.ts";
 import { OptionError } from "../fields.ts";
 import { couldCoverAudio, toPlainText } from "./segments.ts";
 
-/** Whose voice a speaker label has: one of the checkpoint's own, or that of a recording and its words. */
+/** Voice of a speaker label: a preset of the checkpoint, or a recording with its text. */
 export type LabelVoice =
   | { readonly preset: string }
   | {
       readonly clip: {
-        /** Mono, at 24 kHz. */
+        /** Mono samples at 24 kHz. */
         readonly samples: Float32Array;
-        /** All that is said in it; empty where that is not known. */
+        /** All words of the recording; empty if unknown. */
         readonly text: string;
       };
     };
 
-/** The voices of labels, as they are given to a model. */
 export interface LabelVoices {
-  /** The preset that a label speaks with; `null` where it has none. */
+  /** Returns the preset of a label; `null` if there is none. */
   presetOf(label: SpeakerLabel): string | null;
-  /** The recording that a label speaks like, as a turn of its own; `null` where it has none. */
+  /** Returns the recording of a label as a turn; `null` if there is none. */
   clipOf(label: SpeakerLabel): SpokenTurn | null;
 }
 
-/** Presets of the published checkpoints for a label that has none: women's for all but "1", as the embedded voice has it. */
+/** Default presets of published checkpoints: female for all labels but "1", as for the embedded voice. */
 const WOMEN = ["serena", "vivian", "sohee", "ono_anna"];
 const MEN = ["ryan", "aiden", "uncle_fu"];
 
-/** @throws OptionError naming the label whose voice the checkpoint does not have */
+/** @throws OptionError naming a label whose voice the checkpoint does not have */
 export function resolveLabelVoices(
   given: Readonly<Record<SpeakerLabel, LabelVoice>>,
   voices: VoiceSupport,
@@ -57,9 +56,9 @@ export function resolveLabelVoices(
 }
 
 /**
- * The voices as one script has them: a voice that it chooses is its speaker's.
+ * Applies the voice that a script chooses to its speaker.
  *
- * @throws ConversationError where the checkpoint does not have that voice, or follows no clip
+ * @throws ConversationError if the checkpoint does not have that voice, or follows no clips
  */
 export function resolveScriptVoices(
   { voice, speaker }: Pick<Script, "voice" | "speaker">,
@@ -95,7 +94,7 @@ export function resolveScriptVoices(
   };
 }
 
-/** A recording as a turn, with its words only where they may be all that is said in it. */
+/** Creates a turn of a recording, with its text only if that can be all its words. */
 function createSampleTurn(speaker: SpeakerLabel, { clip, text }: VoiceSample): SpokenTurn {
   const { samples, sampleRateHz, durationS, digest } = clip;
   const words = text === null ? "" : toPlainText(text);

@@ -18,15 +18,15 @@ import type { HttpExchange, ResponseHead } from "./http-exchange.ts";
 import { PcmDecoder } from "./pcm-frames.ts";
 import type { SpeechChunk, SpeechEnd } from "./speech-chunks.ts";
 
-/** As many code points as a turn may have; and as many as are sure to be spoken within the frames of one request. */
+/** Maximum code points of a turn, and a number that surely fits into the frames of one request. */
 export const MAX_CHARS = 8_000;
 const CHARS_IN_MAX_FRAMES = 1_000;
-/** In a conversation. */
+/** Maximum turns of a conversation. */
 const MAX_TURNS = 64;
 
 /**
- * Another Antiphon, by its `POST /v1/converse/stream`: it is given the whole conversation with its audio, the knobs, the
- * pronunciations and whether the mouth is told of. A seed has no place there, nor has a speed.
+ * Creates the dialect of another Antiphon, `POST /v1/converse/stream`. It sends the whole conversation with audio,
+ * the sampling parameters, pronunciations and whether to return visemes. The API takes no seed and no speed.
  */
 export function antiphonDialect({ model, voices }: RemoteOptions): Dialect {
   const labelOf = (speaker: string): string => remoteVoiceName(speaker, voices);
@@ -52,25 +52,25 @@ export function antiphonDialect({ model, voices }: RemoteOptions): Dialect {
   };
 }
 
-/** The frames that an Antiphon may be asked for in one request. */
+/** Frames that one request may ask for. */
 export const FRAMES_PER_REQUEST = { min: 16, max: 2_048 } as const;
 
-/** What stays the same over the requests of an utterance: the body up to the open turn's text, and from there on. */
+/** JSON that the requests of an utterance share, up to the open turn's text. */
 interface ConversationBody {
   readonly opening: readonly Uint8Array[];
-  /** The rest of it, for some words that may have so many frames. */
+  /** Returns the rest of the JSON, for a text of at most so many frames. */
   closing(text: string, maxFrames: number): Uint8Array;
-  /** Lets go of the opening: no more requests will be made. */
+  /** Releases the opening after the last request. */
   finish(): void;
 }
 
 /**
- * The conversation of a script as `POST /v1/converse/stream` takes it, but for its open turn's text. Throws the signal's
- * reason when that aborts.
+ * Encodes a script's conversation for `POST /v1/converse/stream`, except for its open turn's text. Throws the
+ * signal's reason.
  *
- * @param part the voice that was chosen; `null` leaves that to the label
- * @param model what the other Antiphon calls it; `null` is its default
- * @param labelOf what it calls a speaker
+ * @param part the chosen voice; `null`: the label's
+ * @param model the remote model; `null`: the default
+ * @param labelOf returns the remote name of a speaker
  */
 async function encodeConversation(
   { history, speaker, delivery, lexicon = [], hasMouth = false }: Script,
@@ -107,7 +107,7 @@ async function encodeConversation(
   };
 }
 
-/** The turns as they are told where a voice was chosen: without the speaker's own sound, and a recording before them all. */
+/** Returns the history for a chosen voice: the speaker's audio is left out, and a recording comes first. */
 function historyWithVoice(history: readonly Turn[], speaker: SpeakerLabel, part: VoicePart): Turn[] {
   const others = history.flatMap((turn): Turn[] => {
     if (turn.speaker !== speaker) return [turn];
@@ -115,7 +115,7 @@ function historyWithVoice(history: readonly Turn[], speaker: SpeakerLabel, part:
   });
   if (!("sample" in part)) return others;
   const { clip, text } = part.sample;
-  // As many turns as a conversation may have, the open one among them.
+  // The open turn counts too.
   return [{ speaker, text, audio: clip }, ...others.slice(2 - MAX_TURNS)];
 }
 
@@ -131,9 +131,8 @@ async function encodeTurn(
 }
 
 /**
- * Takes the answer of `POST /v1/converse/stream` apart: audio and what begins in it. Such a stream is over with its
- * `end`, has failed with an `error`, and with neither was cut off. Throws {@link AttemptError} for the latter two, and for
- * what is none.
+ * Reads the events of `POST /v1/converse/stream`, which finish with `end`, fail with `error`, and are cut off
+ * otherwise. Throws {@link AttemptError} in the latter cases and for other data.
  */
 export async function* readAntiphonStream(
   exchange: HttpExchange,
@@ -154,7 +153,7 @@ function checkType({ headers }: ResponseHead): void {
   throw permanentError("answered with something that is no stream of an Antiphon: check urls and kind");
 }
 
-/** An event that is longer is none. The last one holds every word of a reply. */
+/** Generous: the last event holds every word of a reply. */
 const MAX_EVENT_BYTES = 8 * 2 ** 20;
 
 async function* readLimitedEvents(exchange: HttpExchange): AsyncGenerator<SentEvent, void, void> {
@@ -215,7 +214,7 @@ function parseEnd(event: SentEvent): SpeechEnd {
   return { stop: stop === "length" ? "length" : "finished", ...(heard === null ? {} : { voice: heard }) };
 }
 
-/** `meta.voice` of a reply, back; `null` where it is not whole. */
+/** Parses `meta.voice` of a reply; `null` if it is incomplete. */
 function parseVoice(voice: unknown): FollowedVoice | null {
   if (!isRecord(voice) || typeof voice.start !== "string") return null;
   const { start, entrained_by: entrainedBy } = voice;
@@ -248,9 +247,7 @@ function parseData({ data }: SentEvent): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(data);
     if (isRecord(value)) return value;
-  } catch {
-    // Told below.
-  }
+  } catch {}
   throw permanentError("sent an event that is no JSON object");
 }
 

@@ -2,14 +2,13 @@ import { retryAfterMs } from "../../core/retry-after.ts";
 import type { ResponseHead } from "./http-exchange.ts";
 
 /**
- * One try at a request that came to nothing. The message goes to the log and completes "HOST …"; it quotes nothing that
- * the endpoint sent.
+ * A failed attempt at a request. The message follows "HOST " in the log, and quotes nothing that the endpoint sent.
  */
 export class AttemptError extends Error {
   override readonly name = "AttemptError";
-  /** Whether the same request may work elsewhere or later, as nothing is wrong with it or the settings. */
+  /** Whether the same request may succeed elsewhere or later. */
   readonly isTransient: boolean;
-  /** How long the endpoint wants to be left alone; `null` when it did not say. */
+  /** Delay that the endpoint asks for; `null` if none. */
   readonly waitMs: number | null;
 
   constructor(message: string, { isPassing = true, waitMs = null }: AttemptErrorOptions = {}) {
@@ -19,7 +18,7 @@ export class AttemptError extends Error {
   }
 }
 
-/** A try that nobody need repeat: something is wrong with the request, the settings or the kind of server. */
+/** Creates an error that a retry cannot fix: the request, the settings or the kind of server is wrong. */
 export function permanentError(message: string): AttemptError {
   return new AttemptError(message, { isPassing: false });
 }
@@ -29,7 +28,7 @@ interface AttemptErrorOptions {
   readonly waitMs?: number | null;
 }
 
-/** Reads the status of an answer. Throws a {@link AttemptError} for any but 200. */
+/** Throws an {@link AttemptError} for any status but 200. */
 export function checkStatus({ status, headers }: ResponseHead): void {
   if (status === 200) return;
   const known = PERMANENT_STATUSES[status];
@@ -44,7 +43,7 @@ export function checkStatus({ status, headers }: ResponseHead): void {
   throw permanentError(`refused the request (${status}): check model, voices and format`);
 }
 
-/** What was thrown on the way to an answer, or in the middle of one, as what became of a try. */
+/** Converts an error of a request. @param hasBegun whether speech has begun */
 export function toAttemptError(thrown: unknown, hasBegun: boolean): AttemptError {
   if (thrown instanceof AttemptError) return thrown;
   const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";

@@ -6,77 +6,76 @@ import type { ChosenVoice, Script, VoicePart } from "../../core/script.ts";
 import { ConversationError, type FollowedVoice } from "../../core/speech-model.ts";
 import type { ReadSpeech } from "./speech-chunks.ts";
 
-/** How a kind of server is asked for speech. */
+/** Protocol of a kind of server. */
 export interface Dialect {
-  /** Its route, as in `/audio/speech`. */
+  /** Path of the route: `/audio/speech`. */
   readonly route: string;
-  /** What answer is asked for: a value of `Accept`. */
+  /** Value of the `Accept` header. */
   readonly accept: string;
-  /** Readies what the requests of an utterance have in common. Throws the signal's reason when that aborts. */
+  /** Prepares what the requests of an utterance share. Throws the signal's reason. */
   prepare(script: Script, signal: AbortSignal): Promise<PreparedRequests>;
 }
 
 /** The requests of one utterance. */
 export interface PreparedRequests {
-  /** Code points that one may have. */
+  /** Maximum code points per request. */
   readonly maxChars: number;
-  /** The one for some words, of which so many frames are taken at most. */
+  /** Returns the request for a text, of which at most so many frames are used. */
   request(text: string, maxFrames: number): SpeechCall;
-  /** No more words will come: lets go of what the requests have in common. */
+  /** Releases shared data after the last request. */
   finish(): void;
-  /** A voice that was heard there, with its speaker as it is called here. */
+  /** Translates the speaker of a remote voice to its local name. */
   toLocalVoice(voice: FollowedVoice): FollowedVoice;
 }
 
-/** A request's body, as JSON in pieces, and how its answer is read. */
+/** A request's JSON body in chunks, and the reader of its response. */
 export interface SpeechCall {
   readonly body: readonly Uint8Array[];
   readonly read: ReadSpeech;
 }
 
-/** A speech model elsewhere. */
+/** Settings of a speech model on another server. */
 export interface RemoteOptions {
-  /** The checkpoint's name, for messages. */
+  /** Name of the checkpoint, for messages. */
   readonly name: string;
-  /** A server with OpenAI's `POST /audio/speech`, or another Antiphon. */
+  /** OpenAI's `POST /audio/speech`, or another Antiphon. */
   readonly kind: "openai" | "antiphon";
-  /** Where its routes begin, as in `http://127.0.0.1:8880/v1`; of several alike, any may be asked. */
+  /** Base URLs of equivalent servers: `http://127.0.0.1:8880/v1`. */
   readonly urls: readonly string[];
-  /** What it calls the model; `null` is its default, which only an Antiphon has. */
+  /** Remote name of the model; `null`: the default, for Antiphon only. */
   readonly model: string | null;
-  /** What it calls the voices of speakers, and others. One that is not in it is called the same there. */
+  /** Remote names of speakers and voices. Others have the same name there. */
   readonly voices: Readonly<Record<string, string>>;
-  /** What is asked of `openai`. */
+  /** Audio format to request from `openai`. */
   readonly format: "wav" | "pcm";
-  /** The rate of samples that come without a head. */
+  /** Sample rate of headerless audio. */
   readonly sampleRateHz: number;
   /** Whether it clones voices. */
   readonly references: boolean;
-  /** Goes to those hosts alone; `null` sends none. */
+  /** Sent only to these hosts; `null`: none. */
   readonly apiKey: string | null;
-  /** Until the first sound, all tries included. */
+  /** Maximum time to the first audio, including all attempts. */
   readonly firstSoundTimeoutMs: number;
-  /** The longest silence after it, while more is waited for. */
+  /** Maximum gap between later chunks of audio. */
   readonly idleTimeoutMs: number;
   readonly onEvent?: (event: EndpointEvent) => void;
 }
 
-/** What became of an endpoint: told when it changes, not at every request. */
+/** A change in an endpoint's health, not reported per request. */
 export interface EndpointEvent {
   readonly kind: "failing" | "recovered";
   readonly checkpoint: string;
   /** Host and port. */
   readonly endpoint: string;
-  /** What is wrong, or was; quotes nothing that the endpoint sent, and holds no key. */
+  /** The problem, current or past; it contains no key and quotes nothing that the endpoint sent. */
   readonly problem: string;
 }
 
-/** What a voice is called by whom the settings name it for; what they do not name is called the same there. */
 export function remoteVoiceName(name: string, voices: Readonly<Record<string, string>>): string {
   return Object.hasOwn(voices, name) ? voices[name]! : name;
 }
 
-/** The name of a voice that was chosen without the settings knowing it; `null` where none was. */
+/** Returns the name of a chosen voice that the settings do not map; `null` if there is none. */
 export function unmappedVoice(
   part: VoicePart | null,
   voices: Readonly<Record<string, string>>,
@@ -84,7 +83,10 @@ export function unmappedVoice(
   return part !== null && "id" in part && !Object.hasOwn(voices, part.id) ? part.id : null;
 }
 
-/** The one voice that a script chooses; `null` where it leaves that to the speaker's label. Throws {@link ConversationError} for a mix. */
+/**
+ * Returns the one voice that a script chooses; `null` for the speaker's own. Throws {@link ConversationError} for a
+ * mix.
+ */
 export function singleVoice(voice: ChosenVoice | undefined): VoicePart | null {
   if (voice === undefined) return null;
   const [part] = voice;
@@ -92,14 +94,13 @@ export function singleVoice(voice: ChosenVoice | undefined): VoicePart | null {
   throw new ConversationError("this model speaks with one voice at a time: choose one, and no mix");
 }
 
-/** Of a name, in a message. */
 const MAX_SHOWN_CHARS = 60;
 
 /**
- * Reads an answer, in which a refusal is one of the voice that was asked for: nobody here knows whether there is one of that
- * name. Throws a {@link ConversationError} then.
+ * Wraps a reader so that a refusal blames the voice, whose name cannot be checked here, with a {@link
+ * ConversationError}.
  *
- * @param name what a client called it; `null` where the settings name the voice
+ * @param name the client's name of the voice; `null` if the settings map it
  */
 export function withVoiceCheck(name: string | null, read: ReadSpeech): ReadSpeech {
   if (name === null) return read;
@@ -114,14 +115,14 @@ export function withVoiceCheck(name: string | null, read: ReadSpeech): ReadSpeec
   };
 }
 
-/** Together with the head a multiple of 3 bytes, as base64 needs it of every piece but the last. */
+/** With the header a multiple of 3 bytes, as base64 requires for every chunk but the last. */
 const FIRST_SAMPLES = 2;
-/** A multiple of 3, which takes less than a millisecond. */
+/** A multiple of 3 that takes less than 1 ms. */
 const CHUNK_SAMPLES = 48_000;
 
 /**
- * A clip as a WAV of 16 bits at its own rate, in base64, in pieces; samples that were read from 16 bits are the same
- * again. Others have their turn between two pieces. Throws the signal's reason when that aborts.
+ * Encodes a clip as base64 of a 16-bit WAV at its own rate, in chunks; lossless for samples read from 16 bits. Yields
+ * to other work between chunks. Throws the signal's reason.
  */
 export async function encodeBase64Wav(
   { samples, sampleRateHz }: Clip,

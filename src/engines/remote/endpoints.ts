@@ -9,37 +9,35 @@ import { type ReadSpeech, SpeechChunks } from "./speech-chunks.ts";
 type EndpointsOptions = Pick<RemoteOptions, "name" | "urls" | "apiKey" | "firstSoundTimeoutMs" | "onEvent"> &
   Pick<Dialect, "route" | "accept">;
 
-/** How often each endpoint is tried, and how long is waited before the second time. */
+/** Attempts per endpoint, and the delay before the second. */
 const ROUNDS = 2;
 const ROUND_WAIT_MS = 250;
-/** An endpoint that failed is asked after the others for so long. */
+/** A failed endpoint is tried last for so long. */
 const DEPRIORITISED_MS = 5_000;
-/** No endpoint is left alone for longer, whatever it asks for. */
+/** Cap on the delay that an endpoint asks for. */
 const MAX_UNAVAILABLE_MS = 60_000;
 
 type TraceHeaders = NonNullable<Script["traceHeaders"]>;
 
 interface Endpoint {
   readonly url: URL;
-  /** Requests that are open. */
+  /** Open requests. */
   open: number;
-  /** Until then, in milliseconds of the steady clock, it is asked after the others. */
+  /** Steady clock; until then it is tried after the others. */
   deprioritisedUntilMs: number;
-  /** Until then it wants to be left alone. */
+  /** Steady clock; until then it is not tried. */
   unavailableUntilMs: number;
   problem: string | null;
 }
 
 /**
- * Endpoints that are alike, for the same requests. The one with the fewest open requests is asked first; where it fails
- * before its first sound, the others are, and then all of them once more. After the first sound nothing is tried again:
- * somebody has heard it.
+ * Equivalent endpoints. Tries the one with the fewest open requests first; if it fails before its first audio, tries
+ * the others, and then all of them once more. Never retries after the first audio, since that has been played.
  */
 export class Endpoints {
   readonly #options: EndpointsOptions;
   readonly #endpoints: readonly Endpoint[];
   readonly #connections: Connections = createConnections();
-  /** Who speaks. */
   readonly #endpointOf = new WeakMap<SpeechChunks, Endpoint>();
 
   constructor(options: EndpointsOptions) {
@@ -54,10 +52,10 @@ export class Endpoints {
   }
 
   /**
-   * Sends a request and resolves when its first sound is there. Throws {@link SpeechFailedError} when none of the tries
-   * came to that, a {@link ConversationError} that the reading throws, and the signal's reason, which also ends what it resolved with.
+   * Sends a request and resolves with its first audio. Throws {@link SpeechFailedError} if all attempts fail, {@link
+   * ConversationError} of the reader, or the signal's reason, which also ends the response.
    *
-   * @param body its JSON, in pieces
+   * @param body JSON in chunks
    */
   async begin(
     body: readonly Uint8Array[],
@@ -72,7 +70,7 @@ export class Endpoints {
       if (round > 0 && !(await this.#pause(untilMs, signal))) break;
       const order = this.#available();
       for (const [index, endpoint] of order.entries()) {
-        // One that is silent leaves time for the others.
+        // Reserve time for the remaining endpoints.
         const ms = (untilMs - nowMs()) / (order.length - index);
         if (ms <= 0) break;
         const outcome = await this.#attempt(
@@ -93,7 +91,7 @@ export class Endpoints {
     throw this.#speechError(failures, restMs > 0 ? restMs : null);
   }
 
-  /** What a failure after the first sound is for whoever listens. */
+  /** Converts an error after the first audio. */
   toSpeechError(thrown: unknown, sounds: SpeechChunks): SpeechFailedError {
     const error = toAttemptError(thrown, true);
     const endpoint = this.#endpointOf.get(sounds);
@@ -102,13 +100,13 @@ export class Endpoints {
     return this.#speechError([`${endpoint.url.host} ${error.message}`]);
   }
 
-  /** Lets its idle connections go. */
+  /** Closes idle connections. */
   close(): void {
     this.#connections.plain.destroy();
     this.#connections.tls.destroy();
   }
 
-  /** One try, with its first sound; or how it failed. Throws the signal's reason. */
+  /** Makes one attempt. Returns the response, or its failure. Throws the signal's reason. */
   async #attempt(
     call: HttpCall,
     endpoint: Endpoint,
@@ -135,7 +133,7 @@ export class Endpoints {
         sounds.close();
         signal.throwIfAborted();
         if (exchange.isStale && !isFresh) continue;
-        // A request that asks for what there is not: nothing is wrong with the endpoint.
+        // The request is at fault, not the endpoint.
         if (thrown instanceof ConversationError) throw thrown;
         const error = toAttemptError(thrown, false);
         this.#recordFailure(endpoint, error);
@@ -162,14 +160,14 @@ export class Endpoints {
         Accept: accept,
         "Content-Type": "application/json",
         "User-Agent": "antiphon",
-        // Another Antiphon need not hold back what this one asks for: it asks for no more than its own clients may have.
+        // Pacing is unnecessary here: requests are already limited to what the clients may have.
         "X-Antiphon-Pace": "own",
         ...(apiKey === null ? {} : { Authorization: `Bearer ${apiKey}` }),
       },
     };
   }
 
-  /** Those that may be asked now. Those that failed lately come last; of the others, who has least to do comes first. */
+  /** Returns the endpoints to try in order: recently failed ones last, the others by open requests. */
   #available(): Endpoint[] {
     const now = nowMs();
     const isDoubted = ({ deprioritisedUntilMs }: Endpoint) => Number(deprioritisedUntilMs > now);
@@ -178,11 +176,11 @@ export class Endpoints {
       .sort((a, b) => isDoubted(a) - isDoubted(b) || a.open - b.open);
   }
 
-  /** Waits before everybody is asked again. Whether there is time for it. */
+  /** Waits before the next round. Returns whether there is time for it. */
   async #pause(untilMs: number, signal: AbortSignal): Promise<boolean> {
     const now = nowMs();
     const soonestMs = Math.min(...this.#endpoints.map(({ unavailableUntilMs }) => unavailableUntilMs)) - now;
-    // A timer may be a little early.
+    // Timers may fire slightly early.
     const ms = Math.max(ROUND_WAIT_MS, Math.ceil(soonestMs) + 1);
     if (now + ms >= untilMs) return false;
     await sleep(ms, undefined, { signal }).catch(() => signal.throwIfAborted());
@@ -215,7 +213,7 @@ export class Endpoints {
   }
 }
 
-/** Where only whoever runs the server can mend it. */
+/** Retry delay if the operator must fix the settings. */
 const PERMANENT_RETRY_MS = 60_000;
 
 function nowMs(): number {

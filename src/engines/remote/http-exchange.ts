@@ -7,34 +7,31 @@ import {
 } from "node:http";
 import { Agent as TlsAgent, request as tlsRequest } from "node:https";
 
-/** A request to be sent. */
 export interface HttpCall {
   readonly method: "GET" | "POST";
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  /** Its bytes, in order. */
+  /** Body in chunks. */
   readonly body: readonly Uint8Array[];
 }
 
-/** How an answer begins. */
 export interface ResponseHead {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
 }
 
-/** Connections that are kept for the next request. */
+/** Connection pools. */
 export interface Connections {
   readonly plain: Agent;
   readonly tls: TlsAgent;
 }
 
 /**
- * So much is taken of an answer at once, and when less than that is left, the system is asked for more. It hands over
- * 64 KiB at a time, of which one lies here and one in the socket: 2.7 s of speech at 24 kHz that nobody has taken.
+ * Bytes per read, and the level at which more is requested. The system delivers 64 KiB at a time, of which one lies
+ * here and one in the socket: 2.7 s of unread speech at 24 kHz.
  */
 const CHUNK_BYTES = 8_192;
 
-/** Makes a place to keep connections in. */
 export function createConnections(): Connections {
   return { plain: new Agent(KEPT), tls: new TlsAgent(KEPT) };
 }
@@ -42,8 +39,8 @@ export function createConnections(): Connections {
 const KEPT = { keepAlive: true, highWaterMark: CHUNK_BYTES };
 
 /**
- * One request and its answer, which is taken as it is asked for: what is not asked for stays with whoever sends it. No
- * redirect is followed, nothing is tried again.
+ * One HTTP request and its response, read on demand: unread data stays with the sender. Follows no redirects, never
+ * retries.
  */
 export class HttpExchange {
   readonly #request: ClientRequest;
@@ -52,7 +49,7 @@ export class HttpExchange {
   #failure: { readonly error: unknown } | null = null;
   #wake = (): void => {};
 
-  /** @param isFresh whether a connection of its own is made for it, which cannot have grown stale */
+  /** @param isFresh whether to open a new connection, which cannot be stale */
   constructor({ method, url, headers, body }: HttpCall, connections: Connections, isFresh = false) {
     const isTls = url.protocol === "https:";
     const length = body.reduce((sum, part) => sum + part.length, 0);
@@ -68,7 +65,7 @@ export class HttpExchange {
       this.fail(error);
     });
     this.#request.on("response", (answer) => this.#onResponse(answer));
-    // One that changes the protocol is neither answered nor failed.
+    // A response that switches protocols causes neither a response nor an error.
     this.#request.on("close", () => {
       if (this.#response === null) this.fail(new Error("there was no answer"));
     });
@@ -76,12 +73,12 @@ export class HttpExchange {
     this.#request.end();
   }
 
-  /** Whether it failed because a connection that was kept had been closed at the other end: a fresh one may do. */
+  /** Whether it failed because the server had closed a kept connection: a retry on a fresh one may succeed. */
   get isStale(): boolean {
     return this.#isStale;
   }
 
-  /** Status and headers. Throws what the connection or {@link HttpExchange.fail} says. */
+  /** Returns the status and headers. Throws errors of the connection, or of {@link HttpExchange.fail}. */
   async head(): Promise<ResponseHead> {
     for (;;) {
       if (this.#failure !== null) throw this.#failure.error;
@@ -91,7 +88,7 @@ export class HttpExchange {
     }
   }
 
-  /** The next bytes, never none of them; `null` where the answer ends as it should. Throws as `head` does. */
+  /** Returns the next bytes, at least one; `null` at the end. Throws as `head` does. */
   async next(): Promise<Uint8Array | null> {
     for (;;) {
       if (this.#failure !== null) throw this.#failure.error;
@@ -102,10 +99,7 @@ export class HttpExchange {
     }
   }
 
-  /**
-   * Ends it: whoever waits is thrown `error`, and where the answer was not all there yet, the other end sees its
-   * connection closed. Once is enough.
-   */
+  /** Ends it: pending calls throw `error`, and an incomplete response closes the connection. Idempotent. */
   fail(error: unknown): void {
     if (this.#failure !== null) return;
     this.#failure = { error };
@@ -116,7 +110,7 @@ export class HttpExchange {
 
   #read(): Uint8Array | null {
     const ready = this.#response?.readableLength ?? 0;
-    // Reading is also what asks for more, and what ends an answer that has come to its end.
+    // Reading also requests more data, and ends a complete response.
     return this.#response?.read(ready === 0 ? undefined : Math.min(ready, CHUNK_BYTES)) ?? null;
   }
 

@@ -4,16 +4,14 @@ import { AttemptError, checkStatus, permanentError } from "./attempt-error.ts";
 import type { RemoteOptions } from "./dialect.ts";
 import { createConnections, HttpExchange } from "./http-exchange.ts";
 
-/** Voices of a list that are read. */
 export const MAX_LISTED_VOICES = 1_000;
-/** An answer that is longer is no list of voices. */
 const MAX_BYTES = 512 * 1_024;
-/** Until the list is there, all addresses together. */
+/** Deadline for all addresses together. */
 const DEADLINE_MS = 2_000;
 
 /**
- * The voices that a server says it has, by its `GET /audio/voices`; none where it has no such list, or does not give it in
- * time. Never rejects.
+ * Returns the voices that a server lists at `GET /audio/voices`; none if it has no list or is too slow. Never
+ * rejects.
  */
 export async function listVoices(
   options: Pick<RemoteOptions, "kind" | "urls" | "model" | "apiKey">,
@@ -22,13 +20,13 @@ export async function listVoices(
   const { urls } = options;
   const untilMs = performance.now() + deadlineMs;
   for (const [index, url] of urls.entries()) {
-    // One that is silent leaves time for the others.
+    // Reserve time for the remaining addresses.
     const ms = (untilMs - performance.now()) / (urls.length - index);
     try {
       const list = await fetchJson(new URL(`${url.replace(/\/+$/, "")}/audio/voices`), options, ms);
       return readVoiceList(list, options, MAX_LISTED_VOICES);
     } catch {
-      // The next may know.
+      // Try the next.
     }
   }
   return [];
@@ -58,17 +56,15 @@ async function fetchJson(url: URL, { apiKey }: Pick<RemoteOptions, "apiKey">, ms
   }
 }
 
-/** Code units of what is taken over of a voice. */
+/** Maximum lengths in UTF-16 units. */
 const MAX_ID = 100;
 const MAX_DESCRIPTION = 300;
 
 /**
- * The voices in what a server answers to `GET /audio/voices`, each once: another Antiphon's by what it says of them, and of
- * other servers' every form that they have: names, or objects with an id or a name, in a list, or in `voices` or `data`. What
- * is no voice is passed over.
+ * Parses a response of `GET /audio/voices`, each voice once. Antiphon's have descriptions; other servers return
+ * names, or objects with an id or a name, in an array, or in `voices` or `data`. Skips everything else.
  *
- * @param list JSON of anybody's
- * @param maxVoices that are read
+ * @param list untrusted JSON
  */
 export function readVoiceList(
   list: unknown,
@@ -86,7 +82,7 @@ export function readVoiceList(
   return [...byId.values()];
 }
 
-/** Those that speak for its model; for its default one, which it does not name, those on its menu. */
+/** Returns the voices of the model; for the default model, whose name is unknown, those in the menu. */
 function antiphonVoices(list: unknown, model: string | null): readonly unknown[] {
   const { data, voices } = isRecord(list) ? list : {};
   if (!Array.isArray(data)) return [];
@@ -104,7 +100,7 @@ function genericVoices(list: unknown): readonly unknown[] {
 
 function parseListedVoice(entry: unknown, kind: RemoteOptions["kind"]): ModelVoice | null {
   const told: Record<string, unknown> = isRecord(entry) ? entry : { id: entry };
-  // A key's own has an id that means nothing here, and is known there by its name too.
+  // A voice of the key has an id that is meaningless here, and also answers to its name.
   const id = told.owner === "key" ? told.name : (told.id ?? told.voice_id ?? told.name);
   if (!isText(id, MAX_ID)) return null;
   const plain: ModelVoice = {
@@ -126,22 +122,20 @@ function parseListedVoice(entry: unknown, kind: RemoteOptions["kind"]): ModelVoi
   };
 }
 
-/** Language tags are no longer. */
+/** Longer than any language tag. */
 const MAX_ACCENT = 35;
 
 function isText(value: unknown, maxLength: number): value is string {
   return typeof value === "string" && value !== "" && value.length <= maxLength;
 }
 
-/** A list is asked for anew after so long. */
 const REFRESH_AFTER_MS = 60_000;
 
 /**
- * A list of voices that is asked for when somebody wants it, once for all who do, and kept. Only the first time is there
- * anything to wait for: later whoever asks gets what was known, while it is asked anew. Never rejects: a list that cannot be
- * had is empty.
+ * Caches a list of voices, requested on first use and refreshed in the background. Only the first call waits. Never
+ * rejects: a list that fails is empty.
  *
- * @param nowMs milliseconds of a steady clock
+ * @param nowMs steady clock in milliseconds
  */
 export function cacheVoices(
   ask: () => Promise<readonly ModelVoice[]>,

@@ -20,14 +20,14 @@ import type { HttpExchange, ResponseHead } from "./http-exchange.ts";
 import { PcmDecoder } from "./pcm-frames.ts";
 import type { ReadSpeech, SpeechChunk, SpeechEnd } from "./speech-chunks.ts";
 
-/** As many code points as OpenAI's own API takes. */
+/** Limit of OpenAI's own API. */
 const MAX_CHARS = 4_096;
-/** Nobody says more letters and digits than that in a second: about twice what is usual. */
+/** About twice the usual rate of letters and digits. */
 const MAX_CHARS_PER_S = 40;
 
 /**
- * A server with OpenAI's `POST /audio/speech`. It is given words, a voice, a speed and instructions how to speak, and of the
- * earlier turns a clip to clone at most, or a recording that was chosen; the other knobs and pronunciations have no place there.
+ * Creates the dialect of OpenAI's `POST /audio/speech`. It sends text, a voice, a speed and instructions, and at most
+ * one clip to clone, from an earlier turn or a chosen recording. The API takes no other parameters or pronunciations.
  */
 export function openaiDialect(options: RemoteOptions): Dialect {
   const { voices, format, sampleRateHz, references } = options;
@@ -68,21 +68,20 @@ function countAlphanumerics(text: string): number {
   return text.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
 }
 
-/** What is asked of `POST /audio/speech`. */
+/** Parameters of `POST /audio/speech`. */
 interface SpeechRequest {
   readonly model: string;
   readonly input: string;
   readonly voice: string;
-  /** 1 is the voice's own. */
+  /** 1: the voice's own. */
   readonly speed: number;
-  /** How it is said, as it was asked for. */
   readonly instructions: string | null;
   readonly format: "wav" | "pcm";
-  /** A voice to clone, in place of `voice`. */
+  /** Voice to clone instead of `voice`. */
   readonly reference: Reference | null;
 }
 
-/** Its body. `stream_format` says to newer servers what `stream` alone did to older ones; others pass both over. */
+/** Encodes the body. Newer servers read `stream_format`, older ones `stream`; others ignore both. */
 function speechBody(asked: SpeechRequest): Uint8Array[] {
   const { model, input, voice, speed, instructions, format, reference } = asked;
   const body = {
@@ -101,17 +100,16 @@ function speechBody(asked: SpeechRequest): Uint8Array[] {
   return [open, ...reference.wavBase64, Buffer.from('"}')];
 }
 
-/** A voice to clone: somebody's words, and how they sounded. */
 interface Reference {
   readonly text: string;
-  /** A WAV in base64, in pieces. */
+  /** Base64 of a WAV, in chunks. */
   readonly wavBase64: readonly Uint8Array[];
 }
 
-/** What servers take. */
+/** Lengths of clips that servers accept. */
 const SECONDS = { min: 1, max: 30 } as const;
 
-/** The speaker's latest clip whose words are known, of 1 to 30 s; `null` where there is none. */
+/** Returns the speaker's latest clip of 1 to 30 s with text; `null` if there is none. */
 async function findReference(
   history: readonly Turn[],
   speaker: SpeakerLabel,
@@ -124,7 +122,7 @@ async function findReference(
   return null;
 }
 
-/** A recording that was chosen. Throws a {@link ConversationError} where the server takes none, or not this one. */
+/** Encodes a chosen recording. Throws {@link ConversationError} if the server accepts none, or not this one. */
 async function encodeReference(
   { clip, text }: VoiceSample,
   { references }: RemoteOptions,
@@ -140,28 +138,26 @@ async function encodeReference(
   return { text, wavBase64: await encodeBase64Wav(clip, signal) };
 }
 
-/** Of a clip whose end was left out the words are too many. */
+/** The text of a truncated clip has too many words. */
 function isSuitable({ durationS, samples, sampleRateHz }: Clip): boolean {
   const isWhole = samples.length >= durationS * sampleRateHz - 1;
   return isWhole && durationS >= SECONDS.min && durationS <= SECONDS.max;
 }
 
-/** What an answer has to come to. */
 interface ExpectedSpeech {
   readonly format: "wav" | "pcm";
-  /** The rate of samples that come without a head. */
+  /** Sample rate of headerless audio. */
   readonly sampleRateHz: number;
-  /** Less of it is not all of the text. */
+  /** Shorter audio cannot be the whole text. */
   readonly minS: number;
 }
 
-/** The quietest that speech is taken to be at its loudest: 60 dB below full scale. */
+/** 60 dB below full scale: quieter audio is not speech. */
 const MIN_PEAK = 1e-3;
 
 /**
- * Takes an answer of samples apart, as a WAV or without a head: mono, at 24 kHz. A WAV is known by its first bytes, also
- * where it was not asked for. Throws {@link AttemptError} for what is no speech of 16-bit samples, for an answer that ends
- * far too early, and for silence.
+ * Reads a response of 16-bit WAV or headerless PCM as mono at 24 kHz. A WAV is recognised by its first bytes even if
+ * PCM was requested. Throws {@link AttemptError} for other data, and for audio that is far too short or silent.
  */
 export function readOpenAiSpeech({ format, sampleRateHz, minS }: ExpectedSpeech): ReadSpeech {
   return async function* (exchange): AsyncGenerator<SpeechChunk, SpeechEnd, void> {
@@ -182,7 +178,7 @@ export function readOpenAiSpeech({ format, sampleRateHz, minS }: ExpectedSpeech)
       return { samples };
     };
     for (let bytes: Uint8Array | null = first; bytes !== null; bytes = await exchange.next()) {
-      // What follows the samples of a WAV is none.
+      // Ignore bytes after the samples.
       const own = bytes.subarray(0, Math.min(bytes.length, leftBytes));
       leftBytes -= own.length;
       if (own.length > 0) yield take(reader.push(own));
@@ -208,7 +204,7 @@ interface Layout {
   readonly dataBytes: number | null;
 }
 
-/** Reads up to the first samples: how they lie, and those that have come with the head. */
+/** Reads up to the first samples. Returns their layout, and the samples that came with the header. */
 async function detectFormat(
   exchange: HttpExchange,
   format: ExpectedSpeech["format"],
@@ -237,7 +233,7 @@ async function detectFormat(
   }
 }
 
-/** So many bytes of samples are never all letters; of JSON or a page they are. */
+/** So many bytes of PCM are never all printable; JSON and HTML are. */
 const SNIFFED_BYTES = 16;
 
 function isPrintable(byte: number): boolean {
@@ -271,20 +267,19 @@ function peakOf(samples: Float32Array): number {
   return peak;
 }
 
-/** Layout of the samples in a WAV stream. */
 interface WavHead {
   readonly sampleRateHz: number;
   readonly channels: 1 | 2;
-  /** Byte offset of the first sample. */
+  /** Offset of the first sample. */
   readonly bytes: number;
-  /** Declared bytes of samples; `null` if the writer did not know. */
+  /** Declared bytes of samples; `null` if unknown. */
   readonly dataBytes: number | null;
 }
 
-/** Sample rates accepted for speech. */
+/** Accepted sample rates. */
 export const RATES_HZ = { min: 8_000, max: 48_000 } as const;
 
-/** Whether the bytes received so far begin as a WAV does. */
+/** Whether the bytes so far begin as a WAV does. */
 export function looksLikeWav(bytes: Uint8Array): boolean {
   return [...RIFF].every((byte, at) => at >= bytes.length || bytes[at] === byte);
 }
@@ -292,8 +287,8 @@ export function looksLikeWav(bytes: Uint8Array): boolean {
 const RIFF = Buffer.from("RIFF");
 
 /**
- * Reads the head of a WAV of 16-bit samples; `null` if it takes more bytes. Throws {@link AudioFormatError} for anything
- * but a WAV, for other samples, more than two channels and a rate outside {@link RATES_HZ}.
+ * Reads the header of a 16-bit WAV; `null` if it is incomplete. Throws {@link AudioFormatError} for other data, other
+ * samples, more than two channels, or a rate outside {@link RATES_HZ}.
  */
 export function readWavHead(bytes: Uint8Array): WavHead | null {
   const head = readAnyWavHead(bytes);

@@ -5,8 +5,8 @@ import type { Frame, Mouth, SpokenWord, TimedName } from "../../core/speech-mode
 import type { SpeechChunk } from "./speech-chunks.ts";
 
 /**
- * Cuts speech that comes in pieces of any size into frames of 1920 samples, the last of which is shorter, and puts what
- * begins in them to the frame in which it does.
+ * Splits chunks of any size into frames of 1920 samples, the last of which is shorter, and assigns words and mouth
+ * shapes to the frame in which they begin.
  */
 export class PcmFrames {
   readonly #maxFrames: number;
@@ -14,35 +14,35 @@ export class PcmFrames {
   #frame = new Float32Array(FRAME_SAMPLES);
   #filled = 0;
   #given = 0;
-  /** Samples, and code points of the text, before the answer that is being cut. */
+  /** Offsets of the current response, in samples and in code points of the text. */
   #before = 0;
   #charsBefore = 0;
   #words: SpokenWord[] | null = null;
   #mouth: { readonly phonemes: TimedName[]; readonly visemes: TimedName[] } | null = null;
 
-  /** @param maxFrames words are told that are heard whole within so many */
+  /** @param maxFrames words that end later are dropped */
   constructor(maxFrames: number) {
     this.#maxFrames = maxFrames;
     this.#maxS = (maxFrames * FRAME_SAMPLES) / SAMPLE_RATE_HZ + 1e-6;
   }
 
-  /** Frames that were given, all of them full. */
+  /** Full frames so far. */
   get frameCount(): number {
     return this.#given;
   }
 
-  /** Samples that wait for a frame to be full. */
+  /** Samples of the incomplete frame. */
   get pendingSamples(): number {
     return this.#filled;
   }
 
-  /** Another answer begins behind what there is: times in it are from here on, and its words from there in the text. */
+  /** Starts the next response: its times are relative to the current position, its words to `offsetChars`. */
   beginResponse(offsetChars: number): void {
     this.#before = this.#given * FRAME_SAMPLES + this.#filled;
     this.#charsBefore = offsetChars;
   }
 
-  /** The frames that are full now. */
+  /** Yields the completed frames. */
   *push({ samples, words, mouth }: SpeechChunk): Generator<Frame, void, void> {
     const byS = this.#before / SAMPLE_RATE_HZ;
     if (words !== undefined) {
@@ -67,7 +67,7 @@ export class PcmFrames {
     }
   }
 
-  /** The frames of a silence, as many as there is room for. */
+  /** Yields frames of silence as far as they fit. */
   *silence(durationS: number): Generator<Frame, void, void> {
     for (let left = Math.round(durationS * SAMPLE_RATE_HZ); left > 0 && this.#given < this.#maxFrames; ) {
       const count = Math.min(FRAME_SAMPLES - this.#filled, left);
@@ -76,7 +76,7 @@ export class PcmFrames {
     }
   }
 
-  /** What is left, as a shorter frame; `null` where nothing is. */
+  /** Returns the rest as a shorter frame; `null` if there is none. */
   flush(): Frame | null {
     return this.#filled === 0 ? null : this.#take(Number.POSITIVE_INFINITY);
   }
@@ -98,7 +98,7 @@ function shifted<T extends { readonly startS: number; readonly endS: number }>(o
   return byS === 0 ? of : { ...of, startS: of.startS + byS, endS: of.endS + byS };
 }
 
-/** Takes what begins before a time out of a list that is in order. */
+/** Removes and returns the items of a sorted list that start before a time. */
 function takeStartedBefore<T extends { readonly startS: number }>(list: T[], endS: number): T[] {
   const next = list.findIndex(({ startS }) => startS >= endS);
   return list.splice(0, next < 0 ? list.length : next);
@@ -114,8 +114,7 @@ function mouthBegunIn(
 const BYTES_PER_SAMPLE = 2;
 
 /**
- * Makes samples of 16-bit little-endian PCM that comes in pieces of any size, which may end in the middle of a sample or
- * between the two channels of one. Two channels are mixed down to their mean.
+ * Decodes 16-bit little-endian PCM from chunks that may end within a sample. Mixes two channels down to their mean.
  */
 export class PcmDecoder {
   readonly #channels: 1 | 2;
@@ -126,14 +125,14 @@ export class PcmDecoder {
     this.#whole = new WholeFrames(BYTES_PER_SAMPLE * channels);
   }
 
-  /** Whole samples in [-1, 1], one channel; may be none. */
+  /** Returns the complete samples in [-1, 1], mono. */
   push(bytes: Uint8Array): Float32Array {
     const samples = fromPcm16(littleEndian(this.#whole.push(bytes)));
     return this.#channels === 1 ? samples : mixToMono(samples);
   }
 }
 
-/** On any host, and wherever the bytes begin. */
+/** Works on any host and at any byte offset. */
 function littleEndian(bytes: Uint8Array): Int16Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const pcm = new Int16Array(bytes.length / BYTES_PER_SAMPLE);

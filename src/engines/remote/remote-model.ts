@@ -20,9 +20,9 @@ import { type RequestedText, RequestedTexts, startedSentences } from "./requeste
 import type { SpeechChunk, SpeechChunks, SpeechEnd } from "./speech-chunks.ts";
 
 /**
- * A speech model behind an address. Given words are one request; of words that are still being written each piece is
- * one, and the next is asked for while the one before is heard, and no more than that. Whether the same request gives the
- * same bytes again is up to whoever computes them, and so is what a temperature of 0 means.
+ * Creates a speech model on another server. Complete text is one request; of text that is still being written each
+ * passage is one, and the next is requested while one plays, never more. Reproducibility and temperature 0 depend on
+ * the server.
  */
 export function createRemoteModel(options: RemoteOptions): SpeechModel {
   const { name, kind, idleTimeoutMs } = options;
@@ -45,7 +45,7 @@ export function createRemoteModel(options: RemoteOptions): SpeechModel {
         const parts = { requests, endpoints, idleTimeoutMs };
         return yield* speakPlain(script, (plain) => speakRemotely(plain, parts, stop.signal));
       } finally {
-        // A piece may have been asked for that nobody will hear.
+        // Cancels a request made ahead.
         stop.abort(closed());
         stop.end();
         open.delete(stop);
@@ -59,23 +59,22 @@ export function createRemoteModel(options: RemoteOptions): SpeechModel {
   };
 }
 
-/** What an utterance is spoken by. */
 export interface RemoteSpeechParts {
   readonly requests: PreparedRequests;
   readonly endpoints: Endpoints;
-  /** The longest silence after the first sound, while more is waited for. */
+  /** Maximum gap between chunks of audio. */
   readonly idleTimeoutMs: number;
 }
 
-/** So much of a piece has been given before the next is asked for: to begin with, one is enough. */
+/** Frames of a response that are played before the next request. */
 const FRAMES_BEFORE_LOOKAHEAD = 6;
 
-/** Words, and their answer from its first sound on; `null` where there was no room for it any more. */
+/** A text and its response, which has begun; `null` if the utterance was already full. */
 interface SentRequest extends RequestedText {
   readonly chunks: SpeechChunks | null;
 }
 
-/** Speaks a script's text, a request a piece. Ends and throws as `SpeechModel.speak` does. */
+/** Speaks a script's text, one request per passage. Returns and throws as `SpeechModel.speak` does. */
 export async function* speakRemotely(
   { text, delivery: { maxFrames }, traceHeaders = {} }: PlainScript,
   { requests, endpoints, idleTimeoutMs }: RemoteSpeechParts,
@@ -87,7 +86,7 @@ export async function* speakRemotely(
   let next: Promise<SentRequest | null> | null = null;
   let voice: FollowedVoice | undefined;
   let spoken = "";
-  /** Where the last word ends that was told, in code points of all of the text. */
+  /** End of the last word that was returned, in code points of the whole text. */
   let lastWordEnd: number | null = null;
 
   const sendNext = async (): Promise<SentRequest | null> => {
@@ -172,7 +171,6 @@ export async function* speakRemotely(
   }
 }
 
-/** A promise that somebody waits for later, or nobody. */
 function ignoreRejection<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {});
   return promise;

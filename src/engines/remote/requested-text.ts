@@ -2,18 +2,18 @@ import { hasSpeakable } from "../../text/characters.ts";
 import { splitSentences } from "../../text/sentences/sentences.ts";
 import type { PlainItem } from "../../text/speak-plain.ts";
 
-/** Words of an utterance that are asked for in one request. */
+/** Text of one request. */
 export interface RequestedText {
   readonly text: string;
-  /** Where they begin in the utterance's text, in code points. */
+  /** Start in the utterance's text, in code points. */
   readonly offset: number;
-  /** The silence before them that the text asks for, in seconds. */
+  /** Pause before it that the text asks for, in seconds. */
   readonly breakS: number;
 }
 
 /**
- * An utterance's text as it is asked for: a piece a request, and of a piece that is too long some sentences a request.
- * What has no letter or number is passed over.
+ * Splits an utterance's text into requests: one per passage, or several for a passage that is too long. Skips text
+ * without letters or numbers.
  */
 export class RequestedTexts {
   readonly #passages: AsyncIterator<PlainItem>;
@@ -23,18 +23,18 @@ export class RequestedTexts {
   #isOver = false;
   #breakS = 0;
 
-  /** @param maxChars code points that a request may have */
+  /** @param maxChars maximum code points per request */
   constructor(text: AsyncIterable<PlainItem>, maxChars: number) {
     this.#passages = text[Symbol.asyncIterator]();
     this.#maxChars = maxChars;
   }
 
-  /** The silence that the text asks for behind what has been taken, in seconds. */
+  /** Pause after the text taken so far, in seconds. */
   get breakS(): number {
     return this.#breakS;
   }
 
-  /** What is asked for next; `null` at the end. Throws what the source of the text does. */
+  /** Returns the next request's text; `null` at the end. Throws errors of the text source. */
   async next(): Promise<RequestedText | null> {
     for (;;) {
       const ready = this.#ready.shift();
@@ -50,7 +50,7 @@ export class RequestedTexts {
     }
   }
 
-  /** Lets go of the text. Not waited for: a source that still waits for its next piece holds up nobody. */
+  /** Releases the text source without waiting: it may still be waiting for its next passage. */
   release(): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -69,9 +69,9 @@ export class RequestedTexts {
 }
 
 /**
- * Of words that were cut off the sentences of which something was heard, one at least.
+ * Returns the sentences of a cut text of which at least one word was spoken; at least one sentence.
  *
- * @param untilChars where the last word ends that was heard whole, in code points
+ * @param untilChars end of the last word that was spoken completely, in code points
  */
 export function startedSentences(text: string, untilChars: number): string {
   const starts = splitSentences(text).map(({ from }) => from);
@@ -79,7 +79,7 @@ export function startedSentences(text: string, untilChars: number): string {
   return text.slice(0, next);
 }
 
-/** A text in parts that are not too long, cut between sentences where that can be, else between words. */
+/** Splits a text that is too long, preferably between sentences, else between words. */
 function splitText(text: string, maxChars: number): string[] {
   if (codePoints(text) <= maxChars) return [text];
   const sentences = splitSentences(text).map(({ from }) => from);
@@ -101,7 +101,7 @@ function codePoints(text: string): number {
   return count;
 }
 
-/** The first code points of a text, in UTF-16 units. */
+/** Returns the length in UTF-16 units of the first code points. */
 function utf16Length(text: string, maxCodePoints: number): number {
   let units = 0;
   let count = 0;

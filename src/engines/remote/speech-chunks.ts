@@ -2,23 +2,23 @@ import type { FollowedVoice, SpeechEvents } from "../../core/speech-model.ts";
 import { AttemptError } from "./attempt-error.ts";
 import type { HttpExchange } from "./http-exchange.ts";
 
-/** Some speech as it came. Times in it are from the first sample of its answer. */
+/** Some received speech. Times are relative to the start of its response. */
 export interface SpeechChunk extends SpeechEvents {
-  /** Mono, in [-1, 1], 24 kHz; of any length, also none. */
+  /** Mono, in [-1, 1], at 24 kHz; may be empty. */
   readonly samples: Float32Array;
 }
 
-/** What there is to say of an answer that has ended as it should. */
+/** Outcome of a complete response. */
 export interface SpeechEnd {
-  /** `length`: the endpoint cut it short where it was told to. */
+  /** `length`: the endpoint reached its frame limit. */
   readonly stop: "finished" | "length";
   readonly voice?: FollowedVoice;
 }
 
-/** Takes an answer apart. Throws {@link AttemptError} for one that is no speech, and what the exchange throws. */
+/** Reads a response. Throws {@link AttemptError} for other data, and errors of the exchange. */
 export type ReadSpeech = (exchange: HttpExchange) => AsyncGenerator<SpeechChunk, SpeechEnd, void>;
 
-/** One answer, sound by sound, and no wait in it longer than it may be. */
+/** A response in chunks, with a timeout for each. */
 export class SpeechChunks {
   readonly #exchange: HttpExchange;
   readonly #sounds: AsyncGenerator<SpeechChunk, SpeechEnd, void>;
@@ -26,14 +26,14 @@ export class SpeechChunks {
   #first: IteratorResult<SpeechChunk, SpeechEnd> | null = null;
   #isClosed = false;
 
-  /** @param onClose called once, when nothing more is taken */
+  /** @param onClose called once */
   constructor(exchange: HttpExchange, read: ReadSpeech, onClose: () => void) {
     this.#exchange = exchange;
     this.#sounds = read(exchange);
     this.#onClose = onClose;
   }
 
-  /** Waits for the first samples, so long and no longer. Throws {@link AttemptError} where none come, and `late` too late. */
+  /** Waits for the first samples. Throws {@link AttemptError} if there are none, and `late()` after the timeout. */
   async begin(withinMs: number, late: () => AttemptError): Promise<void> {
     this.#first = await this.#within(withinMs, late, async () => {
       for (;;) {
@@ -44,7 +44,7 @@ export class SpeechChunks {
     });
   }
 
-  /** The next sound, or the end. Throws `late` too late. */
+  /** Returns the next chunk, or the end. Throws `late()` after the timeout. */
   async next(withinMs: number, late: () => AttemptError): Promise<IteratorResult<SpeechChunk, SpeechEnd>> {
     if (this.#first !== null) {
       const first = this.#first;
@@ -54,7 +54,7 @@ export class SpeechChunks {
     return this.#within(withinMs, late, () => this.#sounds.next());
   }
 
-  /** Takes no more of it: an answer that has not ended is broken off. */
+  /** Stops reading, which cancels an incomplete response. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;

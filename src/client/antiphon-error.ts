@@ -1,4 +1,4 @@
-/** What the server calls a failure, and what the client does where the server could not. */
+/** The server's error types, and those of the client for failures without an answer. */
 export type AntiphonErrorType =
   | "invalid_request"
   | "authentication_error"
@@ -9,12 +9,11 @@ export type AntiphonErrorType =
   | "inference_error"
   /** The server could not be reached, or the connection broke off. */
   | "connection_error"
-  /** No byte came for as long as `timeoutMs`. */
+  /** No byte arrived within `timeoutMs`. */
   | "timeout_error"
-  /** An answer that is none of this API's. */
+  /** The answer is not one of this API's. */
   | "invalid_response";
 
-/** What is known of a failure. */
 export interface AntiphonErrorDetails {
   readonly status?: number;
   readonly requestId?: string | null;
@@ -22,22 +21,22 @@ export interface AntiphonErrorDetails {
   readonly cause?: unknown;
 }
 
-/** A call that failed. Calls that are aborted throw their signal's reason instead. */
+/** A failed call. An aborted call throws its signal's reason instead. */
 export class AntiphonError extends Error {
   override readonly name: string = "AntiphonError";
-  /** Stable, to tell failures apart by. */
+  /** Stable identifier of the kind of failure. */
   readonly type: AntiphonErrorType;
-  /** The HTTP status, or null where none came. 200 where a reply broke off. */
+  /** The HTTP status; null without an answer, 200 if a reply broke off. */
   readonly status: number | null;
-  /** To be named when asking whoever runs the server. */
+  /** Id to quote to the server's operator. */
   readonly requestId: string | null;
-  /** When trying again may help, in milliseconds, where the server said so. */
+  /** Milliseconds after which the server suggests a retry. */
   readonly retryAfterMs: number | null;
 
   constructor(type: AntiphonErrorType, message: string, details: AntiphonErrorDetails = {}) {
     super(message, details);
     this.type = type;
-    // Where a browser tells none, it is 0.
+    // Browsers report 0 for an unknown status.
     this.status = details.status || null;
     this.requestId = details.requestId ?? null;
     this.retryAfterMs = details.retryAfterMs ?? null;

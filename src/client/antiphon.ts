@@ -48,19 +48,19 @@ export class Antiphon {
     this.#ask = connectionTo(options);
   }
 
-  /** Text to speech, as one WAV. */
+  /** Converts text to speech, as one WAV. */
   tts(request: TtsRequest, options?: CallOptions): Promise<TtsReply> {
     return this.#json("/v1/tts", request, options);
   }
 
-  /** The last turn of a conversation, as one WAV. */
+  /** Speaks the last turn of a conversation, as one WAV. */
   converse(request: ConverseRequest, options?: CallOptions): Promise<ConverseReply> {
     return this.#json("/v1/converse", request, options);
   }
 
   /**
-   * The last turn of a conversation, frame by frame. It is asked for when the first event is. Leaving the loop closes the
-   * connection, which ends the generation. Nothing is asked again once the reply has begun.
+   * Streams the last turn of a conversation, frame by frame. The request is sent when the first event is awaited.
+   * Leaving the loop closes the connection, which ends the generation. A reply that has begun is never retried.
    */
   stream(request: ConverseRequest, options: CallOptions = {}): AsyncIterableIterator<StreamEvent> {
     return readReply(
@@ -69,20 +69,20 @@ export class Antiphon {
     );
   }
 
-  /** Text to speech as OpenAI's clients ask for it: a file in the format that was asked for. */
+  /** Converts text to speech with OpenAI's fields: a file in the requested format. */
   async speech(request: SpeechRequest, options?: CallOptions): Promise<Blob> {
     return this.#whole("/v1/audio/speech", request, options, async (answer) => {
       const pieces: Uint8Array<ArrayBuffer>[] = [];
       for await (const chunk of answer.chunks()) {
         pieces.push(chunk);
-        // However much speech it is, it was asked for.
+        // Speech has no size limit.
         answer.leftBytes = MAX_BYTES;
       }
       return new Blob(pieces, { type: answer.mediaType });
     });
   }
 
-  /** What is said in a recording: text for the formats `text`, `srt` and `vtt`, else an object. */
+  /** Transcribes a recording: text for the formats `text`, `srt` and `vtt`, otherwise an object. */
   async transcribe<F extends TranscriptFormat = "json">(
     request: TranscriptionRequest<F>,
     options?: CallOptions,
@@ -95,33 +95,33 @@ export class Antiphon {
     return transcript as Transcripts[F];
   }
 
-  /** The public models. */
+  /** Lists the public models. */
   async models(options?: CallOptions): Promise<readonly ModelCard[]> {
     return (await this.#json<{ data: ModelCard[] }>("/v1/models", undefined, options)).data;
   }
 
-  /** The voices that there are, with the key's own. */
+  /** Lists the voices, including the key's own. */
   async voices(options?: CallOptions): Promise<readonly Voice[]> {
     return (await this.#json<{ data: Voice[] }>("/v1/audio/voices", undefined, options)).data;
   }
 
-  /** Makes a voice of a recording, which belongs to the key. */
+  /** Creates a voice from a recording. It belongs to the key. */
   createVoice({ audio_sample, ...fields }: NewVoice, options?: CallOptions): Promise<CreatedVoice> {
     return this.#json("/v1/audio/voices", formOf({ ...fields, audio_sample }), options);
   }
 
-  /** Deletes a voice of the key's, with its recording. @param voice its id or name */
+  /** Deletes a voice of the key and its recording. @param voice its id or name */
   deleteVoice(voice: string, options?: CallOptions): Promise<DeletedVoice> {
     const path = `/v1/audio/voices/${encodeURIComponent(voice)}`;
     return this.#json(path, undefined, { ...options, method: "DELETE" });
   }
 
-  /** What the server is, its defaults and its limits. */
+  /** Returns the server's description, defaults and limits. */
   info(options?: CallOptions): Promise<Info> {
     return this.#json("/v1/info", undefined, options);
   }
 
-  /** What the key has used in all. */
+  /** Returns the key's total usage. */
   usage(options?: CallOptions): Promise<UsageSummary> {
     return this.#json("/v1/usage", undefined, options);
   }
@@ -156,7 +156,7 @@ async function jsonOf<T>(answer: Answer): Promise<T> {
 
 type Field = string | readonly string[] | Blob | Uint8Array<ArrayBuffer> | undefined;
 
-/** A form; its file comes last, so that a server may refuse before it has that. */
+/** Builds a form with its file last, so that a server can refuse it before the file arrives. */
 function formOf(fields: Readonly<Record<string, Field>>): FormData {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) {
@@ -168,7 +168,9 @@ function formOf(fields: Readonly<Record<string, Field>>): FormData {
   return form;
 }
 
-/** Asks for a streamed reply when its first event is asked for. Leaving it, at any time, closes the connection. */
+/**
+ * Streams a reply, requested when the first event is awaited. Leaving the iterator closes the connection at any time.
+ */
 export function readReply(
   ask: (signal: AbortSignal) => Promise<Answer>,
   caller: AbortSignal | undefined,
@@ -190,7 +192,7 @@ export function readReply(
   }
   const events = read();
   const leaveAtNextEvent = events.return.bind(events);
-  // A generator is not left before what it waits for has come.
+  // A generator's own `return` waits for its pending read.
   events.return = () => {
     leave();
     return leaveAtNextEvent();
@@ -211,7 +213,7 @@ async function* eventsOf(answer: Answer): AsyncGenerator<StreamEvent, void, void
   throw answer.failure("connection_error", BROKEN_OFF);
 }
 
-/** An event with what it holds; null for one of a kind that is not known here. Throws what an `error` event tells. */
+/** Parses an event; null for an unknown kind. Throws an `error` event's failure. */
 function eventOf({ event, data }: SentEvent, { failure }: Answer): StreamEvent | null {
   if (!/^(meta|audio|end|error)$/.test(event)) return null;
   let told: { type: AntiphonErrorType; message: string };

@@ -1,22 +1,21 @@
 import { AntiphonError, type AntiphonErrorDetails, type AntiphonErrorType } from "./antiphon-error.ts";
 
-/** How a client asks; {@link CallOptions} may say otherwise for one call. */
+/** How to reach a server. {@link CallOptions} override it per call. */
 export interface ConnectionOptions {
-  /** Where the server is, such as `http://127.0.0.1:8080`; empty for the origin of a page. */
+  /** Base URL such as `http://127.0.0.1:8080`; empty for a page's own origin. */
   readonly baseUrl: string;
-  /** Default: `ANTIPHON_KEY` of the environment, where there is one. */
+  /** Default: `ANTIPHON_KEY` of the environment. */
   readonly apiKey?: string | undefined;
-  /** In place of the global `fetch`. */
+  /** Replaces the global `fetch`. */
   readonly fetch?: typeof fetch | undefined;
   /** Attempts after the first. Default 2. */
   readonly maxRetries?: number | undefined;
-  /** How long to wait for the first byte, and from each byte to the next. Default 120 000. */
+  /** Milliseconds to wait for the first byte and between bytes. Default 120 000. */
   readonly timeoutMs?: number | undefined;
 }
 
-/** What one call may have of its own. */
 export interface CallOptions {
-  /** Gives the call up: the connection is closed, and the call throws the signal's reason. */
+  /** Cancels the call: the connection is closed, and the call throws the signal's reason. */
   readonly signal?: AbortSignal | undefined;
   readonly maxRetries?: number | undefined;
   readonly timeoutMs?: number | undefined;
@@ -24,22 +23,21 @@ export interface CallOptions {
   readonly requestId?: string | undefined;
 }
 
-/** Above all that this API has in one JSON or one event: the longest reply is 11 MB. */
+/** Upper limit of one JSON or event. The longest reply is 11 MB. */
 export const MAX_BYTES: number = 64 * 2 ** 20;
 const MAX_ERROR_BYTES = 2 ** 16;
 
-/** What is said of a reply that is not whole. */
 export const BROKEN_OFF = "the connection broke off in the middle of the reply";
 
-/** An answer whose status says that it succeeded. Whoever has it ends it. */
+/** A successful answer. The caller must end it. */
 export interface Answer {
-  /** Its `Content-Type`; empty where it has none. */
+  /** `Content-Type`; empty without one. */
   readonly mediaType: string;
-  /** How much of it may still come: whoever reads more than one thing of it allows each of them as much. */
+  /** Bytes that may still arrive. Readers of several events reset it for each. */
   leftBytes: number;
-  /** Its body, once. Throws an {@link AntiphonError} where it breaks off, stops coming or does not end. */
+  /** Streams the body, once. Throws an {@link AntiphonError} if it breaks off, stalls or exceeds `leftBytes`. */
   chunks(): AsyncGenerator<Uint8Array<ArrayBuffer>, void, void>;
-  /** What to throw where the answer is not what it has to be. */
+  /** Creates the error for an unexpected answer. */
   failure(type: AntiphonErrorType, message: string, details?: AntiphonErrorDetails): AntiphonError;
   end(): void;
 }
@@ -48,15 +46,15 @@ interface Environment {
   readonly process?: { readonly env?: Readonly<Record<string, string | undefined>> };
 }
 
-/** A call's, with its method where that is not GET without a body and POST with one. */
+/** Options of a call. Default method: POST with a body, otherwise GET. */
 export interface AskOptions extends CallOptions {
   readonly method?: "DELETE";
 }
 
-/** Asks, and asks again while that may help. A body is JSON or a form; without one it is a GET. */
+/** Sends a request, with retries where they may help. A body is JSON or a form. */
 export type Ask = (path: string, body: object | undefined, options?: AskOptions) => Promise<Answer>;
 
-/** Asks one server, with one key. */
+/** Returns a function that sends requests to one server with one key. */
 export function connectionTo({
   baseUrl,
   apiKey = (globalThis as Environment).process?.env?.ANTIPHON_KEY,
@@ -80,14 +78,14 @@ export function connectionTo({
           body: isForm ? body : JSON.stringify(body),
           headers,
           signal,
-          // Whoever else a redirect leads to is not given what was meant for this server.
+          // The key must not be sent to another server.
           redirect: "manual",
         }),
         (cause) => new AntiphonError("connection_error", "the server cannot be reached", { cause }),
       );
       const answer = answerOf(response, exchange);
       if (response.ok) return answer;
-      // A browser tells nothing of a redirect, not even its status.
+      // Browsers hide a redirect's status.
       if (response.status < 400) {
         throw answer.failure("invalid_response", "the server redirects: set baseUrl to where it is");
       }
@@ -114,7 +112,7 @@ export function connectionTo({
   };
 }
 
-/** The whole of a body, as text. */
+/** Reads the whole body as text. */
 export async function textOf({ chunks }: Answer): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
@@ -122,29 +120,29 @@ export async function textOf({ chunks }: Answer): Promise<string> {
   return text + decoder.decode();
 }
 
-/** What a status means where whatever stands before the server answered, in words of its own. */
+/** Types by status, for answers from a proxy. */
 const TYPES: Readonly<Record<number, AntiphonErrorType>> = {
   401: "authentication_error",
   404: "not_found",
   429: "rate_limit_exceeded",
 };
 
-/** A server that wants to be left alone for longer than this is not asked again: the caller is told instead. */
+/** If the server asks for a longer pause, the call fails instead of retrying. */
 const MAX_WAIT_MS = 60_000;
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 8_000;
 
-/** How long to wait before another attempt, in milliseconds; null where none would help. `attempt` counts from 0. */
+/** Returns the milliseconds before a retry; null if none would help. `attempt` counts from 0. */
 export function retryWaitMs({ type, status, retryAfterMs }: AntiphonError, attempt: number): number | null {
   const isPassing =
     type === "connection_error" || (status !== null && ([408, 409, 429].includes(status) || status >= 500));
   if (!isPassing) return null;
   if (retryAfterMs !== null) return retryAfterMs <= MAX_WAIT_MS ? retryAfterMs : null;
-  // Spread out, so that clients that failed together do not come back together.
+  // Jitter, so that clients that failed together do not retry together.
   return Math.min(FIRST_PAUSE_MS * 2 ** attempt, MAX_PAUSE_MS) * (1 - Math.random() / 4);
 }
 
-/** What the headers of a failure say of when to come back, in milliseconds; null where they say nothing. */
+/** Returns the `Retry-After` of an answer in milliseconds; null without one. */
 export function retryAfterMs(headers: Headers, nowMs: number = Date.now()): number | null {
   const inMs = headers.get("retry-after-ms");
   const header = headers.get("retry-after") || "-";
@@ -182,36 +180,36 @@ function failureOf({ status, headers }: Response, text: string, { failure }: Ans
   try {
     body = JSON.parse(text).error ?? {};
   } catch {
-    // Not an envelope: the status has to do.
+    // Not JSON: the status decides.
   }
   const type = body.type ?? TYPES[status] ?? (status < 500 ? "invalid_request" : "internal_error");
   const message = body.message ?? `the server answered with status ${status}`;
   return failure(type, message, { retryAfterMs: retryAfterMs(headers) });
 }
 
-/** One request and its answer: over when it is ended, when its caller aborts, or when nothing comes for too long. */
+/** A request and its answer. It ends when told to, when the caller aborts, or when no byte arrives in time. */
 export interface Exchange {
-  /** To be given to `fetch`. */
+  /** Signal for `fetch`. */
   readonly signal: AbortSignal;
   /**
-   * Waits for one step. Throws the caller's reason, or an {@link AntiphonError} `timeout_error`, or what `failure` makes of
-   * that which the step throws.
+   * Awaits a step. Throws the caller's reason, an {@link AntiphonError} `timeout_error`, or `failure` of what the
+   * step throws.
    */
   inTime<T>(step: Promise<T>, failure: (cause: unknown) => unknown): Promise<T>;
-  /** Closes the connection, if it is still open, and lets go of the caller's signal. */
+  /** Closes the connection and releases the caller's signal. */
   end(): void;
 }
 
-/** 23 days. A timer for more than 2³¹ ms, as for `Infinity`, goes off at once. */
+/** 23 days. Longer timers (over 2³¹ ms) and `Infinity` would fire at once. */
 const MAX_TIMER_MS = 2e9;
 
-/** @param timeoutMs for each step: the wait for the first byte, and every wait for the next one */
+/** @param timeoutMs limit of each step: the wait for the first byte and for every next one */
 export function beginExchange(timeoutMs: number, caller: AbortSignal | undefined): Exchange {
   const { leaving, unfollow } = linkedController(caller);
   const { signal } = leaving;
   return {
     signal,
-    // Not left to `fetch` alone: one that was given may not heed its signal.
+    // A custom `fetch` may ignore its signal.
     inTime: (step, failure) =>
       new Promise((resolve, reject) => {
         const timer = setTimeout(
@@ -243,13 +241,13 @@ export function beginExchange(timeoutMs: number, caller: AbortSignal | undefined
 /** Waits. Throws the signal's reason as soon as it aborts, and leaves no timer behind. */
 export async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   const exchange = beginExchange(ms, signal);
-  // Nothing ever comes of it: what is waited for is its time-out.
+  // The time-out itself is what is awaited.
   await exchange.inTime(new Promise(() => {}), String).catch(() => {});
   exchange.end();
   signal?.throwIfAborted();
 }
 
-/** A controller that aborts when the caller does, until it no longer follows. */
+/** Creates a controller that aborts with the caller's signal until unfollowed. */
 export function linkedController(caller: AbortSignal | undefined): {
   leaving: AbortController;
   unfollow: () => void;

@@ -1,30 +1,29 @@
 import type { StreamEvent, Word } from "./replies.ts";
 
-/** The rate of everything that is played, in Hz. */
+/** Sample rate of all audio, in Hz. */
 export const SAMPLE_RATE_HZ = 24_000;
 
-/** What a player may be given. */
 export interface PlayerOptions {
   /** An `AudioContext` at 24 kHz. Default: that of {@link wakeSound}. */
   readonly context?: SoundContext;
-  /** The node that is played into, such as a `GainNode`. Default: the context's destination. */
+  /** Node to play into, such as a `GainNode`. Default: the context's destination. */
   readonly destination?: object;
-  /** How far ahead the first frame is scheduled: what the network may waver. Default 30. */
+  /** Milliseconds of buffering before the first frame, against network jitter. Default 30. */
   readonly leadMs?: number;
-  /** Called some 25 times a second with the seconds heard so far. */
+  /** Called some 25 times a second with the seconds played so far. */
   readonly onPosition?: (seconds: number) => void;
-  /** Called as a word begins to be heard, where words are known; also after a jump into it. */
+  /** Called when a word begins to play, if words are known; also after seeking into it. */
   readonly onWord?: (word: Word, index: number) => void;
-  /** Called when everything has been heard, and when it was stopped. */
+  /** Called when everything was played or playback was stopped. */
   readonly onEnd?: () => void;
 }
 
 const MAX_LEAD_SAMPLES = 0.32 * SAMPLE_RATE_HZ;
 const TICK_MS = 40;
 
-/** Plays a reply without gaps while it comes, and keeps it: to pause, to jump, to hear it again. */
+/** Plays a reply without gaps while it arrives, and keeps it for pausing, seeking and replaying. */
 export class Player {
-  /** How often a frame came too late. Each time, the next ones are given twice the time. */
+  /** Frames that arrived too late. After each, the buffering doubles. */
   underruns = 0;
   readonly #options: PlayerOptions;
   readonly #context: SoundContext;
@@ -33,7 +32,7 @@ export class Player {
   readonly #frames: Int16Array[] = [];
   #words: Word[] = [];
   #word = -1;
-  /** Samples given, the one from which it plays, and the one that is scheduled next. */
+  /** Samples received, the sample where playback started, and the next one to schedule. */
   #given = 0;
   #from = 0;
   #next = 0;
@@ -50,24 +49,24 @@ export class Player {
     this.#lead = Math.round(((options.leadMs ?? 30) * SAMPLE_RATE_HZ) / 1_000);
   }
 
-  /** `playing` also while it waits for more to come. */
+  /** `playing` also while waiting for more audio. */
   get state(): "playing" | "paused" | "ended" {
     return this.#state;
   }
 
-  /** Seconds of the reply heard so far. */
+  /** Seconds played so far. */
   get positionS(): number {
     if (this.#state !== "playing") return this.#next / SAMPLE_RATE_HZ;
     const latency = (this.#context.outputLatency || 0) * SAMPLE_RATE_HZ;
     return this.#sampleAt(this.#now - latency) / SAMPLE_RATE_HZ;
   }
 
-  /** Seconds of the reply that have come. */
+  /** Seconds received so far. */
   get durationS(): number {
     return this.#given / SAMPLE_RATE_HZ;
   }
 
-  /** Plays a stream, and resolves when it has been heard or stopped. What it throws is thrown at once. */
+  /** Plays a stream. Resolves when it was played or stopped; throws the stream's error at once. */
   async play(events: AsyncIterable<StreamEvent>): Promise<void> {
     const iterator = events[Symbol.asyncIterator]();
     this.#leave = () => void iterator.return?.();
@@ -87,7 +86,7 @@ export class Player {
     });
   }
 
-  /** Adds a frame, and the words that begin in it. Once it is complete or stopped, nothing more is taken. */
+  /** Adds a frame and the words that begin in it. Ignored after `complete` and `stop`. */
   add(pcm: Int16Array, words: readonly Word[] = []): void {
     if (this.#isComplete) return;
     this.#frames.push(pcm);
@@ -96,7 +95,7 @@ export class Player {
     if (this.#state === "playing") this.#schedule(pcm);
   }
 
-  /** No more frames will come. */
+  /** Ends the audio. */
   complete(): void {
     this.#isComplete = true;
     this.#endIfHeard();
@@ -106,7 +105,7 @@ export class Player {
     if (this.#state === "playing") this.#halt("paused", this.#sampleAt(this.#now));
   }
 
-  /** Goes on after a pause, or plays again from the start after the end. */
+  /** Resumes after a pause, or plays again from the start. */
   resume(): void {
     if (this.#state === "playing") return;
     if (this.#state === "ended" && this.#next >= this.#given) this.#next = 0;
@@ -114,7 +113,7 @@ export class Player {
     this.#scheduleRest();
   }
 
-  /** Jumps to a second of what has come. It plays from there, or stays paused there. */
+  /** Jumps to a second of the audio received, and keeps playing or stays paused. */
   seek(seconds: number): void {
     const sample = Math.round(Math.min(Math.max(seconds, 0), this.durationS) * SAMPLE_RATE_HZ);
     const state = this.#state;
@@ -124,7 +123,7 @@ export class Player {
     else this.#tick();
   }
 
-  /** Ends it, and leaves the stream that it plays, so that no more of it is generated. */
+  /** Stops, and leaves the stream, which ends its generation. */
   stop(): void {
     this.#isComplete = true;
     this.#leave();
@@ -181,7 +180,7 @@ export class Player {
     this.#options.onEnd?.();
   }
 
-  /** Silences what is scheduled, and stands at a sample. */
+  /** Silences what is scheduled, and moves to a sample. */
   #halt(state: "playing" | "paused" | "ended", at: number): void {
     for (const source of this.#sources) {
       source.onended = null;
@@ -206,11 +205,11 @@ export class Player {
   }
 }
 
-/** What the player uses of an `AudioContext`: any is one. */
+/** The part of `AudioContext` that the player uses. */
 export interface SoundContext {
   /** Seconds. */
   readonly currentTime: number;
-  /** Seconds from what is computed to what is heard, where the browser tells. */
+  /** Seconds from computing a sample to playing it, where the browser reports it. */
   readonly outputLatency?: number;
   readonly destination: object;
   createBuffer(channels: number, length: number, sampleRate: number): SoundBuffer;
@@ -218,12 +217,12 @@ export interface SoundContext {
   resume(): Promise<void>;
 }
 
-/** What it uses of an `AudioBuffer`. */
+/** The part of `AudioBuffer` that the player uses. */
 export interface SoundBuffer {
   getChannelData(channel: number): Float32Array;
 }
 
-/** What it uses of an `AudioBufferSourceNode`. */
+/** The part of `AudioBufferSourceNode` that the player uses. */
 export interface SoundSource {
   buffer: unknown;
   onended: unknown;
@@ -235,8 +234,8 @@ export interface SoundSource {
 let shared: SoundContext | undefined;
 
 /**
- * Opens the sound device, which takes a moment, and returns its context at 24 kHz, the same one every time. Browsers let
- * it sound only after a click or a key was pressed: call it then.
+ * Opens the audio device, which takes a moment, and returns its shared context at 24 kHz. Call it on a click or key
+ * press: browsers allow sound only then.
  */
 export function wakeSound(): SoundContext {
   const { AudioContext } = globalThis as unknown as {
@@ -247,7 +246,7 @@ export function wakeSound(): SoundContext {
   return shared;
 }
 
-/** A time without a gap: which samples sound in it, and from which sample of the context's own time on. */
+/** Gapless playback: its samples, and when it starts on the context's clock. */
 interface Run {
   readonly at: number;
   readonly from: number;
@@ -255,20 +254,19 @@ interface Run {
 }
 
 /**
- * When which sample sounds. All times are whole samples, since buffers that begin between two samples do not join without a
- * click.
+ * Schedule of samples. All times are whole samples, since buffers that start between two samples join with a click.
  */
 export class PlaybackSchedule {
   #runs: Run[] = [];
 
-  /** Begins anew: the next sample to be set down is `from`. */
+  /** Restarts: the next sample added is `from`. */
   clear(): void {
     this.#runs = [];
   }
 
   /**
-   * Sets `length` samples from `from` down, right after those before them, and returns when they begin. Where nothing
-   * sounds any more, they begin `lead` after `now`.
+   * Schedules `length` samples from `from` after the previous ones, and returns their start. If playback has run dry,
+   * they start `lead` after `now`.
    */
   add(from: number, length: number, now: number, lead: number): number {
     let run = this.#runs.at(-1);
@@ -281,13 +279,13 @@ export class PlaybackSchedule {
     return at;
   }
 
-  /** Whether all that was set down has sounded; false where nothing was. */
+  /** Whether everything scheduled was played; false if nothing was. */
   isDry(now: number): boolean {
     const last = this.#runs.at(-1);
     return last !== undefined && this.#endOf(last) < now;
   }
 
-  /** The sample that sounds at `now`, or null before the first one does. */
+  /** Returns the sample played at `now`; null before the first. */
   sampleAt(now: number): number | null {
     const run = this.#runs.findLast(({ at }) => at <= now);
     return run ? Math.min(run.to, run.from + now - run.at) : null;

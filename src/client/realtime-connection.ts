@@ -1,6 +1,6 @@
 import { AntiphonError, type AntiphonErrorType } from "./antiphon-error.ts";
 
-/** What the conversation uses of a `WebSocket`: those of browsers, of Node 22 and of `ws` are such. */
+/** The part of `WebSocket` that a conversation uses: those of browsers, Node 22 and `ws` fit. */
 export interface Socket {
   readonly readyState: number;
   onopen: unknown;
@@ -13,30 +13,30 @@ export interface Socket {
 
 export type SocketClass = new (url: string, protocols: string[]) => Socket;
 
-/** Where a realtime session is opened, and by what. */
+/** Where and how a realtime session is opened. */
 export interface RealtimeAddress {
-  /** Where the server is, such as `http://127.0.0.1:8080`; empty for the origin of a page. */
+  /** Base URL such as `http://127.0.0.1:8080`; empty for a page's own origin. */
   readonly baseUrl: string;
-  /** A key, or a client secret. */
+  /** A key or a client secret. */
   readonly apiKey: string;
   /** A public model id; null is the default model. */
   readonly model?: string | null | undefined;
-  /** In place of the global `WebSocket`, which Node has from version 22 on. */
+  /** Replaces the global `WebSocket`, which Node has from version 22 on. */
   readonly WebSocket?: SocketClass | undefined;
 }
 
-/** An event of either side, as the protocol has it. */
+/** A client or server event of the protocol. */
 export type RealtimeEvent = { readonly type: string } & Readonly<Record<string, unknown>>;
 
 interface Handlers {
   readonly onEvent: (event: RealtimeEvent) => void;
-  /** Called once, with why it was closed where the server says so. */
+  /** Called once, with the server's reason if it gives one. */
   readonly onClose: (reason: string) => void;
 }
 
 const OPEN = 1;
 
-/** Opens a session's WebSocket. Throws an {@link AntiphonError} that says what the server said where it is refused. */
+/** Opens a session's WebSocket. Throws an {@link AntiphonError} with the server's message if it is refused. */
 export async function openSession(address: RealtimeAddress, { onEvent, onClose }: Handlers): Promise<Socket> {
   const { apiKey, model } = address;
   const Class = address.WebSocket ?? (globalThis as { WebSocket?: SocketClass }).WebSocket;
@@ -51,7 +51,7 @@ export async function openSession(address: RealtimeAddress, { onEvent, onClose }
     socket.onerror = () => resolve(false);
   });
   if (!isOpen) throw (await refusalOf(address)) ?? unreachable();
-  // What came with the opening is told after this function has returned.
+  // Messages that arrive with the opening are delivered after this function has returned.
   socket.onerror = () => {};
   socket.onmessage = ({ data }: { data: unknown }) => {
     const event = eventOf(data);
@@ -62,7 +62,7 @@ export async function openSession(address: RealtimeAddress, { onEvent, onClose }
   return socket;
 }
 
-/** What a message says; null where it is no event. */
+/** Parses a message; null if it is not an event. */
 function eventOf(data: unknown): RealtimeEvent | null {
   try {
     const event = JSON.parse(`${data}`);
@@ -72,14 +72,14 @@ function eventOf(data: unknown): RealtimeEvent | null {
   }
 }
 
-/** Why a session would be refused: browsers do not tell of a WebSocket's refusal. Null where it would not be. */
+/** Returns why a session would be refused, which browsers do not report for a WebSocket; null if it would not. */
 export async function refusalOf(address: RealtimeAddress): Promise<AntiphonError | null> {
   const { apiKey, model } = address;
   const url = sessionUrl(address);
   if (model) url.searchParams.set("model", model);
   try {
     const reply = await fetch(url, { headers: { Authorization: `Bearer ${apiKey}` }, redirect: "manual" });
-    // What it asks for is an upgrade, so nothing else is wrong.
+    // The server only asks for an upgrade.
     if (reply.status === 426) return null;
     const { error } = (await reply.json().catch(() => ({}))) as {
       error?: { type?: AntiphonErrorType; message?: string };
@@ -102,7 +102,7 @@ function sessionUrl({ baseUrl }: RealtimeAddress): URL {
 const unreachable = (): AntiphonError =>
   new AntiphonError("connection_error", "the connection was closed before the conversation began");
 
-/** A word of a reply as events tell it, from the first sample of its item. */
+/** A word of a reply, timed from the first sample of its item. */
 export interface WireWord {
   word: string;
   start_ms: number;
@@ -111,7 +111,7 @@ export interface WireWord {
   length: number;
 }
 
-/** What of events is read here. */
+/** The events used here, with the fields that are read. */
 export interface EventHandlers {
   session(event: {
     session: { audio?: { input?: { turn_detection?: { interrupt_response?: boolean } | null } } };
@@ -132,7 +132,7 @@ export interface EventHandlers {
   error(event: { error: { code?: string; message: string } }): void;
 }
 
-/** Who takes which event. */
+/** Handler of each event type. */
 export const EVENT_HANDLERS: Readonly<Record<string, keyof EventHandlers>> = {
   "session.created": "session",
   "session.updated": "session",
@@ -151,7 +151,7 @@ export const EVENT_HANDLERS: Readonly<Record<string, keyof EventHandlers>> = {
   error: "error",
 };
 
-/** The user's words are wanted, unless the session says how. */
+/** Adds transcription of the user's speech unless the session configures it. */
 export function withTranscription(session: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
   const { audio = {}, ...others } = session as { audio?: { input?: object } };
   const input = { transcription: { model: "whisper-1" }, ...audio.input };

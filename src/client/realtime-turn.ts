@@ -1,24 +1,24 @@
 import type { Word } from "./replies.ts";
 
-/** Plays one reply while it comes: a `Player` of `antiphon/client/player` is one. */
+/** Plays one reply while it arrives. The `Player` of `antiphon/client/player` fits. */
 export interface ReplyPlayer {
-  /** Seconds of it heard so far. */
+  /** Seconds played so far. */
   readonly positionS: number;
   add(pcm: Int16Array): void;
-  /** No more of it will come. */
+  /** Ends the reply's audio. */
   complete(): void;
   /** Silences it at once. */
   stop(): void;
 }
 
-/** What a player calls. */
+/** Callbacks for the player. */
 export interface ReplyPlayerEvents {
   readonly onPosition: (seconds: number) => void;
-  /** All of it was heard, or it was stopped. */
+  /** Called when the reply was played or stopped. */
   readonly onEnd: () => void;
 }
 
-/** A reply that has begun while the one before is heard, with the sound that has come. */
+/** A reply that arrives while the previous one plays. */
 interface Waiting<T> {
   readonly turn: T;
   readonly frames: Int16Array[];
@@ -28,11 +28,11 @@ interface Waiting<T> {
 interface PlaybackOptions<T> {
   readonly openPlayer: (events: ReplyPlayerEvents) => ReplyPlayer;
   readonly onPosition: (turn: T, seconds: number) => void;
-  /** A reply was heard to its end. */
+  /** Called when a reply was played to its end. */
   readonly onHeard: (turn: T) => void;
 }
 
-/** Plays replies one after the other, each while it comes. */
+/** Plays replies one after another, each while it arrives. */
 export class ReplyPlayback<T extends RealtimeTurn> {
   readonly #options: PlaybackOptions<T>;
   readonly #waiting: Waiting<T>[] = [];
@@ -42,12 +42,12 @@ export class ReplyPlayback<T extends RealtimeTurn> {
     this.#options = options;
   }
 
-  /** The reply that is heard. */
+  /** The reply that is playing. */
   get turn(): T | null {
     return this.#now?.turn ?? null;
   }
 
-  /** Whether it is heard, or will be. */
+  /** Whether the reply is playing or queued. */
   has(turn: T): boolean {
     return this.#now?.turn === turn || this.#waiting.some((each) => each.turn === turn);
   }
@@ -63,14 +63,14 @@ export class ReplyPlayback<T extends RealtimeTurn> {
     else this.#waiting.push({ turn, frames: [pcm], isComplete: false });
   }
 
-  /** No more of that reply will come. */
+  /** Ends that reply's audio. */
   complete(id: string): void {
     const waiting = this.#waiting.find(({ turn }) => turn.id === id);
     if (waiting) waiting.isComplete = true;
     else if (this.#now?.turn.id === id) this.#now.player.complete();
   }
 
-  /** Silences everything; returns what was not heard to its end, with the seconds that were. */
+  /** Silences everything. Returns the unfinished replies with the seconds played. */
   silence(): readonly (readonly [T, number])[] {
     const cut: [T, number][] = this.#waiting.splice(0).map(({ turn }) => [turn, 0]);
     if (this.#now === null) return cut;
@@ -103,29 +103,29 @@ export class ReplyPlayback<T extends RealtimeTurn> {
   }
 }
 
-/** Something that was said in a realtime conversation. */
+/** One turn of a realtime conversation. */
 export interface RealtimeTurn {
   readonly id: string;
   readonly role: "user" | "assistant";
-  /** What is said, as far as it is known. */
+  /** The text, as far as it is known. */
   readonly text: string;
   /**
-   * `speaking`: it goes on; `recognising`: the user has ended, and the words are to come; `done`; `interrupted`: a reply that
-   * was not heard to its end.
+   * `speaking`: in progress; `recognising`: the user has stopped, and the transcript is pending; `done`;
+   * `interrupted`: a reply that was not played to its end.
    */
   readonly state: "speaking" | "recognising" | "done" | "interrupted";
-  /** Of a reply, where the server tells: its words with their times. */
+  /** Timed words of a reply, where the server sends them. */
   readonly words: readonly Word[];
-  /** Of a reply: milliseconds of its sound that have come, and whether that is all. */
+  /** Milliseconds of a reply's audio received, and whether that is all. */
   readonly soundMs: number;
   readonly isWhole: boolean;
-  /** Of a reply: milliseconds from the end of what it answers to its first sound, or null where that is not known. */
+  /** Milliseconds from the end of the user's turn to the first audio of the reply; null if unknown. */
   readonly latencyMs: number | null;
-  /** Of a reply: seconds that were heard before it was interrupted; null of all others. */
+  /** Seconds of a reply played before it was interrupted; otherwise null. */
   readonly heardS: number | null;
 }
 
-/** A turn as it is made. */
+/** A turn in progress. */
 export type OpenTurn = { -readonly [Name in keyof RealtimeTurn]: RealtimeTurn[Name] } & { words: Word[] };
 
 export function newTurn(
@@ -137,7 +137,10 @@ export function newTurn(
   return { id, role, text, state, words: [], soundMs: 0, isWhole: false, latencyMs: null, heardS: null };
 }
 
-/** What was heard of a turn, which is what the server's history keeps of it (`realtime/spoken-reply.ts` has the same rule). */
+/**
+ * Returns the text of a turn that was played, as the server's history keeps it (`api/realtime/output-audio.ts` has
+ * the same rule).
+ */
 export function heardText({ text, heardS, words, soundMs, isWhole }: RealtimeTurn): string {
   if (heardS === null) return text;
   const heardMs = Math.floor(Math.min(Math.floor(1_000 * heardS), soundMs));
@@ -150,7 +153,7 @@ export function heardText({ text, heardS, words, soundMs, isWhole }: RealtimeTur
   }
   const last = words.findLast(({ end }) => Math.round(1_000 * end) <= heardMs);
   if (last === undefined) return "";
-  // What is written right behind a word belongs to it: a comma, a full stop.
+  // Punctuation after a word belongs to it.
   let end = last.offset + last.length;
   while (end < letters.length && /[^\s\p{L}\p{N}]/u.test(letters[end]!)) end += 1;
   return letters.slice(0, end).join("");

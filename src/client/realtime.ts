@@ -30,61 +30,61 @@ export {
 } from "./realtime-connection.ts";
 export { heardText, type RealtimeTurn, type ReplyPlayer, type ReplyPlayerEvents } from "./realtime-turn.ts";
 
-/** What the conversation is doing. */
+/** State of the conversation. */
 export type RealtimeState =
   | "connecting"
   | "listening"
-  /** The user speaks. */
+  /** The user is speaking. */
   | "hearing"
-  /** The user has ended, and nothing is heard yet. */
+  /** The user has stopped, and no reply is playing yet. */
   | "thinking"
-  /** A reply is heard. */
+  /** A reply is playing. */
   | "speaking"
   | "closed";
 
 export interface RealtimeOptions extends RealtimeAddress {
-  /** Makes the player of a reply. */
+  /** Creates the player of a reply. */
   readonly openPlayer: (events: ReplyPlayerEvents) => ReplyPlayer;
-  /** What the session is to have, as the protocol's `session.update` takes it. */
+  /** Session settings, as the protocol's `session.update` takes them. */
   readonly session?: Readonly<Record<string, unknown>> | undefined;
-  /** What was said before. */
+  /** Earlier turns. */
   readonly history?: readonly RealtimeTurn[] | undefined;
   readonly onState?: (state: RealtimeState) => void;
-  /** Called when a turn has begun or changed; `null` for one that was taken back: nothing was said in it. */
+  /** Called when a turn begins or changes; `null` when one is removed because it had no words. */
   readonly onTurn?: (turn: RealtimeTurn | null) => void;
-  /** Called while a reply is heard, with its seconds. */
+  /** Called while a reply plays, with its seconds. */
   readonly onPosition?: (turn: RealtimeTurn, seconds: number) => void;
-  /** Called with a reply's sound as it comes: 16-bit samples at 24 kHz. */
+  /** Called with a reply's audio as it arrives: 16-bit samples at 24 kHz. */
   readonly onAudio?: (turn: RealtimeTurn, pcm: Int16Array) => void;
-  /** Called with what went wrong. The conversation goes on unless `onState` says that it is closed. */
+  /** Called with failures. The conversation continues unless `onState` reports `closed`. */
   readonly onError?: (error: AntiphonError) => void;
-  /** Called with every event of the server's. */
+  /** Called with every server event. */
   readonly onEvent?: (event: RealtimeEvent) => void;
 }
 
 /**
- * A spoken conversation with a server: what is said goes in by {@link hear}, what is answered is played, and stops where
- * somebody speaks into it; the server is told how much of it was heard.
+ * A spoken conversation with a server. {@link hear} takes the user's speech; replies are played, and stop when the
+ * user speaks. The server learns how much of them was played.
  */
 export class RealtimeConversation {
   readonly #options: RealtimeOptions;
   readonly #turns: OpenTurn[] = [];
   #socket: Socket | null = null;
-  /** What was sent before there was a socket. */
+  /** Events sent before the connection was open. */
   readonly #queued: RealtimeEvent[] = [];
   #reportedState: RealtimeState = "connecting";
   #isClosed = false;
-  /** The session that the server says it has. */
+  /** Whether speech interrupts replies in the server's session. */
   #interrupts = true;
   #isUserSpeaking = false;
   #isReplyAwaited = false;
   #responseId: string | null = null;
   #mustRetryResponse = false;
   readonly #playback: ReplyPlayback<OpenTurn>;
-  /** Milliseconds of sound that were sent, and when the last of it was. */
+  /** Milliseconds of audio sent, and when the last was sent. */
   #sentMs = 0;
   #sentAtMs = 0;
-  /** When what is to be answered ended. */
+  /** When the user's turn ended. */
   #endedAtMs: number | null = null;
 
   constructor(options: RealtimeOptions) {
@@ -113,8 +113,8 @@ export class RealtimeConversation {
   }
 
   /**
-   * Connects, and resolves when the conversation can begin; what is said in writing and changed meanwhile is sent then.
-   * Throws an {@link AntiphonError} where it is refused.
+   * Connects, and resolves when the conversation can begin. Text and changes sent meanwhile follow then. Throws an
+   * {@link AntiphonError} if it is refused.
    */
   async connect(): Promise<void> {
     try {
@@ -138,7 +138,7 @@ export class RealtimeConversation {
     this.#reportState();
   }
 
-  /** Takes what the microphone hears: 16-bit samples at 24 kHz, some 20 ms of them, as they come. */
+  /** Sends microphone audio as it arrives: 16-bit samples at 24 kHz, some 20 ms at a time. */
   hear(pcm: Int16Array): void {
     if (this.#socket === null || this.#isClosed) return;
     this.#sentMs += pcm.length / 24;
@@ -147,7 +147,7 @@ export class RealtimeConversation {
     this.send({ type: "input_audio_buffer.append", audio: toBase64(bytes) });
   }
 
-  /** Says something in writing. What is being answered stops. */
+  /** Sends a text message. Interrupts the current reply. */
   say(text: string): void {
     this.interrupt();
     const turn = newTurn(`item_${Math.random().toString(36).slice(2)}`, "user", "done", text);
@@ -159,19 +159,19 @@ export class RealtimeConversation {
     this.#changed(turn);
   }
 
-  /** Stops what is heard, and what is being answered. */
+  /** Stops the current reply. */
   interrupt(): void {
     if (this.#responseId !== null) this.send({ type: "response.cancel" });
     this.#silence();
     this.#reportState();
   }
 
-  /** Changes what the session has: an object as `session.update` takes it. */
+  /** Changes session settings, as `session.update` takes them. */
   update(session: Readonly<Record<string, unknown>>): void {
     this.send({ type: "session.update", session: { type: "realtime", ...session } });
   }
 
-  /** Sends an event of the protocol's; once it is connected, if it is not yet. */
+  /** Sends a protocol event; before the connection is open, it is queued. */
   send(event: RealtimeEvent): void {
     if (this.#isClosed) return;
     if (this.#socket === null) this.#queued.push(event);
@@ -191,7 +191,7 @@ export class RealtimeConversation {
     this.#options.onEvent?.(event);
     const handler = Object.hasOwn(EVENT_HANDLERS, event.type) ? EVENT_HANDLERS[event.type] : undefined;
     try {
-      // What an event holds is as the protocol has it, or throws where it is used.
+      // Handlers throw on events that violate the protocol.
       if (handler !== undefined) this.#handlers[handler](event as never);
     } catch (cause) {
       const error = new AntiphonError("invalid_response", `the event ${event.type} cannot be read`, {
@@ -203,7 +203,6 @@ export class RealtimeConversation {
     this.#reportState();
   }
 
-  /** What events do, by what they are about. */
   readonly #handlers: EventHandlers = {
     session: ({ session }) => {
       this.#interrupts = session.audio?.input?.turn_detection?.interrupt_response !== false;
@@ -236,7 +235,7 @@ export class RealtimeConversation {
     },
     text: ({ item_id: id, delta }) => {
       const turn = this.#reply(id);
-      // Also of what was interrupted: how much of it was heard depends on all that there was.
+      // An interrupted reply still gets its full text, which `heardText` needs.
       turn.text += delta;
       this.#changed(turn);
     },
@@ -251,7 +250,7 @@ export class RealtimeConversation {
     responseDone: ({ response: { id, status, status_details: details } }) => {
       if (id === this.#responseId) this.#responseId = null;
       if (status === "failed") this.#fail(details?.error?.message ?? "the reply failed");
-      // What was cancelled before it sounded is not heard.
+      // A reply cancelled before its audio was not played at all.
       const isUnplayed = ({ role, state }: OpenTurn) => role === "assistant" && state === "speaking";
       for (const turn of this.#turns.filter(isUnplayed))
         if (!this.#playback.has(turn)) this.#change(turn.id, { state: "interrupted", heardS: 0 });
@@ -260,7 +259,7 @@ export class RealtimeConversation {
       this.send({ type: "response.create" });
     },
     error: ({ error: { code, message } }) => {
-      // A reply has begun that nobody here knew of; or it ended before it was cancelled.
+      // Harmless races: the server had begun a reply already, or it ended before it was cancelled.
       if (code === "conversation_already_has_active_response") this.#mustRetryResponse = true;
       else if (code !== "response_cancel_not_active" && code !== "item_truncate_invalid_item_id")
         this.#fail(message);
@@ -280,7 +279,7 @@ export class RealtimeConversation {
     this.#playback.add(turn, pcm);
   }
 
-  /** Silences what is heard, and says how much of it was. */
+  /** Silences playback, and reports how much was played. */
   #silence(): void {
     for (const [turn, heardS] of this.#playback.silence()) {
       this.send({
@@ -305,9 +304,9 @@ export class RealtimeConversation {
 
   #change(id: string, changes: Partial<OpenTurn>): void {
     const turn = this.#turns.find((each) => each.id === id);
-    // What was interrupted stays so, whatever is told of it afterwards.
+    // An interrupted turn keeps its state.
     if (turn === undefined || turn.state === "interrupted") return;
-    // A reply is done when it was heard.
+    // A reply is done once it was played.
     if (changes.state === "done" && this.#playback.has(turn)) return;
     this.#changed(Object.assign(turn, changes));
   }
@@ -344,7 +343,7 @@ export class RealtimeConversation {
     this.#endOpenTurns();
   }
 
-  /** Nothing more comes of turns that have not ended. */
+  /** Ends the turns still in progress. */
   #endOpenTurns(): void {
     for (const turn of this.#turns.filter(({ state }) => state === "speaking" || state === "recognising")) {
       if (turn.text === "") this.#remove(turn.id);

@@ -1,18 +1,17 @@
 import type { AudioQuality, GenParams } from "./requests.ts";
 
-/** What a request was billed for. */
+/** Billed usage of a request. */
 export interface Usage {
   readonly input_chars: number;
   readonly input_audio_seconds: number;
   readonly output_audio_seconds: number;
 }
 
-/** Diagnostics of a reply. Keys are added from time to time. */
+/** Diagnostics of a reply. Keys may be added. */
 export interface Meta extends Marks {
   readonly [key: string]: unknown;
 }
 
-/** Audio in a reply. */
 export interface AudioPayload {
   /** Hz. */
   readonly sample_rate: number;
@@ -22,7 +21,7 @@ export interface AudioPayload {
   readonly format: string;
 }
 
-/** What `tts` gives. */
+/** Answer of `tts`. */
 export interface TtsReply {
   readonly request_id: string;
   readonly model: string;
@@ -32,7 +31,7 @@ export interface TtsReply {
   readonly meta?: Meta;
 }
 
-/** What `converse` gives. */
+/** Answer of `converse`. */
 export interface ConverseReply {
   readonly request_id: string;
   readonly model: string;
@@ -45,7 +44,6 @@ export interface ConverseReply {
   readonly meta?: Meta;
 }
 
-/** One public model. */
 export interface ModelCard {
   readonly id: string;
   readonly display_name: string;
@@ -59,32 +57,31 @@ export interface ModelCard {
   readonly owned_by: string;
 }
 
-/** One voice. */
 export interface Voice {
   readonly id: string;
   readonly name: string;
   readonly description: string;
-  /** OpenAI's voice names that mean this one. */
+  /** OpenAI's names for this voice. */
   readonly aliases: readonly string[];
-  /** `null`: not known. */
+  /** `null`: unknown. */
   readonly sex: "female" | "male" | null;
-  /** What is spoken with it, such as `en-US`; `null`: not known. */
+  /** Accent such as `en-US`; `null`: unknown. */
   readonly accent: string | null;
-  /** The public models that speak with it. */
+  /** Public models that speak with it. */
   readonly models: readonly string[];
-  /** Those of them that mix it with others of their voices. */
+  /** Those of them that can mix it with other voices. */
   readonly mixes: readonly string[];
   readonly owner: "model" | "server" | "key";
-  /** The address of a sample on the server: a `GET` with a key, which answers with an MP3. */
+  /** Path of an MP3 sample on the server, which needs a key. */
   readonly sample?: string;
-  /** Of an own voice: Unix time in seconds, the length of its recording, and how closely it is followed. */
+  /** Custom voices only: Unix time in seconds, seconds of the recording, and how closely it is followed. */
   readonly created_at?: number;
   readonly seconds?: number;
   readonly trust?: number;
   readonly cautions?: readonly string[];
 }
 
-/** What `createVoice` gives. */
+/** Answer of `createVoice`. */
 export interface CreatedVoice {
   /** A value of `voice`. */
   readonly id: string;
@@ -94,17 +91,17 @@ export interface CreatedVoice {
   readonly description: string;
   readonly created_at: number;
   readonly consent: string;
-  /** What is said in the recording; `null`: not known. */
+  /** Transcript of the recording; `null`: unknown. */
   readonly ref_text: string | null;
-  /** Of the recording, as far as it is kept. */
+  /** Seconds of the recording that are kept. */
   readonly seconds: number;
   /** 0 to 1: how closely the embedded voice follows it. */
   readonly trust: number;
-  /** Why it is not followed more closely. */
+  /** Reasons that limit `trust`. */
   readonly cautions: readonly string[];
 }
 
-/** What `deleteVoice` gives. */
+/** Answer of `deleteVoice`. */
 export interface DeletedVoice {
   readonly id: string;
   readonly object: "audio.voice.deleted";
@@ -112,7 +109,7 @@ export interface DeletedVoice {
   readonly deleted: true;
 }
 
-/** What the server is, its defaults and its limits. */
+/** Description, defaults and limits of the server. */
 export interface Info {
   readonly backend: {
     readonly [key: string]: unknown;
@@ -122,11 +119,11 @@ export interface Info {
   };
   readonly defaults: GenParams;
   readonly limits: Readonly<Record<string, number>>;
-  /** A description of each knob, for user interfaces. */
+  /** A description of each parameter, for user interfaces. */
   readonly param_schema: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** What the calling key has used in all. */
+/** Total usage of the calling key. */
 export interface UsageSummary extends Usage {
   readonly key_id: string;
   readonly requests: number;
@@ -134,23 +131,23 @@ export interface UsageSummary extends Usage {
   readonly last_request_ts: number | null;
 }
 
-/** What a transcription was billed for. */
+/** Billed usage of a transcription. */
 export interface DurationUsage extends Usage {
   readonly type: "duration";
   readonly seconds: number;
 }
 
-/** What `transcribe` gives as `json`. */
+/** Answer of `transcribe` as `json`. */
 export interface Transcription {
   readonly text: string;
-  /** ISO 639-1; empty where it is not known. */
+  /** ISO 639-1; empty if unknown. */
   readonly languages: readonly { readonly code: string }[];
   readonly usage: DurationUsage;
-  /** How much was listened to, where that is less than all of it. */
+  /** Seconds transcribed, if less than all. */
   readonly heard_seconds?: number;
 }
 
-/** What `transcribe` gives as `verbose_json`. Times are in seconds. */
+/** Answer of `transcribe` as `verbose_json`. Times are in seconds. */
 export interface VerboseTranscription extends Transcription {
   readonly task: "transcribe";
   readonly language: string;
@@ -170,7 +167,7 @@ export interface VerboseTranscription extends Transcription {
   readonly words?: readonly { readonly word: string; readonly start: number; readonly end: number }[];
 }
 
-/** What `transcribe` gives for each `response_format`. */
+/** Answer of `transcribe` per `response_format`. */
 export interface Transcripts {
   readonly json: Transcription;
   readonly verbose_json: VerboseTranscription;
@@ -179,10 +176,10 @@ export interface Transcripts {
   readonly vtt: string;
 }
 
-/** A word of a reply: when it is spoken, and where in the reply's text it stands. */
+/** A word of a reply, with its time and its place in the text. */
 export interface Word {
   readonly word: string;
-  /** Of a place that SSML gives a name, which is no word: `word` is empty then, and `length` is 0. */
+  /** Name of an SSML mark. Then `word` is empty and `length` is 0. */
   readonly mark?: string;
   /** Seconds from the reply's first sample. */
   readonly start: number;
@@ -190,11 +187,11 @@ export interface Word {
   readonly end: number;
   /** Code points of the reply's text before the word. */
   readonly offset: number;
-  /** Code points of the text that it stands for: `$5` is one word, though two are spoken. */
+  /** Code points that it stands for: `$5` is one word, though two are spoken. */
   readonly length: number;
 }
 
-/** One of Oculus's fifteen shapes of a mouth. */
+/** One of Oculus's fifteen mouth shapes. */
 export type VisemeName =
   | "sil"
   | "PP"
@@ -212,22 +209,22 @@ export type VisemeName =
   | "O"
   | "U";
 
-/** The shape of the mouth, and from when to when, in seconds from the reply's first sample. */
+/** A mouth shape, in seconds from the reply's first sample. */
 export interface Viseme {
   readonly viseme: VisemeName;
   readonly start: number;
   readonly end: number;
 }
 
-/** What is said when, where the server tells: of a frame, what begins in it. */
+/** Timed words and sounds, where the server sends them. A frame has those that begin in it. */
 export interface Marks {
   readonly words?: readonly Word[];
-  /** Where the request asked for `visemes`. */
+  /** Only if the request asked for `visemes`. */
   readonly visemes?: readonly Viseme[];
   readonly phonemes?: readonly Phoneme[];
 }
 
-/** A phoneme in the voice's alphabet, and when it is heard, in seconds from the reply's first sample. */
+/** A phoneme of the voice's alphabet, in seconds from the reply's first sample. */
 export interface Phoneme {
   readonly phoneme: string;
   readonly start: number;
@@ -248,7 +245,7 @@ export interface MetaEvent {
 
 /** One frame of audio. */
 export interface AudioEvent extends Marks {
-  /** Base64 of 16-bit little-endian samples, mono. */
+  /** Base64 of 16-bit little-endian mono samples. */
   readonly pcm_b64: string;
   readonly sample_rate: number;
   /** Counts from 0. */
@@ -265,8 +262,8 @@ export interface EndEvent {
 }
 
 /**
- * What a stream yields, in this order: `meta` once, `audio` for every frame, `end` once. A stream that fails throws
- * instead of ending. `pcm` is the frame's `pcm_b64`, decoded.
+ * Events of a stream, in this order: `meta` once, `audio` per frame, `end` once. A stream that fails throws instead
+ * of ending. `pcm` is the decoded `pcm_b64`.
  */
 export type StreamEvent =
   | { readonly event: "meta"; readonly data: MetaEvent }

@@ -1,9 +1,9 @@
-/** Tier that audio is rendered at. The format on the wire is the same at all three. */
+/** Rendering quality. The audio format is the same for all three. */
 export type AudioQuality = "low" | "medium" | "high";
 
-/** The generation knobs; the server fills in what is left out. */
+/** Generation parameters. The server fills in defaults. */
 export interface GenParams {
-  /** 0 to 1.5; 0 gives the same bytes for the same request. Default 0.7. */
+  /** 0 to 1.5; 0 makes replies reproducible. Default 0.7. */
   readonly temperature?: number;
   /** 0 to 1.5; null follows `temperature`. */
   readonly acoustic_temperature?: number | null;
@@ -18,16 +18,16 @@ export interface GenParams {
   readonly audio_quality?: AudioQuality;
 }
 
-/** How words are said in one request: words to read in their place, or phonemes between slashes. */
+/** Pronunciations for one request: replacement words, or phonemes between slashes. */
 export type Lexicon = Readonly<Record<string, string>>;
 
 /**
- * Whose voice: an id, name or alias from `voices`, or a mix such as `nova(2)+onyx(1)` where the model mixes; or such as the
- * `id` of an object.
+ * A voice: an id, name or alias from `voices`, the `id` of an object, or a mix such as `nova(2)+onyx(1)` where the
+ * model mixes.
  */
 export type NamedVoice = string | { readonly id: string };
 
-/** What `tts` takes. */
+/** Request of `tts`. */
 export interface TtsRequest {
   /** 1 to 8000 characters. */
   readonly text: string;
@@ -38,40 +38,40 @@ export interface TtsRequest {
   readonly model?: string | null;
   readonly params?: GenParams;
   readonly lexicon?: Lexicon;
-  /** How the text to speak is written; absent, `ssml` where it begins with `<speak>`, else `text`. */
+  /** Format of the text. Default: `ssml` if it begins with `<speak>`, otherwise `text`. */
   readonly input_type?: "text" | "ssml";
-  /** Whether the reply tells of `visemes` and `phonemes` beside the words. */
+  /** Whether the reply includes `visemes` and `phonemes` in addition to words. */
   readonly visemes?: boolean;
 }
 
-/** One turn of a conversation. The last is the open one: without `text`, it is written for you. */
+/** One turn of a conversation. The last turn is spoken; without `text`, the server writes it. */
 export interface ConversationTurn {
   /** One of the model's `speakers`. Default `"0"`. */
   readonly speaker?: string;
   /** At most 8000 characters. */
   readonly text?: string | null;
-  /** How an earlier turn sounded: base64 of a WAV file, at most 25 MiB decoded. */
+  /** Audio of an earlier turn: base64 of a WAV file, at most 25 MiB decoded. */
   readonly audio_wav_b64?: string | null;
 }
 
-/** What `converse` and `stream` take. */
+/** Request of `converse` and `stream`. */
 export interface ConverseRequest {
   /** 1 to 64 turns, oldest first. */
   readonly conversation: readonly ConversationTurn[];
-  /** Whose voices speakers have, by their labels, each as `voice` in `tts`. */
+  /** Voices of the speakers by their labels, each as `voice` in `tts`. */
   readonly voices?: Readonly<Record<string, NamedVoice>>;
   readonly model?: string | null;
   readonly params?: GenParams;
   readonly lexicon?: Lexicon;
-  /** How the text to speak is written; absent, `ssml` where it begins with `<speak>`, else `text`. */
+  /** Format of the text. Default: `ssml` if it begins with `<speak>`, otherwise `text`. */
   readonly input_type?: "text" | "ssml";
-  /** Whether the reply tells of `visemes` and `phonemes` beside the words. */
+  /** Whether the reply includes `visemes` and `phonemes` in addition to words. */
   readonly visemes?: boolean;
-  /** What the writer of the last turn keeps to. At most 2000 characters. */
+  /** Instructions for the writer of the last turn. At most 2000 characters. */
   readonly instructions?: string;
 }
 
-/** What `speech` takes: the fields of OpenAI's API. */
+/** Request of `speech`, with the fields of OpenAI's API. */
 export interface SpeechRequest {
   /** A public model id; absent, or `tts-1`, is the default model. */
   readonly model?: string;
@@ -79,44 +79,45 @@ export interface SpeechRequest {
   readonly input: string;
   /** As in `tts`. Default `"0"`. */
   readonly voice?: NamedVoice;
-  /** What the audio comes as: `mp3` unless told, `opus`, `flac`, `wav`, `pcm`, `mulaw` or `alaw`. */
+  /** `mp3` (default), `opus`, `flac`, `wav`, `pcm`, `mulaw` or `alaw`. */
   readonly response_format?: string;
   readonly speed?: number;
   readonly lexicon?: Lexicon;
-  /** How the text to speak is written; absent, `ssml` where it begins with `<speak>`, else `text`. */
+  /** Format of the text. Default: `ssml` if it begins with `<speak>`, otherwise `text`. */
   readonly input_type?: "text" | "ssml";
-  /** Whether the reply tells of `visemes` and `phonemes` beside the words. */
+  /** Whether the reply includes `visemes` and `phonemes` in addition to words. */
   readonly visemes?: boolean;
 }
 
-/** What `createVoice` takes. */
+/** Request of `createVoice`. */
 export interface NewVoice {
-  /** 1 to 64 characters, unique among the voices of the key. */
+  /** 1 to 64 characters, unique among the key's voices. */
   readonly name: string;
-  /** One person speaking, best for 5 to 12 s, in any format that `transcribe` takes. At most 25 MiB; 30 s are kept. */
+  /**
+   * One person speaking, ideally 5 to 12 s, in any format that `transcribe` accepts. At most 25 MiB; 30 s are kept.
+   */
   readonly audio_sample: Blob | Uint8Array<ArrayBuffer>;
-  /** A statement that the speaker agrees, which is kept. */
+  /** The speaker's statement of consent, which is kept. */
   readonly consent: string;
-  /** All that is said in it. Absent: it is transcribed, if there is a recogniser. */
+  /** Transcript of the recording. Default: it is transcribed, if there is a recogniser. */
   readonly ref_text?: string;
   readonly description?: string;
 }
 
-/** What a transcript may be asked for as. */
 export type TranscriptFormat = "json" | "text" | "srt" | "verbose_json" | "vtt";
 
-/** What `transcribe` takes. */
+/** Request of `transcribe`. */
 export interface TranscriptionRequest<F extends TranscriptFormat = TranscriptFormat> {
   /** The recording: WAV, MP3, FLAC, or Opus in Ogg or WebM. At most 25 MiB and 25 minutes. */
   readonly file: Blob | Uint8Array<ArrayBuffer>;
-  /** Default `whisper-1`, which is the recogniser there is. */
+  /** Default `whisper-1`, the installed recogniser. */
   readonly model?: string;
-  /** ISO 639-1. Absent: found out. */
+  /** ISO 639-1. Default: detected. */
   readonly language?: string;
-  /** Words that may be said, or what was said before. */
+  /** Words that may occur, or the preceding text. */
   readonly prompt?: string;
   /** Default `json`. */
   readonly response_format?: F;
-  /** Times of what, with `verbose_json`. */
+  /** Times to return with `verbose_json`. */
   readonly timestamp_granularities?: readonly ("segment" | "word")[];
 }

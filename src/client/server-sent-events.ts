@@ -1,16 +1,16 @@
-/** A server-sent event as it came: its data is not looked into. */
+/** A server-sent event with its raw data. */
 export interface SentEvent {
-  /** `message` where it was not named. */
+  /** `message` if unnamed. */
   readonly event: string;
   readonly data: string;
 }
 
-/** A CR at the end of what has come may be the first half of a CR and LF. */
+/** A CR at the end may be the first half of a CRLF. */
 const LINE_END = /\r\n|\n|\r(?!$)/;
 
 /**
- * The server-sent events of a stream of bytes, however it is cut. Comments, ids and half an event at the end are skipped.
- * By "Interpreting an event stream" of the HTML standard, section 9.2.6.
+ * Parses server-sent events from bytes split anywhere. Skips comments, ids and an incomplete last event. HTML
+ * standard, section 9.2.6, "Interpreting an event stream".
  */
 export async function* readEvents(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<SentEvent, void, void> {
   const decoder = new TextDecoder();
@@ -32,12 +32,12 @@ export async function* readEvents(chunks: AsyncIterable<Uint8Array>): AsyncGener
   for await (const chunk of chunks) {
     const text = decoder.decode(chunk, { stream: true });
     rest += text;
-    // A long line that comes in many pieces is looked through once.
+    // Searches each part of a long line only once.
     if (!LINE_END.test(text)) continue;
     const lines = rest.split(LINE_END);
     rest = lines.pop()!;
     yield* take(lines);
   }
-  // Behind the last CR stands something now, so it is a line's end.
+  // The appended character makes a final CR a line end.
   yield* take(`${rest + decoder.decode()}.`.split(LINE_END).slice(0, -1));
 }

@@ -1,4 +1,6 @@
 import { AntiphonError, type AntiphonErrorType } from "./antiphon-error.ts";
+import type { RealtimeTurn, ReplyPlayer, ReplyPlayerEvents } from "./realtime-turn.ts";
+import type { Word } from "./replies.ts";
 
 /** The part of `WebSocket` that a conversation uses: those of browsers, Node 22 and `ws` fit. */
 export interface Socket {
@@ -25,6 +27,38 @@ export interface RealtimeAddress {
   readonly WebSocket?: SocketClass | undefined;
 }
 
+/** State of the conversation. */
+export type RealtimeState =
+  | "connecting"
+  | "listening"
+  /** The user is speaking. */
+  | "hearing"
+  /** The user has stopped, and no reply is playing yet. */
+  | "thinking"
+  /** A reply is playing. */
+  | "speaking"
+  | "closed";
+
+export interface RealtimeOptions extends RealtimeAddress {
+  /** Creates the player of a reply. */
+  readonly openPlayer: (events: ReplyPlayerEvents) => ReplyPlayer;
+  /** Session settings, as the protocol's `session.update` takes them. */
+  readonly session?: Readonly<Record<string, unknown>> | undefined;
+  /** Earlier turns. */
+  readonly history?: readonly RealtimeTurn[] | undefined;
+  readonly onState?: (state: RealtimeState) => void;
+  /** Called when a turn begins or changes; `null` when one is removed because it had no words. */
+  readonly onTurn?: (turn: RealtimeTurn | null) => void;
+  /** Called while a reply plays, with its seconds. */
+  readonly onPosition?: (turn: RealtimeTurn, seconds: number) => void;
+  /** Called with a reply's audio as it arrives: 16-bit samples at 24 kHz. */
+  readonly onAudio?: (turn: RealtimeTurn, pcm: Int16Array) => void;
+  /** Called with failures. The conversation continues unless `onState` reports `closed`. */
+  readonly onError?: (error: AntiphonError) => void;
+  /** Called with every server event. */
+  readonly onEvent?: (event: RealtimeEvent) => void;
+}
+
 /** A client or server event of the protocol. */
 export type RealtimeEvent = { readonly type: string } & Readonly<Record<string, unknown>>;
 
@@ -40,7 +74,7 @@ const OPEN = 1;
 export async function openSession(address: RealtimeAddress, { onEvent, onClose }: Handlers): Promise<Socket> {
   const { apiKey, model } = address;
   const Class = address.WebSocket ?? (globalThis as { WebSocket?: SocketClass }).WebSocket;
-  if (Class === undefined) throw new TypeError("this program has no WebSocket: give one, such as that of ws");
+  if (Class === undefined) throw new TypeError("there is no global WebSocket: pass one, such as that of ws");
   const url = sessionUrl(address);
   if (model) url.searchParams.set("model", model);
   url.protocol = url.protocol.replace("http", "ws");
@@ -86,7 +120,7 @@ export async function refusalOf(address: RealtimeAddress): Promise<AntiphonError
     };
     return new AntiphonError(
       error?.type ?? "invalid_response",
-      error?.message ?? `the server answered with status ${reply.status}: has it realtime sessions?`,
+      error?.message ?? `the server answered with status ${reply.status}: does it offer realtime sessions?`,
       { status: reply.status, requestId: reply.headers.get("x-request-id") },
     );
   } catch (cause) {
@@ -156,4 +190,8 @@ export function withTranscription(session: Readonly<Record<string, unknown>> = {
   const { audio = {}, ...others } = session as { audio?: { input?: object } };
   const input = { transcription: { model: "whisper-1" }, ...audio.input };
   return { ...others, audio: { ...audio, input } };
+}
+
+export function wordOf({ word, start_ms, end_ms, offset, length }: WireWord): Word {
+  return { word, start: start_ms / 1_000, end: end_ms / 1_000, offset, length };
 }

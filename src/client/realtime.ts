@@ -3,64 +3,27 @@ import {
   EVENT_HANDLERS,
   type EventHandlers,
   openSession,
-  type RealtimeAddress,
   type RealtimeEvent,
+  type RealtimeOptions,
+  type RealtimeState,
   type Socket,
-  type WireWord,
   withTranscription,
+  wordOf,
 } from "./realtime-connection.ts";
-import {
-  heardText,
-  newTurn,
-  type OpenTurn,
-  type RealtimeTurn,
-  ReplyPlayback,
-  type ReplyPlayer,
-  type ReplyPlayerEvents,
-} from "./realtime-turn.ts";
+import { heardText, newTurn, type OpenTurn, type RealtimeTurn, ReplyPlayback } from "./realtime-turn.ts";
 import type { Word } from "./replies.ts";
 import { pcmOf, toBase64 } from "./samples.ts";
 
 export {
   type RealtimeAddress,
   type RealtimeEvent,
+  type RealtimeOptions,
+  type RealtimeState,
   refusalOf,
   type Socket,
   type SocketClass,
 } from "./realtime-connection.ts";
 export { heardText, type RealtimeTurn, type ReplyPlayer, type ReplyPlayerEvents } from "./realtime-turn.ts";
-
-/** State of the conversation. */
-export type RealtimeState =
-  | "connecting"
-  | "listening"
-  /** The user is speaking. */
-  | "hearing"
-  /** The user has stopped, and no reply is playing yet. */
-  | "thinking"
-  /** A reply is playing. */
-  | "speaking"
-  | "closed";
-
-export interface RealtimeOptions extends RealtimeAddress {
-  /** Creates the player of a reply. */
-  readonly openPlayer: (events: ReplyPlayerEvents) => ReplyPlayer;
-  /** Session settings, as the protocol's `session.update` takes them. */
-  readonly session?: Readonly<Record<string, unknown>> | undefined;
-  /** Earlier turns. */
-  readonly history?: readonly RealtimeTurn[] | undefined;
-  readonly onState?: (state: RealtimeState) => void;
-  /** Called when a turn begins or changes; `null` when one is removed because it had no words. */
-  readonly onTurn?: (turn: RealtimeTurn | null) => void;
-  /** Called while a reply plays, with its seconds. */
-  readonly onPosition?: (turn: RealtimeTurn, seconds: number) => void;
-  /** Called with a reply's audio as it arrives: 16-bit samples at 24 kHz. */
-  readonly onAudio?: (turn: RealtimeTurn, pcm: Int16Array) => void;
-  /** Called with failures. The conversation continues unless `onState` reports `closed`. */
-  readonly onError?: (error: AntiphonError) => void;
-  /** Called with every server event. */
-  readonly onEvent?: (event: RealtimeEvent) => void;
-}
 
 /**
  * A spoken conversation with a server. {@link hear} takes the user's speech; replies are played, and stop when the
@@ -358,8 +321,4 @@ export class RealtimeConversation {
     this.#reportedState = state;
     this.#options.onState?.(state);
   }
-}
-
-function wordOf({ word, start_ms, end_ms, offset, length }: WireWord): Word {
-  return { word, start: start_ms / 1_000, end: end_ms / 1_000, offset, length };
 }

@@ -27,8 +27,17 @@ export type Lexicon = Readonly<Record<string, string>>;
  */
 export type NamedVoice = string | { readonly id: string };
 
+/** Options shared by the requests for speech. */
+interface SpeechOptions {
+  readonly lexicon?: Lexicon;
+  /** Format of the text. Default: `ssml` if it begins with `<speak>`, otherwise `text`. */
+  readonly input_type?: "text" | "ssml";
+  /** Whether the reply includes `visemes` and `phonemes` in addition to words. */
+  readonly visemes?: boolean;
+}
+
 /** Request of `tts`. */
-export interface TtsRequest {
+export interface TtsRequest extends SpeechOptions {
   /** 1 to 8000 characters. */
   readonly text: string;
   /** One of the model's `speakers`. Default `"0"`. */
@@ -37,11 +46,6 @@ export interface TtsRequest {
   /** A public model id; null or absent is the default model. */
   readonly model?: string | null;
   readonly params?: GenParams;
-  readonly lexicon?: Lexicon;
-  /** Format of the text. Default: `ssml` if it begins with `<speak>`, otherwise `text`. */
-  readonly input_type?: "text" | "ssml";
-  /** Whether the reply includes `visemes` and `phonemes` in addition to words. */
-  readonly visemes?: boolean;
 }
 
 /** One turn of a conversation. The last turn is spoken; without `text`, the server writes it. */
@@ -55,24 +59,19 @@ export interface ConversationTurn {
 }
 
 /** Request of `converse` and `stream`. */
-export interface ConverseRequest {
+export interface ConverseRequest extends SpeechOptions {
   /** 1 to 64 turns, oldest first. */
   readonly conversation: readonly ConversationTurn[];
   /** Voices of the speakers by their labels, each as `voice` in `tts`. */
   readonly voices?: Readonly<Record<string, NamedVoice>>;
   readonly model?: string | null;
   readonly params?: GenParams;
-  readonly lexicon?: Lexicon;
-  /** Format of the text. Default: `ssml` if it begins with `<speak>`, otherwise `text`. */
-  readonly input_type?: "text" | "ssml";
-  /** Whether the reply includes `visemes` and `phonemes` in addition to words. */
-  readonly visemes?: boolean;
   /** Instructions for the writer of the last turn. At most 2000 characters. */
   readonly instructions?: string;
 }
 
 /** Request of `speech`, with the fields of OpenAI's API. */
-export interface SpeechRequest {
+export interface SpeechRequest extends SpeechOptions {
   /** A public model id; absent, or `tts-1`, is the default model. */
   readonly model?: string;
   /** 1 to 4096 characters. */
@@ -82,11 +81,6 @@ export interface SpeechRequest {
   /** `mp3` (default), `opus`, `flac`, `wav`, `pcm`, `mulaw` or `alaw`. */
   readonly response_format?: string;
   readonly speed?: number;
-  readonly lexicon?: Lexicon;
-  /** Format of the text. Default: `ssml` if it begins with `<speak>`, otherwise `text`. */
-  readonly input_type?: "text" | "ssml";
-  /** Whether the reply includes `visemes` and `phonemes` in addition to words. */
-  readonly visemes?: boolean;
 }
 
 /** Request of `createVoice`. */

@@ -150,7 +150,7 @@ async function jsonOf<T>(answer: Answer): Promise<T> {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw answer.failure("invalid_response", "the answer is not JSON: is baseUrl right?", { cause });
+    throw answer.failure("invalid_response", "the answer is not JSON: check baseUrl", { cause });
   }
 }
 
@@ -202,7 +202,7 @@ export function readReply(
 
 async function* eventsOf(answer: Answer): AsyncGenerator<StreamEvent, void, void> {
   if (!answer.mediaType.startsWith("text/event-stream")) {
-    throw answer.failure("invalid_response", "the answer is no stream of events: is baseUrl right?");
+    throw answer.failure("invalid_response", "the answer is not an event stream: check baseUrl");
   }
   for await (const sent of readEvents(answer.chunks())) {
     answer.leftBytes = MAX_BYTES;

@@ -165,7 +165,7 @@ function answerOf({ status, headers, body }: Response, exchange: Exchange): Answ
         );
         if (done) return;
         answer.leftBytes -= value.length;
-        if (answer.leftBytes < 0) throw failure("invalid_response", "the answer has no end");
+        if (answer.leftBytes < 0) throw failure("invalid_response", "the answer is too long");
         yield value;
       }
     },

@@ -85,7 +85,10 @@ export class ConversationItems {
     const code = "item_truncate_invalid_item_id";
     const item = this.#get(item_id, code);
     if (item.type !== "message" || item.outputAudio === null)
-      throw new RealtimeError(`the item ${item_id} is no reply that was spoken`, { code, param: "item_id" });
+      throw new RealtimeError(`the item ${item_id} is not a spoken reply: truncate assistant audio only`, {
+        code,
+        param: "item_id",
+      });
     const playedMs = item.outputAudio.truncate(audio_end_ms);
     this.#send("conversation.item.truncated", { item_id, content_index, audio_end_ms: playedMs });
   }

@@ -217,21 +217,23 @@ export class Responses {
   #checkAllowed(isOutOfBand: boolean): void {
     const code = "conversation_already_has_active_response";
     if (this.#context.settings().type === "transcription") {
-      throw new RealtimeError("a session that transcribes has no replies: open one of type realtime", {
+      throw new RealtimeError("a transcription session has no responses: open one of type realtime", {
         code: "invalid_value",
         param: "type",
       });
     }
     if (isOutOfBand && this.#outOfBand.size >= MAX_OUT_OF_BAND) {
       throw new RealtimeError(
-        `${MAX_OUT_OF_BAND} replies beside the conversation are under way: wait for one`,
+        `${MAX_OUT_OF_BAND} out-of-band responses are in progress: wait for one to end`,
         {
           code,
         },
       );
     }
     if (this.#isResponding && !isOutOfBand) {
-      throw new RealtimeError("a reply is under way: wait for its response.done, or cancel it", { code });
+      throw new RealtimeError("a response is in progress: wait for its response.done, or cancel it", {
+        code,
+      });
     }
   }
 

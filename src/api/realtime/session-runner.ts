@@ -169,7 +169,7 @@ export class SessionRunner {
     if (this.#isOver || count > 2) return;
     this.#deps.onFailure(error);
     if (count === 1) return;
-    const message = "speech cannot be detected just now: commit turns yourself, or try again";
+    const message = "turn detection failed: commit turns yourself, or try again";
     const failure = new RealtimeError(message, { type: "server_error", code: "turn_detection_failed" });
     this.#parts.send({ type: "error", error: errorPayload(failure) });
   }

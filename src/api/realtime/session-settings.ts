@@ -78,13 +78,13 @@ export function updateSettings(
   const { audio: { input = {}, output = {} } = {} } = update;
   const voice = voiceOf(output.voice, settings.voices);
   if (voice !== undefined && voice !== settings.voice && hasSentAudio) {
-    throw new RealtimeError("the voice cannot be changed once it was heard: begin another session", {
+    throw new RealtimeError("the voice cannot change after audio was sent: start another session", {
       code: "cannot_update_voice",
       param: "session.audio.output.voice",
     });
   }
   if (update.type !== undefined && update.type !== settings.type) {
-    throw new RealtimeError("a session keeps its type: begin another one", {
+    throw new RealtimeError("the session type cannot change: start another session", {
       code: "invalid_value",
       param: "session.type",
     });
@@ -160,7 +160,7 @@ function toolsOf(given: readonly FunctionTool[], of: string): readonly FunctionT
     throw new RealtimeError(`there are two functions ${twice}: rename one`, { code: "invalid_value", param });
   if (JSON.stringify(tools).length > MAX_TOOLS_CHARS) {
     throw new RealtimeError(
-      `the functions have more than ${MAX_TOOLS_CHARS} characters of JSON, which is all there may be: describe them shorter`,
+      `the functions have more than ${MAX_TOOLS_CHARS} characters of JSON: shorten their descriptions`,
       { code: "invalid_value", param },
     );
   }

@@ -129,7 +129,7 @@ export class UserTurns {
     detector.forgetBefore(appended - MAX_TURN_SAMPLES);
     if (appended - detector.bufferStart < MIN_COMMIT_SAMPLES) {
       const ms = Math.floor((appended - detector.bufferStart) / SAMPLES_PER_MS);
-      throw new RealtimeError(`the buffer holds ${ms} ms of sound, and a turn has at least 100 ms`, {
+      throw new RealtimeError(`the input audio buffer holds ${ms} ms: commit at least 100 ms of audio`, {
         code: "input_audio_buffer_commit_empty",
       });
     }
@@ -328,7 +328,7 @@ export class UserTurns {
     const told = "conversation.item.input_audio_transcription";
     if (text === null) {
       item.text = "";
-      const message = "the turn was not heard: say it again";
+      const message = "the turn could not be transcribed: say it again";
       const error = { type: "server_error", code: "transcription_failed", message };
       this.#context.send(`${told}.failed`, { ...at, error });
       return false;

@@ -270,9 +270,13 @@ export class WyomingConnection {
       throw new ServiceError(400, "a recording is open already: send audio-stop before the next audio-start");
     }
     if (this.#deps.recogniserName() === null) {
-      throw new ServiceError(502, "recordings cannot be heard here: run `antiphon models pull recogniser`", {
-        retryAfterMs: 60_000,
-      });
+      throw new ServiceError(
+        502,
+        "recordings cannot be transcribed here: run `antiphon models pull recogniser`",
+        {
+          retryAfterMs: 60_000,
+        },
+      );
     }
     const request = await this.#beginRequest("transcribe");
     try {

@@ -34,7 +34,7 @@ export class EventSocket {
     socket.on("timeout", () => {
       const isExpected = this.#isPaused || (this.isWorking && socket.writableLength === 0);
       if (isExpected) socket.setTimeout(stallTimeoutMs);
-      else this.cut("it moved nothing for too long");
+      else this.cut("it transferred nothing for too long");
     });
     socket.on("data", (chunk: Buffer) => {
       if (this.#isEnding) {

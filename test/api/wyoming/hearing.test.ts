@@ -138,6 +138,6 @@ test("describe tells who hears, as soon as it is there and no sooner", async () 
   client.send("audio-start", HOME);
   assert.match(
     (await client.rest())[0]?.data.text,
-    /cannot be heard here: run `antiphon models pull recogniser`/,
+    /cannot be transcribed here: run `antiphon models pull recogniser`/,
   );
 });

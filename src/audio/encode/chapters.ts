@@ -1,4 +1,5 @@
 import { joinBytes } from "../pcm.ts";
+import { utf8 } from "./encoder.ts";
 
 export interface Chapter {
   readonly title: string;
@@ -76,10 +77,6 @@ function frame(id: string, parts: readonly Uint8Array[]): Uint8Array {
   head.set(utf8(id));
   new DataView(head.buffer).setUint32(4, body.length);
   return joinBytes([head, body]);
-}
-
-function utf8(text: string): Uint8Array {
-  return new TextEncoder().encode(text);
 }
 
 function zeroEnded(text: string): Uint8Array {

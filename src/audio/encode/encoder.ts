@@ -40,3 +40,7 @@ export interface Encoder {
 }
 
 export const NOTHING = new Uint8Array(0);
+
+export function utf8(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}

@@ -2,7 +2,7 @@ import type { WasmMediaEncoder } from "wasm-media-encoders";
 import { crc16Reflected } from "../checksums.ts";
 import { SAMPLE_RATE_HZ } from "../format.ts";
 import { fromPcm16 } from "../pcm.ts";
-import { type Encoder, NOTHING } from "./encoder.ts";
+import { type Encoder, NOTHING, utf8 } from "./encoder.ts";
 
 /** Constant, so that players know the length without an index; 160 is the maximum at 24 kHz. */
 const BITRATE_KBPS = 128;
@@ -89,7 +89,7 @@ export function mp3Info(length: { readonly samples: number; readonly bytes: numb
   const frame = new Uint8Array(FRAME_BYTES);
   const view = new DataView(frame.buffer);
   view.setUint32(0, FRAME_HEAD);
-  frame.set(new TextEncoder().encode("Info"), INFO_AT);
+  frame.set(utf8("Info"), INFO_AT);
   // Over 74 hours the length is omitted.
   const told = length !== null && length.bytes <= 0xffff_ffff ? length : null;
   const lameAt = INFO_AT + (told === null ? 8 : 16);
@@ -99,7 +99,7 @@ export function mp3Info(length: { readonly samples: number; readonly bytes: numb
     view.setUint32(INFO_AT + 12, told.bytes);
     view.setUint32(lameAt + 28, told.bytes);
   }
-  frame.set(new TextEncoder().encode("LAME3.100"), lameAt);
+  frame.set(utf8("LAME3.100"), lameAt);
   frame[lameAt + 9] = CONSTANT_BITRATE;
   const padding = END_FRAMES * FRAME_SAMPLES - DELAY_SAMPLES;
   view.setUint32(lameAt + 20, (BITRATE_KBPS << 24) | (DELAY_SAMPLES << 12) | padding);

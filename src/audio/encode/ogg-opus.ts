@@ -2,7 +2,7 @@ import type { createEncoder } from "libopus-wasm";
 import { OGG_CHECKSUM_AT, oggChecksum } from "../checksums.ts";
 import { SAMPLE_RATE_HZ } from "../format.ts";
 import { joinBytes } from "../pcm.ts";
-import type { Encoder } from "./encoder.ts";
+import { type Encoder, utf8 } from "./encoder.ts";
 
 const BITRATE_BPS = 64_000;
 const COMPLEXITY = 10;
@@ -130,10 +130,6 @@ function littleEndian(value: number): Uint8Array {
   const bytes = new Uint8Array(4);
   new DataView(bytes.buffer).setUint32(0, value, true);
   return bytes;
-}
-
-function utf8(text: string): Uint8Array {
-  return new TextEncoder().encode(text);
 }
 
 /** Packs packets into Ogg pages (RFC 3533). Every page ends with a whole packet. */

@@ -102,7 +102,7 @@ function packetsIn(
   track: number | undefined,
   budget: DecodingBudget,
 ): readonly Uint8Array[] {
-  const number = vint(block, 0);
+  const number = readNumber(block, 0, 8, true);
   const at = number.end + 3;
   if (at > block.length) throw damaged();
   if (number.value !== track) return [];
@@ -158,21 +158,12 @@ function ebmlSizes(block: Uint8Array, from: number, count: number): Sizes {
   let at = from;
   let size = 0;
   while (sizes.length < count - 1) {
-    const { value, end } = vint(block, at);
+    const { value, end } = readNumber(block, at, 8, true);
     size = sizes.length === 0 ? value : size + value - (2 ** (7 * (end - at) - 1) - 1);
     at = end;
     sizes.push(size);
   }
   return { sizes, at };
-}
-
-function vint(block: Uint8Array, at: number): { readonly value: number; readonly end: number } {
-  const first = block[at] ?? 0;
-  const length = Math.clz32(first) - 23;
-  if (length > 8 || at + length > block.length) throw damaged();
-  let value = first & (0xff >> length);
-  for (let next = at + 1; next < at + length; next += 1) value = value * 256 + block[next]!;
-  return { value, end: at + length };
 }
 
 function damaged(): AudioFormatError {

@@ -5,7 +5,7 @@ import { installedFolder, KNOWN_CODEC_LMS, type KnownCodecLm } from "../models/c
 import { megabytes } from "../models/download/disk.ts";
 import { hubSourceOf } from "../models/download/hub/hub-manifest.ts";
 import { shownHubName } from "../models/download/hub/hub-name.ts";
-import { codecLmRecord, type OwnManifest, ownManifests, recogniserRecord } from "../models/folder-records.ts";
+import { codecLmRecord, ownManifests, recogniserRecord } from "../models/folder-records.ts";
 import { findHubWriter, HUB_WRITERS, type HubWriter } from "../models/hub-writers.ts";
 import {
   type CheckpointRecord,
@@ -68,15 +68,13 @@ export async function listModels({
   checkpoints,
 }: Pick<Settings, "dataDir" | "models" | "checkpoints">): Promise<ModelListing> {
   const { name, dir, licence } = embeddedCheckpoint;
-  const embedded: Listed = { ...(await inFolder(name, dir)), embedded: true, licence };
+  const embedded = { ...(await inFolder(name, dir)), embedded: true, licence };
   const own = await ownManifests(dataDir);
-  const manifests = own.flatMap(({ manifest }) => manifest ?? []);
   // A checkpoint with a place in the settings replaces the pulled one of that name.
   const pulled = pullableVoices().filter(({ name }) => {
     const given = checkpoints[name];
     return given?.remote === undefined && given?.path === undefined;
   });
-  const known = HUB_WRITERS.filter((writer) => own.every((one) => one.name !== writer.name));
   return {
     models: await Promise.all(
       offeredModels({ models, checkpoints }).map(async ({ card, checkpoint }) => ({
@@ -90,18 +88,20 @@ export async function listModels({
         description: card.description,
       })),
     ),
-    checkpoints: [
+    checkpoints: await Promise.all([
       embedded,
-      ...(await Promise.all(manifests.map((manifest) => listedWriter(manifest, dataDir)))),
-      ...(await Promise.all(pullableRecognisers().map((manifest) => listedRecogniser(manifest, dataDir)))),
-      ...(await Promise.all(pulled.map((manifest) => listedVoice(manifest, dataDir)))),
-      ...(await Promise.all(KNOWN_CODEC_LMS.map((known) => listedCodecLm(known, dataDir)))),
-      ...(await Promise.all(
-        Object.entries(checkpoints).map(([name, checkpoint]) => listedByHand(name, checkpoint)),
-      ).then((lists) => lists.flat())),
-      ...own.filter(({ manifest }) => manifest === null).map((one) => unreadable(one, dataDir)),
-      ...known.map((writer) => onTheHub(writer, dataDir)),
-    ],
+      ...own.flatMap(({ manifest }) => (manifest === null ? [] : [writerOf(manifest, dataDir)])),
+      ...pullableRecognisers().map((manifest) => recogniserOf(manifest, dataDir)),
+      ...pulled.map((manifest) => voiceOf(manifest, dataDir)),
+      ...KNOWN_CODEC_LMS.map((known) => codecLmOf(known, dataDir)),
+      ...Object.entries(checkpoints).flatMap(([name, checkpoint]) => configured(name, checkpoint)),
+      ...own
+        .filter(({ manifest }) => manifest === null)
+        .map(({ name }) => rowOf(name, dataDir, { state: "damaged" })),
+      ...HUB_WRITERS.filter((writer) => own.every((one) => one.name !== writer.name)).map((writer) =>
+        onTheHub(writer, dataDir),
+      ),
+    ]),
   };
 }
 
@@ -121,83 +121,65 @@ async function isInstalled(
   return (await installedFolder(dataDir, checkpoint)) !== null;
 }
 
-async function listedWriter(manifest: CheckpointManifest, dataDir: string): Promise<Listed> {
-  const { name, kind, licence, files } = manifest;
-  const row = await listed(name, manifest, dataDir);
+async function writerOf(manifest: CheckpointManifest, dataDir: string): Promise<Listed> {
+  const { name, kind, licence } = manifest;
   const source = hubSourceOf(manifest);
-  return {
-    ...row,
+  const known = findHubWriter(name);
+  return rowOf(name, dataDir, {
+    ...(await stateOf(manifest, dataDir)),
     kind,
     licence,
-    download_bytes: files.reduce((sum, file) => sum + file.sizeBytes, 0),
+    download_bytes: sizeOf(manifest),
     hub: source === null ? null : shownHubName({ repository: source.repository, file: source.path }),
-    memory_bytes: memoryBytesOf(findHubWriter(name)),
-  };
+    memory_bytes: known === undefined ? null : known.memoryGb * 1e9,
+  });
 }
 
-async function listedRecogniser(manifest: RecogniserManifest, dataDir: string): Promise<Listed> {
+async function recogniserOf(manifest: RecogniserManifest, dataDir: string): Promise<Listed> {
   const { name, kind, licence, convertedBytes } = manifest;
   const record = await recogniserRecord(manifest, dataDir, WHISPER_CONVERSION.version);
-  return { ...(await listed(name, record, dataDir)), kind, licence, download_bytes: convertedBytes };
+  const state = await stateOf(record, dataDir);
+  return rowOf(name, dataDir, { ...state, kind, licence, download_bytes: convertedBytes });
 }
 
-async function listedVoice(manifest: VoiceManifest, dataDir: string): Promise<Listed> {
+async function voiceOf(manifest: VoiceManifest, dataDir: string): Promise<Listed> {
   const { name, kind, licence } = manifest;
   const record = voiceCheckpointRecord(manifest);
-  return {
-    ...(await listed(name, record, dataDir)),
-    kind,
-    licence,
-    download_bytes: record.files.reduce((sum, file) => sum + file.sizeBytes, 0),
-  };
+  const state = await stateOf(record, dataDir);
+  return rowOf(name, dataDir, { ...state, kind, licence, download_bytes: sizeOf(record) });
 }
 
-async function listedCodecLm(known: KnownCodecLm, dataDir: string): Promise<Listed> {
+async function codecLmOf(known: KnownCodecLm, dataDir: string): Promise<Listed> {
   const { name, licence, repository, aboutBytes } = known;
-  return {
-    ...(await listed(name, await codecLmRecord(known, dataDir), dataDir)),
+  return rowOf(name, dataDir, {
+    ...(await stateOf(await codecLmRecord(known, dataDir), dataDir)),
     kind: "voice",
     licence,
     download_bytes: aboutBytes,
     hub: shownHubName({ repository, file: null }),
-  };
-}
-
-async function listed(
-  name: string,
-  record: CheckpointRecord | CheckpointState,
-  dataDir: string,
-): Promise<Listed> {
-  const { state, sizeBytes } = await inspectCheckpoint(record, dataDir);
-  const size_bytes = state === "missing" ? null : sizeBytes;
-  return { ...absent(name, dataDir), installed: state === "installed", state, size_bytes };
-}
-
-/** Lists a folder without a readable manifest. */
-function unreadable({ name }: OwnManifest, dataDir: string): Listed {
-  return { ...absent(name, dataDir), state: "damaged", licence: "" };
+  });
 }
 
 /** Lists a known model that was never pulled. */
-function onTheHub(writer: HubWriter, dataDir: string): Listed {
-  const { name, licence, repository, path, sizeGb, known } = writer;
-  return {
-    ...absent(name, dataDir),
+function onTheHub({ name, licence, repository, path, sizeGb, memoryGb, known }: HubWriter, dataDir: string) {
+  return rowOf(name, dataDir, {
     licence,
     download_bytes: known?.sizeBytes ?? sizeGb * 1e9,
     hub: shownHubName({ repository, file: path }),
-    memory_bytes: memoryBytesOf(writer),
-  };
-}
-
-function memoryBytesOf(writer: HubWriter | undefined): number | null {
-  return writer === undefined ? null : writer.memoryGb * 1e9;
+    memory_bytes: memoryGb * 1e9,
+  });
 }
 
 /** Lists a checkpoint of the settings; pulled ones are listed separately. */
-async function listedByHand(name: string, checkpoint: Settings["checkpoints"][string]): Promise<Listed[]> {
-  if (checkpoint.remote !== undefined) return [elsewhere(name, checkpoint.remote.urls)];
-  return checkpoint.path === undefined ? [] : [await inFolder(name, checkpoint.path)];
+function configured(
+  name: string,
+  checkpoint: Settings["checkpoints"][string],
+): readonly (Listed | Promise<Listed>)[] {
+  if (checkpoint.remote !== undefined) {
+    const { urls } = checkpoint.remote;
+    return [rowOf(name, "", { kind: "voice", installed: true, state: "elsewhere", path: null, urls })];
+  }
+  return checkpoint.path === undefined ? [] : [inFolder(name, checkpoint.path)];
 }
 
 /** Lists a voice in a folder of its own. */
@@ -205,21 +187,20 @@ async function inFolder(name: string, path: string): Promise<Listed> {
   const sizeBytes = await sizeOnDisk(path);
   const installed = sizeBytes !== null;
   const state = installed ? "installed" : "missing";
-  return { ...absent(name, ""), kind: "voice", installed, state, size_bytes: sizeBytes, path };
+  return rowOf(name, "", { kind: "voice", installed, state, size_bytes: sizeBytes, path });
 }
 
-function elsewhere(name: string, urls: readonly string[]): Listed {
-  return {
-    ...absent(name, ""),
-    kind: "voice",
-    installed: true,
-    state: "elsewhere",
-    path: null,
-    urls,
-  };
+async function stateOf(record: CheckpointRecord | CheckpointState, dataDir: string) {
+  const { state, sizeBytes } = await inspectCheckpoint(record, dataDir);
+  return { installed: state === "installed", state, size_bytes: state === "missing" ? null : sizeBytes };
 }
 
-function absent(name: string, dataDir: string): Listed {
+function sizeOf({ files }: { readonly files: readonly { readonly sizeBytes: number }[] }): number {
+  return files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+}
+
+/** Returns the row of a missing writer, with what is known to be different. */
+function rowOf(name: string, dataDir: string, known: Partial<Listed>): Listed {
   return {
     name,
     kind: "writer",
@@ -233,6 +214,7 @@ function absent(name: string, dataDir: string): Listed {
     urls: null,
     hub: null,
     memory_bytes: null,
+    ...known,
   };
 }
 

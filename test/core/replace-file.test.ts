@@ -12,7 +12,7 @@ import { link } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { Journal, type Progress } from "../../src/cli/book/journal.ts";
-import { PartFile } from "../../src/cli/book/part-file.ts";
+import { PartialFile } from "../../src/cli/book/partial-file.ts";
 import { writeOutput } from "../../src/cli/terminal/command-io.ts";
 import { openForResume, openNew, replaceFile, writeJson } from "../../src/core/replace-file.ts";
 import { PartFile as PulledPart } from "../../src/models/download/part-file.ts";
@@ -77,7 +77,7 @@ describe("a file that is written", () => {
     const journal = new Journal(join(folder, "b.mp3"));
     await journal.claim();
     await journal.keep(PROGRESS);
-    const part = await PartFile.open(join(folder, "b.mp3"));
+    const part = await PartialFile.open(join(folder, "b.mp3"));
     await part.write(Buffer.from("speech"));
     await part.leave();
     const pulled = await PulledPart.open(
@@ -94,7 +94,7 @@ describe("a file that is written", () => {
 
   it("is no link where a long text goes on", async () => {
     const { folder, requireUntouched } = withLinks("b.mp3.part");
-    await assert.rejects(PartFile.open(join(folder, "b.mp3"), 6), { code: "ELOOP" });
+    await assert.rejects(PartialFile.open(join(folder, "b.mp3"), 6), { code: "ELOOP" });
     requireUntouched();
   });
 

@@ -7,16 +7,16 @@ import {
 } from "../../audio/encode/segmented-file.ts";
 import type { WordTiming } from "../../contract/spoken.ts";
 import { cuesOf, toSrt, toVtt } from "../../core/captions/captions.ts";
-import { PartFile } from "./part-file.ts";
+import { PartialFile } from "./partial-file.ts";
 
 /** Sound of a long text as a file in the making, a segment per passage. */
 export class BookSound {
-  readonly #part: PartFile;
+  readonly #part: PartialFile;
   readonly #form: SegmentedFile;
   #segment: SegmentEncoder | null = null;
   #samples: number;
 
-  private constructor(part: PartFile, form: SegmentedFile, samples: number) {
+  private constructor(part: PartialFile, form: SegmentedFile, samples: number) {
     this.#part = part;
     this.#form = form;
     this.#samples = samples;
@@ -32,7 +32,7 @@ export class BookSound {
     serial: number,
     begun: { readonly bytes: number; readonly samples: number },
   ): Promise<BookSound> {
-    const part = await PartFile.open(file, begun.bytes);
+    const part = await PartialFile.open(file, begun.bytes);
     const form = segmentedFile(kind, serial);
     if (begun.bytes === 0) await part.write(form.head());
     return new BookSound(part, form, begun.samples);
@@ -98,10 +98,10 @@ export interface CaptionForm {
 /** Captions of a long text as a file in the making. */
 export class CaptionFile {
   readonly #form: CaptionForm;
-  readonly #part: PartFile;
+  readonly #part: PartialFile;
   #cues: number;
 
-  private constructor(form: CaptionForm, part: PartFile, cues: number) {
+  private constructor(form: CaptionForm, part: PartialFile, cues: number) {
     this.#form = form;
     this.#part = part;
     this.#cues = cues;
@@ -113,7 +113,7 @@ export class CaptionFile {
     form: CaptionForm,
     { captionBytes, cues }: { readonly captionBytes: number; readonly cues: number },
   ): Promise<CaptionFile> {
-    const captions = new CaptionFile(form, await PartFile.open(file, captionBytes), cues);
+    const captions = new CaptionFile(form, await PartialFile.open(file, captionBytes), cues);
     if (captionBytes === 0 && form.ending === "vtt") await captions.#part.write(Buffer.from(HEAD));
     return captions;
   }

@@ -7,7 +7,7 @@ import { UsageError } from "../../server/errors.ts";
 import type { Passage } from "../../text/sentences/passages.ts";
 import { BookSound, CaptionFile, type CaptionForm } from "./book-sound.ts";
 import { Journal, type Progress } from "./journal.ts";
-import { hasPart } from "./part-file.ts";
+import { hasPartialFile } from "./partial-file.ts";
 
 export interface BookForm {
   readonly output: string;
@@ -169,8 +169,8 @@ export class BookWriter {
     if (isSpoken || samples === 0) return true;
     const { output, captions } = this.#form;
     return (
-      (await hasPart(this.#named(output), bytes)) &&
-      (captions === null || (await hasPart(this.#named(captions.file), captionBytes)))
+      (await hasPartialFile(this.#named(output), bytes)) &&
+      (captions === null || (await hasPartialFile(this.#named(captions.file), captionBytes)))
     );
   }
 
@@ -191,11 +191,11 @@ export class BookWriter {
   async #endFile(): Promise<void> {
     const { output, captions, inFiles } = this.#form;
     if (!this.#kept.isSpoken) await this.#keep({ isSpoken: true });
-    if (captions !== null && (await hasPart(this.#named(captions.file), this.#kept.captionBytes))) {
+    if (captions !== null && (await hasPartialFile(this.#named(captions.file), this.#kept.captionBytes))) {
       this.#captions ??= await this.#openCaptions();
       await this.#captions?.finish();
     }
-    if (await hasPart(this.#named(output), this.#kept.bytes))
+    if (await hasPartialFile(this.#named(output), this.#kept.bytes))
       await (await this.#openSound()).finish(inFiles ? [] : this.#chapters);
     [this.#sound, this.#captions] = [null, null];
     const { files, samples, samplesBefore } = this.#kept;

@@ -3,7 +3,7 @@ import type { Chapter } from "../../audio/encode/chapters.ts";
 import { isRecord } from "../../core/is-record.ts";
 import { replaceFile } from "../../core/replace-file.ts";
 import { UsageError } from "../../server/errors.ts";
-import { partOf } from "./part-file.ts";
+import { partialPath } from "./partial-file.ts";
 
 /** Progress of a long text after a passage. */
 export interface Progress {
@@ -35,9 +35,9 @@ export class Journal {
   readonly #claim: string;
 
   constructor(file: string) {
-    this.path = `${partOf(file)}.json`;
+    this.path = `${partialPath(file)}.json`;
     this.#file = file;
-    this.#claim = `${partOf(file)}.pid`;
+    this.#claim = `${partialPath(file)}.pid`;
   }
 
   /** Returns the stored progress; null if there is none or it is invalid. */

@@ -11,7 +11,7 @@ import type { Screen } from "../terminal/command-io.ts";
 import { clock } from "../terminal/progress.ts";
 import { BookProgress } from "./book-progress.ts";
 import { type BookForm, BookWriter, OtherTextError, type ReadSoFar } from "./book-writer.ts";
-import { partOf } from "./part-file.ts";
+import { partialPath } from "./partial-file.ts";
 
 interface Book extends BookForm {
   readonly passages: AsyncIterable<Passage>;
@@ -67,7 +67,7 @@ export async function speakBook(book: Book): Promise<void> {
     const spoken = `${clock(writer.spokenS)} of speech are kept`;
     if (error instanceof OtherTextError) throw error;
     if (error instanceof UsageError)
-      throw new UsageError(`${error.message} ${spoken} in ${partOf(book.output)}.`);
+      throw new UsageError(`${error.message} ${spoken} in ${partialPath(book.output)}.`);
     const kept =
       writer.kept.passages === 0
         ? "Nothing is kept of it."

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import { WholeFrames } from "../../audio/pcm-format.ts";
 import type { ReplyPlayer, ReplyPlayerEvents } from "../../client/realtime.ts";
 import { replaceFile } from "../../core/replace-file.ts";
 
@@ -87,17 +88,15 @@ export function openMicrophone(env: NodeJS.ProcessEnv, onPcm: (pcm: Int16Array) 
   const child = spawn(name, args, { stdio: ["ignore", "pipe", "pipe"], env });
   let isClosed = false;
   let said = "";
-  let rest = Buffer.alloc(0);
+  const whole = new WholeFrames(2);
   child.stderr.on("data", (chunk: Buffer) => {
     said = `${said}${chunk}`.slice(-2_000);
   });
   child.stdout.on("data", (chunk: Buffer) => {
     if (isClosed) return;
-    const bytes = Buffer.concat([rest, chunk]);
-    const whole = bytes.length - (bytes.length % 2);
-    rest = bytes.subarray(whole);
+    const bytes = whole.push(chunk);
     // Copied, because an Int16Array must begin at an even byte.
-    if (whole > 0) onPcm(new Int16Array(new Uint8Array(bytes.subarray(0, whole)).buffer));
+    if (bytes.length > 0) onPcm(new Int16Array(new Uint8Array(bytes).buffer));
   });
   const failed = new Promise<never>((_, reject) => {
     child.once("error", (error) => reject(new Error(`${name} cannot be started: ${error.message}`)));

@@ -3,7 +3,7 @@ import { type FileHandle, lstat, rename, rm } from "node:fs/promises";
 import { openExisting, openNew } from "../../core/replace-file.ts";
 
 /** File that grows as `NAME.part` and is renamed when complete. */
-export class PartFile {
+export class PartialFile {
   readonly #file: string;
   readonly #handle: FileHandle;
   #bytes: number;
@@ -15,11 +15,11 @@ export class PartFile {
   }
 
   /** @param keptBytes of an earlier run, to be continued */
-  static async open(file: string, keptBytes = 0): Promise<PartFile> {
+  static async open(file: string, keptBytes = 0): Promise<PartialFile> {
     const open = keptBytes === 0 ? openNew : openExisting;
-    const handle = await open(partOf(file), constants.O_APPEND);
+    const handle = await open(partialPath(file), constants.O_APPEND);
     await handle.truncate(keptBytes);
-    return new PartFile(file, handle, keptBytes);
+    return new PartialFile(file, handle, keptBytes);
   }
 
   get bytes(): number {
@@ -47,9 +47,9 @@ export class PartFile {
       await this.#copyBehind(head, headBytes);
       return;
     }
-    const patched = await openExisting(partOf(this.#file));
+    const patched = await openExisting(partialPath(this.#file));
     await patched.write(head, 0, head.length, 0).finally(() => patched.close());
-    await rename(partOf(this.#file), this.#file);
+    await rename(partialPath(this.#file), this.#file);
   }
 
   /** Closes the part and keeps it. */
@@ -59,12 +59,12 @@ export class PartFile {
 
   async remove(): Promise<void> {
     await this.leave();
-    await rm(partOf(this.#file), { force: true });
+    await rm(partialPath(this.#file), { force: true });
   }
 
   async #copyBehind(head: Uint8Array, headBytes: number): Promise<void> {
-    const whole = `${partOf(this.#file)}.whole`;
-    const [from, to] = [await openExisting(partOf(this.#file)), await openNew(whole)];
+    const whole = `${partialPath(this.#file)}.whole`;
+    const [from, to] = [await openExisting(partialPath(this.#file)), await openNew(whole)];
     try {
       await to.writeFile(head);
       const block = new Uint8Array(COPIED_BYTES);
@@ -82,18 +82,18 @@ export class PartFile {
       await Promise.all([from.close(), to.close()]);
     }
     await rename(whole, this.#file);
-    await rm(partOf(this.#file));
+    await rm(partialPath(this.#file));
   }
 }
 
 const COPIED_BYTES = 1 << 20;
 
-export function partOf(file: string): string {
+export function partialPath(file: string): string {
   return `${file}.part`;
 }
 
 /** Whether there is a part of at least `bytes`. */
-export async function hasPart(file: string, bytes: number): Promise<boolean> {
-  const found = await lstat(partOf(file)).catch(() => null);
+export async function hasPartialFile(file: string, bytes: number): Promise<boolean> {
+  const found = await lstat(partialPath(file)).catch(() => null);
   return found?.isFile() === true && found.size >= bytes;
 }

@@ -1,7 +1,6 @@
 import { pathToFileURL } from "node:url";
-import { LEAVES, type Leaf, type LeafSchema } from "./leaves.ts";
-import { neededIn } from "./named-things.ts";
-import { expectation } from "./values.ts";
+import { expectation, LEAVES, type Leaf, type LeafSchema } from "./leaves.ts";
+import { neededIn } from "./nested-settings.ts";
 
 const PREFACE = `# Settings
 

@@ -1,10 +1,8 @@
 import { isIP } from "node:net";
 import { nearestName, remedyFor } from "../core/nearest-name.ts";
-import { goneSettings, withoutFormerNames } from "./former-names.ts";
-import { LEAVES, namesOf } from "./leaves.ts";
-import { type Fault, faultIn } from "./named-things.ts";
+import { LEAVES, readText } from "./leaves.ts";
+import { type Fault, faultIn } from "./nested-settings.ts";
 import { quotable, SettingsError } from "./settings-error.ts";
-import { readText } from "./values.ts";
 
 /** The variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -32,31 +30,20 @@ const OTHER_VARIABLES: readonly string[] = [
   "ANTIPHON_KEY",
 ];
 
-/** Variables of settings that are gone, with what is said of each. */
-const GONE_VARIABLES: ReadonlyMap<string, string> = new Map(
-  goneSettings().map(({ name, warning }) => [namesOf(name.split(".")).variable, warning]),
-);
-
 /**
  * Reads the `ANTIPHON_…` variables.
  *
  * @throws SettingsError when one names no setting or holds a value that its setting does not take, unless an
  * orchestrator set it.
  */
-export function readEnvironment(env: Environment, warn: (sentence: string) => void): EnvironmentSettings {
+export function readEnvironment(env: Environment): EnvironmentSettings {
   const values = new Map<string, unknown>();
   const passedOver: string[] = [];
   for (const [variable, text] of Object.entries(env)) {
     if (text === undefined || !variable.startsWith("ANTIPHON_")) continue;
     if (OTHER_VARIABLES.includes(variable)) continue;
-    const gone = GONE_VARIABLES.get(variable);
-    if (gone !== undefined) {
-      warn(gone);
-      continue;
-    }
     const leaf = LEAVES.find((candidate) => candidate.variable === variable);
-    const value =
-      leaf === undefined ? undefined : withoutFormerNames(readText(leaf.schema, text), warn, leaf.name);
+    const value = leaf === undefined ? undefined : readText(leaf.schema, text);
     const fault = leaf === undefined ? null : faultIn(leaf.schema, value, leaf.name);
     if (leaf !== undefined && fault === null) values.set(leaf.name, value);
     else if (isOrchestrators(variable, text)) passedOver.push(variable);

@@ -1,10 +1,11 @@
 import { resolve } from "node:path";
 import envPaths from "env-paths";
+import { nearestName, remedyFor } from "../core/nearest-name.ts";
 import { type Environment, readEnvironment } from "./environment.ts";
-import { readFlags } from "./flags.ts";
-import { LEAVES, type Leaf } from "./leaves.ts";
-import { withDefaults } from "./named-things.ts";
+import { accepts, expectation, LEAVES, type Leaf, readText } from "./leaves.ts";
+import { withDefaults } from "./nested-settings.ts";
 import type { Settings } from "./schema.ts";
+import { SettingsError, withoutLogins } from "./settings-error.ts";
 import { readSettingsFile, settingsIn } from "./settings-file.ts";
 
 /** Values by the name of their setting (`metrics.port`), each already what the setting takes. */
@@ -19,7 +20,7 @@ export interface SettingSources {
   readonly configFile?: string | undefined;
   /** In place of a file: an object that is nested as one is. */
   readonly given?: object | undefined;
-  /** Is told in plain sentences what was passed over, and which settings have other names by now. */
+  /** Receives sentences about ignored variables. */
   readonly warn?: (sentence: string) => void;
 }
 
@@ -37,9 +38,9 @@ export function loadSettings({
 }: SettingSources = {}): Settings {
   const file =
     configFile === undefined
-      ? settingsIn(nested, process.cwd(), "the object given to open()", warn)
-      : readSettingsFile(configFile, warn);
-  const environment = readEnvironment(env, warn);
+      ? settingsIn(nested, process.cwd(), "the object given to open()")
+      : readSettingsFile(configFile);
+  const environment = readEnvironment(env);
   const given: SettingValues = new Map([...file, ...environment.values, ...readFlags(flags)]);
   if (environment.passedOver.length > 0) warn(passedOverWarning(environment.passedOver));
   const settings: Tree = {};
@@ -86,4 +87,37 @@ function freezeDeeply(value: unknown): unknown {
     Object.freeze(value);
   }
   return value;
+}
+
+/**
+ * Reads flags, given by the name of their setting.
+ *
+ * @throws SettingsError when one names no setting or holds a value that its setting does not take.
+ */
+export function readFlags(
+  flags: Readonly<Record<string, string | boolean | undefined>>,
+): Map<string, unknown> {
+  const values = new Map<string, unknown>();
+  for (const [name, given] of Object.entries(flags)) {
+    if (given === undefined) continue;
+    const leaf = LEAVES.find((candidate) => candidate.name === name);
+    if (leaf === undefined) throw unknownFlag(name);
+    const value = typeof given === "string" ? readText(leaf.schema, given) : given;
+    if (!accepts(leaf.schema, value)) throw refused(leaf, given);
+    values.set(name, value);
+  }
+  return values;
+}
+
+function refused(leaf: Leaf, given: string | boolean): SettingsError {
+  return new SettingsError(
+    "flag",
+    `The flag ${leaf.flag} is ${withoutLogins(JSON.stringify(given))}, but it takes ${expectation(leaf.schema)}: correct it or leave it out.`,
+  );
+}
+
+function unknownFlag(name: string): SettingsError {
+  const known = LEAVES.map((leaf) => leaf.name);
+  const remedy = remedyFor(nearestName(name, known), "leave it out");
+  return new SettingsError("flag", `The flag ${JSON.stringify(name)} names no setting: ${remedy}`);
 }

@@ -2,9 +2,8 @@ import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { readSettingsJson } from "../contract/json/read-json.ts";
 import { nearestName, remedyFor } from "../core/nearest-name.ts";
-import { withoutFormerNames } from "./former-names.ts";
 import { LEAVES } from "./leaves.ts";
-import { type Fault, faultIn } from "./named-things.ts";
+import { type Fault, faultIn } from "./nested-settings.ts";
 import { quotable, SettingsError } from "./settings-error.ts";
 
 /** Settings that name a file or a folder. */
@@ -27,26 +26,20 @@ const PATHS = [
  *
  * @throws SettingsError when the file cannot be read, is no JSON object, or holds a setting that is unknown or is not
  * what it takes.
- * @param warn is told which settings have other names by now
  */
-export function readSettingsFile(path: string, warn: (sentence: string) => void): Map<string, unknown> {
-  return settingsIn(parse(path), dirname(path), `the file ${path}`, warn);
+export function readSettingsFile(path: string): Map<string, unknown> {
+  return settingsIn(parse(path), dirname(path), `the file ${path}`);
 }
 
 /**
- * Settings of a value that is nested as a file is; it is changed.
+ * Returns the settings of a value that is nested like a file.
  *
  * @param folder that relative paths are taken from
  * @param where what messages call what holds it: `the file antiphon.json`
  */
-export function settingsIn(
-  value: unknown,
-  folder: string,
-  where: string,
-  warn: (sentence: string) => void,
-): Map<string, unknown> {
+export function settingsIn(value: unknown, folder: string, where: string): Map<string, unknown> {
   const values = new Map<string, unknown>();
-  collect(withoutFormerNames(value, warn), [], values, where);
+  collect(copyOf(value), [], values, where);
   for (const name of PATHS) {
     const given = values.get(name);
     if (typeof given === "string") values.set(name, resolve(folder, given));
@@ -59,6 +52,13 @@ export function settingsIn(
     else if (voice.clip !== undefined) voice.clip = resolve(folder, voice.clip);
   }
   return values;
+}
+
+/** Copies a tree, so that paths can be resolved in place. Keeps values that JSON does not have, to be refused by name. */
+function copyOf(tree: unknown): unknown {
+  if (Array.isArray(tree)) return [...tree];
+  if (typeof tree !== "object" || tree === null) return tree;
+  return Object.fromEntries(Object.entries(tree).map(([key, value]) => [key, copyOf(value)]));
 }
 
 /** As far as paths are in it. It was just read from the file, and is nobody else's. */

@@ -1,8 +1,7 @@
 import { Check } from "typebox/schema";
 import { isRecord } from "../core/is-record.ts";
 import { nearestName } from "../core/nearest-name.ts";
-import type { LeafSchema } from "./leaves.ts";
-import { accepts, expectation } from "./values.ts";
+import { accepts, expectation, type LeafSchema } from "./leaves.ts";
 
 /** What is wrong somewhere inside a setting. */
 export interface Fault {

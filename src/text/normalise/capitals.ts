@@ -1,6 +1,6 @@
 import { capitalise, wordSet } from "../characters.ts";
 import type { Replacement, RewrittenText } from "../rewritten-text.ts";
-import { after, before, matchAt, type TokenRule, withRanges } from "./rule.ts";
+import { after, before, matchAt, oneOf, type TokenRule, withRanges } from "./rule.ts";
 
 /** Whether a dictionary lists a word as it is written. */
 export type IsListed = (word: string) => boolean;
@@ -112,9 +112,14 @@ export function slippedCapital(isListed: IsListed): TokenRule {
 
 const LETTER = withRanges(/A(?![\p{L}\p{N}_+#°²³^-]|[.'’&]\p{L}|\. ?\p{Lu}\.| &)/uy);
 /** What is told apart by letters, so that "A" behind it is no article whatever follows. */
-const LETTERED = withRanges(
-  /\b(?:vitamin|option|plan|terminal|(?:blood )?type|grade|point|slot|group|team|exit|gate|side|hepatitis|influenza|section|series|serie|class|schedule|part|appendix|building|bldg\.?|unit|apartment|apt\.?|suite|platform|lane|model|variant|version|row|zone|tier|box|figure|fig\.|exhibit|column|button|block|wing|concourse|pier|dock|bay|choice|answer|candidate|company|product|sample|party|pool|category|phase|route|track|ward|node|vertex|angle|station|note|size|cup|table|room|hall|lot|form|annex|attachment|scenario|pathway|method|test|question|panel|key|formula|district) $/iu,
-);
+const NAMED_BY_LETTERS =
+  "vitamin option plan terminal type grade point slot group team exit gate side hepatitis influenza " +
+  "section series serie class schedule part appendix building bldg\\.? unit apartment apt\\.? suite " +
+  "platform lane model variant version row zone tier box figure fig\\. exhibit column button block " +
+  "wing concourse pier dock bay choice answer candidate company product sample party pool category " +
+  "phase route track ward node vertex angle station note size cup table room hall lot form annex " +
+  "attachment scenario pathway method test question panel key formula district";
+const LETTERED = withRanges(new RegExp(`\\b${oneOf(NAMED_BY_LETTERS)} $`, "iu"));
 const THE =
   /\b(?:the|an|straight|either|letter|called|named|marked|labell?ed|of|is|are|was|got|minus|plus) $/u;
 const WORD_BEFORE = withRanges(/[\p{L}\p{N}%]['’]?,? $/u);

@@ -1,4 +1,4 @@
-import { wordMap } from "../characters.ts";
+import { wordMap, wordSet } from "../characters.ts";
 import type { RewrittenText } from "../rewritten-text.ts";
 import { withRanges } from "./rule.ts";
 
@@ -16,8 +16,14 @@ const ENTITIES: ReadonlyMap<string, string> = new Map([
 export const ENTITY = /&(?:#(\d{1,6})|#[xX]([0-9a-fA-F]{1,5})|([a-zA-Z]{2,8}\d{0,2}));/gu;
 const TAG = /<(\/?)([a-zA-Z][a-zA-Z0-9]{0,15})(?:\s[^<>]{0,300})?\/?>|<!--[^<>]{0,300}-->/gu;
 /** Names of elements; "a<b" and "vector<int>" are none, unless an end goes with them. */
-const ELEMENT =
-  /^(?:a|abbr|address|article|aside|audio|b|bdi|bdo|big|blockquote|body|br|break|button|caption|center|cite|code|col|dd|del|details|dfn|div|dl|dt|em|emphasis|figcaption|figure|font|footer|form|h[1-6]|head|header|hr|html|i|iframe|img|input|ins|kbd|label|legend|li|link|main|mark|meta|nav|nobr|ol|option|p|phoneme|pre|prosody|q|rp|rt|ruby|s|samp|say|script|section|select|small|span|speak|strike|strong|style|sub|summary|sup|svg|table|tbody|td|textarea|tfoot|th|thead|time|title|tr|tt|u|ul|var|video|voice|wbr)$/iu;
+const ELEMENTS = wordSet(
+  "a abbr address article aside audio b bdi bdo big blockquote body br break button caption center " +
+    "cite code col dd del details dfn div dl dt em emphasis figcaption figure font footer form h1 h2 " +
+    "h3 h4 h5 h6 head header hr html i iframe img input ins kbd label legend li link main mark meta " +
+    "nav nobr ol option p phoneme pre prosody q rp rt ruby s samp say script section select small " +
+    "span speak strike strong style sub summary sup svg table tbody td textarea tfoot th thead time " +
+    "title tr tt u ul var video voice wbr",
+);
 /** How far on the end of an element is looked for. */
 const REACH = 300;
 const LETTER_LAST = withRanges(/[\p{L}\p{N}]$/u);
@@ -62,8 +68,8 @@ export function withoutMarkup(sentence: RewrittenText): RewrittenText {
 function isTag(tag: string, slash: string, name: string | undefined, at: number, all: string): boolean {
   if (name === undefined || slash === "/" || tag.endsWith("/>")) return true;
   const ends = all.slice(at, at + REACH).includes(`</${name}>`);
-  if (ends || name.length > 1) return ends || ELEMENT.test(name);
-  return ELEMENT.test(name) && !LETTER_LAST.test(all.slice(Math.max(0, at - 1), at));
+  if (ends || name.length > 1) return ends || ELEMENTS.has(name.toLowerCase());
+  return ELEMENTS.has(name.toLowerCase()) && !LETTER_LAST.test(all.slice(Math.max(0, at - 1), at));
 }
 
 /** The character that an entity is; as it is written where it is none that is known. */

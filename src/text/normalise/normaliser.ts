@@ -16,7 +16,7 @@ import {
   phoneWord,
 } from "./rules/codes.ts";
 import { dayMonth, daysOfMonth, monthDay, numericDate, shortYear, weekday } from "./rules/dates.ts";
-import { electronicKind, version } from "./rules/electronic.ts";
+import { electronicRule, version } from "./rules/electronic.ts";
 import { difference, formula, indexed, term } from "./rules/formulas.ts";
 import { fraction, VULGAR_SIGNS } from "./rules/fractions.ts";
 import { identifiers } from "./rules/identifiers.ts";
@@ -103,66 +103,56 @@ const NUMBER_RUN = withRanges(/\d{1,200}(?:[.,]\d{1,200}){0,40}[\p{L}\p{N}_'’]
 const WORD = withRanges(/[\p{L}\p{N}_'’]{1,200}/uy);
 const TOUCHING = withRanges(/[\p{L}\p{N}.)%]/u);
 /** A text on which every pattern is tried. */
-const EVERY_KIND =
+const WARM_UP_TEXT =
   "I met Dr. King on Elm St. at 3:30 p.m. on Nov. 5, 2020, Mon, 5/6 and 7 Apr. She paid $45-$50, 20 € and 2 kg (5%). " +
   'See a.b@c.org, x_y, Chapter IV, 1 1/2, 10^6, v3.1, 6-4, 98/97, "code" 0427, +1 646 555 0184, #1, ~2, -3, 5\'6" & I. ' +
   "UTC+2, F5, CO2, 0x7B, 1.2M users, 401k, John 3:16, 1600 hours, 1:23.4, 51°30'N, Ste 200, x² == π, 4.5 ★, .22 --a-b.";
 /** Letters that no kind of token can be told by: a word of small ones with nothing but letters around. */
 const PLAIN_WORD = /[a-z]{2,40}(?:'[a-z]{1,3})?(?= |$|[,;!?]|\.(?: |$))/uy;
 
-/**
- * A sentence with everything in words that is not written as it is said. From its beginning on, each token gets the
- * first kind that it fits, and is said by that kind alone (the classes of Sproat & Jaitly 2016, with the cover of
- * Zhang et al. 2019); whole numbers and plain words stay as they are.
- */
-export function createClassifier(
-  tables: NormaliserTables,
-  isListed: IsListed,
-): (sentence: RewrittenText) => RewrittenText {
-  const electronic = electronicKind(isListed);
-  const identifier = identifiers(isListed);
-  const numeral = romanNumerals(tables);
-  const abbreviation = abbreviations(tables);
-  const sign = signs(tables);
-  const atDigits: readonly TokenRule[] = [
-    hexadecimal,
-    numericDate,
-    phoneWord,
-    phone,
-    moneyAfter,
-    groupedDigits,
-    verse,
-    lapTime,
-    hoursByLetter,
-    time,
-    ratio,
-    daysOfMonth,
-    dayMonth,
-    military,
-    duration,
-    angle,
-    feetAndInches,
-    pair,
-    fraction,
-    term,
-    scientific,
-    magnitude,
-    measure,
-    byOrTimes,
-    multiple,
-    letterCode,
-    power,
-    version,
-    range,
-    slashed,
-    codeDigits,
-    listed,
-    exactDecimal,
-  ];
-  const atLetters: readonly TokenRule[] = [
+/** Rules for a token that begins with a digit. The order matters: the first rule that fits decides. */
+const DIGIT_RULES: readonly TokenRule[] = [
+  hexadecimal,
+  numericDate,
+  phoneWord,
+  phone,
+  moneyAfter,
+  groupedDigits,
+  verse,
+  lapTime,
+  hoursByLetter,
+  time,
+  ratio,
+  daysOfMonth,
+  dayMonth,
+  military,
+  duration,
+  angle,
+  feetAndInches,
+  pair,
+  fraction,
+  term,
+  scientific,
+  magnitude,
+  measure,
+  byOrTimes,
+  multiple,
+  letterCode,
+  power,
+  version,
+  range,
+  slashed,
+  codeDigits,
+  listed,
+  exactDecimal,
+];
+
+/** Rules for a token that begins with a letter. */
+function letterRules(tables: NormaliserTables, isListed: IsListed): readonly TokenRule[] {
+  return [
     hexadecimal,
     book,
-    numeral,
+    romanNumerals(tables),
     monthDay,
     weekday,
     moneyBefore,
@@ -170,7 +160,7 @@ export function createClassifier(
     addressPart,
     direction,
     road,
-    abbreviation,
+    abbreviations(tables),
     unitBehindWords,
     version,
     formula,
@@ -181,10 +171,14 @@ export function createClassifier(
     letterA,
     slippedCapital(isListed),
     letterCode,
-    identifier,
+    identifiers(isListed),
     emphasis,
   ];
-  const atSigns: readonly TokenRule[] = [
+}
+
+/** Rules for any other token. */
+function signRules(tables: NormaliserTables): readonly TokenRule[] {
+  return [
     roundSums,
     moneyBefore,
     hexadecimal,
@@ -194,12 +188,26 @@ export function createClassifier(
     pointed,
     difference,
     shortYear,
-    sign,
+    signs(tables),
   ];
+}
+
+/**
+ * A sentence with everything in words that is not written as it is said. From its beginning on, each token gets the
+ * first kind that it fits, and is said by that kind alone (the classes of Sproat & Jaitly 2016, with the cover of
+ * Zhang et al. 2019); whole numbers and plain words stay as they are.
+ */
+function createClassifier(
+  tables: NormaliserTables,
+  isListed: IsListed,
+): (sentence: RewrittenText) => RewrittenText {
+  const electronic = electronicRule(isListed);
+  const atLetters = letterRules(tables, isListed);
+  const atSigns = signRules(tables);
 
   // The first use of a pattern compiles it, the second makes it fast: not while somebody waits for the first sound.
-  classify(RewrittenText.of(EVERY_KIND));
-  classify(RewrittenText.of(EVERY_KIND));
+  classify(RewrittenText.of(WARM_UP_TEXT));
+  classify(RewrittenText.of(WARM_UP_TEXT));
   return classify;
 
   function classify(traced: RewrittenText): RewrittenText {
@@ -232,7 +240,7 @@ export function createClassifier(
     const isRunStart =
       at === 0 || isSpaceCode(text.charCodeAt(at - 1)) || "([{\"'“‘".includes(text.charAt(at - 1));
     const found =
-      (isRunStart ? electronic(text, at) : null) ?? firstMatch(kindsAt(text, at, isDigit), text, at);
+      (isRunStart ? electronic(text, at) : null) ?? firstMatch(rulesAt(text, at, isDigit), text, at);
     if (found !== null && found.end > at) return found;
     if ("'‘’".includes(text.charAt(at)) && /\d/u.test(text.charAt(at + 1)))
       return { words: null, end: at + 1 };
@@ -244,8 +252,8 @@ export function createClassifier(
     };
   }
 
-  function kindsAt(text: string, at: number, isDigit: boolean): readonly TokenRule[] {
-    if (isDigit) return atDigits;
+  function rulesAt(text: string, at: number, isDigit: boolean): readonly TokenRule[] {
+    if (isDigit) return DIGIT_RULES;
     return isWordCharacter(text.charAt(at)) && !VULGAR_SIGNS.includes(text.charAt(at)) ? atLetters : atSigns;
   }
 }

@@ -1,9 +1,14 @@
 import { wordSet } from "../characters.ts";
-import { withRanges, wordAfter } from "./rule.ts";
+import { oneOf, withRanges, wordAfter } from "./rule.ts";
 
 /** A determiner just before a number, with at most one adjective between: "a", "his new". */
-const DETERMINER =
-  /\b(?:an?|the|his|her|their|our|its|my|your|this|that|each|every|another|one|any|no)(?: (?:new|old|big|small|tiny|huge|full|standard|single|whole|simple|crisp|nice|long|short|first|second|third|annual|monthly|cheap|used|great))? $/iu;
+const ADJECTIVES =
+  "new old big small tiny huge full standard single whole simple crisp nice long short first second " +
+  "third annual monthly cheap used great";
+const DETERMINER = new RegExp(
+  `\\b${oneOf("an? the his her their our its my your this that each every another one any no")}(?: ${oneOf(ADJECTIVES)})? $`,
+  "iu",
+);
 
 /** Small words that no noun phrase begins with: after one of these, the number was the whole phrase. */
 const NO_NOUN = wordSet(
@@ -23,8 +28,15 @@ export function isAttributive(earlier: string): boolean {
 }
 
 /** "step 2/5", "page 3/12": what is counted through to its last, just before a number. */
-const COUNTED_THROUGH =
-  /(?<!\b(?:the|a|this|that|each|every|per|another) )\b(?:level|stage|page|slide|step|part|episode|round|question|item|chapter|lesson|message|task|track|attempt|try|batch|wave|file|photo|image|picture|day|set|lap|module|unit|section|test|phase|exercise|word|card|player|song|video|disc|disk|box|reel|floor|hole|mission|quest|chunk|epoch|job|hint|clue|sheet|panel) $/iu;
+const IN_A_SERIES =
+  "level stage page slide step part episode round question item chapter lesson message task track " +
+  "attempt try batch wave file photo image picture day set lap module unit section test phase " +
+  "exercise word card player song video disc disk box reel floor hole mission quest chunk epoch job " +
+  "hint clue sheet panel";
+const COUNTED_THROUGH = new RegExp(
+  `(?<!\\b${oneOf("the a this that each every per another")} )\\b${oneOf(IN_A_SERIES)} $`,
+  "iu",
+);
 
 /** Whether a number with a slash behind this is one of so many. */
 export function isCountedThrough(earlier: string): boolean {

@@ -36,12 +36,17 @@ export function pattern(source: string, flags = ""): RegExp {
   return withRanges(new RegExp(`(?:${source})(?![\\p{L}\\p{N}_])`, `yu${flags}`));
 }
 
-/** The alternation of some strings; the longest are tried first. */
+/** The source of alternatives that are words as they are written; the longest are tried first. */
 export function alternatives(strings: Iterable<string>): string {
   return [...strings]
     .sort((a, b) => b.length - a.length)
     .map(escapePattern)
     .join("|");
+}
+
+/** The source of a group of alternatives: patterns with a space between each. */
+export function oneOf(patterns: string): string {
+  return `(?:${patterns.replaceAll(" ", "|")})`;
 }
 
 /** What a pattern finds at a place; groups that took no part are undefined. */

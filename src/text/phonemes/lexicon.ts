@@ -1,7 +1,7 @@
 import { digitValue, isAscii } from "../characters.ts";
 import type { Endings } from "./accent.ts";
 import { createWords, type Dictionaries, type Following } from "./dictionary.ts";
-import { createNumberReading, MONEY } from "./number-reading.ts";
+import { MONEY, NumberReader } from "./number-reading.ts";
 import { createSuffixRules, createWordReading } from "./word-reading.ts";
 
 /** A word as the lexicon is asked for it. */
@@ -47,7 +47,7 @@ export function createLexicon(
 ): PronunciationLexicon {
   const words = createWords(dictionaries, names);
   const wordReading = createWordReading(words, createSuffixRules(words, endings));
-  const numbers = createNumberReading(words, endings);
+  const numbers = new NumberReader(words, endings);
 
   return {
     read(word, following) {

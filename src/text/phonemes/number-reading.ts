@@ -9,13 +9,6 @@ import {
 import type { Endings } from "./accent.ts";
 import type { Words } from "./dictionary.ts";
 
-export interface NumberReading {
-  /** Whether a word is digits with at most an ending such as "th" or "'s"; a minus only at the head of a group. */
-  isNumber(word: string, head: boolean): boolean;
-  /** The phonemes of a number, with the money that it counts if any; null where none of it can be said. */
-  read(word: string, currency: string | null, head: boolean): string | null;
-}
-
 /** Money signs that the lexicon reads with a number: [whole, hundredth]. */
 export const MONEY: ReadonlyMap<string, readonly [string, string]> = new Map([
   ["$", ["dollar", "cent"]],
@@ -28,29 +21,38 @@ const ASCII_DIGITS = /^[0-9]+$/;
 /** From here on a number is clearer digit by digit: beyond a hundred trillion nobody counts along. */
 const MAX_COUNTED_DIGITS = 15;
 
-export function createNumberReading(words: Pick<Words, "look">, endings: Endings): NumberReading {
-  return { isNumber, read };
+/** Reads numbers, with their endings and the money that they count. */
+export class NumberReader {
+  readonly #words: Pick<Words, "look">;
+  readonly #endings: Endings;
 
-  function isNumber(word: string, head: boolean): boolean {
+  constructor(words: Pick<Words, "look">, endings: Endings) {
+    this.#words = words;
+    this.#endings = endings;
+  }
+
+  /** Whether a word is digits with at most an ending such as "th" or "'s"; a minus only at the head of a group. */
+  isNumber(word: string, head: boolean): boolean {
     if (!/[0-9]/.test(word)) return false;
     const ending = ENDINGS.find((candidate) => word.endsWith(candidate)) ?? "";
     const digits = word.slice(0, word.length - ending.length);
     return (head ? /^-?[0-9,.]*$/ : /^[0-9,.]*$/).test(digits);
   }
 
-  function read(word: string, currency: string | null, head: boolean): string | null {
+  /** The phonemes of a number, with the money that it counts if any; null where none of it can be said. */
+  read(word: string, currency: string | null, head: boolean): string | null {
     const { body, ending } = withoutEnding(word);
     const negative = body.startsWith("-");
-    const spoken = negative ? [say("minus")] : [];
-    spoken.push(...readBody(negative ? body.slice(1) : body, ending, negative, currency, head));
+    const spoken = negative ? [this.#say("minus")] : [];
+    spoken.push(...this.#readBody(negative ? body.slice(1) : body, ending, negative, currency, head));
     const joined = spoken.filter((part) => part !== "").join(" ");
     if (joined === "") return null;
-    if (ending === "s" || ending === "'s") return endings.s(joined);
-    if (ending === "ed" || ending === "'d") return endings.ed(joined);
-    return ending === "ing" ? endings.ing(joined, "") : joined;
+    if (ending === "s" || ending === "'s") return this.#endings.s(joined);
+    if (ending === "ed" || ending === "'d") return this.#endings.ed(joined);
+    return ending === "ing" ? this.#endings.ing(joined, "") : joined;
   }
 
-  function readBody(
+  #readBody(
     body: string,
     ending: string,
     negative: boolean,
@@ -59,69 +61,78 @@ export function createNumberReading(words: Pick<Words, "look">, endings: Endings
   ): readonly string[] {
     const isOrdinal = ending === "st" || ending === "nd" || ending === "rd" || ending === "th";
     if (ASCII_DIGITS.test(body)) {
-      if (isOrdinal) return [say(named(body, ordinal))];
-      if (!negative && body.length === 4 && currency === null) return [say(yearWords(Number(body)))];
+      if (isOrdinal) return [this.#say(this.#named(body, ordinal))];
+      if (!negative && body.length === 4 && currency === null) return [this.#say(yearWords(Number(body)))];
     }
     const digits = body.replaceAll(",", "");
     const dots = body.split(".").length - 1;
-    if (!head && dots === 0) return readCode(digits);
-    if (dots > 1 || !head) return digits.split(".").filter(Boolean).map(readPart);
-    if (currency !== null && fractionOf(body).length <= 2) return readMoney(digits, currency);
-    if (dots === 0) return [say(named(digits, isOrdinal ? ordinal : cardinal))];
-    return [say(digits.startsWith(".") ? `point ${digitNames(digits.slice(1))}` : decimal(digits))];
+    if (!head && dots === 0) return this.#readCode(digits);
+    if (dots > 1 || !head)
+      return digits
+        .split(".")
+        .filter(Boolean)
+        .map((part) => this.#readPart(part));
+    if (currency !== null && fractionOf(body).length <= 2) return this.#readMoney(digits, currency);
+    if (dots === 0) return [this.#say(this.#named(digits, isOrdinal ? ordinal : cardinal))];
+    return [
+      this.#say(digits.startsWith(".") ? `point ${digitNames(digits.slice(1))}` : this.#decimal(digits)),
+    ];
   }
 
   /** The digits of "A113", "a205", "covid19". */
-  function readCode(digits: string): readonly string[] {
-    if (digits.startsWith("0") || digits.length > 3) return [say(digitNames(digits))];
-    if (digits.length !== 3 || digits.endsWith("00")) return [say(named(digits, cardinal))];
-    const first = say(digitNames(digits.slice(0, 1)));
+  #readCode(digits: string): readonly string[] {
+    if (digits.startsWith("0") || digits.length > 3) return [this.#say(digitNames(digits))];
+    if (digits.length !== 3 || digits.endsWith("00")) return [this.#say(this.#named(digits, cardinal))];
+    const first = this.#say(digitNames(digits.slice(0, 1)));
     const rest = digits.slice(1);
-    if (!rest.startsWith("0")) return [first, say(named(rest, cardinal))];
-    return [first, words.look("O", null, -2, null) ?? "", say(digitNames(rest.slice(1)))];
+    if (!rest.startsWith("0")) return [first, this.#say(this.#named(rest, cardinal))];
+    return [first, this.#words.look("O", null, -2, null) ?? "", this.#say(digitNames(rest.slice(1)))];
   }
 
   /** One part of "192.168.0.1". */
-  function readPart(part: string): string {
+  #readPart(part: string): string {
     const single = part.startsWith("0") || (part.length !== 2 && /[^0]/.test(part.slice(1)));
-    return say(single ? digitNames(part) : named(part, cardinal));
+    return this.#say(single ? digitNames(part) : this.#named(part, cardinal));
   }
 
-  function readMoney(digits: string, currency: string): readonly string[] {
+  #readMoney(digits: string, currency: string): readonly string[] {
     const [whole = "", fraction = ""] = digits.split(".");
     const decimals = parseInteger(fraction);
     const amount = parseInteger(whole);
-    const wholeWords = (): string[] => [say(named(whole, cardinal)), unitOf(currency, 0, amount)];
-    const hundredths = (): string[] => [say(cardinal(decimals)), unitOf(currency, 1, decimals)];
+    const wholeWords = (): string[] => [
+      this.#say(this.#named(whole, cardinal)),
+      this.#unitOf(currency, 0, amount),
+    ];
+    const hundredths = (): string[] => [this.#say(cardinal(decimals)), this.#unitOf(currency, 1, decimals)];
     if (!digits.includes(".") || decimals === 0n) return wholeWords();
     if (amount === 0n) return hundredths();
-    return [...wholeWords(), words.look("and", null, null, null) ?? "", ...hundredths()];
+    return [...wholeWords(), this.#words.look("and", null, null, null) ?? "", ...hundredths()];
   }
 
-  function unitOf(currency: string, part: 0 | 1, amount: bigint): string {
+  #unitOf(currency: string, part: 0 | 1, amount: bigint): string {
     const unit = MONEY.get(currency)?.[part] ?? "";
-    const phonemes = words.look(unit, null, null, null) ?? "";
-    return amount === 1n || unit === "pence" ? phonemes : (endings.s(phonemes) ?? "");
+    const phonemes = this.#words.look(unit, null, null, null) ?? "";
+    return amount === 1n || unit === "pence" ? phonemes : (this.#endings.s(phonemes) ?? "");
   }
 
-  function named(digits: string, write: (value: bigint) => string): string {
+  #named(digits: string, write: (value: bigint) => string): string {
     return digits.length > MAX_COUNTED_DIGITS ? digitNames(digits) : write(parseInteger(digits));
   }
 
-  function decimal(digits: string): string {
+  #decimal(digits: string): string {
     if (digits.length <= MAX_COUNTED_DIGITS) return decimalWords(digits);
     const [whole = "", fraction = ""] = digits.split(".");
     return fraction === ""
-      ? named(whole, cardinal)
-      : `${named(whole, cardinal)} point ${digitNames(fraction)}`;
+      ? this.#named(whole, cardinal)
+      : `${this.#named(whole, cardinal)} point ${digitNames(fraction)}`;
   }
 
   /** Number words as phonemes; "and" inside a number is not said. */
-  function say(text: string): string {
+  #say(text: string): string {
     let spoken = "";
     for (const word of text.split(/[^a-z]+/)) {
       if (word === "" || word === "and") continue;
-      const phonemes = words.look(word, null, word === "point" ? -2 : null, null);
+      const phonemes = this.#words.look(word, null, word === "point" ? -2 : null, null);
       if (phonemes === null || phonemes === "") continue;
       spoken += spoken === "" ? phonemes : ` ${phonemes}`;
     }

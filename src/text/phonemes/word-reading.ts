@@ -12,10 +12,10 @@ const MIN_SHOUTED_LISTED_CHARS = 5;
 
 /** Words with readings of their own first, then the dictionaries, then their stems. */
 export function createWordReading(words: Words, suffixes: SuffixRules): WordReading {
-  const { known, look, spell, own, listed } = words;
+  const { known, look, listed } = words;
 
   return (written, tag, stress, following) => {
-    const special = readSpecial(written, tag, stress, following);
+    const special = readSpecial(words, written, tag, stress, following);
     if (special !== null) return special;
     const word = shouldLower(written, tag, stress, following) ? written.toLowerCase() : written;
     if (known(word)) return look(word, tag, stress, following);
@@ -52,66 +52,73 @@ export function createWordReading(words: Words, suffixes: SuffixRules): WordRead
     if (listed(lower)) return word.length >= MIN_SHOUTED_LISTED_CHARS;
     return word.length >= MIN_SHOUTED_STEM_CHARS && stemmed();
   }
+}
 
-  function readSpecial(word: string, tag: string, stress: Stress, following: Following): string | null {
-    if (tag === "ADD" && word === ".") return look("dot", null, -0.5, null);
-    if (tag === "ADD" && word === "/") return look("slash", null, -0.5, null);
-    const sign = SIGNS.get(word);
-    if (sign !== undefined) return look(sign, null, null, null);
-    if (word.includes(".") && isInitials(word)) return spell(word);
-    const noun = tag.startsWith("NN");
-    switch (word) {
-      case "a":
-      case "A":
-        return tag === "DT" ? "ɐ" : "ˈA";
-      case "am":
-      case "Am":
-      case "AM":
-        if (noun) return spell(word);
-        return following.sound === null || word !== "am" || (stress ?? 0) > 0 ? own("am") : "ɐm";
-      case "an":
-      case "An":
-      case "AN":
-        return word === "AN" && noun ? spell(word) : "ɐn";
-      case "I":
-        return tag === "PRP" ? "ˌI" : null;
-      case "by":
-      case "By":
-      case "BY":
-        return parentTag(tag) === "ADV" ? "bˈI" : null;
-      case "to":
-      case "To":
-        return readTo(following);
-      case "TO":
-        return tag === "TO" || tag === "IN" ? readTo(following) : null;
-      case "in":
-      case "In":
-        return readIn(tag, following);
-      case "IN":
-        return tag === "NNP" ? null : readIn(tag, following);
-      case "the":
-      case "The":
-        return following.sound === "vowel" ? "ði" : "ðə";
-      case "THE":
-        if (tag !== "DT") return null;
-        return following.sound === "vowel" ? "ði" : "ðə";
-      case "used":
-      case "Used":
-      case "USED":
-        return own("used", (tag === "VBD" || tag === "JJ") && following.to ? "VBD" : "DEFAULT");
-    }
-    if (tag === "IN" && /^vs\.?$/i.test(word)) return look("versus", null, null, null);
-    return null;
+/** Reads words whose phonemes depend on the part of speech or on what follows: articles, "to", "am", initials, signs. */
+function readSpecial(
+  { look, spell, own }: Words,
+  word: string,
+  tag: string,
+  stress: Stress,
+  following: Following,
+): string | null {
+  if (tag === "ADD" && word === ".") return look("dot", null, -0.5, null);
+  if (tag === "ADD" && word === "/") return look("slash", null, -0.5, null);
+  const sign = SIGNS.get(word);
+  if (sign !== undefined) return look(sign, null, null, null);
+  if (word.includes(".") && isInitials(word)) return spell(word);
+  const noun = tag.startsWith("NN");
+  switch (word) {
+    case "a":
+    case "A":
+      return tag === "DT" ? "ɐ" : "ˈA";
+    case "am":
+    case "Am":
+    case "AM":
+      if (noun) return spell(word);
+      return following.sound === null || word !== "am" || (stress ?? 0) > 0 ? own("am") : "ɐm";
+    case "an":
+    case "An":
+    case "AN":
+      return word === "AN" && noun ? spell(word) : "ɐn";
+    case "I":
+      return tag === "PRP" ? "ˌI" : null;
+    case "by":
+    case "By":
+    case "BY":
+      return parentTag(tag) === "ADV" ? "bˈI" : null;
+    case "to":
+    case "To":
+      return readTo(own, following);
+    case "TO":
+      return tag === "TO" || tag === "IN" ? readTo(own, following) : null;
+    case "in":
+    case "In":
+      return readIn(tag, following);
+    case "IN":
+      return tag === "NNP" ? null : readIn(tag, following);
+    case "the":
+    case "The":
+      return following.sound === "vowel" ? "ði" : "ðə";
+    case "THE":
+      if (tag !== "DT") return null;
+      return following.sound === "vowel" ? "ði" : "ðə";
+    case "used":
+    case "Used":
+    case "USED":
+      return own("used", (tag === "VBD" || tag === "JJ") && following.to ? "VBD" : "DEFAULT");
   }
+  if (tag === "IN" && /^vs\.?$/i.test(word)) return look("versus", null, null, null);
+  return null;
+}
 
-  function readTo(following: Following): string | null {
-    if (following.sound === null) return own("to");
-    return following.sound === "vowel" ? "tʊ" : "tə";
-  }
+function readTo(own: Words["own"], following: Following): string | null {
+  if (following.sound === null) return own("to");
+  return following.sound === "vowel" ? "tʊ" : "tə";
+}
 
-  function readIn(tag: string, following: Following): string {
-    return following.sound === null || tag !== "IN" ? "ˈɪn" : "ɪn";
-  }
+function readIn(tag: string, following: Following): string {
+  return following.sound === null || tag !== "IN" ? "ˈɪn" : "ɪn";
 }
 
 /** "U.S.", "e.g.", "Ph.D.": a dot inside, letters otherwise, and no piece longer than two. */

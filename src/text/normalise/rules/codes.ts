@@ -5,6 +5,7 @@ import {
   before,
   firstMatch,
   matchAt,
+  oneOf,
   pattern,
   patternRule,
   spoken,
@@ -32,8 +33,11 @@ const REFERENCE = withRanges(
   ),
 );
 /** After these, digits are a name: a room, a road, a flight. */
-const NAMED =
-  /\b(?:flights?|rooms?|suite|apartment|apt\.?|bus|buses|routes?|highway|hwy\.?|interstate|extension|ext\.?|gate|boeing|airbus|channel|error|errors|http|status|unit|train|exit|locker|studio|model|ward|office|bay|lot|stall|desk|lane|line)(?: (?:number|no\.|code))?[ #:]*(?:[A-Z]{2} ?)?$/iu;
+const BY_NUMBER =
+  "flights? rooms? suite apartment apt\\.? bus buses routes? highway hwy\\.? interstate extension " +
+  "ext\\.? gate boeing airbus channel error errors http status unit train exit locker studio model " +
+  "ward office bay lot stall desk lane line";
+const NAMED = new RegExp(`\\b${oneOf(BY_NUMBER)}(?: (?:number|no\\.|code))?[ #:]*(?:[A-Z]{2} ?)?$`, "iu");
 /** "SR 520", "401k", "a 502 error": three digits that are a name by what stands beside them. */
 const ROAD_NUMBER = /\b(?:SR|CR|FM) $/u;
 const AIRLINE =

@@ -6,6 +6,7 @@ import {
   before,
   endAfterStop,
   matchAt,
+  oneOf,
   pattern,
   patternRule,
   spoken,
@@ -85,11 +86,21 @@ const LIST = "(?:,? (?:and|or|to|through|thru|&) | ?[-–—] ?|, )";
 const DATE_LISTED_BEFORE = new RegExp(`(?<![\\d/])(\\d{1,2})/(\\d{1,2})${LIST}$`, "u");
 const DATE_LISTED_AFTER = new RegExp(`^${LIST}(\\d{1,2})/(\\d{1,2})(?![/\\d])`, "u");
 const DATE_RANGE = /( ?[-–—] ?)(\d{1,2})\/(\d{1,2})(?![/\d%]|\.\d)/uy;
-const CHANGED_BY =
-  /\b(?:cut|raised?|raises|raising|increas\w{1,3}|decreas\w{1,3}|lower\w{0,3}|ris(?:e|es|en|ing)|rose|f[ae]ll(?:s|en|ing)?|drop(?! off)\w{0,4}|shr[iau]nk\w{0,3}|gr[eo]w\w{0,3}|reduced|scaled?|trim\w{0,4}|slash\w{0,3}|halv\w{1,3}|shorten\w{0,3}|(?:is|are|was|were|be|been) (?:up|down))\b[^.!?,;]{0,30} by $/iu;
+const CHANGES =
+  "cut raised? raises raising increas\\w{1,3} decreas\\w{1,3} lower\\w{0,3} ris(?:e|es|en|ing) rose " +
+  "f[ae]ll(?:s|en|ing)? shr[iau]nk\\w{0,3} gr[eo]w\\w{0,3} reduced scaled? trim\\w{0,4} slash\\w{0,3} " +
+  "halv\\w{1,3} shorten\\w{0,3}";
+const CHANGED_BY = new RegExp(
+  `\\b(?:${oneOf(CHANGES)}|drop(?! off)\\w{0,4}|(?:is|are|was|were|be|been) (?:up|down))\\b[^.!?,;]{0,30} by $`,
+  "iu",
+);
 /** What there can be a part of. */
-export const PART_NEXT =
-  /^[- ](?:percent\w{0,6}|points?|tablets?|pills?|inch|cups?|miles?|hours?|minutes?|seconds?|teaspoons?|tablespoons?|tsp|tbsp|pounds?|lb|oz|ounces?|acres?|turns?|dose|days?|weeks?|months?|years?|blocks?|pages?|pints?|quarts?|way|marks?|dollars?|cents?|gallons?|liters?|size|votes?|majority|scale|speed|strength|power|price|off|share|interest|ownership|stake)\b/u;
+const DIVISIBLE =
+  "percent\\w{0,6} points? tablets? pills? inch cups? miles? hours? minutes? seconds? teaspoons? " +
+  "tablespoons? tsp tbsp pounds? lb oz ounces? acres? turns? dose days? weeks? months? years? " +
+  "blocks? pages? pints? quarts? way marks? dollars? cents? gallons? liters? size votes? majority " +
+  "scale speed strength power price off share interest ownership stake";
+export const PART_NEXT = new RegExp(`^[- ]${oneOf(DIVISIBLE)}\\b`, "u");
 /** Where one reckons, a number with a slash is a fraction. */
 const RECKONING =
   /(?:\b(?:divid(?:e|ed|ing)|multipl(?:y|ied|ying)|times|add(?:ed|ing)?|subtract(?:ed|ing)?|simplif(?:y|ied)|convert|reduce|fractions?|product|sum|plus|minus|odds|ratio)\b[^.!?]{0,40}|[+*×÷=<>] )$/iu;

@@ -1,7 +1,7 @@
 import { wordMap } from "../../characters.ts";
 import type { IsListed } from "../capitals.ts";
 import { cardinalWords, digitWords, nameWords } from "../number-words.ts";
-import { before, isWordCharacter, matchAt, spoken, type TokenRule, withRanges } from "../rule.ts";
+import { before, isWordCharacter, matchAt, oneOf, spoken, type TokenRule, withRanges } from "../rule.ts";
 import { COLOR } from "./codes.ts";
 import { fileEnding, identifierWords } from "./identifiers.ts";
 
@@ -35,7 +35,7 @@ const DOTFILE = withRanges(/^\.[A-Za-z][\p{L}\p{N}_-]{1,30}$/u);
 const PIECE = withRanges(/[\p{L}\p{N}]+|[^\p{L}\p{N}]/gu);
 
 /** Web and mail addresses, files and paths, @names and #tags, where a run of non-spaces begins. */
-export function electronicKind(isListed: IsListed): TokenRule {
+export function electronicRule(isListed: IsListed): TokenRule {
   const label = (piece: string): string => identifierWords(piece, isListed);
   return (text, at) => {
     RUN.lastIndex = at;
@@ -109,8 +109,14 @@ const DOTTED = withRanges(
 );
 const LONE = withRanges(/[vV](\d{1,4})(?![\p{L}\p{N}_.])/uy);
 /** What has versions. A number with a point after one of these is one. */
-const HAS_VERSIONS =
-  /\b(?:versions?|release|ver\.?|build|update|firmware|kernel|python|node(?:\.js)?|npm|java|php|ruby|perl|go|golang|rust|swift|kotlin|scala|typescript|react|angular|vue|django|flask|rails|laravel|spring|ios|ipados|macos|watchos|tvos|android|windows|linux|ubuntu|debian|fedora|chrome|chromium|firefox|safari|edge|opera|postgres(?:ql)?|mysql|mariadb|sqlite|redis|mongodb|docker|kubernetes|git|gcc|clang|cmake|bash|numpy|pandas|pytorch|tensorflow|cuda|openssl|nginx|apache|bluetooth|usb|http|tls|gpt|claude|llama|gemini) $/iu;
+const VERSIONED =
+  "versions? release ver\\.? build update firmware kernel python node(?:\\.js)? npm java php ruby " +
+  "perl go golang rust swift kotlin scala typescript react angular vue django flask rails laravel " +
+  "spring ios ipados macos watchos tvos android windows linux ubuntu debian fedora chrome chromium " +
+  "firefox safari edge opera postgres(?:ql)? mysql mariadb sqlite redis mongodb docker kubernetes " +
+  "git gcc clang cmake bash numpy pandas pytorch tensorflow cuda openssl nginx apache bluetooth usb " +
+  "http tls gpt claude llama gemini";
+const HAS_VERSIONS = new RegExp(`\\b${oneOf(VERSIONED)} $`, "iu");
 const NO_NUMBER: ReadonlySet<string> = new Set(["a", "b", "rc"]);
 
 /** "192.168.4.28" → "one ninety two dot …", "v4.20" → "V four point twenty", "Python 3.10", "128.0.3". */

@@ -1,7 +1,7 @@
 import { wordMap } from "../../characters.ts";
 import { isAttributive, isNounAfter } from "../number-context.ts";
 import { NUMBER, numberWords } from "../number-words.ts";
-import { after, before, matchAt, spoken, type TokenRule, withRanges } from "../rule.ts";
+import { after, before, matchAt, oneOf, spoken, type TokenRule, withRanges } from "../rule.ts";
 import { perUnit } from "./units.ts";
 
 const SCALES = wordMap(
@@ -24,11 +24,15 @@ const COUNTED_NEXT = withRanges(
 const NO_PLURAL =
   /^ (?:is|was|has|does|this|its|always|less|across|versus|plus|races?|runs?|screens?|monitors?|videos?|tvs?|displays?)\b/iu;
 /** After these a number is a count; a seat or a flat stands after others. */
-const BEFORE_A_COUNT =
-  /(?:\b(?:about|around|over|under|nearly|almost|roughly|some|approximately|than|least|most|hit|hits|reach(?:ed|es)?|past|passed|topped|tops|exceeds?|exceeded|from|to|by|another|worth|sold|raised|between|population of)|[~<>≈]) ?$/iu;
+const QUANTIFIERS =
+  "about around over under nearly almost roughly least hit hits reach(?:ed|es)? past passed topped " +
+  "tops exceeds? exceeded sold raised";
+const BEFORE_A_COUNT = new RegExp(
+  `(?:\\b(?:${oneOf(`${QUANTIFIERS} some approximately than most from to by another worth between`)}|population of)|[~<>≈]) ?$`,
+  "iu",
+);
 /** The same for one digit, which is a firm's name after others ("by 3M"). */
-const BEFORE_A_SMALL_COUNT =
-  /(?:\b(?:about|around|over|under|nearly|almost|roughly|least|hit|hits|reach(?:ed|es)?|past|passed|topped|tops|exceeds?|exceeded|sold|raised)|[~<>≈]) $/iu;
+const BEFORE_A_SMALL_COUNT = new RegExp(`(?:\\b${oneOf(QUANTIFIERS)}|[~<>≈]) $`, "iu");
 const NAMED =
   /\b(?:seat|gate|row|apartment|apt\.?|unit|suite|room|exit|size|flight|form|bus|route|part|model|stage|level|to (?:seat|gate|row|exit))s? $/iu;
 
@@ -82,8 +86,11 @@ const RATE = withRanges(
 const SUM_BEFORE = /[-+*/=^(<>≤≥−]\s?$|=[^.,;]{0,50}$/u;
 const SUM_AFTER = /^ ?(?:[-+*/=^<>≤≥−·(]|(?:equals|plus|minus|squared|cubed)\b)/u;
 const VARIABLE = withRanges(/(?<![\p{L}\p{N}_])x(?![\p{L}\p{N}_-])/u);
-const ALGEBRA =
-  /\b(?:solve|simplify|expand|factor|differentiate|integrate|derivative|integral|function|equation|expression|term|graph|slope|size|sizes|plus|minus|equals|find|value|let|polynomial|multiply|subtract|divide)\b[^.!?]{0,40}$/iu;
+const MATHEMATICS =
+  "solve simplify expand factor differentiate integrate derivative integral function equation " +
+  "expression term graph slope size sizes plus minus equals find value let polynomial multiply " +
+  "subtract divide";
+const ALGEBRA = new RegExp(`\\b${oneOf(MATHEMATICS)}\\b[^.!?]{0,40}$`, "iu");
 /** What a number of times describes by itself: "at 2x speed". */
 const DEGREE =
   /^[- ](?:speed|zoom|optical|lens|leverage|multiplier|magnification|playback|telephoto|boost)\b/u;

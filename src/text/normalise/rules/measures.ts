@@ -7,6 +7,7 @@ import {
   endAfterStop,
   isQuoted,
   matchAt,
+  oneOf,
   patternRule,
   type Spoken,
   spoken,
@@ -57,8 +58,10 @@ const INCHES_BY_INCHES = withRanges(
   new RegExp(`(${AMOUNT}) ?in\\.? ?[x×] ?(${AMOUNT}) ?in(?:\\b\\.?)(?![\\p{L}\\p{N}])`, "uy"),
 );
 /** "wait 30s", "a 30s timeout", where "the 30s" are years. */
-const BEFORE_SECONDS =
-  /\b(?:for|after|within|every|takes?|took|lasts?|lasted|waits?|waited|timer|timeout|sets?|holds?|rest|pause)(?: (?:to|of|is))?(?: (?:about|around|only|just|under|over|another|at least|at most|up to|an extra))? $/iu;
+const WAITING =
+  "for after within every takes? took lasts? lasted waits? waited timer timeout sets? holds? rest pause";
+const ABOUT = "(?:about|around|only|just|under|over|another|at least|at most|up to|an extra)";
+const BEFORE_SECONDS = new RegExp(`\\b${oneOf(WAITING)}(?: (?:to|of|is))?(?: ${ABOUT})? $`, "iu");
 const AFTER_SECONDS =
   /^ (?:timeouts?|delays?|videos?|clips?|timers?|countdown|intervals?|ads?|sprints?|later|ago|left|per|each)\b/u;
 /** "6 in. wide": what shows that "in." is a unit and not a small word that ends the sentence. */

@@ -1,6 +1,6 @@
 import { capitalise, wordMap } from "../../characters.ts";
 import { digitWords } from "../number-words.ts";
-import { after, before, endAfterStop, matchAt, spoken, type TokenRule, withRanges } from "../rule.ts";
+import { after, before, endAfterStop, matchAt, oneOf, spoken, type TokenRule, withRanges } from "../rule.ts";
 
 const STATES = wordMap(
   "AL Alabama,AK Alaska,AZ Arizona,AR Arkansas,CA California,CO Colorado,CT Connecticut,DE Delaware,FL Florida," +
@@ -20,8 +20,12 @@ const STREET_NAME = withRanges(
   /(?:\b\d{1,4}(?:st|nd|rd|th)|(?<![.!?] )(?<=[^\n])\b\p{Lu}[\p{L}'.]+|\b(?:\d+|on|at|of|near) (?:[NSEW]\.? ?\p{Lu}\p{L}+|[A-Z])) $/u,
 );
 /** A word that may stand before "St. Mary" or "Dr. King" and is no street's name. */
-const NO_STREET =
-  /(?:^|[.!?] |\b(?:Mr|Mrs|Ms|Prof|Rev|Sen|Gov|Hon|Fr|Sr)\.? |\b(?:The|And|But|In|On|At|To|For|With|When|While|If|Is|Was|Did|Does|Has|Ask|Call|See|Visit|Dear|Hi|Hello|Thanks|Near|From|Our|My|Only|Meet|Tell|So|Then|Now|Yes|No|Today|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|Say|Assistant|Professor|Saint|Doctor) )$/u;
+const TITLES = "Mr Mrs Ms Prof Rev Sen Gov Hon Fr Sr";
+const NO_STREET_NAMES =
+  "The And But In On At To For With When While If Is Was Did Does Has Ask Call See Visit Dear Hi " +
+  "Hello Thanks Near From Our My Only Meet Tell So Then Now Yes No Today Monday Tuesday Wednesday " +
+  "Thursday Friday Saturday Sunday Say Assistant Professor Saint Doctor";
+const NO_STREET = new RegExp(`(?:^|[.!?] |\\b${oneOf(TITLES)}\\.? |\\b${oneOf(NO_STREET_NAMES)} )$`, "u");
 /** States that are words too: only a zip code makes them one. */
 const ALSO_WORDS = /^(?:OK|OR|IN|ME|HI|OH|MA|PA|LA|ID|AL|DE|CO|MD|MS|MI)$/u;
 /** Of these, those that no person has behind the name; a place must be due, or begin the sentence. */
@@ -47,10 +51,17 @@ const DIRECTION = withRanges(
   /(N|S|E|W|NE|NW|SE|SW)\.? (?=\d{1,3}(?:st|nd|rd|th)\b|\p{Lu}\p{L}+(?: \p{Lu}\p{L}+)? (?:St|Ave|Blvd|Rd|Dr|Ln|Street|Avenue|Road|Boulevard|Drive|Lane|Way|Place|Court)\b)/uy,
 );
 const HEADING = withRanges(/([NS][NS][EW]|[EW][NS][EW]|[NS][EW]?|E|W)(?![\p{L}\p{N}]|\.[\p{L}\p{N}])/uy);
-const MOVES =
-  /\b(?:head|heads|heading|headed|travel|traveling|facing|winds?|moved|moving|moves|drifting|blowing|gusts?|wind (?:is|from)|winds (?:are|were|from|will be)|(?:from|out of|to) the|(?:miles|mi\.?|km|kilometers|blocks?)) $/iu;
-const ROAD_BEFORE =
-  /(?:\b(?:(?:I|US|SR|CR)[- ]|[A-Z]{2}-)\d{1,3}|\b(?:Route|Highway|Hwy\.?|Interstate|Rte\.?) \d{1,3}|(?:[A-Za-z]{2}|\d(?:st|nd|rd|th)|\b[A-Z]) (?:St(?:reet)?|Ave(?:nue)?|Blvd|Boulevard|Rd|Road|Dr|Drive|Ln|Lane|Pl|Place|Ct|Court|Pkwy|Parkway|Way)\.?,?) $/u;
+const MOVEMENT =
+  "head heads heading headed travel traveling facing winds? moved moving moves drifting blowing gusts?";
+const WIND = "wind (?:is|from)|winds (?:are|were|from|will be)";
+const DISTANCE = oneOf("miles mi\\.? km kilometers blocks?");
+const MOVES = new RegExp(`\\b(?:${oneOf(MOVEMENT)}|${WIND}|(?:from|out of|to) the|${DISTANCE}) $`, "iu");
+const HIGHWAY = String.raw`\b(?:(?:I|US|SR|CR)[- ]|[A-Z]{2}-)\d{1,3}|\b(?:Route|Highway|Hwy\.?|Interstate|Rte\.?) \d{1,3}`;
+const STREET = oneOf(
+  "St(?:reet)? Ave(?:nue)? Blvd Boulevard Rd Road Dr Drive Ln Lane Pl Place Ct Court Pkwy Parkway Way",
+);
+const STREET_PREFIX = String.raw`(?:[A-Za-z]{2}|\d(?:st|nd|rd|th)|\b[A-Z])`;
+const ROAD_BEFORE = new RegExp(`(?:${HIGHWAY}|${STREET_PREFIX} ${STREET}\\.?,?) $`, "u");
 
 const BEFORE_A_NUMBER = withRanges(/(?:Ste|Apt|Rm|Bldg|Hwy|Rte|PO)(?= #?(?:\p{N}|[A-Z]\b|Box))/uy);
 const NUMBERED = wordMap("Ste Suite,Apt Apartment,Rm Room,Bldg Building,Hwy Highway,Rte Route,PO P O");

@@ -1,7 +1,7 @@
 import { wordSet } from "../../characters.ts";
 import { isCountedThrough } from "../number-context.ts";
 import { cardinalWords, digitWords, NUMBER, nameWords, numberWords, ordinalWords } from "../number-words.ts";
-import { after, before, matchAt, patternRule, spoken, type TokenRule, withRanges } from "../rule.ts";
+import { after, before, matchAt, oneOf, patternRule, spoken, type TokenRule, withRanges } from "../rule.ts";
 import { SCORED } from "./dates.ts";
 import { spelled } from "./identifiers.ts";
 
@@ -17,14 +17,25 @@ const PRESSURE = /\b(?:pressure|BP|bp|systolic|hypertension)\b[^.]{0,50}$/iu;
 /** "737-800", "787-9" */
 const PLANE = /^7[0-8]7-(?:[1-9]|[1-9]00)$/u;
 /** A team's wins and losses: "are 9-3 so far". A score ("won 6-4") is "to". */
+const TEAM = String.raw`(?:(?!Hours|Odds|Ages|Pages|Scores|Grades|Days|Sizes)\p{Lu}\p{Ll}+s|[tT]hey|[wW]e|team|squad|club)`;
+const STANDS = oneOf("are were went go started start stand sit finished finish is was");
+const MOVED_TO = String.raw`\b(?:improved?|improves|fell|falls|drop|dropped|moved?) to`;
+const RECORD_OF = String.raw`\b(?:are|is) off to an? |\brecords? (?:is|was|of|to|at|now)`;
 const BEFORE_A_RECORD = withRanges(
-  /(?:\b(?:(?!Hours|Odds|Ages|Pages|Scores|Grades|Days|Sizes)\p{Lu}\p{Ll}+s|they|They|we|We|team|squad|club) (?:are|were|went|go|started|start|stand|sit|finished|finish|is|was)(?: now| just| only)?|\b(?:are|is) off to an? |\brecords? (?:is|was|of|to|at|now)|\b(?:improved?|improves|fell|falls|drop|dropped|moved?) to)(?: an?)? ?$/u,
+  new RegExp(`(?:\\b${TEAM} ${STANDS}(?: now| just| only)?|${RECORD_OF}|${MOVED_TO})(?: an?)? ?$`, "u"),
 );
 const AFTER_A_RECORD =
   /^(?:[.,!?;)]|$| (?:so far|this|on the|in (?:the|[A-Z]|conference|league|division|their|games|its)|overall|at home|away|record|since|against|with|after|start|and|but|when|season)\b)/u;
 /** A court's or a parliament's number, whose first half is mostly the year. */
-const BEFORE_A_FILE =
-  /\b(?:(?:[Dd]ocket|[Cc]ase|[Bb]ill|[Ff]ile|[Pp]ermit|[Rr]esolution|[Oo]rdinance|[Pp]ublic [Ll]aw|[Rr]eport|[Cc]omplaint|[Ll]icense|[Pp]art|[Ii]ncident|[Pp]etition|[Aa]ppeal)(?: (?:[Nn]o\.|[Nn]umber|#))?|\b[Nn]o\.|\b[Nn]umber)[ :]*#?$/u;
+const DOCUMENT = oneOf(
+  "[Dd]ocket [Cc]ase [Bb]ill [Ff]ile [Pp]ermit [Rr]esolution [Oo]rdinance [Rr]eport [Cc]omplaint [Ll]icense " +
+    "[Pp]art [Ii]ncident [Pp]etition [Aa]ppeal",
+);
+const NUMBER_SIGN = "(?:[Nn]o\\.|[Nn]umber|#)";
+const BEFORE_A_FILE = new RegExp(
+  `\\b(?:(?:${DOCUMENT}|[Pp]ublic [Ll]aw)(?: ${NUMBER_SIGN})?|\\b[Nn]o\\.|\\b[Nn]umber)[ :]*#?$`,
+  "u",
+);
 const BEFORE_ODDS = /\bodds\b[^.]{0,24}$/iu;
 const LETTER_POWER = withRanges(/([A-Za-z])(?:\^([23])|([²³]))(?![\p{L}\p{N}])/uy);
 const BEFORE_A_MARK = /\b(?:scor|rat|gave|give|got|earn|mark|grad)\w{0,4}(?: \w{1,8}){0,2} $/iu;

@@ -6,6 +6,7 @@ import {
   before,
   isWordCharacter,
   matchAt,
+  oneOf,
   type TokenRule,
   withRanges,
 } from "../rule.ts";
@@ -24,8 +25,13 @@ const NO_PRONOUN = withRanges(
 const AFTER_A_CHAPTER = withRanges(
   /^(?:[^\p{L}\p{N} '’]|$| (?:of|in|is|was|and|or|to|has|had|begins?|ends?|opens?|starts?|shows|covers|describes|deals)(?!\p{L}))/u,
 );
+const REIGN_VERBS =
+  "died reigned ruled became had came issued founded married remarried succeeded inherited " +
+  "abdicated ascended conquered crowned defeated executed invaded granted persecuted commissioned " +
+  "signed ordered established faced fought";
+const REIGNED = `(?:(?:never|also|later|then|soon|first|finally|eventually) )?${oneOf(REIGN_VERBS)}`;
 const AFTER_A_RULER = withRanges(
-  /^(?:[^\p{L}\p{N} ']|$| (?:and|or|of|was|is|in|(?:(?:never|also|later|then|soon|first|finally|eventually) )?(?:died|reigned|ruled|became|had|came|issued|founded|married|remarried|succeeded|inherited|abdicated|ascended|conquered|crowned|defeated|executed|invaded|granted|persecuted|commissioned|signed|ordered|established|faced|fought))(?!\p{L}))/u,
+  new RegExp(`^(?:[^\\p{L}\\p{N} ']|$| (?:and|or|of|was|is|in|${REIGNED})(?!\\p{L}))`, "u"),
 );
 const RULER_BEFORE = withRanges(
   /(?:King|Queen|Pope|Tsar|Emperor|Empress|Kaiser|Prince|Saint|St\.|Sultan|Shah) (?:\p{Lu}\p{L}+ )?$/u,

@@ -7,6 +7,7 @@ import {
   before,
   isWordCharacter,
   matchAt,
+  oneOf,
   type Spoken,
   spoken,
   type TokenRule,
@@ -46,8 +47,10 @@ const STARS = /[★⭐]{1,10}(?:\ufe0f)?[☆]{0,10}/uy;
 const EMOTICON = /[:;=]['-]?[)(DPpOo/|*\]]{1,3}(?=\s|$|[.!?,])/uy;
 const FLAG = withRanges(/--([a-z][a-z\d]{1,30}(?:-[a-z\d]{1,30}){0,4})(?![\p{L}\p{N}_-])/uy);
 const SHORT_FLAG = withRanges(/-([A-Za-z]{1,4})(?![\p{L}\p{N}_'’-])/uy);
-const COMMAND =
-  /\b(?:ls|rm|cp|mv|tar|ps|df|du|curl|grep|chmod|ssh|git(?: \w+)?|docker(?: \w+)?|npm(?: \w+)?|head|tail|kill|sed|unzip|mkdir|pip3?(?: \w+)?|flag|flags|options?|[Uu]se|[Uu]sing|[Pp]ass|[Aa]dd|with|the) $/u;
+const PROGRAMS =
+  "ls rm cp mv tar ps df du curl grep chmod ssh head tail kill sed unzip mkdir flag flags options? " +
+  "[Uu]se [Uu]sing [Pp]ass [Aa]dd with the";
+const COMMAND = new RegExp(`\\b(?:${oneOf(PROGRAMS)}|(?:git|docker|npm|pip3?)(?: \\w+)?) $`, "u");
 const CODE_BEFORE =
   /\b(?:npm|npx|git|pip3?|docker|cargo|curl|python3?|node|yarn|brew|apt|kubectl|[Rr]un|[Uu]se|[Uu]sing|[Pp]ass|[Aa]dd|[Cc]ommand|flags?|options?|with)\b[^.!?]{0,40}$/u;
 const FLAG_AFTER = /^ (?:flag|option|switch|argument|parameter)/u;

@@ -29,24 +29,24 @@ export function dequantiseGraph(graph: StoredGraph): StoredGraph {
 }
 
 interface GraphIndex {
-  readonly makers: ReadonlyMap<string, GraphNode>;
-  readonly users: ReadonlyMap<string, readonly GraphNode[]>;
+  readonly producers: ReadonlyMap<string, GraphNode>;
+  readonly consumers: ReadonlyMap<string, readonly GraphNode[]>;
 }
 
 type Constants = ReadonlyMap<string, StoredConstant>;
 
 function indexGraph({ nodes }: StoredGraph): GraphIndex {
-  const makers = new Map<string, GraphNode>();
-  const users = new Map<string, GraphNode[]>();
+  const producers = new Map<string, GraphNode>();
+  const consumers = new Map<string, GraphNode[]>();
   for (const node of nodes) {
-    for (const name of node.outputs) makers.set(name, node);
+    for (const name of node.outputs) producers.set(name, node);
     for (const name of node.inputs) {
-      const known = users.get(name);
-      if (known === undefined) users.set(name, [node]);
+      const known = consumers.get(name);
+      if (known === undefined) consumers.set(name, [node]);
       else known.push(node);
     }
   }
-  return { makers, users };
+  return { producers, consumers };
 }
 
 /**
@@ -60,7 +60,7 @@ function floatProduct(
   into: Map<string, StoredConstant>,
 ): GraphNode {
   const [quantised = "", weight = "", , zeroPoint = ""] = node.inputs;
-  const x = links.makers.get(quantised)?.inputs[0];
+  const x = links.producers.get(quantised)?.inputs[0];
   const end = scaledBy(node, links);
   const scale = end === null ? undefined : end.scales.find((name) => from.has(name));
   if (x === undefined || end === null || scale === undefined) throw unknownLayout(weight);
@@ -86,25 +86,25 @@ function floatProduct(
 /** How a product goes on until it is float32. */
 function scaledBy(
   product: GraphNode,
-  { makers, users }: GraphIndex,
+  { producers, consumers }: GraphIndex,
 ): { readonly output: string; readonly scales: readonly string[]; readonly bias: string | null } | null {
   let bias: string | null = null;
   let name = product.outputs[0] ?? "";
   for (;;) {
-    const [user, another] = users.get(name) ?? [];
+    const [user, another] = consumers.get(name) ?? [];
     if (user === undefined || another !== undefined) return null;
     const other = user.inputs.find((each) => each !== name) ?? "";
     const [output = ""] = user.outputs;
-    if (user.operation === "Mul") return { output, scales: makers.get(other)?.inputs ?? [], bias };
-    if (user.operation === "Add") bias = roundedFrom(other, makers);
+    if (user.operation === "Mul") return { output, scales: producers.get(other)?.inputs ?? [], bias };
+    if (user.operation === "Add") bias = roundedFrom(other, producers);
     else if (user.operation !== "Cast") return null;
     name = output;
   }
 }
 
 /** The bias that was divided by the scale, rounded and reshaped. */
-function roundedFrom(name: string, makers: GraphIndex["makers"]): string | null {
-  for (let at = makers.get(name); at !== undefined; at = makers.get(at.inputs[0] ?? "")) {
+function roundedFrom(name: string, producers: GraphIndex["producers"]): string | null {
+  for (let at = producers.get(name); at !== undefined; at = producers.get(at.inputs[0] ?? "")) {
     if (at.operation === "Div") return at.inputs[0] ?? null;
   }
   return null;

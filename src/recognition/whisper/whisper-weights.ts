@@ -24,18 +24,18 @@ export interface VariableLocation {
 /**
  * The weights in a file. They own the source.
  *
- * @param locateCt2 where the file keeps the variable that Hugging Face calls so
+ * @param locate where the file keeps the variable that Hugging Face calls so
  * @throws WeightsError when one that tells a size is missing
  */
 export function createWeights(
   source: ByteSource,
   variables: Variables,
-  locateCt2: (name: string) => VariableLocation,
+  locate: (name: string) => VariableLocation,
 ): WhisperWeights {
   return {
-    sizes: sizesOf(variables, (name) => locateCt2(name).name),
+    sizes: sizesOf(variables, (name) => locate(name).name),
     async read(name, shape) {
-      const place = locateCt2(name);
+      const place = locate(name);
       const variable = variables.get(place.name);
       if (variable === undefined) throw new WeightsError(`The weights lack ${place.name}.`);
       const rows = variable.shape[0]! / place.parts;
@@ -51,15 +51,15 @@ export function createWeights(
 }
 
 /** A model's sizes by the shapes of its variables. */
-function sizesOf(variables: Variables, placeOf: (name: string) => string): WhisperSizes {
+function sizesOf(variables: Variables, locateCt2: (name: string) => string): WhisperSizes {
   const size = (name: string, at: number): number => {
-    const found = variables.get(placeOf(name))?.shape[at];
-    if (found === undefined) throw new WeightsError(`The weights lack ${placeOf(name)}.`);
+    const found = variables.get(locateCt2(name))?.shape[at];
+    if (found === undefined) throw new WeightsError(`The weights lack ${locateCt2(name)}.`);
     return found;
   };
   const layers = (side: string): number => {
     let count = 0;
-    while (variables.has(placeOf(`${side}.layers.${count}.fc1.weight`))) count++;
+    while (variables.has(locateCt2(`${side}.layers.${count}.fc1.weight`))) count++;
     return count;
   };
   const width = size("decoder.embed_tokens.weight", 1);

@@ -51,15 +51,15 @@ export function createWeights(
 }
 
 /** A model's sizes by the shapes of its variables. */
-function sizesOf(variables: Variables, locateCt2: (name: string) => string): WhisperSizes {
+function sizesOf(variables: Variables, nameOf: (name: string) => string): WhisperSizes {
   const size = (name: string, at: number): number => {
-    const found = variables.get(locateCt2(name))?.shape[at];
-    if (found === undefined) throw new WeightsError(`The weights lack ${locateCt2(name)}.`);
+    const found = variables.get(nameOf(name))?.shape[at];
+    if (found === undefined) throw new WeightsError(`The weights lack ${nameOf(name)}.`);
     return found;
   };
   const layers = (side: string): number => {
     let count = 0;
-    while (variables.has(locateCt2(`${side}.layers.${count}.fc1.weight`))) count++;
+    while (variables.has(nameOf(`${side}.layers.${count}.fc1.weight`))) count++;
     return count;
   };
   const width = size("decoder.embed_tokens.weight", 1);
@@ -85,7 +85,7 @@ export async function hubWeights(source: ByteSource): Promise<WhisperWeights> {
 
 /** The weights in a `model.bin` of CTranslate2. They own the source. @throws WeightsError */
 export async function ct2Weights(source: ByteSource): Promise<WhisperWeights> {
-  return createWeights(source, await readCt2(source), placeOf);
+  return createWeights(source, await readCt2(source), locateCt2);
 }
 
 const TOP: Readonly<Record<string, string>> = {
@@ -115,7 +115,7 @@ const IN_LAYER: Readonly<Record<string, readonly [name: string, part?: number, p
 };
 
 /** Where CTranslate2 keeps what Hugging Face calls so. */
-function placeOf(name: string): VariableLocation {
+function locateCt2(name: string): VariableLocation {
   const whole = TOP[name];
   if (whole !== undefined) return { name: whole, part: 0, parts: 1 };
   const [, stem = "", end = ""] = /^(.*\.)(weight|bias)$/.exec(name) ?? [];

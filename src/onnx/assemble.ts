@@ -1,15 +1,13 @@
 import { type Code, i32, unsigned } from "./instructions.ts";
 
-/** What a local, a parameter or a result may be. */
 export type ValueType = "i32" | "f32" | "f64" | "v128";
 
-/** A local variable of a function. */
 export interface Local {
   readonly get: Code;
   set(value: Code): void;
 }
 
-/** A function under construction: parameters first, then statements in order. */
+/** A WebAssembly function under construction: parameters first, then statements in order. */
 export class FunctionBody {
   readonly name: string;
   readonly parameters: readonly ValueType[];
@@ -32,7 +30,7 @@ export class FunctionBody {
     return this.#at(this.parameters.length + this.#locals.length - 1);
   }
 
-  /** Computes `value` once, here, and gives the code that reads it. */
+  /** Evaluates `value` once, at this point, and returns the code that reads the result. */
   keep(value: Code, type: ValueType = "v128"): Code {
     const local = this.local(type);
     local.set(value);
@@ -43,7 +41,7 @@ export class FunctionBody {
     for (const part of code) layOut(part, this.#code);
   }
 
-  /** Runs `body` with a counter from `from`, in steps of `step`, while it is below `below`: at least once. */
+  /** Runs `body` with a counter from `from` in steps of `step` while it is below `below`, at least once. */
   loop(from: number, below: Code, step: number, body: (counter: Code) => void): void {
     const counter = this.local("i32");
     counter.set(i32.const(from));
@@ -53,24 +51,23 @@ export class FunctionBody {
     this.emit(i32.lessThan(counter.get, below), [0x0d, 0x00, 0x0b]);
   }
 
-  /** Runs `body` if `condition` is not zero. */
   when(condition: Code, body: () => void): void {
     this.emit(condition, [0x04, 0x40]);
     body();
     this.emit([0x0b]);
   }
 
-  /** Calls a function of the module that takes and gives nothing. */
+  /** Calls a function without parameters or results. */
   call(index: number): void {
     this.emit([0x10, ...unsigned(index)]);
   }
 
-  /** Zeroes `bytes` bytes from `address` on. */
+  /** Zeroes `bytes` bytes from `address`. */
   clear(address: number, bytes: number): void {
     this.emit(i32.const(address), i32.const(0), i32.const(bytes), [0xfc, 0x0b, 0x00]);
   }
 
-  /** The function's entry in the code section. */
+  /** Entry of the function in the code section. */
   get bytes(): Uint8Array {
     const locals = this.#locals.flatMap((type) => [1, VALUE_TYPE[type]]);
     return sized(joined(unsigned(this.#locals.length), locals, this.#code, [0x0b]));
@@ -82,7 +79,7 @@ export class FunctionBody {
   }
 }
 
-/** A module that imports a memory as `host.memory` and exports the functions by name. */
+/** Assembles a module that imports a memory as `host.memory` and exports the functions by name. */
 export function assemble(functions: readonly FunctionBody[], memoryPages: number): Uint8Array<ArrayBuffer> {
   const types = functions.map(({ parameters, result }) =>
     joined(
@@ -112,7 +109,6 @@ function layOut(code: Code, into: number[]): void {
 
 const VALUE_TYPE = { i32: 0x7f, f32: 0x7d, f64: 0x7c, v128: 0x7b } as const;
 
-/** Code in one piece. */
 type Bytes = ArrayLike<number>;
 
 function vector(items: readonly Bytes[]): Uint8Array {

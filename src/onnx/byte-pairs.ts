@@ -1,6 +1,6 @@
 /**
- * GPT-2's printable alphabet: each byte as one character, itself where it can be seen, else one from U+0100 on
- * (Radford et al., "Language Models are Unsupervised Multitask Learners", 2019; `bytes_to_unicode` of its code).
+ * GPT-2's printable alphabet: one character per byte, itself if printable, otherwise one from U+0100 on (Radford et
+ * al., "Language Models are Unsupervised Multitask Learners", 2019; `bytes_to_unicode`).
  */
 export const CHARACTER_OF_BYTE: readonly string[] = alphabet();
 
@@ -8,7 +8,7 @@ const BYTE_OF_CHARACTER: ReadonlyMap<string, number> = new Map(
   CHARACTER_OF_BYTE.map((character, byte) => [character, byte]),
 );
 
-/** The bytes of a token that is written in it; characters that are not in it are left out. */
+/** Returns the bytes of a token written in that alphabet; skips other characters. */
 export function bytesOfToken(token: string): number[] {
   return Array.from(token).flatMap((character) => BYTE_OF_CHARACTER.get(character) ?? []);
 }
@@ -21,24 +21,22 @@ function alphabet(): string[] {
   });
 }
 
-/** Text to tokens and back. */
 export interface BytePairs {
-  /** All of the text is text: what looks like a special token in it is none. */
+  /** Encodes all of the text as text: special tokens in it are not recognised. */
   encode(text: string): number[];
-  /** Bytes that are no text become U+FFFD. */
+  /** Decodes tokens; invalid UTF-8 becomes U+FFFD. */
   decode(ids: readonly number[]): string;
 }
 
-/** What byte pairs go together, and into which tokens; those in {@link CHARACTER_OF_BYTE}'s alphabet. */
+/** A byte-pair vocabulary; tokens are in the alphabet of {@link CHARACTER_OF_BYTE}. */
 export interface PairTable {
   idOf(token: string): number | undefined;
-  /** The bytes that a token stands for. */
   bytesOf(id: number): Iterable<number>;
-  /** Of two neighbours that make up a token, those of the lowest rank go together first. */
+  /** Returns the rank of a merge; the lowest rank merges first. */
   rankOf(left: string, right: string): number | undefined;
-  /** Within what it matches bytes are paired; what lies between two matches is a piece too. */
+  /** Pattern that splits text before the merges; text between two matches is a piece too. */
   readonly splitPattern: RegExp;
-  /** Whether a piece that is a token is taken whole, also where pairing does not lead there (`ignore_merges`). */
+  /** Whether a piece that is a token is used whole even if merges do not lead there (`ignore_merges`). */
   readonly ignoresMerges: boolean;
 }
 
@@ -50,9 +48,9 @@ export function bytePairs(table: PairTable): BytePairs {
 }
 
 /**
- * Byte pairs by a list of tokens whose order is that in which they were learnt, as GPT-2 and Whisper have it.
+ * Builds a vocabulary whose merge ranks are its token ids, as in GPT-2 and Whisper.
  *
- * @param tokens text tokens alone, in {@link CHARACTER_OF_BYTE}'s alphabet
+ * @param tokens text tokens only, in the alphabet of {@link CHARACTER_OF_BYTE}
  */
 export function rankedByOrder(tokens: readonly string[]): PairTable {
   const ids = new Map(tokens.map((token, id) => [token, id]));
@@ -65,7 +63,6 @@ export function rankedByOrder(tokens: readonly string[]): PairTable {
   };
 }
 
-/** GPT-2's pattern. */
 export const GPT2_SPLIT = /'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+/gu;
 
 function piecesOf(text: string, pattern: RegExp): string[] {
@@ -87,8 +84,8 @@ function encodePiece(piece: string, table: PairTable): number[] {
 }
 
 /**
- * Joins, as long as there are any, all neighbours of the lowest rank, from the left. A pair that has a new part in it
- * was learnt after that part and ranks behind it, so that this gives what joining them one at a time would.
+ * Merges all neighbours of the lowest rank, from the left, until none is left. A merge of a new part ranks after that
+ * part, so this equals merging one pair at a time.
  */
 function paired(characters: readonly string[], { rankOf }: PairTable): readonly string[] {
   let parts = characters;

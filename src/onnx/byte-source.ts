@@ -1,24 +1,24 @@
 import { readSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 
-/** Bytes that are read piece by piece: a file, or several that follow one another. */
+/** Random-access bytes of one file or several consecutive files. */
 export interface ByteSource {
   readonly size: number;
-  /** @throws WeightsError when fewer are left. */
+  /** @throws WeightsError when fewer bytes are left. */
   read(from: number, length: number): Promise<Uint8Array>;
-  /** Reads as many as there is room for. @throws WeightsError when fewer are left. */
+  /** Fills `room`. @throws WeightsError when fewer bytes are left. */
   readInto(room: Uint8Array, from: number): Promise<void>;
-  /** As `read`, on the spot: for a few kilobytes that are waited for. */
+  /** Reads synchronously: for a few kilobytes that something waits for. */
   readSync(from: number, length: number): Uint8Array;
   close(): Promise<void>;
 }
 
-/** Weights that cannot be read, or that are not those of the model that was asked for. */
+/** Weights that cannot be read or belong to another model. */
 export class WeightsError extends Error {
   override readonly name = "WeightsError";
 }
 
-/** Opens files as if they were one. @throws WeightsError */
+/** Opens files as one source. @throws WeightsError */
 export async function openFiles(paths: readonly string[]): Promise<ByteSource> {
   const files: { readonly handle: FileHandle; readonly from: number; readonly size: number }[] = [];
   const close = async (): Promise<void> => {
@@ -37,7 +37,7 @@ export async function openFiles(paths: readonly string[]): Promise<ByteSource> {
     await close();
     throw new WeightsError(`A file of weights cannot be opened: ${paths.join(", ")}.`, { cause });
   }
-  /** Where in which files the bytes are, and where they go to. */
+  /** Returns which bytes of which files cover the range, and their place in the result. */
   const partsOf = (from: number, length: number) =>
     files.flatMap(({ handle, from: begin, size }) => {
       const first = Math.max(from, begin);
@@ -74,7 +74,7 @@ export async function openFiles(paths: readonly string[]): Promise<ByteSource> {
   };
 }
 
-/** Aligned room for bytes that are there. */
+/** Allocates an aligned buffer for a range that exists. */
 function sized(from: number, length: number, total: number): Uint8Array {
   checkRange(from, length, total);
   return new Uint8Array(length);

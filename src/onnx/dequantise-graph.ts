@@ -3,13 +3,13 @@ import { NODE } from "./graph-file.ts";
 import { bytesIn, floatsIn, type GraphNode, type StoredConstant, type StoredGraph } from "./stored-graph.ts";
 
 /**
- * A graph without the dynamic quantisation that onnxruntime's tools put in (`quantize_dynamic`): matrix products,
- * convolutions and LSTMs compute with float32 again, with the numbers that the 8-bit weights stand for. Where the scale of
- * an activation depends on all of a sentence, none of its parts can be computed by itself; here it can.
+ * Replaces the dynamic quantisation of onnxruntime's `quantize_dynamic`: matrix products, convolutions and LSTMs
+ * compute in float32 with the values of the 8-bit weights. A dynamic scale depends on the whole sentence; without it,
+ * parts can be computed separately.
  *
- * What is no longer needed stays, unless the graph is cut afterwards. New weights are computed when they are asked for.
+ * Unused nodes stay until the graph is cut. New weights are computed on demand.
  *
- * @throws WeightsError when the quantisation is laid out in another way
+ * @throws WeightsError when the quantisation has another layout
  */
 export function dequantiseGraph(graph: StoredGraph): StoredGraph {
   const links = indexGraph(graph);
@@ -49,10 +49,7 @@ function indexGraph({ nodes }: StoredGraph): GraphIndex {
   return { producers, consumers };
 }
 
-/**
- * The product of what was quantised, instead of: quantised → product → (+ rounded bias) → Cast → · scale of the activation
- * · scale of the weights.
- */
+/** Replaces quantised → product → (+ rounded bias) → Cast → · activation scale · weight scale by a float product. */
 function floatProduct(
   node: GraphNode,
   links: GraphIndex,
@@ -83,7 +80,7 @@ function floatProduct(
   };
 }
 
-/** How a product goes on until it is float32. */
+/** Follows a product to where it becomes float32. */
 function scaledBy(
   product: GraphNode,
   { producers, consumers }: GraphIndex,
@@ -102,7 +99,7 @@ function scaledBy(
   }
 }
 
-/** The bias that was divided by the scale, rounded and reshaped. */
+/** Returns the bias that was divided by the scale, rounded and reshaped. */
 function roundedFrom(name: string, producers: GraphIndex["producers"]): string | null {
   for (let at = producers.get(name); at !== undefined; at = producers.get(at.inputs[0] ?? "")) {
     if (at.operation === "Div") return at.inputs[0] ?? null;
@@ -111,8 +108,8 @@ function roundedFrom(name: string, producers: GraphIndex["producers"]): string |
 }
 
 /**
- * (weight − zero point) · scale. Both may be one number, or one for each output: a convolution has its outputs in front,
- * a matrix product behind.
+ * (weight − zero point) · scale, each per tensor or per output. Outputs come first in a convolution, last in a matrix
+ * product.
  */
 function dequantised(
   weight: StoredConstant,
@@ -158,12 +155,12 @@ function floatLstm(node: GraphNode, from: Constants, into: Map<string, StoredCon
       turned(recurrence, recurrenceScale, recurrenceZero),
       ...[bias, lengths, state, cell],
     ],
-    // It is ONNX's own, unlike the quantised one.
+    // LSTM is a standard ONNX operator; DynamicQuantizeLSTM is not.
     rest: node.rest.filter(({ number }) => number !== NODE.domain),
   };
 }
 
-/** Weights of an LSTM, which are [directions, inputs, 4 · hidden] for the quantised one, as [directions, 4 · hidden, inputs]. */
+/** Transposes LSTM weights from [directions, inputs, 4 · hidden] to [directions, 4 · hidden, inputs]. */
 function transposedLstm(
   weight: StoredConstant,
   zeroPoint: StoredConstant,
@@ -191,7 +188,7 @@ function transposedLstm(
   };
 }
 
-/** One number for all, or one for each. */
+/** Reads one number for all outputs, or one each. */
 function eachOf(numbers: ArrayLike<number>, count: number): (at: number) => number {
   if (numbers.length === 1) return () => numbers[0]!;
   if (numbers.length !== count) throw new WeightsError("A scale of the graph fits no weights.");

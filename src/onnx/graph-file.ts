@@ -1,6 +1,6 @@
 import { encodeMessage, type Field, integer, message, text, varint } from "./protobuf.ts";
 
-/** An attribute of an operation: a whole number, a list of them, `{ float }`, `{ text }`, or the graph of a branch. */
+/** An attribute of a node: an integer, a list of integers, `{ float }`, `{ text }`, or the graph of a branch. */
 export type Attribute =
   | number
   | readonly number[]
@@ -12,23 +12,22 @@ export type ConstantData = Float32Array | Int8Array | Uint8Array | Int32Array | 
 
 export type ElementType = keyof typeof TYPES;
 
-/** Numbers that stay in a file of their own, which the session is told the folder of. */
+/** Tensor data in another file, in the folder given to the session. */
 export interface ExternalData {
   readonly type: ElementType;
   readonly shape: readonly number[];
-  /** Its name in that folder. */
+  /** File name within that folder. */
   readonly file: string;
-  /** Where its bytes begin, and how many there are. */
   readonly from: number;
   readonly bytes: number;
 }
 
-/** A number, or a name where it depends on the input. */
+/** A size, or a name if it depends on the input. */
 export type Dimensions = readonly (number | string)[];
 
 /**
- * A graph being written, as an ONNX file has it (onnx.proto, field numbers as published with ONNX 1.x). Operations run
- * in the order in which they are added, and name their results themselves.
+ * A writer of ONNX graphs (onnx.proto, field numbers of ONNX 1.x). Nodes run in the order in which they are added;
+ * their results get generated names.
  */
 export class GraphFile {
   readonly #nodes: Field[] = [];
@@ -38,18 +37,18 @@ export class GraphFile {
   readonly #prefix: string;
   #count = 0;
 
-  /** @param prefix what the names begin with that it makes: a branch must not have those of the graph around it. */
+  /** @param prefix of generated names: a branch must not reuse those of the outer graph. */
   constructor(prefix = "") {
     this.#prefix = prefix;
   }
 
-  /** Adds a constant. Its data is kept, not copied. A name that is there already is that constant. */
+  /** Adds a constant without copying its data. Returns an existing constant of that name as it is. */
   constant(data: ConstantData, shape: readonly number[], name?: string): string {
     const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
     return this.stored(name ?? `constant.${this.#constants.size}`, typeOf(data), shape, bytes);
   }
 
-  /** The same, of its bytes as an ONNX file has them: row-major, little endian. */
+  /** Adds a constant from its bytes, row-major and little endian. */
   stored(name: string, type: ElementType, shape: readonly number[], bytes: Uint8Array): string {
     const own = this.#prefix + name;
     if (this.#constants.has(own)) return own;
@@ -62,7 +61,7 @@ export class GraphFile {
     return own;
   }
 
-  /** Adds a constant whose data is elsewhere. A name that is there already is that constant. */
+  /** Adds a constant with external data. Returns an existing constant of that name as it is. */
   external(name: string, data: ExternalData): string {
     const own = this.#prefix + name;
     if (!this.#constants.has(own))
@@ -70,35 +69,34 @@ export class GraphFile {
     return own;
   }
 
-  /** One number, without dimensions. */
+  /** Adds a float32 scalar. */
   number(value: number): string {
     return this.constant(Float32Array.of(value), [], `number.${value}`);
   }
 
-  /** One whole number, without dimensions. */
+  /** Adds an int64 scalar. */
   scalar(value: number): string {
     return this.constant(BigInt64Array.of(BigInt(value)), [], `scalar.${value}`);
   }
 
-  /** A list of whole numbers. */
+  /** Adds an int64 list. */
   integers(...values: number[]): string {
     return this.constant(BigInt64Array.from(values, BigInt), [values.length], `integers.${values.join(".")}`);
   }
 
   /**
-   * Adds an operation with one result: one of ONNX, or of onnxruntime's own (its `ContribOperators.md`), which are named
-   * with `com.microsoft.` in front. @returns the result's name
+   * Adds a node with one result: an ONNX operator, or one of onnxruntime's (`ContribOperators.md`) with the prefix
+   * `com.microsoft.`. @returns the result's name
    */
   add(operation: string, inputs: readonly string[], attributes: Record<string, Attribute> = {}): string {
     return this.addMany(operation, inputs, [this.#newName()], attributes)[0]!;
   }
 
-  /** Adds an operation whose result gets that name. */
   addNamed(name: string, operation: string, inputs: readonly string[]): string {
     return this.addMany(operation, inputs, [name])[0]!;
   }
 
-  /** Adds an operation with as many results as there are names, or as many as asked for. @returns their names */
+  /** Adds a node with several results, named or counted. @returns their names */
   addMany(
     operation: string,
     inputs: readonly string[],
@@ -120,7 +118,7 @@ export class GraphFile {
     return names;
   }
 
-  /** Adds an operation of another file, by its bytes there. */
+  /** Adds a node from its encoded bytes. */
   operation(bytes: Uint8Array): void {
     this.#nodes.push({ number: GRAPH.node, value: bytes });
   }
@@ -134,14 +132,14 @@ export class GraphFile {
     this.#outputs.push(message(GRAPH.output, valueInfo(name, type, shape)));
   }
 
-  /** Adds an output ahead of all others: an empty sequence of tensors. */
+  /** Adds an empty tensor sequence as the first output. */
   prependEmptySequence(name: string): void {
     this.addMany("SequenceEmpty", [], [name]);
     const element = message(1, [message(1, [integer(1, TYPES.float32)])]);
     this.#outputs.unshift(message(GRAPH.output, [text(1, name), message(2, [message(4, [element])])]));
   }
 
-  /** The file, in pieces: what is large in it is never copied. */
+  /** Returns the file in chunks; large data is not copied. */
   pieces(): readonly Uint8Array[] {
     const graph = this.graphPieces();
     const length = graph.reduce((sum, piece) => sum + piece.length, 0);
@@ -153,7 +151,7 @@ export class GraphFile {
     return [model, tagAndLength(MODEL.graph, length), ...graph];
   }
 
-  /** The graph without the file around it, in pieces. */
+  /** Returns the encoded graph, without the model around it, in chunks. */
   graphPieces(): readonly Uint8Array[] {
     const before = encodeMessage([...this.#nodes, text(GRAPH.name, "graph")]);
     const after = encodeMessage([...this.#inputs, ...this.#outputs]);
@@ -188,7 +186,6 @@ export const TYPES = {
   ...{ bool: 9, float16: 10, bfloat16: 16 },
 };
 
-/** The fields of an attribute. */
 export function attribute(name: string, value: Attribute): Field[] {
   if (typeof value === "number") {
     return [text(ATTRIBUTE.name, name), integer(ATTRIBUTE.i, value), integer(ATTRIBUTE.type, 2)];
@@ -212,7 +209,6 @@ export function attribute(name: string, value: Attribute): Field[] {
   ];
 }
 
-/** The fields of a constant whose data is elsewhere. */
 function externalConstant(name: string, { type, shape, file, from, bytes }: ExternalData): Field[] {
   const entry = (key: string, value: string): Field =>
     message(TENSOR.externalData, [text(1, key), text(2, value)]);
@@ -227,7 +223,6 @@ function externalConstant(name: string, { type, shape, file, from, bytes }: Exte
   ];
 }
 
-/** The fields of an input or output. */
 function valueInfo(name: string, type: ElementType, shape: Dimensions): Field[] {
   const sizes = shape.map((size) =>
     message(1, [typeof size === "number" ? integer(1, size) : text(2, size)]),
@@ -242,7 +237,7 @@ function typeOf(data: ConstantData): ElementType {
   return data instanceof Int32Array ? "int32" : "int64";
 }
 
-/** What stands ahead of that many bytes. */
+/** Returns the tag and length of a length-delimited field. */
 function tagAndLength(number: number, length: number): Uint8Array {
   return Uint8Array.from([...varint(BigInt((number << 3) | 2)), ...varint(BigInt(length))]);
 }

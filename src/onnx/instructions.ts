@@ -1,8 +1,7 @@
 /**
- * The instructions of WebAssembly that are used here, 128-bit vectors among them (WebAssembly Core Specification 2.0,
- * chapter 5: the numbers are its opcodes). An expression is the code that leaves one value on the stack. WebAssembly's
- * float arithmetic is exact to the bit on every machine, which is why it is used here. Code stays in
- * the pieces that it was put together of, and is laid out once.
+ * WebAssembly instructions, including SIMD (Core Specification 2.0, chapter 5; the numbers are opcodes). An
+ * expression is code that leaves one value on the stack. WebAssembly is used because its float arithmetic is
+ * bit-exact on every machine. Code stays nested and is flattened once.
  */
 export type Code = readonly (number | Code)[];
 
@@ -17,7 +16,7 @@ const simdUnary = (opcode: number) => unary(0xfd, ...unsigned(opcode));
 const access =
   (...opcode: number[]) =>
   (address: Code, offset = 0): Code => [address, opcode, 0x02, ...unsigned(offset)];
-/** The hint that the address is a multiple of two bytes: more than the width of what is loaded is not allowed. */
+/** Alignment hint of 2 bytes: a hint above the access width is invalid. */
 const narrowAccess =
   (...opcode: number[]) =>
   (address: Code, offset = 0): Code => [address, opcode, 0x01, ...unsigned(offset)];
@@ -28,11 +27,10 @@ const storing =
 export const i32 = {
   const: (value: number): Code => [0x41, ...signed(value)],
   load: access(0x28),
-  /** 16 bits without a sign. */
+  /** Zero-extends 16 bits. */
   load16: narrowAccess(0x2f),
   isZero: unary(0x45),
   lessThan: binary(0x48),
-  /** Zeros below the lowest one. */
   trailingZeros: unary(0x68),
   add: binary(0x6a),
   sub: binary(0x6b),
@@ -40,7 +38,7 @@ export const i32 = {
   and: binary(0x71),
   or: binary(0x72),
   shiftLeft: binary(0x74),
-  /** `a` if the condition is not zero, or else `b`; both are computed. */
+  /** `a` if the condition is not zero, otherwise `b`; evaluates both. */
   select: (a: Code, b: Code, condition: Code): Code => [a, b, condition, 0x1b],
 };
 
@@ -70,10 +68,10 @@ export const f64 = {
 
 export const v128 = {
   load: access(0xfd, 0x00),
-  /** One float32, four times. */
+  /** Loads one float32 into all four lanes. */
   loadSplat: access(0xfd, 0x09),
   store: storing(0xfd, 0x0b),
-  /** Four lanes out of eight: 0 to 3 of `a`, 4 to 7 of `b`. */
+  /** Picks four of eight lanes: 0 to 3 of `a`, 4 to 7 of `b`. */
   lanes: (a: Code, b: Code, picks: readonly number[]): Code => [
     a,
     b,
@@ -83,7 +81,7 @@ export const v128 = {
   and: simdBinary(0x4e),
   or: simdBinary(0x50),
   xor: simdBinary(0x51),
-  /** Bits of `a` where `mask` has ones, of `b` elsewhere. */
+  /** Bits of `a` where `mask` is 1, of `b` elsewhere. */
   select: (a: Code, b: Code, mask: Code): Code => [a, b, mask, 0xfd, 0x52],
 };
 
@@ -101,7 +99,7 @@ export const f32x4 = {
   sub: simdBinary(0xe5),
   mul: simdBinary(0xe6),
   div: simdBinary(0xe7),
-  /** Unlike the plain ones these are one instruction, and promise nothing for what is not a number. */
+  /** Single instructions, unlike min and max; their result for NaN is unspecified. */
   pmin: simdBinary(0xea),
   pmax: simdBinary(0xeb),
   fromI32: simdUnary(0xfa),
@@ -110,7 +108,7 @@ export const f32x4 = {
 export const f64x2 = {
   const: (value: number): Code => [0xfd, 0x0c, ...new Uint8Array(Float64Array.of(value, value).buffer)],
   splat: simdUnary(0x14),
-  /** Of the two lower ones of four float32. */
+  /** Converts the two lower float32 lanes. */
   fromLowF32: simdUnary(0x5f),
   floor: simdUnary(0x75),
   add: simdBinary(0xf0),
@@ -119,9 +117,9 @@ export const f64x2 = {
 
 export const i8x16 = {
   const: (value: number): Code => [0xfd, 0x0c, ...Array<number>(16).fill(value)],
-  /** A bit for each lane: its sign. */
+  /** Sign bits of the lanes. */
   bitmask: simdUnary(0x64),
-  /** Eight lanes of `a` and eight of `b`, held to what a lane can be. */
+  /** Saturates eight lanes of `a` and eight of `b`. */
   narrow: simdBinary(0x65),
   narrowUnsigned: simdBinary(0x66),
   minUnsigned: simdBinary(0x77),
@@ -132,7 +130,7 @@ export const i16x8 = {
     ...[0xfd, 0x0c],
     ...new Uint8Array(Uint16Array.from({ length: 8 }, () => value).buffer),
   ],
-  /** Four lanes of `a` and four of `b`, held to what a lane can be. */
+  /** Saturates four lanes of `a` and four of `b`. */
   narrow: simdBinary(0x85),
   shiftRightUnsigned: (a: Code, bits: number): Code => [a, i32.const(bits), 0xfd, ...unsigned(0x8d)],
 };
@@ -144,7 +142,7 @@ export const i32x4 = {
   ],
   lane: (a: Code, lane: number): Code => [a, 0xfd, 0x1b, lane],
   equal: simdBinary(0x37),
-  /** Of the four lower ones of eight numbers of 16 bits without a sign, and of the upper ones. */
+  /** Zero-extends the four lower, or upper, of eight 16-bit lanes. */
   fromLow16: simdUnary(0xa9),
   fromHigh16: simdUnary(0xaa),
   max: simdBinary(0xb8),
@@ -156,12 +154,12 @@ export const i32x4 = {
   mul: simdBinary(0xb5),
 };
 
-/** LEB128 of a number that is not negative: how WebAssembly writes counts and addresses. */
+/** Unsigned LEB128: counts and addresses. */
 export function unsigned(value: number): number[] {
   return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...unsigned(value >>> 7)];
 }
 
-/** LEB128 with a sign: how it writes constants. */
+/** Signed LEB128: constants. */
 function signed(value: number): number[] {
   const low = value & 0x7f;
   const rest = value >> 7;

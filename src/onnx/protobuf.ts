@@ -1,6 +1,6 @@
 /**
- * One field of a protocol-buffers message: a number for a varint, bytes for everything else (strings, messages, packed
- * lists; fixed-width values keep their wire type in `fixed`).
+ * One field of a protocol-buffers message: a varint as a number, everything else as bytes. `fixed` is the wire type
+ * of a fixed-width value.
  */
 export interface Field {
   readonly number: number;
@@ -8,10 +8,10 @@ export interface Field {
   readonly fixed?: 1 | 5;
 }
 
-/** Of the tenth byte of a varint, the last. */
+/** Shift of the tenth byte of a varint, the last allowed. */
 const MAX_SHIFT = 63n;
 
-/** Splits a message into its fields, in order; nested messages stay bytes. @throws Error when it is cut short. */
+/** Splits a message into its fields, in order; nested messages stay bytes. @throws Error when it is truncated. */
 export function decodeMessage(bytes: Uint8Array): Field[] {
   const fields: Field[] = [];
   let at = 0;
@@ -31,7 +31,7 @@ export function decodeMessage(bytes: Uint8Array): Field[] {
     }
     return value;
   };
-  /** A tag or a length. */
+  /** Reads a tag or length. */
   const small = (): number => {
     const byte = next();
     if (byte < 0x80) return byte;
@@ -56,7 +56,6 @@ export function decodeMessage(bytes: Uint8Array): Field[] {
   return fields;
 }
 
-/** The bytes of a message: the inverse of {@link decodeMessage}. */
 export function encodeMessage(fields: readonly Field[]): Uint8Array {
   const parts: Uint8Array[] = [];
   for (const { number, value, fixed } of fields) {
@@ -67,32 +66,28 @@ export function encodeMessage(fields: readonly Field[]): Uint8Array {
   return concatenate(parts);
 }
 
-/** A field that holds text. */
 export function text(number: number, value: string): Field {
   return { number, value: ENCODER.encode(value) };
 }
 
-/** A field that holds a whole number; negative ones as protocol buffers write int64. */
+/** Encodes an integer field; negative numbers as int64. */
 export function integer(number: number, value: number): Field {
   return { number, value: BigInt.asUintN(64, BigInt(value)) };
 }
 
-/** A field that holds a message. */
 export function message(number: number, fields: readonly Field[]): Field {
   return { number, value: encodeMessage(fields) };
 }
 
-/** The texts of all fields of that number. */
 export function textsOf(fields: readonly Field[], number: number): string[] {
   return bytesOf(fields, number).map((value) => DECODER.decode(value));
 }
 
-/** The bytes of all fields of that number. */
 export function bytesOf(fields: readonly Field[], number: number): Uint8Array[] {
   return fields.flatMap(({ number: n, value }) => (n === number && typeof value !== "bigint" ? [value] : []));
 }
 
-/** The whole numbers of all fields of that number, one by one or packed. */
+/** Returns the integers of all fields of that number, packed or not. */
 export function integersOf(fields: readonly Field[], number: number): bigint[] {
   return fields.flatMap(({ number: n, value }) => {
     if (n !== number) return [];
@@ -118,10 +113,9 @@ function unpacked(bytes: Uint8Array): bigint[] {
 
 const ENCODER = new TextEncoder();
 const DECODER = new TextDecoder();
-/** The numbers below 128, as they are written. */
 const ONE_BYTE = Array.from({ length: 0x80 }, (_, byte) => Uint8Array.of(byte));
 
-/** A whole number that is not negative, seven bits to a byte, the lowest first. */
+/** Encodes a non-negative integer in base 128, lowest group first. */
 export function varint(value: bigint | number): Uint8Array {
   if (value < 0x80) return ONE_BYTE[Number(value)]!;
   const bytes: number[] = [];

@@ -11,25 +11,24 @@ import {
 import { BYTES, type FloatType, isFloat } from "./variable.ts";
 import type { StoredVariable, Weights } from "./weights-folder.ts";
 
-/** The rows of a matrix, wherever they are. */
+/** Rows of a matrix, from any source. */
 export interface MatrixRows {
-  /** What errors call the matrix. */
   readonly name: string;
   readonly type: FloatType;
   readonly rows: number;
   readonly columns: number;
   /**
-   * Puts `count` rows into place, as they are stored, each filled up with zeros to whole blocks.
+   * Writes `count` rows in their stored type, each zero-padded to whole blocks.
    *
    * @param room of exactly that size
    */
   fill(room: Uint8Array, from: number, count: number): Promise<void>;
 }
 
-/** Blocks that are quantised at once: a million numbers. */
+/** Blocks quantised per batch: 2^20 numbers. */
 const BATCH_BLOCKS = 2 ** 15;
 
-/** Quantises matrices a few megabytes at a time, and has the next ones fetched meanwhile. One matrix after the other. */
+/** Quantises one matrix at a time, a few megabytes per batch, and reads the next batch meanwhile. */
 export class Quantiser {
   readonly #kernel: QuantisingKernel;
 
@@ -42,10 +41,10 @@ export class Quantiser {
   }
 
   /**
-   * The numbers of a matrix, [rows, blocks, bytes of a block], in pieces; behind them its scales, float32 [rows · blocks],
-   * in one. A piece is overwritten by the next.
+   * Yields the codes of a matrix, [rows, blocks, bytes of a block], in chunks, then its scales, float32 [rows ·
+   * blocks], as one. Each chunk is overwritten by the next.
    *
-   * @throws WeightsError naming a matrix with a number that is infinite or none; what `fill` throws; the signal's reason
+   * @throws WeightsError naming a matrix with an infinite number or NaN; what `fill` throws; the signal's reason
    */
   async *quantised(matrix: MatrixRows, bits: Bits, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const perRow = blocksIn(matrix.columns);
@@ -54,7 +53,7 @@ export class Quantiser {
       throw new WeightsError(`${matrix.name} has rows of more than ${BATCH_BLOCKS * BLOCK} numbers.`);
     const fetch = (from: number): Promise<number> => {
       const fetched = this.#fetch(matrix, from, rowsAtOnce);
-      // It is awaited later: until then its failure is nobody's.
+      // Awaited later: avoids an unhandled rejection until then.
       fetched.catch(() => {});
       return fetched;
     };
@@ -71,13 +70,13 @@ export class Quantiser {
         yield this.#view(DATA, count * blockBytes(bits));
       }
     } finally {
-      // What is being fetched goes into memory that the next matrix will use.
+      // Waits for a pending read: the next matrix uses the same memory.
       await next.catch(() => {});
     }
     yield scales;
   }
 
-  /** @returns where the rows are */
+  /** @returns the address of the rows */
   async #fetch({ type, rows, columns, fill }: MatrixRows, from: number, atOnce: number): Promise<number> {
     const count = Math.min(atOnce, rows - from);
     const address = NUMBERS[(from / atOnce) % 2]!;
@@ -101,13 +100,13 @@ export class Quantiser {
 
 const SCALE_BYTES = 4;
 const BATCH_BYTES = BATCH_BLOCKS * BLOCK * BYTES.float32;
-/** Two slabs, in turns. */
+/** Two buffers that alternate. */
 const NUMBERS = [0, BATCH_BYTES] as const;
 const DATA = 2 * BATCH_BYTES;
 const SCALES = DATA + BATCH_BLOCKS * BLOCK;
 const MEMORY = SCALES + BATCH_BLOCKS * SCALE_BYTES;
 
-/** The rows of a matrix [rows, columns]. @throws WeightsError as {@link Weights.variable} does */
+/** Reads rows of a matrix [rows, columns]. @throws WeightsError as {@link Weights.variable} does */
 export function rowsOf(weights: Weights, name: string): MatrixRows {
   const variable = weights.variable(name);
   const [rows, columns] = variable.shape as [number, number];
@@ -120,7 +119,10 @@ export function rowsOf(weights: Weights, name: string): MatrixRows {
   return stridedRows(weights, name, { rows, columns, first: 0, rowStep: columns, columnStep: 1 });
 }
 
-/** The rows of part `at` of [parts, columns, rows], turned. @throws WeightsError as {@link Weights.variable} does */
+/**
+ * Reads rows of part `at` of [parts, columns, rows], transposed. @throws WeightsError as {@link Weights.variable}
+ * does
+ */
 export function rowsOfPart(weights: Weights, name: string, at: number): MatrixRows {
   const [, columns, rows] = weights.variable(name).shape as [number, number, number];
   return stridedRows(weights, name, {
@@ -132,7 +134,7 @@ export function rowsOfPart(weights: Weights, name: string, at: number): MatrixRo
   });
 }
 
-/** Where the numbers of a matrix are among others, counted in numbers. */
+/** Position of a matrix within a variable, in numbers. */
 interface RowLayout {
   readonly rows: number;
   readonly columns: number;
@@ -141,7 +143,7 @@ interface RowLayout {
   readonly columnStep: number;
 }
 
-/** A matrix that is not stored as it has to be: it is read whole, and forgotten with its last rows. */
+/** Rows that need rearranging: reads the matrix whole and frees it after its last rows. */
 function stridedRows(weights: Weights, name: string, place: RowLayout): MatrixRows {
   const { rows, columns } = place;
   const type = floatType(weights.variable(name));
@@ -165,7 +167,7 @@ function stridedRows(weights: Weights, name: string, place: RowLayout): MatrixRo
   };
 }
 
-/** Rows that are laid out together: as many as there are numbers in a line of a processor's cache. */
+/** Rows copied together: as many as numbers in a cache line. */
 const CACHE_LINE_NUMBERS = 16;
 
 function copyStrided(

@@ -3,52 +3,48 @@ import { type Code, f32, f32x4, f64, f64x2, i8x16, i16x8, i32, i32x4, v128 } fro
 import { BYTES, type FloatType } from "./variable.ts";
 
 /**
- * A matrix in the form of onnxruntime's `MatMulNBits`, whose zero is half the range. Each row has blocks of its own, and
- * each block a scale, float32. With 8 bits a block is scaled by its largest number to ±127. With 4 bits the first of its
- * numbers that is largest in size becomes -8, whatever its sign, since there is no 8; of two numbers in a byte the first
- * is the lower.
- *
- * With blocks of this size a product is the same whatever else is in a batch.
+ * Block size of onnxruntime's `MatMulNBits`, with which a product does not depend on the rest of a batch. Rows are
+ * blocked separately; each block has a float32 scale and a zero point at half the range. 8 bits: the largest
+ * magnitude becomes ±127. 4 bits: the first number of the largest magnitude becomes -8, whatever its sign, since +8
+ * does not exist; the first of two numbers is the lower half of a byte.
  */
 export const BLOCK = 32;
 
-/** How many bits a quantised number has. */
 export type Bits = 4 | 8;
 
-/** Blocks of a row: its end is filled up with zeros. */
+/** Returns blocks per row; the last one is zero-padded. */
 export function blocksIn(columns: number): number {
   return Math.ceil(columns / BLOCK);
 }
 
-/** What the numbers of a block take. */
 export function blockBytes(bits: Bits): number {
   return (BLOCK * bits) / 8;
 }
 
 /**
- * Quantises blocks that follow one another.
+ * Quantises consecutive blocks.
  *
- * @param from where the numbers are, at a multiple of 16; `data` and `scales` where they are to be
- * @param blocks at least one
- * @returns the bits of the largest number, its sign taken off, as float32
+ * @param from address of the numbers, a multiple of 16; `data` and `scales` are the destinations
+ * @param blocks at least 1
+ * @returns the largest magnitude, as the bits of a float32
  */
 export type QuantiseBlocks = (from: number, blocks: number, data: number, scales: number) => number;
 
-/** A function of the kernel for each kind of numbers and of blocks. */
+/** A function per number type and bit width. */
 export interface QuantisingKernel {
   readonly memory: ArrayBuffer;
   of(type: FloatType, bits: Bits): QuantiseBlocks;
 }
 
-/** What {@link QuantiseBlocks} gives is as large as this, or larger, where a number is infinite or none. */
+/** Result of {@link QuantiseBlocks} from which a number was infinite or NaN. */
 export const NOT_FINITE: Readonly<Record<FloatType, number>> = {
   float32: 0x7f80_0000,
   bfloat16: 0x7f80_0000,
-  // 65,536: what half-precision numbers beyond the largest come out as.
+  // 65,536: what half-precision infinities convert to.
   float16: 0x4780_0000,
 };
 
-/** @param bytes of its memory */
+/** @param bytes of kernel memory */
 export async function createQuantisingKernel(bytes: number): Promise<QuantisingKernel> {
   const kinds = (Object.keys(BYTES) as FloatType[]).flatMap((type) =>
     ([4, 8] as const).map((bits) => ({ type, bits })),
@@ -72,7 +68,7 @@ const VECTORS = BLOCK / LANES;
 
 const nameOf = (type: FloatType, bits: Bits): string => `${type} to ${bits}`;
 
-/** A block at a time, all of it in vectors: what `QuantisedBlocks` says of its numbers, to the bit. */
+/** Builds the function that quantises one block per iteration, bit-exact to the definition at {@link BLOCK}. */
 function quantising(type: FloatType, bits: Bits): FunctionBody {
   const body = new FunctionBody(nameOf(type, bits), ["i32", "i32", "i32", "i32"], "i32");
   const [from, blocks, data, scales] = [0, 1, 2, 3].map((index) => body.parameter(index).get) as [
@@ -110,7 +106,7 @@ function quantising(type: FloatType, bits: Bits): FunctionBody {
 const SIGN = 0x8000_0000 | 0;
 const MAGNITUDE = i32x4.const(0x7fff_ffff, 0x7fff_ffff, 0x7fff_ffff, 0x7fff_ffff);
 
-/** The block's numbers as float32, four in a vector. */
+/** Loads a block as float32, four numbers per vector. */
 function widenedBlock(body: FunctionBody, type: FloatType, at: Code): Code[] {
   return Array.from({ length: VECTORS }, (_, index) => {
     if (type === "float32") return body.keep(v128.load(at, index * VECTOR));
@@ -120,14 +116,14 @@ function widenedBlock(body: FunctionBody, type: FloatType, at: Code): Code[] {
   });
 }
 
-/** Half-precision numbers are float32 whose exponent is off by 112: exact, for the smallest too. */
+/** Half precision is float32 with an exponent offset of 112: exact, subnormals included. */
 function fromHalf(words: Code): Code {
   const each = (value: number): Code => i32x4.const(value, value, value, value);
   const size = f32x4.mul(i32x4.shiftLeft(v128.and(words, each(0x7fff)), 13), f32x4.const(2 ** 112));
   return v128.or(size, i32x4.shiftLeft(v128.and(words, each(0x8000)), 16));
 }
 
-/** The largest of all lanes. Sizes compare as whole numbers as they do as float32. */
+/** Returns the maximum in all lanes. Magnitudes compare as integers as they do as float32. */
 function maxOfLanes(body: FunctionBody, sizes: readonly Code[]): Code {
   let largest = sizes[0]!;
   for (const size of sizes.slice(1)) largest = i32x4.max(largest, size);
@@ -136,7 +132,7 @@ function maxOfLanes(body: FunctionBody, sizes: readonly Code[]): Code {
   return body.keep(i32x4.max(largest, v128.lanes(largest, largest, [1, 0, 3, 2])));
 }
 
-/** The scale as a float64, not rounded yet. */
+/** Returns the scale as float64, not yet rounded. */
 function exactScale(
   body: FunctionBody,
   type: FloatType,
@@ -148,7 +144,7 @@ function exactScale(
   const size = body.keep(i32x4.lane(largest, 0), "i32");
   const asF64 = (word: Code): Code => f64.fromF32(f32.fromBits(word));
   if (bits === 8) return f64.div(asF64(size), f64.const(127));
-  // Of several that are as large, the first one's sign counts; that of a zero does not.
+  // The sign of the first maximum counts, except that of a zero.
   const equal = sizes.map((each) => body.keep(i32x4.equal(each, largest)));
   const place = body.keep(
     i32.trailingZeros(
@@ -167,16 +163,16 @@ function exactScale(
   return f64.div(asF64(i32.or(size, sign)), f64.const(-8));
 }
 
-/** Sixteen lanes of the first four vectors. */
+/** Packs the first four vectors into sixteen bytes. */
 function inBytes(vectors: readonly Code[]): Code {
   const [a, b, c, d] = vectors as readonly [Code, Code, Code, Code];
   return i8x16.narrow(i16x8.narrow(a, b), i16x8.narrow(c, d));
 }
 
-/** Added to a float64 that is whole, it leaves that number in the lower half of its bits. */
+/** Added to an integral float64, it puts that number into the lower half of its bits. */
 const WHOLE = 1.5 * 2 ** 52;
 
-/** Four numbers to whole ones, computed in float64. */
+/** Rounds four numbers to codes, in float64. */
 function codesOf(body: FunctionBody, bits: Bits, vector: Code, inverses: Code): Code {
   const zero = f64x2.const(2 ** (bits - 1));
   const [low, high] = [vector, v128.lanes(vector, vector, [2, 3, 2, 3])].map((two) => {
@@ -187,14 +183,14 @@ function codesOf(body: FunctionBody, bits: Bits, vector: Code, inverses: Code): 
   return body.keep(v128.lanes(low, high, [0, 2, 4, 6]));
 }
 
-/** Sixteen whole numbers as bytes, held to what has so many bits. */
+/** Saturates sixteen codes to the bit width. */
 function asBytes(codes: readonly Code[], bits: Bits): Code {
   const [a, b, c, d] = codes as readonly [Code, Code, Code, Code];
   const bytes = i8x16.narrowUnsigned(i16x8.narrow(a, b), i16x8.narrow(c, d));
   return bits === 8 ? bytes : i8x16.minUnsigned(bytes, i8x16.const(15));
 }
 
-/** Two bytes of four bits each to one, in every 16 bits. */
+/** Packs pairs of 4-bit codes into bytes, in every 16 bits. */
 function pairs(bytes: Code): Code {
   const upper = v128.and(i16x8.shiftRightUnsigned(bytes, 4), i16x8.const(0xf0));
   return v128.or(v128.and(bytes, i16x8.const(0x0f)), upper);

@@ -1,15 +1,15 @@
 import { type ByteSource, WeightsError } from "./byte-source.ts";
 import type { Variable, Variables } from "./variable.ts";
 
-/** The longest header that the format allows. */
+/** Header limit of the format. */
 const MAX_HEADER_BYTES = 100_000_000;
 
 /**
- * What a safetensors file holds: u64 length of the header, the header in JSON (`{"name": {"dtype": "F16", "shape": [..],
- * "data_offsets": [from, to]}}`, offsets from the header's end), the data. As the format asks, every name is there once,
- * every tensor has as many bytes as its shape and type take, and together they fill the file, without holes.
+ * Reads a safetensors header: u64 length, JSON (`{"name": {"dtype": "F16", "shape": [..], "data_offsets": [from,
+ * to]}}`, offsets from the header's end), data. Checks that names are unique, sizes match shapes and types, and
+ * tensors fill the file without gaps.
  *
- * @throws WeightsError when it is none, is cut short, or its header lies; naming the tensor where there is one.
+ * @throws WeightsError naming the tensor, if there is one, when the file is malformed or truncated
  */
 export async function readSafetensors(source: ByteSource): Promise<Variables> {
   const lead = await source.read(0, 8);
@@ -31,7 +31,7 @@ const TYPES: Readonly<Record<string, Variable["type"]>> = {
   U8: "uint8",
 };
 
-/** Bits of a number of each type that the format knows. */
+/** Bits per number of each type of the format. */
 const BITS: Readonly<Record<string, number>> = {
   ...{ F4: 4, F6_E2M3: 6, F6_E3M2: 6, BOOL: 8, U8: 8, I8: 8, F8_E4M3: 8, F8_E5M2: 8, F8_E8M0: 8 },
   ...{ U16: 16, I16: 16, F16: 16, BF16: 16, U32: 32, I32: 32, F32: 32, U64: 64, I64: 64, F64: 64, C64: 64 },
@@ -53,7 +53,7 @@ function parsed(bytes: Uint8Array): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
-/** `JSON.parse` takes the last of two values of the same name and says nothing. */
+/** `JSON.parse` silently keeps the last of duplicate names. */
 function refuseDuplicates(json: string): void {
   const names = new Set<string>();
   let depth = 0;

@@ -2,62 +2,60 @@ import type { InferenceSession, Tensor as NativeTensor } from "onnxruntime-commo
 import { GraphFile } from "./graph-file.ts";
 import { float32, floatsOf, int32, int64, type Tensor, type Tensors } from "./tensor.ts";
 
-/** A graph in memory, ready to run. The caller owns it and releases it. */
+/** A loaded graph. The caller owns and releases it. */
 export interface Session {
   /**
-   * Runs the graph once. It occupies the calling thread while it computes, but gives the event loop a turn first, so
-   * several utterances in one thread take turns.
+   * Runs the graph once on the calling thread, after a turn of the event loop: several utterances in one thread
+   * alternate.
    */
   run(inputs: Tensors): Promise<Tensors>;
   /**
-   * Readies runs that take the same arrays each time, with other numbers in them, and write into the same arrays. An array
-   * that is both lets an operation that can go on in place do so.
+   * Prepares runs that read and write the same arrays each time. An array used as both input and output lets an
+   * operator work in place.
    */
   bind(inputs: Tensors, outputs: Tensors): Binding;
-  /** Frees the weights. Calling it twice is harmless. */
+  /** Frees the weights; idempotent. */
   release(): Promise<void>;
 }
 
-/** A session that has bound runs alone. */
 export type BoundSession = Pick<Session, "bind" | "release">;
 
-/** A run that is ready. */
 export interface Binding {
-  /** Runs the graph on what the inputs hold now. When it resolves, the outputs are written. */
+  /** Runs the graph on the current inputs; resolves when the outputs are written. */
   run(): Promise<void>;
 }
 
 /**
- * Told around each stay in native code: a thread that is ended from outside in the middle of one takes the process
- * along, because onnxruntime throws there what nobody catches.
+ * Callbacks around native code: terminating a thread inside it aborts the process, because onnxruntime throws an
+ * uncaught exception.
  */
 export interface NativeGuard {
   enter(): void;
   leave(): void;
 }
 
-/** What a session may be asked for. */
 export interface SessionSetup {
-  /** Needed where somebody may end the calling thread. */
+  /** Needed if the calling thread may be terminated. */
   readonly guard?: NativeGuard | undefined;
-  /** That compute one run together, 1 if nothing is said: then sums are added in one order. */
+  /** Threads per run. Default: 1, which keeps the order of sums. */
   readonly threads?: number;
-  /** Where the data is that the graph refers to. */
+  /** Folder of the graph's external data. */
   readonly dataFolder?: string;
-  /** Weights are used as they lie in their file, and not copied into an order that is faster to compute with. */
+  /** Whether weights are used in their stored layout instead of a copied, faster one. */
   readonly keepsWeightsInPlace?: boolean;
   /**
-   * Products of 8-bit numbers are exact where the fast ones saturate (see {@link saturatesIn8Bits}), by others that take
-   * three quarters more time. Each of them needs a matrix and a zero point of its own for that.
+   * Whether 8-bit products are exact where the fast kernels saturate (see {@link saturatesIn8Bits}); takes 75 %
+   * longer. Each product needs its own matrix and zero point.
    */
   readonly isExactIn8Bits?: boolean;
 }
 
 /**
- * Opens a graph from the bytes of an ONNX file, or from its path, which spares a copy of them. The same input gives the
- * same bytes; no arena, so that an idle session keeps its weights and little else.
+ * Opens a graph from the bytes or the path of an ONNX file; a path avoids a copy. Bit-exact, and without a memory
+ * arena: an idle session holds little more than its weights.
+ *
  * @param name what errors call the graph: its file.
- * @throws Error when onnxruntime-node is missing, or the bytes are no graph that it can load.
+ * @throws Error when onnxruntime-node is missing or cannot load the graph
  */
 export async function openSession(
   model: Uint8Array | string,
@@ -113,9 +111,9 @@ export async function openSession(
 }
 
 /**
- * Opens a graph for runs that are bound. onnxruntime-node copies what a run has written into given arrays once more, to hand
- * it over; with the keys and values of a long sequence that takes longer than the run. It does so output after output, and
- * gives up at one that it cannot hand over: so such an output comes first, where that is known to help.
+ * Opens a graph for bound runs. onnxruntime-node copies outputs again after writing them into the given arrays, which
+ * for the keys and values of a long sequence takes longer than the run. It stops at the first output it cannot
+ * convert, so such an output is put first if that is known to work.
  */
 export async function openBoundSession(
   graph: GraphFile,
@@ -128,14 +126,14 @@ export async function openBoundSession(
 
 const UNREADABLE_OUTPUT = "not handed over";
 
-/** What onnxruntime-node says, when the graph has run and everything is written. */
+/** Ignores onnxruntime-node's complaint about the unreadable output; all outputs are written by then. */
 function ignoreUnreadableOutput(error: unknown): void {
   if (!(error instanceof Error && error.message.includes("Non tensor type"))) throw error;
 }
 
 let skippedCopiesProbe: Promise<boolean> | undefined;
 
-/** Whether an output that cannot be handed over spares the others' copies, and whether they are written all the same. */
+/** Returns whether an unreadable first output skips the copies and the others are still written. */
 function canSkipOutputCopies(guard: NativeGuard | undefined): Promise<boolean> {
   skippedCopiesProbe ??= probeSkippedCopies(guard).catch(() => false);
   return skippedCopiesProbe;
@@ -159,8 +157,7 @@ async function probeSkippedCopies(guard: NativeGuard | undefined): Promise<boole
 let saturationProbe: Promise<boolean> | undefined;
 
 /**
- * Whether sums of products of 8-bit numbers come out wrong here: on x64 with AVX2 and without VNNI two products are added
- * in 16 bits, which the largest do not fit in. Tried once.
+ * Returns whether 8-bit products saturate: x64 with AVX2 but without VNNI adds two products in 16 bits. Probed once.
  */
 export function saturatesIn8Bits(guard?: NativeGuard): Promise<boolean> {
   saturationProbe ??= probeSaturation(guard).catch((error: unknown) => {
@@ -201,7 +198,7 @@ function optionsOf(setup: SessionSetup): InferenceSession.SessionOptions {
   const { threads = 1, dataFolder, keepsWeightsInPlace = false, isExactIn8Bits = false } = setup;
   const session = {
     ...(isExactIn8Bits ? { x64quantprecision: "1" } : {}),
-    // Threads of one session that wait for work busily would take the processor from another's.
+    // Spinning threads would take the processor from other sessions.
     ...(threads > 1 ? { force_spinning_stop: "1" } : {}),
     ...(dataFolder === undefined ? {} : { model_external_initializers_file_folder_path: dataFolder }),
     ...(keepsWeightsInPlace ? { disable_prepacking: "1" } : {}),
@@ -221,8 +218,8 @@ async function guarded<T>(work: () => Promise<T>, guard: NativeGuard): Promise<T
 }
 
 /**
- * The same for a run, which onnxruntime begins in the event loop's next turn: the guard is entered just ahead of it
- * there, so that what the thread does until then does not pass for native code.
+ * Guards a run. onnxruntime starts it in the next turn of the event loop, so the guard is entered just before, and
+ * other work until then does not count as native.
  */
 async function guardedRun<T>(run: () => Promise<T>, guard: NativeGuard): Promise<T> {
   let isInside = false;
@@ -241,8 +238,8 @@ async function guardedRun<T>(run: () => Promise<T>, guard: NativeGuard): Promise
 type Runtime = typeof import("onnxruntime-node");
 
 /**
- * Parses a graph. A closure inside `openSession` that refers to the bytes would keep them for as long as the session, which
- * has copies of its own.
+ * Parses a graph. A closure in `openSession` would keep the bytes alive as long as the session, which has its own
+ * copy.
  */
 function createSession(
   { InferenceSession }: Runtime,

@@ -23,30 +23,29 @@ import {
   textsOf,
 } from "./protobuf.ts";
 
-/** A graph that was read from an ONNX file, taken apart. Nothing in it is changed; editing makes another. */
+/** An immutable graph from an ONNX file; edits return another. */
 export interface StoredGraph {
-  /** In an order in which they can run. */
+  /** Nodes in an executable order. */
   readonly nodes: readonly GraphNode[];
   readonly constants: ReadonlyMap<string, StoredConstant>;
   readonly inputs: readonly string[];
   readonly outputs: readonly string[];
 }
 
-/** A constant of a graph. */
 export interface StoredConstant {
   readonly type: ElementType;
   readonly shape: readonly number[];
-  /** Its numbers, row-major and little endian. Those that are computed are so at each call. */
+  /** Values, row-major and little endian; computed ones anew at each call. */
   data(): Uint8Array;
 }
 
-/** What a graph takes or gives. */
+/** Type and shape of a graph's input or output. */
 export interface ValueInfo {
   readonly type: ElementType;
   readonly shape: Dimensions;
 }
 
-/** Takes a graph apart; nothing of its constants is copied. @throws WeightsError when the bytes are no such graph */
+/** Parses a graph without copying its constants. @throws WeightsError when the bytes are no graph */
 export function readGraph(model: Uint8Array): StoredGraph {
   const graph = bytesOf(decoded(model), MODEL.graph)[0];
   if (graph === undefined) throw new WeightsError("The file has no graph.");
@@ -62,9 +61,9 @@ export function readGraph(model: Uint8Array): StoredGraph {
 }
 
 /**
- * The same graph as a file to write.
+ * Converts to a graph to write.
  *
- * @param placeOf where the numbers of a constant are, when they are not to be in the file
+ * @param placeOf returns where a constant's data lies if it is external
  */
 export function toGraphFile(
   graph: Pick<StoredGraph, "nodes" | "constants">,
@@ -84,7 +83,6 @@ export function toGraphFile(
   return file;
 }
 
-/** A constant whose numbers are there. */
 export function storedConstant(
   type: ElementType,
   shape: readonly number[],
@@ -94,13 +92,11 @@ export function storedConstant(
   return { type, shape, data: () => new Uint8Array(buffer, byteOffset, byteLength) };
 }
 
-/** The numbers of a float32 constant. */
 export function floatsIn(constant: StoredConstant): Float32Array {
   if (constant.type !== "float32") throw new WeightsError("A constant of the graph is not float32.");
   return new Float32Array(aligned(constant.data(), 4).buffer);
 }
 
-/** The numbers of an 8-bit constant, signed or not. */
 export function bytesIn({ type, data }: StoredConstant): Uint8Array | Int8Array {
   if (type === "uint8") return data();
   if (type !== "int8") throw new WeightsError("A constant of the graph does not have 8 bits.");
@@ -122,7 +118,7 @@ function readConstant(bytes: Uint8Array): readonly [string, StoredConstant] {
   return [name, { type, shape, data: () => data }];
 }
 
-/** The numbers of a constant as raw bytes: small ones are written field by field. */
+/** Returns a constant's bytes; small constants are stored field by field. */
 function dataOf(fields: readonly Field[], type: ElementType): Uint8Array {
   const [raw] = bytesOf(fields, TENSOR.rawData);
   if (raw !== undefined) return raw;
@@ -147,7 +143,7 @@ function orCutShort<T>(read: () => T): T {
   }
 }
 
-/** A copy of its own, since a file's bytes begin anywhere. */
+/** Copies: data in a file may be unaligned. */
 function aligned(bytes: Uint8Array, size: number): Uint8Array<ArrayBuffer> {
   const copy = new Uint8Array(Math.floor(bytes.length / size) * size);
   copy.set(bytes.subarray(0, copy.length));
@@ -156,24 +152,24 @@ function aligned(bytes: Uint8Array, size: number): Uint8Array<ArrayBuffer> {
 
 const TYPE_NAMES = new Map((Object.keys(TYPES) as ElementType[]).map((name) => [TYPES[name], name] as const));
 
-/** What a number takes. */
+/** Bytes per number. */
 const BYTES: Readonly<Record<ElementType, number>> = {
   ...{ float32: 4, uint8: 1, int8: 1, int32: 4, int64: 8 },
   ...{ bool: 1, float16: 2, bfloat16: 2 },
 };
 
-/** One operation of a graph: it takes named tensors and gives named tensors. */
+/** A node of a graph. */
 export interface GraphNode {
   readonly operation: string;
   readonly inputs: readonly string[];
   readonly outputs: readonly string[];
-  /** `name → list of integers`; attributes of other kinds are carried along unread. */
+  /** Integer attributes by name; attributes of other kinds stay encoded in `rest`. */
   readonly integers: ReadonlyMap<string, readonly number[]>;
-  /** Everything else that the file said of the node. */
+  /** All other fields of the encoded node. */
   readonly rest: readonly Field[];
 }
 
-/** A new operation. */
+/** Creates a node. */
 export function node(
   operation: string,
   inputs: readonly string[],
@@ -190,7 +186,7 @@ export function node(
   };
 }
 
-/** The same operation without the named attribute, which then takes its default. */
+/** Returns the node without an attribute, so that its default applies. */
 export function withoutAttribute(from: GraphNode, name: string): GraphNode {
   const isIt = ({ number, value }: Field) =>
     number === NODE.attribute &&
@@ -201,7 +197,6 @@ export function withoutAttribute(from: GraphNode, name: string): GraphNode {
   return { ...from, integers, rest: from.rest.filter((field) => !isIt(field)) };
 }
 
-/** An operation of its bytes in an ONNX file. */
 export function readNode(bytes: Uint8Array): GraphNode {
   const fields = decodeMessage(bytes);
   let integers: GraphNode["integers"] | undefined;
@@ -220,7 +215,6 @@ export function readNode(bytes: Uint8Array): GraphNode {
   return node;
 }
 
-/** The bytes of an operation. */
 export function writeNode(node: GraphNode): Uint8Array {
   const { operation, inputs, outputs, rest } = node;
   return (
@@ -236,7 +230,7 @@ export function writeNode(node: GraphNode): Uint8Array {
   );
 }
 
-/** What need not be written anew: a node that is changed is another object. */
+/** Encoded bytes of unchanged nodes, which need no encoding. */
 const SOURCE_BYTES = new WeakMap<GraphNode, Uint8Array>();
 
 function integersIn(fields: readonly Field[]): GraphNode["integers"] {
@@ -252,14 +246,13 @@ function integersIn(fields: readonly Field[]): GraphNode["integers"] {
   return integers;
 }
 
-/** Tensors by the names that they get. */
 export type TensorNames = Readonly<Record<string, string>>;
 
 /**
- * The part of a graph between some of its tensors.
+ * Cuts out the subgraph between some tensors.
  *
- * @param inputs what it takes, and `outputs` what it gives: new name → name in the graph
- * @throws WeightsError when the graph lacks one of them, or the outputs need more than the inputs
+ * @param inputs and `outputs` map new names to names in the graph
+ * @throws WeightsError when a tensor is missing or the outputs need further inputs
  */
 export function extractSubgraph(graph: StoredGraph, inputs: TensorNames, outputs: TensorNames): StoredGraph {
   const makers = new Map(graph.nodes.flatMap((node) => node.outputs.map((name) => [name, node] as const)));

@@ -1,10 +1,9 @@
-/** A dense array with a shape, row-major: the last dimension is the one whose neighbours are adjacent. */
+/** A dense row-major array. */
 export type Tensor =
   | { readonly type: "float32"; readonly data: Float32Array; readonly shape: readonly number[] }
   | { readonly type: "int32"; readonly data: Int32Array; readonly shape: readonly number[] }
   | { readonly type: "int64"; readonly data: BigInt64Array; readonly shape: readonly number[] };
 
-/** Tensors by name: what goes into a graph and what comes out. */
 export type Tensors = Readonly<Record<string, Tensor>>;
 
 export function float32(data: Float32Array, shape: readonly number[]): Tensor {
@@ -19,19 +18,19 @@ export function int64(data: BigInt64Array, shape: readonly number[]): Tensor {
   return { type: "int64", data, shape };
 }
 
-/** A tensor of whole numbers, one dimension more than needed in front: the batch of one that graphs expect. */
+/** Returns ids as [1, n]. */
 export function idRow(ids: readonly number[]): Tensor {
   return int64(BigInt64Array.from(ids, BigInt), [1, ids.length]);
 }
 
-/** The named float32 output. @throws Error when the graph gave none of that name. */
+/** Returns a float32 output. @throws Error when it is missing. */
 export function floatsOf(tensors: Tensors, name: string): Float32Array {
   const tensor = tensors[name];
   if (tensor?.type !== "float32") throw new Error(`The graph gives no float32 output named "${name}".`);
   return tensor.data;
 }
 
-/** The named int64 output as numbers. @throws Error when the graph gave none of that name. */
+/** Returns an int64 output as numbers. @throws Error when it is missing. */
 export function idsOf(tensors: Tensors, name: string): number[] {
   const tensor = tensors[name];
   if (tensor?.type !== "int64") throw new Error(`The graph gives no int64 output named "${name}".`);

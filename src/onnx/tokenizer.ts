@@ -2,35 +2,33 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type BytePairs, bytePairs, bytesOfToken, GPT2_SPLIT, type PairTable } from "./byte-pairs.ts";
 
-/** A tokenizer that a model was published with. */
 export interface Tokenizer extends BytePairs {
-  /** The id of a token, special or not, as it is written in the file. */
+  /** Returns the id of a token, special or not, as spelt in the file. */
   idOf(token: string): number | undefined;
-  /** Of all tokens, special or not; -1 where there are none. */
+  /** Largest id of all tokens; -1 without tokens. */
   readonly maxId: number;
 }
 
-/** A vocabulary of byte pairs, as the files of the hub have it. */
 interface Vocabulary {
   readonly ids: ReadonlyMap<string, number>;
-  /** In the order in which they were learnt. */
+  /** Merges, lowest rank first. */
   readonly merges: readonly (readonly [left: string, right: string])[];
-  /** Tokens beside the text's, as they are read: `<|end_of_text|>`. */
+  /** Added tokens as text, such as `<|end_of_text|>`. */
   readonly added: ReadonlyMap<string, number>;
-  /** Those of them that are not special: where a text has one, it is that token. */
+  /** Added tokens that are recognised in text. */
   readonly nonSpecial: readonly string[];
   readonly pieces: RegExp;
   readonly ignoresMerges: boolean;
-  /** Whether text is brought into Unicode's composed form first. */
+  /** Whether text is normalised to NFC first. */
   readonly usesNfc: boolean;
 }
 
-/** A tokenizer file that cannot be read, or is of a kind that is not known here. */
+/** A tokenizer file that is unreadable or of an unsupported kind. */
 export class TokenizerError extends Error {
   override readonly name = "TokenizerError";
 }
 
-/** Reads a `tokenizer.json` of byte-level byte pairs (Hugging Face's `tokenizers`). @throws TokenizerError */
+/** Reads the `tokenizer.json` of a byte-level BPE tokenizer (Hugging Face `tokenizers`). @throws TokenizerError */
 export async function readTokenizer(path: string): Promise<Tokenizer> {
   const text = await readFile(path, "utf8").catch((cause: unknown) => {
     throw new TokenizerError(`${path} is missing or cannot be read.`, { cause });
@@ -70,8 +68,8 @@ export function tokenizerOf(vocabulary: Vocabulary): Tokenizer {
 }
 
 /**
- * A pattern of the file as one of JavaScript. There white space is Unicode's; here `\s` has a byte order mark more and a
- * next line less. A group that ignores case is written out, since not every Node that is supported knows it.
+ * Translates a pattern of the file to JavaScript. `\s` becomes Unicode white space: JavaScript's also matches the
+ * byte order mark but not U+0085. Case-insensitive groups are expanded, as older Node versions lack them.
  */
 export function patternOf(source: string): RegExp {
   const translated = source
@@ -85,13 +83,13 @@ export function patternOf(source: string): RegExp {
   }
 }
 
-/** A letter in all that Unicode takes for the same letter where case does not matter. */
+/** Returns a class of all letters that Unicode case folding equates. */
 function bothCases(letter: string): string {
   const more = { s: "ſ", k: "\u212a" }[letter.toLowerCase()] ?? "";
   return `[${letter.toLowerCase()}${letter.toUpperCase()}${more}]`;
 }
 
-/** Finds each of the words; of several that begin at one place the longest. */
+/** Matches any of the words, the longest first. */
 function anyOf(words: readonly string[]): RegExp {
   const byLength = words.toSorted((a, b) => b.length - a.length);
   const escaped = byLength.map((word) => word.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
@@ -127,7 +125,7 @@ interface AddedToken {
   readonly special?: boolean;
 }
 
-/** `["a", "b"]`, or, in older files, `"a b"`. */
+/** Reads a merge: `["a", "b"]`, or `"a b"` in older files. */
 function mergeOf(merge: unknown): readonly [string, string] {
   const [left, right] = typeof merge === "string" ? merge.split(" ") : (merge as readonly unknown[]);
   if (typeof left !== "string" || typeof right !== "string") throw new TokenizerError("a merge is no pair.");
@@ -149,10 +147,8 @@ function piecesOf(preTokenizer: Json): RegExp {
 }
 
 /**
- * Reads the three files that a tokenizer of Qwen2's kind is published as: `vocab.json`, `merges.txt` and
- * `tokenizer_config.json`, for the tokens beside the text's.
- *
- * How a text is split ahead of the pairing is in none of them, but in the code of Qwen2's tokenizer.
+ * Reads a Qwen2 tokenizer: `vocab.json`, `merges.txt` and `tokenizer_config.json` (added tokens). The split pattern
+ * is in none of them but in Qwen2's code.
  *
  * @throws TokenizerError naming the file
  */
@@ -191,7 +187,7 @@ function addedTo(config: Readonly<Record<string, unknown>>): AddedTokens {
   throw new TokenizerError("tokenizer_config.json has no added_tokens_decoder.");
 }
 
-/** Qwen2's pattern: each digit is a piece of its own. */
+/** Qwen2's pattern: digits are separate pieces. */
 const QWEN_SPLIT =
   "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
 

@@ -1,10 +1,9 @@
 import { type ByteSource, WeightsError } from "./byte-source.ts";
 
-/** A variable of a file of weights, not read yet: row-major, little endian. */
+/** A tensor in a file of weights, not yet read: row-major, little endian. */
 export interface Variable {
   readonly shape: readonly number[];
   readonly type: FloatType | "uint8" | "other";
-  /** Where its bytes begin, and how many there are. */
   readonly from: number;
   readonly bytes: number;
 }
@@ -13,7 +12,7 @@ export type FloatType = keyof typeof BYTES;
 
 export type Variables = ReadonlyMap<string, Variable>;
 
-/** Reads a variable's numbers. @throws WeightsError when it is of another kind, or its size is not that of its shape. */
+/** Reads a tensor. @throws WeightsError when it holds no floats or its size does not match its shape. */
 export async function readFloats(
   source: ByteSource,
   name: string,
@@ -25,7 +24,7 @@ export async function readFloats(
   return toFloat32(type, await source.read(from, bytes));
 }
 
-/** The numbers that aligned bytes stand for. */
+/** Converts aligned bytes to float32. */
 export function toFloat32(type: FloatType, bytes: Uint8Array): Float32Array {
   const { buffer, byteOffset } = bytes;
   if (type === "float32") return new Float32Array(buffer, byteOffset, bytes.length / 4);
@@ -37,10 +36,9 @@ export function isFloat(type: Variable["type"]): type is FloatType {
   return Object.hasOwn(BYTES, type);
 }
 
-/** What a number takes. */
+/** Bytes per number. */
 export const BYTES = { float32: 4, float16: 2, bfloat16: 2 };
 
-/** The float32 values of IEEE 754 half-precision numbers, given as their bits. */
 export function fromFloat16(bits: Uint16Array): Float32Array {
   table ??= Float32Array.from({ length: 65_536 }, (_, each) => numberOf(each));
   const values = new Float32Array(bits.length);
@@ -50,14 +48,14 @@ export function fromFloat16(bits: Uint16Array): Float32Array {
 
 let table: Float32Array | null = null;
 
-/** The float32 values of bfloat16 numbers, given as their bits: each is the upper half of a float32. */
+/** Converts bfloat16: the upper half of a float32. */
 export function fromBfloat16(bits: Uint16Array): Float32Array {
   const words = new Uint32Array(bits.length);
   for (let at = 0; at < bits.length; at++) words[at] = bits[at]! << 16;
   return new Float32Array(words.buffer);
 }
 
-/** Where the first number is that is NaN or infinite, counted in numbers; -1 where all are finite. */
+/** Returns the index of the first infinite number or NaN, -1 if there is none. */
 export function firstNonFinite(type: FloatType, bytes: Uint8Array): number {
   const { buffer, byteOffset, length } = bytes;
   const exponent = EXPONENT[type];
@@ -66,7 +64,7 @@ export function firstNonFinite(type: FloatType, bytes: Uint8Array): number {
       ? new Uint32Array(buffer, byteOffset, length / 4)
       : new Uint16Array(buffer, byteOffset, length / 2);
   for (let at = 0; at < numbers.length; at++) {
-    // `>>> 0` is not needed: the exponent never has the sign's bit.
+    // `>>> 0` is not needed: the exponent mask excludes the sign bit.
     if ((numbers[at]! & exponent) === exponent) return at;
   }
   return -1;
@@ -81,7 +79,7 @@ function numberOf(bits: number): number {
   return sign * (1 + fraction / 1_024) * 2 ** (exponent - 15);
 }
 
-/** The exponent's bits of each type: a number is neither finite nor a number where all are set. */
+/** Exponent bits: all set in infinities and NaN. */
 const EXPONENT: Readonly<Record<FloatType, number>> = {
   float32: 0x7f80_0000,
   float16: 0x7c00,

@@ -3,8 +3,9 @@ import { readFile, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
 /**
- * Reads a file that its folder's `SHA256SUMS` vouches for (the format of `sha256sum`: a digest, two spaces, a name).
- * @throws Error, naming the file, when it is missing, not listed, or not what was listed.
+ * Reads a file listed in its folder's `SHA256SUMS` (format of `sha256sum`).
+ *
+ * @throws Error naming the file when it is missing, not listed or changed
  */
 export async function readVerifiedFile(path: string): Promise<Uint8Array> {
   const [bytes, sums] = await Promise.all([
@@ -24,7 +25,7 @@ export async function readVerifiedFile(path: string): Promise<Uint8Array> {
 async function readRegularFile(path: string): Promise<Uint8Array> {
   try {
     const found = await stat(path);
-    // Reading a pipe would wait for who writes to it.
+    // Reading a pipe would block until something is written to it.
     if (!found.isFile() || found.size > MAX_BYTES)
       throw new Error(`It is no file of at most ${MAX_BYTES} bytes.`);
     return await readFile(path);
@@ -34,7 +35,7 @@ async function readRegularFile(path: string): Promise<Uint8Array> {
   }
 }
 
-/** No listed file is half as large: a larger one is not read to find that out. */
+/** More than twice the size of any listed file: larger ones are rejected unread. */
 const MAX_BYTES = 64 * 2 ** 20;
 
 function digestOf(name: string, sums: string): string | null {

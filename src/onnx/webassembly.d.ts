@@ -1,4 +1,4 @@
-/** As much of the WebAssembly JavaScript API as is used here: TypeScript ships its types only with the browser's. */
+/** The part of the WebAssembly API in use; TypeScript types it only for browsers. */
 declare namespace WebAssembly {
   class Memory {
     constructor(descriptor: { initial: number; maximum: number });

@@ -4,43 +4,42 @@ import { type ByteSource, openFiles, WeightsError } from "./byte-source.ts";
 import { readSafetensors } from "./safetensors.ts";
 import { BYTES, isFloat, readFloats, toFloat32, type Variable } from "./variable.ts";
 
-/** A variable, and the file that it is in. */
+/** A tensor and its file. */
 export interface StoredVariable extends Variable {
-  /** Its name in {@link Weights.folder}. */
+  /** File name in {@link Weights.folder}. */
   readonly file: string;
 }
 
-/** The weights of a model in safetensors files, read piece by piece. The caller owns them and closes them. */
+/** A model's weights in safetensors files. The caller owns and closes them. */
 export interface Weights {
-  /** Where the files are, links followed: onnxruntime reads from there, and from no link that leads elsewhere. */
+  /** Folder of the files, symbolic links resolved: onnxruntime rejects links out of it. */
   readonly folder: string;
   readonly variables: ReadonlyMap<string, StoredVariable>;
   /**
-   * The variable of that name. @throws WeightsError when it is missing, of another shape (if one is given), or holds no
-   * floating-point numbers of 32 or 16 bits.
+   * Returns a tensor. @throws WeightsError when it is missing, has another shape than the one given, or holds no 16-
+   * or 32-bit floats.
    */
   variable(name: string, shape?: readonly number[]): StoredVariable;
-  /** All numbers of a variable, as float32. @throws WeightsError as `variable` does */
+  /** Reads a tensor as float32. @throws WeightsError as `variable` does */
   read(name: string, shape?: readonly number[]): Promise<Float32Array>;
-  /** Reads bytes of a variable, as they are stored, from `from` on: as many as there is room for. @throws WeightsError */
+  /** Fills `room` with stored bytes of a tensor from `from` on. @throws WeightsError */
   readInto(room: Uint8Array, name: string, from: number): Promise<void>;
-  /** One row of a matrix [rows, n], as float32, without the rest, on the spot. @throws WeightsError as `variable` does */
+  /** Reads one row of a matrix [rows, n] synchronously, as float32. @throws WeightsError as `variable` does */
   row(name: string, row: number): Float32Array;
-  /** So many bytes of a variable from one of its bytes on, as they lie in the file. @throws WeightsError */
+  /** Reads stored bytes of a tensor. @throws WeightsError */
   bytes(name: string, from: number, length: number): Promise<Uint8Array>;
-  /** Reads a variable once for nothing, so that the system has its rows at hand. @throws WeightsError as `variable` does */
+  /** Reads a tensor and discards it, to warm the page cache. @throws WeightsError as `variable` does */
   preload(name: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What is brought near at a time. */
 const PRELOAD_BYTES = 4 * 2 ** 20;
 
 /**
  * Opens weights.
  *
- * @param file a `.safetensors`, or the `.safetensors.index.json` that says in which one of several each variable is
- * @throws WeightsError naming what is missing, damaged or there twice
+ * @param file a `.safetensors`, or the `.safetensors.index.json` of several
+ * @throws WeightsError naming what is missing, damaged or duplicated
  */
 export async function openWeights(folder: string, file: string): Promise<Weights> {
   const index = file.endsWith(".index.json") ? await readIndex(folder, file) : null;

@@ -1,40 +1,36 @@
 import { createHash, subtle } from "node:crypto";
 import { type FileHandle, open, rm } from "node:fs/promises";
 
-/** A tensor that is to be written. */
 export interface TensorPlan {
   readonly name: string;
   readonly dtype: "F32" | "F16" | "BF16" | "U8";
   readonly shape: readonly number[];
 }
 
-/** Tensors that are made together, and how. */
+/** Tensors that are computed together. */
 export interface TensorGroup {
   readonly tensors: readonly TensorPlan[];
   /**
-   * Their bytes, in the same order, in pieces of any length. A piece is read before the next one is asked for, and not
-   * afterwards: its memory may be used again.
+   * Yields their bytes, in order, in chunks of any length. Each chunk is consumed before the next one is requested,
+   * so its memory may be reused.
    */
   make(): AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 }
 
-/** What a file says about itself, besides its tensors. */
 export type Metadata = Readonly<Record<string, string>>;
 
-/** Bytes that are digested together, so that several can be at once. */
+/** Size of the chunks that are hashed separately, several at once. */
 export const CHUNK_BYTES = 4 * 2 ** 20;
 
-/** The entry of the metadata that {@link isIntact} holds the file against: {@link sealOf} in hexadecimal. */
+/** Metadata entry with the seal ({@link sealOf}) that {@link isIntact} checks. */
 export const SEAL_KEY = "sealed_sha256";
 
-/** What stands in the place of the seal while it is computed. */
+/** Placeholder of the seal while it is computed. */
 export const UNSEALED = "0".repeat(64);
 
 /**
- * Writes a safetensors file, making its tensors one after the other. What was made is digested and written while the next
- * is made; a few {@link CHUNK_BYTES}s are in memory. The file carries a seal, and can be checked by it (`sealed-file.ts`).
- *
- * The system is not made to write it through to its disk: what a loss of power leaves behind is told by the seal.
+ * Writes a safetensors file tensor by tensor; hashes and writes finished chunks meanwhile, a few {@link CHUNK_BYTES}
+ * in memory. The file is not synced to disk: its seal reveals what a power loss left incomplete.
  */
 export async function writeSafetensors(
   path: string,
@@ -57,13 +53,13 @@ export async function writeSafetensors(
   }
 }
 
-/** Bytes that {@link writeSafetensors} would write. */
+/** Returns the size of the file that {@link writeSafetensors} would write. */
 export function bytesToWrite(makings: readonly TensorGroup[], metadata: Metadata = {}): number {
   const tensors = makings.flatMap((making) => making.tensors);
   return headOf(makings, metadata).length + tensors.reduce((sum, tensor) => sum + bytesOf(tensor), 0);
 }
 
-/** SHA-256 of the SHA-256 of the head and of each chunk behind it, in hexadecimal. */
+/** Returns the SHA-256 of the SHA-256 of the header and of each chunk, in hexadecimal. */
 export function sealOf(digests: readonly Uint8Array[]): string {
   const hash = createHash("sha256");
   for (const digest of digests) hash.update(digest);
@@ -74,7 +70,7 @@ export async function digestOf(bytes: Uint8Array): Promise<Uint8Array> {
   return new Uint8Array(await subtle.digest("SHA-256", bytes as Uint8Array<ArrayBuffer>));
 }
 
-/** The length of the header and the header, not sealed yet. The data behind it begins at a multiple of 8. */
+/** Returns the header and its length, with the placeholder seal, padded to a multiple of 8 bytes. */
 function headOf(makings: readonly TensorGroup[], metadata: Metadata): Buffer {
   let end = 0;
   const entries = makings
@@ -85,7 +81,7 @@ function headOf(makings: readonly TensorGroup[], metadata: Metadata): Buffer {
       end += bytesOf(tensor);
       return [name, { dtype, shape, data_offsets: [from, end] }];
     });
-  // The seal comes first: what is sealed may look like one.
+  // The seal comes first: other metadata may look like one.
   const about = { [SEAL_KEY]: UNSEALED, ...metadata };
   const header = Buffer.from(JSON.stringify({ __metadata__: about, ...Object.fromEntries(entries) }));
   const head = Buffer.alloc(8 + Math.ceil(header.length / 8) * 8, " ");
@@ -105,10 +101,10 @@ async function appendGroup(writer: ChunkWriter, { tensors, make }: TensorGroup):
   throw new Error(`${tensors.map(({ name }) => name).join(", ")}: ${found} bytes, not ${wanted}.`);
 }
 
-/** Chunks that are digested and written at once. */
+/** Chunks hashed and written, or read, at once. */
 const AT_ONCE = 4;
 
-/** Writes bytes behind a head, in chunks. */
+/** Writes data after a header, in chunks. */
 class ChunkWriter {
   readonly digests: Uint8Array[] = [];
   readonly #file: FileHandle;
@@ -133,7 +129,7 @@ class ChunkWriter {
     }
   }
 
-  /** Waits until all of it is written. @throws what a write failed with */
+  /** Waits until everything is written. @throws what a write failed with */
   async end(): Promise<void> {
     if (this.#filled > 0) this.#write(this.#chunk.subarray(0, this.#filled));
     this.#filled = 0;
@@ -157,7 +153,7 @@ class ChunkWriter {
       this.digests[at] = digest;
       done();
     });
-    // Somebody awaits it later; until then its failure is nobody's.
+    // Awaited later: avoids an unhandled rejection until then.
     work.catch(() => {});
     this.#underWay.push(work);
   }
@@ -176,12 +172,10 @@ function bytesOf({ dtype, shape }: TensorPlan): number {
   return shape.reduce((product, size) => product * size, NUMBER_BYTES[dtype]);
 }
 
-/** The longest header that is looked at. */
 const MAX_HEADER_BYTES = 2 ** 24;
 
 /**
- * Whether a file is there, can be read, and is what `writeSafetensors` wrote, to the last byte. It is digested on threads
- * of Node's own.
+ * Returns whether a file is readable and exactly as `writeSafetensors` wrote it. Hashes on Node's thread pool.
  *
  * @throws the signal's reason
  */
@@ -199,7 +193,7 @@ export async function isIntact(path: string, signal: AbortSignal): Promise<boole
   }
 }
 
-/** What a safetensors file says about itself; `null` when it cannot be read, or is none. */
+/** Returns a safetensors file's metadata; `null` if it is unreadable or another kind of file. */
 export async function readMetadata(path: string): Promise<Metadata | null> {
   return await withHead(path, async (_, head) => metadataIn(head)).catch(() => null);
 }
@@ -218,13 +212,13 @@ async function digestsOf(file: FileHandle, head: Buffer, signal: AbortSignal): P
       digests[1 + (from - head.length) / CHUNK_BYTES] = await digestOf(bytes);
     }
   };
-  // All of them are done before the file is closed.
+  // All reads end before the file is closed.
   const ends = await Promise.allSettled(Array.from({ length: AT_ONCE }, work));
   for (const end of ends) if (end.status === "rejected") throw end.reason;
   return digests;
 }
 
-/** @param look is given the header with its length in front */
+/** @param look gets the header, with its length first */
 async function withHead<T>(path: string, look: (file: FileHandle, head: Buffer) => Promise<T>): Promise<T> {
   const file = await open(path);
   try {

@@ -7,18 +7,17 @@ import {
   type Transcript,
 } from "../core/recogniser.ts";
 
-/** How a recogniser comes to be; both throw a {@link RecogniserError} that says what to do. */
+/** Steps of opening a recogniser; both throw a {@link RecogniserError} that says what to do. */
 interface RecogniserSource<Found> {
-  /** Sees to it that what it takes is there, fetching it perhaps, and opens nothing. */
+  /** Makes its files available, fetching them if needed, without opening them. */
   find(): Promise<Found>;
   open(found: Found): Promise<Recogniser>;
-  /** As {@link Recogniser.memoryBytesPerS} will be. */
   readonly memoryBytesPerS: number;
 }
 
 /**
- * A recogniser that is opened by the first clip, so that where none comes none takes memory, and that may not be there
- * yet: whatever failed is tried again by the next clip, so that weights which come later are found without a restart.
+ * Opens a recogniser for the first clip, so an unused one takes no memory. Each failed step is retried by the next
+ * clip: weights installed later are found without a restart.
  */
 export class DeferredRecogniser<Found = unknown> implements Recogniser {
   #name: string;
@@ -34,7 +33,7 @@ export class DeferredRecogniser<Found = unknown> implements Recogniser {
     this.#opening = opening;
   }
 
-  /** What it is called until it is open; from then on its own name. */
+  /** Placeholder name; once open, the recogniser's own. */
   get name(): string {
     return this.#name;
   }
@@ -43,17 +42,17 @@ export class DeferredRecogniser<Found = unknown> implements Recogniser {
     return this.#opening.memoryBytesPerS;
   }
 
-  /** Until it is open nothing speaks against it, and what is opened refuses what it cannot. */
+  /** True until it is open: the opened recogniser rejects what it cannot do. */
   get canTranslate(): boolean {
     return this.#canTranslate;
   }
 
-  /** Whether what it takes was there when it was last looked for. */
+  /** Whether its files were available at the last check. */
   get isFound(): boolean {
     return this.#isFound;
   }
 
-  /** Sees to it that it can be opened, and throws why not; calling it again after it was found is free. */
+  /** Checks that it can be opened, and throws why not; free once it succeeded. */
   async prepare(): Promise<void> {
     await this.#found();
   }
@@ -87,7 +86,7 @@ export class DeferredRecogniser<Found = unknown> implements Recogniser {
   #opened(): Promise<Recogniser> {
     if (this.#isClosed) return Promise.reject(new RecogniserError(CLOSED));
     this.#recogniser ??= this.#open().catch((error: unknown) => {
-      // What was found is damaged, perhaps.
+      // The files may be damaged: find them again.
       [this.#recogniser, this.#finding, this.#isFound] = [null, null, false];
       throw error;
     });

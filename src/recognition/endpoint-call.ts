@@ -1,13 +1,13 @@
 import { type RecogniseOptions, RecogniserError } from "../core/recogniser.ts";
 import { retryAfterMs } from "../core/retry-after.ts";
 
-/** The longest answer that is read, and how much of a refusal. */
+/** Bytes read of an answer, and of an error's body. */
 const MAX_ANSWER_BYTES = 16 * 2 ** 20;
 const MAX_REFUSAL_BYTES = 64 * 1024;
 
 /**
- * Where an endpoint's routes begin, without a slash at the end. Throws a {@link RecogniserError} when `baseUrl` cannot be used; it may hold a
- * password, so the message does not quote it.
+ * Returns the base URL without a trailing slash. Throws a {@link RecogniserError} if it cannot be used; the message
+ * does not quote it, as it may hold a password.
  */
 export function checkBaseUrl(baseUrl: string): string {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
@@ -25,9 +25,8 @@ export function checkBaseUrl(baseUrl: string): string {
 }
 
 /**
- * Posts a form, follows no redirect, and gives the JSON of the answer, of which nothing else is known. Throws an
- * {@link EndpointRefusal} for an answer that is none, {@link NotATranscriptError} for what is no JSON or without end, and
- * what `fetch` throws.
+ * Posts a form without following redirects and returns the parsed JSON. Throws an {@link EndpointRefusal} for an
+ * error status, a {@link NotATranscriptError} for invalid JSON or more than the limit, and what `fetch` throws.
  */
 export async function postForm(
   url: string,
@@ -69,17 +68,17 @@ async function readText(response: Response, maxBytes: number): Promise<string> {
   return Buffer.concat(pieces).toString("utf8");
 }
 
-/** The endpoint answered with something that is no transcript. */
+/** The answer is no transcript. */
 export class NotATranscriptError extends Error {
   override readonly name = "NotATranscriptError";
 }
 
-/** The endpoint answered with a status that is no success. */
+/** The endpoint answered with an error status. */
 export class EndpointRefusal extends Error {
   override readonly name = "EndpointRefusal";
   readonly status: number;
   readonly headers: Headers;
-  /** Its own words, to be searched for the name of what it refuses; never to be shown. */
+  /** The response body of a 400 or 422, searched for what is refused; never shown. */
   readonly body: string;
 
   constructor(status: number, headers: Headers, body: string) {
@@ -90,20 +89,19 @@ export class EndpointRefusal extends Error {
   }
 }
 
-/** What became of one try. */
+/** Outcome of one failed attempt. */
 interface EndpointFailure {
-  /** What to throw when there is no other try. It quotes nothing that the endpoint sent. */
+  /** Error to throw after the last attempt; quotes nothing from the endpoint. */
   readonly error: RecogniserError;
-  /** Whether the same request may work soon, as nothing is wrong with it. */
+  /** Whether the same request may work soon. */
   readonly isRetryable: boolean;
-  /** How long the endpoint wants to be left alone first; `null` when it did not say. */
+  /** Delay that the endpoint asked for; `null` if it did not. */
   readonly waitMs: number | null;
 }
 
-/** What of a request an endpoint may refuse by its name. */
 type RefusableOptions = Pick<RecogniseOptions, "task" | "language">;
 
-/** Reads what was thrown on the way to an answer. */
+/** Classifies what was thrown by an attempt. */
 export function classifyFailure(thrown: unknown, asked: RefusableOptions): EndpointFailure {
   if (thrown instanceof RecogniserError) return permanent(thrown);
   if (thrown instanceof NotATranscriptError) return permanent(new RecogniserError(NO_TRANSCRIPT));
@@ -122,7 +120,7 @@ const PERMANENT_FAILURES: Readonly<Record<number, string>> = {
   404: "The recogniser's endpoint has no such route or model (404). Check recogniser.baseUrl, which usually ends in /v1, and recogniser.model.",
 };
 
-/** It has no route for it, or has not written one. */
+/** Statuses of a missing or unimplemented route. */
 const NO_SUCH_ROUTE: readonly number[] = [404, 405, 501];
 
 function byStatus(
@@ -167,7 +165,7 @@ function byStatus(
   );
 }
 
-/** The connection failed: before there was one, or once it stood. */
+/** Classifies a failed connection, before or after it was established. */
 function byCode(code: string): EndpointFailure {
   if (["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"].includes(code) || code === "") {
     return retryable(
@@ -192,7 +190,7 @@ function retryable(error: RecogniserError, waitMs: number | null = null): Endpoi
   return { error, isRetryable: true, waitMs };
 }
 
-/** The system's name for what happened, as in ECONNRESET; empty where there is none. */
+/** Returns the system's error code, such as ECONNRESET; empty if there is none. */
 function codeOf(thrown: unknown): string {
   let code = "";
   for (let error = thrown, depth = 0; error instanceof Error && depth < 8; error = error.cause, depth++) {

@@ -14,21 +14,21 @@ import { readTranscript } from "./read-transcript.ts";
 import { HELD_BYTES_PER_S, soundAsWav } from "./sound-wav.ts";
 
 export interface EndpointRecogniserOptions {
-  /** Where the endpoint's routes begin, as in `http://127.0.0.1:8000/v1`. */
+  /** Base URL, such as `http://127.0.0.1:8000/v1`. */
   readonly baseUrl: string;
   readonly model: string;
   /** `null` sends none. */
   readonly apiKey: string | null;
-  /** Over one recording, tries included. */
+  /** Limit for one recording, retries included. */
   readonly totalTimeoutMs: number;
-  /** The waits before the second try, the third and so on, where the endpoint asks for no other. */
+  /** Delays before the second and later attempts, unless the endpoint asks for another. */
   readonly retryDelaysMs?: readonly number[];
 }
 
 /**
- * A recogniser behind an OpenAI-compatible `/audio/transcriptions`, and `/audio/translations` where it has that. Whether the same clip gives the same transcript is up
- * to the endpoint. The key goes nowhere but into the `Authorization` header. Throws a {@link RecogniserError} when
- * `baseUrl` cannot be used.
+ * Opens a recogniser on an OpenAI-compatible endpoint (`/audio/transcriptions`, `/audio/translations`). The endpoint
+ * decides whether results repeat. The key is sent only in the `Authorization` header. Throws a {@link
+ * RecogniserError} if `baseUrl` cannot be used.
  */
 export function openEndpointRecogniser(options: EndpointRecogniserOptions): Recogniser {
   return new EndpointRecogniser(options);
@@ -36,13 +36,12 @@ export function openEndpointRecogniser(options: EndpointRecogniserOptions): Reco
 
 const RETRY_DELAYS_MS: readonly number[] = [250, 1_000];
 
-/** The route of each task. */
 const PATHS: Readonly<Record<TranscriptionTask, string>> = {
   transcribe: "/audio/transcriptions",
   translate: "/audio/translations",
 };
 
-/** What of the interface an endpoint takes; less, once it has refused something by name. */
+/** Request fields that the endpoint accepts; reduced after it refused one by name. */
 interface TranscriptionDialect {
   readonly format: "verbose_json" | "json";
   readonly takesGranularities: boolean;
@@ -51,15 +50,15 @@ interface TranscriptionDialect {
 class EndpointRecogniser implements Recogniser {
   readonly name: string;
   readonly memoryBytesPerS = HELD_BYTES_PER_S;
-  /** Nobody can tell before it is asked. */
+  /** Unknown before the first request. */
   readonly canTranslate = true;
   readonly #options: EndpointRecogniserOptions;
   readonly #url: string;
   readonly #calls = new Set<Stopper>();
-  /** Of each route, which may well be two programs' work. */
+  /** Per route: each may be served by another program. */
   readonly #dialects: Record<TranscriptionTask, TranscriptionDialect> = {
     transcribe: { format: "verbose_json", takesGranularities: true },
-    // OpenAI's API has none there.
+    // OpenAI's translation route has no granularities.
     translate: { format: "verbose_json", takesGranularities: false },
   };
   #isClosed = false;
@@ -89,7 +88,7 @@ class EndpointRecogniser implements Recogniser {
     for (const call of this.#calls) call.abort(closedError());
   }
 
-  /** One transcript, over as many tries as it takes. */
+  /** Transcribes, with retries. */
   async #recognised(sound: AudioSource, options: RecogniseOptions, signal: AbortSignal): Promise<Transcript> {
     const { task = "transcribe", startAtS = 0, onPartial, traceHeaders = {} } = options;
     const skipped = await skipSamples(sound, Math.round(startAtS * sound.sampleRateHz), signal);
@@ -146,11 +145,11 @@ function createForm(
 
 function readAnswer(answer: unknown, durationS: number, { task, wantsWords }: RecogniseOptions): Transcript {
   if (task !== "translate") return readTranscript(answer, durationS, wantsWords);
-  // The language that is told of a translation is that of its text, by some endpoints, and by others what is spoken.
+  // Endpoints disagree on whether this is the language of the text or of the speech.
   return { ...readTranscript(answer, durationS, false), language: null };
 }
 
-/** The dialect to try after a refusal, by the name that it mentions; `null` where it mentions none that can be left out. */
+/** Returns the dialect to try after a refusal that names an optional field, otherwise `null`. */
 function narrowerDialect(dialect: TranscriptionDialect, refused: string): TranscriptionDialect | null {
   if (/granularit/i.test(refused) && dialect.format === "verbose_json" && dialect.takesGranularities) {
     return { ...dialect, takesGranularities: false };
@@ -161,7 +160,7 @@ function narrowerDialect(dialect: TranscriptionDialect, refused: string): Transc
   return null;
 }
 
-/** What was heard of the rest of a clip, with the times of the whole clip. */
+/** Shifts the times of the rest of a clip to those of the whole clip. */
 function shiftTranscript(byS: number, transcript: Transcript): Transcript {
   if (byS === 0) return transcript;
   const segments = transcript.segments.map((segment) => shiftedSegment(segment, byS));

@@ -3,16 +3,16 @@ import { languageCode, languageCodeOfName } from "../core/languages.ts";
 import type { TranscribedWord, Transcript, TranscriptSegment } from "../core/recogniser.ts";
 import { NotATranscriptError } from "./endpoint-call.ts";
 
-/** Nobody says more than so many characters a second; an endpoint that writes on has lost its way. */
+/** Speech rate beyond which an endpoint's text is taken for runaway output. */
 const MAX_CHARS_PER_S = 100;
 const SPARE_CHARS = 1_000;
-/** As Whisper does it: what it thinks is no speech, and is not sure of either. */
+/** Whisper's rule: at least this probability of no speech, and at most this mean log-probability. */
 const NO_SPEECH_PROBABILITY = 0.6;
 const UNSURE_LOG_PROBABILITY = -1;
 
 /**
- * Makes a transcript of an answer of which nothing is known but that it was JSON: `verbose_json` or `json`. Times are kept
- * within the sound. Throws {@link NotATranscriptError} where it is neither.
+ * Reads a transcript from a JSON answer, `verbose_json` or `json`. Clamps times to the sound. Throws {@link
+ * NotATranscriptError} for anything else.
  *
  * @param durationS seconds of sound that were sent
  */
@@ -50,7 +50,7 @@ function readSegment(segment: Record<string, unknown>, durationS: number): Trans
   };
 }
 
-/** Some endpoints tell words by themselves, some in their segments. */
+/** Reads words, which some endpoints return on their own and others within segments. */
 function readWords(
   answer: Record<string, unknown>,
   segments: readonly Record<string, unknown>[],
@@ -67,7 +67,7 @@ function readWords(
   });
 }
 
-/** Each word in the last segment that begins before its middle. */
+/** Assigns each word to the last segment that begins before its middle. */
 function assignWords(
   segments: readonly TranscriptSegment[],
   words: readonly TranscribedWord[],
@@ -85,7 +85,7 @@ function isNoise({ no_speech_prob: none, avg_logprob: mean }: Record<string, unk
   return isNumber(none) && none > NO_SPEECH_PROBABILITY && isNumber(mean) && mean < UNSURE_LOG_PROBABILITY;
 }
 
-/** Of the segment that is likeliest to be speech. */
+/** Returns the speech probability of the likeliest segment. */
 function speechProbability(segments: readonly Record<string, unknown>[]): number | null {
   const probabilities = segments.flatMap(({ no_speech_prob: none }) =>
     isNumber(none) ? [1 - clamp(none, 0, 1)] : [],
@@ -97,7 +97,7 @@ function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** A number from 0 to `most`, or what stands for what is none. */
+/** Clamps a number to [0, max]; returns `otherwise` for anything else. */
 function clamp(value: unknown, otherwise: number, max: number): number {
   return isNumber(value) ? Math.max(0, Math.min(max, value)) : otherwise;
 }
@@ -107,8 +107,8 @@ function isNumber(value: unknown): value is number {
 }
 
 /**
- * The code of a language that an endpoint names: by its code, as `en` or `en-US`, or by its English name, as `english`.
- * Besides those that a client may ask for it may be any of ISO 639-1. `null` for what is neither.
+ * Returns the ISO 639-1 code of a language named by code (`en`, `en-US`) or English name (`english`), including
+ * languages that clients cannot ask for; otherwise `null`.
  */
 export function languageCodeOf(named: string): string | null {
   const lower = named.trim().toLowerCase();
@@ -122,7 +122,7 @@ export function languageCodeOf(named: string): string | null {
   return otherCodes.get(lower) ?? null;
 }
 
-/** Codes of ISO 639-1 by the English names that Unicode has for their languages today, in lower case. */
+/** ISO 639-1 codes by Unicode's English names, in lower case. */
 let otherCodes: ReadonlyMap<string, string> | null = null;
 
 function codesByName(): ReadonlyMap<string, string> {
@@ -131,7 +131,7 @@ function codesByName(): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const code of letters.flatMap((first) => letters.map((second) => first + second))) {
     const name = names.of(code)?.toLowerCase();
-    // A code that was replaced has the name of the one that did.
+    // A replaced code has the name of its replacement, which comes first.
     if (name !== undefined && !found.has(name)) found.set(name, languageCode(code) ?? code);
   }
   return found;

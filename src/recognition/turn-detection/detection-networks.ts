@@ -5,21 +5,19 @@ import { openSession } from "../../onnx/session.ts";
 import { float32 } from "../../onnx/tensor.ts";
 import { readVerifiedFile } from "../../onnx/verified-file.ts";
 
-/** Samples before each window that the network hears once more: without them it misses nearly all speech. */
+/** Samples before each window that are part of the input: without them the network misses nearly all speech. */
 export const CONTEXT_SAMPLES = 64;
-/** Samples of a window as the network takes it. */
 export const INPUT_SAMPLES = CONTEXT_SAMPLES + WINDOW_SAMPLES;
 
 const SILERO_FILE = "silero_vad_16k_sequence.onnx";
 const STATE = [1, 1, 128] as const;
 
-/** What the network remembers of a sound: 128 numbers each. */
+/** State of the network, 128 numbers each. */
 export interface SileroState {
   readonly hidden: Float32Array;
   readonly cell: Float32Array;
 }
 
-/** Of a sound that begins. */
 export function initialState(): SileroState {
   return { hidden: new Float32Array(128), cell: new Float32Array(128) };
 }
@@ -32,7 +30,7 @@ export interface SileroWindows {
 /**
  * Loads Silero VAD 6.2.3.
  *
- * @returns what hears the next windows of a sound, [n, 576], each with its context in front
+ * @returns a function that analyses the next windows of a sound, [n, 576], each with its context first
  * @throws Error when the file is missing or damaged.
  */
 export async function openSilero(
@@ -55,13 +53,13 @@ export async function openSilero(
 
 const SMART_TURN_FILE = "smart-turn-v3.2-cpu.onnx";
 const MELS = 80;
-/** The newest samples of a turn, all that is end: 8 s. */
+/** Newest samples of a turn that the network analyses: 8 s. */
 export const MAX_TURN_SAMPLES = 8 * DETECTION_RATE_HZ;
 
 /**
  * Loads smart-turn v3.2.
  *
- * @returns what gives the probability that a turn at 16 kHz is finished
+ * @returns a function that gives the probability that a turn at 16 kHz is finished
  * @throws Error when the file is missing or damaged.
  */
 export async function openSmartTurn(folder: string): Promise<(turn: Float32Array) => Promise<number>> {
@@ -80,8 +78,8 @@ export async function openSmartTurn(folder: string): Promise<(turn: Float32Array
 }
 
 /**
- * Fills `wave` with silence and the newest 8 s of a turn, then scales all of it to a mean of 0 and a variance of 1, as
- * Whisper's front end does.
+ * Fills `wave` with silence and the newest 8 s of a turn, then scales it to mean 0 and variance 1, as Whisper's
+ * feature extractor does.
  */
 function normalise(turn: Float32Array, wave: Float32Array): void {
   const end = turn.subarray(Math.max(0, turn.length - MAX_TURN_SAMPLES));

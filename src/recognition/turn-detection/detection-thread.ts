@@ -3,13 +3,12 @@ import { freeMemory } from "../../core/free-memory.ts";
 import { answerCalls } from "../../workers/calls/answer-calls.ts";
 import { openSilero, openSmartTurn, type SileroState } from "./detection-networks.ts";
 
-/** What the thread is told when it starts. */
 export interface DetectionThreadData {
-  /** Holds both networks and their `SHA256SUMS`. */
+  /** Folder of both networks and their `SHA256SUMS`. */
   readonly folder: string;
 }
 
-/** A thread that keeps nothing between two calls: one that takes its place goes on with any sound. */
+/** The thread keeps no state between calls, so a replacement can go on with any sound. */
 const { folder } = workerData as DetectionThreadData;
 
 let silero: ReturnType<typeof openSilero> | null = null;
@@ -24,7 +23,7 @@ answerCalls(
     async judgeTurn(turn: Float32Array<ArrayBuffer>) {
       smartTurn ??= openSmartTurn(folder);
       const probability = await (await smartTurn)(turn);
-      // 512 kB that would otherwise lie here until the thread collects its garbage, some minutes later.
+      // Otherwise 512 kB stay until the next garbage collection, minutes later.
       freeMemory(turn.buffer);
       return probability;
     },

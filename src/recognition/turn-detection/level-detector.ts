@@ -5,18 +5,18 @@ import {
   WINDOW_SAMPLES,
 } from "../../core/turn-detection.ts";
 
-/** Samples below this level are a pause: -45 dB of full scale. */
+/** Level of a pause: -45 dB of full scale. */
 const QUIET = 10 ** (-45 / 20);
 
 /**
- * Takes for speech whatever is loud: without a network, and so without telling a voice from a noise. Where no network can
- * be had, for tests, and for microphones that are open only while somebody speaks.
+ * Detects activity by level alone, so it cannot tell speech from noise: for tests, push-to-talk, and platforms
+ * without onnxruntime.
  */
 export function levelDetector(thresholdDb = -45): VoiceActivityDetector {
   return { open: () => new LevelActivity(thresholdDb), async close() {} };
 }
 
-/** How far from the threshold the level has to be for 0.27 or 0.73, in decibels. */
+/** Distance from the threshold, in decibels, at which the probability is 0.27 or 0.73. */
 const SLOPE_DB = 3;
 
 class LevelActivity implements VoiceActivity {
@@ -47,7 +47,7 @@ class LevelActivity implements VoiceActivity {
   }
 }
 
-/** Takes a turn for finished by the length of the pause after it: surely after so many samples, half surely after half. */
+/** Judges a turn by the pause at its end: probability 1 after this many samples, 0.5 after half as many. */
 export function pauseJudge(surePauseSamples = 8_000): TurnJudge {
   return {
     async judge(turn, signal) {

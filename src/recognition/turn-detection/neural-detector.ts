@@ -19,15 +19,15 @@ import {
 } from "./detection-networks.ts";
 import type { DetectionThreadData } from "./detection-thread.ts";
 
-/** Absolute path of the networks that come with the package. */
+/** Networks of the package. */
 const FOLDER = fileURLToPath(new URL("../../../../turn-detection", import.meta.url));
 
 export interface NeuralDetectorOptions {
-  /** Holds the networks; those of the package unless told. */
+  /** Folder of the networks. Default: those of the package. */
   readonly folder?: string;
-  /** Sounds and turns that may wait at a time; one more is refused. 256 unless told. */
+  /** Waiting calls, beyond which one is rejected. Default: 256. */
   readonly queueDepth?: number;
-  /** Longest that a call may take before the thread is given up, in milliseconds. 5,000 unless told. */
+  /** Limit of one call, after which the thread is replaced. Default: 5,000. */
   readonly deadlineMs?: number;
   readonly onFailure?: (message: string) => void;
   readonly onRecovery?: (message: string) => void;
@@ -35,24 +35,24 @@ export interface NeuralDetectorOptions {
   readonly startThread?: (site: DetectionThreadData) => Worker;
 }
 
-/** Both networks in a thread of their own. */
+/** Both networks, in a thread of their own. */
 export interface NeuralDetector {
   /** Silero VAD. */
   readonly activity: VoiceActivityDetector;
-  /** smart-turn, which hears the newest 8 s of a turn. */
+  /** smart-turn, which analyses the newest 8 s of a turn. */
   readonly judge: TurnJudge;
   close(): Promise<void>;
 }
 
-/** Windows that one call has heard at most, 2 s: a long piece does not keep other sounds waiting. */
+/** Windows per call, 2 s, so that a long chunk does not delay other sounds. */
 const MAX_WINDOWS = 64;
-/** 2.5 % of this is used. */
+/** Heap limit of the thread; 2.5 % is used. */
 const HEAP_MB = 64;
 const NAME = "the thread that detects speech";
 
 /**
- * Opens the detectors of the package, for all sounds of a server. The thread starts with the first call and keeps nothing
- * between calls, so that another goes on where one died. A window of some sound goes before a turn to judge.
+ * Opens the detectors for all sounds of a server. The thread starts with the first call and keeps no state, so a
+ * replacement can go on. Voice activity has priority over judging turns.
  */
 export function openNeuralDetector(options: NeuralDetectorOptions = {}): NeuralDetector {
   const { folder = FOLDER, startThread = startWorker, onFailure, onRecovery } = options;
@@ -105,10 +105,10 @@ type AnalyseWindows = (windows: Float32Array, state: SileroState) => Promise<Sil
 
 class SileroActivity implements VoiceActivity {
   readonly #analyse: AnalyseWindows;
-  /** The context of the next window, and what has come of it. */
+  /** Context of the next window, then the samples received since. */
   #kept = new Float32Array(CONTEXT_SAMPLES);
   #state = initialState();
-  /** Counts beginnings: what was heard before one does not matter after it. */
+  /** Counts resets: results from before one do not affect the state. */
   #sound = 0;
   #last: Promise<unknown> = Promise.resolve();
 
@@ -146,7 +146,10 @@ class SileroActivity implements VoiceActivity {
   }
 }
 
-/** The complete windows, each with the 64 samples before it in front, 64 of them a piece; and what is left. */
+/**
+ * Splits samples into complete windows, each preceded by its 64 context samples, in batches of up to 64; returns the
+ * rest too.
+ */
 function splitWindows(
   kept: Float32Array,
   samples: Float32Array,

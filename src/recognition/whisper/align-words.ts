@@ -3,17 +3,17 @@ import type { BytePairs } from "../../onnx/byte-pairs.ts";
 import type { DecodedWindow } from "./decode.ts";
 import { POSITION_S } from "./description.ts";
 
-/** A word said, with the tokens' figures. */
+/** A word with the log-probabilities of its tokens. */
 interface AlignedWord extends TranscribedWord {
   readonly logProbabilities: readonly number[];
 }
 
 /**
- * When the words are said.
+ * Finds when each word is spoken.
  *
- * @param attention for each token that the decoder read, [heads, positions]
- * @param active which 20 ms of the clip are no pause: words are kept out of pauses
- * @param durationS the clip's
+ * @param attention per token, [heads, positions]
+ * @param active which 20 ms frames are no pause; words are kept out of pauses
+ * @param durationS duration of the clip
  */
 export function alignWords(
   words: readonly TokenWord[],
@@ -44,15 +44,15 @@ export function alignWords(
   });
 }
 
-/** From where on, and to where, in frames of 20 ms. */
+/** A range of 20 ms frames. */
 type Span = readonly [from: number, to: number];
 
-/** Longer than a consonant holds its breath. */
+/** Longer than the closure of a consonant. */
 const PAUSE_FRAMES = 5;
 
 /**
- * The spans without the pauses between them: attention tells which word is on which side of a pause, but not where the
- * pause is. One that lies between the middles of two words is taken out of both.
+ * Removes pauses between words. Attention shows on which side of a pause a word is, but not where the pause is: one
+ * between the middles of two words is taken out of both.
  */
 function trimPauses(spans: readonly Span[], active: readonly boolean[]): readonly Span[] {
   const starts = spans.map(([from]) => from);
@@ -66,7 +66,7 @@ function trimPauses(spans: readonly Span[], active: readonly boolean[]): readonl
   while (starts[0]! < middle(0) && active[starts[0]!] !== true) starts[0]!++;
   while (ends[last]! > Math.max(middle(last), starts[last]! + 1) && active[ends[last]! - 1] !== true)
     ends[last]!--;
-  // Words of a frame each may share it, and a pause that begins there: none ends before the one ahead of it.
+  // One-frame words may share a frame with a pause: keep ends in order.
   let behind = 0;
   return starts.map((start, at) => {
     behind = Math.max(behind, start, ends[at]!);
@@ -84,15 +84,15 @@ function longestPause(active: readonly boolean[], from: number, to: number): Spa
   return best;
 }
 
-/** A pause that ends a segment wherever it is. */
+/** A pause that always ends a segment. */
 const LONG_PAUSE_S = 1;
 
-/** Marks that end a sentence, and what may stand behind them. */
+/** Sentence-final punctuation and closing marks. */
 const SENTENCE_END = /[.!?…。！？।؟]["'”’»)\]」』）]*$/u;
-/** What has a full stop without ending a sentence. */
+/** Words with a full stop that ends no sentence. */
 const ABBREVIATION = /^(?:\p{Lu}|mr|mrs|ms|dr|st|prof|sr|jr|vs|no|etc|e\.g|i\.e)\.$/iu;
 
-/** Words in segments: a sentence each, or less where somebody pauses. @param glue what words are joined by */
+/** Groups words into segments, split at sentence ends and long pauses. @param glue separator between words */
 export function groupSegments(words: readonly AlignedWord[], glue: string): readonly TranscriptSegment[] {
   const groups: AlignedWord[][] = [];
   words.forEach((word, at) => {
@@ -117,22 +117,22 @@ function isEnd(last: AlignedWord, next: AlignedWord): boolean {
   return SENTENCE_END.test(last.text) && !ABBREVIATION.test(last.text) && !/^\p{Ll}/u.test(next.text);
 }
 
-/** A word of the decoder's, and which of its tokens it is made of. */
+/** A word and its range of tokens. */
 export interface TokenWord {
-  /** Trimmed; marks belong to the word that they stand at. */
+  /** Trimmed text, with adjacent punctuation. */
   readonly text: string;
   readonly from: number;
-  /** Behind its last one. */
+  /** End of the range, exclusive. */
   readonly to: number;
 }
 
-/** Written without spaces: each character counts as a word. */
+/** Languages written without spaces: each character counts as a word. */
 export const WITHOUT_SPACES: ReadonlySet<string> = new Set(["zh", "ja", "th", "lo", "my", "yue"]);
 
 const ONLY_MARKS = /^[\p{P}\p{S}\s]*$/u;
 const OPENING = /^\s*[\p{Ps}\p{Pi}"'“‘«¿¡]+$/u;
 
-/** Cuts tokens into words. All tokens are in one; none is empty, unless there are no words at all. */
+/** Splits tokens into words. Each token belongs to one word, and no word is empty unless there are none. */
 export function splitWords(ids: readonly number[], pairs: BytePairs, language: string): readonly TokenWord[] {
   const isSpaced = !WITHOUT_SPACES.has(language);
   const groups: TokenWord[] = [];
@@ -159,13 +159,13 @@ function joined(first: TokenWord, second: TokenWord): TokenWord {
   return { text: first.text + second.text, from: first.from, to: second.to };
 }
 
-/** Runs of tokens that end with a whole character. */
+/** Groups tokens into whole characters. */
 function wholeCharacters(ids: readonly number[], pairs: BytePairs): TokenWord[] {
   const found: TokenWord[] = [];
   let from = 0;
   for (let to = 1; to <= ids.length; to++) {
     const text = pairs.decode(ids.slice(from, to));
-    // A character of four bytes at most: what is broken after as many tokens is so for good.
+    // A character has at most 4 bytes: later ones will not complete it.
     if (text.endsWith("\uFFFD") && to - from < 4 && to < ids.length) continue;
     found.push({ text, from, to });
     from = to;
@@ -173,17 +173,16 @@ function wholeCharacters(ids: readonly number[], pairs: BytePairs): TokenWord[] 
   return found;
 }
 
-/** Positions over which attention is smoothed: the middle one of seven. */
+/** Width of the median filter, in positions. */
 const SMOOTHING = 7;
 
 /**
- * When each token is said, from how much the decoder attends to each position of the clip: each head's attention,
- * normalised over the tokens and smoothed, is averaged over the heads, and dynamic time warping finds the path through
- * it (`timing.py` of OpenAI's `whisper`).
+ * Finds when each token is spoken by dynamic time warping over the decoder's cross-attention: per head normalised
+ * over the tokens and median-filtered, then averaged over the heads (`timing.py` of OpenAI's `whisper`).
  *
- * @param rows for each token, [heads, positions]: the prompt's too, to normalise over
- * @param first the row that goes with the first token to be placed; the last row goes with what follows the last one
- * @returns where each token from the first on begins, and where the last one ends, in positions: never falling
+ * @param rows per token [heads, positions], including the prompt's, for normalisation
+ * @param first row of the first token to place; the last row follows the last token
+ * @returns the position where each token begins, then where the last one ends; never decreasing
  */
 export function alignTokens(rows: readonly Float32Array[], heads: number, first: number): number[] {
   const positions = rows[0]!.length / heads;
@@ -197,13 +196,13 @@ export function alignTokens(rows: readonly Float32Array[], heads: number, first:
   return begins(warpTime(mean), count);
 }
 
-/** What is attended to, as parts of one. */
+/** Scales a row to sum 1. */
 function normalisedShares(row: Float32Array): Float64Array {
   const sum = row.reduce((total, value) => total + value, 0);
   return Float64Array.from(row, (value) => (sum > 0 ? value / sum : 1 / row.length));
 }
 
-/** Takes the mean over the tokens off each position, and divides by the standard deviation. */
+/** Standardises each position over the tokens. */
 function normalise(rows: readonly Float64Array[]): void {
   for (let at = 0; at < rows[0]!.length; at++) {
     const mean = rows.reduce((sum, row) => sum + row[at]!, 0) / rows.length;
@@ -213,7 +212,7 @@ function normalise(rows: readonly Float64Array[]): void {
   }
 }
 
-/** Adds the running median; beyond the ends the row is mirrored. */
+/** Adds the running median, with mirrored ends. */
 function addMedians(row: Float64Array, into: Float64Array): void {
   const half = (SMOOTHING - 1) / 2;
   if (row.length <= half) {
@@ -232,14 +231,14 @@ function addMedians(row: Float64Array, into: Float64Array): void {
   }
 }
 
-/** Puts a value where it belongs among the first, which are in order: for so few much faster than to sort them. */
+/** Inserts into the sorted first `count` values: faster than sorting so few. */
 function insert(sorted: Float64Array, count: number, value: number): void {
   let at = count;
   for (; at > 0 && sorted[at - 1]! > value; at--) sorted[at] = sorted[at - 1]!;
   sorted[at] = value;
 }
 
-/** The path of the largest sum, from the first token and position to the last: for each token the first position on it. */
+/** Finds the path of maximum sum from the first token and position to the last. */
 function warpTime(gains: readonly Float64Array[]): (readonly [token: number, position: number])[] {
   const [rows, columns] = [gains.length, gains[0]!.length];
   const width = columns + 1;
@@ -272,7 +271,7 @@ function begins(path: readonly (readonly [number, number])[], count: number): nu
   const found = new Array<number>(count).fill(0);
   let last = -1;
   for (const [token, position] of path) {
-    // A token that the path does not touch begins with the next one.
+    // A token that the path skips begins with the next one.
     for (; last < token; last++) found[last + 1] = position;
   }
   return found;

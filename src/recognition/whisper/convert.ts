@@ -15,12 +15,12 @@ import { encodeSilence } from "./networks.ts";
 import { openPublishedModel, type PublishedWhisper } from "./published-model.ts";
 
 /**
- * Makes of a Whisper model as others publish it (see {@link openPublishedModel}) what the recogniser runs: `encoder.onnx`,
- * `decoder.onnx`, `silence.f32` and `recogniser.json`, which is written last and says that the rest is whole. Takes some
- * seconds, on the calling thread, and cannot be stopped but with its process; the source is only read.
+ * Converts a published Whisper model (see {@link openPublishedModel}) to `encoder.onnx`, `decoder.onnx`,
+ * `silence.f32` and `recogniser.json`, written last as proof of completeness. Blocks the calling thread for some
+ * seconds and cannot be cancelled.
  *
- * @param into is made where it is not there
- * @throws WeightsError, or what the file system says.
+ * @param into created if missing
+ * @throws WeightsError, or a file system error
  */
 export async function convertWhisper(from: string, into: string): Promise<WhisperDescription> {
   const source = await openPublishedModel(from);
@@ -68,7 +68,7 @@ function isHead(layer: number, head: number, { decoderLayers, heads }: WhisperSi
   return Number.isInteger(layer) && layer >= 0 && layer < decoderLayers && head >= 0 && head < heads;
 }
 
-/** Those of the upper half of the layers: what OpenAI's `whisper` takes where it knows no better. */
+/** Returns the heads of the upper half of the layers: the default of OpenAI's `whisper`. */
 function laterHeads({ decoderLayers, heads }: WhisperSizes): (readonly [number, number])[] {
   const first = Math.floor(decoderLayers / 2);
   return Array.from({ length: (decoderLayers - first) * heads }, (_, at) => [
@@ -89,7 +89,7 @@ function nameOf({ width }: WhisperSizes, isMultilingual: boolean): string {
   return `whisper-${NAMES[width] ?? width}${isMultilingual ? "" : ".en"}`;
 }
 
-/** Writes a file in one step. @returns its SHA-256 */
+/** Replaces a file atomically. @returns its SHA-256 */
 async function writeWhole(path: string, pieces: readonly Uint8Array[]): Promise<string> {
   const sum = createHash("sha256");
   for (const piece of pieces) sum.update(piece);

@@ -6,42 +6,40 @@ import type { Encoded } from "./networks.ts";
 import { repeatedPhrase } from "./repetition.ts";
 
 export interface DecodeRequest {
-  /** A model that knows English alone has but the one. */
+  /** `transcribe` for an English-only model. */
   readonly task: TranscriptionTask;
-  /** That is spoken: ISO 639-1; `null` lets the model find out. */
+  /** ISO 639-1 code of the speech; `null` detects it. */
   readonly language: string | null;
-  /** What may have been said before, as tokens. */
+  /** Tokens of what may have been said before. */
   readonly prompt: readonly number[];
-  /** What the same speech was taken for, as tokens, and in which language. */
+  /** Earlier transcript of the same speech, as tokens, with its language. */
   readonly draft: { readonly ids: readonly number[]; readonly language: string | null } | null;
-  /** Most tokens that are written. */
   readonly maxTokens: number;
-  /** Whether a phrase that repeats ends the work. */
+  /** Whether a repeated phrase ends decoding. */
   readonly stopsAtLoops: boolean;
 }
 
-/** What the decoder wrote. */
 export interface DecodedWindow {
   readonly ids: readonly number[];
-  /** Natural logarithm of each token's probability; that of the end is last, where it came to one. */
+  /** Natural logarithms, including that of the end token if it was reached. */
   readonly logProbabilities: readonly number[];
-  /** Tokens of the phrase that it got caught in, else 0. */
+  /** Tokens of the phrase that the decoder kept repeating, otherwise 0. */
   readonly repeatedPhrase: number;
-  /** Whether it wrote as much as it might, and did not come to an end. */
+  /** Whether `maxTokens` was reached before the end token. */
   readonly isCut: boolean;
   readonly noSpeechProbability: number;
   readonly language: string;
   readonly languageProbability: number;
-  /** Row of the run's attention that goes with the first token. */
+  /** Attention row of the first token. */
   readonly firstRow: number;
-  /** Row of the first token that is not of the prompt. */
+  /** Attention row of the first token after the prompt. */
   readonly startRow: number;
 }
 
 /**
- * Writes what is said in a clip, the likeliest token each time.
+ * Decodes a clip greedily.
  *
- * @param check called before each step; what it throws ends the work
+ * @param check called before each step; may throw to stop
  */
 export async function decode(
   run: DecoderRun,
@@ -74,7 +72,7 @@ export async function decode(
     const [first, ...rows] = (await run.read(tokens, wanted)) as [Float32Array, ...Float32Array[]];
     const found = isMultilingual ? sampler.language(first) : null;
     if (request.language === null && draft.length > 0 && found !== language) {
-      // What was taken for one language is another: the draft is worth nothing.
+      // The draft was in another language and is useless.
       [language, draft] = [null, []];
       run.truncate(0);
       continue;
@@ -98,9 +96,9 @@ export async function decode(
 }
 
 interface GenerateOptions extends Pick<DecodeRequest, "maxTokens" | "stopsAtLoops"> {
-  /** Tokens ahead of the text. */
+  /** Tokens before the text. */
   readonly lead: number;
-  /** Logits of what follows the lead, and each token of the draft. */
+  /** Logits after the lead and after each draft token. */
   readonly rows: readonly Float32Array[];
   readonly draft: readonly number[];
 }
@@ -134,13 +132,11 @@ async function generate(
   }
 }
 
-/** Chooses what is written. */
 export interface Sampler {
-  /** The likeliest text token, or the end. @param isFirst whether nothing is written yet */
+  /** Returns the likeliest text token, or the end token. @param isFirst whether no token was written before */
   argmax(logits: Float32Array, isFirst: boolean): { readonly id: number; readonly logProbability: number };
-  /** The likeliest language, among all that the model knows. */
   language(logits: Float32Array): string;
-  /** How likely a language is, among those. */
+  /** Returns a language's probability among the model's languages. */
   languageProbability(logits: Float32Array, code: string): number;
 }
 
@@ -180,10 +176,10 @@ export function createSampler({ special, suppressed, suppressedFirst }: WhisperD
   };
 }
 
-/** What is lower than the likeliest by so much comes, all of it together, to less than the sixth digit. */
+/** Logits this far below the maximum add less than 1e-6 in all. */
 const NEGLIGIBLE = 25;
 
-/** Natural logarithm. */
+/** Returns a natural logarithm. */
 export function logProbabilityOf(logits: Float32Array, id: number): number {
   let max = Number.NEGATIVE_INFINITY;
   for (let at = 0; at < logits.length; at++) if (logits[at]! > max) max = logits[at]!;
@@ -195,7 +191,7 @@ export function logProbabilityOf(logits: Float32Array, id: number): number {
   return logits[id]! - max - Math.log(sum);
 }
 
-/** The decoder over one encoded clip: it reads tokens and says what may follow. */
+/** The decoder's state over one encoded clip. */
 export class DecoderRun {
   readonly #decoder: Session;
   readonly #sizes: WhisperSizes;
@@ -204,7 +200,7 @@ export class DecoderRun {
   readonly #attention: Float32Array[] = [];
   #past: Record<string, Tensor>;
 
-  /** @param positions those of the clip itself: attention to what follows it is left out */
+  /** @param positions of the clip itself; attention to the silence after it is dropped */
   constructor(decoder: Session, sizes: WhisperSizes, encoded: Encoded, positions: number) {
     this.#decoder = decoder;
     this.#sizes = sizes;
@@ -223,12 +219,12 @@ export class DecoderRun {
     return this.#attention.length;
   }
 
-  /** How much each token read attends to each position of the clip: for each, [alignment heads, positions]. */
+  /** Attention per token read, [alignment heads, positions]. */
   get attention(): readonly Float32Array[] {
     return this.#attention;
   }
 
-  /** Reads tokens. @param wanted indices into them @returns for each of those, the logits of what follows it */
+  /** Reads tokens. @param wanted their indices whose next-token logits are returned */
   async read(ids: readonly number[], wanted: readonly number[]): Promise<Float32Array[]> {
     const before = this.length;
     const outputs = await this.#decoder.run({
@@ -251,7 +247,7 @@ export class DecoderRun {
     return wanted.map((_, at) => logits.subarray(at * vocabulary, (at + 1) * vocabulary));
   }
 
-  /** Forgets all but the first tokens. */
+  /** Drops all but the first tokens. */
   truncate(length: number): void {
     const before = this.length;
     if (length >= before) return;
@@ -290,7 +286,6 @@ export class DecoderRun {
   }
 }
 
-/** Each token may look at itself and at those before it. */
 function causalMask(count: number, before: number): Tensor {
   const mask = new Float32Array(count * (before + count));
   for (let row = 0; row < count; row++) {

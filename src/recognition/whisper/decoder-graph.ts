@@ -5,17 +5,15 @@ import { layerBuilder, productWith, QUERY_SCALE, quantised } from "./graph-layer
 import type { WhisperWeights } from "./whisper-weights.ts";
 
 /**
- * Whisper's decoder, n tokens at a time after those it has read.
+ * Builds Whisper's decoder, which reads n tokens after those before them.
  *
- * In: `ids` int64 [1, n]; `places` int64 [n], where they stand; `mask` float32 [n, before + n], 0 where a token may
- * look and very negative where not; `weights` float32 [positions], the logarithm of how many positions each one stands
- * for; `wanted` int64 [w], whose successors are asked for; for each layer `past_keys.0`, `past_values.0` …, float32
- * [1, heads, before, 64], and what the encoder gave, `keys.0`, `values.0` ….
- * Out: `logits` float32 [1, w, vocabulary]; `attention` float32 [1, alignment heads, n, positions], how much each token
- * attends to each position; `all_keys.0`, `all_values.0` …, float32 [1, heads, before + n, 64].
+ * In: `ids` int64 [1, n]; `places` int64 [n], their positions; `mask` float32 [n, before + n], 0 for visible tokens
+ * and very negative for others; `weights` float32 [positions], the logarithm of how many positions each stands for;
+ * `wanted` int64 [w], whose successors are predicted; per layer `past_keys.0`, `past_values.0` …, float32 [1, heads,
+ * before, 64], and the encoder's `keys.0`, `values.0` …. Out: `logits` float32 [1, w, vocabulary]; `attention`
+ * float32 [1, alignment heads, n, positions]; `all_keys.0`, `all_values.0` …, float32 [1, heads, before + n, 64].
  *
- * The embedding is there once: int8 [width, vocabulary], a column a token, for reading and writing alike.
- *
+ * The embedding is stored once, int8 [width, vocabulary], for input and output.
  */
 export async function decoderGraph(
   weights: WhisperWeights,
@@ -91,7 +89,7 @@ export async function decoderGraph(
   return graph;
 }
 
-/** The keys or values of all tokens read so far, and now. */
+/** Appends keys or values to those of earlier tokens. */
 function grown(graph: GraphFile, what: string, layer: number, now: string, heads: number): string {
   const past = graph.input(`past_${what}.${layer}`, "float32", [1, heads, "before", HEAD_WIDTH]);
   const all = `all_${what}.${layer}`;

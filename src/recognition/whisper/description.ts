@@ -4,49 +4,47 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /**
- * What `recogniser.json` says of the files beside it. Their sums and the format are in the catalogue's `installed.json` as
- * well: that says what was installed, and this lets a folder be opened that nobody installed, or that was exchanged since.
+ * Contents of `recogniser.json`, next to the converted files. The catalogue's `installed.json` repeats the digests
+ * and the format; this copy allows opening a folder that was not installed or was replaced since.
  */
 export interface WhisperDescription {
   readonly format: typeof FORMAT;
-  /** `whisper-base` */
+  /** Such as `whisper-base`. */
   readonly name: string;
   readonly sizes: WhisperSizes;
   readonly special: SpecialTokens;
-  /** Ids that are never written; and those that are never written first. */
+  /** Token ids that are never generated, and those never generated first. */
   readonly suppressed: readonly number[];
   readonly suppressedFirst: readonly number[];
-  /** How many heads' attention the decoder gives. */
+  /** Heads whose attention the decoder returns. */
   readonly alignmentHeads: number;
   /** Text tokens by id, in GPT-2's printable alphabet. */
   readonly tokens: readonly string[];
-  /** Of each file beside it, in hexadecimal. */
+  /** Digests in hexadecimal. */
   readonly sha256: Readonly<Record<WhisperFile, string>>;
 }
 
-/** The graphs, and what the encoder makes of silence. */
 const WHISPER_FILES = ["encoder.onnx", "decoder.onnx", "silence.f32"] as const;
 type WhisperFile = (typeof WHISPER_FILES)[number];
 
-/** Goes up with every change of the graphs, of what goes into them, or of this file. */
+/** Increases with every change of the graphs, their inputs or this file. */
 export const FORMAT = 2;
 export const DESCRIPTION_FILE = "recogniser.json";
 
-/** A converted recogniser whose files were found whole. */
+/** Paths of a converted recogniser whose digests match. */
 export interface WhisperFiles {
   readonly description: WhisperDescription;
-  /** Paths. */
   readonly encoder: string;
   readonly decoder: string;
   readonly silence: string;
 }
 
-/** A folder that does not hold what was converted: to be fetched again. */
+/** The folder holds no intact conversion: fetch it again. */
 export class RecogniserFilesError extends Error {
   override readonly name = "RecogniserFilesError";
 }
 
-/** Finds what `convertWhisper` wrote. @throws RecogniserFilesError when it is missing, older, damaged or not whole. */
+/** Finds what `convertWhisper` wrote. @throws RecogniserFilesError when it is missing, outdated or damaged */
 export async function findWhisper(folder: string): Promise<WhisperFiles> {
   const description = await readDescription(folder);
   const checked = WHISPER_FILES.map((name) => verifyFile(folder, name, description));
@@ -54,7 +52,7 @@ export async function findWhisper(folder: string): Promise<WhisperFiles> {
   return { description, encoder, decoder, silence };
 }
 
-/** The same without the files that it describes. @throws RecogniserFilesError */
+/** Reads the description without checking the files. @throws RecogniserFilesError */
 export async function readDescription(folder: string): Promise<WhisperDescription> {
   const path = join(folder, DESCRIPTION_FILE);
   const bytes = await readFile(path, "utf8").catch((cause: unknown) => {
@@ -97,31 +95,31 @@ async function verifyFile(
   throw new RecogniserFilesError(`${path} is damaged: install the recogniser again.`);
 }
 
-/** Ids of the tokens that are no text. */
+/** Ids of the special tokens. */
 interface SpecialTokens {
-  /** The first of them: whatever is below is text. */
+  /** First special token: lower ids are text. */
   readonly end: number;
   readonly start: number;
   readonly startOfPrevious: number;
   readonly transcribe: number;
   readonly noSpeech: number;
   readonly noTimestamps: number;
-  /** By ISO 639 code, in Whisper's order; empty for a model that knows English alone. */
+  /** By ISO 639 code, in Whisper's order; empty for an English-only model. */
   readonly languages: Readonly<Record<string, number>>;
 }
 
 /**
- * `<|translate|>`, which every vocabulary of Whisper has right before `<|transcribe|>`. It is not among the tokens above:
- * what was converted before there were translations has no id for it, and would have to be fetched anew.
+ * Returns `<|translate|>`, which precedes `<|transcribe|>` in every Whisper vocabulary. It is no field because older
+ * conversions lack it.
  */
 export function translateToken({ transcribe }: SpecialTokens): number {
   return transcribe - 1;
 }
 
-/** As many tokens as models of English alone have. */
+/** Vocabulary size of English-only models. */
 const ENGLISH_ONLY = 51_864;
 
-/** @throws Error when a token is missing that every Whisper model has, or is not where {@link translateToken} takes it to be. */
+/** @throws Error when a special token is missing or {@link translateToken} would be wrong */
 export function specialTokens(vocabulary: readonly string[], size: number): SpecialTokens {
   const ids = new Map(vocabulary.map((token, id) => [token, id]));
   const id = (...names: readonly string[]): number => {
@@ -151,25 +149,22 @@ export function specialTokens(vocabulary: readonly string[], size: number): Spec
 /** Sizes of a Whisper model (Radford et al., "Robust Speech Recognition via Large-Scale Weak Supervision", 2022). */
 export interface WhisperSizes {
   readonly mels: number;
-  /** Of the residual stream; each head has 64 of it. */
+  /** Width of the residual stream, 64 per head. */
   readonly width: number;
   readonly heads: number;
   readonly encoderLayers: number;
   readonly decoderLayers: number;
-  /** Positions of the encoder, 20 ms each: 1500. */
+  /** Encoder positions of 20 ms: 1500. */
   readonly audioPositions: number;
-  /** Tokens that the decoder can read and write: 448. */
+  /** Decoder positions: 448. */
   readonly textPositions: number;
   readonly vocabulary: number;
 }
 
-/** Width of a head in every Whisper model. */
 export const HEAD_WIDTH = 64;
 
-/** What Whisper hears at. */
 export const WHISPER_RATE_HZ = 16_000;
-/** Samples of one of the encoder's positions. */
+/** Samples per encoder position. */
 export const POSITION_SAMPLES = 320;
 export const POSITION_S = POSITION_SAMPLES / WHISPER_RATE_HZ;
-/** The longest stretch that it hears at once. */
 export const WINDOW_S = 30;

@@ -6,18 +6,17 @@ import { HEAD_WIDTH, POSITION_SAMPLES } from "./description.ts";
 import { layerBuilder, QUERY_SCALE } from "./graph-layers.ts";
 import type { WhisperWeights } from "./whisper-weights.ts";
 
-/** Samples of a frame, at 16 kHz, and from one to the next. */
+/** Frame length and hop in samples at 16 kHz. */
 const FRAME = 400;
 const HOP = 160;
 const RATE_HZ = 16_000;
 const SPECTRUM_BINS = FRAME / 2 + 1;
 
 /**
- * Whisper's encoder, from the waveform to what the decoder attends to.
+ * Builds Whisper's encoder, from the waveform to the decoder's cross-attention inputs.
  *
- * In: `wave` float32 [1, 1, 320 · positions + 400], at 16 kHz, the first and last 200 samples a reflection.
- * Out: for each layer of the decoder `keys.0`, `values.0` …, float32 [1, heads, positions, 64]; a position is 20 ms.
- *
+ * In: `wave` float32 [1, 1, 320 · positions + 400], at 16 kHz, the first and last 200 samples mirrored. Out: per
+ * decoder layer `keys.0`, `values.0` …, float32 [1, heads, positions, 64]; a position is 20 ms.
  */
 export async function encoderGraph(weights: WhisperWeights): Promise<GraphFile> {
   const { sizes } = weights;
@@ -51,7 +50,7 @@ export async function encoderGraph(weights: WhisperWeights): Promise<GraphFile> 
     const normal = await build.normalised(x, `${layer}.self_attn_layer_norm`);
     const stacked = await build.linear(normal, selfAttention(attention, width), width);
     const parts = graph.addMany("Split", [stacked], 3, { axis: -1, num_outputs: 3 });
-    // In blocks: the shares of 1,500 positions in 1,500 others take 72 MB if they are to be had at once.
+    // Fused, so in blocks: all 1,500 × 1,500 attention weights at once would take 72 MB.
     const attended = graph.add("com.microsoft.MultiHeadAttention", parts, {
       num_heads: heads,
       scale: { float: 1 },
@@ -86,7 +85,7 @@ export async function encoderGraph(weights: WhisperWeights): Promise<GraphFile> 
   return graph;
 }
 
-/** Queries, keys and values, to be had in one multiplication. */
+/** Returns queries, keys and values for one stacked multiplication. */
 export function selfAttention(
   stem: string,
   width: number,
@@ -99,13 +98,13 @@ export function selfAttention(
 }
 
 /**
- * [1, 1, samples] → [1, mels, frames]. A frame's spectrum is a convolution with windowed sines and cosines; the
- * logarithm is cut off 8 below the clip's largest value, and brought near ±1, as Whisper's `log_mel_spectrogram` does.
+ * Builds [1, 1, samples] → [1, mels, frames] as Whisper's `log_mel_spectrogram`: convolution with windowed sines and
+ * cosines, logarithm, floor at 8 decades below the maximum, scaling to about ±1.
  */
 function logMel(graph: GraphFile, wave: string, mels: number): string {
   const waves = graph.constant(windowedWaves(), [2 * SPECTRUM_BINS, 1, FRAME]);
   const spectrum = graph.add("Conv", [wave, waves], { strides: [HOP] });
-  // Whisper leaves the last frame out.
+  // Whisper drops the last frame.
   const frames = graph.add("Slice", [spectrum, graph.integers(0), graph.integers(-1), graph.integers(2)]);
   const squares = graph.add("Mul", [frames, frames]);
   const [real, imaginary] = graph.addMany("Split", [squares], 2, { axis: 1, num_outputs: 2 }) as [
@@ -121,13 +120,13 @@ function logMel(graph: GraphFile, wave: string, mels: number): string {
   return graph.add("Mul", [graph.add("Add", [cut, graph.number(4)]), graph.number(0.25)]);
 }
 
-/** 201 cosines and 201 sines of 400 samples under a periodic Hann window, [402, 400]. */
+/** Returns 201 cosines and 201 sines of 400 samples under a periodic Hann window, [402, 400]. */
 function windowedWaves(): Float32Array {
   const waves = new Float32Array(2 * SPECTRUM_BINS * FRAME);
   for (let bin = 0; bin < SPECTRUM_BINS; bin++) {
     for (let at = 0; at < FRAME; at++) {
       const weight = 0.5 - 0.5 * Math.cos((2 * Math.PI * at) / FRAME);
-      // Whole turns taken off, so that the angle keeps its digits.
+      // Removes whole periods, to keep the angle precise.
       const angle = (2 * Math.PI * ((bin * at) % FRAME)) / FRAME;
       waves[bin * FRAME + at] = weight * Math.cos(angle);
       waves[(SPECTRUM_BINS + bin) * FRAME + at] = -weight * Math.sin(angle);
@@ -136,16 +135,13 @@ function windowedWaves(): Float32Array {
   return waves;
 }
 
-/**
- * What the encoder makes of samples and the zeros behind them, up to so many positions: for each of the decoder's layers
- * `keys.0`, `values.0` …, [1, heads, positions, 64].
- */
+/** Encodes samples padded with zeros: per decoder layer `keys.0`, `values.0` …, [1, heads, positions, 64]. */
 export async function encode(encoder: Session, samples: Float32Array, positions: number): Promise<Tensors> {
   const length = positions * POSITION_SAMPLES;
   return await encoder.run({ wave: float32(reflected(samples, length), [1, 1, length + FRAME]) });
 }
 
-/** The samples and zeros up to that length, with 200 more at each end that mirror what is next to it. */
+/** Pads samples with zeros to `length` and mirrors 200 samples at each end. */
 function reflected(samples: Float32Array, length: number): Float32Array {
   const edge = FRAME / 2;
   const wave = new Float32Array(length + FRAME);

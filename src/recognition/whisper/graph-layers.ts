@@ -2,32 +2,32 @@ import type { GraphFile } from "../../onnx/graph-file.ts";
 import { HEAD_WIDTH } from "./description.ts";
 import type { WhisperWeights } from "./whisper-weights.ts";
 
-/** What the two graphs are built of. Values are named as in the graph. */
+/** Builders of the layers of both graphs; values are passed by name. */
 interface LayerBuilder {
-  /** x · weights, dynamically quantised, plus the bias. `stems` are stacked side by side: all have the input's width. */
+  /** x · weights, dynamically quantised, plus bias. Stacks the outputs of `stems`. */
   linear(x: string, stems: readonly Linear[], ins: number): Promise<string>;
-  /** Normalises the last dimension, of the model's width. */
+  /** Adds a layer normalisation. */
   normalised(x: string, stem: string): Promise<string>;
   /** [1, n, width] → [1, heads, n, 64] */
   heads(x: string): string;
   /**
-   * Queries, which are scaled already, keys and values of [1, heads, .., 64] → what is attended to, and how much. The mask
-   * is added to the products.
+   * Attention over scaled queries, keys and values of [1, heads, .., 64]; returns the result and the attention
+   * weights. The mask is added to the products.
    */
   attention(queries: string, keys: string, values: string, mask: string): { x: string; weights: string };
-  /** x + the feed-forward part of a layer. */
+  /** Adds a residual feed-forward block. */
   feedForward(x: string, layer: string): Promise<string>;
 }
 
 interface Linear {
   readonly stem: string;
   readonly outs: number;
-  /** By which its results are multiplied. */
+  /** Factor of its results. */
   readonly scale?: number;
   readonly hasBias?: boolean;
 }
 
-/** By which queries are multiplied; a power of two, so that it changes no digit of the weights it is put into. */
+/** Factor of the queries: a power of two, so scaling the weights is exact. */
 export const QUERY_SCALE = HEAD_WIDTH ** -0.5;
 
 export function layerBuilder(graph: GraphFile, weights: WhisperWeights): LayerBuilder {
@@ -86,7 +86,6 @@ export function layerBuilder(graph: GraphFile, weights: WhisperWeights): LayerBu
   };
 }
 
-/** Quantises weights [out, in], and multiplies x by them. */
 function integerProduct(
   graph: GraphFile,
   x: string,
@@ -99,8 +98,8 @@ function integerProduct(
 }
 
 /**
- * x · matrix in whole numbers: x is quantised as it comes to 8 bits with one scale and one zero, multiplied, and scaled
- * back. The operations and their order are those of onnxruntime's `quantize_dynamic`, which its optimiser fuses.
+ * Multiplies by an int8 matrix with dynamic quantisation of x to 8 bits. Operators and order are those of
+ * onnxruntime's `quantize_dynamic`, which its optimiser fuses.
  *
  * @param matrix int8 [in, out]
  * @param scales [out]
@@ -119,7 +118,7 @@ export function productWith(
   return graph.add("Mul", [asFloat, graph.add("Mul", [scale, scales])]);
 }
 
-/** A matrix in whole numbers: column c of it is `data[.., c] * scales[c]`. */
+/** A quantised matrix: column c is `data[.., c] * scales[c]`. */
 interface QuantisedMatrix {
   /** [rows, columns], row-major, -127 to 127. */
   readonly data: Int8Array;
@@ -128,8 +127,8 @@ interface QuantisedMatrix {
 }
 
 /**
- * Quantises weights [out, in] and transposes them to [in, out], one scale for each output, symmetric about zero: what
- * `quantize_dynamic` of onnxruntime does with `per_channel` and QInt8.
+ * Quantises weights [out, in] symmetrically per output and transposes them to [in, out], as onnxruntime's
+ * `quantize_dynamic` with `per_channel` and QInt8.
  */
 export function quantised(weights: Float32Array, outs: number, ins: number): QuantisedMatrix {
   const data = new Int8Array(outs * ins);
@@ -145,7 +144,6 @@ export function quantised(weights: Float32Array, outs: number, ins: number): Qua
   return { data, scales };
 }
 
-/** The nearest whole number; of two as near, the even one. */
 function halfToEven(value: number): number {
   const below = Math.floor(value);
   const rest = value - below;

@@ -4,14 +4,14 @@ import { WHISPER_RATE_HZ } from "./description.ts";
 const LEVEL_FRAME = WHISPER_RATE_HZ / 50;
 const SILENT_DB = -100;
 
-/** What is nowhere louder is taken for silence. */
+/** Peak level below which a clip is silence. */
 const AUDIBLE_DB = -60;
-/** What changes by less is a steady noise; speech under white noise of its own level changes by 6 dB. */
+/** Spread below which a clip is steady noise; speech under white noise of equal level varies by 6 dB. */
 const MIN_SPREAD_DB = 3;
-/** Shorter than the shortest word. */
+/** Shorter than any word. */
 const MIN_S = 0.2;
 
-/** Level of each 20 ms, without their mean, in decibels of full scale, -100 or more. */
+/** Returns the level of each 20 ms frame, mean removed, in dBFS, at least -100. */
 function levelsDb(samples: Float32Array): Float32Array {
   return Float32Array.from({ length: Math.floor(samples.length / LEVEL_FRAME) }, (_, frame) => {
     const own = samples.subarray(frame * LEVEL_FRAME, (frame + 1) * LEVEL_FRAME);
@@ -25,7 +25,7 @@ function levelsDb(samples: Float32Array): Float32Array {
   });
 }
 
-/** Whether nobody can be speaking: it is silence, a steady noise or tone, or too short. At 16 kHz. */
+/** Returns whether a clip at 16 kHz is silence, steady noise or a tone, or too short for speech. */
 export function hasNoSpeech(samples: Float32Array): boolean {
   if (samples.length < MIN_S * WHISPER_RATE_HZ) return true;
   const sorted = levelsDb(samples).sort();
@@ -33,7 +33,7 @@ export function hasNoSpeech(samples: Float32Array): boolean {
   return sorted.at(-1)! < AUDIBLE_DB || at(0.95) - at(0.1) < MIN_SPREAD_DB;
 }
 
-/** Which 20 ms are louder than the clip's quiet parts: where there are any, they are its pauses. */
+/** Returns which 20 ms frames are louder than the clip's quiet parts. */
 export function activeFrames(samples: Float32Array): readonly boolean[] {
   const levels = levelsDb(samples);
   const sorted = levels.slice().sort();
@@ -43,18 +43,18 @@ export function activeFrames(samples: Float32Array): readonly boolean[] {
   return Array.from(levels, (level) => level > thresholdDb);
 }
 
-/** The least and the most that a long clip is cut after, in frames of 20 ms. */
+/** Earliest and latest cut of a long clip, in frames of 20 ms. */
 const MIN_FRAMES = 20 * 50;
 const MAX_FRAMES = 29 * 50;
-/** The longest stretch whose mean level is compared. */
+/** Frames over which the level is averaged. */
 const PAUSE_FRAMES = 15;
 
 /**
- * Where to cut a clip that goes on after 30 s: the middle of the quietest 0.3 s between 20 and 29 s, of those as quiet
- * the last.
+ * Finds where to cut a clip longer than 30 s: the middle of the quietest 0.3 s between 20 and 29 s, the last of
+ * equals.
  *
- * @param samples at 16 kHz, 29 s or more
- * @returns in samples
+ * @param samples at 16 kHz, at least 29 s
+ * @returns a position in samples
  */
 export function findPause(samples: Float32Array): number {
   const powers = Array.from(levelsDb(samples), (db) => 10 ** (db / 10));

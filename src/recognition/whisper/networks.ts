@@ -11,29 +11,26 @@ import {
 } from "./description.ts";
 import { encode } from "./encoder-graph.ts";
 
-/**
- * What the decoder is given of a clip: for each of its layers `keys.0`, `values.0` …, [1, heads, positions, 64], and
- * `weights`, [positions].
- */
+/** Decoder inputs: per layer `keys.0`, `values.0` …, [1, heads, positions, 64], and `weights`, [positions]. */
 export type Encoded = Tensors;
 
 export interface Networks {
   readonly description: WhisperDescription;
   readonly decoder: Session;
-  /** The clip, followed by silence up to 30 s, of which the encoder sees two: much cheaper. */
+  /** Encodes the clip and 2 s of silence; the rest up to 30 s is precomputed: much cheaper. */
   encodeShort(samples: Float32Array): Promise<Encoded>;
-  /** The clip, followed by silence up to 30 s, all of which the encoder sees. */
+  /** Encodes the clip and silence up to 30 s. */
   encodeFull(samples: Float32Array): Promise<Encoded>;
   close(): Promise<void>;
 }
 
 /**
- * Of silence, which the encoder sees after a clip. Of 930 words of our two voices 46 are heard wrongly with 1 s, 42 with
- * 2 s, 43 with 3 s and 38 with 4 s, which takes a sixth longer for a clip of 2 s.
+ * Silence encoded after a clip. Word errors of 930 words (two voices of ours): 46 with 1 s, 42 with 2 s, 43 with 3 s,
+ * 38 with 4 s, which takes a sixth longer for a clip of 2 s.
  */
 const MARGIN_SAMPLES = 2 * WHISPER_RATE_HZ;
 
-/** Loads both graphs, and what the encoder makes of the silence that clips are taken to be followed by. */
+/** Loads both graphs and the precomputed silence. */
 export async function openNetworks(files: WhisperFiles): Promise<Networks> {
   const { description } = files;
   const sessions: Session[] = [];
@@ -65,29 +62,28 @@ export async function openNetworks(files: WhisperFiles): Promise<Networks> {
   }
 }
 
-/** Graphs that were converted before each matrix had a zero point of its own are opened as they were then. */
+/** Older conversions lack the separate zero points: open them without exact products. */
 async function openNetwork(file: string, name: string): Promise<Session> {
   return await openSession(file, name, { isExactIn8Bits: true }).catch(() => openSession(file, name));
 }
 
 /**
- * So many positions of the silence behind a clip are one key and one value, the means of theirs, which weigh as much as
- * all of them: silence is much the same everywhere, and a clip of 2 s would else drag 28 s of it through every step.
+ * Positions of the silence that are averaged into one key and value, weighted as all of them: silence is nearly
+ * uniform, and a clip of 2 s would otherwise carry 28 s of it through every step.
  */
 export const SILENCE_GROUP = 8;
 
-/** What the encoder makes of the silence behind a clip. */
 export interface Silence {
   /**
-   * An encoded clip, and the silence behind it up to 30 s.
+   * Appends silence up to 30 s to an encoded clip.
    *
-   * @param clip `keys.0`, `values.0` …, [1, heads, positions, 64]; as many positions as are some whole groups
-   * @returns the same with more positions, and `weights`, [positions], as the decoder wants them
+   * @param clip `keys.0`, `values.0` …, [1, heads, positions, 64]; a whole number of groups
+   * @returns the same with more positions, and `weights`, [positions]
    */
   appendTo(clip: Tensors): Tensors;
 }
 
-/** Reads what `makeSilence` made. @throws what the file system says */
+/** Reads the file of {@link encodeSilence}. @throws a file system error */
 export async function readSilence(path: string, sizes: WhisperSizes): Promise<Silence> {
   const { heads, decoderLayers, audioPositions } = sizes;
   const groups = Math.ceil(audioPositions / SILENCE_GROUP);
@@ -132,8 +128,7 @@ export async function readSilence(path: string, sizes: WhisperSizes): Promise<Si
 }
 
 /**
- * What the encoder makes of 30 s of silence behind a word or two, to be put behind every clip: the bytes that
- * {@link readSilence} reads.
+ * Encodes 30 s of silence after a short vowel, in the format of {@link readSilence}.
  *
  * @param encoder path of the graph
  */
@@ -150,7 +145,7 @@ export async function encodeSilence(encoder: string, sizes: WhisperSizes): Promi
   }
 }
 
-/** [heads, positions, 64] → [heads, groups, 64], the mean of each group, little endian. */
+/** Averages groups of positions: [heads, positions, 64] → [heads, groups, 64], little endian. */
 function groupMeans(encoded: Tensors, name: string, { heads, audioPositions }: WhisperSizes): Uint8Array {
   const all = floatsOf(encoded, name);
   const groups = Math.ceil(audioPositions / SILENCE_GROUP);
@@ -172,9 +167,9 @@ function groupMeans(encoded: Tensors, name: string, { heads, audioPositions }: W
 }
 
 /**
- * Two seconds that are as loud as speech, to be followed by silence: what the encoder makes of the silence depends on
- * the loudest sound before it, because Whisper cuts its spectrogram off below that. A buzz of 120 Hz through two
- * resonances, in syllables of 0.25 s, whose spectrum and level are near those of a vowel at conversational level.
+ * Synthesises 2 s at speech level to precede the silence, whose encoding depends on the loudest sound before it
+ * because Whisper floors the spectrogram relative to that. A 120 Hz buzz through two resonances, in syllables of 0.25
+ * s, resembles a vowel at conversational level.
  */
 function vowelLikeBuzz(): Float32Array {
   const samples = new Float32Array(2 * WHISPER_RATE_HZ);

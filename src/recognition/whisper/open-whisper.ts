@@ -14,13 +14,13 @@ import type { StopCell, WhisperInfo, WhisperThreadData, WhisperThreadError } fro
 import type { WindowRequest, WindowTranscript } from "./window-transcriber.ts";
 
 export interface WhisperOptions {
-  /** Of a longer clip only so much is heard, in seconds. 900 unless told. */
+  /** Seconds of a clip that are transcribed. Default: 900. */
   readonly maxS?: number;
-  /** Longest that 30 s may take before the thread is given up, in milliseconds. 120 000 unless told. */
+  /** Limit for 30 s of sound, after which the thread is replaced. Default: 120,000. */
   readonly deadlineMs?: number;
-  /** The thread failed, and another takes its place. Plain words for a log. */
+  /** Logs that the thread failed and is being replaced. */
   readonly onFailure?: (message: string) => void;
-  /** It answers again. */
+  /** Logs that it answers again. */
   readonly onRecovery?: (message: string) => void;
   /** Starts a thread that answers as `whisper-thread.ts` does. */
   readonly startThread?: (site: WhisperThreadData) => Worker;
@@ -29,17 +29,16 @@ export interface WhisperOptions {
 const MAX_S = 900;
 const DEADLINE_MS = 120_000;
 const RETRY_MS = 1_000;
-/** Of the thread's own heap, of which one that hears uses 15 MB. */
+/** Heap limit of the thread, which uses 15 MB. */
 const HEAP_MB = 96;
 const NAME = "the thread that hears";
 
 /**
- * The recogniser that `convertWhisper` wrote into a folder, in a thread of its own. It hears 30 s at a time, and whoever
- * has been heard least goes first, so that a long recording does not keep a short one waiting. Any number of clips may be
- * open: how many there are is decided where keys take turns. A thread that dies or hangs fails what it was hearing and is
- * replaced.
+ * Opens a converted recogniser in a thread of its own. Windows of 30 s are queued by how much of their clip is
+ * already transcribed, so a long recording does not delay a short one; the number of open clips is limited elsewhere,
+ * per key. A thread that dies or hangs fails its current window and is replaced.
  *
- * @throws RecogniserFilesError when the folder does not hold it whole; RecogniserError when it cannot be opened.
+ * @throws RecogniserFilesError when the folder is incomplete; RecogniserError when it cannot be opened
  */
 export async function openWhisper(folder: string, options: WhisperOptions = {}): Promise<Recogniser> {
   const { maxS = MAX_S, onFailure, onRecovery, startThread = startWorker } = options;
@@ -70,7 +69,7 @@ class ThreadedWhisper implements Recogniser {
   readonly #calls: ThreadCalls;
   readonly #languages: readonly string[];
   readonly #maxS: number;
-  /** One for each clip that is being heard. */
+  /** Stop flags of the clips in progress. */
   readonly #stops = new Set<StopCell>();
 
   constructor(calls: ThreadCalls, { name, languages }: WhisperInfo, maxS: number) {
@@ -103,7 +102,7 @@ class ThreadedWhisper implements Recogniser {
         this.#calls.call("transcribe", [request, stop], {
           signal,
           transfer: [request.samples.buffer as ArrayBuffer],
-          // Whoever has been heard for long lets a newcomer go first.
+          // New clips go before those that are partly transcribed.
           rank: fromS,
         }) as Promise<WindowTranscript>
       ).catch((error: unknown) => {
@@ -134,7 +133,7 @@ class ThreadedWhisper implements Recogniser {
 }
 
 function startWorker(site: WhisperThreadData): Worker {
-  // A small nursery: the networks' numbers are outside the heap.
+  // A small young generation: tensors are outside the heap.
   const resourceLimits = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: HEAP_MB };
   const entry = new URL("./whisper-thread.js", import.meta.url);
   return new Worker(entry, { workerData: site, resourceLimits, execArgv: [], name: "hearing" });
@@ -161,10 +160,10 @@ function asRecogniserError(error: unknown): RecogniserError {
 const CLOSED = "The recogniser is closed. Retry when the server is up again.";
 
 /**
- * Whisper's name for a language, of which a region is left out (`pt-BR`).
+ * Returns Whisper's name of a language, ignoring a region (`pt-BR`).
  *
- * @param known the languages of a model; empty for one of English alone
- * @returns `null` where the model does not know it
+ * @param known languages of the model; empty if English only
+ * @returns `null` for an unknown language
  */
 export function whisperLanguage(code: string, known: readonly string[]): string | null {
   const wanted = isoLanguage(code.toLowerCase().split(/[-_]/)[0]!);
@@ -175,12 +174,11 @@ function withIsoLanguage(transcript: Transcript): Transcript {
   return { ...transcript, language: transcript.language && isoLanguage(transcript.language) };
 }
 
-/** The code of ISO 639 of what Whisper calls so. */
+/** Returns the ISO 639 code of Whisper's language name. */
 export function isoLanguage(name: string): string {
   return languageCode(name) ?? name;
 }
 
-/** What is told where a language is asked for that the model does not know. @param known as above */
 function unknownLanguage(code: string, known: readonly string[]): RecogniserError {
   const codes = (known.length === 0 ? ["en"] : known).map(isoLanguage).sort();
   return new RecogniserError(
@@ -190,7 +188,6 @@ function unknownLanguage(code: string, known: readonly string[]): RecogniserErro
   );
 }
 
-/** What is told where a translation is asked for of a model of English alone. */
 function cannotTranslate(): RecogniserError {
   return new RecogniserError(
     "The recogniser knows English alone, and cannot translate. Ask for a transcription instead.",
@@ -198,19 +195,19 @@ function cannotTranslate(): RecogniserError {
   );
 }
 
-/** A client's own words, short and without what a log or a terminal would take for more than text. */
+/** Shortens client input and removes characters that are unsafe in logs and terminals. */
 function printable(code: string): string {
   return code.replaceAll(/[^\p{L}\p{N}_-]/gu, "?").slice(0, 20);
 }
 
-/** Has one window heard, that begins at so many seconds of the sound. */
+/** Transcribes one window that begins `fromS` seconds into the sound. */
 type TranscribeWindow = (request: WindowRequest, fromS: number) => Promise<WindowTranscript>;
 
 /**
- * Hears sound of any length: windows of up to 30 s, one after the other, each from the pause at which the one before
- * ended. The language that is found first holds for the rest. Never holds more of the sound than one window.
+ * Transcribes a sound of any length in windows of up to 30 s, each from the pause where the last one ended. The first
+ * detected language applies to the rest. Holds at most one window.
  *
- * @param maxS of a longer sound only so much is heard
+ * @param maxS seconds that are transcribed
  */
 async function transcribeSound(
   sound: AudioSource,
@@ -220,7 +217,7 @@ async function transcribeSound(
   signal: AbortSignal,
 ): Promise<Transcript> {
   const { sampleRateHz } = sound;
-  // One sample more than a window tells whether the sound goes on.
+  // One more sample shows whether the sound goes on.
   const buffer = new Float32Array(WINDOW_S * sampleRateHz + 1);
   let length = 0;
   let left = Math.round(maxS * sampleRateHz);
@@ -240,7 +237,7 @@ async function transcribeSound(
     const isLast = length < buffer.length;
     const window = await transcribeWindow(
       {
-        // A copy: what is taken to another thread is taken from here.
+        // A copy, because its buffer is transferred to the thread.
         samples: buffer.slice(0, Math.min(length, buffer.length - 1)),
         sampleRateHz,
         isLast,

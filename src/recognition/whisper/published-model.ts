@@ -3,22 +3,21 @@ import { join } from "node:path";
 import { openFiles, WeightsError } from "../../onnx/byte-source.ts";
 import { ct2Weights, hubWeights, type WhisperWeights } from "./whisper-weights.ts";
 
-/** A Whisper model as others publish it. */
 export interface PublishedWhisper {
   readonly weights: WhisperWeights;
-  /** Every token by its id, in GPT-2's printable alphabet; special ones as `<|en|>`. */
+  /** Tokens by id, in GPT-2's printable alphabet; special ones as `<|en|>`. */
   readonly vocabulary: readonly string[];
-  /** Ids that are never written; and those that are never written first. */
+  /** Token ids that are never generated, and those never generated first. */
   readonly suppressed: readonly number[];
   readonly suppressedFirst: readonly number[];
-  /** `[layer, head]` of the decoder whose cross-attention follows the speech; `null` where nobody says. */
+  /** Decoder heads whose cross-attention follows the speech; `null` if not published. */
   readonly alignmentHeads: readonly (readonly [layer: number, head: number])[] | null;
 }
 
 /**
- * Opens a folder with either what CTranslate2 makes (`model.bin`, whole or as `model.bin.part1`, `.part2` …,
- * `vocabulary.txt`, `config.json`) or what a hub has (`model.safetensors`, `vocab.json` with `added_tokens.json` or
- * `tokenizer.json`, `generation_config.json`, `config.json`).
+ * Opens a folder in CTranslate2's layout (`model.bin`, or `model.bin.part1`, `.part2` …, `vocabulary.txt`,
+ * `config.json`) or Hugging Face's (`model.safetensors`, `vocab.json` with `added_tokens.json` or `tokenizer.json`,
+ * `generation_config.json`, `config.json`).
  *
  * @throws WeightsError
  */
@@ -84,7 +83,7 @@ async function hubVocabulary(folder: string, names: ReadonlySet<string>): Promis
   return withTimestamps(vocabulary);
 }
 
-/** Hubs leave the 1501 timestamps out of some lists. */
+/** Adds the 1501 timestamps, which some vocabularies omit. */
 function withTimestamps(vocabulary: readonly string[]): readonly string[] {
   const first = vocabulary.indexOf("<|notimestamps|>") + 1;
   if (first === 0) return vocabulary;

@@ -4,36 +4,34 @@ import { findWhisper, RecogniserFilesError } from "./description.ts";
 import { openNetworks } from "./networks.ts";
 import { type WindowRequest, WindowTranscriber, type WindowTranscript } from "./window-transcriber.ts";
 
-/** What the thread is told when it starts. */
 export interface WhisperThreadData {
-  /** Holds what `convertWhisper` wrote. */
+  /** Folder written by `convertWhisper`. */
   readonly folder: string;
 }
 
-/** A cell in shared memory that is not 0 once nobody waits for the answer any more. */
+/** Shared flag that is not 0 once the answer is no longer needed. */
 export type StopCell = Int32Array;
 
-/** What the thread answers. */
 interface WhisperOperations {
-  /** Loads the networks, if they are not loaded. */
+  /** Loads the networks once. */
   open(): Promise<WhisperInfo>;
   transcribe(request: WindowRequest, stop: StopCell): Promise<WindowTranscript>;
 }
 
 export interface WhisperInfo {
   readonly name: string;
-  /** As Whisper names them; empty where it knows English alone. */
+  /** Whisper's names; empty if English only. */
   readonly languages: readonly string[];
 }
 
-/** An error as its parts, since a clone would lose its class. */
+/** An error as a plain object: cloning would lose its class. */
 export interface WhisperThreadError {
   readonly message: string;
-  /** Whether the recogniser's files are at fault. */
+  /** Whether the recogniser's files are missing or damaged. */
   readonly isOfFiles: boolean;
 }
 
-/** A thread that hears; onnxruntime blocks the one that it computes in. */
+/** A separate thread, because onnxruntime blocks the one it computes in. */
 const { folder } = workerData as WhisperThreadData;
 
 interface LoadedWhisper {

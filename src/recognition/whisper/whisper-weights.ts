@@ -4,17 +4,17 @@ import { readFloats, type Variable, type Variables } from "../../onnx/variable.t
 import { HEAD_WIDTH, type WhisperSizes } from "./description.ts";
 
 /**
- * The numbers of a Whisper model, by the names that Hugging Face gives them, without `model.` in front:
- * `encoder.layers.0.self_attn.q_proj.weight`, [out, in].
+ * Tensors of a Whisper model by Hugging Face's names without `model.`: `encoder.layers.0.self_attn.q_proj.weight`,
+ * [out, in].
  */
 export interface WhisperWeights {
   readonly sizes: WhisperSizes;
-  /** @throws WeightsError when there is none, or it has another shape. */
+  /** @throws WeightsError when it is missing or has another shape */
   read(name: string, shape: readonly number[]): Promise<Float32Array>;
   close(): Promise<void>;
 }
 
-/** Where a file keeps a variable: as one of its own, or as one of the parts of equal size, by rows, that it is stacked of. */
+/** A tensor in a file, or one of several of equal size that are stacked by rows. */
 export interface VariableLocation {
   readonly name: string;
   readonly part: number;
@@ -22,10 +22,10 @@ export interface VariableLocation {
 }
 
 /**
- * The weights in a file. They own the source.
+ * Reads weights from a source and takes ownership of it.
  *
- * @param locate where the file keeps the variable that Hugging Face calls so
- * @throws WeightsError when one that tells a size is missing
+ * @param locate maps Hugging Face's names to the file's
+ * @throws WeightsError when a tensor that determines a size is missing
  */
 export function createWeights(
   source: ByteSource,
@@ -50,7 +50,7 @@ export function createWeights(
   };
 }
 
-/** A model's sizes by the shapes of its variables. */
+/** Derives the model's sizes from tensor shapes. */
 function sizesOf(variables: Variables, nameOf: (name: string) => string): WhisperSizes {
   const size = (name: string, at: number): number => {
     const found = variables.get(nameOf(name))?.shape[at];
@@ -75,7 +75,7 @@ function sizesOf(variables: Variables, nameOf: (name: string) => string): Whispe
   };
 }
 
-/** The weights in the `model.safetensors` of a hub. They own the source. @throws WeightsError */
+/** Opens a `model.safetensors` of Hugging Face and takes ownership of the source. @throws WeightsError */
 export async function hubWeights(source: ByteSource): Promise<WhisperWeights> {
   const variables = [...(await readSafetensors(source))].map(
     ([name, variable]) => [name.replace(/^model\./, ""), variable] as const,
@@ -83,7 +83,7 @@ export async function hubWeights(source: ByteSource): Promise<WhisperWeights> {
   return createWeights(source, new Map(variables), (name) => ({ name, part: 0, parts: 1 }));
 }
 
-/** The weights in a `model.bin` of CTranslate2. They own the source. @throws WeightsError */
+/** Opens a `model.bin` of CTranslate2 and takes ownership of the source. @throws WeightsError */
 export async function ct2Weights(source: ByteSource): Promise<WhisperWeights> {
   return createWeights(source, await readCt2(source), locateCt2);
 }
@@ -114,7 +114,7 @@ const IN_LAYER: Readonly<Record<string, readonly [name: string, part?: number, p
   "fc2.": ["ffn/linear_1/"],
 };
 
-/** Where CTranslate2 keeps what Hugging Face calls so. */
+/** Maps Hugging Face's names to CTranslate2's. */
 function locateCt2(name: string): VariableLocation {
   const whole = TOP[name];
   if (whole !== undefined) return { name: whole, part: 0, parts: 1 };
@@ -127,12 +127,12 @@ function locateCt2(name: string): VariableLocation {
 }
 
 /**
- * What a `model.bin` of CTranslate2 holds, format 6. Little endian; text is a 16-bit length, which counts the closing
- * NUL, and that many bytes. The file: u32 format, text specification, u32 revision, u32 count; for each variable text
- * name, u8 rank, u32 sizes, u8 type (0 float32, 1 int8, 2 int16, 4 float16), u32 bytes, data; u32 count of aliases,
- * each text alias, text name.
+ * Reads the tensor table of a CTranslate2 `model.bin`, format 6, little endian; a text is a u16 length, including the
+ * final NUL, and that many bytes. Layout: u32 format, text specification, u32 revision, u32 count; per tensor: text
+ * name, u8 rank, u32 sizes, u8 type (0 float32, 1 int8, 2 int16, 4 float16), u32 bytes, data; then u32 count of
+ * aliases: text alias, text name.
  *
- * @throws WeightsError when it is of another format, holds another kind of model, or is cut short.
+ * @throws WeightsError when it is of another format or model, or truncated
  */
 async function readCt2(source: ByteSource): Promise<Variables> {
   const reader = new Reader(source);
@@ -156,7 +156,7 @@ async function readCt2(source: ByteSource): Promise<Variables> {
 
 const TYPES: Readonly<Record<number, Variable["type"]>> = { 0: "float32", 4: "float16" };
 
-/** More than the head of any variable takes. */
+/** More than any tensor's header takes. */
 const WINDOW = 4_096;
 
 class Reader {
@@ -184,7 +184,7 @@ class Reader {
     return new TextDecoder().decode(new Uint8Array(view.buffer, view.byteOffset, length - 1));
   }
 
-  /** Passes over that many bytes. @returns where they begin */
+  /** Skips bytes. @returns where they begin */
   skip(bytes: number): number {
     const from = this.#at;
     this.#at += bytes;

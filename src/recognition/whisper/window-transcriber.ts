@@ -15,48 +15,45 @@ import { activeFrames, findPause, hasNoSpeech } from "./level.ts";
 import type { Encoded, Networks } from "./networks.ts";
 import { isCopiedFromPrompt, lengthBeforeRepeat, promptTokens, sharesHalfTheWords } from "./repetition.ts";
 
-/** A stretch of a clip, to be heard at once. */
 export interface WindowRequest {
-  /** 30 s at most; where the clip goes on after it, 30 s. */
+  /** At most 30 s; exactly 30 s if the clip goes on. */
   readonly samples: Float32Array;
   readonly sampleRateHz: number;
-  /** Whether the clip ends with it. */
+  /** Whether the clip ends here. */
   readonly isLast: boolean;
   readonly task: TranscriptionTask;
-  /** That is spoken, of {@link Networks.description}'s languages; `null` lets the model find out. */
+  /** Language of the speech, one of {@link Networks.description}; `null` detects it. */
   readonly language: string | null;
   readonly prompt: string | null;
   readonly draft: { readonly text: string; readonly language: string | null } | null;
 }
 
-/** What is said in it. */
 export interface WindowTranscript {
-  /** How much of it was listened to: where the clip goes on, up to a pause. */
+  /** Seconds that were transcribed: up to a pause if the clip goes on. */
   readonly transcribedS: number;
-  /** `null` where nobody speaks for sure. */
+  /** `null` without speech. */
   readonly language: string | null;
   readonly languageProbability: number | null;
   readonly speechProbability: number;
-  /** Of all tokens, and of the end. */
+  /** Of all tokens, the end token included. */
   readonly logProbabilities: readonly number[];
-  /** Empty where nobody speaks. Times from the window's beginning. */
+  /** Times from the window's start; empty without speech. */
   readonly segments: readonly TranscriptSegment[];
 }
 
 /**
- * OpenAI's rule for what is no speech: this sure of it, and this unsure of the words. Words that are less sure still are
- * none either way: those of speech under noise of its own level are at -0.8.
+ * OpenAI's rule for no speech: at least this probability of no speech, and at most this mean log-probability. Below
+ * the third value there is no speech in any case; speech under noise of equal level has -0.8.
  */
 const NO_SPEECH_PROBABILITY = 0.6;
 const UNSURE_LOG_PROBABILITY = -1;
 const GUESSED_LOG_PROBABILITY = -1.35;
 
-/** More than anybody says. */
+/** More than any speaker says. */
 const TOKENS_PER_S = 12;
 const MORE_TOKENS = 8;
 const MAX_TOKENS = 220;
 
-/** Hears stretches of up to 30 s, one after the other. */
 export class WindowTranscriber {
   readonly #networks: Networks;
   readonly #pairs: BytePairs;
@@ -68,7 +65,7 @@ export class WindowTranscriber {
     this.#sampler = createSampler(networks.description);
   }
 
-  /** @param check called before each step of the networks; what it throws ends the work */
+  /** @param check called before each step; may throw to stop */
   async transcribe(request: WindowRequest, check: () => void): Promise<WindowTranscript> {
     check();
     const all = resample(request.samples, request.sampleRateHz, WHISPER_RATE_HZ);
@@ -103,7 +100,7 @@ export class WindowTranscriber {
     if (isRunaway(decoded)) return await this.#again(samples, request, check);
     if (request.prompt === null || !isCopiedFromPrompt(ids, promptTokens(request.prompt, this.#pairs)))
       return heard;
-    // What was said in the words of the prompt is heard without it as well.
+    // If the speaker really said the prompt's words, decoding without it finds them too.
     const text = this.#pairs.decode(ids);
     const without = { ...request, prompt: null, draft: { text, language } };
     const other = await this.#decoded(encoded, samples, without, check);
@@ -111,8 +108,8 @@ export class WindowTranscriber {
   }
 
   /**
-   * With all 30 s before the encoder's eyes, and no prompt that it could have got caught in. Somebody may well say a
-   * thing several times: what repeats and comes to an end stays, and what does not is cut before its first repetition.
+   * Decodes with all 30 s encoded and without a prompt, the usual causes of loops. Speakers may repeat themselves:
+   * repetition that ends is kept; endless repetition is cut after its first occurrence.
    */
   async #again(samples: Float32Array, request: WindowRequest, check: () => void): Promise<DecodedRun> {
     check();
@@ -156,7 +153,7 @@ export class WindowTranscriber {
     maxTokens: number,
   ): Omit<DecodeRequest, "stopsAtLoops"> {
     const encoded = (text: string): number[] => this.#pairs.encode(` ${text.trim()}`);
-    // The last two tokens of what was heard before are those that more sound changes most.
+    // More audio is likeliest to change the last two tokens of a draft.
     const draftIds = draft === null || draft.text.trim() === "" ? [] : encoded(draft.text).slice(0, -2);
     return {
       task,

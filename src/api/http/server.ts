@@ -1,8 +1,5 @@
 import type { ServerResponse } from "node:http";
-import websocket from "@fastify/websocket";
 import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest } from "fastify";
-import type { WebSocket } from "ws";
-import { MAX_MESSAGE_BYTES } from "../../contract/realtime/client-events.ts";
 import { beginServerSpan, NO_SPAN, type Span } from "../../core/span.ts";
 import { recordEnd } from "../../requests/request-context.ts";
 import { identifyCallers, requireAccess } from "./access.ts";
@@ -27,6 +24,7 @@ import { metricsRoute, openApiRoute, queryRoutes } from "./routes/queries.ts";
 import { realtimeRoutes } from "./routes/realtime.ts";
 import { audioSpeechRoutes, audioTelephonyRoute, replyRoutes, streamRoute } from "./routes/speech.ts";
 import { answerUnknownRoutes, rememberPaths } from "./unknown-routes.ts";
+import { registerWebSockets } from "./websocket/websocket-server.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -109,12 +107,7 @@ function createBareServer(deps: HttpDeps, tls: HttpDeps["options"]["tls"] = null
     keepAliveTimeout: 65_000,
   });
   // Before the hooks that may refuse a request: its own close the sockets of upgrades that were.
-  if (deps.realtime !== null)
-    app.register(websocket, {
-      options: SOCKET_OPTIONS,
-      preClose: (done) => done(),
-      errorHandler: handleSocketError,
-    });
+  if (deps.realtime !== null) registerWebSockets(app);
   watchRequests(app, deps, connections);
   readJsonBodies(app, deps.requestReader);
   answerMalformedRequests(app, deps, connections);
@@ -127,36 +120,6 @@ function createBareServer(deps: HttpDeps, tls: HttpDeps["options"]["tls"] = null
   answerUnknownRoutes(app, methodsOf);
   return app;
 }
-
-/** Anybody may send frames that are none: `ws` closes the socket then, and says why. What a route throws is our own fault. */
-function handleSocketError(
-  this: FastifyInstance,
-  error: Error,
-  socket: WebSocket,
-  { log }: FastifyRequest,
-): void {
-  if (socket.readyState !== socket.OPEN) {
-    log.info({ cause: error.message }, "a WebSocket's client broke the protocol");
-    return;
-  }
-  log.error(error);
-  socket.terminate();
-}
-
-const SOCKET_OPTIONS = {
-  maxPayload: MAX_MESSAGE_BYTES,
-  /** Buffered pieces of an incomplete message; each has an overhead. */
-  maxBufferedChunks: 16 * 1024,
-  maxFragments: 256,
-  perMessageDeflate: false,
-  // A session answers pings within its budget.
-  autoPong: false,
-  /** How long a client may take over its part of closing, in milliseconds: it is cut then, whatever it sends. */
-  closeTimeout: 1_000,
-  // Any other that is offered may be the key.
-  handleProtocols: (offered: ReadonlySet<string>) =>
-    ["realtime", "audio.twilio.com"].find((each) => offered.has(each)) ?? (false as const),
-};
 
 /** Tracks every request to its end, and lets expectations be answered where the others' headers are. */
 function watchRequests(app: FastifyInstance, deps: HttpDeps, connections: ConnectionTracker): void {

@@ -1,50 +1,33 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { RawData, WebSocket } from "ws";
+import type { WebSocket } from "ws";
 import { addressGroup } from "../../../accounts/address-group.ts";
 import type { BucketReading, Key } from "../../../accounts/tenancy.ts";
 import { quoted, ServiceError } from "../../../contract/errors.ts";
-import type { SessionUpdate } from "../../../contract/realtime/session.ts";
 import {
   MAX_CALL_MESSAGE_BYTES,
-  parseTwilioMessage,
   parseTwilioStart,
-  type TwilioMessage,
   type TwilioStart,
 } from "../../../contract/realtime/twilio-messages.ts";
 import { admit, authenticate } from "../../../requests/begin-request.ts";
 import { checkVoice } from "../../../serving/prepare/choose-voice.ts";
 import { toServiceError } from "../../../serving/service-errors.ts";
 import type { ResolvedCredential } from "../../realtime/client-secrets.ts";
-import type { SessionSettings } from "../../realtime/session-settings.ts";
 import { callSettings, TwilioDialect } from "../../realtime/twilio-dialect.ts";
 import { ConnectionSlots } from "../connection-tracker.ts";
 import { rateHeaders } from "../headers.ts";
 import type { HttpDeps, RealtimeOptions, SessionOpening } from "../http-deps.ts";
-import { CLOSE_CODES, closeReason } from "../websocket/close-codes.ts";
-
-/** What calls have in common with other sessions. */
-export interface Sessions {
-  /** Gives the connection of a request, whose key is known, its place. Throws a {@link ServiceError} where there is none. */
-  admit(request: FastifyRequest): void;
-  open(socket: WebSocket, request: FastifyRequest, opening: SessionOpening): void;
-  /** Throws a {@link ServiceError} where what is asked for cannot be had. */
-  settingsFor(
-    model: string | undefined,
-    update: SessionUpdate,
-    customVoices: readonly string[],
-  ): {
-    readonly settings: SessionSettings;
-    readonly model: string | null;
-  };
-}
+import type { RealtimeSessions } from "../websocket/realtime-sessions.ts";
+import { UnstartedCall } from "../websocket/unstarted-call.ts";
+import { CLOSE_CODES, limitMessages, trackUpgrade, upgradeRequired } from "../websocket/websocket-server.ts";
+import { settingsFor } from "./realtime.ts";
 
 /** The key that pays for a call. */
 type Payer = ResolvedCredential & { readonly key: Key };
 
 /** A call whose stream has not started. */
-interface Waiting {
+interface WaitingCall {
   /** The key of its URL, which was good; `null` where it has none. */
   readonly payer: Payer | null;
   readonly startMs: number;
@@ -54,14 +37,14 @@ interface Waiting {
   leave(): void;
 }
 
+/** Calls whose streams have not started, by the requests that they began with. */
+type WaitingCalls = Map<IncomingMessage, WaitingCall>;
+
 /** Milliseconds in which a stream must start; Twilio's do within some 0.1 s. */
 const START_MS = 10_000;
 const UNPROVEN_START_MS = 3_000;
 /** Unproven streams that may wait to start. A network that holds one place loses it only if more networks than this compete. */
 const MAX_UNPROVEN = 64;
-/** Frames, and their bytes, that may come before a stream starts: Twilio sends one message of 60 bytes. */
-const MAX_EARLY_FRAMES = 64;
-const MAX_EARLY_BYTES = 16 * 1024;
 /** Streams of one key, or of one network, that may wait to start. */
 const MAX_WAITING_EACH = 8;
 
@@ -78,45 +61,12 @@ export function telephonyStreamRoute(
   scope: FastifyInstance,
   deps: HttpDeps,
   realtime: RealtimeOptions,
-  sessions: Sessions,
+  sessions: RealtimeSessions,
 ): void {
-  /** Calls whose streams have not started, by the requests that they began with. */
-  const waiting = new Map<IncomingMessage, Waiting>();
-  limitMessages(scope, (raw) => waiting.has(raw));
-
-  const full = () =>
-    new ServiceError(502, "the server takes no more calls just now: retry in a moment", {
-      retryAfterMs: 5_000,
-    });
-  const holderIsFull = () => {
-    const message = `${MAX_WAITING_EACH} streams of this key or network have not started, the maximum: start or close one`;
-    return new ServiceError(429, message, { retryAfterMs: 5_000 });
-  };
-  const placesFor = (inAll: number) =>
-    new ConnectionSlots({ maxTotal: inAll, maxPerHolder: MAX_WAITING_EACH, full, holderIsFull });
-  const [proven, unproven] = [placesFor(realtime.maxSessions), placesFor(MAX_UNPROVEN)];
-
-  const admitWaiting = ({ raw, ip }: FastifyRequest, payer: Payer | null): void => {
-    if (deps.isStopping()) throw full();
-    const isProven = payer !== null || realtime.twilioAuthTokens.length > 0;
-    const call: Waiting = {
-      payer,
-      startMs: isProven ? START_MS : UNPROVEN_START_MS,
-      end: () => {
-        call.leave();
-        raw.socket.destroy();
-      },
-      leave: () => {},
-    };
-    const hold = () => {
-      waiting.set(raw, call);
-      return () => waiting.delete(raw);
-    };
-    const giveWay = () =>
-      call.end(CLOSE_CODES.tryLater, "the stream had not started, and others needed its place");
-    const holder = payer?.key.keyId ?? addressGroup(ip, 3);
-    call.leave = (isProven ? proven : unproven).take(raw.socket, holder, hold, giveWay);
-  };
+  const waiting: WaitingCalls = new Map();
+  limitMessages(scope, MAX_CALL_MESSAGE_BYTES, (raw) => waiting.has(raw));
+  const admitWaiting = waitingSlots(waiting, deps, realtime);
+  const { twilioAuthTokens: tokens } = realtime;
 
   scope.route<{ Querystring: { readonly key?: string | readonly string[] } }>({
     method: "GET",
@@ -125,90 +75,26 @@ export function telephonyStreamRoute(
     preHandler: async (request, reply) => {
       if (!request.ws) return;
       const onReading = (reading: BucketReading) => reply.headers(rateHeaders(reading));
-      const { twilioAuthTokens: tokens } = realtime;
       if (tokens.length > 0 && !isSignedByTwilio(request, tokens))
         await authenticate(deps.tenancy, null, request.ip, { missing: unsigned(request), onReading });
       const { key } = request.query;
       const payer = key === undefined ? null : await payerOf(`${key}`, request, deps, realtime, onReading);
       admitWaiting(request, payer);
     },
-    handler: async (request, reply) => {
-      reply.code(426).header("Upgrade", "websocket").header("Connection", "Upgrade");
-      const message = "this is a WebSocket for Twilio's Media Streams: name it in a <Stream>";
-      return { error: { type: "invalid_request", message, request_id: request.id } };
-    },
+    handler: upgradeRequired("this is a WebSocket for Twilio's Media Streams: name it in a <Stream>"),
     wsHandler: (socket: WebSocket, request) => {
-      const { raw } = request;
-      const call = waiting.get(raw);
-      request.tracked.rawStatus = 101;
-      raw.socket.prependOnceListener("close", () => request.tracked.answered());
-      const early: RawData[] = [];
-      const startBytes = raw.socket.bytesRead;
-      let frames = 0;
-      let hasStarted = false;
-      const endIf = (isTooMuch: boolean): void => {
-        if (isTooMuch && !hasStarted) end(CLOSE_CODES.policy, "the stream sent too much before its start");
-      };
-      const onFrame = (): void => {
-        frames += 1;
-        endIf(frames > MAX_EARLY_FRAMES);
-      };
-      // After `ws` has read them: they may have held the start.
-      const onBytes = (): void => endIf(raw.socket.bytesRead - startBytes > MAX_EARLY_BYTES);
-      const onMessage = (data: RawData): void => {
-        early.push(data);
-        if (early.length > 1) return;
-        onFrame();
-        if (socket.readyState !== socket.OPEN) return;
-        let message: TwilioMessage | null;
-        try {
-          message = parseTwilioMessage(data as Buffer);
-        } catch (error) {
-          end(CLOSE_CODES.invalid, (error as Error).message);
-          return;
-        }
-        if (message?.event === "stop") end(CLOSE_CODES.normal, "");
-        else if (message?.event === "start") start(message.start);
-        else early.length = 0;
-      };
-      const start = (said: TwilioStart): void => {
-        clearTimeout(timer);
-        hasStarted = true;
-        socket.pause();
-        begin(said).catch((error) => end(...closingOf(toServiceError(error))));
-      };
-      const begin = async (said: TwilioStart): Promise<void> => {
-        const opening = await openingOf(said, call?.payer ?? null, request, deps, realtime, sessions);
-        if (socket.readyState !== socket.OPEN) return;
-        over();
-        sessions.open(socket, request, opening);
-        for (const each of early.splice(0).slice(1)) socket.emit("message", each, false);
-        socket.resume();
-      };
-      /** Stops waiting: frees the place and ignores further frames. */
-      const over = (): void => {
-        clearTimeout(timer);
-        call?.leave();
-        socket.off("message", onMessage).off("ping", onFrame).off("pong", onFrame);
-        raw.socket.off("data", onBytes);
-      };
-      const end = (status: number, reason: string): void => {
-        over();
-        early.length = 0;
-        // A paused socket would never see the client's close frame.
-        socket.resume();
-        socket.close(status, closeReason(reason));
-      };
-      const timer = setTimeout(
-        () => end(CLOSE_CODES.policy, "the stream did not start"),
-        call?.startMs ?? 0,
-      ).unref();
-      if (call !== undefined) call.end = end;
-      socket.on("message", onMessage).on("ping", onFrame).on("pong", onFrame);
-      raw.socket.on("data", onBytes);
-      // On a protocol error `ws` closes the socket itself.
-      socket.once("error", over);
-      socket.once("close", over);
+      trackUpgrade(request);
+      const call = waiting.get(request.raw);
+      const unstarted = new UnstartedCall(socket, request.raw.socket, {
+        startMs: call?.startMs ?? 0,
+        begin: async (start) => {
+          const opening = await openingOf(start, call?.payer ?? null, request, deps, realtime, sessions);
+          return () => sessions.open(socket, request, opening);
+        },
+        onFailure: (error) => closingOf(asServiceError(error)),
+        onOver: () => call?.leave(),
+      });
+      if (call !== undefined) call.end = (status, reason) => unstarted.end(status, reason);
     },
   });
 
@@ -217,18 +103,44 @@ export function telephonyStreamRoute(
   });
 }
 
-/**
- * Limits messages of calls to 64 KiB. The plugin has one server of `ws` for all routes, which reads its limit at each upgrade,
- * right after `headers`.
- */
-function limitMessages(
-  { websocketServer: server }: FastifyInstance,
-  isCall: (request: IncomingMessage) => boolean,
-): void {
-  const others = server.options.maxPayload;
-  server.on("headers", (_headers, request) => {
-    server.options.maxPayload = isCall(request) ? MAX_CALL_MESSAGE_BYTES : others;
-  });
+/** Returns a function that gives a call a slot in which it waits for its start. It throws a {@link ServiceError} if there is none. */
+function waitingSlots(
+  waiting: WaitingCalls,
+  deps: HttpDeps,
+  { maxSessions, twilioAuthTokens }: RealtimeOptions,
+): (request: FastifyRequest, payer: Payer | null) => void {
+  const full = () =>
+    new ServiceError(502, "the server takes no more calls just now: retry in a moment", {
+      retryAfterMs: 5_000,
+    });
+  const holderIsFull = () => {
+    const message = `${MAX_WAITING_EACH} streams of this key or network have not started, the maximum: start or close one`;
+    return new ServiceError(429, message, { retryAfterMs: 5_000 });
+  };
+  const slotsFor = (maxTotal: number) =>
+    new ConnectionSlots({ maxTotal, maxPerHolder: MAX_WAITING_EACH, full, holderIsFull });
+  const [proven, unproven] = [slotsFor(maxSessions), slotsFor(MAX_UNPROVEN)];
+  return ({ raw, ip }, payer) => {
+    if (deps.isStopping()) throw full();
+    const isProven = payer !== null || twilioAuthTokens.length > 0;
+    const call: WaitingCall = {
+      payer,
+      startMs: isProven ? START_MS : UNPROVEN_START_MS,
+      end: () => {
+        call.leave();
+        raw.socket.destroy();
+      },
+      leave: () => {},
+    };
+    const onTaken = () => {
+      waiting.set(raw, call);
+      return () => waiting.delete(raw);
+    };
+    const evict = () =>
+      call.end(CLOSE_CODES.tryLater, "the stream had not started, and others needed its place");
+    const holder = payer?.key.keyId ?? addressGroup(ip, 3);
+    call.leave = (isProven ? proven : unproven).take(raw.socket, holder, onTaken, evict);
+  };
 }
 
 /** Returns the error message for a call without a valid signature; omits the query, which may hold a key. */
@@ -260,7 +172,7 @@ async function openingOf(
   request: FastifyRequest,
   deps: HttpDeps,
   realtime: RealtimeOptions,
-  sessions: Sessions,
+  sessions: RealtimeSessions,
 ): Promise<SessionOpening> {
   const parameters = parseTwilioStart(start);
   const { key: presented, model: asked, voice } = parameters;
@@ -269,8 +181,14 @@ async function openingOf(
       ? fromUrl
       : await payerOf(presented ?? null, request, deps, realtime, () => {});
   await admit(key, deps, { speaks: false, overRate: "this key is over its rate limit" });
-  const own = await deps.customVoices.names(key.keyId);
-  const { settings, model } = sessions.settingsFor(asked, session, own);
+  const own = await deps.ownVoices.names(key.keyId);
+  const { settings, model } = settingsFor(
+    asked === undefined ? {} : { model: asked },
+    session,
+    own,
+    deps,
+    realtime,
+  );
   if (voice !== undefined) checkVoice(voice, "voice", settings.voices.cast, own);
   if (settings.tools.length > 0)
     throw new ServiceError(

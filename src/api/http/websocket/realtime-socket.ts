@@ -9,8 +9,8 @@ import type { RequestContext } from "../../../requests/request-context.ts";
 import type { DialectOutput, RealtimeDialect, ServerEvent } from "../../realtime/realtime-dialect.ts";
 import { type RealtimeDeps, SessionRunner } from "../../realtime/session-runner.ts";
 import type { SessionSettings } from "../../realtime/session-settings.ts";
-import { CLOSE_CODES, closeReason } from "./close-codes.ts";
 import { MessageMemory } from "./message-memory.ts";
+import { CLOSE_CODES, closeReason } from "./websocket-server.ts";
 
 export interface RealtimeSocketOptions {
   readonly deps: RealtimeDeps;
@@ -120,9 +120,6 @@ export class RealtimeSocket {
       isBehind: () => this.#isBehind(),
       signal: this.#gone.signal,
     });
-    tracked.rawStatus = 101;
-    // Before the tracker learns of it: a session that is closed has not failed.
-    this.#connection.prependOnceListener("close", () => tracked.answered());
     socket.on("message", (data, isBinary) => this.#message(data, isBinary));
     for (const type of ["ping", "pong"] as const)
       socket.on(type, (bytes: Buffer) => this.#queue({ type, bytes, arrivedMs: 0, release: () => {} }));

@@ -1,0 +1,155 @@
+import type { FastifyRequest } from "fastify";
+import type { WebSocket } from "ws";
+import { ServiceError } from "../../../contract/errors.ts";
+import { serverIsFull } from "../../../limits/capacity-errors.ts";
+import { KeyBudgets } from "../../../limits/event-loop-budget.ts";
+import { beginRequest } from "../../../requests/begin-request.ts";
+import type { RequestContext } from "../../../requests/request-context.ts";
+import { meterUsage } from "../../../serving/telemetry.ts";
+import { ConnectionSlots } from "../connection-tracker.ts";
+import type { HttpDeps, RealtimeOptions, SessionOpening } from "../http-deps.ts";
+import { RealtimeSocket } from "./realtime-socket.ts";
+
+/** Milliseconds between two checks for revoked keys. */
+const REVOCATION_MS = 2_000;
+/** Average use of a session, as a fraction of one slot: of the detectors, and of the recogniser. */
+const DETECTING_SHARE = 0.02;
+const TRANSCRIBING_SHARE = 0.06;
+
+/** The open realtime sessions: admits connections, ends sessions whose keys were revoked, and closes all on shutdown. */
+export class RealtimeSessions {
+  readonly #deps: HttpDeps;
+  readonly #realtime: RealtimeOptions;
+  /** Open sessions with the keys that pay for them. */
+  readonly #open = new Map<RealtimeSocket, string>();
+  /** Slots of connections that have a session, or are about to. */
+  readonly #slots: ConnectionSlots;
+  readonly #keyBudgets = new KeyBudgets();
+  readonly #watch: NodeJS.Timeout;
+  #isChecking = false;
+
+  constructor(deps: HttpDeps, realtime: RealtimeOptions) {
+    this.#deps = deps;
+    this.#realtime = realtime;
+    const { maxSessions, maxSessionsPerKey } = realtime;
+    this.#slots = new ConnectionSlots({
+      maxTotal: maxSessions,
+      maxPerHolder: maxSessionsPerKey,
+      full: () =>
+        new ServiceError(502, "the server has as many realtime sessions as it takes: retry in a moment", {
+          retryAfterMs: 5_000,
+        }),
+      holderIsFull: () =>
+        new ServiceError(
+          429,
+          `this key has ${maxSessionsPerKey} realtime sessions open, which is all it may have: close one`,
+          { retryAfterMs: 5_000 },
+        ),
+    });
+    this.#watch = setInterval(() => void this.#endRevoked(), REVOCATION_MS).unref();
+  }
+
+  /** Gives the connection of a request, whose key is known, a slot. Throws a {@link ServiceError} if there is none. */
+  admit({ tracked, raw }: FastifyRequest): void {
+    const { keyId } = tracked.caller;
+    const { detectionSlots, transcriptionSlots } = this.#realtime;
+    if (this.#deps.isStopping())
+      throw new ServiceError(502, "the server is shutting down: retry", { retryAfterMs: 1_000 });
+    if (!detectionSlots.canSustain(keyId, DETECTING_SHARE)) throw serverIsFull(detectionSlots.what, 5_000);
+    if (!transcriptionSlots.canSustain(keyId, TRANSCRIBING_SHARE))
+      throw serverIsFull(transcriptionSlots.what, 5_000);
+    const { metrics } = this.#deps;
+    this.#slots.take(raw.socket, keyId, () => {
+      metrics.realtime.opened();
+      return () => metrics.realtime.closed();
+    });
+  }
+
+  open(
+    socket: WebSocket,
+    request: FastifyRequest,
+    { settings, model, apiKey, dialect }: SessionOpening,
+  ): void {
+    const { options, service, metrics } = this.#deps;
+    const { idleTimeoutMs, maxSessionS, receiving } = this.#realtime;
+    const { keyId } = request.tracked.caller;
+    const key = this.#keyBudgets.open(keyId);
+    const connection = new RealtimeSocket(socket, request, {
+      deps: {
+        ...this.#realtime,
+        service,
+        onFirstAudio: (seconds) => metrics.realtime.answered(seconds),
+        onFailure: (error) => request.log.warn({ cause: messageOf(error) }, "realtime session"),
+      },
+      settings,
+      model,
+      dialect,
+      heartbeatMs: options.heartbeatMs,
+      idleTimeoutMs,
+      maxSessionS,
+      keyBudget: key.budget,
+      hasOtherKeys: () => this.#keyBudgets.size > 1,
+      receiving,
+      onSlowed: () =>
+        request.log.warn({ key_id: keyId }, "realtime session sends too many events: it is slowed"),
+      meter: (inputAudioS) => meterTurns(this.#deps, keyId, inputAudioS),
+      begin: (what, signal) => this.#begin(what, apiKey, signal),
+    });
+    this.#open.set(connection, apiKey);
+    socket.once("close", () => {
+      this.#open.delete(connection);
+      key.close();
+    });
+  }
+
+  /** Lets each session finish the reply that is being spoken, then closes it with code 1001. Does not wait for them. */
+  close(): void {
+    clearInterval(this.#watch);
+    for (const connection of this.#open.keys())
+      connection.finish().catch((error) => this.#deps.logger.error({ err: error }));
+  }
+
+  #begin(what: "response" | "transcription", apiKey: string, signal: AbortSignal): Promise<RequestContext> {
+    return beginRequest(this.#deps, {
+      route: `realtime:${what}`,
+      findKey: async () => {
+        const key = await this.#deps.tenancy.authenticate(apiKey);
+        if (key !== null) return key;
+        throw new ServiceError(
+          401,
+          "the API key of this session is not good any more: begin another session",
+        );
+      },
+      speaks: what === "response",
+      overRate: "this key is over its rate limit",
+      signal,
+    });
+  }
+
+  /** Ends the sessions whose keys have been revoked. If the store fails, sessions stay open. */
+  async #endRevoked(): Promise<void> {
+    if (this.#isChecking) return;
+    this.#isChecking = true;
+    const checks = [...new Set(this.#open.values())].map(async (apiKey) => {
+      const key = await this.#deps.tenancy.authenticate(apiKey).catch(() => undefined);
+      if (key !== null) return;
+      for (const [connection, payer] of this.#open) if (payer === apiKey) connection.revoke();
+    });
+    await Promise.all(checks);
+    this.#isChecking = false;
+  }
+}
+
+async function meterTurns({ tenancy, metrics }: HttpDeps, keyId: string, inputAudioS: number): Promise<void> {
+  const usage = { input_chars: 0, input_audio_seconds: inputAudioS, output_audio_seconds: 0 };
+  await meterUsage({ meter: (record) => tenancy.commit(record), ...metrics }, keyId, usage);
+}
+
+/** Returns the message and cause of an error, without anything that a client said. */
+function messageOf(error: unknown): string {
+  const { message, cause } = error as {
+    readonly message?: string;
+    readonly cause?: { readonly message?: string };
+  };
+  return cause?.message === undefined ? `${message}` : `${message} (${cause.message})`;
+}

@@ -226,10 +226,10 @@ export function createMetrics(version: string): Metrics {
         const isWhole = reason === "finished" || reason === "length";
         if (isWhole) histograms.realTimeFactor.observe({ model }, engineS / audioS);
       },
-      heard: (audioS, recogniserS) => {
+      transcribed: (audioS, recogniserS) => {
         if (audioS > 0) histograms.hearingFactor.observe(recogniserS / audioS);
       },
-      turnHeard: (outcome) => counters.turnsHeard.inc({ outcome }),
+      turnTranscribed: (outcome) => counters.turnsHeard.inc({ outcome }),
       metered: (usage) => {
         counters.inputChars.inc(usage.input_chars);
         counters.audioSeconds.inc({ direction: "in" }, usage.input_audio_seconds);

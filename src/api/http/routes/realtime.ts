@@ -5,10 +5,15 @@ import { readJsonBody } from "../../../contract/json/read-json.ts";
 import type { InboundEvent } from "../../../contract/realtime/client-events.ts";
 import { ClientSecretRequest, SECRET_S, type SessionUpdate } from "../../../contract/realtime/session.ts";
 import { parseClientSecretRequest } from "../../../contract/validate.ts";
-import { asServiceError } from "../../../serving/service-errors.ts";
-import { RealtimeError } from "../../realtime/realtime-error.ts";
-import { defaultSettings, type SessionSettings, sessionPayload, updateSettings } from "../../realtime/session-settings.ts";
+import { toServiceError } from "../../../serving/service-errors.ts";
 import { openAiDialect } from "../../realtime/realtime-dialect.ts";
+import { RealtimeError } from "../../realtime/realtime-error.ts";
+import {
+  defaultSettings,
+  type SessionSettings,
+  sessionPayload,
+  updateSettings,
+} from "../../realtime/session-settings.ts";
 import type { HttpDeps, RealtimeOptions, SessionOpening } from "../http-deps.ts";
 import { requireBody } from "../request-body.ts";
 import { RealtimeSessions } from "../websocket/realtime-sessions.ts";
@@ -52,7 +57,7 @@ function sessionRoute(
     preHandler: async (request) => {
       // Requests without a key were refused before.
       const { apiKey, session } = request.presented!;
-      const own = await deps.ownVoices.names(request.tracked.caller.keyId);
+      const own = await deps.customVoices.names(request.tracked.caller.keyId);
       openings.set(request, { apiKey, ...settingsFor(request.query, session, own, deps, realtime) });
       if (request.ws) sessions.admit(request);
     },
@@ -75,7 +80,7 @@ function clientSecretsRoute(app: FastifyInstance, deps: HttpDeps, realtime: Real
     const { apiKey } = request.presented!;
     const seconds = body.expires_after?.seconds ?? SECRET_S.default;
     const update = body.session ?? {};
-    const own = await deps.ownVoices.names(request.tracked.caller.keyId);
+    const own = await deps.customVoices.names(request.tracked.caller.keyId);
     const { settings } = settingsFor({}, update, own, deps, realtime);
     const { value, expiresAt } = realtime.secrets.issue(apiKey, seconds, update);
     return {

@@ -91,7 +91,7 @@ export function telephonyStreamRoute(
           const opening = await openingOf(start, call?.payer ?? null, request, deps, realtime, sessions);
           return () => sessions.open(socket, request, opening);
         },
-        onFailure: (error) => closingOf(asServiceError(error)),
+        onFailure: (error) => closingOf(toServiceError(error)),
         onOver: () => call?.leave(),
       });
       if (call !== undefined) call.end = (status, reason) => unstarted.end(status, reason);
@@ -181,7 +181,7 @@ async function openingOf(
       ? fromUrl
       : await payerOf(presented ?? null, request, deps, realtime, () => {});
   await admit(key, deps, { speaks: false, overRate: "this key is over its rate limit" });
-  const own = await deps.ownVoices.names(key.keyId);
+  const own = await deps.customVoices.names(key.keyId);
   const { settings, model } = settingsFor(
     asked === undefined ? {} : { model: asked },
     session,

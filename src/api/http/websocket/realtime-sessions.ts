@@ -1,7 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import type { WebSocket } from "ws";
 import { ServiceError } from "../../../contract/errors.ts";
-import { serverIsFull } from "../../../limits/capacity-errors.ts";
+import { serverFullError } from "../../../limits/capacity-errors.ts";
 import { KeyBudgets } from "../../../limits/event-loop-budget.ts";
 import { beginRequest } from "../../../requests/begin-request.ts";
 import type { RequestContext } from "../../../requests/request-context.ts";
@@ -55,9 +55,9 @@ export class RealtimeSessions {
     const { detectionSlots, transcriptionSlots } = this.#realtime;
     if (this.#deps.isStopping())
       throw new ServiceError(502, "the server is shutting down: retry", { retryAfterMs: 1_000 });
-    if (!detectionSlots.canSustain(keyId, DETECTING_SHARE)) throw serverIsFull(detectionSlots.what, 5_000);
+    if (!detectionSlots.canSustain(keyId, DETECTING_SHARE)) throw serverFullError(detectionSlots.what, 5_000);
     if (!transcriptionSlots.canSustain(keyId, TRANSCRIBING_SHARE))
-      throw serverIsFull(transcriptionSlots.what, 5_000);
+      throw serverFullError(transcriptionSlots.what, 5_000);
     const { metrics } = this.#deps;
     this.#slots.take(raw.socket, keyId, () => {
       metrics.realtime.opened();

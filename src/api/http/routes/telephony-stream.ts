@@ -18,10 +18,9 @@ import { callSettings, TwilioDialect } from "../../realtime/twilio-dialect.ts";
 import { ConnectionSlots } from "../connection-tracker.ts";
 import { rateHeaders } from "../headers.ts";
 import type { HttpDeps, RealtimeOptions, SessionOpening } from "../http-deps.ts";
-import type { RealtimeSessions } from "../websocket/realtime-sessions.ts";
+import { type RealtimeSessions, settingsFor } from "../websocket/realtime-sessions.ts";
 import { UnstartedCall } from "../websocket/unstarted-call.ts";
 import { CLOSE_CODES, limitMessages, trackUpgrade, upgradeRequired } from "../websocket/websocket-server.ts";
-import { settingsFor } from "./realtime.ts";
 
 /** The key that pays for a call. */
 type Payer = ResolvedCredential & { readonly key: Key };

@@ -1,14 +1,24 @@
 import type { FastifyRequest } from "fastify";
 import type { WebSocket } from "ws";
-import { ServiceError } from "../../../contract/errors.ts";
+import { quoted, ServiceError } from "../../../contract/errors.ts";
+import type { SessionUpdate } from "../../../contract/realtime/session.ts";
 import { serverFullError } from "../../../limits/capacity-errors.ts";
 import { KeyBudgets } from "../../../limits/event-loop-budget.ts";
 import { beginRequest } from "../../../requests/begin-request.ts";
 import type { RequestContext } from "../../../requests/request-context.ts";
 import { meterUsage } from "../../../serving/telemetry.ts";
+import { RealtimeError } from "../../realtime/realtime-error.ts";
+import { defaultSettings, type SessionSettings, updateSettings } from "../../realtime/session-settings.ts";
 import { ConnectionSlots } from "../connection-tracker.ts";
 import type { HttpDeps, RealtimeOptions, SessionOpening } from "../http-deps.ts";
 import { RealtimeSocket } from "./realtime-socket.ts";
+
+/** The query of `GET /v1/realtime`. */
+export interface SessionQuery {
+  readonly model?: string;
+  readonly intent?: string;
+  readonly call_id?: string;
+}
 
 /** Milliseconds between two checks for revoked keys. */
 const REVOCATION_MS = 2_000;
@@ -152,4 +162,45 @@ function messageOf(error: unknown): string {
     readonly cause?: { readonly message?: string };
   };
   return cause?.message === undefined ? `${message}` : `${message} (${cause.message})`;
+}
+
+/**
+ * Settings by an address, and by a session that was asked for. Throws a 400 {@link ServiceError} that names what cannot be
+ * had.
+ *
+ * @param own what recordings are called that the key may use as voices
+ */
+export function settingsFor(
+  { model: inQuery, intent, call_id }: SessionQuery,
+  update: SessionUpdate,
+  own: readonly string[],
+  deps: HttpDeps,
+  { resolve }: RealtimeOptions,
+): { readonly settings: SessionSettings; readonly model: string | null } {
+  if (call_id !== undefined)
+    throw new ServiceError(400, "call_id is of WebRTC and SIP, which are not spoken here: leave it out", {
+      param: "call_id",
+    });
+  const asked = inQuery || update.model;
+  const model = asked === undefined || asked === "" || asked.startsWith("gpt-") ? null : asked;
+  const resolved = resolve(model);
+  if (resolved === undefined) {
+    const message = `model ${quoted(asked ?? "")} is unknown: GET /v1/models lists the valid ids`;
+    throw new ServiceError(400, message, { param: "model" });
+  }
+  const isTranscription = (update.type ?? intent) === "transcription";
+  const settings: SessionSettings = {
+    ...defaultSettings(asked || defaultModel(deps), { cast: resolved.card, own }),
+    ...(isTranscription ? { type: "transcription", transcription: {} } : {}),
+  };
+  try {
+    return { model, settings: updateSettings(settings, update, false) };
+  } catch (error) {
+    if (!(error instanceof RealtimeError)) throw error;
+    throw new ServiceError(400, error.message, error.param === null ? {} : { param: error.param });
+  }
+}
+
+function defaultModel({ cards }: HttpDeps): string {
+  return cards().find((card) => card.default)?.id ?? "";
 }

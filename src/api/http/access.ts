@@ -8,23 +8,20 @@ import type { HttpDeps } from "./http-deps.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** What a caller needs: nothing, a key, or a key and one of its tokens. Every route states it. */
+    /** The credentials that a route requires: none, a key, or a key and one of its tokens. Every route states it. */
     access: "open" | "key" | "token";
-    /** False where nothing is spoken, so that a full queue for that refuses nobody. */
+    /** False if the route speaks nothing, so that a full speech queue does not refuse it. */
     speaks?: boolean;
-    /** Whether a client secret opens it, as well as a key. */
+    /** Whether a client secret is accepted as well as a key. */
     takesSecrets?: boolean;
   }
   interface FastifyRequest {
-    /** The key that it presents, or that the client secret which it presents stands for; `null` where there is neither. */
+    /** The key presented, or the one that the presented client secret stands for; `null` without either. */
     presented: ResolvedCredential | null;
   }
 }
 
-/**
- * Makes registering a route throw where it does not state its `config.access`: what was forgotten must not be open to
- * everybody.
- */
+/** Rejects routes that do not state `config.access`, so that none is open by omission. */
 export function requireAccess(app: FastifyInstance): void {
   app.addHook("onRoute", ({ method, url, config }) => {
     if (config?.access !== undefined) return;
@@ -33,9 +30,9 @@ export function requireAccess(app: FastifyInstance): void {
 }
 
 /**
- * Knows every caller before anything of the request is read: request id, key, token, rate headers, in that order. On open
- * routes the key is known if that is soon.
- * Failed authentication draws from the anonymous bucket of the client's address; a 404 or 405 draws from none.
+ * Authenticates every request before its body is read, and sets the request id and rate headers. Open routes look a
+ * key up only if that is quick. Failed authentication draws from the anonymous bucket of the client's address; a 404
+ * or 405 draws from none.
  */
 export function identifyCallers(
   app: FastifyInstance,
@@ -50,7 +47,7 @@ export function identifyCallers(
     const presented = request.presented?.apiKey ?? null;
     const access = request.is404 ? "open" : request.routeOptions.config.access;
     if (access === "open") {
-      // What is open to all is answered also where keys cannot be looked up.
+      // Open routes answer even if keys cannot be looked up.
       const known = presented === null ? null : await tenancy.recall(presented);
       if (known === null) return;
       request.tracked.keyId = known.key.keyId;
@@ -85,7 +82,7 @@ function presentedBy(
   return secrets.resolve(presented);
 }
 
-/** What HTTP asks of every request: 1.1 a `Host`; and to say so where an expectation is not understood. */
+/** Checks `Host`, which HTTP/1.1 requires, and rejects unknown expectations. */
 function checkHeaders({ headers, raw }: FastifyRequest): void {
   if (headers.host === undefined && raw.httpVersion === "1.1") {
     throw new ServiceError(400, "the Host header is missing: HTTP/1.1 requires one");

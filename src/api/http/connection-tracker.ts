@@ -6,27 +6,27 @@ import type { Ending } from "../../requests/metrics.ts";
 import { RequestContext } from "../../requests/request-context.ts";
 
 export interface ConnectionTrackerOptions {
-  /** Longest that a client may neither take what is there for it nor send what it has announced, in milliseconds. */
+  /** Milliseconds for which a client may neither read what is ready nor send what it announced. */
   readonly stallTimeoutMs: number;
-  /** Whether others wait for room to send; then who sends slowly, and holds some, loses it. */
+  /** Whether requests wait for memory; slow senders that hold some are then cut. */
   readonly isMemoryAwaited: () => boolean;
 }
 
-/** Slower than this, over this time, makes room for others: bytes a second, milliseconds. */
+/** Clients slower than this after `PACE_AFTER_MS` make room for others. */
 const MIN_PACE_BYTES_PER_S = 32 * 1024;
 const PACE_AFTER_MS = 5_000;
 
 interface Connection {
   readonly requests: Set<TrackedRequest>;
-  /** Bytes that have gone either way, and since when there were no more although there should have been. */
+  /** Bytes moved in either direction, and the time since which none moved although some should have. */
   movedBytes: number;
   stalledSinceMs: number | null;
   isLast: boolean;
 }
 
 /**
- * Every request that is under way, by its connection. A request's client has gone when the connection is closed: a
- * response that waits behind another's, as pipelined ones do, is told nothing by Node itself.
+ * Tracks all open requests by connection. A request's client has gone when its connection closes: Node reports
+ * nothing to a pipelined response that waits for an earlier one.
  */
 export class ConnectionTracker {
   readonly #options: ConnectionTrackerOptions;
@@ -41,7 +41,6 @@ export class ConnectionTracker {
     this.#timer = setInterval(() => this.#look(), lookMs).unref();
   }
 
-  /** @param onEnd called once, when the request is over */
   begin(
     request: IncomingMessage,
     response: ServerResponse,
@@ -62,7 +61,7 @@ export class ConnectionTracker {
     return tracked;
   }
 
-  /** Resolves when no request is under way. */
+  /** Resolves when no request is open. */
   async idle(): Promise<void> {
     if (this.#open === 0) return;
     await new Promise<void>((resolve) => {
@@ -70,20 +69,20 @@ export class ConnectionTracker {
     });
   }
 
-  /** The request that is to be answered next on a connection, if there is one. */
+  /** Returns the request to be answered next on a connection. */
   nextOn(socket: Socket): TrackedRequest | null {
     const [next] = this.#connections.get(socket)?.requests ?? [];
     return next ?? null;
   }
 
-  /** Ends the connection once the requests that are under way on it are over. */
+  /** Ends the connection after its open requests. */
   endAfter(socket: Socket): void {
     const connection = this.#connections.get(socket);
     if (connection === undefined || connection.requests.size === 0) socket.destroySoon();
     else connection.isLast = true;
   }
 
-  /** Ends every connection now, WebSockets among them, which Node's own server knows no more. */
+  /** Destroys every connection, including WebSockets, which Node's server no longer tracks. */
   cut(): void {
     for (const socket of this.#connections.keys()) socket.destroy();
   }
@@ -120,7 +119,7 @@ export class ConnectionTracker {
   #whyToLetGo(socket: Socket, connection: Connection, nowMs: number): string | null {
     const requests = [...connection.requests];
     const isToSend = requests.some(({ receiving }) => receiving !== null);
-    // What is queued behind another's answer cannot be read yet.
+    // The output of pipelined requests cannot be read yet.
     const isToRead = socket.writableLength > 0 || requests.some(hasOutput);
     const moved = socket.bytesRead + socket.bytesWritten - socket.writableLength;
     const hasMoved = moved !== connection.movedBytes;
@@ -150,7 +149,7 @@ function isSlow({ receiving }: TrackedRequest, nowMs: number): boolean {
 
 const CLOSED = "it closed the connection";
 
-/** A body on its way. */
+/** A body that is being received. */
 export interface Receiving {
   readonly sinceMs: number;
   /** Whether its memory is counted, so that others may wait for it. */
@@ -158,13 +157,12 @@ export interface Receiving {
   bytes: number;
 }
 
-/** A request that came by HTTP, from its headers to its one end. */
 export class TrackedRequest extends RequestContext {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Its body, while the client is to send more of it. */
+  /** The body, while the client still sends it. */
   receiving: Receiving | null = null;
-  /** The status that was sent where Node's own response was passed by. */
+  /** The status sent without Node's own response, as for an upgrade. */
   rawStatus: number | null = null;
 
   constructor(request: IncomingMessage, response: ServerResponse, onEnd: (ending: Ending) => void) {
@@ -177,7 +175,7 @@ export class TrackedRequest extends RequestContext {
     response.once("finish", () => this.answered());
   }
 
-  /** Ends it with an error that its client cannot be told, because it takes nothing. */
+  /** Fails the request and cuts its connection: the client reads nothing, so it cannot be told. */
   cut(error: ServiceError): void {
     this.fail(error);
     this.leave(error.message);
@@ -186,8 +184,8 @@ export class TrackedRequest extends RequestContext {
 }
 
 /**
- * Calls `end` once: when the connection closes, or when what is returned is called before. Of a connection that has gone
- * already, as it may while something else is waited for, it is called at once: Node tells of a close once, and never again.
+ * Calls `end` once: when the connection closes, or when the returned function is called. Calls it immediately if the
+ * connection has already closed, since Node emits `close` only once.
  */
 export function whenClosed(socket: Socket, end: () => void): () => void {
   const over = (): void => {
@@ -203,15 +201,15 @@ export function whenClosed(socket: Socket, end: () => void): () => void {
 }
 
 export interface ConnectionSlotsOptions {
-  /** Places in all, and of one holder: a key, say, or an address. */
+  /** Slots in total, and per holder, such as a key or an address. */
   readonly maxTotal: number;
   readonly maxPerHolder: number;
-  /** What is thrown where there is none left. */
+  /** Errors to throw if there is none left. */
   readonly full: () => ServiceError;
   readonly holderIsFull: () => ServiceError;
 }
 
-/** Places that connections have. One is bound to its connection from the beginning, so that none outlives that. */
+/** Limits concurrent connections. Each slot is bound to its connection, so that none outlives it. */
 export class ConnectionSlots {
   readonly #options: ConnectionSlotsOptions;
   readonly #taken = new KeyCounter();
@@ -223,10 +221,10 @@ export class ConnectionSlots {
   }
 
   /**
-   * Gives a connection a place until it closes, or gives it up by what is returned. Throws where there is none.
+   * Gives a connection a slot until it closes or the returned function is called. Throws if there is none.
    *
-   * @param onTaken runs when the place is taken; the function it returns runs once, when it is freed
-   * @param evict frees the place for a holder with fewer; by default, the place cannot be taken away
+   * @param onTaken runs when the slot is taken; the function it returns runs once, when it is freed
+   * @param evict frees the slot for a holder with fewer; by default, the slot cannot be taken away
    */
   take(socket: Socket, holder: string, onTaken: () => () => void, evict = () => {}): () => void {
     const { maxTotal: inAll, maxPerHolder: perHolder, full, holderIsFull } = this.#options;
@@ -244,7 +242,7 @@ export class ConnectionSlots {
     });
   }
 
-  /** Evicts the oldest of the holder with most places, if it has more than the newcomer. */
+  /** Evicts the oldest slot of the holder with most, if it has more than the newcomer. */
   #makeRoomFor(newcomer: string): void {
     let most = { holder: newcomer, evict: () => {} };
     for (const place of this.#places)

@@ -10,18 +10,15 @@ import { type ConnectionTracker, type TrackedRequest, whenClosed } from "./conne
 import { headersOf, rateHeaders, requestIdFor, retryHeaders } from "./headers.ts";
 import type { HttpDeps } from "./http-deps.ts";
 
-/** What an error is told in. */
 export const JSON_TYPE = "application/json; charset=utf-8";
 
-/** Paths that are OpenAI's, or go with them. Section 4's own keep to the envelope of section 7. */
+/** Paths of OpenAI's API. The others use the envelope of the specification's section 7. */
 const OPENAI_PATH = /^\/v1\/(?:audio|models)\//;
 
-/** The envelope that the path of a request has. */
 export function envelopeFor(error: ServiceError, { url, id }: FastifyRequest): ErrorEnvelope {
   return OPENAI_PATH.test(url) ? { error: openAiError(error, id) } : envelope(error, id);
 }
 
-/** The headers that a failure adds: when to retry, which methods are allowed, how to authenticate. */
 function errorHeaders(error: ServiceError): Record<string, string> {
   return {
     ...(error.retryAfterMs === null ? {} : retryHeaders(error.retryAfterMs)),
@@ -30,10 +27,9 @@ function errorHeaders(error: ServiceError): Record<string, string> {
   };
 }
 
-/** Answers any failure of a route or hook. The one place where an exception becomes a response. */
+/** Answers with an error: the only place where an exception becomes a response. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   if (error instanceof ClientGoneError) {
-    // Nobody is there to answer.
     reply.hijack();
     reply.raw.destroy();
     return;
@@ -51,13 +47,13 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
   answerAndDiscardBody(request.tracked, { status: failure.status, headers, body: JSON.stringify(told) });
 }
 
-/** Whether Fastify found a `Content-Type` empty, or nothing that it could be. */
+/** Whether Fastify rejected the `Content-Type` as empty or invalid. */
 export function isOfMediaType(error: unknown): boolean {
   const { code } = (error ?? {}) as Partial<FastifyError>;
   return code === "FST_ERR_CTP_INVALID_MEDIA_TYPE" || code === "FST_ERR_CTP_EMPTY_TYPE";
 }
 
-/** Finds the row of the table for whatever was thrown; what has no row is a 500 that tells the client nothing. */
+/** Converts anything thrown to an error of the contract; unknown ones become a 500 that reveals nothing. */
 export function asHttpError(error: unknown): ServiceError {
   if (isOfMediaType(error)) {
     return new ServiceError(422, "the body must be JSON: send it with Content-Type: application/json");
@@ -71,29 +67,28 @@ export function asHttpError(error: unknown): ServiceError {
   return toServiceError(error, "its log has the cause under the request id");
 }
 
-/** How much is read of a body that nobody wants. */
+/** Limits for discarding a body that is not wanted. */
 export interface DrainLimits {
   readonly maxBytes: number;
-  /** Longest that nothing may come, and longest in all, in milliseconds. */
+  /** Milliseconds without any bytes, and in total. */
   readonly quietMs: number;
   readonly totalMs: number;
 }
 
-/** Over twice the largest recording, and about what 18 Mbit/s bring in the time there is. */
+/** Over twice the largest recording, and about what 18 Mbit/s bring in `totalMs`. */
 const DRAIN: DrainLimits = { maxBytes: 64 * 2 ** 20, quietMs: 5_000, totalMs: 30_000 };
 
-/** Whether so much of the request has not been read that the connection is better ended than read on. */
+/** Whether so much is unread that closing the connection is better than reading on. */
 export function hasLargeUnreadBody(request: IncomingMessage): boolean {
   return unreadBytes(request) > SMALL_BODY_BYTES;
 }
 
-/** Whether an answer that is given now ends the connection while its client still sends. */
+/** Whether answering now ends the connection while its client still sends. */
 export function mustDiscardBody(request: IncomingMessage, response: ServerResponse): boolean {
   const isLast = !response.shouldKeepAlive || response.getHeader("Connection") === "close";
   return hasLargeUnreadBody(request) || (isLast && unreadBytes(request) > 0);
 }
 
-/** A whole answer to a request whose body is not wanted. */
 export interface EarlyAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -101,10 +96,9 @@ export interface EarlyAnswer {
 }
 
 /**
- * Answers at once, and ends the connection once the client has sent the rest of its body, which is thrown away, or has
- * gone, or has sent for long enough. Ended right away, the connection would be reset while the client still sends, and
- * most clients lose an answer with that which they have not read yet (RFC 9112, section 9.6). The request itself is over
- * when its answer is out: a server that stops does not wait for the rest.
+ * Answers immediately and discards the rest of the body before it closes the connection: a connection closed earlier
+ * is reset, and most clients then lose the answer (RFC 9112, section 9.6). The request ends with its answer, so that
+ * a server that stops does not wait for the rest.
  */
 export function answerAndDiscardBody(
   tracked: TrackedRequest,
@@ -118,18 +112,16 @@ export function answerAndDiscardBody(
     Connection: "close",
   });
   response.write(body, (error) => {
-    // The client has gone.
     if (error) return;
     tracked.answered();
-    // Whoever waits for the end before it sends no more has it.
+    // Clients that wait for the end before they send more receive it.
     request.socket.end();
     discardRest(request, limits);
   });
-  // An answer to HEAD has no body that would take its headers along.
+  // Without a body, as for HEAD, nothing else sends the headers.
   response.flushHeaders();
 }
 
-/** Reads the rest of a request, and destroys its connection. */
 function discardRest(request: IncomingMessage, { maxBytes, quietMs, totalMs }: DrainLimits): void {
   const { socket } = request;
   const end = () => socket.destroy();
@@ -148,7 +140,7 @@ function discardRest(request: IncomingMessage, { maxBytes, quietMs, totalMs }: D
   request.once("end", () => socket.destroySoon());
 }
 
-/** Of the request's body, as far as the client has said; what has come of it counts until all of it has. */
+/** Returns the declared size of a body until all of it has arrived. */
 function unreadBytes({ complete, headers }: IncomingMessage): number {
   if (complete) return 0;
   if (headers["transfer-encoding"] !== undefined) return Number.POSITIVE_INFINITY;
@@ -160,8 +152,8 @@ interface SocketError extends Error {
 }
 
 /**
- * Answers what is no HTTP request at all (garbage, headers too large or too slow) with an envelope, then closes. Behind
- * a request that is still to be answered nothing is written: it would be taken for a part of that answer.
+ * Answers malformed requests (garbage, headers too large or too slow) with an envelope and closes. Writes nothing
+ * after a request that is still to be answered, since it would be taken for part of that answer.
  */
 export function answerMalformedRequests(
   app: FastifyInstance,
@@ -174,7 +166,7 @@ export function answerMalformedRequests(
     const socket = stream as Socket;
     const next = connections.nextOn(socket);
     const hasLeft = error.code === "ECONNRESET" || (next !== null && error.code === LEFT_IN_BODY);
-    // What is sent behind it is broken for as long as it is sent, and a reset would take the answer away.
+    // Later input is part of the same broken request, and a reset would discard the answer.
     if (answered.has(socket) && !hasLeft) return;
     if (hasLeft || !socket.writable) {
       socket.destroy();
@@ -185,7 +177,7 @@ export function answerMalformedRequests(
       return;
     }
     const failure = new ServiceError(400, malformedMessage(error.code));
-    // The body of this one came too slowly, or was none.
+    // The body came too slowly or was invalid.
     if (next !== null) {
       next.fail(failure);
       next.rawStatus = failure.status;
@@ -201,7 +193,7 @@ export function answerMalformedRequests(
     };
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
     answered.add(socket);
-    // Whoever sends on, or keeps its side open, is not waited for.
+    // Does not wait for clients that send on or keep their side open.
     setTimeout(() => socket.destroy(), LINGER_MS).unref();
     socket.end(`HTTP/1.1 400 Bad Request\r\n${lines.join("")}\r\n${body}`);
     if (next !== null) return;
@@ -214,7 +206,7 @@ export function answerMalformedRequests(
 
 const LINGER_MS = 1_000;
 
-/** The client closed its side in the middle of a request. */
+/** The client closed its side during a request. */
 const LEFT_IN_BODY = "HPE_INVALID_EOF_STATE";
 
 function malformedMessage(code: string | undefined): string {

@@ -9,14 +9,14 @@ import type { RequestReader } from "../../serving/prepare/request-reader.ts";
 import { isOfMediaType, sendError } from "./errors.ts";
 import { type IncomingBody, receiveBody } from "./request-body.ts";
 
-/** A form as it came: its text fields, and the one file that it may have, whose memory counts until the request ends. */
+/** A received form. The memory of its file counts until the request ends. */
 export interface ReceivedForm {
   readonly fields: readonly FormField[];
-  /** In a buffer of its own. */
+  /** Owns its buffer. */
   readonly file: Uint8Array<ArrayBuffer>;
 }
 
-/** Makes a form with one file the only body there is in `app`; everything else is a 422 that says so. */
+/** Makes `app` accept only forms with one file; other bodies get a 422. */
 export function readFormBodies(app: FastifyInstance, requestReader: RequestReader, wanted: FormFile): void {
   const { field } = wanted;
   app.removeAllContentTypeParsers();
@@ -33,7 +33,11 @@ export function readFormBodies(app: FastifyInstance, requestReader: RequestReade
   });
 }
 
-/** The form of a request; a request without one is a 422. @param field that its file is in */
+/**
+ * Returns the form of a request; throws a 422 if there is none.
+ *
+ * @param field name of the file's field
+ */
 export function requireForm(request: FastifyRequest, field: string): ReceivedForm {
   const body = request.body as ReceivedForm | null | undefined;
   if (body !== null && body !== undefined) return body;
@@ -47,12 +51,12 @@ function notAForm(field: string): ServiceError {
   );
 }
 
-/** What a body of so many bytes takes: the file as it comes, and beside it the text as strings. */
+/** Returns the bytes that a form takes: the file, and the text fields as strings. */
 function formMemoryBytes(bodyBytes: number): number {
   return bodyBytes <= SMALL_BODY_BYTES ? bodyBytes : bodyBytes + MAX_TEXT_BYTES;
 }
 
-/** Whether it is a line of text, as what curl sends of `-F file=voice.wav`. */
+/** Detects a line of text, such as curl sends for `-F file=voice.wav`. */
 function isText(bytes: Uint8Array): boolean {
   return bytes.length <= 1_024 && /^[^\p{C}\ufffd]+\s*$/u.test(Buffer.from(bytes).toString("utf8"));
 }
@@ -81,36 +85,35 @@ async function readForm(coming: IncomingBody, contentType: string, wanted: FormF
   return { fields, file: file.bytes };
 }
 
-/** The one file of a form: the field that it is in, and bytes that it may have. */
+/** The form's file: its field and maximum size. */
 export interface FormFile {
   readonly field: string;
   readonly maxBytes: number;
 }
 
-/** A form that was taken apart. */
 export interface ReadForm {
   readonly fields: readonly FormField[];
-  /** What the fields take, in bytes, at two for each code unit. */
+  /** Bytes of the fields, two per code unit. */
   readonly textBytes: number;
   readonly file: GrowingBytes | null;
-  /** Whether the form says what the file is called; of a text in its place it does not. */
+  /** Whether the form gives a file name; text in place of a file has none. */
   readonly isFileNamed: boolean;
 }
 
-/** Bytes that the text fields of a form take at most, once they are read. */
+/** Maximum bytes of the text fields once they are read. */
 export const MAX_TEXT_BYTES = 2 * FORM_EXTRA_BYTES;
 
-/** Above what the fields that may be there several times add up to. */
+/** More than the repeatable fields add up to. */
 const MAX_FIELDS = 160;
 const MAX_FIELD_BYTES = 64 * 1024;
 const MAX_HEADER_BYTES = 8 * 1024;
 /**
- * More than a whole form: a last part that fills this, and that nobody reads because it says no name, leaves the parser
- * without an end. Nothing gathers for it, because what is written is taken at once.
+ * Larger than any form: if an unnamed last part filled the parser's buffer, the parser would never finish. The buffer
+ * stays small, since data is consumed as it comes.
  */
 const PART_BUFFER_BYTES = 64 * 2 ** 20;
 
-/** Takes a form apart as it comes. The first fault ends it, before the rest has been sent. */
+/** Parses a form as it arrives. Stops at the first fault. */
 export class FormReader {
   readonly #parser: InstanceType<typeof Busboy>;
   readonly #fields: FormField[] = [];
@@ -172,10 +175,10 @@ export class FormReader {
     }
   }
 
-  /** Throws a 422 or 400 {@link ServiceError} as soon as something is known to be wrong. */
+  /** Throws a 422 or 400 {@link ServiceError} on the first fault. */
   async write(chunk: Uint8Array): Promise<void> {
     if (this.#fault === null) {
-      // Not a race against the end: that would keep something of every chunk until then.
+      // `Promise.race` against `#over` would retain memory for every chunk.
       await new Promise<void>((resolve) => {
         this.#onOver = resolve;
         this.#parser.write(chunk, () => resolve());

@@ -5,7 +5,6 @@ import type { BucketReading } from "../../accounts/tenancy.ts";
 import { retryAfterS } from "../../limits/capacity-errors.ts";
 import type { MethodsOf } from "./unknown-routes.ts";
 
-/** The names of what {@link rateHeaders} and {@link retryHeaders} make. */
 export const RATE_HEADERS = [
   "X-RateLimit-Limit",
   "X-RateLimit-Remaining",
@@ -15,7 +14,7 @@ export const RATE_HEADERS = [
 ] as const;
 export const RETRY_HEADERS = ["Retry-After", "retry-after-ms", "x-should-retry"] as const;
 
-/** The rate-limit headers of every response: the contract's three and the IETF draft's pair. */
+/** Returns the rate-limit headers: the contract's three and the IETF draft's pair. */
 export function rateHeaders(reading: BucketReading): Record<(typeof RATE_HEADERS)[number], string> {
   const { limit, remaining, resetS } = reading;
   return {
@@ -27,7 +26,7 @@ export function rateHeaders(reading: BucketReading): Record<(typeof RATE_HEADERS
   };
 }
 
-/** What tells a client when to come back: whole seconds for everybody, milliseconds for SDKs. */
+/** Returns the retry headers: whole seconds, and milliseconds for SDKs. */
 export function retryHeaders(retryAfterMs: number): Record<(typeof RETRY_HEADERS)[number], string> {
   return {
     "Retry-After": `${retryAfterS(retryAfterMs)}`,
@@ -36,19 +35,19 @@ export function retryHeaders(retryAfterMs: number): Record<(typeof RETRY_HEADERS
   };
 }
 
-/** The client's own `X-Request-ID` if it is 1 to 128 visible ASCII characters, else a new one of ours. */
+/** Returns the client's `X-Request-ID` if it is 1 to 128 visible ASCII characters, else a new id. */
 export function requestIdFor(header: string | string[] | undefined): string {
   if (typeof header === "string" && /^[\x21-\x7e]{1,128}$/.test(header)) return header;
-  // Of a UUID, for which Node keeps random bytes ready.
+  // Node caches random bytes for UUIDs.
   return `req_${randomUUID().replaceAll("-", "").slice(8)}`;
 }
 
-/** Headers that may hold nothing but the key, in the order in which they are looked at: Azure's, ElevenLabs', Vapi's too. */
+/** Headers that hold only a key, in order of precedence, including those of Azure, ElevenLabs and Vapi. */
 export const KEY_HEADERS = ["X-API-Key", "api-key", "xi-api-key", "X-VAPI-SECRET"] as const;
 
 /**
- * The API key that a request presents, or null. `Authorization` decides where it is there, and a scheme other than
- * `Bearer` is a missing key; then the first of {@link KEY_HEADERS} that is not empty does, whatever the others hold.
+ * Returns the API key of a request. `Authorization` takes precedence, and with another scheme than `Bearer` there is
+ * no key; otherwise the first of {@link KEY_HEADERS} that is not empty counts.
  */
 export function presentedKey(headers: IncomingHttpHeaders): string | null {
   const { authorization } = headers;
@@ -60,7 +59,7 @@ export function presentedKey(headers: IncomingHttpHeaders): string | null {
   return subprotocolKey(headers["sec-websocket-protocol"]);
 }
 
-/** Browsers send no headers with a WebSocket, so OpenAI's clients have it among the subprotocols that they offer. */
+/** Browsers cannot set headers of a WebSocket, so OpenAI's clients send the key as a subprotocol. */
 function subprotocolKey(offered: string | undefined): string | null {
   const protocols = (offered ?? "").split(",").map((each) => each.trim());
   const key = protocols.find((each) => each.startsWith(KEY_SUBPROTOCOL));
@@ -69,14 +68,14 @@ function subprotocolKey(offered: string | undefined): string | null {
 
 const KEY_SUBPROTOCOL = "openai-insecure-api-key.";
 
-/** The headers that hooks have given a reply, for a response that is written past it. */
+/** Returns the headers that hooks have set, for a response written without Fastify. */
 export function headersOf(reply: FastifyReply): Record<string, string> {
   return Object.fromEntries(Object.entries(reply.getHeaders()).map(([name, value]) => [name, `${value}`]));
 }
 
 /**
- * Lets pages of those origins read every answer to them, failures too (Fetch standard, "CORS protocol"). To other origins
- * nothing is said, and browsers keep the answer from their pages. No cookies are involved: a page has a key, or nothing.
+ * Lets pages of those origins read all responses, including errors (Fetch standard, "CORS protocol"). Cookies are not
+ * used.
  */
 export function allowOrigins(app: FastifyInstance, origins: "*" | readonly string[]): void {
   if (origins.length === 0) return;
@@ -91,7 +90,7 @@ export function allowOrigins(app: FastifyInstance, origins: "*" | readonly strin
   });
 }
 
-/** Answers the question that a browser asks before a call of such a page, where there is such a path. */
+/** Answers preflight requests for existing paths. */
 export function answerPreflights(app: FastifyInstance, methodsOf: MethodsOf): void {
   app.addHook("onRequest", async ({ method, headers, url }, reply) => {
     const isPreflight = method === "OPTIONS" && headers["access-control-request-method"] !== undefined;
@@ -118,8 +117,8 @@ const EXPOSED = [
   "X-Antiphon-Cautions",
 ].join(", ");
 
-/** The asterisk is for what clients add of their own (`x-stainless-lang`, …); it does not stand for `Authorization`. */
+/** The asterisk covers headers of client libraries (`x-stainless-lang`, …); it does not cover `Authorization`. */
 const ALLOWED = ["Authorization", "Content-Type", "X-Request-ID", ...KEY_HEADERS, "*"].join(", ");
 
-/** How long a browser need not ask again; none keeps it for longer than this. */
+/** The longest time that any browser caches a preflight. */
 const MAX_AGE_S = 7_200;

@@ -11,7 +11,7 @@ import type { RealtimeDeps } from "../realtime/session-runner.ts";
 import type { SessionSettings } from "../realtime/session-settings.ts";
 import type { PlaygroundDirs } from "./routes/pages.ts";
 
-/** What the service says of itself at `GET /v1/info`. */
+/** The body of `GET /v1/info`. */
 export interface ServiceInfo {
   readonly backend: { readonly name: string; readonly kind: string; readonly sample_rate: number };
   readonly defaults: ResolvedParams;
@@ -20,65 +20,61 @@ export interface ServiceInfo {
 }
 
 export interface HttpOptions {
-  /** Quiet time on a stream after which a comment keeps the connection alive, in milliseconds. */
+  /** Milliseconds of silence on a stream after which a comment keeps the connection alive. */
   readonly heartbeatMs: number;
-  /** Longest that a client may move no byte although there is one to move, in milliseconds. */
+  /** Milliseconds for which a client may move no byte although there is one to move. */
   readonly stallTimeoutMs: number;
-  /** How long a stream's status waits for its first frame, in milliseconds. */
+  /** Milliseconds that a stream's status waits for its first frame. */
   readonly streamPatienceMs: number;
-  /** Longest that a reply in one piece may take, in milliseconds. */
+  /** Maximum milliseconds for a reply in one piece. */
   readonly collectTimeoutMs: number;
-  /** Longest that a client may take over its headers, and over its whole request, in milliseconds. */
+  /** Maximum milliseconds for a request's headers, and for the whole request. */
   readonly headersTimeoutMs: number;
   readonly uploadTimeoutMs: number;
   readonly bodyLimitBytes: number;
-  /** As Fastify takes it: which proxies may name the client's address. */
+  /** Which proxies may state the client's address, as Fastify takes it. */
   readonly trustProxy: boolean | string | string[];
   readonly serveMetrics: boolean;
-  /** Which lists answer without a key: what can be spoken by `/v1/audio/…`, also the models, or none. */
+  /** Lists that need no key: those below `/v1/audio/`, also the models, or none. */
   readonly keylessLists: "audio" | "all" | "none";
-  /** Whose pages may call: `*` is everybody's. */
+  /** Origins whose pages may call; `*` allows all. */
   readonly corsOrigins: "*" | readonly string[];
-  /** In PEM: HTTPS is served by it, and `/metrics` alone is not; `null`: HTTP. */
+  /** In PEM, for HTTPS; the separate server of `/metrics` always speaks HTTP. `null`: HTTP. */
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | null;
-  /** The folders of the page at `/`, or null for none. */
+  /** Folders of the page at `/`; `null`: none. */
   readonly playground: PlaygroundDirs | null;
 }
 
-/** All that the HTTP side is given; it builds nothing itself. */
 export interface HttpDeps extends RequestDeps {
-  /** Bytes of whole replies that are being made, or wait for their readers. */
+  /** Memory of whole replies, until their clients have read them. */
   readonly replies: KeyedSemaphore;
   readonly cards: () => ModelEntry[];
   readonly customVoices: CustomVoices;
   readonly newVoices: VoiceCreator;
   readonly info: ServiceInfo;
-  /** False once the server is stopping, or has nothing left that can speak. */
+  /** False if the server is stopping or cannot speak. */
   readonly isReady: () => boolean;
-  /** True once the server was told to stop: no connection is kept for further requests then. */
+  /** True once the server is stopping: connections then close after their response. */
   readonly isStopping: () => boolean;
   readonly options: HttpOptions;
-  /** How realtime sessions are served; `null`: there are none. */
+  /** `null`: no realtime sessions. */
   readonly realtime: RealtimeOptions | null;
 }
 
-/** How realtime sessions are served. */
 export interface RealtimeOptions extends Omit<RealtimeDeps, "service" | "onFirstAudio" | "onFailure"> {
-  /** Sessions at a time, in all and of one key. */
+  /** Concurrent sessions, in total and per key. */
   readonly maxSessions: number;
   readonly maxSessionsPerKey: number;
-  /** A session in which the client has sent nothing for so long is closed, in milliseconds. */
+  /** Milliseconds without a message after which a session is closed. */
   readonly idleTimeoutMs: number;
-  /** No session lasts longer, in seconds. */
   readonly maxSessionS: number;
   readonly secrets: ClientSecrets;
-  /** Bytes of bodies and messages that are being received. */
+  /** Memory of bodies and messages that are being received. */
   readonly receiving: KeyedSemaphore;
-  /** Tokens that telephone streams are signed with; if empty, signatures are not checked. */
+  /** Auth tokens that sign telephone streams; if empty, signatures are not checked. */
   readonly twilioAuthTokens: readonly string[];
 }
 
-/** Who a connection's session is for, and what it begins with. */
 export interface SessionOpening {
   readonly apiKey: string;
   readonly settings: SessionSettings;

@@ -9,23 +9,22 @@ import { asHttpError } from "./errors.ts";
 import { headersOf } from "./headers.ts";
 import type { HttpDeps } from "./http-deps.ts";
 
-/** What is written at once: text or bytes. */
 export type Chunk = string | Uint8Array;
 
-/** How a response is written whose body comes bit by bit. */
+/** The format of a response whose body is written piece by piece. */
 export interface PacedFormat {
   readonly headers: Readonly<Record<string, string>>;
-  /** What is sent when nothing has been for a while; `null` where it would be taken for the body. */
+  /** Sent during silence; `null` if it would be read as part of the body. */
   readonly keepAlive: string | null;
-  /** What tells of a failure after the status; `null` cuts the connection, where nothing else could tell. */
+  /** Returns the last piece after a failure; `null` cuts the connection, if nothing else can report it. */
   failure(error: ServiceError): Chunk | null;
 }
 
 /**
- * Answers at the pace of the client. What fails soon is an ordinary error, which is thrown; later the status is sent, and
- * what keeps the connection alive until there is something to tell.
+ * Streams a response at the client's pace. Early failures are thrown and become ordinary errors; after
+ * `streamPatienceMs` the status is sent, and keep-alives until there is content.
  *
- * @param first settles when there is something to tell
+ * @param first settles when there is content
  */
 export async function sendPaced(
   { options }: HttpDeps,
@@ -55,17 +54,16 @@ export async function sendPaced(
   }
 }
 
-/** A response that is written at the pace of its reader: `write` tells when the socket can take more. */
 export class PacedResponse {
   readonly #raw: ServerResponse;
   readonly #signal: AbortSignal;
   #heartbeat: NodeJS.Timeout | null = null;
 
   /**
-   * The status goes out with the first write.
+   * Writes the head, which is sent with the first piece.
    *
-   * @param keepAlive is sent after a quiet time of `heartbeatMs`, unless it is `null`
-   * @param signal aborts when the client has gone
+   * @param keepAlive is sent after `heartbeatMs` of silence, unless it is `null`
+   * @param signal aborts when the client leaves
    */
   constructor(
     raw: ServerResponse,
@@ -84,7 +82,10 @@ export class PacedResponse {
     }, heartbeatMs);
   }
 
-  /** `null` when the socket can take more, else a promise to wait for. Throws the signal's reason when the client has gone. */
+  /**
+   * Returns `null` if the socket can take more, else a promise to wait for. Throws the signal's reason if the client
+   * has gone.
+   */
   write(chunk: Chunk): Promise<void> | null {
     this.#signal.throwIfAborted();
     this.#heartbeat?.refresh();
@@ -96,13 +97,13 @@ export class PacedResponse {
     this.#raw.end(chunk);
   }
 
-  /** Cuts the connection: its client no longer listens, or must not take what it has for the whole. */
+  /** Cuts the connection, so that the client does not take a partial body for a complete one. */
   abandon(): void {
     this.#stopHeartbeat();
     this.#raw.destroy();
   }
 
-  /** A response that is queued behind another's never closes: only the signal tells that its client has gone. */
+  /** A pipelined response never closes; only the signal reports that its client has gone. */
   #drained(): Promise<void> {
     return new Promise((resolve, reject) => {
       const settle = (finish: () => void) => () => {
@@ -123,7 +124,7 @@ export class PacedResponse {
   }
 }
 
-/** Resolves after `ms`, or earlier when `first` settles; leaves no timer behind. */
+/** Resolves after `ms`, or earlier when `first` settles. Leaves no timer running. */
 function settledOrTimeout(first: Promise<unknown>, ms: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);
@@ -135,18 +136,17 @@ function settledOrTimeout(first: Promise<unknown>, ms: number): Promise<void> {
   });
 }
 
-/** The headers of a response of server-sent events. */
 export const SSE_HEADERS = { "Content-Type": "text/event-stream; charset=utf-8" } as const;
 
-/** A comment, which every reader of server-sent events skips. */
+/** A comment, which readers of server-sent events skip. */
 export const SSE_KEEP_ALIVE = ": keep-alive\n\n";
 
-/** One event in the wire format of server-sent events. JSON never holds a line break, so `data:` is one line. */
+/** Formats a server-sent event. JSON has no line breaks, so `data` is one line. */
 export function formatEvent({ event, data }: StreamEvent): string {
   return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
-/** An `audio` event: by far the most frequent, so written without a detour through an object. */
+/** Formats an `audio` event without an intermediate object, since these are by far the most frequent. */
 export function formatAudioEvent(pcm: Uint8Array, index: number, marks: Marks = {}): string {
   const base64 = base64Of(pcm);
   const members = JSON.stringify(marks).slice(1, -1);
@@ -154,7 +154,6 @@ export function formatAudioEvent(pcm: Uint8Array, index: number, marks: Marks = 
   return `event: audio\ndata: {"pcm_b64":"${base64}","sample_rate":${SAMPLE_RATE_HZ},"index":${index}${more}}\n\n`;
 }
 
-/** Bytes in base64. */
 export function base64Of(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
 }

@@ -13,7 +13,7 @@ import type {
 } from "../../serving/prepare/request-reader.ts";
 import type { Receiving } from "./connection-tracker.ts";
 
-/** Makes JSON the only body there is, and leaves it as bytes; everything else is a 422 that says so. */
+/** Accepts only JSON bodies, and leaves them as bytes; others get a 422. */
 export function readJsonBodies(app: FastifyInstance, requestReader: RequestReader): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(/^application\/json(?:\s*;|\s*$)/i, async (request: FastifyRequest) =>
@@ -24,14 +24,14 @@ export function readJsonBodies(app: FastifyInstance, requestReader: RequestReade
   });
 }
 
-/** The bytes of a request's body; a request without one is a 422. */
+/** Returns the bytes of a request's body; throws a 422 if there is none. */
 export function requireBody(request: FastifyRequest): ReceivedBody {
   const body = request.body as ReceivedBody | null | undefined;
   if (body !== null && body !== undefined) return body;
   throw new ServiceError(422, "the body is missing: send a JSON object with Content-Type: application/json");
 }
 
-/** The request that a body asks for; the answer's headers tell of fields that nothing reads. Rejects as `RequestReader.prepare` does. */
+/** Reads and resolves a body; a header of the reply lists its unknown fields. Rejects as `RequestReader` does. */
 export async function readRequestBody<P extends Exclude<RequestKind, "telephony">>(
   purpose: P,
   requestReader: RequestReader,
@@ -43,18 +43,17 @@ export async function readRequestBody<P extends Exclude<RequestKind, "telephony"
   return asked;
 }
 
-/** A body that is on its way. */
+/** A body that is being received. */
 export interface IncomingBody {
-  /** What the client said of it; `null` where it did not, and `limitBytes` holds. */
+  /** The declared length; `null` if it is unknown, and then at most `limitBytes`. */
   readonly lengthBytes: number | null;
   readonly limitBytes: number;
-  /** Its memory, as far as that is known by now; `null` where it is small. */
+  /** The permit for its memory so far; `null` if it is small. */
   readonly holding: () => Permit | null;
-  /** Its bytes as they come. Throws a 400 `ServiceError` where they are more than the limit. */
+  /** The bytes as they arrive. Throws a 400 `ServiceError` beyond the limit. */
   chunks(): AsyncGenerator<Uint8Array>;
 }
 
-/** The whole body, as its bytes. */
 function receive(request: FastifyRequest, requestReader: RequestReader): Promise<ReceivedBody> {
   const room = (caller: Caller, bytes: number) => requestReader.admit(caller, bytes);
   return receiveBody(request, room, async (coming) => {
@@ -65,10 +64,10 @@ function receive(request: FastifyRequest, requestReader: RequestReader): Promise
 }
 
 /**
- * DeadlineTimer for room for the body, tells the client to go on where it asked, and lets `take` have the bytes. Throws a
- * {@link ClientGoneError} when the client leaves before the last of them.
+ * Waits for memory for the body, sends 100 Continue if asked to, and lets `take` read the bytes. Throws a {@link
+ * ClientGoneError} if the client leaves before the last of them.
  *
- * @param room finds memory for so many bytes, which counts until the request ends; `null` for few
+ * @param room reserves memory until the request ends; `null` for small sizes
  */
 export async function receiveBody<T>(
   request: FastifyRequest,
@@ -82,7 +81,7 @@ export async function receiveBody<T>(
   if (lengthBytes !== null && lengthBytes > limitBytes) throw tooLarge(limitBytes);
   const { caller } = request.tracked;
   let holding = await room(caller, lengthBytes ?? 0);
-  // Behind another's answer it would be taken for a part of that; the client goes on by itself after a while.
+  // A pipelined 100 Continue would be read as part of an earlier answer; the client sends after a while anyway.
   if (request.headers.expect !== undefined && tracked.response.socket !== null)
     tracked.response.writeContinue();
   tracked.receiving = receivingFrom(holding);
@@ -96,7 +95,7 @@ export async function receiveBody<T>(
       if (length > limitBytes) throw tooLarge(limitBytes);
       if (pieces > FREE_PIECES + length / MIN_PIECE_BYTES) throw tooManyChunks();
       if (lengthBytes === null && length > SMALL_BODY_BYTES && holding === null) {
-        // Of a body without a length only its cap is known. It is not the client who keeps us waiting.
+        // Only the limit is known without a length. While the server waits for memory, the client is not slow.
         tracked.receiving = null;
         holding = await room(caller, limitBytes);
         tracked.receiving = receivingFrom(holding);
@@ -107,7 +106,7 @@ export async function receiveBody<T>(
   try {
     return await take({ lengthBytes, limitBytes, holding: () => holding, chunks });
   } catch (error) {
-    // A body that has come whole is destroyed too, and its client still there.
+    // A stream that was read to its end is destroyed, too, although its client is still there.
     if ((raw.destroyed && !raw.complete) || tracked.signal.aborted)
       throw new ClientGoneError("it left in the middle of its body");
     throw error;
@@ -116,7 +115,9 @@ export async function receiveBody<T>(
   }
 }
 
-/** Each chunk of a chunked body costs some microseconds, whatever is in it: beyond so many they hold so much on average. */
+/**
+ * Each chunk costs some microseconds whatever its size: beyond `FREE_PIECES`, chunks must average `MIN_PIECE_BYTES`.
+ */
 const FREE_PIECES = 4_096;
 const MIN_PIECE_BYTES = 64;
 
@@ -131,7 +132,7 @@ function receivingFrom(holding: Permit | null): Receiving {
   return { sinceMs: performance.now(), isCounted: holding !== null, bytes: 0 };
 }
 
-/** Straight into memory of the right size, which takes room only as it fills. */
+/** Reads into a buffer of the right size, whose pages are committed only as they fill. */
 async function readSized({ chunks }: IncomingBody, lengthBytes: number): Promise<Uint8Array> {
   const bytes = new Uint8Array(lengthBytes);
   let at = 0;

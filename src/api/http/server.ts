@@ -35,7 +35,6 @@ declare module "fastify" {
   }
 }
 
-/** The service's own server. Listen with the instance's `listen`, stop with its `close`. */
 export function createHttpServer(deps: HttpDeps): FastifyInstance {
   const app = createBareServer(deps, deps.options.tls);
   replyRoutes(app, deps);
@@ -53,14 +52,14 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
   return app;
 }
 
-/** A server for `/metrics` alone, to be bound to another address. */
+/** Creates a server for `/metrics` alone, to be bound to another address. */
 export function createMetricsServer(deps: HttpDeps): FastifyInstance {
   const app = createBareServer(deps);
   metricsRoute(app, deps);
   return app;
 }
 
-/** What every response has, whichever routes there are: ids, rate headers, envelopes, a line in the log. */
+/** Creates a server with what all routes share: ids, rate headers, error envelopes, request log. */
 function createBareServer(deps: HttpDeps, tls: HttpDeps["options"]["tls"] = null): FastifyInstance {
   const { headersTimeoutMs, uploadTimeoutMs } = deps.options;
   const logger: FastifyBaseLogger = deps.logger;
@@ -82,7 +81,7 @@ function createBareServer(deps: HttpDeps, tls: HttpDeps["options"]["tls"] = null
     genReqId: (raw) => requestIdFor(raw.headers["x-request-id"]),
     requestIdHeader: false,
     bodyLimit: deps.options.bodyLimitBytes,
-    // As much as all headers may have: a name that is nobody's is an ordinary 404, however long.
+    // As long as all headers together, so that an unknown name of any length is an ordinary 404.
     routerOptions: { maxParamLength: 16 * 1024 },
     trustProxy: deps.options.trustProxy,
     return503OnClosing: false,
@@ -102,11 +101,11 @@ function createBareServer(deps: HttpDeps, tls: HttpDeps["options"]["tls"] = null
       else reply.raw.writeHead(status, headers).end(body);
     },
     requestTimeout: uploadTimeoutMs,
-    // Its type has one server or the other, and everything behind it is typed for that of plain HTTP, which has the same interface.
+    // The type of an HTTPS server has the same interface; the rest is typed for HTTP.
     ...(tls === null ? { http } : { https: { ...http, ...tls } as unknown as null }),
     keepAliveTimeout: 65_000,
   });
-  // Before the hooks that may refuse a request: its own close the sockets of upgrades that were.
+  // Registered before the hooks, because the plugin's own hook closes the sockets of refused upgrades.
   if (deps.realtime !== null) registerWebSockets(app);
   watchRequests(app, deps, connections);
   readJsonBodies(app, deps.requestReader);
@@ -121,18 +120,18 @@ function createBareServer(deps: HttpDeps, tls: HttpDeps["options"]["tls"] = null
   return app;
 }
 
-/** Tracks every request to its end, and lets expectations be answered where the others' headers are. */
+/** Tracks every request to its end, and routes `Expect` requests like the others. */
 function watchRequests(app: FastifyInstance, deps: HttpDeps, connections: ConnectionTracker): void {
   app.decorateRequest("tracked");
   app.addHook("onRequest", async (request, reply) => {
-    // What comes behind a request whose answer ends the connection cannot be answered.
+    // Nothing can be answered after a response that ends the connection.
     if (request.raw.socket.writableEnded) return reply.hijack();
     track(request, reply.raw, deps, connections);
-    // One that is still kept when the port closes is cut, maybe under a request that is on its way.
+    // An idle connection is cut when the port closes, possibly during a new request.
     if (deps.isStopping()) reply.raw.setHeader("Connection", "close");
   });
   app.addHook("onSend", async (request, reply) => {
-    // What was refused unread would have to be read to its end before the next request.
+    // Otherwise the unread body would have to be read before the next request.
     if (hasLargeUnreadBody(request.raw)) reply.header("Connection", "close");
   });
   for (const event of ["checkContinue", "checkExpectation"]) {
@@ -154,12 +153,11 @@ function track(
     const http = { method: request.method, status };
     recordEnd(request.log, metrics, { context, ending, route, http });
   });
-  // Whose client has gone already is over.
   if (request.tracked.ending === null) request.tracked.span = beginRequestSpan(request);
   return request.tracked;
 }
 
-/** Begins the span of a request that asks for something to be spoken or heard; no other has one. */
+/** Begins the span of a request for speech or recognition; others have none. */
 function beginRequestSpan({ method, id, headers, is404, routeOptions }: FastifyRequest): Span {
   if (is404 || routeOptions?.config?.access !== "token") return NO_SPAN;
   const route = routeOptions.url ?? "none";

@@ -28,12 +28,12 @@ import {
   sendPaced,
 } from "./paced-response.ts";
 
-/** How a reply is written while it is being spoken. */
+/** The format of a reply that is streamed while it is spoken. */
 export interface StreamFormat extends PacedFormat {
   readonly encoding: Encoding;
-  /** Whether whoever asks for it plays it as it comes; others may be waiting for all of it. */
+  /** Whether the client plays the audio as it arrives, rather than waiting for all of it. */
   readonly isPlayed: boolean;
-  /** What goes before the first frame, the reply's bytes not among it; may be empty. */
+  /** Sent before the first frame; may be empty. */
   readonly opening: Chunk;
   frame(bytes: Uint8Array, index: number, marks: Marks): Chunk;
   closing(outcome: SpeechOutcome): Chunk;
@@ -42,7 +42,7 @@ export interface StreamFormat extends PacedFormat {
 type Speech = AsyncGenerator<ReplyChunk, SpeechOutcome, void>;
 type Step = IteratorResult<ReplyChunk, SpeechOutcome>;
 
-/** Answers with frames as they are spoken, at the pace of the client. */
+/** Streams a reply's frames as they are spoken, at the client's pace. */
 export async function streamSpeech(
   deps: HttpDeps,
   { prepared, audio }: ReadRequest,
@@ -69,7 +69,7 @@ export async function streamSpeech(
   });
 }
 
-/** Whether the client says that what it takes is for later, or that it holds itself back. */
+/** Whether the client asks for audio ahead of playback, since it saves it or paces itself. */
 function pacesItself({ headers }: FastifyRequest): boolean {
   return headers["x-antiphon-pace"] === "own";
 }
@@ -91,7 +91,6 @@ async function pump(
   response.end(form.closing(step.value));
 }
 
-/** The media type of a format. */
 export const MEDIA_TYPES: Record<SpeechFormat, string> = {
   mp3: "audio/mpeg",
   opus: "audio/ogg; codecs=opus",
@@ -102,7 +101,7 @@ export const MEDIA_TYPES: Record<SpeechFormat, string> = {
   alaw: "audio/PCMA",
 };
 
-/** `stream_format` `audio`, or none: nothing but the bytes of the file. */
+/** Returns the format of plain audio: the bytes of the file alone. */
 export function bytesFormat(format: SpeechFormat, isPlayed: boolean): StreamFormat {
   return {
     encoding: format,
@@ -116,7 +115,10 @@ export function bytesFormat(format: SpeechFormat, isPlayed: boolean): StreamForm
   };
 }
 
-/** `stream_format` `sse`: the same bytes in events, as OpenAI names them. A failure has an `error`, as its SDKs expect. */
+/**
+ * Returns the format of `stream_format` `sse`: the same bytes in OpenAI's events. Its SDKs expect failures in
+ * `error`.
+ */
 export function eventsFormat(format: SpeechFormat, requestId: string): StreamFormat {
   return {
     encoding: format,
@@ -153,15 +155,14 @@ function eventOf(data: object): string {
   return `data: ${JSON.stringify(data)}\n\n`;
 }
 
-/** A whole reply: one file, in pieces, and how it went. */
 interface CollectedReply {
   readonly file: readonly Uint8Array[];
   readonly outcome: SpeechOutcome;
 }
 
 /**
- * DeadlineTimer for a whole reply; stops when the client leaves, or with a 502 past the deadline. Its memory is counted from
- * before it is spoken until its client has taken it.
+ * Collects a whole reply; stops if the client leaves, or with a 502 at the deadline. Its memory is reserved before it
+ * is spoken, until the client has read it.
  */
 export async function collectReply(
   { replies, service, options }: HttpDeps,
@@ -183,18 +184,17 @@ export async function collectReply(
     onFirstFrame: () => audio?.release(),
   });
   const { file, outcome } = await gather(speech);
-  // A file's head is in its first piece.
   file[0]?.set(outcome.finishedHead);
   holding.shrink(lengthOf(file));
   return { file, outcome };
 }
 
-/** Tells in a header that a reply ends before its text does. */
+/** Sets a header if the reply ends before its text does. */
 export function setStopHeader(reply: FastifyReply, { meta }: SpeechOutcome): void {
   if (meta.stop === "length") reply.header("X-Antiphon-Stop", "length");
 }
 
-/** How JSON carries a reply's WAV: `sendJsonAround` puts the bytes in. */
+/** Returns the audio member of a JSON reply, into which {@link sendJsonWithAudio} puts the bytes. */
 export function audioPayload({ delivery }: ResolvedRequest): AudioPayload {
   return {
     sample_rate: SAMPLE_RATE_HZ,
@@ -204,7 +204,6 @@ export function audioPayload({ delivery }: ResolvedRequest): AudioPayload {
   };
 }
 
-/** What a reply takes at most. */
 function expectedBytes(prepared: ResolvedRequest): number {
   return Math.ceil(maxSpeechS(prepared) * SAMPLE_RATE_HZ) * Int16Array.BYTES_PER_ELEMENT;
 }
@@ -227,14 +226,14 @@ function tooLate(): ServiceError {
   return new ServiceError(502, "the reply took too long: ask for a shorter one", { retryAfterMs: 1_000 });
 }
 
-/** So much is written at once: small enough that a reader who takes it slowly is seen to take it. Divisible by 3. */
+/** Bytes per write: small, so that the progress of slow readers is noticed. Divisible by 3, for base64. */
 const SLICE_BYTES = 48 * 1024;
 
-/** Where base64 goes in a value that {@link sendJsonWithAudio} sends. */
+/** Placeholder for the base64 in a value that {@link sendJsonWithAudio} sends. */
 const BASE64 = "\u0000base64\u0000";
 const BASE64_IN_JSON = JSON.stringify(BASE64).slice(1, -1);
 
-/** Answers with a file that may be large, a slice at a time as it is read. */
+/** Sends a file, a slice at a time as it is read. */
 export function sendFile(reply: FastifyReply, file: readonly Uint8Array[], mediaType: string): FastifyReply {
   const bytes = joinBytes(file);
   reply.headers({ "Content-Type": mediaType, "Content-Length": bytes.length });
@@ -243,8 +242,8 @@ export function sendFile(reply: FastifyReply, file: readonly Uint8Array[], media
 }
 
 /**
- * Answers with JSON in which the last {@link BASE64} stands for a file in base64. It is encoded as it is read, so that a
- * reply that waits for its reader takes no more memory than its bytes.
+ * Sends JSON in which the last {@link BASE64} stands for a file in base64. It is encoded as it is read, so that a
+ * waiting reply takes no more memory than its bytes.
  */
 export function sendJsonWithAudio(
   reply: FastifyReply,
@@ -252,7 +251,7 @@ export function sendJsonWithAudio(
   file: readonly Uint8Array[],
 ): FastifyReply {
   const json = JSON.stringify(value);
-  // The last: a client's own words, which may hold anything, come before, in `text` and in `meta`.
+  // The last one: `text` and `meta`, which precede it, may hold any text of the client's.
   const at = json.lastIndexOf(BASE64_IN_JSON);
   const before = json.slice(0, at);
   const after = json.slice(at + BASE64_IN_JSON.length);
@@ -260,7 +259,7 @@ export function sendJsonWithAudio(
   reply.headers({ "Content-Type": "application/json; charset=utf-8", "Content-Length": length });
   const parts = jsonParts(before, file, after);
   if (length <= 2 * SLICE_BYTES) return reply.send([...parts].join(""));
-  // Handed on as strings: memory outside the heap, as buffers have it, makes its collection come more often.
+  // Strings rather than buffers: memory outside the heap makes garbage collection more frequent.
   return reply.send(Readable.from(parts, { objectMode: false, encoding: "utf8" }));
 }
 

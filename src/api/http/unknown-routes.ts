@@ -1,10 +1,10 @@
 import type { FastifyInstance } from "fastify";
 import { ServiceError } from "../../contract/errors.ts";
 
-/** The methods that a path has, in order; none where there is no such path. */
+/** Returns the methods of a path in order; empty for an unknown path. */
 export type MethodsOf = (url: string) => readonly string[];
 
-/** Remembers the methods of every path that is registered in `app` from now on. */
+/** Records the methods of all paths registered in `app` from now on. */
 export function rememberPaths(app: FastifyInstance): MethodsOf {
   const paths = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>();
   app.addHook("onRoute", ({ url, method }) => {
@@ -19,7 +19,7 @@ export function rememberPaths(app: FastifyInstance): MethodsOf {
   };
 }
 
-/** `/v1/models/:id` as an expression; what has no parameter matches itself. */
+/** Converts a route such as `/v1/models/:id` to a regular expression. */
 function patternOf(url: string): RegExp {
   const parts = url.split("/").map((part) => (part.startsWith(":") ? "[^/]+" : escaped(part)));
   return new RegExp(`^${parts.join("/")}$`, "u");
@@ -39,8 +39,7 @@ function pathOf(url: string): string {
 }
 
 /**
- * Tells a path that does not exist (404) from a method that its path does not have (405, with `Allow`), before anything
- * is made of the body.
+ * Answers an unknown path with 404, and a method that its path lacks with 405 and `Allow`, before the body is read.
  */
 export function answerUnknownRoutes(app: FastifyInstance, methodsOf: MethodsOf): void {
   app.addHook("onRequest", async (request) => {

@@ -7,13 +7,13 @@ import { marks, VisemesOption } from "./spoken.ts";
 import { stringEnum } from "./string-enum.ts";
 import { NamedVoice } from "./voices.ts";
 
-/** Names of OpenAI's models that stand for the default one, so that a client's own default works. */
+/** OpenAI's model names that mean the default model, so that a client's own default works. */
 const DEFAULT_MODEL_NAMES = /^(?:tts-1|tts-1-hd|gpt-4o-mini-tts)(?:-\d{4}-\d{2}-\d{2}|-\d{4})?$/;
 
 /** Speeds at which the voice stays intelligible; OpenAI's range is 0.25 to 4. */
 export const SPEEDS = { minimum: 0.5, maximum: 2 } as const;
 
-/** Body of `POST /v1/audio/speech`: the fields of OpenAI's API. `null` is an absent field, everywhere but in `input`. */
+/** Body of `POST /v1/audio/speech`: the fields of OpenAI's API. `null` means absent, except in `input`. */
 export const AudioSpeechRequest = Type.Object(
   {
     model: Type.Optional(
@@ -75,7 +75,7 @@ export const AudioSpeechRequest = Type.Object(
 );
 export type AudioSpeechRequest = Static<typeof AudioSpeechRequest>;
 
-/** A piece of a reply with `stream_format` `sse`; the pieces joined are the requested file. */
+/** Part of a reply with `stream_format` `sse`; joined, the parts are the requested file. */
 export const SpeechAudioDelta = Type.Object(
   {
     type: Type.Literal("speech.audio.delta"),
@@ -105,31 +105,30 @@ export const SpeechAudioDone = Type.Object(
 );
 export type SpeechAudioDone = Static<typeof SpeechAudioDone>;
 
-/** Last event of such a reply that failed after it had begun. */
+/** Last event of such a reply that failed midway. */
 export const SpeechAudioError = Type.Object(
   { type: Type.Literal("error"), ...ErrorEnvelope.properties },
   { title: "SpeechAudioError" },
 );
 export type SpeechAudioError = Static<typeof SpeechAudioError>;
 
-/** The public id that a `model` field means; null is the default model. */
+/** Returns the public id that a `model` field means; `null` is the default model. */
 export function resolveModelName(model: string | undefined): string | null {
   return model === undefined || DEFAULT_MODEL_NAMES.test(model) ? null : model;
 }
 
-/** The speed that is used for a requested one. */
+/** Limits a requested speed to the supported range. */
 export function clampSpeed(speed: number): number {
   return Math.min(SPEEDS.maximum, Math.max(SPEEDS.minimum, speed));
 }
 
-/** The supported formats. */
 export const SPEECH_FORMATS = ["mp3", "opus", "flac", "wav", "pcm", "mulaw", "alaw"] as const;
 export type SpeechFormat = (typeof SPEECH_FORMATS)[number];
 
-/** Those whose header states their length. */
+/** Formats whose header states their length. */
 export const FORMATS_WITH_LENGTH: ReadonlySet<SpeechFormat> = new Set(["wav", "flac"]);
 
-/** Whether a reply goes out in one piece: where its header tells its length, unless pieces are asked for. */
+/** Whether a reply is sent in one piece: if its header states its length and no stream is requested. */
 export function isSentWhole(
   format: SpeechFormat,
   streamFormat: AudioSpeechRequest["stream_format"],
@@ -137,7 +136,7 @@ export function isSentWhole(
   return streamFormat === undefined && FORMATS_WITH_LENGTH.has(format);
 }
 
-/** The format that a request means. Throws a 400 {@link ServiceError} for one that is not made. */
+/** Returns the format of a request. Throws a 400 {@link ServiceError} for an unsupported one. */
 export function resolveFormat({ response_format: asked = "mp3" }: AudioSpeechRequest): SpeechFormat {
   const format = SPEECH_FORMATS.find((each) => each === asked);
   if (format !== undefined) return format;

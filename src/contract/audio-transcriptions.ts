@@ -2,39 +2,36 @@ import Type, { type Static } from "typebox";
 import { ErrorEnvelope, Usage } from "./replies.ts";
 import { stringEnum } from "./string-enum.ts";
 
-/** The formats of a transcript. */
 export const TRANSCRIPT_FORMATS = ["json", "text", "srt", "verbose_json", "vtt"] as const;
 export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number];
 
-/** What timestamps may be requested for. */
 export const GRANULARITIES = ["segment", "word"] as const;
 export type Granularity = (typeof GRANULARITIES)[number];
 
-/** Bytes of one recording, at most: 25 MiB, as a turn's audio and OpenAI's API have it. */
+/** Maximum bytes of a recording: 25 MiB, as in OpenAI's API. */
 export const MAX_RECORDING_BYTES = 25 * 1024 * 1024;
 
-/** Bytes that a form may have beside its file. */
+/** Maximum bytes of a form without its file. */
 export const FORM_EXTRA_BYTES = 128 * 1024;
 
-/** Seconds of one recording, at most. */
+/** Maximum seconds of a recording. */
 export const MAX_RECORDING_S = 1_500;
 
-/** Values of a field that may be there several times, at most. */
+/** Maximum values of each repeatable field. */
 export const MAX_VALUES = { languages: 16, keywords: 100, timestamp_granularities: 16 } as const;
 
-/** Code points of a prompt, with its keywords, at most. */
+/** Maximum code points of a prompt with its keywords. */
 export const MAX_PROMPT_CHARS = 8_000;
 
-/** Names of OpenAI's models that stand for the recogniser there is, so that a client's own default works. */
+/** OpenAI's model names that mean the only recogniser, so that a client's own default works. */
 const RECOGNISER_NAMES =
   /^(?:whisper-1|gpt-transcribe|gpt-4o-transcribe|gpt-4o-mini-transcribe)(?:-\d{4}-\d{2}-\d{2})?$/;
 
-/** Whether a `model` field means the recogniser of that name. */
 export function isRecogniserNamed(model: string, name: string | null): boolean {
   return RECOGNISER_NAMES.test(model) || model === name;
 }
 
-/** Form of `POST /v1/audio/transcriptions`, as it is published: the fields of OpenAI's API. */
+/** Form of `POST /v1/audio/transcriptions`, as published: the fields of OpenAI's API. */
 export const AudioTranscriptionRequest = Type.Object(
   {
     file: Type.Unsafe<Uint8Array>({
@@ -111,7 +108,6 @@ export const DurationUsage = Type.Object({
   ...Usage.properties,
 });
 
-/** What is known of the language. */
 const languages = Type.Array(Type.Object({ code: Type.String({ description: "ISO 639-1." }) }), {
   description: "The language spoken in the recording, also for translations; empty if it is unknown.",
 });
@@ -127,7 +123,7 @@ export const Transcription = Type.Object(
 );
 export type Transcription = Static<typeof Transcription>;
 
-/** A stretch of speech. Values that the recogniser does not know are 0. */
+/** A segment of speech. Values that the recogniser does not know are 0. */
 export const TranscriptionSegment = Type.Object(
   {
     id: Type.Integer({ description: "Counts from 0." }),
@@ -145,7 +141,6 @@ export const TranscriptionSegment = Type.Object(
 );
 export type TranscriptionSegment = Static<typeof TranscriptionSegment>;
 
-/** A word and when it is spoken. */
 export const TranscriptionWord = Type.Object(
   { word: Type.String(), start: Type.Number(), end: Type.Number() },
   { title: "TranscriptionWord" },
@@ -169,7 +164,7 @@ export const VerboseTranscription = Type.Object(
 );
 export type VerboseTranscription = Static<typeof VerboseTranscription>;
 
-/** A piece of a streamed transcript; the pieces joined are its text. */
+/** Part of a streamed transcript; joined, the parts are its text. */
 export const TranscriptTextDelta = Type.Object(
   { type: Type.Literal("transcript.text.delta"), delta: Type.String() },
   { title: "TranscriptTextDelta" },
@@ -198,7 +193,7 @@ export const TranscriptTextDone = Type.Object(
 );
 export type TranscriptTextDone = Static<typeof TranscriptTextDone>;
 
-/** Last event of a streamed transcript that failed after its status had been sent. */
+/** Last event of a streamed transcript that failed midway. */
 export const TranscriptError = Type.Object(
   { type: Type.Literal("error"), ...ErrorEnvelope.properties },
   { title: "TranscriptError" },
@@ -207,7 +202,7 @@ export type TranscriptError = Static<typeof TranscriptError>;
 
 const { file, model, response_format, temperature } = AudioTranscriptionRequest.properties;
 
-/** Form of `POST /v1/audio/translations`, as it is published: the fields of OpenAI's API, and `language`. */
+/** Form of `POST /v1/audio/translations`, as published: the fields of OpenAI's API, and `language`. */
 export const AudioTranslationRequest = Type.Object(
   {
     file,

@@ -1,4 +1,4 @@
-/** Kinds of failure on the wire: stable, machine-matchable (specification, section 7). */
+/** Error types on the wire (specification, section 7). */
 export type ErrorType =
   | "invalid_request"
   | "authentication_error"
@@ -8,7 +8,7 @@ export type ErrorType =
   | "internal_error"
   | "inference_error";
 
-/** The statuses the contract knows, each with its one error type. */
+/** Statuses of the contract, each with its error type. */
 export const ERROR_TYPES = {
   400: "invalid_request",
   401: "authentication_error",
@@ -22,20 +22,19 @@ export const ERROR_TYPES = {
 
 export type ErrorStatus = keyof typeof ERROR_TYPES;
 
-/** What a failure adds to its envelope. */
 export interface ErrorDetails {
-  /** When trying again may help: the wait, in milliseconds. Required by 429 and 502. */
+  /** Milliseconds after which a retry may help. Required for 429 and 502. */
   readonly retryAfterMs?: number;
-  /** Methods the path does allow (405). */
+  /** Methods that the path supports (405). */
   readonly allow?: readonly string[];
-  /** The field of the request that is wrong, as OpenAI's clients are told it. */
+  /** The invalid field, for OpenAI's clients. */
   readonly param?: string | null;
   readonly cause?: unknown;
 }
 
 /**
- * A failure with a place in the contract's table. Thrown where the fact is known; turned into an envelope in one
- * place. The message says what was wrong, where (`conversation[3].audio_wav_b64`), and what to do.
+ * An error of the contract. Thrown where the fact is known, converted to an envelope in one place. The message says
+ * what is wrong, where (`conversation[3].audio_wav_b64`), and what to do.
  */
 export class ServiceError extends Error {
   override readonly name = "ServiceError";
@@ -57,33 +56,35 @@ export class ServiceError extends Error {
   }
 }
 
-/** Most code units of a client's own word that a message repeats. */
+/** Maximum code units of a client's text that a message repeats. */
 const MAX_CHARS = 64;
 
-/** What cannot be seen, or changes how its neighbours are seen: controls, formats such as bidi overrides, separators. */
+/**
+ * Invisible characters, and those that change how others are shown: controls, formats such as bidi overrides,
+ * separators.
+ */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** A name as any field might have it, which needs no quotes. */
+/** A name that needs no quotes. */
 const PLAIN = new RegExp(`^[A-Za-z_][\\w.[\\]-]{0,${MAX_CHARS - 1}}$`);
 
-/** A client's own word in quotes, cut short where it is long; what is not to be seen is escaped. */
+/** Quotes a client's text for a message: long text is cut, invisible characters are escaped. */
 export function quoted(word: string): string {
   return JSON.stringify(cut(word)).replace(UNSEEN, escaped);
 }
 
-/** The name of a field as messages call it: as it is where that is plain, or else quoted, since it is the client's own. */
+/** Returns a field's name for messages, quoted unless it is plain, since it is the client's. */
 export function fieldLabel(name: string): string {
   return PLAIN.test(name) ? name : quoted(name);
 }
 
 function cut(word: string): string {
   if (word.length <= MAX_CHARS) return word;
-  // Not between the halves of one character.
+  // Does not split a surrogate pair.
   const end = /[\uD800-\uDBFF]/.test(word.charAt(MAX_CHARS - 1)) ? MAX_CHARS - 1 : MAX_CHARS;
   return `${word.slice(0, end)}…`;
 }
 
-/** As JSON escapes it. */
 function escaped(character: string): string {
   return Array.from(
     { length: character.length },

@@ -7,12 +7,11 @@ const AUDIO_QUALITIES = ["low", "medium", "high"] as const;
 
 export type QualityTier = (typeof AUDIO_QUALITIES)[number];
 
-/** A tier of fidelity; the wire format is the same at all three. */
 export const QualityTier = stringEnum(AUDIO_QUALITIES, {
   description: "Tier the audio is rendered at: `high` is full quality, lower tiers are narrower.",
 });
 
-/** The generation knobs of a request (specification, section 2), every field optional. */
+/** Generation parameters of a request (specification, section 2), all optional. */
 export const GenParams = Type.Object(
   {
     temperature: Type.Optional(
@@ -69,10 +68,10 @@ export const GenParams = Type.Object(
 
 export type GenParams = Static<typeof GenParams>;
 
-/** All knobs with their defaults filled in; a null still follows or lifts what the table says. */
+/** All parameters with defaults filled in. */
 export type ResolvedParams = Required<GenParams>;
 
-/** What a request without `params` gets; also served as `defaults` by `GET /v1/info`. */
+/** Parameters of a request without `params`: `defaults` of `GET /v1/info`. */
 export const DEFAULT_PARAMS: ResolvedParams = {
   temperature: 0.7,
   acoustic_temperature: null,
@@ -83,12 +82,11 @@ export const DEFAULT_PARAMS: ResolvedParams = {
   audio_quality: "high",
 };
 
-/** Fills the defaults in. */
 export function resolveParams(params: GenParams | undefined): ResolvedParams {
   return { ...DEFAULT_PARAMS, ...params };
 }
 
-/** One knob as a user interface may draw it. */
+/** A parameter, described for user interfaces. */
 export interface ParamKnob {
   readonly name: keyof GenParams;
   readonly label: string;
@@ -100,14 +98,14 @@ export interface ParamKnob {
   readonly step?: number;
   readonly choices?: readonly string[];
   readonly description: string;
-  /** The models that it has no effect on: their ids, and why, in a sentence for people. */
+  /** Models on which it has no effect, by id, and why, in a sentence for people. */
   readonly unused_by: Readonly<Record<string, string>>;
 }
 
 /**
- * The knobs as `GET /v1/info` serves them under `param_schema`, read off the schema above.
+ * Returns `param_schema` of `GET /v1/info`.
  *
- * @param unused by the id of each model, the knobs that do nothing with it
+ * @param unused parameters without effect, by model id
  */
 export function paramKnobs(unused: Readonly<Record<string, UnusedKnobs>> = {}): ParamKnob[] {
   return (Object.keys(LABELS) as (keyof GenParams)[]).map((name) => ({
@@ -120,7 +118,7 @@ export function paramKnobs(unused: Readonly<Record<string, UnusedKnobs>> = {}): 
   }));
 }
 
-/** The internal name of each knob. */
+/** Internal name of each parameter. */
 const DELIVERY: Readonly<Record<keyof GenParams, keyof Delivery>> = {
   temperature: "temperature",
   acoustic_temperature: "acousticTemperature",

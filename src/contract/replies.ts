@@ -4,7 +4,6 @@ import { GenParams, QualityTier } from "./params.ts";
 import { marks, ReplyMeta } from "./spoken.ts";
 import { nullable, stringEnum } from "./string-enum.ts";
 
-/** Base64 audio in a reply. */
 export const AudioPayload = Type.Object(
   {
     sample_rate: Type.Integer({ description: "Hz." }),
@@ -20,7 +19,6 @@ export const AudioPayload = Type.Object(
 );
 export type AudioPayload = Static<typeof AudioPayload>;
 
-/** What a request is billed for. */
 export const Usage = Type.Object(
   {
     input_chars: Type.Integer({ description: "Code points of input text." }),
@@ -61,7 +59,6 @@ export const ConverseResponse = Type.Object(
 );
 export type ConverseResponse = Static<typeof ConverseResponse>;
 
-/** One public model. */
 export const ModelEntry = Type.Object(
   {
     id: Type.String(),
@@ -134,7 +131,7 @@ export const Health = Type.Object(
 );
 export type Health = Static<typeof Health>;
 
-/** A failure, as it is reported in an envelope and in a stream's `error` event. */
+/** An error in an envelope or a stream's `error` event. */
 export const ErrorBody = Type.Object(
   {
     type: Type.String({
@@ -164,17 +161,16 @@ function orNull<S extends TSchema>(schema: S) {
   return Type.Optional(Type.Union([schema, Type.Null()]));
 }
 
-/** The envelope of section 7 for a failure. */
+/** Returns the envelope of an error (specification, section 7). */
 export function envelope(error: ServiceError, requestId: string | null): ErrorEnvelope {
   return { error: { type: error.type, message: error.message, request_id: requestId } };
 }
 
-/** A failure as OpenAI's clients expect it: the same, and two more fields. */
+/** Returns an error as OpenAI's clients expect it, with `code` and `param`. */
 export function openAiError(error: ServiceError, requestId: string): ErrorBody {
   return { ...envelope(error, requestId).error, code: codeOf(error), param: error.param };
 }
 
-/** OpenAI's error code, if it has one for the failure. */
 function codeOf({ status, param }: ServiceError): string | null {
   if (status === 401) return "invalid_api_key";
   if (status === 429) return "rate_limit_exceeded";
@@ -195,7 +191,7 @@ export const MetaEvent = Type.Object(
 );
 export type MetaEvent = Static<typeof MetaEvent>;
 
-/** One frame of audio, and the marks that begin in it. */
+/** One frame of audio, and the timings that begin in it. */
 export const AudioEvent = Type.Object(
   {
     pcm_b64: Type.String({
@@ -227,7 +223,7 @@ export type EndEvent = Static<typeof EndEvent>;
 export const ErrorEvent = Type.Object(ErrorBody.properties, { title: "ErrorEvent" });
 export type ErrorEvent = Static<typeof ErrorEvent>;
 
-/** Every event of `POST /v1/converse/stream` by its `event:` name. */
+/** Events of `POST /v1/converse/stream` by name. */
 export type StreamEvent =
   | { readonly event: "meta"; readonly data: MetaEvent }
   | { readonly event: "audio"; readonly data: AudioEvent }

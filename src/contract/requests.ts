@@ -5,7 +5,6 @@ import { VisemesOption } from "./spoken.ts";
 import { nullable, stringEnum } from "./string-enum.ts";
 import { NamedVoice } from "./voices.ts";
 
-/** The field `input_type` of requests that generate speech: an extension. */
 export type InputType = "text" | "ssml";
 export const InputTypeOption = stringEnum(["text", "ssml"], {
   description:
@@ -14,12 +13,12 @@ export const InputTypeOption = stringEnum(["text", "ssml"], {
     "in `meta.cautions` and, where there is no `meta`, in the header `X-Antiphon-Cautions`.",
 });
 
-/** Maximum number of entries in a request's lexicon, and maximum lengths of a word and of its pronunciation. */
+/** Maximum entries of a request's lexicon, and maximum lengths of a word and its pronunciation. */
 const MAX_LEXICON_WORDS = 100;
 export const MAX_LEXICON_WORD_CHARS = 64;
 export const MAX_LEXICON_SAID_CHARS = 200;
 
-/** The field `lexicon` of requests that generate speech: an extension, whose keys are words of the client's choice. */
+/** The field `lexicon`, whose keys are arbitrary words. */
 export const Lexicon = Type.Unsafe<Record<string, string>>({
   type: "object",
   additionalProperties: { type: "string", minLength: 1, maxLength: MAX_LEXICON_SAID_CHARS },
@@ -41,7 +40,7 @@ const speaker = Type.String({
   description: "Role label; one of the chosen model's `speakers`.",
 });
 
-/** An extension. If it is too long, the status is 400. */
+/** Too long instructions get a 400, not a 422. */
 const instructions = Type.String({
   description:
     "Extension: instructions for the writer of an authored turn, such as `You are Ann, at the desk of the Green Fork.` " +
@@ -67,7 +66,6 @@ export const TtsRequest = Type.Object(
 
 export type TtsRequest = Static<typeof TtsRequest>;
 
-/** One turn as a client sends it. */
 export const ConversationTurn = Type.Object(
   {
     speaker: Type.Optional(speaker),
@@ -127,7 +125,7 @@ const text = Type.String({
   description: "The text to speak. Without any letter or digit, the result is 0.2 s of silence.",
 });
 
-/** What Vapi sends to a custom voice (`provider` `custom-voice`). Its other fields are ignored. */
+/** Body that Vapi sends to a custom voice (`provider` `custom-voice`). Its other fields are ignored. */
 export const VoiceRequest = Type.Object(
   {
     message: Type.Object({
@@ -143,7 +141,7 @@ export const VoiceRequest = Type.Object(
 );
 export type VoiceRequest = Static<typeof VoiceRequest>;
 
-/** What jambonz sends to a custom speech vendor. */
+/** Body that jambonz sends to a custom speech vendor. */
 export const VendorRequest = Type.Object(
   {
     text,

@@ -4,7 +4,6 @@ import { stringEnum } from "./string-enum.ts";
 const start = Type.Number({ description: "Seconds from the reply's first sample." });
 const end = Type.Number({ description: "Seconds from the reply's first sample." });
 
-/** A word of a reply and when it is spoken. */
 export const WordTiming = Type.Object(
   {
     word: Type.String({
@@ -25,7 +24,7 @@ export const WordTiming = Type.Object(
 );
 export type WordTiming = Static<typeof WordTiming>;
 
-/** Oculus's fifteen shapes of a mouth. */
+/** Oculus's fifteen mouth shapes. */
 export const VISEMES = [
   "sil",
   "PP",
@@ -45,7 +44,6 @@ export const VISEMES = [
 ] as const;
 export type VisemeName = (typeof VISEMES)[number];
 
-/** A mouth shape, and its start and end. */
 export const VisemeTiming = Type.Object(
   {
     viseme: stringEnum(VISEMES),
@@ -56,18 +54,17 @@ export const VisemeTiming = Type.Object(
 );
 export type VisemeTiming = Static<typeof VisemeTiming>;
 
-/** A phoneme, in the voice's alphabet, and when it is spoken. */
+/** A phoneme in the voice's alphabet, with its times. */
 export const PhonemeTiming = Type.Object({ phoneme: Type.String(), start, end }, { title: "SpokenPhoneme" });
 export type PhonemeTiming = Static<typeof PhonemeTiming>;
 
-/** The field `visemes` of requests: an extension. */
 export const VisemesOption = Type.Boolean({
   default: false,
   description:
     "Extension: whether the reply's `meta` and its `audio` events include `visemes` and `phonemes` in addition to `words`.",
 });
 
-/** When each word is spoken; for a piece of a reply, the words that begin in it. */
+/** Timings of words; in a frame, those of the words that begin in it. */
 export const marks = {
   words: Type.Optional(Type.Array(WordTiming)),
   visemes: Type.Optional(Type.Array(VisemeTiming, { description: "If the request asks for them." })),
@@ -79,7 +76,6 @@ export interface Marks {
   readonly phonemes?: PhonemeTiming[];
 }
 
-/** A reply's `meta`. */
 export const ReplyMeta = Type.Unsafe<Record<string, unknown>>(
   Type.Object(marks, {
     title: "ReplyMeta",

@@ -12,16 +12,15 @@ import {
 import { quoted, ServiceError } from "./errors.ts";
 import { countChars } from "./limits.ts";
 
-/** A text field of a form. */
 export interface FormField {
   readonly name: string;
   readonly value: string;
 }
 
-/** How a recording is to be transcribed, and in what form the transcript is returned. */
+/** How to transcribe a recording and format the transcript. */
 export interface TranscriptionOptions {
   readonly task: TranscriptionTask;
-  /** ISO 639-1; `null` means it is detected. */
+  /** ISO 639-1; `null`: detected. */
   readonly language: string | null;
   /** Never blank; `null` if there is none. */
   readonly prompt: string | null;
@@ -30,11 +29,10 @@ export interface TranscriptionOptions {
   readonly isStreamed: boolean;
 }
 
-/** A form of OpenAI's API. */
 interface Form {
-  /** With or without the brackets of a list. The last ones have no effect here. */
+  /** Names without the brackets of a list. The last ones have no effect here. */
   readonly fields: readonly string[];
-  /** Fields of OpenAI's API that are not supported here: refused by name, since their answer would be misread. */
+  /** Unsupported fields of OpenAI's API: refused by name, since their result would be misread. */
   readonly notHere: ReadonlyMap<string, string>;
 }
 
@@ -62,7 +60,7 @@ const FORMS: Readonly<Record<TranscriptionTask, Form>> = {
     ]),
   },
   translate: {
-    // OpenAI's API has no language here, and clients send it all the same.
+    // OpenAI's API has no `language` here, but clients send it.
     fields: ["file", "model", "prompt", "response_format", "temperature", "language"],
     notHere: new Map([
       [
@@ -76,10 +74,10 @@ const FORMS: Readonly<Record<TranscriptionTask, Form>> = {
 const LISTS: ReadonlyMap<string, number> = new Map(Object.entries(MAX_VALUES));
 
 /**
- * Reads the text fields of the form of a transcription or a translation. Throws a 422 {@link ServiceError} for what does not match the schema
- * and a 400 for what it means; either names the field and what to do.
+ * Reads the text fields of a transcription or translation. Throws a 422 {@link ServiceError} for what does not match
+ * the schema and a 400 for invalid values; either names the field and what to do.
  *
- * @param recogniserName what the recogniser calls itself, which `model` may be; `null` where there is none
+ * @param recogniserName another name that `model` may have; `null` without a recogniser
  */
 export function readTranscriptionForm(
   task: TranscriptionTask,
@@ -98,7 +96,7 @@ export function readTranscriptionForm(
     throw refusal(400, "model", `${quoted(model)} is unknown: send "whisper-1"${own}, or leave it out`);
   }
   const format = readFormat(one("response_format"));
-  // Some clients name segments, the default, whatever the format.
+  // Some clients request segments, the default, in any format.
   if (granularities.has("word") && format !== "verbose_json") {
     throw refusal(400, "timestamp_granularities", 'needs response_format "verbose_json": send both');
   }
@@ -118,12 +116,11 @@ export function readTranscriptionForm(
   };
 }
 
-/** A failure whose message is the field's name and what is wrong with it. */
 function refusal(status: 400 | 422, field: string, wrong: string): ServiceError {
   return new ServiceError(status, `${field} ${wrong}`, { param: field });
 }
 
-/** The values of each field, by its name without brackets. */
+/** Groups the values of each field by its name without brackets. */
 function grouped(fields: readonly FormField[], form: Form): Map<string, string[]> {
   const values = new Map<string, string[]>();
   for (const { name: written, value } of fields) {
@@ -180,7 +177,7 @@ function readFormat(value = "json"): TranscriptFormat {
   throw refusal(400, "response_format", `${quoted(value)} is not made here: ask for one of ${known}`);
 }
 
-/** What was said, as it was written; keywords come last, because the end of a prompt counts. */
+/** Joins prompt and keywords; these come last, because the end of a prompt counts most. */
 function readPrompt(prompt: string, keywords: readonly string[]): string | null {
   const isSaid = (part: string) => part.trim() !== "";
   const whole = [prompt, keywords.filter(isSaid).join(", ")].filter(isSaid).join("\n");
@@ -211,8 +208,9 @@ function readLanguage(field: string, value: string): string | null {
 }
 
 /**
- * What clients send beside a translation is a hint: a name or a code, perhaps with a region; what is neither is found out.
- * So is English, which many name because they want it: of other speech that is taken for English half may be left out.
+ * Reads the language of a translation as a hint: a name or a code, perhaps with a region; unknown ones are ignored.
+ * English is ignored, too: many clients send it as the target, and of other speech recognised as English half may be
+ * missing.
  */
 function hintedLanguage(value: string): string | null {
   const code = languageCodeFrom(value);

@@ -7,22 +7,19 @@ import { ConverseRequest, TtsRequest, VendorRequest, VoiceRequest } from "./requ
 
 const validators = new WeakMap<TSchema, ValidateFunction>();
 
-/** Checks the body of `POST /v1/tts` against its schema; throws a 422 {@link ServiceError} that names the field. */
+/** Validates a body against its schema; throws a 422 {@link ServiceError} that names the field. */
 export const parseTtsRequest = parser(TtsRequest);
 
-/** Checks the body of the two converse endpoints; throws a 422 {@link ServiceError} that names the field. */
 export const parseConverseRequest = parser(ConverseRequest);
 
-/** Checks the body of `POST /v1/audio/speech`; throws a 422 {@link ServiceError} that names the field. */
 export const parseAudioSpeechRequest = parser(AudioSpeechRequest);
 
-/** Checks the body of `POST /v1/realtime/client_secrets`; throws a 422 {@link ServiceError} that names the field. */
 export const parseClientSecretRequest = parser(ClientSecretRequest);
 
 const parseVoiceRequest = parser(VoiceRequest);
 const parseVendorRequest = parser(VendorRequest);
 
-/** Checks the body of `POST /v1/audio/telephony`, which is Vapi's or jambonz's; throws as the others do. */
+/** Validates a body of Vapi's or jambonz's; throws as the others do. */
 export function parseTelephonyRequest(body: unknown): VoiceRequest | VendorRequest {
   const isVapi = body !== null && typeof body === "object" && "message" in body;
   return isVapi ? parseVoiceRequest(body) : parseVendorRequest(body);
@@ -44,8 +41,8 @@ function parser<S extends TSchema>(schema: S): (body: unknown) => Static<S> {
 }
 
 /**
- * Compiles a schema, once: strict types, the first error only. `maxLength` counts code points, as Ajv does by default; `1e999` is
- * no number. A `oneOf` with a discriminator reports what is wrong with the variant that was meant.
+ * Compiles a schema, once: strict types, the first error only. `maxLength` counts code points, as Ajv does by
+ * default; `1e999` is no number. A `oneOf` with a discriminator reports errors of the variant that was meant.
  */
 export function validatorOf<S extends TSchema>(schema: S): ValidateFunction<Static<S>> {
   const known = validators.get(schema);
@@ -92,7 +89,7 @@ function describe(error: ErrorObject | undefined): string {
   }
 }
 
-/** The field that is wrong; `null` where it is the body. */
+/** Returns the invalid field; `null` for the body. */
 function paramOf(error: ErrorObject | undefined): string | null {
   const field = fieldName(error?.instancePath ?? "");
   const missing: unknown = error?.keyword === "required" ? error.params.missingProperty : undefined;
@@ -113,18 +110,18 @@ function list(types: string[]): string {
 /** `/conversation/3/text` → `conversation[3].text`. */
 function fieldName(instancePath: string): string {
   const [first = "", ...rest] = instancePath.split("/").slice(1);
-  // Their members have the client's own names, which may be long or hold any sign.
+  // Their members have arbitrary names, which may be long or contain any character.
   if ((first === "lexicon" || first === "voices") && rest[0] !== undefined)
     return rest.slice(1).reduce(join, memberField(first, unescaped(rest[0])));
   return rest.reduce(join, first) || "the body";
 }
 
-/** What messages call a member of an object whose members have the client's own names. */
+/** Returns the label of a member with an arbitrary name. */
 export function memberField(field: "lexicon" | "voices", name: string): string {
   return `${field}[${quoted(name)}]`;
 }
 
-/** A name as it was, from a JSON pointer (RFC 6901). */
+/** Decodes a part of a JSON pointer (RFC 6901). */
 function unescaped(part: string): string {
   return part.replaceAll("~1", "/").replaceAll("~0", "~");
 }

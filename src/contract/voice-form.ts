@@ -5,15 +5,15 @@ import { countChars } from "./limits.ts";
 import { nullable, stringEnum } from "./string-enum.ts";
 import type { FormField } from "./transcription-form.ts";
 
-/** Bytes of a recording of a voice, at most: 25 MiB, of which half a minute is kept. */
+/** Maximum bytes of a recording of a voice: 25 MiB, of which half a minute is kept. */
 export const MAX_SAMPLE_BYTES = 25 * 1024 * 1024;
-/** Seconds of a recording that are kept, and those that it must have. */
+/** Minimum seconds of a recording, and the seconds that are kept. */
 export const SAMPLE_S = { min: 1, max: 30 } as const;
 
-/** Code points that fields may have. */
+/** Maximum code points of each field. */
 const MAX_CHARS = { name: 64, consent: 2_000, ref_text: 2_000, description: 500 } as const;
 
-/** Form of `POST /v1/audio/voices`, as it is published: the fields of OpenAI's API, and of vLLM-Omni and SGLang-Omni. */
+/** Form of `POST /v1/audio/voices`, as published: the fields of OpenAI's API, vLLM-Omni and SGLang-Omni. */
 export const NewVoiceForm = Type.Object(
   {
     name: Type.String({
@@ -83,7 +83,6 @@ export const DeletedVoice = Type.Object(
 );
 export type DeletedVoice = Static<typeof DeletedVoice>;
 
-/** What a new voice is to be. */
 export interface NewVoice {
   readonly name: string;
   readonly consent: string;
@@ -92,8 +91,8 @@ export interface NewVoice {
 }
 
 /**
- * Reads the text fields of a new voice; those that are not known are passed over. Throws a 422 {@link ServiceError} for a field
- * that is missing or there twice, and a 400 for what it means; either names the field and what to do.
+ * Reads the text fields of a new voice; ignores unknown ones. Throws a 422 {@link ServiceError} for a missing or
+ * repeated field and a 400 for invalid values; either names the field and what to do.
  */
 export function readVoiceForm(fields: readonly FormField[]): NewVoice {
   const name = required("name", fields, "what the voice is to be called").trim();
@@ -111,7 +110,7 @@ export function readVoiceForm(fields: readonly FormField[]): NewVoice {
   return { name, consent, refText: refText === "" ? null : refText, description };
 }
 
-/** The text fields that {@link readVoiceForm} passes over, as a header tells them; `null` where there are none. */
+/** Returns the header of the fields that {@link readVoiceForm} ignores; `null` if there are none. */
 export function ignoredVoiceFields(fields: readonly FormField[]): string | null {
   const unread = new IgnoredFields();
   for (const { name } of fields) if (!READ.has(name)) unread.add("", name);
@@ -120,12 +119,12 @@ export function ignoredVoiceFields(fields: readonly FormField[]): string | null 
 
 const READ = new Set([...Object.keys(NewVoiceForm.properties), "speaker_description"]);
 
-/** What is wrong with a name for a voice, in words that go on from it; `null` where it may be one, if nothing else has it. */
+/** Returns what is wrong with a voice's name, as the rest of a sentence; `null` if it is valid. */
 export function nameProblem(name: string): string | null {
   if (name === "") return "is empty: say what the voice is to be called";
   if (!name.isWellFormed() || UNSEEN.test(name)) return "has characters that cannot be seen: leave them out";
   if (!SEEN.test(name)) return "has nothing that can be seen: give it a letter";
-  // As names are compared, so that none looks like an id or a mix.
+  // Names are compared in this form, so none may look like an id or a mix.
   const folded = name.normalize("NFKC");
   if (/[/\\+()"]/.test(folded) || /^\.+$/.test(folded))
     return 'must have none of / \\ + ( ) " and more than dots: take another';
@@ -134,8 +133,8 @@ export function nameProblem(name: string): string | null {
 }
 
 /**
- * Controls, formats, and what Unicode has to be shown as nothing, but for the selectors of the form of what goes before them;
- * and the blanks that it counts as signs or letters: empty braille, of hieroglyphs, of Khitan, a note without a head.
+ * Controls, formats and default-ignorable characters, except variation selectors; and blanks that Unicode counts as
+ * symbols or letters: empty braille, hieroglyphic and Khitan fillers, a musical null notehead.
  */
 const UNSEEN =
   /(?!\p{Variation_Selector})[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\u{13441}\u{13442}\u{16fe4}\u{1d159}]/u;

@@ -2,7 +2,6 @@ import Type, { type Static } from "typebox";
 import { quoted, ServiceError } from "./errors.ts";
 import { nullable, stringEnum } from "./string-enum.ts";
 
-/** One voice. */
 export const Voice = Type.Object(
   {
     id: Type.String({
@@ -64,10 +63,10 @@ export const VoiceList = Type.Object(
 );
 export type VoiceList = Static<typeof VoiceList>;
 
-/** The speakers of every public model. */
+/** Speaker labels of every public model. */
 export const SPEAKER_LABELS = ["0", "1"] as const;
 
-/** OpenAI's names for voices, each of which means one voice of every model. */
+/** OpenAI's voice names, each of which means one voice of every model. */
 export const OPENAI_VOICES = [
   "alloy",
   "coral",
@@ -84,15 +83,15 @@ export const OPENAI_VOICES = [
   "verse",
 ] as const;
 
-/** Code units of a whole `voice`, at most. */
+/** Maximum code units of a `voice`. */
 export const MAX_VOICE_CHARS = 1_000;
 
-/** What may be said of every field that names a voice. */
+/** Description of every field that names a voice. */
 export const VOICE_WORDS =
   "A name from `GET /v1/audio/voices`, case-insensitive: a speaker label, a voice of the model, one of OpenAI's " +
   "voice names, or an own voice's id or name. Or a mix of a model's voices, such as `nova(2)+onyx(1)`, where the model mixes.";
 
-/** A `voice` as a field of a request: what names it, or that as the `id` of an object, as OpenAI's clients send it. */
+/** A `voice` in a request: a name, or an object with it as `id`, as OpenAI's clients send it. */
 export const NamedVoice = Type.Unsafe<string | { id: string }>({
   type: ["string", "object"],
   properties: { id: { type: "string" } },
@@ -101,31 +100,29 @@ export const NamedVoice = Type.Unsafe<string | { id: string }>({
 });
 export type NamedVoice = Static<typeof NamedVoice>;
 
-/** What names the voice. */
 export function voiceName(voice: NamedVoice): string {
   return typeof voice === "string" ? voice : voice.id;
 }
 
-/** A voice that a request names, and its share where there are several. */
+/** A voice of a mix, with its share. */
 export interface VoiceMixPart {
-  /** As it is written, without space around it. */
+  /** Trimmed, as written. */
   readonly name: string;
   /** From 0.001 to 1000. */
   readonly weight: number;
 }
 
-/** Voices in a mix, at most. */
+/** Maximum voices in a mix. */
 const MAX_PARTS = 8;
-/** The least and the largest weight: a smaller share than that is not heard, and could round to none. */
+/** Range of weights: a smaller share is inaudible, and could round to none. */
 const MIN_WEIGHT = 0.001;
 const MAX_WEIGHT = 1_000;
 
 /**
- * Reads a `voice`: a name, or several with `+` between them, each with its weight in brackets where that is not 1. What the
- * names mean is another matter. Throws a 400 {@link ServiceError} for a mix that cannot be read.
+ * Parses a `voice`: a name, or several joined by `+`, each with its weight in brackets unless it is 1. Does not
+ * resolve names. Throws a 400 {@link ServiceError} for an invalid mix.
  *
- * @param field what messages call it
- * @returns at least one
+ * @param field name for messages @returns at least one
  */
 export function parseVoice(word: string, field: string): readonly VoiceMixPart[] {
   if (word.length > MAX_VOICE_CHARS) {

@@ -9,7 +9,7 @@ import type { Transcriptions } from "../serving/transcribe/transcriptions.ts";
 import type { Metrics } from "./metrics.ts";
 import { RequestContext, recordEnd } from "./request-context.ts";
 
-/** What every entrance serves its clients by, whatever protocol they speak. */
+/** What all protocols need to serve requests. */
 export interface RequestDeps {
   readonly service: SpeechService;
   readonly transcriptions: Transcriptions;
@@ -20,17 +20,16 @@ export interface RequestDeps {
 }
 
 export interface BeginOptions extends AdmitOptions {
-  /** What metrics, log and trace call it: `wyoming:synthesize`. */
+  /** The route in metrics, logs and traces, such as `wyoming:synthesize`. */
   readonly route: string;
-  /** Finds the key that pays for it. Throws a `ServiceError` where it is not good any more. */
+  /** Returns the key that pays. Throws a `ServiceError` if it is no longer valid. */
   readonly findKey: () => Promise<Key>;
-  /** Aborts when the connection's client goes. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Begins one of the requests that a long connection makes: each takes a token of its own, is one line in the log and one
- * count, and ends by {@link RequestContext.end}. Throws what the client is to be told; the request is over then.
+ * Begins a request on a long-lived connection. Each takes a token, is logged and counted, and ends by {@link
+ * RequestContext.end}. Throws the error for the client if it is refused; the request has then ended.
  */
 export async function beginRequest(
   entrance: Omit<RequestDeps, "transcriptions" | "requestReader">,
@@ -50,20 +49,18 @@ export async function beginRequest(
   }
 }
 
-/** What a request is asked of before anything of it is read. */
 export interface AdmitOptions {
-  /** Whether it wants something spoken: a full queue for that refuses it. */
+  /** Whether it speaks, so that a full speech queue refuses it. */
   readonly speaks: boolean;
-  /** What its caller is told whose key has no token left. */
+  /** The error message if the key has no token left. */
   readonly overRate: string;
-  /** Is told what is left in the key's bucket. */
+  /** Called with the state of the key's bucket. */
   readonly onReading?: (reading: BucketReading) => void;
 }
 
 /**
- * Takes one of a key's tokens, and asks whether there is room for one more request of it.
- *
- * @throws ServiceError 429 or 502, with the time after which to try again
+ * Takes a token of the key, and checks that there is room for another request. @throws ServiceError 429 or 502, with
+ * the time after which to retry
  */
 export async function admit(
   key: Key,
@@ -78,10 +75,10 @@ export async function admit(
 }
 
 /**
- * The key that a client presents, `null` being none. A failure draws from the bucket of the client's address.
+ * Returns the key that a client presents (`null`: none). A failure draws from the bucket of the client's address.
  *
- * @param options `onReading` gets what is left in that bucket after a failure; `missing` is the 401 message without a key
- * @throws ServiceError 401 where the key is not good, 429 where the address has failed too often
+ * @param options `onReading` receives the state of that bucket after a failure; `missing` is the 401 message without
+ * a key @throws ServiceError 401 if the key is invalid, 429 if the address has failed too often
  */
 export async function authenticate(
   tenancy: Pick<Tenancy, "authenticate" | "takeAnonymous" | "explainKey">,

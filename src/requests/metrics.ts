@@ -4,53 +4,46 @@ import { SPEAKING } from "../limits/utterance-slots.ts";
 import type { SpeechService } from "../serving/reply/speech-service.ts";
 import type { Telemetry } from "../serving/telemetry.ts";
 
-/** What is read at the moment of a scrape. */
+/** Values read at each scrape. */
 export interface GaugeReadings {
   readonly service: Pick<SpeechService, "queued" | "active" | "paused">;
   readonly semaphores: Semaphores;
   speechThreads(): number;
   residentModels(): number;
-  /** Takes of tokens that shared buckets did not answer, since the start. */
+  /** Tokens taken while the shared buckets did not answer, since the start. */
   takesAlone(): number;
 }
 
-/** What a request of HTTP has; `status` is `null` where its client left before any was sent. */
+/** The HTTP side of a request; `status` is `null` if its client left before one was sent. */
 export interface HttpEnd {
   readonly method: string;
   readonly status: number | null;
 }
 
-/**
- * How a request ended: `finished` its whole answer was taken, `failed` that answer was, or ended in, an error, `left` its
- * client went before.
- */
+/** How a request ended: `finished` with its whole response read, `failed` with an error, `left` by its client. */
 export type Ending = "finished" | "failed" | "left";
 
-/** How a request ended, for the count of it. */
 export interface RequestEnd {
-  /** The pattern that matched, never what a client typed. */
+  /** The matched route pattern, never the client's path. */
   readonly route: string;
-  /** `null` where it came by another protocol. */
+  /** `null` for other protocols. */
   readonly http: HttpEnd | null;
   readonly ending: Ending;
-  /** From its headers, or its first event, to its end; `null` where it had no beginning. */
+  /** From its headers or first event to its end; `null` if it never began. */
   readonly seconds: number | null;
-  /** The type of the error that it was answered with, or that ended its stream. */
+  /** The type of the error that ended it. */
   readonly type: string | null;
 }
 
-/** Everything `GET /metrics` tells. */
 export interface Metrics {
   readonly telemetry: Telemetry;
-  /** Counts a request, once, when it is over. */
   ended(end: RequestEnd): void;
-  /** Counts an event of the Wyoming protocol. */
   wyomingEvent(outcome: "taken" | "slowed" | "refused"): void;
-  /** Realtime sessions that are open, and seconds from the end of speech to the first sound of its answer. */
+  /** Counts open sessions, and observes seconds from the end of speech to the first sound of the answer. */
   readonly realtime: { opened(): void; closed(): void; answered(seconds: number): void };
-  /** Connects the gauges, once what they read exists. */
+  /** Connects the gauges, once their sources exist. */
   watch(watched: GaugeReadings): void;
-  /** Prometheus' text format and its content type. */
+  /** Returns Prometheus' text format and its content type. */
   render(): Promise<{ readonly text: string; readonly contentType: string }>;
 }
 
@@ -142,7 +135,7 @@ const HISTOGRAMS = {
   ],
 } as const;
 
-/** Gauges that are read at a scrape: name, help, and what is read. */
+/** Name and help of each gauge, and how to read it at a scrape. */
 const GAUGES: readonly (readonly [name: string, help: string, read: (readings: GaugeReadings) => number])[] =
   [
     ["antiphon_queue_depth", "Requests waiting for their first place.", ({ service }) => service.queued],

@@ -12,17 +12,12 @@ export class ClientGoneError extends Error {
   override readonly name = "ClientGoneError";
 }
 
-/** What a request holds, and gives back when it ends. */
 type Releasable = Pick<Permit, "release">;
 
-/**
- * A request from its beginning to its one end, whatever protocol it came by. The end gives back all that it holds and is
- * told once.
- */
+/** A request of any protocol, from its beginning to its only end, which releases everything it holds. */
 export class RequestContext {
-  /** Milliseconds of the process's steady clock. */
   readonly beganMs = performance.now();
-  /** Aborts with a {@link ClientGoneError} when the client goes before its answer is complete. */
+  /** Aborts with a {@link ClientGoneError} if the client leaves before its response is complete. */
   readonly signal: AbortSignal;
   readonly #gone = new AbortController();
   readonly #onEnd: (ending: Ending) => void;
@@ -30,14 +25,13 @@ export class RequestContext {
   #ending: Ending | null = null;
   #failure: ServiceError | null = null;
   #leftBecause: string | null = null;
-  /** What a trace tells of it. */
   span: Span = NO_SPAN;
-  /** The key that pays for it; `null` while that is not known, or where nobody asks. */
+  /** The key that pays; `null` until it is known, and on open routes. */
   keyId: string | null = null;
 
   /**
-   * @param onEnd called once, when all is given back
-   * @param signal that of the connection, where that knows when the client goes; otherwise {@link leave} has to be called
+   * @param onEnd called once, after everything is released
+   * @param signal the connection's, if it aborts when the client leaves; otherwise {@link leave} has to be called
    */
   constructor(onEnd: (ending: Ending) => void, signal?: AbortSignal) {
     this.#onEnd = onEnd;
@@ -49,42 +43,41 @@ export class RequestContext {
     return this.#ending;
   }
 
-  /** What it was answered with, or why its client was let go; `null` where nothing went wrong. */
+  /** The error of its response, or why its client was cut; `null` if it succeeded. */
   get failure(): ServiceError | null {
     return this.#failure;
   }
 
-  /** Why the client has gone, where it has. */
   get leftBecause(): string | null {
     return this.#leftBecause;
   }
 
-  /** It is answered with an error. Of several the first counts, and none after its end. */
+  /** Records the error of its response. Only the first counts, and only before the end. */
   fail(error: ServiceError): void {
     if (this.#ending === null) this.#failure ??= error;
   }
 
-  /** Its whole answer is out, although its connection may have something left to do. */
+  /** Ends the request: its whole response is sent, although its connection may go on. */
   answered(): void {
     this.#end(this.#failure === null ? "finished" : "failed");
   }
 
-  /** Who asks, for what serves them. Only once the key is known. */
+  /** The caller, for the services. Throws before the key is known. */
   get caller(): Caller {
     const { keyId, signal, span } = this;
     if (keyId === null) throw new Error("the request has no key");
     return { keyId, signal, span, keep: (permit) => this.keep(permit) };
   }
 
-  /** Released when it ends; at once, when it has. */
+  /** Releases a permit when the request ends; immediately if it has ended. */
   keep(permit: Releasable): void {
     if (this.#ending === null) this.#held.push(permit);
     else permit.release();
   }
 
   /**
-   * It is over: well, or with what was thrown. The first call counts. Tells what the client is to be told; `null` where
-   * nothing went wrong, or nobody is there to be told.
+   * Ends the request, with an error if one was thrown; only the first call counts. Returns the error for the client;
+   * `null` without one, or if the client has gone.
    */
   end(error?: unknown): ServiceError | null {
     if (error instanceof ClientGoneError) {
@@ -96,12 +89,12 @@ export class RequestContext {
     return this.failure;
   }
 
-  /** The client went, or is let go. */
+  /** Ends the request because its client left or was cut. */
   leave(why: string): void {
     if (this.#ending !== null) return;
     this.#leftBecause = why;
     this.#gone.abort(new ClientGoneError(why));
-    // What was cut because of a failure that could not be told otherwise has failed.
+    // A request that was cut because of a failure has failed.
     this.#end(this.#failure === null ? "left" : "failed");
   }
 
@@ -113,19 +106,17 @@ export class RequestContext {
   }
 }
 
-/** What is known of a request when it is over. */
 export interface EndedRequest {
   readonly context: RequestContext;
   readonly ending: Ending;
-  /** The pattern that matched, never what a client typed; without HTTP, the protocol and what was asked for. */
+  /** The matched route pattern, never the client's path; without HTTP, the protocol and operation. */
   readonly route: string;
   readonly http: HttpEnd | null;
 }
 
 /**
- * One line and one count for each request, and the end of its span, whatever became of it: ids, sizes and times; never a
- * query string, a body or a key. What a failure says is logged where it is the server's own; a refusal may repeat a
- * client's words.
+ * Logs and counts a request, and ends its span: ids, sizes and times; never a query string, a body or a key. Logs
+ * messages of the server's own failures only, since refusals may repeat a client's words.
  */
 export function recordEnd(
   log: Pick<Logger, "info" | "warn" | "error">,
@@ -154,7 +145,6 @@ export function recordEnd(
   endRequestSpan(span, ending, failure, status === null ? {} : { "http.response.status_code": status });
 }
 
-/** The causes of a failure, one after the other, by their own words. */
 function causesOf(failure: Error): string[] {
   const causes: string[] = [];
   for (let cause = failure.cause; cause instanceof Error && causes.length < 5; cause = cause.cause) {

@@ -1,4 +1,4 @@
-/** Where a text is no JSON: the place of the byte at which that shows. */
+/** Invalid JSON, with the offset of the first invalid byte. */
 export class JsonSyntaxError extends Error {
   override readonly name = "JsonSyntaxError";
   readonly at: number;
@@ -9,7 +9,6 @@ export class JsonSyntaxError extends Error {
   }
 }
 
-/** A string that is no UTF-8. */
 export class Utf8Error extends Error {
   override readonly name = "Utf8Error";
 }
@@ -26,11 +25,11 @@ export class JsonBoundError extends Error {
   }
 }
 
-/** What was met in the last string. */
+/** Properties of the last string scanned. */
 export interface StringScan {
   hasEscapes: boolean;
   isAscii: boolean;
-  /** Place after the last name. */
+  /** Offset after the last name. */
   end: number;
 }
 
@@ -41,7 +40,7 @@ const POINT = 0x2e;
 const ZERO = 0x30;
 const NINE = 0x39;
 
-/** What the three words of JSON go on with after their first letter. */
+/** Remaining letters of `true`, `false` and `null`, by their first. */
 const WORDS: Readonly<Record<number, readonly number[]>> = {
   116: [..."rue"].map((letter) => letter.charCodeAt(0)),
   102: [..."alse"].map((letter) => letter.charCodeAt(0)),
@@ -55,16 +54,16 @@ function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
-/** The place after any white space from `at` on. */
+/** Returns the offset after white space. */
 export function skipSpace(bytes: Uint8Array, at: number): number {
   while (isSpace(bytes[at])) at++;
   return at;
 }
 
 /**
- * The place after the string whose opening quote is at `at`. Throws {@link JsonSyntaxError}.
+ * Returns the offset after the string that begins at `at`. Throws {@link JsonSyntaxError}.
  *
- * @param seen told whether the string has escapes, and whether it has bytes beyond ASCII alone
+ * @param seen receives the properties of the string
  */
 export function skipString(bytes: Uint8Array, at: number, seen: StringScan): number {
   seen.hasEscapes = false;
@@ -82,7 +81,7 @@ export function skipString(bytes: Uint8Array, at: number, seen: StringScan): num
   throw new JsonSyntaxError(at);
 }
 
-/** The place after a number or one of JSON's words. Throws {@link JsonSyntaxError}. */
+/** Returns the offset after a number or literal. Throws {@link JsonSyntaxError}. */
 export function skipScalar(bytes: Uint8Array, at: number): number {
   const word = WORDS[bytes[at] ?? 0];
   if (word === undefined) return skipNumber(bytes, at);
@@ -123,7 +122,7 @@ function skipNumber(bytes: Uint8Array, at: number): number {
   return skipDigits(bytes, at);
 }
 
-/** At least one. */
+/** Requires at least one digit. */
 function skipDigits(bytes: Uint8Array, at: number): number {
   if (!isDigit(bytes[at])) throw new JsonSyntaxError(at);
   while (isDigit(bytes[at])) at++;
@@ -137,7 +136,7 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** A long text is looked at in pieces, so that it is never in memory twice. */
+/** Long text is decoded in pieces, so that it is never in memory twice. */
 const PIECE_BYTES = 64 * 1024;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
@@ -155,7 +154,7 @@ export function checkUtf8(bytes: Uint8Array): void {
   }
 }
 
-/** The place after a member's name and its colon. Throws `JsonSyntaxError`. */
+/** Returns the offset after a member's name and colon. Throws `JsonSyntaxError`. */
 export function skipName(bytes: Uint8Array, at: number, seen: StringScan): number {
   if (bytes[at] !== QUOTE) throw new JsonSyntaxError(at);
   seen.end = skipString(bytes, at, seen);
@@ -165,9 +164,10 @@ export function skipName(bytes: Uint8Array, at: number, seen: StringScan): numbe
 }
 
 /**
- * Returns the place after a value, which is checked in full. A level of nesting takes a byte. Throws `JsonSyntaxError`.
+ * Returns the offset after a value, all of which is checked. Each level of nesting takes a byte. Throws
+ * `JsonSyntaxError`.
  *
- * @param onDepth called with the nesting of every container that is not empty
+ * @param onDepth called with the depth of every container that is not empty
  */
 export function skipValue(
   bytes: Uint8Array,
@@ -205,7 +205,7 @@ export function skipValue(
   }
 }
 
-/** The brackets that have yet to be closed. */
+/** Brackets to be closed. */
 class Stack {
   #bytes = new Uint8Array(32);
   #size = 0;

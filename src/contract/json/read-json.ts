@@ -13,18 +13,17 @@ import {
 } from "./json-grammar.ts";
 import { type Shape, shapeOf } from "./schema-shape.ts";
 
-/** JSON that was read by a schema. */
 export interface ReadJson {
-  /** A new value that holds only what the schema names, within the schema's bounds. */
+  /** A new value with only what the schema names, within the schema's bounds. */
   readonly value: unknown;
-  /** Returns the real text of a string in `value`. Long base64 is decoded on request, one string at a time. */
+  /** Returns the text of a string in `value`. Long base64 is decoded on request, one string at a time. */
   textOf(text: string): string;
 }
 
 export interface ReadOptions {
-  /** Collects the members that the schema does not name. */
+  /** Receives the members that the schema does not name. */
   readonly unread?: IgnoredFields;
-  /** Whether `null` stands for an absent optional member, as OpenAI's clients send it. */
+  /** Whether `null` means an absent optional member, as OpenAI's clients send it. */
   readonly isNullAbsent?: boolean;
 }
 
@@ -36,21 +35,20 @@ export class JsonText {
     this.text = text;
   }
 
-  /** Lets `JSON.stringify` write the object itself. */
   toJSON(): unknown {
     return JSON.parse(this.text);
   }
 }
 
-/** Bytes in which a code point may be sent, as an escaped surrogate pair. */
+/** Maximum bytes of a code point: an escaped surrogate pair. */
 const BYTES_PER_CHAR = 12;
 /** Longer base64 strings are left in the buffer until `textOf` is called. */
 const SHORT_AUDIO_BYTES = 128 * 1024;
 /** Longer names are replaced by a placeholder of this length, which no schema allows. */
 const MAX_NAME_BYTES = 1024;
-/** Characters of a file of settings, or of a setting that is JSON. */
+/** Maximum characters of a settings file, or of a setting in JSON. */
 const MAX_SETTINGS_CHARS = 2 ** 20;
-/** Objects and arrays inside one another where all of a value is kept. */
+/** Maximum nesting of values that are kept whole. */
 const MAX_DEPTH = 64;
 
 /** Characters that make a string need decoding. */
@@ -59,11 +57,10 @@ const NOT_PLAIN = /[\\\x00-\x1f\x80-\xff]/;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /**
- * Reads JSON in UTF-8 by a schema. All of it is checked to be JSON, and only what the schema names is kept: time is linear
- * in the length of `bytes`, and the size of the value is bounded by the schema, however the rest is nested. Over-long strings
- * are replaced by ones that the validator will still reject.
- *
- * @throws JsonSyntaxError and Utf8Error, which quote nothing; JsonBoundError for a JSON text that is too large or too deep
+ * Reads JSON in UTF-8 by a schema. Checks the syntax of all of it, and keeps only what the schema names: time is
+ * linear in the length of `bytes`, and the schema bounds the size of the value. Over-long strings are replaced by
+ * ones that the validator still rejects. @throws JsonSyntaxError and Utf8Error, which quote nothing; JsonBoundError
+ * for JSON that is too large or too deep
  */
 export function readJson(bytes: Uint8Array, schema: object, options: ReadOptions = {}): ReadJson {
   checkUtf8(bytes);
@@ -71,7 +68,7 @@ export function readJson(bytes: Uint8Array, schema: object, options: ReadOptions
   return { value: reader.read(shapeOf(schema)), textOf: (text) => reader.textOf(text) };
 }
 
-/** Reads a request body by its schema. Throws a 422 {@link ServiceError} that quotes nothing of the body. */
+/** Reads a request body by its schema. Throws a 422 {@link ServiceError} that does not quote the body. */
 export function readJsonBody(bytes: Uint8Array, schema: object, options: ReadOptions = {}): ReadJson {
   if (bytes.length === 0) throw new ServiceError(422, "the body is empty: send a JSON object");
   try {
@@ -88,9 +85,8 @@ export function readJsonBody(bytes: Uint8Array, schema: object, options: ReadOpt
 }
 
 /**
- * Reads settings, of which all is kept: what is unknown is reported by name.
- *
- * @throws SyntaxError, or JsonBoundError beyond a million characters or where it is nested more than 64 deep
+ * Reads settings and keeps everything, so that unknown ones are reported by name. @throws SyntaxError, or
+ * JsonBoundError beyond a million characters or a depth of 64
  */
 export function readSettingsJson(text: string): unknown {
   if (text.length > MAX_SETTINGS_CHARS)
@@ -119,7 +115,7 @@ class Reader {
     this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#unread = unread;
     this.#isNullAbsent = isNullAbsent;
-    // A byte order mark, which some editors put before everything.
+    // Skips a byte order mark, which some editors write.
     this.#at = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
   }
 
@@ -172,7 +168,7 @@ class Reader {
       }
       const value = this.#value(member, memberPath(path, name));
       const isAbsent = value === null && this.#isNullAbsent && optional.has(name) && !member.allowsNull;
-      // Of two members of one name the last counts.
+      // The last of several members with the same name counts.
       if (isAbsent) delete kept[name];
       else keep(kept, name, value);
     }
@@ -201,7 +197,7 @@ class Reader {
     return false;
   }
 
-  /** Returns the name that was just read. One with other letters than ASCII is no member of a schema. */
+  /** Returns the name just scanned. Names that are not ASCII are in no schema. */
   #name(from: number, isFree: boolean): string {
     const { isAscii, hasEscapes, end } = this.#seen;
     if (end - from > MAX_NAME_BYTES) return "x".repeat(MAX_NAME_BYTES);
@@ -216,7 +212,7 @@ class Reader {
     this.#at = skipString(this.#bytes, from, this.#seen);
     const length = this.#at - from;
     if (isAudio && length > SHORT_AUDIO_BYTES) {
-      // Random, so that no client can send the placeholder of another string.
+      // Random, so that clients cannot send another string's placeholder.
       const mark = `\u0000${crypto.randomUUID()}`;
       this.#long.set(mark, { from, to: this.#at, hasEscapes: this.#seen.hasEscapes });
       return mark;
@@ -258,16 +254,16 @@ function keep(object: Record<string, unknown>, name: string, value: unknown): vo
   Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
 }
 
-/** Names that are told, at most. */
+/** Maximum number of names reported. */
 const MAX_NAMES = 8;
 const MAX_NAME_CHARS = 64;
 
-/** Fields of a request that nothing reads, by their paths: what was mistyped, and what another endpoint takes. */
+/** Paths of the fields of a request that are ignored, such as mistyped ones. */
 export class IgnoredFields {
   readonly #paths = new Set<string>();
   #more = 0;
 
-  /** @param parent the path of what it is a member of; empty for the body */
+  /** @param parent path of the object that has the member; empty for the body */
   add(parent: string, name: string): void {
     if (this.#paths.size >= MAX_NAMES) {
       this.#more += 1;
@@ -276,7 +272,7 @@ export class IgnoredFields {
     this.#paths.add(memberPath(parent, sanitised(name)));
   }
 
-  /** Adds the members that a schema does not have, of the body and of all that the schema looks into. */
+  /** Adds all members that a schema does not name, at any depth that the schema describes. */
   addUnknown(schema: object, value: unknown, path = ""): void {
     const { properties, items } = schema as { properties?: Record<string, object>; items?: object };
     if (Array.isArray(value)) {
@@ -291,13 +287,12 @@ export class IgnoredFields {
     }
   }
 
-  /** The path of the first; `null` where all are read. */
   get first(): string | null {
     const [first = null] = this.#paths;
     return first;
   }
 
-  /** As the header `X-Antiphon-Ignored` has them: printable ASCII, at most 700 characters; `null` where all are read. */
+  /** Returns the header `X-Antiphon-Ignored`: printable ASCII, at most 700 characters; `null` if there are none. */
   headerValue(): string | null {
     if (this.#paths.size === 0) return null;
     const more = this.#more === 0 ? [] : [`${this.#more} more`];
@@ -313,7 +308,7 @@ export function itemPath(parent: string, at: number): string {
   return `${parent}[${at}]`;
 }
 
-/** A name with nothing in it that a header cannot have, or that would look like another name. */
+/** Returns a name that is safe in a header and cannot be read as several. */
 function sanitised(name: string): string {
   return name.slice(0, MAX_NAME_CHARS).replaceAll(/[^\w-]/g, "?") || "?";
 }

@@ -1,26 +1,26 @@
-/** What to keep of a value, from its schema. Union variants are merged; validation follows. */
+/** What to keep of a value. Union variants are merged; validation follows. */
 export interface Shape {
-  /** Members that the schema names, and those of them that no variant requires. */
+  /** Members that the schema names, and those that no variant requires. */
   readonly members: ReadonlyMap<string, Shape>;
   readonly optional: ReadonlySet<string>;
-  /** Shape of members with names of the client's own; `null`: none are kept. */
+  /** Shape of members with arbitrary names; `null`: none are kept. */
   readonly others: Shape | null;
   readonly maxOthers: number;
   /** Shape of an array's items; `null`: arrays are not kept. */
   readonly item: Shape | null;
   readonly maxItems: number;
-  /** Code points of a string. */
+  /** Maximum code points of a string. */
   readonly maxChars: number;
   /** Whether long strings are base64, and stay in the buffer until requested. */
   readonly isAudio: boolean;
-  /** Bytes of an object that is kept as JSON text; 0: it is parsed. */
+  /** Maximum bytes of an object that is kept as JSON text; 0: it is parsed. */
   readonly maxTextBytes: number;
   readonly allowsNull: boolean;
 }
 
-/** Characters kept of a string whose schema has no `maxLength`: the code that uses it, or its `enum`, allows fewer. */
+/** Maximum for strings without `maxLength`; the code that uses them, or their `enum`, allows fewer. */
 const DEFAULT_MAX_CHARS = 10_000;
-/** The same for arrays and for objects with names of the client's own. */
+/** Maximum for arrays, and for objects with arbitrary names. */
 const DEFAULT_MAX_COUNT = 100;
 
 interface Schema {
@@ -35,7 +35,7 @@ interface Schema {
   readonly maxItems?: number;
   readonly maxLength?: number;
   readonly contentEncoding?: string;
-  /** Bytes of a value that is kept as {@link JsonText}: our own keyword. */
+  /** Maximum bytes of a value kept as {@link JsonText}: our own keyword. */
   readonly maxTextBytes?: number;
   /** Schema to read by, for a value that is validated later: our own keyword. */
   readonly readAs?: Schema;
@@ -43,7 +43,6 @@ interface Schema {
 
 const shapes = new WeakMap<object, Shape>();
 
-/** Returns the shape of a schema; cached. */
 export function shapeOf(schema: object): Shape {
   const known = shapes.get(schema);
   if (known !== undefined) return known;

@@ -12,7 +12,7 @@ const text = Type.String({ maxLength: 100_000 });
 const status = Type.Optional(stringEnum(["completed", "incomplete", "in_progress"]));
 const identity = { id: Type.Optional(id), status };
 
-/** One of several shapes, told by its `type`: what is wrong is said of the shape that was meant. */
+/** Returns a schema of several variants, chosen by `type`, so that errors refer to the variant that was meant. */
 function byType<const S extends readonly TSchema[]>(...oneOf: S) {
   return Type.Unsafe<Static<S[number]>>({
     type: "object",
@@ -22,7 +22,7 @@ function byType<const S extends readonly TSchema[]>(...oneOf: S) {
   });
 }
 
-/** Part of a message. Sound of earlier turns is not kept: its transcript is what counts. */
+/** Part of a message. Audio of earlier turns is not kept: only the transcript counts. */
 export const ContentPart = byType(
   Type.Object({
     type: stringEnum(["input_text", "output_text", "text"]),
@@ -36,7 +36,6 @@ export const ContentPart = byType(
 );
 export type ContentPart = Static<typeof ContentPart>;
 
-/** An item as a client makes one. */
 export const NewItem = byType(
   Type.Object({
     ...identity,
@@ -60,7 +59,7 @@ export const NewItem = byType(
 );
 export type NewItem = Static<typeof NewItem>;
 
-/** What one response may have otherwise than the session. */
+/** Options of one response that differ from the session's. */
 export const ResponseOptions = Type.Object({
   conversation: Type.Optional(Type.String()),
   input: Type.Optional(Type.Array(NewItem, { maxItems: 256 })),
@@ -69,7 +68,7 @@ export const ResponseOptions = Type.Object({
   max_output_tokens: SessionUpdate.properties.max_output_tokens,
   tools: SessionUpdate.properties.tools,
   tool_choice: SessionUpdate.properties.tool_choice,
-  /** Given back with the response's events. */
+  /** Echoed in the response's events. */
   metadata: Type.Optional(
     Type.Unsafe<Readonly<Record<string, string>> | null>({
       type: ["object", "null"],
@@ -81,7 +80,7 @@ export const ResponseOptions = Type.Object({
 });
 export type ResponseOptions = Static<typeof ResponseOptions>;
 
-/** Every event that a client may send, by its type. */
+/** Events of clients, by type. */
 export const CLIENT_EVENTS = {
   "session.update": Type.Object({ ...eventId, session: SessionUpdate }),
   "input_audio_buffer.append": Type.Object({ ...eventId, audio: Type.String({ contentEncoding: "base64" }) }),
@@ -105,7 +104,7 @@ export const CLIENT_EVENTS = {
     response: Type.Optional(Type.Union([ResponseOptions, Type.Null()])),
   }),
   "response.cancel": Type.Object({ ...eventId, response_id: Type.Optional(id) }),
-  /** Of WebRTC and SIP: read, and nothing is done. */
+  /** For WebRTC and SIP only: accepted without effect. */
   "output_audio_buffer.clear": Type.Object(eventId),
 } as const;
 
@@ -125,17 +124,16 @@ export interface EventFault {
     | "invalid_value"
     | "server_error";
   readonly param: string | null;
-  /** The event's own id, where it could be read. */
+  /** The event's own id, if it could be read. */
   readonly eventId: string | null;
 }
 
-/** A client's event as it was read. */
 export type InboundEvent = ClientEvent | EventFault;
 
-/** Bytes of a message, at most: 3 MiB of audio in base64, which are 65 s at 24 kHz. */
+/** Maximum bytes of a message: 3 MiB of audio in base64, which are 65 s at 24 kHz. */
 export const MAX_MESSAGE_BYTES = 4 * 2 ** 20;
 
-/** Bytes of an event other than `input_audio_buffer.append`: all texts and settings that it may have are fewer. */
+/** Maximum bytes of other events than `input_audio_buffer.append`; all their texts and settings take fewer. */
 const MAX_EVENT_BYTES = 2 ** 20;
 
 /** Union of all events: the type is known only after reading. */
@@ -178,7 +176,7 @@ export function readClientEvent(bytes: Uint8Array): InboundEvent {
   return fault(`${param ?? "the event"} ${error?.message ?? "is not valid"}`, code, param, eventId);
 }
 
-/** Also base64url, also without padding, and in lines. What it searches for is one or two characters long: it never goes back. */
+/** Accepts base64url, missing padding and line breaks. The expression cannot backtrack. */
 function isBase64(text: string): boolean {
   return !/[^\w+/=\s-]|=[^=\s]/.test(text);
 }
@@ -199,7 +197,7 @@ function fault(
   return { type: "fault", message, code, param, eventId };
 }
 
-/** Of complaints about each shape of a choice, that about the shape which fits best: it is the deepest. */
+/** Returns the error about the variant that fits best: the deepest. */
 function closest(errors: readonly ErrorObject[]): ErrorObject | undefined {
   const depth = ({ instancePath, keyword }: ErrorObject): number =>
     2 * instancePath.split("/").length - (keyword === "const" || keyword === "anyOf" ? 1 : 0);

@@ -3,7 +3,7 @@ import type { JsonText } from "../json/read-json.ts";
 import { nullable, stringEnum } from "../string-enum.ts";
 import { NamedVoice } from "../voices.ts";
 
-/** How sound crosses the wire: 24 kHz, 16-bit, little-endian; or G.711 at 8 kHz. All mono. */
+/** Audio format: 24 kHz, 16-bit, little-endian; or G.711 at 8 kHz. All mono. */
 export const RealtimeFormat = Type.Union(
   [
     Type.Object({ type: Type.Literal("audio/pcm"), rate: Type.Optional(Type.Literal(24_000)) }),
@@ -38,7 +38,6 @@ const answers = {
 const milliseconds = (maximum: number, more: { readonly default?: number; readonly description: string }) =>
   Type.Optional(Type.Integer({ minimum: 0, maximum, ...more }));
 
-/** A turn ends with so much silence. */
 export const ServerVad = Type.Object({
   type: Type.Literal("server_vad"),
   threshold: Type.Optional(Type.Number({ minimum: 0, maximum: 1, default: 0.5 })),
@@ -58,7 +57,7 @@ export const ServerVad = Type.Object({
 });
 export type ServerVad = Static<typeof ServerVad>;
 
-/** A turn ends when it sounds finished, or else after a longer silence. */
+/** Ends a turn when it sounds finished, or after a longer silence. */
 export const SemanticVad = Type.Object({
   type: Type.Literal("semantic_vad"),
   eagerness: Type.Optional(
@@ -84,26 +83,24 @@ export const InputTranscription = Type.Object({
 });
 export type InputTranscription = Static<typeof InputTranscription>;
 
-/** A function's name, as OpenAI's clients and chat endpoints take it. */
 export const FunctionName = Type.String({ minLength: 1, maxLength: 64, pattern: "^[a-zA-Z0-9_-]+$" });
 
-/** Of a session's or a response's instructions, at most: what OpenAI takes, some 16,000 tokens. */
+/** Maximum characters of instructions: OpenAI's limit, some 16,000 tokens. */
 export const MAX_SESSION_INSTRUCTIONS_CHARS = 65_536;
 
-/** Characters of the JSON of all functions together, at most. */
+/** Maximum characters of the JSON of all functions together. */
 export const MAX_TOOLS_CHARS = 100_000;
 
-/** A function that the writer may call. */
 export const FunctionTool = Type.Object({
   type: Type.Literal("function"),
   name: FunctionName,
   description: Type.Optional(Type.String({ maxLength: 8_000 })),
-  // Escapes may make six bytes of a character.
+  // An escaped character takes six bytes.
   parameters: Type.Optional(Type.Unsafe<JsonText>({ type: "object", maxTextBytes: 6 * MAX_TOOLS_CHARS })),
 });
 export type FunctionTool = Static<typeof FunctionTool>;
 
-/** What `session.update` may change; what is absent stays. Fields that are not listed are not read. */
+/** Members of `session.update`; absent ones stay as they are. Others are ignored. */
 export const SessionUpdate = Type.Object(
   {
     type: Type.Optional(stringEnum(["realtime", "transcription"])),
@@ -159,7 +156,7 @@ export const SessionUpdate = Type.Object(
 );
 export type SessionUpdate = Static<typeof SessionUpdate>;
 
-/** How long a client secret is good, in seconds. */
+/** Seconds for which a client secret is valid. */
 export const SECRET_S = { minimum: 10, maximum: 7_200, default: 600 } as const;
 
 /** Body of `POST /v1/realtime/client_secrets`. */

@@ -3,12 +3,11 @@ import { ServiceError } from "../errors.ts";
 import { readJson } from "../json/read-json.ts";
 import { validatorOf } from "../validate.ts";
 
-/** Bytes of a message of a call: Twilio's have less than 1 KiB. */
+/** Maximum bytes of a call's message: Twilio's have less than 1 KiB. */
 export const MAX_CALL_MESSAGE_BYTES = 64 * 1024;
 
-/** An id of Twilio's, or the name of a mark. */
 const name = Type.String({ minLength: 1, maxLength: 256 });
-/** Numbers come as text. */
+/** Twilio sends numbers as text. */
 const count = Type.Unsafe<string | number>({
   type: ["string", "number"],
   pattern: "^\\d{1,15}$",
@@ -29,7 +28,7 @@ const CALL_PARAMETERS = Type.Object({
   language: Type.Optional(Type.String({ maxLength: 20 })),
 });
 
-/** What a call is to be, as the TwiML's parameters say. */
+/** Parameters of the TwiML. */
 export type CallParameters = Static<typeof CALL_PARAMETERS>;
 
 const TWILIO_MESSAGES = {
@@ -38,7 +37,7 @@ const TWILIO_MESSAGES = {
     start: Type.Object({
       streamSid: name,
       callSid: Type.Optional(name),
-      // What is in them is checked when the message is known to be Twilio's.
+      // Validated once the message is known to be Twilio's.
       mediaFormat: Type.Optional(Type.Unknown({ readAs: MEDIA_FORMAT })),
       customParameters: Type.Optional(Type.Unknown({ readAs: CALL_PARAMETERS })),
     }),
@@ -57,7 +56,7 @@ const TWILIO_MESSAGES = {
 
 type TwilioEvent = keyof typeof TWILIO_MESSAGES;
 
-/** What Twilio sends over the socket of a Media Stream, as far as it is read. */
+/** Messages of a Media Stream, as far as they are read. */
 export type TwilioMessage = {
   readonly [E in TwilioEvent]: { readonly event: E } & Static<(typeof TWILIO_MESSAGES)[E]>;
 }[TwilioEvent];
@@ -68,7 +67,7 @@ const ANY_MESSAGE = {
   anyOf: [{ properties: { event: { type: "string", maxLength: 64 } } }, ...Object.values(TWILIO_MESSAGES)],
 };
 
-/** Reads a message; `null` where it is of a kind that is not known. @throws Error that says what is wrong with it */
+/** Reads a message; returns `null` for an unknown kind.  @throws Error that says what is wrong with it */
 export function parseTwilioMessage(bytes: Uint8Array): TwilioMessage | null {
   let value: unknown;
   try {
@@ -81,7 +80,6 @@ export function parseTwilioMessage(bytes: Uint8Array): TwilioMessage | null {
   if (!isKnown(event)) return null;
   const fault = faultOf(TWILIO_MESSAGES[event], value, event);
   if (fault !== null) throw new Error(fault);
-  // Its schema has it so.
   return value as TwilioMessage;
 }
 
@@ -99,7 +97,7 @@ function isKnown(event: string): event is TwilioEvent {
   return Object.hasOwn(TWILIO_MESSAGES, event);
 }
 
-/** What of a value is not as its schema has it; `null` where everything is. */
+/** Returns the first error of a value; `null` if it is valid. */
 function faultOf(schema: TSchema, value: unknown, called: string): string | null {
   const validate = validatorOf(schema);
   if (validate(value)) return null;

@@ -166,7 +166,7 @@ export const BODY_EXAMPLES = {
   },
 } as const satisfies Readonly<Record<string, Json>>;
 
-/** 20 ms of 400 Hz at 8 kHz, as a WAV file in base64: short enough to read past. */
+/** Returns 20 ms of 400 Hz at 8 kHz, as a WAV file in base64: short enough to skim. */
 function shortTone(): string {
   const samples = Int16Array.from({ length: 160 }, (_, at) =>
     Math.round(8_000 * Math.sin((Math.PI * at) / 10)),

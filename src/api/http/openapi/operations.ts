@@ -13,7 +13,7 @@ export function referencesInto(schemas: Json): Ref {
   return (schema) => moveTitled(schema, schemas) as Json;
 }
 
-/** Moves every titled schema in a value, at any depth to `schemas`, and leaves a reference in its place. */
+/** Moves every titled schema in a value, at any depth, to `schemas`, and leaves a reference in its place. */
 function moveTitled(value: unknown, schemas: Json): unknown {
   if (Array.isArray(value)) return value.map((item) => moveTitled(item, schemas));
   if (value === null || typeof value !== "object") return value;
@@ -53,15 +53,14 @@ export interface OperationParts {
   /** Media type of the body. Default: JSON. */
   readonly mediaType?: string;
   readonly examples?: Json;
-  /** Content of the 200 response, by its media type, what is said of it, and headers in addition to {@link ALWAYS}. */
+  /** The 200 response: content by media type, description, and headers in addition to {@link ALWAYS}. */
   readonly content?: Json;
   readonly description?: string;
   readonly headers?: readonly string[];
-  /** Responses in addition to that, or instead of it if there is no `content`. */
+  /** Further responses, or all of them if there is no `content`. */
   readonly responses?: Json;
 }
 
-/** Returns an operation of the document. */
 export function operation(
   kind: keyof typeof KINDS,
   operationId: string,
@@ -92,14 +91,13 @@ export function operation(
   };
 }
 
-/** Returns the operation of a page. */
 export function page(kind: "open" | "optional", operationId: string, summary: string): Json {
   const notModified = response("Not modified: the `ETag` is the one in `If-None-Match`", PAGE);
   const content = { "text/html": { schema: { type: "string" } } };
   return operation(kind, operationId, summary, { content, headers: PAGE, responses: { 304: notModified } });
 }
 
-/** Returns the operation of a WebSocket. What goes over it cannot be said in such a document. */
+/** Returns the operation of a WebSocket, whose messages OpenAPI cannot describe. */
 export function webSocket(
   kind: "session" | "call",
   operationId: string,
@@ -114,7 +112,6 @@ export function webSocket(
   return operation(kind, operationId, summary, { ...parts, responses });
 }
 
-/** Returns the content of a body in JSON. */
 export function json(schema: Json): Json {
   return { "application/json": { schema } };
 }
@@ -124,7 +121,7 @@ function response(description: string, headers: readonly string[] = [], content?
   return { description, headers: Object.fromEntries(all), ...(content === undefined ? {} : { content }) };
 }
 
-/** Returns every failure that the contract knows, by its name. */
+/** Returns the responses of all errors of the contract, by name. */
 export function failureResponses(ref: Ref): Json {
   const schema = ref(ErrorEnvelope);
   return Object.fromEntries(

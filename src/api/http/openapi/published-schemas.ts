@@ -16,12 +16,12 @@ import { TELEPHONY_RATES } from "../routes/speech.ts";
 import { MEDIA_TYPES } from "../speech-reply.ts";
 import type { Json } from "./operations.ts";
 
-// Bodies as they are published: what the server refuses with 400, after the schema, is part of the schema here
-// wherever JSON Schema can say it. Nothing is checked against these.
+// Published schemas of bodies. They include what the server refuses with 400 after validation, as far as JSON Schema
+// can express it. Nothing is validated against them.
 
 const speaker = { enum: SPEAKER_LABELS };
 
-/** Names that every model knows; then those of some, of recordings, and mixes. */
+/** Names that every model has; then other names and mixes. */
 const voiceWords = [
   { type: "string", enum: [...SPEAKER_LABELS, ...OPENAI_VOICES] },
   { type: "string", minLength: 1, maxLength: MAX_VOICE_CHARS },
@@ -34,15 +34,15 @@ const voice = {
 };
 
 /**
- * At least one character that is no space. That it needs a letter or digit is left out: `\p{L}` is not portable. The
- * pattern covers the whole text, because some readers take any pattern for that of the whole.
+ * At least one character other than space. The requirement of a letter or digit is omitted, because `\p{L}` is not
+ * portable. The pattern covers the whole text, since some readers match patterns that way.
  */
 const spoken = { pattern: "^\\s*\\S[\\s\\S]*$" };
 
 const SOUNDS = "AIOQWYTabdefghijklmnoprstuvwxzæðŋɐɑɒɔəɚɛɜɝɡɨɪɫɹɾʃʊʌʒʔʤʧθᵊᵻ";
-/** One sound; some are two letters with a tie, or a consonant with the mark of a syllable. */
+/** One phoneme; some are two letters with a tie, or a syllabic consonant. */
 const SOUND = `(?:t[\\u0361\\u035c]ʃ|d[\\u0361\\u035c]ʒ|[nlm]\\u0329|[${SOUNDS}])`;
-/** Phonemes between slashes, or words that do not begin with one; neither with brackets. */
+/** Phonemes between slashes, or words; neither contains brackets. */
 const lexicon = {
   propertyNames: {
     pattern: "^[^\\s[\\]](?:[^[\\]]*[^\\s[\\]])?$",
@@ -57,7 +57,6 @@ const lexicon = {
   },
 };
 
-/** The body of `POST /v1/tts`. */
 export const publishedTts: Json = narrowed(TtsRequest, {
   text: spoken,
   speaker,
@@ -65,7 +64,7 @@ export const publishedTts: Json = narrowed(TtsRequest, {
   voice,
 });
 
-/** The body of `POST /v1/converse` and of its stream. Rules about the last turn alone cannot be said. */
+/** The body of `POST /v1/converse` and its stream. JSON Schema cannot express rules about the last turn alone. */
 export const publishedConverse: Json = narrowed(ConverseRequest, {
   lexicon,
   instructions: { maxLength: MAX_INSTRUCTIONS_CHARS },
@@ -78,7 +77,6 @@ export const publishedConverse: Json = narrowed(ConverseRequest, {
   },
 });
 
-/** The body of `POST /v1/audio/speech`. */
 export const publishedSpeech: Json = nullable(
   narrowed(AudioSpeechRequest, {
     input: spoken,
@@ -114,12 +112,11 @@ export const publishedCall: Json = {
   anyOf: [publishedVoiceRequest, publishedVendorRequest],
 };
 
-/** The query of the same path. */
 export const telephonyQuery: readonly Json[] = [
   {
     name: "voice",
     in: "query",
-    // An empty one is as good as none.
+    // May be empty, like none.
     schema: { type: "string", maxLength: MAX_VOICE_CHARS },
     description: "Takes precedence over the voice in the body.",
   },
@@ -131,7 +128,7 @@ export const telephonyQuery: readonly Json[] = [
   },
 ];
 
-/** Returns the schema in which every optional property may be null, too, at any depth. */
+/** Returns a schema in which optional properties, at any depth, may be null. */
 function nullable(schema: Json): Json {
   const { properties, items, anyOf } = schema as {
     properties?: Record<string, Json>;
@@ -160,7 +157,7 @@ function orNull(schema: Json): Json {
   return { ...schema, type: [...new Set([schema.type, "null"].flat())], ...choice };
 }
 
-/** The schema of an object with keywords added to some of its properties, or taken away with `undefined`. */
+/** Returns an object schema with keywords added to some properties; `undefined` removes one. */
 function narrowed(
   schema: TSchema & { properties: Record<string, TSchema> },
   added: Record<string, Json>,
@@ -173,9 +170,8 @@ function narrowed(
 }
 
 /**
- * A stream of events as OpenAPI 3.1 can put it, which has no word for the items of a stream (3.2 has `itemSchema`).
- * Readers that know server-sent events take `schema` for the schema of one event; those that do not, for that of the
- * whole text. Either finds itself here.
+ * Returns the content of an event stream. OpenAPI 3.1 cannot describe its items (3.2 has `itemSchema`): some readers
+ * apply `schema` to one event, others to the whole text, so it allows either.
  */
 export function eventStream(event: Json): Json {
   const text = {
@@ -185,7 +181,7 @@ export function eventStream(event: Json): Json {
   return { "text/event-stream": { schema: { anyOf: [text, event] } } };
 }
 
-/** Events that have names. */
+/** Returns the schema of events with names. */
 export function namedEvents(title: string, dataByName: Readonly<Record<string, TSchema>>): Json {
   const titles = Object.keys(dataByName).map((name) => [name, `${title}${capitalised(name)}`] as const);
   return {
@@ -204,7 +200,7 @@ export function namedEvents(title: string, dataByName: Readonly<Record<string, T
   };
 }
 
-/** Events without names, which their data tells apart by its `type`. */
+/** Returns the schema of events without names, distinguished by the `type` in their data. */
 export function unnamedEvents(title: string, data: readonly TSchema[]): Json {
   return {
     title,
@@ -215,7 +211,7 @@ export function unnamedEvents(title: string, data: readonly TSchema[]): Json {
   };
 }
 
-/** The text of an event's `data`: JSON of that schema. */
+/** Returns the schema of an event's `data`: text that contains JSON. */
 function jsonText(schema: TSchema | Json): Json {
   return { type: "string", contentMediaType: "application/json", contentSchema: schema };
 }

@@ -23,23 +23,19 @@ import { readFormBodies, requireForm } from "../form-body.ts";
 import type { HttpDeps } from "../http-deps.ts";
 import { type PacedFormat, SSE_HEADERS, SSE_KEEP_ALIVE, sendPaced } from "../paced-response.ts";
 
-/** What a recording is sent to, and what is written of it. */
 const TASKS = [
   ["/v1/audio/transcriptions", "transcribe"],
   ["/v1/audio/translations", "translate"],
 ] as const;
 
-/**
- * `POST /v1/audio/transcriptions` and `/v1/audio/translations`: what is said in a recording, as it is said or in English,
- * for clients of OpenAI's API.
- */
+/** `POST /v1/audio/transcriptions` and `/v1/audio/translations`, as in OpenAI's API. */
 export function audioTranscriptionRoutes(app: FastifyInstance, deps: HttpDeps): void {
   const bodyLimit = Math.min(MAX_RECORDING_BYTES + FORM_EXTRA_BYTES, deps.options.bodyLimitBytes);
-  // In a scope of its own, because its bodies are forms.
+  // In a separate scope, because its bodies are forms.
   app.register(async (scope) => {
     readFormBodies(scope, deps.requestReader, { field: "file", maxBytes: MAX_RECORDING_BYTES });
     for (const [path, task] of TASKS) {
-      // After the caller is known, and before a byte of the recording is read.
+      // Runs after authentication, and before the recording is read.
       const onRequest = async (): Promise<void> => {
         const refusal = deps.transcriptions.refusal(task);
         if (refusal !== null) throw refusal;
@@ -63,7 +59,6 @@ export function audioTranscriptionRoutes(app: FastifyInstance, deps: HttpDeps): 
   });
 }
 
-/** The media type of each format. */
 const TRANSCRIPT_MEDIA_TYPES: Readonly<Record<TranscriptFormat, string>> = {
   json: "application/json",
   text: "text/plain",
@@ -72,7 +67,6 @@ const TRANSCRIPT_MEDIA_TYPES: Readonly<Record<TranscriptFormat, string>> = {
   vtt: "text/vtt",
 };
 
-/** A transcript in the format that was asked for. */
 function formatTranscript(
   { task, format, granularities }: Pick<TranscriptionOptions, "task" | "format" | "granularities">,
   heard: TranscribedRecording,
@@ -94,7 +88,6 @@ function formatTranscript(
   }
 }
 
-/** Answers with a transcript as events. */
 function streamTranscript(
   deps: HttpDeps,
   hearing: Promise<TranscribedRecording>,
@@ -107,7 +100,7 @@ function streamTranscript(
     failure: (error) => eventOf({ type: "error", error: openAiError(error, request.id) }),
   };
   return sendPaced(deps, request, reply, form, hearing, async (response) => {
-    // The status goes out with the first byte.
+    // Sends the status.
     await response.write(SSE_KEEP_ALIVE);
     const heard = await hearing;
     for (const delta of segmentTexts(heard.transcript)) {

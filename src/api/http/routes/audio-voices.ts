@@ -13,15 +13,13 @@ import { readFormBodies, requireForm } from "../form-body.ts";
 import type { HttpDeps } from "../http-deps.ts";
 import { bytesFormat, streamSpeech } from "../speech-reply.ts";
 
-/** What a voice says that is to be heard. */
 const SAMPLE_TEXT = "It is good to hear from you. Shall we begin with the weather, or with the news?";
 
-/** The field that a recording comes in. */
 const FIELD = "audio_sample";
 
 /**
- * `GET`, `POST` and `DELETE /v1/audio/voices`: the voices that there are, and those of a key's own, as OpenAI's API,
- * vLLM-Omni and SGLang-Omni have them; and how each of them sounds.
+ * `GET`, `POST` and `DELETE /v1/audio/voices`: a model's voices and the key's own, as in the APIs of OpenAI,
+ * vLLM-Omni and SGLang-Omni, and a sample of each.
  */
 export function audioVoicesRoutes(app: FastifyInstance, deps: HttpDeps): void {
   const access = deps.options.keylessLists === "none" ? "key" : "open";
@@ -42,7 +40,7 @@ export function audioVoicesRoutes(app: FastifyInstance, deps: HttpDeps): void {
 
   app.get<{ Params: { voice: string }; Querystring: { model?: unknown } }>(
     "/v1/audio/voices/:voice/sample",
-    // Whoever asks for its head alone would pay for the speech.
+    // A HEAD request would be charged for the speech.
     { exposeHeadRoute: false, config: { access: "token" } },
     async (request, reply) => {
       const { voice } = request.params;
@@ -58,7 +56,7 @@ export function audioVoicesRoutes(app: FastifyInstance, deps: HttpDeps): void {
   );
 
   const bodyLimit = Math.min(MAX_SAMPLE_BYTES + FORM_EXTRA_BYTES, deps.options.bodyLimitBytes);
-  // In a scope of its own, because its bodies are forms.
+  // In a separate scope, because its bodies are forms.
   app.register(async (scope) => {
     readFormBodies(scope, deps.requestReader, { field: FIELD, maxBytes: MAX_SAMPLE_BYTES });
     const options = { bodyLimit, config: { access: "token", speaks: false } } as const;

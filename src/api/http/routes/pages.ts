@@ -8,7 +8,7 @@ import type { FastifyInstance } from "fastify";
 
 const LIBOPUS = fileURLToPath(import.meta.resolve("libopus-wasm"));
 
-/** What the page takes from packages, once a file is to be saved: the codecs of MP3 and Opus. */
+/** Codecs from packages, which the page loads when a file is saved. */
 const PACKAGED = {
   "/playground/lame.js": fileURLToPath(import.meta.resolve("wasm-media-encoders/esnext")),
   "/playground/lame.wasm": fileURLToPath(import.meta.resolve("wasm-media-encoders/wasm/mp3")),
@@ -16,10 +16,10 @@ const PACKAGED = {
   "/playground/generated/libopus.generated.mjs": join(LIBOPUS, "../generated/libopus.generated.mjs"),
 };
 
-/** The encoders of `/v1/audio/speech` that the page makes its files with, too. */
+/** The encoders of `/v1/audio/speech`, which the page uses as well. */
 const ENCODERS = ["encode/mp3.js", "encode/ogg-opus.js", "encode/flac.js"];
 
-/** The page may load and call its own server, WebAssembly from there among it, and nothing else; nothing inline runs. */
+/** The page may only load from and call its own server, including WebAssembly; no inline scripts. */
 const PLAYGROUND_HEADERS = {
   "Content-Security-Policy": contentSecurityPolicy({
     "script-src": "'self' 'wasm-unsafe-eval'",
@@ -30,7 +30,7 @@ const PLAYGROUND_HEADERS = {
   "Permissions-Policy": "microphone=(self), camera=(), geolocation=()",
 };
 
-/** Where the page's own files are, and where the modules of our client, of `core/captions/` and of `audio/`. */
+/** Folders of the page, and of the client's, caption and audio modules that it imports. */
 export interface PlaygroundDirs {
   readonly page: string;
   readonly client: string;
@@ -38,11 +38,7 @@ export interface PlaygroundDirs {
   readonly audio: string;
 }
 
-/**
- * `GET /`: a page to try the service by. Every file is served below `/playground/`, the client's modules below
- * `/playground/client/`, those of captions below `/playground/captions/`, the encoders and what they import below
- * `/playground/audio/`.
- */
+/** `GET /`: a page for trying out the service, whose files are served below `/playground/`. */
 export function playgroundRoutes(app: FastifyInstance, dirs: PlaygroundDirs): void {
   const { "/playground/index.html": index, ...files } = filesIn(dirs.page, "/playground/");
   const own = {
@@ -54,10 +50,10 @@ export function playgroundRoutes(app: FastifyInstance, dirs: PlaygroundDirs): vo
   serveFiles(app, { "/": index!, ...own, ...PACKAGED }, PLAYGROUND_HEADERS);
 }
 
-/** Modules of a folder, and all that they import from it. */
+/** Returns modules of a folder, and everything they import from it. */
 function modulesOf(dir: string, entries: readonly string[], at: string): Record<string, string> {
   const names = new Set(entries);
-  // A set that grows while it is walked is walked to its end.
+  // Iteration includes members that are added meanwhile.
   for (const name of names) {
     for (const [, path] of readFileSync(join(dir, name), "utf8").matchAll(/from "(\.[^"]+)"/g))
       names.add(posix.join(name, "..", path!));
@@ -69,7 +65,7 @@ function filesIn(dir: string, at: string): Record<string, string> {
   return Object.fromEntries(readdirSync(dir).map((name) => [at + name, join(dir, name)]));
 }
 
-/** RapiDoc sets its styles inline, and its logo and arrows are pictures in them; it runs nothing that is inline. */
+/** RapiDoc uses inline styles and images in them, but no inline scripts. */
 const DOCS_HEADERS = {
   "Content-Security-Policy": contentSecurityPolicy({
     "script-src": "'self'",
@@ -80,7 +76,7 @@ const DOCS_HEADERS = {
   }),
 };
 
-/** `GET /docs`: `/openapi.json` for people, who can try its calls there. */
+/** `GET /docs`: `/openapi.json` as an interactive page. */
 export function apiDocsRoutes(app: FastifyInstance): void {
   serveFiles(
     app,
@@ -91,7 +87,7 @@ export function apiDocsRoutes(app: FastifyInstance): void {
 
 const file = (name: string) => fileURLToPath(new URL(`../../../../../api-docs/${name}`, import.meta.url));
 
-/** The content type of every kind of file that our pages are made of; others are not served. */
+/** Content types by file extension; other files are not served. */
 const TYPES: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
   ".js": "text/javascript; charset=utf-8",
@@ -104,17 +100,18 @@ const TYPES: Readonly<Record<string, string>> = {
 const HEADERS = {
   "Referrer-Policy": "no-referrer",
   "X-Content-Type-Options": "nosniff",
-  // The origin, for servers that pages of others may call.
+  // `Origin`, because pages of other origins may be allowed.
   Vary: "Accept-Encoding, Origin",
-  // Asked for again each time, and answered with 304 while nothing has changed.
+  // Revalidated each time; the response is 304 while nothing has changed.
   "Cache-Control": "no-cache",
 };
 
 const compress = promisify(gzip);
 
 /**
- * Serves files by their paths, `URL path → file`, each read once, and compressed once, for whoever first takes it so.
- * `headers` are sent with every one of them.
+ * Serves files, `URL path → file`, each read once and compressed on first use.
+ *
+ * @param headers sent with every file
  */
 function serveFiles(
   app: FastifyInstance,
@@ -140,10 +137,10 @@ function serveFiles(
   }
 }
 
-/** `gzip`, unless its weight is 0. */
+/** Matches `gzip` unless its weight is 0. */
 const TAKES_GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i;
 
-/** A policy in which nothing is allowed but what `allowed` says, and nobody may frame the page. */
+/** Returns a policy that allows only `allowed`, and no framing. */
 function contentSecurityPolicy(allowed: Readonly<Record<string, string>>): string {
   const rules = { ...allowed, "base-uri": "'none'", "form-action": "'none'", "frame-ancestors": "'none'" };
   return ["default-src 'none'", ...Object.entries(rules).map(([kind, what]) => `${kind} ${what}`)].join("; ");

@@ -5,7 +5,7 @@ import type { Health, ModelEntry, ModelList, UsageSummary } from "../../../contr
 import type { HttpDeps } from "../http-deps.ts";
 import { openApiDocument } from "../openapi/openapi-document.ts";
 
-/** The endpoints that only tell: models, info, the caller's usage, liveness. */
+/** Models, info, usage of the calling key, liveness and readiness. */
 export function queryRoutes(app: FastifyInstance, deps: HttpDeps): void {
   const access = deps.options.keylessLists === "all" ? "open" : "key";
   app.get(
@@ -50,7 +50,7 @@ export function queryRoutes(app: FastifyInstance, deps: HttpDeps): void {
     return health(deps);
   });
 
-  // A balancer that reads no bodies tells by the status.
+  // Load balancers check the status, not the body.
   app.get("/ready", { config: { access: "open" } }, async (): Promise<Health> => {
     const told = health(deps);
     if (told.ready) return told;
@@ -65,13 +65,11 @@ function health({ info, isReady }: HttpDeps): Health {
   return { backend: info.backend.name, ready, status: ready ? "ok" : "unavailable" };
 }
 
-/** `GET /openapi.json`: the service described to machines. */
 export function openApiRoute(app: FastifyInstance): void {
   const document = openApiDocument();
   app.get("/openapi.json", { config: { access: "open" } }, async () => document);
 }
 
-/** `GET /metrics`, as Prometheus reads it. */
 export function metricsRoute(app: FastifyInstance, deps: HttpDeps): void {
   app.get("/metrics", { config: { access: "open" } }, async (_request, reply) => {
     const { text, contentType } = await deps.metrics.render();

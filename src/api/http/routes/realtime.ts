@@ -21,7 +21,7 @@ const MAX_SECRET_BODY_BYTES = 512 * 1024;
  */
 export function realtimeRoutes(app: FastifyInstance, deps: HttpDeps, realtime: RealtimeOptions): void {
   const sessions = new RealtimeSessions(deps, realtime);
-  // In a scope of its own: the WebSocket plugin has to be registered before.
+  // In a separate scope, which loads after the WebSocket plugin.
   app.register(async (scope) => {
     sessionRoute(scope, deps, realtime, sessions);
     telephonyStreamRoute(scope, deps, realtime, sessions);
@@ -78,7 +78,7 @@ function clientSecretsRoute(app: FastifyInstance, deps: HttpDeps, realtime: Real
   });
 }
 
-/** Returns a fault if a large event cannot be read for lack of room. */
+/** Returns a fault if there is no memory to read a large event. */
 async function readEvent(
   { requestReader }: HttpDeps,
   { tracked }: FastifyRequest,

@@ -29,7 +29,7 @@ import {
   streamSpeech,
 } from "../speech-reply.ts";
 
-/** `POST /v1/tts`, a conversation of one turn, and `POST /v1/converse`, which completes the open turn: answered as one WAV. */
+/** `POST /v1/tts` and `POST /v1/converse`, answered with one WAV in JSON. */
 export function replyRoutes(app: FastifyInstance, deps: HttpDeps): void {
   app.post("/v1/tts", { config: { access: "token" } }, async (request, reply) => {
     const asked = await readRequestBody("tts", deps.requestReader, request, reply);
@@ -39,7 +39,7 @@ export function replyRoutes(app: FastifyInstance, deps: HttpDeps): void {
     const { text, usage, meta } = outcome;
     const model = prepared.model.card.id;
     const audio = audioPayload(prepared);
-    // Audio last: what is put in its place is looked for from the end, past words that may hold anything.
+    // The audio comes last: its placeholder is searched for from the end, after texts of the client's.
     const body: TtsResponse = { request_id: request.id, model, text, usage, meta, audio };
     return sendJsonWithAudio(reply, body, file);
   });
@@ -51,14 +51,14 @@ export function replyRoutes(app: FastifyInstance, deps: HttpDeps): void {
     const { prepared } = asked;
     const { text, usage, meta } = outcome;
     const model = prepared.model.card.id;
-    // Its audio last, as above.
+    // The audio comes last, as above.
     const answer = { speaker: prepared.conversation.open.speaker, text, audio: audioPayload(prepared) };
     const body: ConverseResponse = { request_id: request.id, model, usage, meta, reply: answer };
     return sendJsonWithAudio(reply, body, file);
   });
 }
 
-/** `POST /v1/converse/stream`: the same reply, a server-sent event a frame. */
+/** `POST /v1/converse/stream`: the reply as server-sent events, one for each frame. */
 export function streamRoute(app: FastifyInstance, deps: HttpDeps): void {
   app.post("/v1/converse/stream", { config: { access: "token" } }, async (request, reply) => {
     const asked = await readRequestBody("converse", deps.requestReader, request, reply);
@@ -96,10 +96,9 @@ function endOf(prepared: ResolvedRequest, outcome: SpeechOutcome): EndEvent {
   return { text, speaker: prepared.conversation.open.speaker, audio_seconds: audioS, usage, meta };
 }
 
-/** Room for the longest input with every character escaped, and for instructions. */
+/** Fits the longest input with every character escaped, and instructions. */
 const MAX_SPEECH_BODY_BYTES = 512 * 1024;
 
-/** `POST /v1/audio/speech` and `GET /v1/audio/models`: text to speech for clients of OpenAI's API. */
 export function audioSpeechRoutes(app: FastifyInstance, deps: HttpDeps): void {
   const bodyLimit = Math.min(MAX_SPEECH_BODY_BYTES, deps.options.bodyLimitBytes);
   app.post("/v1/audio/speech", { bodyLimit, config: { access: "token" } }, async (request, reply) => {
@@ -114,7 +113,7 @@ export function audioSpeechRoutes(app: FastifyInstance, deps: HttpDeps): void {
       setStopHeader(reply, outcome);
       return sendFile(reply, file, MEDIA_TYPES[format]);
     }
-    // Who names no stream mostly saves a file, or plays it once it is whole.
+    // Without `stream_format`, clients mostly save the file, or play it once it is complete.
     const isPlayed = streamFormat !== undefined;
     const form = streamFormat === "sse" ? eventsFormat(format, request.id) : bytesFormat(format, isPlayed);
     return streamSpeech(deps, asked, request, reply, form);
@@ -127,15 +126,15 @@ export function audioSpeechRoutes(app: FastifyInstance, deps: HttpDeps): void {
   });
 }
 
-/** Room for the longest text with every character escaped, and for what is told of the call beside it. */
+/** Fits the longest text with every character escaped, and Vapi's details of the call. */
 const MAX_CALL_BODY_BYTES = 4 * 1024 * 1024;
 
-/** Rates in Hz that may be asked for. */
+/** Supported sampling rates in Hz. */
 export const TELEPHONY_RATES: readonly number[] = [...PCM_RATES, SAMPLE_RATE_HZ].sort((a, b) => a - b);
 
 /**
- * `POST /v1/audio/telephony`: a voice for Vapi, which takes bare samples at the rate that it names, and for jambonz,
- * which takes an MP3, or bare samples at the query's `rate`. The query's `voice` comes before that of the body.
+ * `POST /v1/audio/telephony`: a voice for Vapi, which takes samples at the rate that it names, and for jambonz, which
+ * takes an MP3, or samples at the query's `rate`. The query's `voice` takes precedence over the body's.
  */
 export function audioTelephonyRoute(app: FastifyInstance, deps: HttpDeps): void {
   const bodyLimit = Math.min(MAX_CALL_BODY_BYTES, deps.options.bodyLimitBytes);
@@ -159,7 +158,7 @@ export function audioTelephonyRoute(app: FastifyInstance, deps: HttpDeps): void 
         "Content-Type": type,
         ...(told === null ? {} : { "X-Antiphon-Cautions": told }),
       };
-      // Vapi plays what comes; jambonz waits for the file.
+      // Vapi plays the audio as it arrives; jambonz waits for the file.
       const isPlayed = asked.prepared.rateHz !== null;
       return streamSpeech(deps, asked, request, reply, {
         ...bytesFormat("pcm", isPlayed),
@@ -170,7 +169,11 @@ export function audioTelephonyRoute(app: FastifyInstance, deps: HttpDeps): void 
   );
 }
 
-/** What the answer is made into, and its type. @param ownHz the rate that the request itself asks for */
+/**
+ * Returns the encoding and media type of the reply.
+ *
+ * @param ownHz rate that the body asks for
+ */
 function telephonyFormat(ownHz: number | null, queryHz: number | null): [Encoding, string] {
   if (ownHz !== null) return [requirePcmAt(ownHz, "message.sampleRate"), "application/octet-stream"];
   if (queryHz === null) return ["mp3", "audio/mpeg"];
@@ -183,7 +186,7 @@ function requirePcmAt(rateHz: number, field: string): Encoding {
   throw new ServiceError(400, `${field} must be one of ${TELEPHONY_RATES.join(", ")}`, { param: field });
 }
 
-/** A parameter of the query that may be there once. */
+/** Returns a query parameter; throws a 400 if it is repeated. */
 function singleParameter(name: string, value: unknown): string | null {
   if (value === undefined || value === "") return null;
   if (typeof value === "string") return value;

@@ -22,17 +22,14 @@ import { type RealtimeSessions, settingsFor } from "../websocket/realtime-sessio
 import { UnstartedCall } from "../websocket/unstarted-call.ts";
 import { CLOSE_CODES, limitMessages, trackUpgrade, upgradeRequired } from "../websocket/websocket-server.ts";
 
-/** The key that pays for a call. */
 type Payer = ResolvedCredential & { readonly key: Key };
 
-/** A call whose stream has not started. */
 interface WaitingCall {
-  /** The key of its URL, which was good; `null` where it has none. */
+  /** The valid key of its URL; `null` without one. */
   readonly payer: Payer | null;
   readonly startMs: number;
-  /** Closes its socket. */
   end(status: number, reason: string): void;
-  /** Frees its place. */
+  /** Frees its slot. */
   leave(): void;
 }
 
@@ -42,19 +39,21 @@ type WaitingCalls = Map<IncomingMessage, WaitingCall>;
 /** Milliseconds in which a stream must start; Twilio's do within some 0.1 s. */
 const START_MS = 10_000;
 const UNPROVEN_START_MS = 3_000;
-/** Unproven streams that may wait to start. A network that holds one place loses it only if more networks than this compete. */
+/**
+ * Unproven streams that may wait to start. A network that holds one slot loses it only if more networks than this
+ * compete.
+ */
 const MAX_UNPROVEN = 64;
 /** Streams of one key, or of one network, that may wait to start. */
 const MAX_WAITING_EACH = 8;
 
 /**
- * `GET /v1/telephony/twilio`: a telephone call by Twilio's Media Streams. Twilio sends no headers of ours, so the key, or a
- * client secret, is a parameter of the stream, and a refusal is how the socket is closed.
+ * `GET /v1/telephony/twilio`: a telephone call by Twilio's Media Streams. Twilio sends no custom headers, so the key,
+ * or a client secret, is a parameter of the stream, and refusals close the socket. A stream proves itself before it
+ * may wait for its start: by Twilio's signature, if its auth token is known, or by a key in its URL. Unproven streams
+ * have a separate pool, in which a network with many slots gives up its oldest.
  *
- * A stream proves itself before it is given a place to wait for its start: by Twilio's signature, if its auth token is
- * known, or by a key in its URL. Unproven streams have a separate pool, in which a network with many places gives up its oldest.
- *
- * @param scope has the plugin of WebSockets
+ * @param scope has the WebSocket plugin
  */
 export function telephonyStreamRoute(
   scope: FastifyInstance,
@@ -102,7 +101,9 @@ export function telephonyStreamRoute(
   });
 }
 
-/** Returns a function that gives a call a slot in which it waits for its start. It throws a {@link ServiceError} if there is none. */
+/**
+ * Returns a function that gives a call a slot to wait for its start. Throws a {@link ServiceError} if there is none.
+ */
 function waitingSlots(
   waiting: WaitingCalls,
   deps: HttpDeps,
@@ -148,7 +149,7 @@ function unsigned({ host, routeOptions }: FastifyRequest): string {
   return `X-Twilio-Signature is missing or not that of ${address}: use the auth token of the account that calls, and have proxies pass the public Host on`;
 }
 
-/** Authenticates the key or client secret of a call. Rejects with a {@link ServiceError}. */
+/** Authenticates the key or client secret of a call. */
 async function payerOf(
   presented: string | null,
   request: FastifyRequest,

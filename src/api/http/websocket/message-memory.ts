@@ -5,20 +5,19 @@ import { SMALL_BODY_BYTES } from "../../../serving/prepare/request-parser.ts";
 import { toServiceError } from "../../../serving/service-errors.ts";
 
 export interface MessageMemoryOptions {
-  /** Called with the number of frames that began in the bytes that have just arrived. */
+  /** Called with the number of frames that began in the newest bytes. */
   readonly onFrames: (count: number) => void;
   readonly pause: () => void;
   /** Resumes reading, now or once the frames that wait have been handled. */
   readonly resume: () => void;
-  /** Called with a sentence where there is no memory for a message. */
+  /** Called with the reason if there is no memory for a message. */
   readonly onRefused: (why: string) => void;
-  /** Aborts with the connection. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Memory for the message that a WebSocket is sending, counted from its first frame on as that of a request body is: once one
- * of more than 64 KiB has begun, reading pauses until there is memory for the largest message.
+ * Reserves memory for an incoming message from its first frame, as for request bodies: once one of over 64 KiB has
+ * begun, reading pauses until there is memory for the largest message.
  */
 export class MessageMemory {
   readonly #request: FastifyRequest;
@@ -34,7 +33,7 @@ export class MessageMemory {
     this.#request = request;
     this.#memory = memory;
     this.#parts = parts;
-    // Before `ws` reads them.
+    // Before `ws` reads the bytes.
     request.raw.socket.prependListener("data", (bytes: Buffer) => this.#arrived(bytes));
     parts.signal.addEventListener("abort", () => this.take(0)(), { once: true });
   }
@@ -60,8 +59,8 @@ export class MessageMemory {
   }
 
   /**
-   * Notes whether the socket is read. While it is, a client that stalls in a message, or is slow while others wait for
-   * memory, is cut by the connection tracker.
+   * Records whether the socket is being read. If so, the connection tracker cuts clients that stall, or that are slow
+   * while others wait for memory.
    */
   noteReading(isReading: boolean): void {
     const isCounted = isReading && this.#permit !== null;
@@ -95,12 +94,12 @@ export class MessageMemory {
   }
 }
 
-/** Longest header of a client's frame: two bytes, an eight-byte length, a mask. */
+/** Longest frame header of a client: two bytes, an eight-byte length, a mask. */
 const MAX_HEADER_BYTES = 14;
 
 /**
- * Follows the frames of a WebSocket's client in the bytes as they arrive (RFC 6455, section 5.2). `ws` reports messages only
- * once they are complete; this knows how many frames came, and what is still on its way.
+ * Scans a client's WebSocket frames as their bytes arrive (RFC 6455, section 5.2). `ws` reports only complete
+ * messages; this also counts frames and knows what is incomplete.
  */
 export class FrameScanner {
   readonly #header = new Uint8Array(MAX_HEADER_BYTES);
@@ -109,7 +108,7 @@ export class FrameScanner {
   #messageBytes = 0;
   #isMessageOpen = false;
 
-  /** Bytes of the message on its way, as its frames declare them; 0 between messages. */
+  /** Declared bytes of the incomplete message; 0 between messages. */
   get messageBytes(): number {
     return this.#messageBytes;
   }

@@ -13,7 +13,6 @@ import { ConnectionSlots } from "../connection-tracker.ts";
 import type { HttpDeps, RealtimeOptions, SessionOpening } from "../http-deps.ts";
 import { RealtimeSocket } from "./realtime-socket.ts";
 
-/** The query of `GET /v1/realtime`. */
 export interface SessionQuery {
   readonly model?: string;
   readonly intent?: string;
@@ -59,7 +58,7 @@ export class RealtimeSessions {
     this.#watch = setInterval(() => void this.#endRevoked(), REVOCATION_MS).unref();
   }
 
-  /** Gives the connection of a request, whose key is known, a slot. Throws a {@link ServiceError} if there is none. */
+  /** Gives an authenticated connection a slot. Throws a {@link ServiceError} if there is none. */
   admit({ tracked, raw }: FastifyRequest): void {
     const { keyId } = tracked.caller;
     const { detectionSlots, transcriptionSlots } = this.#realtime;
@@ -165,10 +164,9 @@ function messageOf(error: unknown): string {
 }
 
 /**
- * Settings by an address, and by a session that was asked for. Throws a 400 {@link ServiceError} that names what cannot be
- * had.
+ * Returns the settings of a new session. Throws a 400 {@link ServiceError} that names what is not available.
  *
- * @param own what recordings are called that the key may use as voices
+ * @param own names of the key's own voices
  */
 export function settingsFor(
   { model: inQuery, intent, call_id }: SessionQuery,

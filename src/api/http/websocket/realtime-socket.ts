@@ -17,7 +17,7 @@ export interface RealtimeSocketOptions {
   readonly settings: SessionSettings;
   readonly model: string | null;
   readonly dialect: RealtimeDialect;
-  /** How often the client is pinged, in milliseconds; one that sends nothing at all after two pings is cut. */
+  /** Milliseconds between pings; a client that sends nothing after two is cut. */
   readonly heartbeatMs: number;
   readonly idleTimeoutMs: number;
   readonly maxSessionS: number;
@@ -25,7 +25,7 @@ export interface RealtimeSocketOptions {
   readonly keyBudget: EventBudget;
   /** Whether other keys have sessions open. */
   readonly hasOtherKeys: () => boolean;
-  /** Memory of messages on their way. */
+  /** Memory of incoming messages. */
   readonly receiving: KeyedSemaphore;
   readonly begin: (what: "response" | "transcription", signal: AbortSignal) => Promise<RequestContext>;
   readonly meter: (inputAudioS: number) => Promise<void>;
@@ -38,31 +38,30 @@ interface Frame {
   readonly type: "message" | "ping" | "pong";
   readonly bytes: Buffer;
   readonly arrivedMs: number;
-  /** Gives its memory back. */
+  /** Releases its memory. */
   readonly release: () => void;
 }
 
-/** Bytes that may wait in a socket before no more of a reply is asked for. */
+/** Bytes buffered in the socket above which no more of a reply is requested. */
 const MAX_BUFFERED_BYTES = 256 * 1024;
 /** Frames, and their bytes, that may be queued before reading pauses. */
 const MAX_WAITING = 32;
 const MAX_WAITING_BYTES = 1024 * 1024;
 
-/** Points of any frame, of a fragment that only continues a message, and of a frame that carries no audio. */
+/** Points of any frame, of a continuation frame, and of a frame without audio. */
 const FRAME_POINTS = 256;
 const FRAGMENT_POINTS = 64;
 const COMMAND_POINTS = 1_000;
-/** Bytes of audio per point. Any other byte costs one: it has to be read. */
+/** Bytes of audio per point. Other bytes cost one each, since they have to be parsed. */
 const AUDIO_BYTES_PER_POINT = 16;
-/** Bytes around the audio of a message: with more, the message counts as a command as well. */
+/** Bytes in addition to audio, above which a message also counts as a command. */
 const MAX_ENVELOPE_BYTES = 1_024;
 /** Bytes of an answer per point. */
 const ANSWER_BYTES_PER_POINT = 4;
-/** Points of a request that could not begin: it has looked up a key and its bucket. */
+/** Points of a request that was refused after its key and bucket were looked up. */
 const REFUSAL_POINTS = 8_000;
 /**
- * Milliseconds for which a session may be held back while more than a quarter of its budget for commands is spent; then it
- * is closed.
+ * Milliseconds that a session may be held back with over a quarter of its command budget spent, before it is closed.
  */
 const MAX_OVERDRAWN_MS = 10_000;
 
@@ -70,7 +69,7 @@ const MAX_OVERDRAWN_MS = 10_000;
 export class RealtimeSocket {
   readonly keyId: string;
   readonly #socket: WebSocket;
-  /** The TCP connection; its byte count shows a message that is still arriving. */
+  /** The TCP connection, whose byte count shows incomplete messages. */
   readonly #connection: Socket;
   readonly #options: RealtimeSocketOptions;
   readonly #runner: SessionRunner;
@@ -78,7 +77,7 @@ export class RealtimeSocket {
   /** Budget for everything but audio. */
   readonly #commands = new EventBudget(SESSION_BUDGET);
   readonly #room: MessageMemory;
-  /** Frames, and events that a dialect made of the session's own, in order. */
+  /** Frames and events from the dialect, in order. */
   readonly #waiting: (Frame | InboundEvent)[] = [];
   readonly #gone = new AbortController();
   readonly #timers: NodeJS.Timeout[] = [];
@@ -86,7 +85,7 @@ export class RealtimeSocket {
   #isDraining = false;
   #isFinishing = false;
   #isSlowed = false;
-  /** Time since which the session has been held back with its budget for commands not calm; `null`: it is not. */
+  /** Time since which the session has been held back with its command budget not calm; `null` if it is not. */
   #overdrawnSinceMs: number | null = null;
   #unanswered = 0;
   #readBytes = 0;
@@ -140,7 +139,7 @@ export class RealtimeSocket {
     this.#runner.begin();
   }
 
-  /** Lets the reply that is being made end, and closes then. */
+  /** Closes after the current reply. */
   async finish(): Promise<void> {
     if (this.#isFinishing) return;
     this.#isFinishing = true;
@@ -148,7 +147,7 @@ export class RealtimeSocket {
     this.#end(CLOSE_CODES.goingAway, "the server is shutting down");
   }
 
-  /** Ends the session because its key is not valid any more. */
+  /** Ends the session because its key was revoked. */
   revoke(): void {
     this.#close("invalid_api_key", "the API key of this session was revoked");
   }
@@ -160,7 +159,7 @@ export class RealtimeSocket {
       return;
     }
     this.#heardAtMs = performance.now();
-    // Binary messages are read as empty, and so refused as invalid.
+    // Treats binary messages as empty, and so as invalid.
     const bytes = isBinary ? Buffer.alloc(0) : (data as Buffer);
     this.#queue({ type: "message", bytes, arrivedMs: this.#heardAtMs, release });
   }
@@ -191,10 +190,10 @@ export class RealtimeSocket {
   }
 
   async #handleFrame({ type, bytes, arrivedMs }: Frame): Promise<void> {
-    // The buffer of a large event goes to the thread that reads it.
+    // The buffer of a large event is transferred to the thread that reads it.
     const size = bytes.length;
     this.#waitingBytes -= size;
-    // A client that reads no answers is not asked for more.
+    // Waits for clients that do not read.
     await this.#hasRoom();
     await this.#waitForTurn();
     if (this.#socket.readyState !== this.#socket.OPEN) return;
@@ -249,7 +248,7 @@ export class RealtimeSocket {
     for (const budget of this.#budgets) budget.spend(points);
   }
 
-  /** Charges a frame of so many bytes, of which some are audio. A client may push audio, but not commands. */
+  /** Charges for a frame. Audio may arrive faster than real time, commands may not. */
   #charge(bytes: number, audioBytes: number): void {
     const rest = Math.max(0, bytes - audioBytes);
     this.#spend(FRAME_POINTS + audioBytes / AUDIO_BYTES_PER_POINT + rest);
@@ -270,7 +269,7 @@ export class RealtimeSocket {
   #send(event: ServerEvent): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     const { messages, events } = this.#options.dialect.write(event);
-    // Deltas are part of a reply, which takes a token.
+    // Deltas are paid for by the reply's token.
     if (!event.type.endsWith(".delta"))
       this.#spend(messages.reduce((sum, { length }) => sum + length, 0) / ANSWER_BYTES_PER_POINT);
     for (const text of messages) this.#sendText(text);
@@ -278,7 +277,7 @@ export class RealtimeSocket {
     if (events.length > 0) void this.#drain();
   }
 
-  /** Resolves when the client has taken enough. The connection tracker cuts one that reads nothing, as on other routes. */
+  /** Resolves when the client has read enough. The connection tracker cuts clients that read nothing. */
   async #hasRoom(): Promise<void> {
     while (this.#socket.bufferedAmount > MAX_BUFFERED_BYTES && !this.#gone.signal.aborted) await this.#sent;
   }
@@ -301,7 +300,7 @@ export class RealtimeSocket {
 
   #heartbeat(): void {
     const { bytesRead } = this.#connection;
-    // A pong comes after all that its client has sent before, and a paused socket is not read.
+    // A pong follows everything sent before it, and a paused socket is not read.
     if (this.#socket.isPaused || bytesRead !== this.#readBytes) this.#unanswered = 0;
     this.#readBytes = bytesRead;
     if (this.#unanswered >= 2) {
@@ -312,11 +311,10 @@ export class RealtimeSocket {
     this.#socket.ping();
   }
 
-  /** Runs every second. */
   #closeIdle(): void {
     if (this.#socket.isPaused) {
       this.#heardAtMs = performance.now();
-      // Only what is written shows that the client of a socket that is not read has gone.
+      // While a socket is not read, only writing reveals that its client has gone.
       this.#socket.ping();
     }
     if (performance.now() - this.#heardAtMs > this.#options.idleTimeoutMs)

@@ -7,7 +7,7 @@ import {
 } from "../../../contract/realtime/twilio-messages.ts";
 import { CLOSE_CODES, closeReason } from "./websocket-server.ts";
 
-/** Frames, and their bytes, that may come before a stream starts: Twilio sends one message of 60 bytes. */
+/** Frames and bytes allowed before a stream starts: Twilio sends one message of 60 bytes. */
 const MAX_EARLY_FRAMES = 64;
 const MAX_EARLY_BYTES = 16 * 1024;
 
@@ -77,7 +77,7 @@ export class UnstartedCall {
     this.#endIf(this.#frames > MAX_EARLY_FRAMES);
   };
 
-  /** Runs after `ws` has read the bytes, which may have held the start. */
+  /** Runs after `ws` has read the bytes, which may have contained the start. */
   readonly #onBytes = (): void =>
     this.#endIf(this.#connection.bytesRead - this.#startBytes > MAX_EARLY_BYTES);
 

@@ -10,11 +10,11 @@ const SOCKET_OPTIONS = {
   maxBufferedChunks: 16 * 1024,
   maxFragments: 256,
   perMessageDeflate: false,
-  // A session answers pings within its budget.
+  // Sessions answer pings within their budget.
   autoPong: false,
-  /** How long a client may take over its part of closing, in milliseconds: it is cut then, whatever it sends. */
+  /** Milliseconds for the client to complete a close before it is cut. */
   closeTimeout: 1_000,
-  // Any other that is offered may be the key.
+  // Other offered protocols may be the key.
   handleProtocols: (offered: ReadonlySet<string>) =>
     ["realtime", "audio.twilio.com"].find((each) => offered.has(each)) ?? (false as const),
 };
@@ -29,7 +29,7 @@ export function registerWebSockets(app: FastifyInstance): void {
   });
 }
 
-/** Anybody may send frames that are none: `ws` closes the socket then, and says why. What a route throws is our own fault. */
+/** Logs protocol errors of clients, for which `ws` has closed the socket; anything else is a bug in a route. */
 function handleSocketError(
   this: FastifyInstance,
   error: Error,
@@ -74,7 +74,7 @@ export function trackUpgrade({ tracked, raw }: FastifyRequest): void {
   raw.socket.prependOnceListener("close", () => tracked.answered());
 }
 
-/** Codes with which WebSockets are closed (RFC 6455, and 1013 of the IANA registry). */
+/** Close codes (RFC 6455, and 1013 of the IANA registry). */
 export const CLOSE_CODES = {
   normal: 1_000,
   goingAway: 1_001,
@@ -84,10 +84,10 @@ export const CLOSE_CODES = {
   tryLater: 1_013,
 } as const;
 
-/** A reason has at most 123 bytes. */
+/** Below the 123 bytes that a reason may have. */
 const MAX_REASON_BYTES = 120;
 
-/** Returns a sentence as the reason of a close: printable ASCII, cut to what fits. */
+/** Returns a close reason: printable ASCII, cut to what fits. */
 export function closeReason(sentence: string): string {
   return sentence.replaceAll(/[^\x20-\x7e]/g, "?").slice(0, MAX_REASON_BYTES);
 }

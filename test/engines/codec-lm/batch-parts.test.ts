@@ -154,7 +154,7 @@ describe("the turns that CSM reads", () => {
   const lengths = [30, 30, 30, 30, 5];
   const of = (more: object) =>
     selectTurns({
-      ...{ history, lengths, speaker: "0", needed: 10, wanted: 20, positions: 200, mayForget: true },
+      ...{ history, lengths, speaker: "0", needed: 10, wanted: 20, positions: 200, mayDropTurns: true },
       ...more,
     });
 
@@ -169,7 +169,10 @@ describe("the turns that CSM reads", () => {
   });
 
   test("are told to be too many where none may be left out, or the text alone is too long", () => {
-    assert.throws(() => of({ mayForget: false, positions: 130 }), /conversation takes 135 .* 130 positions/);
+    assert.throws(
+      () => of({ mayDropTurns: false, positions: 130 }),
+      /conversation takes 135 .* 130 positions/,
+    );
     assert.throws(() => of({ needed: 300 }), /text takes 300 of the model's 200 positions: make it shorter/);
   });
 });

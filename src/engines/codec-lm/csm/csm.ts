@@ -135,7 +135,7 @@ function createPrepare(parts: PrepareParts): ModelParts<CsmSettings>["prepare"] 
       needed: last.length,
       wanted: settings.maxFrames,
       positions: maxPositions,
-      mayForget: mayDropTurns,
+      mayDropTurns,
     });
     const prompt: PromptPosition[] = [];
     for (const at of read) {

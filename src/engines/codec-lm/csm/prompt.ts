@@ -93,7 +93,7 @@ export interface PromptBudget {
   readonly wanted: number;
   /** Positions of the model. */
   readonly positions: number;
-  readonly mayForget: boolean;
+  readonly mayDropTurns: boolean;
 }
 
 /** Returns the positions of a turn's audio, with the frame that closes it. */
@@ -111,20 +111,20 @@ export function audioPositionCount({ audio, codes }: SpokenTurn): number {
  * @throws CheckpointError if there are too few positions and turns may not be dropped, or dropping them is not enough
  */
 export function selectTurns(reading: PromptBudget): readonly number[] {
-  const { history, lengths, speaker, needed, wanted, positions, mayForget } = reading;
+  const { history, lengths, speaker, needed, wanted, positions, mayDropTurns } = reading;
   const total = lengths.reduce((sum, length) => sum + length, needed);
   if (needed > positions) {
     throw new CheckpointError(
       `The text takes ${needed} of the model's ${positions} positions: make it shorter.`,
     );
   }
-  if (!mayForget && total > positions) {
+  if (!mayDropTurns && total > positions) {
     throw new CheckpointError(
       `The conversation takes ${total} of the model's ${positions} positions: leave out its earliest turns.`,
     );
   }
   const room = positions - needed - Math.min(wanted, positions >> 1);
-  if (!mayForget || total - needed <= room) return [...history.keys()];
+  if (!mayDropTurns || total - needed <= room) return [...history.keys()];
   const reference = history.findIndex((turn) => turn.speaker === speaker && audioPositionCount(turn) > 0);
   const fits = reference >= 0 && lengths[reference]! <= room;
   const kept = new Set(fits ? [reference] : []);

@@ -6,7 +6,7 @@ import type { SpeakerLabel } from "../../../core/conversation.ts";
 import { SpeechFailedError, type SpeechModel } from "../../../core/speech-model.ts";
 import type { NativeGuard } from "../../../onnx/session.ts";
 import { speakPlain } from "../../../text/speak-plain.ts";
-import type { CodecLanguageModel, Precision } from "../codec-language-model.ts";
+import type { CodecLanguageModel, ModelSetup, Precision } from "../codec-language-model.ts";
 import { readCheckpoint } from "../read-checkpoint.ts";
 import { seededRng } from "../sampler.ts";
 import { speakUtterance } from "./speak-utterance.ts";
@@ -43,14 +43,14 @@ export async function createModel(options: CodecLmOptions, guard: NativeGuard): 
   const checkpoint = await readCheckpoint(folder);
   const { defaultPositions } = checkpoint;
   const signal = new AbortController().signal;
-  const setup = {
+  const setup: ModelSetup = {
     threads,
     precision,
     cacheFolder,
     signal,
     guard,
     slots: maxConcurrent,
-    positions: defaultPositions,
+    maxPositions: defaultPositions,
     pace,
   };
   const model = await checkpoint.open(setup);

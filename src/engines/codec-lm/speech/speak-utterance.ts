@@ -23,7 +23,7 @@ import { deriveSeed } from "../sampler.ts";
 import { buildContext, type ContextTurns } from "./build-context.ts";
 import { FramePostProcessor } from "./frame-post-processor.ts";
 import { maxFramesFor, Segments } from "./segments.ts";
-import { CAUTIONS, type SegmentEnd, speakSegment } from "./speak-segment.ts";
+import { CAUTIONS, type SegmentEnd, type SegmentRequest, speakSegment } from "./speak-segment.ts";
 import { PAUSE_FRAMES, SpokenHistory } from "./spoken-history.ts";
 import { type LabelVoices, resolveScriptVoices } from "./voices.ts";
 
@@ -94,18 +94,18 @@ export async function* speakUtterance(
         return report("length", segments.text.slice(0, spoken));
       }
       const { text, end, isContinued } = segment;
-      const request = {
+      const request: SegmentRequest = {
         utterance: {
           history: [...context.turns, ...history.turns],
           open: { speaker, text },
-          mayForget: true,
+          mayDropTurns: true,
           // An utterance that has begun is no longer rejected.
           mayWait: number > 0,
           sampling: samplingParams(delivery),
           options: withPreset(options, voices.presetOf(speaker)),
           uniforms: null,
         },
-        seeds: [deriveSeed(seed, 2 * number), deriveSeed(seed, 2 * number + 1)] as const,
+        seeds: [deriveSeed(seed, 2 * number), deriveSeed(seed, 2 * number + 1)],
         maxFramesOfText: maxFramesFor(text),
         room: postProcessor.framesLeft,
       };

@@ -41,7 +41,7 @@ describe("an utterance of a codec language model", () => {
       penaltyWindow: 30,
     };
     const { report } = await speakAll(speech, { text: "[Ciao](/tʃaʊ/),\nBob!", delivery, seed: 11n });
-    const [{ open, sampling, options, seed, history, uniforms }] = model.asked as [Utterance];
+    const [{ open, sampling, options, seed, history, uniforms, mayDropTurns }] = model.asked as [Utterance];
     assert.deepEqual(open, { speaker: "0", text: "Ciao, Bob!" });
     assert.deepEqual({ ...sampling, maxFrames: 0 }, { ...delivery, maxFrames: 0 });
     assert.deepEqual(Object.fromEntries(options), {
@@ -49,7 +49,7 @@ describe("an utterance of a codec language model", () => {
       instruct: "Slowly.",
       speaker: "serena",
     });
-    assert.deepEqual([seed, history, uniforms], [11n, [], null]);
+    assert.deepEqual([seed, history, uniforms, mayDropTurns], [11n, [], null, true]);
     assert.equal(report.spoken, "[Ciao](/tʃaʊ/),\nBob!");
     assert.deepEqual(report.prompt, { turns: [], heard: [], forgotten: [], cautions: [] });
   });

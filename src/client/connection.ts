@@ -31,13 +31,11 @@ export const BROKEN_OFF = "the connection broke off in the middle of the reply";
 
 /** A successful answer. The caller must end it. */
 export interface Answer {
-  /** `Content-Type`; empty without one. */
   readonly mediaType: string;
   /** Bytes that may still arrive. Readers of several events reset it for each. */
   leftBytes: number;
   /** Streams the body, once. Throws an {@link AntiphonError} if it breaks off, stalls or exceeds `leftBytes`. */
   chunks(): AsyncGenerator<Uint8Array<ArrayBuffer>, void, void>;
-  /** Creates the error for an unexpected answer. */
   failure(type: AntiphonErrorType, message: string, details?: AntiphonErrorDetails): AntiphonError;
   end(): void;
 }
@@ -54,7 +52,6 @@ export interface AskOptions extends CallOptions {
 /** Sends a request, with retries where they may help. A body is JSON or a form. */
 export type Ask = (path: string, body: object | undefined, options?: AskOptions) => Promise<Answer>;
 
-/** Returns a function that sends requests to one server with one key. */
 export function connectionTo({
   baseUrl,
   apiKey = (globalThis as Environment).process?.env?.ANTIPHON_KEY,
@@ -112,7 +109,6 @@ export function connectionTo({
   };
 }
 
-/** Reads the whole body as text. */
 export async function textOf({ chunks }: Answer): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
@@ -189,7 +185,6 @@ function failureOf({ status, headers }: Response, text: string, { failure }: Ans
 
 /** A request and its answer. It ends when told to, when the caller aborts, or when no byte arrives in time. */
 export interface Exchange {
-  /** Signal for `fetch`. */
   readonly signal: AbortSignal;
   /**
    * Awaits a step. Throws the caller's reason, an {@link AntiphonError} `timeout_error`, or `failure` of what the

@@ -95,7 +95,6 @@ export class Player {
     if (this.#state === "playing") this.#schedule(pcm);
   }
 
-  /** Ends the audio. */
   complete(): void {
     this.#isComplete = true;
     this.#endIfHeard();
@@ -180,7 +179,6 @@ export class Player {
     this.#options.onEnd?.();
   }
 
-  /** Silences what is scheduled, and moves to a sample. */
   #halt(state: "playing" | "paused" | "ended", at: number): void {
     for (const source of this.#sources) {
       source.onended = null;
@@ -259,7 +257,6 @@ interface Run {
 export class PlaybackSchedule {
   #runs: Run[] = [];
 
-  /** Restarts: the next sample added is `from`. */
   clear(): void {
     this.#runs = [];
   }
@@ -285,7 +282,6 @@ export class PlaybackSchedule {
     return last !== undefined && this.#endOf(last) < now;
   }
 
-  /** Returns the sample played at `now`; null before the first. */
   sampleAt(now: number): number | null {
     const run = this.#runs.findLast(({ at }) => at <= now);
     return run ? Math.min(run.to, run.from + now - run.at) : null;

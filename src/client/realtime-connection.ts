@@ -27,7 +27,6 @@ export interface RealtimeAddress {
   readonly WebSocket?: SocketClass | undefined;
 }
 
-/** State of the conversation. */
 export type RealtimeState =
   | "connecting"
   | "listening"
@@ -40,11 +39,9 @@ export type RealtimeState =
   | "closed";
 
 export interface RealtimeOptions extends RealtimeAddress {
-  /** Creates the player of a reply. */
   readonly openPlayer: (events: ReplyPlayerEvents) => ReplyPlayer;
   /** Session settings, as the protocol's `session.update` takes them. */
   readonly session?: Readonly<Record<string, unknown>> | undefined;
-  /** Earlier turns. */
   readonly history?: readonly RealtimeTurn[] | undefined;
   readonly onState?: (state: RealtimeState) => void;
   /** Called when a turn begins or changes; `null` when one is removed because it had no words. */
@@ -96,7 +93,6 @@ export async function openSession(address: RealtimeAddress, { onEvent, onClose }
   return socket;
 }
 
-/** Parses a message; null if it is not an event. */
 function eventOf(data: unknown): RealtimeEvent | null {
   try {
     const event = JSON.parse(`${data}`);
@@ -166,7 +162,6 @@ export interface EventHandlers {
   error(event: { error: { code?: string; message: string } }): void;
 }
 
-/** Handler of each event type. */
 export const EVENT_HANDLERS: Readonly<Record<string, keyof EventHandlers>> = {
   "session.created": "session",
   "session.updated": "session",

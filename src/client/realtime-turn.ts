@@ -5,13 +5,10 @@ export interface ReplyPlayer {
   /** Seconds played so far. */
   readonly positionS: number;
   add(pcm: Int16Array): void;
-  /** Ends the reply's audio. */
   complete(): void;
-  /** Silences it at once. */
   stop(): void;
 }
 
-/** Callbacks for the player. */
 export interface ReplyPlayerEvents {
   readonly onPosition: (seconds: number) => void;
   /** Called when the reply was played or stopped. */
@@ -28,7 +25,6 @@ interface Waiting<T> {
 interface PlaybackOptions<T> {
   readonly openPlayer: (events: ReplyPlayerEvents) => ReplyPlayer;
   readonly onPosition: (turn: T, seconds: number) => void;
-  /** Called when a reply was played to its end. */
   readonly onHeard: (turn: T) => void;
 }
 
@@ -42,12 +38,10 @@ export class ReplyPlayback<T extends RealtimeTurn> {
     this.#options = options;
   }
 
-  /** The reply that is playing. */
   get turn(): T | null {
     return this.#now?.turn ?? null;
   }
 
-  /** Whether the reply is playing or queued. */
   has(turn: T): boolean {
     return this.#now?.turn === turn || this.#waiting.some((each) => each.turn === turn);
   }
@@ -63,7 +57,6 @@ export class ReplyPlayback<T extends RealtimeTurn> {
     else this.#waiting.push({ turn, frames: [pcm], isComplete: false });
   }
 
-  /** Ends that reply's audio. */
   complete(id: string): void {
     const waiting = this.#waiting.find(({ turn }) => turn.id === id);
     if (waiting) waiting.isComplete = true;
@@ -103,7 +96,6 @@ export class ReplyPlayback<T extends RealtimeTurn> {
   }
 }
 
-/** One turn of a realtime conversation. */
 export interface RealtimeTurn {
   readonly id: string;
   readonly role: "user" | "assistant";
@@ -125,7 +117,6 @@ export interface RealtimeTurn {
   readonly heardS: number | null;
 }
 
-/** A turn in progress. */
 export type OpenTurn = { -readonly [Name in keyof RealtimeTurn]: RealtimeTurn[Name] } & { words: Word[] };
 
 export function newTurn(

@@ -33,7 +33,6 @@ export class RealtimeConversation {
   readonly #options: RealtimeOptions;
   readonly #turns: OpenTurn[] = [];
   #socket: Socket | null = null;
-  /** Events sent before the connection was open. */
   readonly #queued: RealtimeEvent[] = [];
   #reportedState: RealtimeState = "connecting";
   #isClosed = false;
@@ -47,7 +46,6 @@ export class RealtimeConversation {
   /** Milliseconds of audio sent, and when the last was sent. */
   #sentMs = 0;
   #sentAtMs = 0;
-  /** When the user's turn ended. */
   #endedAtMs: number | null = null;
 
   constructor(options: RealtimeOptions) {
@@ -242,7 +240,6 @@ export class RealtimeConversation {
     this.#playback.add(turn, pcm);
   }
 
-  /** Silences playback, and reports how much was played. */
   #silence(): void {
     for (const [turn, heardS] of this.#playback.silence()) {
       this.send({
@@ -306,7 +303,6 @@ export class RealtimeConversation {
     this.#endOpenTurns();
   }
 
-  /** Ends the turns still in progress. */
   #endOpenTurns(): void {
     for (const turn of this.#turns.filter(({ state }) => state === "speaking" || state === "recognising")) {
       if (turn.text === "") this.#remove(turn.id);

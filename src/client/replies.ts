@@ -21,7 +21,6 @@ export interface AudioPayload {
   readonly format: string;
 }
 
-/** Answer of `tts`. */
 export interface TtsReply {
   readonly request_id: string;
   readonly model: string;
@@ -31,7 +30,6 @@ export interface TtsReply {
   readonly meta?: Meta;
 }
 
-/** Answer of `converse`. */
 export interface ConverseReply {
   readonly request_id: string;
   readonly model: string;
@@ -81,7 +79,6 @@ export interface Voice {
   readonly cautions?: readonly string[];
 }
 
-/** Answer of `createVoice`. */
 export interface CreatedVoice {
   /** A value of `voice`. */
   readonly id: string;
@@ -101,7 +98,6 @@ export interface CreatedVoice {
   readonly cautions: readonly string[];
 }
 
-/** Answer of `deleteVoice`. */
 export interface DeletedVoice {
   readonly id: string;
   readonly object: "audio.voice.deleted";
@@ -231,7 +227,6 @@ export interface Phoneme {
   readonly end: number;
 }
 
-/** First event of a stream. */
 export interface MetaEvent {
   readonly request_id: string;
   readonly model: string;
@@ -243,7 +238,6 @@ export interface MetaEvent {
   readonly frame_samples: number;
 }
 
-/** One frame of audio. */
 export interface AudioEvent extends Marks {
   /** Base64 of 16-bit little-endian mono samples. */
   readonly pcm_b64: string;
@@ -252,7 +246,6 @@ export interface AudioEvent extends Marks {
   readonly index: number;
 }
 
-/** Last event of a stream. */
 export interface EndEvent {
   readonly text: string;
   readonly speaker: string;

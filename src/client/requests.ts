@@ -36,7 +36,6 @@ interface SpeechOptions {
   readonly visemes?: boolean;
 }
 
-/** Request of `tts`. */
 export interface TtsRequest extends SpeechOptions {
   /** 1 to 8000 characters. */
   readonly text: string;
@@ -58,7 +57,6 @@ export interface ConversationTurn {
   readonly audio_wav_b64?: string | null;
 }
 
-/** Request of `converse` and `stream`. */
 export interface ConverseRequest extends SpeechOptions {
   /** 1 to 64 turns, oldest first. */
   readonly conversation: readonly ConversationTurn[];
@@ -83,7 +81,6 @@ export interface SpeechRequest extends SpeechOptions {
   readonly speed?: number;
 }
 
-/** Request of `createVoice`. */
 export interface NewVoice {
   /** 1 to 64 characters, unique among the key's voices. */
   readonly name: string;
@@ -100,7 +97,6 @@ export interface NewVoice {
 
 export type TranscriptFormat = "json" | "text" | "srt" | "verbose_json" | "vtt";
 
-/** Request of `transcribe`. */
 export interface TranscriptionRequest<F extends TranscriptFormat = TranscriptFormat> {
   /** The recording: WAV, MP3, FLAC, or Opus in Ogg or WebM. At most 25 MiB and 25 minutes. */
   readonly file: Blob | Uint8Array<ArrayBuffer>;

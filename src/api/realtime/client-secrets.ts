@@ -10,7 +10,6 @@ const MAX_SECRETS_PER_KEY = 256;
 const MAX_CHARS_PER_KEY = 2 * 2 ** 20;
 /** Limit of all keys together. Beyond it, the key with the most characters drops its oldest secret. */
 const MAX_CHARS = 32 * 2 ** 20;
-/** Interval between sweeps for expired secrets. */
 const SWEEP_MS = 60_000;
 /** Browser SDKs accept only keys with this prefix. */
 const PREFIX = "ek_";
@@ -30,7 +29,6 @@ interface ClientSecret {
 
 interface Owner {
   readonly apiKey: string;
-  /** Oldest first. */
   readonly values: Set<string>;
   chars: number;
 }
@@ -43,7 +41,6 @@ export class ClientSecrets {
   #chars = 0;
   #sweptMs = 0;
 
-  /** @param nowMs monotonic milliseconds */
   constructor(nowMs: () => number = () => performance.now()) {
     this.#nowMs = nowMs;
   }

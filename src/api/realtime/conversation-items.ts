@@ -57,7 +57,6 @@ export class ConversationItems {
     return this.#all;
   }
 
-  /** Returns the message with this id, or `null`. */
   message(id: string): MessageItem | null {
     const item = this.#all.find((each) => each.id === id);
     return item?.type === "message" ? item : null;
@@ -73,7 +72,6 @@ export class ConversationItems {
     this.#send("conversation.item.retrieved", { item });
   }
 
-  /** Deletes an item. Throws a {@link RealtimeError} for an unknown id. */
   delete(id: string): void {
     const item = this.#get(id, "item_delete_invalid_item_id");
     this.#all.splice(this.#all.indexOf(item), 1);
@@ -116,7 +114,6 @@ export class ConversationItems {
     return item;
   }
 
-  /** Inserts an item after the given one (`root`: first, `null`: last). Returns the id of the item before it. */
   #insert(item: ConversationItem, after: string | null): string | null {
     if (this.#ids.has(item.id)) {
       throw new RealtimeError(`the conversation has an item ${item.id} already`, {
@@ -141,7 +138,6 @@ export class ConversationItems {
     return this.#all[this.#all.indexOf(item) - 1]?.id ?? null;
   }
 
-  /** Deletes the oldest items beyond the limits, but never the one just added. */
   #evict(added: ConversationItem): void {
     let chars = this.#all.reduce((sum, item) => sum + charsOf(item), 0);
     while (this.#all.length > 1 && (this.#all.length > MAX_ITEMS || chars > MAX_ITEM_CHARS)) {

@@ -3,9 +3,7 @@ import { DETECTION_RATE_HZ, WINDOW_SAMPLES } from "../../core/turn-detection.ts"
 
 /** How turns are detected. A window is 32 ms. */
 export interface EndpointingOptions {
-  /** Minimum probability of speech in a window. */
   readonly threshold: number;
-  /** Consecutive windows of speech that start a turn. */
   readonly onsetWindows: number;
   /** Windows of silence that end a turn, unless the judge ends it earlier. */
   readonly maxSilenceWindows: number;
@@ -13,7 +11,6 @@ export interface EndpointingOptions {
   readonly maxShortSilenceWindows: number;
   /** Windows of silence before the judge is called, once per pause; `null`: never. */
   readonly judgeAfterWindows: number | null;
-  /** Minimum probability at which the judge's verdict ends a turn. */
   readonly minFinished: number;
   /** Windows between two partial transcriptions of a turn. */
   readonly transcribeEveryWindows: number;
@@ -40,7 +37,6 @@ export type EndpointingEvent =
   | { readonly type: "speaking"; readonly at: number }
   /** Speech paused at `at`; the words up to it may be transcribed. */
   | { readonly type: "paused"; readonly revision: number; readonly at: number }
-  /** The pause is long enough for the judge. */
   | { readonly type: "judge"; readonly revision: number; readonly at: number }
   /** The turn ended: speech stopped at `at`, `silence` windows ago. */
   | { readonly type: "ended"; readonly revision: number; readonly at: number; readonly silence: number };
@@ -49,18 +45,14 @@ export type EndpointingEvent =
  * Immutable state: {@link advanceByWindow}, {@link advanceBySilence} and {@link applyVerdict} return the next one.
  */
 export interface EndpointingState {
-  /** End of the newest window. */
   readonly samples: number;
   /** Consecutive windows of speech before a turn; 0 within one. */
   readonly onset: number;
-  /** First sample of the turn; `null` outside one. */
   readonly startSample: number | null;
-  /** End of the newest window of speech. */
   readonly speechEnd: number;
   /** Windows of the turn, and how many of them are speech. */
   readonly windows: number;
   readonly speech: number;
-  /** Windows of silence since speech ended. */
   readonly silence: number;
   /** Counts pauses: a result about an earlier pause is void. */
   readonly revision: number;
@@ -104,7 +96,6 @@ export function advanceByWindow(
   return { state: last.state, events: [...events, ...last.events] };
 }
 
-/** Advances a turn by one window of silence. */
 export function advanceBySilence(state: EndpointingState, options: EndpointingOptions): Step {
   const next = { ...state, windows: state.windows + 1, silence: state.silence + 1 };
   const { silence, revision, speechEnd: at } = next;
@@ -218,7 +209,6 @@ export interface EndpointingContext {
   readonly isReplyPlaying?: boolean;
   /** Whether the turn still lacks words to count as an interruption. */
   readonly isUnconfirmed?: boolean;
-  /** Whether the transcript ends with a complete sentence. */
   readonly isSentenceEnd?: boolean;
 }
 

@@ -27,10 +27,8 @@ export interface GenerateResponseOptions extends Pick<SpeechRequest, "keyId" | "
   readonly resolve: ResolveModel;
   /** The session's public model id; `null` is the default model. */
   readonly model: string | null;
-  /** Turns metered with the response. */
   readonly turns: TurnMeter;
   readonly onDelta: (spoken: ResponseDelta) => void;
-  /** Resolves when the client has room for more. */
   readonly hasRoom: () => Promise<void>;
 }
 
@@ -137,7 +135,6 @@ function soundOf({ bytes, marks: { words = [] } }: ReplyChunk, bytesPerMs: numbe
   };
 }
 
-/** Sends text, audio and function calls in order. */
 class DeltaWriter {
   readonly order = new OutputQueue();
   readonly #onDelta: (spoken: ResponseDelta) => void;
@@ -186,12 +183,10 @@ export class OutputQueue {
   readonly #calls: { readonly call: ToolCall; readonly at: number }[] = [];
   #length = 0;
 
-  /** Code points of all sentences so far. */
   get length(): number {
     return this.#length;
   }
 
-  /** Whether a call is queued. */
   get hasCall(): boolean {
     return this.#calls.length > 0;
   }
@@ -216,7 +211,6 @@ export class OutputQueue {
     return systemTexts;
   }
 
-  /** Takes all remaining calls. */
   takeCalls(): ToolCall[] {
     return this.#callsUpTo(Number.POSITIVE_INFINITY);
   }

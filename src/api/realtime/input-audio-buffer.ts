@@ -23,7 +23,6 @@ const PACE = { burst: 30_000, perS: 1_000 };
 export interface InputAudioBufferParts extends VoiceActivityFeedParts {
   readonly format: RealtimeFormat;
   readonly eventLoopShare: EventLoopShare;
-  /** Returns whether other keys have sessions open. */
   readonly hasOtherKeys: () => boolean;
   readonly signal: AbortSignal;
 }
@@ -43,12 +42,10 @@ export class InputAudioBuffer {
     this.#decoder = new InputAudioDecoder(parts.format);
   }
 
-  /** Samples appended so far, including forgotten ones. */
   get appended(): number {
     return this.#samples.appended;
   }
 
-  /** Whether the detector has audio that it has not analysed. */
   get isBehind(): boolean {
     return this.#feed.isBusy;
   }
@@ -87,7 +84,6 @@ export class InputAudioBuffer {
     this.#feed.reset(this.#samples.appended);
   }
 
-  /** Clears the detector's memory. Pending results stay valid. */
   refreshDetector(): void {
     this.#feed.refresh();
   }
@@ -110,9 +106,7 @@ const BLOCK = 8_192;
 /** The newest 16 kHz samples, up to a limit. */
 export class SampleBuffer {
   readonly #maxSamples: number;
-  /** The last block is partly filled. */
   readonly #blocks: Float32Array[] = [];
-  /** First sample of the first block. */
   #from = 0;
   #appended = 0;
 
@@ -125,7 +119,6 @@ export class SampleBuffer {
     return this.#appended;
   }
 
-  /** Samples for which memory is allocated. */
   get held(): number {
     return this.#blocks.length * BLOCK;
   }
@@ -142,7 +135,6 @@ export class SampleBuffer {
     }
   }
 
-  /** Drops whole blocks before a sample. */
   forget(before: number): void {
     const until = Math.min(before, this.#appended);
     const drop = Math.max(0, Math.floor((until - this.#from) / BLOCK));
@@ -151,7 +143,6 @@ export class SampleBuffer {
     this.#from += drop * BLOCK;
   }
 
-  /** Returns a copy of the kept samples in a range. */
   read(from: number, to: number): Float32Array {
     const start = Math.max(from, this.#from);
     const end = Math.min(to, this.#appended);
@@ -220,9 +211,7 @@ const MAX_PENDING = 8;
 
 export interface VoiceActivityFeedParts {
   readonly detector: VoiceActivityDetector;
-  /** Runs a detector call when it is the key's turn. */
   readonly inTurn: RunQueued;
-  /** Maximum windows per detector call. */
   readonly maxWindows: () => number;
   /** Receives the probability of speech per window, in order; `from` is the first sample. */
   readonly onWindows: (probabilities: readonly number[], from: number) => void;
@@ -237,7 +226,6 @@ export class VoiceActivityFeed {
   /** First sample since the last reset, and the samples fed since. */
   #from = 0;
   #fed = 0;
-  /** Samples for the next batch. */
   #queued: Float32Array[] = [];
   #queuedSamples = 0;
   /** Counts resets, which void pending results. */
@@ -250,7 +238,6 @@ export class VoiceActivityFeed {
     this.#voice = parts.detector.open(parts.inTurn);
   }
 
-  /** Whether {@link push} must be awaited. */
   get isFull(): boolean {
     return this.#pending >= MAX_PENDING;
   }
@@ -283,7 +270,6 @@ export class VoiceActivityFeed {
     }
   }
 
-  /** Restarts with sample `next` and voids pending results. */
   reset(next: number): void {
     this.#epoch += 1;
     this.#clear();
@@ -292,7 +278,6 @@ export class VoiceActivityFeed {
     this.#fed = 0;
   }
 
-  /** Clears the detector's memory. Pending results stay valid. */
   refresh(): void {
     this.#voice.reset();
     this.#from += this.#fed;

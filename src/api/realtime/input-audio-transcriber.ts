@@ -9,14 +9,11 @@ export interface InputAudioTranscriberParts {
   /** Turns transcribed at once, in all and per key. */
   readonly slots: KeyedSemaphore;
   readonly keyId: string;
-  /** Returns a copy of the samples in a range. */
   readonly read: (from: number, to: number) => Float32Array;
   readonly onFailure: (error: unknown) => void;
-  /** Aborts with the session. */
   readonly signal: AbortSignal;
 }
 
-/** A range of samples to transcribe. */
 export interface AudioSpan {
   readonly from: number;
   readonly to: number;
@@ -61,7 +58,6 @@ interface TurnProgress {
 export class InputAudioTranscriber {
   readonly #parts: InputAudioTranscriberParts;
   #progress: TurnProgress | null = null;
-  /** The request that may be superseded. */
   #current: Job | null = null;
   readonly #committed = new Set<Job>();
   #onRoom = (): void => {};
@@ -108,13 +104,11 @@ export class InputAudioTranscriber {
     return (transcribedTo - from) / DETECTION_RATE_HZ;
   }
 
-  /** Stops the request that may be superseded. */
   stop(): void {
     this.#current?.controller.abort(new Error("more was said"));
     this.#current = null;
   }
 
-  /** Resolves when another turn may be committed. */
   async waitForRoom(): Promise<void> {
     while (this.#committed.size >= MAX_COMMITTED && !this.#parts.signal.aborted) {
       await new Promise<void>((resolve) => {

@@ -10,7 +10,6 @@ export interface OutputWord {
  * client reports otherwise, it counts as played from the time its first sample was sent.
  */
 export class OutputAudio {
-  /** Code points of the text sent so far. */
   readonly #text: string[] = [];
   readonly #words: OutputWord[] = [];
   #sentMs = 0;
@@ -38,24 +37,20 @@ export class OutputAudio {
     this.#words.push(...words);
   }
 
-  /** Notes that all audio was sent. */
   complete(): void {
     this.#isWhole = true;
   }
 
-  /** Returns the estimated milliseconds played so far. */
   playedMs(nowMs: number): number {
     if (this.#playedMs !== null) return this.#playedMs;
     if (this.#firstSentAtMs === null) return 0;
     return Math.min(this.#sentMs, Math.max(0, nowMs - this.#firstSentAtMs));
   }
 
-  /** Returns when the last of it will have been played. */
   playbackEndMs(): number {
     return (this.#firstSentAtMs ?? 0) + (this.#playedMs ?? this.#sentMs);
   }
 
-  /** Limits the message to what is played by now. */
   interrupt(nowMs: number): void {
     this.#playedMs ??= this.playedMs(nowMs);
   }

@@ -3,21 +3,17 @@ import type { InboundEvent } from "../../contract/realtime/client-events.ts";
 /** An event for the client. Its transport adds an `event_id`. */
 export type ServerEvent = { readonly type: string } & Readonly<Record<string, unknown>>;
 
-/** Sends an event to the client. */
 export type SendEvent = (type: string, fields?: Readonly<Record<string, unknown>>) => void;
 
 /** Translates between a connection's messages and a session's events. */
 export interface RealtimeDialect {
   /** Translates a message; `null`: the client is done. @throws Error that says what is wrong with the message */
   read(message: Uint8Array, nowMs: number): DialectOutput | null | Promise<DialectOutput>;
-  /** Translates an event of the session. */
   write(event: ServerEvent): DialectOutput;
 }
 
 export interface DialectOutput {
-  /** Text messages for the client. */
   readonly messages: readonly string[];
-  /** Events for the session. */
   readonly events: readonly InboundEvent[];
 }
 

@@ -1,7 +1,6 @@
 export interface RealtimeErrorDetails {
   /** OpenAI's code where there is one. */
   readonly code?: string;
-  /** Path of the invalid field. */
   readonly param?: string;
   readonly type?: "invalid_request_error" | "server_error" | "rate_limit_error";
 }

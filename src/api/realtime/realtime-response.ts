@@ -9,7 +9,6 @@ import { OutputAudio, type OutputWord } from "./output-audio.ts";
 import type { SendEvent } from "./realtime-dialect.ts";
 import type { SessionSettings } from "./session-settings.ts";
 
-/** A part of a response. */
 export interface ResponseDelta {
   /** Text whose audio starts with this delta; in a text response, any text. */
   readonly text: string;
@@ -21,7 +20,6 @@ export interface ResponseDelta {
     /** Words that begin in this audio, for an extra field that only our client reads. */
     readonly marks?: readonly WordTiming[];
   } | null;
-  /** A function call. */
   readonly call?: { readonly callId: string; readonly name: string; readonly arguments: string };
 }
 
@@ -40,7 +38,6 @@ export interface ResponseUsage {
 
 export interface ResponseParts {
   readonly id: string;
-  /** Id of its first message. */
   readonly itemId: string;
   readonly settings: SessionSettings;
   /** `null`: out of band. */
@@ -70,7 +67,6 @@ export class RealtimeResponse {
     this.#parts = parts;
   }
 
-  /** Returns when all audio sent so far will have been played. */
   get playbackEndMs(): number {
     for (const item of this.#output.toReversed())
       if (item.type === "message" && item.outputAudio !== null && item.outputAudio.sentMs > 0)
@@ -124,12 +120,10 @@ export class RealtimeResponse {
     });
   }
 
-  /** Limits the response to what is played by now. */
   interrupt(nowMs: number): void {
     for (const item of this.#output) if (item.type === "message") item.outputAudio?.interrupt(nowMs);
   }
 
-  /** Sends the end, once. */
   end(end: ResponseEnd): void {
     if (this.#status !== "in_progress") return;
     this.#endMessage(end.type === "completed" ? "completed" : "incomplete");

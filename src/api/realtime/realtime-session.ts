@@ -11,7 +11,6 @@ import { UserTurns } from "./user-turns.ts";
 
 export interface SessionOptions {
   readonly settings: SessionSettings;
-  /** Returns a new id with this prefix. */
   readonly newId: (prefix: string) => string;
   /** Returns whether clients may supply functions. Default: no. */
   readonly callsTools?: () => boolean;
@@ -31,7 +30,6 @@ export class RealtimeSession {
   readonly #items: ConversationItems;
   #settings: SessionSettings;
   #isReplyOwed = false;
-  /** Samples that had arrived with the last append. */
   #appendedSamples = 0;
   /** Due times in milliseconds: of the reply to silence, and of the timer last requested. */
   #idleTimeoutAtMs: number | null = null;
@@ -214,8 +212,6 @@ export class RealtimeSession {
     this.#respond({}, this.#turns.speechEndMs);
   }
 
-  // ---- responses
-
   #respond(options: ResponseOptions, speechEndMs: number | null = null): void {
     const { isTranscribed, isUserSpeaking } = this.#turns;
     const isOutOfBand = this.#responses.create(options, {
@@ -304,8 +300,6 @@ export class RealtimeSession {
     });
     this.#respond({});
   }
-
-  // ---- payloads
 
   #payload(): Record<string, unknown> {
     return sessionPayload(this.#settings, this.id, this.#callsTools());

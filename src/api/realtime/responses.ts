@@ -10,7 +10,6 @@ const MAX_OUT_OF_BAND = 4;
 
 /** The state of the user's turn, which decides whether a response may begin. */
 export interface TurnState {
-  /** Whether every committed turn is transcribed. */
   readonly isTranscribed: boolean;
   /** Whether the user holds the turn, so that no audio may be sent. */
   readonly isUserSpeaking: boolean;
@@ -21,7 +20,6 @@ export interface ResponseTrigger extends TurnState {
   readonly speechEndMs: number | null;
 }
 
-/** A requested response that has not begun. */
 interface PendingResponse {
   readonly request: ResponseRequest;
   readonly isOutOfBand: boolean;
@@ -56,7 +54,6 @@ export class Responses {
     this.#conversationId = conversationId;
   }
 
-  /** Whether the conversation has a response in progress. */
   get isResponding(): boolean {
     return this.#isResponding;
   }
@@ -73,12 +70,10 @@ export class Responses {
     return this.#hasSentAudio;
   }
 
-  /** Whether the start of a response is held back. */
   get isHeldBack(): boolean {
     return this.#heldBack.length > 0;
   }
 
-  /** When all audio of the conversation sent so far will have been played. */
   get playbackEndMs(): number {
     return this.#latest?.playbackEndMs ?? 0;
   }
@@ -154,7 +149,6 @@ export class Responses {
     else this.#append(response, delta);
   }
 
-  /** Sends what was held back. @returns whether the conversation's response ended with it */
   release(): boolean {
     const response = this.#active;
     const [held, end] = [this.#heldBack.splice(0), this.#heldEnd];
@@ -164,7 +158,6 @@ export class Responses {
     return end !== null && this.end(response.id, end);
   }
 
-  /** Ends a response. @returns whether it was the conversation's */
   end(responseId: string, end: ResponseEnd): boolean {
     const response = this.#findActive(responseId);
     if (response === null) return false;
@@ -204,7 +197,6 @@ export class Responses {
     return this.playbackEndMs > this.#context.nowMs();
   }
 
-  /** The conversation's responses that may still be playing. */
   get #playing(): RealtimeResponse[] {
     const all = this.#latest === null ? this.#stillPlaying : [...this.#stillPlaying, this.#latest];
     return all.filter((response) => response.hasAudio && response.playbackEndMs > this.#context.nowMs());

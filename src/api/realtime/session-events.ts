@@ -4,7 +4,6 @@ import type { SendEvent, ServerEvent } from "./realtime-dialect.ts";
 import type { ResponseDelta, ResponseEnd } from "./realtime-response.ts";
 import type { SessionSettings } from "./session-settings.ts";
 
-/** Input of the session state machine. */
 export type SessionEvent =
   /** `appended`: 16 kHz samples that arrived before the event. */
   | { readonly type: "client_event"; readonly event: ClientEvent; readonly appended: number }
@@ -33,7 +32,6 @@ export type SessionEvent =
    */
   | { readonly type: "timer"; readonly isBehind: boolean };
 
-/** Output of the session state machine. */
 export type SessionEffect =
   | { readonly type: "send"; readonly event: ServerEvent }
   /** Transcribe this audio, unless a newer request supersedes it. */
@@ -59,17 +57,13 @@ export type SessionEffect =
   /** Replaces the previous timer; `null` cancels it. */
   | { readonly type: "set_timer"; readonly atMs: number | null };
 
-/** Input of a response. */
 export interface ResponseRequest {
   readonly responseId: string;
-  /** Oldest first. */
   readonly items: readonly ConversationItem[];
   readonly settings: SessionSettings;
 }
 
-/** What a session shares with its parts. */
 export interface SessionContext {
-  /** Returns a new id with this prefix. */
   readonly newId: (prefix: string) => string;
   readonly settings: () => SessionSettings;
   /** Milliseconds of a monotonic clock. */

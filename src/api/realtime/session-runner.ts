@@ -21,7 +21,6 @@ import type { ResponseRequest, SessionEffect, SessionEvent } from "./session-eve
 import type { SessionSettings } from "./session-settings.ts";
 import { type ClaimedTurns, TurnMeter } from "./turn-meter.ts";
 
-/** Dependencies that sessions share. */
 export interface RealtimeDeps {
   readonly activity: VoiceActivityDetector;
   readonly judge: TurnJudge;
@@ -53,12 +52,10 @@ export interface SessionRunnerOptions {
   /** Meters seconds of turns that belong to no request. */
   readonly meter: (inputAudioS: number) => Promise<void>;
   readonly send: (event: ServerEvent) => void;
-  /** Resolves when the client has room for more. */
   readonly hasRoom: () => Promise<void>;
   readonly hasOtherKeys: () => boolean;
   /** Returns whether input is queued, so that missing audio is not silence. */
   readonly isBehind: () => boolean;
-  /** Aborts with the connection. */
   readonly signal: AbortSignal;
 }
 
@@ -132,7 +129,6 @@ export class SessionRunner {
     this.#buffer.setFormat(this.#session.settings.inputFormat);
   }
 
-  /** Resolves when no response is in progress. */
   async whenIdle(): Promise<void> {
     while (this.#replies.size > 0) {
       await new Promise<void>((resolve) => {
@@ -180,7 +176,6 @@ export class SessionRunner {
     this.#meterUnanswered();
   }
 
-  /** Meters transcripts that get no reply. */
   #meterUnanswered(): void {
     if (this.#session.isAnswering && this.#turns.seconds < MAX_UNMETERED_S) return;
     for (let turn = this.#turns.claimTranscribed(); turn !== null; turn = this.#turns.claimTranscribed())

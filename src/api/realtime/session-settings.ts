@@ -16,13 +16,11 @@ import { checkVoice, type ModelVoices } from "../../serving/prepare/choose-voice
 import { RealtimeError } from "./realtime-error.ts";
 
 export interface SessionVoices {
-  /** The model's voices. */
   readonly cast: ModelVoices;
   /** Names of the key's recorded voices when the session began. Ids are accepted unchecked. */
   readonly own: readonly string[];
 }
 
-/** The settings that `session.update` may change. */
 export interface SessionSettings {
   readonly type: "realtime" | "transcription";
   readonly model: string;
@@ -32,7 +30,6 @@ export interface SessionSettings {
   readonly transcription: InputTranscription | null;
   readonly turnDetection: TurnDetection | null;
   readonly outputFormat: RealtimeFormat;
-  /** As the client named it. */
   readonly voice: string;
   readonly voices: SessionVoices;
   readonly speed: number;
@@ -116,7 +113,6 @@ function modalityOf(modalities: SessionUpdate["output_modalities"]): "audio" | "
 
 type Output = NonNullable<NonNullable<SessionUpdate["audio"]>["output"]>;
 
-/** @throws RealtimeError for an unknown voice */
 function voiceOf(given: Output["voice"], { cast, own }: SessionVoices): string | undefined {
   const voice = given === undefined ? undefined : voiceName(given);
   const param = "session.audio.output.voice";
@@ -182,7 +178,6 @@ function choiceOf(
   });
 }
 
-/** The former choice, unless its function is gone. */
 function keptChoice(choice: ToolUse["choice"], tools: readonly FunctionTool[]): ToolUse["choice"] {
   return typeof choice === "string" || tools.some(({ name }) => name === choice.name) ? choice : "auto";
 }

@@ -18,7 +18,6 @@ export const SAMPLES_PER_MS = 16;
 const WINDOW_MS = WINDOW_SAMPLES / SAMPLES_PER_MS;
 /** A muted client sends nothing: after this long without audio, silence is assumed. */
 const MUTED_MS = 750;
-/** Interval while silence is assumed. */
 const MUTED_POLL_MS = 100;
 /**
  * Windows of clear silence (5 s) after which the detector is refreshed: minutes of noise make it slow to find speech.
@@ -33,7 +32,6 @@ const ONSET_MS = 320;
 const FORGET_EVERY_WINDOWS = 32;
 
 export interface TurnDetectorParts {
-  /** Returns the endpointing options; `null` while turn detection is off. */
   readonly options: () => EndpointingOptions | null;
   readonly onEvent: (event: EndpointingEvent) => void;
 }
@@ -66,7 +64,6 @@ export class TurnDetector {
     return this.#keptFrom;
   }
 
-  /** End of the newest window. */
   get analysedSamples(): number {
     return this.#endpointing.samples;
   }
@@ -79,12 +76,10 @@ export class TurnDetector {
     return this.#endpointing.startSample !== null;
   }
 
-  /** Returns when speech ended, given the windows of silence since. */
   speechEndMs(silence: number): number {
     return this.#windowAtMs - silence * WINDOW_MS;
   }
 
-  /** Whether the newest window may start a turn. */
   get mayStart(): boolean {
     const isNow = this.#context.nowMs() - this.#windowAtMs < STALE_MS;
     return !this.isInTurn && this.#endpointing.onset > 0 && isNow;
@@ -112,7 +107,6 @@ export class TurnDetector {
     this.#assumedWindows = 0;
   }
 
-  /** @param from the first sample of the first window */
   addProbabilities(probabilities: readonly number[], from: number): void {
     this.audioReceived();
     this.#windowAtMs = this.#context.nowMs();

@@ -1,7 +1,5 @@
-/** Turns that a request is about to meter. */
 export interface ClaimedTurns {
   readonly seconds: number;
-  /** Notes that the request has metered them. */
   markMetered(): void;
   /** Meters them separately unless the request has. Call it once. */
   release(): void;
@@ -17,7 +15,6 @@ interface Turn {
 /** Seconds of committed turns, each metered once: with the reply to it, or separately. */
 export class TurnMeter {
   readonly #meterSeparately: (seconds: number) => void;
-  /** Unclaimed turns, oldest first. */
   readonly #turns: Turn[] = [];
 
   /** @param meterSeparately meters seconds that belong to no request */
@@ -25,7 +22,6 @@ export class TurnMeter {
     this.#meterSeparately = meterSeparately;
   }
 
-  /** Unclaimed seconds. */
   get seconds(): number {
     return secondsOf(this.#turns);
   }
@@ -34,7 +30,6 @@ export class TurnMeter {
     this.#turns.push({ revision, seconds, isTranscribed: false });
   }
 
-  /** Adds what was transcribed of a discarded turn. */
   addDiscarded(seconds: number): void {
     if (seconds > 0) this.#turns.push({ revision: null, seconds, isTranscribed: true });
   }
@@ -46,7 +41,6 @@ export class TurnMeter {
     else if (at >= 0) this.#turns[at]!.isTranscribed = true;
   }
 
-  /** Claims all turns for one request. */
   claim(): ClaimedTurns {
     return this.#claimed(this.#turns.length);
   }
@@ -57,7 +51,6 @@ export class TurnMeter {
     return at < 0 ? null : this.#claimed(at + 1);
   }
 
-  /** Meters the unclaimed turns at the end of the session. */
   end(): void {
     this.claim().release();
   }

@@ -25,11 +25,9 @@ const MAX_KEYS = 64;
 /** Replies tracked at once. Beyond it, the oldest counts as played. */
 const MAX_PLAYING = 16;
 
-/** A reply being played to the caller. */
 interface PlayingItem {
   readonly itemId: string;
   sentMs: number;
-  /** Position of the last mark returned. */
   playedMs: number;
   isWhole: boolean;
 }
@@ -46,7 +44,6 @@ export class TwilioDialect implements RealtimeDialect {
   readonly #clearedItems = new Set<string>();
   /** Milliseconds passed to the session, including inserted silence. */
   #forwardedMs = 0;
-  /** Expected timestamp of the next packet. */
   #expectedMs: number | null = null;
   #keys = "";
   #lastKeyAtMs = 0;
@@ -98,8 +95,6 @@ export class TwilioDialect implements RealtimeDialect {
         return NO_OUTPUT;
     }
   }
-
-  // ---- from the caller
 
   #media(
     { track, timestamp, payload }: Extract<TwilioMessage, { event: "media" }>["media"],
@@ -159,8 +154,6 @@ export class TwilioDialect implements RealtimeDialect {
     };
     return { messages, events: [turn, ...events, { type: "response.create" }] };
   }
-
-  // ---- to the caller
 
   #audio(itemId: string, base64: string): readonly string[] {
     if (this.#clearedItems.has(itemId)) return [];

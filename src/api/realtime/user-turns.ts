@@ -23,7 +23,6 @@ const JUDGED_SILENCE_MS = 150;
 const SENTENCE_END = /(?<![.…])[.!?]["”’')]*$/;
 
 interface Turn {
-  /** Id of the item that the turn becomes. */
   readonly itemId: string;
   readonly from: number;
   /** Whether the turn may still prove too short to interrupt a reply. No event is sent for it meanwhile. */
@@ -36,7 +35,6 @@ export interface UserTurnsParts {
   readonly responses: Pick<Responses, "isPlaying" | "isRespondingOrPlaying" | "interrupt">;
   readonly onSpeechStarted: () => void;
   readonly onReplyOwed: () => void;
-  /** Called when a turn is transcribed, even to nothing. */
   readonly onTranscribed: () => void;
 }
 
@@ -75,7 +73,6 @@ export class UserTurns {
     });
   }
 
-  /** When the speech of the latest turn ended. */
   get speechEndMs(): number | null {
     return this.#speechEndMs;
   }
@@ -85,7 +82,6 @@ export class UserTurns {
     return this.#replyNotBeforeMs;
   }
 
-  /** Whether every committed turn is transcribed. */
   get isTranscribed(): boolean {
     return this.#untranscribed.size === 0;
   }
@@ -95,7 +91,6 @@ export class UserTurns {
     return this.#turn !== null && !this.#turn.isUnconfirmed && this.#interruptsReplies;
   }
 
-  /** Whether the user is speaking or a turn awaits its transcript. */
   get hasOpenTurn(): boolean {
     const isSpoken = this.#turn !== null && !this.#turn.isUnconfirmed;
     return isSpoken || this.#untranscribed.size + this.#unconfirmed.size > 0;

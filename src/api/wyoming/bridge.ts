@@ -8,7 +8,6 @@ import { createInfoResponder } from "./info.ts";
 import type { WyomingDeps } from "./requests.ts";
 import { encodeEvent, wyomingEvent } from "./wyoming-event.ts";
 
-/** A listening Wyoming server. */
 export interface WyomingBridge {
   /** `tcp://host:port`, with the actual port. */
   readonly url: string;
@@ -21,7 +20,6 @@ export interface BridgeOptions {
   readonly host: string;
   /** 0 picks a free port. */
   readonly port: number;
-  /** Default: {@link MAX_CONNECTIONS}. */
   readonly maxConnections?: number;
   /** Work that each connection may cause outside requests. Default: `CONNECTION_BUDGET`. */
   readonly budget?: BudgetOptions;
@@ -29,10 +27,8 @@ export interface BridgeOptions {
 
 /** A home has a handful. Each connection may buffer an event of 1 MiB. */
 const MAX_CONNECTIONS = 64;
-/** Interval at which recordings are checked. */
 const CHECK_MS = 1_000;
 
-/** Starts listening. Rejects with the system's error. */
 export async function listenWyoming(
   deps: WyomingDeps,
   { host, port, maxConnections = MAX_CONNECTIONS, budget }: BridgeOptions,

@@ -39,13 +39,11 @@ export class WyomingConnection {
   readonly #client: SpeechClient;
   #stream: SynthesizeStream | null = null;
   #recording: Recording | null = null;
-  /** Language of the next recording. */
   #language: string | null = null;
   /**
    * Whether a request begins, is served or waits for memory. Streams, which are served concurrently, do not count.
    */
   #isServing = false;
-  /** Whether it waits to be within its budget again. */
   #isOverBudget = false;
   /** Whether the current event had to wait for the budget, and whether any event had. */
   #isSlowed = false;
@@ -70,7 +68,6 @@ export class WyomingConnection {
     };
   }
 
-  /** Returns how it currently uses its place. */
   get activity(): ConnectionActivity {
     if (this.#isOverBudget) return { is: "unasked" };
     if (this.#isServing) return { is: "served" };
@@ -83,7 +80,6 @@ export class WyomingConnection {
     return this.#recording?.isWaiting === true;
   }
 
-  /** Whether its recording holds memory. */
   get holdsRoom(): boolean {
     return this.#recording?.holdsRoom === true;
   }
@@ -93,7 +89,6 @@ export class WyomingConnection {
     this.#recording?.noteProgress(this.#socket.waitingBytes);
   }
 
-  /** Ends the connection once its request is answered. */
   finish(): void {
     this.#isLast = true;
     if (this.#isOverBudget || this.activity.is === "idle") this.#socket.stopReceiving();
@@ -297,7 +292,6 @@ export class WyomingConnection {
     this.#language = null;
   }
 
-  /** Runs a request and ends it. Throws the error for the client. */
   async #runRequest(request: RequestContext, work: () => Promise<void>): Promise<void> {
     this.#socket.isWorking = true;
     try {
@@ -310,7 +304,6 @@ export class WyomingConnection {
     }
   }
 
-  /** Ends the current recording and stream. */
   async #endRequests(reason: unknown): Promise<void> {
     this.#recording?.request.end(reason);
     this.#recording = null;
@@ -329,7 +322,6 @@ export class WyomingConnection {
 
 const NO_SAMPLES = new Uint8Array(0);
 
-/** Returns the text that answers a `ping`. */
 function pingText({ text }: WyomingEvent["data"]): string | null {
   if (text === undefined || text === null || typeof text === "string") return text ?? null;
   throw new ServiceError(422, "text must be a string, or be left out");

@@ -3,7 +3,6 @@ import type { EventLoopShare } from "../../limits/event-loop-budget.ts";
 import { ClientGoneError } from "../../requests/request-context.ts";
 import { EventParser, encodeEvent, type ReceivedEvent, type WyomingEvent } from "./wyoming-event.ts";
 
-/** Bytes read ahead of the event in progress. */
 const READ_AHEAD_BYTES = 64 * 1024;
 /** Milliseconds that a client may keep its side open after the last byte was sent. */
 const LINGER_MS = 1_000;
@@ -71,7 +70,6 @@ export class EventSocket {
     return this.#parser.hasPartialEvent;
   }
 
-  /** Bytes received and not yet taken as events. */
   get waitingBytes(): number {
     return this.#parser.waitingBytes;
   }
@@ -104,7 +102,6 @@ export class EventSocket {
     if (!this.#isEnded && this.#parser.waitingBytes <= READ_AHEAD_BYTES) this.#socket.resume();
   }
 
-  /** Makes `receive` return `null`. */
   stopReceiving(): void {
     this.#isEnded = true;
     this.#onChange();
@@ -115,7 +112,6 @@ export class EventSocket {
     await this.sendBytes(encodeEvent(event));
   }
 
-  /** Sends an encoded event. */
   async sendBytes(bytes: Uint8Array): Promise<void> {
     this.signal.throwIfAborted();
     if (this.#isEnding || this.#socket.write(bytes)) return;

@@ -1,4 +1,3 @@
-/** How a connection currently uses its place. */
 export type ConnectionActivity =
   | { readonly is: "idle" }
   /** It has sent part of an event, or is over its budget. Nothing is being done for it. */
@@ -11,7 +10,6 @@ export type ConnectionActivity =
   | { readonly is: "pausing"; readonly ageMs: number }
   | { readonly is: "served" };
 
-/** The connection to end, with the reason for the log. */
 export interface Eviction<T> {
   readonly connection: T;
   readonly reason: string;
@@ -19,7 +17,6 @@ export interface Eviction<T> {
 
 /** A quarter of the slowest accepted audio (8 kHz, 16 bits), which any microphone exceeds. */
 const MIN_BYTES_A_SECOND = 4_000;
-/** Age from which a recording's rate is checked. */
 const PACE_AFTER_MS = 1_000;
 /** Time that a client may take between two words of a text. */
 const MAX_PAUSE_MS = 10_000;
@@ -49,7 +46,6 @@ export function chooseEviction<T>(
   return null;
 }
 
-/** Returns whether no microphone can be sending this recording. */
 export function isTooSlow(
   activity: ConnectionActivity,
 ): activity is Extract<ConnectionActivity, { is: "sending" }> {

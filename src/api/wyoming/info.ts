@@ -4,7 +4,6 @@ import { VOICE_LANGUAGES } from "./synthesize.ts";
 import { encodeEvent, type WyomingEvent, wyomingEvent } from "./wyoming-event.ts";
 
 interface BridgeInfo {
-  /** Version of the program. */
   readonly version: string;
   /** `null`: recordings cannot be transcribed. */
   readonly recogniserName: string | null;

@@ -5,7 +5,6 @@ import { beginRequest, type RequestDeps } from "../../requests/begin-request.ts"
 import type { RequestContext } from "../../requests/request-context.ts";
 import type { ResolveModel } from "../../serving/prepare/resolve-request.ts";
 
-/** Dependencies of the bridge. */
 export interface WyomingDeps extends RequestDeps {
   readonly resolve: ResolveModel;
   /** Key that every request is metered by: the protocol has none of its own. */
@@ -14,9 +13,7 @@ export interface WyomingDeps extends RequestDeps {
   readonly recogniserName: () => string | null;
   /** Lists the voices for `describe`: the default model's, and the recorded ones that the key may use. */
   readonly listVoices: () => Promise<readonly Voice[]>;
-  /** Version of the program. */
   readonly version: string;
-  /** Called for every event once it is handled. */
   readonly onEvent: (outcome: EventOutcome) => void;
   /** Called once per connection, when it first exceeds its budget. */
   readonly onSlowed: () => void;

@@ -57,7 +57,6 @@ function formatOf({ text_format: format }: WyomingEvent["data"]): "ssml" | null 
 }
 
 export interface SpeechClient {
-  /** Resolves when the client has room for more. */
   send(event: WyomingEvent): Promise<void>;
   /** Ends the connection of a client that receives nothing. */
   cut(reason: ServiceError): void;
@@ -103,7 +102,6 @@ export const VOICE_LANGUAGES: readonly string[] = ["en", "en-US", "en-GB"];
 
 interface NamedVoice {
   readonly word: string;
-  /** Its name in messages. */
   readonly field: string;
 }
 
@@ -138,7 +136,6 @@ export class SynthesizeStream {
   readonly speaking: Promise<void>;
   /** When it was opened, last received a word or last sent audio. */
   #lastProgressMs = performance.now();
-  /** Frames that the client has not received yet. */
   #sending = 0;
   #isOver = false;
   #isWhole = false;
@@ -167,7 +164,6 @@ export class SynthesizeStream {
     if (this.words.push(piece)) this.#lastProgressMs = performance.now();
   }
 
-  /** Notes audio on its way to the client. */
   async sent(sending: Promise<void>): Promise<void> {
     this.#sending += 1;
     try {
@@ -178,14 +174,12 @@ export class SynthesizeStream {
     }
   }
 
-  /** Ends the text. Resolves when it was spoken. */
   async end(): Promise<void> {
     this.#isWhole = true;
     this.words.end();
     await this.speaking;
   }
 
-  /** Returns how the connection uses its place until the stream is over. */
   get activity(): ConnectionActivity {
     const ageMs = performance.now() - this.#lastProgressMs;
     if (this.#isWhole || this.#sending > 0 || this.words.hasMore) return { is: "served" };

@@ -34,7 +34,6 @@ export class Recording {
     return this.#holdsRoom;
   }
 
-  /** Whether it waits for memory. */
   get isWaiting(): boolean {
     return this.#isWaiting;
   }
@@ -131,7 +130,6 @@ export function languageOf({ language }: WyomingEvent["data"]): string | null {
  * (`eviction.ts`).
  */
 const MIN_RATE_HZ = 8_000;
-/** Sample formats by width in bytes. */
 const SAMPLE_KINDS: ReadonlyMap<unknown, PcmFormat["kind"]> = new Map([
   [2, "s16"],
   [3, "s24"],
@@ -180,7 +178,6 @@ export class ByteRate {
     while (this.#marks.length > 1 && this.#marks[1]!.atMs <= atMs - WINDOW_MS) this.#marks.shift();
   }
 
-  /** Returns the bytes per second, given the total at this time. */
   bytesPerS(atMs: number, bytes: number): number {
     const from = this.#marks.findLast((mark) => mark.atMs <= atMs - WINDOW_MS) ?? this.#marks[0]!;
     return (1_000 * Math.max(0, bytes - from.bytes)) / Math.max(1, atMs - from.atMs);

@@ -23,19 +23,16 @@ const LINE = { properties: { type: {}, data: DATA, data_length: {}, payload_leng
 /** Parses events from bytes split anywhere. Keeps at most one event beyond the last chunk. */
 export class EventParser {
   #memory: Buffer<ArrayBuffer> = Buffer.alloc(0);
-  /** Range of the bytes not yet taken. */
   #from = 0;
   #to = 0;
   /** End of the range already searched for a line end. */
   #searchedTo = 0;
   #header: Header | null = null;
 
-  /** Bytes received that belong to no event taken. */
   get waitingBytes(): number {
     return this.#to - this.#from;
   }
 
-  /** Whether an event is incomplete. */
   get hasPartialEvent(): boolean {
     return this.#header !== null || this.waitingBytes > 0;
   }
@@ -163,7 +160,6 @@ function tooLong(what: string, max: number): ServiceError {
   return new ServiceError(422, `the event is too long: ${what} may have ${max} bytes`);
 }
 
-/** An event of the Wyoming protocol. */
 export interface WyomingEvent {
   readonly type: string;
   readonly data: Readonly<Record<string, unknown>>;

@@ -28,7 +28,7 @@ export interface GenerateResponseOptions extends Pick<SpeechRequest, "keyId" | "
   /** The session's public model id; `null` is the default model. */
   readonly model: string | null;
   readonly turns: TurnMeter;
-  readonly onDelta: (spoken: ResponseDelta) => void;
+  readonly onDelta: (delta: ResponseDelta) => void;
   readonly hasRoom: () => Promise<void>;
 }
 
@@ -55,7 +55,7 @@ export async function generateResponse(
     const who = { keyId, span, signal, onMetered: () => turns.markMetered() };
     if (request.settings.modality === "text") {
       const writing = service.write(prepared, { ...who, onCall: (call, at) => order.call(call, at) });
-      return await written(writing, writer, parts);
+      return await generateText(writing, writer, parts);
     }
     const { type } = request.settings.outputFormat;
     const speech = service.speak(prepared, {
@@ -70,13 +70,13 @@ export async function generateResponse(
       onSentence: (text) => order.sentence(text),
       onCall: (call, at) => order.call(call, at),
     });
-    return await spoken(speech, writer, type === "audio/pcm" ? 48 : 8, parts);
+    return await generateAudio(speech, writer, type === "audio/pcm" ? 48 : 8, parts);
   } finally {
     turns.release();
   }
 }
 
-async function spoken(
+async function generateAudio(
   speech: ReturnType<SpeechService["speak"]>,
   writer: DeltaWriter,
   bytesPerMs: number,
@@ -88,13 +88,13 @@ async function spoken(
       const step = await speech.next();
       if (step.done) {
         const { meta, frames, tokens } = step.value;
-        if (meta.stop !== "length") writer.rest();
+        if (meta.stop !== "length") writer.flush();
         return endOf(meta.stop, frames, order.length, tokens);
       }
       const { words } = step.value.marks;
       const until = words === undefined ? order.length : (words.at(-1)?.offset ?? -1);
       // A sentence is sent with its first audio.
-      writer.tell(order.take(until), soundOf(step.value, bytesPerMs));
+      writer.write(order.take(until), audioOf(step.value, bytesPerMs));
       await abortable(hasRoom(), signal);
     }
   } finally {
@@ -103,7 +103,7 @@ async function spoken(
   }
 }
 
-async function written(
+async function generateText(
   writing: ReturnType<SpeechService["write"]>,
   writer: DeltaWriter,
   { hasRoom, signal }: GenerateResponseOptions,
@@ -114,19 +114,19 @@ async function written(
       const step = await writing.next();
       if (step.done) {
         const { stop, tokens } = step.value;
-        if (stop !== "length") writer.rest();
+        if (stop !== "length") writer.flush();
         return endOf(stop, 0, order.length, tokens);
       }
       order.sentence(step.value);
-      writer.tell(order.take(order.length), null);
+      writer.write(order.take(order.length), null);
       await abortable(hasRoom(), signal);
     }
   } finally {
-    await writing.return(NOTHING_WRITTEN);
+    await writing.return(ABANDONED_TEXT);
   }
 }
 
-function soundOf({ bytes, marks: { words = [] } }: ReplyChunk, bytesPerMs: number): ResponseDelta["audio"] {
+function audioOf({ bytes, marks: { words = [] } }: ReplyChunk, bytesPerMs: number): ResponseDelta["audio"] {
   return {
     base64: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64"),
     durationMs: bytes.length / bytesPerMs,
@@ -137,14 +137,14 @@ function soundOf({ bytes, marks: { words = [] } }: ReplyChunk, bytesPerMs: numbe
 
 class DeltaWriter {
   readonly order = new OutputQueue();
-  readonly #onDelta: (spoken: ResponseDelta) => void;
+  readonly #onDelta: (delta: ResponseDelta) => void;
 
   constructor(tell: (spoken: ResponseDelta) => void) {
     this.#onDelta = tell;
   }
 
   /** Sends the audio with the text after the last call. */
-  tell(parts: readonly (string | ToolCall)[], audio: ResponseDelta["audio"]): void {
+  write(parts: readonly (string | ToolCall)[], audio: ResponseDelta["audio"]): void {
     let text = "";
     for (const part of parts) {
       if (typeof part === "string") {
@@ -159,12 +159,12 @@ class DeltaWriter {
   }
 
   /** Sends what no audio accompanied: sentences without spoken words, and the last calls. */
-  rest(): void {
-    this.tell([...this.order.take(Number.POSITIVE_INFINITY), ...this.order.takeCalls()], null);
+  flush(): void {
+    this.write([...this.order.take(Number.POSITIVE_INFINITY), ...this.order.takeCalls()], null);
   }
 }
 
-const NOTHING_WRITTEN: WrittenReply = { text: "", stop: "finished", tokens: null };
+const ABANDONED_TEXT: WrittenReply = { text: "", stop: "finished", tokens: null };
 
 /** Counts four characters as a token if the writer reports none. */
 function endOf(stop: unknown, frames: number, chars: number, tokens: WriterTokens | null): ResponseEnd {

@@ -45,7 +45,7 @@ export class TurnDetector {
   readonly #parts: TurnDetectorParts;
   #endpointing: EndpointingState = INITIAL_ENDPOINTING;
   /** First sample in the buffer. Earlier audio is committed, cleared or trimmed. */
-  #keptFrom = 0;
+  #bufferStart = 0;
   /** When audio last arrived, and the windows of silence assumed since. */
   #audioAtMs = 0;
   #assumedWindows = 0;
@@ -61,7 +61,7 @@ export class TurnDetector {
   }
 
   get bufferStart(): number {
-    return this.#keptFrom;
+    return this.#bufferStart;
   }
 
   get analysedSamples(): number {
@@ -142,8 +142,8 @@ export class TurnDetector {
 
   /** Trims the buffer. Trimmed audio is neither transcribed nor metered. */
   forgetBefore(sample: number): void {
-    if (sample <= this.#keptFrom) return;
-    this.#keptFrom = sample;
+    if (sample <= this.#bufferStart) return;
+    this.#bufferStart = sample;
     this.#context.do({ type: "forget_audio", before: sample });
   }
 

@@ -137,17 +137,17 @@ export class UserTurns {
 
   /** Adds the transcript of a pause or a turn; no text if recognition failed. */
   addTranscript(transcript: TurnTranscript): void {
-    const undecided = this.#unconfirmed.get(transcript.revision);
+    const unconfirmed = this.#unconfirmed.get(transcript.revision);
     const itemId = this.#untranscribed.get(transcript.revision);
-    if (undecided !== undefined || itemId !== undefined)
+    if (unconfirmed !== undefined || itemId !== undefined)
       this.#context.do({
         type: "turn_transcribed",
         revision: transcript.revision,
         hasFailed: transcript.text === null,
       });
-    if (undecided !== undefined) {
+    if (unconfirmed !== undefined) {
       this.#unconfirmed.delete(transcript.revision);
-      this.#resolveUnconfirmed(undecided, transcript);
+      this.#resolveUnconfirmed(unconfirmed, transcript);
     } else if (itemId !== undefined) {
       this.#untranscribed.delete(transcript.revision);
       const item = this.#context.items.message(itemId);
@@ -177,7 +177,7 @@ export class UserTurns {
           this.#context.do({ type: "transcribe_partial", from: this.#turn.from, to: event.at });
         break;
       case "paused":
-        this.#recognise(event.revision, this.#turn?.from ?? event.at, event.at);
+        this.#requestTranscript(event.revision, this.#turn?.from ?? event.at, event.at);
         break;
       case "judge":
         this.#context.do({
@@ -275,7 +275,7 @@ export class UserTurns {
 
   /** Closes the turn: its audio is dropped from the buffer and its recognition is no longer superseded. */
   #closeTurn({ from }: Turn, revision: number, to: number): void {
-    if (!this.#requested.has(revision)) this.#recognise(revision, from, to);
+    if (!this.#requested.has(revision)) this.#requestTranscript(revision, from, to);
     const seconds = Math.max(0, to - from) / (1_000 * SAMPLES_PER_MS);
     this.#context.do({ type: "turn_committed", revision, seconds });
     this.detector.forgetBefore(to);
@@ -285,7 +285,7 @@ export class UserTurns {
     if (draft?.revision === revision) this.addTranscript(draft);
   }
 
-  #recognise(revision: number, from: number, to: number): void {
+  #requestTranscript(revision: number, from: number, to: number): void {
     this.#requested.add(revision);
     this.#context.do({ type: "transcribe", revision, from, to });
   }

@@ -18,10 +18,10 @@ export type {
 export { AntiphonError, SAMPLE_RATE } from "./types.ts";
 
 /**
- * Opens Antiphon in this process: the same service as `antiphon serve` runs, without keys, metering and HTTP. What is needed is
- * loaded when it is first used: opening reads settings and looks at folders.
+ * Opens Antiphon in this process: the service of `antiphon serve` without keys, metering and HTTP. Opening only reads
+ * settings and checks directories; everything else is loaded on first use.
  *
- * @throws AntiphonError for a setting that is unknown or is not what it takes
+ * @throws AntiphonError for an unknown or invalid setting
  */
 export async function open(settings: OpenSettings = {}): Promise<Antiphon> {
   const { openHere } = await import("./open-here.ts");

@@ -11,7 +11,7 @@ import { SettingsError } from "../settings/settings-error.ts";
 import { MarkupError } from "../text/ssml/markup.ts";
 import { AntiphonError } from "./types.ts";
 
-/** Any failure as whoever uses the library is told of it. */
+/** Converts any failure to an error for the library's users. */
 export function asAntiphonError(thrown: unknown): AntiphonError {
   const error = mapEngineError(thrown, NEVER);
   if (error instanceof AntiphonError) return error;
@@ -35,7 +35,7 @@ export function asAntiphonError(thrown: unknown): AntiphonError {
 
 const NEVER = new AbortController().signal;
 
-/** Something of a call that is wrong. */
+/** Creates the error for an invalid argument. */
 export function wrong(field: string, problem: string, options?: { readonly cause: unknown }): AntiphonError {
   return new AntiphonError(`${field}: ${sentence(problem)}`, "invalid_request", field, options);
 }
@@ -48,12 +48,12 @@ export function closedError(): AntiphonError {
   return new AntiphonError("This Antiphon was closed: open another.", "closed");
 }
 
-/** Whether a text was refused because the voice can say nothing of it. */
+/** Whether a text was refused because the voice can pronounce nothing in it. */
 export function hasNoWords(error: unknown): boolean {
   return error instanceof ServiceError && error.cause instanceof NothingToSpeakError;
 }
 
-/** @throws AntiphonError where options hold what nobody reads */
+/** Rejects unknown options. Throws AntiphonError. */
 export function checkNames(options: unknown, known: readonly string[]): void {
   if (options === null || typeof options !== "object" || Array.isArray(options))
     throw wrong("options", "they must be an object");
@@ -64,25 +64,25 @@ export function checkNames(options: unknown, known: readonly string[]): void {
   throw wrong(fieldLabel(name), `there is no such option: ${remedy}`);
 }
 
-/** @throws AntiphonError where what is asked has members that its schema has not */
+/** Rejects members that a schema does not have. Throws AntiphonError. */
 export function checkMembers(schema: object, asked: unknown): void {
   const unread = new IgnoredFields();
   unread.addUnknown(schema, asked);
   if (unread.first !== null) throw wrong(unread.first, "there is no such field: correct it, or leave it out");
 }
 
-/** @throws AntiphonError. Any signal will do, from whichever realm it is. */
+/** Accepts signals of any realm. Throws AntiphonError. */
 export function checkSignal(signal: unknown): AbortSignal | null {
   if (signal === undefined || signal === null) return null;
   if (typeof signal === "object" && "aborted" in signal && "addEventListener" in signal) {
-    // One signal may end any number of things.
+    // One signal may end any number of calls, so Node's warning about many listeners is disabled.
     if (signal instanceof EventTarget) setMaxListeners(0, signal);
     return signal as AbortSignal;
   }
   throw wrong("signal", "it must be an AbortSignal");
 }
 
-/** @throws AntiphonError */
+/** Throws AntiphonError. */
 export function checkText(text: unknown): void {
   if (typeof text !== "string") throw wrong("text", "it must be a string");
 }

@@ -51,7 +51,7 @@ import {
   type Turn,
 } from "./types.ts";
 
-/** @throws AntiphonError */
+/** Throws AntiphonError. */
 export async function openHere(given: OpenSettings): Promise<Antiphon> {
   try {
     return new OpenAntiphon(await openParts(loadSettings({ given, env: {} })));
@@ -60,11 +60,11 @@ export async function openHere(given: OpenSettings): Promise<Antiphon> {
   }
 }
 
-/** Nobody pays, and nobody counts. */
+/** There is no metering. */
 const KEY = "in-process";
 
 class OpenAntiphon implements Antiphon {
-  /** `null` once it is closed, so that whoever keeps this keeps no more. */
+  /** `null` once closed, so that a kept reference frees the rest. */
   #parts: Parts | null;
   readonly #closing = new AbortController();
   #reader: ReturnType<typeof openSpokenPhonemes> | null = null;
@@ -72,7 +72,7 @@ class OpenAntiphon implements Antiphon {
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    // However much is spoken at once, each speech listens.
+    // Any number of speeches may listen.
     setMaxListeners(0, this.#closing.signal);
   }
 
@@ -88,7 +88,7 @@ class OpenAntiphon implements Antiphon {
       const isLimited = asked.params?.max_new_tokens != null;
       const extras = {
         ...(manner === null ? {} : { manner: manner.asked }),
-        // All of it is spoken, unless it is said how much at most.
+        // Speaks all of a text by default.
         ...(isLimited ? {} : { maxFrames: MAX_SPEECH_FRAMES }),
       };
       const prepare = (part: string, inputType = asked.input_type): ResolvedRequest => {
@@ -110,7 +110,7 @@ class OpenAntiphon implements Antiphon {
         throw wrong("params.max_new_tokens", "a text of over 8,000 characters is spoken whole: leave it out");
       const isSsml = asked.input_type === "ssml" || (asked.input_type !== "text" && looksLikeSsml(text));
       const inputType = isSsml ? "ssml" : "text";
-      // What is wrong near the end is found before the beginning is spoken.
+      // Finds errors near the end before speaking the beginning.
       readMarkup(text, "text", prepare("A.", "text").model.card, inputType);
       return {
         signal: heard,
@@ -173,7 +173,7 @@ class OpenAntiphon implements Antiphon {
         this.#closing.signal,
       );
     } catch (error) {
-      // Whoever comes next tries again.
+      // The next call tries again.
       reading.catch(() => {
         if (this.#reader === reading) this.#reader = null;
       });
@@ -214,14 +214,14 @@ class OpenAntiphon implements Antiphon {
     });
   }
 
-  /** @throws AntiphonError once it is closed */
+  /** Throws AntiphonError once closed. */
   #open(): Parts {
     if (this.#parts === null || this.#closing.signal.aborted) throw closedError();
     return this.#parts;
   }
 }
 
-/** The words of a text without its marks. */
+/** Returns the words of a text without marks. */
 function phonemesOf(text: string): string {
   try {
     return spokenWords(text, "text");
@@ -239,7 +239,7 @@ async function* onePart(prepare: () => Promise<ResolvedRequest>): AsyncGenerator
   yield { prepared: await prepare(), pause: 0 };
 }
 
-/** A long text is spoken as `antiphon say` does. */
+/** Speaks a long text as `antiphon say` does. */
 async function* passageParts(
   text: string,
   inputType: InputType,
@@ -269,7 +269,7 @@ async function* onePiece(text: string): AsyncGenerator<string, void, void> {
   yield text;
 }
 
-/** A refusal of turns by the name that their audio has here. */
+/** Renames the audio field in an error about turns. */
 function asOfTurns(error: unknown): unknown {
   if (!(error instanceof ServiceError)) return error;
   const named = (words: string): string => words.replace(/(?<=^conversation\[\d+\]\.)audio_wav_b64/, "audio");

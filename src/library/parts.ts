@@ -20,7 +20,7 @@ import { findRecording } from "../serving/voices/custom-voices.ts";
 import type { Settings } from "../settings/schema.ts";
 import { DeferredWriter } from "../writers/deferred-writer.ts";
 
-/** What an open Antiphon is put together from. */
+/** Parts of an open Antiphon. */
 export interface Parts {
   readonly settings: Settings;
   readonly models: readonly PublicModel[];
@@ -30,12 +30,12 @@ export interface Parts {
   readonly recogniser: Recogniser | null;
 }
 
-/** Weights that are there; nothing is fetched. */
+/** Returns installed weights; downloads nothing. */
 function weightsOf({ dataDir }: Settings) {
   return { dataDir, pull: false, signal: new AbortController().signal, observe: () => {} };
 }
 
-/** Who writes by the settings; opened, and its code loaded, by the first turn that it is to write. `null` is nobody. */
+/** The configured writer, opened with its code by the first turn that needs it; `null` for none. */
 async function writerOf(settings: Settings): Promise<Writer | null> {
   const { kind } = settings.writer;
   if (kind === "none") return null;
@@ -45,12 +45,12 @@ async function writerOf(settings: Settings): Promise<Writer | null> {
     const weights = (checkpoint: string) => pullWriter({ ...weightsOf(settings), checkpoint });
     return composeWriter(settings, { weights, env: process.env });
   };
-  // Of the others something may be missing, which is for `open` to say.
+  // Other directories may be missing; `open` reports them.
   if (kind !== "embedded") return await compose();
   return new DeferredWriter("the writer", async () => (await compose())!);
 }
 
-/** Who hears by the settings, in the same way. */
+/** The configured recogniser, likewise. */
 function recogniserOf(settings: Settings): Recogniser | null {
   return composeRecogniser(settings, {
     async weights(checkpoint) {
@@ -62,7 +62,7 @@ function recogniserOf(settings: Settings): Recogniser | null {
   });
 }
 
-/** Nobody is told of how it goes. */
+/** No progress is shown. */
 const UNTOLD: Telemetry = {
   queued() {},
   firstToken() {},
@@ -74,9 +74,12 @@ const UNTOLD: Telemetry = {
   metered() {},
 };
 
-/** What speaks, writes and hears by the settings. Nothing of it is loaded before it is needed, and nothing is fetched. */
+/**
+ * Creates what speaks, writes and transcribes by the settings. Loads nothing before it is needed and downloads
+ * nothing.
+ */
 export async function openParts(given: Settings): Promise<Parts> {
-  // One thread speaks faster than anybody listens, and the others would cost the program their memory.
+  // One thread is faster than real time; more would only cost memory.
   const settings = { ...given, workers: given.workers || 1 };
   const words = await serverLexicon(settings);
   const { local, models } = await localModels(settings, { words });
@@ -84,7 +87,7 @@ export async function openParts(given: Settings): Promise<Parts> {
   const remotes = remoteCheckpoints(settings, { env: process.env });
   const voice = embeddedVoice({ threads: settings.workers, precision: settings.voicePrecision, words });
   const catalogue = createCatalogue({
-    // Whoever opens it to transcribe needs no voice.
+    // Transcribing alone needs no voice.
     models: models.map((model) => ({ ...model, isResident: false })),
     checkpoints: [voice, ...remotes, ...local],
     memoryBudgetBytes: settings.memoryBudgetMb > 0 ? settings.memoryBudgetMb * 2 ** 20 : null,
@@ -121,7 +124,7 @@ export async function openParts(given: Settings): Promise<Parts> {
   return { settings, models, catalogue, service, writer, recogniser };
 }
 
-/** Voices of the setting `voices`; there is no key that could have others. */
+/** Voices of the setting `voices`; without keys there are no others. */
 function recordedVoices(voices: ReadonlyMap<string, VoiceSample>) {
   return {
     async find(

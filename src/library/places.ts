@@ -1,14 +1,14 @@
 import type { SsmlPassage } from "../text/ssml/split-ssml.ts";
 
-/** A part of a passage: where it begins in it and in the whole text, in UTF-16 units. */
+/** A part of a passage, with its start in the passage and in the whole text, in UTF-16 units. */
 type PassagePart = SsmlPassage["parts"][number];
 
-/** Finds words of the passages of a text, in order, in the whole of it. */
+/** Finds the words of a text's passages, in order, in the whole text. */
 export class Places {
   readonly text: string;
-  /** The same with blanks for marks, in which no word is. */
+  /** The text with marks replaced by blanks. */
   readonly #searched: string;
-  /** UTF-16 units and characters that are behind. */
+  /** UTF-16 units and code points already passed. */
   #units = 0;
   #chars = 0;
 
@@ -18,9 +18,9 @@ export class Places {
   }
 
   /**
-   * Where a word of a passage is in all of it, in code points.
+   * Returns a word's position in the whole text, in code points.
    *
-   * @param parts where the passage's parts come from; `null` where its words stand in the text in their order
+   * @param parts origin of the passage's parts; `null` if its words appear in the text in order
    */
   next(
     { word, offset, length }: { readonly word: string; readonly offset: number; readonly length: number },
@@ -35,7 +35,7 @@ export class Places {
     return { offset: from, length };
   }
 
-  /** The next word stands near the last; lines may end within it. */
+  /** The next word is close to the last one; at most line breaks differ. */
   #find(word: string): number {
     const near = this.#searched.slice(this.#units, this.#units + FARTHEST + word.length);
     const parts = word.split(/\s+/).map((part) => part.replaceAll(/[^\p{L}\p{N}]/gu, "\\$&"));
@@ -48,11 +48,11 @@ export class Places {
   }
 }
 
-/** UTF-16 units, from one word to the next. */
+/** UTF-16 units between two words. */
 const FARTHEST = 2_000;
 const MARKS = /\[pause:[^\]\n]{1,40}\]|\]\(\/[^()\n]{1,1000}\/\)/g;
 
-/** Code points as UTF-16 units. */
+/** Converts code points to UTF-16 units. */
 function unitOf(text: string, offset: number): number {
   let unit = 0;
   for (let chars = 0; chars < offset; chars++) unit += (text.codePointAt(unit) ?? 0) > 0xffff ? 2 : 1;

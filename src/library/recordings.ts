@@ -8,15 +8,15 @@ import { asWav, MAX_RECORDED_S } from "../server/voices/read-recording.ts";
 import { wrong } from "./errors.ts";
 import { type Recording, SAMPLE_RATE, type Turn } from "./types.ts";
 
-/** Of a stream; no longer file is read either. */
+/** Maximum bytes of a stream or file. */
 const MAX_BYTES = 2 ** 31 - 1;
 
-/** A recording, however it is given; it is decoded as it is heard. */
+/** Opens a recording in any accepted form; it is decoded as it is read. */
 export async function soundOf(recording: Recording, signal: AbortSignal): Promise<AudioSource> {
   return openSound(await bytesOf(recording, "recording", signal), MAX_RECORDED_S);
 }
 
-/** The turns as `POST /v1/converse` takes them. What is wrong with them in another way is for its schema to say. */
+/** Converts turns to the form of `POST /v1/converse`, whose schema reports any other error. */
 export async function turnsAsSent(conversation: readonly Turn[], signal: AbortSignal): Promise<unknown> {
   if (!Array.isArray(conversation)) return conversation;
   const sent: unknown[] = [];
@@ -34,7 +34,7 @@ export async function turnsAsSent(conversation: readonly Turn[], signal: AbortSi
   return sent;
 }
 
-/** @param field what messages call it */
+/** @param field name in messages */
 async function bytesOf(recording: unknown, field: string, signal: AbortSignal): Promise<Buffer> {
   if (typeof recording === "string" || recording instanceof URL) {
     return await readFile(recording, { signal }).catch((cause: NodeJS.ErrnoException) => {

@@ -15,50 +15,53 @@ import {
   type SpokenWord,
 } from "./types.ts";
 
-/** A word, by where it is in a text, in code points. */
+/** A word's position in a text, in code points. */
 type PlacedWord = Pick<SpokenWord, "word" | "offset" | "length">;
 
-/** Some of what is spoken, in one utterance. */
+/** A part that is one utterance. */
 export interface SpeechPart {
-  /** `null`: it is silence alone. */
+  /** `null` for silence only. */
   readonly prepared: ResolvedRequest | null;
-  /** Samples of silence between it and the next. */
+  /** Samples of silence before the next part. */
   readonly pause: number;
-  /** Where a word of it is in the whole text; absent where it is the whole. */
+  /** Position of a word in the whole text; absent if the part is the whole. */
   readonly place?: (word: PlacedWord) => Pick<SpokenWord, "offset" | "length">;
 }
 
-/** What is to be spoken, once the call was found to be right. */
+/** Speech of a valid call. */
 export interface SpeechPlan {
   readonly parts: AsyncIterable<SpeechPart>;
   readonly signal: AbortSignal | null;
-  /** The text of all parts; `null` where there is one part. */
+  /** The text of all parts; `null` for a single part. */
   readonly text: string | null;
 }
 
 export interface SpeechSource {
   /**
-   * Called when the first frame is asked for.
+   * Called when the first frame is requested.
    *
-   * @param until what ends the speech, once its parts are asked for
-   * @throws what is wrong with the call
+   * @param until ends the speech
+   * @throws errors of the call
    */
   plan(until: () => AbortSignal): SpeechPlan;
   speak(prepared: ResolvedRequest, signal: AbortSignal): AsyncGenerator<ReplyChunk, SpeechOutcome, void>;
-  /** Aborts when all is closed, with what is told then. */
+  /** Aborts when everything is closed. */
   readonly closing: AbortSignal;
 }
 
 type Frames = AsyncGenerator<SpeechFrame, undefined, void>;
 type Speaking = AsyncGenerator<ReplyChunk, SpeechOutcome, void>;
 
-/** Samples of a frame, at most. */
+/** Maximum samples of a frame. */
 const FRAME_SAMPLES = 1_920;
 
-/** Why it stops, where whoever took its frames has left: then nothing is thrown. */
+/** Reason for stopping after the consumer has left, in which case nothing is thrown. */
 const LEFT = new AntiphonError("The speech was left before its end.", "left");
 
-/** Speech that is made as it is taken. Nothing is opened, and nothing refers to it, before its first frame is asked for. */
+/**
+ * Speech that is computed as it is consumed. Opens nothing, and is referenced by nothing, before its first frame is
+ * requested.
+ */
 export class SpeechOf implements Speech {
   readonly #source: SpeechSource;
   readonly #frames: Frames;
@@ -66,9 +69,9 @@ export class SpeechOf implements Speech {
   #isBegun = false;
   #isTaken = false;
   #isEndAwaited = false;
-  /** What speaks just now. */
+  /** The current utterance. */
   #speaking: Speaking | null = null;
-  /** Samples that were given out. */
+  /** Samples returned so far. */
   #samples = 0;
   readonly #end: Promise<SpeechEnd>;
   #resolve!: (end: SpeechEnd) => void;
@@ -79,7 +82,7 @@ export class SpeechOf implements Speech {
     this.#end = new Promise((resolve, reject) => {
       [this.#resolve, this.#reject] = [resolve, reject];
     });
-    // Whoever only takes the frames is told there.
+    // A consumer of the frames learns of it there.
     this.#end.catch(() => {});
     this.#frames = this.#run();
   }
@@ -119,7 +122,7 @@ export class SpeechOf implements Speech {
       const plan = this.#source.plan(() => stop!.signal);
       stop = stopWith([this.#left.signal, this.#source.closing, ...(plan.signal ? [plan.signal] : [])]);
       const { signal } = stop;
-      // What waits for its next frame to be taken hears of no signal: it is ended from here.
+      // Ends an utterance that waits for its consumer, and therefore for no signal.
       const onStop = (): void => {
         this.#reject(signal.reason);
         void this.#speaking?.return(ABANDONED_OUTCOME).catch(() => {});
@@ -158,7 +161,7 @@ export class SpeechOf implements Speech {
         };
         if (last.stop === "length") break;
       } catch (error) {
-        // Of a long text, what the voice can say nothing of is a pause.
+        // In a long text, a passage without anything to pronounce is a pause.
         if (whole === null || !hasNoWords(error)) throw error;
       }
     }
@@ -191,13 +194,13 @@ export class SpeechOf implements Speech {
       const step = await speaking.next();
       signal.throwIfAborted();
       if (step.done) return step.value;
-      // A copy, at a place where 16-bit numbers can be read.
+      // Copied to an address that 16-bit numbers can be read from.
       const pcm = new Int16Array(step.value.bytes.slice().buffer);
       yield this.#frameOf(fromPcm16(pcm), step.value.marks, beginS, place);
     }
   }
 
-  /** @param beginS where the part began that its marks are told from */
+  /** @param beginS start of the part that its events are relative to */
   #frameOf(
     samples: Float32Array,
     { words = [], visemes, phonemes }: Marks,

@@ -15,7 +15,7 @@ unknown or has an invalid value, and names it. In the file, each dot is a level:
 | setting | variable | takes | default | meaning |
 |---|---|---|---|---|`;
 
-/** docs/settings.md, as the schema has it. */
+/** Renders docs/settings.md from the schema. */
 export function settingsDocument(): string {
   const named = LEAVES.filter(({ schema }) => schema.type === "object").flatMap(({ name, schema }) =>
     membersOf(schema, name),
@@ -35,7 +35,7 @@ object. Their entries:
 
 type Member = readonly [name: string, schema: LeafSchema, isNeeded: boolean];
 
-/** What stands below a setting that holds things by their names, in the order of the schema. */
+/** Describes the members of an object setting, in the order of the schema. */
 function membersOf(schema: LeafSchema, name: string, isNeeded = false): Member[] {
   const inner = Object.entries(schema.properties ?? {}).flatMap(([key, of]) =>
     membersOf(of, `${name}.${key}`, neededIn(schema).includes(key)),

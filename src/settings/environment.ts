@@ -4,20 +4,18 @@ import { LEAVES, readText } from "./leaves.ts";
 import { type Fault, faultIn } from "./nested-settings.ts";
 import { quotable, SettingsError } from "./settings-error.ts";
 
-/** The variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What the `ANTIPHON_…` variables say. */
 interface EnvironmentSettings {
-  /** By the name of their setting. */
+  /** By setting name. */
   readonly values: ReadonlyMap<string, unknown>;
-  /** Variables that an orchestrator set by itself, and that say nothing. */
+  /** Ignored variables that an orchestrator set. */
   readonly passedOver: readonly string[];
 }
 
 /**
- * Variables under our prefix that are no settings: how the program reports, secrets that no file or flag may hold, and
- * the API key that clients and the examples in the documentation look for.
+ * Variables with our prefix that are not settings: reporting options, secrets that may not be in a file or flag, and
+ * the API key that clients and the documentation's examples use.
  */
 const OTHER_VARIABLES: readonly string[] = [
   "ANTIPHON_DEBUG",
@@ -33,8 +31,7 @@ const OTHER_VARIABLES: readonly string[] = [
 /**
  * Reads the `ANTIPHON_…` variables.
  *
- * @throws SettingsError when one names no setting or holds a value that its setting does not take, unless an
- * orchestrator set it.
+ * @throws SettingsError for an unknown setting or an invalid value, unless an orchestrator set it
  */
 export function readEnvironment(env: Environment): EnvironmentSettings {
   const values = new Map<string, unknown>();
@@ -72,17 +69,17 @@ function unknownVariable(variable: string): SettingsError {
 }
 
 /**
- * Whether a variable is one that Kubernetes or Docker sets by itself, for a service or a linked container that is named
- * `antiphon` or `antiphon-…`. Both its name and its value have to look so: a setting with a wrong value is none of them.
+ * Whether Kubernetes or Docker set a variable, for a service or linked container called `antiphon` or `antiphon-…`.
+ * Name and value must both match, so that an invalid setting is not ignored.
  */
 function isOrchestrators(variable: string, text: string): boolean {
   return SHAPES.some(({ ending, holds }) => ending.test(variable) && holds(text));
 }
 
 interface Shape {
-  /** How its name ends, after that of the service. */
+  /** Matches the end of the name, after the service's. */
   readonly ending: RegExp;
-  /** Whether a text is what it holds. */
+  /** Whether a text is a possible value. */
   holds(text: string): boolean;
 }
 
@@ -90,12 +87,12 @@ const SHAPES: readonly Shape[] = [
   // Kubernetes: https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables
   { ending: /_SERVICE_HOST$/, holds: isAddress },
   { ending: /_SERVICE_PORT(_[A-Z0-9_]+)?$/, holds: isPort },
-  // Docker's links, and Kubernetes for their sake: https://docs.docker.com/engine/network/links/#environment-variables
+  // Docker links, which Kubernetes imitates: https://docs.docker.com/engine/network/links/#environment-variables
   { ending: /_PORT(_\d+_(TCP|UDP|SCTP)(_START|_END)?)?$/, holds: isEndpoint },
   { ending: /_PORT_\d+_(TCP|UDP|SCTP)_ADDR$/, holds: isAddress },
   { ending: /_PORT_\d+_(TCP|UDP|SCTP)_PORT(_START|_END)?$/, holds: isPort },
   { ending: /_PORT_\d+_(TCP|UDP|SCTP)_PROTO$/, holds: (text) => /^(tcp|udp|sctp)$/.test(text) },
-  // Docker alone: which container is linked as what, and the environment that it has itself.
+  // Docker only: the linked container and its environment.
   { ending: /_NAME$/, holds: (text) => /^\/[^/]+\/[^/]+$/.test(text) },
   { ending: /_ENV_\w+$/, holds: () => true },
 ];

@@ -3,7 +3,7 @@ import { readSettingsJson } from "../contract/json/read-json.ts";
 import { HOST_AND_PORT, HTTP_ADDRESS } from "./bounds.ts";
 import { SettingsSchema } from "./schema.ts";
 
-/** The schema of one setting, as far as it is read here. */
+/** The parts of a setting's schema that are used here. */
 export interface LeafSchema {
   readonly type?: "integer" | "boolean" | "string" | "object" | "array";
   readonly enum?: readonly string[];
@@ -13,23 +13,23 @@ export interface LeafSchema {
   readonly maximum?: number;
   readonly default?: unknown;
   readonly unit?: string;
-  /** What it takes in words, where its type does not say it. */
+  /** What it takes in words, if its type does not say it. */
   readonly takes?: string;
   readonly description?: string;
-  /** Of an object: its own members and which of them have to be there, or what each that is named so is. */
+  /** Members of an object and which of them are required, or the schema of each named entry. */
   readonly properties?: Readonly<Record<string, LeafSchema>>;
   readonly required?: readonly string[];
   readonly patternProperties?: Readonly<Record<string, LeafSchema>>;
   readonly additionalProperties?: boolean;
-  /** Its members beside which there may be no other, and then no other's default. */
+  /** Members that exclude all others and their defaults. */
   readonly alone?: readonly string[];
 }
 
-/** One setting under the names that it has in its three sources. */
+/** A setting with its names in the three sources. */
 export interface Leaf {
-  /** In the file: `["metrics", "port"]`. */
+  /** Path in the file: `["metrics", "port"]`. */
   readonly path: readonly string[];
-  /** In prose and as a flag's key: `metrics.port`. */
+  /** Name in prose and as a key: `metrics.port`. */
   readonly name: string;
   /** `ANTIPHON_METRICS_PORT`. */
   readonly variable: string;
@@ -38,7 +38,7 @@ export interface Leaf {
   readonly schema: LeafSchema;
 }
 
-/** Every setting, in the order of the schema. */
+/** All settings in the order of the schema. */
 export const LEAVES: readonly Leaf[] = leavesOf(SettingsSchema, []);
 
 interface GroupSchema {
@@ -57,7 +57,7 @@ function leafOf(path: readonly string[], schema: LeafSchema): Leaf {
   return { path, ...namesOf(path), schema };
 }
 
-/** What a setting is called in prose, in the environment and as a flag. */
+/** Returns the names of a setting in prose, in the environment and as a flag. */
 export function namesOf(path: readonly string[]): Pick<Leaf, "name" | "variable" | "flag"> {
   const words = path.flatMap((part) => part.split(/(?=[A-Z])/)).map((word) => word.toLowerCase());
   return {
@@ -67,14 +67,14 @@ export function namesOf(path: readonly string[]): Pick<Leaf, "name" | "variable"
   };
 }
 
-/** Whether a value is what a setting takes. Nothing is coerced. */
+/** Whether a value is valid for a setting. Nothing is coerced. */
 export function accepts(schema: LeafSchema, value: unknown): boolean {
   return Check(schema, value);
 }
 
 /**
- * Reads the text of a variable or a flag as the type of its setting: digits for a whole number, `true` or `false`, a
- * comma-separated list, JSON for things by their names. Text that is none of these stays text, which {@link accepts} then refuses.
+ * Parses a variable's or flag's text for its setting: digits as an integer, `true` or `false`, a comma-separated
+ * list, or JSON for objects. Other text is returned as it is, for {@link accepts} to refuse.
  */
 export function readText(schema: LeafSchema, text: string): unknown {
   if (schema.type === "object") return readJson(text);
@@ -93,7 +93,7 @@ function readJson(text: string): unknown {
   }
 }
 
-/** What a setting takes, in words that complete "it takes …". */
+/** Describes what a setting takes, to complete "it takes …". */
 export function expectation(schema: LeafSchema): string {
   if (schema.enum !== undefined) return `one of ${schema.enum.join(", ")}`;
   if (schema.takes !== undefined) return schema.takes;

@@ -8,26 +8,25 @@ import type { Settings } from "./schema.ts";
 import { SettingsError, withoutLogins } from "./settings-error.ts";
 import { readSettingsFile, settingsIn } from "./settings-file.ts";
 
-/** Values by the name of their setting (`metrics.port`), each already what the setting takes. */
+/** Valid values by setting name (`metrics.port`). */
 export type SettingValues = ReadonlyMap<string, unknown>;
 
-/** Where settings are looked for. */
 export interface SettingSources {
-  /** By setting name (`dataDir`, `metrics.port`): text as it was typed, or a boolean. `undefined` is not given. */
+  /** By setting name (`dataDir`, `metrics.port`): text as typed, or a boolean. `undefined` means not given. */
   readonly flags?: Readonly<Record<string, string | boolean | undefined>>;
   readonly env?: Environment;
-  /** A JSON file. One that is named has to exist. */
+  /** Path of a JSON file, which must exist. */
   readonly configFile?: string | undefined;
-  /** In place of a file: an object that is nested as one is. */
+  /** Settings nested as in a file, instead of one. */
   readonly given?: object | undefined;
   /** Receives sentences about ignored variables. */
   readonly warn?: (sentence: string) => void;
 }
 
 /**
- * Gathers every setting: flags win over the environment, the environment over the file, the file over the defaults.
+ * Gathers all settings. Flags override the environment, which overrides the file, which overrides the defaults.
  *
- * @throws SettingsError for the first setting that is unknown or is not what it takes.
+ * @throws SettingsError for the first unknown or invalid setting
  */
 export function loadSettings({
   flags = {},
@@ -90,9 +89,9 @@ function freezeDeeply(value: unknown): unknown {
 }
 
 /**
- * Reads flags, given by the name of their setting.
+ * Reads flags by setting name.
  *
- * @throws SettingsError when one names no setting or holds a value that its setting does not take.
+ * @throws SettingsError for an unknown setting or an invalid value
  */
 export function readFlags(
   flags: Readonly<Record<string, string | boolean | undefined>>,

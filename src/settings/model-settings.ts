@@ -1,9 +1,9 @@
 import Type, { type Static } from "typebox";
 import { HTTP_ADDRESS, MAX_MS, text, timeout } from "./bounds.ts";
 
-/** A name as it appears in the settings, in lists and in the log. */
+/** A name in the settings, in lists and in the log. */
 const NAME = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$";
-/** An environment variable without our prefix: with it, an unknown variable is refused as an unknown setting. */
+/** An environment variable without our prefix, since unknown variables with it are refused as settings. */
 const OTHER_VARIABLE = "^(?!ANTIPHON_)[A-Za-z_][A-Za-z0-9_]*$";
 
 const closed = { additionalProperties: false };
@@ -89,7 +89,7 @@ const LabelVoice = Type.Union([
   Type.Object({ clip: Type.String({ minLength: 1 }), text: Type.Optional(Type.String()) }, closed),
 ]);
 
-/** A codec language model that is computed here. */
+/** A local codec language model. */
 const HERE = {
   path: text(
     "The folder of a codec language model to run on this machine, as its authors publish it, or, for `kokoro`, of what was pulled. Not needed if NAME is one that `antiphon models pull` knows: `kokoro`, `csm-1b`, `qwen3-tts-0.6b`, `qwen3-tts-0.6b-custom`, `qwen3-tts-1.7b`, `qwen3-tts-1.7b-custom`. A relative path in the settings file is relative to that file's folder.",
@@ -151,15 +151,15 @@ const HERE = {
 
 const Here = Type.Object(HERE);
 
-/** A checkpoint that is computed elsewhere. */
+/** A remote checkpoint. */
 export interface RemoteSettings {
   readonly remote: Static<typeof Remote>;
 }
 
-/** A checkpoint that is computed here. */
+/** A local checkpoint. */
 export type CodecLmSettings = Static<typeof Here>;
 
-/** What can speak besides the embedded voice, by name. */
+/** Checkpoints other than the embedded voice, by name. */
 export const Checkpoints = Type.Record(
   Type.String({ pattern: NAME }),
   Type.Unsafe<RemoteSettings | (CodecLmSettings & { readonly remote?: undefined })>(
@@ -177,7 +177,7 @@ export const Checkpoints = Type.Record(
   },
 );
 
-/** Voices by a recording, for every key, and how voices speak. */
+/** Recorded voices for every key, and manners of voices. */
 export const Voices = Type.Record(
   Type.String({ pattern: NAME }),
   Type.Union(
@@ -207,7 +207,7 @@ export const Voices = Type.Record(
   },
 );
 
-/** Which checkpoint speaks for a public id. */
+/** The checkpoint of a public model. */
 export const Models = Type.Record(
   Type.String({ pattern: NAME }),
   Type.Object(

@@ -3,18 +3,18 @@ import { isRecord } from "../core/is-record.ts";
 import { nearestName } from "../core/nearest-name.ts";
 import { accepts, expectation, type LeafSchema } from "./leaves.ts";
 
-/** What is wrong somewhere inside a setting. */
+/** An invalid part of a setting. */
 export interface Fault {
-  /** Where, from the setting's own name on: `checkpoints.kokoro.remote.format`. */
+  /** Full name: `checkpoints.kokoro.remote.format`. */
   readonly name: string;
   readonly value: unknown;
-  /** `unknown` is a key that nothing has, `missing` one that has to be there. */
+  /** `unknown` for an unknown key, `missing` for a required one. */
   readonly kind: "unknown" | "missing" | "wrong";
-  /** What it takes, in words that complete "it takes …"; of an unknown key the one that was meant, or `null`. */
+  /** What it takes, to complete "it takes …"; for an unknown key the nearest known one, or `null`. */
   readonly takes: string | null;
 }
 
-/** The first thing that is wrong in the value of a setting that holds things by their names; `null` where nothing is. */
+/** Returns the first invalid part of an object setting, or `null`. */
 export function faultIn(schema: LeafSchema, value: unknown, name: string): Fault | null {
   const members = schema.properties;
   const each = schema.patternProperties;
@@ -41,12 +41,12 @@ export function faultIn(schema: LeafSchema, value: unknown, name: string): Fault
   return { name: `${name}.${missing}`, value: undefined, kind: "missing", takes };
 }
 
-/** The members of an object that have to be given: what has a default need not be. */
+/** Returns the required members that have no default. */
 export function neededIn({ required = [], properties = {} }: LeafSchema): string[] {
   return required.filter((key) => properties[key]?.default === undefined);
 }
 
-/** The value of such a setting with the defaults of what was left out. */
+/** Returns an object setting with the defaults of missing members. */
 export function withDefaults(schema: LeafSchema, value: unknown): unknown {
   if (!isRecord(value)) return value;
   const lonely = aloneIn(schema, value);
@@ -65,7 +65,7 @@ export function withDefaults(schema: LeafSchema, value: unknown): unknown {
   return Object.fromEntries(filled);
 }
 
-/** The member that stands alone in a value, or `null`. */
+/** Returns the member that excludes all others, or `null`. */
 function aloneIn({ alone = [] }: LeafSchema, value: Record<string, unknown>): string | null {
   return alone.find((key) => Object.hasOwn(value, key)) ?? null;
 }

@@ -15,19 +15,19 @@ import {
 } from "./bounds.ts";
 import { Checkpoints, Models, Voices } from "./model-settings.ts";
 
-/** Levels of the log, as pino names them. */
+/** pino's log levels. */
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
-/** An IP address or network, or a name that Fastify's `trustProxy` knows for a group of them. */
+/** An IP address or network, or one of the groups that Fastify's `trustProxy` knows. */
 const ADDRESS_OR_NETWORK =
   "^([0-9a-fA-F.:]*[.:][0-9a-fA-F.:]*(/[0-9]{1,3})?|loopback|linklocal|uniquelocal)$";
 
-/** What browsers send as `Origin`, in ASCII: a scheme and a host in small letters, a port unless it is the scheme's own. */
+/** An `Origin` as browsers send it, in ASCII: scheme and host in lower case, and a port if it is not the default. */
 const ORIGIN = "^(?!https:.*:443$|http:.*:80$)[a-z][a-z0-9+.-]*://[^/\\s,?#@*A-Z\\x80-\\uffff]+$";
 
 /**
- * Every setting: its type, range, default, unit and meaning. The configuration file, the environment, the flags, the
- * static type and docs/settings.md are all read from here.
+ * Every setting: type, range, default, unit and meaning. The source of the settings file, the environment, the flags,
+ * the static type and docs/settings.md.
  */
 export const SettingsSchema = Type.Object({
   host: Type.String({ minLength: 1, default: "127.0.0.1", description: "Address to listen on." }),
@@ -516,7 +516,7 @@ export const SettingsSchema = Type.Object({
   }),
 });
 
-/** All settings, complete, checked and frozen. */
+/** All settings, with defaults, valid and frozen. */
 export type Settings = DeepReadonly<Static<typeof SettingsSchema>>;
 
 type DeepReadonly<T> = { readonly [K in keyof T]: T[K] extends object ? DeepReadonly<T[K]> : T[K] };

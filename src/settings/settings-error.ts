@@ -1,11 +1,11 @@
-/** Where a setting came from. */
+/** Source of a setting. */
 export type SettingSource = "flag" | "environment" | "file";
 
-/** A setting that is unknown or is not what it takes. The message is one plain sentence that says how to mend it. */
+/** An unknown or invalid setting. The message is one sentence with the remedy. */
 export class SettingsError extends Error {
   override readonly name = "SettingsError";
   readonly source: SettingSource;
-  /** Its name (`metrics.port`), where it is one. */
+  /** Setting name (`metrics.port`), if it is one. */
   readonly setting: string | null;
 
   constructor(source: SettingSource, message: string, setting: string | null = null) {
@@ -15,18 +15,21 @@ export class SettingsError extends Error {
   }
 }
 
-/** A text as a message may quote it: without the user and the password that an address in it may hold. */
+/** Removes user and password from addresses in a text, so that messages may quote it. */
 export function withoutLogins(text: string): string {
   return text.replace(/:\/\/[^\s"\\]*@/g, "://…@");
 }
 
-/** The same, and at most 80 characters of it. */
+/** The same, shortened to 80 characters. */
 export function quotable(text: string): string {
   const told = withoutLogins(text);
   return told.length > 80 ? `${told.slice(0, 79)}…` : told;
 }
 
-/** A setting that names what cannot be used, by its name and why, as in `checkpoints.csm-1b.path` and `is not a folder: …`. */
+/**
+ * Creates the error for an unusable setting, from its name and the problem, such as `checkpoints.csm-1b.path` and `is
+ * not a folder: …`.
+ */
 export function wrongSetting(setting: string, why: string): SettingsError {
   return new SettingsError("file", `The setting ${setting} ${why}.`, setting);
 }

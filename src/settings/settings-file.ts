@@ -6,7 +6,7 @@ import { LEAVES } from "./leaves.ts";
 import { type Fault, faultIn } from "./nested-settings.ts";
 import { quotable, SettingsError } from "./settings-error.ts";
 
-/** Settings that name a file or a folder. */
+/** Settings that are paths. */
 const PATHS = [
   "dataDir",
   "lexicon",
@@ -22,20 +22,19 @@ const PATHS = [
 ];
 
 /**
- * Reads a JSON file of settings, nested as the schema is. Relative paths are taken from the file's folder.
+ * Reads a JSON file of nested settings. Relative paths refer to the file's directory.
  *
- * @throws SettingsError when the file cannot be read, is no JSON object, or holds a setting that is unknown or is not
- * what it takes.
+ * @throws SettingsError if the file cannot be read, is not a JSON object, or has an unknown or invalid setting
  */
 export function readSettingsFile(path: string): Map<string, unknown> {
   return settingsIn(parse(path), dirname(path), `the file ${path}`);
 }
 
 /**
- * Returns the settings of a value that is nested like a file.
+ * Returns the settings of a nested value.
  *
- * @param folder that relative paths are taken from
- * @param where what messages call what holds it: `the file antiphon.json`
+ * @param folder base of relative paths
+ * @param where name of the source in messages: `the file antiphon.json`
  */
 export function settingsIn(value: unknown, folder: string, where: string): Map<string, unknown> {
   const values = new Map<string, unknown>();
@@ -54,14 +53,17 @@ export function settingsIn(value: unknown, folder: string, where: string): Map<s
   return values;
 }
 
-/** Copies a tree, so that paths can be resolved in place. Keeps values that JSON does not have, to be refused by name. */
+/**
+ * Copies a tree, so that paths can be resolved in place. Keeps values that JSON does not have, to refuse them by
+ * name.
+ */
 function copyOf(tree: unknown): unknown {
   if (Array.isArray(tree)) return [...tree];
   if (typeof tree !== "object" || tree === null) return tree;
   return Object.fromEntries(Object.entries(tree).map(([key, value]) => [key, copyOf(value)]));
 }
 
-/** As far as paths are in it. It was just read from the file, and is nobody else's. */
+/** Only the members that are paths. */
 type CheckpointsAsGiven = Record<string, CheckpointAsGiven>;
 
 interface CheckpointAsGiven {
@@ -118,7 +120,7 @@ function collect(value: unknown, path: readonly string[], values: Map<string, un
     throw refused(where, name, value, takes);
   }
   for (const [key, part] of Object.entries(value)) {
-    // In an object, what is undefined is not given.
+    // `undefined` means not given.
     if (part !== undefined) collect(part, [...path, key], values, where);
   }
 }

@@ -45,7 +45,7 @@ function weightedEnergies(samples: Float32Array, sampleRateHz: number, bounds: r
   const memory = new Float64Array(4);
   return bounds.slice(1).map((to, step) => {
     const energy = weightedEnergy(samples, bounds[step]!, to, shelf, highPass, memory);
-    for (let i = 0; i < memory.length; i++) memory[i] = settled(memory[i]!);
+    for (let i = 0; i < memory.length; i++) memory[i] = clearDenormal(memory[i]!);
     return energy;
   });
 }
@@ -81,7 +81,7 @@ function weightedEnergy(
 }
 
 /** Clears filter memory that is not finite or close to denormal, which would be slow. */
-function settled(memory: number): number {
+function clearDenormal(memory: number): number {
   const size = Math.abs(memory);
   return size > 1e-60 && size < Number.POSITIVE_INFINITY ? memory : 0;
 }

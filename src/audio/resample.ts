@@ -115,7 +115,7 @@ export class Resampler {
  * Averages every `count` samples and drops the remainder: for rates so high that speech has nothing near the
  * frequencies that alias. Linear time, in a new array.
  */
-export function averaged(samples: Float32Array, count: number): Float32Array {
+export function averageEvery(samples: Float32Array, count: number): Float32Array {
   const means = new Float32Array(Math.floor(samples.length / count));
   for (let at = 0, from = 0; at < means.length; at += 1) {
     let sum = 0;

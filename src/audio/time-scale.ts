@@ -26,20 +26,20 @@ export class TimeScale {
   push(samples: Float32Array): Float32Array {
     this.#received += samples.length;
     this.#kept = joinSamples([this.#kept, samples]);
-    return this.#scaled(Math.floor(this.#received / this.#tempo), HALF_SAMPLES);
+    return this.#placeWindows(Math.floor(this.#received / this.#tempo), HALF_SAMPLES);
   }
 
   /** Returns the rest, once. */
   end(): Float32Array {
     // Windows may reach past the end, into silence.
     this.#kept = joinSamples([this.#kept, new Float32Array(2 * WINDOW_SAMPLES + SEARCH_SAMPLES)]);
-    return this.#scaled(Math.round(this.#received / this.#tempo), 1);
+    return this.#placeWindows(Math.round(this.#received / this.#tempo), 1);
   }
 
   /**
    * Places windows as far as the input reaches, up to `max` outputs in all, while at least `least` are still to come.
    */
-  #scaled(max: number, least: number): Float32Array {
+  #placeWindows(max: number, least: number): Float32Array {
     const pieces: Float32Array[] = [];
     while (this.#given + least <= max) {
       const wanted = Math.round(this.#windows * HALF_SAMPLES * this.#tempo);
@@ -47,7 +47,7 @@ export class TimeScale {
       const reach = Math.max(wanted + SEARCH_SAMPLES, goesOn) + HALF_SAMPLES;
       if (reach > this.#keptFrom + this.#kept.length) break;
       const from = this.#last === null ? wanted : this.#nearest(wanted, goesOn);
-      const piece = this.#overlapped(goesOn, from).subarray(0, max - this.#given);
+      const piece = this.#crossfade(goesOn, from).subarray(0, max - this.#given);
       pieces.push(piece);
       this.#given += piece.length;
       this.#last = from;
@@ -58,7 +58,7 @@ export class TimeScale {
   }
 
   /** Fades from the end of one window into the beginning of the next. */
-  #overlapped(goesOn: number, from: number): Float32Array {
+  #crossfade(goesOn: number, from: number): Float32Array {
     const before = this.#kept.subarray(goesOn - this.#keptFrom);
     const next = this.#kept.subarray(from - this.#keptFrom);
     return FADE.map((share, at) => before[at]! + share * (next[at]! - before[at]!));
@@ -73,12 +73,12 @@ export class TimeScale {
     const last = wanted + SEARCH_SAMPLES;
     // In silence all places are alike: keep the wanted one.
     let best = wanted;
-    let most = this.#likeness(wanted, goesOn);
+    let most = this.#similarity(wanted, goesOn);
     const look = (from: number, to: number, step: number): void => {
       for (let place = from; place <= to; place += step) {
-        const likeness = this.#likeness(place, goesOn);
-        if (likeness <= most) continue;
-        most = likeness;
+        const similarity = this.#similarity(place, goesOn);
+        if (similarity <= most) continue;
+        most = similarity;
         best = place;
       }
     };
@@ -88,7 +88,7 @@ export class TimeScale {
   }
 
   /** Similarity of the input at two places: their dot product over the root of the first one's energy. */
-  #likeness(place: number, reference: number): number {
+  #similarity(place: number, reference: number): number {
     const kept = this.#kept;
     const at = place - this.#keptFrom;
     const other = reference - this.#keptFrom;

@@ -219,7 +219,7 @@ function rowOf(name: string, dataDir: string, known: Partial<Listed>): Listed {
 }
 
 /** Formats the listing as tables. */
-export function printed({ models, checkpoints }: ModelListing, screen: Screen): string {
+export function formatListing({ models, checkpoints }: ModelListing, screen: Screen): string {
   const modelRows = models.map((model) => [
     model.id,
     model.checkpoint,

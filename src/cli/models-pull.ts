@@ -95,7 +95,7 @@ async function pullTarget(
     case "codec-lm":
       sayPulled(target.known, await pullCodecLm(target.known, options));
       progress.close();
-      return sayWhatWasPulled(target.known, dataDir, io);
+      return reportCodecLm(target.known, dataDir, io);
     default: {
       const { manifest, outcome } =
         target.kind === "hub"
@@ -109,7 +109,7 @@ async function pullTarget(
 }
 
 /** Reports what is in a codec language model's folder, and how to speak with it. @throws Error if it is unusable */
-async function sayWhatWasPulled(known: KnownCodecLm, dataDir: string, io: CommandIo): Promise<void> {
+async function reportCodecLm(known: KnownCodecLm, dataDir: string, io: CommandIo): Promise<void> {
   const { validateCheckpoint } = await import("../engines/codec-lm/validate-checkpoint.ts");
   const { name } = known;
   const { facts, problems } = await validateCheckpoint(checkpointDir(known, dataDir));

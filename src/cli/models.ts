@@ -14,9 +14,9 @@ export function registerModels(program: Command, io: CommandIo): void {
     .description("list the public models, and the checkpoints that speak, write and hear for them")
     .option("--json", "print JSON")
     .action(async ({ json }: { json?: boolean }, command: Command) => {
-      const { listModels, printed } = await import("./models-list.ts");
+      const { listModels, formatListing } = await import("./models-list.ts");
       const listing = await listModels(await settingsOf(command, io));
-      io.stdout.write(json === true ? `${JSON.stringify(listing)}\n` : printed(listing, io.stdout));
+      io.stdout.write(json === true ? `${JSON.stringify(listing)}\n` : formatListing(listing, io.stdout));
     });
 
   addGlobalOptions(models.command("pull"))

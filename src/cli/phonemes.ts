@@ -31,7 +31,7 @@ export function registerPhonemes(program: Command, io: CommandIo): void {
       const words = await serverLexicon(settings);
       const input = argument === "-" ? await text(io.stdin) : argument;
       const given = json === true && argument === "-" ? linesOf(input) : [input];
-      const texts = given.map(withoutMarks);
+      const texts = given.map(stripMarkup);
       const { openSpokenPhonemes } = await import("../engines/prosody/read-text.ts");
       const { phonemes, close } = await openSpokenPhonemes(embeddedCheckpoint.dir, {
         words,
@@ -40,7 +40,7 @@ export function registerPhonemes(program: Command, io: CommandIo): void {
       try {
         if (json !== true) {
           const sentences = await phonemes(texts[0]!);
-          if (sentences.length === 0) throw new UsageError(`This cannot be read: ${silenceOf(input)}.`);
+          if (sentences.length === 0) throw new UsageError(`This cannot be read: ${explainSilence(input)}.`);
           for (const sentence of sentences) io.stdout.write(`${sentence}\n`);
           return;
         }
@@ -51,7 +51,7 @@ export function registerPhonemes(program: Command, io: CommandIo): void {
     });
 }
 
-function withoutMarks(text: string): string {
+function stripMarkup(text: string): string {
   try {
     return spokenWords(text, "text");
   } catch (error) {
@@ -61,7 +61,7 @@ function withoutMarks(text: string): string {
 }
 
 /** Explains why nothing is spoken, as the refusal to speak does. */
-function silenceOf(text: string): string {
+function explainSilence(text: string): string {
   return hasSpeakable(text)
     ? "the text holds nothing that this voice can pronounce: it reads Latin letters and digits"
     : "text has nothing speakable: it needs at least one letter or digit";

@@ -40,7 +40,7 @@ export class SayRequests {
   readonly #io: CommandIo;
   #model: PublicModel | null;
   readonly #own = new Map<string, Promise<ChosenVoice>>();
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
 
   private constructor(
     { flags, params, settings, io }: Given,
@@ -78,7 +78,7 @@ export class SayRequests {
       const report = mannerHeader(manner, model.card.takes.manner);
       if (report.includes("not followed")) printLine(io.stderr, `Said as: ${report}.`);
     }
-    await tellUnread(given.params, io);
+    await reportUnreadParams(given.params, io);
     return requests;
   }
 
@@ -128,7 +128,7 @@ export class SayRequests {
         { ...by, audio_wav_b64: this.#recording?.toString("base64") },
         { ...by, text },
       ];
-      return await this.#finished(
+      return await this.#complete(
         this.#recording === null
           ? alone
           : resolveConverse(parseConverseRequest({ conversation, ...how }), resolve),
@@ -154,8 +154,8 @@ export class SayRequests {
     const { readMarkup } = await import("../serving/prepare/read-markup.ts");
     try {
       const { voices, cautions, chars } = readMarkup(text, field, this.model.card, inputType);
-      this.#tell(cautions);
-      await this.#found(voices);
+      this.#report(cautions);
+      await this.#resolveVoices(voices);
       return chars;
     } catch (error) {
       if (error instanceof ServiceError) throw new UsageError(`This cannot be said: ${error.message}.`);
@@ -186,9 +186,9 @@ export class SayRequests {
     return await openEmbeddedVoice({ threads: 1, precision: this.#settings.voicePrecision, words });
   }
 
-  async #finished(prepared: ResolvedRequest): Promise<ResolvedRequest> {
+  async #complete(prepared: ResolvedRequest): Promise<ResolvedRequest> {
     this.#model = prepared.model;
-    this.#tell(prepared.cautions);
+    this.#report(prepared.cautions);
     const { customVoice, textVoices, delivery } = prepared;
     return {
       ...prepared,
@@ -196,12 +196,12 @@ export class SayRequests {
       // The whole text is spoken, unless --params sets a limit.
       ...(this.isLimited ? {} : { delivery: { ...delivery, maxFrames: MAX_SPEECH_FRAMES } }),
       ...(customVoice === undefined ? {} : { voice: await this.#storedVoice(customVoice) }),
-      ...(textVoices === undefined ? {} : { textVoices: await this.#found(textVoices) }),
+      ...(textVoices === undefined ? {} : { textVoices: await this.#resolveVoices(textVoices) }),
     };
   }
 
   /** Resolves the voices in a text, with the recordings of custom ones. */
-  async #found(
+  async #resolveVoices(
     voices: NonNullable<ResolvedRequest["textVoices"]>,
   ): Promise<NonNullable<ResolvedRequest["textVoices"]>> {
     const found: Record<string, VoiceChoice> = {};
@@ -221,11 +221,11 @@ export class SayRequests {
     return voice;
   }
 
-  #tell(cautions: readonly string[] = []): void {
+  #report(cautions: readonly string[] = []): void {
     const { stderr } = this.#io;
     for (const caution of cautions) {
-      if (this.#told.has(caution)) continue;
-      this.#told.add(caution);
+      if (this.#reported.has(caution)) continue;
+      this.#reported.add(caution);
       // Erases a line of progress.
       stderr.raw?.write("\r\u001b[K");
       printLine(stderr, `Not followed: ${caution}.`);
@@ -242,7 +242,7 @@ interface Given {
 
 /** Returns the available models. Custom voices are read only if a voice is named. */
 async function modelsFor({ voice }: SayFlags, settings: Settings): Promise<readonly PublicModel[]> {
-  if (voice !== undefined) return (await import("./stored-voice.ts")).modelsHere(settings);
+  if (voice !== undefined) return (await import("./stored-voice.ts")).localPublicModels(settings);
   const { offeredModels } = await import("../models/offered-models.ts");
   const { withVoiceManners } = await import("../server/voices/server-voices.ts");
   return withVoiceManners(offeredModels(settings), settings);
@@ -274,7 +274,7 @@ function parsedParams({ params: json }: SayFlags): Readonly<Record<string, unkno
 }
 
 /** Reports parameters that nothing reads. */
-async function tellUnread(params: unknown, { stderr }: CommandIo): Promise<void> {
+async function reportUnreadParams(params: unknown, { stderr }: CommandIo): Promise<void> {
   if (params === undefined) return;
   const { TtsRequest } = await import("../contract/requests.ts");
   const { IgnoredFields } = await import("../contract/json/read-json.ts");

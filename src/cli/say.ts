@@ -45,9 +45,9 @@ export function registerSay(program: Command, io: CommandIo): void {
       const flags: SayFlags = output === undefined || output === "-" ? rest : given;
       const form = captionForm(flags);
       const encoding = encodingOf(flags.output);
-      const inFiles = isInFiles(flags);
+      const inFiles = isFilePerChapter(flags);
       const settings = await settingsOf(command, io);
-      if (flags.output === undefined) tellOfReader(io);
+      if (flags.output === undefined) reportClosedOutput(io);
       const text = await openText(
         argument,
         flags.file,
@@ -71,7 +71,7 @@ export function registerSay(program: Command, io: CommandIo): void {
 }
 
 /** Reports an output that closes early: truncated speech is a failure. */
-function tellOfReader({ stdout, stderr }: CommandIo): void {
+function reportClosedOutput({ stdout, stderr }: CommandIo): void {
   stdout.prependListener("error", ({ code }: NodeJS.ErrnoException) => {
     if (code !== "EPIPE") return;
     stderr.write("Standard output was closed before all was spoken.\n");
@@ -80,7 +80,7 @@ function tellOfReader({ stdout, stderr }: CommandIo): void {
 }
 
 /** @throws UsageError for an unknown value of --chapters, and for files without a name */
-function isInFiles({ chapters, output }: SayFlags): boolean {
+function isFilePerChapter({ chapters, output }: SayFlags): boolean {
   if (chapters === undefined || chapters === "marks") return false;
   if (chapters !== "files")
     throw new UsageError(`--chapters is ${JSON.stringify(chapters)}: write marks or files.`);

@@ -57,9 +57,9 @@ export function registerServe(program: Command, io: CommandIo): void {
         if (wyomingUrl !== null) io.stdout.write(`Wyoming's clients find it at ${wyomingUrl}\n`);
         const talk = await talkLink(server, settings, firstKey ?? io.env.ANTIPHON_KEY ?? "");
         if (talk !== null) io.stdout.write(`Talk: ${talk}\n`);
-        if (firstKey !== null) io.stdout.write(tryIt(url, firstKey));
+        if (firstKey !== null) io.stdout.write(curlExample(url, firstKey));
         const sayReady = (): void => {
-          if (io.stdout.isTTY) io.stdout.write(`Ready: ${whatNow(url, firstKey, talk)}\n`);
+          if (io.stdout.isTTY) io.stdout.write(`Ready: ${nextSteps(url, firstKey, talk)}\n`);
         };
         const isLoading = loadsLanguageModel(settings);
         if (!isLoading) sayReady();
@@ -119,13 +119,13 @@ async function talkLink(
 }
 
 /** Returns what to do next. */
-function whatNow(url: string, firstKey: string | null, talk: string | null): string {
+function nextSteps(url: string, firstKey: string | null, talk: string | null): string {
   const hear = firstKey === null ? 'run npx antiphon say "Hello!"' : "paste the curl line";
   return `to talk, open ${talk === null ? `${url} and paste a key` : "the link"}; to hear a sentence, ${hear}.`;
 }
 
 /** Returns a command to paste that speaks into hello.wav. */
-function tryIt(url: string, key: string): string {
+function curlExample(url: string, key: string): string {
   return (
     "Try it:\n" +
     `  curl -s ${url}/v1/audio/speech -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' ` +
@@ -134,12 +134,12 @@ function tryIt(url: string, key: string): string {
 }
 
 /** Logged, although the server prints it itself. */
-const SAID_ANYWAY = /^Server listening at /;
+const ALREADY_PRINTED = /^Server listening at /;
 /** Left out of every line: of use to programs only. */
-const LEFT_OUT = new Set(["level", "time", "pid", "hostname", "msg", "err", "reqId"]);
-const LEFT_OUT_OF_A_REQUEST = new Set([...LEFT_OUT, "method", "route", "status", "ms", "end"]);
+const OMITTED = new Set(["level", "time", "pid", "hostname", "msg", "err", "reqId"]);
+const OMITTED_FROM_REQUESTS = new Set([...OMITTED, "method", "route", "status", "ms", "end"]);
 /** A failure is looked up by its ids. */
-const LEFT_OUT_WHERE_FINISHED = new Set([...LEFT_OUT_OF_A_REQUEST, "request_id", "key_id", "trace_id"]);
+const OMITTED_IF_FINISHED = new Set([...OMITTED_FROM_REQUESTS, "request_id", "key_id", "trace_id"]);
 
 type LogEvent = Readonly<Record<string, unknown>>;
 
@@ -157,13 +157,13 @@ export function readableLog(screen: Screen): { write(line: string): void } {
 export function formatLogLine(line: string): string | null {
   const event: LogEvent = JSON.parse(line);
   const { level, time, msg = "", err } = event;
-  if (SAID_ANYWAY.test(`${msg}`)) return null;
+  if (ALREADY_PRINTED.test(`${msg}`)) return null;
   const at = new Date(Number(time)).toTimeString().slice(0, 8);
   const severity = Number(level) >= 50 ? "error: " : Number(level) >= 40 ? "warning: " : "";
-  const [what, leftOut] = msg === "request" ? [request(event), leftOutOf(event)] : [msg, LEFT_OUT];
-  const others = Object.entries(event).filter(([name]) => !leftOut.has(name));
-  const details = others.map(([name, value]) => ` ${name}=${written(value)}`).join("");
-  return `${at} ${severity}${onOneLine({ isTTY: true }, `${what}`)}${details}${stackOf(err)}`;
+  const [what, omitted] = msg === "request" ? [request(event), omittedFrom(event)] : [msg, OMITTED];
+  const others = Object.entries(event).filter(([name]) => !omitted.has(name));
+  const details = others.map(([name, value]) => ` ${name}=${formatValue(value)}`).join("");
+  return `${at} ${severity}${onOneLine({ isTTY: true }, `${what}`)}${details}${formatStack(err)}`;
 }
 
 function request({ method, route, status, ms, end }: LogEvent): string {
@@ -171,15 +171,15 @@ function request({ method, route, status, ms, end }: LogEvent): string {
   return `${[method, route, status].filter((part) => part !== undefined && part !== null).join(" ")}, ${ms} ms${how}`;
 }
 
-function leftOutOf({ end }: LogEvent): ReadonlySet<string> {
-  return end === "finished" ? LEFT_OUT_WHERE_FINISHED : LEFT_OUT_OF_A_REQUEST;
+function omittedFrom({ end }: LogEvent): ReadonlySet<string> {
+  return end === "finished" ? OMITTED_IF_FINISHED : OMITTED_FROM_REQUESTS;
 }
 
-function written(value: unknown): string {
+function formatValue(value: unknown): string {
   return typeof value === "string" && /^\S+$/.test(value) ? value : JSON.stringify(value);
 }
 
-function stackOf(err: unknown): string {
+function formatStack(err: unknown): string {
   if (typeof err !== "object" || err === null) return "";
   const { stack, message } = err as LogEvent;
   return `\n${stack ?? message ?? ""}`.replaceAll("\n", "\n  ").trimEnd();

@@ -8,7 +8,7 @@ import type { Settings } from "../settings/schema.ts";
 import type { CommandIo } from "./terminal/command-io.ts";
 
 /** Returns the public models with their voices, as a server with these settings has them. */
-export async function modelsHere(settings: Settings): Promise<readonly PublicModel[]> {
+export async function localPublicModels(settings: Settings): Promise<readonly PublicModel[]> {
   const { localModels } = await import("../server/voices/local-models.ts");
   return (await localModels(settings)).models;
 }
@@ -18,7 +18,7 @@ export async function modelsHere(settings: Settings): Promise<readonly PublicMod
  *
  * @throws UsageError if several keys have one of that name
  */
-export function voiceNamed(asked: string, voices: readonly VoiceRecord[]): VoiceRecord | null {
+export function findVoice(asked: string, voices: readonly VoiceRecord[]): VoiceRecord | null {
   const byId = voices.find(({ voiceId }) => voiceId === asked);
   if (byId !== undefined) return byId;
   const named = voices.filter(({ name }) => nameKeyOf(name) === nameKeyOf(asked));
@@ -47,19 +47,19 @@ export async function storedVoice(
   const sample = await findRecording(asked.name, serverVoices, () =>
     withTenancy(settings, io, async (tenancy) => {
       const all = await tenancy.voices.listVoices();
-      const voice = voiceNamed(asked.name, all);
+      const voice = findVoice(asked.name, all);
       const audio = voice === null ? null : await tenancy.voices.voiceAudio(voice.voiceId);
       if (voice === null || audio === null) {
         const names = [...serverVoices.keys(), ...all.map(({ name }) => name)];
         throw new UsageError(`This cannot be said: ${unknownVoice(asked, model.card, names).message}.`);
       }
-      return { clip: await decoded(audio, voice.voiceId), text: voice.refText };
+      return { clip: await decodeClip(audio, voice.voiceId), text: voice.refText };
     }),
   );
   return [{ weight: 1, sample }];
 }
 
-async function decoded(audio: Uint8Array, voiceId: string): Promise<Clip> {
+async function decodeClip(audio: Uint8Array, voiceId: string): Promise<Clip> {
   const { openSound } = await import("../audio/recordings/recording-sound.ts");
   const { SAMPLE_S } = await import("../contract/voice-form.ts");
   const { readStoredClip } = await import("../serving/voices/create-voice.ts");

@@ -72,7 +72,7 @@ async function withServer(
   const { pullProgress } = await import("./terminal/progress.ts");
   const keysDir = await mkdtemp(join(tmpdir(), "antiphon-"));
   try {
-    const server = await startFromSettings(ofItsOwn(settings), {
+    const server = await startFromSettings(privateServerSettings(settings), {
       env,
       keysDir,
       logger: pino({ level: "silent" }),
@@ -93,7 +93,7 @@ async function withServer(
 }
 
 /** Returns the settings of a private server. */
-function ofItsOwn({ wyoming: _, ...settings }: Settings): Settings {
+function privateServerSettings({ wyoming: _, ...settings }: Settings): Settings {
   return {
     ...settings,
     host: "127.0.0.1",

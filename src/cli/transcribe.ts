@@ -39,7 +39,7 @@ export function registerTranscribe(program: Command, io: CommandIo): void {
       const task: TranscriptionTask = flags.translate ? "translate" : "transcribe";
       const options = { task, language, wantsWords: flags.words ?? false };
       await untilInterrupted(async (signal) => {
-        io.stdout.write(await transcribed(file, form, options, settings, io, signal));
+        io.stdout.write(await transcribe(file, form, options, settings, io, signal));
       });
     });
 }
@@ -69,7 +69,7 @@ function languageOf({ language }: TranscribeFlags): string | null {
   );
 }
 
-async function transcribed(
+async function transcribe(
   file: string,
   form: Form,
   asked: Pick<RecogniseOptions, "task" | "language" | "wantsWords">,
@@ -79,9 +79,7 @@ async function transcribed(
 ): Promise<string> {
   const { readRecording } = await import("../server/voices/read-recording.ts");
   const { transcribeSound } = await import("./transcribe-sound.ts");
-  const { toCaptions: captionsOf, toTranscriptJson } = await import(
-    "../serving/transcribe/transcript-formats.ts"
-  );
+  const { toCaptions, toTranscriptJson } = await import("../serving/transcribe/transcript-formats.ts");
   const { toSrt, toVtt } = await import("../core/captions/captions.ts");
   const sound = await readRecording(file, signal, io.stdin);
   const { name, transcript } = await transcribeSound(sound, asked, settings, io, signal);
@@ -90,7 +88,7 @@ async function transcribed(
   if (segments.length === 0) io.stderr.write("No speech was heard in it.\n");
   if (form === "json") return `${JSON.stringify(toTranscriptJson(transcript, name))}\n`;
   if (form === "text") return text === "" ? "" : `${onOneLine(io.stdout, text)}\n`;
-  const captions = captionsOf(asked.wantsWords ? segments.flatMap(wordsOf) : segments);
+  const captions = toCaptions(asked.wantsWords ? segments.flatMap(wordsOf) : segments);
   return form === "srt" ? toSrt(captions) : toVtt(captions);
 }
 

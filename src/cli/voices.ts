@@ -5,7 +5,7 @@ import { ServiceError } from "../contract/errors.ts";
 import { UsageError } from "../server/errors.ts";
 import type { Settings } from "../settings/schema.ts";
 import { withTenancy } from "./keys.ts";
-import { voiceNamed } from "./stored-voice.ts";
+import { findVoice } from "./stored-voice.ts";
 import { type CommandIo, printLine, table } from "./terminal/command-io.ts";
 import { addGlobalOptions, settingsOf } from "./terminal/global-options.ts";
 import { untilInterrupted } from "./terminal/stop-signal.ts";
@@ -52,10 +52,10 @@ export function registerVoices(program: Command, io: CommandIo): void {
 
 async function list(json: boolean, command: Command, io: CommandIo): Promise<void> {
   const settings = await settingsOf(command, io);
-  const { modelsHere } = await import("./stored-voice.ts");
+  const { localPublicModels } = await import("./stored-voice.ts");
   const { listVoices } = await import("../serving/voices/voice-list.ts");
   const { readServerVoices } = await import("../server/voices/server-voices.ts");
-  const models = await modelsHere(settings);
+  const models = await localPublicModels(settings);
   const serverVoices = await readServerVoices(settings, models);
   await withTenancy(settings, io, async (tenancy) => {
     const own = await tenancy.voices.listVoices();
@@ -82,9 +82,9 @@ async function add(file: string, flags: AddFlags, command: Command, io: CommandI
   const settings = await settingsOf(command, io);
   await untilInterrupted(async (signal) => {
     await withTenancy(settings, io, async (tenancy) => {
-      const keyId = await keyFor(flags.key, tenancy);
-      const { voice, isHeard } = await made(file, flags, { settings, tenancy, keyId, io }, signal);
-      if (flags.json !== true) return void io.stdout.write(sentencesOn(voice, isHeard));
+      const keyId = await resolveKeyId(flags.key, tenancy);
+      const { voice, isHeard } = await createVoice(file, flags, { settings, tenancy, keyId, io }, signal);
+      if (flags.json !== true) return void io.stdout.write(describeVoice(voice, isHeard));
       const { describeCustomVoice } = await import("../serving/voices/voice-list.ts");
       io.stdout.write(`${JSON.stringify({ ...describeCustomVoice(voice), key_id: voice.keyId })}\n`);
     });
@@ -93,7 +93,7 @@ async function add(file: string, flags: AddFlags, command: Command, io: CommandI
 
 async function remove(asked: string, command: Command, io: CommandIo): Promise<void> {
   await withTenancy(await settingsOf(command, io), io, async (tenancy) => {
-    const voice = voiceNamed(asked, await tenancy.voices.listVoices());
+    const voice = findVoice(asked, await tenancy.voices.listVoices());
     if (voice === null)
       throw new Error(`There is no voice ${JSON.stringify(asked)} to delete: see antiphon voices list.`);
     await tenancy.voices.removeVoice(voice.keyId, voice.voiceId);
@@ -101,7 +101,7 @@ async function remove(asked: string, command: Command, io: CommandIo): Promise<v
   });
 }
 
-interface Making {
+interface VoiceCreation {
   readonly settings: Settings;
   readonly tenancy: Tenancy;
   readonly keyId: string;
@@ -109,10 +109,10 @@ interface Making {
 }
 
 /** Makes and stores a voice from a recording. Wrong flags and recordings throw a `UsageError`. */
-async function made(
+async function createVoice(
   file: string,
   { name, consent, text, description }: AddFlags,
-  { settings, tenancy, keyId, io }: Making,
+  { settings, tenancy, keyId, io }: VoiceCreation,
   signal: AbortSignal,
 ): Promise<{ readonly voice: VoiceRecord; readonly isHeard: boolean }> {
   const { readVoiceForm } = await import("../contract/voice-form.ts");
@@ -123,8 +123,8 @@ async function made(
   const { CustomVoices } = await import("../serving/voices/custom-voices.ts");
   const { transcribeSound } = await import("./transcribe-sound.ts");
   const { clipSource } = await import("../core/audio-source.ts");
-  const { modelsHere } = await import("./stored-voice.ts");
-  const models = await modelsHere(settings);
+  const { localPublicModels } = await import("./stored-voice.ts");
+  const models = await localPublicModels(settings);
   const voices = new CustomVoices({
     store: tenancy.voices,
     cards: () => models.map(({ card }) => card),
@@ -165,7 +165,7 @@ async function made(
 }
 
 /** Returns the key that will own the voice. */
-async function keyFor(asked: string | undefined, tenancy: Tenancy): Promise<string> {
+async function resolveKeyId(asked: string | undefined, tenancy: Tenancy): Promise<string> {
   const good = (await tenancy.listKeys()).filter(({ revokedTsS }) => revokedTsS === null);
   const [only] = good;
   if (asked === undefined) {
@@ -180,7 +180,7 @@ async function keyFor(asked: string | undefined, tenancy: Tenancy): Promise<stri
   throw new UsageError(`There is no key ${JSON.stringify(asked)} that is good: see antiphon keys list.`);
 }
 
-function sentencesOn(voice: VoiceRecord, isHeard: boolean): string {
+function describeVoice(voice: VoiceRecord, isHeard: boolean): string {
   const { name, voiceId, durationS, trust, cautions, refText } = voice;
   const lines = [
     `The voice ${name} (${voiceId}) is kept: ${durationS.toFixed(1)} s, followed with a trust of ${trust.toFixed(2)} of 1.`,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { joinSamples } from "../../src/audio/pcm.ts";
-import { averaged, Resampler, resample } from "../../src/audio/resample.ts";
+import { averageEvery, Resampler, resample } from "../../src/audio/resample.ts";
 import fc from "../properties.ts";
 
 /** Pairs with few phases, with many, and (44101) with more than the table holds. */
@@ -161,7 +161,7 @@ test("gives a copy when the rates are equal", () => {
 });
 
 test("samples are averaged by so many, and what is left over is dropped", () => {
-  assert.deepEqual([...averaged(Float32Array.of(0.5, 0.25, -1, 1, 0.75), 2)], [0.375, 0]);
-  assert.deepEqual([...averaged(Float32Array.of(0.5, 0.25), 1)], [0.5, 0.25]);
-  assert.deepEqual([...averaged(Float32Array.of(0.5, 0.25), 3)], []);
+  assert.deepEqual([...averageEvery(Float32Array.of(0.5, 0.25, -1, 1, 0.75), 2)], [0.375, 0]);
+  assert.deepEqual([...averageEvery(Float32Array.of(0.5, 0.25), 1)], [0.5, 0.25]);
+  assert.deepEqual([...averageEvery(Float32Array.of(0.5, 0.25), 3)], []);
 });

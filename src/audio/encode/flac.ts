@@ -207,7 +207,7 @@ export function writeRice(
   for (const [part, parameter] of parameters.entries()) {
     writer.put(parameter, PARAMETER_BITS);
     for (let i = Math.max(order, part * size); i < (part + 1) * size; i += 1) {
-      const value = folded(residual[i]!);
+      const value = foldSign(residual[i]!);
       const zeros = value >>> parameter;
       const low = value & ((1 << parameter) - 1);
       if (zeros + 1 + parameter <= 24) writer.put((1 << parameter) | low, zeros + 1 + parameter);
@@ -225,7 +225,7 @@ function planParts(residual: Int32Array, order: number, partitionOrder: number, 
   for (let from = 0; from < residual.length; from += size) {
     let sum = 0;
     const first = Math.max(order, from);
-    for (let i = first; i < from + size; i += 1) sum += folded(residual[i]!);
+    for (let i = first; i < from + size; i += 1) sum += foldSign(residual[i]!);
     const count = from + size - first;
     let parameter = 0;
     while (parameter < MAX_PARAMETER && count * 2 ** (parameter + 1) < sum) parameter += 1;
@@ -236,7 +236,7 @@ function planParts(residual: Int32Array, order: number, partitionOrder: number, 
 }
 
 /** Maps 0, -1, 1, -2 … to 0, 1, 2, 3 … */
-function folded(value: number): number {
+function foldSign(value: number): number {
   return value < 0 ? -2 * value - 1 : 2 * value;
 }
 

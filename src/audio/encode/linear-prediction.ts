@@ -19,8 +19,8 @@ const MAX_SHIFT = 15;
  */
 export function predictorOf(samples: Int16Array): Predictor | null {
   if (samples.length <= 4 * ORDER) return null;
-  const factors = levinsonDurbin(autocorrelation(windowed(samples)));
-  return factors === null ? null : quantised(factors);
+  const factors = levinsonDurbin(autocorrelation(applyWindow(samples)));
+  return factors === null ? null : quantise(factors);
 }
 
 /** Returns the prediction error; 0 for the first samples, which have too few before them. */
@@ -43,7 +43,7 @@ export function residualOf(samples: Int16Array, { coefficients, shift }: Predict
 }
 
 /** Applies Welch's window, a parabola. */
-function windowed(samples: Int16Array): Float64Array {
+function applyWindow(samples: Int16Array): Float64Array {
   const half = (samples.length - 1) / 2;
   return Float64Array.from(samples, (sample, at) => {
     const place = (at - half) / (half + 1);
@@ -79,7 +79,7 @@ function levinsonDurbin(sums: Float64Array): Float64Array | null {
 }
 
 /** Quantises to the largest integers that fit, carrying each rounding error to the next. */
-function quantised(factors: Float64Array): Predictor | null {
+function quantise(factors: Float64Array): Predictor | null {
   const maxFactor = factors.reduce((max, factor) => Math.max(max, Math.abs(factor)), 0);
   const limit = 2 ** (PRECISION - 1) - 1;
   let shift = MAX_SHIFT;

@@ -82,11 +82,11 @@ export function openOpus(
   const end48 = Math.min(counted48, endSamples48 ?? counted48);
   const boundS = Math.max(0, end48 - head.preSkip) / COUNTED_HZ;
   budget.checkLength(boundS);
-  const blocks = () => decoded(head, packets(), end48, budget);
+  const blocks = () => decodePackets(head, packets(), end48, budget);
   return { sampleRateHz: RATE_HZ, boundS, blocks };
 }
 
-async function* decoded(
+async function* decodePackets(
   head: OpusHead,
   packets: Iterable<Uint8Array>,
   end48: number,
@@ -111,7 +111,7 @@ async function* decoded(
       const { samples48, frames } = lengthOf(packet, index);
       budget.chargeSound(samples48 / PER_SAMPLE, streams + coupledStreams, RATE_HZ);
       budget.chargeWork(UNITS_PER_FRAME * frames * streams);
-      const { channelData, samplesDecoded } = decodedPacket(decoder, packet, index);
+      const { channelData, samplesDecoded } = decodePacket(decoder, packet, index);
       index += 1;
       const to = Math.min(samplesDecoded, left);
       const from = Math.min(toSkip, to);
@@ -146,7 +146,7 @@ function lengthOf(packet: Uint8Array, index: number): { samples48: number; frame
   return { samples48, frames };
 }
 
-function decodedPacket(decoder: OpusDecoder<typeof RATE_HZ>, packet: Uint8Array, index: number) {
+function decodePacket(decoder: OpusDecoder<typeof RATE_HZ>, packet: Uint8Array, index: number) {
   try {
     const frame = decoder.decodeFrame(packet);
     if (frame.errors.length === 0) return frame;

@@ -12,17 +12,17 @@ export function keptRateHz(fromHz: number): number {
 }
 
 /** Input samples converted at a time: filters cost less over long blocks. */
-const STRETCH_SAMPLES = 32_768;
+const BLOCK_SAMPLES = 32_768;
 
 /** Mixes decoded blocks down to one channel at 24 kHz or less. Keeps only what was not taken yet. */
 export class SampleSink {
   readonly sampleRateHz: number;
   readonly #resampler: Resampler | null;
   /** Input that is not converted yet. */
-  readonly #stretch: Float32Array;
-  #stretchLength = 0;
+  readonly #pending: Float32Array;
+  #pendingLength = 0;
   /** Converted samples are those from `#from` to `#to`. */
-  #ready = new Float32Array(STRETCH_SAMPLES);
+  #ready = new Float32Array(BLOCK_SAMPLES);
   #from = 0;
   #to = 0;
   #received = 0;
@@ -31,7 +31,7 @@ export class SampleSink {
   constructor(fromHz: number, sampleRateHz = keptRateHz(fromHz)) {
     this.sampleRateHz = sampleRateHz;
     this.#resampler = sampleRateHz === fromHz ? null : new Resampler(fromHz, sampleRateHz);
-    this.#stretch = new Float32Array(this.#resampler === null ? 0 : STRETCH_SAMPLES);
+    this.#pending = new Float32Array(this.#resampler === null ? 0 : BLOCK_SAMPLES);
   }
 
   /** Sample frames received. */
@@ -54,11 +54,11 @@ export class SampleSink {
       return;
     }
     for (let at = block.from; at < block.to; ) {
-      const count = Math.min(block.to - at, STRETCH_SAMPLES - this.#stretchLength);
-      this.#mix(block, at, count, this.#stretch, this.#stretchLength);
-      this.#stretchLength += count;
+      const count = Math.min(block.to - at, BLOCK_SAMPLES - this.#pendingLength);
+      this.#mix(block, at, count, this.#pending, this.#pendingLength);
+      this.#pendingLength += count;
       at += count;
-      if (this.#stretchLength === STRETCH_SAMPLES) this.#convert();
+      if (this.#pendingLength === BLOCK_SAMPLES) this.#convert();
     }
   }
 
@@ -77,8 +77,8 @@ export class SampleSink {
   }
 
   #convert(): void {
-    this.#keep(this.#resampler!.push(this.#stretch.subarray(0, this.#stretchLength)));
-    this.#stretchLength = 0;
+    this.#keep(this.#resampler!.push(this.#pending.subarray(0, this.#pendingLength)));
+    this.#pendingLength = 0;
   }
 
   #keep(samples: Float32Array): void {

@@ -62,18 +62,25 @@ export async function openText(
     if (found instanceof Error)
       throw new UsageError(`The file ${file} cannot be read (${found.code}): name another.`);
     if (found.isDirectory()) throw new UsageError(`${file} is a folder: name a file with --file.`);
-    const read = () => textOf(createReadStream(file), file);
+    const read = () => decodeText(createReadStream(file), file);
     // A named pipe can be read only once.
-    return begun(read(), found.isFile() ? read : null, found.isFile() ? found.size : null, format, maxWhole);
+    return readBeginning(
+      read(),
+      found.isFile() ? read : null,
+      found.isFile() ? found.size : null,
+      format,
+      maxWhole,
+    );
   }
   if (argument === undefined)
     throw new UsageError("Give a text to speak, a file with --file, or - for standard input.");
-  if (argument === "-") return begun(textOf(stdin, "standard input"), null, null, format, maxWhole);
+  if (argument === "-")
+    return readBeginning(decodeText(stdin, "standard input"), null, null, format, maxWhole);
   const read = () => Readable.from([argument]);
-  return begun(read(), read, argument.length, format, maxWhole);
+  return readBeginning(read(), read, argument.length, format, maxWhole);
 }
 
-async function begun(
+async function readBeginning(
   chunks: AsyncIterable<string>,
   again: LongText["again"],
   totalChars: number | null,
@@ -106,7 +113,7 @@ async function begun(
 }
 
 /** Decodes UTF-8 without a byte order mark. @throws UsageError if it is not UTF-8 */
-async function* textOf(
+async function* decodeText(
   chunks: AsyncIterable<Uint8Array | string>,
   name: string,
 ): AsyncGenerator<string, void, void> {

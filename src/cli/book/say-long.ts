@@ -49,7 +49,7 @@ export async function sayLong(
     );
   const inputType: InputType = text.isSsml || flags.ssml === true ? "ssml" : "text";
   const { passages, spokenChars } =
-    inputType === "ssml" ? await ssmlOf(text, requests) : await plainOf(text, requests);
+    inputType === "ssml" ? await checkSsml(text, requests) : await checkPlain(text, requests);
   const voice = await requests.openVoice();
   const stopping = new AbortController();
   const unlisten = onStopSignal(() => stopping.abort(new Error("It was stopped.")));
@@ -90,13 +90,13 @@ export async function sayLong(
 }
 
 /** Checked text, and how many UTF-16 units of it are spoken; `null` if unknown. */
-interface Checked {
+interface CheckedText {
   readonly passages: AsyncIterable<Passage>;
   readonly spokenChars: number | null;
 }
 
 /** Splits long SSML into documents. */
-async function ssmlOf({ chunks }: LongText, requests: SayRequests): Promise<Checked> {
+async function checkSsml({ chunks }: LongText, requests: SayRequests): Promise<CheckedText> {
   const text = await wholeText(chunks);
   const spokenChars = await requests.check(text, "ssml");
   const passages = splitSsml(text);
@@ -109,7 +109,7 @@ async function ssmlOf({ chunks }: LongText, requests: SayRequests): Promise<Chec
 }
 
 /** Checks a text in advance if it can be read twice. */
-async function plainOf({ chunks, again, format }: LongText, requests: SayRequests): Promise<Checked> {
+async function checkPlain({ chunks, again, format }: LongText, requests: SayRequests): Promise<CheckedText> {
   let spokenChars: number | null = null;
   if (again !== null) {
     spokenChars = 0;

@@ -41,7 +41,7 @@ export async function speakBook(book: Book): Promise<void> {
     throw new Error(`${reasonOf(error)} Nothing is kept of it.`, { cause: error });
   });
   const { passages, readChars } = writer.kept;
-  const text = new TextSoFar(book.passages, writer);
+  const text = new PassageTracker(book.passages, writer);
   const progress = new BookProgress(book.screen, book);
   try {
     const speech = synthesizePassages(text.passages(), {
@@ -104,7 +104,7 @@ function reasonOf(error: unknown): string {
 }
 
 /** Passages still to be spoken, and a hash of all text so far. */
-class TextSoFar {
+class PassageTracker {
   readonly #all: AsyncIterable<Passage>;
   readonly #writer: BookWriter;
   readonly #hash: Hash = createHash("sha256");

@@ -3,7 +3,7 @@ import { AudioFormatError } from "../../audio/audio-format-error.ts";
 import { base64DecodedBytes, decodeBase64Audio } from "../../audio/base64.ts";
 import { decodeWav } from "../../audio/decode-wav.ts";
 import { MAX_RATE_HZ } from "../../audio/recordings/decoding-budget.ts";
-import { averaged } from "../../audio/resample.ts";
+import { averageEvery } from "../../audio/resample.ts";
 import { ServiceError } from "../../contract/errors.ts";
 import { MAX_TURN_AUDIO_BYTES } from "../../contract/limits.ts";
 import type { ConversationTurn } from "../../contract/requests.ts";
@@ -49,7 +49,7 @@ export function decodeHistoryAudio(
     // Converting from higher rates would take those seconds who listen, and in their threads others are spoken to.
     const atOnce = Math.ceil(sampleRateHz / MAX_RATE_HZ);
     return {
-      samples: atOnce === 1 ? samples : averaged(samples, atOnce),
+      samples: atOnce === 1 ? samples : averageEvery(samples, atOnce),
       sampleRateHz: Math.round(sampleRateHz / atOnce),
       durationS,
       digest: digest.toString("base64"),

@@ -1,25 +1,23 @@
 import type { ServiceError } from "../contract/errors.ts";
 import { type SlotPrice, type UtteranceSlotOptions, UtteranceSlots } from "./utterance-slots.ts";
 
-/** How many utterances a checkpoint speaks at once that has slots of its own. */
+/** Slots of a checkpoint that does not share those of this machine. */
 export interface CheckpointSlotOptions {
   readonly slots: number;
-  /** Whether it keeps a slot for as long as an utterance is open, also while nothing of it is computed. */
+  /** Whether a slot is taken as long as an utterance is open, even while nothing is computed. */
   readonly keepsSlots: boolean;
-  /** What they cost, where that is known. */
+  /** Cost of a slot, where it is known. */
   readonly price?: SlotPrice;
 }
 
 /**
- * The slots of all that speaks: those of this machine, which its threads share, and for each checkpoint that computes
- * elsewhere, or that computes several utterances together in a thread of its own, its own: so that who waits for one of
- * them holds nobody up who does not.
+ * Slots of every checkpoint. The threads of this machine share one set; a remote checkpoint, or one that computes
+ * several utterances together in its own thread, has its own set, so that waiting for it does not block others.
  */
 export class CheckpointSlots {
   readonly #here: UtteranceSlots;
   readonly #own: ReadonlyMap<string, UtteranceSlots>;
 
-  /** @param own of checkpoints that have slots of their own, by their names */
   constructor(options: UtteranceSlotOptions, own: ReadonlyMap<string, CheckpointSlotOptions>) {
     this.#here = new UtteranceSlots(options);
     const isLimited = options.keyConcurrency < options.concurrency;
@@ -31,7 +29,6 @@ export class CheckpointSlots {
     );
   }
 
-  /** Those of a checkpoint. */
   of(checkpoint: string): UtteranceSlots {
     return this.#own.get(checkpoint) ?? this.#here;
   }
@@ -48,7 +45,7 @@ export class CheckpointSlots {
     return this.#sum(({ queued }) => queued);
   }
 
-  /** Why a further request of the key would be refused, whoever is to speak; `null` where it may not be. */
+  /** Returns why a further request of the key would be refused by every checkpoint; `null` if one may accept it. */
   refusalFor(key: string): ServiceError | null {
     const refusals = this.#all().map((admission) => admission.refusalFor(key));
     return refusals.includes(null) ? null : refusals[0]!;

@@ -1,19 +1,22 @@
-/** The most points a budget holds, and the points it regains per second. */
+/** Most points that a budget holds, and points it regains per second. */
 export interface BudgetOptions {
   readonly burst: number;
   readonly perS: number;
 }
 
 /**
- * What a connection may have done for it that no token of its key pays for. A point stands for some 40 ns of the main thread:
- * 20 ms at once, then a quarter of a percent of its time.
+ * Work that a connection may cause without a token of its key. A point is about 40 ns of the main thread: 20 ms at
+ * once, then a quarter of a percent of its time.
  */
 export const CONNECTION_BUDGET: BudgetOptions = { burst: 512 * 1024, perS: 64 * 1024 };
 /** The same for a realtime session, whose audio may come in 200 events a second, and for all sessions of a key. */
 export const SESSION_BUDGET: BudgetOptions = { burst: 2 * 2 ** 20, perS: 256 * 1024 };
 const KEY_BUDGET: BudgetOptions = { burst: 8 * 2 ** 20, perS: 2 ** 20 };
 
-/** A bucket of points that may be overdrawn: what has been done is charged, and its connection waits before the next event. */
+/**
+ * Bucket of points that may be overdrawn: work is charged when it is done, and the connection waits before its next
+ * event.
+ */
 export class EventBudget {
   readonly #terms: BudgetOptions;
   readonly #nowMs: () => number;
@@ -32,12 +35,11 @@ export class EventBudget {
     this.#atMs = this.#nowMs();
   }
 
-  /** Whole milliseconds, rounded up, until there is a point to spend; 0 when there is one. */
+  /** Whole milliseconds, rounded up, until a point is available; 0 if one is. */
   get waitMs(): number {
     return Math.max(0, Math.ceil((1_000 * (1 - this.#left)) / this.#terms.perS));
   }
 
-  /** Whether at most a quarter is spent. */
   get hasReserve(): boolean {
     return this.#left >= 0.75 * this.#terms.burst;
   }
@@ -48,16 +50,15 @@ export class EventBudget {
   }
 }
 
-/** A budget for each key that has a long connection open. */
+/** Budget of each key that has a long connection open. */
 export class KeyBudgets {
   readonly #keys = new Map<string, { readonly budget: EventBudget; connections: number }>();
 
-  /** Keys that have a connection open. */
   get size(): number {
     return this.#keys.size;
   }
 
-  /** Returns the key's budget, which is forgotten once every connection that took it has given it back. */
+  /** Returns the key's budget, which is dropped once every connection that opened it has closed it. */
   open(key: string): { readonly budget: EventBudget; readonly close: () => void } {
     const held = this.#keys.get(key) ?? { budget: new EventBudget(KEY_BUDGET), connections: 0 };
     this.#keys.set(key, held);
@@ -72,13 +73,13 @@ export class KeyBudgets {
   }
 }
 
-/** How long connections may keep one turn of the event loop, in milliseconds. */
+/** Time that connections may take of one turn of the event loop, in milliseconds. */
 const SLICE_MS = 1;
 
 /**
- * Shares a part of every turn of the event loop among all long connections of a process. Connections that wait go on in the
- * order in which they asked, one after another, until the part is used up; then everything else in the process has its
- * turn. A connection with much to do asks again after each message or slice of one, behind the others.
+ * Shares a part of every turn of the event loop among all long connections. They continue in the order in which they
+ * asked until the part is used up; then everything else in the process runs. A connection with more to do asks again
+ * and queues after the others.
  */
 export class EventLoopShare {
   readonly #waiting: (() => void)[] = [];
@@ -90,7 +91,6 @@ export class EventLoopShare {
     this.#nowMs = nowMs;
   }
 
-  /** Resolves when it is the caller's turn. */
   next(): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.push(resolve);
@@ -105,7 +105,7 @@ export class EventLoopShare {
     this.#letGo();
   };
 
-  /** The next tick comes once everything is done that the promise let go on, however many further promises that took. */
+  /** The next tick runs only after all promises that the resolved one has led to. */
   readonly #letGo = (): void => {
     const next = this.#waiting.shift();
     if (next === undefined) {

@@ -1,33 +1,30 @@
-/** What becomes of whoever is first in a key's line: taken out of it, passed by for now, or everybody waits for it. */
+/** Decision on the first entry of a key's line: taken out, skipped for now, or everything waits for it. */
 export type Verdict = "take" | "pass" | "wait";
 
-/** Who waits: a line for each key, first in, first out, and the keys take turns (round robin). */
+/** Queue with a first-in, first-out line for each key; the keys take turns (round robin). */
 export class FairQueue<T> {
-  /** In the order in which the keys have their turn. */
+  /** Lines in the order of the keys' turns. */
   readonly #lines = new Map<string, T[]>();
   #size = 0;
 
-  /** Everybody in every line. */
   get size(): number {
     return this.#size;
   }
 
-  /** A key's line, the first to go first. */
   of(key: string): readonly T[] {
     return this.#lines.get(key) ?? [];
   }
 
-  /** Everybody, key by key. */
   *[Symbol.iterator](): IterableIterator<T> {
     for (const line of this.#lines.values()) yield* line;
   }
 
-  /** Who is first in each line, in the order of the keys' turns. */
+  /** Yields the first entry of each line, in the order of the keys' turns. */
   *firsts(): IterableIterator<T> {
     for (const [first] of this.#lines.values()) if (first !== undefined) yield first;
   }
 
-  /** Puts somebody into the key's line: at its end, or before the first of those who let it pass. */
+  /** Adds an entry at the end of the key's line, or before the first entry that `letsPass`. */
   add(key: string, item: T, letsPass: (other: T) => boolean = () => false): void {
     const line = this.#lines.get(key);
     if (line === undefined) this.#lines.set(key, [item]);
@@ -38,7 +35,6 @@ export class FairQueue<T> {
     this.#size += 1;
   }
 
-  /** Takes somebody out, wherever they stand; nothing happens when they are not there. */
   remove(key: string, item: T): void {
     const line = this.#lines.get(key);
     const at = line?.indexOf(item) ?? -1;
@@ -48,7 +44,7 @@ export class FairQueue<T> {
     if (line.length === 0) this.#lines.delete(key);
   }
 
-  /** Who came last of those who are meant, in the line that has most of them; of equals the last line's. */
+  /** Returns the newest matching entry of the line that has most of them; of equal lines, the last. */
   lastOfLongest(isMeant: (item: T) => boolean = () => true): T | undefined {
     let longest: readonly T[] = [];
     for (const line of this.#lines.values()) {
@@ -59,8 +55,8 @@ export class FairQueue<T> {
   }
 
   /**
-   * Takes out who may go: of those who are first in their line the one of least `rank`, of equals whose key's turn it is.
-   * That key then has its next turn after all others.
+   * Takes out an admissible entry: of the first in each line the one with the lowest `rank`, of equals the one whose
+   * key's turn it is. That key then has its next turn after all others.
    */
   next(judge: (item: T) => Verdict, rank: (item: T) => number = () => 0): T | undefined {
     let best: { readonly key: string; readonly item: T; readonly rank: number } | undefined;
@@ -78,7 +74,6 @@ export class FairQueue<T> {
     return best.item;
   }
 
-  /** Everybody, and nobody is left. */
   takeAll(): T[] {
     const all = [...this.#lines.values()].flat();
     this.#lines.clear();
@@ -87,7 +82,7 @@ export class FairQueue<T> {
   }
 }
 
-/** How many of something each key has; a key that has none takes no room. */
+/** Count for each key; a key at 0 takes no memory. */
 export class KeyCounter {
   readonly #counts = new Map<string, number>();
   #total = 0;
@@ -96,7 +91,6 @@ export class KeyCounter {
     return this.#total;
   }
 
-  /** Keys that have any. */
   get keys(): number {
     return this.#counts.size;
   }
@@ -113,7 +107,7 @@ export class KeyCounter {
   }
 }
 
-/** Somebody who waits to be let in, and what it is told: once, whatever happens first. */
+/** Entry that waits for admission. It is admitted or refused once, whichever comes first. */
 export interface Waiter<T> {
   readonly key: string;
   admit(value: T): void;
@@ -123,13 +117,13 @@ export interface Waiter<T> {
 export interface WaitOptions {
   readonly key: string;
   readonly signal: AbortSignal;
-  /** Longest wait, in milliseconds, and what is thrown after it; without either, as long as it takes. */
+  /** Longest wait, in milliseconds, and the error after it. Default: no limit. */
   readonly limit?: { readonly waitMs: number; readonly late: () => unknown };
 }
 
 /**
- * Waits to be let in. `enter` puts the waiter in its line, `leave` takes it out; both are called once. Throws the
- * signal's reason, what {@link WaitOptions.limit} says, or what {@link Waiter.refuse} was given.
+ * Waits for admission. Calls `enter` to queue the waiter and `leave` to remove it, each once. Rejects with the
+ * signal's reason, the error of {@link WaitOptions.limit}, or the one passed to {@link Waiter.refuse}.
  */
 export function waitForAdmission<T>(
   { key, signal, limit }: WaitOptions,

@@ -2,28 +2,27 @@ import { keyFullError, serverFullError, shuttingDownError } from "./capacity-err
 import { FairQueue, KeyCounter, type Verdict, type Waiter, waitForAdmission } from "./fair-queue.ts";
 
 export interface KeyedSemaphoreOptions {
-  /** What is shared, for messages: `turns being written`. */
+  /** Name of the resource in messages: `turns being written`. */
   readonly what: string;
-  /** Units in use at once, by everybody and by one key. Who asks for more than there is gets all of it. */
+  /** Units in use at once, in total and per key. A request for more than that gets all of it. */
   readonly total: number;
   readonly perKey: number;
-  /** Who may wait, of everybody and of one key. */
+  /** Requests that may wait, in total and per key. */
   readonly queueDepth: number;
   readonly keyQueueDepth: number;
   /** Longest wait, in milliseconds. */
   readonly waitMs: number;
 }
 
-/** Units held by somebody. */
 export interface Permit {
   readonly units: number;
-  /** Gives back what is held beyond so many; nothing makes it more. */
+  /** Gives back all units beyond this number; never takes more. */
   shrink(units: number): void;
-  /** Calling it twice is harmless. */
+  /** Idempotent. */
   release(): void;
 }
 
-/** This part of all there is is little: who has nothing gets so much even where there is no more. */
+/** Part of the total that a key without units gets at once, even if there is no more. */
 const GUARANTEED_SHARE = 1 / 16;
 
 interface QueueEntry extends Waiter<Permit> {
@@ -31,9 +30,9 @@ interface QueueEntry extends Waiter<Permit> {
 }
 
 /**
- * Something that there is a limited number of, shared between keys: each may use so much of it, and those who wait are
- * served by turns, key by key. Whoever needs much is not passed by for ever by those who need little; but a key that has
- * nothing gets a little at once, whatever others hold.
+ * Limited resource shared between keys. Each key has a maximum, and requests that wait are served in turns, key by
+ * key. A large request blocks smaller ones of other keys once it is first in turn, so that it is not starved; but a
+ * key that holds nothing may always take {@link GUARANTEED_SHARE}.
  */
 export class KeyedSemaphore {
   readonly #options: KeyedSemaphoreOptions;
@@ -47,12 +46,10 @@ export class KeyedSemaphore {
     this.#options = options;
   }
 
-  /** {@link KeyedSemaphoreOptions.what} */
   get what(): string {
     return this.#options.what;
   }
 
-  /** Units in use. */
   get used(): number {
     return this.#used.total;
   }
@@ -61,15 +58,15 @@ export class KeyedSemaphore {
     return this.#queue.size;
   }
 
-  /** Whether somebody waits because there is too little for all, and not because of their own key's part. */
+  /** Whether a request waits because too little is left in total, not because of its own key's maximum. */
   get isShort(): boolean {
     for (const { key, units } of this.#queue.firsts()) if (this.#fits(key, units) === "wait") return true;
     return false;
   }
 
   /**
-   * Returns whether a key could use `more` units on average. Judges by each key's recent use (a decaying mean): a key gets at
-   * least the total divided by the active keys, or whatever the others leave.
+   * Returns whether a key could use `more` units on average. Judges by each key's recent use (a decaying mean): a key
+   * gets at least the total divided by the active keys, or whatever the others leave.
    */
   canSustain(key: string, more: number): boolean {
     const { total, perKey } = this.#options;
@@ -79,10 +76,8 @@ export class KeyedSemaphore {
   }
 
   /**
-   * Resolves once the units are the key's. Throws a `ServiceError` when too many wait already (429 for too many of this
-   * key, 502 of all), when the wait is too long or the server stops (502), and the signal's reason when that aborts.
-   *
-   * @param waitMs longest wait; {@link KeyedSemaphoreOptions.waitMs} unless given
+   * Resolves once the key holds the units. Rejects with a `ServiceError` if too many wait (429 for this key, 502 in
+   * total), if the wait is too long or the server stops (502), and with the signal's reason.
    */
   async enter(
     key: string,
@@ -104,7 +99,7 @@ export class KeyedSemaphore {
         entry = { ...waiter, units: wanted };
         this.#queue.add(key, entry);
         this.#serve();
-        // Where the line is full, the key that has most in it gives way.
+        // A full queue drops the newest request of the key that has most in it.
         if (this.#queue.size > queueDepth) this.#queue.lastOfLongest()?.refuse(serverFullError(what));
       },
       () => {
@@ -114,7 +109,7 @@ export class KeyedSemaphore {
     );
   }
 
-  /** Refuses whoever waits and whoever comes. What is in use stays so. */
+  /** Refuses all waiting and further requests. Units in use stay so. */
   close(): void {
     this.#isClosed = true;
     for (const entry of this.#queue.takeAll()) entry.refuse(shuttingDownError());
@@ -122,14 +117,13 @@ export class KeyedSemaphore {
 
   #fits(key: string, units: number): Verdict {
     const { total, perKey } = this.#options;
-    // Whoever has nothing may always have a little.
     if (this.#used.of(key) === 0 && units <= total * GUARANTEED_SHARE) return "take";
     if (this.#used.of(key) + units > perKey) return "pass";
     return this.#used.total + units > total ? "wait" : "take";
   }
 
   #serve(): void {
-    // Whoever is let in calls this once more.
+    // Admitting an entry calls this again.
     if (this.#isServing) return;
     this.#isServing = true;
     for (;;) {
@@ -166,14 +160,14 @@ export class KeyedSemaphore {
 
 /** Time constant of the mean, in milliseconds. */
 const DECAY_MS = 30_000;
-/** A mean below this counts as nothing. */
+/** Mean below which a key counts as idle. */
 const NEGLIGIBLE = 1e-4;
 
-/** How much of something each key has used lately, as an exponentially decaying mean. */
+/** Recent use of each key, as an exponentially decaying mean. */
 export class RecentUse {
   readonly #nowMs: () => number;
   readonly #keys = new Map<string, { mean: number; atMs: number }>();
-  /** Keys beyond which those that have used nothing lately are forgotten. */
+  /** Number of keys beyond which idle ones are dropped. */
   #maxKeys = 1_000;
 
   constructor(nowMs: () => number = () => performance.now()) {
@@ -185,7 +179,6 @@ export class RecentUse {
     return this.#keys.size;
   }
 
-  /** The mean of all keys together. */
   get total(): number {
     return [...this.#keys.keys()].reduce((sum, key) => sum + this.meanOf(key), 0);
   }
@@ -196,7 +189,7 @@ export class RecentUse {
     return known.mean * Math.exp((known.atMs - this.#nowMs()) / DECAY_MS);
   }
 
-  /** @param unitMs units times the milliseconds for which the key had them */
+  /** @param unitMs units times the milliseconds for which the key held them */
   add(key: string, unitMs: number): void {
     this.#keys.set(key, { mean: this.meanOf(key) + unitMs / DECAY_MS, atMs: this.#nowMs() });
     if (this.#keys.size <= this.#maxKeys) return;

@@ -5,66 +5,63 @@ import { FairQueue, KeyCounter, type Verdict, type Waiter, waitForAdmission } fr
 export interface UtteranceSlotOptions {
   /** Utterances computed at once. */
   readonly concurrency: number;
-  /** Utterances of one key that may be open at once, those that gave their slot up among them. */
+  /** Utterances of one key that may be open at once, those without a slot included. */
   readonly keyConcurrency: number;
-  /** Requests that may wait for a first slot: of everybody, and of one key. */
+  /** Requests that may wait for a first slot, in total and per key. */
   readonly queueDepth: number;
   readonly keyQueueDepth: number;
   /** Longest wait for a first slot, in milliseconds. */
   readonly queueWaitMs: number;
   /**
-   * Whether what computes keeps a slot for an utterance as long as that is open: then no more are opened than there are
-   * slots, and who gave its slot up will find it again. No unless told.
+   * Whether the model keeps a slot for every open utterance: then no more are opened than there are slots. Default:
+   * false.
    */
   readonly keepsSlots?: boolean;
-  /** What slots that are kept cost: then nobody waits for one that cannot come in time. */
+  /** Cost of kept slots: a request that could not get one in time is refused at once. */
   readonly price?: SlotPrice;
-  /** Monotonic milliseconds. */
   readonly nowMs?: () => number;
 }
 
-/** For how long slots are taken. */
 export interface SlotPrice {
-  /** Seconds of a slot for each second of speech, at least. */
+  /** Minimum seconds of a slot per second of speech. */
   readonly perSecond: number;
-  /** Longest wait for a first slot after which the first sound still comes in time, in milliseconds. */
+  /** Longest wait for a first slot, in milliseconds, after which the first audio is still in time. */
   readonly patienceMs: number;
 }
 
-/** A slot among the utterances that are computed. It may go to another, and is then waited for again. */
+/** Slot of an utterance. Another utterance may take it over; the next frame then waits for one again. */
 export interface Slot {
-  /** Nothing is computed just now: the client has not asked for more, or the words are not there yet. */
+  /** Marks that nothing is computed: the client has not asked for more, or the text is not there yet. */
   rest(): void;
-  /** Nothing will be computed for a while, though the client asks for it: the slot is anybody's, at once. */
+  /** Gives the slot up at once, although the client asks for more. */
   pause(): void;
   /**
-   * A frame is about to be computed. `null` when that may begin, else a promise to wait for, which throws the signal's
-   * reason. `aheadS`: seconds of audio given beyond what a listener in real time has heard.
+   * Asks to compute a frame. Returns `null` if it may begin, else a promise to wait for, which rejects with the
+   * signal's reason. `aheadS`: seconds of audio beyond what a real-time listener has played.
    */
   work(aheadS: number): Promise<void> | null;
-  /** Calling it twice is harmless. */
+  /** Idempotent. */
   release(): void;
 }
 
-/** A slot that has rested this long, in milliseconds, goes to whoever waits. */
+/** Rest, in milliseconds, after which a waiting utterance takes the slot. */
 const REST_MS = 500;
-/** Who is this far ahead of its listener, in seconds, lets others go first. */
+/** Lead over its listener, in seconds, from which an utterance lets others go first. */
 const AHEAD_S = 1;
-/** For each slot two utterances may be open: one that is computed and one that gave its slot up. */
+/** For each slot two utterances may be open: one computed, one paused. */
 const OPEN_PER_SLOT = 2;
-/** Where no further one may be open, one that has rested this long, in milliseconds, is ended for who waits. */
+/** Rest, in milliseconds, after which an utterance is ended if a newcomer has no room. */
 const IDLE_MS = 5_000;
-/** How often those who rest are looked at while somebody waits, in milliseconds. */
+/** Interval of checks for resting utterances while others wait, in milliseconds. */
 const LOOK_MS = 100;
 
-/** What is shared, for messages, as a keyed semaphore has it. */
 export const SPEAKING = "utterances being spoken";
 
 /**
- * Decides who is computed now, who waits, and who is told to come back. A slot is held only while something is computed
- * in it: who rests loses it to whoever waits, and so does, between two frames, who is well ahead of its listener or
- * whose key has more slots than the other that waits. No client and no key keeps others from being spoken for, and one
- * that is alone may have everything.
+ * Decides which utterances are computed, wait, or are refused. An utterance holds a slot only while something is
+ * computed: a resting one loses it to one that waits, and so does, between two frames, one that is well ahead of its
+ * listener or whose key has more slots than the other's. No client or key can starve others, and a lone one may have
+ * everything.
  */
 export class UtteranceSlots {
   readonly #options: UtteranceSlotOptions;
@@ -82,27 +79,25 @@ export class UtteranceSlots {
     this.#nowMs = options.nowMs ?? (() => performance.now());
   }
 
-  /** Places that somebody has, to compute in or to rest in. */
+  /** Slots taken, by computing and resting utterances. */
   get taken(): number {
     return this.#activeBy.total;
   }
 
-  /** Utterances that are computed just now. */
   get active(): number {
     return count(this.#open, ({ state, restingSinceMs }) => state === "active" && restingSinceMs === null);
   }
 
-  /** Utterances that have begun and wait: for a slot, for their client, for words, or to be less far ahead. */
+  /** Utterances that have begun and wait: for a slot, their client, text, or to be less far ahead. */
   get paused(): number {
     return this.#open.size - this.active;
   }
 
-  /** Requests that wait for their first slot. */
   get queued(): number {
     return count(this.#queue, isNew);
   }
 
-  /** Why a further request of the key would be refused at once; `null` where it would not. */
+  /** Returns why a further request of the key would be refused at once; `null` if it would not. */
   refusalFor(key: string): ServiceError | null {
     if (this.#isClosed) return shuttingDownError();
     const ofKey = count(this.#queue.of(key), isNew);
@@ -110,13 +105,13 @@ export class UtteranceSlots {
   }
 
   /**
-   * Resolves with a slot. Throws a `ServiceError` when too many wait (429 for too many of this key, 502 of all), when
-   * the wait is too long or the server stops (502), and the signal's reason when that aborts. Where slots have a price, it
-   * throws at once for whom none can be free in time: 429 where this key has them all.
+   * Resolves with a slot. Rejects with a `ServiceError` if too many wait (429 for this key, 502 in total) or if the
+   * wait is too long or the server stops (502), and with the signal's reason. If slots have a price, it rejects at
+   * once a request that none can be free for in time: 429 if its key has them all.
    *
-   * @param stop ends the utterance, when it has rested for long and others have no room
-   * @param isBegun its words are written: a server that stops lets it finish
-   * @param leastS seconds of speech that it will be at least
+   * @param stop ends the utterance if it has rested for long and others have no room
+   * @param isBegun its text is written: a server that stops lets it finish
+   * @param leastS minimum seconds of speech
    */
   async enter(
     key: string,
@@ -141,7 +136,7 @@ export class UtteranceSlots {
       takesMs: 1_000 * leastS * (price?.perSecond ?? 0),
       sinceMs: null,
     };
-    // What was spent on words that are written is not thrown away so soon.
+    // Text that is written already is worth a longer wait.
     const waitMs = isBegun || price === undefined ? queueWaitMs : Math.min(queueWaitMs, price.patienceMs);
     await this.#turnOf(utterance, { waitMs, late: () => this.#fullFor(key) });
     return {
@@ -149,7 +144,7 @@ export class UtteranceSlots {
         utterance.restingSinceMs ??= this.#nowMs();
       },
       pause: () => {
-        // It is not its client that keeps it: it is not idle.
+        // The client did not cause this pause, so the utterance is not idle.
         utterance.restingSinceMs = null;
         if (utterance.state !== "active") return;
         this.#pause(utterance);
@@ -160,7 +155,7 @@ export class UtteranceSlots {
     };
   }
 
-  /** Refuses whoever waits for a first slot and whoever comes. Who has begun goes on. */
+  /** Refuses requests that wait for a first slot and further ones. Begun utterances continue. */
   close(): void {
     this.#isClosed = true;
     for (const entry of [...this.#queue]) {
@@ -183,7 +178,7 @@ export class UtteranceSlots {
     return coming;
   }
 
-  /** Whether the next who can go has more right to the slot. */
+  /** Whether the next admissible utterance has a better claim to the slot. */
   #shouldYield({ key }: Utterance, aheadS: number): boolean {
     for (const next of this.#queue.firsts()) {
       if (this.#verdict(next) !== "take") continue;
@@ -192,7 +187,6 @@ export class UtteranceSlots {
     return false;
   }
 
-  /** Waits until the utterance is active. */
   #turnOf(utterance: Utterance, limit?: { waitMs: number; late: () => unknown }): Promise<void> {
     const { key, signal } = utterance;
     return waitForAdmission<void>(
@@ -200,7 +194,7 @@ export class UtteranceSlots {
       (waiter) => {
         const entry = { ...waiter, utterance };
         utterance.entry = entry;
-        // Somebody listens already to who goes on.
+        // A resumed utterance already has a listener, so it goes before new ones.
         if (isNew(entry)) this.#queue.add(key, entry);
         else this.#queue.add(key, entry, isNew);
         this.#serve();
@@ -216,7 +210,7 @@ export class UtteranceSlots {
 
   #refuseBeyondDepth(entry: QueueEntry): void {
     const { queueDepth, keyQueueDepth, price } = this.#options;
-    // Where the line is full, the key that has most in it gives way.
+    // A full queue drops the newest request of the key that has most in it.
     if (this.queued > queueDepth) this.#queue.lastOfLongest(isNew)?.refuse(serverFullError(SPEAKING));
     else if (count(this.#queue.of(entry.key), isNew) > keyQueueDepth) entry.refuse(keyFullError(SPEAKING));
     else if (price !== undefined && !entry.utterance.isBegun) {
@@ -225,7 +219,10 @@ export class UtteranceSlots {
     }
   }
 
-  /** The time until a slot can be free for a newcomer, at least: after what is spoken, and its key's that wait before it. */
+  /**
+   * Minimum time until a slot can be free for a newcomer: after the open utterances, and those of its key that wait
+   * before it.
+   */
   #leastWaitMs(entry: QueueEntry): number {
     const nowMs = this.#nowMs();
     const free = Array.from({ length: this.#options.concurrency }, () => 0);
@@ -240,7 +237,7 @@ export class UtteranceSlots {
     return free[0]!;
   }
 
-  /** What is told where nobody can be let in: that it is this key itself that has every slot, or that others do. */
+  /** Blames the key itself if it holds every slot, else the server. */
   #fullFor(key: string, retryAfterMs?: number): ServiceError {
     const { price, concurrency } = this.#options;
     const isOwn = price !== undefined && this.#openBy.of(key) >= concurrency;
@@ -248,7 +245,7 @@ export class UtteranceSlots {
   }
 
   #serve(): void {
-    // Whoever is let in calls this once more.
+    // Admitting an entry calls this again.
     if (this.#isServing) return;
     this.#isServing = true;
     while (this.#isSomebodyNext() && this.#hasRoom()) {
@@ -280,13 +277,12 @@ export class UtteranceSlots {
     return false;
   }
 
-  /** Whether it may have a slot that is free. */
   #verdict({ utterance: { key, state } }: QueueEntry): Verdict {
     if (state !== "new") return "take";
     return this.#openBy.of(key) < this.#options.keyConcurrency && this.#mayOpen(key) ? "take" : "pass";
   }
 
-  /** Where as many are open as may be, a key that has less than its part of them may still open one. */
+  /** When the maximum is open, a key that has less than its share may still open one. */
   #mayOpen(key: string): boolean {
     const { concurrency, keepsSlots = false } = this.#options;
     if (keepsSlots) return this.#open.size < concurrency;
@@ -294,7 +290,7 @@ export class UtteranceSlots {
     return this.#open.size < maxOpen || this.#openBy.of(key) < Math.floor(maxOpen / (this.#openBy.keys + 1));
   }
 
-  /** Whether a slot is free, or becomes so because the one that has rested longest has done so for long enough. */
+  /** Whether a slot is free, or can be taken from the utterance that has rested longest. */
   #hasRoom(): boolean {
     if (this.taken < this.#options.concurrency) return true;
     const longest = this.#longestResting(({ state }) => state === "active");
@@ -316,7 +312,7 @@ export class UtteranceSlots {
     this.#serve();
     if (!this.#isOpeningAwaited()) return;
     for (const { isEnding } of this.#open) if (isEnding) return;
-    // Where slots are kept, nobody takes that of one who rests.
+    // Kept slots are never taken over by others, so a resting utterance blocks them.
     const keepsSlots = this.#options.keepsSlots === true;
     const idle = this.#longestResting(({ state }) => keepsSlots || state === "paused");
     if (idle === null || this.#nowMs() - idle.restingSinceMs! < IDLE_MS) return;
@@ -324,7 +320,7 @@ export class UtteranceSlots {
     idle.stop(idleTooLongError());
   }
 
-  /** Whether a newcomer waits for nothing but that another utterance ends. */
+  /** Whether a newcomer waits only for another utterance to end. */
   #isOpeningAwaited(): boolean {
     for (const entry of this.#queue.firsts()) {
       const { key } = entry;
@@ -343,30 +339,29 @@ export class UtteranceSlots {
     if (!this.#open.delete(utterance)) return;
     this.#openBy.add(utterance.key, -1);
     if (utterance.state === "active") this.#activeBy.add(utterance.key, -1);
-    // It may still wait to go on: nobody will take the slot.
+    // It may still wait to resume.
     utterance.entry?.refuse(new Error("the slot was given back"));
     this.#serve();
   }
 }
 
-/** An utterance that is open, or asks to be. */
 interface Utterance {
   readonly key: string;
   readonly signal: AbortSignal;
   readonly stop: (reason: ServiceError) => void;
   state: "new" | "active" | "paused";
-  /** Its words were written before it asked for a slot. */
+  /** Whether its text was written before it asked for a slot. */
   readonly isBegun: boolean;
-  /** It was told to end. */
+  /** Whether it was stopped. */
   isEnding: boolean;
-  /** Since when nothing is computed for it, in milliseconds; null while something is. */
+  /** Start of its rest, in milliseconds; `null` while something is computed. */
   restingSinceMs: number | null;
-  /** While it waits to go on. */
+  /** Set while it waits to resume. */
   coming: Promise<void> | null;
   entry: QueueEntry | null;
-  /** For how long it takes a slot, in milliseconds, at least; 0 where nobody knows. */
+  /** Minimum time that it takes a slot, in milliseconds; 0 if unknown. */
   readonly takesMs: number;
-  /** When it got its first slot, in milliseconds. */
+  /** Time of its first slot, in milliseconds. */
   sinceMs: number | null;
 }
 

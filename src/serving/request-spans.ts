@@ -7,7 +7,10 @@ import type { ResolvedRequest } from "./prepare/resolve-request.ts";
 import type { UtteranceStats } from "./reply/utterance-stats.ts";
 import type { UtteranceEnd } from "./telemetry.ts";
 
-/** Ends the span with the work. Throws what that throws. @param signal aborts when the client goes, which is no failure */
+/**
+ * Ends the span with the work, and rethrows its error. @param signal aborts when the client leaves, which is no
+ * failure
+ */
 export async function inSpan<T>(span: Span, signal: AbortSignal, work: Promise<T>): Promise<T> {
   try {
     const value = await work;
@@ -19,7 +22,7 @@ export async function inSpan<T>(span: Span, signal: AbortSignal, work: Promise<T
   }
 }
 
-/** Ends a request's. A refusal is its client's own doing: what it is, is told, but it is no error of the server's. */
+/** Ends a request's span. A refusal is recorded, but is no error of the server. */
 export function endRequestSpan(
   span: Span,
   ending: "finished" | "failed" | "left",
@@ -30,19 +33,19 @@ export function endRequestSpan(
   span.end(failure !== null && failure.status >= 500 ? failure.type : undefined);
 }
 
-/** The type of an error, for a span; `undefined` where the client went, and nothing failed. */
+/** Returns the error's type for a span; `undefined` if the client left. */
 export function failureType(error: unknown, signal: AbortSignal): string | undefined {
   if (error instanceof ServiceError) return error.type;
   if (signal.aborted && error === signal.reason) return undefined;
   return error instanceof Error ? error.name : "_OTHER";
 }
 
-// By OpenTelemetry's names where it has any.
+// Attributes have OpenTelemetry's names where there are any.
 
-/** Of every request: whom its client asked. Who then speaks, writes or hears may be somebody else. */
+/** Facts of every request: the provider that its client asked. Another system may do the work. */
 export const PROVIDER_FACTS: SpanAttributes = { "gen_ai.provider.name": "antiphon" };
 
-/** Of a request to speak, from its beginning. */
+/** Returns the facts of a speech request at its beginning. */
 export function speechFacts(
   { model, delivery }: ResolvedRequest,
   format: Encoding,
@@ -59,7 +62,6 @@ export function speechFacts(
   };
 }
 
-/** Of the same at its end. */
 export function spokenFacts(stats: UtteranceStats, inputChars: number, end: UtteranceEnd): SpanAttributes {
   return {
     "gen_ai.response.finish_reasons": [end],
@@ -70,7 +72,6 @@ export function spokenFacts(stats: UtteranceStats, inputChars: number, end: Utte
   };
 }
 
-/** Of the writing of a turn. */
 export function writingFacts(writer: string, temperature: number): SpanAttributes {
   return {
     "gen_ai.operation.name": "chat",
@@ -80,13 +81,11 @@ export function writingFacts(writer: string, temperature: number): SpanAttribute
   };
 }
 
-/** Of the same at its end: what it took where somebody counts. */
 export function writtenFacts(tokens: WriterTokens | null): SpanAttributes {
   if (tokens === null) return {};
   return { "gen_ai.usage.input_tokens": tokens.prompt, "gen_ai.usage.output_tokens": tokens.written };
 }
 
-/** Of the hearing of a clip. */
 export function recognitionFacts(recogniser: string, { durationS }: Pick<Clip, "durationS">): SpanAttributes {
   return {
     "gen_ai.operation.name": "stt",

@@ -2,16 +2,12 @@ import { ServiceError } from "../contract/errors.ts";
 import { type Stopper, stopWith, type TimeLimit } from "../core/stop-with.ts";
 import { shuttingDownError } from "../limits/capacity-errors.ts";
 
-/** What is being worked at, each piece stopped when its client goes, and all of it when the server stops. */
+/** Set of running work, stopped one by one when clients leave, and as a whole when the server stops. */
 export class RunningWork {
   readonly #live = new Set<Stopper>();
   #onIdle: (() => void) | null = null;
 
-  /**
-   * Whoever ends the last piece lets those go on who wait for that.
-   *
-   * @param signal aborts when the client has gone; its reason is handed on
-   */
+  /** @param signal aborts when the client leaves; its reason is passed on */
   begin(signal: AbortSignal, limit?: TimeLimit): Stopper {
     const stop = stopWith([signal], limit);
     const work: Stopper = {
@@ -26,7 +22,7 @@ export class RunningWork {
     return work;
   }
 
-  /** Lets what there is finish for `graceMs`, then stops it with a 502. */
+  /** Lets the work finish for `graceMs`, then stops it with a 502. */
   async drain(graceMs: number): Promise<void> {
     if (this.#live.size === 0) return;
     const idle = new Promise<void>((resolve) => {
@@ -42,8 +38,8 @@ export class RunningWork {
 }
 
 /**
- * Waits as {@link withDeadline} does for one piece of work after the other, with one timer and one listener for all of them.
- * They are left behind until {@link DeadlineTimer.end}.
+ * Limits one operation after another as {@link withDeadline} does, with one timer and one listener for all, until
+ * {@link DeadlineTimer.end}.
  */
 export class DeadlineTimer {
   readonly #stop: Pick<Stopper, "signal" | "abort">;
@@ -59,7 +55,7 @@ export class DeadlineTimer {
     stop.signal.addEventListener("abort", this.#onAbort, { once: true });
   }
 
-  /** Call it for one piece of work at a time. */
+  /** Limits an operation; one at a time. */
   limit<T>(work: Promise<T>): Promise<T> {
     this.#timer.refresh();
     return new Promise((resolve, reject) => {
@@ -84,9 +80,8 @@ export class DeadlineTimer {
 }
 
 /**
- * Waits for `work`, at most `timeoutMs`, and no longer than until `stop` aborts. Past the deadline it aborts `stop`
- * with a 502 {@link ServiceError} that says who took too long, so that whatever the work was for stops too. Throws the
- * abort reason.
+ * Waits for `work` at most `timeoutMs`, and until `stop` aborts. After the deadline it aborts `stop` with a 502
+ * {@link ServiceError} that names what took too long. Rejects with the abort reason.
  */
 export async function withDeadline<T>(
   work: Promise<T>,

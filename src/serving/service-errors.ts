@@ -5,8 +5,8 @@ import { ConversationError, NothingToSpeakError, SpeechFailedError } from "../co
 import { WriterError } from "../core/writer.ts";
 
 /**
- * The one place where what an engine throws gets its row in the contract's table. What an engine says of itself may
- * name files or quote libraries: it goes to the log, as the cause, and not to the client.
+ * Maps what an engine throws to the contract's table. An engine's own message may name files or quote libraries: it
+ * goes to the log, as the cause, and not to the client.
  */
 export function mapEngineError(error: unknown, signal: AbortSignal): unknown {
   if (error instanceof ServiceError || (signal.aborted && error === signal.reason)) return error;
@@ -29,7 +29,7 @@ export function mapEngineError(error: unknown, signal: AbortSignal): unknown {
   return error;
 }
 
-/** What a client is told of whatever was thrown; what has no row in the contract's table is a 500 that tells it nothing. */
+/** Returns the error for the client; anything without a row in the contract's table is a plain 500. */
 export function toServiceError(error: unknown, whereTheCauseIs = "its log says what"): ServiceError {
   return (
     knownServiceError(error) ??
@@ -38,8 +38,8 @@ export function toServiceError(error: unknown, whereTheCauseIs = "its log says w
 }
 
 /**
- * The row of the contract's table for what no engine threw: a refusal as it is, and keys and usage that cannot be reached;
- * `null` for what has no row.
+ * Returns the row of the contract's table for errors outside of engines: refusals, and unreachable keys and usage;
+ * `null` if there is none.
  */
 export function knownServiceError(error: unknown): ServiceError | null {
   if (error instanceof ServiceError) return error;

@@ -2,50 +2,45 @@ import { newEventId, type UsageRecord } from "../accounts/store.ts";
 import type { Encoding } from "../audio/encode/encoder.ts";
 import type { Usage } from "../contract/replies.ts";
 
-/**
- * How an utterance ended: all of it was spoken, as much as it may be long, its client went, or something failed, its
- * metering among that.
- */
+/** End of an utterance: completed, cut at its maximum length, left by the client, or failed (metering included). */
 export type UtteranceEnd = "finished" | "length" | "gone" | "failed";
 
-/** An utterance that is over, however that came. */
 export interface EndedUtterance {
-  /** The public id of its model. */
+  /** Public id of the model. */
   readonly model: string;
   readonly format: Encoding;
   readonly reason: UtteranceEnd;
-  /** Handed over, in seconds. */
+  /** Seconds of audio handed over. */
   readonly audioS: number;
-  /** How long the engine was waited for, in seconds. */
+  /** Seconds of waiting for the engine. */
   readonly engineS: number;
 }
 
-/** What the life of a request reports to whoever measures. Sizes and times only: never text, audio or keys. */
+/** Receiver of measurements: sizes and times only, never text, audio or keys. */
 export interface Telemetry {
-  /** Seconds that a request waited for its first place; it has that now. */
+  /** Records the seconds that a request waited for its first slot. */
   queued(seconds: number): void;
-  /** Seconds from when a model was asked to write to its first token. */
+  /** Records the seconds until a writer's first token. */
   firstToken(seconds: number): void;
-  /** Seconds from the request's arrival to its first frame, spoken by the model of that public id. */
+  /** Records the seconds from arrival to the first frame, by the model's public id. */
   firstAudio(model: string, seconds: number): void;
-  /** A frame came later than a listener in real time needed it, and not because that listener was slow. */
+  /** Records a frame that came later than a real-time listener needed it, although it was asked for in time. */
   underrun(): void;
   ended(utterance: EndedUtterance): void;
-  /** A recording was heard: its length, and how long the recogniser was waited for, in seconds. */
+  /** Records a transcribed recording: its length, and the wait for the recogniser, in seconds. */
   transcribed(audioS: number, recogniserS: number): void;
-  /** A turn of sound alone was to be heard before its reply. */
+  /** Records the transcription of an audio-only turn before its reply. */
   turnTranscribed(outcome: "whole" | "part" | "none"): void;
   metered(usage: Usage): void;
 }
 
-/** Where usage goes. */
 export interface Metering {
   /** Resolves once the record is durable. */
   meter(record: UsageRecord): Promise<void>;
   readonly telemetry: Telemetry;
 }
 
-/** Commits what a key has used, as one event of now. Resolves once that is durable. */
+/** Commits a key's usage as one event of now. Resolves once it is durable. */
 export async function meterUsage(metering: Metering, keyId: string, usage: Usage): Promise<void> {
   await metering.meter({
     eventId: newEventId(),

@@ -1,61 +1,57 @@
-/** Things that one side adds as they come, and that the other takes as it needs them. */
+/** Queue whose producer pushes items as they come and whose consumer awaits them. */
 export class AsyncQueue<T> {
-  /** Those that have come and were not taken. */
   readonly #waiting: T[] = [];
   #end: { readonly error: unknown } | "done" | null = null;
   #isAwaited = false;
   #cameAtS = 0;
   #onChange = (): void => {};
 
-  /** Whether the next one is being waited for just now. */
+  /** Whether the consumer waits for an item. */
   get isAwaited(): boolean {
     return this.#isAwaited;
   }
 
-  /** Whether some have come that were not taken. */
   get hasItems(): boolean {
     return this.#waiting.length > 0;
   }
 
-  /** Whether no more will come. */
   get isEnded(): boolean {
     return this.#end !== null;
   }
 
-  /** When one came that had been waited for, by the process's steady clock, in seconds; 0 where none had. */
+  /** Time when the last awaited item came, in seconds of the process's steady clock; 0 if none was awaited. */
   get lastArrivalS(): number {
     return this.#cameAtS;
   }
 
-  /** What comes after the end is nobody's. */
+  /** Ignored after the end. */
   push(thing: T): void {
     if (this.#end !== null) return;
     this.#waiting.push(thing);
     this.#onChange();
   }
 
-  /** All have come. */
   end(): void {
     this.#end ??= "done";
     this.#onChange();
   }
 
-  /** No more will come, which is told once those that have come are taken. */
+  /** Ends the queue with an error, thrown once the items are consumed. */
   fail(error: unknown): void {
     this.#end ??= { error };
     this.#onChange();
   }
 
-  /** No more will come, and those that have come are not to be taken. */
+  /** Ends the queue with an error and drops its items. */
   abort(error: unknown): void {
     this.#waiting.length = 0;
     this.fail(error);
   }
 
   /**
-   * Waits for the next one: false where there will be none. Throws what they failed with. One call at a time.
+   * Waits for the next item; resolves to false at the end. Rejects with the error of `fail`. One call at a time.
    *
-   * @param onWait it is not there yet
+   * @param onWait called if no item is there yet
    */
   async hasNext(onWait = (): void => {}): Promise<boolean> {
     this.#isAwaited = true;
@@ -75,7 +71,6 @@ export class AsyncQueue<T> {
     return false;
   }
 
-  /** The next ones, each as it is asked for. */
   async *values(onWait?: () => void): AsyncGenerator<T, void, void> {
     while (await this.hasNext(onWait)) yield this.#waiting.shift()!;
   }

@@ -16,25 +16,23 @@ import type { Telemetry } from "../telemetry.ts";
 import { AsyncQueue } from "./async-queue.ts";
 import type { TextStream } from "./streamed-text.ts";
 
-/** Who wants to know of the writing. */
 export interface WritingObserver {
-  /** Of the writing; ended with it. */
+  /** Span of the writing; ended with it. */
   readonly span: Span;
-  /** Called once, where a language model writes, with the seconds that it took. */
+  /** Called once if a language model writes, with the seconds until its first token. */
   readonly onFirstToken: (seconds: number) => void;
   /**
-   * Called with each call of a function as it is written, and the code points of the reply's text that come before it:
-   * of some of those nothing may have been taken yet.
+   * Called with each function call as it is written, and the number of code points of text before it, of which some
+   * may not have been consumed yet.
    */
   readonly onCall?: ((call: ToolCall, at: number) => void) | undefined;
-  /** Called when nothing more is written; more than once is possible. */
+  /** Called when nothing more is written, maybe more than once. */
   readonly onOver: () => void;
 }
 
 /**
- * The words of an authored turn as a writer gives them, and what there is to say of the writing. The writer is read to
- * its end as fast as it writes, whoever listens to the words and however slowly: it is not held up, and neither are those
- * who wait for it.
+ * Text of an authored turn as a writer produces it, and what there is to report of the writing. The writer is read to
+ * its end as fast as it writes, however slowly the text is consumed, so that it never blocks.
  */
 export class AuthoredText implements TextStream {
   readonly source = "the writer";
@@ -49,11 +47,10 @@ export class AuthoredText implements TextStream {
   #hasToken = false;
   #firstSentenceMs = 0;
   #tokens: WriterTokens | null = null;
-  /** Tokens reported after the last words. */
+  /** Tokens reported after the last text. */
   #finalTokens: WriterTokens | null = null;
   #hasWords = false;
   #hasCalled = false;
-  /** Code points of what was written. */
   #length = 0;
   #gate: string | null = null;
   #layer: string | null = null;
@@ -93,7 +90,6 @@ export class AuthoredText implements TextStream {
     this.#parts = writer.write(dialogue, signal)[Symbol.asyncIterator]();
   }
 
-  /** Whether the writer is being waited for just now. */
   get isWriting(): boolean {
     return this.#written.isAwaited;
   }
@@ -107,8 +103,8 @@ export class AuthoredText implements TextStream {
   }
 
   /**
-   * Waits for the first sentence, or the end of a reply of calls alone. Throws what the writer throws. Once, and before
-   * {@link AuthoredText.sentences}.
+   * Waits for the first sentence, or the end of a reply of function calls only. Rejects with the writer's error. Call
+   * once, before {@link AuthoredText.sentences}.
    */
   async begin(): Promise<void> {
     const beganMs = performance.now();
@@ -118,11 +114,6 @@ export class AuthoredText implements TextStream {
     this.#firstSentenceMs = performance.now() - beganMs;
   }
 
-  /**
-   * The sentences as they come, each with the space that parts it from the one before. Can be taken once.
-   *
-   * @param onWait a further sentence is waited for from now on
-   */
   async *sentences(onWait: () => void): AsyncGenerator<string, void, void> {
     let isFirst = true;
     for await (const part of this.#written.values(onWait)) {
@@ -135,7 +126,7 @@ export class AuthoredText implements TextStream {
     }
   }
 
-  /** What a reply's `meta` says about its writing, up to the sentence that was last asked for. */
+  /** Returns `meta.writer`, up to the sentence that was last consumed. */
   meta(): Record<string, unknown> {
     return {
       name: this.#writer.name,
@@ -148,14 +139,14 @@ export class AuthoredText implements TextStream {
     };
   }
 
-  /** Writes no more. Not waited for: a writer that hangs holds up nobody. */
+  /** Stops writing. Not awaited: a hanging writer must not block. */
   release(): void {
     this.#parts.return?.().catch(() => {});
     this.#span.end();
     this.#onOver();
   }
 
-  /** Takes all that the writer writes. Never throws: what it throws is told in its place. */
+  /** Reads the writer to its end. Never throws: errors go to the queue. */
   async #read(): Promise<void> {
     try {
       for (;;) {
@@ -190,39 +181,34 @@ export class AuthoredText implements TextStream {
   }
 }
 
-/** Words are counted from the beginning of the reply's text, which has no space there. */
+/** Code points are counted from the beginning of the reply's text, which has no space there. */
 function placed(text: string, isFirst: boolean): string {
   return isFirst ? text.trimStart() : ` ${text}`;
 }
 
-/** Who writes, and the turns that may be written at a time. */
 export interface WritingDeps {
   readonly writer: Writer;
   readonly writing: KeyedSemaphore;
   readonly telemetry: Telemetry;
 }
 
-/** Who asks for the writing of a turn. */
 export interface WritingRequest {
   readonly keyId: string;
   readonly span: Span;
-  /**
-   * Told of each call of a function as it is written, and of how many code points of the reply's text come before it: it
-   * belongs behind those.
-   */
+  /** Called with each function call as it is written, and the number of code points of text before it. */
   readonly onCall?: (call: ToolCall, at: number) => void;
-  /** Told when what it took is metered, the audio of its input too. A reply that failed is not. */
+  /** Called when usage is metered, that of input audio included. Failed replies are not metered. */
   readonly onMetered?: () => void;
 }
 
-/** A reply that was written and not spoken. */
+/** Reply that is written and not spoken. */
 export interface WrittenReply {
   readonly text: string;
   readonly stop: "finished" | "length";
   readonly tokens: WriterTokens | null;
 }
 
-/** Has a turn written, once there is room for that. What comes of it is to be released. */
+/** Starts writing a turn once there is room. The result has to be released. */
 export async function beginWriting(
   { writer, writing, telemetry }: WritingDeps,
   prepared: ResolvedRequest,
@@ -243,9 +229,9 @@ export async function beginWriting(
 }
 
 /**
- * The sentences of a turn that has begun and is not spoken, each waited for no longer than `timeoutMs`.
+ * Yields the sentences of a turn that is not spoken, waiting at most `timeoutMs` for each.
  *
- * @param maxTokens where the writer counts none, four characters are taken for one; `null` is no bound
+ * @param maxTokens if the writer counts none, four characters count as one; `null` is no limit
  */
 export async function* boundedSentences(
   coming: AuthoredText,
@@ -272,7 +258,6 @@ export async function* boundedSentences(
 
 const CHARS_PER_TOKEN = 4;
 
-/** The whole words of a text that fit. */
 function wordsWithin(text: string, maxChars: number): string {
   const space = text.lastIndexOf(" ", maxChars);
   return space <= 0 ? "" : text.slice(0, space);

@@ -1,27 +1,26 @@
 import { FRAME_S } from "../../audio/format.ts";
 
-/** Who has waited gets so much at once, in seconds, so that a listener costs one timer and one write for all of it. */
+/**
+ * Seconds of speech released together after a wait, so that a listener costs one timer and one write for all of it.
+ */
 const TOGETHER_S = 4 * FRAME_S;
 
-/**
- * How far speech may be made ahead of its listeners. What is beyond waits, each utterance by a timer of its own that ends
- * with the wait.
- */
+/** Limit on how far synthesis may be ahead of playback. Utterances beyond it wait, each by a timer of its own. */
 export class PlaybackPacer {
   readonly #maxS: number;
   readonly #waiting = new Set<() => void>();
   #isLifted = false;
 
-  /** @param maxS seconds of speech beyond what a listener in real time has heard; 0 is no bound */
+  /** @param maxS seconds of speech beyond what a real-time listener has played; 0 is no limit */
   constructor(maxS: number) {
     this.#maxS = maxS === 0 ? Number.POSITIVE_INFINITY : maxS;
   }
 
   /**
-   * Until the next frame may be made for who is `aheadS` ahead: `null` when it may be now, else a promise, after which is
-   * to be asked again. That throws the signal's reason as soon as it aborts.
+   * Returns `null` if the next frame may be computed for a listener who is `aheadS` behind; else a promise, after
+   * which to ask again. It rejects with the signal's reason as soon as that aborts.
    *
-   * @param maxS a bound of its own, where that is the lower one; then each frame is waited for by itself
+   * @param maxS lower limit of this utterance; it then waits for each frame
    */
   wait(aheadS: number, signal: AbortSignal, maxS?: number): Promise<void> | null {
     const overS = aheadS + FRAME_S - Math.min(this.#maxS, maxS ?? Number.POSITIVE_INFINITY);
@@ -42,7 +41,7 @@ export class PlaybackPacer {
     });
   }
 
-  /** Nobody is held back any more: who waits goes on. */
+  /** Lifts the limit and releases all utterances that wait. */
   lift(): void {
     this.#isLifted = true;
     for (const settle of [...this.#waiting]) settle();

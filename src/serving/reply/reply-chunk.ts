@@ -1,13 +1,12 @@
 import type { Marks, PhonemeTiming, VisemeTiming, WordTiming } from "../../contract/spoken.ts";
 import type { EncodedPiece, Mouth, SpokenWord as Word } from "../../core/speech-model.ts";
 
-/** A piece of a reply as it is sent: some bytes of its file, and what begins in the speech that went into them. */
+/** Chunk of a reply: bytes of its file, and the marks that begin in the speech they hold. */
 export interface ReplyChunk {
   readonly bytes: Uint8Array;
   readonly marks: Marks;
 }
 
-/** A piece of the engine's as the wire has it. */
 export function toReplyChunk({ bytes, words, mouth }: EncodedPiece): ReplyChunk {
   return {
     bytes,
@@ -18,7 +17,7 @@ export function toReplyChunk({ bytes, words, mouth }: EncodedPiece): ReplyChunk 
   };
 }
 
-/** All the marks of a reply, from those of its pieces: of two equal shapes of the mouth that meet it makes one. */
+/** Collects the marks of a reply and merges equal visemes that meet. */
 export class MarkCollector {
   #words: WordTiming[] | undefined;
   #visemes: VisemeTiming[] | undefined;
@@ -43,7 +42,6 @@ export class MarkCollector {
     }
   }
 
-  /** What was added until now. */
   marks(): Marks {
     return {
       ...(this.#words === undefined ? {} : { words: this.#words }),

@@ -2,33 +2,32 @@ import { countChars } from "../../contract/limits.ts";
 import type { Marks } from "../../contract/spoken.ts";
 import type { FollowedVoice, PromptReport, SpeechReport } from "../../core/speech-model.ts";
 
-/** What was understood of a turn that came as sound alone. */
+/** Transcript of an audio-only turn. */
 export interface TranscribedTurn {
-  /** In the conversation, from 0. */
+  /** Index in the conversation, from 0. */
   readonly index: number;
-  /** `null`: nobody speaks in it, or it could not be heard. */
+  /** `null` if the turn has no speech or could not be transcribed. */
   readonly text: string | null;
-  /** ISO 639-1; `null` where it is unknown. */
+  /** ISO 639-1; `null` if unknown. */
   readonly language: string | null;
-  /** 0 to 1; `null` where the recogniser does not say. */
+  /** 0 to 1; `null` if the recogniser does not report it. */
   readonly languageProbability: number | null;
   readonly speechProbability: number | null;
-  /** How much of it was listened to, from its beginning. */
+  /** Seconds that were transcribed, from the beginning. */
   readonly heardS: number;
-  /** How long that took, with the wait for a place; next to nothing for a clip that was heard before. */
+  /** Time that it took, with the wait for a place; next to nothing for a cached clip. */
   readonly ms: number;
-  /** Why it could not be heard, or not all of it, for the client; `null` where it was. */
+  /** Why the turn, or part of it, could not be transcribed, for the client; `null` if it was. */
   readonly problem: string | null;
 }
 
-/** What a reply's `meta` is made of. */
 export interface ReplyFacts {
-  /** Its times and frames, as `UtteranceStats.meta` has them. */
+  /** Times and frames from `UtteranceStats.meta`. */
   readonly stats: Readonly<Record<string, unknown>>;
-  /** How long its model took to load, where it had to. */
+  /** Load time of the model, if it had to be loaded. */
   readonly loadMs: number | null | undefined;
   readonly heard: readonly TranscribedTurn[];
-  /** What there is to say of the writing; `null` where nobody wrote. */
+  /** Report of the writing; `null` if nothing was written. */
   readonly writer: Readonly<Record<string, unknown>> | null;
   readonly report: SpeechReport;
   readonly marks: Marks;
@@ -36,7 +35,7 @@ export interface ReplyFacts {
   readonly cautions?: readonly string[];
 }
 
-/** The `meta` of a reply that was spoken: what does not apply to it is left out. */
+/** Returns the `meta` of a spoken reply, without what does not apply to it. */
 export function replyMeta({
   stats,
   loadMs,
@@ -59,7 +58,7 @@ export function replyMeta({
   };
 }
 
-/** `meta.voice`: what a reply's voice took from earlier turns; turns are counted as the request's conversation does. */
+/** Returns `meta.voice`: what the voice took from earlier turns, counted as in the request. */
 export function voiceMeta(voice: FollowedVoice): Record<string, unknown> {
   return {
     start: voice.start,
@@ -78,12 +77,11 @@ export function voiceMeta(voice: FollowedVoice): Record<string, unknown> {
   };
 }
 
-/** `meta.prompt`: what the model read of the conversation, counted as the request does, and what went wrong. */
+/** Returns `meta.prompt`: what the model read of the conversation, counted as in the request, and what went wrong. */
 function promptMeta({ turns, heard, forgotten, cautions }: PromptReport): Record<string, unknown> {
   return { turns, heard, forgotten, cautions };
 }
 
-/** One of `meta.heard`. */
 function heardMeta(turn: TranscribedTurn): Record<string, unknown> {
   return {
     turn: turn.index,

@@ -43,66 +43,65 @@ import { UtteranceStats } from "./utterance-stats.ts";
 
 export interface SpeechServiceDeps extends Metering {
   lease(model: PublicModel, signal: AbortSignal): Promise<Lease>;
-  /** Writes authored turns; `null`: there are none. */
+  /** Writer of authored turns; `null` if there is none. */
   readonly writer: Writer | null;
-  /** Finds the words of turns that are sound alone; absent, such turns have none. */
+  /** Transcribes audio-only turns; absent, they have no text. */
   readonly historyTranscriber?: HistoryTranscriber;
-  /** Finds voices by a recording; absent, there are none. */
+  /** Finds custom voices; absent, there are none. */
   readonly customVoices?: Pick<CustomVoices, "find" | "check">;
-  /** Turns being written: of everybody, and of one key. */
+  /** Limit on turns being written. */
   readonly writing: KeyedSemaphore;
 }
 
 export interface SpeechServiceOptions extends UtteranceSlotOptions {
-  /** Longest wait for the engine's next frame, in milliseconds. */
+  /** Longest wait for the next frame, in milliseconds. */
   readonly frameTimeoutMs: number;
   /** Longest wait for a model to load, in milliseconds. */
   readonly loadTimeoutMs: number;
-  /** Seconds of speech that are made ahead of who plays it as it comes; 0 is no bound. */
+  /** Seconds of speech that synthesis may be ahead of real-time playback; 0 is no limit. */
   readonly maxAheadS: number;
-  /** Of checkpoints that do not share the slots of this machine, by their names; none unless given. */
+  /** Slots of checkpoints that do not share those of this machine, by name. */
   readonly checkpointSlots?: ReadonlyMap<string, CheckpointSlotOptions>;
 }
 
-/** Who asks to have something spoken, and how. */
 export interface SpeechRequest extends Pick<Caller, "keyId" | "signal" | "span">, WritingRequest {
-  /** The file that the reply is made into; each piece of it is some bytes of that. */
+  /** File format of the reply; each chunk holds some of its bytes. */
   readonly encoding: Encoding;
-  /** The open turn's words, where they are given while it is spoken; nobody writes it then. */
+  /** Text of the open turn that the client sends while it is spoken; then no writer is used. */
   readonly streamedText?: StreamedText;
-  /** Longest that the reply may take, and what ends it then; without it, as long as it is read. */
+  /** Time limit of the reply. Default: as long as it is read. */
   readonly limit?: TimeLimit;
-  /** A stream hands audio over as it comes: what a client took before it left is metered. */
+  /** Whether audio is handed over as it comes: then what a client took before it left is metered. */
   readonly isStreamed: boolean;
-  /** It is played as it comes: what is made ahead of that is bounded, since whoever listens may leave. */
+  /** Whether it is played as it comes: then synthesis is paced, since the listener may leave. */
   readonly isPlayed: boolean;
-  /** Seconds that may be made ahead of who plays it, where that is less than for everybody. */
+  /** Lower limit of this request on the seconds ahead of playback. */
   readonly maxAheadS?: number;
-  /** Told of each sentence of an authored turn when the voice takes it, with the space that parts it from the one before. */
+  /** Called with each sentence of an authored turn when the voice takes it, with the space before it. */
   readonly onSentence?: (sentence: string) => void;
-  /** Told with the first frame: the audio of earlier turns is needed no more. */
+  /** Called with the first frame, when the audio of earlier turns is no longer needed. */
   readonly onFirstFrame?: () => void;
-  /** Told when the utterance is ended although nothing is asked of it: whoever takes its audio waits for something else. */
+  /** Called when the utterance is ended while the consumer waits for something else. */
   readonly onEnded?: (reason: ServiceError) => void;
 }
 
-/** What there is to say once the last frame is out and metered. */
+/** Report of a reply after its last frame and metering. */
 export interface SpeechOutcome {
-  /** The text that was spoken. */
+  /** Spoken text. */
   readonly text: string;
   readonly audioS: number;
   readonly frames: number;
   readonly usage: Usage;
-  /** What the writer has taken; `null` where nobody wrote or counts. */
+  /** Tokens of the writer; `null` if none wrote or none were counted. */
   readonly tokens: WriterTokens | null;
-  /** What may stand in place of the file's first bytes where it is kept: as many bytes, maybe none. */
+  /** Replacement for the first bytes of a stored file, of the same length; may be empty. */
   readonly finishedHead: Uint8Array;
-  /** What was said when, in `meta` too. */
+  /** Marks, which are in `meta` too. */
   readonly marks: Marks;
   readonly meta: Readonly<Record<string, unknown>>;
 }
 
-/** Of a reply that is left midway: what its generator is given to end with. */
+/** Outcome of a reply whose consumer stops early. */
 export const ABANDONED_OUTCOME: SpeechOutcome = {
   text: "",
   audioS: 0,
@@ -115,8 +114,8 @@ export const ABANDONED_OUTCOME: SpeechOutcome = {
 };
 
 /**
- * The one path of every reply. Of a spoken one: a slot, a model, frames as the consumer pulls them, one durable commit.
- * What comes is a file, a piece a frame (of `pcm` 1920 samples but for the last). Throws {@link ServiceError}, or the
+ * Produces every reply. For a spoken one: a slot, a model, frames as the consumer pulls them, one durable commit.
+ * Yields a file, a chunk per frame (of `pcm` 1920 samples except the last). Throws {@link ServiceError}, or the
  * request's abort reason.
  */
 export class SpeechService {
@@ -135,34 +134,30 @@ export class SpeechService {
     this.#nowMs = options.nowMs ?? (() => performance.now());
   }
 
-  /** Utterances that are computed just now. */
   get active(): number {
     return this.#admissions.active;
   }
 
-  /** Utterances that have begun and wait: for a slot, for their client, for words, or to be less far ahead. */
   get paused(): number {
     return this.#admissions.paused;
   }
 
-  /** Requests that wait for their first slot. */
   get queued(): number {
     return this.#admissions.queued;
   }
 
-  /** Why a further request of the key would be refused, so that nothing need be read of it; `null` where it would not. */
+  /** Returns why a further request of the key would be refused, before its body is read; `null` if it would not. */
   refusalFor(keyId: string): ServiceError | null {
     return this.#admissions.refusalFor(keyId);
   }
 
-  /** Whether functions that a request gives the writer may be called. */
   get callsTools(): boolean {
     return this.#deps.writer?.callsTools === true;
   }
 
   /**
-   * Has an authored turn written and not spoken: its sentences as they come, each with the space that parts it from the
-   * one before. One durable commit of what it took.
+   * Writes an authored turn without speaking it. Yields its sentences, each with the space before it, and commits its
+   * usage once.
    */
   async *write(
     prepared: ResolvedRequest,
@@ -173,7 +168,7 @@ export class SpeechService {
     const usage = { input_chars, input_audio_seconds, output_audio_seconds: 0 };
     const { loadTimeoutMs } = this.#options;
     let coming: AuthoredText | null = null;
-    // Whoever leaves in the middle has had the words before that.
+    // A client that leaves in the middle has had the text before that.
     let isOwed = false;
     try {
       coming = await beginWriting(this.#writingDeps(), prepared, request, stop);
@@ -207,7 +202,7 @@ export class SpeechService {
     let end: UtteranceEnd | null = null;
     const { span } = request;
     span.set(speechFacts(given, request.encoding, request.isStreamed));
-    // Where nobody asks for the next piece, the client went, or was cut.
+    // If the consumer stops asking, its client has left or was cut.
     const ending = () => end ?? (stop.signal.reason instanceof ServiceError ? "failed" : "gone");
     span.atEnd(() => spokenFacts(stats, inputCharsOf(given, request), ending()));
     let toFirstAudio = NO_SPAN;
@@ -301,8 +296,8 @@ export class SpeechService {
   }
 
   /**
-   * Takes nothing new, lets what is being spoken finish for `graceMs`, then stops it with a 502. What is played is made to
-   * its end as fast as it is taken: nobody else needs the time.
+   * Accepts nothing new, lets open replies finish for `graceMs`, then stops them with a 502. Playback is no longer
+   * paced, since no other request needs the time.
    */
   async drain(graceMs: number): Promise<void> {
     this.#admissions.close();
@@ -312,7 +307,7 @@ export class SpeechService {
     await this.#live.drain(graceMs);
   }
 
-  /** Whose voice was asked for, found; `undefined` where that is for the label and its turns to say. */
+  /** Returns the chosen voice, with its recording; `undefined` if the label and its turns decide. */
   async #voiceOf(
     { voice, customVoice, otherCustomVoices = [], model }: ResolvedRequest,
     { keyId }: SpeechRequest,
@@ -328,7 +323,7 @@ export class SpeechService {
     return abortable(customVoices.find(customVoice, keyId, model.card), stop.signal);
   }
 
-  /** The voices that the text names, those by recordings found. */
+  /** Returns the voices that the text names, with their recordings. */
   async #textVoicesOf(
     { textVoices, model }: ResolvedRequest,
     { keyId }: SpeechRequest,
@@ -352,9 +347,9 @@ export class SpeechService {
   }
 
   /**
-   * The words of an open turn that came without any, once the first sentence is there: it is waited for no longer than a
-   * model, since weights may be on their way. Writing has slots of its own; it takes none of those that speak. A reply
-   * that only calls functions ends without one.
+   * Returns the text of an authored or streamed turn once its first sentence is there, waiting as long as for a
+   * model, since weights may have to be fetched. Writing has slots of its own. A reply of function calls only has no
+   * sentence.
    */
   async #coming(
     prepared: ResolvedRequest,
@@ -378,7 +373,7 @@ export class SpeechService {
     return { writer, writing, telemetry };
   }
 
-  /** The engine's speech as a file, each piece waited for no longer than the deadline. */
+  /** Speaks the reply as a file, waiting for each chunk at most until the deadline. */
   #frames(
     { request, lease, prepared, coming, slot, all, toFirstAudio }: Speaking,
     stop: Stopper,
@@ -408,7 +403,7 @@ export class SpeechService {
         }
         const turn = slot.work(stats.aheadS);
         if (turn !== null) await turn;
-        // It may compute what it has, but soon has nothing: its slot is another's until there are words.
+        // The model computes what it has and then has nothing: its slot is free for others until there is text.
         if (coming?.isWriting === true) slot.rest();
         const step = await stats.measureWait(waits.limit(speech.next()), request.streamedText);
         if (step.done) {
@@ -416,7 +411,7 @@ export class SpeechService {
           return step.value;
         }
         if (stats.frames === 0) request.onFirstFrame?.();
-        // A frame that waited for its client's words is not late.
+        // A frame that waited for the client's text is not late.
         stats.recordFrame(step.value.sampleCount, Math.max(askedS, request.streamedText?.lastArrivalS ?? 0));
         if (stats.frames > 0) toFirstAudio.end();
         slot.rest();
@@ -426,7 +421,7 @@ export class SpeechService {
       },
       leave() {
         waits.end();
-        // Not awaited: an engine that hangs must not hold this request too.
+        // Not awaited: a hanging engine must not block this request.
         if (!isOver) speech.return(NO_REPORT).catch(() => {});
       },
     };
@@ -443,7 +438,6 @@ export class SpeechService {
   }
 }
 
-/** All that an utterance is spoken from. */
 interface Speaking {
   readonly request: SpeechRequest;
   readonly lease: Lease;
@@ -451,19 +445,18 @@ interface Speaking {
   readonly coming: TextStream | null;
   readonly slot: Slot;
   readonly all: MarkCollector;
-  /** Lasts until the first frame. */
+  /** Span until the first frame. */
   readonly toFirstAudio: Span;
 }
 
-/** The speech of an utterance, pulled a piece at a time. */
+/** Speech of an utterance, pulled chunk by chunk. */
 interface Frames {
-  /** The next piece, or the report that follows the last one. */
+  /** Resolves to the next chunk, or the report after the last one. */
   next(): Promise<ReplyChunk | SpeechReport>;
-  /** Nothing more is asked for. */
   leave(): void;
 }
 
-/** The same sentences with their marks read, each told when it is taken. */
+/** Reads the marks of each sentence, and reports it when it is taken. */
 function told(
   sentences: AsyncGenerator<TextPiece, void, void> | undefined,
   tell: ((sentence: string) => void) | undefined,
@@ -484,7 +477,7 @@ function noWriter(): ServiceError {
 }
 
 const NOTHING = new Uint8Array(0);
-/** Of a reply that calls functions and says nothing. */
+/** Report of a reply of function calls only. */
 const WORDLESS: SpeechReport = { stop: "finished", spoken: "" };
 const NO_REPORT: SpeechReport = { stop: "length", spoken: "" };
 

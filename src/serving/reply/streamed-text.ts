@@ -8,53 +8,53 @@ import { mayBeSsml } from "../../text/ssml/parse-markup.ts";
 import { readMarkup } from "../prepare/read-markup.ts";
 import { AsyncQueue } from "./async-queue.ts";
 
-/** Given words that come in pieces, cut anywhere, while they are spoken. What can be said of them is held, and is bounded. */
+/** Text that a client sends in parts, cut anywhere, while it is spoken. It is buffered up to a limit. */
 export class StreamedText implements TextStream {
   readonly source = "the rest of the text";
   readonly #maxChars: number;
   readonly #cutter = new SentenceCutter();
   readonly #sentences = new AsyncQueue<TextPiece>();
   readonly #cautions = new Set<string>();
-  /** What has come while it may be SSML, which can be read when all of it has; `null` once it is known not to be. */
+  /** Text so far while it may be SSML, which can only be read as a whole; `null` once it is not. */
   #whole: string | null = "";
-  /** Code points that have come, and those of them that are words. */
+  /** Code points received, and those of them that are text. */
   #sent = 0;
   #chars = 0;
   #hasBegun = false;
   #hasWords = false;
   #isWhole = false;
 
-  /** @param maxChars code points that there may be of all pieces */
+  /** @param maxChars maximum code points of all parts together */
   constructor(maxChars: number) {
     this.#maxChars = maxChars;
   }
 
-  /** What its marks ask for and is not done. */
+  /** What the marks ask for and is not done. */
   get cautions(): readonly string[] {
     return [...this.#cautions];
   }
 
-  /** Code points that have come, marks left out. */
+  /** Code points received, marks excluded. */
   get chars(): number {
     return this.#chars;
   }
 
-  /** Whether anything has come that can be said. */
+  /** Whether anything speakable has come. */
   get hasBegun(): boolean {
     return this.#hasBegun;
   }
 
-  /** Whether there is something to say just now: a sentence that nobody has taken, or one beyond which nobody is yet. */
+  /** Whether there is something to speak: a buffered sentence, or one beyond which the consumer does not wait yet. */
   get hasMore(): boolean {
     return this.#sentences.hasItems || (this.#hasWords && !this.#sentences.isAwaited);
   }
 
-  /** Whether it has ended, and there was nothing to say. */
+  /** Whether it has ended without anything to speak. */
   get isBlank(): boolean {
     return this.#isWhole && !this.#hasWords;
   }
 
-  /** When words came that had been waited for, by the process's steady clock, in seconds; 0 where none had. */
+  /** Time when awaited text came, in seconds of the process's steady clock; 0 if none was awaited. */
   get lastArrivalS(): number {
     return this.#sentences.lastArrivalS;
   }
@@ -64,8 +64,8 @@ export class StreamedText implements TextStream {
   }
 
   /**
-   * Takes the next piece, and tells whether there is something in it that can be said. What comes after the end is
-   * nobody's. What is wrong with it is thrown to who speaks.
+   * Takes the next part and returns whether it has something speakable. Ignored after the end. Errors are thrown to
+   * the consumer.
    */
   push(piece: string): boolean {
     if (this.#sentences.isEnded) return false;
@@ -94,7 +94,6 @@ export class StreamedText implements TextStream {
     return isSpeakable;
   }
 
-  /** All has come. */
   end(): void {
     if (this.#sentences.isEnded) return;
     const rest = this.#whole ?? this.#cutter.flush();
@@ -103,7 +102,7 @@ export class StreamedText implements TextStream {
     this.#sentences.end();
   }
 
-  /** No more will come, and what has come is not to be spoken. */
+  /** Ends the text with an error and drops what is not spoken yet. */
   fail(error: unknown): void {
     this.#sentences.abort(error);
   }
@@ -142,26 +141,26 @@ export class StreamedText implements TextStream {
   }
 }
 
-/** Words that come while they are spoken. */
+/** Text that comes while it is spoken. */
 export interface TextStream {
-  /** Who is waited for where they do not come, for messages: `the writer`. */
+  /** Name of the source in messages: `the writer`. */
   readonly source: string;
-  /** Whether further words are being waited for just now. */
+  /** Whether the consumer waits for further text. */
   readonly isWriting: boolean;
-  /** Whether it is over and there were no words: only calls of functions. */
+  /** Whether it has ended without text: only function calls. */
   readonly hasNoText?: boolean;
-  /** What a writer has taken up to the sentence that was last asked for; absent or `null` where nobody counts. */
+  /** Tokens of the writer up to the sentence that was last consumed; absent or `null` if not counted. */
   readonly tokens?: WriterTokens | null;
-  /** Waits for the first sentence. Throws where none comes. Once, and before {@link TextStream.sentences}. */
+  /** Waits for the first sentence, and rejects if there is none. Call once, before {@link TextStream.sentences}. */
   begin(): Promise<void>;
   /**
-   * Whole sentences as they come, each with the space that parts it from the one before. Can be taken once.
+   * Yields whole sentences as they come, each with the space before it. Call once.
    *
-   * @param onWait a further sentence is waited for from now on
+   * @param onWait called when a further sentence is awaited
    */
   sentences(onWait: () => void): AsyncGenerator<TextPiece, void, void>;
-  /** What a reply's `meta` says of its writing; `null` where nobody wrote. */
+  /** Returns `meta.writer`; `null` if nothing was written. */
   meta(): Record<string, unknown> | null;
-  /** Nobody takes any more. More than once is harmless. */
+  /** Stops the stream. Idempotent. */
   release(): void;
 }

@@ -10,15 +10,15 @@ import type { Passage } from "../../text/sentences/passages.ts";
 import { parseWrittenText } from "../prepare/read-markup.ts";
 import { toReplyChunk } from "./reply-chunk.ts";
 
-/** What comes of a long text while it is spoken. */
+/** Event while a long text is spoken. */
 export type PassageEvent =
   | { readonly kind: "begin"; readonly passage: Passage }
   | SpokenSound
   | {
-      /** A passage is over, with the pause behind it. */
+      /** End of a passage, after its pause. */
       readonly kind: "end";
       readonly passage: Passage;
-      /** Its words, with their times in seconds from its beginning. */
+      /** Words with their times in seconds from the passage's beginning. */
       readonly words: readonly WordTiming[];
     };
 
@@ -30,31 +30,31 @@ interface SpokenSound {
 
 export interface PassageSpeech {
   readonly model: SpeechModel;
-  /** What is spoken for the passage of that number, from 0. */
+  /** Returns the script of a passage. `index` counts from 0. */
   script(passage: Passage, index: number): Promise<Script>;
   readonly signal: AbortSignal;
 }
 
-/** Beyond the silence that an utterance ends with. */
+/** Added to the silence at the end of an utterance. */
 const PAUSE_S = 0.25;
 const PAUSE_BEHIND_HEADING_S = 0.6;
 
-/** Samples of silence behind a passage. */
+/** Returns the samples of silence after a passage. */
 export function pauseAfter({ chapter }: Passage): number {
   return Math.round((chapter === null ? PAUSE_S : PAUSE_BEHIND_HEADING_S) * SAMPLE_RATE_HZ);
 }
 
-/** What a passage without words comes to: the silence that it asks for; `null` for one that has words. */
+/** Returns the samples of silence that stand for a passage without words; `null` for one with words. */
 export function silentSamples({ text }: Pick<Passage, "text">): number | null {
   const piece = parseWrittenText(text);
   return hasSpeakable(spokenText(piece)) ? null : Math.round(pausesS(piece) * SAMPLE_RATE_HZ);
 }
 
 /**
- * Speaks passages one after the other. Each is an utterance of its own, so that its sound depends on nothing before it, and
- * memory on no more than one. What has no words is passed over.
+ * Speaks passages one after the other. Each is an utterance of its own, so that its sound does not depend on earlier
+ * ones, and memory is bounded. Skips empty passages.
  *
- * @throws Error where a passage was not spoken to its end
+ * @throws Error if a passage was not spoken to its end
  */
 export async function* synthesizePassages(
   passages: AsyncIterable<Passage>,
@@ -73,12 +73,11 @@ export async function* synthesizePassages(
   }
 }
 
-/** 64 bits for each passage, so that the same text makes the same sound. @param number of the passage, from 0 */
+/** Returns 64 bits for a passage, so that the same text sounds the same. `number` counts from 0. */
 export function passageSeed({ text }: Pick<Passage, "text">, number: number): bigint {
   return createHash("sha256").update(`${number} ${text}`).digest().readBigUInt64LE();
 }
 
-/** Speaks a passage. @returns its words */
 async function* speakOne(
   passage: Passage,
   number: number,
@@ -100,7 +99,7 @@ async function* speakOne(
       yield { kind: "sound", pcm };
     }
   } catch (error) {
-    // Letters and figures of which the voice makes nothing.
+    // Letters and digits that the voice cannot speak.
     if (!(error instanceof NothingToSpeakError)) throw error;
     return words;
   } finally {
@@ -108,7 +107,7 @@ async function* speakOne(
   }
 }
 
-/** Seconds that a text takes to say, about: what the embedded voice needs for English prose. */
+/** Estimates the seconds that the embedded voice needs for English prose. */
 export function estimateSpeechS(chars: number): number {
   return chars * SECONDS_A_CHAR;
 }

@@ -3,13 +3,13 @@ import { FRAME_S, FRAME_SAMPLES, SAMPLE_RATE_HZ } from "../../audio/format.ts";
 import type { Telemetry, UtteranceEnd } from "../telemetry.ts";
 import type { StreamedText } from "./streamed-text.ts";
 
-/** What is spoken: by the public id of a model, into which kind of file. */
+/** Labels of an utterance: public id of its model, and file format. */
 export interface UtteranceLabels {
   readonly model: string;
   readonly format: Encoding;
 }
 
-/** Counts one utterance as it goes: what was handed over, and how long was waited for what. Times in seconds. */
+/** Measures one utterance: audio handed over, and waits. Times in seconds. */
 export class UtteranceStats {
   readonly #telemetry: Telemetry;
   readonly #utterance: UtteranceLabels;
@@ -32,37 +32,35 @@ export class UtteranceStats {
     this.#admittedS = this.#arrivedS;
   }
 
-  /** Frames of 80 ms handed over so far, the last of which may be shorter. */
+  /** Frames of 80 ms handed over; the last may be shorter. */
   get frames(): number {
     return Math.ceil(this.#samples / FRAME_SAMPLES);
   }
 
-  /** Audio handed over so far, in seconds. */
   get audioS(): number {
     return this.#samples / SAMPLE_RATE_HZ;
   }
 
-  /** Seconds of audio handed over beyond what a listener who plays it from the first frame on has heard. */
+  /** Seconds of audio beyond what a listener has played who started with the first frame. */
   get aheadS(): number {
     return this.frames === 0 ? 0 : this.audioS - (this.nowS - this.#arrivedS - this.#firstAudioS);
   }
 
-  /** From the request's arrival to its first frame, in seconds; 0 before that. */
+  /** Seconds from the request's arrival to its first frame; 0 before that. */
   get firstAudioS(): number {
     return this.#firstAudioS;
   }
 
-  /** How long a place was waited for, in seconds. */
+  /** Seconds of waiting for a slot. */
   get queuedS(): number {
     return this.#admittedS - this.#queuedS;
   }
 
-  /** The first words have come only now, from the client itself: its own time is not the service's. */
+  /** Restarts the clock at the client's first text: its own time is not the service's. */
   markTextArrived(): void {
     this.#arrivedS = this.nowS;
   }
 
-  /** A place is asked for from now on. */
   markQueued(): void {
     this.#queuedS = this.nowS;
   }
@@ -72,12 +70,12 @@ export class UtteranceStats {
     this.#telemetry.queued(this.queuedS);
   }
 
-  /** Seconds of the clock that {@link UtteranceStats.recordFrame} goes by. */
+  /** Clock of {@link UtteranceStats.recordFrame}. */
   get nowS(): number {
     return this.#nowMs() / 1_000;
   }
 
-  /** Waits for the engine's answer, and counts the wait, but for what the client's own words took to come. */
+  /** Awaits the engine and adds the wait, except the time that the client's own text took to come. */
   async measureWait<T>(
     answer: Promise<T>,
     words: Pick<StreamedText, "lastArrivalS"> | undefined,
@@ -88,7 +86,7 @@ export class UtteranceStats {
     return value;
   }
 
-  /** What had been asked for at `askedS` is about to be handed over; nothing is new in it where there are no samples. */
+  /** Records a frame that was asked for at `askedS`; ignores one without samples. */
   recordFrame(samples: number, askedS: number): void {
     if (samples === 0) return;
     const cameS = this.nowS;
@@ -100,13 +98,13 @@ export class UtteranceStats {
     this.#samples += samples;
   }
 
-  /** Nothing more will be handed over. Once. */
+  /** Records the end. Call once. */
   recordEnd(reason: UtteranceEnd): void {
     const { audioS } = this;
     this.#telemetry.ended({ ...this.#utterance, reason, audioS, engineS: this.#engineS });
   }
 
-  /** The diagnostics of a reply, in milliseconds. */
+  /** Returns the times for `meta`, in milliseconds. */
   meta(stop: string): Record<string, unknown> {
     return {
       latency_ms: ms(this.nowS - this.#arrivedS),
@@ -123,17 +121,14 @@ function ms(seconds: number): number {
 }
 
 /**
- * Follows one utterance as a listener who plays it in real time from the first frame would: tells when a frame came
- * later than it was needed although it had been asked for in time.
+ * Clock of a listener who plays an utterance in real time from its first frame. Detects frames that came late
+ * although they were asked for in time.
  */
 export class PlaybackClock {
   #startedS: number | null = null;
   #frames = 0;
 
-  /**
-   * Call with the times, in seconds of one clock, at which a frame was asked for and came, and how many samples it
-   * has. True: it was late.
-   */
+  /** Takes the times when a frame was asked for and came, in seconds of one clock. Returns whether it was late. */
   isLate(askedS: number, cameS: number, samples = FRAME_SAMPLES): boolean {
     const frames = samples / FRAME_SAMPLES;
     if (this.#startedS === null) {
@@ -143,7 +138,7 @@ export class PlaybackClock {
     }
     const neededS = this.#startedS + this.#frames * FRAME_S;
     const late = askedS <= neededS && cameS > neededS;
-    // A listener that ran dry, or asked late, starts its clock again with this frame.
+    // A listener that ran dry, or asked late, restarts its clock with this frame.
     if (cameS > neededS) this.#startedS = cameS - this.#frames * FRAME_S;
     this.#frames += frames;
     return late;
